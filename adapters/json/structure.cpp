@@ -1,0 +1,58 @@
+// Stage 1 of simdjson (Langdale and Lemire, "Parsing Gigabytes of JSON per Second", VLDB Journal 28(6), 2019): the
+// places of all structure at some 3 GB/s. Walking them is left to C (json.c), which can then cut a document of any size
+// into windows; simdjson's own walkers want a whole document in memory.
+#include "structure.h"
+
+#include <memory>
+#include <new>
+
+#include <simdjson.h>
+
+struct pythia__structure {
+    std::unique_ptr<simdjson::internal::dom_parser_implementation> parser;
+};
+
+struct pythia__structure *pythia__structure_create(size_t capacity)
+{
+    std::unique_ptr<pythia__structure> s(new (std::nothrow) pythia__structure());
+    if (!s)
+        return nullptr;
+    auto error = simdjson::get_active_implementation()->create_dom_parser_implementation(capacity, 1, s->parser);
+    return error ? nullptr : s.release();
+}
+
+void pythia__structure_destroy(struct pythia__structure *s)
+{
+    delete s;
+}
+
+enum pythia__structure_result pythia__structure_find(struct pythia__structure *s, const char *text, size_t size,
+                                                     int partial, const uint32_t **indexes, size_t *count)
+{
+    auto mode = partial ? simdjson::stage1_mode::streaming_partial : simdjson::stage1_mode::regular;
+    auto error = s->parser->stage1(reinterpret_cast<const uint8_t *>(text), size, mode);
+    *indexes = s->parser->structural_indexes.get();
+    *count = s->parser->n_structural_indexes;
+    switch (error) {
+    case simdjson::SUCCESS:
+        return PYTHIA__STRUCTURE_OK;
+    case simdjson::CAPACITY: // of partial: no whole document in it, which is no fault of the text
+        if (partial)
+            return pythia__structure_is_utf8(text, size) ? PYTHIA__STRUCTURE_OK : PYTHIA__STRUCTURE_BAD_UTF8;
+        return PYTHIA__STRUCTURE_NO_MEMORY;
+    case simdjson::EMPTY:
+        *count = 0;
+        return PYTHIA__STRUCTURE_EMPTY;
+    case simdjson::UTF8_ERROR:
+        return PYTHIA__STRUCTURE_BAD_UTF8;
+    case simdjson::MEMALLOC:
+        return PYTHIA__STRUCTURE_NO_MEMORY;
+    default:
+        return PYTHIA__STRUCTURE_BROKEN;
+    }
+}
+
+int pythia__structure_is_utf8(const char *text, size_t size)
+{
+    return simdjson::validate_utf8(text, size);
+}

@@ -1,0 +1,343 @@
+#include "decoder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pythia/hash.h"
+#include "pythia/mem.h"
+
+void pythia__decoder_init(struct pythia__decoder *d, const struct pythia_adapter_ops *ops,
+                          struct pythia_vocabulary *vocabulary)
+{
+    d->adapter.ops = ops;
+    d->vocabulary = vocabulary;
+}
+
+void pythia__decoder_free(struct pythia__decoder *d)
+{
+    pythia_buf_free(&d->attributes);
+    pythia_buf_free(&d->name);
+}
+
+/* ---- documents and records ---- */
+
+/* Errors after which nothing more can be read. */
+static bool is_fatal(const struct pythia__decoder *d, int status)
+{
+    return status == PYTHIA_ENOMEM || status == PYTHIA_EIO || d->stopped < 0;
+}
+
+void pythia__broken(struct pythia__decoder *d)
+{
+    d->to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
+    d->to->broken(d->to, &d->json->error);
+}
+
+int pythia__decode(struct pythia__decoder *d, struct pythia_source *from, struct pythia_sink *to,
+                   int (*document)(struct pythia__decoder *d), struct pythia_error *e)
+{
+    struct pythia_json *outer = d->json;
+    int status = pythia_json_create(from, 0, &d->json);
+    if (status != PYTHIA_OK)
+        return status;
+    d->to = to;
+    d->stopped = 0;
+    for (;;) {
+        status = pythia_json_document(d->json);
+        if (status == 0)
+            status = document(d);
+        if (status == 1)
+            break;
+        if (status < 0) {
+            if (is_fatal(d, status))
+                break;
+            pythia__broken(d);
+            if (pythia_json_recover(d->json) != PYTHIA_OK)
+                break;
+        }
+    }
+    to->counts->repaired[PYTHIA_REPAIR_ENCODING] += d->json->repaired;
+    if (status < 0 && e && e->status == PYTHIA_OK)
+        *e = d->json->error;
+    pythia_json_destroy(d->json);
+    d->json = outer; /* a document may hold another one in a string */
+    return status == 1 ? PYTHIA_OK : d->stopped < 0 ? d->stopped : status;
+}
+
+int pythia__record(struct pythia__decoder *d, int (*read)(struct pythia__decoder *d, void *context),
+                   void *context)
+{
+    struct pythia_json *j = d->json;
+    int status = pythia_json_whole(j);
+    if (status < 0 && (status != PYTHIA_ELIMIT || is_fatal(d, status)))
+        return status;
+    const uint32_t *mark = pythia_json_mark(j);
+    if (status == PYTHIA_OK) {
+        status = read(d, context);
+        if (status >= 0 || is_fatal(d, status))
+            return status < 0 ? status : PYTHIA_OK;
+        if (j->error.status == PYTHIA_OK) /* nobody said why: the status has to do */
+            pythia_json_fail(j, status, "%s", pythia_status_text(status));
+    }
+    pythia__broken(d);
+    pythia_error_clear(&j->error);
+    if (status != PYTHIA_ELIMIT)
+        pythia_json_again(j, mark);
+    return pythia_json_skip(j);
+}
+
+int pythia__is(struct pythia__decoder *d, char bracket)
+{
+    int c = pythia_json_peek(d->json);
+    if (c == bracket || c < 0)
+        return c < 0 ? c : 1;
+    d->to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
+    return pythia_json_skip(d->json);
+}
+
+/* ---- names ---- */
+
+uint32_t pythia__key(struct pythia__decoder *d, struct pythia_text text)
+{
+    uint64_t sample = text.size; /* the size and some bytes are hash enough for a cache */
+    if (text.size >= 8) {
+        uint64_t head, tail;
+        memcpy(&head, text.bytes, 8);
+        memcpy(&tail, text.bytes + text.size - 8, 8);
+        sample = (head * UINT64_C(0x9E3779B97F4A7C15)) ^ (tail * UINT64_C(0xC2B2AE3D27D4EB4F)) ^ text.size;
+    } else if (text.size > 0) {
+        sample = (uint64_t)(unsigned char)text.bytes[0] << 16 |
+                 (uint64_t)(unsigned char)text.bytes[text.size / 2] << 8 | text.size;
+    }
+    uint32_t *cached = &d->keys[(sample ^ sample >> 29) * UINT64_C(0x9E3779B97F4A7C15) >> 54];
+    if (*cached && pythia_text_equal(pythia_vocabulary_text(d->vocabulary, *cached), text))
+        return *cached;
+    uint32_t key = pythia_vocabulary_string(d->vocabulary, text);
+    if (key != PYTHIA_NONE)
+        *cached = key;
+    return key;
+}
+
+uint32_t pythia__key_below(struct pythia__decoder *d, struct pythia_text prefix, struct pythia_text text)
+{
+    if (prefix.size == 0)
+        return pythia__key(d, text);
+    struct pythia_buf *name = &d->name;
+    pythia_buf_clear(name);
+    pythia_buf_text_add(name, prefix);
+    pythia_buf_putc(name, '.');
+    pythia_buf_text_add(name, text);
+    if (pythia_buf_status(name) != PYTHIA_OK)
+        return PYTHIA_NONE;
+    if (name->size > PYTHIA__NAME_MAX) { /* the hash of all of it keeps a cut name apart from others */
+        uint64_t hash = pythia_hash_bytes(name->bytes, name->size);
+        name->size = PYTHIA__NAME_MAX;
+        pythia_buf_printf(name, "...#%016" PRIx64, hash);
+    }
+    return pythia__key(d, pythia_buf_text(name));
+}
+
+uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_t scope, uint32_t name)
+{
+    uint64_t hash = pythia_hash_mix(pythia_hash_mix(service, scope), name);
+    struct pythia__tracepoint_entry *entry = &d->tracepoints[hash % PYTHIA__CACHE];
+    if (entry->service == service + 1 && entry->scope == scope + 1 && entry->name == name + 1)
+        return entry->tracepoint;
+    uint32_t tracepoint = pythia_vocabulary_tracepoint(d->vocabulary, service, scope, name);
+    if (tracepoint != PYTHIA_NONE)
+        *entry = (struct pythia__tracepoint_entry){service + 1, scope + 1, name + 1, tracepoint};
+    return tracepoint;
+}
+
+/* ---- key-values ---- */
+
+void pythia__add_text(struct pythia__decoder *d, uint32_t key, struct pythia_text text)
+{
+    char cut[PYTHIA__TEXT_MAX + 24];
+    if (text.size > PYTHIA__TEXT_MAX) {
+        size_t size = PYTHIA__TEXT_MAX - 20;
+        while (size > 0 && ((unsigned char)text.bytes[size] & 0xC0) == 0x80)
+            size--; /* not in the middle of a character */
+        memcpy(cut, text.bytes, size);
+        int more = snprintf(cut + size, sizeof(cut) - size, "...#%016" PRIx64,
+                            pythia_hash_bytes(text.bytes, text.size));
+        text = (struct pythia_text){cut, size + (size_t)more};
+    }
+    pythia_attributes_text(&d->attributes, key, text);
+}
+
+/* The scalars of the array at hand, with commas between, as one text. */
+static int add_array(struct pythia__decoder *d, struct pythia_text name)
+{
+    struct pythia_json *j = d->json;
+    struct pythia_buf joined = {0};
+    int status = pythia_json_array(j);
+    while (status == PYTHIA_OK && (status = pythia_json_element(j)) == 0) {
+        struct pythia_json_value value;
+        status = pythia_json_value(j, &value);
+        if (status != PYTHIA_OK)
+            break;
+        if (value.kind == PYTHIA_JSON_OBJECT || value.kind == PYTHIA_JSON_ARRAY) {
+            status = pythia_json_skip(j);
+            continue;
+        }
+        if (joined.size)
+            pythia_buf_putc(&joined, ',');
+        if (value.kind == PYTHIA_JSON_BOOL)
+            pythia_buf_puts(&joined, value.integer ? "true" : "false");
+        else if (value.kind != PYTHIA_JSON_NULL && joined.size < 4096) /* more than anybody will read */
+            pythia_buf_text_add(&joined, value.text);
+    }
+    if (status == 1) {
+        pythia__add_text(d, pythia__key(d, name), pythia_buf_text(&joined));
+        status = pythia_buf_status(&joined);
+    }
+    pythia_buf_free(&joined);
+    return status;
+}
+
+static int add_value(struct pythia__decoder *d, struct pythia_text name, int depth);
+
+static int add_object(struct pythia__decoder *d, struct pythia_text name, int depth)
+{
+    struct pythia_json *j = d->json;
+    struct pythia_text member;
+    int status = pythia_json_object(j);
+    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
+        uint32_t key = pythia__key_below(d, name, member);
+        if (key == PYTHIA_NONE)
+            return PYTHIA_ENOMEM;
+        status = add_value(d, pythia_vocabulary_text(d->vocabulary, key), depth + 1);
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int add_value(struct pythia__decoder *d, struct pythia_text name, int depth)
+{
+    struct pythia_json_value value;
+    int status = pythia_json_value(d->json, &value);
+    if (status != PYTHIA_OK)
+        return status;
+    uint32_t key = value.kind == PYTHIA_JSON_OBJECT ? 0 : pythia__key(d, name);
+    if (key == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    switch (value.kind) {
+    case PYTHIA_JSON_NULL:
+        return PYTHIA_OK;
+    case PYTHIA_JSON_BOOL:
+        pythia_attributes_bool(&d->attributes, key, value.integer != 0);
+        return PYTHIA_OK;
+    case PYTHIA_JSON_INTEGER:
+        pythia_attributes_integer(&d->attributes, key, value.integer);
+        return PYTHIA_OK;
+    case PYTHIA_JSON_REAL:
+        pythia_attributes_real(&d->attributes, key, value.real);
+        return PYTHIA_OK;
+    case PYTHIA_JSON_STRING:
+        pythia__add_text(d, key, value.text);
+        return PYTHIA_OK;
+    case PYTHIA_JSON_OBJECT:
+        if (depth >= PYTHIA__DEPTH_MAX)
+            return pythia_json_fail(d->json, PYTHIA_EFORMAT, "key-values are nested deeper than %d",
+                                    PYTHIA__DEPTH_MAX);
+        return add_object(d, name, depth);
+    case PYTHIA_JSON_ARRAY:
+        return add_array(d, name);
+    }
+    return PYTHIA_EINVAL;
+}
+
+int pythia__add_value(struct pythia__decoder *d, struct pythia_text name)
+{
+    return add_value(d, name, 0);
+}
+
+int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace, struct pythia_span *span)
+{
+    if (pythia_buf_status(&d->attributes) != PYTHIA_OK) {
+        d->attributes.failed = 0;
+        return PYTHIA_ENOMEM;
+    }
+    span->attributes = pythia_buf_text(&d->attributes);
+    int status = d->to->span(d->to, trace, span);
+    if (status < 0)
+        d->stopped = status;
+    return status;
+}
+
+int pythia__time(struct pythia__decoder *d, uint64_t number, uint64_t unit_ns, uint64_t *out)
+{
+    if (number > PYTHIA__TIME_MAX / unit_ns)
+        return pythia_json_fail(d->json, PYTHIA_EFORMAT, "the time %" PRIu64 " is out of range", number);
+    *out = number * unit_ns;
+    return PYTHIA_OK;
+}
+
+/* ---- likeness ---- */
+
+/* Where the walk through a document's outline stands: the brackets around it, at most three of them looked into. */
+struct outline {
+    struct pythia_json *json;
+    struct pythia_buf *out;
+    char brackets[4];
+    int depth, keys;
+};
+
+#define OUTLINE_DEPTH 4
+#define OUTLINE_KEYS  400
+
+/* One step: the next member of the innermost container. 0, or anything else to stop. */
+static int outline_step(struct outline *o)
+{
+    struct pythia_text key;
+    bool object = o->brackets[o->depth - 1] == '{';
+    int status = object ? pythia_json_field(o->json, &key) : pythia_json_element(o->json);
+    if (status == 1)
+        return --o->depth > 0 ? 0 : 1;
+    if (status != 0)
+        return status;
+    if (object) {
+        pythia_buf_printf(o->out, "%d%.*s\n", o->depth, (int)(key.size < 64 ? key.size : 64), key.bytes);
+        if (++o->keys > OUTLINE_KEYS)
+            return 1;
+    }
+    int c = pythia_json_peek(o->json);
+    if ((c != '{' && c != '[') || o->depth == OUTLINE_DEPTH)
+        return c < 0 ? c : pythia_json_skip(o->json);
+    o->brackets[o->depth++] = (char)c;
+    return c == '{' ? pythia_json_object(o->json) : pythia_json_array(o->json);
+}
+
+void pythia__outline(struct pythia_text head, struct pythia_buf *out)
+{
+    struct pythia_memory_source memory;
+    pythia_memory_source_init(&memory, "head", head.bytes, head.size);
+    struct outline o = {.out = out};
+    if (pythia_json_create(&memory.source, 0, &o.json) != PYTHIA_OK)
+        return;
+    int c = pythia_json_peek(o.json);
+    if (c == '{' || c == '[') {
+        o.brackets[o.depth++] = (char)c;
+        int status = c == '{' ? pythia_json_object(o.json) : pythia_json_array(o.json);
+        while (status == 0)
+            status = outline_step(&o);
+    }
+    pythia_json_destroy(o.json);
+}
+
+bool pythia__outlined(const struct pythia_buf *outline, int depth, const char *key)
+{
+    char line[80];
+    int size = snprintf(line, sizeof(line), "%d%s\n", depth, key);
+    struct pythia_text rest = pythia_buf_text(outline);
+    while (rest.size > 0) {
+        const char *end = memchr(rest.bytes, '\n', rest.size);
+        size_t length = end ? (size_t)(end - rest.bytes) + 1 : rest.size;
+        if (length == (size_t)size && memcmp(rest.bytes, line, length) == 0)
+            return true;
+        rest.bytes += length;
+        rest.size -= length;
+    }
+    return false;
+}

@@ -1,0 +1,10 @@
+/* The rows of the registry: one format, one folder. */
+#ifndef PYTHIA_TRACES_FORMATS_H
+#define PYTHIA_TRACES_FORMATS_H
+
+#include "pythia/adapter.h"
+
+extern const struct pythia_adapter_ops pythia__osprofiler;
+extern const struct pythia_adapter_ops pythia__otlp;
+
+#endif

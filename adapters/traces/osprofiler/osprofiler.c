@@ -1,0 +1,798 @@
+/* OSProfiler, upstream and the fork of the Pythia authors. The unit is one raw event:
+ *
+ *     {"name": "wsgi-start", "base_id", "trace_id", "parent_id", "timestamp", "info": {…}, "project", "service"}
+ *
+ * base_id is the trace, trace_id the span; a span has a "…-start" and a "…-stop", anything else is a point in time. Around
+ * it stand, and all are read: events one a line, one after the other without a separator (the fork's Redis), in an array,
+ * in JSON strings (Redis dumps), in the text that redis-cli prints, and inside the tree that `osprofiler trace show --json`
+ * prints, whose nodes hold the raw events they were made of. The order never matters.
+ *
+ * The fork's protocol for asynchronous work: a point with info.child_id says that the trace child_id was begun there, a
+ * span with info.wait_for that its end is waited for. */
+#include <string.h>
+
+#include "../decoder.h"
+#include "../formats.h"
+#include "redis_text.h"
+
+#include "pythia/hash.h"
+#include "pythia/mem.h"
+
+#define RESOURCES 64 /* cached; a power of two */
+
+struct resource_entry {
+    uint64_t hash; /* of project, service and host; 0: empty */
+    uint32_t resource, service;
+};
+
+/* A node of a report that is being read: what it says of itself, for want of raw events. */
+struct node {
+    bool children; /* an array of nodes, not a node */
+    bool raw;      /* it held raw events */
+    uint32_t name, project, service, host, tracepoint_id, span_id, parent_id; /* numbers of strings; 0: none */
+    uint64_t started_ms, finished_ms;
+};
+
+struct osprofiler {
+    struct pythia__decoder d;
+    struct resource_entry resources[RESOURCES];
+    struct pythia__tracepoint_entry points[PYTHIA__CACHE]; /* by the hash of an id, in .service and .scope */
+    struct pythia_buf id;                                  /* a trace point's, being made */
+    struct node *nodes;
+    size_t depth, node_capacity;
+    struct pythia_trace_id report; /* the trace that the report at hand is of, as far as it is known */
+    char day[10];                  /* the date last parsed, and its first second */
+    int64_t day_s;
+    bool day_known;
+};
+
+/* One raw event, as text borrowed from the window. */
+struct event {
+    struct pythia_text name, base_id, trace_id, parent_id, timestamp, project, service;
+    struct pythia_text tracepoint_id, host, function, path, method, statement, peer, child_id, wait_for;
+    bool error, has_timestamp;
+};
+
+/* ---- values ---- */
+
+static int read_text(struct pythia__decoder *d, struct pythia_text *out)
+{
+    struct pythia_json_value value;
+    int status = pythia_json_value(d->json, &value);
+    if (status != PYTHIA_OK)
+        return status;
+    if (value.kind >= PYTHIA_JSON_OBJECT)
+        return pythia_json_skip(d->json);
+    *out = value.kind == PYTHIA_JSON_STRING ? value.text : (struct pythia_text){"", 0};
+    return PYTHIA_OK;
+}
+
+static bool digits(const char *from, size_t count, int64_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (from[i] < '0' || from[i] > '9')
+            return false;
+        *out = *out * 10 + (from[i] - '0');
+    }
+    return true;
+}
+
+/* Days from 1970-01-01 to a date of the Gregorian calendar; months are counted from March, so that a leap day is the
+ * last of its year. */
+static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
+{
+    year -= month <= 2;
+    int64_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
+    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+/* The day that `text` begins with, as seconds since the epoch. */
+static bool parse_day(struct osprofiler *o, const char *text, int64_t *out)
+{
+    if (!o->day_known || memcmp(o->day, text, sizeof(o->day)) != 0) {
+        int64_t year, month, day;
+        if (!digits(text, 4, &year) || text[4] != '-' || !digits(text + 5, 2, &month) || text[7] != '-' ||
+            !digits(text + 8, 2, &day) || month < 1 || month > 12 || day < 1 || day > 31 || year < 1970)
+            return false;
+        memcpy(o->day, text, sizeof(o->day));
+        o->day_s = days_from_date(year, month, day) * 86400;
+        o->day_known = true;
+    }
+    *out = o->day_s;
+    return true;
+}
+
+/* "2026-11-21T00:53:15.900775" in UTC, 'T' or a blank, 0 to 9 digits of fraction, an optional Z or +00:00. */
+static bool parse_timestamp(struct osprofiler *o, struct pythia_text text, uint64_t *out_ns)
+{
+    const char *t = text.bytes;
+    int64_t day_s, hour, minute, second, fraction = 0;
+    if (text.size < 19 || !parse_day(o, t, &day_s) || (t[10] != 'T' && t[10] != ' ') ||
+        !digits(t + 11, 2, &hour) || t[13] != ':' || !digits(t + 14, 2, &minute) || t[16] != ':' ||
+        !digits(t + 17, 2, &second) || hour > 23 || minute > 59 || second > 60)
+        return false;
+    size_t at = 19, count = 0;
+    if (at < text.size && t[at] == '.') {
+        at++;
+        while (at + count < text.size && t[at + count] >= '0' && t[at + count] <= '9')
+            count++;
+        if (count == 0 || count > 9 || !digits(t + at, count, &fraction))
+            return false;
+        at += count;
+    }
+    for (; count < 9; count++)
+        fraction *= 10;
+    struct pythia_text zone = {t + at, text.size - at};
+    if (zone.size != 0 && !PYTHIA_TEXT_IS(zone, "Z") && !PYTHIA_TEXT_IS(zone, "+00:00"))
+        return false;
+    uint64_t seconds = (uint64_t)(day_s + hour * 3600 + minute * 60 + second);
+    if (seconds > PYTHIA__TIME_MAX / 1000000000 - 1)
+        return false;
+    *out_ns = seconds * 1000000000 + (uint64_t)fraction;
+    return true;
+}
+
+/* An id as the driver writes it: a UUID, nearly always; anything else counts by its hash. */
+static bool parse_id(struct pythia_text text, struct pythia_trace_id *out)
+{
+    if (text.size == 0)
+        return false;
+    if (!pythia_text_uuid(text, &out->high, &out->low)) {
+        out->high = pythia_hash_bytes(text.bytes, text.size);
+        out->low = text.size;
+    }
+    return true;
+}
+
+/* ---- the trace point of an event ---- */
+
+static char upper(char c)
+{
+    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The next word of an SQL statement from `at` on, in *word; quotes and brackets are passed over. */
+static size_t next_word(struct pythia_text sql, size_t at, struct pythia_text *word)
+{
+    while (at < sql.size && !is_word(sql.bytes[at]))
+        at++;
+    size_t end = at;
+    while (end < sql.size && is_word(sql.bytes[end]))
+        end++;
+    *word = (struct pythia_text){sql.bytes + at, end - at};
+    return end;
+}
+
+static bool word_is(struct pythia_text word, const char *upper_case)
+{
+    if (word.size != strlen(upper_case))
+        return false;
+    for (size_t i = 0; i < word.size; i++)
+        if (upper(word.bytes[i]) != upper_case[i])
+            return false;
+    return true;
+}
+
+/* The verb, and the first table behind FROM, INTO, UPDATE or JOIN: "SELECT" and "instances". */
+static void describe_sql(struct pythia_text sql, struct pythia_text *verb, struct pythia_text *table)
+{
+    struct pythia_text word;
+    *table = (struct pythia_text){"", 0};
+    size_t at = next_word(sql, 0, verb);
+    bool due = word_is(*verb, "UPDATE");
+    while (at < sql.size) {
+        at = next_word(sql, at, &word);
+        if (due && word.size && !word_is(word, "SELECT")) {
+            *table = word;
+            return;
+        }
+        due = word_is(word, "FROM") || word_is(word, "INTO") || word_is(word, "JOIN");
+    }
+}
+
+static void add_path(struct pythia_buf *to, struct pythia_text path)
+{
+    size_t size = 0;
+    char *room = pythia_buf_reserve(to, path.size * 2 + 64);
+    if (room)
+        size = pythia_text_template(path, room, path.size * 2 + 64);
+    if (size)
+        to->size += size;
+    else
+        pythia_buf_text_add(to, path);
+}
+
+/* Upstream has no ids of trace points: make one of what is in the event, in the form that the fork's have:
+ *     <name>:<function>   wsgi:<project>:<METHOD>:<path>   db:<project>:<VERB>:<table>   requests:<METHOD>:<host>:<path> */
+static void make_id(struct pythia_buf *id, const struct event *e, struct pythia_text name)
+{
+    pythia_buf_clear(id);
+    pythia_buf_text_add(id, name);
+    if (e->function.size) {
+        pythia_buf_putc(id, ':');
+        pythia_buf_text_add(id, e->function);
+    } else if (e->path.size || e->method.size) {
+        pythia_buf_putc(id, ':');
+        if (!e->peer.size)
+            pythia_buf_text_add(id, e->project);
+        pythia_buf_puts(id, e->peer.size ? "" : ":");
+        pythia_buf_text_add(id, e->method);
+        pythia_buf_putc(id, ':');
+        if (e->peer.size) {
+            pythia_buf_text_add(id, e->peer);
+            pythia_buf_putc(id, ':');
+        }
+        add_path(id, e->path);
+    } else if (e->statement.size) {
+        struct pythia_text verb, table;
+        describe_sql(e->statement, &verb, &table);
+        pythia_buf_putc(id, ':');
+        pythia_buf_text_add(id, e->project);
+        pythia_buf_putc(id, ':');
+        for (size_t i = 0; i < verb.size; i++)
+            pythia_buf_putc(id, upper(verb.bytes[i]));
+        pythia_buf_putc(id, ':');
+        pythia_buf_text_add(id, table);
+    } else {
+        pythia_buf_putc(id, ':');
+        pythia_buf_text_add(id, e->project);
+    }
+}
+
+static uint32_t find_tracepoint(struct osprofiler *o, struct pythia_text id, uint32_t service,
+                                struct pythia_text name)
+{
+    uint64_t hash = pythia_hash_bytes(id.bytes, id.size);
+    struct pythia__tracepoint_entry *entry = &o->points[hash % PYTHIA__CACHE];
+    uint32_t low = (uint32_t)hash | 1, high = (uint32_t)(hash >> 32);
+    if (entry->service == low && entry->scope == high &&
+        pythia_text_equal(pythia_vocabulary_tracepoint_id(o->d.vocabulary, entry->tracepoint), id))
+        return entry->tracepoint;
+    uint32_t string = pythia_vocabulary_string(o->d.vocabulary, name);
+    uint32_t tracepoint = string == PYTHIA_NONE ? PYTHIA_NONE
+                                                : pythia_vocabulary_tracepoint_of_id(o->d.vocabulary, id, service,
+                                                                                     string);
+    if (tracepoint != PYTHIA_NONE)
+        *entry = (struct pythia__tracepoint_entry){low, high, 0, tracepoint};
+    return tracepoint;
+}
+
+/* ---- one event ---- */
+
+/* Who reported it: "<project>-<service>" unless the service's name begins with the project's, and the host. */
+static int find_resource(struct osprofiler *o, const struct event *e, struct resource_entry *out)
+{
+    uint64_t hash = pythia_hash_mix(pythia_hash_bytes(e->project.bytes, e->project.size),
+                                    pythia_hash_bytes(e->service.bytes, e->service.size));
+    hash = pythia_hash_mix(hash, pythia_hash_bytes(e->host.bytes, e->host.size)) | 1;
+    struct resource_entry *entry = &o->resources[(hash >> 8) % RESOURCES];
+    if (entry->hash != hash) {
+        struct pythia_buf *name = &o->id;
+        pythia_buf_clear(name);
+        if (e->project.size && !pythia_text_starts(e->service, e->project)) {
+            pythia_buf_text_add(name, e->project);
+            pythia_buf_puts(name, e->service.size ? "-" : "");
+        }
+        pythia_buf_text_add(name, e->service);
+        struct pythia_resource resource = {
+            .service = pythia_vocabulary_string(o->d.vocabulary, pythia_buf_text(name)),
+            .host = pythia_vocabulary_string(o->d.vocabulary, e->host)};
+        uint32_t number = resource.service == PYTHIA_NONE || resource.host == PYTHIA_NONE
+                              ? PYTHIA_NONE
+                              : pythia_vocabulary_resource(o->d.vocabulary, &resource);
+        if (number == PYTHIA_NONE)
+            return PYTHIA_ENOMEM;
+        *entry = (struct resource_entry){hash, number, resource.service};
+    }
+    *out = *entry;
+    return PYTHIA_OK;
+}
+
+/* Where a member of info.function, .request, .db or .requests is noted because it names the trace point; NULL: it does
+ * not. *also: its exact text is a key-value all the same (the path with its ids, the statement). */
+static struct pythia_text *noted_part(struct event *e, struct pythia_text part, struct pythia_text member, bool *also)
+{
+    *also = true;
+    if (PYTHIA_TEXT_IS(part, "db"))
+        return PYTHIA_TEXT_IS(member, "statement") ? &e->statement : NULL;
+    bool web = PYTHIA_TEXT_IS(part, "request") || PYTHIA_TEXT_IS(part, "requests");
+    if (web && PYTHIA_TEXT_IS(member, "path"))
+        return &e->path;
+    *also = false;
+    if (PYTHIA_TEXT_IS(part, "function"))
+        return PYTHIA_TEXT_IS(member, "name") ? &e->function : NULL;
+    if (PYTHIA_TEXT_IS(part, "requests") && PYTHIA_TEXT_IS(member, "hostname"))
+        return &e->peer;
+    return web && PYTHIA_TEXT_IS(member, "method") ? &e->method : NULL;
+}
+
+static int read_part_member(struct osprofiler *o, struct pythia_text part, struct pythia_text member,
+                            struct event *e)
+{
+    bool also;
+    struct pythia_text *noted = noted_part(e, part, member, &also);
+    if (noted && pythia_json_peek(o->d.json) != '"')
+        noted = NULL;
+    if (noted && !also)
+        return read_text(&o->d, noted);
+    uint32_t key = pythia__key_below(&o->d, part, member);
+    if (key == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    if (!noted)
+        return pythia__add_value(&o->d, pythia_vocabulary_text(o->d.vocabulary, key));
+    int status = read_text(&o->d, noted);
+    if (status == PYTHIA_OK)
+        pythia__add_text(&o->d, key, *noted);
+    return status;
+}
+
+/* info.function, info.request, info.db or info.requests. */
+static int read_part(struct osprofiler *o, struct pythia_text part, struct event *e)
+{
+    struct pythia_text member;
+    int c = pythia_json_peek(o->d.json);
+    if (c != '{')
+        return c < 0 ? c : pythia__add_value(&o->d, part);
+    int status = pythia_json_object(o->d.json);
+    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0)
+        status = read_part_member(o, part, member, e);
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int read_info_member(struct osprofiler *o, struct pythia_text member, struct event *e)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } noted[] = {
+        {"tracepoint_id", offsetof(struct event, tracepoint_id)},
+        {"host", offsetof(struct event, host)},
+        {"child_id", offsetof(struct event, child_id)},
+        {"wait_for", offsetof(struct event, wait_for)},
+    };
+    for (size_t i = 0; i < sizeof(noted) / sizeof(noted[0]); i++)
+        if (pythia_text_equal(member, pythia_text_of(noted[i].name)))
+            return read_text(&o->d, (struct pythia_text *)(void *)((char *)e + noted[i].offset));
+    if (PYTHIA_TEXT_IS(member, "etype"))
+        e->error = true;
+    if (PYTHIA_TEXT_IS(member, "function") || PYTHIA_TEXT_IS(member, "request") ||
+        PYTHIA_TEXT_IS(member, "db") || PYTHIA_TEXT_IS(member, "requests"))
+        return read_part(o, member, e);
+    return pythia__add_value(&o->d, member);
+}
+
+static int read_info(struct osprofiler *o, struct event *e)
+{
+    struct pythia_text member;
+    int c = pythia_json_peek(o->d.json);
+    if (c != '{')
+        return c < 0 ? c : pythia_json_skip(o->d.json);
+    int status = pythia_json_object(o->d.json);
+    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0)
+        status = read_info_member(o, member, e);
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int emit_event(struct osprofiler *o, struct event *e)
+{
+    struct pythia_json *j = o->d.json;
+    struct pythia_trace_id base, id, parent = {0, 0}, link = {0, 0};
+    struct pythia_span span = {.many_roots = true, .error = e->error};
+    if (!parse_id(e->base_id, &base) || !parse_id(e->trace_id, &id))
+        return pythia_json_fail(j, PYTHIA_EFORMAT, "an event without %s", e->base_id.size ? "trace_id" : "base_id");
+    parse_id(e->parent_id, &parent);
+    if (!parse_timestamp(o, e->timestamp, &span.start_ns))
+        return pythia_json_fail(j, PYTHIA_EFORMAT, "'%.*s' is no timestamp",
+                                (int)(e->timestamp.size < 40 ? e->timestamp.size : 40), e->timestamp.bytes);
+    struct resource_entry resource;
+    int status = find_resource(o, e, &resource);
+    if (status != PYTHIA_OK)
+        return status;
+    struct pythia_text name = e->name, start = PYTHIA_TEXT("-start"), stop = PYTHIA_TEXT("-stop");
+    span.part = pythia_text_ends(name, stop)    ? PYTHIA_PART_STOP
+                : pythia_text_ends(name, start) ? PYTHIA_PART_START
+                                                : PYTHIA_PART_ANNOTATION;
+    name.size -= span.part == PYTHIA_PART_STOP ? stop.size : span.part == PYTHIA_PART_START ? start.size : 0;
+    if (parse_id(e->child_id, &link) && span.part != PYTHIA_PART_STOP) {
+        span.part = PYTHIA_PART_FORK;
+        id = link;
+    } else if (parse_id(e->wait_for, &link) && span.part == PYTHIA_PART_START) {
+        span.part = PYTHIA_PART_WAIT;
+    }
+    span.id = pythia_span_id_fold(id.high, id.low);
+    span.parent = e->parent_id.size ? pythia_span_id_fold(parent.high, parent.low) : 0;
+    span.link = link;
+    span.resource = resource.resource;
+    span.tracepoint = PYTHIA_NONE;
+    if (span.part != PYTHIA_PART_STOP) {
+        if (e->tracepoint_id.size == 0)
+            make_id(&o->id, e, name);
+        span.tracepoint = find_tracepoint(o, e->tracepoint_id.size ? e->tracepoint_id : pythia_buf_text(&o->id),
+                                          resource.service, name);
+        if (span.tracepoint == PYTHIA_NONE || pythia_buf_status(&o->id) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    }
+    return pythia__emit(&o->d, &base, &span);
+}
+
+static int read_event(struct pythia__decoder *d, void *context)
+{
+    (void)context;
+    struct osprofiler *o = (struct osprofiler *)d;
+    struct event e = {0};
+    struct pythia_text member;
+    pythia_buf_clear(&d->attributes);
+    int status = pythia_json_object(d->json);
+    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0) {
+        struct pythia_text *text = PYTHIA_TEXT_IS(member, "name")        ? &e.name
+                                   : PYTHIA_TEXT_IS(member, "base_id")   ? &e.base_id
+                                   : PYTHIA_TEXT_IS(member, "trace_id")  ? &e.trace_id
+                                   : PYTHIA_TEXT_IS(member, "parent_id") ? &e.parent_id
+                                   : PYTHIA_TEXT_IS(member, "timestamp") ? &e.timestamp
+                                   : PYTHIA_TEXT_IS(member, "project")   ? &e.project
+                                   : PYTHIA_TEXT_IS(member, "service")   ? &e.service
+                                                                         : NULL;
+        if (text)
+            status = read_text(d, text);
+        else if (PYTHIA_TEXT_IS(member, "info"))
+            status = read_info(o, &e);
+        else if (PYTHIA_TEXT_IS(member, "tracepoint_id")) /* the fork has it here too */
+            status = read_text(d, e.tracepoint_id.size ? &(struct pythia_text){0} : &e.tracepoint_id);
+        else
+            status = pythia_json_skip(d->json);
+    }
+    if (status != 1)
+        return status;
+    if (!o->report.high && !o->report.low)
+        parse_id(e.base_id, &o->report);
+    return emit_event(o, &e);
+}
+
+/* ---- reports ---- */
+
+static int read_number_ms(struct osprofiler *o, uint64_t *out)
+{
+    struct pythia_json_value value;
+    int status = pythia_json_value(o->d.json, &value);
+    if (status == PYTHIA_OK && value.kind >= PYTHIA_JSON_OBJECT)
+        return pythia_json_skip(o->d.json);
+    *out = value.kind == PYTHIA_JSON_INTEGER && value.integer > 0 ? (uint64_t)value.integer : 0;
+    return status;
+}
+
+static int read_string_number(struct osprofiler *o, uint32_t *out)
+{
+    struct pythia_text text = {"", 0};
+    int status = read_text(&o->d, &text);
+    if (status != PYTHIA_OK)
+        return status;
+    *out = pythia_vocabulary_string(o->d.vocabulary, text);
+    return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
+}
+
+/* The info of a node: its raw events, and what is needed of the rest if there are none. */
+static int read_node_info(struct osprofiler *o, struct node *node)
+{
+    struct pythia_json *j = o->d.json;
+    struct pythia_text member;
+    int c = pythia_json_peek(j);
+    if (c != '{')
+        return c < 0 ? c : pythia_json_skip(j);
+    int status = pythia_json_object(j);
+    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
+        if (pythia_text_starts(member, PYTHIA_TEXT("meta.raw_payload.")) && pythia_json_peek(j) == '{') {
+            node->raw = true;
+            status = pythia__record(&o->d, read_event, NULL);
+        } else if (PYTHIA_TEXT_IS(member, "started")) {
+            status = read_number_ms(o, &node->started_ms);
+        } else if (PYTHIA_TEXT_IS(member, "finished")) {
+            status = read_number_ms(o, &node->finished_ms);
+        } else {
+            uint32_t *string = PYTHIA_TEXT_IS(member, "name")      ? &node->name
+                               : PYTHIA_TEXT_IS(member, "project") ? &node->project
+                               : PYTHIA_TEXT_IS(member, "service") ? &node->service
+                               : PYTHIA_TEXT_IS(member, "host")    ? &node->host
+                                                                   : NULL;
+            status = string ? read_string_number(o, string) : pythia_json_skip(j);
+        }
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* A node without raw events is all that is known of its span: milliseconds since the first event of the trace. */
+static int emit_node(struct osprofiler *o, const struct node *node)
+{
+    if (node->raw || node->span_id == 0)
+        return PYTHIA_OK;
+    const struct pythia_vocabulary *v = o->d.vocabulary;
+    struct event e = {.project = pythia_vocabulary_text(v, node->project),
+                      .service = pythia_vocabulary_text(v, node->service),
+                      .host = pythia_vocabulary_text(v, node->host)};
+    struct pythia_trace_id id, parent = {0, 0};
+    struct resource_entry resource;
+    parse_id(pythia_vocabulary_text(v, node->span_id), &id);
+    parse_id(pythia_vocabulary_text(v, node->parent_id), &parent);
+    if (!o->report.high && !o->report.low)
+        o->report = parent; /* the first node of a report hangs on the trace itself */
+    int status = find_resource(o, &e, &resource);
+    if (status != PYTHIA_OK)
+        return status;
+    struct pythia_text name = pythia_vocabulary_text(v, node->name);
+    if (node->tracepoint_id == 0)
+        make_id(&o->id, &e, name);
+    struct pythia_span span = {
+        .id = pythia_span_id_fold(id.high, id.low),
+        .parent = pythia_span_id_fold(parent.high, parent.low),
+        .start_ns = node->started_ms * 1000000,
+        .duration_ns = (int64_t)(node->finished_ms - node->started_ms) * 1000000,
+        .resource = resource.resource,
+        .many_roots = true,
+        .tracepoint = find_tracepoint(o,
+                                      node->tracepoint_id ? pythia_vocabulary_text(v, node->tracepoint_id)
+                                                          : pythia_buf_text(&o->id),
+                                      resource.service, name),
+    };
+    if (span.tracepoint == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    pythia_buf_clear(&o->d.attributes);
+    return pythia__emit(&o->d, &o->report, &span);
+}
+
+static int push(struct osprofiler *o, bool children)
+{
+    if (pythia_grow(&o->nodes, &o->node_capacity, o->depth, sizeof(*o->nodes)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    o->nodes[o->depth++] = (struct node){.children = children};
+    return children ? pythia_json_array(o->d.json) : pythia_json_object(o->d.json);
+}
+
+/* The next member of the innermost node, or the next node of the innermost array. */
+static int step(struct osprofiler *o)
+{
+    struct pythia_json *j = o->d.json;
+    struct node *node = &o->nodes[o->depth - 1];
+    struct pythia_text member;
+    int status = node->children ? pythia_json_element(j) : pythia_json_field(j, &member);
+    if (status == 1) {
+        o->depth--;
+        return node->children ? PYTHIA_OK : emit_node(o, node);
+    }
+    if (status < 0)
+        return status;
+    int c = pythia_json_peek(j);
+    if (c < 0)
+        return c;
+    if (node->children)
+        return c == '{' ? push(o, false) : pythia_json_skip(j);
+    if (PYTHIA_TEXT_IS(member, "info"))
+        return read_node_info(o, node);
+    if (PYTHIA_TEXT_IS(member, "children"))
+        return c == '[' ? push(o, true) : pythia_json_skip(j);
+    if (PYTHIA_TEXT_IS(member, "report"))
+        return c == '{' ? push(o, false) : pythia_json_skip(j);
+    uint32_t *string = PYTHIA_TEXT_IS(member, "trace_id")        ? &node->span_id
+                       : PYTHIA_TEXT_IS(member, "parent_id")     ? &node->parent_id
+                       : PYTHIA_TEXT_IS(member, "tracepoint_id") ? &node->tracepoint_id
+                                                                 : NULL;
+    return string ? read_string_number(o, string) : pythia_json_skip(j);
+}
+
+/* The tree at hand, however deep it is. */
+static int read_report(struct osprofiler *o)
+{
+    o->depth = 0;
+    o->report = (struct pythia_trace_id){0, 0};
+    int status = push(o, false);
+    while (status == PYTHIA_OK && o->depth > 0)
+        status = step(o);
+    return status;
+}
+
+/* ---- documents ---- */
+
+static int read_value(struct pythia__decoder *d);
+
+/* Text in which there is JSON, as Redis keeps it. */
+static int read_embedded(struct pythia__decoder *d)
+{
+    struct pythia_text text;
+    int status = pythia_json_whole(d->json);
+    if (status == PYTHIA_OK)
+        status = pythia_json_string(d->json, &text);
+    if (status != PYTHIA_OK)
+        return status;
+    struct pythia_memory_source inner;
+    struct pythia_error why = {0};
+    pythia_memory_source_init(&inner, "a string", text.bytes, text.size);
+    return pythia__decode(d, &inner.source, d->to, read_value, &why);
+}
+
+static int read_elements(struct pythia__decoder *d)
+{
+    int status = pythia_json_array(d->json);
+    while (status == PYTHIA_OK && (status = pythia_json_element(d->json)) == 0)
+        status = read_value(d);
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* {"osprofiler:<id>": …}: a dump of keys. */
+static int read_keys(struct pythia__decoder *d)
+{
+    struct pythia_text key;
+    int status = pythia_json_object(d->json);
+    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &key)) == 0)
+        status = read_value(d);
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static bool is_event_key(struct pythia_text key)
+{
+    return PYTHIA_TEXT_IS(key, "name") || PYTHIA_TEXT_IS(key, "trace_id") || PYTHIA_TEXT_IS(key, "parent_id") ||
+           PYTHIA_TEXT_IS(key, "timestamp") || PYTHIA_TEXT_IS(key, "project") || PYTHIA_TEXT_IS(key, "service");
+}
+
+static bool is_report_key(struct pythia_text key)
+{
+    return PYTHIA_TEXT_IS(key, "children") || PYTHIA_TEXT_IS(key, "stats") || PYTHIA_TEXT_IS(key, "report") ||
+           PYTHIA_TEXT_IS(key, "type");
+}
+
+/* Which kind of object is at hand? Its first keys tell; "info" and "base_id" stand in events and in reports. */
+static int read_object(struct pythia__decoder *d)
+{
+    struct osprofiler *o = (struct osprofiler *)d;
+    struct pythia_text key = {"", 0};
+    int status = pythia_json_first_key(d->json, &key);
+    if (status < 0)
+        return status;
+    if (pythia_text_starts(key, PYTHIA_TEXT("osprofiler")))
+        return read_keys(d);
+    if (is_report_key(key))
+        return read_report(o);
+    if (is_event_key(key))
+        return pythia__record(d, read_event, NULL);
+    status = pythia_json_whole(d->json);
+    if (status != PYTHIA_OK)
+        return status == PYTHIA_ELIMIT ? read_report(o) : status;
+    const uint32_t *mark = pythia_json_mark(d->json);
+    bool event = false, report = false;
+    status = pythia_json_object(d->json);
+    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &key)) == 0) {
+        event = event || is_event_key(key);
+        report = report || is_report_key(key);
+        status = pythia_json_skip(d->json);
+    }
+    if (status != 1)
+        return status;
+    if (!event && !report) {
+        d->to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
+        return PYTHIA_OK;
+    }
+    pythia_json_again(d->json, mark);
+    return report ? read_report(o) : pythia__record(d, read_event, NULL);
+}
+
+static int read_value(struct pythia__decoder *d)
+{
+    switch (pythia_json_peek(d->json)) {
+    case '{':
+        return read_object(d);
+    case '[':
+        return read_elements(d);
+    case '"':
+        return read_embedded(d);
+    default:
+        return pythia__is(d, '{');
+    }
+}
+
+/* ---- the row ---- */
+
+static int likeness(struct pythia_text head)
+{
+    size_t at = 0;
+    while (at < head.size && (head.bytes[at] == ' ' || head.bytes[at] == '\n' || head.bytes[at] == '\r'))
+        at++;
+    struct pythia_text text = {head.bytes + at, head.size - at};
+    if (text.size > 0 && text.bytes[0] != '{' && text.bytes[0] != '[') { /* what redis-cli prints */
+        if (text.size > 4096)
+            text.size = 4096;
+        bool event = pythia_text_contains(text, PYTHIA_TEXT("base_id")) &&
+                     pythia_text_contains(text, PYTHIA_TEXT("parent_id"));
+        return event || pythia_text_starts(text, PYTHIA_TEXT("osprofiler")) ? 80 : 0;
+    }
+    struct pythia_buf outline = {0};
+    pythia__outline(head, &outline);
+    int how_much = 0;
+    for (int depth = 1; depth <= 3 && how_much == 0; depth++)
+        if (pythia__outlined(&outline, depth, "base_id") ||
+            (pythia__outlined(&outline, depth, "children") && pythia__outlined(&outline, depth, "info")))
+            how_much = 90;
+    struct pythia_text lines = pythia_buf_text(&outline);
+    if (how_much == 0 && pythia_text_starts(lines, PYTHIA_TEXT("1osprofiler")))
+        how_much = 90;
+    if (how_much == 0 && text.size > 1 && text.bytes[0] == '[' && /* an array of strings with events in them */
+        pythia_text_contains((struct pythia_text){text.bytes, text.size < 4096 ? text.size : 4096},
+                             PYTHIA_TEXT("\\\"base_id\\\"")))
+        how_much = 70;
+    pythia_buf_free(&outline);
+    return how_much;
+}
+
+static void destroy(struct pythia_adapter *a)
+{
+    struct osprofiler *o = (struct osprofiler *)a;
+    if (!o)
+        return;
+    pythia_buf_free(&o->id);
+    pythia_free(o->nodes);
+    pythia__decoder_free(&o->d);
+    pythia_free(o);
+}
+
+static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+{
+    struct osprofiler *o = pythia_calloc(1, sizeof(*o));
+    if (!o)
+        return PYTHIA_ENOMEM;
+    pythia__decoder_init(&o->d, &pythia__osprofiler, vocabulary);
+    *out = &o->d.adapter;
+    return PYTHIA_OK;
+}
+
+/* A source that gives back what was read to look at its beginning. */
+struct peeked {
+    struct pythia_source source;
+    struct pythia_source *from;
+    char head[4096];
+    size_t size, given;
+};
+
+static int peeked_read(struct pythia_source *source, void *to, size_t capacity, size_t *got,
+                       struct pythia_error *e)
+{
+    struct peeked *p = (struct peeked *)source;
+    if (p->given == p->size)
+        return p->from->read(p->from, to, capacity, got, e);
+    size_t left = p->size - p->given, size = left < capacity ? left : capacity;
+    memcpy(to, p->head + p->given, size);
+    p->given += size;
+    *got = size;
+    return PYTHIA_OK;
+}
+
+static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
+                  struct pythia_error *e)
+{
+    struct peeked head = {.source = {.name = from->name, .read = peeked_read}, .from = from};
+    int status = from->read(from, head.head, sizeof(head.head), &head.size, e);
+    if (status != PYTHIA_OK)
+        return status;
+    size_t at = 0;
+    while (at < head.size && (head.head[at] == ' ' || head.head[at] == '\n' || head.head[at] == '\r'))
+        at++;
+    struct pythia__decoder *d = (struct pythia__decoder *)a;
+    if (at == head.size || head.head[at] == '{' || head.head[at] == '[')
+        return pythia__decode(d, &head.source, to, read_value, e);
+    struct pythia__redis_text text;
+    pythia__redis_text_init(&text, &head.source);
+    status = pythia__decode(d, &text.source, to, read_value, e);
+    pythia__redis_text_free(&text);
+    return status;
+}
+
+const struct pythia_adapter_ops pythia__osprofiler = {
+    .name = "osprofiler",
+    .help = "OSProfiler: raw events, reports of trace show --json, dumps of Redis",
+    .likeness = likeness,
+    .create = create,
+    .decode = decode,
+    .destroy = destroy,
+};

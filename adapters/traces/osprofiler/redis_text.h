@@ -1,0 +1,26 @@
+/* Redis replies as redis-cli prints them, made JSON again:
+ *
+ *     1) "{\"name\": \"wsgi-start\", …}"     quoted and numbered, as on a terminal
+ *     {"name": …}{"name": …}                 as they are, as into a pipe
+ *     osprofiler:5af41674-…                  keys between them
+ *
+ * What is quoted is unquoted, lines that are neither become empty; the number of lines stays the same, so that places in
+ * messages are right. */
+#ifndef PYTHIA_OSPROFILER_REDIS_TEXT_H
+#define PYTHIA_OSPROFILER_REDIS_TEXT_H
+
+#include "pythia/buf.h"
+#include "pythia/source.h"
+
+struct pythia__redis_text {
+    struct pythia_source source; /* what is read from it is JSON */
+    struct pythia_source *from;  /* borrowed */
+    struct pythia_buf line, out; /* of input; made and not yet asked for */
+    size_t given;                /* of out */
+    bool ended;
+};
+
+void pythia__redis_text_init(struct pythia__redis_text *r, struct pythia_source *from);
+void pythia__redis_text_free(struct pythia__redis_text *r);
+
+#endif

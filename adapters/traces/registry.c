@@ -1,0 +1,38 @@
+#include <string.h>
+
+#include "formats.h"
+
+static const struct pythia_adapter_ops *const adapters[] = {
+    &pythia__osprofiler,
+    &pythia__otlp,
+};
+
+#define ADAPTERS (sizeof(adapters) / sizeof(adapters[0]))
+
+const struct pythia_adapter_ops *const *pythia_adapters(size_t *count)
+{
+    *count = ADAPTERS;
+    return adapters;
+}
+
+const struct pythia_adapter_ops *pythia_adapter_like(struct pythia_text head)
+{
+    const struct pythia_adapter_ops *best = NULL;
+    int likeness = 0;
+    for (size_t i = 0; i < ADAPTERS; i++) {
+        int how_much = adapters[i]->likeness(head);
+        if (how_much > likeness) {
+            likeness = how_much;
+            best = adapters[i];
+        }
+    }
+    return best;
+}
+
+const struct pythia_adapter_ops *pythia_adapter_named(const char *name)
+{
+    for (size_t i = 0; i < ADAPTERS; i++)
+        if (strcmp(adapters[i]->name, name) == 0)
+            return adapters[i];
+    return NULL;
+}

@@ -1,0 +1,60 @@
+#include "pythia/arena.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+
+#include "pythia/mem.h"
+
+#define BLOCK_BYTES ((size_t)64 * 1024)
+
+struct pythia_arena_block {
+    struct pythia_arena_block *next;
+    size_t size;
+    alignas(max_align_t) char bytes[];
+};
+
+void pythia_arena_free(struct pythia_arena *a)
+{
+    while (a->blocks) {
+        struct pythia_arena_block *block = a->blocks;
+        a->blocks = block->next;
+        pythia_free(block);
+    }
+    pythia_arena_init(a);
+}
+
+static void cut(struct pythia_arena *a, struct pythia_arena_block *block)
+{
+    a->current = block;
+    a->next = block ? block->bytes : NULL;
+    a->end = block ? block->bytes + block->size : NULL;
+}
+
+void pythia_arena_clear(struct pythia_arena *a)
+{
+    cut(a, a->blocks);
+}
+
+void *pythia_arena_alloc(struct pythia_arena *a, size_t size)
+{
+    size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+    while ((size_t)(a->end - a->next) < size) {
+        if (a->current && a->current->next) {
+            cut(a, a->current->next);
+            continue;
+        }
+        size_t bytes = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+        struct pythia_arena_block *block = pythia_realloc(NULL, sizeof(*block) + bytes, 1);
+        if (!block)
+            return NULL;
+        *block = (struct pythia_arena_block){.next = NULL, .size = bytes};
+        if (a->current)
+            a->current->next = block;
+        else
+            a->blocks = block;
+        cut(a, block);
+    }
+    void *piece = a->next;
+    a->next += size;
+    return piece;
+}

@@ -1,0 +1,59 @@
+#ifndef PYTHIA_OPTION_H
+#define PYTHIA_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pythia/buf.h"
+#include "pythia/error.h"
+
+/* One table describes an option once: the parser, its default, the check of its range, --help, the manual page and
+ * the shell completion all come from the row. */
+enum pythia_option_type {
+    PYTHIA_OPTION_FLAG,    /* bool; takes no value */
+    PYTHIA_OPTION_TEXT,    /* const char *; borrowed from the command line */
+    PYTHIA_OPTION_TEXTS,   /* struct pythia_option_texts; may be given several times */
+    PYTHIA_OPTION_CHOICE,  /* int: which of the words in `choices`, 0 for the first */
+    PYTHIA_OPTION_INTEGER, /* int64_t within low and high */
+    PYTHIA_OPTION_REAL,    /* double within low and high */
+    PYTHIA_OPTION_BYTES,   /* uint64_t; K, M and G (1024 each) may stand behind the number */
+};
+
+struct pythia_option {
+    const char *name; /* "threads" for --threads; NULL ends a table */
+    char letter;      /* 'o' for -o; 0: none */
+    enum pythia_option_type type;
+    const char *value;    /* what stands for the value in the help, its unit included: "FILE", "N", "NS" */
+    const char *fallback; /* the default, as it would be typed; NULL: false, NULL or 0 */
+    const char *choices;  /* of a CHOICE: "text|json" */
+    double low, high;     /* of an INTEGER or a REAL, both included */
+    size_t offset;        /* of the member in the struct of settings */
+    const char *help;     /* one sentence without its full stop; "name" in it is not special */
+};
+
+#define PYTHIA_OPTION_TEXTS_MAX 64
+struct pythia_option_texts {
+    size_t count;
+    const char *texts[PYTHIA_OPTION_TEXTS_MAX]; /* borrowed from the command line */
+};
+
+/* Put every default of `table` into `settings`. */
+void pythia_options_default(const struct pythia_option *table, void *settings);
+
+/* Set one option from its text, as the command line would. Returns PYTHIA_OK or PYTHIA_EUSAGE with the reason in
+ * `e`; `settings` is then unchanged. */
+int pythia_option_set(const struct pythia_option *option, void *settings, const char *text,
+                      struct pythia_error *e);
+
+/* Read a command line: argv[0] is skipped, options may stand anywhere before "--", what is left are the operands:
+ * they are moved to the end of argv and *first is the index of the first of them. Returns PYTHIA_OK or
+ * PYTHIA_EUSAGE with the reason in `e`. Uses getopt_long: one thread at a time. */
+int pythia_options_parse(const struct pythia_option *table, void *settings, int argc, char **argv,
+                         int *first, struct pythia_error *e);
+
+/* Append the option lines of --help, and the same as the OPTIONS section of an scdoc manual page. */
+void pythia_options_help(const struct pythia_option *table, struct pythia_buf *to);
+void pythia_options_scdoc(const struct pythia_option *table, struct pythia_buf *to);
+
+#endif

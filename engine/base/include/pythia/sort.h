@@ -1,0 +1,42 @@
+#ifndef PYTHIA_SORT_H
+#define PYTHIA_SORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Sort `n` numbers, usually indexes, by `before(context, a, b)`: stable, O(n log n), O(n) for what is sorted already;
+ * `scratch` has room for n more. In the header so that the compiler can put `before` in place: qsort's calls through a
+ * pointer cost more than the rest of building a small trace. */
+static inline void pythia_sort_indexes(uint32_t *numbers, size_t n, uint32_t *scratch,
+                                       bool (*before)(const void *context, uint32_t a, uint32_t b),
+                                       const void *context)
+{
+    enum { RUN = 12 };
+    for (size_t from = 0; from < n; from += RUN) { /* runs by insertion */
+        size_t to = n - from < RUN ? n : from + RUN;
+        for (size_t i = from + 1; i < to; i++) {
+            uint32_t moving = numbers[i];
+            size_t j = i;
+            for (; j > from && before(context, moving, numbers[j - 1]); j--)
+                numbers[j] = numbers[j - 1];
+            numbers[j] = moving;
+        }
+    }
+    for (size_t width = RUN; width < n; width *= 2) { /* merged pairwise */
+        for (size_t from = 0; from + width < n; from += 2 * width) {
+            size_t middle = from + width, to = n - from < 2 * width ? n : from + 2 * width;
+            if (!before(context, numbers[middle], numbers[middle - 1]))
+                continue;
+            memcpy(scratch, numbers + from, width * sizeof(*numbers));
+            size_t left = 0, right = middle, out = from;
+            while (left < width && right < to)
+                numbers[out++] = before(context, numbers[right], scratch[left]) ? numbers[right++]
+                                                                                : scratch[left++];
+            memcpy(numbers + out, scratch + left, (width - left) * sizeof(*numbers));
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,52 @@
+#ifndef PYTHIA_TEXT_H
+#define PYTHIA_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A piece of text that somebody else owns; not NUL-terminated, and any byte may be in it. */
+struct pythia_text {
+    const char *bytes;
+    size_t size;
+};
+
+/* A string literal as a text. */
+#define PYTHIA_TEXT(literal) ((struct pythia_text){"" literal, sizeof(literal) - 1})
+
+static inline struct pythia_text pythia_text_of(const char *string)
+{
+    return (struct pythia_text){string, strlen(string)};
+}
+
+static inline bool pythia_text_equal(struct pythia_text a, struct pythia_text b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.bytes, b.bytes, a.size) == 0);
+}
+
+/* Is `text` the string literal `literal`? Compiles to a compare of sizes and a memcmp. */
+#define PYTHIA_TEXT_IS(text, literal)                                                              \
+    ((text).size == sizeof(literal) - 1 &&                                                         \
+     memcmp((text).bytes, "" literal, sizeof(literal) - 1) == 0)
+
+/* Order by bytes, then by size: the same on every machine. Negative, 0 or positive. */
+int pythia_text_compare(struct pythia_text a, struct pythia_text b);
+
+bool pythia_text_starts(struct pythia_text text, struct pythia_text prefix);
+bool pythia_text_ends(struct pythia_text text, struct pythia_text suffix);
+bool pythia_text_contains(struct pythia_text text, struct pythia_text part);
+
+/* Replace what looks like an identifier in a path-like name: an element between '/' that is a number, a UUID
+ * or at least 16 hexadecimal digits becomes "{id}", and a query after '?' is cut. Writes at most `capacity`
+ * bytes to `out` (never more than text.size + 4 per element) and returns the bytes written; returns 0 when
+ * nothing had to be replaced or the result does not fit: `text` is then its own template. */
+size_t pythia_text_template(struct pythia_text text, char *out, size_t capacity);
+
+/* A UUID (8-4-4-4-12 digits, any case) or 32 digits without dashes as 16 bytes; false if it is neither. */
+bool pythia_text_uuid(struct pythia_text text, uint64_t *high, uint64_t *low);
+
+/* 1 to 32 hexadecimal digits of any case as a number of 128 bits; false for anything else. */
+bool pythia_text_hex(struct pythia_text text, uint64_t *high, uint64_t *low);
+
+#endif

@@ -1,0 +1,42 @@
+#include "pythia/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const char *log_program = "pythia";
+static enum pythia_log_level log_level = PYTHIA_LOG_INFO;
+
+void pythia_log_setup(const char *program, enum pythia_log_level level)
+{
+    log_program = program;
+    log_level = level;
+}
+
+void pythia_log(enum pythia_log_level level, const char *format, ...)
+{
+    static const char *const marks[] = {
+        [PYTHIA_LOG_ERROR] = "error: ",
+        [PYTHIA_LOG_WARNING] = "warning: ",
+        [PYTHIA_LOG_INFO] = "",
+        [PYTHIA_LOG_DEBUG] = "debug: ",
+    };
+    if (level > log_level)
+        return;
+    char line[1024];
+    int head = snprintf(line, sizeof(line), "%s: %s", log_program, marks[level]);
+    size_t size = head < 0 ? 0 : (size_t)head;
+    va_list args;
+    va_start(args, format);
+    int body = vsnprintf(line + size, sizeof(line) - size, format, args);
+    va_end(args);
+    size += body < 0 ? 0 : (size_t)body;
+    if (size > sizeof(line) - 2)
+        size = sizeof(line) - 2;
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+            line[i] = '?';
+    line[size++] = '\n';
+    if (write(STDERR_FILENO, line, size) < 0)
+        return; /* there is nobody left to tell */
+}

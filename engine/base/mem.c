@@ -1,0 +1,70 @@
+#include "pythia/mem.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/status.h"
+
+static atomic_long allocations_left = -1;
+
+static bool may_allocate(void)
+{
+    long left = atomic_load_explicit(&allocations_left, memory_order_relaxed);
+    if (left == 0)
+        return false;
+    if (left > 0)
+        atomic_fetch_sub_explicit(&allocations_left, 1, memory_order_relaxed);
+    return true;
+}
+
+void *pythia_calloc(size_t count, size_t size)
+{
+    return may_allocate() ? calloc(count ? count : 1, size ? size : 1) : NULL;
+}
+
+void *pythia_realloc(void *p, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        return NULL;
+    size_t bytes = count * size;
+    return may_allocate() ? realloc(p, bytes ? bytes : 1) : NULL;
+}
+
+void pythia_free(void *p)
+{
+    free(p);
+}
+
+char *pythia_strndup(const char *text, size_t size)
+{
+    char *copy = pythia_realloc(NULL, size + 1, 1);
+    if (!copy)
+        return NULL;
+    if (size)
+        memcpy(copy, text, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+int pythia_grow(void *array, size_t *capacity, size_t used, size_t size)
+{
+    if (used < *capacity)
+        return PYTHIA_OK;
+    size_t larger = *capacity ? *capacity * 2 : 16;
+    void *old;
+    memcpy(&old, array, sizeof(old)); /* the caller's pointer has a type of its own */
+    void *moved = pythia_realloc(old, larger, size);
+    if (!moved)
+        return PYTHIA_ENOMEM;
+    memcpy(array, &moved, sizeof(moved));
+    *capacity = larger;
+    return PYTHIA_OK;
+}
+
+void pythia_mem_fail_after(long n)
+{
+    atomic_store_explicit(&allocations_left, n, memory_order_relaxed);
+}

@@ -1,0 +1,252 @@
+#include "pythia/option.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/status.h"
+
+#define OPTIONS_MAX 96
+#define HELP_COLUMN 28
+#define HELP_WIDTH  100
+
+/* Which word of "text|json|…" `text` is; -1: none. */
+static int choice_index(const char *choices, const char *text)
+{
+    size_t size = strlen(text);
+    for (int index = 0;; index++) {
+        size_t word = strcspn(choices, "|");
+        if (word == size && memcmp(choices, text, size) == 0)
+            return index;
+        if (choices[word] == '\0')
+            return -1;
+        choices += word + 1;
+    }
+}
+
+static int bad_value(const struct pythia_option *o, const char *text, struct pythia_error *e)
+{
+    switch (o->type) {
+    case PYTHIA_OPTION_CHOICE:
+        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s takes one of %s, not '%s'", o->name, o->choices,
+                                text);
+    case PYTHIA_OPTION_BYTES:
+        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s takes a number of bytes such as 64M, not '%s'",
+                                o->name, text);
+    default:
+        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s takes a number from %.15g to %.15g, not '%s'",
+                                o->name, o->low, o->high, text);
+    }
+}
+
+static bool parse_bytes(const char *text, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (errno || end == text || *text == '-')
+        return false;
+    const char *suffixes = "KMG", *suffix = *end ? strchr(suffixes, *end) : NULL;
+    unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
+    if (end[suffix ? 1 : 0] != '\0' || number > UINT64_MAX >> shift)
+        return false;
+    *out = (uint64_t)number << shift;
+    return true;
+}
+
+static bool parse_integer(const char *text, double low, double high, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (errno || end == text || *end != '\0' || (double)number < low || (double)number > high)
+        return false;
+    *out = number;
+    return true;
+}
+
+static bool parse_real(const char *text, double low, double high, double *out)
+{
+    char *end;
+    errno = 0;
+    double number = strtod(text, &end);
+    if (errno || end == text || *end != '\0' || !(number >= low && number <= high))
+        return false;
+    *out = number;
+    return true;
+}
+
+int pythia_option_set(const struct pythia_option *o, void *settings, const char *text,
+                      struct pythia_error *e)
+{
+    void *member = (char *)settings + o->offset;
+    int index;
+    switch (o->type) {
+    case PYTHIA_OPTION_FLAG:
+        *(bool *)member = true;
+        return PYTHIA_OK;
+    case PYTHIA_OPTION_TEXT:
+        *(const char **)member = text;
+        return PYTHIA_OK;
+    case PYTHIA_OPTION_TEXTS: {
+        struct pythia_option_texts *list = member;
+        if (list->count == PYTHIA_OPTION_TEXTS_MAX)
+            return pythia_error_set(e, PYTHIA_EUSAGE, "--%s may be given %d times at most", o->name,
+                                    PYTHIA_OPTION_TEXTS_MAX);
+        list->texts[list->count++] = text;
+        return PYTHIA_OK;
+    }
+    case PYTHIA_OPTION_CHOICE:
+        index = choice_index(o->choices, text);
+        if (index < 0)
+            return bad_value(o, text, e);
+        *(int *)member = index;
+        return PYTHIA_OK;
+    case PYTHIA_OPTION_INTEGER:
+        return parse_integer(text, o->low, o->high, member) ? PYTHIA_OK : bad_value(o, text, e);
+    case PYTHIA_OPTION_REAL:
+        return parse_real(text, o->low, o->high, member) ? PYTHIA_OK : bad_value(o, text, e);
+    case PYTHIA_OPTION_BYTES:
+        return parse_bytes(text, member) ? PYTHIA_OK : bad_value(o, text, e);
+    }
+    return PYTHIA_EINVAL;
+}
+
+void pythia_options_default(const struct pythia_option *table, void *settings)
+{
+    for (const struct pythia_option *o = table; o->name; o++)
+        if (o->fallback)
+            pythia_option_set(o, settings, o->fallback, NULL);
+}
+
+static const struct pythia_option *find_letter(const struct pythia_option *table, int letter)
+{
+    for (const struct pythia_option *o = table; o->name; o++)
+        if (o->letter && o->letter == letter)
+            return o;
+    return NULL;
+}
+
+int pythia_options_parse(const struct pythia_option *table, void *settings, int argc, char **argv,
+                         int *first, struct pythia_error *e)
+{
+    struct option longs[OPTIONS_MAX + 1] = {{0}};
+    char shorts[2 * OPTIONS_MAX + 2] = ":"; /* ':' first: a missing value is told from an unknown option */
+    size_t count = 0, letters = 1;
+    for (const struct pythia_option *o = table; o->name && count < OPTIONS_MAX; o++, count++) {
+        bool takes = o->type != PYTHIA_OPTION_FLAG;
+        longs[count] = (struct option){o->name, takes ? required_argument : no_argument, NULL, 0};
+        if (o->letter)
+            shorts[letters++] = o->letter;
+        if (o->letter && takes)
+            shorts[letters++] = ':';
+    }
+    opterr = 0;
+    optind = 0; /* of glibc: begin afresh, with permutation */
+    for (;;) {
+        int which = -1, found = getopt_long(argc, argv, shorts, longs, &which);
+        const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+        if (found == -1)
+            break;
+        if (found == ':')
+            return pythia_error_set(e, PYTHIA_EUSAGE, "%s needs a value", word);
+        if (found == '?')
+            return pythia_error_set(e, PYTHIA_EUSAGE, "there is no option %s", word);
+        const struct pythia_option *o = found == 0 ? &table[which] : find_letter(table, found);
+        int status = pythia_option_set(o, settings, optarg, e);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    *first = optind;
+    return PYTHIA_OK;
+}
+
+/* Append `text`, broken between words at HELP_WIDTH, continued at HELP_COLUMN; `column` is where the line is. */
+static void add_wrapped(struct pythia_buf *to, size_t column, const char *text)
+{
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        if (column + 1 + word > HELP_WIDTH) {
+            pythia_buf_printf(to, "\n%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        } else if (column > HELP_COLUMN) {
+            pythia_buf_putc(to, ' ');
+            column++;
+        }
+        pythia_buf_add(to, text, word);
+        column += word;
+        text += word;
+        text += strspn(text, " ");
+    }
+}
+
+/* What stands behind the name of an option: " FILE", or " text|json" for a choice. */
+static const char *value_name(const struct pythia_option *o)
+{
+    return o->type == PYTHIA_OPTION_CHOICE && !o->value ? o->choices : o->value;
+}
+
+/* "Sentence (default 4)" */
+static void describe(const struct pythia_option *o, struct pythia_buf *to)
+{
+    pythia_buf_puts(to, o->help);
+    if (o->type == PYTHIA_OPTION_CHOICE && o->value)
+        pythia_buf_printf(to, ": %s", o->choices);
+    if (o->fallback)
+        pythia_buf_printf(to, " (default %s)", o->fallback);
+}
+
+void pythia_options_help(const struct pythia_option *table, struct pythia_buf *to)
+{
+    for (const struct pythia_option *o = table; o->name; o++) {
+        struct pythia_buf head = {0}, body = {0};
+        if (o->letter)
+            pythia_buf_printf(&head, "  -%c, --%s", o->letter, o->name);
+        else
+            pythia_buf_printf(&head, "      --%s", o->name);
+        if (o->type != PYTHIA_OPTION_FLAG)
+            pythia_buf_printf(&head, " %s", value_name(o));
+        describe(o, &body);
+        pythia_buf_text_add(to, pythia_buf_text(&head));
+        if (head.size + 2 > HELP_COLUMN)
+            pythia_buf_printf(to, "\n%*s", HELP_COLUMN, "");
+        else
+            pythia_buf_printf(to, "%*s", (int)(HELP_COLUMN - head.size), "");
+        add_wrapped(to, HELP_COLUMN, body.bytes ? body.bytes : "");
+        pythia_buf_putc(to, '\n');
+        pythia_buf_free(&head);
+        pythia_buf_free(&body);
+    }
+}
+
+/* scdoc takes '_', '*', '#' and '\' for marks. */
+static void add_scdoc(struct pythia_buf *to, const char *text)
+{
+    for (; *text; text++) {
+        if (strchr("_*#\\[]|<>~", *text))
+            pythia_buf_putc(to, '\\');
+        pythia_buf_putc(to, *text);
+    }
+}
+
+void pythia_options_scdoc(const struct pythia_option *table, struct pythia_buf *to)
+{
+    for (const struct pythia_option *o = table; o->name; o++) {
+        struct pythia_buf body = {0};
+        if (o->letter)
+            pythia_buf_printf(to, "*-%c*, ", o->letter);
+        pythia_buf_printf(to, "*--%s*", o->name);
+        if (o->type != PYTHIA_OPTION_FLAG) {
+            pythia_buf_puts(to, " _");
+            add_scdoc(to, value_name(o));
+            pythia_buf_putc(to, '_');
+        }
+        describe(o, &body);
+        pythia_buf_puts(to, "\n\t");
+        add_scdoc(to, body.bytes ? body.bytes : "");
+        pythia_buf_puts(to, ".\n\n");
+        pythia_buf_free(&body);
+    }
+}

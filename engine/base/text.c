@@ -1,0 +1,116 @@
+#include "pythia/text.h"
+
+static const signed char digit_values[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16, /* value + 1; 0: no digit */
+};
+
+static int hex_digit(char c)
+{
+    return digit_values[(unsigned char)c] - 1;
+}
+
+int pythia_text_compare(struct pythia_text a, struct pythia_text b)
+{
+    size_t common = a.size < b.size ? a.size : b.size;
+    int order = common ? memcmp(a.bytes, b.bytes, common) : 0;
+    return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+bool pythia_text_starts(struct pythia_text text, struct pythia_text prefix)
+{
+    return text.size >= prefix.size && memcmp(text.bytes, prefix.bytes, prefix.size) == 0;
+}
+
+bool pythia_text_ends(struct pythia_text text, struct pythia_text suffix)
+{
+    return text.size >= suffix.size &&
+           memcmp(text.bytes + text.size - suffix.size, suffix.bytes, suffix.size) == 0;
+}
+
+bool pythia_text_contains(struct pythia_text text, struct pythia_text part)
+{
+    for (size_t i = 0; i + part.size <= text.size; i++)
+        if (memcmp(text.bytes + i, part.bytes, part.size) == 0)
+            return true;
+    return false;
+}
+
+bool pythia_text_hex(struct pythia_text text, uint64_t *high, uint64_t *low)
+{
+    if (text.size == 0 || text.size > 32)
+        return false;
+    uint64_t h = 0, l = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        int digit = hex_digit(text.bytes[i]);
+        if (digit < 0)
+            return false;
+        h = h << 4 | l >> 60;
+        l = l << 4 | (uint64_t)digit;
+    }
+    *high = h;
+    *low = l;
+    return true;
+}
+
+bool pythia_text_uuid(struct pythia_text text, uint64_t *high, uint64_t *low)
+{
+    if (text.size == 32)
+        return pythia_text_hex(text, high, low);
+    if (text.size != 36)
+        return false;
+    char digits[32];
+    size_t n = 0;
+    for (size_t i = 0; i < 36; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        if (dash != (text.bytes[i] == '-'))
+            return false;
+        if (!dash)
+            digits[n++] = text.bytes[i];
+    }
+    return pythia_text_hex((struct pythia_text){digits, n}, high, low);
+}
+
+static bool is_identifier(struct pythia_text element)
+{
+    size_t decimal = 0, hex = 0;
+    for (size_t i = 0; i < element.size; i++) {
+        decimal += element.bytes[i] >= '0' && element.bytes[i] <= '9';
+        hex += hex_digit(element.bytes[i]) >= 0;
+    }
+    uint64_t high, low;
+    return element.size > 0 && (decimal == element.size || (hex == element.size && hex >= 16) ||
+                                pythia_text_uuid(element, &high, &low));
+}
+
+size_t pythia_text_template(struct pythia_text text, char *out, size_t capacity)
+{
+    if (!memchr(text.bytes, '/', text.size))
+        return 0;
+    size_t written = 0;
+    bool changed = false;
+    for (size_t from = 0; from <= text.size;) {
+        size_t to = from;
+        while (to < text.size && text.bytes[to] != '/' && text.bytes[to] != '?')
+            to++;
+        struct pythia_text element = {text.bytes + from, to - from};
+        if (from > 0 && is_identifier(element)) { /* a name may begin with a number, a path does not */
+            element = PYTHIA_TEXT("{id}");
+            changed = true;
+        }
+        if (written + element.size + 1 > capacity)
+            return 0;
+        memcpy(out + written, element.bytes, element.size);
+        written += element.size;
+        if (to == text.size)
+            break;
+        if (text.bytes[to] == '?') {
+            changed = true;
+            break;
+        }
+        out[written++] = '/';
+        from = to + 1;
+    }
+    return changed ? written : 0;
+}

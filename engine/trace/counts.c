@@ -1,0 +1,43 @@
+#include "pythia/counts.h"
+
+#include <stddef.h>
+
+#define NAME(name, text, help) text,
+#define HELP(name, text, help) help,
+
+static const char *const repair_names[] = {PYTHIA_REPAIR_MAP(NAME)};
+static const char *const repair_helps[] = {PYTHIA_REPAIR_MAP(HELP)};
+static const char *const drop_names[] = {PYTHIA_DROP_MAP(NAME)};
+static const char *const drop_helps[] = {PYTHIA_DROP_MAP(HELP)};
+
+void pythia_counts_add(struct pythia_counts *to, const struct pythia_counts *from)
+{
+    to->spans += from->spans;
+    to->kept += from->kept;
+    to->traces += from->traces;
+    to->outlive += from->outlive;
+    for (size_t i = 0; i < PYTHIA_REPAIRS; i++)
+        to->repaired[i] += from->repaired[i];
+    for (size_t i = 0; i < PYTHIA_DROPS; i++)
+        to->dropped[i] += from->dropped[i];
+}
+
+const char *pythia_repair_name(enum pythia_repair repair)
+{
+    return repair_names[repair];
+}
+
+const char *pythia_repair_help(enum pythia_repair repair)
+{
+    return repair_helps[repair];
+}
+
+const char *pythia_drop_name(enum pythia_drop drop)
+{
+    return drop_names[drop];
+}
+
+const char *pythia_drop_help(enum pythia_drop drop)
+{
+    return drop_helps[drop];
+}

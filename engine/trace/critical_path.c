@@ -1,0 +1,217 @@
+#include "pythia/critical_path.h"
+
+#include "pythia/mem.h"
+#include "pythia/sort.h"
+#include "pythia/status.h"
+
+/* A span whose inside is being walked; frame 0 stands for the request itself, around all roots. */
+struct pythia__path_frame {
+    uint32_t span;            /* PYTHIA_NO_SPAN in frame 0 */
+    uint64_t cursor, low;     /* the point reached, and where the span begins */
+    size_t first, next, last; /* its children, latest end first, are kids[first..last); next is the first not looked at */
+};
+
+struct walk {
+    struct pythia_critical_path *path;
+    const struct pythia_trace *trace;
+    enum pythia_latency latency;
+    size_t depth; /* frames in use */
+    size_t kids;  /* kids in use */
+};
+
+void pythia_critical_path_free(struct pythia_critical_path *p)
+{
+    pythia_free(p->events);
+    pythia_free(p->frames);
+    pythia_free(p->kids);
+    pythia_free(p->scratch);
+    pythia_critical_path_init(p);
+}
+
+static uint64_t end_of(const struct walk *w, uint32_t span)
+{
+    const struct pythia_trace_span *s = &w->trace->spans[span];
+    return w->latency == PYTHIA_LATENCY_COMPLETION ? s->completed_ns : s->end_ns;
+}
+
+static int emit(struct walk *w, uint32_t span, enum pythia_event_kind kind, uint64_t at_ns, bool synthetic)
+{
+    struct pythia_critical_path *p = w->path;
+    if (pythia_grow(&p->events, &p->capacity, p->count, sizeof(*p->events)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    p->events[p->count++] = (struct pythia_path_event){.at_ns = at_ns,
+                                                       .span = span,
+                                                       .tracepoint = w->trace->spans[span].tracepoint,
+                                                       .kind = (uint8_t)kind,
+                                                       .synthetic = synthetic};
+    return PYTHIA_OK;
+}
+
+/* Latest end first; then latest start; then, as children are numbered along their list, the later in canonical order. */
+struct kid_order {
+    const struct walk *walk;
+    const uint32_t *list; /* kids in canonical order */
+};
+
+static bool ends_later(const void *context, uint32_t a, uint32_t b)
+{
+    const struct kid_order *order = context;
+    uint32_t x = order->list[a], y = order->list[b];
+    uint64_t end_x = end_of(order->walk, x), end_y = end_of(order->walk, y);
+    if (end_x != end_y)
+        return end_x > end_y;
+    const struct pythia_trace_span *spans = order->walk->trace->spans;
+    if (spans[x].start_ns != spans[y].start_ns)
+        return spans[x].start_ns > spans[y].start_ns;
+    return a > b;
+}
+
+/* Put the children from `child` on behind the kids in use, latest end first. */
+static int gather(struct walk *w, uint32_t child)
+{
+    struct pythia_critical_path *p = w->path;
+    size_t first = w->kids;
+    bool sorted = true;
+    for (uint32_t previous = PYTHIA_NO_SPAN; child != PYTHIA_NO_SPAN;
+         child = w->trace->spans[child].next_sibling) {
+        if (pythia_grow(&p->kids, &p->kid_capacity, w->kids, sizeof(*p->kids)) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        sorted = sorted && (previous == PYTHIA_NO_SPAN || end_of(w, child) > end_of(w, previous));
+        p->kids[w->kids++] = previous = child;
+    }
+    size_t n = w->kids - first;
+    if (n < 2)
+        return PYTHIA_OK;
+    if (sorted) { /* one after the other: the usual case, and its reverse is the order wanted */
+        for (size_t i = first, j = w->kids - 1; i < j; i++, j--) {
+            uint32_t swap = p->kids[i];
+            p->kids[i] = p->kids[j];
+            p->kids[j] = swap;
+        }
+        return PYTHIA_OK;
+    }
+    while (p->scratch_capacity < 3 * n)
+        if (pythia_grow(&p->scratch, &p->scratch_capacity, p->scratch_capacity, sizeof(*p->scratch)) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    uint32_t *list = p->scratch, *numbers = list + n, *room = numbers + n;
+    memcpy(list, p->kids + first, n * sizeof(*list));
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = (uint32_t)i;
+    pythia_sort_indexes(numbers, n, room, ends_later, &(struct kid_order){w, list});
+    for (size_t i = 0; i < n; i++)
+        p->kids[first + i] = list[numbers[i]];
+    return PYTHIA_OK;
+}
+
+static int push(struct walk *w, uint32_t span, uint64_t cursor, uint64_t low, uint32_t first_child)
+{
+    struct pythia_critical_path *p = w->path;
+    if (pythia_grow(&p->frames, &p->frame_capacity, w->depth, sizeof(*p->frames)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    size_t first = w->kids;
+    if (gather(w, first_child) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    p->frames[w->depth++] = (struct pythia__path_frame){
+        .span = span, .cursor = cursor, .low = low, .first = first, .next = first, .last = w->kids};
+    return PYTHIA_OK;
+}
+
+/* Go into a span from its end, which is at `ended`. */
+static int enter(struct walk *w, uint32_t span, uint64_t ended)
+{
+    const struct pythia_trace_span *s = &w->trace->spans[span];
+    if (s->annotation) {
+        w->path->frames[w->depth - 1].cursor = s->start_ns;
+        return emit(w, span, PYTHIA_EVENT_ANNOTATION, s->start_ns, false);
+    }
+    int status = emit(w, span, PYTHIA_EVENT_END, ended, false);
+    return status == PYTHIA_OK ? push(w, span, ended, s->start_ns, s->first_child) : status;
+}
+
+/* Leave the innermost span, at `at_ns`: its start, or where the path entered it. */
+static int leave(struct walk *w, uint64_t at_ns, bool synthetic)
+{
+    struct pythia__path_frame *frames = w->path->frames;
+    struct pythia__path_frame *top = &frames[--w->depth];
+    w->kids = top->first;
+    if (w->depth > 0)
+        frames[w->depth - 1].cursor = at_ns;
+    return top->span == PYTHIA_NO_SPAN ? PYTHIA_OK : emit(w, top->span, PYTHIA_EVENT_START, at_ns, synthetic);
+}
+
+/* The wait `span` may have kept its span waiting for forked work. Then the path leads to that work: leave the spans
+ * inside of which only the waiting was done, and go into the work. Returns 1 if it does, 0 if nothing was waited for. */
+static int follow_join(struct walk *w, uint32_t span)
+{
+    const struct pythia_trace_span *spans = w->trace->spans, *wait = &spans[span];
+    uint32_t work = wait->joins;
+    struct pythia__path_frame *frames = w->path->frames;
+    uint64_t cursor = frames[w->depth - 1].cursor, ended = end_of(w, work);
+    if (ended > cursor) /* something that the work began goes on, or the clocks disagree: only its own end was awaited */
+        ended = spans[work].end_ns < cursor ? spans[work].end_ns : cursor;
+    if (ended <= wait->start_ns || ended < spans[work].start_ns)
+        return 0;
+    uint32_t home = spans[work].parent;
+    size_t depth = w->depth;
+    while (depth > 0 && frames[depth - 1].span != home)
+        depth--;
+    while (w->depth > 1 && (depth > 0 ? w->depth > depth : frames[w->depth - 1].low > spans[work].start_ns))
+        if (leave(w, ended, true) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    int status = enter(w, work, ended);
+    return status == PYTHIA_OK ? 1 : status;
+}
+
+/* The next child of the innermost span that the path goes through; PYTHIA_NO_SPAN: none is left. */
+static uint32_t next_kid(struct walk *w)
+{
+    struct pythia__path_frame *top = &w->path->frames[w->depth - 1];
+    const struct pythia_trace_span *spans = w->trace->spans;
+    uint64_t own_end = top->span == PYTHIA_NO_SPAN ? w->trace->end_ns : spans[top->span].end_ns;
+    while (top->next < top->last) {
+        uint32_t kid = w->path->kids[top->next++];
+        uint64_t ended = end_of(w, kid);
+        bool apart = spans[kid].forked || spans[kid].relation == PYTHIA_RELATION_SPAWN;
+        if (ended <= top->cursor && spans[kid].start_ns >= top->low && (!apart || ended > own_end))
+            return kid;
+    }
+    return PYTHIA_NO_SPAN;
+}
+
+static int walk(struct walk *w)
+{
+    while (w->depth > 0) {
+        uint32_t kid = next_kid(w);
+        int status;
+        if (kid == PYTHIA_NO_SPAN)
+            status = leave(w, w->path->frames[w->depth - 1].low, false);
+        else if (w->trace->spans[kid].joins != PYTHIA_NO_SPAN)
+            status = follow_join(w, kid);
+        else
+            status = enter(w, kid, end_of(w, kid));
+        if (status < 0)
+            return status;
+    }
+    return PYTHIA_OK;
+}
+
+int pythia_critical_path_find(struct pythia_critical_path *p, const struct pythia_trace *trace,
+                              enum pythia_latency latency)
+{
+    struct walk w = {.path = p, .trace = trace, .latency = latency};
+    uint64_t end = latency == PYTHIA_LATENCY_COMPLETION ? trace->completed_ns : trace->end_ns;
+    p->count = 0;
+    int status = push(&w, PYTHIA_NO_SPAN, end, trace->start_ns, trace->first_root);
+    if (status == PYTHIA_OK)
+        status = walk(&w);
+    if (status != PYTHIA_OK) {
+        p->count = 0;
+        return status;
+    }
+    for (size_t i = 0, j = p->count; i + 1 < j; i++) { /* it was walked from its end */
+        struct pythia_path_event swap = p->events[i];
+        p->events[i] = p->events[--j];
+        p->events[j] = swap;
+    }
+    return PYTHIA_OK;
+}

@@ -1,0 +1,41 @@
+#ifndef PYTHIA_ATTRIBUTES_H
+#define PYTHIA_ATTRIBUTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pythia/buf.h"
+#include "pythia/text.h"
+
+/* The key-values of a span, packed: most are never looked at, so they are kept as a string of bytes, some 10 of them for
+ * each key-value, and unpacked by whoever asks.
+ *
+ *     varint key * 4 + kind | TEXT: varint size, bytes | INTEGER, BOOL: zigzag varint | REAL: 8 bytes */
+enum pythia_attribute_kind {
+    PYTHIA_ATTRIBUTE_TEXT,
+    PYTHIA_ATTRIBUTE_INTEGER,
+    PYTHIA_ATTRIBUTE_REAL,
+    PYTHIA_ATTRIBUTE_BOOL,
+};
+
+struct pythia_attribute {
+    uint32_t key; /* number of a string of the vocabulary, below 2^30 */
+    enum pythia_attribute_kind kind;
+    struct pythia_text text; /* TEXT; borrowed from the packed bytes */
+    int64_t integer;         /* INTEGER; BOOL as 0 or 1 */
+    double real;             /* REAL; may be NaN or infinite, as the source said */
+};
+
+/* Append one; `to->failed` tells of memory that was missing. */
+void pythia_attributes_text(struct pythia_buf *to, uint32_t key, struct pythia_text text);
+void pythia_attributes_integer(struct pythia_buf *to, uint32_t key, int64_t number);
+void pythia_attributes_real(struct pythia_buf *to, uint32_t key, double number);
+void pythia_attributes_bool(struct pythia_buf *to, uint32_t key, bool truth);
+
+/* Take the next one off the front of *rest, which begins as the packed bytes; false when none is left. */
+bool pythia_attributes_next(struct pythia_text *rest, struct pythia_attribute *out);
+
+/* The last one with that key; false if there is none. */
+bool pythia_attributes_find(struct pythia_text packed, uint32_t key, struct pythia_attribute *out);
+
+#endif

@@ -1,0 +1,60 @@
+#ifndef PYTHIA_COUNTS_H
+#define PYTHIA_COUNTS_H
+
+#include <stdint.h>
+
+/* What was mended in a trace, with the name it has in reports. A duration is never rewritten without one of these. */
+#define PYTHIA_REPAIR_MAP(X)                                                                       \
+    X(ORPHAN, "orphan", "the parent is missing: put below the root")                               \
+    X(EXTRA_ROOT, "extra_root", "one more root where one was expected: kept beside it")            \
+    X(DUPLICATE, "duplicate", "the same span twice: one is kept")                                  \
+    X(CONFLICT, "conflict", "two spans with one id and different times: the longest is kept")      \
+    X(UNFINISHED, "unfinished", "no end was seen: taken to last as long as what is below it")      \
+    X(CYCLE, "cycle", "a span was its own ancestor: cut off and put below the root")               \
+    X(SKEW, "skew", "another host's clock was off: moved into its parent")                         \
+    X(CLAMPED, "clamped", "stuck out of a parent that waits for it: cut to the parent")            \
+    X(NEGATIVE, "negative", "ended before it began: taken to have no length")                      \
+    X(SEVERAL_PARENTS, "several_parents", "several parents: the first is kept")                    \
+    X(ENCODING, "encoding", "text that is not UTF-8: broken bytes became U+FFFD")
+
+/* What was left out, and why. */
+#define PYTHIA_DROP_MAP(X)                                                                         \
+    X(BROKEN_RECORD, "broken_record", "a record that could not be read")                           \
+    X(STOP_WITHOUT_START, "stop_without_start", "the end of a span whose start is missing")        \
+    X(LATE, "late", "came after its trace was finished")                                           \
+    X(NOT_A_TRACE, "not_a_trace", "a record of another kind")                                      \
+    X(HIDDEN, "hidden", "a span of a closed trace point (--open)")
+
+enum pythia_repair {
+#define X(name, text, help) PYTHIA_REPAIR_##name,
+    PYTHIA_REPAIR_MAP(X)
+#undef X
+        PYTHIA_REPAIRS
+};
+
+enum pythia_drop {
+#define X(name, text, help) PYTHIA_DROP_##name,
+    PYTHIA_DROP_MAP(X)
+#undef X
+        PYTHIA_DROPS
+};
+
+/* What went in, what was kept, mended and dropped on the way. Public, by value; {0} is empty; one thread at a time. */
+struct pythia_counts {
+    uint64_t spans;   /* read: for sources that report start and end apart, records */
+    uint64_t kept;    /* spans in finished traces */
+    uint64_t traces;  /* finished */
+    uint64_t outlive; /* spans that go on after their parent has ended: no fault, asynchronous work */
+    uint64_t repaired[PYTHIA_REPAIRS];
+    uint64_t dropped[PYTHIA_DROPS];
+};
+
+void pythia_counts_add(struct pythia_counts *to, const struct pythia_counts *from);
+
+/* Static strings: the name in a report and the sentence for people. */
+const char *pythia_repair_name(enum pythia_repair repair);
+const char *pythia_repair_help(enum pythia_repair repair);
+const char *pythia_drop_name(enum pythia_drop drop);
+const char *pythia_drop_help(enum pythia_drop drop);
+
+#endif

@@ -1,0 +1,63 @@
+#ifndef PYTHIA_TRACE_H
+#define PYTHIA_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pythia/counts.h"
+#include "pythia/span.h"
+#include "pythia/vocabulary.h"
+
+#define PYTHIA_NO_SPAN UINT32_MAX
+
+/* One span of a finished trace: its place in the tree and its times after repair. */
+struct pythia_trace_span {
+    uint64_t id;
+    uint64_t start_ns, end_ns; /* start_ns <= end_ns, and start_ns >= that of the parent */
+    uint64_t completed_ns;     /* the latest end of it and of all that is below it */
+    uint32_t parent;           /* indexes of spans; PYTHIA_NO_SPAN: none */
+    uint32_t first_child, next_sibling; /* siblings are in order of time; the order of ties is the same everywhere */
+    uint32_t tracepoint, resource;
+    uint32_t joins;   /* of a wait: the root of the forked work that it waits for; else PYTHIA_NO_SPAN */
+    uint32_t repairs; /* bit 1 << enum pythia_repair for each repair made to it */
+    uint8_t kind, relation;
+    bool error;
+    bool annotation; /* a point in time: end_ns == start_ns and nothing is below it */
+    bool forked;     /* the root of forked work: on a critical path only where something waits for it */
+    struct pythia_text attributes; /* packed, see attributes.h */
+};
+
+/* A finished trace: immutable, and borrowed from whoever built it. Its spans form a forest. */
+struct pythia_trace {
+    struct pythia_trace_id id;
+    const struct pythia_trace_span *spans;
+    uint32_t count;
+    uint32_t first_root, roots; /* further roots by next_sibling */
+    uint64_t start_ns;          /* the earliest start of a root */
+    uint64_t end_ns;            /* the latest end of a root: what the client waited for */
+    uint64_t completed_ns;      /* the latest end of all */
+};
+
+/* Builds traces, one after the other, in memory that it keeps. One thread at a time. */
+struct pythia_trace_builder;
+
+/* `vocabulary` is borrowed. `hidden` has a flag for each of the trace points 0 to hidden_count - 1: true leaves their
+ * spans out, and what is below them hangs on the nearest ancestor that is left; NULL and 0 leave none out; borrowed. */
+int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary, const bool *hidden,
+                                size_t hidden_count, struct pythia_trace_builder **out);
+void pythia_trace_builder_destroy(struct pythia_trace_builder *b); /* b may be NULL */
+
+/* Begin the trace `id`; what was built before is no longer valid. */
+void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_trace_id id);
+
+/* Add one span or part, in any order. Its attributes are borrowed until the next _begin. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia_span *span);
+
+/* Put the spans together: merge their parts, find parents, mend what does not fit and count it in `counts`. The result
+ * does not depend on the order in which the spans came. Returns 0 with *out borrowed until the next _begin, 1 if no span
+ * is left, or PYTHIA_ENOMEM. O(n log n) for n spans, no recursion. */
+int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_counts *counts,
+                                const struct pythia_trace **out);
+
+#endif

@@ -1,0 +1,716 @@
+/* Spans and parts of spans, in any order, into the forest of one trace.
+ *
+ *   add:     parts that share an id meet in one item, found by a hash table
+ *   finish:  1 what is no span (ends without a start, hidden points, forks) becomes transparent
+ *            2 parents: by id, through whatever is transparent; the missing and the circular ones are cut off
+ *            3 times: lost ends from below, then from the roots down whatever sticks out of its parent
+ *            4 order: children by time, ties by name and id, so that the order of arrival is forgotten
+ *
+ * Nothing recurses: a trace may be a chain of a million spans. */
+#include "pythia/trace.h"
+
+#include <string.h>
+
+#include "pythia/arena.h"
+#include "pythia/hash.h"
+#include "pythia/mem.h"
+#include "pythia/sort.h"
+#include "pythia/status.h"
+
+enum state {
+    STATE_SPAN,
+    STATE_TRANSPARENT, /* its children hang on its parent */
+};
+
+/* What `span` will be, beside what only building needs. */
+struct item {
+    struct pythia_trace_span span;
+    struct pythia_trace_id link;  /* of a fork or a wait */
+    uint64_t parent_id, stop_ns;
+    struct pythia_text stop_attributes;
+    uint32_t above;               /* the item named as parent, PYTHIA_NO_SPAN: none or not found */
+    uint8_t part;                 /* of what came first for this id */
+    bool started, stopped;        /* which parts have been seen */
+    bool shared, many_roots, root; /* root: it names no parent, or the trace itself */
+    uint8_t state;
+};
+
+/* What fitting spans into their parents needs to know of each. */
+struct fit {
+    int64_t moved_ns; /* by how much its clock was off */
+    uint64_t end_ns;  /* as it was reported, or found from below */
+};
+
+struct pythia_trace_builder {
+    const struct pythia_vocabulary *vocabulary;
+    const bool *hidden;
+    size_t hidden_count;
+    struct pythia_trace_id id;
+    uint64_t folded_id;
+    struct item *items;
+    size_t count, capacity;
+    uint32_t *slots; /* hash table of item + 1 by id */
+    size_t slot_count, slot_capacity; /* in use for this trace; allocated */
+    struct pythia_trace_span *spans; /* the result */
+    uint32_t *index, *order, *scratch; /* item -> span; spans in some order */
+    struct fit *fits;                  /* of each span */
+    size_t span_capacity, index_capacity, order_capacity, scratch_capacity, fit_capacity;
+    bool changed; /* some span's times, so that siblings may have changed their order */
+    struct pythia_arena joined; /* attributes of spans whose start and stop both have some */
+    struct pythia_counts *counts;
+    struct pythia_trace trace;
+};
+
+int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary, const bool *hidden,
+                                size_t hidden_count, struct pythia_trace_builder **out)
+{
+    struct pythia_trace_builder *b = pythia_calloc(1, sizeof(*b));
+    if (!b)
+        return PYTHIA_ENOMEM;
+    b->vocabulary = vocabulary;
+    b->hidden = hidden;
+    b->hidden_count = hidden_count;
+    *out = b;
+    return PYTHIA_OK;
+}
+
+void pythia_trace_builder_destroy(struct pythia_trace_builder *b)
+{
+    if (!b)
+        return;
+    pythia_free(b->items);
+    pythia_free(b->slots);
+    pythia_free(b->spans);
+    pythia_free(b->index);
+    pythia_free(b->order);
+    pythia_free(b->scratch);
+    pythia_free(b->fits);
+    pythia_arena_free(&b->joined);
+    pythia_free(b);
+}
+
+void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_trace_id id)
+{
+    b->id = id;
+    b->folded_id = pythia_span_id_fold(id.high, id.low);
+    b->count = 0;
+    b->slot_count = 0; /* a small trace does not pay for clearing the table of a large one */
+    pythia_arena_clear(&b->joined);
+}
+
+/* ---- add ---- */
+
+static void repair(struct pythia_trace_span *span, enum pythia_repair what)
+{
+    span->repairs |= 1u << what;
+}
+
+static bool has_repair(const struct pythia_trace_span *span, enum pythia_repair what)
+{
+    return (span->repairs & 1u << what) != 0;
+}
+
+/* The two halves of a shared id are two spans: the server's has a key of its own. */
+static uint64_t key_of(uint64_t id, bool shared)
+{
+    return shared ? pythia_hash_mix(id, 1) : id;
+}
+
+static uint32_t *slot_of(const struct pythia_trace_builder *b, uint64_t id, bool shared)
+{
+    uint64_t key = key_of(id, shared);
+    size_t mask = b->slot_count - 1;
+    for (size_t i = pythia_hash_mix(0, key) & mask;; i = (i + 1) & mask) {
+        const struct item *item = b->slots[i] ? &b->items[b->slots[i] - 1] : NULL;
+        if (!item || (item->span.id == id && item->shared == shared))
+            return &b->slots[i];
+    }
+}
+
+static uint32_t find(const struct pythia_trace_builder *b, uint64_t id, bool shared)
+{
+    uint32_t stored = b->slot_count ? *slot_of(b, id, shared) : 0;
+    return stored ? stored - 1 : PYTHIA_NO_SPAN;
+}
+
+static int grow_slots(struct pythia_trace_builder *b)
+{
+    size_t larger = b->slot_count ? b->slot_count * 2 : 64;
+    if (larger > b->slot_capacity) {
+        uint32_t *slots = pythia_realloc(b->slots, larger, sizeof(*slots));
+        if (!slots)
+            return PYTHIA_ENOMEM;
+        b->slots = slots;
+        b->slot_capacity = larger;
+    }
+    memset(b->slots, 0, larger * sizeof(*b->slots));
+    b->slot_count = larger;
+    for (size_t i = 0; i < b->count; i++)
+        *slot_of(b, b->items[i].span.id, b->items[i].shared) = (uint32_t)i + 1;
+    return PYTHIA_OK;
+}
+
+static uint64_t end_ns_of(const struct pythia_span *s)
+{
+    return s->duration_ns >= 0 ? s->start_ns + (uint64_t)s->duration_ns : s->start_ns;
+}
+
+static void take_start(struct item *item, const struct pythia_span *s)
+{
+    item->started = true;
+    item->part = (uint8_t)s->part;
+    item->parent_id = s->parent;
+    item->link = s->link;
+    item->many_roots = s->many_roots;
+    item->span.start_ns = s->start_ns;
+    item->span.tracepoint = s->tracepoint;
+    item->span.resource = s->resource;
+    item->span.kind = (uint8_t)s->kind;
+    item->span.relation = (uint8_t)s->relation;
+    item->span.error |= s->error;
+    item->span.attributes = s->attributes;
+    if (s->part == PYTHIA_PART_WHOLE) {
+        item->stopped = true;
+        item->stop_ns = end_ns_of(s);
+        if (s->duration_ns < 0)
+            repair(&item->span, PYTHIA_REPAIR_NEGATIVE);
+    }
+}
+
+static void take_stop(struct item *item, const struct pythia_span *s)
+{
+    item->stopped = true;
+    item->stop_ns = s->start_ns;
+    item->stop_attributes = s->attributes;
+    item->span.error |= s->error;
+    if (!item->started) {
+        item->part = PYTHIA_PART_STOP;
+        item->parent_id = s->parent;
+    }
+}
+
+/* Of two reports of one span the longer is kept; of two as long the one that began first, then the one with the smaller
+ * attributes: whatever the rule, it must not know who came first. */
+static bool is_better(const struct item *item, const struct pythia_span *s)
+{
+    if (s->part == PYTHIA_PART_WHOLE && item->stopped && item->stop_ns >= item->span.start_ns) {
+        uint64_t old = item->stop_ns - item->span.start_ns, new = end_ns_of(s) - s->start_ns;
+        if (old != new)
+            return new > old;
+    }
+    if (s->start_ns != item->span.start_ns)
+        return s->start_ns < item->span.start_ns;
+    return pythia_text_compare(s->attributes, item->span.attributes) < 0;
+}
+
+static void meet_start(struct item *item, const struct pythia_span *s)
+{
+    bool whole = s->part == PYTHIA_PART_WHOLE;
+    bool same = s->start_ns == item->span.start_ns && (!whole || end_ns_of(s) == item->stop_ns);
+    bool better = is_better(item, s);
+    uint32_t repairs =
+        item->span.repairs | 1u << (same ? PYTHIA_REPAIR_DUPLICATE : PYTHIA_REPAIR_CONFLICT);
+    if (better) {
+        uint64_t stop_ns = item->stop_ns;
+        take_start(item, s);
+        if (!whole)
+            item->stop_ns = stop_ns;
+    }
+    item->span.repairs = repairs;
+}
+
+static void meet_stop(struct item *item, const struct pythia_span *s)
+{
+    item->span.repairs |=
+        1u << (s->start_ns == item->stop_ns ? PYTHIA_REPAIR_DUPLICATE : PYTHIA_REPAIR_CONFLICT);
+    if (s->start_ns > item->stop_ns ||
+        (s->start_ns == item->stop_ns && pythia_text_compare(s->attributes, item->stop_attributes) < 0))
+        take_stop(item, s);
+}
+
+int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia_span *span)
+{
+    if (b->count >= b->slot_count / 2 && grow_slots(b) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    uint32_t *slot = slot_of(b, span->id, span->shared);
+    struct item *item;
+    if (!*slot) {
+        if (pythia_grow(&b->items, &b->capacity, b->count, sizeof(*b->items)) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        item = &b->items[b->count++];
+        *slot = (uint32_t)b->count;
+        *item = (struct item){.shared = span->shared, .part = (uint8_t)span->part};
+        item->span.id = span->id;
+    } else {
+        item = &b->items[*slot - 1];
+    }
+    bool stop = span->part == PYTHIA_PART_STOP;
+    if (stop && item->stopped)
+        meet_stop(item, span);
+    else if (stop)
+        take_stop(item, span);
+    else if (item->started)
+        meet_start(item, span);
+    else
+        take_start(item, span);
+    return PYTHIA_OK;
+}
+
+/* ---- finish: who is there, and below whom ---- */
+
+static void classify(struct pythia_trace_builder *b, struct item *item)
+{
+    item->state = STATE_SPAN;
+    if (!item->started) {
+        item->state = STATE_TRANSPARENT;
+        b->counts->dropped[PYTHIA_DROP_STOP_WITHOUT_START]++;
+        return;
+    }
+    if (item->part == PYTHIA_PART_FORK) {
+        item->state = STATE_TRANSPARENT;
+        return;
+    }
+    if (item->span.tracepoint < b->hidden_count && b->hidden[item->span.tracepoint]) {
+        item->state = STATE_TRANSPARENT;
+        b->counts->dropped[PYTHIA_DROP_HIDDEN]++;
+        return;
+    }
+    if (item->part == PYTHIA_PART_ANNOTATION && !item->stopped) {
+        item->span.annotation = true; /* until a child turns up */
+        item->stopped = true;
+        item->stop_ns = item->span.start_ns;
+    }
+    if (item->stopped && item->stop_ns < item->span.start_ns) {
+        repair(&item->span, PYTHIA_REPAIR_NEGATIVE);
+        item->stop_ns = item->span.start_ns;
+    }
+}
+
+/* The item that `item` names as its parent. Of a shared id the client's half is meant by the server's half, and by the
+ * client's own children; the server's children mean the server's half. */
+static uint32_t named_parent(const struct pythia_trace_builder *b, const struct item *item)
+{
+    uint32_t plain = find(b, item->parent_id, false), server = find(b, item->parent_id, true);
+    if (server == PYTHIA_NO_SPAN || item == &b->items[server])
+        return plain;
+    if (plain == PYTHIA_NO_SPAN)
+        return server;
+    uint32_t service = pythia_vocabulary_resource_at(b->vocabulary, item->span.resource).service;
+    uint32_t of_server =
+        pythia_vocabulary_resource_at(b->vocabulary, b->items[server].span.resource).service;
+    return service == of_server ? server : plain;
+}
+
+static void name_parent(struct pythia_trace_builder *b, struct item *item)
+{
+    uint32_t self = (uint32_t)(item - b->items);
+    item->root = false;
+    item->above = PYTHIA_NO_SPAN;
+    if (item->shared && find(b, item->span.id, false) != PYTHIA_NO_SPAN) {
+        item->above = find(b, item->span.id, false);
+        return;
+    }
+    if (item->parent_id == 0 || item->parent_id == b->folded_id) {
+        item->root = true;
+        return;
+    }
+    uint32_t above = named_parent(b, item);
+    if (above == self)
+        repair(&item->span, PYTHIA_REPAIR_CYCLE);
+    else
+        item->above = above;
+}
+
+/* Before `b` in the order that does not depend on arrival: by start, then longest first, then by name, then by id. */
+static bool spans_before(const struct pythia_trace_builder *b, const struct pythia_trace_span *x,
+                         const struct pythia_trace_span *y)
+{
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns > y->end_ns;
+    if (x->tracepoint != y->tracepoint && x->tracepoint != PYTHIA_NONE && y->tracepoint != PYTHIA_NONE) {
+        int order = pythia_text_compare(pythia_vocabulary_tracepoint_id(b->vocabulary, x->tracepoint),
+                                        pythia_vocabulary_tracepoint_id(b->vocabulary, y->tracepoint));
+        if (order)
+            return order < 0;
+    }
+    return x->id < y->id;
+}
+
+/* Cut every circle of parents at its earliest span. Each item is walked over once: `mark` is 0 for not seen, walk
+ * number + 1 afterwards. */
+static void break_cycles(struct pythia_trace_builder *b, uint32_t *mark)
+{
+    memset(mark, 0, b->count * sizeof(*mark));
+    for (uint32_t from = 0; from < b->count; from++) {
+        uint32_t at = from;
+        while (at != PYTHIA_NO_SPAN && mark[at] == 0) {
+            mark[at] = from + 1;
+            at = b->items[at].above;
+        }
+        if (at == PYTHIA_NO_SPAN || mark[at] != from + 1)
+            continue;
+        uint32_t first = at; /* a circle was closed at `at` */
+        for (uint32_t i = b->items[at].above; i != at; i = b->items[i].above)
+            if (spans_before(b, &b->items[i].span, &b->items[first].span))
+                first = i;
+        repair(&b->items[first].span, PYTHIA_REPAIR_CYCLE);
+        b->items[first].above = PYTHIA_NO_SPAN;
+    }
+}
+
+/* Make each item's `above` the nearest one that is a span, and note what hangs on a fork. Chains of transparent items are
+ * walked once: what was found is written into each of them. */
+static void skip_transparent(struct pythia_trace_builder *b)
+{
+    for (uint32_t from = 0; from < b->count; from++) {
+        struct item *item = &b->items[from];
+        bool forked = false;
+        uint32_t at = item->above;
+        while (at != PYTHIA_NO_SPAN && b->items[at].state == STATE_TRANSPARENT) {
+            forked = forked || b->items[at].part == PYTHIA_PART_FORK || b->items[at].span.forked;
+            if (b->items[at].above == PYTHIA_NO_SPAN) { /* a transparent root: what hangs on it is a root */
+                item->root = item->root || b->items[at].root;
+                item->many_roots = item->many_roots || b->items[at].root;
+            }
+            at = b->items[at].above;
+        }
+        item->above = at;
+        item->span.forked = forked;
+    }
+}
+
+/* Number the items that are spans and copy them to the result, with their parents; what has none but should have is put
+ * below the root, or beside the roots where there are several. Returns how many spans there are. */
+static uint32_t number_spans(struct pythia_trace_builder *b)
+{
+    uint32_t count = 0, roots = 0, root = PYTHIA_NO_SPAN;
+    bool many_roots = false;
+    for (uint32_t i = 0; i < b->count; i++) {
+        struct item *item = &b->items[i];
+        if (item->state == STATE_TRANSPARENT)
+            continue;
+        b->index[i] = count++;
+        if (item->above == PYTHIA_NO_SPAN && item->root) {
+            if (root == PYTHIA_NO_SPAN || spans_before(b, &item->span, &b->items[root].span))
+                root = i;
+            roots++;
+            many_roots = many_roots || item->many_roots;
+        }
+    }
+    for (uint32_t i = 0; i < b->count; i++) {
+        struct item *item = &b->items[i];
+        if (item->state == STATE_TRANSPARENT)
+            continue;
+        if (item->above == PYTHIA_NO_SPAN && !item->root) {
+            if (!has_repair(&item->span, PYTHIA_REPAIR_CYCLE))
+                repair(&item->span, PYTHIA_REPAIR_ORPHAN);
+            item->above = roots == 1 ? root : PYTHIA_NO_SPAN;
+        } else if (item->above == PYTHIA_NO_SPAN && i != root && !many_roots) {
+            repair(&item->span, PYTHIA_REPAIR_EXTRA_ROOT);
+        }
+        item->span.parent = item->above == PYTHIA_NO_SPAN ? PYTHIA_NO_SPAN : b->index[item->above];
+        item->span.first_child = item->span.next_sibling = item->span.joins = PYTHIA_NO_SPAN;
+    }
+    return count;
+}
+
+/* The item of a fork that links to the work `id` names; PYTHIA_NO_SPAN if there is none. */
+static uint32_t find_fork(const struct pythia_trace_builder *b, uint64_t id)
+{
+    uint32_t at = find(b, id, false);
+    return at != PYTHIA_NO_SPAN && b->items[at].part == PYTHIA_PART_FORK ? at : PYTHIA_NO_SPAN;
+}
+
+/* Each wait's work: the root that ended last of what was forked with the link it names. Work that left no span leaves
+ * the wait a plain span. */
+static void find_joins(struct pythia_trace_builder *b)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        b->items[i].span.joins = PYTHIA_NO_SPAN; /* of a fork's item: its work */
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct item *work = &b->items[i];
+        uint32_t fork = work->state == STATE_SPAN && work->span.forked ? find_fork(b, work->parent_id)
+                                                                       : PYTHIA_NO_SPAN;
+        if (fork == PYTHIA_NO_SPAN)
+            continue;
+        uint32_t *latest = &b->items[fork].span.joins, span = b->index[i];
+        if (*latest == PYTHIA_NO_SPAN || b->spans[*latest].end_ns < b->spans[span].end_ns)
+            *latest = span;
+    }
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct item *item = &b->items[i];
+        if (item->part != PYTHIA_PART_WAIT || item->state == STATE_TRANSPARENT)
+            continue;
+        uint32_t fork = find_fork(b, pythia_span_id_fold(item->link.high, item->link.low));
+        if (fork != PYTHIA_NO_SPAN)
+            b->spans[b->index[i]].joins = b->items[fork].span.joins;
+    }
+}
+
+/* ---- finish: order ---- */
+
+static bool before(const void *context, uint32_t x, uint32_t y)
+{
+    const struct pythia_trace_builder *b = context;
+    return spans_before(b, &b->spans[x], &b->spans[y]);
+}
+
+/* Link siblings in canonical order, and the roots. */
+static void link_children(struct pythia_trace_builder *b, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        b->order[i] = i;
+        b->spans[i].first_child = PYTHIA_NO_SPAN;
+    }
+    pythia_sort_indexes(b->order, count, b->scratch, before, b);
+    b->trace.first_root = PYTHIA_NO_SPAN;
+    for (uint32_t i = count; i-- > 0;) { /* from the last, so that each goes to the front */
+        uint32_t at = b->order[i], parent = b->spans[at].parent;
+        uint32_t *head = parent == PYTHIA_NO_SPAN ? &b->trace.first_root : &b->spans[parent].first_child;
+        b->spans[at].next_sibling = *head;
+        *head = at;
+    }
+}
+
+/* ---- finish: times ---- */
+
+/* Parents before children, into `order`; every span is in it because no circle is left. */
+static void order_from_roots(struct pythia_trace_builder *b)
+{
+    uint32_t done = 0;
+    for (uint32_t root = b->trace.first_root; root != PYTHIA_NO_SPAN; root = b->spans[root].next_sibling)
+        b->order[done++] = root;
+    for (uint32_t i = 0; i < done; i++)
+        for (uint32_t child = b->spans[b->order[i]].first_child; child != PYTHIA_NO_SPAN;
+             child = b->spans[child].next_sibling)
+            b->order[done++] = child;
+}
+
+/* Ends that were never seen: a span lasts as long as what is below it; without anything below it is a point. Also what
+ * was called an annotation and has children is a span. From the leaves up. */
+static void find_lost_ends(struct pythia_trace_builder *b, uint32_t count)
+{
+    for (uint32_t i = count; i-- > 0;) {
+        struct pythia_trace_span *span = &b->spans[b->order[i]];
+        bool lost = has_repair(span, PYTHIA_REPAIR_UNFINISHED);
+        if (!lost && !span->annotation)
+            continue;
+        if (span->first_child != PYTHIA_NO_SPAN)
+            span->annotation = false;
+        else if (lost)
+            span->annotation = true;
+        for (uint32_t child = span->first_child; child != PYTHIA_NO_SPAN;
+             child = b->spans[child].next_sibling)
+            if (b->spans[child].end_ns > span->end_ns) {
+                span->end_ns = b->spans[child].end_ns;
+                b->changed = true;
+            }
+    }
+}
+
+/* Do two spans read the same clock? Hosts that are not known count as the same one. */
+static bool same_clock(const struct pythia_trace_builder *b, const struct pythia_trace_span *x,
+                       const struct pythia_trace_span *y)
+{
+    if (x->resource == y->resource)
+        return true;
+    struct pythia_resource of_x = pythia_vocabulary_resource_at(b->vocabulary, x->resource);
+    struct pythia_resource of_y = pythia_vocabulary_resource_at(b->vocabulary, y->resource);
+    return of_x.host == of_y.host || !of_x.host || !of_y.host;
+}
+
+/* Move a span that reads another clock than its parent so that it fits; returns the shift. */
+static int64_t fit_clock(const struct pythia_trace_span *span, const struct pythia_trace_span *parent)
+{
+    if (span->start_ns < parent->start_ns)
+        return (int64_t)(parent->start_ns - span->start_ns);
+    if (span->relation != PYTHIA_RELATION_CALL || span->end_ns <= parent->end_ns)
+        return 0;
+    uint64_t over = span->end_ns - parent->end_ns, room = span->start_ns - parent->start_ns;
+    return -(int64_t)(over < room ? over : room);
+}
+
+static void shift(struct pythia_trace_span *span, int64_t by_ns)
+{
+    span->start_ns += (uint64_t)by_ns;
+    span->end_ns += (uint64_t)by_ns;
+}
+
+/* Cut what sticks out of the parent although nothing begins before its cause, or, if the parent `waits`, ends after
+ * whoever waits for it. True if something was cut. */
+static bool clamp(struct pythia_trace_span *span, const struct pythia_trace_span *parent, bool waits)
+{
+    uint64_t start_ns = span->start_ns, end_ns = span->end_ns;
+    if (span->start_ns < parent->start_ns)
+        span->start_ns = parent->start_ns;
+    if (waits && span->end_ns > parent->end_ns) {
+        if (span->start_ns > parent->end_ns)
+            span->start_ns = parent->end_ns;
+        span->end_ns = parent->end_ns;
+    }
+    if (span->end_ns < span->start_ns)
+        span->end_ns = span->start_ns;
+    return span->start_ns != start_ns || span->end_ns != end_ns;
+}
+
+/* From the roots down: first the clock, whose error is inherited by what is below on the same clock; then what still
+ * sticks out. A parent of which nothing is known waited for what ended before it did. */
+static void fit_into_parents(struct pythia_trace_builder *b, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = b->order[i];
+        struct pythia_trace_span *span = &b->spans[at];
+        struct fit *fit = &b->fits[at];
+        *fit = (struct fit){.moved_ns = 0, .end_ns = span->end_ns};
+        if (span->parent == PYTHIA_NO_SPAN)
+            continue;
+        const struct pythia_trace_span *parent = &b->spans[span->parent];
+        const struct fit *above = &b->fits[span->parent];
+        bool same = same_clock(b, span, parent);
+        bool waits = span->relation == PYTHIA_RELATION_CALL ||
+                     (span->relation == PYTHIA_RELATION_UNKNOWN && same && fit->end_ns <= above->end_ns);
+        if (same && span->end_ns < parent->start_ns - (uint64_t)above->moved_ns)
+            same = false; /* wholly before its parent on one clock: moved, so that its length is kept */
+        fit->moved_ns = same ? above->moved_ns : fit_clock(span, parent);
+        shift(span, fit->moved_ns);
+        if (!same && fit->moved_ns)
+            repair(span, PYTHIA_REPAIR_SKEW);
+        if (clamp(span, parent, waits))
+            repair(span, PYTHIA_REPAIR_CLAMPED);
+        b->changed = b->changed || span->repairs & (1u << PYTHIA_REPAIR_CLAMPED | 1u << PYTHIA_REPAIR_SKEW) ||
+                     fit->moved_ns;
+    }
+}
+
+static void find_completions(struct pythia_trace_builder *b, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        b->spans[i].completed_ns = b->spans[i].end_ns;
+    for (uint32_t i = count; i-- > 0;) {
+        const struct pythia_trace_span *span = &b->spans[b->order[i]];
+        if (span->parent == PYTHIA_NO_SPAN)
+            continue;
+        struct pythia_trace_span *parent = &b->spans[span->parent];
+        b->counts->outlive += span->end_ns > parent->end_ns;
+        if (span->completed_ns > parent->completed_ns)
+            parent->completed_ns = span->completed_ns;
+    }
+}
+
+static int reserve(void *array, size_t *capacity, size_t count, size_t size)
+{
+    if (count <= *capacity)
+        return PYTHIA_OK;
+    size_t larger = *capacity * 2 > count ? *capacity * 2 : count;
+    void *old;
+    memcpy(&old, array, sizeof(old));
+    void *moved = pythia_realloc(old, larger, size);
+    if (!moved)
+        return PYTHIA_ENOMEM;
+    memcpy(array, &moved, sizeof(moved));
+    *capacity = larger;
+    return PYTHIA_OK;
+}
+
+/* The attributes of a span's start and stop, as one string of bytes. */
+static int join_attributes(struct pythia_trace_builder *b, struct item *item)
+{
+    struct pythia_text *first = &item->span.attributes, second = item->stop_attributes;
+    if (second.size == 0)
+        return PYTHIA_OK;
+    if (first->size == 0) {
+        *first = second;
+        return PYTHIA_OK;
+    }
+    char *joined = pythia_arena_alloc(&b->joined, first->size + second.size);
+    if (!joined)
+        return PYTHIA_ENOMEM;
+    memcpy(joined, first->bytes, first->size);
+    memcpy(joined + first->size, second.bytes, second.size);
+    *first = (struct pythia_text){joined, first->size + second.size};
+    return PYTHIA_OK;
+}
+
+static int copy_spans(struct pythia_trace_builder *b)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        struct item *item = &b->items[i];
+        if (item->state == STATE_TRANSPARENT)
+            continue;
+        if (join_attributes(b, item) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        b->spans[b->index[i]] = item->span;
+    }
+    return PYTHIA_OK;
+}
+
+static void count_all(struct pythia_trace_builder *b, uint32_t count)
+{
+    b->counts->traces++;
+    b->counts->kept += count;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t bits = b->spans[i].repairs; bits; bits &= bits - 1)
+            b->counts->repaired[__builtin_ctz(bits)]++;
+}
+
+static void measure(struct pythia_trace_builder *b, uint32_t count)
+{
+    struct pythia_trace *t = &b->trace;
+    t->id = b->id;
+    t->spans = b->spans;
+    t->count = count;
+    t->roots = 0;
+    t->start_ns = UINT64_MAX;
+    t->end_ns = t->completed_ns = 0;
+    for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN; root = b->spans[root].next_sibling) {
+        const struct pythia_trace_span *span = &b->spans[root];
+        t->roots++;
+        t->start_ns = span->start_ns < t->start_ns ? span->start_ns : t->start_ns;
+        t->end_ns = span->end_ns > t->end_ns ? span->end_ns : t->end_ns;
+        t->completed_ns = span->completed_ns > t->completed_ns ? span->completed_ns : t->completed_ns;
+    }
+}
+
+int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_counts *counts,
+                                const struct pythia_trace **out)
+{
+    b->counts = counts;
+    size_t n = b->count;
+    if (reserve(&b->spans, &b->span_capacity, n, sizeof(*b->spans)) != PYTHIA_OK ||
+        reserve(&b->index, &b->index_capacity, n, sizeof(*b->index)) != PYTHIA_OK ||
+        reserve(&b->order, &b->order_capacity, n, sizeof(*b->order)) != PYTHIA_OK ||
+        reserve(&b->scratch, &b->scratch_capacity, n, sizeof(*b->scratch)) != PYTHIA_OK ||
+        reserve(&b->fits, &b->fit_capacity, n, sizeof(*b->fits)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        struct item *item = &b->items[i];
+        classify(b, item);
+        item->span.end_ns = item->stopped ? item->stop_ns : item->span.start_ns;
+        if (!item->stopped && item->state == STATE_SPAN)
+            repair(&item->span, PYTHIA_REPAIR_UNFINISHED);
+    }
+    for (size_t i = 0; i < n; i++)
+        name_parent(b, &b->items[i]);
+    break_cycles(b, b->scratch);
+    skip_transparent(b);
+    uint32_t count = number_spans(b);
+    if (count == 0)
+        return 1;
+    if (copy_spans(b) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    find_joins(b);
+    link_children(b, count);
+    order_from_roots(b);
+    b->changed = false;
+    find_lost_ends(b, count);
+    fit_into_parents(b, count);
+    find_completions(b, count);
+    if (b->changed)
+        link_children(b, count);
+    measure(b, count);
+    count_all(b, count);
+    *out = &b->trace;
+    return PYTHIA_OK;
+}

@@ -1,0 +1,81 @@
+#include "pythia/gate.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "pythia/mem.h"
+#include "pythia/ranks.h"
+#include "pythia/status.h"
+
+double pythia_gate_alpha(double alpha, uint64_t look)
+{
+    const double pi = acos(-1);
+    return look > 0 ? alpha * 6 / (pi * pi * (double)look * (double)look) : NAN;
+}
+
+double pythia_gate_permutation_p(uint64_t at_least, uint64_t permutations)
+{
+    assert(at_least <= permutations);
+    return (1 + (double)at_least) / (1 + (double)permutations);
+}
+
+/* The step-up rule: walk from the largest p down and carry the smallest p * factor * count / rank. */
+static int step_up(const double *p, size_t n, bool any_dependence, double *adjusted)
+{
+    size_t *order = pythia_calloc(n, sizeof(*order)), count = 0;
+    int status = order ? pythia_ranks_order(p, n, order) : PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK)
+        goto out;
+    double factor = any_dependence ? 0 : 1, lowest = 1;
+    while (count < n && !isnan(p[order[count]])) {
+        count++;
+        if (any_dependence)
+            factor += 1 / (double)count;
+    }
+    for (size_t i = n; i > 0; i--) {
+        size_t test = order[i - 1];
+        lowest = fmin(lowest, p[test] * factor * (double)count / (double)i); /* passes a NaN over */
+        adjusted[test] = i > count ? NAN : lowest;
+    }
+out:
+    pythia_free(order);
+    return status;
+}
+
+int pythia_gate_benjamini_hochberg(const double *p, size_t n, double *adjusted)
+{
+    return step_up(p, n, false, adjusted);
+}
+
+int pythia_gate_benjamini_yekutieli(const double *p, size_t n, double *adjusted)
+{
+    return step_up(p, n, true, adjusted);
+}
+
+/* e-BH is the rule above for 1 / e; that no dependence matters comes from e, not from a factor. */
+int pythia_gate_e_values(const double *e, size_t n, double *adjusted)
+{
+    double *inverse = pythia_calloc(n, sizeof(*inverse));
+    if (!inverse)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        inverse[i] = e[i] >= 0 ? 1 / fabs(e[i]) : NAN; /* fabs: -0 is 0 too */
+    int status = step_up(inverse, n, false, adjusted);
+    pythia_free(inverse);
+    return status;
+}
+
+bool pythia_gate_separated(const struct pythia_share *shares, size_t k, size_t *top)
+{
+    size_t best = k;
+    for (size_t e = 0; e < k; e++)
+        if (!isnan(shares[e].share) && (best == k || shares[e].share > shares[best].share))
+            best = e;
+    if (best == k || isnan(shares[best].low))
+        return false;
+    for (size_t e = 0; e < k; e++)
+        if (e != best && !isnan(shares[e].share) && !(shares[best].low > shares[e].high))
+            return false;
+    *top = best;
+    return true;
+}

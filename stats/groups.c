@@ -1,0 +1,82 @@
+#include "groups.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include <gsl/gsl_cdf.h>
+
+#include "pythia/mem.h"
+#include "pythia/moments.h"
+#include "pythia/status.h"
+
+int pythia__groups_squares(const double *x, const uint32_t *group, size_t n, size_t groups,
+                           struct pythia__groups_squares *out)
+{
+    struct pythia_moments *each = pythia_calloc(groups, sizeof(*each)), all = {0};
+    if (!each)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        assert(group[i] < groups);
+        pythia_moments_add(&each[group[i]], x[i]);
+    }
+    *out = (struct pythia__groups_squares){0};
+    for (size_t g = 0; g < groups; g++) {
+        out->groups += each[g].n > 0;
+        out->within += each[g].m2;
+        pythia_moments_merge(&all, &each[g]);
+    }
+    for (size_t g = 0; g < groups; g++) {
+        double d = each[g].mean - all.mean;
+        if (each[g].n > 0)
+            out->between += (double)each[g].n * d * d;
+    }
+    pythia_free(each);
+    return PYTHIA_OK;
+}
+
+int pythia__groups_chi_squared(const double *scores, const uint32_t *group, size_t n, size_t groups,
+                               struct pythia_test_result *out)
+{
+    struct pythia__groups_squares s;
+    int status = pythia__groups_squares(scores, group, n, groups, &s);
+    if (status != PYTHIA_OK)
+        return status;
+    *out = (struct pythia_test_result){NAN, NAN, NAN, NAN, NAN};
+    double all = s.between + s.within;
+    if (s.groups < 2 || !(all > 0))
+        return PYTHIA_OK;
+    out->effect = s.between / all;
+    out->statistic = ((double)n - 1) * out->effect;
+    out->df1 = (double)s.groups - 1;
+    out->p = gsl_cdf_chisq_Q(out->statistic, out->df1);
+    return PYTHIA_OK;
+}
+
+int pythia__groups_deviations(const double *x, const uint32_t *group, size_t n, size_t groups,
+                              double *out)
+{
+    /* ends[g] is where the values of group g end once they stand side by side, group by group. */
+    size_t *ends = pythia_calloc(groups + 1, sizeof(*ends));
+    double *values = pythia_calloc(n + groups, sizeof(*values)), *medians = values + n;
+    int status = ends && values ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t i = 0; i < n; i++) {
+        assert(group[i] < groups);
+        ends[group[i] + 1]++;
+    }
+    for (size_t g = 0; g < groups; g++)
+        ends[g + 1] += ends[g];
+    for (size_t i = 0; i < n; i++)
+        values[ends[group[i]]++] = x[i]; /* a start, which becomes the end as the group fills */
+    for (size_t g = 0, start = 0; g < groups; start = ends[g++]) {
+        pythia_ranks_sort(values + start, ends[g] - start);
+        medians[g] = pythia_ranks_quantile(values + start, ends[g] - start, .5);
+    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = fabs(x[i] - medians[group[i]]);
+out:
+    pythia_free(values);
+    pythia_free(ends);
+    return status;
+}

@@ -1,0 +1,219 @@
+#include "pythia/modes.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include <gsl/gsl_cdf.h>
+
+#include "pythia/bandwidth.h"
+#include "pythia/kde.h"
+#include "pythia/log_sample.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define SMOOTHING    1.4 /* bandwidths of Sheather and Jones: theirs is made for the density, not its bumps */
+#define LEVEL        0.01
+#define LEAST_SHARE  0.02
+#define LEAST_COUNT  3
+#define CLIPPED      0.005
+#define GRID_MAX     8192
+
+/* The candidates: peaks and the valleys between them, as positions on the log scale, and the heights. */
+struct landscape {
+    const double *logs; /* ascending, n */
+    size_t n, count;    /* values; peaks */
+    double *peaks, *valleys, *peak_heights, *valley_heights;
+};
+
+/* How many of the ascending values are below x. */
+static size_t count_below(const double *sorted, size_t n, double x)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sorted[middle] < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static unsigned count_around(const struct landscape *l, double center, double half_width)
+{
+    return (unsigned)(count_below(l->logs, l->n, center + half_width) -
+                      count_below(l->logs, l->n, center - half_width));
+}
+
+/* The probability of so few values around valley i if it were as high as the lower peak beside it. */
+static double flatness(const struct landscape *l, size_t i)
+{
+    size_t lower = l->peak_heights[i] < l->peak_heights[i + 1] ? i : i + 1;
+    double half_width = fabs(l->peaks[lower] - l->valleys[i]) / 2;
+    unsigned low = count_around(l, l->valleys[i], half_width);
+    unsigned high = count_around(l, l->peaks[lower], half_width);
+    return low + high > 0 ? gsl_cdf_binomial_P(low, 0.5, low + high) : 1;
+}
+
+/* Make one mode of the two beside valley i; the higher peak stands for both. */
+static void fill_valley(struct landscape *l, size_t i)
+{
+    size_t kept = l->peak_heights[i] < l->peak_heights[i + 1] ? i + 1 : i;
+    l->peaks[i] = l->peaks[kept];
+    l->peak_heights[i] = l->peak_heights[kept];
+    l->count--;
+    for (size_t k = i + 1; k < l->count; k++) {
+        l->peaks[k] = l->peaks[k + 1];
+        l->peak_heights[k] = l->peak_heights[k + 1];
+    }
+    for (size_t k = i; k + 1 < l->count; k++) {
+        l->valleys[k] = l->valleys[k + 1];
+        l->valley_heights[k] = l->valley_heights[k + 1];
+    }
+}
+
+static size_t mass(const struct landscape *l, size_t mode)
+{
+    size_t end = mode + 1 < l->count ? count_below(l->logs, l->n, l->valleys[mode]) : l->n;
+    return end - (mode > 0 ? count_below(l->logs, l->n, l->valleys[mode - 1]) : 0);
+}
+
+/* The mode with the fewest values goes first, and over the higher of its two valleys: so the wiggles of a small
+ * mode become one before any of them is given to a larger one. */
+static void join_small_modes(struct landscape *l)
+{
+    double least = fmax(LEAST_SHARE * (double)l->n, LEAST_COUNT);
+    while (l->count > 1) {
+        size_t smallest = 0, last = l->count - 2; /* the last valley */
+        for (size_t i = 1; i < l->count; i++)
+            if (mass(l, i) < mass(l, smallest))
+                smallest = i;
+        if ((double)mass(l, smallest) >= least)
+            return;
+        bool left = smallest > last ||
+                    (smallest > 0 && l->valley_heights[smallest - 1] > l->valley_heights[smallest]);
+        fill_valley(l, left ? smallest - 1 : smallest);
+    }
+}
+
+static void fill_flat_valleys(struct landscape *l, size_t at_least)
+{
+    double level = LEVEL / (double)(l->count > 1 ? l->count - 1 : 1);
+    while (l->count > 1 && l->count > at_least) {
+        size_t flattest = 0;
+        double p = -1;
+        for (size_t i = 0; i + 1 < l->count; i++) {
+            double q = flatness(l, i);
+            if (q > p) {
+                p = q;
+                flattest = i;
+            }
+        }
+        if (p <= level && l->count <= PYTHIA_MODES_MAX)
+            return;
+        fill_valley(l, flattest);
+    }
+}
+
+size_t pythia_modes_label(const struct pythia_modes *m, double duration)
+{
+    size_t label = 0;
+    while (label + 1 < m->count && duration >= m->cuts[label])
+        label++;
+    return label;
+}
+
+/* The sum of squares between the modes over the whole one, of clipped durations. */
+static double variance_share(const double *sorted, size_t n, const struct pythia_modes *m)
+{
+    size_t cut = (size_t)(CLIPPED * (double)n), top = cut > 0 ? cut : 1;
+    double low = sorted[cut], high = sorted[n > top ? n - 1 - top : 0];
+    double mean = 0, total = 0, sums[PYTHIA_MODES_MAX] = {0}, between = 0;
+    size_t counts[PYTHIA_MODES_MAX] = {0};
+    for (size_t i = 0; i < n; i++)
+        mean += fmin(fmax(sorted[i], low), high) / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        double d = fmin(fmax(sorted[i], low), high) - mean;
+        size_t label = pythia_modes_label(m, sorted[i]);
+        total += d * d;
+        sums[label] += d;
+        counts[label]++;
+    }
+    for (size_t k = 0; k < m->count; k++)
+        between += counts[k] > 0 ? sums[k] * sums[k] / (double)counts[k] : 0;
+    if (!(high > low))
+        return NAN;
+    return m->count > 1 ? between / total : 0;
+}
+
+/* Find and prune the modes of logs that are not all equal. */
+static int survey(struct landscape *l, double bandwidth, size_t at_least)
+{
+    struct pythia_grid g = pythia_kde_grid(l->logs[0], l->logs[l->n - 1], bandwidth, GRID_MAX);
+    double *density = pythia_calloc(g.count, sizeof(*density));
+    size_t most = g.count / 2 + 1, *places = pythia_calloc(most, 2 * sizeof(*places));
+    l->peaks = pythia_calloc(most, 4 * sizeof(*l->peaks));
+    int status = density && places && l->peaks ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = pythia_kde_estimate(l->logs, l->n, bandwidth, &g, density);
+    if (status != PYTHIA_OK)
+        goto out;
+    l->valleys = l->peaks + most;
+    l->peak_heights = l->valleys + most;
+    l->valley_heights = l->peak_heights + most;
+    l->count = pythia_kde_modes(density, g.count, places, places + most);
+    for (size_t i = 0; i < l->count; i++) {
+        l->peaks[i] = g.low + (double)places[i] * g.step;
+        l->peak_heights[i] = density[places[i]];
+    }
+    for (size_t i = 0; i + 1 < l->count; i++) {
+        l->valleys[i] = g.low + (double)places[most + i] * g.step;
+        l->valley_heights[i] = density[places[most + i]];
+    }
+    join_small_modes(l);
+    fill_flat_valleys(l, at_least);
+out:
+    pythia_free(places);
+    pythia_free(density);
+    return status;
+}
+
+int pythia_modes_find(const double *durations, size_t n, uint64_t seed, size_t at_least,
+                      struct pythia_modes *out)
+{
+    assert(at_least >= 1 && at_least <= PYTHIA_MODES_MAX);
+    struct pythia_log_sample *s = NULL;
+    int status = pythia_log_sample_create(durations, n, seed, &s);
+    if (status != PYTHIA_OK)
+        return status;
+    struct landscape l = {.logs = s->logs, .n = s->n};
+    struct pythia_modes m = {.count = s->n > 0, .variance_share = NAN};
+    double bandwidth = pythia_bandwidth_sj(s->logs, s->n);
+    if (isnan(bandwidth))
+        bandwidth = pythia_bandwidth_nrd0(s->logs, s->n);
+    if (isnan(bandwidth)) { /* one value, or one value many times */
+        if (m.count > 0) {
+            m.centers[0] = s->durations[0];
+            m.weights[0] = 1;
+        }
+        *out = m;
+        goto out;
+    }
+    status = survey(&l, SMOOTHING * bandwidth, at_least);
+    if (status != PYTHIA_OK)
+        goto out;
+    m.count = l.count;
+    for (size_t i = 0; i < m.count; i++) {
+        m.centers[i] = exp(l.peaks[i]);
+        m.weights[i] = (double)mass(&l, i) / (double)l.n;
+        if (i + 1 < m.count)
+            m.cuts[i] = exp(l.valleys[i]);
+    }
+    m.variance_share = variance_share(s->durations, s->n, &m);
+    *out = m;
+out:
+    pythia_free(l.peaks);
+    pythia_log_sample_destroy(s);
+    return status;
+}
