@@ -189,9 +189,12 @@ void pythia_cca_test_root(const double *r, size_t count, size_t n, size_t p, siz
 void pythia_cca_test(const double *r, size_t count, size_t n, size_t p, size_t q,
                      struct pythia_cca_tests *out)
 {
-    struct pythia_cca_root first = {.wilks = {1, NAN, NAN, NAN, NAN}}; /* nothing to multiply */
-    if (count > 0)
-        pythia_cca_test_root(r, count, n, p, q, 0, &first);
+    struct pythia_cca_statistic none = {NAN, NAN, NAN, NAN, NAN};
+    *out = (struct pythia_cca_tests){none, none, none, none};
+    if (count == 0)
+        return;
+    struct pythia_cca_root first;
+    pythia_cca_test_root(r, count, n, p, q, 0, &first);
     double pillai = 0, hotelling = 0;
     for (size_t k = 0; k < count; k++) {
         pillai += r[k] * r[k];
@@ -199,7 +202,7 @@ void pythia_cca_test(const double *r, size_t count, size_t n, size_t p, size_t q
     }
     double s = (double)count, a = (double)p, b = (double)q, rest = (double)n - 1 - a;
     double m = (fabs(a - b) - 1) / 2, h = (rest - b - 1) / 2, largest = fmax(a, b);
-    double roy = count > 0 ? r[0] * r[0] / (1 - r[0] * r[0]) : 0;
+    double roy = r[0] * r[0] / (1 - r[0] * r[0]);
     out->wilks = first.wilks;
     out->pillai = f_test(pillai, (2 * h + s + 1) / (2 * m + s + 1) * pillai / (s - pillai),
                          s * (2 * m + s + 1), s * (2 * h + s + 1));

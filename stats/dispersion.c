@@ -42,8 +42,8 @@ int pythia_dispersion_brown_forsythe(const double *x, const uint32_t *group, siz
                                      size_t groups, struct pythia_test_result *out)
 {
     double *deviations = pythia_calloc(n, sizeof(*deviations));
-    int status = deviations ? pythia__groups_deviations(x, group, n, groups, deviations)
-                            : PYTHIA_ENOMEM;
+    int status =
+        deviations ? pythia__groups_deviations(x, group, n, groups, deviations) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK)
         status = pythia_dispersion_anova(deviations, group, n, groups, out);
     pythia_free(deviations);
@@ -86,9 +86,10 @@ int pythia_dispersion_bartlett(const double *x, const uint32_t *group, size_t n,
 int pythia_dispersion_fligner_killeen(const double *x, const uint32_t *group, size_t n,
                                       size_t groups, struct pythia_test_result *out)
 {
-    double *scores = pythia_calloc(n, 2 * sizeof(*scores)), *deviations = scores + n;
+    double *scores = pythia_calloc(n, 2 * sizeof(*scores));
     if (!scores)
         return PYTHIA_ENOMEM;
+    double *deviations = scores + n;
     int status = pythia__groups_deviations(x, group, n, groups, deviations);
     if (status == PYTHIA_OK)
         status = pythia_ranks_mid(deviations, n, scores);

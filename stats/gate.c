@@ -19,7 +19,8 @@ double pythia_gate_permutation_p(uint64_t at_least, uint64_t permutations)
     return (1 + (double)at_least) / (1 + (double)permutations);
 }
 
-/* The step-up rule: walk from the largest p down and carry the smallest p * factor * count / rank. */
+/* The step-up rule: walk from the largest p down and carry the smallest p * factor * count /
+ * rank. */
 static int step_up(const double *p, size_t n, bool any_dependence, double *adjusted)
 {
     size_t *order = pythia_calloc(n, sizeof(*order)), count = 0;

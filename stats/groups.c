@@ -57,8 +57,9 @@ int pythia__groups_deviations(const double *x, const uint32_t *group, size_t n, 
 {
     /* ends[g] is where the values of group g end once they stand side by side, group by group. */
     size_t *ends = pythia_calloc(groups + 1, sizeof(*ends));
-    double *values = pythia_calloc(n + groups, sizeof(*values)), *medians = values + n;
-    int status = ends && values ? PYTHIA_OK : PYTHIA_ENOMEM;
+    double *values = pythia_calloc(n, sizeof(*values));
+    double *medians = pythia_calloc(groups, sizeof(*medians));
+    int status = ends && values && medians ? PYTHIA_OK : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK)
         goto out;
     for (size_t i = 0; i < n; i++) {
@@ -76,6 +77,7 @@ int pythia__groups_deviations(const double *x, const uint32_t *group, size_t n, 
     for (size_t i = 0; i < n; i++)
         out[i] = fabs(x[i] - medians[group[i]]);
 out:
+    pythia_free(medians);
     pythia_free(values);
     pythia_free(ends);
     return status;

@@ -6,8 +6,8 @@
 
 #include "pythia/ranks.h"
 
-/* What the tests of several groups share. group[i] < groups is the group of x[i]; empty groups do not
- * count. Each returns PYTHIA_OK, or PYTHIA_ENOMEM with *out untouched. */
+/* What the tests of several groups share. group[i] < groups is the group of x[i]; empty groups do
+ * not count. Each returns PYTHIA_OK, or PYTHIA_ENOMEM with *out untouched. */
 
 /* The split of the sum of squares, by each group's moments. */
 struct pythia__groups_squares {

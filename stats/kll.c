@@ -1,8 +1,9 @@
-/* A stack of compactors: an item on level h stands for 2^h values. When the sketch is full, the lowest
- * level that has reached its capacity is sorted and every second item of it, from the first or from
- * the second by a fair coin, moves up; a rank is then off by at most 2^h, with mean 0. Capacities
- * shrink by 2/3 per level downwards from k at the top, since what happens low down weighs little; none
- * is below 8. All levels but the lowest are always sorted: what comes up is merged in. */
+/* A stack of compactors: an item on level h stands for 2^h values. When the sketch is full, the
+ * lowest level that has reached its capacity is sorted and every second item of it, from the first
+ * or from the second by a fair coin, moves up; a rank is then off by at most 2^h, with mean 0.
+ * Capacities shrink by 2/3 per level downwards from k at the top, since what happens low down
+ * weighs little; none is below 8. All levels but the lowest are always sorted: what comes up is
+ * merged in. */
 #include "pythia/kll.h"
 
 #include <math.h>
@@ -80,8 +81,8 @@ static int reserve(struct level *l, size_t more)
     return PYTHIA_OK;
 }
 
-/* Merge every `stride`-th of `count` sorted items into a sorted level that has room for them, from the
- * highest down. */
+/* Merge every `stride`-th of `count` sorted items into a sorted level that has room for them, from
+ * the highest down. */
 static void merge_sorted(struct level *to, const double *items, size_t count, size_t stride)
 {
     size_t left = to->count, end = to->count + count;

@@ -12,14 +12,14 @@
 #define STARTS      3
 #define STEPS       500
 #define GAIN        1e-9 /* of the log-likelihood, relative: a smaller one ends the climb */
-#define LEAST_SD    1e-3 /* of the sample's */
-#define LEAST_COUNT 2.0  /* values */
+#define LEAST_SD    0.02 /* of the sample's */
+#define LEAST_COUNT 3    /* values */
 #define ROUNDS      20   /* of k means */
 
 struct sample {
     const double *x; /* ascending */
     size_t n;
-    double sd;
+    double least_sd; /* of a component */
 };
 
 /* Set the components by the parts that end before ends[0], ends[1], ..., n. */
@@ -34,9 +34,25 @@ static void set_by_parts(const struct sample *s, const size_t *ends, struct pyth
             squares += (s->x[i] - mean) * (s->x[i] - mean);
         m->weights[k] = size / (double)s->n;
         m->means[k] = mean;
-        m->sds[k] = fmax(sqrt(squares / size), LEAST_SD * s->sd);
+        m->sds[k] = fmax(sqrt(squares / size), s->least_sd);
         first = ends[k];
     }
+}
+
+/* No component shall fall onto a few values that happen to be close, or onto one value of a coarse clock, whose
+ * tick is the smallest gap once two values are equal. */
+static double least_sd(const struct sample *s)
+{
+    struct pythia_mixture whole = {.count = 1};
+    bool ties = false;
+    double gap = INFINITY;
+    set_by_parts(s, &s->n, &whole);
+    for (size_t i = 1; i < s->n; i++) {
+        double d = s->x[i] - s->x[i - 1];
+        ties = ties || d == 0;
+        gap = d > 0 ? fmin(gap, d) : gap;
+    }
+    return fmax(LEAST_SD * whole.sds[0], ties ? gap / sqrt(12) : 0);
 }
 
 /* Move the ends of the parts until each value lies in the part of the nearest mean (k means in order). */
@@ -111,7 +127,7 @@ static double climb(const struct sample *s, struct pythia_mixture *m, double *sh
             squares[k] += shares[i * m->count + k] * d * d;
         }
     for (size_t k = 0; k < m->count; k++)
-        m->sds[k] = fmax(sqrt(squares[k] / sizes[k]), LEAST_SD * s->sd);
+        m->sds[k] = fmax(sqrt(squares[k] / sizes[k]), s->least_sd);
     return total;
 }
 
@@ -150,17 +166,15 @@ int pythia_mixture_fit(const double *sorted, size_t n, size_t count, struct pyth
 {
     assert(count >= 1 && count <= PYTHIA_MIXTURE_MAX);
     struct pythia_mixture best = {.log_likelihood = NAN, .bic = NAN};
-    if (n < 2 * count || !(sorted[n - 1] > sorted[0])) {
+    if (n < LEAST_COUNT * count || !(sorted[n - 1] > sorted[0])) {
         *out = best;
         return PYTHIA_OK;
     }
     double *shares = pythia_calloc(n, count * sizeof(*shares));
     if (!shares)
         return PYTHIA_ENOMEM;
-    struct sample s = {sorted, n, 1};
-    struct pythia_mixture whole = {.count = 1};
-    set_by_parts(&s, &n, &whole);
-    s.sd = whole.sds[0];
+    struct sample s = {sorted, n, 0};
+    s.least_sd = least_sd(&s);
     for (int start = 0; start < (count > 1 ? STARTS : 1); start++) {
         struct pythia_mixture m = {.count = count};
         if (climb_from(&s, start, &m, shares) &&

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include <gsl/gsl_cdf.h>
 
@@ -10,6 +11,7 @@
 #include "pythia/kde.h"
 #include "pythia/log_sample.h"
 #include "pythia/mem.h"
+#include "pythia/shares.h"
 #include "pythia/status.h"
 
 #define SMOOTHING    1.4 /* bandwidths of Sheather and Jones: theirs is made for the density, not its bumps */
@@ -18,6 +20,7 @@
 #define LEAST_COUNT  3
 #define CLIPPED      0.005
 #define GRID_MAX     8192
+#define HALVINGS     5 /* of the bandwidth, in search of a mode that is known to be there */
 
 /* The candidates: peaks and the valleys between them, as positions on the log scale, and the heights. */
 struct landscape {
@@ -97,22 +100,24 @@ static void join_small_modes(struct landscape *l)
     }
 }
 
+/* Of the valleys that may be chance the shallowest goes first, by its height over that of its lower peak: the
+ * binomial test says when to stop, but not where to begin, for it finds nothing as flat as a mode of few values. */
 static void fill_flat_valleys(struct landscape *l, size_t at_least)
 {
     double level = LEVEL / (double)(l->count > 1 ? l->count - 1 : 1);
     while (l->count > 1 && l->count > at_least) {
-        size_t flattest = 0;
-        double p = -1;
+        size_t shallowest = l->count;
+        double most = -1;
         for (size_t i = 0; i + 1 < l->count; i++) {
-            double q = flatness(l, i);
-            if (q > p) {
-                p = q;
-                flattest = i;
+            double height = l->valley_heights[i] / fmin(l->peak_heights[i], l->peak_heights[i + 1]);
+            if (height > most && (l->count > PYTHIA_MODES_MAX || flatness(l, i) > level)) {
+                most = height;
+                shallowest = i;
             }
         }
-        if (p <= level && l->count <= PYTHIA_MODES_MAX)
+        if (shallowest == l->count)
             return;
-        fill_valley(l, flattest);
+        fill_valley(l, shallowest);
     }
 }
 
@@ -125,16 +130,19 @@ size_t pythia_modes_label(const struct pythia_modes *m, double duration)
 }
 
 /* The sum of squares between the modes over the whole one, of clipped durations. */
-static double variance_share(const double *sorted, size_t n, const struct pythia_modes *m)
+static int set_variance_share(const double *sorted, size_t n, struct pythia_modes *m)
 {
-    size_t cut = (size_t)(CLIPPED * (double)n), top = cut > 0 ? cut : 1;
-    double low = sorted[cut], high = sorted[n > top ? n - 1 - top : 0];
+    double *clipped = pythia_calloc(n, sizeof(*clipped));
+    if (!clipped)
+        return PYTHIA_ENOMEM;
+    memcpy(clipped, sorted, n * sizeof(*clipped));
+    (void)pythia_winsorise(clipped, n, CLIPPED, CLIPPED);
     double mean = 0, total = 0, sums[PYTHIA_MODES_MAX] = {0}, between = 0;
     size_t counts[PYTHIA_MODES_MAX] = {0};
     for (size_t i = 0; i < n; i++)
-        mean += fmin(fmax(sorted[i], low), high) / (double)n;
+        mean += clipped[i] / (double)n;
     for (size_t i = 0; i < n; i++) {
-        double d = fmin(fmax(sorted[i], low), high) - mean;
+        double d = clipped[i] - mean;
         size_t label = pythia_modes_label(m, sorted[i]);
         total += d * d;
         sums[label] += d;
@@ -142,26 +150,29 @@ static double variance_share(const double *sorted, size_t n, const struct pythia
     }
     for (size_t k = 0; k < m->count; k++)
         between += counts[k] > 0 ? sums[k] * sums[k] / (double)counts[k] : 0;
-    if (!(high > low))
-        return NAN;
-    return m->count > 1 ? between / total : 0;
+    m->variance_share = m->count == 1 ? 0 : total > 0 ? between / total : NAN;
+    pythia_free(clipped);
+    return PYTHIA_OK;
 }
 
-/* Find and prune the modes of logs that are not all equal. */
+/* Find and prune the modes of the logs at one bandwidth. */
 static int survey(struct landscape *l, double bandwidth, size_t at_least)
 {
     struct pythia_grid g = pythia_kde_grid(l->logs[0], l->logs[l->n - 1], bandwidth, GRID_MAX);
-    double *density = pythia_calloc(g.count, sizeof(*density));
     size_t most = g.count / 2 + 1, *places = pythia_calloc(most, 2 * sizeof(*places));
-    l->peaks = pythia_calloc(most, 4 * sizeof(*l->peaks));
-    int status = density && places && l->peaks ? PYTHIA_OK : PYTHIA_ENOMEM;
+    double *density = pythia_calloc(g.count, sizeof(*density));
+    double *peaks = pythia_calloc(most, 4 * sizeof(*peaks));
+    int status = density && places && peaks ? PYTHIA_OK : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK)
         status = pythia_kde_estimate(l->logs, l->n, bandwidth, &g, density);
     if (status != PYTHIA_OK)
         goto out;
-    l->valleys = l->peaks + most;
+    pythia_free(l->peaks); /* of a larger bandwidth */
+    l->peaks = peaks;
+    l->valleys = peaks + most;
     l->peak_heights = l->valleys + most;
     l->valley_heights = l->peak_heights + most;
+    peaks = NULL;
     l->count = pythia_kde_modes(density, g.count, places, places + most);
     for (size_t i = 0; i < l->count; i++) {
         l->peaks[i] = g.low + (double)places[i] * g.step;
@@ -174,8 +185,9 @@ static int survey(struct landscape *l, double bandwidth, size_t at_least)
     join_small_modes(l);
     fill_flat_valleys(l, at_least);
 out:
-    pythia_free(places);
+    pythia_free(peaks);
     pythia_free(density);
+    pythia_free(places);
     return status;
 }
 
@@ -200,9 +212,12 @@ int pythia_modes_find(const double *durations, size_t n, uint64_t seed, size_t a
         *out = m;
         goto out;
     }
-    status = survey(&l, SMOOTHING * bandwidth, at_least);
-    if (status != PYTHIA_OK)
-        goto out;
+    bandwidth *= SMOOTHING;
+    for (int halvings = 0; l.count < at_least && halvings <= HALVINGS; halvings++, bandwidth /= 2) {
+        status = survey(&l, bandwidth, at_least);
+        if (status != PYTHIA_OK)
+            goto out;
+    }
     m.count = l.count;
     for (size_t i = 0; i < m.count; i++) {
         m.centers[i] = exp(l.peaks[i]);
@@ -210,8 +225,9 @@ int pythia_modes_find(const double *durations, size_t n, uint64_t seed, size_t a
         if (i + 1 < m.count)
             m.cuts[i] = exp(l.valleys[i]);
     }
-    m.variance_share = variance_share(s->durations, s->n, &m);
-    *out = m;
+    status = set_variance_share(s->durations, s->n, &m);
+    if (status == PYTHIA_OK)
+        *out = m;
 out:
     pythia_free(l.peaks);
     pythia_log_sample_destroy(s);

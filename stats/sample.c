@@ -1,6 +1,6 @@
-/* The entries are a binary heap with the highest key on top: entry i has its children at 2 i + 1 and
- * 2 i + 2. An array in falling order is such a heap, so that sorting spoils nothing; rows are numbered
- * from its end. */
+/* The entries are a binary heap with the highest key on top: entry i has its children at 2 i + 1
+ * and 2 i + 2. An array in falling order is such a heap, so that sorting spoils nothing; rows are
+ * numbered from its end. */
 #include "pythia/sample.h"
 
 #include <assert.h>

@@ -1,11 +1,11 @@
-/* Clipping needs the m-th highest value of each part. m is small, half a per cent of a sample, so one
- * pass that keeps the m + 1 highest beats every selection that moves or copies the row; for the rare
- * large m the value is found by halving the range it can be in, over the bit patterns of doubles,
- * which takes at most 64 passes whatever the data is. Neither needs memory.
+/* Clipping needs the m-th highest value of each part. m is small, half a per cent of a sample, so
+ * one pass that keeps the m + 1 highest beats every selection that moves or copies the row; for the
+ * rare large m the value is found by halving the range it can be in, over the bit patterns of
+ * doubles, which takes at most 64 passes whatever the data is. Neither needs memory.
  *
- * Means are removed from the parts before these are summed, never from the total: with a mean of
- * minutes and a spread of microseconds the total would otherwise keep too few digits for the shares
- * to add up to 1. Sums run in four lanes, which is faster and rounds less than one chain. */
+ * Parts are counted from one of their own values before they are summed: with a mean of minutes and
+ * a spread of microseconds the total would otherwise keep too few digits for the shares to add up
+ * to 1. */
 #include "pythia/shares.h"
 
 #include <assert.h>
@@ -124,62 +124,49 @@ size_t pythia_winsorise(double *row, size_t n, double clip_top, double clip_bott
     return changed;
 }
 
-static double dot(const double *a, const double *b, size_t n)
+/* 1 - leverage of an observation whose total is `unit` roots of the sum of squares away from the
+ * mean. One that makes the slope alone has a residual of 0 whatever the truth is: NaN, no error is
+ * known. */
+static double rest_of(double unit, double n)
 {
-    double s[4] = {0};
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (size_t lane = 0; lane < 4; lane++)
-            s[lane] += a[i + lane] * b[i + lane];
-    for (; i < n; i++)
-        s[0] += a[i] * b[i];
-    return (s[0] + s[1]) + (s[2] + s[3]);
+    double rest = 1 - 1 / n - unit * unit;
+    return rest > 1e-10 ? rest : NAN;
 }
 
-static double sum(const double *a, size_t n)
+/* Of how many residuals does the error of the slope consist? HC3 is a sum of squared residuals with
+ * the weights a = (unit / rest)^2, that is a quadratic form of the errors with the matrix B, its
+ * elements B_ij = sqrt(a_i a_j) (delta_ij - 1/n - unit_i unit_j). The degrees of freedom of the chi
+ * squared law with its mean and variance are trace(B)^2 / trace(B^2): n - 2 if all weights are
+ * equal, and 1, however large n is, if two observations carry all of the spread. Bell and
+ * McCaffrey, "Bias Reduction in Standard Errors for Linear Regression with Multi-Stage Samples",
+ * Survey Methodology 28(2), 2002. */
+struct freedom {
+    double trace, diagonal, a, a_unit, a_square; /* the sums that the two traces are made of */
+};
+
+static void freedom_add(struct freedom *f, double unit, double n)
 {
-    double s[4] = {0};
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (size_t lane = 0; lane < 4; lane++)
-            s[lane] += a[i + lane];
-    for (; i < n; i++)
-        s[0] += a[i];
-    return (s[0] + s[1]) + (s[2] + s[3]);
+    double rest = rest_of(unit, n), a = unit * unit / (rest * rest);
+    f->trace += a * rest;
+    f->diagonal += a * a * (2 * rest - 1); /* B_ii^2 less what the last three sums have of it */
+    f->a += a;
+    f->a_unit += a * unit;
+    f->a_square += a * unit * unit;
 }
 
-/* Sum of (weight * residual)^2 of the line through the two centred rows. */
-static double residual_squares(const double *part, const double *total, const double *weights,
-                               double slope, size_t n)
+static double freedom_of(const struct freedom *f, double n)
 {
-    double s[4] = {0};
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (size_t lane = 0; lane < 4; lane++) {
-            double r = weights[i + lane] * (part[i + lane] - slope * total[i + lane]);
-            s[lane] += r * r;
-        }
-    for (; i < n; i++) {
-        double r = weights[i] * (part[i] - slope * total[i]);
-        s[0] += r * r;
-    }
-    return (s[0] + s[1]) + (s[2] + s[3]);
-}
-
-/* What one observation's residual counts in the slope's HC3 error: its deviation from the mean total,
- * by the sum of all squared ones and by 1 - leverage. An observation that makes the slope alone has a
- * residual of 0 whatever the truth is, so that there is no error to be known. */
-static double hc3_weight(double deviation, double squares, double n)
-{
-    double rest = 1 - 1 / n - deviation * deviation / squares;
-    return rest > 1e-10 ? deviation / (squares * rest) : NAN;
+    return f->trace * f->trace /
+           (f->diagonal + f->a * f->a / (n * n) + 2 * f->a_unit * f->a_unit / n +
+            f->a_square * f->a_square);
 }
 
 /* Half the width of an interval of `level` in standard errors. */
-static double student_width(double level, size_t n)
+static double student_width(const struct freedom *f, double level, size_t n)
 {
-    return n > 2 && level > 0 && level < 1 ? gsl_cdf_tdist_Qinv((1 - level) / 2, (double)n - 2)
-                                           : NAN;
+    double df = freedom_of(f, (double)n);
+    bool defined = n > 2 && df > 0 && level > 0 && level < 1;
+    return defined ? gsl_cdf_tdist_Qinv((1 - level) / 2, df) : NAN;
 }
 
 void pythia_slope_hc3(const double *part, const double *total, size_t n, double level,
@@ -199,107 +186,125 @@ void pythia_slope_hc3(const double *part, const double *total, size_t n, double 
     double rounding = n > 0 ? 4 * DBL_EPSILON * fabs(total[0]) : 0;
     bool varies = !(squares <= (double)n * rounding * rounding);
     double slope = n > 1 && varies ? products / squares : NAN;
+    struct freedom f = {0};
     for (size_t i = 0; i < n; i++) {
-        double d = total[i] - total[0] - total_mean;
-        double r = hc3_weight(d, squares, (double)n) * (part[i] - part[0] - part_mean - slope * d);
+        double d = total[i] - total[0] - total_mean, unit = d / sqrt(squares);
+        double r = unit / rest_of(unit, (double)n) * (part[i] - part[0] - part_mean - slope * d);
+        freedom_add(&f, unit, (double)n);
         errors += r * r;
     }
-    double se = n > 2 ? sqrt(errors) : NAN, width = student_width(level, n) * se;
+    double se = n > 2 ? sqrt(errors / squares) : NAN, width = student_width(&f, level, n) * se;
     *out = (struct pythia_slope){slope, se, slope - width, slope + width};
 }
 
-/* The memory of one call, cut from one block. */
+/* The memory of one call. Values of a part are counted from the low end of what it is clipped
+ * to. */
 struct work {
     size_t n;
-    double *total, *raw_total; /* n: sums of the centred parts, clipped and as they came */
-    double *weights;           /* n: see hc3_weight */
-    double *part;              /* n: the part at hand, centred */
-    struct range *ranges;      /* k: what each part is clipped to */
-    double squares, raw_squares;
+    double *total, *raw_total; /* n: sums of the parts, clipped and as they came, later centred */
+    double *weights;           /* n: of the residuals in the standard error */
+    struct part {
+        struct range range;
+        double mean, raw_mean;
+    } * parts;                   /* k */
+    double squares, raw_squares; /* of the centred totals, summed */
+    struct freedom freedom;
 };
 
-/* The row from its mean into w->part, clipped to r; returns the mean. */
-static double centre(struct work *w, const double *row, struct range r)
+/* Add a part to the totals, and its squares, not centred, to those of the parts before it. */
+static void add_part(struct work *w, const double *row, struct part *p, double *squares,
+                     double *raw_squares)
 {
-    for (size_t i = 0; i < w->n; i++)
-        w->part[i] = clipped(row[i], r) - r.low;
-    double mean = sum(w->part, w->n) / (double)w->n;
-    for (size_t i = 0; i < w->n; i++)
-        w->part[i] -= mean;
-    return r.low + mean;
+    struct range r = p->range;
+    double values = 0, raw_values = 0, of_values = 0, of_raw_values = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        double v = clipped(row[i], r) - r.low, raw = row[i] - r.low;
+        w->total[i] += v;
+        w->raw_total[i] += raw;
+        values += v;
+        raw_values += raw;
+        of_values += v * v;
+        of_raw_values += raw * raw;
+    }
+    *squares += of_values;
+    *raw_squares += of_raw_values;
+    p->mean = values / (double)w->n;
+    p->raw_mean = raw_values / (double)w->n;
 }
 
-/* The same of the row as it came. */
-static double centre_raw(struct work *w, const double *row)
-{
-    double first = w->n > 0 ? row[0] : NAN;
-    for (size_t i = 0; i < w->n; i++)
-        w->part[i] = row[i] - first;
-    double mean = sum(w->part, w->n) / (double)w->n;
-    for (size_t i = 0; i < w->n; i++)
-        w->part[i] -= mean;
-    return first + mean;
-}
-
-/* Returns the sum of squares of the part. */
-static double add_to(double *total, const double *part, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        total[i] += part[i];
-    return dot(part, part, n);
-}
-
-/* Remove what rounding has left of the mean. Returns the sum of squares, or 0 where it is so small
- * beside that of all parts that they only make up for each other and rounding is what is left. */
+/* Remove the mean. Returns the sum of squares, or 0 where it is so small beside that of all parts
+ * that they only make up for each other, and rounding is all that is left. */
 static double centre_total(double *total, size_t n, double squares_of_parts)
 {
-    double mean = sum(total, n) / (double)n;
+    double mean = 0, squares = 0;
     for (size_t i = 0; i < n; i++)
+        mean += total[i] / (double)n;
+    for (size_t i = 0; i < n; i++) {
         total[i] -= mean;
-    double squares = dot(total, total, n);
+        squares += total[i] * total[i];
+    }
     return squares <= 1e-24 * squares_of_parts ? 0 : squares;
 }
 
 static void sum_parts(struct work *w, const double *x, size_t k, struct clip c)
 {
-    double of_parts = 0, of_raw_parts = 0;
+    double squares = 0, raw_squares = 0;
     for (size_t e = 0; e < k; e++) {
         const double *row = x + e * w->n;
-        w->ranges[e] = clip_range(row, w->n, c);
-        centre(w, row, w->ranges[e]);
-        of_parts += add_to(w->total, w->part, w->n);
-        centre_raw(w, row);
-        of_raw_parts += add_to(w->raw_total, w->part, w->n);
+        w->parts[e].range = clip_range(row, w->n, c);
+        add_part(w, row, &w->parts[e], &squares, &raw_squares);
     }
-    w->squares = centre_total(w->total, w->n, of_parts);
-    w->raw_squares = centre_total(w->raw_total, w->n, of_raw_parts);
-    for (size_t i = 0; i < w->n; i++)
-        w->weights[i] = hc3_weight(w->total[i], w->squares, (double)w->n);
+    w->squares = centre_total(w->total, w->n, squares);
+    w->raw_squares = centre_total(w->raw_total, w->n, raw_squares);
+    for (size_t i = 0; i < w->n; i++) {
+        double unit = w->total[i] / sqrt(w->squares);
+        w->weights[i] = unit / rest_of(unit, (double)w->n);
+        freedom_add(&w->freedom, unit, (double)w->n);
+    }
 }
 
-static void share_of(struct work *w, const double *row, struct range r, double width,
+/* HC3: the sum of all (weight * residual)^2, by that of the squared totals, is the squared
+ * error. */
+static double standard_error(const struct work *w, const double *row, const struct part *p,
+                             double slope)
+{
+    double squares = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        double v = clipped(row[i], p->range) - p->range.low - p->mean;
+        double r = w->weights[i] * (v - slope * w->total[i]);
+        squares += r * r;
+    }
+    return w->n > 2 ? sqrt(squares / w->squares) : NAN;
+}
+
+static void share_of(const struct work *w, const double *row, const struct part *p, double width,
                      struct pythia_share *out)
 {
+    struct range r = p->range;
+    double products = 0, raw_products = 0, raw_squares = 0;
     size_t n = w->n, outliers = 0;
-    double mean = centre_raw(w, row);
-    double sd = n > 1 ? sqrt(dot(w->part, w->part, n) / (double)(n - 1)) : NAN;
-    double raw = w->raw_squares != 0 ? dot(w->part, w->raw_total, n) / w->raw_squares : NAN;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        double v = clipped(row[i], r) - r.low - p->mean, raw = row[i] - r.low - p->raw_mean;
+        products += v * w->total[i];
+        raw_products += raw * w->raw_total[i];
+        raw_squares += raw * raw;
         outliers += row[i] > r.high || row[i] < r.low;
-    centre(w, row, r);
-    double share = w->squares != 0 ? dot(w->part, w->total, n) / w->squares : NAN;
-    double se = n > 2 ? sqrt(residual_squares(w->part, w->total, w->weights, share, n)) : NAN;
+    }
+    double mean = r.low + p->raw_mean, sd = n > 1 ? sqrt(raw_squares / (double)(n - 1)) : NAN;
+    double raw_share = w->raw_squares != 0 ? raw_products / w->raw_squares : NAN;
+    double share = w->squares != 0 ? products / w->squares : NAN;
+    double se = standard_error(w, row, p, share);
     *out = (struct pythia_share){
         .mean = mean,
         .sd = sd,
         .cov = mean != 0 ? sd / fabs(mean) : NAN,
-        .raw_share = raw,
+        .raw_share = raw_share,
         .share = share,
         .se = se,
         .low = share - width * se,
         .high = share + width * se,
         .outliers = outliers,
-        .outlier_driven = fabs(raw - (isnan(share) ? 0 : share)) > .2,
+        .outlier_driven = fabs(raw_share - (isnan(share) ? 0 : share)) > .2,
     };
 }
 
@@ -317,25 +322,27 @@ int pythia_shares(const double *x, size_t n, size_t k, const struct pythia_share
         o = &standard;
     if (!options_in_range(o))
         return PYTHIA_EINVAL;
-    double *block = pythia_calloc(4 * n + 2 * k, sizeof(*block));
-    if (!block)
-        return PYTHIA_ENOMEM;
-    struct work w = {.n = n,
-                     .total = block,
-                     .raw_total = block + n,
-                     .weights = block + 2 * n,
-                     .part = block + 3 * n,
-                     .ranges = (struct range *)(void *)(block + 4 * n)};
-    sum_parts(&w, x, k, clip_of(n, o->clip_top, o->clip_bottom));
-    double width = student_width(o->level, n);
-    for (size_t e = 0; e < k; e++)
-        share_of(&w, x + e * n, w.ranges[e], width, &out[e]);
-    pythia_free(block);
-    return PYTHIA_OK;
+    double *totals = pythia_calloc(n, 3 * sizeof(*totals));
+    struct part *parts = pythia_calloc(k, sizeof(*parts));
+    int status = totals && parts ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK) {
+        struct work w = {.n = n,
+                         .total = totals,
+                         .raw_total = totals + n,
+                         .weights = totals + 2 * n,
+                         .parts = parts};
+        sum_parts(&w, x, k, clip_of(n, o->clip_top, o->clip_bottom));
+        double width = student_width(&w.freedom, o->level, n);
+        for (size_t e = 0; e < k; e++)
+            share_of(&w, x + e * n, &parts[e], width, &out[e]);
+    }
+    pythia_free(parts);
+    pythia_free(totals);
+    return status;
 }
 
-/* Mean of the row over the observations whose total is at least (or, for low ones, at most) `bound`,
- * counted from the row's first value. */
+/* Mean of the row over the observations whose total is at least (or, for low ones, at most)
+ * `bound`, counted from the row's first value. */
 static double mean_where(const double *row, const double *total, size_t n, double bound, bool high)
 {
     double s = 0, count = 0;
@@ -353,9 +360,10 @@ int pythia_tail_shares(const double *x, size_t n, size_t k, double q_high, doubl
 {
     if (!(0 <= q_low && q_low <= q_high && q_high <= 1))
         return PYTHIA_EINVAL;
-    double *total = pythia_calloc(2 * n, sizeof(*total)), *sorted = total + n;
+    double *total = pythia_calloc(n, 2 * sizeof(*total));
     if (!total)
         return PYTHIA_ENOMEM;
+    double *sorted = total + n;
     for (size_t e = 0; e < k; e++)
         for (size_t i = 0; i < n; i++)
             total[i] += x[e * n + i] - x[e * n];
@@ -363,9 +371,9 @@ int pythia_tail_shares(const double *x, size_t n, size_t k, double q_high, doubl
     pythia_ranks_sort(sorted, n);
     double above = pythia_ranks_quantile(sorted, n, q_high);
     double below = pythia_ranks_quantile(sorted, n, q_low);
-    double difference = n > 0 ? mean_where(total, total, n, above, true) -
-                                    mean_where(total, total, n, below, false)
-                              : 0;
+    double difference =
+        n > 0 ? mean_where(total, total, n, above, true) - mean_where(total, total, n, below, false)
+              : 0;
     for (size_t e = 0; e < k; e++) {
         const double *row = x + e * n;
         out[e] = difference != 0 ? (mean_where(row, total, n, above, true) -

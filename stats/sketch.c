@@ -1,6 +1,6 @@
-/* The allocated range of bins is a multiple of CHUNK at both ends and covers the used one as tightly as
- * that allows, and counts widen only when one has to: both follow from the values alone, not from the
- * order they came in, which is what makes equal sketches equal in every bit. */
+/* The allocated range of bins is a multiple of CHUNK at both ends and covers the used one as
+ * tightly as that allows, and counts widen only when one has to: both follow from the values alone,
+ * not from the order they came in, which is what makes equal sketches equal in every bit. */
 #include "pythia/sketch.h"
 
 #include <math.h>

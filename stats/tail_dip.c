@@ -17,7 +17,8 @@ static int test_tail(const struct pythia_log_sample *s, size_t size, struct pyth
         return status;
     double p = pythia_dip_p(d.dip, size);
     double excess = sqrt((double)size) * d.dip, most = sqrt((double)best->tail_size) * best->dip;
-    if (best->parts == 0 || p < best->p || (p == best->p && excess > most)) {
+    bool beyond = p == best->p && p == PYTHIA_DIP_P_MIN && excess > most;
+    if (best->parts == 0 || p < best->p || beyond) {
         best->p = p;
         best->dip = d.dip;
         best->tail = best->parts;

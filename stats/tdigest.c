@@ -1,12 +1,12 @@
-/* New values wait behind the clusters; when the room is full, all are sorted together and neighbours
- * joined, once from the lowest to the highest and the next time the other way round, as long as a
- * cluster does not span more than a step of the scale ln(q / (1 - q)): the paper's k_2. The step is
- * .8 ln n / delta of the scale's 2 ln n. Two neighbours together always span more than one step, or
- * they would be one, so that there are never more than 5 delta + 4 of them.
+/* New values wait behind the clusters; when the room is full, all are sorted together and
+ * neighbours joined, once from the lowest to the highest and the next time the other way round, as
+ * long as a cluster does not span more than a step of the scale ln(q / (1 - q)): the paper's k_2.
+ * The step is .8 ln n / delta of the scale's 2 ln n. Two neighbours together always span more than
+ * one step, or they would be one, so that there are never more than 5 delta + 4 of them.
  *
  * The paper's step is some three times as wide. Clusters overlap, as their borders move from one
- * joining to the next, and that bias grows with the square of the step: measured at n = 10^6, q = .001
- * it is 3e-6 with ours and 4e-5 with the wide one. */
+ * joining to the next, and that bias grows with the square of the step: measured at n = 10^6, q =
+ * .001 it is 3e-6 with ours and 4e-5 with the wide one. */
 #include "pythia/tdigest.h"
 
 #include <assert.h>
@@ -65,8 +65,8 @@ static int compare_falling(const void *a, const void *b)
     return compare_rising(b, a);
 }
 
-/* How many values may lie before the end of a cluster that has `before` of `count` before its start.
- * The outermost values stay alone. */
+/* How many values may lie before the end of a cluster that has `before` of `count` before its
+ * start. The outermost values stay alone. */
 static double limit_after(double before, double count, double step)
 {
     if (before <= 0)

@@ -76,8 +76,7 @@ int pythia_assembler_create(const struct pythia_vocabulary *vocabulary,
     a->finished_size = 256;
     a->finished = pythia_calloc(a->finished_size, sizeof(*a->finished));
     if (!a->table || !a->finished ||
-        pythia_trace_builder_create(vocabulary, options->hidden, options->hidden_count, &a->builder) !=
-            PYTHIA_OK) {
+        pythia_trace_builder_create(vocabulary, options->open, &a->builder) != PYTHIA_OK) {
         pythia_assembler_destroy(a);
         return PYTHIA_ENOMEM;
     }

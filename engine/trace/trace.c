@@ -43,8 +43,7 @@ struct fit {
 
 struct pythia_trace_builder {
     const struct pythia_vocabulary *vocabulary;
-    const bool *hidden;
-    size_t hidden_count;
+    struct pythia_open_points *open; /* NULL: all are */
     struct pythia_trace_id id;
     uint64_t folded_id;
     struct item *items;
@@ -61,15 +60,14 @@ struct pythia_trace_builder {
     struct pythia_trace trace;
 };
 
-int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary, const bool *hidden,
-                                size_t hidden_count, struct pythia_trace_builder **out)
+int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary, struct pythia_open_points *open,
+                                struct pythia_trace_builder **out)
 {
     struct pythia_trace_builder *b = pythia_calloc(1, sizeof(*b));
     if (!b)
         return PYTHIA_ENOMEM;
     b->vocabulary = vocabulary;
-    b->hidden = hidden;
-    b->hidden_count = hidden_count;
+    b->open = open;
     *out = b;
     return PYTHIA_OK;
 }
@@ -270,7 +268,7 @@ static void classify(struct pythia_trace_builder *b, struct item *item)
         item->state = STATE_TRANSPARENT;
         return;
     }
-    if (item->span.tracepoint < b->hidden_count && b->hidden[item->span.tracepoint]) {
+    if (b->open && !pythia_open_points_has(b->open, item->span.tracepoint)) {
         item->state = STATE_TRANSPARENT;
         b->counts->dropped[PYTHIA_DROP_HIDDEN]++;
         return;

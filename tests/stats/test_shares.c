@@ -52,20 +52,39 @@ static void shares_match_hand_computation(void **state)
     assert_rel_equal(s[0].cov, sqrt(10 / 3.0) / 3, 1e-15);
     assert_int_equal(s[0].outliers, 0);
     assert_false(s[0].outlier_driven);
-    /* HC3: residuals of the first part -2 + 13/6, -1 + 13/18, 1 - 13/9, 2 - 13/9, that is 3, -5, -8, 10
-     * by 18; leverages 27, 11, 17, 17 by 36; each residual times its deviation by 1 - leverage. */
+    /* HC3: residuals of the first part -2 + 13/6, -1 + 13/18, 1 - 13/9, 2 - 13/9, that is 3, -5,
+     * -8, 10 by 18; leverages 27, 11, 17, 17 by 36; each residual times its deviation by 1 -
+     * leverage. */
     double squares = pow(3 / 18.0 * -3 * 36 / 9, 2) + pow(-5 / 18.0 * -1 * 36 / 25, 2) +
                      pow(-8 / 18.0 * 2 * 36 / 19, 2) + pow(10 / 18.0 * 2 * 36 / 19, 2);
     assert_rel_equal(s[0].se, sqrt(squares) / 18, 1e-14);
-    /* Student's t, 2 degrees of freedom: 4.302652729911275 (tables). */
-    assert_rel_equal(s[0].high - s[0].share, 4.302652729911275 * s[0].se, 1e-10);
-    assert_rel_equal(s[0].share - s[0].low, 4.302652729911275 * s[0].se, 1e-10);
+}
+
+/* Student's t of tables: 2.776445105197793 for 4 degrees of freedom, 12.706204736432095 for 1. */
+static void intervals_have_the_freedom_of_what_carries_the_spread(void **state)
+{
+    const double part[] = {1, 2, 4, 4, 6, 5}, total[] = {1, 1, 3, 3, 1, 3};
+    struct pythia_slope
+        s; /* all totals are 1 from their mean, so that all weights are equal: 6 - 2 */
+    pythia_slope_hc3(part, total, 6, .95, &s);
+    assert_rel_equal(s.slope, 4 / 6.0, 1e-14);
+    assert_rel_equal(s.high - s.slope, 2.776445105197793 * s.se, 1e-10);
+    assert_rel_equal(s.slope - s.low, 2.776445105197793 * s.se, 1e-10);
+    double rare[20] = {9, 1}, rare_part[20] = {8, 3}; /* deviations 4 and -4, and 18 that are 0 */
+    for (size_t i = 2; i < 20; i++) {
+        rare[i] = 5;
+        rare_part[i] = (double)(i % 3);
+    }
+    pythia_slope_hc3(rare_part, rare, 20, .95, &s);
+    assert_rel_equal(s.slope, 5 / 8.0, 1e-15);
+    assert_rel_equal(s.high - s.slope, 12.706204736432095 * s.se, 1e-10);
 }
 
 static void clipping_follows_the_order_statistics(void **state)
 {
     double row[] = {3, 9, 1, 7, 5};
-    assert_int_equal(pythia_winsorise(row, 5, .005, .005), 1); /* floor(.025) = 0, at least 1 on top */
+    assert_int_equal(pythia_winsorise(row, 5, .005, .005),
+                     1); /* floor(.025) = 0, at least 1 on top */
     assert_memory_equal(row, ((double[]){3, 7, 1, 7, 5}), sizeof(row));
     double both[] = {3, 9, 1, 7, 5};
     assert_int_equal(pythia_winsorise(both, 5, .4, .2), 3);
@@ -120,7 +139,7 @@ static void every_clip_agrees_with_a_sort(void **state)
 
 static void shares_add_up_to_one(void **state)
 {
-    double *x = calloc(50 * N, sizeof(*x));
+    double *x = calloc(N, 50 * sizeof(*x));
     struct pythia_share s[50];
     struct pythia_random r;
     pythia_random_init(&r, 1);
@@ -145,8 +164,8 @@ static void shares_add_up_to_one(void **state)
     free(x);
 }
 
-/* The Shapley value from its definition: the mean, over all orders in which the parts can be summed up,
- * of what a part adds to the variance. */
+/* The Shapley value from its definition: the mean, over all orders in which the parts can be summed
+ * up, of what a part adds to the variance. */
 static double variance_of(const double *x, size_t n, unsigned members)
 {
     struct pythia_moments m = {0};
@@ -192,23 +211,23 @@ static void a_share_is_the_shapley_value_of_variance(void **state)
 
 static void a_compensating_pair_has_no_share(void **state)
 {
-    double x[3 * N], mean = 0;
+    double x[3][N], mean = 0;
     struct pythia_share s[3];
     struct pythia_random r;
     pythia_random_init(&r, 3);
     for (size_t i = 0; i < N; i++) {
-        x[i] = 100 + pythia_random_normal(&r);
-        x[N + i] = 500 + 200 * pythia_random_normal(&r);
-        mean += x[N + i] / N;
+        x[0][i] = 100 + pythia_random_normal(&r);
+        x[1][i] = 500 + 200 * pythia_random_normal(&r);
+        mean += x[1][i] / N;
     }
     for (size_t i = 0; i < N; i++) /* the second waits for what the first has left over */
-        x[2 * N + i] = 2 * mean - x[N + i];
-    shares_of(x, N, 3, &unclipped, s);
+        x[2][i] = 2 * mean - x[1][i];
+    shares_of(x[0], N, 3, &unclipped, s);
     assert_rel_equal(s[0].share, 1, 1e-9);
     assert_true(fabs(s[1].share + s[2].share) < 1e-9);
     assert_true(s[1].share > -10 * s[1].se && s[1].share < 10 * s[1].se);
     assert_true(fabs(s[1].sd - 200) < 30); /* its own variance would have made it the first */
-    shares_of(x + N, N, 2, &unclipped, s); /* nothing but the pair: the total is constant */
+    shares_of(x[1], N, 2, &unclipped, s);  /* nothing but the pair: the total is constant */
     for (size_t e = 0; e < 2; e++) {
         assert_rel_equal(s[e].share, NAN, 0);
         assert_rel_equal(s[e].raw_share, NAN, 0);
@@ -217,7 +236,7 @@ static void a_compensating_pair_has_no_share(void **state)
     }
 }
 
-static void order_of_requests_and_edges_does_not_matter(void **state)
+static void order_of_observations_and_parts_does_not_matter(void **state)
 {
     double x[K * N], y[K * N];
     struct pythia_share s[K], t[K];
@@ -263,7 +282,8 @@ static void inclusive_shares_are_sums_of_exclusive_ones(void **state)
     }
     pythia_slope_hc3(subtree, total, N, .95, &slope);
     assert_rel_equal(slope.slope, s[0].share + s[1].share + s[2].share, 1e-12);
-    for (size_t e = 0; e < K; e++) { /* and one row by itself is what pythia_shares has said of it */
+    for (size_t e = 0; e < K;
+         e++) { /* and one row by itself is what pythia_shares has said of it */
         pythia_slope_hc3(x + e * N, total, N, .95, &one);
         assert_rel_equal(one.slope, s[e].share, 1e-11);
         assert_rel_equal(one.se, s[e].se, 1e-11);
@@ -289,7 +309,8 @@ static void a_single_spike_is_flagged_and_clipped(void **state)
     shares_of(x, N, 2, NULL, s);
     assert_true(s[0].share > .97 && s[0].raw_share < .05);
     assert_true(s[0].outlier_driven && s[1].outlier_driven);
-    assert_int_equal(s[1].outliers, 2); /* one on top and one at the bottom: floor(.005 * 200) = 1 */
+    assert_int_equal(s[1].outliers,
+                     2); /* one on top and one at the bottom: floor(.005 * 200) = 1 */
     assert_true(s[1].raw_share > .95 && s[1].share < .03);
 
     double flat[2 * 40]; /* without the spike nothing varies: no share, and the flag */
@@ -331,7 +352,7 @@ static void the_undefined_is_nan(void **state)
     assert_rel_equal(slope.low, NAN, 0);
 }
 
-/* 300 samples whose slope is known: x = t / 2 + noise that grows with t, t skewed. */
+/* 600 samples whose slope is known: x = t / 2 + noise that grows with t, t skewed. */
 static void intervals_cover_the_truth(void **state)
 {
     struct pythia_random r;
@@ -354,20 +375,20 @@ static void intervals_cover_the_truth(void **state)
 
 static void tail_shares_add_up_and_name_the_slow_part(void **state)
 {
-    double x[3 * N], out[3];
+    double x[3][N], out[3];
     struct pythia_random r;
     pythia_random_init(&r, 9);
     for (size_t i = 0; i < N; i++) {
-        x[i] = 1e12 + pythia_random_normal(&r);
-        x[N + i] = i % 10 ? 5 : 105; /* the slow tenth */
-        x[2 * N + i] = 3;
+        x[0][i] = 1e12 + pythia_random_normal(&r);
+        x[1][i] = i % 10 ? 5 : 105; /* the slow tenth */
+        x[2][i] = 3;
     }
-    assert_int_equal(pythia_tail_shares(x, N, 3, .9, .5, out), PYTHIA_OK);
+    assert_int_equal(pythia_tail_shares(x[0], N, 3, .9, .5, out), PYTHIA_OK);
     assert_rel_equal(out[0] + out[1] + out[2], 1, 1e-12);
     assert_true(out[1] > .95 && out[1] < 1.05);
     assert_rel_equal(out[2], 0, 0);
-    /* By hand: T = 2, 4, 6, 8, 20; its median is 6 and its .9 quantile 15.2, so the last against the
-     * first three: T 20 - 4, the first part 10 - 2, the second 10 - 2. */
+    /* By hand: T = 2, 4, 6, 8, 20; its median is 6 and its .9 quantile 15.2, so the last against
+     * the first three: T 20 - 4, the first part 10 - 2, the second 10 - 2. */
     const double small[] = {1, 2, 3, 4, 10, 1, 2, 3, 4, 10};
     assert_int_equal(pythia_tail_shares(small, 5, 2, .9, .5, out), PYTHIA_OK);
     assert_rel_equal(out[0], .5, 1e-15);
@@ -385,8 +406,8 @@ static void failures_leave_out_untouched(void **state)
     const double x[] = {1, 2, 3, 4};
     struct pythia_share s[2] = {{.mean = -7}, {.mean = -7}};
     double out[2] = {-7, -7};
-    const struct pythia_share_options bad[] = {
-        {.5, 0, .95}, {-.1, 0, .95}, {0, .5, .95}, {0, NAN, .95}, {0, 0, 0}, {0, 0, 1}};
+    const struct pythia_share_options bad[] = {{.5, 0, .95},  {-.1, 0, .95}, {0, .5, .95},
+                                               {0, NAN, .95}, {0, 0, 0},     {0, 0, 1}};
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(pythia_shares(x, 2, 2, &bad[i], s), PYTHIA_EINVAL);
     pythia_mem_fail_after(0);
@@ -402,12 +423,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_match_hand_computation),
+        cmocka_unit_test(intervals_have_the_freedom_of_what_carries_the_spread),
         cmocka_unit_test(clipping_follows_the_order_statistics),
         cmocka_unit_test(every_clip_agrees_with_a_sort),
         cmocka_unit_test(shares_add_up_to_one),
         cmocka_unit_test(a_share_is_the_shapley_value_of_variance),
         cmocka_unit_test(a_compensating_pair_has_no_share),
-        cmocka_unit_test(order_of_requests_and_edges_does_not_matter),
+        cmocka_unit_test(order_of_observations_and_parts_does_not_matter),
         cmocka_unit_test(inclusive_shares_are_sums_of_exclusive_ones),
         cmocka_unit_test(a_single_spike_is_flagged_and_clipped),
         cmocka_unit_test(the_undefined_is_nan),

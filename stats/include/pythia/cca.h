@@ -71,7 +71,8 @@ void pythia_cca_test_root(const double *r, size_t count, size_t n, size_t p, siz
 /* Four ways to ask whether any correlation is not zero. Pillai's trace is the sum of r^2; the trace of Hotelling
  * and Lawley that of r^2 / (1 - r^2), with the F of J. J. McKeon, "F Approximations to the Distribution of
  * Hotelling's T0^2", Biometrika 61(2), 1974, and that of K. C. S. Pillai and P. Samson, 1959, where McKeon's is
- * not defined; Roy's root is the largest r^2 / (1 - r^2), whose F is an upper bound, so its p is too small. */
+ * not defined; Roy's root is the largest r^2 / (1 - r^2), whose F is an upper bound, so its p is too small. All NaN for
+ * count = 0. */
 struct pythia_cca_tests {
     struct pythia_cca_statistic wilks, pillai, hotelling_lawley, roy;
 };

@@ -14,15 +14,15 @@
  * looks is alpha. NaN for look 0. O(1). */
 double pythia_gate_alpha(double alpha, uint64_t look);
 
-/* p of a permutation test: of `permutations` random ones `at_least` gave a statistic no smaller than
- * the one observed, which is itself one of the possible orders: (1 + at_least) / (1 + permutations).
- * Phipson and Smyth, "Permutation P-values Should Never Be Zero", Stat. Appl. Genet. Mol. Biol. 9(1),
- * 2010. */
+/* p of a permutation test: of `permutations` random ones `at_least` gave a statistic no smaller
+ * than the one observed, which is itself one of the possible orders: (1 + at_least) / (1 +
+ * permutations). Phipson and Smyth, "Permutation P-values Should Never Be Zero", Stat. Appl. Genet.
+ * Mol. Biol. 9(1), 2010. */
 double pythia_gate_permutation_p(uint64_t at_least, uint64_t permutations);
 
-/* Adjusted values of `n` p-values: rejecting where adjusted[i] <= q holds the expected share of false
- * ones among the rejected at q. A NaN is a test that could not be made: it stays NaN and does not
- * count. `adjusted` may be `p`. Returns PYTHIA_OK, or PYTHIA_ENOMEM with the output untouched.
+/* Adjusted values of `n` p-values: rejecting where adjusted[i] <= q holds the expected share of
+ * false ones among the rejected at q. A NaN is a test that could not be made: it stays NaN and does
+ * not count. `adjusted` may be `p`. Returns PYTHIA_OK, or PYTHIA_ENOMEM with the output untouched.
  * O(n log n).
  * _benjamini_hochberg: for tests that are independent or positively dependent. Benjamini and
  * Hochberg, "Controlling the False Discovery Rate", J. Royal Stat. Society B 57(1), 1995.
@@ -33,15 +33,15 @@ int pythia_gate_benjamini_hochberg(const double *p, size_t n, double *adjusted);
 int pythia_gate_benjamini_yekutieli(const double *p, size_t n, double *adjusted);
 
 /* The same for e-values (nonnegative, expectation at most 1 where nothing is there), under any
- * dependence. A negative e-value is taken as NaN. Wang and Ramdas, "False Discovery Rate Control with
- * E-values", J. Royal Stat. Society B 84(3), 2022. */
+ * dependence. A negative e-value is taken as NaN. Wang and Ramdas, "False Discovery Rate Control
+ * with E-values", J. Royal Stat. Society B 84(3), 2022. */
 int pythia_gate_e_values(const double *e, size_t n, double *adjusted);
 
 /* Is one share above all others beyond chance: is the lower bound of the highest share above the
  * upper bound of every other? The level is the one the shares were computed at; over repeated looks
- * that is 1 - pythia_gate_alpha(alpha, look). If so *top is its index, else *top is untouched. Shares
- * that are NaN are passed over; one whose interval is NaN gives false. A single share is separated.
- * O(k). */
+ * that is 1 - pythia_gate_alpha(alpha, look). If so *top is its index, else *top is untouched.
+ * Shares that are NaN are passed over; one whose interval is NaN gives false. A single share is
+ * separated. O(k). */
 bool pythia_gate_separated(const struct pythia_share *shares, size_t k, size_t *top);
 
 #endif

@@ -21,8 +21,9 @@ struct pythia_mixture {
  * and maximisation (A. P. Dempster, N. M. Laird and D. B. Rubin, "Maximum Likelihood from Incomplete Data
  * via the EM Algorithm", Journal of the Royal Statistical Society B 39(1), 1977), from three fixed starts,
  * of which the likeliest end is taken: equal parts, the parts of k means, and upper tails of 1/2, 1/4, ...
- * A standard deviation is at least 1/1000 of the sample's, so that no component falls onto one value.
- * Where every start lost a component (one with the weight of fewer than 2 values), or n < 2 count, or all
+ * A standard deviation is at least 1/50 of the sample's, and that of a uniform law over the smallest gap if
+ * some values are equal (a clock's tick), so that no component falls onto one value.
+ * Where every start lost a component (one with the weight of fewer than 3 values), or n < 3 count, or all
  * values are equal, count is 0 and the two figures are NaN: such a mixture is not there.
  * Returns PYTHIA_OK or PYTHIA_ENOMEM, and then *out is untouched. Thread-safe; O(n * count) a step, at
  * most 1500 steps. */

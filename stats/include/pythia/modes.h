@@ -22,11 +22,11 @@ struct pythia_modes {
 /* Find the modes of `n` durations of one unit, in any order. A kernel density of their logs (log_sample.h,
  * with the same `seed`), with 1.4 times the bandwidth of Sheather and Jones, gives the candidates. A mode of
  * less than 2 % of the values, or of fewer than three, joins a neighbour. Then the valleys that may be chance
- * are filled, the flattest first, until `at_least` modes are left or none may: a valley is real if the values
+ * are filled, the shallowest first, until `at_least` modes are left or none may: a valley is real if the values
  * around it are fewer than those around the lower of its two peaks, by a one-sided binomial test at the
  * level 0.01 / valleys, where the two windows have one width and touch half-way. `at_least` is 1 to ask what
  * stands out by itself, and 2 once a test has said that there is more than one mode: then the deepest valley
- * stays. Of more than PYTHIA_MODES_MAX modes the flattest valleys are filled, too.
+ * stays, and the bandwidth is halved, up to five times, while it shows no valley at all. Of more than PYTHIA_MODES_MAX modes the shallowest valleys are filled, too.
  * Returns PYTHIA_OK or PYTHIA_ENOMEM, and then *out is untouched. Thread-safe; O(n log n), and the kernel
  * density of at most 8192 points. */
 int pythia_modes_find(const double *durations, size_t n, uint64_t seed, size_t at_least,

@@ -46,8 +46,8 @@ void pythia_comoments_merge(struct pythia_comoments *c, const struct pythia_como
 
 /* The unbiased covariance (divisor n - 1), in the unit of x times that of y; NaN below 2 pairs. */
 double pythia_comoments_covariance(const struct pythia_comoments *c);
-/* The slope of the least squares line of y on x, in the unit of y by that of x. With y a part of the
- * total x it is the part's covariance share. NaN below 2 pairs or for a constant x. */
+/* The slope of the least squares line of y on x, in the unit of y by that of x. With y a part of
+ * the total x it is the part's covariance share. NaN below 2 pairs or for a constant x. */
 double pythia_comoments_slope(const struct pythia_comoments *c);
 
 #endif

@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A uniform sample without replacement of at most k rows out of a stream of any length: those with the
- * k lowest keys, a key being a 64-bit hash of the row's identity and, where hashes are equal, a second
- * number `tie`. The kept set depends on the keys alone, not on the order of adds and merges, and two
- * machines that hash the same identities keep the same rows. Rows are opaque. Bottom-k sampling: Cohen
- * and Kaplan, "Summarizing Data Using Bottom-k Sketches", PODC 2007.
+/* A uniform sample without replacement of at most k rows out of a stream of any length: those with
+ * the k lowest keys, a key being a 64-bit hash of the row's identity and, where hashes are equal, a
+ * second number `tie`. The kept set depends on the keys alone, not on the order of adds and merges,
+ * and two machines that hash the same identities keep the same rows. Rows are opaque. Bottom-k
+ * sampling: Cohen and Kaplan, "Summarizing Data Using Bottom-k Sketches", PODC 2007.
  *
  * Rows whose hash and tie are both equal count as the same row seen twice: both take part, as twins
  * that may stand for each other. Give parts of the identity that make the pair unique.
@@ -17,9 +17,9 @@
  * A heap that grows with the rows to 24 bytes a row. One thread at a time per sample. */
 struct pythia_sample;
 
-/* Make an empty sample of at most k >= 1 rows. `drop` is called with `context` and with each row that
- * leaves, to give it back; NULL if rows need no giving back. On success *out is owned by the caller,
- * on failure it is untouched. Returns PYTHIA_OK, PYTHIA_EINVAL or PYTHIA_ENOMEM. */
+/* Make an empty sample of at most k >= 1 rows. `drop` is called with `context` and with each row
+ * that leaves, to give it back; NULL if rows need no giving back. On success *out is owned by the
+ * caller, on failure it is untouched. Returns PYTHIA_OK, PYTHIA_EINVAL or PYTHIA_ENOMEM. */
 int pythia_sample_create(size_t k, void (*drop)(void *context, void *row), void *context,
                          struct pythia_sample **out);
 void pythia_sample_destroy(struct pythia_sample *s); /* drops every row; s may be NULL */
@@ -27,18 +27,18 @@ void pythia_sample_destroy(struct pythia_sample *s); /* drops every row; s may b
 /* Could a row of this hash be kept? False is certain: the row need not even be made. O(1). */
 bool pythia_sample_wants(const struct pythia_sample *s, uint64_t hash);
 
-/* Add a row, which the sample takes, even on failure. Over k, the row of the highest key is dropped,
- * which may be this one. Returns PYTHIA_OK, or PYTHIA_ENOMEM, and then the row was dropped and the
- * others are as they were. O(log k). */
+/* Add a row, which the sample takes, even on failure. Over k, the row of the highest key is
+ * dropped, which may be this one. Returns PYTHIA_OK, or PYTHIA_ENOMEM, and then the row was dropped
+ * and the others are as they were. O(log k). */
 int pythia_sample_add(struct pythia_sample *s, uint64_t hash, uint64_t tie, void *row);
 
-/* Move the rows of `other`, which is left empty, into `s`; both must drop rows alike. Then s keeps at
- * most the smaller k of the two, which is what both together have sampled. Returns PYTHIA_OK, or
+/* Move the rows of `other`, which is left empty, into `s`; both must drop rows alike. Then s keeps
+ * at most the smaller k of the two, which is what both together have sampled. Returns PYTHIA_OK, or
  * PYTHIA_ENOMEM with both as they were. O(k log k). */
 int pythia_sample_merge(struct pythia_sample *s, struct pythia_sample *other);
 
-/* Keep at most k >= 1 rows from now on; a larger k than the present one changes nothing, as what has
- * left cannot come back. O(k log k). */
+/* Keep at most k >= 1 rows from now on; a larger k than the present one changes nothing, as what
+ * has left cannot come back. O(k log k). */
 void pythia_sample_shrink(struct pythia_sample *s, size_t k);
 
 /* Put the rows in rising order of (hash, tie). O(k log k). */

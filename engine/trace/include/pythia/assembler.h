@@ -19,8 +19,7 @@ struct pythia_assembler;
 struct pythia_assembler_options {
     uint64_t quiet_ticks;   /* ticks without a span after which a trace is finished; 0: 2 */
     uint64_t timeout_ticks; /* ticks after its first span at which a trace is finished anyway; 0: never */
-    const bool *hidden;     /* trace points whose spans are left out, see trace.h; borrowed */
-    size_t hidden_count;
+    struct pythia_open_points *open; /* spans of other trace points are left out, see trace.h; borrowed; NULL: none are */
 };
 
 /* Takes each finished trace, which is borrowed for the call; negative stops the assembler's caller. */

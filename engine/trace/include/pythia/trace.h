@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "pythia/counts.h"
+#include "pythia/open_points.h"
 #include "pythia/span.h"
 #include "pythia/vocabulary.h"
 
@@ -42,10 +43,10 @@ struct pythia_trace {
 /* Builds traces, one after the other, in memory that it keeps. One thread at a time. */
 struct pythia_trace_builder;
 
-/* `vocabulary` is borrowed. `hidden` has a flag for each of the trace points 0 to hidden_count - 1: true leaves their
- * spans out, and what is below them hangs on the nearest ancestor that is left; NULL and 0 leave none out; borrowed. */
-int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary, const bool *hidden,
-                                size_t hidden_count, struct pythia_trace_builder **out);
+/* `vocabulary` is borrowed, and so is `open`: spans of trace points that are not in it are left out, and what is below
+ * them hangs on the nearest ancestor that is left. NULL leaves none out. */
+int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary, struct pythia_open_points *open,
+                                struct pythia_trace_builder **out);
 void pythia_trace_builder_destroy(struct pythia_trace_builder *b); /* b may be NULL */
 
 /* Begin the trace `id`; what was built before is no longer valid. */

@@ -1,0 +1,115 @@
+#include "pythia/open_points.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "pythia/strtab.h"
+
+enum { NOT_ASKED, OPEN, CLOSED };
+
+struct pythia_open_points {
+    const struct pythia_vocabulary *vocabulary;
+    struct pythia_strtab *ids;
+    char **patterns; /* owned */
+    size_t pattern_count, pattern_capacity, count;
+    uint8_t *answers; /* by trace point */
+    size_t answer_capacity;
+};
+
+int pythia_open_points_create(const struct pythia_vocabulary *vocabulary, struct pythia_open_points **out)
+{
+    struct pythia_open_points *o = pythia_calloc(1, sizeof(*o));
+    if (!o || pythia_strtab_create(&o->ids) != PYTHIA_OK) {
+        pythia_free(o);
+        return PYTHIA_ENOMEM;
+    }
+    o->vocabulary = vocabulary;
+    *out = o;
+    return PYTHIA_OK;
+}
+
+void pythia_open_points_destroy(struct pythia_open_points *o)
+{
+    if (!o)
+        return;
+    for (size_t i = 0; i < o->pattern_count; i++)
+        pythia_free(o->patterns[i]);
+    pythia_free(o->patterns);
+    pythia_free(o->answers);
+    pythia_strtab_destroy(o->ids);
+    pythia_free(o);
+}
+
+static bool is_pattern(struct pythia_text id)
+{
+    return memchr(id.bytes, '*', id.size) || memchr(id.bytes, '?', id.size) || memchr(id.bytes, '[', id.size);
+}
+
+int pythia_open_points_add(struct pythia_open_points *o, struct pythia_text id)
+{
+    if (pythia_strtab_intern(o->ids, id) == PYTHIA_STRTAB_NONE) /* a pattern too: a name may look like one */
+        return PYTHIA_ENOMEM;
+    o->count++;
+    if (o->answers)
+        memset(o->answers, NOT_ASKED, o->answer_capacity);
+    if (!is_pattern(id))
+        return PYTHIA_OK;
+    char *copy = pythia_strndup(id.bytes, id.size);
+    if (!copy || pythia_grow(&o->patterns, &o->pattern_capacity, o->pattern_count, sizeof(char *)) != PYTHIA_OK) {
+        pythia_free(copy);
+        return PYTHIA_ENOMEM;
+    }
+    o->patterns[o->pattern_count++] = copy;
+    return PYTHIA_OK;
+}
+
+int pythia_open_points_read(struct pythia_open_points *o, struct pythia_text text)
+{
+    int status = PYTHIA_OK;
+    while (text.size > 0 && status == PYTHIA_OK) {
+        const char *newline = memchr(text.bytes, '\n', text.size);
+        size_t size = newline ? (size_t)(newline - text.bytes) : text.size;
+        struct pythia_text line = {text.bytes, size};
+        while (line.size > 0 && strchr(" \t\r", line.bytes[line.size - 1]))
+            line.size--;
+        if (line.size > 0 && line.bytes[0] != '#')
+            status = pythia_open_points_add(o, line);
+        size += newline != NULL;
+        text = (struct pythia_text){text.bytes + size, text.size - size};
+    }
+    return status;
+}
+
+static bool ask(const struct pythia_open_points *o, uint32_t tracepoint)
+{
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(o->vocabulary, tracepoint);
+    if (pythia_strtab_find(o->ids, id) != PYTHIA_STRTAB_NONE)
+        return true;
+    for (size_t i = 0; i < o->pattern_count; i++)
+        if (fnmatch(o->patterns[i], id.bytes, 0) == 0) /* it ends with a NUL */
+            return true;
+    return false;
+}
+
+bool pythia_open_points_has(struct pythia_open_points *o, uint32_t tracepoint)
+{
+    if (tracepoint >= o->answer_capacity) {
+        size_t capacity = ((size_t)tracepoint + 1) * 2;
+        uint8_t *answers = pythia_realloc(o->answers, capacity, 1);
+        if (!answers)
+            return ask(o, tracepoint); /* slower, and right */
+        memset(answers + o->answer_capacity, NOT_ASKED, capacity - o->answer_capacity);
+        o->answers = answers;
+        o->answer_capacity = capacity;
+    }
+    if (o->answers[tracepoint] == NOT_ASKED)
+        o->answers[tracepoint] = ask(o, tracepoint) ? OPEN : CLOSED;
+    return o->answers[tracepoint] == OPEN;
+}
+
+size_t pythia_open_points_count(const struct pythia_open_points *o)
+{
+    return o->count;
+}

@@ -1,0 +1,224 @@
+#include "pythia/cct.h"
+
+#include <string.h>
+
+#include "pythia/hash.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+struct node {
+    uint32_t parent, tracepoint, depth;
+};
+
+/* A hash table of numbers + 1 over an array of equal things. */
+struct table {
+    uint32_t *slots;
+    size_t size;
+};
+
+struct pythia_cct {
+    const struct pythia_vocabulary *vocabulary;
+    struct node *nodes;
+    struct pythia_edge *edges;
+    size_t node_count, node_capacity, edge_count, edge_capacity;
+    struct table by_node, by_edge;
+};
+
+static uint64_t node_hash(uint32_t parent, uint32_t tracepoint)
+{
+    return pythia_hash_mix(parent, tracepoint);
+}
+
+static uint64_t edge_hash(const struct pythia_edge *e)
+{
+    uint64_t from = (uint64_t)e->from_tracepoint << 8 | e->from_event;
+    uint64_t to = (uint64_t)e->to_tracepoint << 8 | e->to_event;
+    return pythia_hash_mix(pythia_hash_mix(e->context, from), to);
+}
+
+static bool edge_equal(const struct pythia_edge *a, const struct pythia_edge *b)
+{
+    return a->context == b->context && a->from_tracepoint == b->from_tracepoint &&
+           a->to_tracepoint == b->to_tracepoint && a->from_event == b->from_event && a->to_event == b->to_event;
+}
+
+static void put(struct table *t, uint64_t hash, uint32_t number)
+{
+    size_t i = hash & (t->size - 1);
+    while (t->slots[i])
+        i = (i + 1) & (t->size - 1);
+    t->slots[i] = number + 1;
+}
+
+/* A larger table, empty; the caller puts everything in again. */
+static int enlarge(struct table *t, size_t size)
+{
+    uint32_t *slots = pythia_calloc(size, sizeof(*slots));
+    if (!slots)
+        return PYTHIA_ENOMEM;
+    pythia_free(t->slots);
+    *t = (struct table){slots, size};
+    return PYTHIA_OK;
+}
+
+static int reserve_node(struct pythia_cct *c)
+{
+    if (pythia_grow(&c->nodes, &c->node_capacity, c->node_count, sizeof(*c->nodes)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    if (c->node_count < c->by_node.size / 2)
+        return PYTHIA_OK;
+    if (enlarge(&c->by_node, c->by_node.size * 2) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    for (uint32_t i = 1; i < c->node_count; i++)
+        put(&c->by_node, node_hash(c->nodes[i].parent, c->nodes[i].tracepoint), i);
+    return PYTHIA_OK;
+}
+
+static int reserve_edge(struct pythia_cct *c)
+{
+    if (pythia_grow(&c->edges, &c->edge_capacity, c->edge_count, sizeof(*c->edges)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    if (c->edge_count < c->by_edge.size / 2)
+        return PYTHIA_OK;
+    if (enlarge(&c->by_edge, c->by_edge.size * 2) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    for (uint32_t i = 0; i < c->edge_count; i++)
+        put(&c->by_edge, edge_hash(&c->edges[i]), i);
+    return PYTHIA_OK;
+}
+
+int pythia_cct_create(const struct pythia_vocabulary *vocabulary, struct pythia_cct **out)
+{
+    struct pythia_cct *c = pythia_calloc(1, sizeof(*c));
+    if (!c)
+        return PYTHIA_ENOMEM;
+    c->vocabulary = vocabulary;
+    if (enlarge(&c->by_node, 256) != PYTHIA_OK || enlarge(&c->by_edge, 256) != PYTHIA_OK ||
+        reserve_node(c) != PYTHIA_OK) {
+        pythia_cct_destroy(c);
+        return PYTHIA_ENOMEM;
+    }
+    c->nodes[c->node_count++] = (struct node){PYTHIA_NONE, PYTHIA_NONE, 0};
+    *out = c;
+    return PYTHIA_OK;
+}
+
+void pythia_cct_destroy(struct pythia_cct *c)
+{
+    if (!c)
+        return;
+    pythia_free(c->nodes);
+    pythia_free(c->edges);
+    pythia_free(c->by_node.slots);
+    pythia_free(c->by_edge.slots);
+    pythia_free(c);
+}
+
+const struct pythia_vocabulary *pythia_cct_vocabulary(const struct pythia_cct *c)
+{
+    return c->vocabulary;
+}
+
+uint32_t pythia_cct_find(const struct pythia_cct *c, uint32_t node, uint32_t tracepoint)
+{
+    size_t mask = c->by_node.size - 1;
+    for (size_t i = node_hash(node, tracepoint) & mask; c->by_node.slots[i]; i = (i + 1) & mask) {
+        uint32_t number = c->by_node.slots[i] - 1;
+        if (c->nodes[number].parent == node && c->nodes[number].tracepoint == tracepoint)
+            return number;
+    }
+    return PYTHIA_NONE;
+}
+
+uint32_t pythia_cct_child(struct pythia_cct *c, uint32_t node, uint32_t tracepoint)
+{
+    uint32_t number = pythia_cct_find(c, node, tracepoint);
+    if (number != PYTHIA_NONE || reserve_node(c) != PYTHIA_OK)
+        return number;
+    number = (uint32_t)c->node_count++;
+    c->nodes[number] = (struct node){node, tracepoint, c->nodes[node].depth + 1};
+    put(&c->by_node, node_hash(node, tracepoint), number);
+    return number;
+}
+
+uint32_t pythia_cct_nodes(const struct pythia_cct *c)
+{
+    return (uint32_t)c->node_count;
+}
+
+uint32_t pythia_cct_parent(const struct pythia_cct *c, uint32_t node)
+{
+    return c->nodes[node].parent;
+}
+
+uint32_t pythia_cct_tracepoint(const struct pythia_cct *c, uint32_t node)
+{
+    return c->nodes[node].tracepoint;
+}
+
+uint32_t pythia_cct_depth(const struct pythia_cct *c, uint32_t node)
+{
+    return c->nodes[node].depth;
+}
+
+uint32_t pythia_cct_edge(struct pythia_cct *c, const struct pythia_edge *edge)
+{
+    size_t mask = c->by_edge.size - 1;
+    uint64_t hash = edge_hash(edge);
+    for (size_t i = hash & mask; c->by_edge.slots[i]; i = (i + 1) & mask)
+        if (edge_equal(&c->edges[c->by_edge.slots[i] - 1], edge))
+            return c->by_edge.slots[i] - 1;
+    if (reserve_edge(c) != PYTHIA_OK)
+        return PYTHIA_NONE;
+    uint32_t number = (uint32_t)c->edge_count++;
+    c->edges[number] = *edge;
+    put(&c->by_edge, hash, number);
+    return number;
+}
+
+uint32_t pythia_cct_edges(const struct pythia_cct *c)
+{
+    return (uint32_t)c->edge_count;
+}
+
+const struct pythia_edge *pythia_cct_edge_at(const struct pythia_cct *c, uint32_t edge)
+{
+    return &c->edges[edge];
+}
+
+static int compare_tracepoints(const struct pythia_cct *c, uint32_t a, uint32_t b)
+{
+    if (a == b)
+        return 0;
+    if (a == PYTHIA_NONE || b == PYTHIA_NONE) /* only the root has none */
+        return a == PYTHIA_NONE ? -1 : 1;
+    return pythia_text_compare(pythia_vocabulary_tracepoint_id(c->vocabulary, a),
+                               pythia_vocabulary_tracepoint_id(c->vocabulary, b));
+}
+
+/* By the chain of names from the root: bring both to one depth, then go up together and remember the topmost difference. A
+ * chain that the other one begins with comes first. */
+int pythia_cct_compare_nodes(const struct pythia_cct *c, uint32_t a, uint32_t b)
+{
+    uint32_t depth_a = c->nodes[a].depth, depth_b = c->nodes[b].depth;
+    int order = (depth_a > depth_b) - (depth_a < depth_b);
+    for (; depth_a > depth_b; depth_a--)
+        a = c->nodes[a].parent;
+    for (; depth_b > depth_a; depth_b--)
+        b = c->nodes[b].parent;
+    for (; a != b; a = c->nodes[a].parent, b = c->nodes[b].parent) {
+        int here = compare_tracepoints(c, c->nodes[a].tracepoint, c->nodes[b].tracepoint);
+        order = here ? here : order;
+    }
+    return order;
+}
+
+int pythia_cct_compare_edges(const struct pythia_cct *c, uint32_t a, uint32_t b)
+{
+    const struct pythia_edge *x = &c->edges[a], *y = &c->edges[b];
+    int order = pythia_cct_compare_nodes(c, x->context, y->context);
+    order = order ? order : compare_tracepoints(c, x->from_tracepoint, y->from_tracepoint);
+    order = order ? order : x->from_event - y->from_event;
+    order = order ? order : compare_tracepoints(c, x->to_tracepoint, y->to_tracepoint);
+    return order ? order : x->to_event - y->to_event;
+}

@@ -1,0 +1,557 @@
+#include "pythia/explain.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "pythia/arena.h"
+#include "pythia/buf.h"
+#include "pythia/mem.h"
+#include "pythia/sort.h"
+#include "pythia/status.h"
+
+#define ROWS_MAX  512
+#define BLOCK_NS  UINT64_C(2000000000) /* requests of so short a time are not independent of each other */
+#define SPLIT_MAX 6                    /* levels named in a split; of more, how many there are */
+
+/* One key as a column: what association.h asks, and what it takes to name it. */
+struct candidate {
+    enum pythia_key_kind kind;
+    uint32_t key, tracepoint; /* one of them; PYTHIA_NONE */
+    uint32_t depth;           /* of a structural key: the least depth of its trace point */
+    double *numbers;          /* [rows]; owned */
+    uint32_t *levels;
+    struct pythia_text *texts; /* of the levels; borrowed from rows, or spelt */
+    uint32_t level_count;
+};
+
+struct explainer {
+    const struct pythia_row *const *rows;
+    size_t n;
+    const struct pythia_ranking *ranking;
+    const struct pythia_keys *keys;
+    const struct pythia_cct *cct;
+    const struct pythia_vocabulary *vocabulary;
+    struct candidate *candidates;
+    size_t count, capacity;
+    uint32_t *places; /* by key, or by trace point: index of the candidate + 1 */
+    struct pythia_arena spelt; /* numbers as text, for keys that have both */
+};
+
+/* ---- names ---- */
+
+bool pythia_looks_like_id(struct pythia_text name)
+{
+    static const char *const ends[] = {"id",  "ids",  "uuid", "guid", "pk",  "port",
+                                       "pid", "hash", "token", "address", "addr", "key"};
+    size_t size = name.size;
+    while (size > 0 && name.bytes[size - 1] >= '0' && name.bytes[size - 1] <= '9')
+        size--;
+    if (size < name.size && size > 0 && name.bytes[size - 1] == '_')
+        name.size = size - 1; /* "instance_id_1" is an "instance_id" */
+    size_t from = name.size;
+    while (from > 0 && name.bytes[from - 1] != '.' && name.bytes[from - 1] != '_' && name.bytes[from - 1] != '-' &&
+           name.bytes[from - 1] != ':')
+        from--;
+    struct pythia_text last = {name.bytes + from, name.size - from};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (last.size == strlen(ends[i]) && strncasecmp(last.bytes, ends[i], last.size) == 0)
+            return true;
+    return last.size > 2 && last.bytes[last.size - 2] == 'I' && last.bytes[last.size - 1] == 'd'; /* requestId */
+}
+
+/* Is this attribute at several places among the candidates? Then its name alone does not say which is meant. */
+static bool is_ambiguous(const struct explainer *x, const struct candidate *c)
+{
+    struct pythia_text attribute = pythia_keys_attribute(x->keys, c->key);
+    for (size_t i = 0; i < x->count; i++)
+        if (&x->candidates[i] != c && x->candidates[i].key != PYTHIA_NONE &&
+            pythia_text_equal(pythia_keys_attribute(x->keys, x->candidates[i].key), attribute))
+            return true;
+    return false;
+}
+
+static char *name_of(const struct explainer *x, const struct candidate *c)
+{
+    struct pythia_buf name = {0};
+    if (c->key == PYTHIA_NONE) {
+        pythia_buf_puts(&name, c->kind == PYTHIA_KEY_HAS ? "has:" : "count:");
+        pythia_buf_text_add(&name, pythia_vocabulary_tracepoint_id(x->vocabulary, c->tracepoint));
+    } else {
+        pythia_buf_text_add(&name, pythia_keys_attribute(x->keys, c->key));
+        if (is_ambiguous(x, c)) {
+            pythia_buf_putc(&name, '@');
+            pythia_buf_text_add(&name, pythia_keys_origin(x->keys, c->key));
+        }
+    }
+    if (pythia_buf_status(&name) == PYTHIA_OK)
+        return name.bytes;
+    pythia_buf_free(&name);
+    return NULL;
+}
+
+/* ---- candidates: key-values ---- */
+
+static struct candidate *add_candidate(struct explainer *x, struct candidate c)
+{
+    if (pythia_grow(&x->candidates, &x->capacity, x->count, sizeof(*x->candidates)) != PYTHIA_OK)
+        return NULL;
+    c.numbers = pythia_realloc(NULL, x->n, sizeof(*c.numbers));
+    if (!c.numbers)
+        return NULL;
+    for (size_t i = 0; i < x->n; i++)
+        c.numbers[i] = NAN;
+    x->candidates[x->count++] = c;
+    return &x->candidates[x->count - 1];
+}
+
+static const struct pythia_row_value *find_value(const struct pythia_row *row, uint32_t key)
+{
+    size_t low = 0, high = row->value_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (row->values[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < row->value_count && row->values[low].key == key ? &row->values[low] : NULL;
+}
+
+/* A number written as text counts as a number: many sources know nothing but text. */
+static bool parse_number(const struct pythia_row_value *v, double *out)
+{
+    if (v->size == PYTHIA_ROW_NUMBER) {
+        *out = v->number;
+        return true;
+    }
+    char text[64], *end;
+    if (v->size == 0 || v->size >= sizeof(text))
+        return false;
+    memcpy(text, v->text, v->size);
+    text[v->size] = '\0';
+    const char *digits = text + (text[0] == '-');
+    bool name = digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9'; /* "007" is no number */
+    if (name || strspn(text, "0123456789.eE+-") != v->size || digits[0] < '0' || digits[0] > '9')
+        return false;
+    *out = strtod(text, &end);
+    return *end == '\0' && isfinite(*out);
+}
+
+/* The candidates of all keys in the rows; a key is numeric if all its values are numbers. */
+static int find_keys(struct explainer *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        for (uint32_t k = 0; k < x->rows[i]->value_count; k++) {
+            const struct pythia_row_value *v = &x->rows[i]->values[k];
+            if (x->places[v->key] == 0) {
+                struct candidate made = {.kind = PYTHIA_KEY_NUMERIC, .key = v->key, .tracepoint = PYTHIA_NONE};
+                if (!add_candidate(x, made))
+                    return PYTHIA_ENOMEM;
+                x->places[v->key] = (uint32_t)x->count;
+            }
+            struct candidate *c = &x->candidates[x->places[v->key] - 1];
+            if (!parse_number(v, &c->numbers[i])) {
+                c->numbers[i] = NAN;
+                c->kind = PYTHIA_KEY_CATEGORICAL;
+            }
+        }
+    return PYTHIA_OK;
+}
+
+/* The texts of a categorical key as levels, in order of text so that numbers of levels are the same everywhere. */
+struct level_order {
+    const struct pythia_text *texts;
+};
+
+static bool text_before(const void *context, uint32_t a, uint32_t b)
+{
+    const struct level_order *order = context;
+    return pythia_text_compare(order->texts[a], order->texts[b]) < 0;
+}
+
+static struct pythia_text spell(struct explainer *x, const struct pythia_row_value *v)
+{
+    if (v->size != PYTHIA_ROW_NUMBER)
+        return (struct pythia_text){v->text, v->size};
+    char *room = pythia_arena_alloc(&x->spelt, 32);
+    int size = room ? snprintf(room, 32, "%.15g", v->number) : 0;
+    return (struct pythia_text){room, (size_t)size};
+}
+
+static int make_levels(struct explainer *x, struct candidate *c)
+{
+    size_t n = x->n, present = 0;
+    struct pythia_text *texts = pythia_calloc(n, sizeof(*texts));
+    uint32_t *order = pythia_calloc(3 * n, sizeof(*order)), *rows = order ? order + 2 * n : NULL;
+    c->levels = pythia_calloc(n, sizeof(*c->levels));
+    c->texts = pythia_calloc(n, sizeof(*c->texts));
+    int status = texts && order && c->levels && c->texts ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (size_t i = 0; i < n && status == PYTHIA_OK; i++) {
+        const struct pythia_row_value *v = find_value(x->rows[i], c->key);
+        c->levels[i] = PYTHIA_COLUMN_MISSING;
+        if (!v)
+            continue;
+        texts[present] = spell(x, v);
+        status = texts[present].bytes ? PYTHIA_OK : PYTHIA_ENOMEM;
+        order[present] = (uint32_t)present;
+        rows[present++] = (uint32_t)i;
+    }
+    if (status == PYTHIA_OK) {
+        pythia_sort_indexes(order, present, order + n, text_before, &(struct level_order){texts});
+        for (size_t i = 0; i < present; i++) {
+            struct pythia_text text = texts[order[i]];
+            if (c->level_count == 0 || !pythia_text_equal(c->texts[c->level_count - 1], text))
+                c->texts[c->level_count++] = text;
+            c->levels[rows[order[i]]] = c->level_count - 1;
+        }
+    }
+    pythia_free(texts);
+    pythia_free(order);
+    return status;
+}
+
+/* ---- candidates: structure ---- */
+
+/* The visits to every trace point, as columns; those that do not differ are not asked. */
+static int find_points(struct explainer *x)
+{
+    size_t first = x->count;
+    memset(x->places, 0, pythia_vocabulary_tracepoints(x->vocabulary) * sizeof(*x->places));
+    for (size_t i = 0; i < x->n; i++) {
+        const struct pythia_shape *shape = x->rows[i]->shape;
+        for (uint32_t k = 0; k < shape->point_count; k++) {
+            uint32_t point = shape->points[k];
+            if (x->places[point] == 0) {
+                struct candidate made = {
+                    .kind = PYTHIA_KEY_HAS, .key = PYTHIA_NONE, .tracepoint = point, .depth = UINT32_MAX};
+                struct candidate *c = add_candidate(x, made);
+                if (!c)
+                    return PYTHIA_ENOMEM;
+                memset(c->numbers, 0, x->n * sizeof(*c->numbers));
+                x->places[point] = (uint32_t)x->count;
+            }
+            struct candidate *c = &x->candidates[x->places[point] - 1];
+            c->numbers[i] = shape->point_counts[k];
+            if (shape->point_counts[k] > 1)
+                c->kind = PYTHIA_KEY_COUNT;
+        }
+        for (uint32_t k = 0; k < shape->edge_count; k++) {
+            uint32_t node = pythia_cct_edge_at(x->cct, shape->edges[k])->context;
+            for (; node != PYTHIA_CCT_ROOT; node = pythia_cct_parent(x->cct, node)) {
+                struct candidate *c = &x->candidates[x->places[pythia_cct_tracepoint(x->cct, node)] - 1];
+                uint32_t depth = pythia_cct_depth(x->cct, node);
+                c->depth = depth < c->depth ? depth : c->depth;
+            }
+        }
+    }
+    size_t kept = first;
+    for (size_t k = first; k < x->count; k++) {
+        struct candidate c = x->candidates[k];
+        bool differs = false;
+        for (size_t i = 1; i < x->n; i++)
+            differs = differs || c.numbers[i] != c.numbers[0];
+        if (differs)
+            x->candidates[kept++] = c;
+        else
+            pythia_free(c.numbers);
+    }
+    x->count = kept;
+    return PYTHIA_OK;
+}
+
+/* Key-values by name and place; then structural keys, what is called before what it calls: of keys that cannot be told
+ * apart, the first stands for all. */
+static bool candidate_before(const void *context, uint32_t a, uint32_t b)
+{
+    const struct explainer *x = context;
+    const struct candidate *p = &x->candidates[a], *q = &x->candidates[b];
+    if ((p->key == PYTHIA_NONE) != (q->key == PYTHIA_NONE))
+        return q->key == PYTHIA_NONE;
+    if (p->key == PYTHIA_NONE) {
+        if (p->depth != q->depth)
+            return p->depth < q->depth;
+        return pythia_text_compare(pythia_vocabulary_tracepoint_id(x->vocabulary, p->tracepoint),
+                                   pythia_vocabulary_tracepoint_id(x->vocabulary, q->tracepoint)) < 0;
+    }
+    int order = pythia_text_compare(pythia_keys_attribute(x->keys, p->key), pythia_keys_attribute(x->keys, q->key));
+    if (order == 0)
+        order = pythia_text_compare(pythia_keys_origin(x->keys, p->key), pythia_keys_origin(x->keys, q->key));
+    return order < 0;
+}
+
+static int sort_candidates(struct explainer *x)
+{
+    uint32_t *order = pythia_calloc(2 * x->count, sizeof(*order));
+    struct candidate *sorted = pythia_calloc(x->count, sizeof(*sorted));
+    if (!order || !sorted) {
+        pythia_free(order);
+        pythia_free(sorted);
+        return PYTHIA_ENOMEM;
+    }
+    for (size_t i = 0; i < x->count; i++)
+        order[i] = (uint32_t)i;
+    pythia_sort_indexes(order, x->count, order + x->count, candidate_before, x);
+    for (size_t i = 0; i < x->count; i++)
+        sorted[i] = x->candidates[order[i]];
+    pythia_free(order);
+    pythia_free(x->candidates);
+    x->candidates = sorted;
+    x->capacity = x->count;
+    return PYTHIA_OK;
+}
+
+static int find_candidates(struct explainer *x)
+{
+    size_t keys = pythia_keys_count(x->keys), points = pythia_vocabulary_tracepoints(x->vocabulary);
+    x->places = pythia_calloc(keys > points ? keys : points, sizeof(*x->places));
+    if (!x->places)
+        return PYTHIA_ENOMEM;
+    int status = find_keys(x);
+    for (size_t i = 0; i < x->count && status == PYTHIA_OK; i++)
+        if (x->candidates[i].kind == PYTHIA_KEY_CATEGORICAL)
+            status = make_levels(x, &x->candidates[i]);
+    if (status == PYTHIA_OK)
+        status = find_points(x);
+    return status == PYTHIA_OK ? sort_candidates(x) : status;
+}
+
+/* ---- asking ---- */
+
+/* What association.h takes: the best edges' times and the rest, row by row. */
+struct question {
+    double *durations, *totals, *weights, *times;
+    struct pythia_column *columns;
+};
+
+static void free_question(struct question *q)
+{
+    pythia_free(q->durations);
+    pythia_free(q->totals);
+    pythia_free(q->weights);
+    pythia_free(q->times);
+    pythia_free(q->columns);
+}
+
+/* The edges asked about are those with the largest share, whatever the ranking was by; and what is left of the time. */
+static size_t choose_edges(const struct pythia_ranking *r, size_t *chosen)
+{
+    size_t count = 0;
+    for (size_t e = 0; e < r->edge_count; e++) {
+        double share = r->edges[e].share.share;
+        size_t at = count;
+        while (at > 0 && share > r->edges[chosen[at - 1]].share.share)
+            at--;
+        if (isnan(share) || at == PYTHIA_EXPLAIN_EDGES)
+            continue;
+        count += count < PYTHIA_EXPLAIN_EDGES;
+        memmove(chosen + at + 1, chosen + at, (count - 1 - at) * sizeof(*chosen));
+        chosen[at] = e;
+    }
+    return count;
+}
+
+static int make_question(const struct explainer *x, const size_t *chosen, size_t edges, struct question *q)
+{
+    size_t n = x->n, width = edges + 1;
+    q->durations = pythia_calloc(n * width, sizeof(*q->durations));
+    q->totals = pythia_calloc(n, sizeof(*q->totals));
+    q->times = pythia_calloc(n, sizeof(*q->times));
+    q->weights = pythia_calloc(width, sizeof(*q->weights));
+    q->columns = pythia_calloc(x->count, sizeof(*q->columns));
+    if (!q->durations || !q->totals || !q->times || !q->weights || !q->columns)
+        return PYTHIA_ENOMEM;
+    uint64_t first = UINT64_MAX;
+    for (size_t i = 0; i < n; i++)
+        first = x->rows[i]->start_ns < first ? x->rows[i]->start_ns : first;
+    for (size_t i = 0; i < n; i++) {
+        double rest = q->totals[i] = (double)x->rows[i]->duration_ns;
+        for (size_t e = 0; e < edges; e++)
+            rest -= q->durations[i * width + e] = x->ranking->times_ns[chosen[e] * x->ranking->rows + i];
+        q->durations[i * width + edges] = rest;
+        q->times[i] = (double)(x->rows[i]->start_ns - first);
+    }
+    q->weights[edges] = 1;
+    for (size_t e = 0; e < edges; e++) {
+        q->weights[e] = x->ranking->edges[chosen[e]].share.share;
+        q->weights[edges] -= q->weights[e];
+    }
+    for (size_t k = 0; k < x->count; k++) {
+        const struct candidate *c = &x->candidates[k];
+        bool categorical = c->kind == PYTHIA_KEY_CATEGORICAL;
+        q->columns[k] = (struct pythia_column){
+            .categorical = categorical,
+            .looks_like_id = c->key != PYTHIA_NONE && pythia_looks_like_id(pythia_keys_attribute(x->keys, c->key)),
+            .numbers = categorical ? NULL : c->numbers,
+            .levels = c->levels,
+            .level_count = c->level_count};
+    }
+    return PYTHIA_OK;
+}
+
+/* How many requests come within BLOCK_NS of each other, in the mean: what permutations keep together. */
+static size_t block_size(const struct explainer *x)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        first = x->rows[i]->start_ns < first ? x->rows[i]->start_ns : first;
+        last = x->rows[i]->start_ns > last ? x->rows[i]->start_ns : last;
+    }
+    uint64_t span = last > first ? last - first : 1;
+    size_t size = (size_t)((double)x->n * (double)BLOCK_NS / (double)span);
+    size_t most = x->n / 20;
+    return size < 1 ? 1 : size < most || most == 0 ? size : most;
+}
+
+/* ---- answers ---- */
+
+static char *split_text(const struct candidate *c, const struct pythia_split *s)
+{
+    struct pythia_buf text = {0};
+    if (s->by_absence) {
+        pythia_buf_puts(&text, s->above ? "is missing" : "is there");
+    } else if (!s->levels) {
+        pythia_buf_printf(&text, "%s %.6g", s->above ? ">" : "<=", s->cut);
+    } else {
+        pythia_buf_puts(&text, "in {");
+        for (size_t i = 0; i < s->level_count && i < SPLIT_MAX; i++) {
+            pythia_buf_puts(&text, i ? ", " : "");
+            pythia_buf_text_add(&text, c->texts[s->levels[i]]);
+        }
+        if (s->level_count > SPLIT_MAX)
+            pythia_buf_printf(&text, ", and %zu more", s->level_count - SPLIT_MAX);
+        pythia_buf_putc(&text, '}');
+    }
+    if (pythia_buf_status(&text) == PYTHIA_OK)
+        return text.bytes;
+    pythia_buf_free(&text);
+    return NULL;
+}
+
+static int add_found(const struct explainer *x, const struct pythia_association_result *r, struct pythia_explanations *out)
+{
+    const struct candidate *c = &x->candidates[r->column];
+    struct pythia_explanation *found = &out->found[out->found_count];
+    *found = (struct pythia_explanation){
+        .name = name_of(x, c), .kind = c->kind, .tracepoint = c->tracepoint, .result = *r, .low = NAN, .high = NAN};
+    if (!found->name)
+        return PYTHIA_ENOMEM;
+    out->found_count++;
+    found->split = isnan(r->split.share) ? NULL : split_text(c, &r->split);
+    found->result.split.levels = NULL; /* those are the association's, and the text says it */
+    size_t once = 0;
+    for (size_t i = 0; i < x->n && c->kind != PYTHIA_KEY_CATEGORICAL; i++) {
+        found->low = fmin(found->low, c->numbers[i]); /* NaN gives way to a number */
+        found->high = fmax(found->high, c->numbers[i]);
+        once += c->numbers[i] == 1;
+    }
+    found->mostly_once = c->kind == PYTHIA_KEY_COUNT && 2 * once >= x->n;
+    return PYTHIA_OK;
+}
+
+static int compare_skipped(const void *a, const void *b)
+{
+    return strcmp(((const struct pythia_skipped_key *)a)->name, ((const struct pythia_skipped_key *)b)->name);
+}
+
+static int collect(const struct explainer *x, const struct pythia_association_result *results, size_t count,
+                   struct pythia_explanations *out)
+{
+    out->found = pythia_calloc(count, sizeof(*out->found));
+    out->skipped = pythia_calloc(count, sizeof(*out->skipped));
+    if (!out->found || !out->skipped)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const struct pythia_association_result *r = &results[i];
+        if (r->skip != PYTHIA_COLUMN_USED) {
+            char *name = name_of(x, &x->candidates[r->column]);
+            if (!name)
+                return PYTHIA_ENOMEM;
+            out->skipped[out->skipped_count++] = (struct pythia_skipped_key){name, pythia_column_skip_text(r->skip)};
+        } else {
+            out->asked++;
+            if (r->significant && add_found(x, r, out) != PYTHIA_OK)
+                return PYTHIA_ENOMEM;
+        }
+    }
+    qsort(out->skipped, out->skipped_count, sizeof(*out->skipped), compare_skipped);
+    return PYTHIA_OK;
+}
+
+static int ask(const struct explainer *x, double alpha, uint64_t seed, struct pythia_explanations *out)
+{
+    size_t chosen[PYTHIA_EXPLAIN_EDGES + 1], edges = choose_edges(x->ranking, chosen), count;
+    struct question q = {0};
+    struct pythia_association *association = NULL;
+    int status = make_question(x, chosen, edges, &q);
+    if (status == PYTHIA_OK)
+        status = pythia_association_create(&association);
+    if (status == PYTHIA_OK) {
+        struct pythia_association_input input = {PYTHIA_ASSOCIATION_DEFAULTS,
+                                                 .rows = x->n,
+                                                 .edges = edges + 1,
+                                                 .columns = x->count,
+                                                 .durations = q.durations,
+                                                 .total = q.totals,
+                                                 .weights = q.weights,
+                                                 .keys = q.columns,
+                                                 .time = q.times,
+                                                 .block = block_size(x),
+                                                 .seed = seed};
+        input.alpha = alpha;
+        status = pythia_association_run(association, &input);
+    }
+    if (status == PYTHIA_OK) {
+        const struct pythia_association_result *results = pythia_association_results(association, &count);
+        out->edges = edges + 1;
+        status = collect(x, results, count, out);
+    }
+    pythia_association_destroy(association);
+    free_question(&q);
+    return status;
+}
+
+int pythia_explain(const struct pythia_row *const *rows, const struct pythia_ranking *ranking,
+                   const struct pythia_keys *keys, const struct pythia_cct *cct, double alpha, uint64_t seed,
+                   struct pythia_explanations *out)
+{
+    struct explainer x = {.rows = rows,
+                          .n = ranking->rows < ROWS_MAX ? ranking->rows : ROWS_MAX,
+                          .ranking = ranking,
+                          .keys = keys,
+                          .cct = cct,
+                          .vocabulary = pythia_cct_vocabulary(cct)};
+    struct pythia_explanations found = {.rows = x.n};
+    int status = find_candidates(&x);
+    if (status == PYTHIA_OK && x.count > 0 && x.n > 2)
+        status = ask(&x, alpha, seed, &found);
+    for (size_t i = 0; i < x.count; i++) {
+        pythia_free(x.candidates[i].numbers);
+        pythia_free(x.candidates[i].levels);
+        pythia_free(x.candidates[i].texts);
+    }
+    pythia_free(x.candidates);
+    pythia_free(x.places);
+    pythia_arena_free(&x.spelt);
+    if (status != PYTHIA_OK) {
+        pythia_explanations_free(&found);
+        return status;
+    }
+    *out = found;
+    return PYTHIA_OK;
+}
+
+void pythia_explanations_free(struct pythia_explanations *x)
+{
+    for (size_t i = 0; i < x->found_count; i++) {
+        pythia_free(x->found[i].name);
+        pythia_free(x->found[i].split);
+    }
+    for (size_t i = 0; i < x->skipped_count; i++)
+        pythia_free(x->skipped[i].name);
+    pythia_free(x->found);
+    pythia_free(x->skipped);
+    *x = (struct pythia_explanations){0};
+}

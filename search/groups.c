@@ -1,0 +1,514 @@
+/* Most requests take a path that was seen before, so the work is done per shape and the hot path is: find the critical
+ * path, hash it, find its shape, add the gaps. What a shape has gathered goes to the structures of its type when it leaves
+ * the cache (a clock: shapes not used for a round go) and at the end. Rows of the sample hold on to their shapes. */
+#include "pythia/groups.h"
+
+#include <string.h>
+
+#include "pythia/hash.h"
+#include "pythia/mem.h"
+#include "pythia/sort.h"
+#include "pythia/status.h"
+
+#define SHAPES_MAX     8192 /* in the cache, but for those that rows hold */
+#define STRUCTURES_MAX 1024 /* of a type at one level: beyond, the level tells nothing any more */
+#define ROWS_PER_TYPE  2048
+#define ROWS           8192
+
+/* A shape in the cache, and what requests that took it add up to since it came. */
+struct entry {
+    struct pythia_shape *shape;
+    uint32_t type;
+    uint32_t rows; /* that hold it */
+    bool used, listed; /* since the clock's hand was here; in the cache at all */
+    struct pythia_exact_moments moments;
+    struct pythia_sketch *sketch;
+    uint64_t *times_ns; /* [edge_count] */
+};
+
+struct pythia_groups {
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_groups_options options;
+    struct pythia_cct *cct;
+    struct pythia_keys *keys;
+    struct pythia_request_types *namer;
+    struct pythia_shape_maker *shapes;
+    struct pythia_row_maker *rows;
+    struct pythia_critical_path path;
+    struct pythia_exact_moments moments;
+    struct pythia_type *types;
+    uint32_t *type_of_name; /* by number of a string: type + 1 */
+    size_t type_count, type_capacity, name_capacity;
+    size_t rows_per_type, row_count;
+    struct entry **entries; /* the clock's ring */
+    size_t entry_count, entry_capacity, hand;
+    struct entry **table; /* by hash, linear probing */
+    size_t table_size;
+    struct pythia_edge_total *totals;
+    size_t total_capacity;
+};
+
+int pythia_groups_create(struct pythia_vocabulary *vocabulary, const struct pythia_groups_options *options,
+                         struct pythia_groups **out)
+{
+    struct pythia_groups *g = pythia_calloc(1, sizeof(*g));
+    if (!g)
+        return PYTHIA_ENOMEM;
+    g->vocabulary = vocabulary;
+    g->options = *options;
+    g->rows_per_type = options->rows_per_type ? options->rows_per_type : ROWS_PER_TYPE;
+    g->options.rows = options->rows ? options->rows : ROWS;
+    g->table_size = (size_t)SHAPES_MAX * 4;
+    g->table = pythia_calloc(g->table_size, sizeof(struct entry *));
+    if (!g->table || pythia_cct_create(vocabulary, &g->cct) != PYTHIA_OK ||
+        pythia_keys_create(vocabulary, &g->keys) != PYTHIA_OK ||
+        pythia_request_types_create(vocabulary, &options->types, &g->namer) != PYTHIA_OK ||
+        pythia_shape_maker_create(g->cct, options->fold, &g->shapes) != PYTHIA_OK ||
+        pythia_row_maker_create(vocabulary, g->keys, &g->rows) != PYTHIA_OK) {
+        pythia_groups_destroy(g);
+        return PYTHIA_ENOMEM;
+    }
+    *out = g;
+    return PYTHIA_OK;
+}
+
+static void free_entry(struct entry *e)
+{
+    pythia_sketch_destroy(e->sketch);
+    pythia_free(e->shape);
+    pythia_free(e);
+}
+
+void pythia_groups_destroy(struct pythia_groups *g)
+{
+    if (!g)
+        return;
+    for (size_t i = 0; i < g->type_count; i++) {
+        struct pythia_type *t = &g->types[i];
+        pythia_sample_destroy(t->rows); /* lets go of shapes that are in no cache any more */
+        for (size_t k = 0; k < t->structure_count; k++)
+            pythia_sketch_destroy(t->structures[k].sketch);
+        pythia_sketch_destroy(t->sketch);
+        pythia_free(t->structures);
+        pythia_free(t->slots);
+    }
+    for (size_t i = 0; i < g->entry_count; i++)
+        free_entry(g->entries[i]);
+    pythia_free(g->types);
+    pythia_free(g->type_of_name);
+    pythia_free(g->entries);
+    pythia_free(g->table);
+    pythia_free(g->totals);
+    pythia_critical_path_free(&g->path);
+    pythia_row_maker_destroy(g->rows);
+    pythia_shape_maker_destroy(g->shapes);
+    pythia_request_types_destroy(g->namer);
+    pythia_keys_destroy(g->keys);
+    pythia_cct_destroy(g->cct);
+    pythia_free(g);
+}
+
+/* ---- types and their structures ---- */
+
+static void drop_row(void *context, void *row)
+{
+    struct entry *e = ((struct pythia_row *)row)->holder;
+    size_t *count = context;
+    (*count)--;
+    pythia_free(row);
+    if (--e->rows == 0 && !e->listed)
+        free_entry(e);
+}
+
+static struct pythia_type *find_type(struct pythia_groups *g, uint32_t name)
+{
+    if (name >= g->name_capacity) {
+        size_t capacity = ((size_t)name + 1) * 2;
+        uint32_t *types = pythia_realloc(g->type_of_name, capacity, sizeof(*types));
+        if (!types)
+            return NULL;
+        memset(types + g->name_capacity, 0, (capacity - g->name_capacity) * sizeof(*types));
+        g->type_of_name = types;
+        g->name_capacity = capacity;
+    }
+    if (g->type_of_name[name])
+        return &g->types[g->type_of_name[name] - 1];
+    if (pythia_grow(&g->types, &g->type_capacity, g->type_count, sizeof(*g->types)) != PYTHIA_OK)
+        return NULL;
+    struct pythia_text text = pythia_vocabulary_text(g->vocabulary, name);
+    struct pythia_type type = {
+        .name = name, .hash = pythia_hash_bytes(text.bytes, text.size), .levels = PYTHIA_SHAPE_LEVELS};
+    if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &type.sketch) != PYTHIA_OK)
+        return NULL;
+    if (pythia_sample_create(g->rows_per_type, drop_row, &g->row_count, &type.rows) != PYTHIA_OK) {
+        pythia_sketch_destroy(type.sketch);
+        return NULL;
+    }
+    g->types[g->type_count++] = type;
+    g->type_of_name[name] = (uint32_t)g->type_count;
+    return &g->types[g->type_count - 1];
+}
+
+static uint64_t structure_hash(uint64_t name, uint32_t level, bool whole)
+{
+    return pythia_hash_mix(name, (uint64_t)level * 2 + whole);
+}
+
+static size_t structure_slot(const struct pythia_type *t, uint64_t name, uint32_t level, bool whole)
+{
+    size_t mask = t->slot_count - 1, i = structure_hash(name, level, whole) & mask;
+    for (; t->slots[i]; i = (i + 1) & mask) {
+        const struct pythia_structure *s = &t->structures[t->slots[i] - 1];
+        if (s->name == name && s->level == level && s->whole == whole)
+            break;
+    }
+    return i;
+}
+
+static int rehash_structures(struct pythia_type *t, size_t slot_count)
+{
+    if (slot_count != t->slot_count) {
+        uint32_t *slots = pythia_realloc(t->slots, slot_count, sizeof(*slots));
+        if (!slots)
+            return PYTHIA_ENOMEM;
+        t->slots = slots;
+        t->slot_count = slot_count;
+    }
+    memset(t->slots, 0, slot_count * sizeof(*t->slots));
+    for (size_t i = 0; i < t->structure_count; i++) {
+        const struct pythia_structure *s = &t->structures[i];
+        t->slots[structure_slot(t, s->name, s->level, s->whole)] = (uint32_t)i + 1;
+    }
+    return PYTHIA_OK;
+}
+
+/* Forget the structures at `level` and below: there are too many of them. */
+static int cut_levels(struct pythia_type *t, uint32_t level)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->structure_count; i++) {
+        struct pythia_structure *s = &t->structures[i];
+        if (s->level < level)
+            t->structures[kept++] = *s;
+        else
+            pythia_sketch_destroy(s->sketch);
+    }
+    t->structure_count = kept;
+    t->levels = level;
+    t->too_varied = true;
+    return rehash_structures(t, t->slot_count);
+}
+
+static struct pythia_structure *find_structure(struct pythia_type *t, uint64_t name, uint32_t level, bool whole)
+{
+    if (t->structure_count >= t->slot_count / 2 && rehash_structures(t, t->slot_count ? t->slot_count * 2 : 64) != PYTHIA_OK)
+        return NULL;
+    size_t slot = structure_slot(t, name, level, whole);
+    if (t->slots[slot])
+        return &t->structures[t->slots[slot] - 1];
+    struct pythia_structure made = {.name = name, .level = level, .whole = whole};
+    if (pythia_grow(&t->structures, &t->structure_capacity, t->structure_count, sizeof(*t->structures)) != PYTHIA_OK ||
+        pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &made.sketch) != PYTHIA_OK)
+        return NULL;
+    t->structures[t->structure_count++] = made;
+    t->slots[slot] = (uint32_t)t->structure_count;
+    t->level_counts[level]++;
+    return &t->structures[t->structure_count - 1];
+}
+
+static int add_structure(struct pythia_type *t, const struct entry *e, uint32_t level, bool whole)
+{
+    struct pythia_structure *s = find_structure(t, e->shape->levels[level], level, whole);
+    if (!s)
+        return PYTHIA_ENOMEM;
+    pythia_exact_moments_merge(&s->moments, &e->moments);
+    int status = pythia_sketch_merge(s->sketch, e->sketch);
+    if (status == PYTHIA_OK && t->level_counts[level] > STRUCTURES_MAX)
+        status = cut_levels(t, level);
+    return status;
+}
+
+/* ---- shapes ---- */
+
+/* Hand on what the shape has gathered. */
+static int flush(struct pythia_groups *g, struct entry *e)
+{
+    if (e->moments.n == 0)
+        return PYTHIA_OK;
+    struct pythia_type *t = &g->types[e->type];
+    size_t edges = pythia_cct_edges(g->cct);
+    while (g->total_capacity < edges) {
+        size_t capacity = edges * 2;
+        struct pythia_edge_total *totals = pythia_realloc(g->totals, capacity, sizeof(*totals));
+        if (!totals)
+            return PYTHIA_ENOMEM;
+        memset(totals + g->total_capacity, 0, (capacity - g->total_capacity) * sizeof(*totals));
+        g->totals = totals;
+        g->total_capacity = capacity;
+    }
+    for (uint32_t i = 0; i < e->shape->edge_count; i++) {
+        struct pythia_edge_total *total = &g->totals[e->shape->edges[i]];
+        total->time_ns += e->times_ns[i];
+        total->visits += e->shape->repeats[i] * e->moments.n;
+        total->requests += e->moments.n;
+        e->times_ns[i] = 0;
+    }
+    uint32_t last = e->shape->level_count - 1;
+    int status = PYTHIA_OK;
+    for (uint32_t level = 1; level <= last && level < t->levels && status == PYTHIA_OK; level++)
+        status = add_structure(t, e, level, false);
+    if (last < t->levels && status == PYTHIA_OK)
+        status = add_structure(t, e, last, true);
+    e->moments = (struct pythia_exact_moments){0};
+    pythia_sketch_destroy(e->sketch);
+    e->sketch = NULL;
+    return status == PYTHIA_OK ? pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) : status;
+}
+
+static uint64_t entry_hash(uint32_t type, uint64_t shape_hash)
+{
+    return pythia_hash_mix(shape_hash, type);
+}
+
+static size_t table_slot(const struct pythia_groups *g, uint32_t type, uint64_t hash)
+{
+    size_t mask = g->table_size - 1, i = entry_hash(type, hash) & mask;
+    while (g->table[i] && (g->table[i]->type != type || g->table[i]->shape->hash != hash))
+        i = (i + 1) & mask;
+    return i;
+}
+
+static void table_remove(struct pythia_groups *g, const struct entry *e)
+{
+    size_t mask = g->table_size - 1, hole = table_slot(g, e->type, e->shape->hash);
+    g->table[hole] = NULL;
+    for (size_t i = (hole + 1) & mask; g->table[i]; i = (i + 1) & mask) {
+        size_t home = entry_hash(g->table[i]->type, g->table[i]->shape->hash) & mask;
+        if (((i - home) & mask) < ((i - hole) & mask))
+            continue;
+        g->table[hole] = g->table[i];
+        g->table[i] = NULL;
+        hole = i;
+    }
+}
+
+/* Make room in the ring: the next shape that was not used since the hand last passed goes. */
+static int evict(struct pythia_groups *g)
+{
+    struct entry *e = g->entries[g->hand];
+    while (e->used) {
+        e->used = false;
+        g->hand = (g->hand + 1) % g->entry_count;
+        e = g->entries[g->hand];
+    }
+    int status = flush(g, e);
+    table_remove(g, e);
+    e->listed = false;
+    g->entries[g->hand] = g->entries[--g->entry_count];
+    g->hand = g->entry_count ? g->hand % g->entry_count : 0;
+    if (e->rows == 0)
+        free_entry(e);
+    return status;
+}
+
+static struct entry *make_entry(struct pythia_groups *g, uint32_t type, const struct pythia_critical_path *path)
+{
+    struct pythia_shape *shape = pythia_shape_make(g->shapes, path, g->types[type].hash);
+    struct entry *e = shape ? pythia_calloc(1, sizeof(*e) + shape->edge_count * sizeof(uint64_t)) : NULL;
+    if (!e) {
+        pythia_free(shape);
+        return NULL;
+    }
+    e->shape = shape;
+    e->type = type;
+    e->times_ns = (uint64_t *)(void *)(e + 1);
+    if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) != PYTHIA_OK ||
+        pythia_grow(&g->entries, &g->entry_capacity, g->entry_count, sizeof(struct entry *)) != PYTHIA_OK) {
+        free_entry(e);
+        return NULL;
+    }
+    return e;
+}
+
+static struct entry *find_entry(struct pythia_groups *g, uint32_t type, const struct pythia_critical_path *path)
+{
+    uint64_t hash = pythia_shape_hash(path);
+    size_t slot = table_slot(g, type, hash);
+    struct entry *e = g->table[slot];
+    if (e && e->shape->gap_count == path->count - 1) {
+        e->used = true;
+        return e;
+    }
+    if (e) /* another path with the same hash: one in 2^64; its shape makes room */
+        while (e->listed)
+            if (evict(g) != PYTHIA_OK)
+                return NULL;
+    if (g->entry_count >= SHAPES_MAX && evict(g) != PYTHIA_OK)
+        return NULL;
+    e = make_entry(g, type, path);
+    if (!e)
+        return NULL;
+    e->used = e->listed = true;
+    g->entries[g->entry_count++] = e;
+    g->table[table_slot(g, type, hash)] = e;
+    return e;
+}
+
+/* ---- adding ---- */
+
+/* Too many rows in all: every type keeps fewer, the same number, so that what is kept depends on nothing but how many
+ * requests there were of each. */
+static void shrink_samples(struct pythia_groups *g)
+{
+    while (g->row_count > g->options.rows && g->rows_per_type > 64) {
+        g->rows_per_type -= g->rows_per_type / 4;
+        for (size_t i = 0; i < g->type_count; i++)
+            pythia_sample_shrink(g->types[i].rows, g->rows_per_type);
+    }
+}
+
+static int add_row(struct pythia_groups *g, struct pythia_type *t, struct entry *e, const struct pythia_trace *trace,
+                   const struct pythia_critical_path *path)
+{
+    uint64_t hash = pythia_hash_mix(trace->id.high, trace->id.low);
+    if (!pythia_sample_wants(t->rows, hash))
+        return PYTHIA_OK;
+    struct pythia_row *row = pythia_row_make(g->rows, trace, path, e->shape);
+    if (!row)
+        return PYTHIA_ENOMEM;
+    row->holder = e;
+    e->rows++;
+    g->row_count++;
+    int status = pythia_sample_add(t->rows, hash, trace->id.low, row);
+    shrink_samples(g);
+    return status;
+}
+
+int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *trace,
+                           const struct pythia_critical_path *path)
+{
+    uint32_t name = pythia_request_type(g->namer, trace);
+    struct pythia_type *t = name == PYTHIA_NONE ? NULL : find_type(g, name);
+    struct entry *e = t ? find_entry(g, (uint32_t)(t - g->types), path) : NULL;
+    if (!e)
+        return PYTHIA_ENOMEM;
+    int64_t duration = (int64_t)(path->events[path->count - 1].at_ns - path->events[0].at_ns);
+    for (size_t i = 0; i + 1 < path->count; i++)
+        e->times_ns[e->shape->slots[i]] += path->events[i + 1].at_ns - path->events[i].at_ns;
+    pythia_exact_moments_add(&e->moments, duration);
+    pythia_exact_moments_add(&t->moments, duration);
+    pythia_exact_moments_add(&t->client, (int64_t)(trace->end_ns - trace->start_ns));
+    pythia_exact_moments_add(&g->moments, duration);
+    int status = pythia_sketch_add(e->sketch, (double)duration, 1);
+    if (status == PYTHIA_OK)
+        status = pythia_sketch_add(t->sketch, (double)duration, 1);
+    return status == PYTHIA_OK ? add_row(g, t, e, trace, path) : status;
+}
+
+int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
+{
+    int status = pythia_critical_path_find(&g->path, trace, g->options.latency);
+    return status == PYTHIA_OK ? pythia_groups_add_path(g, trace, &g->path) : status;
+}
+
+/* ---- the end ---- */
+
+static bool type_before(const void *context, uint32_t a, uint32_t b)
+{
+    const struct pythia_groups *g = context;
+    return pythia_text_compare(pythia_vocabulary_text(g->vocabulary, g->types[a].name),
+                               pythia_vocabulary_text(g->vocabulary, g->types[b].name)) < 0;
+}
+
+static int sort_types(struct pythia_groups *g)
+{
+    size_t n = g->type_count;
+    uint32_t *order = pythia_calloc(2 * n, sizeof(*order));
+    struct pythia_type *types = pythia_calloc(n, sizeof(*types));
+    if (!order || !types) {
+        pythia_free(order);
+        pythia_free(types);
+        return PYTHIA_ENOMEM;
+    }
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    pythia_sort_indexes(order, n, order + n, type_before, g);
+    for (size_t i = 0; i < n; i++)
+        types[i] = g->types[order[i]];
+    pythia_free(g->types);
+    pythia_free(order);
+    g->types = types;
+    g->type_capacity = n;
+    return PYTHIA_OK;
+}
+
+static bool structure_before(const void *context, uint32_t a, uint32_t b)
+{
+    const struct pythia_structure *s = context;
+    if (s[a].level != s[b].level)
+        return s[a].level < s[b].level;
+    return s[a].name != s[b].name ? s[a].name < s[b].name : s[a].whole < s[b].whole;
+}
+
+static int sort_structures(struct pythia_type *t)
+{
+    size_t n = t->structure_count;
+    uint32_t *order = pythia_calloc(2 * n, sizeof(*order));
+    struct pythia_structure *sorted = pythia_calloc(n, sizeof(*sorted));
+    if (!order || !sorted) {
+        pythia_free(order);
+        pythia_free(sorted);
+        return PYTHIA_ENOMEM;
+    }
+    uint32_t deepest = 0;
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    pythia_sort_indexes(order, n, order + n, structure_before, t->structures);
+    for (size_t i = 0; i < n; i++) {
+        sorted[i] = t->structures[order[i]];
+        deepest = sorted[i].level > deepest ? sorted[i].level : deepest;
+    }
+    pythia_free(order);
+    pythia_free(t->structures);
+    t->structures = sorted;
+    t->levels = t->levels < deepest + 1 ? t->levels : deepest + 1;
+    return PYTHIA_OK;
+}
+
+int pythia_groups_finish(struct pythia_groups *g)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < g->entry_count && status == PYTHIA_OK; i++)
+        status = flush(g, g->entries[i]);
+    for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++) {
+        pythia_sample_sort(g->types[i].rows);
+        status = sort_structures(&g->types[i]);
+    }
+    return status == PYTHIA_OK ? sort_types(g) : status;
+}
+
+const struct pythia_type *pythia_groups_types(const struct pythia_groups *g, size_t *count)
+{
+    *count = g->type_count;
+    return g->types;
+}
+
+const struct pythia_cct *pythia_groups_cct(const struct pythia_groups *g)
+{
+    return g->cct;
+}
+
+const struct pythia_keys *pythia_groups_keys(const struct pythia_groups *g)
+{
+    return g->keys;
+}
+
+const struct pythia_exact_moments *pythia_groups_moments(const struct pythia_groups *g)
+{
+    return &g->moments;
+}
+
+const struct pythia_edge_total *pythia_groups_edge_totals(const struct pythia_groups *g)
+{
+    return g->totals;
+}

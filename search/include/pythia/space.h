@@ -1,0 +1,74 @@
+#ifndef PYTHIA_SPACE_H
+#define PYTHIA_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pythia/cct.h"
+#include "pythia/critical_path.h"
+#include "pythia/open_points.h"
+#include "pythia/trace.h"
+
+/* The search space: which trace points there are, in which calling contexts, and what follows what on critical paths. Built
+ * from fully instrumented traces, with everything open; then it says what a closed trace point would show. One calling
+ * context tree for each request type; linear in the number of contexts, whatever forks and joins there are, because no path
+ * is listed: only which event follows which. */
+struct pythia_space;
+
+/* What is known of a node of a type's tree. */
+struct pythia_space_node {
+    uint64_t calls;     /* spans, on critical paths or not */
+    uint64_t requests;  /* that have at least one */
+    uint64_t visits;    /* on critical paths */
+    uint64_t time_ns;   /* on critical paths, what is below included */
+    bool root, entry;   /* without a parent; called by another service */
+    bool outlives;      /* at least once it went on after its parent had ended */
+};
+
+/* What is known of an edge of a type's tree. */
+struct pythia_space_edge {
+    uint64_t visits, time_ns;
+};
+
+struct pythia_space_type {
+    uint32_t name; /* number of a string */
+    uint64_t requests;
+    struct pythia_cct *cct;
+    struct pythia_space_node *nodes; /* [pythia_cct_nodes] */
+    struct pythia_space_edge *edges; /* [pythia_cct_edges] */
+    /* for space.c */
+    size_t node_capacity, edge_capacity;
+    uint64_t *last_request; /* by node: the last request that had it, + 1 */
+    size_t last_capacity;
+};
+
+/* `vocabulary` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_space_create(struct pythia_vocabulary *vocabulary, struct pythia_space **out);
+void pythia_space_destroy(struct pythia_space *s); /* s may be NULL */
+const struct pythia_vocabulary *pythia_space_vocabulary(const struct pythia_space *s);
+
+/* Add a request of the type that a string's number names. PYTHIA_OK or PYTHIA_ENOMEM. O(spans). */
+int pythia_space_add(struct pythia_space *s, uint32_t type, const struct pythia_trace *trace,
+                     const struct pythia_critical_path *path);
+
+/* The type of that name, made if it is new: for whoever fills a space from a file; NULL when out of memory. The counts
+ * behind it grow by the two functions below. */
+struct pythia_space_type *pythia_space_type_make(struct pythia_space *s, uint32_t name);
+struct pythia_space_node *pythia_space_node_make(struct pythia_space_type *t, uint32_t parent, uint32_t tracepoint,
+                                                 uint32_t *node);
+struct pythia_space_edge *pythia_space_edge_make(struct pythia_space_type *t, const struct pythia_edge *edge);
+
+/* The types, in no order, *count of them; or the one of that name, NULL if there is none. Borrowed. */
+const struct pythia_space_type *pythia_space_types(const struct pythia_space *s, size_t *count);
+const struct pythia_space_type *pythia_space_type(const struct pythia_space *s, uint32_t name);
+
+/* Does a trace point belong to the skeleton: what has to be open for a request's duration to be seen at all? These are
+ * roots, entry points of services, and whatever goes on after its parent. [tracepoints of the vocabulary] flags, owned by
+ * the caller (pythia_free); NULL when out of memory. */
+bool *pythia_space_skeleton(const struct pythia_space *s);
+
+/* The trace points of the space, as flags, in the same way. */
+bool *pythia_space_points(const struct pythia_space *s);
+
+#endif

@@ -1,0 +1,359 @@
+#include "pythia/row.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pythia/attributes.h"
+#include "pythia/buf.h"
+#include "pythia/hash.h"
+#include "pythia/mem.h"
+#include "pythia/sort.h"
+#include "pythia/status.h"
+
+#define OF_SERVICE  (UINT64_C(1) << 63) /* in a pair: the origin is a service, not a trace point */
+#define TEXTS_BYTES 240                 /* of one key's different texts; more are cut, with the hash of all behind */
+
+/* ---- keys ---- */
+
+struct pythia_keys {
+    const struct pythia_vocabulary *vocabulary;
+    uint64_t *pairs; /* origin << 32 | attribute */
+    size_t count, capacity;
+    uint32_t *slots; /* hash table of number + 1 */
+    size_t slot_count;
+};
+
+int pythia_keys_create(const struct pythia_vocabulary *vocabulary, struct pythia_keys **out)
+{
+    struct pythia_keys *k = pythia_calloc(1, sizeof(*k));
+    if (!k)
+        return PYTHIA_ENOMEM;
+    k->vocabulary = vocabulary;
+    k->slot_count = 256;
+    k->slots = pythia_calloc(k->slot_count, sizeof(*k->slots));
+    if (!k->slots) {
+        pythia_free(k);
+        return PYTHIA_ENOMEM;
+    }
+    *out = k;
+    return PYTHIA_OK;
+}
+
+void pythia_keys_destroy(struct pythia_keys *k)
+{
+    if (!k)
+        return;
+    pythia_free(k->pairs);
+    pythia_free(k->slots);
+    pythia_free(k);
+}
+
+uint32_t pythia_keys_count(const struct pythia_keys *k)
+{
+    return (uint32_t)k->count;
+}
+
+static size_t key_slot(const struct pythia_keys *k, uint64_t pair)
+{
+    size_t mask = k->slot_count - 1, i = pythia_hash_mix(0, pair) & mask;
+    while (k->slots[i] && k->pairs[k->slots[i] - 1] != pair)
+        i = (i + 1) & mask;
+    return i;
+}
+
+static uint32_t key_of(struct pythia_keys *k, uint64_t pair)
+{
+    size_t slot = key_slot(k, pair);
+    if (k->slots[slot])
+        return k->slots[slot] - 1;
+    if (pythia_grow(&k->pairs, &k->capacity, k->count, sizeof(*k->pairs)) != PYTHIA_OK)
+        return PYTHIA_NONE;
+    k->pairs[k->count++] = pair;
+    k->slots[slot] = (uint32_t)k->count;
+    uint32_t key = (uint32_t)k->count - 1;
+    if (k->count < k->slot_count / 2)
+        return key;
+    uint32_t *slots = pythia_calloc(k->slot_count * 2, sizeof(*slots));
+    if (!slots)
+        return PYTHIA_NONE;
+    pythia_free(k->slots);
+    k->slots = slots;
+    k->slot_count *= 2;
+    for (size_t i = 0; i < k->count; i++)
+        k->slots[key_slot(k, k->pairs[i])] = (uint32_t)i + 1;
+    return key;
+}
+
+struct pythia_text pythia_keys_attribute(const struct pythia_keys *k, uint32_t key)
+{
+    return pythia_vocabulary_text(k->vocabulary, (uint32_t)k->pairs[key]);
+}
+
+struct pythia_text pythia_keys_origin(const struct pythia_keys *k, uint32_t key)
+{
+    uint32_t origin = (uint32_t)((k->pairs[key] & ~OF_SERVICE) >> 32);
+    return k->pairs[key] & OF_SERVICE ? pythia_vocabulary_text(k->vocabulary, origin)
+                                      : pythia_vocabulary_tracepoint_id(k->vocabulary, origin);
+}
+
+/* ---- rows ---- */
+
+/* What one key has been seen with in the request at hand. */
+struct seen {
+    uint32_t key, number_count;
+    double sum;
+    struct pythia_text text; /* the first; more of them are in texts */
+    uint32_t texts;          /* how many different ones */
+    size_t first_extra;      /* of the others, in extras, linked */
+};
+
+/* A further text of a key. */
+struct extra {
+    struct pythia_text text;
+    size_t next; /* + 1; 0: none */
+};
+
+struct pythia_row_maker {
+    const struct pythia_vocabulary *vocabulary;
+    struct pythia_keys *keys;
+    struct seen *seen;
+    uint32_t *places; /* by key: index in seen + 1 */
+    struct extra *extras;
+    uint32_t *resources; /* those looked at in this request */
+    uint32_t *order, *scratch;
+    size_t seen_count, seen_capacity, place_capacity, extra_count, extra_capacity, resource_count, resource_capacity,
+        order_capacity, scratch_capacity;
+    struct pythia_buf joined;
+};
+
+int pythia_row_maker_create(const struct pythia_vocabulary *vocabulary, struct pythia_keys *keys,
+                            struct pythia_row_maker **out)
+{
+    struct pythia_row_maker *m = pythia_calloc(1, sizeof(*m));
+    if (!m)
+        return PYTHIA_ENOMEM;
+    m->vocabulary = vocabulary;
+    m->keys = keys;
+    *out = m;
+    return PYTHIA_OK;
+}
+
+void pythia_row_maker_destroy(struct pythia_row_maker *m)
+{
+    if (!m)
+        return;
+    pythia_free(m->seen);
+    pythia_free(m->places);
+    pythia_free(m->extras);
+    pythia_free(m->resources);
+    pythia_free(m->order);
+    pythia_free(m->scratch);
+    pythia_buf_free(&m->joined);
+    pythia_free(m);
+}
+
+static struct seen *seen_at(struct pythia_row_maker *m, uint32_t key)
+{
+    if (key >= m->place_capacity) {
+        size_t capacity = ((size_t)key + 1) * 2;
+        uint32_t *places = pythia_realloc(m->places, capacity, sizeof(*places));
+        if (!places)
+            return NULL;
+        memset(places + m->place_capacity, 0, (capacity - m->place_capacity) * sizeof(*places));
+        m->places = places;
+        m->place_capacity = capacity;
+    }
+    if (m->places[key] == 0) {
+        if (pythia_grow(&m->seen, &m->seen_capacity, m->seen_count, sizeof(*m->seen)) != PYTHIA_OK)
+            return NULL;
+        m->seen[m->seen_count++] = (struct seen){.key = key};
+        m->places[key] = (uint32_t)m->seen_count;
+    }
+    return &m->seen[m->places[key] - 1];
+}
+
+static int add_text(struct pythia_row_maker *m, struct seen *s, struct pythia_text text)
+{
+    if (s->texts == 0) {
+        s->text = text;
+        s->texts = 1;
+        return PYTHIA_OK;
+    }
+    if (pythia_text_equal(s->text, text))
+        return PYTHIA_OK;
+    for (size_t i = s->first_extra; i; i = m->extras[i - 1].next)
+        if (pythia_text_equal(m->extras[i - 1].text, text))
+            return PYTHIA_OK;
+    if (pythia_grow(&m->extras, &m->extra_capacity, m->extra_count, sizeof(*m->extras)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    m->extras[m->extra_count++] = (struct extra){text, s->first_extra};
+    s->first_extra = m->extra_count;
+    s->texts++;
+    return PYTHIA_OK;
+}
+
+static int add_attributes(struct pythia_row_maker *m, struct pythia_text packed, uint64_t origin)
+{
+    struct pythia_attribute a;
+    while (pythia_attributes_next(&packed, &a)) {
+        double number = a.kind == PYTHIA_ATTRIBUTE_REAL ? a.real : (double)a.integer;
+        if (a.kind != PYTHIA_ATTRIBUTE_TEXT && !isfinite(number))
+            continue; /* as good as missing */
+        uint32_t key = key_of(m->keys, origin | a.key);
+        struct seen *s = key == PYTHIA_NONE ? NULL : seen_at(m, key);
+        if (!s)
+            return PYTHIA_ENOMEM;
+        if (a.kind != PYTHIA_ATTRIBUTE_TEXT) {
+            s->sum += number;
+            s->number_count++;
+        } else if (add_text(m, s, a.text) != PYTHIA_OK) {
+            return PYTHIA_ENOMEM;
+        }
+    }
+    return PYTHIA_OK;
+}
+
+/* The key-values of a process are the same for all its spans: once in a request is enough. */
+static int add_resource(struct pythia_row_maker *m, uint32_t number)
+{
+    for (size_t i = 0; i < m->resource_count; i++)
+        if (m->resources[i] == number)
+            return PYTHIA_OK;
+    if (pythia_grow(&m->resources, &m->resource_capacity, m->resource_count, sizeof(*m->resources)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    m->resources[m->resource_count++] = number;
+    struct pythia_resource resource = pythia_vocabulary_resource_at(m->vocabulary, number);
+    return add_attributes(m, resource.attributes, OF_SERVICE | (uint64_t)resource.service << 32);
+}
+
+static int gather(struct pythia_row_maker *m, const struct pythia_trace *trace, const struct pythia_critical_path *path)
+{
+    m->seen_count = m->extra_count = m->resource_count = 0;
+    for (size_t i = 0; i < path->count; i++) {
+        const struct pythia_path_event *e = &path->events[i];
+        if (e->kind == PYTHIA_EVENT_END)
+            continue;
+        const struct pythia_trace_span *span = &trace->spans[e->span];
+        if (add_attributes(m, span->attributes, (uint64_t)e->tracepoint << 32) != PYTHIA_OK ||
+            add_resource(m, span->resource) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    }
+    return PYTHIA_OK;
+}
+
+/* The different texts of a key, in order, so that it does not matter which span came first. */
+static int join_texts(struct pythia_row_maker *m, struct seen *s)
+{
+    size_t from = m->joined.size;
+    struct pythia_text previous = {NULL, 0};
+    for (uint32_t n = 0; n < s->texts; n++) { /* few: the smallest one above the one before, each time */
+        struct pythia_text best = {NULL, 0};
+        bool first = !previous.bytes || pythia_text_compare(s->text, previous) > 0;
+        if (first)
+            best = s->text;
+        for (size_t i = s->first_extra; i; i = m->extras[i - 1].next) {
+            struct pythia_text text = m->extras[i - 1].text;
+            if ((!previous.bytes || pythia_text_compare(text, previous) > 0) &&
+                (!best.bytes || pythia_text_compare(text, best) < 0))
+                best = text;
+        }
+        if (n)
+            pythia_buf_putc(&m->joined, '|');
+        pythia_buf_text_add(&m->joined, best);
+        previous = best;
+        if (n > 64) /* nobody reads a value of so many parts, and n * n of them is too much work */
+            break;
+    }
+    if (pythia_buf_status(&m->joined) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    if (m->joined.size - from > TEXTS_BYTES) {
+        uint64_t hash = pythia_hash_bytes(m->joined.bytes + from, m->joined.size - from);
+        m->joined.size = from + TEXTS_BYTES;
+        pythia_buf_printf(&m->joined, "...#%016llx", (unsigned long long)hash);
+    }
+    s->text = (struct pythia_text){NULL, m->joined.size - from}; /* its place is known when all are joined */
+    s->first_extra = from;
+    return pythia_buf_status(&m->joined);
+}
+
+static bool key_before(const void *context, uint32_t a, uint32_t b)
+{
+    const struct pythia_row_maker *m = context;
+    return m->seen[a].key < m->seen[b].key;
+}
+
+static void fill_values(struct pythia_row_maker *m, struct pythia_row *row, char *text)
+{
+    row->value_count = 0;
+    for (size_t i = 0; i < m->seen_count; i++) {
+        const struct seen *s = &m->seen[m->order[i]];
+        struct pythia_row_value *v = &row->values[row->value_count++];
+        v->key = s->key;
+        if (s->texts == 0) {
+            v->size = PYTHIA_ROW_NUMBER;
+            v->number = s->sum / s->number_count;
+            continue;
+        }
+        v->size = (uint32_t)s->text.size;
+        v->text = text;
+        if (s->text.size)
+            memcpy(text, s->text.bytes ? s->text.bytes : m->joined.bytes + s->first_extra, s->text.size);
+        text += s->text.size;
+    }
+}
+
+/* Texts where several are joined, and the total size of all. */
+static int settle_texts(struct pythia_row_maker *m, size_t *text_bytes)
+{
+    pythia_buf_clear(&m->joined);
+    *text_bytes = 0;
+    for (size_t i = 0; i < m->seen_count; i++) {
+        struct seen *s = &m->seen[i];
+        m->places[s->key] = 0; /* the marks are for one request */
+        if (s->texts > 1 && join_texts(m, s) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        *text_bytes += s->texts ? s->text.size : 0;
+    }
+    return PYTHIA_OK;
+}
+
+static int sort_keys(struct pythia_row_maker *m)
+{
+    while (m->order_capacity < m->seen_count || m->scratch_capacity < m->seen_count)
+        if (pythia_grow(&m->order, &m->order_capacity, m->order_capacity, sizeof(*m->order)) != PYTHIA_OK ||
+            pythia_grow(&m->scratch, &m->scratch_capacity, m->scratch_capacity, sizeof(*m->scratch)) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < m->seen_count; i++)
+        m->order[i] = (uint32_t)i;
+    pythia_sort_indexes(m->order, m->seen_count, m->scratch, key_before, m);
+    return PYTHIA_OK;
+}
+
+struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pythia_trace *trace,
+                                   const struct pythia_critical_path *path, const struct pythia_shape *shape)
+{
+    size_t text_bytes = 0;
+    int status = gather(m, trace, path);
+    int settled = settle_texts(m, &text_bytes); /* also unmarks, so always */
+    if (status != PYTHIA_OK || settled != PYTHIA_OK || sort_keys(m) != PYTHIA_OK) {
+        m->joined.failed = 0;
+        return NULL;
+    }
+    size_t times = shape->edge_count * sizeof(int64_t), values = m->seen_count * sizeof(struct pythia_row_value);
+    struct pythia_row *row = pythia_calloc(1, sizeof(*row) + times + values + text_bytes);
+    if (!row)
+        return NULL;
+    char *room = (char *)(row + 1);
+    row->times_ns = (int64_t *)(void *)room;
+    row->values = (struct pythia_row_value *)(void *)(room + times);
+    row->hash = pythia_hash_mix(trace->id.high, trace->id.low);
+    row->trace = trace->id;
+    row->start_ns = trace->start_ns;
+    row->client_ns = (int64_t)(trace->end_ns - trace->start_ns);
+    row->duration_ns = (int64_t)(path->events[path->count - 1].at_ns - path->events[0].at_ns);
+    row->shape = shape;
+    for (size_t i = 0; i + 1 < path->count; i++)
+        row->times_ns[shape->slots[i]] += (int64_t)(path->events[i + 1].at_ns - path->events[i].at_ns);
+    fill_values(m, row, room + times + values);
+    return row;
+}

@@ -1,0 +1,226 @@
+#include "pythia/space.h"
+
+#include <string.h>
+
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+struct pythia_space {
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_space_type *types;
+    size_t count, capacity;
+    uint32_t *type_of_name; /* by number of a string: index + 1 */
+    size_t name_capacity;
+    uint32_t *node_of_span; /* scratch */
+    uint64_t *entered;      /* scratch: when each open span of a path was entered */
+    size_t span_capacity, entered_capacity;
+};
+
+int pythia_space_create(struct pythia_vocabulary *vocabulary, struct pythia_space **out)
+{
+    struct pythia_space *s = pythia_calloc(1, sizeof(*s));
+    if (!s)
+        return PYTHIA_ENOMEM;
+    s->vocabulary = vocabulary;
+    *out = s;
+    return PYTHIA_OK;
+}
+
+void pythia_space_destroy(struct pythia_space *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->count; i++) {
+        pythia_cct_destroy(s->types[i].cct);
+        pythia_free(s->types[i].nodes);
+        pythia_free(s->types[i].edges);
+        pythia_free(s->types[i].last_request);
+    }
+    pythia_free(s->types);
+    pythia_free(s->type_of_name);
+    pythia_free(s->node_of_span);
+    pythia_free(s->entered);
+    pythia_free(s);
+}
+
+const struct pythia_vocabulary *pythia_space_vocabulary(const struct pythia_space *s)
+{
+    return s->vocabulary;
+}
+
+/* Room for element `index` of an array whose new elements are zero. */
+static int reach(void *array, size_t *capacity, size_t index, size_t size)
+{
+    if (index < *capacity)
+        return PYTHIA_OK;
+    size_t larger = (index + 1) * 2;
+    char *old;
+    memcpy(&old, array, sizeof(old));
+    char *moved = pythia_realloc(old, larger, size);
+    if (!moved)
+        return PYTHIA_ENOMEM;
+    memset(moved + *capacity * size, 0, (larger - *capacity) * size);
+    memcpy(array, &moved, sizeof(moved));
+    *capacity = larger;
+    return PYTHIA_OK;
+}
+
+struct pythia_space_type *pythia_space_type_make(struct pythia_space *s, uint32_t name)
+{
+    if (reach(&s->type_of_name, &s->name_capacity, name, sizeof(*s->type_of_name)) != PYTHIA_OK)
+        return NULL;
+    if (s->type_of_name[name])
+        return &s->types[s->type_of_name[name] - 1];
+    if (pythia_grow(&s->types, &s->capacity, s->count, sizeof(*s->types)) != PYTHIA_OK)
+        return NULL;
+    struct pythia_space_type made = {.name = name};
+    if (pythia_cct_create(s->vocabulary, &made.cct) != PYTHIA_OK)
+        return NULL;
+    if (reach(&made.nodes, &made.node_capacity, 0, sizeof(*made.nodes)) != PYTHIA_OK) {
+        pythia_cct_destroy(made.cct);
+        return NULL;
+    }
+    s->types[s->count++] = made;
+    s->type_of_name[name] = (uint32_t)s->count;
+    return &s->types[s->count - 1];
+}
+
+struct pythia_space_node *pythia_space_node_make(struct pythia_space_type *t, uint32_t parent, uint32_t tracepoint,
+                                                 uint32_t *node)
+{
+    *node = pythia_cct_child(t->cct, parent, tracepoint);
+    if (*node == PYTHIA_NONE || reach(&t->nodes, &t->node_capacity, *node, sizeof(*t->nodes)) != PYTHIA_OK)
+        return NULL;
+    return &t->nodes[*node];
+}
+
+struct pythia_space_edge *pythia_space_edge_make(struct pythia_space_type *t, const struct pythia_edge *edge)
+{
+    uint32_t number = pythia_cct_edge(t->cct, edge);
+    if (number == PYTHIA_NONE || reach(&t->edges, &t->edge_capacity, number, sizeof(*t->edges)) != PYTHIA_OK)
+        return NULL;
+    return &t->edges[number];
+}
+
+static uint32_t service_of(const struct pythia_space *s, const struct pythia_trace_span *span)
+{
+    return pythia_vocabulary_resource_at(s->vocabulary, span->resource).service;
+}
+
+/* Count every span at its context: a walk over the forest in the order of its lists, without recursion. */
+static int add_spans(struct pythia_space *s, struct pythia_space_type *t, const struct pythia_trace *trace)
+{
+    if (reach(&s->node_of_span, &s->span_capacity, trace->count, sizeof(*s->node_of_span)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    uint32_t at = trace->first_root;
+    while (at != PYTHIA_NO_SPAN) {
+        const struct pythia_trace_span *span = &trace->spans[at];
+        const struct pythia_trace_span *parent =
+            span->parent == PYTHIA_NO_SPAN ? NULL : &trace->spans[span->parent];
+        uint32_t above = parent ? s->node_of_span[span->parent] : PYTHIA_CCT_ROOT, node;
+        struct pythia_space_node *n = pythia_space_node_make(t, above, span->tracepoint, &node);
+        if (!n || reach(&t->last_request, &t->last_capacity, node, sizeof(*t->last_request)) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        s->node_of_span[at] = node;
+        n->calls++;
+        n->requests += t->last_request[node] != t->requests;
+        t->last_request[node] = t->requests;
+        n->root = n->root || !parent;
+        n->outlives = n->outlives || (parent && span->end_ns > parent->end_ns);
+        n->entry = n->entry || (parent && service_of(s, span) != service_of(s, parent));
+        if (span->first_child != PYTHIA_NO_SPAN) {
+            at = span->first_child;
+            continue;
+        }
+        while (at != PYTHIA_NO_SPAN && trace->spans[at].next_sibling == PYTHIA_NO_SPAN)
+            at = trace->spans[at].parent;
+        if (at != PYTHIA_NO_SPAN)
+            at = trace->spans[at].next_sibling;
+    }
+    return PYTHIA_OK;
+}
+
+/* Count what follows what on the path, and the time spent in each context. */
+static int add_path(struct pythia_space *s, struct pythia_space_type *t, const struct pythia_critical_path *path)
+{
+    uint32_t context = PYTHIA_CCT_ROOT;
+    size_t depth = 0;
+    for (size_t i = 0; i < path->count; i++) {
+        const struct pythia_path_event *e = &path->events[i];
+        if (e->kind == PYTHIA_EVENT_START) {
+            struct pythia_space_node *n = pythia_space_node_make(t, context, e->tracepoint, &context);
+            if (!n || reach(&s->entered, &s->entered_capacity, depth, sizeof(*s->entered)) != PYTHIA_OK)
+                return PYTHIA_ENOMEM;
+            n->visits++;
+            s->entered[depth++] = e->at_ns;
+        } else if (e->kind == PYTHIA_EVENT_END) {
+            t->nodes[context].time_ns += e->at_ns - s->entered[--depth];
+            context = pythia_cct_parent(t->cct, context);
+        } else {
+            uint32_t node;
+            struct pythia_space_node *n = pythia_space_node_make(t, context, e->tracepoint, &node);
+            if (!n)
+                return PYTHIA_ENOMEM;
+            n->visits++;
+        }
+        if (i + 1 == path->count)
+            break;
+        struct pythia_edge edge = {.context = context,
+                                   .from_tracepoint = e->tracepoint,
+                                   .from_event = e->kind,
+                                   .to_tracepoint = e[1].tracepoint,
+                                   .to_event = e[1].kind};
+        struct pythia_space_edge *known = pythia_space_edge_make(t, &edge);
+        if (!known)
+            return PYTHIA_ENOMEM;
+        known->visits++;
+        known->time_ns += e[1].at_ns - e->at_ns;
+    }
+    return PYTHIA_OK;
+}
+
+int pythia_space_add(struct pythia_space *s, uint32_t type, const struct pythia_trace *trace,
+                     const struct pythia_critical_path *path)
+{
+    struct pythia_space_type *t = pythia_space_type_make(s, type);
+    if (!t)
+        return PYTHIA_ENOMEM;
+    t->requests++;
+    int status = add_spans(s, t, trace);
+    return status == PYTHIA_OK ? add_path(s, t, path) : status;
+}
+
+const struct pythia_space_type *pythia_space_types(const struct pythia_space *s, size_t *count)
+{
+    *count = s->count;
+    return s->types;
+}
+
+const struct pythia_space_type *pythia_space_type(const struct pythia_space *s, uint32_t name)
+{
+    return name < s->name_capacity && s->type_of_name[name] ? &s->types[s->type_of_name[name] - 1] : NULL;
+}
+
+static bool *flag_points(const struct pythia_space *s, bool skeleton_only)
+{
+    bool *flags = pythia_calloc(pythia_vocabulary_tracepoints(s->vocabulary), sizeof(*flags));
+    for (size_t i = 0; flags && i < s->count; i++) {
+        const struct pythia_space_type *t = &s->types[i];
+        for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++) {
+            const struct pythia_space_node *n = &t->nodes[node];
+            if (!skeleton_only || n->root || n->entry || n->outlives)
+                flags[pythia_cct_tracepoint(t->cct, node)] = true;
+        }
+    }
+    return flags;
+}
+
+bool *pythia_space_skeleton(const struct pythia_space *s)
+{
+    return flag_points(s, true);
+}
+
+bool *pythia_space_points(const struct pythia_space *s)
+{
+    return flag_points(s, false);
+}

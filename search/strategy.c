@@ -1,0 +1,37 @@
+#include "pythia/strategy.h"
+
+#include "strategy_table.h"
+
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+static const struct pythia_strategy *const strategies[] = {
+    &pythia__strategy_hierarchical,
+};
+
+const struct pythia_strategy *const *pythia_strategies(size_t *count)
+{
+    *count = sizeof(strategies) / sizeof(strategies[0]);
+    return strategies;
+}
+
+void pythia_suggestion_clear(struct pythia_suggestion *s)
+{
+    pythia_free(s->reason);
+    s->reason = NULL;
+}
+
+int pythia_strategy_run(const struct pythia_strategy *strategy, const struct pythia_evidence *evidence, size_t budget,
+                        struct pythia_suggestion *out, size_t *count, struct pythia_buf *missing)
+{
+    const struct pythia_diagnosis *d = evidence->diagnosis;
+    for (size_t i = 0; missing && evidence->space && i < d->type_count; i++) {
+        uint32_t name = d->types[i].type->name;
+        if (pythia_space_type(evidence->space, name))
+            continue;
+        pythia_buf_text_add(missing, pythia_vocabulary_text(pythia_space_vocabulary(evidence->space), name));
+        pythia_buf_putc(missing, '\n');
+    }
+    *count = 0;
+    return strategy->suggest(evidence, budget, out, count);
+}

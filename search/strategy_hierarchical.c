@@ -1,0 +1,217 @@
+/* One level deeper: below the edge that varies most, open the closed trace points that are called directly from what is
+ * open, those first in which most of the time was spent when everything was open. (The idea, without the choice of
+ * children, is that of Ates et al., "An Automated, Cross-Layer Instrumentation Framework for Diagnosing Performance Problems
+ * in Distributed Applications", SoCC 2019, who draw the children at random.)
+ *
+ * When nothing is closed there is nothing to open. Then the evidence says which of the open points a system that keeps the
+ * others closed should open: those that bound the edges that vary. */
+#include "strategy_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#include "region.h"
+
+#define SHARE_MIN .05 /* edges below it are left alone */
+#define GROUP_MIN .001 /* groups with less of all variance, too */
+
+struct collecting {
+    const struct pythia_evidence *e;
+    const struct pythia_vocabulary *vocabulary;
+    struct pythia_suggestion *found; /* of all groups */
+    double *worth;                   /* of each, to order them: gain in the variance of all requests */
+    size_t count, capacity, worth_capacity;
+};
+
+static const char *event_name(uint8_t kind)
+{
+    return kind == PYTHIA_EVENT_START ? "start" : kind == PYTHIA_EVENT_END ? "end" : "event";
+}
+
+static void add_event(const struct collecting *c, struct pythia_buf *to, uint32_t tracepoint, uint8_t kind)
+{
+    pythia_buf_printf(to, "the %s of ", event_name(kind));
+    pythia_buf_text_add(to, pythia_vocabulary_tracepoint_id(c->vocabulary, tracepoint));
+}
+
+/* "97 % of the variance lies between the start of A and the end of B; …" */
+static char *make_reason(const struct collecting *c, const struct pythia_ranked_edge *ranked, double part, uint32_t point)
+{
+    const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(c->e->groups), ranked->edge);
+    struct pythia_buf text = {0};
+    pythia_buf_printf(&text, "%.0f %% of the variance lies between ", 100 * ranked->share.share);
+    add_event(c, &text, edge->from_tracepoint, edge->from_event);
+    pythia_buf_puts(&text, " and ");
+    add_event(c, &text, edge->to_tracepoint, edge->to_event);
+    if (!isnan(part)) {
+        pythia_buf_printf(&text, "; %.0f %% of the time there was spent in ", 100 * part);
+        pythia_buf_text_add(&text, pythia_vocabulary_tracepoint_id(c->vocabulary, point));
+        pythia_buf_puts(&text, " when it was open");
+    } else {
+        pythia_buf_puts(&text, ", and this point marks it");
+    }
+    if (pythia_buf_status(&text) == PYTHIA_OK)
+        return text.bytes;
+    pythia_buf_free(&text);
+    return NULL;
+}
+
+/* Take a candidate, or a better reason for one that is there. */
+static int add(struct collecting *c, size_t group, const struct pythia_ranked_edge *ranked, uint32_t point, double gain,
+               double calls, double part)
+{
+    double worth = gain * c->e->diagnosis->groups[group].variance_share;
+    struct pythia_suggestion *slot = NULL;
+    for (size_t i = 0; i < c->count && !slot; i++)
+        if (c->found[i].tracepoint == point)
+            slot = &c->found[i];
+    if (slot && c->worth[slot - c->found] >= worth)
+        return PYTHIA_OK;
+    if (!slot) {
+        if (pythia_grow(&c->found, &c->capacity, c->count, sizeof(*c->found)) != PYTHIA_OK ||
+            pythia_grow(&c->worth, &c->worth_capacity, c->count, sizeof(*c->worth)) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        slot = &c->found[c->count++];
+        slot->reason = NULL;
+    }
+    pythia_suggestion_clear(slot);
+    *slot = (struct pythia_suggestion){.tracepoint = point,
+                                       .group = group,
+                                       .edge = ranked->edge,
+                                       .gain = gain,
+                                       .cost_ns = calls * c->e->price_ns,
+                                       .reason = make_reason(c, ranked, part, point)};
+    c->worth[slot - c->found] = worth;
+    return slot->reason ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+/* ---- with closed points ---- */
+
+/* A closed node of the region that is called from what is open, not from another closed node of the region. */
+static bool is_direct(const struct pythia__region_map *m, uint32_t node)
+{
+    return pythia__region_has(m, node) && !pythia__region_has(m, pythia_cct_parent(m->type->cct, node));
+}
+
+static int look_below(struct collecting *c, size_t group, const struct pythia_ranked_edge *ranked,
+                      struct pythia__region_map *m)
+{
+    const struct pythia_space_type *t = m->type;
+    pythia__region_find(m, pythia_cct_edge_at(m->seen, ranked->edge));
+    double region_ns = (double)pythia__region_time(m);
+    int status = PYTHIA_OK;
+    for (uint32_t node = 1; node < pythia_cct_nodes(t->cct) && status == PYTHIA_OK; node++) {
+        if (!is_direct(m, node))
+            continue;
+        double part = region_ns > 0 ? (double)t->nodes[node].time_ns / region_ns : 0;
+        part = part < 1 ? part : 1; /* the same context may also be outside of the region */
+        status = add(c, group, ranked, pythia_cct_tracepoint(t->cct, node), ranked->share.share * part,
+                     (double)t->nodes[node].calls / (double)t->requests, part);
+    }
+    return status;
+}
+
+/* ---- with everything open ---- */
+
+static int mark_bounds(struct collecting *c, size_t group, const struct pythia_ranked_edge *ranked)
+{
+    const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(c->e->groups), ranked->edge);
+    const uint32_t points[] = {edge->from_tracepoint, edge->to_tracepoint};
+    const struct pythia_group *g = &c->e->diagnosis->groups[group];
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < 2 && status == PYTHIA_OK; i++) {
+        if (i == 1 && points[1] == points[0])
+            break;
+        uint64_t visits = 0;
+        for (size_t r = 0; r < g->sampled; r++)
+            for (uint32_t k = 0; k < g->rows[r]->shape->point_count; k++)
+                if (g->rows[r]->shape->points[k] == points[i])
+                    visits += g->rows[r]->shape->point_counts[k];
+        bool root = pythia_cct_find(pythia_groups_cct(c->e->groups), PYTHIA_CCT_ROOT, points[i]) != PYTHIA_NONE;
+        if (!root) /* roots are open anyway */
+            status = add(c, group, ranked, points[i], ranked->share.share, (double)visits / (double)g->sampled, NAN);
+    }
+    return status;
+}
+
+/* ---- all groups ---- */
+
+static bool is_worth_it(const struct pythia_ranked_edge *e)
+{
+    return e->share.share >= SHARE_MIN && e->share.low > 0;
+}
+
+static bool has_closed(const struct pythia_space_type *t, struct pythia_open_points *open)
+{
+    for (uint32_t node = 1; open && node < pythia_cct_nodes(t->cct); node++)
+        if (!pythia_open_points_has(open, pythia_cct_tracepoint(t->cct, node)))
+            return true;
+    return false;
+}
+
+static int search_group(struct collecting *c, size_t group)
+{
+    const struct pythia_group *g = &c->e->diagnosis->groups[group];
+    uint32_t name = c->e->diagnosis->types[g->type].type->name;
+    const struct pythia_space_type *t = c->e->space ? pythia_space_type(c->e->space, name) : NULL;
+    if (c->e->space && !t)
+        return PYTHIA_OK; /* not in the space: said elsewhere */
+    bool closed = t && has_closed(t, c->e->open);
+    struct pythia__region_map map = {0};
+    int status = PYTHIA_OK;
+    if (closed)
+        status = pythia__region_map_create(t, pythia_groups_cct(c->e->groups), c->e->open, &map);
+    for (size_t i = 0; i < g->ranking.edge_count && status == PYTHIA_OK; i++)
+        if (is_worth_it(&g->ranking.edges[i]))
+            status = closed ? look_below(c, group, &g->ranking.edges[i], &map)
+                            : mark_bounds(c, group, &g->ranking.edges[i]);
+    pythia__region_map_free(&map);
+    return status;
+}
+
+/* Best first; ties by cost, then by name. */
+static bool comes_before(const struct collecting *c, size_t a, size_t b)
+{
+    if (c->worth[a] != c->worth[b])
+        return c->worth[a] > c->worth[b];
+    if (c->found[a].cost_ns != c->found[b].cost_ns)
+        return c->found[a].cost_ns < c->found[b].cost_ns;
+    return pythia_text_compare(pythia_vocabulary_tracepoint_id(c->vocabulary, c->found[a].tracepoint),
+                               pythia_vocabulary_tracepoint_id(c->vocabulary, c->found[b].tracepoint)) < 0;
+}
+
+static int suggest(const struct pythia_evidence *evidence, size_t budget, struct pythia_suggestion *out, size_t *count)
+{
+    struct collecting c = {.e = evidence, .vocabulary = pythia_cct_vocabulary(pythia_groups_cct(evidence->groups))};
+    const struct pythia_diagnosis *d = evidence->diagnosis;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++)
+        if (d->groups[i].status == PYTHIA_GROUP_DIAGNOSED && d->groups[i].variance_share >= GROUP_MIN)
+            status = search_group(&c, i);
+    *count = 0;
+    while (status == PYTHIA_OK && *count < budget) { /* few are wanted: the best of the rest, each time */
+        size_t best = c.count;
+        for (size_t i = 0; i < c.count; i++)
+            if (c.found[i].reason && (best == c.count || comes_before(&c, i, best)))
+                best = i;
+        if (best == c.count)
+            break;
+        out[(*count)++] = c.found[best];
+        c.found[best].reason = NULL; /* it is the caller's now */
+    }
+    for (size_t i = 0; i < c.count; i++)
+        pythia_suggestion_clear(&c.found[i]);
+    pythia_free(c.found);
+    pythia_free(c.worth);
+    return status;
+}
+
+const struct pythia_strategy pythia__strategy_hierarchical = {
+    .name = "hierarchical",
+    .help = "one level of the calling context tree at a time, below the edges with the largest share",
+    .suggest = suggest,
+};

@@ -1,0 +1,235 @@
+#include "pythia/column.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pythia/mem.h"
+#include "pythia/ranks.h"
+#include "pythia/status.h"
+
+#define MANY_LEVELS  0.2   /* of the rows present */
+#define RARE_LEVELS  0.5   /* of the rows present */
+#define MOSTLY       0.95  /* of the numbers differ */
+#define FOLLOWS      0.9   /* rank correlation of a sequence with time */
+#define FOLLOWS_FULL 0.999 /* the same where the numbers are not whole */
+
+const char *pythia_column_skip_text(enum pythia_column_skip skip)
+{
+    static const char *const texts[] = {
+        [PYTHIA_COLUMN_USED] = "",
+        [PYTHIA_COLUMN_CONSTANT] = "constant",
+        [PYTHIA_COLUMN_TOO_FEW] = "present in too few requests",
+        [PYTHIA_COLUMN_MANY_LEVELS] = "identifier: fewer than five requests to a value",
+        [PYTHIA_COLUMN_RARE_LEVELS] = "identifier: a rare value in most requests",
+        [PYTHIA_COLUMN_SEQUENCE] = "identifier: a number that only counts up or down with time",
+        [PYTHIA_COLUMN_ID] = "identifier: a different number in nearly every request",
+        [PYTHIA_COLUMN_CONFOUNDER] = "a confounder, taken out of all others",
+        [PYTHIA_COLUMN_CONFOUNDED] = "follows from the confounders",
+    };
+    return texts[skip];
+}
+
+/* The different values behind average ranks of `n` of them: two equal values have one rank, and twice a rank
+ * is a whole number of at most 2n. */
+static int count_distinct(const double *ranks, size_t n, size_t *out)
+{
+    unsigned char *seen = pythia_calloc(2 * n + 1, 1);
+    if (!seen)
+        return PYTHIA_ENOMEM;
+    *out = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t twice = (size_t)(2 * ranks[i]);
+        *out += !seen[twice];
+        seen[twice] = 1;
+    }
+    pythia_free(seen);
+    return PYTHIA_OK;
+}
+
+/* The present numbers, in the order of their rows, with the rows' places in time beside them. */
+struct numbers {
+    double *values, *ranks, *places; /* count each */
+    size_t count;
+    bool whole;
+};
+
+static int collect_numbers(const struct pythia_column *c, size_t n, const double *places,
+                           struct numbers *out)
+{
+    out->values = pythia_calloc(n, 3 * sizeof(*out->values));
+    if (!out->values)
+        return PYTHIA_ENOMEM;
+    out->ranks = out->values + n;
+    out->places = out->ranks + n;
+    out->whole = true;
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(c->numbers[i]))
+            continue;
+        out->whole = out->whole && c->numbers[i] == floor(c->numbers[i]);
+        out->places[out->count] = places ? places[i] : 0;
+        out->values[out->count++] = c->numbers[i];
+    }
+    return pythia_ranks_mid(out->values, out->count, out->ranks);
+}
+
+static enum pythia_column_skip judge_numbers(const struct pythia_column *c, const struct numbers *x,
+                                             size_t distinct, size_t missing)
+{
+    if (x->count < PYTHIA_COLUMN_PRESENT_MIN)
+        return PYTHIA_COLUMN_TOO_FEW;
+    if (distinct == 1 && missing < PYTHIA_COLUMN_LEVEL_MIN)
+        return PYTHIA_COLUMN_CONSTANT;
+    if ((double)distinct < MOSTLY * (double)x->count)
+        return PYTHIA_COLUMN_USED;
+    if (c->looks_like_id && x->whole)
+        return PYTHIA_COLUMN_ID;
+    double follows = fabs(pythia_ranks_pearson(x->ranks, x->places, x->count)); /* NaN without a time */
+    if (follows >= (x->whole ? FOLLOWS : FOLLOWS_FULL))
+        return PYTHIA_COLUMN_SEQUENCE;
+    return PYTHIA_COLUMN_USED;
+}
+
+static int encode_numbers(const struct pythia_column *c, size_t n, const double *places,
+                          struct pythia_column_code *code)
+{
+    struct numbers x = {0};
+    int status = collect_numbers(c, n, places, &x);
+    if (status == PYTHIA_OK)
+        status = count_distinct(x.ranks, x.count, &code->distinct);
+    if (status != PYTHIA_OK)
+        goto out;
+    size_t missing = n - x.count;
+    code->present = x.count;
+    code->skip = judge_numbers(c, &x, code->distinct, missing);
+    if (code->skip != PYTHIA_COLUMN_USED)
+        goto out;
+    bool varies = code->distinct > 1, absent = missing >= PYTHIA_COLUMN_LEVEL_MIN;
+    code->columns = (size_t)varies + (size_t)absent;
+    code->values = pythia_calloc(n, code->columns * sizeof(*code->values));
+    if (!code->values) {
+        status = PYTHIA_ENOMEM;
+        goto out;
+    }
+    double *indicator = code->values + (varies ? n : 0);
+    for (size_t i = 0, k = 0; i < n; i++) {
+        bool present = isfinite(c->numbers[i]);
+        if (varies)
+            code->values[i] = present ? x.ranks[k] : ((double)x.count + 1) / 2;
+        if (absent)
+            indicator[i] = !present;
+        k += present;
+    }
+out:
+    pythia_free(x.values);
+    return status;
+}
+
+/* Which regressor each level has: REFERENCE is none, and POOL is what becomes of rare levels. */
+enum { REFERENCE = UINT32_MAX, POOL = UINT32_MAX - 1 };
+
+struct levels {
+    size_t *rows;        /* of each level, and of missing in the last place */
+    uint32_t *regressor; /* of each level, and of missing */
+    uint32_t count;      /* level_count + 1 */
+    size_t pooled;       /* rows of the levels in the pool */
+    size_t present, distinct;
+};
+
+static int count_levels(const struct pythia_column *c, size_t n, struct levels *l)
+{
+    l->count = c->level_count + 1;
+    l->rows = pythia_calloc(l->count, sizeof(*l->rows));
+    l->regressor = pythia_calloc(l->count, sizeof(*l->regressor));
+    if (!l->rows || !l->regressor)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        l->rows[c->levels[i] < c->level_count ? c->levels[i] : c->level_count]++;
+    for (uint32_t k = 0; k < c->level_count; k++) {
+        l->distinct += l->rows[k] > 0;
+        l->present += l->rows[k];
+        l->pooled += l->rows[k] < PYTHIA_COLUMN_LEVEL_MIN ? l->rows[k] : 0;
+    }
+    return PYTHIA_OK;
+}
+
+static enum pythia_column_skip judge_levels(const struct levels *l, size_t missing)
+{
+    if (l->present < PYTHIA_COLUMN_PRESENT_MIN)
+        return PYTHIA_COLUMN_TOO_FEW;
+    if (l->distinct == 1 && missing < PYTHIA_COLUMN_LEVEL_MIN)
+        return PYTHIA_COLUMN_CONSTANT;
+    if ((double)l->distinct > MANY_LEVELS * (double)l->present)
+        return PYTHIA_COLUMN_MANY_LEVELS;
+    if ((double)l->pooled > RARE_LEVELS * (double)l->present)
+        return PYTHIA_COLUMN_RARE_LEVELS;
+    return PYTHIA_COLUMN_USED;
+}
+
+/* Give each level its regressor. Returns how many there are. */
+static size_t assign_regressors(struct levels *l)
+{
+    uint32_t frequent = 0, next = 0;
+    size_t pooled = 0;
+    for (uint32_t k = 1; k < l->count; k++)
+        if (l->rows[k] > l->rows[frequent])
+            frequent = k;
+    for (uint32_t k = 0; k < l->count; k++) {
+        bool rare = l->rows[k] < PYTHIA_COLUMN_LEVEL_MIN;
+        pooled += rare ? l->rows[k] : 0;
+        l->regressor[k] = k == frequent ? REFERENCE : rare ? POOL : next++;
+    }
+    uint32_t pool = pooled < PYTHIA_COLUMN_LEVEL_MIN ? REFERENCE : next++;
+    for (uint32_t k = 0; k < l->count; k++)
+        if (l->regressor[k] == POOL)
+            l->regressor[k] = pool;
+    return next;
+}
+
+static int encode_levels(const struct pythia_column *c, size_t n, struct pythia_column_code *code)
+{
+    struct levels l = {0};
+    int status = count_levels(c, n, &l);
+    if (status != PYTHIA_OK)
+        goto out;
+    code->present = l.present;
+    code->distinct = l.distinct;
+    code->skip = judge_levels(&l, n - l.present);
+    if (code->skip != PYTHIA_COLUMN_USED)
+        goto out;
+    code->columns = assign_regressors(&l);
+    if (code->columns == 0) { /* one level, and a handful of others */
+        code->skip = PYTHIA_COLUMN_CONSTANT;
+        goto out;
+    }
+    code->values = pythia_calloc(n, code->columns * sizeof(*code->values));
+    if (!code->values) {
+        status = PYTHIA_ENOMEM;
+        goto out;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t level = c->levels[i] < c->level_count ? c->levels[i] : c->level_count;
+        if (l.regressor[level] != REFERENCE)
+            code->values[l.regressor[level] * n + i] = 1;
+    }
+out:
+    pythia_free(l.rows);
+    pythia_free(l.regressor);
+    return status;
+}
+
+int pythia_column_encode(const struct pythia_column *column, size_t n, const double *places,
+                         struct pythia_column_code *out)
+{
+    struct pythia_column_code code = {.rows = n};
+    int status = column->categorical ? encode_levels(column, n, &code)
+                                     : encode_numbers(column, n, places, &code);
+    if (status == PYTHIA_OK)
+        *out = code;
+    return status;
+}
+
+void pythia_column_code_clear(struct pythia_column_code *code)
+{
+    pythia_free(code->values);
+    *code = (struct pythia_column_code){0};
+}

@@ -1,0 +1,274 @@
+/* How often the methods are right, on generated requests whose truth is known: one line a scenario
+ * with the rate over many seeds, its Wilson 95 % interval, and what it must be. Exit status 0, or 1
+ * if a scenario misses its bar, or 2 for wrong usage.
+ *
+ * A scenario is a row of a table: a trial, which draws from the stream it is given and says yes or
+ * no, and its setup. The tables at the end are walked in turn; another method is another table. */
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/gate.h"
+#include "pythia/random.h"
+#include "pythia/shares.h"
+#include "pythia/status.h"
+
+enum bound { SHOWN, AT_LEAST, AT_MOST };
+
+struct scenario {
+    const char *name;
+    size_t n; /* requests in a sample */
+    bool (*trial)(const struct scenario *s, struct pythia_random *r);
+    const void *setup; /* what the trial makes of it */
+    enum bound bound;
+    double must, above_previous; /* the rate; and its distance to the row before, 0: any */
+};
+
+static void fail_if(bool failed, const char *what)
+{
+    if (!failed)
+        return;
+    (void)fprintf(stderr, "bench_statistics: %s failed\n", what);
+    exit(1);
+}
+
+/* ---- 1. Which edge makes the request slow? A path of 20 edges, of which one may be the source
+ * ---- */
+
+enum { EDGES = 20, LOOKS = 30, N_MAX = 300 };
+
+struct path {
+    double
+        slow; /* share of slow requests; 0: one of three kinds of delay in turn; NAN: no source */
+    double spikes; /* share of cells with a spike */
+    bool tiny;     /* one short edge with a coefficient of variation of 2.9 */
+    bool load;     /* a factor that all edges share */
+    bool alike;    /* all edges are of one law */
+};
+
+/* Times are in units of the mean duration of a request without its source. */
+struct sample {
+    size_t source;
+    double x[EDGES * N_MAX];
+};
+
+static double lognormal(struct pythia_random *r, double sigma)
+{
+    return exp(sigma * pythia_random_normal(r) - sigma * sigma / 2); /* of mean 1 */
+}
+
+/* One of three delays with about the same sd, .14: 30 % of requests by .3, exponential, or
+ * uniform. */
+static double delay(struct pythia_random *r, const struct path *p, unsigned kind)
+{
+    if (p->slow > 0)
+        return pythia_random_unit(r) < p->slow ? .3 : 0;
+    switch (kind) {
+    case 0:
+        return pythia_random_unit(r) < .3 ? .3 : 0;
+    case 1:
+        return .14 * pythia_random_exponential(r);
+    default:
+        return .48 * pythia_random_unit(r);
+    }
+}
+
+static void draw(struct pythia_random *r, const struct path *p, size_t n, struct sample *out)
+{
+    double mean[EDGES], sum = 0;
+    unsigned kind = (unsigned)pythia_random_below(r, 3);
+    size_t tiny = (size_t)pythia_random_below(r, EDGES);
+    out->source = (tiny + 1 + (size_t)pythia_random_below(r, EDGES - 1)) % EDGES;
+    for (size_t e = 0; e < EDGES; e++)
+        sum += mean[e] = p->alike ? 1 : lognormal(r, .7);
+    for (size_t i = 0; i < n; i++) {
+        double load = p->load ? lognormal(r, .15) : 1;
+        for (size_t e = 0; e < EDGES; e++) {
+            double *cell = &out->x[e * n + i];
+            *cell = load * mean[e] / sum * lognormal(r, .2);
+            if (p->tiny && e == tiny)
+                *cell = .001 * lognormal(r, 1.5);
+            if (!isnan(p->slow) && e == out->source)
+                *cell += delay(r, p, kind);
+            if (pythia_random_unit(r) < p->spikes) /* Pareto, 1.5 */
+                *cell += .2 * pow(1 - pythia_random_unit(r), -1 / 1.5);
+        }
+    }
+}
+
+static void shares_of(const struct sample *s, size_t n, double level, struct pythia_share *out)
+{
+    struct pythia_share_options o = PYTHIA_SHARE_OPTIONS_DEFAULT;
+    o.level = level;
+    fail_if(pythia_shares(s->x, n, EDGES, &o, out) != PYTHIA_OK, "pythia_shares");
+}
+
+/* Is the source the edge of the highest share? */
+static bool share_finds(const struct scenario *s, struct pythia_random *r)
+{
+    static struct sample sample;
+    struct pythia_share shares[EDGES];
+    size_t best = 0;
+    draw(r, s->setup, s->n, &sample);
+    shares_of(&sample, s->n, .95, shares);
+    for (size_t e = 1; e < EDGES; e++)
+        if (shares[e].share > shares[best].share)
+            best = e;
+    return best == sample.source;
+}
+
+/* The published ranker: is it the edge of the highest variance? */
+static bool variance_finds(const struct scenario *s, struct pythia_random *r)
+{
+    static struct sample sample;
+    struct pythia_share shares[EDGES];
+    size_t best = 0;
+    draw(r, s->setup, s->n, &sample);
+    shares_of(&sample, s->n, .95, shares);
+    for (size_t e = 1; e < EDGES; e++)
+        if (shares[e].sd > shares[best].sd)
+            best = e;
+    return best == sample.source;
+}
+
+/* Does any of 30 looks, which spend alpha = .05 together, name an edge where all are alike? */
+static bool looks_name_an_edge(const struct scenario *s, struct pythia_random *r)
+{
+    static struct sample sample;
+    struct pythia_share shares[EDGES];
+    for (uint64_t look = 1; look <= LOOKS; look++) {
+        size_t top;
+        draw(r, s->setup, s->n, &sample);
+        shares_of(&sample, s->n, 1 - pythia_gate_alpha(.05, look), shares);
+        if (pythia_gate_separated(shares, EDGES, &top))
+            return true;
+    }
+    return false;
+}
+
+static const struct path plain = {0}, spike = {.spikes = .004},
+                         all = {.spikes = .004, .tiny = true, .load = true}, slow = {.slow = .05},
+                         slow_spike = {.slow = .05, .spikes = .002},
+                         null = {.slow = NAN, .alike = true},
+                         null_spike = {.slow = NAN, .alike = true, .spikes = .004},
+                         null_all = {.slow = NAN, .alike = true, .spikes = .004, .load = true};
+
+static const struct scenario edges[] = {
+    {"plain: raw variance", 30, variance_finds, &plain, SHOWN, 0, 0},
+    {"plain: clipped share", 30, share_finds, &plain, SHOWN, 0, 0},
+    {"spike: raw variance", 30, variance_finds, &spike, SHOWN, 0, 0},
+    {"spike: clipped share", 30, share_finds, &spike, SHOWN, 0, .2},
+    {"spike: raw variance", 100, variance_finds, &spike, SHOWN, 0, 0},
+    {"spike: clipped share", 100, share_finds, &spike, SHOWN, 0, .2},
+    {"all: raw variance", 30, variance_finds, &all, SHOWN, 0, 0},
+    {"all: clipped share", 30, share_finds, &all, AT_LEAST, .97, .2},
+    {"all: raw variance", 100, variance_finds, &all, SHOWN, 0, 0},
+    {"all: clipped share", 100, share_finds, &all, AT_LEAST, .97, .2},
+    {"all: raw variance", 300, variance_finds, &all, SHOWN, 0, 0},
+    {"all: clipped share", 300, share_finds, &all, AT_LEAST, .98, .2},
+    {"5 % slow path, .2 % spikes: raw variance", 200, variance_finds, &slow_spike, SHOWN, 0, 0},
+    {"5 % slow path, .2 % spikes: clipped share", 200, share_finds, &slow_spike, AT_LEAST, .90, .2},
+    {"5 % slow path: raw variance", 200, variance_finds, &slow, SHOWN, 0, 0},
+    {"5 % slow path: clipped share", 200, share_finds, &slow, AT_LEAST, .97, 0},
+    {"no source: named in 30 looks", 30, looks_name_an_edge, &null, AT_MOST, .05, 0},
+    {"no source: named in 30 looks", 100, looks_name_an_edge, &null, AT_MOST, .05, 0},
+    {"no source, spikes: named in 30 looks", 30, looks_name_an_edge, &null_spike, AT_MOST, .05, 0},
+    {"no source, spikes: named in 30 looks", 100, looks_name_an_edge, &null_spike, AT_MOST, .05, 0},
+    {"no source, spikes, load: named in 30 looks", 30, looks_name_an_edge, &null_all, AT_MOST, .05,
+     0},
+    {"no source, spikes, load: named in 30 looks", 100, looks_name_an_edge, &null_all, AT_MOST, .05,
+     0},
+};
+
+/* ---- The tables, and what walks them ---- */
+
+#define TABLE(title, rows)                                                                         \
+    {                                                                                              \
+        title, rows, sizeof(rows) / sizeof((rows)[0])                                              \
+    }
+static const struct {
+    const char *title;
+    const struct scenario *rows;
+    size_t count;
+} tables[] = {
+    TABLE("1. Edge ranker: is the source ranked first?", edges),
+};
+
+/* Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22(158),
+ * 1927. */
+static void wilson(double rate, double count, double *low, double *high)
+{
+    const double z = 1.959963984540054;
+    double centre = rate + z * z / (2 * count), scale = 1 + z * z / count;
+    double half = z * sqrt(rate * (1 - rate) / count + z * z / (4 * count * count));
+    *low = (centre - half) / scale;
+    *high = (centre + half) / scale;
+}
+
+static double rate_of(const struct scenario *s, unsigned long seeds)
+{
+    unsigned long yes = 0;
+    for (unsigned long seed = 1; seed <= seeds; seed++) {
+        struct pythia_random r;
+        pythia_random_init(&r, seed);
+        yes += s->trial(s, &r);
+    }
+    return (double)yes / (double)seeds;
+}
+
+static bool print_row(const struct scenario *s, double rate, double previous, unsigned long seeds)
+{
+    double low, high;
+    char must[48] = "";
+    bool ok = true;
+    wilson(rate, (double)seeds, &low, &high);
+    if (s->bound != SHOWN) {
+        ok = s->bound == AT_LEAST ? rate >= s->must : rate <= s->must;
+        (void)snprintf(must, sizeof(must), "%s %.2f", s->bound == AT_LEAST ? ">=" : "<=", s->must);
+    }
+    if (s->above_previous > 0) {
+        size_t used = strlen(must);
+        ok = ok && rate >= previous + s->above_previous;
+        (void)snprintf(must + used, sizeof(must) - used, "%s>= above + %.2f", used ? ", " : "",
+                       s->above_previous);
+    }
+    printf("%-46s %5zu  %.3f  [%.3f, %.3f]  %-24s %s\n", s->name, s->n, rate, low, high, must,
+           !*must ? ""
+           : ok   ? "ok"
+                  : "FAIL");
+    return ok;
+}
+
+static unsigned long seeds_from(int argc, char **argv)
+{
+    char *end = "";
+    if (argc == 1)
+        return 400;
+    errno = 0;
+    unsigned long seeds = argc == 3 && !strcmp(argv[1], "--seeds") ? strtoul(argv[2], &end, 10) : 0;
+    if (seeds == 0 || *end || errno || argv[2][0] == '-') {
+        (void)fprintf(stderr, "usage: bench_statistics [--seeds N]\n");
+        exit(2);
+    }
+    return seeds;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long seeds = seeds_from(argc, argv);
+    bool ok = true;
+    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
+        double previous = NAN;
+        printf("%s (%lu seeds)\n%-46s %5s  %5s  %-14s  %s\n", tables[t].title, seeds, "scenario",
+               "n", "rate", "Wilson 95 %", "must");
+        for (size_t row = 0; row < tables[t].count; row++) {
+            double rate = rate_of(&tables[t].rows[row], seeds);
+            ok = print_row(&tables[t].rows[row], rate, previous, seeds) && ok;
+            previous = rate;
+        }
+    }
+    return ok ? 0 : 1;
+}

@@ -1,0 +1,242 @@
+#include <stdlib.h>
+
+#include "check.h"
+#include "pythia/hash.h"
+#include "pythia/mem.h"
+#include "pythia/random.h"
+#include "pythia/sample.h"
+#include "pythia/status.h"
+
+struct row {
+    uint64_t hash, tie;
+    int dropped;
+};
+
+static void drop(void *context, void *row)
+{
+    ((struct row *)row)->dropped++;
+    ++*(size_t *)context;
+}
+
+static struct pythia_sample *empty(size_t k, size_t *dropped)
+{
+    struct pythia_sample *s = NULL;
+    assert_int_equal(pythia_sample_create(k, drop, dropped, &s), PYTHIA_OK);
+    return s;
+}
+
+static void add(struct pythia_sample *s, struct row *row)
+{
+    assert_int_equal(pythia_sample_add(s, row->hash, row->tie, row), PYTHIA_OK);
+}
+
+struct place {
+    uint64_t hash, tie;
+    size_t index;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return (x->tie > y->tie) - (x->tie < y->tie);
+}
+
+/* The sample holds the k lowest of all rows, in order, and each other row was dropped once. */
+static void assert_lowest(struct pythia_sample *s, struct row *rows, size_t n, size_t k)
+{
+    struct place *order = calloc(n, sizeof(*order));
+    for (size_t i = 0; i < n; i++)
+        order[i] = (struct place){rows[i].hash, rows[i].tie, i};
+    qsort(order, n, sizeof(*order), compare_places);
+    pythia_sample_sort(s);
+    assert_int_equal(pythia_sample_count(s), k < n ? k : n);
+    for (size_t i = 0; i < n; i++) {
+        struct row *row = &rows[order[i].index];
+        assert_int_equal(row->dropped, i >= k);
+        if (i < k) {
+            assert_ptr_equal(pythia_sample_row(s, i), row);
+            assert_int_equal(pythia_sample_hash(s, i), row->hash);
+        }
+    }
+    free(order);
+}
+
+/* Few distinct hashes, so that ties decide too, or many. */
+static void make_rows(struct pythia_random *r, struct row *rows, size_t n, uint64_t hashes)
+{
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (struct row){pythia_random_below(r, hashes), i * 2654435761u % 1000003, 0};
+}
+
+static void the_lowest_stay_whatever_the_order_and_the_merges(void **state)
+{
+    enum { N = 500, PARTS = 5 };
+    struct row rows[N];
+    struct pythia_random r;
+    pythia_random_init(&r, 1);
+    for (int run = 0; run < 100; run++) {
+        size_t k = 1 + (size_t)pythia_random_below(&r, 120), dropped = 0;
+        struct pythia_sample *whole = empty(k, &dropped), *parts[PARTS];
+        make_rows(&r, rows, N, run % 2 ? 40 : UINT64_MAX);
+        for (size_t i = 0; i < N; i++)
+            add(whole, &rows[i]);
+        assert_lowest(whole, rows, N, k);
+        assert_int_equal(dropped, N - k);
+        pythia_sample_destroy(whole);
+        assert_int_equal(dropped, N);
+        for (size_t i = 0; i < N; i++)
+            rows[i].dropped = 0;
+        for (size_t p = 0; p < PARTS; p++)
+            parts[p] = empty(k + p, &dropped); /* the smallest k holds for all */
+        for (size_t i = N; i > 0; i--)
+            add(parts[pythia_random_below(&r, PARTS)], &rows[i - 1]);
+        for (size_t left = PARTS; left > 1; left--) { /* a random tree of merges */
+            size_t from = (size_t)pythia_random_below(&r, left), to = (from + 1) % left;
+            assert_int_equal(pythia_sample_merge(parts[to], parts[from]), PYTHIA_OK);
+            assert_int_equal(pythia_sample_count(parts[from]), 0);
+            pythia_sample_destroy(parts[from]);
+            parts[from] = parts[left - 1];
+        }
+        assert_lowest(parts[0], rows, N, k);
+        pythia_sample_destroy(parts[0]);
+    }
+}
+
+static void what_is_not_wanted_would_be_dropped(void **state)
+{
+    struct row rows[300];
+    size_t dropped = 0;
+    struct pythia_random r;
+    pythia_random_init(&r, 2);
+    struct pythia_sample *s = empty(20, &dropped);
+    make_rows(&r, rows, 300, UINT64_MAX);
+    for (size_t i = 0; i < 300; i++) {
+        size_t before = dropped;
+        bool wanted = pythia_sample_wants(s, rows[i].hash);
+        assert_true(wanted || i >= 20);
+        add(s, &rows[i]);
+        assert_int_equal(rows[i].dropped, !wanted);
+        assert_int_equal(dropped, before + (i >= 20));
+    }
+    pythia_sample_sort(s);
+    assert_true(pythia_sample_wants(s, pythia_sample_hash(s, 19))); /* its tie may be lower */
+    pythia_sample_destroy(s);
+}
+
+static void sorting_does_not_disturb_later_adds(void **state)
+{
+    struct row rows[200];
+    size_t dropped = 0;
+    struct pythia_random r;
+    pythia_random_init(&r, 3);
+    struct pythia_sample *s = empty(30, &dropped);
+    make_rows(&r, rows, 200, UINT64_MAX);
+    for (size_t i = 0; i < 200; i++) {
+        add(s, &rows[i]);
+        if (i % 7 == 0)
+            pythia_sample_sort(s);
+    }
+    assert_lowest(s, rows, 200, 30);
+    pythia_sample_destroy(s);
+}
+
+static void a_shrunk_sample_is_that_of_the_smaller_k(void **state)
+{
+    struct row rows[200];
+    size_t dropped = 0;
+    struct pythia_random r;
+    pythia_random_init(&r, 4);
+    struct pythia_sample *s = empty(100, &dropped);
+    make_rows(&r, rows, 200, 50);
+    for (size_t i = 0; i < 150; i++)
+        add(s, &rows[i]);
+    pythia_sample_shrink(s, 40);
+    assert_int_equal(pythia_sample_count(s), 40);
+    pythia_sample_shrink(s, 90); /* what has left cannot come back */
+    for (size_t i = 150; i < 200; i++)
+        add(s, &rows[i]);
+    assert_lowest(s, rows, 200, 40);
+    pythia_sample_destroy(s);
+}
+
+/* Of 1000 rows every one is as likely to be among the 100: the count of the first 500 rows in the
+ * sample has mean 50 and sd 4.75, over 200 streams 50 and .34. */
+static void the_sample_is_uniform(void **state)
+{
+    double first_half = 0;
+    for (uint64_t stream = 0; stream < 200; stream++) {
+        struct row rows[1000];
+        size_t dropped = 0;
+        struct pythia_sample *s = empty(100, &dropped);
+        for (uint64_t i = 0; i < 1000; i++) {
+            rows[i] = (struct row){pythia_hash_mix(stream, i), i, 0};
+            add(s, &rows[i]);
+        }
+        for (size_t i = 0; i < 500; i++)
+            first_half += !rows[i].dropped;
+        pythia_sample_destroy(s);
+    }
+    assert_true(fabs(first_half / 200 - 50) < 1.4); /* 4 sd */
+}
+
+static void rows_without_a_callback_are_left_alone(void **state)
+{
+    struct pythia_sample *s = NULL;
+    assert_int_equal(pythia_sample_create(1, NULL, NULL, &s), PYTHIA_OK);
+    assert_int_equal(pythia_sample_add(s, 5, 0, NULL), PYTHIA_OK);
+    assert_int_equal(pythia_sample_add(s, 5, 0, NULL), PYTHIA_OK);
+    assert_int_equal(pythia_sample_count(s), 1);
+    pythia_sample_destroy(s);
+    pythia_sample_destroy(NULL);
+}
+
+static void each_failed_allocation_drops_the_row_and_no_other(void **state)
+{
+    struct row rows[64];
+    size_t dropped = 0;
+    struct pythia_sample *s = NULL, *other = NULL;
+    assert_int_equal(pythia_sample_create(0, drop, &dropped, &s), PYTHIA_EINVAL);
+    pythia_mem_fail_after(0);
+    assert_int_equal(pythia_sample_create(9, drop, &dropped, &s), PYTHIA_ENOMEM);
+    pythia_mem_fail_after(-1);
+    assert_null(s);
+    s = empty(40, &dropped);
+    other = empty(40, &dropped);
+    for (size_t i = 0; i < 64; i++)
+        rows[i] = (struct row){i, 0, 0};
+    pythia_mem_fail_after(0);
+    assert_int_equal(pythia_sample_add(s, 0, 0, &rows[0]), PYTHIA_ENOMEM);
+    pythia_mem_fail_after(-1);
+    assert_int_equal(rows[0].dropped, 1);
+    for (size_t i = 1; i < 17; i++)
+        add(s, &rows[i]);
+    for (size_t i = 17; i < 49; i++)
+        add(other, &rows[i]);
+    pythia_mem_fail_after(0);
+    assert_int_equal(pythia_sample_merge(s, other), PYTHIA_ENOMEM);
+    pythia_mem_fail_after(-1);
+    assert_int_equal(dropped, 1);
+    assert_int_equal(pythia_sample_count(s), 16);
+    assert_int_equal(pythia_sample_count(other), 32);
+    assert_int_equal(pythia_sample_merge(s, other), PYTHIA_OK);
+    assert_lowest(s, rows + 1, 48, 40);
+    pythia_sample_destroy(s);
+    pythia_sample_destroy(other);
+    assert_int_equal(dropped, 49);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_lowest_stay_whatever_the_order_and_the_merges),
+        cmocka_unit_test(what_is_not_wanted_would_be_dropped),
+        cmocka_unit_test(sorting_does_not_disturb_later_adds),
+        cmocka_unit_test(a_shrunk_sample_is_that_of_the_smaller_k),
+        cmocka_unit_test(the_sample_is_uniform),
+        cmocka_unit_test(rows_without_a_callback_are_left_alone),
+        cmocka_unit_test(each_failed_allocation_drops_the_row_and_no_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
