@@ -1,6 +1,5 @@
 #include "pythia/association.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +47,8 @@ void pythia_association_destroy(struct pythia_association *a)
     pythia_free(a);
 }
 
-const struct pythia_association_result *pythia_association_results(const struct pythia_association *a,
-                                                                   size_t *count)
+const struct pythia_association_result *
+pythia_association_results(const struct pythia_association *a, size_t *count)
 {
     *count = a->count;
     return a->results;
@@ -60,7 +59,8 @@ const struct pythia__basis *pythia__key_x(const struct pythia__key *key)
     return key->shrunk_x.q ? &key->shrunk_x : &key->x;
 }
 
-const struct pythia__basis *pythia__key_y(const struct pythia__keys *run, const struct pythia__key *key)
+const struct pythia__basis *pythia__key_y(const struct pythia__keys *run,
+                                          const struct pythia__key *key)
 {
     return key->shrunk_y.q ? &key->shrunk_y : &run->y;
 }
@@ -69,12 +69,12 @@ int pythia__keys_correlate(struct pythia__keys *run, const struct pythia__basis 
                            const struct pythia__basis *y)
 {
     pythia__basis_cross(x, y, NULL, run->room.cosines);
-    return pythia__basis_svd(run->room.cosines, x->rank, y->rank, run->room.r, run->room.u, run->room.v,
-                             run->room.work);
+    return pythia__basis_svd(run->room.cosines, x->rank, y->rank, run->room.r, run->room.u,
+                             run->room.v, run->room.work);
 }
 
-double pythia__keys_p(struct pythia__keys *run, const struct pythia__basis *x, const struct pythia__basis *y,
-                      size_t rows, size_t lost)
+double pythia__keys_p(struct pythia__keys *run, const struct pythia__basis *x,
+                      const struct pythia__basis *y, size_t rows, size_t lost)
 {
     size_t count = x->rank < y->rank ? x->rank : y->rank;
     if (count == 0 || rows <= run->lost + lost || pythia__keys_correlate(run, x, y) != PYTHIA_OK)
@@ -98,7 +98,8 @@ static bool is_valid(const struct pythia_association_input *in)
         return false;
     if (!(in->alpha > 0 && in->alpha < 1) || (in->block > 1 && (!in->time || in->strata)))
         return false;
-    return all_finite(in->durations, in->rows * in->edges) && (!in->total || all_finite(in->total, in->rows)) &&
+    return all_finite(in->durations, in->rows * in->edges) &&
+           (!in->total || all_finite(in->total, in->rows)) &&
            (!in->time || all_finite(in->time, in->rows));
 }
 
@@ -113,7 +114,8 @@ static int take_confounders(struct pythia__keys *run)
         struct pythia_column_code code = {0};
         if (!in->keys[k].confounder)
             continue;
-        status = pythia_column_encode(&in->keys[k], n, NULL, &code); /* a clock may be a confounder */
+        /* Without places in time: a clock may be a confounder. */
+        status = pythia_column_encode(&in->keys[k], n, NULL, &code);
         double *more = status == PYTHIA_OK
                            ? pythia_realloc(values, columns + code.columns, n * sizeof(*values))
                            : NULL;
@@ -152,7 +154,8 @@ static int take_durations(struct pythia__keys *run, const double *total)
     if (status == PYTHIA_OK)
         status = pythia__basis_init(&run->total, n, 1);
     if (status == PYTHIA_OK)
-        status = pythia__basis_fit(&run->y, &(struct pythia__matrix){ranks, n, q, 1, n}, &run->confounders);
+        status = pythia__basis_fit(&run->y, &(struct pythia__matrix){ranks, n, q, 1, n},
+                                   &run->confounders);
     if (status == PYTHIA_OK)
         status = pythia__basis_fit(&run->total, &(struct pythia__matrix){ranks + q * n, n, 1, 1, n},
                                    &run->confounders);
@@ -164,16 +167,17 @@ static void take_weights(struct pythia__keys *run)
 {
     const struct pythia_association_input *in = run->input;
     double sum = 0;
-    for (size_t e = 0; e < in->edges && in->weights; e++)
-        sum += in->weights[e] > 0 ? in->weights[e] : 0;
-    for (size_t e = 0; e < in->edges; e++) {
-        double weight = sum > 0 ? (in->weights[e] > 0 ? in->weights[e] : 0) : 1;
-        run->weights[e] = weight / (sum > 0 ? sum : (double)in->edges);
+    for (size_t e = 0; e < in->edges && in->weights; e++) {
+        run->weights[e] = fmax(in->weights[e], 0);
+        sum += run->weights[e];
     }
+    for (size_t e = 0; e < in->edges; e++)
+        run->weights[e] = sum > 0 ? run->weights[e] / sum : 1 / (double)in->edges;
 }
 
 /* Encode the keys that are to be tested, and give all results what is known before. */
-static int take_keys(struct pythia__keys *run, const double *places, struct pythia_association_result *results)
+static int take_keys(struct pythia__keys *run, const double *places,
+                     struct pythia_association_result *results)
 {
     const struct pythia_association_input *in = run->input;
     run->keys = pythia_calloc(in->columns, sizeof(*run->keys));
@@ -182,7 +186,8 @@ static int take_keys(struct pythia__keys *run, const double *places, struct pyth
     for (size_t k = 0; k < in->columns; k++) {
         struct pythia_column_code code = {0};
         struct pythia__key *key = &run->keys[run->count];
-        int status = pythia_column_encode(&in->keys[k], in->rows, in->keys[k].confounder ? NULL : places, &code);
+        int status = pythia_column_encode(&in->keys[k], in->rows,
+                                          in->keys[k].confounder ? NULL : places, &code);
         if (status != PYTHIA_OK)
             return status;
         results[k].skip = in->keys[k].confounder ? PYTHIA_COLUMN_CONFOUNDER : code.skip;
@@ -190,6 +195,7 @@ static int take_keys(struct pythia__keys *run, const double *places, struct pyth
         if (results[k].skip == PYTHIA_COLUMN_USED) {
             run->count++;
             key->result = &results[k];
+            key->ranked = !in->keys[k].categorical && code.distinct > 1;
             struct pythia__matrix m = {code.values, in->rows, code.columns, 1, in->rows};
             status = pythia__basis_init(&key->x, in->rows, code.columns);
             if (status == PYTHIA_OK)
@@ -213,7 +219,8 @@ static int take_keys(struct pythia__keys *run, const double *places, struct pyth
 static int make_room(struct pythia__keys *run)
 {
     size_t wide = run->widest, square = wide * wide;
-    double *memory = pythia_calloc(3 * square + wide + pythia__basis_svd_work(wide, wide), sizeof(*memory));
+    double *memory =
+        pythia_calloc(3 * square + wide + pythia__basis_svd_work(wide, wide), sizeof(*memory));
     if (!memory)
         return PYTHIA_ENOMEM;
     run->room = (struct pythia__room){.cosines = memory,
@@ -224,14 +231,15 @@ static int make_room(struct pythia__keys *run)
     return PYTHIA_OK;
 }
 
-/* Part of the variance of each edge, and of the total, that the key explains. The sum of squared projections on the
- * key's basis is R^2. */
+/* Part of the variance of each edge, and of the total, that the key explains. The sum of squared
+ * projections on the key's basis is R^2. */
 static void explain(struct pythia__keys *run, struct pythia__key *key)
 {
     struct pythia_association_result *r = key->result;
     const struct pythia__basis *y = &run->y;
     double *projections = run->room.cosines;
-    double rows = (double)run->input->rows - 1 - (double)run->lost, p = (double)key->x.rank, rest = rows - p;
+    double rows = (double)run->input->rows - 1 - (double)run->lost;
+    double p = (double)key->x.rank, rest = rows - p;
     pythia__basis_cross(&key->x, y, NULL, projections);
     r->explained = 0;
     for (size_t j = 0; j < y->columns; j++) {
@@ -246,7 +254,8 @@ static void explain(struct pythia__keys *run, struct pythia__key *key)
             squares += sum * sum;
         }
         if (length > 0 && rest > 0)
-            r->explained += run->weights[y->pivot[j]] * fmax(0, 1 - (1 - squares / length) * rows / rest);
+            r->explained +=
+                run->weights[y->pivot[j]] * fmax(0, 1 - (1 - squares / length) * rows / rest);
     }
     double share = 0;
     pythia__basis_cross(&key->x, &run->total, NULL, projections);
@@ -256,8 +265,8 @@ static void explain(struct pythia__keys *run, struct pythia__key *key)
     r->omega_squared = run->total.rank > 0 ? fmax(0, (share - p * noise) / (1 + noise)) : NAN;
 }
 
-/* The first variate of the edges, its loadings and its sign: from the first regressor of a number, its ranks; else so
- * that more time is positive. */
+/* The first variate of the edges, its loadings and its sign: from the first regressor of a number,
+ * its ranks; of levels and absence so that more time is positive. */
 static void set_variate(struct pythia__keys *run, struct pythia__key *key)
 {
     struct pythia_association_result *r = key->result;
@@ -267,7 +276,7 @@ static void set_variate(struct pythia__keys *run, struct pythia__key *key)
     for (size_t i = 0; i < y->rank; i++)
         key->variate[i] = run->room.v[i * count];
     pythia__basis_loadings(y, key->variate, 1, r->loadings);
-    if (r->categorical) {
+    if (!key->ranked) {
         for (size_t e = 0; e < y->columns; e++)
             sign += r->loadings[e];
     } else {
@@ -295,7 +304,8 @@ static int ask(struct pythia__keys *run, struct pythia__key *key)
     if (status != PYTHIA_OK)
         return status;
     struct pythia_cca_root t;
-    pythia_cca_test_root(run->room.r, x->rank < y->rank ? x->rank : y->rank, n, x->rank, y->rank, 0, &t);
+    pythia_cca_test_root(run->room.r, x->rank < y->rank ? x->rank : y->rank, n, x->rank, y->rank, 0,
+                         &t);
     r->p = t.wilks.p;
     r->p_bartlett = t.chi_squared_p;
     r->low_confidence = FEW_ROWS * variables > n;
@@ -313,7 +323,8 @@ static int ask(struct pythia__keys *run, struct pythia__key *key)
         r->effect = fmax(0, 1 - (1 - r->r * r->r) * rows / (rows - regressors));
     set_variate(run, key);
     if (isnan(r->p)) {
-        size_t permutations = run->input->permutations > 0 ? run->input->permutations : PERMUTATIONS;
+        size_t permutations =
+            run->input->permutations > 0 ? run->input->permutations : PERMUTATIONS;
         status = pythia__keys_permutation_p(run, key, permutations, &r->p);
     }
     return status;
@@ -349,8 +360,9 @@ static int by_size(double a, double b)
     return (a < b) - (a > b);
 }
 
-/* The order of the results: significant ones that stand on their own, proxies, tested ones, others. Members of a
- * cluster, which share what they explain up to a little, are brought together afterwards. */
+/* The order of the results: significant ones that stand on their own, proxies, tested ones, others.
+ * Members of a cluster, which share what they explain up to a little, are brought together
+ * afterwards. */
 static int compare_results(const void *a, const void *b)
 {
     const struct pythia_association_result *x = a, *y = b;
@@ -358,7 +370,8 @@ static int compare_results(const void *a, const void *b)
         return y->significant - x->significant;
     if (!x->significant && isnan(x->q) != isnan(y->q))
         return isnan(x->q) - isnan(y->q);
-    bool x_proxy = x->proxy_of != PYTHIA_ASSOCIATION_NONE, y_proxy = y->proxy_of != PYTHIA_ASSOCIATION_NONE;
+    bool x_proxy = x->proxy_of != PYTHIA_ASSOCIATION_NONE;
+    bool y_proxy = y->proxy_of != PYTHIA_ASSOCIATION_NONE;
     if (x_proxy != y_proxy)
         return x_proxy - y_proxy;
     int order = x->significant ? by_size(x->explained, y->explained) : 0;
@@ -416,14 +429,15 @@ static void compare_groups(const struct pythia_split *split, const struct pythia
     r->split_share = all > 0 ? between / all : NAN;
 }
 
-/* Propose two groups of requests for each significant key: those between which the variate of the edges differs
- * most, as the total may not differ at all. */
+/* Propose two groups of requests for each significant key: those between which the variate of the
+ * edges differs most, as the total may not differ at all. */
 static int split_keys(struct pythia__keys *run, const double *total)
 {
     size_t n = run->input->rows;
-    double *clipped = pythia_calloc(n, 2 * sizeof(*clipped)), *scores = clipped ? clipped + n : NULL;
+    double *clipped = pythia_calloc(n, 2 * sizeof(*clipped));
     if (!clipped)
         return PYTHIA_ENOMEM;
+    double *scores = clipped + n;
     memcpy(clipped, total, n * sizeof(*clipped));
     (void)pythia_winsorise(clipped, n, CLIPPED, CLIPPED);
     int status = PYTHIA_OK;
@@ -466,7 +480,8 @@ static int ask_all(struct pythia__keys *run)
     if (significant > 0) {
         qsort(order, significant, sizeof(struct pythia__key *), compare_keys);
         status = pythia__keys_relate(run, order, significant);
-        qsort(order, significant, sizeof(struct pythia__key *), compare_keys); /* proxies go to the end */
+        /* Now proxies go to the end. */
+        qsort(order, significant, sizeof(struct pythia__key *), compare_keys);
     }
     if (status == PYTHIA_OK) {
         size_t asked = run->input->confirmed < significant ? run->input->confirmed : significant;
@@ -491,9 +506,11 @@ static void free_run(struct pythia__keys *run)
     pythia__basis_free(&run->confounders);
 }
 
-static struct pythia_association_result no_result(const struct pythia_association_input *in, size_t column)
+static struct pythia_association_result no_result(const struct pythia_association_input *in,
+                                                  size_t column)
 {
-    struct pythia_association_result r = {.column = column, .categorical = in->keys[column].categorical};
+    struct pythia_association_result r = {.column = column,
+                                          .categorical = in->keys[column].categorical};
     r.p = r.p_bartlett = r.q = r.r = r.effect = r.explained = r.omega_squared = NAN;
     r.p_partial = r.p_permutation = r.stability = NAN;
     r.proxy_of = r.cluster = PYTHIA_ASSOCIATION_NONE;
@@ -505,8 +522,8 @@ static struct pythia_association_result no_result(const struct pythia_associatio
 }
 
 /* Everything with the results still in the order of the columns. */
-static int fill_results(const struct pythia_association_input *in, const double *total, const double *places,
-                        struct pythia_association_result *results)
+static int fill_results(const struct pythia_association_input *in, const double *total,
+                        const double *places, struct pythia_association_result *results)
 {
     struct pythia__keys run = {.input = in, .widest = in->edges};
     take_weights(&run);
@@ -525,7 +542,8 @@ static int fill_results(const struct pythia_association_input *in, const double 
     return status;
 }
 
-int pythia_association_run(struct pythia_association *a, const struct pythia_association_input *input)
+int pythia_association_run(struct pythia_association *a,
+                           const struct pythia_association_input *input)
 {
     clear_results(a);
     if (!is_valid(input))

@@ -1,4 +1,5 @@
-/* Are the first keys significant without the assumptions of Rao's F, and in half of the requests, too? */
+/* Are the first keys significant without the assumptions of Rao's F, and in half of the requests,
+ * too? */
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +17,9 @@
 /* Rows in parts. Either the rows of each part change places, or the parts do. */
 struct shuffle {
     size_t rows, parts;
-    bool whole;                             /* the parts change places */
-    size_t *line, *starts, *moved, *pieces; /* the rows part by part; where each part starts, and the end */
+    bool whole;             /* the parts change places */
+    size_t *line, *starts;  /* the rows part by part; where each part starts, and the end */
+    size_t *moved, *pieces; /* scratch: the line in a new order; the parts in theirs */
 };
 
 static void shuffle_free(struct shuffle *s)
@@ -42,7 +44,8 @@ static int shuffle_init(struct shuffle *s, const struct pythia_association_input
         keys[i] = s->whole ? in->time[i] : in->strata ? in->strata[i] : 0;
     status = pythia_ranks_order(keys, n, s->line);
     for (size_t i = 0; i < n && status == PYTHIA_OK; i++) {
-        bool starts = s->whole ? i % in->block == 0 : i == 0 || keys[s->line[i]] != keys[s->line[i - 1]];
+        bool starts =
+            s->whole ? i % in->block == 0 : i == 0 || keys[s->line[i]] != keys[s->line[i - 1]];
         if (starts)
             s->starts[s->parts++] = i;
     }
@@ -74,8 +77,8 @@ static void shuffle_draw(struct shuffle *s, struct pythia_random *r, size_t *ord
         order[s->line[i]] = s->moved[i];
 }
 
-/* log det(I - M M'), that is, the log of Wilks' lambda, by Cholesky on the smaller side. `gram` holds the square of
- * that side. */
+/* log det(I - M M'), that is, the log of Wilks' lambda, by Cholesky on the smaller side. `gram`
+ * holds the square of that side. */
 static double log_lambda(const double *m, size_t rows, size_t columns, double *gram)
 {
     size_t s = rows < columns ? rows : columns, other = rows < columns ? columns : rows;
@@ -96,8 +99,8 @@ static double log_lambda(const double *m, size_t rows, size_t columns, double *g
     return sum;
 }
 
-int pythia__keys_permutation_p(struct pythia__keys *run, const struct pythia__key *key, size_t permutations,
-                               double *p)
+int pythia__keys_permutation_p(struct pythia__keys *run, const struct pythia__key *key,
+                               size_t permutations, double *p)
 {
     const struct pythia__basis *x = pythia__key_x(key), *y = pythia__key_y(run, key);
     struct shuffle s;
@@ -130,8 +133,8 @@ out:
 }
 
 /* A basis of some of the rows of another. */
-static int take_rows(const struct pythia__basis *of, const size_t *rows, size_t count, double *values,
-                     struct pythia__basis *out)
+static int take_rows(const struct pythia__basis *of, const size_t *rows, size_t count,
+                     double *values, struct pythia__basis *out)
 {
     for (size_t i = 0; i < count; i++)
         memcpy(values + i * of->rank, of->q + rows[i] * of->rank, of->rank * sizeof(*values));
@@ -150,7 +153,8 @@ static int count_stable(struct pythia__keys *run, struct pythia__key **order, si
     if (status == PYTHIA_OK)
         status = pythia__basis_init(&y, half, widest);
     struct pythia_random r;
-    pythia_random_init(&r, pythia_hash_mix(run->input->seed, UINT64_MAX)); /* no column has that number */
+    /* No column has that number. */
+    pythia_random_init(&r, pythia_hash_mix(run->input->seed, UINT64_MAX));
     for (size_t i = 0; i < n && status == PYTHIA_OK; i++)
         rows[i] = i;
     for (size_t h = 0; h < run->input->halves && status == PYTHIA_OK; h++) {
@@ -159,9 +163,11 @@ static int count_stable(struct pythia__keys *run, struct pythia__key **order, si
         for (size_t k = 0; k < count && status == PYTHIA_OK; k++) {
             status = take_rows(&order[k]->x, rows, half, values, &x);
             if (status == PYTHIA_OK && pythia__keys_p(run, &x, &y, half, 0) <= run->threshold)
-                order[k]->result->stability += 1 / (double)run->input->halves;
+                order[k]->result->stability++;
         }
     }
+    for (size_t k = 0; k < count; k++)
+        order[k]->result->stability /= (double)run->input->halves;
     pythia__basis_free(&y);
     pythia__basis_free(&x);
     pythia_free(values);
@@ -188,7 +194,7 @@ int pythia__keys_confirm(struct pythia__keys *run, struct pythia__key **order, s
     for (size_t k = 0; k < count; k++) {
         struct pythia_association_result *r = order[k]->result;
         bool permuted = in->permutations == 0 || r->p_permutation <= in->alpha;
-        bool stable = in->halves == 0 || r->stability >= STABLE * (1 - ROUNDING);
+        bool stable = in->halves == 0 || r->stability >= STABLE;
         r->confirmed = (in->permutations > 0 || in->halves > 0) && permuted && stable;
     }
     return PYTHIA_OK;

@@ -1,8 +1,8 @@
-/* What significant keys have to do with each other. A cluster are keys whose regressors span the same: no data can
- * tell them apart. A proxy is a key that has nothing to add once better keys are taken out of it and of the edges:
- * B. R. Rao, "Partial Canonical Correlations", Trabajos de Estadistica 20, 1969. Better keys are found forwards,
- * from the one that explains most, and then backwards: a proxy that came first by luck adds nothing to the cause
- * that was found after it. */
+/* What significant keys have to do with each other. A cluster are keys whose regressors span the
+ * same: no data can tell them apart. A proxy is a key that has nothing to add once better keys are
+ * taken out of it and of the edges: B. R. Rao, "Partial Canonical Correlations", Trabajos de
+ * Estadistica 20, 1969. Better keys are found forwards, from the one that explains most, and then
+ * backwards: a proxy that came first by luck adds nothing to the cause that was found after it. */
 #include <math.h>
 #include <string.h>
 
@@ -10,12 +10,14 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define SAME      0.81      /* mean squared cosine: a correlation of 0.9 */
-#define KEPT_MAX  16        /* keys that stand on their own; more would take the degrees of freedom */
-#define ROWS_EACH 3         /* rows to a regressor that is taken out, at least */
+#define SAME      0.81 /* mean squared cosine: a correlation of 0.9 */
+#define KEPT_MAX  16   /* keys that stand on their own; more would take the degrees of freedom */
+#define ROWS_EACH 3    /* rows to a regressor that is taken out, at least */
 
-/* How much of the larger span lies in the other: the mean of the squared cosines, 1 for equal spans. */
-static double likeness(struct pythia__keys *run, const struct pythia__key *a, const struct pythia__key *b)
+/* How much of the larger span lies in the other: the mean of the squared cosines, 1 for equal
+ * spans. */
+static double likeness(struct pythia__keys *run, const struct pythia__key *a,
+                       const struct pythia__key *b)
 {
     size_t larger = a->x.rank > b->x.rank ? a->x.rank : b->x.rank;
     double sum = 0;
@@ -26,8 +28,8 @@ static double likeness(struct pythia__keys *run, const struct pythia__key *a, co
 }
 
 /* The bases of some keys side by side, as one, into `all`. */
-static int gather(struct pythia__key *const *keys, size_t count, const struct pythia__key *but, size_t rows,
-                  struct pythia__basis *all)
+static int gather(struct pythia__key *const *keys, size_t count, const struct pythia__key *but,
+                  size_t rows, struct pythia__basis *all)
 {
     size_t columns = 0, at = 0;
     for (size_t k = 0; k < count; k++)
@@ -52,7 +54,8 @@ out:
 }
 
 /* A basis of what is left of another without a third. */
-static int leave(const struct pythia__basis *of, const struct pythia__basis *without, struct pythia__basis *rest)
+static int take_out(const struct pythia__basis *of, const struct pythia__basis *without,
+                    struct pythia__basis *rest)
 {
     int status = pythia__basis_init(rest, of->rows, of->rank);
     if (status != PYTHIA_OK)
@@ -62,15 +65,15 @@ static int leave(const struct pythia__basis *of, const struct pythia__basis *wit
 }
 
 /* p of one key once the others among `keys` are taken out. With nothing left of the key it is 1. */
-static int partial_p(struct pythia__keys *run, const struct pythia__key *key, struct pythia__key *const *keys,
-                     size_t count, double *p)
+static int partial_p(struct pythia__keys *run, const struct pythia__key *key,
+                     struct pythia__key *const *keys, size_t count, double *p)
 {
     struct pythia__basis others = {0}, x = {0}, y = {0};
     int status = gather(keys, count, key, run->y.rows, &others);
     if (status == PYTHIA_OK)
-        status = leave(&key->x, &others, &x);
+        status = take_out(&key->x, &others, &x);
     if (status == PYTHIA_OK)
-        status = leave(&run->y, &others, &y);
+        status = take_out(&run->y, &others, &y);
     if (status == PYTHIA_OK)
         *p = x.rank > 0 ? pythia__keys_p(run, &x, &y, run->y.rows, others.rank) : 1;
     pythia__basis_free(&y);
@@ -117,7 +120,8 @@ static int consider(struct pythia__keys *run, struct pythia__key *key, struct ke
             return status;
     }
     size_t regressors = kept->regressors + key->x.rank;
-    bool full = kept->count == KEPT_MAX || (kept->count > 0 && ROWS_EACH * regressors > run->y.rows);
+    bool full =
+        kept->count == KEPT_MAX || (kept->count > 0 && ROWS_EACH * regressors > run->y.rows);
     if (full || !(r->p_partial <= run->input->alpha)) {
         r->proxy_of = nearest(run, key, kept->keys, kept->count)->result->column;
         return PYTHIA_OK;
@@ -127,9 +131,10 @@ static int consider(struct pythia__keys *run, struct pythia__key *key, struct ke
     return PYTHIA_OK;
 }
 
-/* Give up kept keys that add nothing to the others, the least one first; whatever stood behind such a key now
- * stands behind the one it is a proxy of. */
-static int reconsider(struct pythia__keys *run, struct kept *kept, struct pythia__key **order, size_t count)
+/* Give up kept keys that add nothing to the others, the least one first; whatever stood behind such
+ * a key now stands behind the one it is a proxy of. */
+static int reconsider(struct pythia__keys *run, struct kept *kept, struct pythia__key **order,
+                      size_t count)
 {
     while (kept->count > 1) {
         size_t least = 0;
@@ -171,7 +176,8 @@ int pythia__keys_relate(struct pythia__keys *run, struct pythia__key **order, si
     int status = reconsider(run, &kept, order, count);
     if (status != PYTHIA_OK)
         return status;
-    for (size_t k = 0; k < count; k++) { /* a cluster is named after its first key, which then is of it, too */
+    /* A cluster is named after its first key, which then is of it, too. */
+    for (size_t k = 0; k < count; k++) {
         size_t first = order[k]->result->cluster;
         for (size_t m = 0; first != PYTHIA_ASSOCIATION_NONE && m < k; m++)
             if (order[m]->result->column == first)

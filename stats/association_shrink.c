@@ -1,15 +1,16 @@
-/* Correlations of many variables in few rows are too large. J. Schaefer and K. Strimmer, "A Shrinkage Approach to
- * Large-Scale Covariance Matrix Estimation and Implications for Functional Genomics", Statistical Applications in
- * Genetics and Molecular Biology 4(1), 2005, after O. Ledoit and M. Wolf, 2003: multiply all of them by 1 - lambda,
- * where lambda is the sum of their sampling variances over the sum of their squares. */
+/* Correlations of many variables in few rows are too large. J. Schaefer and K. Strimmer, "A
+ * Shrinkage Approach to Large-Scale Covariance Matrix Estimation and Implications for Functional
+ * Genomics", Statistical Applications in Genetics and Molecular Biology 4(1), 2005, after O. Ledoit
+ * and M. Wolf, 2003: multiply all of them by 1 - lambda, where lambda is the sum of their sampling
+ * variances over the sum of their squares. */
 #include <math.h>
 
 #include "association_keys.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-/* The columns that a basis was made of, scaled to length 1, side by side in the rows of z from `at` on; a column of
- * which nothing is left is 0. */
+/* The columns that a basis was made of, scaled to length 1, side by side in the rows of z from `at`
+ * on; a column of which nothing is left is 0. */
 static void rebuild_columns(const struct pythia__basis *b, double *z, size_t width, size_t at)
 {
     for (size_t j = 0; j < b->columns; j++) {
@@ -48,8 +49,8 @@ static double correlate(const double *z, size_t n, size_t width, double *r)
 }
 
 /* Whiten the `count` columns of z from `at` on by their shrunken correlations, times `factor`. */
-static int whiten(struct pythia__basis *b, const double *z, size_t n, size_t width, size_t at, size_t count,
-                  const double *r, double lambda, double factor)
+static int whiten(struct pythia__basis *b, const double *z, size_t n, size_t width, size_t at,
+                  size_t count, const double *r, double lambda, double factor)
 {
     double *shrunk = pythia_calloc(count, count * sizeof(*shrunk));
     if (!shrunk)

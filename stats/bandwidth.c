@@ -5,37 +5,22 @@
 
 #include <gsl/gsl_math.h>
 
+#include "pythia/moments.h"
+#include "pythia/ranks.h"
+
 #define BINS  1000
 #define TRIES 99     /* widenings of the bracket */
 #define FAR   1000.0 /* squared distance, in bandwidths, beyond which a normal density is 0 */
 
-static double standard_deviation(const double *x, size_t n)
-{
-    double mean = 0, squares = 0;
-    for (size_t i = 0; i < n; i++)
-        mean += x[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        squares += (x[i] - mean) * (x[i] - mean);
-    return sqrt(squares / (double)(n - 1));
-}
-
-static double quartile_range(const double *sorted, size_t n)
-{
-    double ends[2];
-    for (size_t k = 0; k < 2; k++) {
-        double position = (double)(n - 1) * (k ? 0.75 : 0.25);
-        size_t i = (size_t)position;
-        double next = i + 1 < n ? sorted[i + 1] : sorted[i];
-        ends[k] = sorted[i] + (position - (double)i) * (next - sorted[i]);
-    }
-    return ends[1] - ends[0];
-}
-
 /* The smaller of the standard deviation and the quartile range over its value for a normal law. */
 static double robust_scale(const double *sorted, size_t n, double normal_range)
 {
-    double sd = standard_deviation(sorted, n), range = quartile_range(sorted, n) / normal_range;
-    return range > 0 ? fmin(sd, range) : sd;
+    struct pythia_moments m = {0};
+    for (size_t i = 0; i < n; i++)
+        pythia_moments_add(&m, sorted[i]);
+    double sd = pythia_moments_sd(&m),
+           range = pythia_ranks_quantile(sorted, n, 0.75) - pythia_ranks_quantile(sorted, n, 0.25);
+    return range > 0 ? fmin(sd, range / normal_range) : sd;
 }
 
 double pythia_bandwidth_nrd0(const double *sorted, size_t n)
@@ -45,8 +30,8 @@ double pythia_bandwidth_nrd0(const double *sorted, size_t n)
     return 0.9 * robust_scale(sorted, n, 1.34) * pow((double)n, -0.2);
 }
 
-/* Pairs of values by their distance in bins: what the integrated squared derivatives of a kernel density
- * are sums over. */
+/* Pairs of values by their distance in bins: what the integrated squared derivatives of a kernel
+ * density are sums over. */
 struct pairs {
     double counts[BINS];
     double width; /* of a bin */
@@ -72,8 +57,9 @@ static void count_pairs(const double *sorted, size_t n, struct pairs *p)
     }
 }
 
-/* The estimate of the integral of f'' squared (order 4) and of f''' squared, negated (order 6): means of
- * the derivative of that order of the normal density over all pairs, a value with itself included. */
+/* The estimate of the integral of f'' squared (order 4) and of f''' squared, negated (order 6):
+ * means of the derivative of that order of the normal density over all pairs, a value with itself
+ * included. */
 static double functional(const struct pairs *p, int order, double bandwidth)
 {
     double sum = 0, itself = order == 4 ? 3 : -15;
@@ -84,7 +70,8 @@ static double functional(const struct pairs *p, int order, double bandwidth)
         double hermite = order == 4 ? d * d - 6 * d + 3 : ((d - 15) * d + 45) * d - 15;
         sum += p->counts[i] * hermite * exp(-d / 2);
     }
-    return (2 * sum + itself * p->n) / (p->n * (p->n - 1) * pow(bandwidth, order + 1) * sqrt(2 * M_PI));
+    return (2 * sum + itself * p->n) /
+           (p->n * (p->n - 1) * pow(bandwidth, order + 1) * sqrt(2 * M_PI));
 }
 
 /* The equation: its left side minus its right side, which is the bandwidth itself. */
@@ -99,9 +86,9 @@ static double residue(const struct equation *e, double bandwidth)
     return pow(1 / (2 * sqrt(M_PI) * e->pairs->n * roughness), 0.2) - bandwidth;
 }
 
-/* Where to go from b, the best point so far, with the root between b and c and `last` the step that led to
- * b from a: by the parabola through the three (the straight line, if a is c), unless that leads out of the
- * bracket or the steps do not shrink, and then half-way to c. */
+/* Where to go from b, the best point so far, with the root between b and c and `last` the step that
+ * led to b from a: by the parabola through the three (the straight line, if a is c), unless that
+ * leads out of the bracket or the steps do not shrink, and then half-way to c. */
 static double next_step(double last, double a, double fa, double b, double fb, double c, double fc,
                         double least)
 {
@@ -127,8 +114,8 @@ static double next_step(double last, double a, double fa, double b, double fb, d
 }
 
 /* The root between two ends of different sign, to within `tolerance`. R. P. Brent, "Algorithms for
- * Minimization without Derivatives", 1973, chapter 4, but a step is held against the last one, not the
- * one before: the tolerance is coarse and the two rules stop at different points within it. */
+ * Minimization without Derivatives", 1973, chapter 4, but a step is held against the last one, not
+ * the one before: the tolerance is coarse and the two rules stop at different points within it. */
 static double find_root(const struct equation *e, double low, double high, double tolerance)
 {
     double a = low, b = high, fa = residue(e, a), fb = residue(e, b), c = a, fc = fa;
@@ -180,6 +167,7 @@ double pythia_bandwidth_sj(const double *sorted, size_t n)
         else
             low *= 0.9;
     }
-    return isfinite(residue(&e, low)) && isfinite(residue(&e, high)) ? find_root(&e, low, high, tolerance)
-                                                                    : NAN;
+    return isfinite(residue(&e, low)) && isfinite(residue(&e, high))
+               ? find_root(&e, low, high, tolerance)
+               : NAN;
 }

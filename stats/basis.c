@@ -18,7 +18,8 @@ int pythia__basis_init(struct pythia__basis *b, size_t rows, size_t columns)
     b->t = pythia_calloc(columns, columns * sizeof(*b->t));
     b->pivot = pythia_calloc(columns, sizeof(*b->pivot));
     b->scales = pythia_calloc(columns, sizeof(*b->scales));
-    b->work = pythia_calloc(rows * columns + columns + (columns + 1) * (BLOCK + 3), sizeof(*b->work));
+    b->work =
+        pythia_calloc(rows * columns + columns + (columns + 1) * (BLOCK + 3), sizeof(*b->work));
     if (b->q && b->t && b->pivot && b->scales && b->work)
         return PYTHIA_OK;
     pythia__basis_free(b);
@@ -35,21 +36,19 @@ void pythia__basis_free(struct pythia__basis *b)
     *b = (struct pythia__basis){0};
 }
 
-/* Copy one column, centred by two passes and scaled to length 1. Returns the length it had. */
+/* Copy one column, centred by two passes, so that a constant one is exactly 0, and scaled to length
+ * 1. Returns the length it had. */
 static double centre(const struct pythia__matrix *x, size_t column, double *out)
 {
     const double *from = x->values + column * x->column_stride;
     double n = (double)x->rows, mean = 0, residue = 0, squares = 0;
-    int constant = 1;
-    for (size_t i = 0; i < x->rows; i++) {
+    for (size_t i = 0; i < x->rows; i++)
         mean += from[i * x->row_stride] / n;
-        constant = constant && from[i * x->row_stride] == from[0];
-    }
     for (size_t i = 0; i < x->rows; i++)
         residue += from[i * x->row_stride] - mean;
     mean += residue / n;
     for (size_t i = 0; i < x->rows; i++) {
-        out[i] = constant ? 0 : from[i * x->row_stride] - mean;
+        out[i] = from[i * x->row_stride] - mean;
         squares += out[i] * out[i];
     }
     double length = sqrt(squares);
@@ -58,7 +57,8 @@ static double centre(const struct pythia__matrix *x, size_t column, double *out)
     return length;
 }
 
-/* Take the part of a column that lies in the span of another basis away; twice, for the rounding. */
+/* Take the part of a column that lies in the span of another basis away; twice, for the
+ * rounding. */
 static void project_out(const struct pythia__basis *without, double *column, double *cosines)
 {
     size_t rank = without->rank;
@@ -73,7 +73,8 @@ static void project_out(const struct pythia__basis *without, double *column, dou
     }
 }
 
-/* QR with column pivoting of the n x p matrix in `a`, by columns: T, pivots and rank, and Q by rows. */
+/* QR with column pivoting of the n x p matrix in `a`, by columns: T, pivots and rank, and Q by
+ * rows. */
 static int factor(struct pythia__basis *b, double *a, double *reflectors, double *scratch)
 {
     size_t n = b->rows, p = b->columns, least = n < p ? n : p;
@@ -90,8 +91,8 @@ static int factor(struct pythia__basis *b, double *a, double *reflectors, double
             b->t[j * b->columns_max + i] = i <= j ? a[j * n + i] : 0;
     }
     int rank = (int)b->rank;
-    if (rank > 0 && LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, rows, rank, rank, a, rows, reflectors, scratch,
-                                        room) != 0)
+    if (rank > 0 && LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, rows, rank, rank, a, rows, reflectors,
+                                        scratch, room) != 0)
         return PYTHIA_EINVAL;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < b->rank; k++)
@@ -134,8 +135,8 @@ int pythia__basis_fit_correlation(struct pythia__basis *b, const double *matrix,
     if (columns == 0)
         return PYTHIA_OK;
     /* A positive status says that the rank is not full. */
-    if (LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, 'U', (int)columns, b->t, (int)b->columns_max, b->pivot, &rank,
-                            TOLERANCE, b->work) < 0)
+    if (LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, 'U', (int)columns, b->t, (int)b->columns_max,
+                            b->pivot, &rank, TOLERANCE, b->work) < 0)
         return PYTHIA_EINVAL;
     b->rank = (size_t)rank;
     for (size_t j = 0; j < columns; j++) {
@@ -170,11 +171,12 @@ int pythia__basis_svd(double *m, size_t rows, size_t columns, double *r, double 
     size_t count = rows < columns ? rows : columns;
     if (count == 0)
         return PYTHIA_OK;
-    /* What is row-major here is the transposed matrix to LAPACK: its left vectors are our right ones. */
+    /* What is row-major here is the transposed matrix to LAPACK: its left vectors are our right
+     * ones. */
     double *left = work, *right = left + columns * count, *scratch = right + rows * count;
     size_t room = pythia__basis_svd_work(rows, columns) - (rows + columns) * count;
-    if (LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'S', 'S', (int)columns, (int)rows, m, (int)columns, r, left,
-                            (int)columns, right, (int)count, scratch, (int)room) != 0)
+    if (LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'S', 'S', (int)columns, (int)rows, m, (int)columns, r,
+                            left, (int)columns, right, (int)count, scratch, (int)room) != 0)
         return PYTHIA_EINVAL;
     for (size_t k = 0; k < count; k++) {
         r[k] = fmin(r[k], 1); /* beyond 1 is rounding */
@@ -203,8 +205,8 @@ void pythia__basis_loadings(const struct pythia__basis *b, const double *coordin
     }
 }
 
-void pythia__basis_coefficients(const struct pythia__basis *b, const double *coordinates, size_t count,
-                                double *out)
+void pythia__basis_coefficients(const struct pythia__basis *b, const double *coordinates,
+                                size_t count, double *out)
 {
     memset(out, 0, b->columns * count * sizeof(*out));
     for (size_t k = 0; k < count; k++)

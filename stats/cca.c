@@ -37,7 +37,8 @@ int pythia_cca_create(size_t rows, size_t p, size_t q, struct pythia_cca **out)
     c->x_loadings = c->y_coefficients + y;
     c->y_loadings = c->x_loadings + x;
     c->work = c->y_loadings + y;
-    if (pythia__basis_init(&c->x, rows, p) != PYTHIA_OK || pythia__basis_init(&c->y, rows, q) != PYTHIA_OK) {
+    if (pythia__basis_init(&c->x, rows, p) != PYTHIA_OK ||
+        pythia__basis_init(&c->y, rows, q) != PYTHIA_OK) {
         pythia_cca_destroy(c);
         return PYTHIA_ENOMEM;
     }
@@ -61,7 +62,8 @@ static void fix_signs(struct pythia_cca *c, size_t count)
         double largest = 0;
         for (size_t j = 0; j < c->x.columns; j++) {
             double loading = c->x_loadings[j * count + k];
-            if (fabs(loading) > fabs(largest) * (1 + 1e-9)) /* rounding shall not choose among equals */
+            if (fabs(loading) >
+                fabs(largest) * (1 + 1e-9)) /* rounding shall not choose among equals */
                 largest = loading;
         }
         if (largest >= 0)
@@ -103,8 +105,8 @@ static int solve(struct pythia_cca *c, struct pythia_cca_result *out)
     return PYTHIA_OK;
 }
 
-int pythia_cca_fit(struct pythia_cca *c, const double *x, size_t p, const double *y, size_t q, size_t n,
-                   struct pythia_cca_result *out)
+int pythia_cca_fit(struct pythia_cca *c, const double *x, size_t p, const double *y, size_t q,
+                   size_t n, struct pythia_cca_result *out)
 {
     if (n < 1 || n > c->x.rows_max || p < 1 || p > c->p || q < 1 || q > c->q)
         return PYTHIA_EINVAL;
@@ -137,8 +139,9 @@ static void cosines_of_correlations(struct pythia_cca *c, const double *rxy)
         }
 }
 
-int pythia_cca_fit_correlations(struct pythia_cca *c, const double *rxx, size_t p, const double *ryy,
-                                size_t q, const double *rxy, struct pythia_cca_result *out)
+int pythia_cca_fit_correlations(struct pythia_cca *c, const double *rxx, size_t p,
+                                const double *ryy, size_t q, const double *rxy,
+                                struct pythia_cca_result *out)
 {
     if (p < 1 || p > c->p || q < 1 || q > c->q)
         return PYTHIA_EINVAL;

@@ -29,8 +29,8 @@ const char *pythia_column_skip_text(enum pythia_column_skip skip)
     return texts[skip];
 }
 
-/* The different values behind average ranks of `n` of them: two equal values have one rank, and twice a rank
- * is a whole number of at most 2n. */
+/* The different values behind average ranks of `n` of them: two equal values have one rank, and
+ * twice a rank is a whole number of at most 2n. */
 static int count_distinct(const double *ranks, size_t n, size_t *out)
 {
     unsigned char *seen = pythia_calloc(2 * n + 1, 1);
@@ -83,7 +83,8 @@ static enum pythia_column_skip judge_numbers(const struct pythia_column *c, cons
         return PYTHIA_COLUMN_USED;
     if (c->looks_like_id && x->whole)
         return PYTHIA_COLUMN_ID;
-    double follows = fabs(pythia_ranks_pearson(x->ranks, x->places, x->count)); /* NaN without a time */
+    /* Without a time all places are the same, and the correlation is NaN. */
+    double follows = fabs(pythia_ranks_pearson(x->ranks, x->places, x->count));
     if (follows >= (x->whole ? FOLLOWS : FOLLOWS_FULL))
         return PYTHIA_COLUMN_SEQUENCE;
     return PYTHIA_COLUMN_USED;
@@ -124,20 +125,21 @@ out:
     return status;
 }
 
-/* Which regressor each level has: REFERENCE is none, and POOL is what becomes of rare levels. */
-enum { REFERENCE = UINT32_MAX, POOL = UINT32_MAX - 1 };
+/* Instead of a regressor: the level that all others are held against, and the pool of rare ones. */
+#define REFERENCE SIZE_MAX
+#define POOL      (SIZE_MAX - 1)
 
 struct levels {
-    size_t *rows;        /* of each level, and of missing in the last place */
-    uint32_t *regressor; /* of each level, and of missing */
-    uint32_t count;      /* level_count + 1 */
-    size_t pooled;       /* rows of the levels in the pool */
+    size_t *rows;      /* of each level, and of missing in the last place */
+    size_t *regressor; /* of each level, and of missing */
+    size_t count;      /* level_count + 1 */
+    size_t pooled;     /* rows of the levels in the pool */
     size_t present, distinct;
 };
 
 static int count_levels(const struct pythia_column *c, size_t n, struct levels *l)
 {
-    l->count = c->level_count + 1;
+    l->count = (size_t)c->level_count + 1;
     l->rows = pythia_calloc(l->count, sizeof(*l->rows));
     l->regressor = pythia_calloc(l->count, sizeof(*l->regressor));
     if (!l->rows || !l->regressor)
@@ -168,18 +170,17 @@ static enum pythia_column_skip judge_levels(const struct levels *l, size_t missi
 /* Give each level its regressor. Returns how many there are. */
 static size_t assign_regressors(struct levels *l)
 {
-    uint32_t frequent = 0, next = 0;
-    size_t pooled = 0;
-    for (uint32_t k = 1; k < l->count; k++)
+    size_t frequent = 0, next = 0, pooled = 0;
+    for (size_t k = 1; k < l->count; k++)
         if (l->rows[k] > l->rows[frequent])
             frequent = k;
-    for (uint32_t k = 0; k < l->count; k++) {
+    for (size_t k = 0; k < l->count; k++) {
         bool rare = l->rows[k] < PYTHIA_COLUMN_LEVEL_MIN;
         pooled += rare ? l->rows[k] : 0;
         l->regressor[k] = k == frequent ? REFERENCE : rare ? POOL : next++;
     }
-    uint32_t pool = pooled < PYTHIA_COLUMN_LEVEL_MIN ? REFERENCE : next++;
-    for (uint32_t k = 0; k < l->count; k++)
+    size_t pool = pooled < PYTHIA_COLUMN_LEVEL_MIN ? REFERENCE : next++;
+    for (size_t k = 0; k < l->count; k++)
         if (l->regressor[k] == POOL)
             l->regressor[k] = pool;
     return next;

@@ -1,18 +1,21 @@
 /* The dip in O(n) for a sorted sample, after Hartigan and Hartigan (1985).
  *
- * Count in steps: value i (from 0) lifts the empirical distribution function from i, its lower corner, to
- * i + 1, its upper corner. A unimodal function is convex below its mode and concave above, so the candidates
- * are the greatest convex minorant of the lower corners and the least concave majorant of the upper ones:
+ * Count in steps: value i (from 0) lifts the empirical distribution function from i, its lower
+ * corner, to i + 1, its upper corner. A unimodal function is convex below its mode and concave
+ * above, so the candidates are the greatest convex minorant of the lower corners and the least
+ * concave majorant of the upper ones:
  *
- *        majorant  .-----o          Where the two are farthest apart, the mode is: at a vertex of one that
- *                .' .---'           lies above or below an edge of the other. What is left of it must
- *               o--'   .'           follow the minorant, what is right of it the majorant, and the
- *             .'     .'             distance of the steps to those two is paid. Then the same is asked of
- *            o.____.o  minorant     the narrower interval, until it costs less than was paid already.
+ *        majorant  .-----o        Where the two are farthest apart, the mode is: at a vertex of
+ *                .' .---'         one that lies above or below an edge of the other. What is left
+ *               o--'   .'         of it must follow the minorant, what is right of it the majorant,
+ *             .'     .'           and the distance of the steps to those two is paid. Then the same
+ *            o.____.o  minorant   is asked of the narrower interval, until it costs less than was
+ *                                 paid already.
  *
- * A vertex of a hull stays one when points are taken away at the far end. So the vertex before each point on
- * the minorant of all up to it, and the vertex after each point on the majorant of all from it on, are found
- * once; the hulls of every narrower interval are read by following those links. */
+ * A vertex of a hull stays one when points are taken away at the far end. So the vertex before each
+ * point on the minorant of all up to it, and the vertex after each point on the majorant of all
+ * from it on, are found once; the hulls of every narrower interval are read by following those
+ * links. */
 #include "pythia/dip.h"
 
 #include <assert.h>
@@ -22,7 +25,8 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define ROUNDING 1e-9 /* relative, for dips that are the smallest possible but for their last digits */
+#define ROUNDING                                                                                   \
+    1e-9 /* relative, for dips that are the smallest possible but for their last digits */
 
 struct hulls {
     const double *x;
@@ -31,8 +35,8 @@ struct hulls {
     size_t minorant_count, majorant_count;
 };
 
-/* Whether the way from a over b to c turns left: its slope grows. Ties make vertical ways, hence the
- * products instead of quotients. */
+/* Whether the way from a over b to c turns left: its slope grows. Ties make vertical ways, hence
+ * the products instead of quotients. */
 static int turns_left(const double *x, size_t a, size_t b, size_t c)
 {
     return (double)(b - a) * (x[c] - x[b]) < (double)(c - b) * (x[b] - x[a]);
@@ -77,14 +81,16 @@ static void list_vertices(struct hulls *h, size_t low, size_t high)
     h->majorant[h->majorant_count++] = high;
 }
 
-/* The height that the straight way from point a to point b gains up to point i; none on a vertical one. */
+/* The height that the straight way from point a to point b gains up to point i; none on a vertical
+ * one. */
 static double gain(const double *x, size_t a, size_t b, size_t i)
 {
     return x[b] > x[a] ? (x[i] - x[a]) * (double)(b - a) / (x[b] - x[a]) : 0;
 }
 
-/* The widest gap between the hulls, in steps, and the interval it leaves as the place of the mode. The last
- * of equal gaps wins. Without a vertex inside, the gap is one step and the interval stays. */
+/* The widest gap between the hulls, in steps, and the interval it leaves as the place of the mode.
+ * The last of equal gaps wins. Without a vertex inside, the gap is one step and the interval
+ * stays. */
 static double widest_gap(const struct hulls *h, size_t *low, size_t *high)
 {
     double widest = 1;
@@ -197,8 +203,8 @@ double pythia_dip_p(double dip, size_t n)
         double a = 1 / sqrt(pythia__dip_table[row].n), b = 1 / sqrt(pythia__dip_table[row + 1].n);
         weight = (a - 1 / root) / (a - b);
     }
-    /* The smallest dip, 1/(2n), has a probability of its own: several quantiles are equal to it, and the
-     * p value of reaching it is 1. */
+    /* The smallest dip, 1/(2n), has a probability of its own: several quantiles are equal to it,
+     * and the p value of reaching it is 1. */
     double scaled = root * dip, before = quantile(row, weight, 0);
     if (dip <= 0.5 / (double)n * (1 + ROUNDING) || scaled <= before)
         return 1;

@@ -5,7 +5,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "groups.h"
+#include "samples.h"
 #include "pythia/mem.h"
 #include "pythia/moments.h"
 #include "pythia/status.h"
@@ -15,8 +15,8 @@ static const struct pythia_test_result undefined = {NAN, NAN, NAN, NAN, NAN};
 int pythia_dispersion_anova(const double *x, const uint32_t *group, size_t n, size_t groups,
                             struct pythia_test_result *out)
 {
-    struct pythia__groups_squares s;
-    int status = pythia__groups_squares(x, group, n, groups, &s);
+    struct pythia__samples_squares s;
+    int status = pythia__samples_squares(x, group, n, groups, &s);
     if (status != PYTHIA_OK)
         return status;
     *out = undefined;
@@ -43,7 +43,7 @@ int pythia_dispersion_brown_forsythe(const double *x, const uint32_t *group, siz
 {
     double *deviations = pythia_calloc(n, sizeof(*deviations));
     int status =
-        deviations ? pythia__groups_deviations(x, group, n, groups, deviations) : PYTHIA_ENOMEM;
+        deviations ? pythia__samples_deviations(x, group, n, groups, deviations) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK)
         status = pythia_dispersion_anova(deviations, group, n, groups, out);
     pythia_free(deviations);
@@ -90,14 +90,14 @@ int pythia_dispersion_fligner_killeen(const double *x, const uint32_t *group, si
     if (!scores)
         return PYTHIA_ENOMEM;
     double *deviations = scores + n;
-    int status = pythia__groups_deviations(x, group, n, groups, deviations);
+    int status = pythia__samples_deviations(x, group, n, groups, deviations);
     if (status == PYTHIA_OK)
         status = pythia_ranks_mid(deviations, n, scores);
     if (status != PYTHIA_OK)
         goto out;
     for (size_t i = 0; i < n; i++)
         scores[i] = gsl_cdf_ugaussian_Pinv(.5 + scores[i] / (double)(n + 1) / 2);
-    status = pythia__groups_chi_squared(scores, group, n, groups, out);
+    status = pythia__samples_chi_squared(scores, group, n, groups, out);
     if (status == PYTHIA_OK && !((double)n > out->df1 + 1))
         *out = undefined;
 out:

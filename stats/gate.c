@@ -19,8 +19,7 @@ double pythia_gate_permutation_p(uint64_t at_least, uint64_t permutations)
     return (1 + (double)at_least) / (1 + (double)permutations);
 }
 
-/* The step-up rule: walk from the largest p down and carry the smallest p * factor * count /
- * rank. */
+/* The step-up rule: from the largest p down, carry the smallest p * factor * count / rank. */
 static int step_up(const double *p, size_t n, bool any_dependence, double *adjusted)
 {
     size_t *order = pythia_calloc(n, sizeof(*order)), count = 0;
@@ -79,4 +78,28 @@ bool pythia_gate_separated(const struct pythia_share *shares, size_t k, size_t *
             return false;
     *top = best;
     return true;
+}
+
+int pythia_gate_localise(const double *x, size_t n, size_t k, double level, bool *found, size_t *top)
+{
+    struct pythia_share *shares = pythia_calloc(k, sizeof(*shares));
+    if (!shares)
+        return PYTHIA_ENOMEM;
+    struct pythia_share_options clip = PYTHIA_SHARE_OPTIONS_DEFAULT;
+    size_t first = k, second = k;
+    bool both = true;
+    int status = PYTHIA_OK;
+    clip.level = level;
+    for (int pass = 0; pass < 2 && both && status == PYTHIA_OK; pass++) {
+        status = pythia_shares(x, n, k, &clip, shares);
+        both = status == PYTHIA_OK && pythia_gate_separated(shares, k, pass ? &second : &first);
+        clip.clip_top *= 3;
+    }
+    pythia_free(shares);
+    if (status != PYTHIA_OK)
+        return status;
+    *found = both && first == second;
+    if (*found)
+        *top = first;
+    return PYTHIA_OK;
 }

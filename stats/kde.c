@@ -18,9 +18,8 @@ struct pythia_grid pythia_kde_grid(double low, double high, double bandwidth, si
 {
     double span = high - low + 2 * MARGIN * bandwidth;
     double intervals = fmin(ceil(span / bandwidth * FINENESS), (double)(most - 1));
-    return (struct pythia_grid){.low = low - MARGIN * bandwidth,
-                                .step = span / intervals,
-                                .count = (size_t)intervals + 1};
+    return (struct pythia_grid){
+        .low = low - MARGIN * bandwidth, .step = span / intervals, .count = (size_t)intervals + 1};
 }
 
 static void bin_values(const double *x, size_t n, const struct pythia_grid *g, double *bins)
@@ -55,7 +54,8 @@ int pythia_kde_estimate(const double *x, size_t n, double bandwidth, const struc
     for (size_t b = 0; b < count; b++) {
         if (bins[b] == 0)
             continue;
-        size_t first = b > window ? b - window : 0, end = b + window < count ? b + window + 1 : count;
+        size_t first = b > window ? b - window : 0,
+               end = b + window < count ? b + window + 1 : count;
         for (size_t i = first; i < b; i++)
             density[i] += bins[b] * kernel[b - i];
         for (size_t i = b; i < end; i++)
@@ -71,7 +71,8 @@ size_t pythia_kde_modes(const double *density, size_t count, size_t *peaks, size
     for (size_t i = 0; i < count; i++)
         highest = fmax(highest, density[i]);
     double ripple = ROUNDING * highest;
-    size_t modes = 0, first = 0, last = 0; /* the extreme stretch since the extremum recorded last */
+    size_t modes = 0, first = 0,
+           last = 0; /* the extreme stretch since the extremum recorded last */
     bool rising = true;
     for (size_t i = 1; i < count; i++) {
         double change = rising ? density[i] - density[first] : density[first] - density[i];

@@ -7,6 +7,7 @@
 #include <gsl/gsl_math.h>
 
 #include "pythia/mem.h"
+#include "pythia/moments.h"
 #include "pythia/status.h"
 
 #define STARTS      3
@@ -27,20 +28,18 @@ static void set_by_parts(const struct sample *s, const size_t *ends, struct pyth
 {
     size_t first = 0;
     for (size_t k = 0; k < m->count; k++) {
-        double size = (double)(ends[k] - first), mean = 0, squares = 0;
+        struct pythia_moments part = {0};
         for (size_t i = first; i < ends[k]; i++)
-            mean += s->x[i] / size;
-        for (size_t i = first; i < ends[k]; i++)
-            squares += (s->x[i] - mean) * (s->x[i] - mean);
-        m->weights[k] = size / (double)s->n;
-        m->means[k] = mean;
-        m->sds[k] = fmax(sqrt(squares / size), s->least_sd);
+            pythia_moments_add(&part, s->x[i]);
+        m->weights[k] = (double)part.n / (double)s->n;
+        m->means[k] = part.mean;
+        m->sds[k] = fmax(sqrt(part.m2 / (double)part.n), s->least_sd);
         first = ends[k];
     }
 }
 
-/* No component shall fall onto a few values that happen to be close, or onto one value of a coarse clock, whose
- * tick is the smallest gap once two values are equal. */
+/* No component shall fall onto a few values that happen to be close, or onto one value of a coarse
+ * clock, whose tick is the smallest gap once two values are equal. */
 static double least_sd(const struct sample *s)
 {
     struct pythia_mixture whole = {.count = 1};
@@ -55,7 +54,8 @@ static double least_sd(const struct sample *s)
     return fmax(LEAST_SD * whole.sds[0], ties ? gap / sqrt(12) : 0);
 }
 
-/* Move the ends of the parts until each value lies in the part of the nearest mean (k means in order). */
+/* Move the ends of the parts until each value lies in the part of the nearest mean (k means in
+ * order). */
 static void improve_parts(const struct sample *s, size_t count, size_t *ends)
 {
     struct pythia_mixture m = {.count = count};
@@ -90,8 +90,8 @@ static void choose_start(const struct sample *s, int start, struct pythia_mixtur
     set_by_parts(s, ends, m);
 }
 
-/* One step: the responsibilities of the components for each value, and the parameters that follow. Returns
- * the log-likelihood before the step. */
+/* One step: the responsibilities of the components for each value, and the parameters that follow.
+ * Returns the log-likelihood before the step. */
 static double climb(const struct sample *s, struct pythia_mixture *m, double *shares)
 {
     double total = 0, log_weights[PYTHIA_MIXTURE_MAX];

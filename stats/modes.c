@@ -14,15 +14,18 @@
 #include "pythia/shares.h"
 #include "pythia/status.h"
 
-#define SMOOTHING    1.4 /* bandwidths of Sheather and Jones: theirs is made for the density, not its bumps */
-#define LEVEL        0.01
-#define LEAST_SHARE  0.02
-#define LEAST_COUNT  3
-#define CLIPPED      0.005
-#define GRID_MAX     8192
-#define HALVINGS     5 /* of the bandwidth, in search of a mode that is known to be there */
+/* Bandwidths of Sheather and Jones: theirs is made for the density, not for its bumps. */
+#define SMOOTHING 1.4
 
-/* The candidates: peaks and the valleys between them, as positions on the log scale, and the heights. */
+#define LEVEL       0.01
+#define LEAST_SHARE 0.02
+#define LEAST_COUNT 3
+#define CLIPPED     0.005
+#define GRID_MAX    8192
+#define HALVINGS    5 /* of the bandwidth, in search of a mode that is known to be there */
+
+/* The candidates: peaks and the valleys between them, as positions on the log scale, and the
+ * heights. */
 struct landscape {
     const double *logs; /* ascending, n */
     size_t n, count;    /* values; peaks */
@@ -49,7 +52,8 @@ static unsigned count_around(const struct landscape *l, double center, double ha
                       count_below(l->logs, l->n, center - half_width));
 }
 
-/* The probability of so few values around valley i if it were as high as the lower peak beside it. */
+/* The probability of so few values around valley i if it were as high as the lower peak beside
+ * it. */
 static double flatness(const struct landscape *l, size_t i)
 {
     size_t lower = l->peak_heights[i] < l->peak_heights[i + 1] ? i : i + 1;
@@ -82,8 +86,8 @@ static size_t mass(const struct landscape *l, size_t mode)
     return end - (mode > 0 ? count_below(l->logs, l->n, l->valleys[mode - 1]) : 0);
 }
 
-/* The mode with the fewest values goes first, and over the higher of its two valleys: so the wiggles of a small
- * mode become one before any of them is given to a larger one. */
+/* The mode with the fewest values goes first, and over the higher of its two valleys: so the
+ * wiggles of a small mode become one before any of them is given to a larger one. */
 static void join_small_modes(struct landscape *l)
 {
     double least = fmax(LEAST_SHARE * (double)l->n, LEAST_COUNT);
@@ -100,8 +104,9 @@ static void join_small_modes(struct landscape *l)
     }
 }
 
-/* Of the valleys that may be chance the shallowest goes first, by its height over that of its lower peak: the
- * binomial test says when to stop, but not where to begin, for it finds nothing as flat as a mode of few values. */
+/* Of the valleys that may be chance the shallowest goes first, by its height over that of its lower
+ * peak: the binomial test says when to stop, but not where to begin, for it finds nothing as flat
+ * as a mode of few values. */
 static void fill_flat_valleys(struct landscape *l, size_t at_least)
 {
     double level = LEVEL / (double)(l->count > 1 ? l->count - 1 : 1);

@@ -82,5 +82,5 @@ double pythia_comoments_covariance(const struct pythia_comoments *c)
 
 double pythia_comoments_slope(const struct pythia_comoments *c)
 {
-    return c->n > 1 && c->m2_x != 0 ? c->c_xy / c->m2_x : NAN;
+    return c->c_xy / c->m2_x; /* 0 / 0 below 2 pairs and for a constant x */
 }

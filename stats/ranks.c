@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "groups.h"
+#include "samples.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -162,7 +162,7 @@ int pythia_ranks_kruskal_wallis(const double *x, const uint32_t *group, size_t n
     double *ranks = pythia_calloc(n, sizeof(*ranks));
     int status = ranks ? pythia_ranks_mid(x, n, ranks) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK) /* H is n - 1 times the ranks' eta squared, ties and all */
-        status = pythia__groups_chi_squared(ranks, group, n, groups, out);
+        status = pythia__samples_chi_squared(ranks, group, n, groups, out);
     pythia_free(ranks);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "pythia/kde.h"
 #include "pythia/mem.h"
+#include "pythia/moments.h"
 #include "pythia/random.h"
 #include "pythia/status.h"
 
@@ -12,8 +13,8 @@
 #define BISECTIONS 30
 #define LEAST      4 /* values */
 
-/* The number of modes never grows with the bandwidth of a Gaussian kernel (Silverman 1981), so the critical
- * one is found by bisection. */
+/* The number of modes never grows with the bandwidth of a Gaussian kernel (Silverman 1981), so the
+ * critical one is found by bisection. */
 static int count_modes(const double *x, size_t n, double bandwidth, double *density, size_t *count)
 {
     double low = INFINITY, high = -INFINITY;
@@ -47,14 +48,15 @@ static int critical_bandwidth(const double *sorted, size_t n, double *density, d
     return PYTHIA_OK;
 }
 
-/* Draw from the kernel density at the critical bandwidth, shrunk so that its variance is the sample's. */
-static void draw(const double *x, size_t n, double mean, double variance, double bandwidth,
+/* Draw from the kernel density at the critical bandwidth, shrunk so that its variance is the
+ * sample's. */
+static void draw(const double *x, size_t n, const struct pythia_moments *m, double bandwidth,
                  struct pythia_random *r, double *drawn)
 {
-    double shrink = 1 / sqrt(1 + bandwidth * bandwidth / variance);
+    double variance = m->m2 / (double)n, shrink = 1 / sqrt(1 + bandwidth * bandwidth / variance);
     for (size_t i = 0; i < n; i++) {
         double value = x[pythia_random_below(r, n)] + bandwidth * pythia_random_normal(r);
-        drawn[i] = mean + (value - mean) * shrink;
+        drawn[i] = m->mean + (value - m->mean) * shrink;
     }
 }
 
@@ -68,21 +70,20 @@ int pythia_silverman_test(const double *sorted, size_t n, size_t repetitions, ui
     double *density = pythia_calloc(POINTS + n, sizeof(*density)), bandwidth = NAN;
     if (!density)
         return PYTHIA_ENOMEM;
-    double *drawn = density + POINTS, mean = 0, variance = 0;
+    double *drawn = density + POINTS;
+    struct pythia_moments m = {0};
     int status = critical_bandwidth(sorted, n, density, &bandwidth);
     if (status != PYTHIA_OK)
         goto out;
     for (size_t i = 0; i < n; i++)
-        mean += sorted[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        variance += (sorted[i] - mean) * (sorted[i] - mean) / (double)n;
+        pythia_moments_add(&m, sorted[i]);
 
     struct pythia_random r;
     pythia_random_init(&r, seed);
     size_t more = 0;
     for (size_t k = 0; k < repetitions; k++) {
         size_t count;
-        draw(sorted, n, mean, variance, bandwidth, &r, drawn);
+        draw(sorted, n, &m, bandwidth, &r, drawn);
         status = count_modes(drawn, n, bandwidth, density, &count);
         if (status != PYTHIA_OK)
             goto out;

@@ -21,11 +21,13 @@ static double sum_of(const double *x, size_t n)
     return sum;
 }
 
-/* The cut that leaves the most between the groups, as the number of rows below it; 0: there is none. With a
- * response centred, what lies between is s^2 / k + s^2 / (n - k), s the sum of the k rows below. */
+/* The cut that leaves the most between the groups, as the number of rows below it; 0: there is
+ * none. With a response centred, what lies between is s^2 / k + s^2 / (n - k), s the sum of the k
+ * rows below. */
 static size_t best_cut(const struct line *l, struct pythia_split *s)
 {
-    double n = (double)l->count, mean = sum_of(l->responses, l->count) / n, total = 0, below = 0, most = 0;
+    double n = (double)l->count, mean = sum_of(l->responses, l->count) / n, total = 0, below = 0,
+           most = 0;
     size_t best = 0;
     for (size_t i = 0; i < l->count; i++)
         total += (l->responses[i] - mean) * (l->responses[i] - mean);
@@ -84,12 +86,14 @@ static int split_by(const double *keys, const double *response, size_t n, struct
     return status;
 }
 
-/* Levels in the order of their mean responses, then as numbers: the slow group is what lies above the cut. */
+/* Levels in the order of their mean responses, then as numbers: the slow group is what lies above
+ * the cut. */
 static int split_levels(const struct pythia_column *c, const double *response, size_t n,
                         struct pythia_split *s)
 {
     size_t levels = c->level_count;
-    double *means = pythia_calloc(levels + 1, 3 * sizeof(*means)), *keys = pythia_calloc(n, sizeof(*keys));
+    double *means = pythia_calloc(levels + 1, 3 * sizeof(*means)),
+           *keys = pythia_calloc(n, sizeof(*keys));
     size_t *order = pythia_calloc(levels + 1, sizeof(*order));
     int status = means && keys && order ? PYTHIA_OK : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK)
@@ -178,7 +182,8 @@ int pythia_split_find(const struct pythia_column *column, const double *response
     return status;
 }
 
-int pythia_split_side(const struct pythia_split *split, const struct pythia_column *column, size_t row)
+int pythia_split_side(const struct pythia_split *split, const struct pythia_column *column,
+                      size_t row)
 {
     bool present = is_present(column, row);
     if (isnan(split->share) || (!present && !split->by_absence))

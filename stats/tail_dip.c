@@ -6,8 +6,8 @@
 #include "pythia/log_sample.h"
 #include "pythia/status.h"
 
-/* Test the upper `size` values. The part with the smallest p decides; where several have the least the
- * table gives, the one with the largest dip for its size. */
+/* Test the upper `size` values. The part with the smallest p decides; where several have the least
+ * the table gives, the one with the largest dip for its size. */
 static int test_tail(const struct pythia_log_sample *s, size_t size, struct pythia_tail_dip *best)
 {
     struct pythia_dip d;

@@ -148,7 +148,7 @@ double pythia_tdigest_quantile(struct pythia_tdigest *t, double q)
     double last_rank = 0, last_value = t->min;
     for (size_t i = 0; i < t->clusters; i++) {
         double middle = before + (t->all[i].weight - 1) / 2, value = t->all[i].mean;
-        if (middle >= rank && middle > last_rank)
+        if (middle > rank)
             return last_value + (value - last_value) * (rank - last_rank) / (middle - last_rank);
         last_rank = middle;
         last_value = value;

@@ -2,16 +2,16 @@
  *
  *     make_dip_table SEED DIVISOR THREADS > stats/dip_table.c
  *
- * DIVISOR divides the repetitions of every size: 1 for the committed table, more for a quick look. The
- * result depends on SEED and DIVISOR but not on THREADS: each repetition has a generator of its own. */
+ * DIVISOR divides the repetitions of every size: 1 for the committed table, more for a quick look.
+ * The result depends on SEED and DIVISOR but not on THREADS: each repetition has a generator of its
+ * own. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <pthread.h>
 
 #include "../dip_table.h"
 #include "pythia/dip.h"
@@ -24,20 +24,22 @@
 
 /* The last one is the reach of the table. */
 static const char *const probabilities[PYTHIA__DIP_PROBABILITIES] = {
-    "0",    "0.01", "0.02",  "0.05", "0.1",    "0.2",   "0.3",    "0.4",     "0.5",     "0.6",    "0.7",
-    "0.75", "0.8",  "0.85",  "0.9",  "0.925",  "0.95",  "0.96",   "0.97",    "0.975",   "0.98",   "0.985",
-    "0.99", "0.9925", "0.995", "0.9975", "0.999", "0.9995", "0.9998", "0.9999", "0.99995", "0.99998", "0.99999",
+    "0",      "0.01",   "0.02",   "0.05",    "0.1",     "0.2",     "0.3",   "0.4",    "0.5",
+    "0.6",    "0.7",    "0.75",   "0.8",     "0.85",    "0.9",     "0.925", "0.95",   "0.96",
+    "0.97",   "0.975",  "0.98",   "0.985",   "0.99",    "0.9925",  "0.995", "0.9975", "0.999",
+    "0.9995", "0.9998", "0.9999", "0.99995", "0.99998", "0.99999",
 };
 
-/* A million repetitions, and fewer where one takes milliseconds: there the quantiles of sqrt(n) * dip
- * have nearly settled, and what is left is noise below 1 % at the probability 0.9999. */
+/* A million repetitions, and fewer where one takes milliseconds: there the quantiles of sqrt(n) *
+ * dip have nearly settled, and what is left is noise below 1 % at the probability 0.9999. */
 static const struct {
     uint32_t n, repetitions;
 } sizes[PYTHIA__DIP_SIZES] = {
-    {4, 1000000},    {5, 1000000},    {6, 1000000},    {7, 1000000},    {8, 1000000},   {9, 1000000},
-    {10, 1000000},   {15, 1000000},   {20, 1000000},   {30, 1000000},   {50, 1000000},  {100, 1000000},
-    {200, 1000000},  {500, 1000000},  {1000, 1000000}, {2000, 1000000}, {5000, 1000000}, {10000, 1000000},
-    {20000, 700000}, {40000, 400000}, {72000, 300000},
+    {4, 1000000},    {5, 1000000},    {6, 1000000},     {7, 1000000},    {8, 1000000},
+    {9, 1000000},    {10, 1000000},   {15, 1000000},    {20, 1000000},   {30, 1000000},
+    {50, 1000000},   {100, 1000000},  {200, 1000000},   {500, 1000000},  {1000, 1000000},
+    {2000, 1000000}, {5000, 1000000}, {10000, 1000000}, {20000, 700000}, {40000, 400000},
+    {72000, 300000},
 };
 
 /* A share of the repetitions of one size: every `step`-th from `first` on. */
@@ -49,8 +51,8 @@ struct task {
     int status;
 };
 
-/* Order statistics of uniform values are, up to a factor that the dip does not see, the running sums of
- * exponential ones: no sort is needed. */
+/* Order statistics of uniform values are, up to a factor that the dip does not see, the running
+ * sums of exponential ones: no sort is needed. */
 static void *simulate(void *argument)
 {
     struct task *t = argument;
@@ -79,12 +81,9 @@ static int simulate_in_threads(uint64_t seed, uint32_t n, uint32_t repetitions, 
     uint32_t started = 0;
     int status = PYTHIA_OK;
     for (; started < threads; started++) {
-        tasks[started] = (struct task){.seed = seed,
-                                       .n = n,
-                                       .repetitions = repetitions,
-                                       .first = started,
-                                       .step = threads,
-                                       .dips = dips};
+        tasks[started] = (struct task){
+            .seed = seed, .n = n, .repetitions = repetitions, .first = started, .step = threads};
+        tasks[started].dips = dips;
         if (pthread_create(&tasks[started].thread, NULL, simulate, &tasks[started]) != 0) {
             status = PYTHIA_ELIMIT;
             break;
@@ -118,7 +117,9 @@ static int print_row(uint64_t seed, uint32_t n, uint32_t repetitions, uint32_t t
     for (size_t k = 0; k < PYTHIA__DIP_PROBABILITIES; k++) {
         double rank = ceil(strtod(probabilities[k], NULL) * repetitions);
         size_t index = rank < 1 ? 0 : (size_t)rank - 1;
-        const char *end = k + 1 == PYTHIA__DIP_PROBABILITIES ? "}},\n" : k % 7 == 6 ? ",\n      " : ", ";
+        const char *end = k + 1 == PYTHIA__DIP_PROBABILITIES ? "}},\n"
+                          : k % 7 == 6                       ? ",\n      "
+                                                             : ", ";
         printf("%.7g%s", dips[index], end);
     }
     (void)fflush(stdout);
@@ -129,12 +130,15 @@ out:
 
 static void print_head(uint64_t seed, uint32_t divisor)
 {
-    printf("/* Made by `make_dip_table %" PRIu64 " %" PRIu32 " THREADS`: do not edit. */\n", seed, divisor);
+    printf("/* Made by `make_dip_table %" PRIu64 " %" PRIu32 " THREADS`: do not edit. */\n", seed,
+           divisor);
     printf("#include \"dip_table.h\"\n\n/* clang-format off */\n");
     printf("const double pythia__dip_probabilities[PYTHIA__DIP_PROBABILITIES] = {\n    ");
     for (size_t k = 0; k < PYTHIA__DIP_PROBABILITIES; k++)
         printf("%s%s", probabilities[k],
-               k + 1 == PYTHIA__DIP_PROBABILITIES ? ",\n};\n\n" : k % 11 == 10 ? ",\n    " : ", ");
+               k + 1 == PYTHIA__DIP_PROBABILITIES ? ",\n};\n\n"
+               : k % 11 == 10                     ? ",\n    "
+                                                  : ", ");
     printf("/* n, repetitions, quantiles of the dip */\n");
     printf("const struct pythia__dip_row pythia__dip_table[PYTHIA__DIP_SIZES] = {\n");
 }

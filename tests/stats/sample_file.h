@@ -8,8 +8,9 @@
 
 #include "check.h"
 
-/* Read at most `most` numbers of a file with numbers parted by commas and line ends, below a line of column
- * names if the name ends in .csv. Fails the test if it cannot. Returns how many there are. */
+/* Read at most `most` numbers of a file with numbers parted by commas and line ends, below a line
+ * of column names if the name ends in .csv. Fails the test if it cannot. Returns how many there
+ * are. */
 static inline size_t read_sample(const char *name, double *numbers, size_t most)
 {
     char path[512], line[512];

@@ -2,6 +2,7 @@
 
 #include "check.h"
 #include "pythia/association.h"
+#include "pythia/cca.h"
 #include "pythia/mem.h"
 #include "pythia/random.h"
 #include "pythia/ranks.h"
@@ -41,6 +42,12 @@ static struct pythia_association_input noise(size_t n, size_t columns, uint64_t 
                                              PYTHIA_ASSOCIATION_DEFAULTS};
 }
 
+/* The time of request i, of n, on edge e. */
+static double *cell(size_t e, size_t n, size_t i)
+{
+    return &durations[e * n + i];
+}
+
 /* The results in the order of rank; `a` is made by the caller. */
 static const struct pythia_association_result *asked(struct pythia_association *a,
                                                      const struct pythia_association_input *in)
@@ -52,8 +59,8 @@ static const struct pythia_association_result *asked(struct pythia_association *
     return results;
 }
 
-static const struct pythia_association_result *of_column(const struct pythia_association_result *results,
-                                                         size_t column)
+static const struct pythia_association_result *
+of_column(const struct pythia_association_result *results, size_t column)
 {
     while (results->column != column)
         results++;
@@ -74,7 +81,7 @@ static void the_queue_is_named_and_a_shuffled_one_is_not(void **state)
     struct pythia_association *a = created();
     for (size_t i = 0; i < 200; i++) {
         numbers[13][i] = (double)pythia_random_below(&r, 12);
-        durations[2 * 200 + i] = 1e6 * (10 + 5 * numbers[13][i] + pythia_random_normal(&r));
+        *cell(2, 200, i) = 1e6 * (10 + 5 * numbers[13][i] + pythia_random_normal(&r));
     }
     const struct pythia_association_result *best = asked(a, &in);
     assert_int_equal(best->column, 13);
@@ -89,6 +96,8 @@ static void the_queue_is_named_and_a_shuffled_one_is_not(void **state)
     assert_true(best->split.above && best->split.cut > 3 && best->split.cut < 8);
     assert_true(best->split_share > 0.5 && best->high_total > best->low_total + 15e6);
     assert_false(best[1].significant);
+    for (size_t k = 1; k < 20; k++)
+        assert_true(best[k].p <= best[k + 1].p);
 
     size_t order[200];
     double shuffled[200];
@@ -112,8 +121,8 @@ static void a_shift_between_edges_is_seen_with_opposite_signs(void **state)
     struct pythia_association *a = created();
     for (size_t i = 0; i < 200; i++) {
         double moved = 5e5 * tanh(numbers[4][i]);
-        durations[1 * 200 + i] += moved;
-        durations[3 * 200 + i] -= moved;
+        *cell(1, 200, i) += moved;
+        *cell(3, 200, i) -= moved;
     }
     const struct pythia_association_result *best = asked(a, &in);
     assert_int_equal(best->column, 4);
@@ -124,8 +133,8 @@ static void a_shift_between_edges_is_seen_with_opposite_signs(void **state)
     pythia_association_destroy(a);
 }
 
-/* With one edge and no numbers, r squared is the eta squared of the ranks: the Kruskal-Wallis statistic over n - 1,
- * and what is explained its adjusted form. */
+/* With one edge and no numbers, r squared is the eta squared of the ranks: the Kruskal-Wallis
+ * statistic over n - 1, and what is explained its adjusted form. */
 static void one_edge_and_levels_are_an_analysis_of_variance(void **state)
 {
     enum { N = 120 };
@@ -184,8 +193,8 @@ static void what_is_not_asked_says_why_and_comes_last(void **state)
     pythia_association_destroy(a);
 }
 
-/* Constant, partly missing, collinear and categorical keys: the collinear ones share a rank, the bad host is
- * named, and no figure of a tested key is NaN. */
+/* Constant, partly missing, collinear and categorical keys: the collinear ones share a rank, the
+ * bad host is named, and no figure of a tested key is NaN. */
 static void collinear_keys_share_a_rank_and_the_bad_host_is_named(void **state)
 {
     enum { N = 240 };
@@ -195,14 +204,15 @@ static void collinear_keys_share_a_rank_and_the_bad_host_is_named(void **state)
     keys[0].level_count = 6;
     for (size_t i = 0; i < N; i++) {
         levels[0][i] = (uint32_t)pythia_random_below(&r, 6);
-        numbers[3][i] = 8;                                       /* constant */
-        numbers[4][i] = -7 - 1e3 * numbers[1][i];                /* collinear with 1, downwards */
-        numbers[5][i] = i % 3 == 0 ? NAN : numbers[5][i];        /* missing in some */
-        durations[0 * N + i] += levels[0][i] == 4 ? 2e6 : 0;     /* the bad host */
-        durations[2 * N + i] *= exp(0.25 * tanh(numbers[1][i])); /* and another cause */
+        numbers[3][i] = 8;                                 /* constant */
+        numbers[4][i] = -7 - 1e3 * numbers[1][i];          /* collinear with 1, downwards */
+        numbers[5][i] = i % 3 == 0 ? NAN : numbers[5][i];  /* missing in some */
+        *cell(0, N, i) += levels[0][i] == 4 ? 2e6 : 0;     /* the bad host */
+        *cell(2, N, i) *= exp(0.25 * tanh(numbers[1][i])); /* and another cause */
     }
     const struct pythia_association_result *results = asked(a, &in);
-    const struct pythia_association_result *host = of_column(results, 0), *first = of_column(results, 1);
+    const struct pythia_association_result *host = of_column(results, 0),
+                                           *first = of_column(results, 1);
     const struct pythia_association_result *second = of_column(results, 4);
     assert_true(host->significant && host->confirmed);
     assert_int_equal(host->split.level_count, 1);
@@ -237,7 +247,7 @@ static void a_noisy_copy_is_a_proxy_of_the_cause(void **state)
     struct pythia_association *a = created();
     for (size_t i = 0; i < N; i++) {
         numbers[2][i] = 0.8 * numbers[6][i] + 0.6 * numbers[2][i];
-        durations[1 * N + i] *= exp(0.5 * tanh(numbers[6][i]));
+        *cell(1, N, i) *= exp(0.5 * tanh(numbers[6][i]));
     }
     const struct pythia_association_result *results = asked(a, &in);
     const struct pythia_association_result *proxy = of_column(results, 2);
@@ -258,8 +268,9 @@ static void a_sum_of_two_causes_gives_way_to_them(void **state)
     struct pythia_association *a = created();
     for (size_t i = 0; i < N; i++) {
         numbers[0][i] = numbers[1][i] + numbers[2][i] + 0.3 * numbers[0][i];
-        durations[1 * N + i] *= exp(0.3 * numbers[1][i] + 0.12 * numbers[2][i]);
-        durations[3 * N + i] *= exp(0.12 * numbers[1][i] + 0.3 * numbers[2][i]);
+        numbers[3][i] = numbers[0][i] + numbers[3][i]; /* stands behind what stands behind them */
+        *cell(1, N, i) *= exp(0.3 * numbers[1][i] + 0.12 * numbers[2][i]);
+        *cell(3, N, i) *= exp(0.12 * numbers[1][i] + 0.3 * numbers[2][i]);
     }
     const struct pythia_association_result *results = asked(a, &in);
     const struct pythia_association_result *sum = of_column(results, 0);
@@ -269,6 +280,8 @@ static void a_sum_of_two_causes_gives_way_to_them(void **state)
     assert_true(sum->significant && sum->explained > results[0].explained);
     assert_true(sum->proxy_of == 1 || sum->proxy_of == 2);
     assert_int_equal(sum->rank, 3);
+    assert_true(of_column(results, 3)->significant);
+    assert_true(of_column(results, 3)->proxy_of == 1 || of_column(results, 3)->proxy_of == 2);
     pythia_association_destroy(a);
 }
 
@@ -278,10 +291,11 @@ static void confounders_are_taken_out_of_everything(void **state)
     struct pythia_association_input in = noise(N, 5, 8);
     struct pythia_association *a = created();
     for (size_t i = 0; i < N; i++) {
-        numbers[1][i] = numbers[0][i] + 0.5 * numbers[1][i]; /* goes with the load 0, and does nothing */
-        numbers[2][i] = 3 * numbers[0][i] + 1;               /* is the load */
-        durations[0 * N + i] *= exp(0.3 * numbers[0][i]);
-        durations[2 * N + i] *= exp(0.2 * numbers[3][i]);
+        numbers[1][i] =
+            numbers[0][i] + 0.5 * numbers[1][i]; /* goes with the load 0, and does nothing */
+        numbers[2][i] = 3 * numbers[0][i] + 1;   /* is the load */
+        *cell(0, N, i) *= exp(0.3 * numbers[0][i]);
+        *cell(2, N, i) *= exp(0.2 * numbers[3][i]);
     }
     const struct pythia_association_result *results = asked(a, &in);
     assert_int_equal(results[0].column, 0);
@@ -296,13 +310,113 @@ static void confounders_are_taken_out_of_everything(void **state)
     pythia_association_destroy(a);
 }
 
+/* The correlation of x and y without what either shares with z, from the three correlations. */
+static double partial(double xy, double xz, double yz)
+{
+    return (xy - xz * yz) / sqrt((1 - xz * xz) * (1 - yz * yz));
+}
+
+/* One edge y, a confounder c, a key x, and another key z that explains more: the partial
+ * correlations of their ranks, of first and second order, by the textbook's recursion. */
+static void p_values_are_those_of_partial_correlations(void **state)
+{
+    enum { N = 60, C = 0, X = 1, Z = 2, Y = 3 };
+    struct pythia_association_input in = noise(N, 3, 17);
+    struct pythia_association *a = created();
+    double ranks[4][N], r0[4][4], r1[4][4];
+    in.edges = 1;
+    keys[C].confounder = true;
+    for (size_t i = 0; i < N; i++) {
+        numbers[X][i] += numbers[C][i];
+        numbers[Z][i] += 0.5 * numbers[X][i];
+        durations[i] =
+            exp(numbers[C][i] + numbers[X][i] + 2 * numbers[Z][i] + pythia_random_normal(&r));
+    }
+    for (size_t k = 0; k < 4; k++)
+        assert_int_equal(pythia_ranks_mid(k == Y ? durations : numbers[k], N, ranks[k]), PYTHIA_OK);
+    for (size_t j = 0; j < 4; j++)
+        for (size_t k = 0; k < 4; k++)
+            r0[j][k] = pythia_ranks_pearson(ranks[j], ranks[k], N);
+    for (size_t j = X; j < 4; j++)
+        for (size_t k = X; k < 4; k++)
+            r1[j][k] = partial(r0[j][k], r0[j][C], r0[k][C]);
+    double second = fabs(partial(r1[X][Y], r1[X][Z], r1[Y][Z])), first = fabs(r1[X][Y]);
+    struct pythia_cca_root whole, rest;
+    pythia_cca_test_root(&first, 1, N - 1, 1, 1, 0, &whole);
+    pythia_cca_test_root(&second, 1, N - 2, 1, 1, 0, &rest);
+    const struct pythia_association_result *results = asked(a, &in), *x = of_column(results, X);
+    assert_int_equal(results[0].column, Z);
+    assert_rel_equal(x->r, first, 1e-9);
+    assert_rel_equal(x->p, whole.wilks.p, 1e-7);
+    assert_true(x->significant);
+    assert_rel_equal(x->p_partial, rest.wilks.p, 1e-7);
+    pythia_association_destroy(a);
+}
+
+/* Two edges and one key in 12 rows: the shrunken correlations, and the multiple correlation that
+ * they give. */
+static void few_rows_have_their_correlations_shrunk(void **state)
+{
+    enum { N = 12 };
+    struct pythia_association_input in = noise(N, 1, 18);
+    struct pythia_association *a = created();
+    double ranks[3][N], correlation[3][3], variances = 0, squares = 0;
+    in.edges = 2;
+    for (size_t i = 0; i < N; i++) {
+        *cell(0, N, i) *= exp(0.4 * numbers[0][i]);
+        *cell(1, N, i) += 0.5 * *cell(0, N, i);
+    }
+    assert_int_equal(pythia_ranks_mid(numbers[0], N, ranks[0]), PYTHIA_OK);
+    for (size_t e = 0; e < 2; e++)
+        assert_int_equal(pythia_ranks_mid(cell(e, N, 0), N, ranks[1 + e]), PYTHIA_OK);
+    for (size_t j = 0; j < 3; j++)
+        for (size_t k = 0; k < j; k++) {
+            double mean = 0, variance = 0, w[N]; /* products of variables of variance 1 */
+            for (size_t i = 0; i < N; i++) {
+                w[i] = (ranks[j][i] - 6.5) * (ranks[k][i] - 6.5) / 13; /* sum of squares 143, over
+                                                                        * 11 */
+                mean += w[i] / N;
+            }
+            for (size_t i = 0; i < N; i++)
+                variance += (w[i] - mean) * (w[i] - mean) * N / pow(N - 1, 3);
+            correlation[j][k] = pythia_ranks_pearson(ranks[j], ranks[k], N);
+            variances += variance;
+            squares += correlation[j][k] * correlation[j][k];
+        }
+    double kept = 1 - variances / squares, x1 = kept * correlation[1][0],
+           x2 = kept * correlation[2][0];
+    double between = kept * correlation[2][1];
+    double multiple = (x1 * x1 + x2 * x2 - 2 * x1 * x2 * between) / (1 - between * between);
+    const struct pythia_association_result *result = asked(a, &in);
+    assert_true(kept > 0.3 && kept < 0.95);
+    assert_true(result->low_confidence);
+    assert_rel_equal(result->r, sqrt(multiple), 1e-9);
+    pythia_association_destroy(a);
+}
+
+/* The weight of an edge goes with it, however the edges before it are alike. */
+static void explained_is_of_the_edge_that_is_weighted(void **state)
+{
+    struct pythia_association_input in = noise(200, 1, 19);
+    struct pythia_association *a = created();
+    for (size_t i = 0; i < 200; i++) {
+        *cell(1, 200, i) = 2 * *cell(0, 200, i);
+        *cell(3, 200, i) *= exp(0.3 * numbers[0][i]);
+    }
+    in.weights = (double[]){0, 0, 0, 1};
+    double marked = asked(a, &in)->explained;
+    in.weights = (double[]){0, 0, 1, 0};
+    assert_true(marked > 0.3 && asked(a, &in)->explained < 0.05);
+    pythia_association_destroy(a);
+}
+
 static void weights_say_which_edges_matter(void **state)
 {
     struct pythia_association_input in = noise(200, 2, 9);
     struct pythia_association *a = created();
     for (size_t i = 0; i < 200; i++) {
-        durations[0 * 200 + i] *= exp(0.4 * numbers[0][i]);
-        durations[3 * 200 + i] *= exp(0.25 * numbers[1][i]);
+        *cell(0, 200, i) *= exp(0.4 * numbers[0][i]);
+        *cell(3, 200, i) *= exp(0.25 * numbers[1][i]);
     }
     assert_int_equal(asked(a, &in)[0].column, 0);
     in.weights = (double[]){0, 1, -2, 1};
@@ -314,14 +428,15 @@ static void weights_say_which_edges_matter(void **state)
     pythia_association_destroy(a);
 }
 
-/* A binary key in few rows: low confidence, shrunken figures, and two groups with the value that parts them. */
+/* A binary key in few rows: low confidence, shrunken figures, and two groups with the value that
+ * parts them. */
 static void few_rows_are_low_confidence(void **state)
 {
     struct pythia_association_input in = noise(24, 3, 10);
     struct pythia_association *a = created();
     for (size_t i = 0; i < 24; i++) {
         numbers[1][i] = i % 2 ? 1 : 0;
-        durations[1 * 24 + i] += 4e6 * numbers[1][i];
+        *cell(1, 24, i) += 4e6 * numbers[1][i];
     }
     const struct pythia_association_result *best = asked(a, &in);
     assert_int_equal(best->column, 1);
@@ -343,7 +458,7 @@ static void without_degrees_of_freedom_p_is_by_permutation(void **state)
     struct pythia_association_input in = noise(N, 1, 11);
     struct pythia_association *a = created();
     double many[Q * N];
-    for (size_t i = 0; i < Q * N; i++)
+    for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); i++)
         many[i] = pythia_random_unit(&r);
     in.durations = many;
     in.edges = Q;
@@ -351,6 +466,7 @@ static void without_degrees_of_freedom_p_is_by_permutation(void **state)
     assert_true(best->p >= 0.001 && best->p <= 1);
     assert_rel_equal(round(best->p * 1000), best->p * 1000, 1e-9); /* a multiple of 1 / 1000 */
     assert_true(best->low_confidence && !best->significant);
+    assert_true(best->r < 0.6); /* without the shrinkage it is 1 */
     pythia_association_destroy(a);
 }
 
@@ -387,7 +503,8 @@ static void blocks_and_strata_tame_rows_that_are_alike(void **state)
     pythia_association_destroy(a);
 }
 
-/* 15 keys that have nothing to do with it: something is discovered in at most 5 % of the samples. */
+/* 15 keys that have nothing to do with it: something is discovered in at most 5 % of the
+ * samples. */
 static void nothing_is_discovered_where_nothing_is(void **state)
 {
     enum { SAMPLES = 500 };
@@ -435,11 +552,11 @@ static void odd_sizes_and_constant_durations_do_no_harm(void **state)
     struct pythia_association *a = created();
     size_t count;
     for (size_t i = 0; i < 50; i++)
-        durations[50 + i] = 7; /* one edge is constant */
+        *cell(1, 50, i) = 7; /* one edge is constant */
     const struct pythia_association_result *results = asked(a, &in);
     assert_true(isfinite(results->p));
     assert_rel_equal(results->loadings[1], 0, 0);
-    for (size_t i = 0; i < EDGES * 50; i++)
+    for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++)
         durations[i] = 7; /* all are */
     results = asked(a, &in);
     assert_rel_equal(results->p, NAN, 0);
@@ -482,7 +599,8 @@ static void invalid_input_is_refused(void **state)
     in.total = (double[30]){INFINITY};
     assert_int_equal(pythia_association_run(a, &in), PYTHIA_EINVAL);
     durations[17] = NAN;
-    (void)asked(a, &(struct pythia_association_input){.rows = 1, .edges = 1, .durations = durations, .alpha = 0.5});
+    (void)asked(a, &(struct pythia_association_input){
+                       .rows = 1, .edges = 1, .durations = durations, .alpha = 0.5});
     assert_int_equal(pythia_association_run(a, &good), PYTHIA_EINVAL);
     assert_null(pythia_association_results(a, &count)); /* and the last results are gone */
     assert_int_equal(count, 0);
@@ -504,7 +622,7 @@ static void each_failed_allocation_leaves_no_results(void **state)
     for (size_t i = 0; i < 30; i++) {
         levels[2][i] = i % 2;
         durations[i] *= i % 2 ? 2 : 1;
-        durations[60 + i] *= exp(numbers[3][i]);
+        *cell(2, 30, i) *= exp(numbers[3][i]);
         numbers[4][i] = numbers[3][i] + 0.3 * numbers[4][i]; /* a proxy */
     }
     in.permutations = 5;
@@ -538,6 +656,9 @@ int main(void)
         cmocka_unit_test(a_noisy_copy_is_a_proxy_of_the_cause),
         cmocka_unit_test(a_sum_of_two_causes_gives_way_to_them),
         cmocka_unit_test(confounders_are_taken_out_of_everything),
+        cmocka_unit_test(p_values_are_those_of_partial_correlations),
+        cmocka_unit_test(few_rows_have_their_correlations_shrunk),
+        cmocka_unit_test(explained_is_of_the_edge_that_is_weighted),
         cmocka_unit_test(weights_say_which_edges_matter),
         cmocka_unit_test(few_rows_are_low_confidence),
         cmocka_unit_test(without_degrees_of_freedom_p_is_by_permutation),

@@ -28,10 +28,10 @@ static void bandwidths_are_those_of_r(void **state)
 /* 0.9 min(sd, IQR/1.34) n^(-1/5) of 1, 2, 3, 4, 10: sd = sqrt(12.5), IQR = 2. */
 static void the_rule_of_thumb_matches_hand_computation(void **state)
 {
-    assert_rel_equal(pythia_bandwidth_nrd0((double[]){1, 2, 3, 4, 10}, 5), 0.9 * 2 / 1.34 * pow(5, -0.2),
-                     1e-14);
-    assert_rel_equal(pythia_bandwidth_nrd0((double[]){1, 1, 1, 1, 2}, 5), 0.9 * sqrt(0.2) * pow(5, -0.2),
-                     1e-14); /* no IQR */
+    assert_rel_equal(pythia_bandwidth_nrd0((double[]){1, 2, 3, 4, 10}, 5),
+                     0.9 * 2 / 1.34 * pow(5, -0.2), 1e-14);
+    assert_rel_equal(pythia_bandwidth_nrd0((double[]){1, 1, 1, 1, 2}, 5),
+                     0.9 * sqrt(0.2) * pow(5, -0.2), 1e-14); /* no IQR */
 }
 
 static void without_spread_there_is_no_bandwidth(void **state)

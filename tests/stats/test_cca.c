@@ -7,7 +7,8 @@
 #include "pythia/status.h"
 #include "sample_file.h"
 
-#define ROWS 600
+#define ROWS     600
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Columns first .. first + count - 1 of a row-major table. */
 static void take_columns(const double *table, size_t rows, size_t width, size_t first, size_t count,
@@ -19,10 +20,11 @@ static void take_columns(const double *table, size_t rows, size_t width, size_t 
 }
 
 /* Fit the first p columns of a file against the next q. */
-static struct pythia_cca *fit_file(const char *name, size_t p, size_t q, struct pythia_cca_result *r)
+static struct pythia_cca *fit_file(const char *name, size_t p, size_t q,
+                                   struct pythia_cca_result *r)
 {
     static double table[ROWS * 6], x[ROWS * 3], y[ROWS * 3];
-    size_t rows = read_sample(name, table, ROWS * 6) / (p + q);
+    size_t rows = read_sample(name, table, COUNT(table)) / (p + q);
     struct pythia_cca *c = NULL;
     take_columns(table, rows, p + q, 0, p, x);
     take_columns(table, rows, p + q, p, q, y);
@@ -156,11 +158,12 @@ static void students_match_from_correlations(void **state)
     pythia_cca_destroy(workspace);
 }
 
-/* A. Afifi, S. May and V. Clark, "Computer-Aided Multivariate Analysis", chapter 10: four printed digits. */
+/* A. Afifi, S. May and V. Clark, "Computer-Aided Multivariate Analysis", chapter 10: four printed
+ * digits. */
 static void depression_matches_from_printed_correlations(void **state)
 {
     const double rxx[] = {1, .2120, .2120, 1};
-    const double ryy[] = {1,      .0435,  -.1060, -.1803, .0435,  1,     -.2084, -.1917,
+    const double ryy[] = {1,      .0435,  -.1060, -.1803, .0435,  1,      -.2084, -.1917,
                           -.1060, -.2084, 1,      .4290,  -.1803, -.1917, .4290,  1};
     const double rxy[] = {.1236, -.1641, -.1014, -.1580, .0982, .3042, -.2699, -.1834};
     struct pythia_cca *c = NULL;
@@ -173,17 +176,18 @@ static void depression_matches_from_printed_correlations(void **state)
     pythia_cca_destroy(c);
 }
 
-/* One column of y and the indicators of groups: r squared is the eta squared of the analysis of variance. R's
- * PlantGrowth and InsectSprays, whose eta squared R gives. */
+/* One column of y and the indicators of groups: r squared is the eta squared of the analysis of
+ * variance. R's PlantGrowth and InsectSprays, whose eta squared R gives. */
 static void one_hot_groups_give_eta_squared(void **state)
 {
     static const double plants[] = {4.17, 5.58, 5.18, 6.11, 4.50, 4.61, 5.17, 4.53, 5.33, 5.14,
                                     4.81, 4.17, 4.41, 3.59, 5.87, 3.83, 6.03, 4.89, 4.32, 4.69,
                                     6.31, 5.12, 5.54, 5.50, 5.37, 5.29, 4.92, 6.15, 5.80, 5.26};
-    static const double sprays[] = {10, 7,  20, 14, 14, 12, 10, 23, 17, 20, 14, 13, 11, 17, 21, 11, 16, 14,
-                                    17, 17, 19, 21, 7,  13, 0,  1,  7,  2,  3,  1,  2,  1,  3,  0,  1,  4,
-                                    3,  5,  12, 6,  4,  3,  5,  5,  5,  5,  2,  4,  3,  5,  3,  5,  3,  6,
-                                    1,  1,  3,  2,  6,  4,  11, 9,  15, 22, 15, 16, 13, 10, 26, 26, 24, 13};
+    static const double sprays[] = {10, 7,  20, 14, 14, 12, 10, 23, 17, 20, 14, 13, 11, 17, 21,
+                                    11, 16, 14, 17, 17, 19, 21, 7,  13, 0,  1,  7,  2,  3,  1,
+                                    2,  1,  3,  0,  1,  4,  3,  5,  12, 6,  4,  3,  5,  5,  5,
+                                    5,  2,  4,  3,  5,  3,  5,  3,  6,  1,  1,  3,  2,  6,  4,
+                                    11, 9,  15, 22, 15, 16, 13, 10, 26, 26, 24, 13};
     static const struct {
         const double *y;
         size_t n, groups;
@@ -217,8 +221,8 @@ static void linear_maps_of_either_side_do_not_matter(void **state)
     struct pythia_random random;
     double x[N * 3], y[N * 2], moved_x[N * 3], moved_y[N * 2];
     pythia_random_init(&random, 3);
-    fill(&random, x, N * 3);
-    fill(&random, y, N * 2);
+    fill(&random, x, COUNT(x));
+    fill(&random, y, COUNT(y));
     for (size_t i = 0; i < N; i++) {
         const double *row = x + 3 * i;
         y[2 * i] += row[0];
@@ -241,24 +245,24 @@ static void linear_maps_of_either_side_do_not_matter(void **state)
     pythia_cca_destroy(c);
 }
 
-/* Variates rebuilt from the coefficients have unit length, are orthogonal, and correlate by r with each
- * other and by the loadings with the columns. */
+/* Variates rebuilt from the coefficients have unit length, are orthogonal, and correlate by r with
+ * each other and by the loadings with the columns. */
 static void coefficients_and_loadings_belong_to_the_variates(void **state)
 {
     enum { N = 30, P = 3, Q = 2 };
     struct pythia_random random;
     double x[N * P], y[N * Q], u[N][2] = {{0}}, v[N][2] = {{0}};
     pythia_random_init(&random, 4);
-    fill(&random, x, N * P);
-    fill(&random, y, N * Q);
+    fill(&random, x, COUNT(x));
+    fill(&random, y, COUNT(y));
     struct pythia_cca *c = NULL;
     struct pythia_cca_result r;
     assert_int_equal(pythia_cca_create(N, P, Q, &c), PYTHIA_OK);
     assert_int_equal(pythia_cca_fit(c, x, P, y, Q, N, &r), PYTHIA_OK);
     double mean_x[P] = {0}, mean_y[Q] = {0};
-    for (size_t i = 0; i < N * P; i++)
+    for (size_t i = 0; i < COUNT(x); i++)
         mean_x[i % P] += x[i] / N;
-    for (size_t i = 0; i < N * Q; i++)
+    for (size_t i = 0; i < COUNT(y); i++)
         mean_y[i % Q] += y[i] / N;
     for (size_t i = 0; i < N; i++)
         for (size_t k = 0; k < 2; k++) {
@@ -280,7 +284,7 @@ static void coefficients_and_loadings_belong_to_the_variates(void **state)
     assert_true(fabs(ud) < 1e-12);
     assert_rel_equal(vv, 1, 1e-12);
     assert_rel_equal(uv, r.r[0], 1e-12);
-    assert_rel_equal(loading / sqrt(length), r.y_loadings[1 * 2], 1e-12);
+    assert_rel_equal(loading / sqrt(length), r.y_loadings[2], 1e-12);
     pythia_cca_destroy(c);
 }
 
@@ -319,9 +323,14 @@ static void constant_and_collinear_columns_change_nothing(void **state)
     assert_rel_equal(r.y_loadings[1], -1, 1e-12);
     for (size_t j = 0; j < 4; j++)
         assert_true(isfinite(r.x_coefficients[j]));
-    /* Nothing varies on one side: no correlation, and no test. */
-    for (size_t i = 0; i < N; i++)
-        plain_x[i] = 3;
+    /* Nothing varies on one side: no correlation, and no test. A mean that is not exact is no
+     * variance either. */
+    for (size_t n = 5; n <= N; n++) {
+        for (size_t i = 0; i < n; i++)
+            plain_x[i] = 0.1 * (double)n;
+        assert_int_equal(pythia_cca_fit(c, plain_x, 1, y, 3, n, &r), PYTHIA_OK);
+        assert_int_equal(r.rank_x, 0);
+    }
     assert_int_equal(pythia_cca_fit(c, plain_x, 1, y, 3, N, &r), PYTHIA_OK);
     assert_int_equal(r.count, 0);
     struct pythia_cca_tests t;
@@ -371,8 +380,8 @@ static void p_is_uniform_under_independence(void **state)
     for (size_t s = 0; s < SAMPLES; s++) {
         struct pythia_cca_result r;
         struct pythia_cca_root t;
-        fill(&random, x, N * 2);
-        fill(&random, y, N * 3);
+        fill(&random, x, COUNT(x));
+        fill(&random, y, COUNT(y));
         assert_int_equal(pythia_cca_fit(c, x, 2, y, 3, N, &r), PYTHIA_OK);
         pythia_cca_test_root(r.r, r.count, N, 2, 3, 0, &t);
         below += t.wilks.p <= 0.05;

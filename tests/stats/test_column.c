@@ -69,7 +69,8 @@ static void missing_numbers_get_the_median_rank_and_an_indicator(void **state)
 static void levels_become_indicators(void **state)
 {
     /* Level 0: 10 rows, level 1: 5, level 2: 2, level 3: none, level 4: 3, missing: 6. */
-    static const uint32_t rows[] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 2, 2, 4, 4, 4, 9, 9, 9, 9, 9, 9, 0};
+    static const uint32_t rows[] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0,
+                                    0, 2, 2, 4, 4, 4, 9, 9, 9, 9, 9, 9, 0};
     memcpy(levels, rows, sizeof(rows));
     struct pythia_column c = {.categorical = true, .levels = levels, .level_count = 5};
     struct pythia_column_code code = encoded(&c, 26);
@@ -162,7 +163,7 @@ static void counts_and_sizes_stay(void **state)
     struct pythia_random r;
     pythia_random_init(&r, 1);
     for (size_t i = 0; i < N; i++)
-        numbers[i] = (double)(i / 9); /* grows with time, but is a count */
+        numbers[i] = floor((double)i / 9); /* grows with time, but is a count */
     assert_int_equal(skipped(&n, N), PYTHIA_COLUMN_USED);
     for (size_t i = 0; i < N; i++)
         numbers[i] = floor(1e9 * pythia_random_unit(&r)); /* sizes in bytes, all different */
@@ -176,7 +177,8 @@ static void counts_and_sizes_stay(void **state)
     for (size_t i = 0; i < N; i++)
         numbers[i] = (double)i;
     n.looks_like_id = false;
-    assert_int_equal(pythia_column_encode(&n, N, NULL, &code), PYTHIA_OK); /* without a time nothing follows it */
+    assert_int_equal(pythia_column_encode(&n, N, NULL, &code),
+                     PYTHIA_OK); /* without a time nothing follows it */
     assert_int_equal(code.skip, PYTHIA_COLUMN_USED);
     pythia_column_code_clear(&code);
 }

@@ -61,6 +61,17 @@ static void the_extremes_of_int64_do_not_overflow(void **state)
     assert_rel_equal(pythia_exact_moments_variance(&m), 0x1p126, 1e-15);
 }
 
+static void carries_and_borrows_run_through_all_words(void **state)
+{
+    struct pythia_exact_moments m = {.squares = {UINT64_MAX, UINT64_MAX, 0}};
+    pythia_exact_moments_add(&m, -1);
+    assert_true(m.squares[0] == 0 && m.squares[1] == 0 && m.squares[2] == 1);
+    assert_true(m.sum[0] == UINT64_MAX && m.sum[1] == UINT64_MAX);
+    /* n * squares - sum^2 = 2^128 - 1, by n (n - 1) = 2^120 - 2^60 */
+    m = (struct pythia_exact_moments){(uint64_t)1 << 60, {1, 0}, {0, 16, 0}};
+    assert_rel_equal(pythia_exact_moments_variance(&m), 256, 1e-15);
+}
+
 static void every_order_and_partition_gives_the_same_bits(void **state)
 {
     struct pythia_random r;
@@ -105,6 +116,7 @@ int main(void)
         cmocka_unit_test(fewer_than_two_values_have_no_variance),
         cmocka_unit_test(a_huge_mean_costs_no_digit),
         cmocka_unit_test(the_extremes_of_int64_do_not_overflow),
+        cmocka_unit_test(carries_and_borrows_run_through_all_words),
         cmocka_unit_test(every_order_and_partition_gives_the_same_bits),
         cmocka_unit_test(floating_and_whole_numbers_agree),
     };

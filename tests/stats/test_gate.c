@@ -117,8 +117,7 @@ static void a_share_is_separated_when_its_interval_is_above_all_others(void **st
     assert_int_equal(top, 0);
 }
 
-/* A true step-up test of m hypotheses, of which half are false, keeps its share of false
- * discoveries. */
+/* Of 20 hypotheses half are true: false discoveries are at most half of the level asked for. */
 static void false_discoveries_keep_to_the_level(void **state)
 {
     struct pythia_random r;
@@ -156,6 +155,45 @@ static void each_failed_allocation_leaves_out_untouched(void **state)
     }
 }
 
+/* Two alike parts of 300 observations; into the second some spikes are put. */
+static bool spikes_are_localised(size_t spikes)
+{
+    enum { N = 300 };
+    double x[2 * N];
+    struct pythia_random r;
+    bool found = false;
+    size_t top = 9;
+    pythia_random_init(&r, 3);
+    for (size_t i = 0; i < 2 * N; i++)
+        x[i] = 100 + pythia_random_normal(&r);
+    for (size_t i = 0; i < spikes; i++)
+        x[N + 7 * i] = 1000 + (double)i;
+    assert_int_equal(pythia_gate_localise(x, N, 2, .95, &found, &top), PYTHIA_OK);
+    assert_true(!found || top == 1);
+    return found;
+}
+
+static void a_handful_of_spikes_is_no_source(void **state)
+{
+    assert_false(spikes_are_localised(0));
+    assert_false(spikes_are_localised(2)); /* both clipped at once */
+    assert_false(spikes_are_localised(4)); /* left by a clip of 2, not by one of 5 */
+    assert_true(spikes_are_localised(30)); /* one in ten is a slow path */
+}
+
+static void localising_fails_without_memory(void **state)
+{
+    const double x[] = {1, 2, 3, 4};
+    bool found = true;
+    size_t top = 9;
+    for (long n = 0; n < 2; n++) {
+        pythia_mem_fail_after(n);
+        assert_int_equal(pythia_gate_localise(x, 4, 1, .95, &found, &top), PYTHIA_ENOMEM);
+        pythia_mem_fail_after(-1);
+    }
+    assert_true(found && top == 9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +206,8 @@ int main(void)
         cmocka_unit_test(a_share_is_separated_when_its_interval_is_above_all_others),
         cmocka_unit_test(false_discoveries_keep_to_the_level),
         cmocka_unit_test(each_failed_allocation_leaves_out_untouched),
+        cmocka_unit_test(a_handful_of_spikes_is_no_source),
+        cmocka_unit_test(localising_fails_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

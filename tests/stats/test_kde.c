@@ -66,10 +66,14 @@ static void modes_are_peaks_with_valleys_between(void **state)
     assert_int_equal(peaks[1], 8);
     assert_int_equal(valleys[1], 10);
     assert_int_equal(peaks[2], 12);
+    const double drift[] = {3, 1, 1 - 1e-12, 1 - 2e-12, 1, 3};
+    assert_int_equal(pythia_kde_modes(drift, 6, NULL, valleys), 2);
+    assert_int_equal(valleys[0], 2); /* level but for rounding */
     assert_int_equal(pythia_kde_modes((double[]){1, 1, 1}, 3, NULL, NULL), 1);
     assert_int_equal(pythia_kde_modes((double[]){3, 2, 1}, 3, peaks, NULL), 1);
     assert_int_equal(peaks[0], 0);
-    assert_int_equal(pythia_kde_modes((double[]){1, 2, 2 - 1e-12, 2, 1}, 5, NULL, NULL), 1); /* rounding */
+    assert_int_equal(pythia_kde_modes((double[]){1, 2, 2 - 1e-12, 2, 1}, 5, NULL, NULL),
+                     1); /* rounding */
     assert_int_equal(pythia_kde_modes((double[]){0}, 1, NULL, NULL), 1);
 }
 

@@ -51,7 +51,8 @@ static void unusable_durations_are_left_out_and_counted(void **state)
     pythia_log_sample_destroy(s);
 }
 
-/* 1000 values of a clock with a tick of 4: each stays within half a tick of where it was, zeros go up. */
+/* 1000 values of a clock with a tick of 4: each stays within half a tick of where it was, zeros go
+ * up. */
 static void a_coarse_clock_is_found_and_jittered(void **state)
 {
     double x[1000], reversed[1000];
@@ -60,7 +61,8 @@ static void a_coarse_clock_is_found_and_jittered(void **state)
     size_t counts[64] = {0}, jittered[64] = {0};
     for (size_t i = 0; i < 1000; i++) {
         size_t ticks = (size_t)(5 * pythia_random_exponential(&r));
-        x[i] = i % 2 ? 4 * (double)ticks : copysign(4 * (double)ticks, ticks ? 1 : -1); /* -0, too */
+        x[i] =
+            i % 2 ? 4 * (double)ticks : copysign(4 * (double)ticks, ticks ? 1 : -1); /* -0, too */
         reversed[999 - i] = x[i];
         counts[ticks]++;
     }
@@ -70,7 +72,8 @@ static void a_coarse_clock_is_found_and_jittered(void **state)
     assert_int_equal(s->n, 1000);
     for (size_t i = 0; i < 1000; i++) {
         assert_true(s->durations[i] > 0 && (i == 0 || s->durations[i] > s->durations[i - 1]));
-        assert_rel_equal(s->durations[i], t->durations[i], 0); /* the order of the input does not matter */
+        assert_rel_equal(s->durations[i], t->durations[i],
+                         0); /* the order of the input does not matter */
         jittered[(size_t)round(s->durations[i] / 4)]++;
     }
     for (size_t k = 0; k < 64; k++)

@@ -14,8 +14,8 @@ static struct pythia_mixture fitted(double *x, size_t n, size_t count)
     return m;
 }
 
-/* mclust 6.0.0 stops at a log-likelihood of -1034.007362; ours climbs to the top, half a per cent further in the
- * standard deviations. */
+/* mclust 6.0.0 stops at a log-likelihood of -1034.007362; ours climbs to the top, half a per cent
+ * further in the standard deviations. */
 static void the_geyser_has_two_kinds_of_waits(void **state)
 {
     double x[300];
@@ -90,6 +90,27 @@ static void likelihood_grows_with_the_components(void **state)
     }
 }
 
+/* Six values that are nearly the same, and a clock of whole numbers: a component on them alone
+ * would have any likelihood. */
+static void no_component_falls_onto_one_value(void **state)
+{
+    double x[60], ticks[60];
+    struct pythia_random r;
+    pythia_random_init(&r, 3);
+    for (size_t i = 0; i < 60; i++) {
+        x[i] = i < 6 ? 0.7 + 1e-9 * (double)i : pythia_random_normal(&r);
+        ticks[i] = i < 30 ? 10 : floor(10 + 8 * pythia_random_normal(&r));
+    }
+    for (size_t count = 2; count <= 4; count++) {
+        struct pythia_mixture one = fitted(x, 60, 1), m = fitted(x, 60, count);
+        for (size_t k = 0; k < m.count; k++)
+            assert_true(m.sds[k] >= 0.0199 * one.sds[0]);
+        m = fitted(ticks, 60, count);
+        for (size_t k = 0; k < m.count; k++)
+            assert_true(m.sds[k] >= 0.2886);
+    }
+}
+
 static void what_is_not_there_has_no_components(void **state)
 {
     double same[] = {3, 3, 3, 3, 3, 3}, few[] = {1, 2, 5};
@@ -121,6 +142,7 @@ int main(void)
         cmocka_unit_test(separation_matches_hand_computation),
         cmocka_unit_test(planted_components_are_selected),
         cmocka_unit_test(likelihood_grows_with_the_components),
+        cmocka_unit_test(no_component_falls_onto_one_value),
         cmocka_unit_test(what_is_not_there_has_no_components),
         cmocka_unit_test(a_failed_allocation_leaves_out_untouched),
     };

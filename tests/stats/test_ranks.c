@@ -143,6 +143,9 @@ static void two_samples_of_one_law_are_told_from_two_laws(void **state)
     assert_int_equal(pythia_ranks_kolmogorov_smirnov(y, 4, y, 4, &t), PYTHIA_OK);
     assert_rel_equal(t.statistic, 0, 0);
     assert_rel_equal(t.p, 1, 0);
+    const double tied[] = {2, 1, 2, 1, 2, 2};
+    assert_int_equal(pythia_ranks_kolmogorov_smirnov(tied, 6, tied, 6, &t), PYTHIA_OK);
+    assert_rel_equal(t.statistic, 0, 0);
     assert_int_equal(pythia_ranks_kolmogorov_smirnov(x, 0, y, 4, &t), PYTHIA_OK);
     assert_rel_equal(t.p, NAN, 0);
     assert_int_equal(pythia_ranks_kolmogorov_smirnov((double[]){NAN}, 1, y, 4, &t), PYTHIA_OK);

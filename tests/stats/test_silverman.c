@@ -42,7 +42,8 @@ static void the_critical_bandwidth_parts_one_mode_from_two(void **state)
     assert_rel_equal(s.p, 0.05, 1e-12); /* none of 19 */
 }
 
-/* Of two equal normal kernels at a distance d the density has one mode from the bandwidth d/2 on. */
+/* Of two equal normal kernels at a distance d the density has one mode from the bandwidth d/2
+ * on. */
 static void two_atoms_are_one_mode_from_half_their_distance_on(void **state)
 {
     double x[] = {1, 1, 1, 3, 3, 3};

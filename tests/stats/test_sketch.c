@@ -103,6 +103,10 @@ static void small_streams_match_hand_computation(void **state)
     assert_int_equal(pythia_sketch_next(s, &position, &bin), 1);
     pythia_sketch_destroy(s);
     s = empty();
+    add(s, -0.0);
+    assert_false(signbit(pythia_sketch_min(s)) != 0);
+    pythia_sketch_destroy(s);
+    s = empty();
     add(s, 42); /* one value is its own quantile, though its bin's middle is another */
     assert_rel_equal(pythia_sketch_quantile(s, .5), 42, 0);
     pythia_sketch_destroy(s);

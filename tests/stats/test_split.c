@@ -9,7 +9,8 @@
 static double numbers[N], response[N];
 static uint32_t levels[N];
 static const struct pythia_column by_number = {.numbers = numbers};
-static const struct pythia_column by_level = {.categorical = true, .levels = levels, .level_count = 6};
+static const struct pythia_column by_level = {
+    .categorical = true, .levels = levels, .level_count = 8};
 
 static struct pythia_split found(const struct pythia_column *c, size_t n)
 {
@@ -34,7 +35,8 @@ static double eta_squared(const struct pythia_split *s, const struct pythia_colu
         if (pythia_split_side(s, c, i) >= 0)
             all += (response[i] - mean) * (response[i] - mean);
     for (int side = 0; side < 2; side++)
-        between += counts[side] * (sums[side] / counts[side] - mean) * (sums[side] / counts[side] - mean);
+        between +=
+            counts[side] * (sums[side] / counts[side] - mean) * (sums[side] / counts[side] - mean);
     return between / all;
 }
 
@@ -68,7 +70,8 @@ static void a_number_parts_where_most_lies_between(void **state)
     assert_rel_equal(s.cut, 6.5, 0);
     assert_false(s.above);
     assert_rel_equal(s.share, eta_squared(&s, &by_number, N), 1e-12);
-    for (double cut = 0.5; cut < 20; cut++) {
+    for (int k = 0; k < 20; k++) {
+        double cut = k + 0.5;
         struct pythia_split other = {.cut = cut, .share = 0};
         size_t above = 0;
         for (size_t i = 0; i < N; i++)

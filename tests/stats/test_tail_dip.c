@@ -12,13 +12,16 @@ static struct pythia_tail_dip tested(const double *x, size_t n)
 }
 
 /* n durations: lognormal ones, of which a part is `factor` times as long. */
-static void draw(struct pythia_random *r, double *x, size_t n, double part, double factor, double sd)
+static void draw(struct pythia_random *r, double *x, size_t n, double part, double factor,
+                 double sd)
 {
     for (size_t i = 0; i < n; i++)
-        x[i] = 1e6 * exp(sd * pythia_random_normal(r)) * (pythia_random_unit(r) < part ? factor : 1);
+        x[i] =
+            1e6 * exp(sd * pythia_random_normal(r)) * (pythia_random_unit(r) < part ? factor : 1);
 }
 
-/* One request in twenty takes ten times as long: too few for the plain dip, not for that of the tails. */
+/* One request in twenty takes ten times as long: too few for the plain dip, not for that of the
+ * tails. */
 static void a_minor_slow_mode_is_found_in_a_tail(void **state)
 {
     double x[1000];
@@ -34,8 +37,8 @@ static void a_minor_slow_mode_is_found_in_a_tail(void **state)
     assert_rel_equal(t.tick, NAN, 0);
 }
 
-/* Three clusters, as of requests that found 0, 1 or 2 others in the queue; and a normal sample of the same
- * variance. */
+/* Three clusters, as of requests that found 0, 1 or 2 others in the queue; and a normal sample of
+ * the same variance. */
 static void clusters_are_flagged_and_a_normal_law_is_not(void **state)
 {
     double x[300], y[300];
@@ -112,7 +115,8 @@ static void unusable_durations_are_counted(void **state)
     assert_true(t.p > 0);
 }
 
-/* The law with the largest dips, here and in all its tails, is uniform on the log scale: the level is kept. */
+/* The law with the largest dips, here and in all its tails, is uniform on the log scale: the level
+ * is kept. */
 static void the_level_is_kept_at_the_worst_law(void **state)
 {
     enum { SAMPLES = 1000 };

@@ -5,18 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One key of many rows, as it comes - numbers or levels, some missing - and as regressors: what may explain
- * a duration, and what must not be asked because it would explain anything. */
+/* One key of many rows, as it comes - numbers or levels, some missing - and as regressors: what may
+ * explain a duration, and what must not be asked because it would explain anything. */
 
 #define PYTHIA_COLUMN_MISSING UINT32_MAX
 
 struct pythia_column {
-    bool categorical;
-    bool looks_like_id;    /* the caller's judgement of the key's name; counts for numbers only */
-    bool confounder;       /* for association.h: taken out of everything, never tested itself */
-    const double *numbers; /* one for each row, NaN: missing; for a column that is not categorical */
+    const double *numbers;  /* unless categorical: one for each row, NaN: missing */
     const uint32_t *levels; /* one for each row, below level_count, or PYTHIA_COLUMN_MISSING */
     uint32_t level_count;
+    bool categorical;
+    bool looks_like_id; /* the caller's judgement of the key's name; counts for numbers only */
+    bool confounder;    /* for association.h: taken out of everything, never tested itself */
 };
 
 /* Why a column is not asked. */
@@ -25,9 +25,9 @@ enum pythia_column_skip {
     PYTHIA_COLUMN_CONSTANT,    /* one value, and present (or missing) in all but a few rows */
     PYTHIA_COLUMN_TOO_FEW,     /* present in fewer than PYTHIA_COLUMN_PRESENT_MIN rows */
     PYTHIA_COLUMN_MANY_LEVELS, /* more levels than a fifth of its rows: an identifier */
-    PYTHIA_COLUMN_RARE_LEVELS, /* more than half of its rows have a level of fewer than 5 rows: the same */
-    PYTHIA_COLUMN_SEQUENCE,    /* numbers that differ and follow the clock: a sequence, a timestamp */
-    PYTHIA_COLUMN_ID,          /* whole numbers that differ, under a name that looks like an id */
+    PYTHIA_COLUMN_RARE_LEVELS, /* most of its rows have a level of fewer than 5 rows: the same */
+    PYTHIA_COLUMN_SEQUENCE,    /* numbers that differ and follow the clock */
+    PYTHIA_COLUMN_ID,          /* whole numbers that differ, under a name like an id */
     PYTHIA_COLUMN_CONFOUNDER,  /* asked of association.h, where these two come from */
     PYTHIA_COLUMN_CONFOUNDED,  /* nothing is left of it without the confounders */
 };
@@ -46,19 +46,22 @@ struct pythia_column_code {
     double *values; /* regressor j of row i: values[j * rows + i]; owned */
 };
 
-/* Encode one column of `n` rows. Numbers become their average ranks, with the missing ones at the median
- * rank, and an indicator of the missing ones where either kind has PYTHIA_COLUMN_LEVEL_MIN rows or more: so the
- * tail of a number has no more weight than any other value, and being absent may explain something, too. Levels
- * become indicators, but for the most frequent one; those of fewer than PYTHIA_COLUMN_LEVEL_MIN rows are pooled,
- * missing is a level, and a pool that is still too small joins the most frequent level. A column of one value
- * that some rows lack is encoded by its absence alone.
+/* Encode one column of `n` rows. Numbers become their average ranks, with the missing ones at the
+ * median rank, and an indicator of the missing ones where either kind has PYTHIA_COLUMN_LEVEL_MIN
+ * rows or more: so the tail of a number has no more weight than any other value, and being absent
+ * may explain something, too. Levels become indicators, but for the most frequent one; those of
+ * fewer than PYTHIA_COLUMN_LEVEL_MIN rows are pooled, missing is a level, and a pool that is still
+ * too small joins the most frequent level. A column of one value that some rows lack is encoded by
+ * its absence alone.
  *
- * `places` is each row's place in time: its time's average rank, or NULL if that is not known. Numbers of which
- * 95 % differ are an identifier if they are whole and correlate by rank with the place by 0.9 or more, or have
- * a name like one; and if they do so by 0.999 even if they are not whole. Counts and sizes stay.
+ * `places` is each row's place in time: its time's average rank, or NULL if that is not known.
+ * Numbers of which 95 % differ are an identifier if they are whole and correlate by rank with the
+ * place by 0.9 or more, or have a name like one; and if they do so by 0.999 even if they are not
+ * whole. Counts and sizes stay.
  *
- * Returns PYTHIA_OK or PYTHIA_ENOMEM, and then *out is untouched; clear what it gave. Infinite numbers are
- * missing. Thread-safe; O(n log n + n * columns). */
+ * Returns PYTHIA_OK or PYTHIA_ENOMEM, and then *out is untouched; clear what it gave. Infinite
+ * numbers are missing. Thread-safe; O(n log n + n *
+ * columns + level_count). */
 int pythia_column_encode(const struct pythia_column *column, size_t n, const double *places,
                          struct pythia_column_code *out);
 void pythia_column_code_clear(struct pythia_column_code *code); /* a zeroed one is fine */

@@ -14,8 +14,7 @@ struct pythia_test_result {
     double statistic;
     double df1, df2; /* degrees of freedom; df2 is NaN where the law has one only */
     double p;        /* of a statistic at least this large if nothing is there */
-    double
-        effect; /* share of the variance that the groups explain, 0 to 1; each test says of what */
+    double effect;   /* the groups' share of a variance, 0 to 1; each test says of which */
 };
 
 /* Sort in place, rising, NaN last. O(n log n). */

@@ -48,7 +48,7 @@ int pythia_shares(const double *x, size_t n, size_t k, const struct pythia_share
                   struct pythia_share *out);
 
 /* Clip `row` of `n` values in place as above: what is above the (m + 1)-th highest value, with m =
- * max(floor(clip_top * n), 1), or 0 for a clip_top of 0, becomes that value; likewise below, with m
+ * max(round(clip_top * n), 1), or 0 for a clip_top of 0, becomes that value; likewise below, with m
  * = floor(clip_bottom * n). Returns how many values changed. O(n); no allocation. */
 size_t pythia_winsorise(double *row, size_t n, double clip_top, double clip_bottom);
 

@@ -30,8 +30,7 @@ void pythia_sketch_destroy(struct pythia_sketch *s); /* s may be NULL */
 int pythia_sketch_add(struct pythia_sketch *s, double value, uint64_t count);
 
 /* Add what `other` has seen; O(bins). Returns PYTHIA_OK; PYTHIA_EINVAL if their alphas differ;
- * PYTHIA_ELIMIT or PYTHIA_ENOMEM as above. On failure `s` is as it was; `other` is never
- * changed. */
+ * PYTHIA_ELIMIT or PYTHIA_ENOMEM as above. On failure `s` is as it was. */
 int pythia_sketch_merge(struct pythia_sketch *s, const struct pythia_sketch *other);
 
 /* The value of rank floor(q (count - 1)) in rising order, the first being 0, within alpha of

@@ -1,4 +1,4 @@
-#include "groups.h"
+#include "samples.h"
 
 #include <assert.h>
 #include <math.h>
@@ -9,8 +9,8 @@
 #include "pythia/moments.h"
 #include "pythia/status.h"
 
-int pythia__groups_squares(const double *x, const uint32_t *group, size_t n, size_t groups,
-                           struct pythia__groups_squares *out)
+int pythia__samples_squares(const double *x, const uint32_t *group, size_t n, size_t groups,
+                           struct pythia__samples_squares *out)
 {
     struct pythia_moments *each = pythia_calloc(groups, sizeof(*each)), all = {0};
     if (!each)
@@ -19,7 +19,7 @@ int pythia__groups_squares(const double *x, const uint32_t *group, size_t n, siz
         assert(group[i] < groups);
         pythia_moments_add(&each[group[i]], x[i]);
     }
-    *out = (struct pythia__groups_squares){0};
+    *out = (struct pythia__samples_squares){0};
     for (size_t g = 0; g < groups; g++) {
         out->groups += each[g].n > 0;
         out->within += each[g].m2;
@@ -27,18 +27,17 @@ int pythia__groups_squares(const double *x, const uint32_t *group, size_t n, siz
     }
     for (size_t g = 0; g < groups; g++) {
         double d = each[g].mean - all.mean;
-        if (each[g].n > 0)
-            out->between += (double)each[g].n * d * d;
+        out->between += (double)each[g].n * d * d;
     }
     pythia_free(each);
     return PYTHIA_OK;
 }
 
-int pythia__groups_chi_squared(const double *scores, const uint32_t *group, size_t n, size_t groups,
+int pythia__samples_chi_squared(const double *scores, const uint32_t *group, size_t n, size_t groups,
                                struct pythia_test_result *out)
 {
-    struct pythia__groups_squares s;
-    int status = pythia__groups_squares(scores, group, n, groups, &s);
+    struct pythia__samples_squares s;
+    int status = pythia__samples_squares(scores, group, n, groups, &s);
     if (status != PYTHIA_OK)
         return status;
     *out = (struct pythia_test_result){NAN, NAN, NAN, NAN, NAN};
@@ -52,7 +51,7 @@ int pythia__groups_chi_squared(const double *scores, const uint32_t *group, size
     return PYTHIA_OK;
 }
 
-int pythia__groups_deviations(const double *x, const uint32_t *group, size_t n, size_t groups,
+int pythia__samples_deviations(const double *x, const uint32_t *group, size_t n, size_t groups,
                               double *out)
 {
     /* ends[g] is where the values of group g end once they stand side by side, group by group. */

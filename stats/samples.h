@@ -1,5 +1,5 @@
-#ifndef PYTHIA_STATS_GROUPS_H
-#define PYTHIA_STATS_GROUPS_H
+#ifndef PYTHIA_STATS_SAMPLES_H
+#define PYTHIA_STATS_SAMPLES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,19 +10,19 @@
  * not count. Each returns PYTHIA_OK, or PYTHIA_ENOMEM with *out untouched. */
 
 /* The split of the sum of squares, by each group's moments. */
-struct pythia__groups_squares {
+struct pythia__samples_squares {
     double between, within;
     size_t groups; /* that are not empty */
 };
-int pythia__groups_squares(const double *x, const uint32_t *group, size_t n, size_t groups,
-                           struct pythia__groups_squares *out);
+int pythia__samples_squares(const double *x, const uint32_t *group, size_t n, size_t groups,
+                           struct pythia__samples_squares *out);
 
 /* The tests of the form (n - 1) * between / all, chi squared with groups - 1 degrees of freedom. */
-int pythia__groups_chi_squared(const double *scores, const uint32_t *group, size_t n, size_t groups,
+int pythia__samples_chi_squared(const double *scores, const uint32_t *group, size_t n, size_t groups,
                                struct pythia_test_result *out);
 
 /* out[i] = |x[i] - median of its group|. */
-int pythia__groups_deviations(const double *x, const uint32_t *group, size_t n, size_t groups,
+int pythia__samples_deviations(const double *x, const uint32_t *group, size_t n, size_t groups,
                               double *out);
 
 #endif
