@@ -4,6 +4,7 @@
 
 #include "pythia/hash.h"
 #include "pythia/mem.h"
+#include "pythia/sort.h"
 #include "pythia/status.h"
 
 struct node {
@@ -221,4 +222,22 @@ int pythia_cct_compare_edges(const struct pythia_cct *c, uint32_t a, uint32_t b)
     order = order ? order : x->from_event - y->from_event;
     order = order ? order : compare_tracepoints(c, x->to_tracepoint, y->to_tracepoint);
     return order ? order : x->to_event - y->to_event;
+}
+
+static bool node_before(const void *context, uint32_t a, uint32_t b)
+{
+    return pythia_cct_compare_nodes(context, a, b) < 0;
+}
+
+int pythia_cct_sorted_nodes(const struct pythia_cct *c, uint32_t **nodes, uint32_t *count)
+{
+    uint32_t *order = pythia_calloc(2 * c->node_count, sizeof(*order));
+    if (!order)
+        return PYTHIA_ENOMEM;
+    *count = (uint32_t)c->node_count;
+    for (uint32_t i = 0; i < *count; i++)
+        order[i] = i;
+    pythia_sort_indexes(order, *count, order + *count, node_before, c);
+    *nodes = order;
+    return PYTHIA_OK;
 }

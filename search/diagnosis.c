@@ -132,6 +132,7 @@ static struct pythia_group *add_group(struct diagnosing *x, size_t type, uint32_
         .p99_ns = pythia_sketch_quantile(sketch, .99),
         .variance_share = share_of(squares_within(m), x->sum_of_squares),
         .status = m->n < x->o.min_requests ? PYTHIA_GROUP_TOO_FEW : PYTHIA_GROUP_QUIET,
+        .sketch = sketch,
         .modes_q = NAN,
         .modes = {.count = 1},
         .inclusive = PYTHIA_CCT_ROOT,
@@ -281,20 +282,6 @@ static int rank_group(struct diagnosing *x, struct pythia_group *g)
     return status;
 }
 
-/* Does one edge's share stand out from all others', beyond chance? Then it is the first by share, whatever was ranked by. */
-static bool is_separated(const struct pythia_ranking *r)
-{
-    size_t top = r->edge_count;
-    double others = -INFINITY;
-    for (size_t e = 0; e < r->edge_count; e++)
-        if (top == r->edge_count || r->edges[e].share.share > r->edges[top].share.share)
-            top = e;
-    for (size_t e = 0; e < r->edge_count; e++)
-        if (e != top && r->edges[e].share.high > others)
-            others = r->edges[e].share.high;
-    return top < r->edge_count && r->edges[top].share.low > 0 && r->edges[top].share.low > others;
-}
-
 /* The deepest node that holds at least half of the variance beyond chance; of several, the first by name. */
 static uint32_t find_inclusive(const struct pythia_ranking *r, const struct pythia_cct *cct)
 {
@@ -317,7 +304,7 @@ static enum pythia_cause_kind cause_of(const struct pythia_group *g)
         return first->mostly_once ? PYTHIA_CAUSE_RETRY : PYTHIA_CAUSE_LOOP;
     if (first && first->kind == PYTHIA_KEY_HAS)
         return PYTHIA_CAUSE_PATH;
-    if (g->localised || g->inclusive != PYTHIA_CCT_ROOT)
+    if (g->ranking.localised || g->inclusive != PYTHIA_CCT_ROOT)
         return PYTHIA_CAUSE_EDGE;
     return first ? PYTHIA_CAUSE_KEY : PYTHIA_CAUSE_NONE;
 }
@@ -326,14 +313,11 @@ static int diagnose_group(struct diagnosing *x, struct pythia_group *g)
 {
     const struct pythia_cct *cct = pythia_groups_cct(x->groups);
     g->shape = common_shape(g);
-    if (g->sampled == 0)
+    if (g->status == PYTHIA_GROUP_TOO_FEW || g->sampled < x->o.min_requests)
         return PYTHIA_OK;
     int status = rank_group(x, g);
-    if (status != PYTHIA_OK || g->status == PYTHIA_GROUP_TOO_FEW || g->sampled < x->o.min_requests)
+    if (status != PYTHIA_OK || !(g->cov >= x->o.min_cov))
         return status;
-    if (!(g->cov >= x->o.min_cov))
-        return PYTHIA_OK;
-    g->localised = is_separated(&g->ranking);
     g->inclusive = find_inclusive(&g->ranking, cct);
     status = pythia_explain(g->rows, &g->ranking, pythia_groups_keys(x->groups), cct, x->d->alpha, x->o.seed ^ g->id,
                             &g->explanations);

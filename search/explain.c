@@ -262,14 +262,60 @@ static int find_points(struct explainer *x)
     return PYTHIA_OK;
 }
 
-/* Key-values by name and place; then structural keys, what is called before what it calls: of keys that cannot be told
- * apart, the first stands for all. */
+/* Do two keys of one attribute have the same value in every request? */
+static bool is_same(const struct explainer *x, const struct candidate *a, const struct candidate *b)
+{
+    if (a->kind != b->kind || a->level_count != b->level_count)
+        return false;
+    for (size_t i = 0; i < x->n; i++) {
+        bool missing = isnan(a->numbers[i]) && isnan(b->numbers[i]);
+        if (!missing && a->numbers[i] != b->numbers[i])
+            return false;
+        if (a->levels && a->levels[i] != b->levels[i])
+            return false;
+    }
+    for (uint32_t l = 0; l < a->level_count; l++)
+        if (!pythia_text_equal(a->texts[l], b->texts[l]))
+            return false;
+    return true;
+}
+
+static void free_candidate(struct candidate *c)
+{
+    pythia_free(c->numbers);
+    pythia_free(c->levels);
+    pythia_free(c->texts);
+}
+
+/* One attribute that several trace points report alike is one key; sorted candidates have them side by side. */
+static void merge_candidates(struct explainer *x)
+{
+    size_t kept = 0, first = 0; /* first: of those kept, the first with the attribute at hand */
+    for (size_t i = 0; i < x->count; i++) {
+        struct candidate *c = &x->candidates[i];
+        bool same = false;
+        if (kept == 0 || c->key == PYTHIA_NONE || x->candidates[kept - 1].key == PYTHIA_NONE ||
+            !pythia_text_equal(pythia_keys_attribute(x->keys, c->key),
+                               pythia_keys_attribute(x->keys, x->candidates[kept - 1].key)))
+            first = kept;
+        for (size_t k = first; k < kept && !same; k++)
+            same = is_same(x, &x->candidates[k], c);
+        if (same)
+            free_candidate(c);
+        else
+            x->candidates[kept++] = *c;
+    }
+    x->count = kept;
+}
+
+/* Structural keys, what is called before what it calls, then key-values by name and place: of keys that cannot be told
+ * apart, the first stands for all, and a value that is there only where a trace point was passed says no more than that. */
 static bool candidate_before(const void *context, uint32_t a, uint32_t b)
 {
     const struct explainer *x = context;
     const struct candidate *p = &x->candidates[a], *q = &x->candidates[b];
     if ((p->key == PYTHIA_NONE) != (q->key == PYTHIA_NONE))
-        return q->key == PYTHIA_NONE;
+        return p->key == PYTHIA_NONE;
     if (p->key == PYTHIA_NONE) {
         if (p->depth != q->depth)
             return p->depth < q->depth;
@@ -315,12 +361,16 @@ static int find_candidates(struct explainer *x)
             status = make_levels(x, &x->candidates[i]);
     if (status == PYTHIA_OK)
         status = find_points(x);
-    return status == PYTHIA_OK ? sort_candidates(x) : status;
+    if (status == PYTHIA_OK)
+        status = sort_candidates(x);
+    if (status == PYTHIA_OK)
+        merge_candidates(x);
+    return status;
 }
 
 /* ---- asking ---- */
 
-/* What association.h takes: the best edges' times and the rest, row by row. */
+/* What association.h takes: the times of the best edges, and the rest. */
 struct question {
     double *durations, *totals, *weights, *times;
     struct pythia_column *columns;
@@ -356,7 +406,7 @@ static size_t choose_edges(const struct pythia_ranking *r, size_t *chosen)
 static int make_question(const struct explainer *x, const size_t *chosen, size_t edges, struct question *q)
 {
     size_t n = x->n, width = edges + 1;
-    q->durations = pythia_calloc(n * width, sizeof(*q->durations));
+    q->durations = pythia_calloc(width * n, sizeof(*q->durations));
     q->totals = pythia_calloc(n, sizeof(*q->totals));
     q->times = pythia_calloc(n, sizeof(*q->times));
     q->weights = pythia_calloc(width, sizeof(*q->weights));
@@ -369,8 +419,8 @@ static int make_question(const struct explainer *x, const size_t *chosen, size_t
     for (size_t i = 0; i < n; i++) {
         double rest = q->totals[i] = (double)x->rows[i]->duration_ns;
         for (size_t e = 0; e < edges; e++)
-            rest -= q->durations[i * width + e] = x->ranking->times_ns[chosen[e] * x->ranking->rows + i];
-        q->durations[i * width + edges] = rest;
+            rest -= q->durations[e * n + i] = x->ranking->times_ns[chosen[e] * x->ranking->rows + i];
+        q->durations[edges * n + i] = rest;
         q->times[i] = (double)(x->rows[i]->start_ns - first);
     }
     q->weights[edges] = 1;
@@ -407,15 +457,23 @@ static size_t block_size(const struct explainer *x)
 
 /* ---- answers ---- */
 
-static char *split_text(const struct candidate *c, const struct pythia_split *s)
+/* Do all numbers of a key have no fraction? Then a cut between two of them is better said by one of them. */
+static bool is_whole(const struct explainer *x, const struct candidate *c)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (!isnan(c->numbers[i]) && c->numbers[i] != floor(c->numbers[i]))
+            return false;
+    return true;
+}
+
+/* The requests with more of what the key goes with, as words behind its name: "is >= 2", "is in {a, b}", "is missing". */
+static char *split_text(const struct explainer *x, const struct candidate *c, const struct pythia_split *s)
 {
     struct pythia_buf text = {0};
     if (s->by_absence) {
         pythia_buf_puts(&text, s->above ? "is missing" : "is there");
-    } else if (!s->levels) {
-        pythia_buf_printf(&text, "%s %.6g", s->above ? ">" : "<=", s->cut);
-    } else {
-        pythia_buf_puts(&text, "in {");
+    } else if (s->levels) {
+        pythia_buf_puts(&text, "is in {");
         for (size_t i = 0; i < s->level_count && i < SPLIT_MAX; i++) {
             pythia_buf_puts(&text, i ? ", " : "");
             pythia_buf_text_add(&text, c->texts[s->levels[i]]);
@@ -423,11 +481,130 @@ static char *split_text(const struct candidate *c, const struct pythia_split *s)
         if (s->level_count > SPLIT_MAX)
             pythia_buf_printf(&text, ", and %zu more", s->level_count - SPLIT_MAX);
         pythia_buf_putc(&text, '}');
+    } else if (is_whole(x, c)) {
+        pythia_buf_printf(&text, "is %s %.15g", s->above ? ">=" : "<=", s->above ? ceil(s->cut) : floor(s->cut));
+    } else {
+        pythia_buf_printf(&text, "is %s %.6g", s->above ? ">" : "<=", s->cut);
     }
     if (pythia_buf_status(&text) == PYTHIA_OK)
         return text.bytes;
     pythia_buf_free(&text);
     return NULL;
+}
+
+/* ---- profiles ---- */
+
+/* A value and how long its request took. */
+struct point {
+    double value, duration_ns;
+};
+
+static int compare_points(const void *a, const void *b)
+{
+    const struct point *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static int add_bin(struct pythia_explanation *found, char *label, const struct point *points, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += points[i].duration_ns;
+    if (!label)
+        return PYTHIA_ENOMEM;
+    found->profile[found->profile_bins++] =
+        (struct pythia_profile_bin){.label = label, .requests = count, .mean_ns = sum / (double)count};
+    return PYTHIA_OK;
+}
+
+static char *range_label(double low, double high)
+{
+    struct pythia_buf text = {0};
+    pythia_buf_printf(&text, "%.6g", low);
+    if (high > low)
+        pythia_buf_printf(&text, " to %.6g", high);
+    return text.bytes;
+}
+
+/* Numbers: one bin a value if there are few, else bins of about as many requests each, never parting equal values. */
+static int profile_numbers(struct pythia_explanation *found, struct point *points, size_t count)
+{
+    size_t different = count > 0;
+    qsort(points, count, sizeof(*points), compare_points);
+    for (size_t i = 1; i < count; i++)
+        different += points[i].value != points[i - 1].value;
+    size_t wanted = different <= PYTHIA_PROFILE_BINS ? 1 : (count + PYTHIA_PROFILE_BINS - 1) / PYTHIA_PROFILE_BINS;
+    for (size_t from = 0; from < count;) {
+        size_t to = from + wanted < count ? from + wanted : count;
+        while (to < count && points[to].value == points[to - 1].value)
+            to++;
+        if (found->profile_bins + 1 == PYTHIA_PROFILE_BINS)
+            to = count;
+        char *label = range_label(points[from].value, points[to - 1].value);
+        if (add_bin(found, label, points + from, to - from) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        from = to;
+    }
+    return PYTHIA_OK;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    const size_t *x = a, *y = b; /* requests, then the level: the most frequent levels first, ties by name */
+    return x[0] != y[0] ? (x[0] < y[0]) - (x[0] > y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+/* Levels: the most frequent ones, and the rest together. */
+static int profile_levels(const struct explainer *x, const struct candidate *c, struct pythia_explanation *found,
+                          struct point *points)
+{
+    size_t(*counts)[2] = pythia_calloc(c->level_count + 1, sizeof(*counts));
+    if (!counts)
+        return PYTHIA_ENOMEM;
+    for (uint32_t l = 0; l <= c->level_count; l++)
+        counts[l][1] = l; /* the last stands for requests without the key */
+    for (size_t i = 0; i < x->n; i++)
+        counts[c->levels[i] == PYTHIA_COLUMN_MISSING ? c->level_count : c->levels[i]][0]++;
+    qsort(counts, c->level_count + 1, sizeof(*counts), compare_counts);
+    int status = PYTHIA_OK;
+    for (size_t k = 0; k <= c->level_count && counts[k][0] > 0 && status == PYTHIA_OK; k++) {
+        bool rest = found->profile_bins + 1 == PYTHIA_PROFILE_BINS;
+        size_t count = 0;
+        for (size_t i = 0; i < x->n; i++) {
+            size_t level = c->levels[i] == PYTHIA_COLUMN_MISSING ? c->level_count : c->levels[i], at = k;
+            while (rest && at <= c->level_count && counts[at][1] != level)
+                at++;
+            if (rest ? at <= c->level_count : level == counts[k][1])
+                points[count++].duration_ns = (double)x->rows[i]->duration_ns;
+        }
+        struct pythia_text name = counts[k][1] == c->level_count ? PYTHIA_TEXT("(none)") : c->texts[counts[k][1]];
+        if (rest && k < c->level_count && counts[k + 1][0] > 0)
+            name = PYTHIA_TEXT("(others)");
+        status = add_bin(found, pythia_strndup(name.bytes, name.size), points, count);
+        if (rest)
+            break;
+    }
+    pythia_free(counts);
+    return status;
+}
+
+static int profile(const struct explainer *x, const struct candidate *c, struct pythia_explanation *found)
+{
+    struct point *points = pythia_calloc(x->n, sizeof(*points));
+    size_t count = 0;
+    if (!points)
+        return PYTHIA_ENOMEM;
+    int status;
+    if (c->kind == PYTHIA_KEY_CATEGORICAL) {
+        status = profile_levels(x, c, found, points);
+    } else {
+        for (size_t i = 0; i < x->n; i++)
+            if (!isnan(c->numbers[i]))
+                points[count++] = (struct point){c->numbers[i], (double)x->rows[i]->duration_ns};
+        status = profile_numbers(found, points, count);
+    }
+    pythia_free(points);
+    return status;
 }
 
 static int add_found(const struct explainer *x, const struct pythia_association_result *r, struct pythia_explanations *out)
@@ -439,7 +616,7 @@ static int add_found(const struct explainer *x, const struct pythia_association_
     if (!found->name)
         return PYTHIA_ENOMEM;
     out->found_count++;
-    found->split = isnan(r->split.share) ? NULL : split_text(c, &r->split);
+    found->split = isnan(r->split.share) ? NULL : split_text(x, c, &r->split);
     found->result.split.levels = NULL; /* those are the association's, and the text says it */
     size_t once = 0;
     for (size_t i = 0; i < x->n && c->kind != PYTHIA_KEY_CATEGORICAL; i++) {
@@ -448,7 +625,7 @@ static int add_found(const struct explainer *x, const struct pythia_association_
         once += c->numbers[i] == 1;
     }
     found->mostly_once = c->kind == PYTHIA_KEY_COUNT && 2 * once >= x->n;
-    return PYTHIA_OK;
+    return profile(x, c, found);
 }
 
 static int compare_skipped(const void *a, const void *b)
@@ -506,6 +683,7 @@ static int ask(const struct explainer *x, double alpha, uint64_t seed, struct py
     if (status == PYTHIA_OK) {
         const struct pythia_association_result *results = pythia_association_results(association, &count);
         out->edges = edges + 1;
+        memcpy(out->chosen, chosen, edges * sizeof(*chosen));
         status = collect(x, results, count, out);
     }
     pythia_association_destroy(association);
@@ -527,11 +705,8 @@ int pythia_explain(const struct pythia_row *const *rows, const struct pythia_ran
     int status = find_candidates(&x);
     if (status == PYTHIA_OK && x.count > 0 && x.n > 2)
         status = ask(&x, alpha, seed, &found);
-    for (size_t i = 0; i < x.count; i++) {
-        pythia_free(x.candidates[i].numbers);
-        pythia_free(x.candidates[i].levels);
-        pythia_free(x.candidates[i].texts);
-    }
+    for (size_t i = 0; i < x.count; i++)
+        free_candidate(&x.candidates[i]);
     pythia_free(x.candidates);
     pythia_free(x.places);
     pythia_arena_free(&x.spelt);
@@ -548,6 +723,8 @@ void pythia_explanations_free(struct pythia_explanations *x)
     for (size_t i = 0; i < x->found_count; i++) {
         pythia_free(x->found[i].name);
         pythia_free(x->found[i].split);
+        for (size_t k = 0; k < x->found[i].profile_bins; k++)
+            pythia_free(x->found[i].profile[k].label);
     }
     for (size_t i = 0; i < x->skipped_count; i++)
         pythia_free(x->skipped[i].name);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "pythia/gate.h"
 #include "pythia/mem.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
@@ -158,6 +159,9 @@ static int share_edges(const struct columns *c, const struct pythia_cct *cct, do
     struct pythia_share *shares = pythia_calloc(k, sizeof(*shares));
     double *tails = pythia_calloc(k, sizeof(*tails)), *clipped = pythia_calloc(k * n, sizeof(*clipped));
     int status = shares && tails && clipped ? pythia_shares(out->times_ns, n, k, &clip, shares) : PYTHIA_ENOMEM;
+    size_t top;
+    if (status == PYTHIA_OK)
+        status = pythia_gate_localise(out->times_ns, n, k, level, &out->localised, &top);
     if (status == PYTHIA_OK)
         status = pythia_tail_shares(out->times_ns, n, k, TAIL_HIGH, TAIL_LOW, tails);
     for (size_t e = 0; e < k && status == PYTHIA_OK; e++) {

@@ -26,16 +26,24 @@ int pythia_space_create(struct pythia_vocabulary *vocabulary, struct pythia_spac
     return PYTHIA_OK;
 }
 
-void pythia_space_destroy(struct pythia_space *s)
+void pythia_space_clear(struct pythia_space *s)
 {
-    if (!s)
-        return;
     for (size_t i = 0; i < s->count; i++) {
         pythia_cct_destroy(s->types[i].cct);
         pythia_free(s->types[i].nodes);
         pythia_free(s->types[i].edges);
         pythia_free(s->types[i].last_request);
     }
+    s->count = 0;
+    if (s->type_of_name)
+        memset(s->type_of_name, 0, s->name_capacity * sizeof(*s->type_of_name));
+}
+
+void pythia_space_destroy(struct pythia_space *s)
+{
+    if (!s)
+        return;
+    pythia_space_clear(s);
     pythia_free(s->types);
     pythia_free(s->type_of_name);
     pythia_free(s->node_of_span);
@@ -43,7 +51,7 @@ void pythia_space_destroy(struct pythia_space *s)
     pythia_free(s);
 }
 
-const struct pythia_vocabulary *pythia_space_vocabulary(const struct pythia_space *s)
+struct pythia_vocabulary *pythia_space_vocabulary(const struct pythia_space *s)
 {
     return s->vocabulary;
 }

@@ -26,6 +26,8 @@ void pythia_log(enum pythia_log_level level, const char *format, ...)
     char line[1024];
     int head = snprintf(line, sizeof(line), "%s: %s", log_program, marks[level]);
     size_t size = head < 0 ? 0 : (size_t)head;
+    if (size > sizeof(line) - 1) /* the name of the program alone was too long */
+        size = sizeof(line) - 1;
     va_list args;
     va_start(args, format);
     int body = vsnprintf(line + size, sizeof(line) - size, format, args);

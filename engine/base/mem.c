@@ -13,15 +13,17 @@ static atomic_long allocations_left = -1;
 static bool may_allocate(void)
 {
     long left = atomic_load_explicit(&allocations_left, memory_order_relaxed);
-    if (left == 0)
-        return false;
-    if (left > 0)
-        atomic_fetch_sub_explicit(&allocations_left, 1, memory_order_relaxed);
-    return true;
+    while (left > 0) /* another thread may take the last one in between: then 0 must not become -1 */
+        if (atomic_compare_exchange_weak_explicit(&allocations_left, &left, left - 1, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return true;
+    return left != 0;
 }
 
 void *pythia_calloc(size_t count, size_t size)
 {
+    if (size && count > SIZE_MAX / size)
+        return NULL;
     return may_allocate() ? calloc(count ? count : 1, size ? size : 1) : NULL;
 }
 

@@ -12,6 +12,10 @@
 #define HELP_COLUMN 28
 #define HELP_WIDTH  100
 
+/* What getopt_long gives for the first long option, above all letters. Each has a number of its own: a name cut so short
+ * that it fits two options with the same number would be taken for the first of them. */
+#define LONG_OPTION 256
+
 /* Which word of "text|json|…" `text` is; -1: none. */
 static int choice_index(const char *choices, const char *text)
 {
@@ -46,7 +50,7 @@ static bool parse_bytes(const char *text, uint64_t *out)
     char *end;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
-    if (errno || end == text || *text == '-')
+    if (errno || end == text || strchr(text, '-')) /* strtoull takes " -1" for 2^64 - 1 */
         return false;
     const char *suffixes = "KMG", *suffix = *end ? strchr(suffixes, *end) : NULL;
     unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
@@ -114,11 +118,42 @@ int pythia_option_set(const struct pythia_option *o, void *settings, const char 
     return PYTHIA_EINVAL;
 }
 
+/* Make a member what it is without a default and without being set. */
+static void set_nothing(const struct pythia_option *o, void *settings)
+{
+    void *member = (char *)settings + o->offset;
+    switch (o->type) {
+    case PYTHIA_OPTION_FLAG:
+        *(bool *)member = false;
+        break;
+    case PYTHIA_OPTION_TEXT:
+        *(const char **)member = NULL;
+        break;
+    case PYTHIA_OPTION_TEXTS:
+        ((struct pythia_option_texts *)member)->count = 0;
+        break;
+    case PYTHIA_OPTION_CHOICE:
+        *(int *)member = 0;
+        break;
+    case PYTHIA_OPTION_INTEGER:
+        *(int64_t *)member = 0;
+        break;
+    case PYTHIA_OPTION_REAL:
+        *(double *)member = 0;
+        break;
+    case PYTHIA_OPTION_BYTES:
+        *(uint64_t *)member = 0;
+        break;
+    }
+}
+
 void pythia_options_default(const struct pythia_option *table, void *settings)
 {
-    for (const struct pythia_option *o = table; o->name; o++)
+    for (const struct pythia_option *o = table; o->name; o++) {
+        set_nothing(o, settings);
         if (o->fallback)
             pythia_option_set(o, settings, o->fallback, NULL);
+    }
 }
 
 static const struct pythia_option *find_letter(const struct pythia_option *table, int letter)
@@ -129,6 +164,27 @@ static const struct pythia_option *find_letter(const struct pythia_option *table
     return NULL;
 }
 
+/* Why getopt_long gave '?': `wrong` is its optopt, and `word` what it stopped at. */
+static int bad_option(const struct pythia_option *table, int wrong, const char *word, struct pythia_error *e)
+{
+    if (wrong >= LONG_OPTION)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s takes no value", table[wrong - LONG_OPTION].name);
+    if (wrong)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "there is no option -%c", wrong);
+    int size = (int)strcspn(word, "=");
+    for (const struct pythia_option *o = table; o->name; o++)
+        if (strncmp(o->name, word + 2, (size_t)size - 2) == 0)
+            return pythia_error_set(e, PYTHIA_EUSAGE, "%.*s may mean several options", size, word);
+    return pythia_error_set(e, PYTHIA_EUSAGE, "there is no option %.*s", size, word);
+}
+
+static int missing_value(const struct pythia_option *table, int option, struct pythia_error *e)
+{
+    if (option >= LONG_OPTION)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s needs a value", table[option - LONG_OPTION].name);
+    return pythia_error_set(e, PYTHIA_EUSAGE, "-%c needs a value", option);
+}
+
 int pythia_options_parse(const struct pythia_option *table, void *settings, int argc, char **argv,
                          int *first, struct pythia_error *e)
 {
@@ -137,7 +193,8 @@ int pythia_options_parse(const struct pythia_option *table, void *settings, int 
     size_t count = 0, letters = 1;
     for (const struct pythia_option *o = table; o->name && count < OPTIONS_MAX; o++, count++) {
         bool takes = o->type != PYTHIA_OPTION_FLAG;
-        longs[count] = (struct option){o->name, takes ? required_argument : no_argument, NULL, 0};
+        longs[count] = (struct option){o->name, takes ? required_argument : no_argument, NULL,
+                                       LONG_OPTION + (int)count};
         if (o->letter)
             shorts[letters++] = o->letter;
         if (o->letter && takes)
@@ -145,16 +202,13 @@ int pythia_options_parse(const struct pythia_option *table, void *settings, int 
     }
     opterr = 0;
     optind = 0; /* of glibc: begin afresh, with permutation */
-    for (;;) {
-        int which = -1, found = getopt_long(argc, argv, shorts, longs, &which);
-        const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
-        if (found == -1)
-            break;
+    for (int found; (found = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
         if (found == ':')
-            return pythia_error_set(e, PYTHIA_EUSAGE, "%s needs a value", word);
+            return missing_value(table, optopt, e);
         if (found == '?')
-            return pythia_error_set(e, PYTHIA_EUSAGE, "there is no option %s", word);
-        const struct pythia_option *o = found == 0 ? &table[which] : find_letter(table, found);
+            return bad_option(table, optopt, argv[optind - 1], e);
+        const struct pythia_option *o =
+            found >= LONG_OPTION ? &table[found - LONG_OPTION] : find_letter(table, found);
         int status = pythia_option_set(o, settings, optarg, e);
         if (status != PYTHIA_OK)
             return status;
@@ -168,7 +222,7 @@ static void add_wrapped(struct pythia_buf *to, size_t column, const char *text)
 {
     while (*text) {
         size_t word = strcspn(text, " ");
-        if (column + 1 + word > HELP_WIDTH) {
+        if (column > HELP_COLUMN && column + 1 + word > HELP_WIDTH) {
             pythia_buf_printf(to, "\n%*s", HELP_COLUMN, "");
             column = HELP_COLUMN;
         } else if (column > HELP_COLUMN) {

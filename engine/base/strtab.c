@@ -72,8 +72,7 @@ static uint32_t lookup(const struct pythia_strtab *t, const struct table *table,
             return PYTHIA_STRTAB_NONE;
         }
         const struct entry *entry = entry_at(t, stored - 1);
-        if (entry->hash == hash && entry->size == text.size &&
-            memcmp(entry->bytes, text.bytes, text.size) == 0)
+        if (entry->hash == hash && pythia_text_equal((struct pythia_text){entry->bytes, entry->size}, text))
             return stored - 1;
     }
 }

@@ -18,19 +18,24 @@ int pythia_text_compare(struct pythia_text a, struct pythia_text b)
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
+/* A text of no bytes may have no address, which memcmp may not be given and nothing may be added to. */
 bool pythia_text_starts(struct pythia_text text, struct pythia_text prefix)
 {
-    return text.size >= prefix.size && memcmp(text.bytes, prefix.bytes, prefix.size) == 0;
+    return prefix.size == 0 ||
+           (text.size >= prefix.size && memcmp(text.bytes, prefix.bytes, prefix.size) == 0);
 }
 
 bool pythia_text_ends(struct pythia_text text, struct pythia_text suffix)
 {
-    return text.size >= suffix.size &&
-           memcmp(text.bytes + text.size - suffix.size, suffix.bytes, suffix.size) == 0;
+    return suffix.size == 0 ||
+           (text.size >= suffix.size &&
+            memcmp(text.bytes + text.size - suffix.size, suffix.bytes, suffix.size) == 0);
 }
 
 bool pythia_text_contains(struct pythia_text text, struct pythia_text part)
 {
+    if (part.size == 0)
+        return true;
     for (size_t i = 0; i + part.size <= text.size; i++)
         if (memcmp(text.bytes + i, part.bytes, part.size) == 0)
             return true;
@@ -86,7 +91,7 @@ static bool is_identifier(struct pythia_text element)
 
 size_t pythia_text_template(struct pythia_text text, char *out, size_t capacity)
 {
-    if (!memchr(text.bytes, '/', text.size))
+    if (text.size == 0 || !memchr(text.bytes, '/', text.size))
         return 0;
     size_t written = 0;
     bool changed = false;

@@ -69,7 +69,7 @@ static int decode(struct decoding *d, struct pythia_vocabulary *vocabulary, stru
     }
     if (!ops) {
         pythia_error_place(e, pythia_input_source(stream)->name, 0, 0);
-        return pythia_error_set(e, PYTHIA_EFORMAT, "its first bytes look like no trace format (--format-in names one)");
+        return pythia_error_set(e, PYTHIA_EFORMAT, "its first bytes look like no trace format (--input-format names one)");
     }
     struct pythia_adapter *adapter;
     status = ops->create(vocabulary, &adapter);

@@ -44,4 +44,8 @@ const struct pythia_edge *pythia_cct_edge_at(const struct pythia_cct *c, uint32_
 int pythia_cct_compare_nodes(const struct pythia_cct *c, uint32_t a, uint32_t b);
 int pythia_cct_compare_edges(const struct pythia_cct *c, uint32_t a, uint32_t b);
 
+/* All nodes in that order, the root first and each before those below it, owned by the caller; *count of them. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
+int pythia_cct_sorted_nodes(const struct pythia_cct *c, uint32_t **nodes, uint32_t *count);
+
 #endif

@@ -54,10 +54,10 @@ struct pythia_group {
     struct pythia_tail_dip dip; /* p is NaN if it was not tested; corrected for the number of groups in modes_q */
     double modes_q;
     struct pythia_modes modes;  /* count is 1 unless modes_q says that there are several */
-    const struct pythia_row **rows; /* owned array of borrowed rows */
+    const struct pythia_sketch *sketch; /* of the durations of all; borrowed */
+    const struct pythia_row **rows;     /* owned array of borrowed rows */
     const struct pythia_shape *shape; /* of the most common path; borrowed */
-    struct pythia_ranking ranking;
-    bool localised;       /* the first edge stands out beyond chance */
+    struct pythia_ranking ranking; /* empty if there are too few */
     uint32_t inclusive;   /* the deepest node of which at least half of the variance is, beyond chance; PYTHIA_CCT_ROOT: none */
     struct pythia_explanations explanations;
 };

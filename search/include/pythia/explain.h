@@ -22,13 +22,24 @@ enum pythia_key_kind {
     PYTHIA_KEY_HAS,   /* a trace point was visited at all */
 };
 
+#define PYTHIA_PROFILE_BINS 10
+
+/* The requests whose value is in one range, or is one level, and how long they took. */
+struct pythia_profile_bin {
+    char *label; /* owned: "3", "4 to 6", "cp-2", "(none)" */
+    size_t requests;
+    double mean_ns;
+};
+
 struct pythia_explanation {
     char *name;                 /* owned: the attribute's, "@" and where it was if that is not the only place, or count:… */
     enum pythia_key_kind kind;
     uint32_t tracepoint;        /* of COUNT and HAS; PYTHIA_NONE */
     struct pythia_association_result result; /* its split's levels are owned by the explainer */
-    char *split;                /* owned: "> 3", "in {cp-2}", "is missing"; NULL: no split */
+    char *split;                /* owned: "is >= 3", "is in {cp-2}", "is missing"; NULL: no split */
     double low, high;           /* the smallest and the largest value, of numbers; NaN */
+    struct pythia_profile_bin profile[PYTHIA_PROFILE_BINS]; /* by value, or by mean for levels */
+    size_t profile_bins;
     bool mostly_once;           /* of COUNT: at least half of the requests pass it exactly once */
 };
 
@@ -44,7 +55,8 @@ struct pythia_explanations {
     size_t skipped_count;
     size_t asked; /* keys that were tested */
     size_t rows;  /* used: at most 512, the first by hash */
-    size_t edges; /* numbers of loadings in each result: the ranking's first, and the rest */
+    size_t edges; /* numbers of loadings in each result: of these edges of the ranking, and of the rest */
+    size_t chosen[PYTHIA_EXPLAIN_EDGES];
 };
 
 /* Explain what was ranked: `rows` are those of the ranking. `seed` serves permutations and halves. Returns PYTHIA_OK with *out owned by the caller, or PYTHIA_ENOMEM. O(keys * rows * edges). */

@@ -52,6 +52,7 @@ struct pythia_ranking {
     size_t rows; /* used: all, or so many that the matrix stays within 8 MiB, the first by hash */
     struct pythia_ranked_edge *edges; /* owned; best first */
     size_t edge_count;
+    bool localised; /* the edge with the largest share stands out from all others, beyond chance (gate.h) */
     struct pythia_ranked_context *contexts; /* owned; by node, each with all its ancestors but the root */
     size_t context_count;
     double *times_ns; /* owned; times_ns[e * rows + i]: of edges[e] in row i */

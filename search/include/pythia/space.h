@@ -46,7 +46,10 @@ struct pythia_space_type {
 /* `vocabulary` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_space_create(struct pythia_vocabulary *vocabulary, struct pythia_space **out);
 void pythia_space_destroy(struct pythia_space *s); /* s may be NULL */
-const struct pythia_vocabulary *pythia_space_vocabulary(const struct pythia_space *s);
+
+/* Make it empty again. */
+void pythia_space_clear(struct pythia_space *s);
+struct pythia_vocabulary *pythia_space_vocabulary(const struct pythia_space *s);
 
 /* Add a request of the type that a string's number names. PYTHIA_OK or PYTHIA_ENOMEM. O(spans). */
 int pythia_space_add(struct pythia_space *s, uint32_t type, const struct pythia_trace *trace,

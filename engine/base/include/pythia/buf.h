@@ -25,6 +25,8 @@ void pythia_buf_free(struct pythia_buf *b); /* also makes it empty again */
 static inline void pythia_buf_clear(struct pythia_buf *b)
 {
     b->size = 0;
+    if (b->bytes)
+        b->bytes[0] = '\0';
 }
 
 /* The content. Borrowed: valid until the next append. */

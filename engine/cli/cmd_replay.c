@@ -1,0 +1,276 @@
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "command.h"
+#include "space_traces.h"
+
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/report.h"
+#include "pythia/space_file.h"
+#include "pythia/status.h"
+
+#define POINTS_MAX 64
+
+struct settings {
+    struct pythia__read_settings read;
+    int format, rank_by, strategy;
+    const char *output, *space, *open;
+    int64_t seed, min_requests, rows, points;
+    double min_cov, alpha, price_ns;
+};
+
+#define OPTION(member) offsetof(struct settings, member)
+
+static const struct pythia_option options[] = {
+    {"format", 'f', PYTHIA_OPTION_CHOICE, NULL, "text", "text|json|markdown|html", 0, 0, OPTION(format),
+     "Form of the report"},
+    {"output", 'o', PYTHIA_OPTION_TEXT, "FILE", NULL, NULL, 0, 0, OPTION(output),
+     "Write the report to a file, wholly or not at all (default standard output)"},
+    {"rank-by", 0, PYTHIA_OPTION_CHOICE, NULL, "share", "share|variance|cov|modes|tail|slow", 0, 0, OPTION(rank_by),
+     "What to rank groups and edges by: share of the variance, variance, coefficient of variation, several modes, the slowest "
+     "tenth, or the mean"},
+    {"min-requests", 0, PYTHIA_OPTION_INTEGER, "N", "30", NULL, 3, 1e9, OPTION(min_requests),
+     "Requests that a group needs to be diagnosed"},
+    {"min-cov", 0, PYTHIA_OPTION_REAL, "R", "0.05", NULL, 0, 1e9, OPTION(min_cov),
+     "Coefficient of variation below which a group does not vary"},
+    {"alpha", 0, PYTHIA_OPTION_REAL, "P", "0.05", NULL, 1e-12, .5, OPTION(alpha),
+     "Rate of false findings that is accepted"},
+    {"rows", 0, PYTHIA_OPTION_INTEGER, "N", "2048", NULL, 64, 1e6, OPTION(rows),
+     "Whole requests of a type that are kept for shares, modes and explanations; counts and quantiles are of all"},
+    {"space", 0, PYTHIA_OPTION_TEXT, "FILE", NULL, NULL, 0, 0, OPTION(space),
+     "Search space, from pythia space build; without it, the traces themselves say what could be opened"},
+    {"open", 0, PYTHIA_OPTION_TEXT, "FILE|skeleton", NULL, NULL, 0, 0, OPTION(open),
+     "Hide all trace points but those in a file (one id or pattern a line), or but the skeleton of the search space"},
+    {"points", 0, PYTHIA_OPTION_INTEGER, "N", "3", NULL, 0, POINTS_MAX, OPTION(points), "Trace points to suggest at most"},
+    {"strategy", 0, PYTHIA_OPTION_CHOICE, NULL, "hierarchical", "hierarchical", 0, 0, OPTION(strategy),
+     "How to choose them"},
+    {"price-ns", 0, PYTHIA_OPTION_REAL, "NS", "1000", NULL, 0, 1e12, OPTION(price_ns),
+     "Cost of one hit of an open trace point"},
+    {"seed", 0, PYTHIA_OPTION_INTEGER, "N", "1", NULL, 0, 9e15, OPTION(seed), "Seed of permutations and jitter"},
+    PYTHIA__READ_OPTIONS(struct settings),
+    {0},
+};
+
+/* Everything a replay makes on its way. */
+struct replay {
+    const struct settings *s;
+    struct pythia__reading reading;
+    struct pythia_groups *groups;
+    struct pythia_space *space;
+    struct pythia_open_points *open;
+    struct pythia_diagnosis *diagnosis;
+    struct pythia_suggestion next[POINTS_MAX];
+    size_t next_count;
+};
+
+/* ---- reading ---- */
+
+static int begin_groups(void *context)
+{
+    struct replay *r = context;
+    pythia_groups_destroy(r->groups);
+    r->groups = NULL;
+    r->reading.groups.rows_per_type = (size_t)r->s->rows;
+    r->reading.groups.rows = (size_t)r->s->rows * 4;
+    return pythia_groups_create(r->reading.vocabulary, &r->reading.groups, &r->groups);
+}
+
+static int take_group(void *context, const struct pythia_trace *trace)
+{
+    struct replay *r = context;
+    return pythia_groups_add(r->groups, trace);
+}
+
+/* The search space: from a file, or from the traces themselves, read once before with everything open. */
+static int find_space(struct replay *r)
+{
+    struct pythia_error why = {0};
+    int status = pythia_space_create(r->reading.vocabulary, &r->space);
+    if (status != PYTHIA_OK || !r->s->space)
+        return status == PYTHIA_OK ? pythia__space_from_traces(&r->reading, r->space) : status;
+    status = pythia_space_file_read(r->s->space, r->space, &why);
+    if (status != PYTHIA_OK) {
+        char text[1024];
+        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+    }
+    return status;
+}
+
+static int open_skeleton(struct replay *r)
+{
+    bool *skeleton = pythia_space_skeleton(r->space);
+    int status = skeleton ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (uint32_t i = 0; skeleton && i < pythia_vocabulary_tracepoints(r->reading.vocabulary) && status == PYTHIA_OK; i++)
+        if (skeleton[i])
+            status = pythia_open_points_add(r->open, pythia_vocabulary_tracepoint_id(r->reading.vocabulary, i));
+    pythia_free(skeleton);
+    return status;
+}
+
+static int open_listed(struct replay *r)
+{
+    struct pythia_buf text = {0};
+    struct pythia_error why = {0};
+    int status = pythia_file_read(r->s->open, &text, &why);
+    if (status == PYTHIA_OK)
+        status = pythia_open_points_read(r->open, pythia_buf_text(&text));
+    else {
+        char sentence[1024];
+        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, sentence, sizeof(sentence)));
+    }
+    pythia_buf_free(&text);
+    return status;
+}
+
+static int read_all(struct replay *r)
+{
+    int status = PYTHIA_OK;
+    if (r->s->open || r->s->space)
+        status = find_space(r);
+    if (status == PYTHIA_OK && r->s->open) {
+        status = pythia_open_points_create(r->reading.vocabulary, &r->open);
+        if (status == PYTHIA_OK)
+            status = strcmp(r->s->open, "skeleton") == 0 ? open_skeleton(r) : open_listed(r);
+        r->reading.pipeline.open = r->open;
+    }
+    struct pythia_consumer consumer = {begin_groups, take_group, r};
+    if (status == PYTHIA_OK)
+        status = pythia__reading_run(&r->reading, &consumer);
+    return status == PYTHIA_OK ? pythia_groups_finish(r->groups) : status;
+}
+
+/* ---- diagnosing ---- */
+
+static int suggest(struct replay *r)
+{
+    size_t count;
+    struct pythia_evidence evidence = {.space = r->space,
+                                       .groups = r->groups,
+                                       .diagnosis = r->diagnosis,
+                                       .open = r->open,
+                                       .price_ns = r->s->price_ns};
+    struct pythia_buf missing = {0};
+    int status = pythia_strategy_run(pythia_strategies(&count)[r->s->strategy], &evidence, (size_t)r->s->points, r->next,
+                                     &r->next_count, &missing);
+    for (char *line = missing.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        pythia_log(PYTHIA_LOG_WARNING, "The search space holds no requests of this type, so nothing can be opened for it: %s",
+                   line);
+    }
+    pythia_buf_free(&missing);
+    return status;
+}
+
+static int diagnose(struct replay *r)
+{
+    struct pythia_diagnosis_options how = {.measure = (enum pythia_measure)r->s->rank_by,
+                                           .alpha = r->s->alpha,
+                                           .min_requests = (size_t)r->s->min_requests,
+                                           .min_cov = r->s->min_cov,
+                                           .seed = (uint64_t)r->s->seed};
+    int status = pythia_diagnose(r->groups, &how, &r->diagnosis);
+    return status == PYTHIA_OK ? suggest(r) : status;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int report(struct replay *r, char *const *paths, int count)
+{
+    const char **sorted = pythia_calloc((size_t)count, sizeof(char *));
+    if (!sorted)
+        return PYTHIA_ENOMEM;
+    for (int i = 0; i < count; i++)
+        sorted[i] = paths[i];
+    qsort(sorted, (size_t)count, sizeof(char *), compare_paths);
+    struct pythia_report_source source = {.paths = sorted,
+                                          .path_count = (size_t)count,
+                                          .input = &r->reading.result,
+                                          .vocabulary = r->reading.vocabulary,
+                                          .groups = r->groups,
+                                          .diagnosis = r->diagnosis,
+                                          .next = r->next,
+                                          .next_count = r->next_count,
+                                          .open = r->open,
+                                          .measure = (enum pythia_measure)r->s->rank_by};
+    struct pythia_buf text = {0};
+    json_t *json = pythia_report_json(&source);
+    bool colour = !r->s->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    int status =
+        json ? pythia_report_write(json, (enum pythia_report_format)r->s->format, colour, &text) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = pythia__write_output(r->s->output, pythia_buf_text(&text));
+    json_decref(json);
+    pythia_buf_free(&text);
+    pythia_free(sorted);
+    return status;
+}
+
+static int exit_status(const struct replay *r)
+{
+    int status = pythia__reading_exit(&r->reading);
+    if (status != PYTHIA__EXIT_DONE)
+        return status;
+    size_t enough = 0, diagnosed = 0;
+    for (size_t i = 0; i < r->diagnosis->group_count; i++) {
+        enough += r->diagnosis->groups[i].status != PYTHIA_GROUP_TOO_FEW;
+        diagnosed += r->diagnosis->groups[i].status == PYTHIA_GROUP_DIAGNOSED;
+    }
+    return diagnosed > 0 ? PYTHIA__EXIT_DONE : enough > 0 ? PYTHIA__EXIT_NOTHING : PYTHIA__EXIT_TOO_FEW;
+}
+
+static int run(const void *settings, char *const *operands, int count)
+{
+    struct replay r = {.s = settings};
+    int status = pythia__reading_begin(&r.reading, &r.s->read, operands, count), code;
+    if (status == PYTHIA_OK)
+        status = read_all(&r);
+    if (status == PYTHIA_OK)
+        status = diagnose(&r);
+    if (status == PYTHIA_OK)
+        status = report(&r, operands, count);
+    if (status == PYTHIA_OK)
+        code = exit_status(&r);
+    else
+        code = status == PYTHIA_ENOMEM ? pythia__fail(status) : PYTHIA__EXIT_FAILED;
+    for (size_t i = 0; i < r.next_count; i++)
+        pythia_suggestion_clear(&r.next[i]);
+    pythia_diagnosis_destroy(r.diagnosis);
+    pythia_groups_destroy(r.groups);
+    pythia_open_points_destroy(r.open);
+    pythia_space_destroy(r.space);
+    pythia__reading_end(&r.reading);
+    return code;
+}
+
+const struct pythia__command pythia__cmd_replay = {
+    .name = "replay",
+    .operands = "PATH...",
+    .summary = "Say why requests that should be alike are not, from captured traces",
+    .description =
+        "Reads captured traces, groups their requests by type and by the structure of their critical paths, and reports which "
+        "groups vary, on which edge of the path the difference arises, which key-value goes with it, and which trace points to "
+        "open next to see more.\n\n"
+        "Each PATH is a file, a folder (all files in it) or - for standard input; gzip and Zstandard are unpacked, and formats "
+        "may be mixed. Records that cannot be read are told with file, line and byte, counted, and passed over.\n\n"
+        "With --open, trace points are hidden as if they had been closed when the traces were taken: what was below them hangs "
+        "on the nearest open one above. Then the report says which of them to open next.",
+    .examples = "# Why do requests of a captured workload differ?\n"
+                "pythia replay datasets/openstack/contention.jsonl.zst\n"
+                "# What to open first if only the skeleton were open\n"
+                "pythia replay --open skeleton datasets/openstack/contention.jsonl.zst\n"
+                "# A page for others\n"
+                "pythia replay --format html --output report.html traces/\n",
+    .options = options,
+    .settings_size = sizeof(struct settings),
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run,
+};

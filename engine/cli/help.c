@@ -1,0 +1,270 @@
+#include "help.h"
+
+#include <string.h>
+
+#include "pythia/log.h"
+#include "pythia/status.h"
+
+#ifndef PYTHIA_VERSION
+#error "the build names the version"
+#endif
+
+static const char about[] =
+    "Finds where in a distributed system the difference between like requests comes from, which trace points would show it, "
+    "and which variable explains it.";
+
+static const char exit_statuses[] = "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, "
+                                    "3 nothing to diagnose, 4 not enough data.";
+
+static int print(struct pythia_buf *text)
+{
+    int status = pythia_buf_status(text);
+    if (status == PYTHIA_OK)
+        status = pythia__write_output(NULL, pythia_buf_text(text));
+    pythia_buf_free(text);
+    return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
+}
+
+/* Words of `text` in lines of at most 100 characters; a blank line in it stays one. */
+static void wrap(struct pythia_buf *to, const char *text)
+{
+    size_t column = 0;
+    while (*text) {
+        size_t word = strcspn(text, " \n");
+        if (column > 0 && column + 1 + word > 100) {
+            pythia_buf_putc(to, '\n');
+            column = 0;
+        } else if (column > 0 && word > 0) {
+            pythia_buf_putc(to, ' ');
+            column++;
+        }
+        pythia_buf_add(to, text, word);
+        column += word;
+        text += word;
+        if (strncmp(text, "\n\n", 2) == 0) {
+            pythia_buf_puts(to, "\n\n");
+            column = 0;
+        }
+        text += strspn(text, " \n");
+    }
+    pythia_buf_putc(to, '\n');
+}
+
+int pythia__help_command(const struct pythia__command *c)
+{
+    struct pythia_buf text = {0};
+    pythia_buf_printf(&text, "usage: pythia %s [OPTION...] %s\n\n%s.\n\n", c->name, c->operands, c->summary);
+    wrap(&text, c->description);
+    pythia_buf_puts(&text, "\nOptions\n");
+    pythia_options_help(c->options, &text);
+    pythia_buf_puts(&text, "  -h, --help                This help\n\nExamples\n");
+    for (const char *line = c->examples; *line;) {
+        size_t size = strcspn(line, "\n");
+        pythia_buf_printf(&text, "  %.*s\n", (int)size, line);
+        line += size + (line[size] == '\n');
+    }
+    pythia_buf_printf(&text, "\nExit status: %s\n", exit_statuses);
+    return print(&text);
+}
+
+static int help_all(void)
+{
+    struct pythia_buf text = {0};
+    size_t count;
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    pythia_buf_puts(&text, "usage: pythia COMMAND [OPTION...] [OPERAND...]\n\n");
+    wrap(&text, about);
+    pythia_buf_puts(&text, "\nCommands\n");
+    for (size_t i = 0; i < count; i++)
+        pythia_buf_printf(&text, "  %-14s%s\n", commands[i]->name, commands[i]->summary);
+    pythia_buf_printf(&text, "\npythia COMMAND --help says more of one. Exit status: %s\n", exit_statuses);
+    return print(&text);
+}
+
+static const struct pythia__command *find(const char *name)
+{
+    size_t count;
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+/* ---- manual pages ---- */
+
+/* scdoc's marks must not be made by chance. */
+static void plain(struct pythia_buf *to, const char *text)
+{
+    for (; *text; text++) {
+        if (strchr("_*#\\[]|<>~", *text))
+            pythia_buf_putc(to, '\\');
+        pythia_buf_putc(to, *text);
+    }
+}
+
+/* "space build" is page pythia-space-build(1). */
+static void page_name(struct pythia_buf *to, const char *command)
+{
+    pythia_buf_puts(to, "pythia");
+    if (*command)
+        pythia_buf_putc(to, '-');
+    for (; *command; command++)
+        pythia_buf_putc(to, *command == ' ' ? '-' : *command);
+}
+
+static void page_examples(struct pythia_buf *to, const struct pythia__command *c)
+{
+    pythia_buf_puts(to, "\n# EXAMPLES\n\n");
+    for (const char *line = c->examples; *line;) {
+        size_t size = strcspn(line, "\n");
+        struct pythia_buf one = {0};
+        pythia_buf_add(&one, line + (*line == '#' ? 2 : 0), size - (*line == '#' ? 2 : 0));
+        if (*line == '#') {
+            plain(to, one.bytes);
+            pythia_buf_puts(to, ":\n\n");
+        } else {
+            pythia_buf_printf(to, "```\n%s\n```\n\n", one.bytes);
+        }
+        pythia_buf_free(&one);
+        line += size + (line[size] == '\n');
+    }
+}
+
+static void page_of_command(struct pythia_buf *to, const struct pythia__command *c)
+{
+    page_name(to, c->name);
+    pythia_buf_puts(to, "(1)\n\n# NAME\n\n");
+    page_name(to, c->name);
+    pythia_buf_puts(to, " - ");
+    plain(to, c->summary);
+    pythia_buf_printf(to, "\n\n# SYNOPSIS\n\n*pythia %s* [_option_...] ", c->name);
+    plain(to, c->operands);
+    pythia_buf_puts(to, "\n\n# DESCRIPTION\n\n");
+    plain(to, c->description);
+    pythia_buf_puts(to, "\n\n# OPTIONS\n\n");
+    pythia_options_scdoc(c->options, to);
+    page_examples(to, c);
+    pythia_buf_puts(to, "# EXIT STATUS\n\n");
+    plain(to, exit_statuses);
+    pythia_buf_puts(to, "\n\n# SEE ALSO\n\n*pythia*(1)\n");
+}
+
+static void page_of_all(struct pythia_buf *to)
+{
+    size_t count;
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    pythia_buf_puts(to, "pythia(1)\n\n# NAME\n\npythia - why requests that should be alike are not\n\n# SYNOPSIS\n\n"
+                        "*pythia* _command_ [_option_...] [_operand_...]\n\n# DESCRIPTION\n\n");
+    plain(to, about);
+    pythia_buf_puts(to, "\n\n# COMMANDS\n\n");
+    for (size_t i = 0; i < count; i++) {
+        pythia_buf_putc(to, '*');
+        page_name(to, commands[i]->name);
+        pythia_buf_puts(to, "*(1)\n\t");
+        plain(to, commands[i]->summary);
+        pythia_buf_puts(to, ".\n\n");
+    }
+    pythia_buf_puts(to, "# EXIT STATUS\n\n");
+    plain(to, exit_statuses);
+    pythia_buf_putc(to, '\n');
+}
+
+/* ---- completion ---- */
+
+static void complete_command(struct pythia_buf *to, const struct pythia__command *c)
+{
+    pythia_buf_printf(to, "    '%s')\n        case $prev in\n", c->name);
+    for (const struct pythia_option *o = c->options; o->name; o++)
+        if (o->type == PYTHIA_OPTION_CHOICE) {
+            pythia_buf_printf(to, "        --%s) COMPREPLY=($(compgen -W '", o->name);
+            for (const char *word = o->choices; *word; word++)
+                pythia_buf_putc(to, *word == '|' ? ' ' : *word);
+            pythia_buf_puts(to, "' -- \"$cur\")); return ;;\n");
+        }
+    pythia_buf_puts(to, "        esac\n        words='--help");
+    for (const struct pythia_option *o = c->options; o->name; o++)
+        pythia_buf_printf(to, " --%s", o->name);
+    pythia_buf_puts(to, "' ;;\n");
+}
+
+static void complete_all(struct pythia_buf *to)
+{
+    size_t count;
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    pythia_buf_puts(to, "# bash completion of pythia, made of its tables of commands and options\n"
+                        "_pythia()\n{\n    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words= command=\n"
+                        "    COMPREPLY=()\n    case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n");
+    for (size_t i = 0; i < count; i++)
+        if (strchr(commands[i]->name, ' '))
+            pythia_buf_printf(to, "    '%s') command='%s' ;;\n", commands[i]->name, commands[i]->name);
+    pythia_buf_puts(to, "    *) command=${COMP_WORDS[1]} ;;\n    esac\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+                        "        COMPREPLY=($(compgen -W '--help --version help");
+    const char *before = "";
+    for (size_t i = 0; i < count; i++) { /* the first words, each once: those of one command stand together */
+        size_t size = strcspn(commands[i]->name, " ");
+        if (strlen(before) != size || strncmp(before, commands[i]->name, size) != 0 )
+            if (strncmp(before, commands[i]->name, size + 1) != 0)
+                pythia_buf_printf(to, " %.*s", (int)size, commands[i]->name);
+        before = commands[i]->name;
+    }
+    pythia_buf_puts(to, "' -- \"$cur\"))\n        return\n    fi\n    case $command in\n");
+    for (size_t i = 0; i < count; i++)
+        complete_command(to, commands[i]);
+    pythia_buf_puts(to, "    space) words='build show' ;;\n    esac\n"
+                        "    if [[ $cur == -* || $command == space ]]; then\n"
+                        "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    else\n"
+                        "        COMPREPLY=($(compgen -f -- \"$cur\"))\n    fi\n}\ncomplete -o filenames -F _pythia pythia\n");
+}
+
+/* ---- what is asked ---- */
+
+static int unknown(const char *name)
+{
+    pythia_log(PYTHIA_LOG_ERROR, "there is no command %s (pythia --help lists what there is)", name);
+    return PYTHIA__EXIT_USAGE;
+}
+
+/* `help` and what stands behind it. */
+static int help_words(int argc, char **argv)
+{
+    struct pythia_buf name = {0}, text = {0};
+    bool scdoc = argc > 2 && strcmp(argv[2], "--scdoc") == 0;
+    if (argc > 2 && strcmp(argv[2], "--bash-completion") == 0) {
+        complete_all(&text);
+        return print(&text);
+    }
+    for (int i = scdoc ? 3 : 2; i < argc; i++)
+        pythia_buf_printf(&name, "%s%s", name.size ? " " : "", argv[i]);
+    const struct pythia__command *c = name.size ? find(name.bytes) : NULL;
+    int code;
+    if (name.size && !c) {
+        code = unknown(name.bytes);
+    } else if (scdoc) {
+        if (c)
+            page_of_command(&text, c);
+        else
+            page_of_all(&text);
+        code = print(&text);
+    } else {
+        code = c ? pythia__help_command(c) : help_all();
+    }
+    pythia_buf_free(&name);
+    return code;
+}
+
+bool pythia__help_asked(int argc, char **argv, int *code)
+{
+    struct pythia_buf text = {0};
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        pythia_buf_puts(&text, "pythia " PYTHIA_VERSION "\n");
+        *code = print(&text);
+    } else if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        *code = help_all();
+    } else if (strcmp(argv[1], "help") == 0) {
+        *code = help_words(argc, argv);
+    } else {
+        return false;
+    }
+    return true;
+}

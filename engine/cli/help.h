@@ -1,0 +1,16 @@
+/* Help, manual pages and shell completion, all made of the tables of commands and options. */
+#ifndef PYTHIA_CLI_HELP_H
+#define PYTHIA_CLI_HELP_H
+
+#include <stdbool.h>
+
+#include "command.h"
+
+/* Does the command line ask for --version, --help, help [COMMAND], or for what the build makes pages of (help --scdoc NAME,
+ * help --bash-completion)? Then it is answered on stdout, with the exit status in *code. */
+bool pythia__help_asked(int argc, char **argv, int *code);
+
+/* Print the help of one command; returns the exit status. */
+int pythia__help_command(const struct pythia__command *c);
+
+#endif

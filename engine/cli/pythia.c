@@ -1,0 +1,96 @@
+/* `pythia`: finds the command and hands over to it. Help, manual and completion are made of the same tables. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cblas.h>
+#include <gsl/gsl_errno.h>
+
+#include "command.h"
+#include "help.h"
+
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+static const struct pythia__command *const commands[] = {
+    &pythia__cmd_replay, &pythia__cmd_space_build, &pythia__cmd_space_show,
+
+};
+
+const struct pythia__command *const *pythia__commands(size_t *count)
+{
+    *count = sizeof(commands) / sizeof(commands[0]);
+    return commands;
+}
+
+static int usage(const char *what)
+{
+    pythia_log(PYTHIA_LOG_ERROR, "%s (pythia --help lists what there is)", what);
+    return PYTHIA__EXIT_USAGE;
+}
+
+/* How many of the words in argv from index 1 on name this command: 0 for none. */
+static int words_matched(const struct pythia__command *c, int argc, char **argv)
+{
+    const char *name = c->name;
+    int words = 0;
+    while (*name) {
+        size_t size = strcspn(name, " ");
+        if (words + 1 >= argc || strlen(argv[words + 1]) != size || memcmp(argv[words + 1], name, size) != 0)
+            return 0;
+        words++;
+        name += size;
+        name += strspn(name, " ");
+    }
+    return words;
+}
+
+static bool asks_for_help(int argc, char **argv, int from)
+{
+    for (int i = from; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+static int run(const struct pythia__command *c, int argc, char **argv)
+{
+    void *settings = pythia_calloc(1, c->settings_size);
+    if (!settings)
+        return pythia__fail(PYTHIA_ENOMEM);
+    struct pythia_error why = {0};
+    int first = argc, code = PYTHIA__EXIT_USAGE;
+    pythia_options_default(c->options, settings);
+    if (pythia_options_parse(c->options, settings, argc, argv, &first, &why) != PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_ERROR, "%s (pythia %s --help lists the options)", why.sentence, c->name);
+    else if (argc - first < c->operands_min || (c->operands_max >= 0 && argc - first > c->operands_max))
+        pythia_log(PYTHIA_LOG_ERROR, "wanted: pythia %s [OPTION...] %s", c->name, c->operands);
+    else
+        code = c->run(settings, argv + first, argc - first);
+    pythia_free(settings);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    pythia_log_setup("pythia", PYTHIA_LOG_INFO);
+    gsl_set_error_handler_off();   /* its default ends the process; return codes are read instead */
+    openblas_set_num_threads(1);   /* matrices are small, and sums must not depend on how many threads there are */
+    if (argc < 2)
+        return usage("there is no command");
+    int code;
+    if (pythia__help_asked(argc, argv, &code))
+        return code;
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        int words = words_matched(commands[i], argc, argv);
+        if (words == 0)
+            continue;
+        if (asks_for_help(argc, argv, words + 1))
+            return pythia__help_command(commands[i]);
+        return run(commands[i], argc - words, argv + words);
+    }
+    char sentence[256];
+    snprintf(sentence, sizeof(sentence), "there is no command %s", argv[1]);
+    return usage(sentence);
+}

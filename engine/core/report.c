@@ -1,0 +1,513 @@
+#include "pythia/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <jansson.h>
+
+#include "report_forms.h"
+
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define HISTOGRAM_BINS 48
+
+/* jansson tells of missing memory by NULL, and takes NULL for a missing value: `failed` remembers. */
+struct writer {
+    const struct pythia_report_source *s;
+    bool failed;
+};
+
+static void set(struct writer *w, json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) != 0)
+        w->failed = true;
+}
+
+static void append(struct writer *w, json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) != 0)
+        w->failed = true;
+}
+
+static json_t *real(double number)
+{
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+/* Text from a trace is UTF-8 when it comes from JSON; what else gets here must not break the document. */
+static json_t *text(struct pythia_text t)
+{
+    json_t *string = json_stringn(t.bytes, t.size);
+    return string ? string : json_string("(text that is not UTF-8)");
+}
+
+static json_t *point_name(const struct writer *w, uint32_t tracepoint)
+{
+    return text(pythia_vocabulary_tracepoint_id(w->s->vocabulary, tracepoint));
+}
+
+static const char *event_name(uint8_t kind)
+{
+    return kind == PYTHIA_EVENT_START ? "start" : kind == PYTHIA_EVENT_END ? "end" : "annotation";
+}
+
+static json_t *event(struct writer *w, uint32_t tracepoint, uint8_t kind)
+{
+    json_t *out = json_object();
+    set(w, out, "trace_point", point_name(w, tracepoint));
+    set(w, out, "event", json_string(event_name(kind)));
+    return out;
+}
+
+/* ---- input ---- */
+
+static json_t *counters(struct writer *w, const uint64_t *counts, size_t n, const char *(*name)(size_t))
+{
+    json_t *out = json_object();
+    for (size_t i = 0; i < n; i++)
+        if (counts[i])
+            set(w, out, name(i), json_integer((json_int_t)counts[i]));
+    return out;
+}
+
+static const char *repair_name(size_t i)
+{
+    return pythia_repair_name((enum pythia_repair)i);
+}
+
+static const char *drop_name(size_t i)
+{
+    return pythia_drop_name((enum pythia_drop)i);
+}
+
+static json_t *input(struct writer *w)
+{
+    const struct pythia_pipeline_result *in = w->s->input;
+    json_t *out = json_object(), *sources = json_array();
+    for (size_t i = 0; i < w->s->path_count; i++)
+        append(w, sources, text(pythia_text_of(w->s->paths[i])));
+    set(w, out, "sources", sources);
+    set(w, out, "files", json_integer((json_int_t)in->files));
+    set(w, out, "failed_files", json_integer((json_int_t)in->failed_files));
+    set(w, out, "bytes", json_integer((json_int_t)in->bytes));
+    set(w, out, "spans", json_integer((json_int_t)in->counts.kept));
+    set(w, out, "traces", json_integer((json_int_t)in->counts.traces));
+    set(w, out, "outlive_parent", json_integer((json_int_t)in->counts.outlive));
+    set(w, out, "repaired", counters(w, in->counts.repaired, PYTHIA_REPAIRS, repair_name));
+    set(w, out, "dropped", counters(w, in->counts.dropped, PYTHIA_DROPS, drop_name));
+    return out;
+}
+
+/* ---- explanations ---- */
+
+static json_t *profile(struct writer *w, const struct pythia_explanation *x)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < x->profile_bins; i++) {
+        json_t *bin = json_object();
+        set(w, bin, "value", text(pythia_text_of(x->profile[i].label)));
+        set(w, bin, "requests", json_integer((json_int_t)x->profile[i].requests));
+        set(w, bin, "mean_ns", real(x->profile[i].mean_ns));
+        append(w, out, bin);
+    }
+    return out;
+}
+
+/* The edges that were asked about are the ranking's with the largest shares; the last loading is of the rest. */
+static json_t *loadings(struct writer *w, const struct pythia_explanations *all, const struct pythia_explanation *x,
+                        const struct pythia_ranking *ranking)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; ranking && i + 1 < all->edges; i++) {
+        json_t *one = json_object();
+        const struct pythia_edge *edge =
+            pythia_cct_edge_at(pythia_groups_cct(w->s->groups), ranking->edges[all->chosen[i]].edge);
+        set(w, one, "from", event(w, edge->from_tracepoint, edge->from_event));
+        set(w, one, "to", event(w, edge->to_tracepoint, edge->to_event));
+        set(w, one, "loading", real(x->result.loadings[i]));
+        append(w, out, one);
+    }
+    return out;
+}
+
+static json_t *split(struct writer *w, const struct pythia_explanation *x)
+{
+    if (!x->split)
+        return json_null();
+    json_t *out = json_object();
+    set(w, out, "condition", text(pythia_text_of(x->split)));
+    set(w, out, "high_requests", json_integer((json_int_t)x->result.split.high_rows));
+    set(w, out, "high_mean_ns", real(x->result.high_total));
+    set(w, out, "low_requests", json_integer((json_int_t)x->result.split.low_rows));
+    set(w, out, "low_mean_ns", real(x->result.low_total));
+    set(w, out, "variance_share", real(x->result.split_share));
+    return out;
+}
+
+static const char *name_of_column(const struct pythia_explanations *all, size_t column)
+{
+    for (size_t i = 0; i < all->found_count; i++)
+        if (all->found[i].result.column == column)
+            return all->found[i].name;
+    return NULL;
+}
+
+static json_t *explanation(struct writer *w, const struct pythia_explanations *all, const struct pythia_explanation *x,
+                           const struct pythia_ranking *ranking)
+{
+    const struct pythia_association_result *r = &x->result;
+    const char *proxy_of = name_of_column(all, r->proxy_of);
+    json_t *out = json_object();
+    set(w, out, "key", text(pythia_text_of(x->name)));
+    set(w, out, "kind", json_string(x->kind == PYTHIA_KEY_CATEGORICAL || x->kind == PYTHIA_KEY_HAS ? "categorical" : "numeric"));
+    set(w, out, "structural", json_boolean(x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS));
+    set(w, out, "rank", json_integer((json_int_t)r->rank));
+    set(w, out, "effect", real(r->effect));
+    set(w, out, "explained", real(r->explained));
+    set(w, out, "omega_squared", real(r->omega_squared));
+    set(w, out, "r", real(r->r));
+    set(w, out, "p", real(r->p));
+    set(w, out, "q", real(r->q));
+    set(w, out, "p_permutation", real(r->p_permutation));
+    set(w, out, "stability", real(r->stability));
+    set(w, out, "confirmed", json_boolean(r->confirmed));
+    set(w, out, "low_confidence", json_boolean(r->low_confidence));
+    set(w, out, "proxy_of", proxy_of ? text(pythia_text_of(proxy_of)) : json_null());
+    set(w, out, "low", real(x->low));
+    set(w, out, "high", real(x->high));
+    set(w, out, "edges", loadings(w, all, x, ranking));
+    set(w, out, "split", split(w, x));
+    set(w, out, "profile", profile(w, x));
+    return out;
+}
+
+static void explanations(struct writer *w, json_t *to, const struct pythia_explanations *all,
+                         const struct pythia_ranking *ranking)
+{
+    json_t *found = json_array(), *skipped = json_array();
+    for (size_t i = 0; i < all->found_count; i++)
+        append(w, found, explanation(w, all, &all->found[i], ranking));
+    for (size_t i = 0; i < all->skipped_count; i++) {
+        json_t *one = json_object();
+        set(w, one, "key", text(pythia_text_of(all->skipped[i].name)));
+        set(w, one, "reason", json_string(all->skipped[i].reason));
+        append(w, skipped, one);
+    }
+    set(w, to, "keys_asked", json_integer((json_int_t)all->asked));
+    set(w, to, "explanations", found);
+    set(w, to, "skipped_keys", skipped);
+}
+
+/* ---- groups ---- */
+
+static json_t *numbers(struct writer *w, const double *values, size_t count)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < count; i++)
+        append(w, out, real(values[i]));
+    return out;
+}
+
+static json_t *modes(struct writer *w, const struct pythia_group *g)
+{
+    const struct pythia_modes *m = &g->modes;
+    bool several = m->count > 1;
+    json_t *out = json_object();
+    set(w, out, "p", real(g->dip.p));
+    set(w, out, "q", real(g->modes_q));
+    set(w, out, "count", json_integer((json_int_t)(several ? m->count : 1)));
+    set(w, out, "cuts_ns", numbers(w, m->cuts, several ? m->count - 1 : 0));
+    set(w, out, "centers_ns", numbers(w, m->centers, several ? m->count : 0));
+    set(w, out, "weights", numbers(w, m->weights, several ? m->count : 0));
+    set(w, out, "variance_share", several ? real(m->variance_share) : json_null());
+    return out;
+}
+
+/* The durations in bins of equal width on the log scale. */
+static json_t *histogram(struct writer *w, const struct pythia_group *g)
+{
+    json_t *out = json_array();
+    double low = pythia_sketch_min(g->sketch), high = pythia_sketch_max(g->sketch);
+    if (!(low > 0))
+        low = 1;
+    if (!(high >= low))
+        return out;
+    double width = log(high / low) / HISTOGRAM_BINS;
+    uint64_t counts[HISTOGRAM_BINS] = {0};
+    struct pythia_sketch_bin bin;
+    for (size_t at = 0; pythia_sketch_next(g->sketch, &at, &bin) == 0;) {
+        double place = width > 0 && bin.middle > low ? log(bin.middle / low) / width : 0;
+        size_t index = place < HISTOGRAM_BINS - 1 ? (size_t)place : HISTOGRAM_BINS - 1;
+        counts[index] += bin.count;
+    }
+    for (size_t i = 0; i < HISTOGRAM_BINS && (width > 0 || i == 0); i++) {
+        json_t *one = json_object();
+        set(w, one, "low_ns", real(low * exp(width * (double)i)));
+        set(w, one, "high_ns", real(width > 0 ? low * exp(width * (double)(i + 1)) : high));
+        set(w, one, "count", json_integer((json_int_t)counts[width > 0 ? i : 0]));
+        append(w, out, one);
+    }
+    return out;
+}
+
+/* The most common path. */
+static json_t *path(struct writer *w, const struct pythia_group *g)
+{
+    json_t *out = json_array();
+    const struct pythia_cct *cct = pythia_groups_cct(w->s->groups);
+    for (uint32_t i = 0; g->shape && i <= g->shape->gap_count && g->shape->gap_count > 0; i++) {
+        bool first = i == 0;
+        const struct pythia_edge *edge =
+            pythia_cct_edge_at(cct, g->shape->edges[g->shape->slots[first ? 0 : i - 1]]);
+        uint8_t kind = first ? edge->from_event : edge->to_event;
+        uint32_t point = first ? edge->from_tracepoint : edge->to_tracepoint;
+        /* The context of an edge is what is open in it: the start that it leaves, and the end that it leads to, are inside. */
+        uint32_t inside = first ? kind == PYTHIA_EVENT_START : kind == PYTHIA_EVENT_END;
+        uint32_t depth = pythia_cct_depth(cct, edge->context) - inside;
+        json_t *one = event(w, point, kind);
+        set(w, one, "depth", json_integer(depth));
+        append(w, out, one);
+    }
+    return out;
+}
+
+static json_t *context(struct writer *w, uint32_t node)
+{
+    const struct pythia_cct *cct = pythia_groups_cct(w->s->groups);
+    json_t *out = json_array();
+    for (; node != PYTHIA_CCT_ROOT; node = pythia_cct_parent(cct, node))
+        if (json_array_insert_new(out, 0, point_name(w, pythia_cct_tracepoint(cct, node))) != 0)
+            w->failed = true;
+    return out;
+}
+
+static json_t *edges(struct writer *w, const struct pythia_group *g)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < g->ranking.edge_count; i++) {
+        const struct pythia_ranked_edge *e = &g->ranking.edges[i];
+        const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(w->s->groups), e->edge);
+        json_t *one = json_object();
+        set(w, one, "from", event(w, edge->from_tracepoint, edge->from_event));
+        set(w, one, "to", event(w, edge->to_tracepoint, edge->to_event));
+        set(w, one, "context", context(w, edge->context));
+        set(w, one, "requests", json_integer((json_int_t)e->requests));
+        set(w, one, "repeats", real(e->repeats));
+        set(w, one, "mean_ns", real(e->share.mean));
+        set(w, one, "sd_ns", real(e->share.sd));
+        set(w, one, "cov", real(e->share.cov));
+        set(w, one, "share", real(e->share.share));
+        set(w, one, "share_low", real(e->share.low));
+        set(w, one, "share_high", real(e->share.high));
+        set(w, one, "raw_share", real(e->share.raw_share));
+        set(w, one, "outlier_driven", json_boolean(e->share.outlier_driven));
+        set(w, one, "tail_share", real(e->tail_share));
+        set(w, one, "mode_share", real(e->mode_share));
+        set(w, one, "modes_p", real(e->modes_p));
+        append(w, out, one);
+    }
+    return out;
+}
+
+/* Requests that took longest, to look at one by one. */
+static json_t *examples(struct writer *w, const struct pythia_group *g)
+{
+    enum { EXAMPLES = 3 };
+    const struct pythia_row *slowest[EXAMPLES] = {NULL};
+    for (size_t i = 0; i < g->sampled; i++) {
+        const struct pythia_row *row = g->rows[i];
+        for (size_t k = 0; k < EXAMPLES; k++)
+            if (!slowest[k] || row->duration_ns > slowest[k]->duration_ns) {
+                const struct pythia_row *swap = slowest[k];
+                slowest[k] = row;
+                row = swap;
+                if (!row)
+                    break;
+            }
+    }
+    json_t *out = json_array();
+    for (size_t k = 0; k < EXAMPLES && slowest[k]; k++) {
+        char id[40];
+        snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, slowest[k]->trace.high, slowest[k]->trace.low);
+        json_t *one = json_object();
+        set(w, one, "trace_id", json_string(id));
+        set(w, one, "duration_ns", json_integer(slowest[k]->duration_ns));
+        append(w, out, one);
+    }
+    return out;
+}
+
+static json_t *group_id(const struct pythia_group *g)
+{
+    char id[20];
+    snprintf(id, sizeof(id), "%016" PRIx64, g->id);
+    return json_string(id);
+}
+
+static struct pythia_text type_name(const struct writer *w, const struct pythia_group *g)
+{
+    return pythia_vocabulary_text(w->s->vocabulary, w->s->diagnosis->types[g->type].type->name);
+}
+
+static json_t *group(struct writer *w, const struct pythia_group *g)
+{
+    json_t *out = json_object();
+    set(w, out, "id", group_id(g));
+    set(w, out, "request_type", text(type_name(w, g)));
+    set(w, out, "level", json_integer(g->level));
+    set(w, out, "count", json_integer((json_int_t)g->count));
+    set(w, out, "sampled", json_integer((json_int_t)g->sampled));
+    set(w, out, "mean_ns", real(g->mean_ns));
+    set(w, out, "sd_ns", real(g->sd_ns));
+    set(w, out, "cov", real(g->cov));
+    set(w, out, "p50_ns", real(g->p50_ns));
+    set(w, out, "p90_ns", real(g->p90_ns));
+    set(w, out, "p99_ns", real(g->p99_ns));
+    set(w, out, "variance_share", real(g->variance_share));
+    set(w, out, "status", json_string(pythia_group_status_name(g->status)));
+    set(w, out, "cause", json_string(pythia_cause_name(g->cause)));
+    set(w, out, "localised", json_boolean(g->ranking.localised));
+    set(w, out, "inclusive", context(w, g->inclusive));
+    set(w, out, "modes", modes(w, g));
+    set(w, out, "histogram", histogram(w, g));
+    set(w, out, "slowest", examples(w, g));
+    set(w, out, "path", path(w, g));
+    set(w, out, "edges", edges(w, g));
+    explanations(w, out, &g->explanations, &g->ranking);
+    json_t *finding = pythia__report_finding(out);
+    set(w, out, "finding", finding ? finding : json_null());
+    return out;
+}
+
+/* ---- types, next, open ---- */
+
+static json_t *request_type(struct writer *w, const struct pythia_type_result *r)
+{
+    json_t *out = json_object(), *levels = json_array();
+    set(w, out, "name", text(pythia_vocabulary_text(w->s->vocabulary, r->type->name)));
+    set(w, out, "count", json_integer((json_int_t)r->type->moments.n));
+    set(w, out, "mean_ns", real(r->mean_ns));
+    set(w, out, "sd_ns", real(r->sd_ns));
+    set(w, out, "client_mean_ns", real(r->client_mean_ns));
+    set(w, out, "variance_share", real(r->variance_share));
+    set(w, out, "between_paths_share", real(r->between_share));
+    set(w, out, "level", json_integer(r->level));
+    for (uint32_t i = 0; i < r->level_count; i++) {
+        json_t *level = json_object();
+        set(w, level, "groups", json_integer((json_int_t)r->levels[i].groups));
+        set(w, level, "requests", json_integer((json_int_t)r->levels[i].requests));
+        set(w, level, "between_paths_share", real(r->levels[i].between_share));
+        append(w, levels, level);
+    }
+    set(w, out, "levels", levels);
+    explanations(w, out, &r->explanations, NULL);
+    return out;
+}
+
+static json_t *suggestion(struct writer *w, const struct pythia_suggestion *s)
+{
+    const struct pythia_group *g = &w->s->diagnosis->groups[s->group];
+    const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(w->s->groups), s->edge);
+    json_t *out = json_object();
+    set(w, out, "trace_point", point_name(w, s->tracepoint));
+    set(w, out, "request_type", text(type_name(w, g)));
+    set(w, out, "group", group_id(g));
+    set(w, out, "from", event(w, edge->from_tracepoint, edge->from_event));
+    set(w, out, "to", event(w, edge->to_tracepoint, edge->to_event));
+    set(w, out, "gain", real(s->gain));
+    set(w, out, "cost_ns", real(s->cost_ns));
+    set(w, out, "reason", text(pythia_text_of(s->reason)));
+    return out;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return pythia_text_compare(*(const struct pythia_text *)a, *(const struct pythia_text *)b);
+}
+
+/* The points that were open, in order of name: those of the list that were seen, or all that were seen. */
+static json_t *open_points(struct writer *w)
+{
+    const struct pythia_vocabulary *v = w->s->vocabulary;
+    uint32_t count = pythia_vocabulary_tracepoints(v);
+    struct pythia_text *names = pythia_calloc(count, sizeof(*names));
+    json_t *out = json_array();
+    size_t n = 0;
+    w->failed = w->failed || !names;
+    for (uint32_t i = 0; names && i < count; i++)
+        if (!w->s->open || pythia_open_points_has(w->s->open, i))
+            names[n++] = pythia_vocabulary_tracepoint_id(v, i);
+    if (n > 0)
+        qsort(names, n, sizeof(*names), compare_names);
+    for (size_t i = 0; i < n; i++)
+        append(w, out, text(names[i]));
+    pythia_free(names);
+    return out;
+}
+
+static const char *measure_name(enum pythia_measure measure)
+{
+    static const char *const names[] = {"share", "variance", "cov", "modes", "tail", "slow"};
+    return names[measure];
+}
+
+json_t *pythia_report_json(const struct pythia_report_source *source)
+{
+    struct writer w = {.s = source};
+    const struct pythia_diagnosis *d = source->diagnosis;
+    json_t *out = json_object(), *types = json_array(), *groups = json_array(), *next = json_array();
+    set(&w, out, "schema", json_string("pythia.report/1"));
+    set(&w, out, "input", input(&w));
+    set(&w, out, "ranked_by", json_string(measure_name(source->measure)));
+    set(&w, out, "alpha", real(d->alpha));
+    set(&w, out, "mean_ns", real(d->mean_ns));
+    set(&w, out, "sd_ns", real(d->sd_ns));
+    set(&w, out, "between_types_share", real(d->between_types_share));
+    for (size_t i = 0; i < d->type_count; i++)
+        append(&w, types, request_type(&w, &d->types[i]));
+    for (size_t i = 0; i < d->group_count; i++)
+        append(&w, groups, group(&w, &d->groups[i]));
+    for (size_t i = 0; i < source->next_count; i++)
+        append(&w, next, suggestion(&w, &source->next[i]));
+    set(&w, out, "request_types", types);
+    set(&w, out, "groups", groups);
+    set(&w, out, "next", next);
+    set(&w, out, "open", open_points(&w));
+    if (w.failed) {
+        json_decref(out);
+        return NULL;
+    }
+    return out;
+}
+
+/* ---- forms ---- */
+
+static int add_json(const char *bytes, size_t size, void *data)
+{
+    pythia_buf_add(data, bytes, size);
+    return pythia_buf_status(data) == PYTHIA_OK ? 0 : -1;
+}
+
+int pythia_report_write(const json_t *report, enum pythia_report_format format, bool colour, struct pythia_buf *out)
+{
+    switch (format) {
+    case PYTHIA_REPORT_TEXT:
+        pythia__report_text(report, colour, out);
+        break;
+    case PYTHIA_REPORT_MARKDOWN:
+        pythia__report_markdown(report, out);
+        break;
+    case PYTHIA_REPORT_HTML:
+        pythia__report_html(report, out);
+        break;
+    case PYTHIA_REPORT_JSON:
+        if (json_dump_callback(report, add_json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0)
+            return PYTHIA_ENOMEM;
+        pythia_buf_putc(out, '\n');
+        break;
+    }
+    return pythia_buf_status(out);
+}

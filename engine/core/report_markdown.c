@@ -1,0 +1,9 @@
+#include <string.h>
+
+#include "report_forms.h"
+
+void pythia__report_markdown(const json_t *report, struct pythia_buf *out)
+{
+    (void)report;
+    (void)out;
+}

@@ -1,0 +1,201 @@
+/* Numbers and findings in words, the same in every form of a report. */
+#include <math.h>
+#include <string.h>
+
+#include "report_forms.h"
+
+double pythia__number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+const char *pythia__string(const json_t *object, const char *key)
+{
+    const char *string = json_string_value(json_object_get(object, key));
+    return string ? string : "";
+}
+
+const json_t *pythia__array(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_array(value) ? value : NULL;
+}
+
+void pythia__add_duration(struct pythia_buf *to, double ns)
+{
+    static const struct {
+        double size;
+        const char *name;
+    } units[] = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    if (!isfinite(ns)) {
+        pythia_buf_putc(to, '-');
+        return;
+    }
+    size_t unit = 0;
+    double size = fabs(ns);
+    while (unit < 5 && size < units[unit].size * (unit < 2 ? 2 : .9995)) /* 90 s rather than 1.5 min */
+        unit++;
+    double value = ns / units[unit].size;
+    int digits = fabs(value) < 9.995 ? 2 : fabs(value) < 99.95 ? 1 : 0;
+    pythia_buf_printf(to, "%.*f %s", unit == 5 ? 0 : digits, value, units[unit].name);
+}
+
+void pythia__add_percent(struct pythia_buf *to, double part)
+{
+    if (!isfinite(part))
+        pythia_buf_putc(to, '-');
+    else if (fabs(part) < .0995 && part != 0)
+        pythia_buf_printf(to, "%.1f %%", 100 * part);
+    else
+        pythia_buf_printf(to, "%.0f %%", 100 * part);
+}
+
+void pythia__add_count(struct pythia_buf *to, double count)
+{
+    char digits[40];
+    int size = snprintf(digits, sizeof(digits), "%.0f", count);
+    for (int i = 0; i < size; i++) {
+        if (i > 0 && (size - i) % 3 == 0 && digits[i - 1] != '-')
+            pythia_buf_putc(to, ' ');
+        pythia_buf_putc(to, digits[i]);
+    }
+}
+
+static bool is_inside(const json_t *from, const json_t *to)
+{
+    return strcmp(pythia__string(from, "event"), "start") == 0 && strcmp(pythia__string(to, "event"), "end") == 0 &&
+           strcmp(pythia__string(from, "trace_point"), pythia__string(to, "trace_point")) == 0;
+}
+
+void pythia__add_edge(struct pythia_buf *to, const json_t *edge)
+{
+    const json_t *from = json_object_get(edge, "from"), *until = json_object_get(edge, "to");
+    if (is_inside(from, until)) {
+        pythia_buf_printf(to, "inside %s", pythia__string(from, "trace_point"));
+        return;
+    }
+    pythia_buf_printf(to, "from the %s of %s to the %s of %s", pythia__string(from, "event"),
+                      pythia__string(from, "trace_point"), pythia__string(until, "event"),
+                      pythia__string(until, "trace_point"));
+}
+
+/* ---- findings ---- */
+
+/* The edge with the largest share, whatever the edges are ranked by. */
+static const json_t *largest(const json_t *edges)
+{
+    const json_t *best = NULL, *edge;
+    size_t i;
+    json_array_foreach(edges, i, edge) if (!best || pythia__number(edge, "share") > pythia__number(best, "share")) best =
+        edge;
+    return best;
+}
+
+static void say_where(struct pythia_buf *to, const json_t *group)
+{
+    const json_t *edge = largest(pythia__array(group, "edges"));
+    const json_t *inclusive = pythia__array(group, "inclusive");
+    size_t depth = json_array_size(inclusive);
+    if (!edge)
+        return;
+    if (json_is_true(json_object_get(group, "localised")) || pythia__number(edge, "share_low") >= .5) {
+        pythia__add_percent(to, pythia__number(edge, "share"));
+        pythia_buf_puts(to, " of what makes these requests differ is the time ");
+        pythia__add_edge(to, edge);
+        pythia_buf_putc(to, '.');
+        if (json_is_true(json_object_get(edge, "outlier_driven")))
+            pythia_buf_printf(to, " A few requests count for much of it: without clipping them the share is %.0f %%.",
+                              100 * pythia__number(edge, "raw_share"));
+    } else if (depth > 0) {
+        pythia_buf_printf(to, "More than half of what makes these requests differ is below %s; no single edge stands out.",
+                          json_string_value(json_array_get(inclusive, depth - 1)));
+    } else {
+        pythia_buf_puts(to, "No single edge stands out: the largest, ");
+        pythia__add_edge(to, edge);
+        pythia_buf_puts(to, ", has ");
+        pythia__add_percent(to, pythia__number(edge, "share"));
+        pythia_buf_puts(to, " of what makes these requests differ.");
+    }
+}
+
+/* A structural key is named "count:<trace point>" or "has:<trace point>". */
+static const char *point_of(const char *key)
+{
+    const char *colon = strchr(key, ':');
+    return colon ? colon + 1 : key;
+}
+
+void pythia__add_split(struct pythia_buf *to, const json_t *explanation)
+{
+    const json_t *split = json_object_get(explanation, "split");
+    const char *key = pythia__string(explanation, "key"), *condition = pythia__string(split, "condition");
+    bool has = json_is_true(json_object_get(explanation, "structural")) && strncmp(key, "has:", 4) == 0;
+    if (!json_is_object(split))
+        return;
+    if (has)
+        pythia_buf_printf(to, " With%s it, the mean is ", strcmp(condition, "is >= 1") == 0 ? "" : "out");
+    else
+        pythia_buf_printf(to, " Where it %s, the mean is ", condition);
+    pythia__add_duration(to, pythia__number(split, "high_mean_ns"));
+    pythia_buf_puts(to, ", else ");
+    pythia__add_duration(to, pythia__number(split, "low_mean_ns"));
+    pythia_buf_putc(to, '.');
+}
+
+static void say_why(struct pythia_buf *to, const json_t *group)
+{
+    const json_t *first = json_array_get(pythia__array(group, "explanations"), 0);
+    const char *cause = pythia__string(group, "cause"), *key = pythia__string(first, "key");
+    if (!first)
+        return;
+    if (strcmp(cause, "retry") == 0)
+        pythia_buf_printf(to, "Retry: most requests pass %s once, some up to %.0f times, and that goes with their duration.",
+                          point_of(key), pythia__number(first, "high"));
+    else if (strcmp(cause, "loop") == 0)
+        pythia_buf_printf(to, "Requests pass %s %.0f to %.0f times, and the number goes with their duration.", point_of(key),
+                          pythia__number(first, "low"), pythia__number(first, "high"));
+    else if (strcmp(cause, "path") == 0)
+        pythia_buf_printf(to, "Some requests pass %s and others do not, and that goes with their duration.", point_of(key));
+    else
+        pythia_buf_printf(to, "%s goes with it.", key);
+    pythia__add_split(to, first);
+    if (json_is_true(json_object_get(first, "low_confidence")))
+        pythia_buf_puts(to, " There are few requests for so many values: low confidence.");
+}
+
+static json_t *sentence(struct pythia_buf *text)
+{
+    json_t *out = text->size ? json_stringn(text->bytes, text->size) : json_null();
+    if (pythia_buf_status(text) != 0) {
+        json_decref(out);
+        out = NULL;
+    }
+    pythia_buf_free(text);
+    return out;
+}
+
+json_t *pythia__report_finding(const json_t *group)
+{
+    const char *status = pythia__string(group, "status");
+    struct pythia_buf where = {0}, why = {0};
+    if (strcmp(status, "diagnosed") == 0) {
+        say_where(&where, group);
+        say_why(&why, group);
+    } else if (strcmp(status, "slow") == 0) {
+        pythia_buf_puts(&where, "These requests hardly differ: they are always slow. On average ");
+        pythia__add_duration(&where, pythia__number(group, "mean_ns"));
+        pythia_buf_puts(&where, ", more than nearly all other groups.");
+    } else if (strcmp(status, "too_few") == 0) {
+        pythia_buf_puts(&where, "Too few requests to say anything.");
+    } else {
+        pythia_buf_puts(&where, "Nothing stands out.");
+    }
+    json_t *out = json_object(), *first = sentence(&where), *second = sentence(&why);
+    if (!out || !first || !second || json_object_set_new(out, "where", first) != 0 ||
+        json_object_set_new(out, "why", second) != 0) {
+        json_decref(out);
+        return NULL;
+    }
+    return out;
+}

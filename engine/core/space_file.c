@@ -1,0 +1,397 @@
+/*  {"schema": "pythia.space/1",
+ *   "trace_points": [[id, service, name], …],                                    in order of id
+ *   "types": [{"name", "requests",                                               in order of name
+ *              "nodes": [[parent, trace point, calls, requests, visits, time_ns, flags], …],  row i is node i + 1; 0 is the root
+ *              "edges": [[node, from trace point, event, to trace point, event, visits, time_ns], …]}]} */
+#include "pythia/space_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "pythia/mem.h"
+#include "pythia/sort.h"
+#include "pythia/status.h"
+
+#define SCHEMA     "pythia.space/1"
+#define READ_BYTES ((size_t)64 * 1024)
+
+enum { FLAG_ROOT = 1, FLAG_ENTRY = 2, FLAG_OUTLIVES = 4 };
+
+/* ---- writing: numbers in memory depend on who came first; in the file everything has its place by name ---- */
+
+/* A list of numbers in an order, and the place of each in it. */
+struct order {
+    uint32_t *numbers, *places;
+    uint32_t count;
+};
+
+static int order_make(struct order *o, uint32_t count, bool (*before)(const void *, uint32_t, uint32_t), const void *context)
+{
+    o->numbers = pythia_calloc(count, sizeof(*o->numbers));
+    o->places = pythia_calloc(count, sizeof(*o->places));
+    if (!o->numbers || !o->places)
+        return PYTHIA_ENOMEM;
+    o->count = count;
+    for (uint32_t i = 0; i < count; i++)
+        o->numbers[i] = i;
+    pythia_sort_indexes(o->numbers, count, o->places, before, context); /* places are scratch until they are known */
+    for (uint32_t i = 0; i < count; i++)
+        o->places[o->numbers[i]] = i;
+    return PYTHIA_OK;
+}
+
+static void order_free(struct order *o)
+{
+    pythia_free(o->numbers);
+    pythia_free(o->places);
+}
+
+static bool point_before(const void *context, uint32_t a, uint32_t b)
+{
+    return pythia_text_compare(pythia_vocabulary_tracepoint_id(context, a), pythia_vocabulary_tracepoint_id(context, b)) < 0;
+}
+
+static bool node_before(const void *context, uint32_t a, uint32_t b)
+{
+    return pythia_cct_compare_nodes(context, a, b) < 0;
+}
+
+static bool edge_before(const void *context, uint32_t a, uint32_t b)
+{
+    return pythia_cct_compare_edges(context, a, b) < 0;
+}
+
+struct type_order {
+    const struct pythia_space_type *types;
+    const struct pythia_vocabulary *vocabulary;
+};
+
+static bool type_before(const void *context, uint32_t a, uint32_t b)
+{
+    const struct type_order *o = context;
+    return pythia_text_compare(pythia_vocabulary_text(o->vocabulary, o->types[a].name),
+                               pythia_vocabulary_text(o->vocabulary, o->types[b].name)) < 0;
+}
+
+static json_t *text(struct pythia_text t)
+{
+    return json_stringn(t.bytes, t.size);
+}
+
+static json_t *numbers(const uint64_t *values, size_t count)
+{
+    json_t *row = json_array();
+    for (size_t i = 0; i < count; i++)
+        if (json_array_append_new(row, json_integer((json_int_t)values[i])) != 0) {
+            json_decref(row);
+            return NULL;
+        }
+    return row;
+}
+
+static json_t *write_points(const struct pythia_vocabulary *v, const struct order *points)
+{
+    json_t *out = json_array();
+    for (uint32_t i = 0; i < points->count; i++) {
+        const struct pythia_tracepoint *p = pythia_vocabulary_tracepoint_at(v, points->numbers[i]);
+        json_t *row = json_array();
+        const uint32_t strings[] = {p->id, p->service, p->name};
+        bool failed = false;
+        for (size_t k = 0; k < 3; k++)
+            failed = json_array_append_new(row, text(pythia_vocabulary_text(v, strings[k]))) != 0 || failed;
+        if (json_array_append_new(out, row) != 0 || failed) {
+            json_decref(out);
+            return NULL;
+        }
+    }
+    return out;
+}
+
+static json_t *write_nodes(const struct pythia_space_type *t, const struct order *nodes, const struct order *points)
+{
+    json_t *out = json_array();
+    for (uint32_t i = 1; i < nodes->count; i++) { /* the root is the first by name, too */
+        uint32_t node = nodes->numbers[i];
+        const struct pythia_space_node *n = &t->nodes[node];
+        uint64_t row[] = {nodes->places[pythia_cct_parent(t->cct, node)],
+                          points->places[pythia_cct_tracepoint(t->cct, node)],
+                          n->calls,
+                          n->requests,
+                          n->visits,
+                          n->time_ns,
+                          (uint64_t)((n->root ? FLAG_ROOT : 0) | (n->entry ? FLAG_ENTRY : 0) |
+                                     (n->outlives ? FLAG_OUTLIVES : 0))};
+        if (json_array_append_new(out, numbers(row, sizeof(row) / sizeof(row[0]))) != 0) {
+            json_decref(out);
+            return NULL;
+        }
+    }
+    return out;
+}
+
+static json_t *write_edges(const struct pythia_space_type *t, const struct order *nodes, const struct order *points)
+{
+    struct order edges = {0};
+    json_t *out = json_array();
+    int status = order_make(&edges, pythia_cct_edges(t->cct), edge_before, t->cct);
+    for (uint32_t i = 0; i < edges.count && status == PYTHIA_OK; i++) {
+        const struct pythia_edge *e = pythia_cct_edge_at(t->cct, edges.numbers[i]);
+        const struct pythia_space_edge *known = &t->edges[edges.numbers[i]];
+        uint64_t row[] = {nodes->places[e->context],
+                          points->places[e->from_tracepoint],
+                          e->from_event,
+                          points->places[e->to_tracepoint],
+                          e->to_event,
+                          known->visits,
+                          known->time_ns};
+        status = json_array_append_new(out, numbers(row, sizeof(row) / sizeof(row[0]))) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
+    }
+    order_free(&edges);
+    if (status != PYTHIA_OK) {
+        json_decref(out);
+        return NULL;
+    }
+    return out;
+}
+
+static json_t *write_type(const struct pythia_vocabulary *v, const struct pythia_space_type *t, const struct order *points)
+{
+    struct order nodes = {0};
+    json_t *out = json_object();
+    int status = order_make(&nodes, pythia_cct_nodes(t->cct), node_before, t->cct);
+    if (status == PYTHIA_OK && (json_object_set_new(out, "name", text(pythia_vocabulary_text(v, t->name))) != 0 ||
+                                json_object_set_new(out, "requests", json_integer((json_int_t)t->requests)) != 0 ||
+                                json_object_set_new(out, "nodes", write_nodes(t, &nodes, points)) != 0 ||
+                                json_object_set_new(out, "edges", write_edges(t, &nodes, points)) != 0))
+        status = PYTHIA_ENOMEM;
+    order_free(&nodes);
+    if (status != PYTHIA_OK) {
+        json_decref(out);
+        return NULL;
+    }
+    return out;
+}
+
+static int add_bytes(const char *bytes, size_t size, void *to)
+{
+    pythia_buf_add(to, bytes, size);
+    return pythia_buf_status(to) == PYTHIA_OK ? 0 : -1;
+}
+
+int pythia_space_file_write(const struct pythia_space *space, struct pythia_buf *out)
+{
+    const struct pythia_vocabulary *v = pythia_space_vocabulary(space);
+    size_t count;
+    const struct pythia_space_type *all = pythia_space_types(space, &count);
+    struct order points = {0}, types = {0};
+    struct type_order context = {all, v};
+    json_t *file = json_object(), *list = json_array();
+    int status = order_make(&points, pythia_vocabulary_tracepoints(v), point_before, v);
+    if (status == PYTHIA_OK)
+        status = order_make(&types, (uint32_t)count, type_before, &context);
+    for (uint32_t i = 0; i < types.count && status == PYTHIA_OK; i++)
+        if (json_array_append_new(list, write_type(v, &all[types.numbers[i]], &points)) != 0)
+            status = PYTHIA_ENOMEM;
+    bool failed = json_object_set_new(file, "schema", json_string(SCHEMA)) != 0;
+    failed = json_object_set_new(file, "trace_points", status == PYTHIA_OK ? write_points(v, &points) : NULL) != 0 || failed;
+    failed = json_object_set_new(file, "types", list) != 0 || failed;
+    if (status != PYTHIA_OK || failed || json_dump_callback(file, add_bytes, out, JSON_COMPACT) != 0)
+        status = PYTHIA_ENOMEM;
+    pythia_buf_putc(out, '\n');
+    json_decref(file);
+    order_free(&points);
+    order_free(&types);
+    return status == PYTHIA_OK ? pythia_buf_status(out) : status;
+}
+
+/* ---- reading: nothing in the file is taken on trust ---- */
+
+struct reading {
+    struct pythia_space *space;
+    struct pythia_vocabulary *vocabulary;
+    uint32_t *points, *nodes; /* numbers in memory by number in the file */
+    size_t point_count, node_count;
+    struct pythia_error *e;
+};
+
+static int wrong(const struct reading *r, const char *what, size_t row)
+{
+    return pythia_error_set(r->e, PYTHIA_EFORMAT, "is no search space that can be read: %s %zu", what, row);
+}
+
+/* The whole numbers of a row, none negative. */
+static bool read_row(const json_t *row, uint64_t *values, size_t count)
+{
+    if (json_array_size(row) != count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_array_get(row, i);
+        if (!json_is_integer(value) || json_integer_value(value) < 0)
+            return false;
+        values[i] = (uint64_t)json_integer_value(value);
+    }
+    return true;
+}
+
+static uint32_t read_string(struct reading *r, const json_t *row, size_t i)
+{
+    const json_t *value = json_array_get(row, i);
+    if (!json_is_string(value))
+        return PYTHIA_NONE;
+    return pythia_vocabulary_string(r->vocabulary,
+                                    (struct pythia_text){json_string_value(value), json_string_length(value)});
+}
+
+static int read_points(struct reading *r, const json_t *list)
+{
+    r->point_count = json_array_size(list);
+    r->points = pythia_calloc(r->point_count, sizeof(*r->points));
+    if (!r->points)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < r->point_count; i++) {
+        const json_t *row = json_array_get(list, i);
+        uint32_t id = read_string(r, row, 0), service = read_string(r, row, 1), name = read_string(r, row, 2);
+        if (id == PYTHIA_NONE || service == PYTHIA_NONE || name == PYTHIA_NONE)
+            return wrong(r, "trace point", i);
+        r->points[i] = pythia_vocabulary_tracepoint_of_id(r->vocabulary, pythia_vocabulary_text(r->vocabulary, id), service,
+                                                          name);
+        if (r->points[i] == PYTHIA_NONE)
+            return PYTHIA_ENOMEM;
+    }
+    return PYTHIA_OK;
+}
+
+static int read_nodes(struct reading *r, struct pythia_space_type *t, const json_t *list)
+{
+    size_t count = json_array_size(list);
+    uint32_t *nodes = pythia_realloc(r->nodes, count + 1, sizeof(*nodes));
+    if (!nodes)
+        return PYTHIA_ENOMEM;
+    r->nodes = nodes;
+    r->node_count = count + 1;
+    nodes[0] = PYTHIA_CCT_ROOT;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t row[7];
+        if (!read_row(json_array_get(list, i), row, 7) || row[0] > i || row[1] >= r->point_count)
+            return wrong(r, "node", i);
+        struct pythia_space_node *n = pythia_space_node_make(t, nodes[row[0]], r->points[row[1]], &nodes[i + 1]);
+        if (!n)
+            return PYTHIA_ENOMEM;
+        *n = (struct pythia_space_node){.calls = row[2],
+                                        .requests = row[3],
+                                        .visits = row[4],
+                                        .time_ns = row[5],
+                                        .root = (row[6] & FLAG_ROOT) != 0,
+                                        .entry = (row[6] & FLAG_ENTRY) != 0,
+                                        .outlives = (row[6] & FLAG_OUTLIVES) != 0};
+    }
+    return PYTHIA_OK;
+}
+
+static int read_edges(struct reading *r, struct pythia_space_type *t, const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        uint64_t row[7];
+        if (!read_row(json_array_get(list, i), row, 7) || row[0] >= r->node_count || row[1] >= r->point_count ||
+            row[3] >= r->point_count || row[2] > PYTHIA_EVENT_ANNOTATION || row[4] > PYTHIA_EVENT_ANNOTATION)
+            return wrong(r, "edge", i);
+        struct pythia_edge edge = {.context = r->nodes[row[0]],
+                                   .from_tracepoint = r->points[row[1]],
+                                   .from_event = (uint8_t)row[2],
+                                   .to_tracepoint = r->points[row[3]],
+                                   .to_event = (uint8_t)row[4]};
+        struct pythia_space_edge *known = pythia_space_edge_make(t, &edge);
+        if (!known)
+            return PYTHIA_ENOMEM;
+        *known = (struct pythia_space_edge){.visits = row[5], .time_ns = row[6]};
+    }
+    return PYTHIA_OK;
+}
+
+static int read_types(struct reading *r, const json_t *list)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < json_array_size(list) && status == PYTHIA_OK; i++) {
+        const json_t *type = json_array_get(list, i), *name = json_object_get(type, "name");
+        const json_t *requests = json_object_get(type, "requests");
+        if (!json_is_string(name) || !json_is_integer(requests) || json_integer_value(requests) < 0)
+            return wrong(r, "type", i);
+        uint32_t string = pythia_vocabulary_string(
+            r->vocabulary, (struct pythia_text){json_string_value(name), json_string_length(name)});
+        struct pythia_space_type *t = string == PYTHIA_NONE ? NULL : pythia_space_type_make(r->space, string);
+        if (!t)
+            return PYTHIA_ENOMEM;
+        t->requests = (uint64_t)json_integer_value(requests);
+        status = read_nodes(r, t, json_object_get(type, "nodes"));
+        if (status == PYTHIA_OK)
+            status = read_edges(r, t, json_object_get(type, "edges"));
+    }
+    return status;
+}
+
+static int read_file(struct reading *r, const json_t *file)
+{
+    const char *schema = json_string_value(json_object_get(file, "schema"));
+    if (!schema || strcmp(schema, SCHEMA) != 0)
+        return pythia_error_set(r->e, PYTHIA_EFORMAT, "is no search space of this version: wanted schema %s, found %s",
+                                SCHEMA, schema ? schema : "none");
+    int status = read_points(r, json_object_get(file, "trace_points"));
+    return status == PYTHIA_OK ? read_types(r, json_object_get(file, "types")) : status;
+}
+
+int pythia_space_file_read(const char *path, struct pythia_space *space, struct pythia_error *e)
+{
+    struct pythia_buf bytes = {0};
+    int status = pythia_file_read(path, &bytes, e);
+    if (status != PYTHIA_OK) {
+        pythia_buf_free(&bytes);
+        return status;
+    }
+    json_error_t why;
+    json_t *file = json_loadb(bytes.bytes ? bytes.bytes : "", bytes.size, 0, &why);
+    pythia_buf_free(&bytes);
+    if (!file) {
+        pythia_error_place(e, path, why.line > 0 ? (uint64_t)why.line : 1, (uint64_t)why.position);
+        return pythia_error_set(e, PYTHIA_EFORMAT, "is not JSON: %s", why.text);
+    }
+    struct reading r = {.space = space, .vocabulary = pythia_space_vocabulary(space), .e = e};
+    status = read_file(&r, file);
+    pythia_error_place(e, path, 0, 0);
+    pythia_free(r.points);
+    pythia_free(r.nodes);
+    json_decref(file);
+    return status;
+}
+
+int pythia_file_read(const char *path, struct pythia_buf *out, struct pythia_error *e)
+{
+    int number = 0, file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        number = errno;
+    while (number == 0) {
+        char *room = pythia_buf_reserve(out, READ_BYTES);
+        if (!room) {
+            close(file);
+            return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", path);
+        }
+        ssize_t got = read(file, room, READ_BYTES);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            number = got < 0 ? errno : 0;
+            break;
+        }
+        out->size += (size_t)got;
+        out->bytes[out->size] = '\0';
+    }
+    if (file >= 0)
+        close(file);
+    if (number == 0)
+        return PYTHIA_OK;
+    pythia_error_place(e, path, 0, 0);
+    return pythia_error_set(e, PYTHIA_EIO, "cannot be read: %s", strerror(number));
+}
