@@ -24,13 +24,36 @@ struct pythia_option {
     const char *name; /* "threads" for --threads; NULL ends a table */
     char letter;      /* 'o' for -o; 0: none */
     enum pythia_option_type type;
-    const char *value;    /* what stands for the value in the help, its unit included: "FILE", "N", "NS" */
+    const char
+        *value; /* what stands for the value in the help, its unit included: "FILE", "N", "NS" */
     const char *fallback; /* the default, as it would be typed; NULL: false, NULL or 0 */
     const char *choices;  /* of a CHOICE: "text|json" */
     double low, high;     /* of an INTEGER or a REAL, both included */
     size_t offset;        /* of the member in the struct of settings */
     const char *help;     /* one sentence without its full stop; "name" in it is not special */
 };
+
+/* Rows in short. `where` is the offset of the member. */
+#define PYTHIA_FLAG(name, letter, where, help)                                                     \
+    {                                                                                              \
+        name, letter, PYTHIA_OPTION_FLAG, NULL, NULL, NULL, 0, 0, where, help                      \
+    }
+#define PYTHIA_TEXT_OPTION(name, letter, value, where, help)                                       \
+    {                                                                                              \
+        name, letter, PYTHIA_OPTION_TEXT, value, NULL, NULL, 0, 0, where, help                     \
+    }
+#define PYTHIA_CHOICE(name, letter, choices, fallback, where, help)                                \
+    {                                                                                              \
+        name, letter, PYTHIA_OPTION_CHOICE, NULL, fallback, choices, 0, 0, where, help             \
+    }
+#define PYTHIA_INTEGER(name, letter, value, fallback, low, high, where, help)                      \
+    {                                                                                              \
+        name, letter, PYTHIA_OPTION_INTEGER, value, fallback, NULL, low, high, where, help         \
+    }
+#define PYTHIA_REAL(name, letter, value, fallback, low, high, where, help)                         \
+    {                                                                                              \
+        name, letter, PYTHIA_OPTION_REAL, value, fallback, NULL, low, high, where, help            \
+    }
 
 #define PYTHIA_OPTION_TEXTS_MAX 64
 struct pythia_option_texts {
