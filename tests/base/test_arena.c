@@ -1,0 +1,110 @@
+#include <stdalign.h>
+#include <string.h>
+
+#include "check.h"
+#include "pythia/arena.h"
+#include "pythia/mem.h"
+
+static void pieces_are_aligned_and_do_not_overlap(void **state)
+{
+    static const size_t sizes[] = {1, 7, 16, 17, 1000, 65536, 3, 200000, 5};
+    enum { PIECES = 9, ALL = PIECES * 50 };
+    struct pythia_arena a;
+    unsigned char *pieces[ALL];
+    pythia_arena_init(&a);
+    for (size_t i = 0; i < ALL; i++) {
+        pieces[i] = pythia_arena_alloc(&a, sizes[i % PIECES]);
+        assert_non_null(pieces[i]);
+        assert_int_equal((uintptr_t)pieces[i] % alignof(max_align_t), 0);
+        memset(pieces[i], (int)(i % 251), sizes[i % PIECES]);
+    }
+    for (size_t i = 0; i < ALL; i++)
+        for (size_t k = 0; k < sizes[i % PIECES]; k++)
+            if (pieces[i][k] != i % 251)
+                fail_msg("byte %zu of piece %zu was overwritten", k, i);
+    pythia_arena_free(&a);
+}
+
+/* The same pieces in a second round need nothing from the heap, which is made to fail. */
+static void cleared_memory_is_used_again(void **state)
+{
+    struct pythia_arena a;
+    pythia_arena_init(&a);
+    void *first = pythia_arena_alloc(&a, 10);
+    for (size_t i = 0; i < 1000; i++)
+        assert_non_null(pythia_arena_alloc(&a, 1000));
+    assert_non_null(pythia_arena_alloc(&a, 300000));
+    pythia_arena_clear(&a);
+    pythia_mem_fail_after(0);
+    assert_ptr_equal(pythia_arena_alloc(&a, 10), first);
+    for (size_t i = 0; i < 1000; i++)
+        assert_non_null(pythia_arena_alloc(&a, 1000));
+    assert_non_null(pythia_arena_alloc(&a, 300000));
+    pythia_mem_fail_after(-1);
+    pythia_arena_free(&a);
+}
+
+static void clearing_and_freeing_nothing_is_fine(void **state)
+{
+    struct pythia_arena a;
+    pythia_arena_init(&a);
+    pythia_arena_clear(&a);
+    pythia_arena_free(&a);
+    assert_non_null(pythia_arena_alloc(&a, 1)); /* a freed arena is an empty one */
+    pythia_arena_free(&a);
+    pythia_arena_free(&a);
+}
+
+/* NULL says that memory is missing, so nothing at all is asked for successfully. */
+static void a_piece_of_no_bytes_is_a_piece(void **state)
+{
+    struct pythia_arena a;
+    pythia_arena_init(&a);
+    assert_non_null(pythia_arena_alloc(&a, 0));
+    pythia_arena_free(&a);
+}
+
+static void without_memory_a_piece_is_null_and_the_rest_stays(void **state)
+{
+    struct pythia_arena a;
+    pythia_arena_init(&a);
+    pythia_mem_fail_after(0);
+    assert_null(pythia_arena_alloc(&a, 100));
+    pythia_mem_fail_after(-1);
+    char *text = pythia_arena_alloc(&a, 100);
+    assert_non_null(text);
+    memset(text, 'x', 100);
+    pythia_mem_fail_after(0);
+    assert_null(pythia_arena_alloc(&a, 100000));
+    pythia_mem_fail_after(-1);
+    assert_non_null(pythia_arena_alloc(&a, 100000));
+    for (size_t i = 0; i < 100; i++)
+        assert_int_equal(text[i], 'x');
+    pythia_arena_free(&a);
+}
+
+/* Sizes near the largest number must not wrap around to small ones. */
+static void a_size_that_cannot_be_is_refused(void **state)
+{
+    struct pythia_arena a;
+    pythia_arena_init(&a);
+    for (size_t less = 0; less < 100; less++)
+        assert_null(pythia_arena_alloc(&a, SIZE_MAX - less));
+    assert_non_null(pythia_arena_alloc(&a, 1));
+    for (size_t less = 0; less < 100; less++)
+        assert_null(pythia_arena_alloc(&a, SIZE_MAX - less));
+    pythia_arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_are_aligned_and_do_not_overlap),
+        cmocka_unit_test(cleared_memory_is_used_again),
+        cmocka_unit_test(clearing_and_freeing_nothing_is_fine),
+        cmocka_unit_test(a_piece_of_no_bytes_is_a_piece),
+        cmocka_unit_test(without_memory_a_piece_is_null_and_the_rest_stays),
+        cmocka_unit_test(a_size_that_cannot_be_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
