@@ -35,11 +35,11 @@ struct open_trace {
     struct pythia_trace_id id;
     struct open_trace *merged_into;     /* its spans are there: it was forked off that trace */
     struct open_trace *earlier, *later; /* in the queue */
-    struct open_trace *members;         /* traces merged into this one, by next_member */
+    struct open_trace *members;         /* traces merged into this one, by next_member; they may have some too */
     struct open_trace *next_member;
     struct chunk *first, *last;
     uint64_t spans, first_tick, last_tick;
-    bool pinned;
+    bool pinned, late; /* late: it is in the list of late ones */
 };
 
 struct pythia_assembler {
@@ -52,7 +52,7 @@ struct pythia_assembler {
     struct open_trace *oldest, *newest, *free_traces;
     struct chunk *free_chunks;
     uint64_t tick, open_spans, peak_spans;
-    uint64_t *finished; /* hash set of the ids of finished traces; 0: empty */
+    uint64_t *finished; /* hash set of the ids of finished traces; 0: empty; LATE: it is in `late` */
     size_t finished_size, finished_used;
     struct pythia_trace_id *late, *pinned;
     size_t late_count, late_capacity, pinned_count;
@@ -118,26 +118,28 @@ void pythia_assembler_destroy(struct pythia_assembler *a)
 
 /* ---- sets of trace ids ---- */
 
+#define LATE (UINT64_C(1) << 63) /* no hash has it */
+
 static uint64_t hash_of(struct pythia_trace_id id)
 {
-    uint64_t hash = pythia_hash_mix(id.high, id.low);
+    uint64_t hash = pythia_hash_mix(id.high, id.low) & ~LATE;
     return hash ? hash : 1;
 }
 
 static size_t finished_slot(const uint64_t *set, size_t size, uint64_t hash)
 {
     size_t i = hash & (size - 1);
-    while (set[i] != 0 && set[i] != hash)
+    while (set[i] != 0 && (set[i] & ~LATE) != hash)
         i = (i + 1) & (size - 1);
     return i;
 }
 
 static bool is_finished(const struct pythia_assembler *a, uint64_t hash)
 {
-    return a->finished[finished_slot(a->finished, a->finished_size, hash)] == hash;
+    return a->finished[finished_slot(a->finished, a->finished_size, hash)] != 0;
 }
 
-static int remember_finished(struct pythia_assembler *a, uint64_t hash)
+static int remember_finished(struct pythia_assembler *a, uint64_t hash, bool late)
 {
     if (a->finished_used >= a->finished_size / 2) {
         size_t larger = a->finished_size * 2;
@@ -146,23 +148,15 @@ static int remember_finished(struct pythia_assembler *a, uint64_t hash)
             return PYTHIA_ENOMEM;
         for (size_t i = 0; i < a->finished_size; i++)
             if (a->finished[i])
-                set[finished_slot(set, larger, a->finished[i])] = a->finished[i];
+                set[finished_slot(set, larger, a->finished[i] & ~LATE)] = a->finished[i];
         pythia_free(a->finished);
         a->finished = set;
         a->finished_size = larger;
     }
     size_t slot = finished_slot(a->finished, a->finished_size, hash);
     a->finished_used += a->finished[slot] == 0;
-    a->finished[slot] = hash;
+    a->finished[slot] = hash | (late ? LATE : 0);
     return PYTHIA_OK;
-}
-
-static bool contains(const struct pythia_trace_id *ids, size_t count, struct pythia_trace_id id)
-{
-    for (size_t i = 0; i < count; i++)
-        if (pythia_trace_id_equal(ids[i], id))
-            return true;
-    return false;
 }
 
 /* Sorted by hash: binary search. */
@@ -183,15 +177,22 @@ static bool is_pinned(const struct pythia_assembler *a, struct pythia_trace_id i
     return false;
 }
 
-static int remember_late(struct pythia_assembler *a, struct pythia_trace_id id)
+static int list_late(struct pythia_assembler *a, struct pythia_trace_id id)
 {
-    size_t recent = a->late_count < 8 ? a->late_count : 8; /* late spans of one trace come together */
-    if (contains(a->late + a->late_count - recent, recent, id))
-        return PYTHIA_OK;
     if (pythia_grow(&a->late, &a->late_capacity, a->late_count, sizeof(*a->late)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     a->late[a->late_count++] = id;
     return PYTHIA_OK;
+}
+
+/* The finished trace `id` had a late span: it is listed once. */
+static int remember_late(struct pythia_assembler *a, struct pythia_trace_id id)
+{
+    uint64_t *entry = &a->finished[finished_slot(a->finished, a->finished_size, hash_of(id))];
+    int status = *entry & LATE ? PYTHIA_OK : list_late(a, id);
+    if (status == PYTHIA_OK)
+        *entry |= LATE;
+    return status;
 }
 
 const struct pythia_trace_id *pythia_assembler_late(const struct pythia_assembler *a, size_t *count)
@@ -207,7 +208,8 @@ int pythia_assembler_pin(struct pythia_assembler *a, const struct pythia_trace_i
         return PYTHIA_ENOMEM;
     a->pinned = pinned;
     a->pinned_count = count;
-    memcpy(pinned, traces, count * sizeof(*pinned));
+    if (count)
+        memcpy(pinned, traces, count * sizeof(*pinned));
     for (size_t gap = count / 2; gap > 0; gap /= 2) /* few: a Shell sort by hash */
         for (size_t i = gap; i < count; i++)
             for (size_t k = i; k >= gap && hash_of(pinned[k]) < hash_of(pinned[k - gap]); k -= gap) {
@@ -297,8 +299,9 @@ static struct open_trace *open_trace(struct pythia_assembler *a, struct pythia_t
         a->table[slot] = t;
         a->table_used++;
     }
-    while (t->merged_into)
-        t = t->merged_into;
+    for (; t->merged_into; t = t->merged_into) /* and shorten the way for whoever comes next */
+        if (t->merged_into->merged_into)
+            t->merged_into = t->merged_into->merged_into;
     return t;
 }
 
@@ -437,7 +440,10 @@ static int join_work(struct pythia_assembler *a, struct open_trace *t, struct py
     if (is_finished(a, hash) && !a->table[table_slot(a->table, a->table_size, link)]) {
         a->counts->dropped[PYTHIA_DROP_LATE]++; /* the work was taken for a request of its own */
         int status = remember_late(a, link);
-        return status == PYTHIA_OK ? remember_late(a, t->id) : status;
+        if (status == PYTHIA_OK && !t->late)
+            status = list_late(a, t->id);
+        t->late = t->late || status == PYTHIA_OK;
+        return status;
     }
     struct open_trace *work = open_trace(a, link);
     if (!work)
@@ -469,11 +475,29 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
 
 static int forget(struct pythia_assembler *a, struct open_trace *t)
 {
-    int status = remember_finished(a, hash_of(t->id));
+    int status = remember_finished(a, hash_of(t->id), t->late);
     table_remove(a, t->id);
     release_chunks(a, t->first);
     t->later = a->free_traces;
     a->free_traces = t;
+    return status;
+}
+
+/* Forget the traces in the list `members`, and those that were merged into them before. */
+static int forget_members(struct pythia_assembler *a, struct open_trace *members)
+{
+    int status = PYTHIA_OK;
+    while (members) {
+        struct open_trace *member = members;
+        members = member->next_member;
+        for (struct open_trace *inner = member->members, *next; inner; inner = next) {
+            next = inner->next_member;
+            inner->next_member = members;
+            members = inner;
+        }
+        int forgotten = forget(a, member);
+        status = status < 0 ? status : forgotten;
+    }
     return status;
 }
 
@@ -494,13 +518,10 @@ static int finish(struct pythia_assembler *a, struct open_trace *t)
         status = a->taker.take(a->taker.context, trace);
     unqueue(a, t);
     a->open_spans -= t->spans;
-    for (struct open_trace *member = t->members, *next; member; member = next) {
-        next = member->next_member;
-        int forgotten = forget(a, member);
-        status = status < 0 ? status : forgotten;
-    }
-    int forgotten = forget(a, t);
-    return status < 0 ? status : forgotten;
+    int members = forget_members(a, t->members), forgotten = forget(a, t);
+    if (status < 0)
+        return status;
+    return members < 0 ? members : forgotten;
 }
 
 int pythia_assembler_tick(struct pythia_assembler *a)

@@ -7,6 +7,7 @@
 /* A span whose inside is being walked; frame 0 stands for the request itself, around all roots. */
 struct pythia__path_frame {
     uint32_t span;            /* PYTHIA_NO_SPAN in frame 0 */
+    uint32_t work;            /* forked off here and waited for: its other roots are gone through as well */
     uint64_t cursor, low;     /* the point reached, and where the span begins */
     size_t first, next, last; /* its children, latest end first, are kids[first..last); next is the first not looked at */
 };
@@ -15,8 +16,10 @@ struct walk {
     struct pythia_critical_path *path;
     const struct pythia_trace *trace;
     enum pythia_latency latency;
-    size_t depth; /* frames in use */
-    size_t kids;  /* kids in use */
+    size_t depth;    /* frames in use */
+    size_t kids;     /* kids in use */
+    bool all_forked; /* there is no root but forked work: then that is the request */
+    bool marking;    /* the bits of path->entered are of this trace */
 };
 
 void pythia_critical_path_free(struct pythia_critical_path *p)
@@ -25,6 +28,7 @@ void pythia_critical_path_free(struct pythia_critical_path *p)
     pythia_free(p->frames);
     pythia_free(p->kids);
     pythia_free(p->scratch);
+    pythia_free(p->entered);
     pythia_critical_path_init(p);
 }
 
@@ -112,7 +116,30 @@ static int push(struct walk *w, uint32_t span, uint64_t cursor, uint64_t low, ui
     if (gather(w, first_child) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     p->frames[w->depth++] = (struct pythia__path_frame){
-        .span = span, .cursor = cursor, .low = low, .first = first, .next = first, .last = w->kids};
+        .span = span, .work = PYTHIA_NO_SPAN, .cursor = cursor, .low = low, .first = first, .next = first, .last = w->kids};
+    return PYTHIA_OK;
+}
+
+/* Forked work can be reached by its waits and as a child. It is gone into once: works that wait for each other would lead
+ * in a circle for ever. */
+static bool is_entered(const struct walk *w, uint32_t span)
+{
+    return w->marking && (w->path->entered[span / 64] >> span % 64 & 1) != 0;
+}
+
+static int mark_entered(struct walk *w, uint32_t span)
+{
+    struct pythia_critical_path *p = w->path;
+    size_t words = ((size_t)w->trace->count + 63) / 64;
+    if (!w->marking) {
+        while (p->entered_capacity < words)
+            if (pythia_grow(&p->entered, &p->entered_capacity, p->entered_capacity,
+                            sizeof(*p->entered)) != PYTHIA_OK)
+                return PYTHIA_ENOMEM;
+        memset(p->entered, 0, words * sizeof(*p->entered));
+        w->marking = true;
+    }
+    p->entered[span / 64] |= UINT64_C(1) << span % 64;
     return PYTHIA_OK;
 }
 
@@ -120,6 +147,8 @@ static int push(struct walk *w, uint32_t span, uint64_t cursor, uint64_t low, ui
 static int enter(struct walk *w, uint32_t span, uint64_t ended)
 {
     const struct pythia_trace_span *s = &w->trace->spans[span];
+    if (s->forked && mark_entered(w, span) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
     if (s->annotation) {
         w->path->frames[w->depth - 1].cursor = s->start_ns;
         return emit(w, span, PYTHIA_EVENT_ANNOTATION, s->start_ns, false);
@@ -140,7 +169,8 @@ static int leave(struct walk *w, uint64_t at_ns, bool synthetic)
 }
 
 /* The wait `span` may have kept its span waiting for forked work. Then the path leads to that work: leave the spans
- * inside of which only the waiting was done, and go into the work. Returns 1 if it does, 0 if nothing was waited for. */
+ * inside of which only the waiting was done, and go into the work. If nothing was waited for, the wait is a span like
+ * any other: were it passed over, a path could become empty. */
 static int follow_join(struct walk *w, uint32_t span)
 {
     const struct pythia_trace_span *spans = w->trace->spans, *wait = &spans[span];
@@ -149,8 +179,8 @@ static int follow_join(struct walk *w, uint32_t span)
     uint64_t cursor = frames[w->depth - 1].cursor, ended = end_of(w, work);
     if (ended > cursor) /* something that the work began goes on, or the clocks disagree: only its own end was awaited */
         ended = spans[work].end_ns < cursor ? spans[work].end_ns : cursor;
-    if (ended <= wait->start_ns || ended < spans[work].start_ns)
-        return 0;
+    if (ended <= wait->start_ns || ended < spans[work].start_ns || is_entered(w, work))
+        return enter(w, span, end_of(w, span));
     uint32_t home = spans[work].parent;
     size_t depth = w->depth;
     while (depth > 0 && frames[depth - 1].span != home)
@@ -158,8 +188,18 @@ static int follow_join(struct walk *w, uint32_t span)
     while (w->depth > 1 && (depth > 0 ? w->depth > depth : frames[w->depth - 1].low > spans[work].start_ns))
         if (leave(w, ended, true) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
-    int status = enter(w, work, ended);
-    return status == PYTHIA_OK ? 1 : status;
+    if (depth > 0)
+        w->path->frames[depth - 1].work = work;
+    return enter(w, work, ended);
+}
+
+/* Does `kid` run on its own, so that whoever is around it does not wait for its end? A root has nobody around it. */
+static bool runs_apart(const struct walk *w, const struct pythia__path_frame *around, uint32_t kid)
+{
+    const struct pythia_trace_span *s = &w->trace->spans[kid];
+    if (s->forked)
+        return s->work != around->work && !(around->span == PYTHIA_NO_SPAN && w->all_forked);
+    return s->relation == PYTHIA_RELATION_SPAWN && around->span != PYTHIA_NO_SPAN;
 }
 
 /* The next child of the innermost span that the path goes through; PYTHIA_NO_SPAN: none is left. */
@@ -171,8 +211,8 @@ static uint32_t next_kid(struct walk *w)
     while (top->next < top->last) {
         uint32_t kid = w->path->kids[top->next++];
         uint64_t ended = end_of(w, kid);
-        bool apart = spans[kid].forked || spans[kid].relation == PYTHIA_RELATION_SPAWN;
-        if (ended <= top->cursor && spans[kid].start_ns >= top->low && (!apart || ended > own_end))
+        if (ended <= top->cursor && spans[kid].start_ns >= top->low &&
+            (ended > own_end || !runs_apart(w, top, kid)) && !is_entered(w, kid))
             return kid;
     }
     return PYTHIA_NO_SPAN;
@@ -189,7 +229,7 @@ static int walk(struct walk *w)
             status = follow_join(w, kid);
         else
             status = enter(w, kid, end_of(w, kid));
-        if (status < 0)
+        if (status != PYTHIA_OK)
             return status;
     }
     return PYTHIA_OK;
@@ -198,9 +238,11 @@ static int walk(struct walk *w)
 int pythia_critical_path_find(struct pythia_critical_path *p, const struct pythia_trace *trace,
                               enum pythia_latency latency)
 {
-    struct walk w = {.path = p, .trace = trace, .latency = latency};
+    struct walk w = {.path = p, .trace = trace, .latency = latency, .all_forked = true};
     uint64_t end = latency == PYTHIA_LATENCY_COMPLETION ? trace->completed_ns : trace->end_ns;
     p->count = 0;
+    for (uint32_t root = trace->first_root; root != PYTHIA_NO_SPAN; root = trace->spans[root].next_sibling)
+        w.all_forked = w.all_forked && trace->spans[root].forked;
     int status = push(&w, PYTHIA_NO_SPAN, end, trace->start_ns, trace->first_root);
     if (status == PYTHIA_OK)
         status = walk(&w);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "pythia/arena.h"
+#include "pythia/attributes.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "pythia/sort.h"
@@ -22,15 +23,21 @@ enum state {
     STATE_TRANSPARENT, /* its children hang on its parent */
 };
 
-/* What `span` will be, beside what only building needs. */
+/* What `span` will be, beside what only building needs. Of several reports of its start the best one is kept, and of
+ * several of its stop the last one. */
 struct item {
-    struct pythia_trace_span span;
-    struct pythia_trace_id link;  /* of a fork or a wait */
+    struct pythia_trace_span span; /* end_ns: of a WHOLE, as it says */
+    struct pythia_trace_id link;   /* of a fork or a wait */
     uint64_t parent_id, stop_ns;
+    uint64_t begun_ns; /* of a WHOLE that was reported without its end as well */
     struct pythia_text stop_attributes;
-    uint32_t above;               /* the item named as parent, PYTHIA_NO_SPAN: none or not found */
-    uint8_t part;                 /* of what came first for this id */
-    bool started, stopped;        /* which parts have been seen */
+    uint32_t above; /* the item named as parent, PYTHIA_NO_SPAN: none or not found */
+    uint32_t fork;  /* the item of the fork it hangs on, PYTHIA_NO_SPAN: none */
+    uint8_t part;   /* of the start that is kept; STOP: there is none */
+    bool started, stopped, begun;   /* which parts have been seen */
+    bool start_twice, stop_twice;   /* what is kept came more than once */
+    bool conflict, several_parents; /* reports that do not agree */
+    bool negative;
     bool shared, many_roots, root; /* root: it names no parent, or the trace itself */
     uint8_t state;
 };
@@ -148,6 +155,86 @@ static int grow_slots(struct pythia_trace_builder *b)
     return PYTHIA_OK;
 }
 
+/* ---- add: which of two reports is kept must not depend on who came first, nor on numbers of the vocabulary ---- */
+
+static int compare_numbers(uint64_t x, uint64_t y)
+{
+    return (x > y) - (x < y);
+}
+
+static int compare_strings(const struct pythia_vocabulary *v, uint32_t x, uint32_t y)
+{
+    return x == y ? 0 : pythia_text_compare(pythia_vocabulary_text(v, x), pythia_vocabulary_text(v, y));
+}
+
+/* A real may be NaN, which has no order; its bits have one. */
+static uint64_t bits_of(double real)
+{
+    uint64_t bits;
+    memcpy(&bits, &real, sizeof(bits));
+    return bits;
+}
+
+static int compare_attributes(const struct pythia_vocabulary *v, struct pythia_text x, struct pythia_text y)
+{
+    int order = 0;
+    while (!order) {
+        struct pythia_attribute a = {0}, b = {0};
+        bool more = pythia_attributes_next(&x, &a), other = pythia_attributes_next(&y, &b);
+        if (!more || !other)
+            return more - other;
+        order = compare_strings(v, a.key, b.key);
+        if (!order)
+            order = compare_numbers(a.kind, b.kind);
+        if (!order)
+            order = pythia_text_compare(a.text, b.text);
+        if (!order)
+            order = (a.integer > b.integer) - (a.integer < b.integer);
+        if (!order)
+            order = compare_numbers(bits_of(a.real), bits_of(b.real));
+    }
+    return order;
+}
+
+static int compare_resources(const struct pythia_vocabulary *v, uint32_t x, uint32_t y)
+{
+    struct pythia_resource a = pythia_vocabulary_resource_at(v, x), b = pythia_vocabulary_resource_at(v, y);
+    int order = compare_strings(v, a.service, b.service);
+    if (!order)
+        order = compare_strings(v, a.host, b.host);
+    if (!order)
+        order = compare_strings(v, a.instance, b.instance);
+    return order ? order : compare_attributes(v, a.attributes, b.attributes);
+}
+
+/* By what two reports of one span with the same times still differ in. */
+static int compare_contents(const struct pythia_trace_builder *b, const struct pythia_span *s,
+                            const struct item *item)
+{
+    const struct pythia_vocabulary *v = b->vocabulary;
+    const struct pythia_trace_span *kept = &item->span;
+    int order = compare_attributes(v, s->attributes, kept->attributes);
+    if (!order)
+        order = compare_numbers(s->parent, item->parent_id);
+    if (!order)
+        order = compare_numbers(s->part, item->part);
+    if (!order)
+        order = compare_numbers(s->kind, kept->kind);
+    if (!order)
+        order = compare_numbers(s->relation, kept->relation);
+    if (!order)
+        order = compare_numbers(s->link.high, item->link.high);
+    if (!order)
+        order = compare_numbers(s->link.low, item->link.low);
+    if (!order && s->tracepoint != kept->tracepoint)
+        order = pythia_text_compare(pythia_vocabulary_tracepoint_id(v, s->tracepoint),
+                                    pythia_vocabulary_tracepoint_id(v, kept->tracepoint));
+    return order || s->resource == kept->resource ? order
+                                                  : compare_resources(v, s->resource, kept->resource);
+}
+
+/* ---- add: parts into items ---- */
+
 static uint64_t end_ns_of(const struct pythia_span *s)
 {
     return s->duration_ns >= 0 ? s->start_ns + (uint64_t)s->duration_ns : s->start_ns;
@@ -159,20 +246,14 @@ static void take_start(struct item *item, const struct pythia_span *s)
     item->part = (uint8_t)s->part;
     item->parent_id = s->parent;
     item->link = s->link;
-    item->many_roots = s->many_roots;
+    item->negative = s->part == PYTHIA_PART_WHOLE && s->duration_ns < 0;
     item->span.start_ns = s->start_ns;
+    item->span.end_ns = end_ns_of(s);
     item->span.tracepoint = s->tracepoint;
     item->span.resource = s->resource;
     item->span.kind = (uint8_t)s->kind;
     item->span.relation = (uint8_t)s->relation;
-    item->span.error |= s->error;
     item->span.attributes = s->attributes;
-    if (s->part == PYTHIA_PART_WHOLE) {
-        item->stopped = true;
-        item->stop_ns = end_ns_of(s);
-        if (s->duration_ns < 0)
-            repair(&item->span, PYTHIA_REPAIR_NEGATIVE);
-    }
 }
 
 static void take_stop(struct item *item, const struct pythia_span *s)
@@ -180,49 +261,67 @@ static void take_stop(struct item *item, const struct pythia_span *s)
     item->stopped = true;
     item->stop_ns = s->start_ns;
     item->stop_attributes = s->attributes;
-    item->span.error |= s->error;
     if (!item->started) {
         item->part = PYTHIA_PART_STOP;
         item->parent_id = s->parent;
     }
 }
 
-/* Of two reports of one span the longer is kept; of two as long the one that began first, then the one with the smaller
- * attributes: whatever the rule, it must not know who came first. */
-static bool is_better(const struct item *item, const struct pythia_span *s)
+/* Of two reports of one span the longer is kept; of two as long the one that began first. */
+static bool is_better(const struct pythia_trace_builder *b, const struct pythia_span *s,
+                      const struct item *item)
 {
-    if (s->part == PYTHIA_PART_WHOLE && item->stopped && item->stop_ns >= item->span.start_ns) {
-        uint64_t old = item->stop_ns - item->span.start_ns, new = end_ns_of(s) - s->start_ns;
-        if (old != new)
-            return new > old;
+    const struct pythia_trace_span *kept = &item->span;
+    if (s->part == PYTHIA_PART_WHOLE) {
+        uint64_t length = end_ns_of(s) - s->start_ns, kept_length = kept->end_ns - kept->start_ns;
+        if (length != kept_length)
+            return length > kept_length;
     }
-    if (s->start_ns != item->span.start_ns)
-        return s->start_ns < item->span.start_ns;
-    return pythia_text_compare(s->attributes, item->span.attributes) < 0;
+    if (s->start_ns != kept->start_ns)
+        return s->start_ns < kept->start_ns;
+    if ((s->duration_ns < 0) != item->negative)
+        return item->negative;
+    return compare_contents(b, s, item) < 0;
 }
 
-static void meet_start(struct item *item, const struct pythia_span *s)
+/* A span that was reported as a whole and, while it ran, as a mere start. */
+static void note_begun(struct item *item, uint64_t start_ns)
 {
-    bool whole = s->part == PYTHIA_PART_WHOLE;
-    bool same = s->start_ns == item->span.start_ns && (!whole || end_ns_of(s) == item->stop_ns);
-    bool better = is_better(item, s);
-    uint32_t repairs =
-        item->span.repairs | 1u << (same ? PYTHIA_REPAIR_DUPLICATE : PYTHIA_REPAIR_CONFLICT);
-    if (better) {
-        uint64_t stop_ns = item->stop_ns;
+    item->conflict = item->conflict || (item->begun && item->begun_ns != start_ns);
+    item->begun_ns = item->begun && item->begun_ns < start_ns ? item->begun_ns : start_ns;
+    item->begun = true;
+}
+
+static void meet_start(const struct pythia_trace_builder *b, struct item *item, const struct pythia_span *s)
+{
+    bool whole = s->part == PYTHIA_PART_WHOLE, kept_whole = item->part == PYTHIA_PART_WHOLE;
+    item->several_parents = item->several_parents || s->parent != item->parent_id;
+    if (whole != kept_whole) {
+        note_begun(item, whole ? item->span.start_ns : s->start_ns);
+        if (whole) {
+            take_start(item, s);
+            item->start_twice = false;
+        }
+        return;
+    }
+    bool same = s->start_ns == item->span.start_ns && (!whole || end_ns_of(s) == item->span.end_ns);
+    bool better = is_better(b, s, item);
+    item->conflict = item->conflict || !same;
+    item->start_twice = same || (item->start_twice && !better);
+    if (better)
         take_start(item, s);
-        if (!whole)
-            item->stop_ns = stop_ns;
-    }
-    item->span.repairs = repairs;
 }
 
-static void meet_stop(struct item *item, const struct pythia_span *s)
+static void meet_stop(const struct pythia_trace_builder *b, struct item *item, const struct pythia_span *s)
 {
-    item->span.repairs |=
-        1u << (s->start_ns == item->stop_ns ? PYTHIA_REPAIR_DUPLICATE : PYTHIA_REPAIR_CONFLICT);
-    if (s->start_ns > item->stop_ns ||
-        (s->start_ns == item->stop_ns && pythia_text_compare(s->attributes, item->stop_attributes) < 0))
+    bool same = s->start_ns == item->stop_ns, better = s->start_ns > item->stop_ns;
+    if (same) {
+        int order = compare_attributes(b->vocabulary, s->attributes, item->stop_attributes);
+        better = order < 0 || (order == 0 && !item->started && s->parent < item->parent_id);
+    }
+    item->conflict = item->conflict || !same;
+    item->stop_twice = same || (item->stop_twice && !better);
+    if (better)
         take_stop(item, s);
 }
 
@@ -243,12 +342,14 @@ int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia
         item = &b->items[*slot - 1];
     }
     bool stop = span->part == PYTHIA_PART_STOP;
+    item->span.error = item->span.error || span->error;
+    item->many_roots = item->many_roots || span->many_roots;
     if (stop && item->stopped)
-        meet_stop(item, span);
+        meet_stop(b, item, span);
     else if (stop)
         take_stop(item, span);
     else if (item->started)
-        meet_start(item, span);
+        meet_start(b, item, span);
     else
         take_start(item, span);
     return PYTHIA_OK;
@@ -256,31 +357,52 @@ int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia
 
 /* ---- finish: who is there, and below whom ---- */
 
+/* The end of a span from what was reported of it, and what had to be mended in that. */
+static void find_end(struct item *item)
+{
+    struct pythia_trace_span *span = &item->span;
+    bool whole = item->part == PYTHIA_PART_WHOLE, ended = whole || item->stopped;
+    if (!whole)
+        span->end_ns = item->stopped ? item->stop_ns : span->start_ns;
+    if (whole && item->stopped) {
+        item->conflict = item->conflict || item->stop_ns != span->end_ns;
+        item->stop_twice = item->stop_twice || item->stop_ns == span->end_ns;
+        span->end_ns = item->stop_ns > span->end_ns ? item->stop_ns : span->end_ns;
+    }
+    if (whole && item->begun) {
+        item->conflict = item->conflict || item->begun_ns != span->start_ns;
+        item->start_twice = item->start_twice || item->begun_ns == span->start_ns;
+    }
+    span->annotation = item->part == PYTHIA_PART_ANNOTATION && !ended; /* until a child turns up */
+    if (span->end_ns < span->start_ns) {
+        item->negative = true;
+        span->end_ns = span->start_ns;
+    }
+    const bool mended[PYTHIA_REPAIRS] = {
+        [PYTHIA_REPAIR_DUPLICATE] = item->start_twice || item->stop_twice,
+        [PYTHIA_REPAIR_CONFLICT] = item->conflict,
+        [PYTHIA_REPAIR_SEVERAL_PARENTS] = item->several_parents,
+        [PYTHIA_REPAIR_NEGATIVE] = item->negative,
+        [PYTHIA_REPAIR_UNFINISHED] = !ended && !span->annotation,
+    };
+    for (int what = 0; what < PYTHIA_REPAIRS; what++)
+        if (mended[what])
+            repair(span, (enum pythia_repair)what);
+}
+
 static void classify(struct pythia_trace_builder *b, struct item *item)
 {
-    item->state = STATE_SPAN;
+    item->state = STATE_TRANSPARENT;
     if (!item->started) {
-        item->state = STATE_TRANSPARENT;
         b->counts->dropped[PYTHIA_DROP_STOP_WITHOUT_START]++;
-        return;
-    }
-    if (item->part == PYTHIA_PART_FORK) {
-        item->state = STATE_TRANSPARENT;
-        return;
-    }
-    if (b->open && !pythia_open_points_has(b->open, item->span.tracepoint)) {
-        item->state = STATE_TRANSPARENT;
+    } else if (item->part == PYTHIA_PART_FORK) {
+        item->span.end_ns = item->span.start_ns;
+    } else if (b->open && !pythia_open_points_has(b->open, item->span.tracepoint)) {
         b->counts->dropped[PYTHIA_DROP_HIDDEN]++;
-        return;
-    }
-    if (item->part == PYTHIA_PART_ANNOTATION && !item->stopped) {
-        item->span.annotation = true; /* until a child turns up */
-        item->stopped = true;
-        item->stop_ns = item->span.start_ns;
-    }
-    if (item->stopped && item->stop_ns < item->span.start_ns) {
-        repair(&item->span, PYTHIA_REPAIR_NEGATIVE);
-        item->stop_ns = item->span.start_ns;
+        find_end(item);
+    } else {
+        item->state = STATE_SPAN;
+        find_end(item);
     }
 }
 
@@ -303,7 +425,7 @@ static void name_parent(struct pythia_trace_builder *b, struct item *item)
 {
     uint32_t self = (uint32_t)(item - b->items);
     item->root = false;
-    item->above = PYTHIA_NO_SPAN;
+    item->above = item->fork = PYTHIA_NO_SPAN;
     if (item->shared && find(b, item->span.id, false) != PYTHIA_NO_SPAN) {
         item->above = find(b, item->span.id, false);
         return;
@@ -336,11 +458,20 @@ static bool spans_before(const struct pythia_trace_builder *b, const struct pyth
     return x->id < y->id;
 }
 
+/* As above, for items: the two halves of a shared id may have the same times and the same id. */
+static bool items_before(const struct pythia_trace_builder *b, const struct item *x, const struct item *y)
+{
+    if (spans_before(b, &x->span, &y->span))
+        return true;
+    return x->span.id == y->span.id && !x->shared && y->shared && !spans_before(b, &y->span, &x->span);
+}
+
 /* Cut every circle of parents at its earliest span. Each item is walked over once: `mark` is 0 for not seen, walk
  * number + 1 afterwards. */
 static void break_cycles(struct pythia_trace_builder *b, uint32_t *mark)
 {
-    memset(mark, 0, b->count * sizeof(*mark));
+    for (uint32_t i = 0; i < b->count; i++)
+        mark[i] = 0;
     for (uint32_t from = 0; from < b->count; from++) {
         uint32_t at = from;
         while (at != PYTHIA_NO_SPAN && mark[at] == 0) {
@@ -351,31 +482,44 @@ static void break_cycles(struct pythia_trace_builder *b, uint32_t *mark)
             continue;
         uint32_t first = at; /* a circle was closed at `at` */
         for (uint32_t i = b->items[at].above; i != at; i = b->items[i].above)
-            if (spans_before(b, &b->items[i].span, &b->items[first].span))
+            if (items_before(b, &b->items[i], &b->items[first]))
                 first = i;
         repair(&b->items[first].span, PYTHIA_REPAIR_CYCLE);
         b->items[first].above = PYTHIA_NO_SPAN;
     }
 }
 
-/* Make each item's `above` the nearest one that is a span, and note what hangs on a fork. Chains of transparent items are
- * walked once: what was found is written into each of them. */
-static void skip_transparent(struct pythia_trace_builder *b)
+static bool is_transparent(const struct pythia_trace_builder *b, uint32_t item)
+{
+    return item != PYTHIA_NO_SPAN && b->items[item].state == STATE_TRANSPARENT;
+}
+
+/* Lift an item over the transparent one above it, above which there is none any more. */
+static void lift(const struct pythia_trace_builder *b, struct item *item)
+{
+    if (!is_transparent(b, item->above))
+        return;
+    const struct item *above = &b->items[item->above];
+    item->fork = above->part == PYTHIA_PART_FORK ? item->above : above->fork;
+    item->span.forked = item->fork != PYTHIA_NO_SPAN;
+    item->root = item->root || above->root; /* a transparent root: what hangs on it is a root */
+    item->many_roots = item->many_roots || above->root;
+    item->above = above->above;
+}
+
+/* Make each item's `above` the nearest one that is a span, and note what hangs on a fork. From the top of a chain of
+ * transparent items down, with those still to be done in `stack`: each is walked over once, however long the chain is. */
+static void skip_transparent(struct pythia_trace_builder *b, uint32_t *stack)
 {
     for (uint32_t from = 0; from < b->count; from++) {
-        struct item *item = &b->items[from];
-        bool forked = false;
-        uint32_t at = item->above;
-        while (at != PYTHIA_NO_SPAN && b->items[at].state == STATE_TRANSPARENT) {
-            forked = forked || b->items[at].part == PYTHIA_PART_FORK || b->items[at].span.forked;
-            if (b->items[at].above == PYTHIA_NO_SPAN) { /* a transparent root: what hangs on it is a root */
-                item->root = item->root || b->items[at].root;
-                item->many_roots = item->many_roots || b->items[at].root;
-            }
+        uint32_t depth = 0, at = from;
+        while (is_transparent(b, b->items[at].above) && is_transparent(b, b->items[b->items[at].above].above)) {
+            stack[depth++] = at;
             at = b->items[at].above;
         }
-        item->above = at;
-        item->span.forked = forked;
+        lift(b, &b->items[at]);
+        while (depth > 0)
+            lift(b, &b->items[stack[--depth]]);
     }
 }
 
@@ -391,7 +535,7 @@ static uint32_t number_spans(struct pythia_trace_builder *b)
             continue;
         b->index[i] = count++;
         if (item->above == PYTHIA_NO_SPAN && item->root) {
-            if (root == PYTHIA_NO_SPAN || spans_before(b, &item->span, &b->items[root].span))
+            if (root == PYTHIA_NO_SPAN || items_before(b, item, &b->items[root]))
                 root = i;
             roots++;
             many_roots = many_roots || item->many_roots;
@@ -409,7 +553,8 @@ static uint32_t number_spans(struct pythia_trace_builder *b)
             repair(&item->span, PYTHIA_REPAIR_EXTRA_ROOT);
         }
         item->span.parent = item->above == PYTHIA_NO_SPAN ? PYTHIA_NO_SPAN : b->index[item->above];
-        item->span.first_child = item->span.next_sibling = item->span.joins = PYTHIA_NO_SPAN;
+        item->span.first_child = item->span.next_sibling = PYTHIA_NO_SPAN;
+        item->span.joins = item->span.work = PYTHIA_NO_SPAN;
     }
     return count;
 }
@@ -422,28 +567,33 @@ static uint32_t find_fork(const struct pythia_trace_builder *b, uint64_t id)
 }
 
 /* Each wait's work: the root that ended last of what was forked with the link it names. Work that left no span leaves
- * the wait a plain span. */
-static void find_joins(struct pythia_trace_builder *b)
+ * the wait a plain span. `latest`, by item, is that root of a fork. */
+static void find_joins(struct pythia_trace_builder *b, uint32_t *latest)
 {
     for (uint32_t i = 0; i < b->count; i++)
-        b->items[i].span.joins = PYTHIA_NO_SPAN; /* of a fork's item: its work */
+        latest[i] = PYTHIA_NO_SPAN;
     for (uint32_t i = 0; i < b->count; i++) {
-        const struct item *work = &b->items[i];
-        uint32_t fork = work->state == STATE_SPAN && work->span.forked ? find_fork(b, work->parent_id)
-                                                                       : PYTHIA_NO_SPAN;
-        if (fork == PYTHIA_NO_SPAN)
+        const struct item *item = &b->items[i];
+        if (item->state == STATE_TRANSPARENT || item->fork == PYTHIA_NO_SPAN)
             continue;
-        uint32_t *latest = &b->items[fork].span.joins, span = b->index[i];
-        if (*latest == PYTHIA_NO_SPAN || b->spans[*latest].end_ns < b->spans[span].end_ns)
-            *latest = span;
+        const struct pythia_trace_span *span = &b->spans[b->index[i]];
+        uint32_t *last = &latest[item->fork];
+        if (*last == PYTHIA_NO_SPAN || span->end_ns > b->spans[*last].end_ns ||
+            (span->end_ns == b->spans[*last].end_ns && spans_before(b, span, &b->spans[*last])))
+            *last = b->index[i];
     }
     for (uint32_t i = 0; i < b->count; i++) {
         const struct item *item = &b->items[i];
-        if (item->part != PYTHIA_PART_WAIT || item->state == STATE_TRANSPARENT)
+        if (item->state == STATE_TRANSPARENT)
             continue;
-        uint32_t fork = find_fork(b, pythia_span_id_fold(item->link.high, item->link.low));
+        struct pythia_trace_span *span = &b->spans[b->index[i]];
+        if (item->fork != PYTHIA_NO_SPAN)
+            span->work = latest[item->fork];
+        uint32_t fork = item->part == PYTHIA_PART_WAIT
+                            ? find_fork(b, pythia_span_id_fold(item->link.high, item->link.low))
+                            : PYTHIA_NO_SPAN;
         if (fork != PYTHIA_NO_SPAN)
-            b->spans[b->index[i]].joins = b->items[fork].span.joins;
+            span->joins = latest[fork];
     }
 }
 
@@ -527,7 +677,7 @@ static int64_t fit_clock(const struct pythia_trace_span *span, const struct pyth
     if (span->relation != PYTHIA_RELATION_CALL || span->end_ns <= parent->end_ns)
         return 0;
     uint64_t over = span->end_ns - parent->end_ns, room = span->start_ns - parent->start_ns;
-    return -(int64_t)(over < room ? over : room);
+    return (int64_t)(0 - (over < room ? over : room)); /* 2^63 has no negative as an int64_t, but it has as this */
 }
 
 static void shift(struct pythia_trace_span *span, int64_t by_ns)
@@ -662,11 +812,15 @@ static void measure(struct pythia_trace_builder *b, uint32_t count)
     t->roots = 0;
     t->start_ns = UINT64_MAX;
     t->end_ns = t->completed_ns = 0;
+    bool all_forked = true; /* then that is the request */
+    for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN; root = b->spans[root].next_sibling)
+        all_forked = all_forked && b->spans[root].forked;
     for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN; root = b->spans[root].next_sibling) {
         const struct pythia_trace_span *span = &b->spans[root];
         t->roots++;
         t->start_ns = span->start_ns < t->start_ns ? span->start_ns : t->start_ns;
-        t->end_ns = span->end_ns > t->end_ns ? span->end_ns : t->end_ns;
+        if (span->end_ns > t->end_ns && (all_forked || !span->forked))
+            t->end_ns = span->end_ns;
         t->completed_ns = span->completed_ns > t->completed_ns ? span->completed_ns : t->completed_ns;
     }
 }
@@ -682,29 +836,24 @@ int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_co
         reserve(&b->scratch, &b->scratch_capacity, n, sizeof(*b->scratch)) != PYTHIA_OK ||
         reserve(&b->fits, &b->fit_capacity, n, sizeof(*b->fits)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < n; i++) {
-        struct item *item = &b->items[i];
-        classify(b, item);
-        item->span.end_ns = item->stopped ? item->stop_ns : item->span.start_ns;
-        if (!item->stopped && item->state == STATE_SPAN)
-            repair(&item->span, PYTHIA_REPAIR_UNFINISHED);
-    }
+    for (size_t i = 0; i < n; i++)
+        classify(b, &b->items[i]);
     for (size_t i = 0; i < n; i++)
         name_parent(b, &b->items[i]);
     break_cycles(b, b->scratch);
-    skip_transparent(b);
+    skip_transparent(b, b->order);
     uint32_t count = number_spans(b);
     if (count == 0)
         return 1;
     if (copy_spans(b) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    find_joins(b);
     link_children(b, count);
     order_from_roots(b);
     b->changed = false;
     find_lost_ends(b, count);
     fit_into_parents(b, count);
     find_completions(b, count);
+    find_joins(b, b->scratch);
     if (b->changed)
         link_children(b, count);
     measure(b, count);

@@ -67,32 +67,33 @@ struct pythia_text pythia_vocabulary_text(const struct pythia_vocabulary *v, uin
     return pythia_strtab_text(v->strings, string);
 }
 
-/* The string of `text` with its identifiers replaced. */
+/* The string of `text` with its identifiers replaced. An element of one digit and its '/' become five bytes. */
 static uint32_t pattern_string(struct pythia_vocabulary *v, struct pythia_text text)
 {
-    char stack[512], *out = text.size + 64 < sizeof(stack) ? stack : NULL;
-    char *heap = out ? NULL : pythia_calloc(1, text.size * 2 + 64);
-    size_t size = 0;
-    if (out || heap)
-        size = pythia_text_template(text, out ? out : heap, out ? sizeof(stack) : text.size * 2 + 64);
-    uint32_t string =
-        pythia_vocabulary_string(v, size ? (struct pythia_text){out ? out : heap, size} : text);
+    char stack[1024], *heap = NULL;
+    size_t room = text.size * 3 + 8;
+    if (room > sizeof(stack)) {
+        heap = pythia_realloc(NULL, room, 1);
+        if (!heap)
+            return PYTHIA_NONE;
+    }
+    size_t size = pythia_text_template(text, heap ? heap : stack, room);
+    uint32_t string = pythia_vocabulary_string(v, size ? (struct pythia_text){heap ? heap : stack, size} : text);
     pythia_free(heap);
     return string;
 }
 
+/* The id goes into its table last: it is the last step that can fail, and whoever finds it without the lock finds a trace
+ * point behind it. */
 static uint32_t tracepoint_locked(struct pythia_vocabulary *v, struct pythia_text id, uint32_t service,
                                   uint32_t name)
 {
-    uint32_t index = pythia_strtab_intern(v->tracepoint_ids, id);
-    if (index == PYTHIA_STRTAB_NONE)
-        return PYTHIA_NONE;
-    if (index == 0) /* the table's own empty string: an empty id is still one trace point */
-        return tracepoint_locked(v, PYTHIA_TEXT("(unnamed)"), service, name);
-    index--;
-    uint32_t count = atomic_load_explicit(&v->tracepoints, memory_order_relaxed);
-    if (index < count)
-        return index;
+    if (id.size == 0) /* the table's own empty string; an empty id is still one trace point */
+        id = PYTHIA_TEXT("(unnamed)");
+    uint32_t known = pythia_strtab_find(v->tracepoint_ids, id);
+    if (known != PYTHIA_STRTAB_NONE)
+        return known - 1;
+    uint32_t index = atomic_load_explicit(&v->tracepoints, memory_order_relaxed);
     size_t block = index / BLOCK_SIZE;
     if (block >= BLOCKS)
         return PYTHIA_NONE;
@@ -110,6 +111,8 @@ static uint32_t tracepoint_locked(struct pythia_vocabulary *v, struct pythia_tex
     if (point.id == PYTHIA_NONE || point.pattern == PYTHIA_NONE)
         return PYTHIA_NONE;
     points[index % BLOCK_SIZE] = point;
+    if (pythia_strtab_intern(v->tracepoint_ids, id) == PYTHIA_STRTAB_NONE)
+        return PYTHIA_NONE;
     atomic_store_explicit(&v->tracepoints, index + 1, memory_order_release);
     return index;
 }

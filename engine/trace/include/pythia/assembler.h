@@ -47,7 +47,7 @@ int pythia_assembler_tick(struct pythia_assembler *a);
 /* Finish every trace that is open: nothing more will come. */
 int pythia_assembler_finish(struct pythia_assembler *a);
 
-/* The traces that had late spans, in no order; *count of them, borrowed until the next call. Whoever can read the input
+/* The traces that had late spans, each once, in no order; *count of them, borrowed until the next call. Whoever can read the input
  * again pins them in a new assembler, which keeps them open until _finish. */
 const struct pythia_trace_id *pythia_assembler_late(const struct pythia_assembler *a, size_t *count);
 int pythia_assembler_pin(struct pythia_assembler *a, const struct pythia_trace_id *traces, size_t count);

@@ -35,7 +35,8 @@ struct pythia_critical_path {
     size_t count, capacity;
     struct pythia__path_frame *frames; /* scratch, owned */
     uint32_t *kids, *scratch;
-    size_t frame_capacity, kid_capacity, scratch_capacity;
+    uint64_t *entered; /* a bit for each span: forked work that is on the path already */
+    size_t frame_capacity, kid_capacity, scratch_capacity, entered_capacity;
 };
 
 static inline void pythia_critical_path_init(struct pythia_critical_path *p)
@@ -46,7 +47,8 @@ void pythia_critical_path_free(struct pythia_critical_path *p);
 
 /* Walk backwards from the end: within a span the child that ended last, and not after the point reached, comes next, and
  * its start is the next point; children that overlap it ran beside it and are passed over. A wait for forked work leads
- * to that work if it ended while it was waited for. (Zhang et al., "CRISP: Critical Path Analysis of Large-Scale
+ * to that work if it ended while it was waited for, and is a child like any other if not. The path of a trace has at
+ * least one event. (Zhang et al., "CRISP: Critical Path Analysis of Large-Scale
  * Microservice Architectures", USENIX ATC 2022; joins as in Toslali et al., "VAIF", SoCC 2021.) Cost: O(k log k) for the k
  * children of spans on the path. Returns PYTHIA_OK or PYTHIA_ENOMEM; then p->count is 0. */
 int pythia_critical_path_find(struct pythia_critical_path *p, const struct pythia_trace *trace,

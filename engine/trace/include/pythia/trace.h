@@ -21,6 +21,7 @@ struct pythia_trace_span {
     uint32_t first_child, next_sibling; /* siblings are in order of time; the order of ties is the same everywhere */
     uint32_t tracepoint, resource;
     uint32_t joins;   /* of a wait: the root of the forked work that it waits for; else PYTHIA_NO_SPAN */
+    uint32_t work;    /* of a root of forked work: the root of the same work that ended last; else PYTHIA_NO_SPAN */
     uint32_t repairs; /* bit 1 << enum pythia_repair for each repair made to it */
     uint8_t kind, relation;
     bool error;
@@ -36,7 +37,7 @@ struct pythia_trace {
     uint32_t count;
     uint32_t first_root, roots; /* further roots by next_sibling */
     uint64_t start_ns;          /* the earliest start of a root */
-    uint64_t end_ns;            /* the latest end of a root: what the client waited for */
+    uint64_t end_ns;            /* the latest end of a root that is not forked: what the client waited for */
     uint64_t completed_ns;      /* the latest end of all */
 };
 

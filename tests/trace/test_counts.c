@@ -1,0 +1,63 @@
+#include <string.h>
+
+#include "check.h"
+#include "pythia/counts.h"
+
+/* Reports and scripts know them by these names. */
+static void names_are_fixed_and_in_their_order(void **state)
+{
+    static const char *const repairs[] = {"orphan",     "extra_root",      "duplicate", "conflict",
+                                          "unfinished", "cycle",           "skew",      "clamped",
+                                          "negative",   "several_parents", "encoding"};
+    static const char *const drops[] = {"broken_record", "stop_without_start", "late",
+                                        "not_a_trace", "hidden"};
+    assert_int_equal(PYTHIA_REPAIRS, sizeof(repairs) / sizeof(repairs[0]));
+    assert_int_equal(PYTHIA_DROPS, sizeof(drops) / sizeof(drops[0]));
+    for (int i = 0; i < PYTHIA_REPAIRS; i++)
+        assert_string_equal(pythia_repair_name((enum pythia_repair)i), repairs[i]);
+    for (int i = 0; i < PYTHIA_DROPS; i++)
+        assert_string_equal(pythia_drop_name((enum pythia_drop)i), drops[i]);
+    assert_string_equal(pythia_repair_name(PYTHIA_REPAIR_SKEW), "skew");
+    assert_string_equal(pythia_drop_name(PYTHIA_DROP_LATE), "late");
+}
+
+/* The repairs of a span are bits of 32. */
+static void every_repair_has_a_bit_and_a_sentence(void **state)
+{
+    assert_true(PYTHIA_REPAIRS <= 32);
+    for (int i = 0; i < PYTHIA_REPAIRS; i++)
+        assert_true(strlen(pythia_repair_help((enum pythia_repair)i)) > 10);
+    for (int i = 0; i < PYTHIA_DROPS; i++)
+        assert_true(strlen(pythia_drop_help((enum pythia_drop)i)) > 10);
+}
+
+/* Every member counts: each is given another number, and the struct is nothing but such numbers. */
+static void adding_adds_every_member(void **state)
+{
+    enum { MEMBERS = sizeof(struct pythia_counts) / sizeof(uint64_t) };
+    uint64_t from[MEMBERS], to[MEMBERS];
+    struct pythia_counts a, b;
+    for (size_t i = 0; i < MEMBERS; i++) {
+        from[i] = i + 1;
+        to[i] = 1000 * (i + 1);
+    }
+    memcpy(&a, to, sizeof(a));
+    memcpy(&b, from, sizeof(b));
+    pythia_counts_add(&a, &b);
+    memcpy(to, &a, sizeof(a));
+    for (size_t i = 0; i < MEMBERS; i++)
+        assert_int_equal(to[i], 1001 * (i + 1));
+    struct pythia_counts none = {0};
+    pythia_counts_add(&a, &none);
+    assert_memory_equal(&a, to, sizeof(a));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_fixed_and_in_their_order),
+        cmocka_unit_test(every_repair_has_a_bit_and_a_sentence),
+        cmocka_unit_test(adding_adds_every_member),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

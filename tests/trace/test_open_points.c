@@ -1,0 +1,198 @@
+/* What becomes of a trace whose points are closed is in test_trace.c. */
+#include <stdio.h>
+
+#include "check.h"
+#include "pythia/mem.h"
+#include "pythia/open_points.h"
+#include "pythia/status.h"
+
+struct points {
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_open_points *open;
+};
+
+static void begin(struct points *p)
+{
+    assert_int_equal(pythia_vocabulary_create(&p->vocabulary), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_create(p->vocabulary, &p->open), PYTHIA_OK);
+}
+
+static void end(struct points *p)
+{
+    pythia_open_points_destroy(p->open);
+    pythia_vocabulary_destroy(p->vocabulary);
+}
+
+static bool has(struct points *p, const char *id)
+{
+    return pythia_open_points_has(
+        p->open, pythia_vocabulary_tracepoint_of_id(p->vocabulary, pythia_text_of(id), 0, 0));
+}
+
+static void add(struct points *p, const char *id)
+{
+    assert_int_equal(pythia_open_points_add(p->open, pythia_text_of(id)), PYTHIA_OK);
+}
+
+static void nothing_is_open_at_first(void **state)
+{
+    struct points p;
+    begin(&p);
+    assert_int_equal(pythia_open_points_count(p.open), 0);
+    assert_false(has(&p, "a:b"));
+    end(&p);
+    pythia_open_points_destroy(NULL);
+}
+
+static void a_point_is_open_by_its_whole_id(void **state)
+{
+    struct points p;
+    begin(&p);
+    add(&p, "web:GET /users/{id}");
+    add(&p, "db:query"); /* before any trace has it, or after */
+    assert_true(has(&p, "web:GET /users/{id}"));
+    assert_true(has(&p, "db:query"));
+    assert_false(has(&p, "db:quer"));
+    assert_false(has(&p, "db:query2"));
+    assert_false(has(&p, "query"));
+    assert_false(has(&p, "DB:query"));
+    assert_int_equal(pythia_open_points_count(p.open), 2);
+    end(&p);
+}
+
+static void patterns_open_what_they_match(void **state)
+{
+    static const struct {
+        const char *pattern, *id;
+        bool open;
+    } cases[] = {
+        {"*", "anything:at all", true},
+        {"db:*", "db:", true},
+        {"db:*", "db:query/17", true}, /* a slash is a character like any other */
+        {"db:*", "web:db:query", false},
+        {"*:query", "db:query", true},
+        {"db:q?ery", "db:query", true},
+        {"db:q?ery", "db:qery", false},
+        {"db:[pq]uery", "db:query", true},
+        {"db:[pq]uery", "db:guery", false},
+        {"db:[!q]uery", "db:query", false},
+        {"db:q", "db:query", false},
+        {"db:query[1]", "db:query[1]", true}, /* a name that looks like a pattern is a name too */
+        {"is it?", "is it?", true},
+        {"db:[", "db:[", true},
+        {"", "db:query", false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct points p;
+        begin(&p);
+        add(&p, cases[i].pattern);
+        if (has(&p, cases[i].id) != cases[i].open)
+            fail_msg("%s and %s", cases[i].pattern, cases[i].id);
+        end(&p);
+    }
+}
+
+/* An answer is remembered until something is opened. */
+static void what_is_opened_later_is_open_from_then_on(void **state)
+{
+    struct points p;
+    begin(&p);
+    assert_false(has(&p, "a"));
+    assert_false(has(&p, "b"));
+    assert_false(has(&p, "a"));
+    add(&p, "a");
+    assert_true(has(&p, "a"));
+    assert_false(has(&p, "b"));
+    add(&p, "[bc]");
+    assert_true(has(&p, "a"));
+    assert_true(has(&p, "b"));
+    end(&p);
+}
+
+static void many_points_are_told_apart(void **state)
+{
+    enum { N = 3000 };
+    struct points p;
+    char id[32];
+    begin(&p);
+    for (int i = 0; i < N; i += 3) {
+        snprintf(id, sizeof(id), "point %d", i);
+        add(&p, id);
+    }
+    for (int round = 0; round < 2; round++)
+        for (int i = N - 1; i >= 0; i--) { /* the last number first */
+            snprintf(id, sizeof(id), "point %d", i);
+            assert_int_equal(has(&p, id), i % 3 == 0);
+        }
+    end(&p);
+}
+
+static void a_list_is_read_line_by_line(void **state)
+{
+    struct points p;
+    begin(&p);
+    struct pythia_text list = PYTHIA_TEXT("# what is open\n"
+                                          "\n"
+                                          "web:GET /\r\n"
+                                          "db:query # 7\t \n"
+                                          "   \n"
+                                          "queue:*\n"
+                                          "last: one");
+    assert_int_equal(pythia_open_points_read(p.open, list), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_count(p.open), 4);
+    assert_true(has(&p, "web:GET /"));
+    assert_true(has(&p, "db:query # 7"));
+    assert_true(has(&p, "queue:put"));
+    assert_true(has(&p, "last: one"));
+    assert_false(has(&p, "# what is open"));
+    assert_false(has(&p, ""));
+    assert_int_equal(pythia_open_points_read(p.open, (struct pythia_text){NULL, 0}), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_read(p.open, PYTHIA_TEXT("\n#")), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_count(p.open), 4);
+    end(&p);
+}
+
+static void each_failed_allocation_is_reported_and_harmless(void **state)
+{
+    struct points p;
+    long failures = 0;
+    assert_int_equal(pythia_vocabulary_create(&p.vocabulary), PYTHIA_OK);
+    for (int status = PYTHIA_ENOMEM; status != PYTHIA_OK; failures++) {
+        p.open = NULL;
+        pythia_mem_fail_after(failures);
+        status = pythia_open_points_create(p.vocabulary, &p.open);
+        if (status == PYTHIA_OK)
+            status = pythia_open_points_read(p.open, PYTHIA_TEXT("a\nb*\nc[d]\n"));
+        pythia_mem_fail_after(-1);
+        assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM);
+        if (status == PYTHIA_OK) {
+            pythia_mem_fail_after(0); /* without memory for answers they are right all the same */
+            assert_true(pythia_open_points_has(p.open, 0) == false);
+            pythia_mem_fail_after(-1);
+            assert_true(has(&p, "a"));
+            assert_true(has(&p, "bbb"));
+            assert_true(has(&p, "cd"));
+            assert_false(has(&p, "ca"));
+        }
+        pythia_open_points_destroy(p.open);
+        if (failures == 0) /* the point that is asked for above */
+            assert_int_equal(
+                pythia_vocabulary_tracepoint_of_id(p.vocabulary, PYTHIA_TEXT("x"), 0, 0), 0);
+    }
+    assert_true(failures >= 6);
+    pythia_vocabulary_destroy(p.vocabulary);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_open_at_first),
+        cmocka_unit_test(a_point_is_open_by_its_whole_id),
+        cmocka_unit_test(patterns_open_what_they_match),
+        cmocka_unit_test(what_is_opened_later_is_open_from_then_on),
+        cmocka_unit_test(many_points_are_told_apart),
+        cmocka_unit_test(a_list_is_read_line_by_line),
+        cmocka_unit_test(each_failed_allocation_is_reported_and_harmless),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
