@@ -1,11 +1,11 @@
-// Stage 1 of simdjson (Langdale and Lemire, "Parsing Gigabytes of JSON per Second", VLDB Journal 28(6), 2019): the
-// places of all structure at some 3 GB/s. Walking them is left to C (json.c), which can then cut a document of any size
-// into windows; simdjson's own walkers want a whole document in memory.
+// Stage 1 of simdjson (Langdale and Lemire, "Parsing Gigabytes of JSON per Second", VLDB Journal
+// 28(6), 2019): the places of all structure at some 3 GB/s. Walking them is left to C (json.c),
+// which can then cut a document of any size into windows; simdjson's own walkers want a whole
+// document in memory.
 #include "structure.h"
 
 #include <memory>
 #include <new>
-
 #include <simdjson.h>
 
 struct pythia__structure {
@@ -17,7 +17,8 @@ struct pythia__structure *pythia__structure_create(size_t capacity)
     std::unique_ptr<pythia__structure> s(new (std::nothrow) pythia__structure());
     if (!s)
         return nullptr;
-    auto error = simdjson::get_active_implementation()->create_dom_parser_implementation(capacity, 1, s->parser);
+    auto error = simdjson::get_active_implementation()->create_dom_parser_implementation(
+        capacity, 1, s->parser);
     return error ? nullptr : s.release();
 }
 
@@ -26,23 +27,39 @@ void pythia__structure_destroy(struct pythia__structure *s)
     delete s;
 }
 
-enum pythia__structure_result pythia__structure_find(struct pythia__structure *s, const char *text, size_t size,
-                                                     int partial, const uint32_t **indexes, size_t *count)
+// How many indexes there really are: of text that goes on, simdjson leaves out what is behind the
+// last whole document, and documents are larger than windows. Behind the last index stands the
+// size of the text, twice.
+static size_t count_indexes(const uint32_t *indexes)
+{
+    size_t count = 0;
+    while (indexes[count] != indexes[count + 1])
+        count++;
+    return count;
+}
+
+enum pythia__structure_result pythia__structure_find(struct pythia__structure *s, const char *text,
+                                                     size_t size, int partial,
+                                                     const uint32_t **indexes, size_t *count)
 {
     auto mode = partial ? simdjson::stage1_mode::streaming_partial : simdjson::stage1_mode::regular;
+    uint32_t *all = s->parser->structural_indexes.get();
+    all[0] = all[1] = 0; // what count_indexes sees where simdjson gives up at once
+    s->parser->n_structural_indexes = 0;
     auto error = s->parser->stage1(reinterpret_cast<const uint8_t *>(text), size, mode);
-    *indexes = s->parser->structural_indexes.get();
-    *count = s->parser->n_structural_indexes;
+    *indexes = all;
+    *count = partial ? count_indexes(all) : s->parser->n_structural_indexes;
     switch (error) {
     case simdjson::SUCCESS:
         return PYTHIA__STRUCTURE_OK;
-    case simdjson::CAPACITY: // of partial: no whole document in it, which is no fault of the text
-        if (partial)
-            return pythia__structure_is_utf8(text, size) ? PYTHIA__STRUCTURE_OK : PYTHIA__STRUCTURE_BAD_UTF8;
-        return PYTHIA__STRUCTURE_NO_MEMORY;
-    case simdjson::EMPTY:
+    case simdjson::
+        CAPACITY:         // of partial text: no whole document in it, which is no fault of the text
+    case simdjson::EMPTY: // the same, behind white space
+        if (partial && *count > 0)
+            return pythia__structure_is_utf8(text, size) ? PYTHIA__STRUCTURE_OK
+                                                         : PYTHIA__STRUCTURE_BAD_UTF8;
         *count = 0;
-        return PYTHIA__STRUCTURE_EMPTY;
+        return error == simdjson::EMPTY ? PYTHIA__STRUCTURE_EMPTY : PYTHIA__STRUCTURE_NO_MEMORY;
     case simdjson::UTF8_ERROR:
         return PYTHIA__STRUCTURE_BAD_UTF8;
     case simdjson::MEMALLOC:

@@ -1,5 +1,5 @@
-/* What simdjson does for us, behind C: the places of structure in a piece of JSON. The one C++ file of the project is
- * behind this header. */
+/* What simdjson does for us, behind C: the places of structure in a piece of JSON. The one C++
+ * file of the project is behind this header. */
 #ifndef PYTHIA_JSON_STRUCTURE_H
 #define PYTHIA_JSON_STRUCTURE_H
 
@@ -26,9 +26,10 @@ enum pythia__structure_result {
 struct pythia__structure *pythia__structure_create(size_t capacity);
 void pythia__structure_destroy(struct pythia__structure *s);
 
-/* The offsets of { } [ ] : , and of the first byte of each string, number and word outside of strings, ascending, to
- * *indexes (borrowed until the next call) and *count. `partial`: the text may end anywhere, also inside a string:
- * the last index may then belong to something incomplete. */
+/* The offsets of { } [ ] : , and of the first byte of each string, number and word outside of
+ * strings, ascending, to *indexes (borrowed until the next call) and *count. `partial`: the text
+ * may end anywhere, also inside a string: the last index may then belong to something incomplete.
+ */
 enum pythia__structure_result pythia__structure_find(struct pythia__structure *s, const char *text,
                                                      size_t size, int partial,
                                                      const uint32_t **indexes, size_t *count);

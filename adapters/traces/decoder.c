@@ -28,6 +28,11 @@ static bool is_fatal(const struct pythia__decoder *d, int status)
     return status == PYTHIA_ENOMEM || status == PYTHIA_EIO || d->stopped < 0;
 }
 
+bool pythia__goes_on(const struct pythia__decoder *d, int status)
+{
+    return status != PYTHIA_ENOMEM && d->stopped >= 0;
+}
+
 void pythia__broken(struct pythia__decoder *d)
 {
     d->to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
@@ -72,13 +77,13 @@ int pythia__record(struct pythia__decoder *d, int (*read)(struct pythia__decoder
     int status = pythia_json_whole(j);
     if (status < 0 && (status != PYTHIA_ELIMIT || is_fatal(d, status)))
         return status;
-    const uint32_t *mark = pythia_json_mark(j);
+    const uint32_t *mark = d->record = pythia_json_mark(j);
     if (status == PYTHIA_OK) {
         status = read(d, context);
         if (status >= 0 || is_fatal(d, status))
             return status < 0 ? status : PYTHIA_OK;
         if (j->error.status == PYTHIA_OK) /* nobody said why: the status has to do */
-            pythia_json_fail(j, status, "%s", pythia_status_text(status));
+            pythia_json_fail_at(j, mark, status, "%s", pythia_status_text(status));
     }
     pythia__broken(d);
     pythia_error_clear(&j->error);
@@ -87,13 +92,43 @@ int pythia__record(struct pythia__decoder *d, int (*read)(struct pythia__decoder
     return pythia_json_skip(j);
 }
 
+int pythia__unfit(struct pythia__decoder *d, const char *sentence)
+{
+    return pythia_json_fail_at(d->json, d->record, PYTHIA_EFORMAT, "%s", sentence);
+}
+
+/* The value at hand, which begins as null does: 1 if it is. */
+static int read_null(struct pythia__decoder *d)
+{
+    struct pythia_json_value value;
+    int status = pythia_json_value(d->json, &value);
+    return status == PYTHIA_OK ? 1 : status;
+}
+
+int pythia__enter_object(struct pythia__decoder *d)
+{
+    int status = pythia_json_peek(d->json) == 'n' ? read_null(d) : PYTHIA_OK;
+    return status == PYTHIA_OK ? pythia_json_object(d->json) : status;
+}
+
+int pythia__enter_array(struct pythia__decoder *d)
+{
+    int status = pythia_json_peek(d->json) == 'n' ? read_null(d) : PYTHIA_OK;
+    return status == PYTHIA_OK ? pythia_json_array(d->json) : status;
+}
+
 int pythia__is(struct pythia__decoder *d, char bracket)
 {
+    struct pythia_json_value value;
     int c = pythia_json_peek(d->json);
     if (c == bracket || c < 0)
         return c < 0 ? c : 1;
-    d->to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
-    return pythia_json_skip(d->json);
+    int status = pythia_json_value(d->json, &value); /* which finds out whether it is one */
+    if (status == PYTHIA_OK && value.kind >= PYTHIA_JSON_OBJECT)
+        status = pythia_json_skip(d->json);
+    if (status == PYTHIA_OK)
+        d->to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
+    return status;
 }
 
 /* ---- names ---- */
@@ -105,7 +140,8 @@ uint32_t pythia__key(struct pythia__decoder *d, struct pythia_text text)
         uint64_t head, tail;
         memcpy(&head, text.bytes, 8);
         memcpy(&tail, text.bytes + text.size - 8, 8);
-        sample = (head * UINT64_C(0x9E3779B97F4A7C15)) ^ (tail * UINT64_C(0xC2B2AE3D27D4EB4F)) ^ text.size;
+        sample = (head * UINT64_C(0x9E3779B97F4A7C15)) ^ (tail * UINT64_C(0xC2B2AE3D27D4EB4F)) ^
+                 text.size;
     } else if (text.size > 0) {
         sample = (uint64_t)(unsigned char)text.bytes[0] << 16 |
                  (uint64_t)(unsigned char)text.bytes[text.size / 2] << 8 | text.size;
@@ -119,7 +155,8 @@ uint32_t pythia__key(struct pythia__decoder *d, struct pythia_text text)
     return key;
 }
 
-uint32_t pythia__key_below(struct pythia__decoder *d, struct pythia_text prefix, struct pythia_text text)
+uint32_t pythia__key_below(struct pythia__decoder *d, struct pythia_text prefix,
+                           struct pythia_text text)
 {
     if (prefix.size == 0)
         return pythia__key(d, text);
@@ -130,7 +167,8 @@ uint32_t pythia__key_below(struct pythia__decoder *d, struct pythia_text prefix,
     pythia_buf_text_add(name, text);
     if (pythia_buf_status(name) != PYTHIA_OK)
         return PYTHIA_NONE;
-    if (name->size > PYTHIA__NAME_MAX) { /* the hash of all of it keeps a cut name apart from others */
+    if (name->size >
+        PYTHIA__NAME_MAX) { /* the hash of all of it keeps a cut name apart from others */
         uint64_t hash = pythia_hash_bytes(name->bytes, name->size);
         name->size = PYTHIA__NAME_MAX;
         pythia_buf_printf(name, "...#%016" PRIx64, hash);
@@ -138,7 +176,8 @@ uint32_t pythia__key_below(struct pythia__decoder *d, struct pythia_text prefix,
     return pythia__key(d, pythia_buf_text(name));
 }
 
-uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_t scope, uint32_t name)
+uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_t scope,
+                            uint32_t name)
 {
     uint64_t hash = pythia_hash_mix(pythia_hash_mix(service, scope), name);
     struct pythia__tracepoint_entry *entry = &d->tracepoints[hash % PYTHIA__CACHE];
@@ -167,31 +206,39 @@ void pythia__add_text(struct pythia__decoder *d, uint32_t key, struct pythia_tex
     pythia_attributes_text(&d->attributes, key, text);
 }
 
+int pythia__join_scalar(struct pythia__decoder *d, struct pythia_buf *joined)
+{
+    struct pythia_json_value value;
+    int status = pythia_json_value(d->json, &value);
+    if (status != PYTHIA_OK)
+        return status;
+    if (value.kind >= PYTHIA_JSON_OBJECT)
+        return pythia_json_skip(d->json);
+    if (joined->size >= 4096) /* more than anybody will read */
+        return PYTHIA_OK;
+    if (joined->size)
+        pythia_buf_putc(joined, ',');
+    if (value.kind == PYTHIA_JSON_BOOL)
+        pythia_buf_puts(joined, value.integer ? "true" : "false");
+    else if (value.kind != PYTHIA_JSON_NULL)
+        pythia_buf_text_add(joined, value.text);
+    return PYTHIA_OK;
+}
+
 /* The scalars of the array at hand, with commas between, as one text. */
 static int add_array(struct pythia__decoder *d, struct pythia_text name)
 {
-    struct pythia_json *j = d->json;
     struct pythia_buf joined = {0};
-    int status = pythia_json_array(j);
-    while (status == PYTHIA_OK && (status = pythia_json_element(j)) == 0) {
-        struct pythia_json_value value;
-        status = pythia_json_value(j, &value);
-        if (status != PYTHIA_OK)
-            break;
-        if (value.kind == PYTHIA_JSON_OBJECT || value.kind == PYTHIA_JSON_ARRAY) {
-            status = pythia_json_skip(j);
-            continue;
-        }
-        if (joined.size)
-            pythia_buf_putc(&joined, ',');
-        if (value.kind == PYTHIA_JSON_BOOL)
-            pythia_buf_puts(&joined, value.integer ? "true" : "false");
-        else if (value.kind != PYTHIA_JSON_NULL && joined.size < 4096) /* more than anybody will read */
-            pythia_buf_text_add(&joined, value.text);
-    }
+    int status = pythia_json_array(d->json);
+    while (status == PYTHIA_OK && (status = pythia_json_element(d->json)) == 0)
+        status = pythia__join_scalar(d, &joined);
     if (status == 1) {
-        pythia__add_text(d, pythia__key(d, name), pythia_buf_text(&joined));
+        uint32_t key = pythia__key(d, name);
         status = pythia_buf_status(&joined);
+        if (key == PYTHIA_NONE)
+            status = PYTHIA_ENOMEM;
+        else
+            pythia__add_text(d, key, pythia_buf_text(&joined));
     }
     pythia_buf_free(&joined);
     return status;
@@ -253,7 +300,8 @@ int pythia__add_value(struct pythia__decoder *d, struct pythia_text name)
     return add_value(d, name, 0);
 }
 
-int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace, struct pythia_span *span)
+int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,
+                 struct pythia_span *span)
 {
     if (pythia_buf_status(&d->attributes) != PYTHIA_OK) {
         d->attributes.failed = 0;
@@ -266,17 +314,83 @@ int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,
     return status;
 }
 
+static uint64_t apart(uint64_t id, uint64_t trace)
+{
+    if (id != trace)
+        return id;
+    id = pythia_hash_mix(id, 1);
+    return id ? id : 1;
+}
+
+void pythia__set_apart(const struct pythia_trace_id *trace, struct pythia_span *span)
+{
+    uint64_t folded = pythia_span_id_fold(trace->high, trace->low);
+    span->id = apart(span->id, folded);
+    span->parent = apart(span->parent, folded); /* 0 stays: no folded id is 0 */
+}
+
+int pythia__read_text(struct pythia__decoder *d, struct pythia_text *out)
+{
+    struct pythia_json_value value;
+    int status = pythia_json_value(d->json, &value);
+    if (status != PYTHIA_OK)
+        return status;
+    *out = value.kind == PYTHIA_JSON_NULL || value.kind == PYTHIA_JSON_BOOL
+               ? (struct pythia_text){"", 0}
+               : value.text;
+    if (value.kind < PYTHIA_JSON_OBJECT)
+        return PYTHIA_OK;
+    *out = (struct pythia_text){"", 0};
+    return pythia_json_skip(d->json);
+}
+
 int pythia__time(struct pythia__decoder *d, uint64_t number, uint64_t unit_ns, uint64_t *out)
 {
     if (number > PYTHIA__TIME_MAX / unit_ns)
-        return pythia_json_fail(d->json, PYTHIA_EFORMAT, "the time %" PRIu64 " is out of range", number);
+        return pythia_json_fail_last(d->json, PYTHIA_EFORMAT,
+                                     "the time %" PRIu64 " is out of range", number);
     *out = number * unit_ns;
     return PYTHIA_OK;
 }
 
+#define US_MAX 9.2e15 /* microseconds: the year 2261 */
+
+int pythia__read_duration_us(struct pythia__decoder *d, int64_t *out_ns)
+{
+    struct pythia_json_value value;
+    int status = pythia_json_value(d->json, &value);
+    if (status != PYTHIA_OK)
+        return status;
+    if (value.kind >= PYTHIA_JSON_OBJECT)
+        return pythia_json_fail(d->json, PYTHIA_EFORMAT, "wanted a time in microseconds");
+    if (value.kind == PYTHIA_JSON_STRING && !pythia_json_number(value.text, &value))
+        value.kind = PYTHIA_JSON_NULL;
+    if (value.kind != PYTHIA_JSON_INTEGER && value.kind != PYTHIA_JSON_REAL)
+        return pythia_json_fail_last(d->json, PYTHIA_EFORMAT, "wanted a time in microseconds");
+    if (value.real > -US_MAX && value.real < US_MAX) {
+        *out_ns =
+            value.kind == PYTHIA_JSON_INTEGER ? value.integer * 1000 : (int64_t)(value.real * 1000);
+        return PYTHIA_OK;
+    }
+    return pythia_json_fail_last(d->json, PYTHIA_EFORMAT, "the time %.*s is out of range",
+                                 (int)(value.text.size < 40 ? value.text.size : 40),
+                                 value.text.bytes);
+}
+
+int pythia__read_time_us(struct pythia__decoder *d, uint64_t *out_ns)
+{
+    int64_t time_ns = 0;
+    int status = pythia__read_duration_us(d, &time_ns);
+    if (status == PYTHIA_OK && time_ns < 0)
+        return pythia_json_fail_last(d->json, PYTHIA_EFORMAT, "a time before 1970 is out of range");
+    *out_ns = (uint64_t)time_ns;
+    return status;
+}
+
 /* ---- likeness ---- */
 
-/* Where the walk through a document's outline stands: the brackets around it, at most three of them looked into. */
+/* Where the walk through a document's outline stands: the brackets around it, at most three of
+ * them looked into. */
 struct outline {
     struct pythia_json *json;
     struct pythia_buf *out;
@@ -298,7 +412,8 @@ static int outline_step(struct outline *o)
     if (status != 0)
         return status;
     if (object) {
-        pythia_buf_printf(o->out, "%d%.*s\n", o->depth, (int)(key.size < 64 ? key.size : 64), key.bytes);
+        pythia_buf_printf(o->out, "%d%.*s\n", o->depth, (int)(key.size < 64 ? key.size : 64),
+                          key.bytes);
         if (++o->keys > OUTLINE_KEYS)
             return 1;
     }

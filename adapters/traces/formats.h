@@ -4,7 +4,9 @@
 
 #include "pythia/adapter.h"
 
+extern const struct pythia_adapter_ops pythia__jaeger;
 extern const struct pythia_adapter_ops pythia__osprofiler;
 extern const struct pythia_adapter_ops pythia__otlp;
+extern const struct pythia_adapter_ops pythia__zipkin;
 
 #endif

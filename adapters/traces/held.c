@@ -9,7 +9,8 @@ void pythia__held_free(struct pythia__held *h)
     *h = (struct pythia__held){0};
 }
 
-int pythia__hold(struct pythia__held *h, struct pythia__decoder *d, const struct pythia__held_span *span)
+int pythia__hold(struct pythia__held *h, struct pythia__decoder *d,
+                 const struct pythia__held_span *span)
 {
     if (pythia_buf_status(&d->attributes) != PYTHIA_OK ||
         pythia_grow(&h->spans, &h->capacity, h->count, sizeof(*h->spans)) != PYTHIA_OK)
@@ -27,6 +28,7 @@ int pythia__release(struct pythia__held *h, struct pythia__decoder *d, size_t in
     struct pythia__held_span *kept = &h->spans[index];
     pythia_buf_clear(&d->attributes);
     if (kept->span.attributes.size)
-        pythia_buf_add(&d->attributes, h->attributes.bytes + kept->offset, kept->span.attributes.size);
+        pythia_buf_add(&d->attributes, h->attributes.bytes + kept->offset,
+                       kept->span.attributes.size);
     return pythia__emit(d, &kept->trace, &kept->span);
 }

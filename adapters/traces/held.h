@@ -1,4 +1,5 @@
-/* Spans that cannot be given on yet, because what they share (resource, scope, process) stands behind them in the text. */
+/* Spans that cannot be given on yet, because what they share (resource, scope, process) stands
+ * behind them in the text. */
 #ifndef PYTHIA_TRACES_HELD_H
 #define PYTHIA_TRACES_HELD_H
 
@@ -8,8 +9,8 @@ struct pythia__held_span {
     struct pythia_trace_id trace;
     struct pythia_span span; /* its attributes are at .offset until they are given on */
     size_t offset;
-    uint32_t name, scope;      /* numbers of strings */
-    uint32_t process;          /* a number that the format chose */
+    uint32_t name, scope; /* numbers of strings */
+    uint32_t process;     /* a number that the format chose */
 };
 
 struct pythia__held {
@@ -20,8 +21,10 @@ struct pythia__held {
 
 void pythia__held_free(struct pythia__held *h);
 
-/* Keep a span, with the attributes that the decoder has collected for it. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia__hold(struct pythia__held *h, struct pythia__decoder *d, const struct pythia__held_span *span);
+/* Keep a span, with the attributes that the decoder has collected for it. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
+int pythia__hold(struct pythia__held *h, struct pythia__decoder *d,
+                 const struct pythia__held_span *span);
 
 /* Give on span number `index`: its attributes are put back into the decoder first. */
 int pythia__release(struct pythia__held *h, struct pythia__decoder *d, size_t index);

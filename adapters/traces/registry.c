@@ -3,8 +3,10 @@
 #include "formats.h"
 
 static const struct pythia_adapter_ops *const adapters[] = {
+    &pythia__jaeger,
     &pythia__osprofiler,
     &pythia__otlp,
+    &pythia__zipkin,
 };
 
 #define ADAPTERS (sizeof(adapters) / sizeof(adapters[0]))

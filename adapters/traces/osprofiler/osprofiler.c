@@ -1,24 +1,27 @@
 /* OSProfiler, upstream and the fork of the Pythia authors. The unit is one raw event:
  *
- *     {"name": "wsgi-start", "base_id", "trace_id", "parent_id", "timestamp", "info": {…}, "project", "service"}
+ *     {"name": "wsgi-start", "base_id", "trace_id", "parent_id", "timestamp",
+ *      "info": {…}, "project", "service"}
  *
- * base_id is the trace, trace_id the span; a span has a "…-start" and a "…-stop", anything else is a point in time. Around
- * it stand, and all are read: events one a line, one after the other without a separator (the fork's Redis), in an array,
- * in JSON strings (Redis dumps), in the text that redis-cli prints, and inside the tree that `osprofiler trace show --json`
- * prints, whose nodes hold the raw events they were made of. The order never matters.
+ * base_id is the trace, trace_id the span; a span has a "…-start" and a "…-stop", anything else is
+ * a point in time. Around it stand, and all are read: events one a line, one after the other
+ * without a separator (the fork's Redis), in an array, in JSON strings (Redis dumps), in the text
+ * that redis-cli prints, and inside the tree that `osprofiler trace show --json` prints, whose
+ * nodes hold the raw events they were made of. The order never matters.
  *
- * The fork's protocol for asynchronous work: a point with info.child_id says that the trace child_id was begun there, a
- * span with info.wait_for that its end is waited for. */
+ * The fork's protocol for asynchronous work: a point with info.child_id says that the trace
+ * child_id was begun there, a span with info.wait_for that its end is waited for. */
+#include <assert.h>
 #include <string.h>
 
 #include "../decoder.h"
 #include "../formats.h"
-#include "redis_text.h"
-
 #include "pythia/hash.h"
 #include "pythia/mem.h"
+#include "redis_text.h"
 
 #define RESOURCES 64 /* cached; a power of two */
+#define MS_MAX    (PYTHIA__TIME_MAX / 1000000)
 
 struct resource_entry {
     uint64_t hash; /* of project, service and host; 0: empty */
@@ -29,19 +32,23 @@ struct resource_entry {
 struct node {
     bool children; /* an array of nodes, not a node */
     bool raw;      /* it held raw events */
-    uint32_t name, project, service, host, tracepoint_id, span_id, parent_id; /* numbers of strings; 0: none */
+    bool error;    /* an exception ended it */
+    uint32_t name, project, service, host, tracepoint_id, span_id,
+        parent_id; /* numbers of strings; 0: none */
     uint64_t started_ms, finished_ms;
 };
 
 struct osprofiler {
     struct pythia__decoder d;
     struct resource_entry resources[RESOURCES];
-    struct pythia__tracepoint_entry points[PYTHIA__CACHE]; /* by the hash of an id, in .service and .scope */
-    struct pythia_buf id;                                  /* a trace point's, being made */
+    struct pythia__tracepoint_entry
+        points[PYTHIA__CACHE]; /* by the hash of an id, in .service and .scope */
+    struct pythia_buf id;      /* a trace point's, being made */
     struct node *nodes;
     size_t depth, node_capacity;
-    struct pythia_trace_id report; /* the trace that the report at hand is of, as far as it is known */
-    char day[10];                  /* the date last parsed, and its first second */
+    struct pythia_trace_id
+        report;   /* the trace that the report at hand is of, as far as it is known */
+    char day[10]; /* the date last parsed, and its first second */
     int64_t day_s;
     bool day_known;
 };
@@ -49,23 +56,12 @@ struct osprofiler {
 /* One raw event, as text borrowed from the window. */
 struct event {
     struct pythia_text name, base_id, trace_id, parent_id, timestamp, project, service;
-    struct pythia_text tracepoint_id, host, function, path, method, statement, peer, child_id, wait_for;
+    struct pythia_text tracepoint_id, host, function, path, method, statement, peer, child_id,
+        wait_for;
     bool error, has_timestamp;
 };
 
 /* ---- values ---- */
-
-static int read_text(struct pythia__decoder *d, struct pythia_text *out)
-{
-    struct pythia_json_value value;
-    int status = pythia_json_value(d->json, &value);
-    if (status != PYTHIA_OK)
-        return status;
-    if (value.kind >= PYTHIA_JSON_OBJECT)
-        return pythia_json_skip(d->json);
-    *out = value.kind == PYTHIA_JSON_STRING ? value.text : (struct pythia_text){"", 0};
-    return PYTHIA_OK;
-}
 
 static bool digits(const char *from, size_t count, int64_t *out)
 {
@@ -78,8 +74,8 @@ static bool digits(const char *from, size_t count, int64_t *out)
     return true;
 }
 
-/* Days from 1970-01-01 to a date of the Gregorian calendar; months are counted from March, so that a leap day is the
- * last of its year. */
+/* Days from 1970-01-01 to a date of the Gregorian calendar; months are counted from March, so that
+ * a leap day is the last of its year. */
 static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
 {
     year -= month <= 2;
@@ -93,8 +89,9 @@ static bool parse_day(struct osprofiler *o, const char *text, int64_t *out)
 {
     if (!o->day_known || memcmp(o->day, text, sizeof(o->day)) != 0) {
         int64_t year, month, day;
-        if (!digits(text, 4, &year) || text[4] != '-' || !digits(text + 5, 2, &month) || text[7] != '-' ||
-            !digits(text + 8, 2, &day) || month < 1 || month > 12 || day < 1 || day > 31 || year < 1970)
+        if (!digits(text, 4, &year) || text[4] != '-' || !digits(text + 5, 2, &month) ||
+            text[7] != '-' || !digits(text + 8, 2, &day) || month < 1 || month > 12 || day < 1 ||
+            day > 31 || year < 1970)
             return false;
         memcpy(o->day, text, sizeof(o->day));
         o->day_s = days_from_date(year, month, day) * 86400;
@@ -104,7 +101,8 @@ static bool parse_day(struct osprofiler *o, const char *text, int64_t *out)
     return true;
 }
 
-/* "2026-11-21T00:53:15.900775" in UTC, 'T' or a blank, 0 to 9 digits of fraction, an optional Z or +00:00. */
+/* "2026-11-21T00:53:15.900775" in UTC, 'T' or a blank, 0 to 9 digits of fraction, an optional Z or
+ * +00:00. */
 static bool parse_timestamp(struct osprofiler *o, struct pythia_text text, uint64_t *out_ns)
 {
     const char *t = text.bytes;
@@ -150,7 +148,7 @@ static bool parse_id(struct pythia_text text, struct pythia_trace_id *out)
 
 static char upper(char c)
 {
-    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+    return (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
 }
 
 static bool is_word(char c)
@@ -181,7 +179,8 @@ static bool word_is(struct pythia_text word, const char *upper_case)
 }
 
 /* The verb, and the first table behind FROM, INTO, UPDATE or JOIN: "SELECT" and "instances". */
-static void describe_sql(struct pythia_text sql, struct pythia_text *verb, struct pythia_text *table)
+static void describe_sql(struct pythia_text sql, struct pythia_text *verb,
+                         struct pythia_text *table)
 {
     struct pythia_text word;
     *table = (struct pythia_text){"", 0};
@@ -209,8 +208,10 @@ static void add_path(struct pythia_buf *to, struct pythia_text path)
         pythia_buf_text_add(to, path);
 }
 
-/* Upstream has no ids of trace points: make one of what is in the event, in the form that the fork's have:
- *     <name>:<function>   wsgi:<project>:<METHOD>:<path>   db:<project>:<VERB>:<table>   requests:<METHOD>:<host>:<path> */
+/* Upstream has no ids of trace points: make one of what is in the event, in the form of the fork's:
+ *
+ *     <name>:<function>                  db:<project>:<VERB>:<table>
+ *     wsgi:<project>:<METHOD>:<path>     requests:<METHOD>:<host>:<path> */
 static void make_id(struct pythia_buf *id, const struct event *e, struct pythia_text name)
 {
     pythia_buf_clear(id);
@@ -256,9 +257,10 @@ static uint32_t find_tracepoint(struct osprofiler *o, struct pythia_text id, uin
         pythia_text_equal(pythia_vocabulary_tracepoint_id(o->d.vocabulary, entry->tracepoint), id))
         return entry->tracepoint;
     uint32_t string = pythia_vocabulary_string(o->d.vocabulary, name);
-    uint32_t tracepoint = string == PYTHIA_NONE ? PYTHIA_NONE
-                                                : pythia_vocabulary_tracepoint_of_id(o->d.vocabulary, id, service,
-                                                                                     string);
+    uint32_t tracepoint =
+        string == PYTHIA_NONE
+            ? PYTHIA_NONE
+            : pythia_vocabulary_tracepoint_of_id(o->d.vocabulary, id, service, string);
     if (tracepoint != PYTHIA_NONE)
         *entry = (struct pythia__tracepoint_entry){low, high, 0, tracepoint};
     return tracepoint;
@@ -266,7 +268,8 @@ static uint32_t find_tracepoint(struct osprofiler *o, struct pythia_text id, uin
 
 /* ---- one event ---- */
 
-/* Who reported it: "<project>-<service>" unless the service's name begins with the project's, and the host. */
+/* Who reported it: "<project>-<service>" unless the service's name begins with the project's, and
+ * the host. */
 static int find_resource(struct osprofiler *o, const struct event *e, struct resource_entry *out)
 {
     uint64_t hash = pythia_hash_mix(pythia_hash_bytes(e->project.bytes, e->project.size),
@@ -295,9 +298,11 @@ static int find_resource(struct osprofiler *o, const struct event *e, struct res
     return PYTHIA_OK;
 }
 
-/* Where a member of info.function, .request, .db or .requests is noted because it names the trace point; NULL: it does
- * not. *also: its exact text is a key-value all the same (the path with its ids, the statement). */
-static struct pythia_text *noted_part(struct event *e, struct pythia_text part, struct pythia_text member, bool *also)
+/* Where a member of info.function, .request, .db or .requests is noted because it names the trace
+ * point; NULL: it does not. *also: its exact text is a key-value all the same (the path with its
+ * ids, the statement). */
+static struct pythia_text *noted_part(struct event *e, struct pythia_text part,
+                                      struct pythia_text member, bool *also)
 {
     *also = true;
     if (PYTHIA_TEXT_IS(part, "db"))
@@ -313,21 +318,21 @@ static struct pythia_text *noted_part(struct event *e, struct pythia_text part, 
     return web && PYTHIA_TEXT_IS(member, "method") ? &e->method : NULL;
 }
 
-static int read_part_member(struct osprofiler *o, struct pythia_text part, struct pythia_text member,
-                            struct event *e)
+static int read_part_member(struct osprofiler *o, struct pythia_text part,
+                            struct pythia_text member, struct event *e)
 {
     bool also;
     struct pythia_text *noted = noted_part(e, part, member, &also);
     if (noted && pythia_json_peek(o->d.json) != '"')
         noted = NULL;
     if (noted && !also)
-        return read_text(&o->d, noted);
+        return pythia__read_text(&o->d, noted);
     uint32_t key = pythia__key_below(&o->d, part, member);
     if (key == PYTHIA_NONE)
         return PYTHIA_ENOMEM;
     if (!noted)
         return pythia__add_value(&o->d, pythia_vocabulary_text(o->d.vocabulary, key));
-    int status = read_text(&o->d, noted);
+    int status = pythia__read_text(&o->d, noted);
     if (status == PYTHIA_OK)
         pythia__add_text(&o->d, key, *noted);
     return status;
@@ -359,7 +364,8 @@ static int read_info_member(struct osprofiler *o, struct pythia_text member, str
     };
     for (size_t i = 0; i < sizeof(noted) / sizeof(noted[0]); i++)
         if (pythia_text_equal(member, pythia_text_of(noted[i].name)))
-            return read_text(&o->d, (struct pythia_text *)(void *)((char *)e + noted[i].offset));
+            return pythia__read_text(&o->d,
+                                     (struct pythia_text *)(void *)((char *)e + noted[i].offset));
     if (PYTHIA_TEXT_IS(member, "etype"))
         e->error = true;
     if (PYTHIA_TEXT_IS(member, "function") || PYTHIA_TEXT_IS(member, "request") ||
@@ -382,15 +388,16 @@ static int read_info(struct osprofiler *o, struct event *e)
 
 static int emit_event(struct osprofiler *o, struct event *e)
 {
-    struct pythia_json *j = o->d.json;
     struct pythia_trace_id base, id, parent = {0, 0}, link = {0, 0};
     struct pythia_span span = {.many_roots = true, .error = e->error};
     if (!parse_id(e->base_id, &base) || !parse_id(e->trace_id, &id))
-        return pythia_json_fail(j, PYTHIA_EFORMAT, "an event without %s", e->base_id.size ? "trace_id" : "base_id");
+        return pythia__unfit(&o->d, e->base_id.size ? "an event without trace_id"
+                                                    : "an event without base_id");
     parse_id(e->parent_id, &parent);
     if (!parse_timestamp(o, e->timestamp, &span.start_ns))
-        return pythia_json_fail(j, PYTHIA_EFORMAT, "'%.*s' is no timestamp",
-                                (int)(e->timestamp.size < 40 ? e->timestamp.size : 40), e->timestamp.bytes);
+        return pythia_json_fail_at(o->d.json, o->d.record, PYTHIA_EFORMAT, "'%.*s' is no timestamp",
+                                   (int)(e->timestamp.size < 40 ? e->timestamp.size : 40),
+                                   e->timestamp.bytes);
     struct resource_entry resource;
     int status = find_resource(o, e, &resource);
     if (status != PYTHIA_OK)
@@ -399,7 +406,9 @@ static int emit_event(struct osprofiler *o, struct event *e)
     span.part = pythia_text_ends(name, stop)    ? PYTHIA_PART_STOP
                 : pythia_text_ends(name, start) ? PYTHIA_PART_START
                                                 : PYTHIA_PART_ANNOTATION;
-    name.size -= span.part == PYTHIA_PART_STOP ? stop.size : span.part == PYTHIA_PART_START ? start.size : 0;
+    name.size -= span.part == PYTHIA_PART_STOP    ? stop.size
+                 : span.part == PYTHIA_PART_START ? start.size
+                                                  : 0;
     if (parse_id(e->child_id, &link) && span.part != PYTHIA_PART_STOP) {
         span.part = PYTHIA_PART_FORK;
         id = link;
@@ -414,8 +423,9 @@ static int emit_event(struct osprofiler *o, struct event *e)
     if (span.part != PYTHIA_PART_STOP) {
         if (e->tracepoint_id.size == 0)
             make_id(&o->id, e, name);
-        span.tracepoint = find_tracepoint(o, e->tracepoint_id.size ? e->tracepoint_id : pythia_buf_text(&o->id),
-                                          resource.service, name);
+        span.tracepoint =
+            find_tracepoint(o, e->tracepoint_id.size ? e->tracepoint_id : pythia_buf_text(&o->id),
+                            resource.service, name);
         if (span.tracepoint == PYTHIA_NONE || pythia_buf_status(&o->id) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     }
@@ -440,11 +450,12 @@ static int read_event(struct pythia__decoder *d, void *context)
                                    : PYTHIA_TEXT_IS(member, "service")   ? &e.service
                                                                          : NULL;
         if (text)
-            status = read_text(d, text);
+            status = pythia__read_text(d, text);
         else if (PYTHIA_TEXT_IS(member, "info"))
             status = read_info(o, &e);
         else if (PYTHIA_TEXT_IS(member, "tracepoint_id")) /* the fork has it here too */
-            status = read_text(d, e.tracepoint_id.size ? &(struct pythia_text){0} : &e.tracepoint_id);
+            status = pythia__read_text(d, e.tracepoint_id.size ? &(struct pythia_text){0}
+                                                               : &e.tracepoint_id);
         else
             status = pythia_json_skip(d->json);
     }
@@ -459,18 +470,28 @@ static int read_event(struct pythia__decoder *d, void *context)
 
 static int read_number_ms(struct osprofiler *o, uint64_t *out)
 {
-    struct pythia_json_value value;
+    struct pythia_json_value value = {.kind = PYTHIA_JSON_NULL};
     int status = pythia_json_value(o->d.json, &value);
+    *out = 0;
     if (status == PYTHIA_OK && value.kind >= PYTHIA_JSON_OBJECT)
         return pythia_json_skip(o->d.json);
-    *out = value.kind == PYTHIA_JSON_INTEGER && value.integer > 0 ? (uint64_t)value.integer : 0;
+    if (status == PYTHIA_OK && value.kind == PYTHIA_JSON_INTEGER && value.integer > 0)
+        *out = (uint64_t)value.integer < MS_MAX ? (uint64_t)value.integer : MS_MAX;
+    return status;
+}
+
+static int read_exception(struct osprofiler *o, bool *out)
+{
+    struct pythia_text text = {"", 0};
+    int status = pythia__read_text(&o->d, &text);
+    *out = text.size > 0 && !PYTHIA_TEXT_IS(text, "None");
     return status;
 }
 
 static int read_string_number(struct osprofiler *o, uint32_t *out)
 {
     struct pythia_text text = {"", 0};
-    int status = read_text(&o->d, &text);
+    int status = pythia__read_text(&o->d, &text);
     if (status != PYTHIA_OK)
         return status;
     *out = pythia_vocabulary_string(o->d.vocabulary, text);
@@ -487,13 +508,16 @@ static int read_node_info(struct osprofiler *o, struct node *node)
         return c < 0 ? c : pythia_json_skip(j);
     int status = pythia_json_object(j);
     while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
-        if (pythia_text_starts(member, PYTHIA_TEXT("meta.raw_payload.")) && pythia_json_peek(j) == '{') {
+        if (pythia_text_starts(member, PYTHIA_TEXT("meta.raw_payload.")) &&
+            pythia_json_peek(j) == '{') {
             node->raw = true;
             status = pythia__record(&o->d, read_event, NULL);
         } else if (PYTHIA_TEXT_IS(member, "started")) {
             status = read_number_ms(o, &node->started_ms);
         } else if (PYTHIA_TEXT_IS(member, "finished")) {
             status = read_number_ms(o, &node->finished_ms);
+        } else if (PYTHIA_TEXT_IS(member, "exception")) {
+            status = read_exception(o, &node->error);
         } else {
             uint32_t *string = PYTHIA_TEXT_IS(member, "name")      ? &node->name
                                : PYTHIA_TEXT_IS(member, "project") ? &node->project
@@ -506,7 +530,8 @@ static int read_node_info(struct osprofiler *o, struct node *node)
     return status == 1 ? PYTHIA_OK : status;
 }
 
-/* A node without raw events is all that is known of its span: milliseconds since the first event of the trace. */
+/* A node without raw events is all that is known of its span: milliseconds since the first event
+ * of the trace. */
 static int emit_node(struct osprofiler *o, const struct node *node)
 {
     if (node->raw || node->span_id == 0)
@@ -518,7 +543,7 @@ static int emit_node(struct osprofiler *o, const struct node *node)
     struct pythia_trace_id id, parent = {0, 0};
     struct resource_entry resource;
     parse_id(pythia_vocabulary_text(v, node->span_id), &id);
-    parse_id(pythia_vocabulary_text(v, node->parent_id), &parent);
+    bool has_parent = parse_id(pythia_vocabulary_text(v, node->parent_id), &parent);
     if (!o->report.high && !o->report.low)
         o->report = parent; /* the first node of a report hangs on the trace itself */
     int status = find_resource(o, &e, &resource);
@@ -529,15 +554,17 @@ static int emit_node(struct osprofiler *o, const struct node *node)
         make_id(&o->id, &e, name);
     struct pythia_span span = {
         .id = pythia_span_id_fold(id.high, id.low),
-        .parent = pythia_span_id_fold(parent.high, parent.low),
+        .parent = has_parent ? pythia_span_id_fold(parent.high, parent.low) : 0,
         .start_ns = node->started_ms * 1000000,
         .duration_ns = (int64_t)(node->finished_ms - node->started_ms) * 1000000,
         .resource = resource.resource,
         .many_roots = true,
-        .tracepoint = find_tracepoint(o,
-                                      node->tracepoint_id ? pythia_vocabulary_text(v, node->tracepoint_id)
-                                                          : pythia_buf_text(&o->id),
-                                      resource.service, name),
+        .error = node->error,
+        .tracepoint =
+            find_tracepoint(o,
+                            node->tracepoint_id ? pythia_vocabulary_text(v, node->tracepoint_id)
+                                                : pythia_buf_text(&o->id),
+                            resource.service, name),
     };
     if (span.tracepoint == PYTHIA_NONE)
         return PYTHIA_ENOMEM;
@@ -556,6 +583,7 @@ static int push(struct osprofiler *o, bool children)
 /* The next member of the innermost node, or the next node of the innermost array. */
 static int step(struct osprofiler *o)
 {
+    assert(o->depth > 0 && o->nodes);
     struct pythia_json *j = o->d.json;
     struct node *node = &o->nodes[o->depth - 1];
     struct pythia_text member;
@@ -634,17 +662,19 @@ static int read_keys(struct pythia__decoder *d)
 
 static bool is_event_key(struct pythia_text key)
 {
-    return PYTHIA_TEXT_IS(key, "name") || PYTHIA_TEXT_IS(key, "trace_id") || PYTHIA_TEXT_IS(key, "parent_id") ||
-           PYTHIA_TEXT_IS(key, "timestamp") || PYTHIA_TEXT_IS(key, "project") || PYTHIA_TEXT_IS(key, "service");
+    return PYTHIA_TEXT_IS(key, "name") || PYTHIA_TEXT_IS(key, "trace_id") ||
+           PYTHIA_TEXT_IS(key, "parent_id") || PYTHIA_TEXT_IS(key, "timestamp") ||
+           PYTHIA_TEXT_IS(key, "project") || PYTHIA_TEXT_IS(key, "service");
 }
 
 static bool is_report_key(struct pythia_text key)
 {
-    return PYTHIA_TEXT_IS(key, "children") || PYTHIA_TEXT_IS(key, "stats") || PYTHIA_TEXT_IS(key, "report") ||
-           PYTHIA_TEXT_IS(key, "type");
+    return PYTHIA_TEXT_IS(key, "children") || PYTHIA_TEXT_IS(key, "stats") ||
+           PYTHIA_TEXT_IS(key, "report") || PYTHIA_TEXT_IS(key, "type");
 }
 
-/* Which kind of object is at hand? Its first keys tell; "info" and "base_id" stand in events and in reports. */
+/* Which kind of object is at hand? Its first keys tell; "info" and "base_id" stand in events and
+ * in reports. */
 static int read_object(struct pythia__decoder *d)
 {
     struct osprofiler *o = (struct osprofiler *)d;
@@ -659,8 +689,13 @@ static int read_object(struct pythia__decoder *d)
     if (is_event_key(key))
         return pythia__record(d, read_event, NULL);
     status = pythia_json_whole(d->json);
+    if (status == PYTHIA_ELIMIT ||
+        status == PYTHIA_EFORMAT) { /* too large for an event, or cut off: read what there is */
+        pythia_error_clear(&d->json->error);
+        return read_report(o);
+    }
     if (status != PYTHIA_OK)
-        return status == PYTHIA_ELIMIT ? read_report(o) : status;
+        return status;
     const uint32_t *mark = pythia_json_mark(d->json);
     bool event = false, report = false;
     status = pythia_json_object(d->json);
@@ -695,12 +730,19 @@ static int read_value(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
+/* What stands behind white space, or a byte order mark. */
+static struct pythia_text skip_space(struct pythia_text text)
+{
+    static const char skipped[] = {' ', '\t', '\n', '\r', '\xEF', '\xBB', '\xBF'};
+    size_t at = 0;
+    while (at < text.size && memchr(skipped, text.bytes[at], sizeof(skipped)))
+        at++;
+    return (struct pythia_text){text.bytes + at, text.size - at};
+}
+
 static int likeness(struct pythia_text head)
 {
-    size_t at = 0;
-    while (at < head.size && (head.bytes[at] == ' ' || head.bytes[at] == '\n' || head.bytes[at] == '\r'))
-        at++;
-    struct pythia_text text = {head.bytes + at, head.size - at};
+    struct pythia_text text = skip_space(head);
     if (text.size > 0 && text.bytes[0] != '{' && text.bytes[0] != '[') { /* what redis-cli prints */
         if (text.size > 4096)
             text.size = 4096;
@@ -713,12 +755,14 @@ static int likeness(struct pythia_text head)
     int how_much = 0;
     for (int depth = 1; depth <= 3 && how_much == 0; depth++)
         if (pythia__outlined(&outline, depth, "base_id") ||
-            (pythia__outlined(&outline, depth, "children") && pythia__outlined(&outline, depth, "info")))
+            (pythia__outlined(&outline, depth, "children") &&
+             pythia__outlined(&outline, depth, "info")))
             how_much = 90;
     struct pythia_text lines = pythia_buf_text(&outline);
     if (how_much == 0 && pythia_text_starts(lines, PYTHIA_TEXT("1osprofiler")))
         how_much = 90;
-    if (how_much == 0 && text.size > 1 && text.bytes[0] == '[' && /* an array of strings with events in them */
+    if (how_much == 0 && text.size > 1 &&
+        text.bytes[0] == '[' && /* an array of strings with events in them */
         pythia_text_contains((struct pythia_text){text.bytes, text.size < 4096 ? text.size : 4096},
                              PYTHIA_TEXT("\\\"base_id\\\"")))
         how_much = 70;
@@ -768,22 +812,36 @@ static int peeked_read(struct pythia_source *source, void *to, size_t capacity, 
     return PYTHIA_OK;
 }
 
+/* Read until something else than white space has come. */
+static int peek(struct peeked *p, struct pythia_text *begin, struct pythia_error *e)
+{
+    size_t got = 1;
+    *begin = (struct pythia_text){"", 0};
+    while (begin->size == 0 && got > 0 && p->size < sizeof(p->head)) {
+        int status = p->from->read(p->from, p->head + p->size, sizeof(p->head) - p->size, &got, e);
+        if (status != PYTHIA_OK)
+            return status;
+        p->size += got;
+        *begin = skip_space((struct pythia_text){p->head, p->size});
+    }
+    return PYTHIA_OK;
+}
+
 static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
                   struct pythia_error *e)
 {
     struct peeked head = {.source = {.name = from->name, .read = peeked_read}, .from = from};
-    int status = from->read(from, head.head, sizeof(head.head), &head.size, e);
+    struct pythia_text begin;
+    int status = peek(&head, &begin, e);
     if (status != PYTHIA_OK)
         return status;
-    size_t at = 0;
-    while (at < head.size && (head.head[at] == ' ' || head.head[at] == '\n' || head.head[at] == '\r'))
-        at++;
     struct pythia__decoder *d = (struct pythia__decoder *)a;
-    if (at == head.size || head.head[at] == '{' || head.head[at] == '[')
+    if (begin.size == 0 || begin.bytes[0] == '{' || begin.bytes[0] == '[')
         return pythia__decode(d, &head.source, to, read_value, e);
     struct pythia__redis_text text;
     pythia__redis_text_init(&text, &head.source);
     status = pythia__decode(d, &text.source, to, read_value, e);
+    to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE] += text.other_lines;
     pythia__redis_text_free(&text);
     return status;
 }

@@ -15,7 +15,8 @@ static struct pythia_text skip_numbers(struct pythia_text line)
         size_t i = 0, digits = 0;
         while (i < line.size && (line.bytes[i] == ' ' || line.bytes[i] == '\t'))
             i++;
-        while (i + digits < line.size && line.bytes[i + digits] >= '0' && line.bytes[i + digits] <= '9')
+        while (i + digits < line.size && line.bytes[i + digits] >= '0' &&
+               line.bytes[i + digits] <= '9')
             digits++;
         if (digits == 0 || i + digits >= line.size || line.bytes[i + digits] != ')')
             return (struct pythia_text){line.bytes + i, line.size - i};
@@ -41,18 +42,20 @@ static void unquote(struct pythia_text line, struct pythia_buf *out)
                 c = values[simple - names];
             }
         }
-        pythia_buf_putc(out, c == '\n' ? ' ' : c); /* one line in, one line out */
+        pythia_buf_putc(out, (char)(c == '\n' ? ' ' : c)); /* one line in, one line out */
     }
 }
 
-static void convert(struct pythia_text line, struct pythia_buf *out)
+static void convert(struct pythia__redis_text *r, struct pythia_text line)
 {
     line = skip_numbers(line);
     if (line.size > 0 && line.bytes[0] == '"')
-        unquote(line, out);
+        unquote(line, &r->out);
     else if (line.size > 0 && (line.bytes[0] == '{' || line.bytes[0] == '['))
-        pythia_buf_text_add(out, line);
-    pythia_buf_putc(out, '\n');
+        pythia_buf_text_add(&r->out, line);
+    else if (line.size > 0 && line.bytes[0] != '\r')
+        r->other_lines += !pythia_text_starts(line, PYTHIA_TEXT("osprofiler"));
+    pythia_buf_putc(&r->out, '\n');
 }
 
 /* Read on and convert each whole line. */
@@ -63,17 +66,18 @@ static int advance(struct pythia__redis_text *r, struct pythia_error *e)
     int status = room ? r->from->read(r->from, room, PIECE_BYTES, &got, e) : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK)
         return status;
+    size_t from = 0, seen = r->line.size; /* no newline is in what was there before */
     r->line.size += got;
     r->ended = got == 0;
-    size_t from = 0;
     const char *newline;
-    while ((newline = memchr(r->line.bytes + from, '\n', r->line.size - from))) {
+    while ((newline = memchr(r->line.bytes + seen, '\n', r->line.size - seen))) {
         size_t size = (size_t)(newline - r->line.bytes) - from;
-        convert((struct pythia_text){r->line.bytes + from, size}, &r->out);
+        convert(r, (struct pythia_text){r->line.bytes + from, size});
         from += size + 1;
+        seen = from;
     }
     if (from < r->line.size && (r->ended || r->line.size - from > LINE_BYTES)) {
-        convert((struct pythia_text){r->line.bytes + from, r->line.size - from}, &r->out);
+        convert(r, (struct pythia_text){r->line.bytes + from, r->line.size - from});
         from = r->line.size;
     }
     memmove(r->line.bytes, r->line.bytes + from, r->line.size - from);
@@ -102,7 +106,8 @@ static int redis_text_read(struct pythia_source *source, void *to, size_t capaci
 
 void pythia__redis_text_init(struct pythia__redis_text *r, struct pythia_source *from)
 {
-    *r = (struct pythia__redis_text){.source = {.name = from->name, .read = redis_text_read}, .from = from};
+    *r = (struct pythia__redis_text){.source = {.name = from->name, .read = redis_text_read},
+                                     .from = from};
 }
 
 void pythia__redis_text_free(struct pythia__redis_text *r)

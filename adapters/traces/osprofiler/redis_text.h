@@ -4,8 +4,8 @@
  *     {"name": …}{"name": …}                 as they are, as into a pipe
  *     osprofiler:5af41674-…                  keys between them
  *
- * What is quoted is unquoted, lines that are neither become empty; the number of lines stays the same, so that places in
- * messages are right. */
+ * What is quoted is unquoted, lines that are neither become empty; the number of lines stays the
+ * same, so that places in messages are right. */
 #ifndef PYTHIA_OSPROFILER_REDIS_TEXT_H
 #define PYTHIA_OSPROFILER_REDIS_TEXT_H
 
@@ -17,6 +17,7 @@ struct pythia__redis_text {
     struct pythia_source *from;  /* borrowed */
     struct pythia_buf line, out; /* of input; made and not yet asked for */
     size_t given;                /* of out */
+    uint64_t other_lines; /* lines that are neither JSON nor quoted nor keys of OSProfiler's */
     bool ended;
 };
 

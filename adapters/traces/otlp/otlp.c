@@ -1,11 +1,12 @@
-/* OTLP/JSON: the OpenTelemetry protocol's TracesData as JSON (opentelemetry.io/docs/specs/otlp, "JSON Protobuf
- * Encoding"): one document, an array of them, or one a line as the collector's file exporter writes.
+/* OTLP/JSON: the OpenTelemetry protocol's TracesData as JSON (opentelemetry.io/docs/specs/otlp,
+ * "JSON Protobuf Encoding"): one document, an array of them, or one a line as the collector's file
+ * exporter writes.
  *
  *     {"resourceSpans": [{"resource": …, "scopeSpans": [{"scope": …, "spans": [span, …]}]}]}
  *
- * Taken beyond what is written there, because exporters do it: ids in base64, enums by name, names in snake case,
- * "instrumentationLibrarySpans" of old versions, and members in any order. Spans whose resource or scope stands behind
- * them are held until it is known. */
+ * Taken beyond what is written there, because exporters do it: ids in base64, enums by name, names
+ * in snake case, "instrumentationLibrarySpans" of old versions, and members in any order. Spans
+ * whose resource or scope stands behind them are held until it is known. */
 #include <math.h>
 
 #include "../formats.h"
@@ -14,7 +15,7 @@
 
 struct otlp {
     struct pythia__decoder d;
-    struct pythia__held held;       /* spans of the scope at hand, or of the resource at hand */
+    struct pythia__held held; /* spans of the scope at hand, or of the resource at hand */
     struct pythia_buf resource_attributes;
     struct pythia_resource resource; /* at hand */
     uint32_t resource_number, scope;
@@ -33,8 +34,9 @@ struct reading {
 
 static int bad_id(struct pythia_json *j, const char *which, struct pythia_text text)
 {
-    return pythia_json_fail(j, PYTHIA_EFORMAT, "%s '%.*s' is no id: wanted hexadecimal digits or base64", which,
-                            (int)(text.size < 48 ? text.size : 48), text.bytes);
+    return pythia_json_fail_last(j, PYTHIA_EFORMAT,
+                                 "%s '%.*s' is no id: wanted hexadecimal digits or base64", which,
+                                 (int)(text.size < 48 ? text.size : 48), text.bytes);
 }
 
 static int base64_digit(char c)
@@ -69,14 +71,17 @@ static bool parse_base64(struct pythia_text text, size_t wanted, uint64_t *high,
     return true;
 }
 
-/* An id of `size` bytes: 8 or 16. */
-static int read_id(struct pythia_json *j, const char *which, size_t size, uint64_t *high, uint64_t *low)
+/* An id of `size` bytes: 8 or 16; 0 if there is none. */
+static int read_id(struct pythia_json *j, const char *which, size_t size, uint64_t *high,
+                   uint64_t *low)
 {
     struct pythia_text text;
+    *high = *low = 0;
+    if (pythia_json_peek(j) == 'n')
+        return pythia_json_skip(j);
     int status = pythia_json_string(j, &text);
     if (status != PYTHIA_OK)
         return status;
-    *high = *low = 0;
     if (text.size == 0) /* none */
         return PYTHIA_OK;
     bool good = text.size == 2 * size ? pythia_text_hex(text, high, low)
@@ -84,7 +89,8 @@ static int read_id(struct pythia_json *j, const char *which, size_t size, uint64
     return good ? PYTHIA_OK : bad_id(j, which, text);
 }
 
-/* An enum by number, by number in a string or by name; the names end in one of `words`, which stand at their numbers. */
+/* An enum by number, by number in a string or by name; the names end in one of `words`, which
+ * stand at their numbers. */
 static int read_enum(struct pythia_json *j, const char *const *words, int count, int *out)
 {
     struct pythia_json_value value;
@@ -113,25 +119,17 @@ static int read_array_value(struct otlp *o, uint32_t key)
     struct pythia_json *j = o->d.json;
     struct pythia_buf joined = {0};
     struct pythia_text member;
-    int status = pythia_json_object(j);
+    int status = pythia__enter_object(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
         if (!PYTHIA_TEXT_IS(member, "values")) {
             status = pythia_json_skip(j);
             continue;
         }
-        status = pythia_json_array(j);
+        status = pythia__enter_array(&o->d);
         while (status == PYTHIA_OK && (status = pythia_json_element(j)) == 0) {
-            status = pythia_json_object(j);
-            while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
-                struct pythia_json_value value;
-                status = pythia_json_value(j, &value);
-                if (status == PYTHIA_OK && value.kind >= PYTHIA_JSON_OBJECT)
-                    status = pythia_json_skip(j);
-                else if (status == PYTHIA_OK && joined.size < 4096)
-                    pythia_buf_printf(&joined, "%s%.*s", joined.size ? "," : "",
-                                      (int)(value.kind >= PYTHIA_JSON_INTEGER ? value.text.size : 0),
-                                      value.kind >= PYTHIA_JSON_INTEGER ? value.text.bytes : "");
-            }
+            status = pythia__enter_object(&o->d);
+            while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0)
+                status = pythia__join_scalar(&o->d, &joined);
             status = status == 1 ? PYTHIA_OK : status;
         }
         status = status == 1 ? PYTHIA_OK : status;
@@ -150,17 +148,20 @@ static int read_list_value(struct otlp *o, struct pythia_text name, int depth)
     struct pythia_json *j = o->d.json;
     struct pythia_text member;
     if (depth >= PYTHIA__DEPTH_MAX)
-        return pythia_json_fail(j, PYTHIA_EFORMAT, "key-values are nested deeper than %d", PYTHIA__DEPTH_MAX);
-    int status = pythia_json_object(j);
+        return pythia_json_fail(j, PYTHIA_EFORMAT, "key-values are nested deeper than %d",
+                                PYTHIA__DEPTH_MAX);
+    int status = pythia__enter_object(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0)
-        status = PYTHIA_TEXT_IS(member, "values") ? read_key_values(o, name, depth + 1) : pythia_json_skip(j);
+        status = PYTHIA_TEXT_IS(member, "values") ? read_key_values(o, name, depth + 1)
+                                                  : pythia_json_skip(j);
     return status == 1 ? PYTHIA_OK : status;
 }
 
 static int add_double(struct otlp *o, uint32_t key, const struct pythia_json_value *value)
 {
     double number = value->real;
-    if (value->kind == PYTHIA_JSON_STRING) { /* "NaN", "Infinity" and "-Infinity" have no other form */
+    if (value->kind ==
+        PYTHIA_JSON_STRING) { /* "NaN", "Infinity" and "-Infinity" have no other form */
         if (PYTHIA_TEXT_IS(value->text, "NaN"))
             number = NAN;
         else if (PYTHIA_TEXT_IS(value->text, "Infinity"))
@@ -168,8 +169,9 @@ static int add_double(struct otlp *o, uint32_t key, const struct pythia_json_val
         else if (PYTHIA_TEXT_IS(value->text, "-Infinity"))
             number = -INFINITY;
         else
-            return pythia_json_fail(o->d.json, PYTHIA_EFORMAT, "'%.*s' is not a doubleValue",
-                                    (int)(value->text.size < 40 ? value->text.size : 40), value->text.bytes);
+            return pythia_json_fail_last(o->d.json, PYTHIA_EFORMAT, "'%.*s' is not a doubleValue",
+                                         (int)(value->text.size < 40 ? value->text.size : 40),
+                                         value->text.bytes);
     }
     pythia_attributes_real(&o->d.attributes, key, number);
     return PYTHIA_OK;
@@ -196,7 +198,7 @@ static int read_variant(struct otlp *o, struct pythia_text variant, uint32_t key
         return status;
     if (PYTHIA_TEXT_IS(variant, "doubleValue") || PYTHIA_TEXT_IS(variant, "double_value"))
         return value.kind < PYTHIA_JSON_INTEGER || value.kind > PYTHIA_JSON_STRING
-                   ? pythia_json_fail(j, PYTHIA_EFORMAT, "wanted a doubleValue")
+                   ? pythia__unfit(&o->d, "a doubleValue that is no number")
                    : add_double(o, key, &value);
     if (value.kind == PYTHIA_JSON_STRING)
         pythia__add_text(&o->d, key, value.text); /* stringValue; bytesValue stays in base64 */
@@ -211,7 +213,7 @@ static int read_variant(struct otlp *o, struct pythia_text variant, uint32_t key
 static int read_any_value(struct otlp *o, uint32_t key, int depth)
 {
     struct pythia_text variant;
-    int status = pythia_json_object(o->d.json);
+    int status = pythia__enter_object(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &variant)) == 0)
         status = read_variant(o, variant, key, depth);
     return status == 1 ? PYTHIA_OK : status;
@@ -224,11 +226,12 @@ static int read_key_value(struct otlp *o, struct pythia_text prefix, int depth)
     const uint32_t *value = NULL;
     struct pythia_text member, name;
     uint32_t key = PYTHIA_NONE;
-    int status = pythia_json_object(j);
+    int status = pythia__enter_object(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
         if (PYTHIA_TEXT_IS(member, "key")) {
             status = pythia_json_string(j, &name);
-            if (status == PYTHIA_OK && (key = pythia__key_below(&o->d, prefix, name)) == PYTHIA_NONE)
+            if (status == PYTHIA_OK &&
+                (key = pythia__key_below(&o->d, prefix, name)) == PYTHIA_NONE)
                 return PYTHIA_ENOMEM;
         } else if (PYTHIA_TEXT_IS(member, "value") && key != PYTHIA_NONE) {
             status = read_any_value(o, key, depth);
@@ -249,7 +252,7 @@ static int read_key_value(struct otlp *o, struct pythia_text prefix, int depth)
 /* [{"key", "value"}, …] into the attributes of the decoder. */
 static int read_key_values(struct otlp *o, struct pythia_text prefix, int depth)
 {
-    int status = pythia_json_array(o->d.json);
+    int status = pythia__enter_array(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0)
         status = read_key_value(o, prefix, depth);
     return status == 1 ? PYTHIA_OK : status;
@@ -272,11 +275,12 @@ static int read_event(struct otlp *o)
     const uint32_t *begin = pythia_json_mark(j);
     struct pythia_text member, text;
     uint32_t name = 0;
-    int status = pythia_json_object(j);
+    int status = pythia__enter_object(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
         if (PYTHIA_TEXT_IS(member, "name")) {
             status = pythia_json_string(j, &text);
-            if (status == PYTHIA_OK && (name = pythia__key_below(&o->d, PYTHIA_TEXT("event"), text)) == PYTHIA_NONE)
+            if (status == PYTHIA_OK &&
+                (name = pythia__key_below(&o->d, PYTHIA_TEXT("event"), text)) == PYTHIA_NONE)
                 return PYTHIA_ENOMEM;
         } else {
             status = pythia_json_skip(j);
@@ -287,7 +291,7 @@ static int read_event(struct otlp *o)
     const uint32_t *behind = pythia_json_mark(j);
     pythia_attributes_bool(&o->d.attributes, name, true);
     pythia_json_again(j, begin);
-    status = pythia_json_object(j);
+    status = pythia__enter_object(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0)
         status = PYTHIA_TEXT_IS(member, "attributes")
                      ? read_key_values(o, pythia_vocabulary_text(o->d.vocabulary, name), 0)
@@ -298,7 +302,7 @@ static int read_event(struct otlp *o)
 
 static int read_events(struct otlp *o)
 {
-    int status = pythia_json_array(o->d.json);
+    int status = pythia__enter_array(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0)
         status = read_event(o);
     return status == 1 ? PYTHIA_OK : status;
@@ -308,7 +312,7 @@ static int read_status(struct otlp *o, bool *error)
 {
     static const char *const codes[] = {"STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"};
     struct pythia_text member;
-    int code = 0, status = pythia_json_object(o->d.json);
+    int code = 0, status = pythia__enter_object(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0)
         status = PYTHIA_TEXT_IS(member, "code") ? read_enum(o->d.json, codes, 3, &code)
                                                 : pythia_json_skip(o->d.json);
@@ -318,7 +322,8 @@ static int read_status(struct otlp *o, bool *error)
 
 static int read_kind(struct otlp *o, struct pythia_span *span)
 {
-    static const char *const words[] = {"UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"};
+    static const char *const words[] = {"UNSPECIFIED", "INTERNAL", "SERVER",
+                                        "CLIENT",      "PRODUCER", "CONSUMER"};
     int kind, status = read_enum(o->d.json, words, 6, &kind);
     if (status != PYTHIA_OK)
         return status;
@@ -370,6 +375,7 @@ static int complete(struct otlp *o, struct pythia__held_span *s)
 {
     s->span.resource = o->resource_number;
     s->span.tracepoint = pythia__tracepoint(&o->d, o->resource.service, s->scope, s->name);
+    pythia__set_apart(&s->trace, &s->span);
     return s->span.tracepoint == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
 }
 
@@ -386,10 +392,9 @@ static int read_span(struct pythia__decoder *d, void *context)
     if (status != 1)
         return status;
     if (!(r.out.trace.high | r.out.trace.low) || !r.out.span.id)
-        return pythia_json_fail(d->json, PYTHIA_EFORMAT, "a span without %s",
-                                r.out.span.id ? "traceId" : "spanId");
+        return pythia__unfit(d, r.out.span.id ? "a span without traceId" : "a span without spanId");
     if (!r.has_start)
-        return pythia_json_fail(d->json, PYTHIA_EFORMAT, "a span without startTimeUnixNano");
+        return pythia__unfit(d, "a span without startTimeUnixNano");
     r.out.span.part = r.has_end && r.end_ns ? PYTHIA_PART_WHOLE : PYTHIA_PART_START;
     r.out.span.duration_ns = r.end_ns ? (int64_t)(r.end_ns - r.out.span.start_ns) : 0;
     if (!o->resource_known || !o->scope_known)
@@ -400,7 +405,7 @@ static int read_span(struct pythia__decoder *d, void *context)
 
 static int read_spans(struct otlp *o)
 {
-    int status = pythia_json_array(o->d.json);
+    int status = pythia__enter_array(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0)
         status = pythia__record(&o->d, read_span, NULL);
     return status == 1 ? PYTHIA_OK : status;
@@ -411,7 +416,7 @@ static int read_spans(struct otlp *o)
 static int read_scope(struct otlp *o)
 {
     struct pythia_text member, text;
-    int status = pythia_json_object(o->d.json);
+    int status = pythia__enter_object(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
         if (!PYTHIA_TEXT_IS(member, "name")) {
             status = pythia_json_skip(o->d.json);
@@ -425,12 +430,12 @@ static int read_scope(struct otlp *o)
     return status == 1 ? PYTHIA_OK : status;
 }
 
-/* Give on what was held from span `first` on, under the scope at hand; if the resource is not known yet, they stay. */
-static int settle_scope(struct otlp *o, size_t first)
+/* Give on what was held from span `first` on, under the scope at hand; if the resource is not
+ * known yet, they stay. */
+static void settle_scope(struct otlp *o, size_t first)
 {
     for (size_t i = first; i < o->held.count; i++)
         o->held.spans[i].scope = o->scope;
-    return PYTHIA_OK;
 }
 
 static int settle_resource(struct otlp *o)
@@ -452,18 +457,16 @@ static int read_scope_spans(struct otlp *o)
     size_t first = o->held.count;
     o->scope = 0;
     o->scope_known = false;
-    int status = pythia_json_object(o->d.json);
+    int status = pythia__enter_object(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
-        if (PYTHIA_TEXT_IS(member, "scope") || IS(member, "instrumentationLibrary", "instrumentation_library"))
+        if (PYTHIA_TEXT_IS(member, "scope") ||
+            IS(member, "instrumentationLibrary", "instrumentation_library"))
             status = read_scope(o);
         else
             status = PYTHIA_TEXT_IS(member, "spans") ? read_spans(o) : pythia_json_skip(o->d.json);
     }
-    if (status == 1)
-        status = settle_scope(o, first);
-    if (status == PYTHIA_OK && o->resource_known)
-        status = settle_resource(o);
-    return status;
+    settle_scope(o, first);
+    return status == 1 && o->resource_known ? settle_resource(o) : status == 1 ? PYTHIA_OK : status;
 }
 
 static int read_resource_attributes(struct pythia__decoder *d, void *context)
@@ -472,10 +475,11 @@ static int read_resource_attributes(struct pythia__decoder *d, void *context)
     struct otlp *o = (struct otlp *)d;
     struct pythia_text member;
     pythia_buf_clear(&d->attributes);
-    int status = pythia_json_object(d->json);
+    int status = pythia__enter_object(d);
     while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0)
-        status = PYTHIA_TEXT_IS(member, "attributes") ? read_key_values(o, (struct pythia_text){"", 0}, 0)
-                                                      : pythia_json_skip(d->json);
+        status = PYTHIA_TEXT_IS(member, "attributes")
+                     ? read_key_values(o, (struct pythia_text){"", 0}, 0)
+                     : pythia_json_skip(d->json);
     return status == 1 ? PYTHIA_OK : status;
 }
 
@@ -496,9 +500,14 @@ static int read_resource(struct otlp *o)
     o->resource = (struct pythia_resource){.service = text_attribute(o, o->key_service),
                                            .host = text_attribute(o, o->key_host),
                                            .instance = text_attribute(o, o->key_instance)};
+    if (o->resource.service == PYTHIA_NONE || o->resource.host == PYTHIA_NONE ||
+        o->resource.instance == PYTHIA_NONE || pythia_buf_status(&o->d.attributes) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
     pythia_buf_clear(&o->resource_attributes);
     pythia_buf_text_add(&o->resource_attributes, pythia_buf_text(&o->d.attributes));
     o->resource.attributes = pythia_buf_text(&o->resource_attributes);
+    if (pythia_buf_status(&o->resource_attributes) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
     o->resource_number = pythia_vocabulary_resource(o->d.vocabulary, &o->resource);
     o->resource_known = true;
     return o->resource_number == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
@@ -517,7 +526,7 @@ static int read_resource_member(struct otlp *o, struct pythia_text member)
         return read_resource(o);
     if (!is_scope_spans(member))
         return pythia_json_skip(o->d.json);
-    int status = pythia_json_array(o->d.json);
+    int status = pythia__enter_array(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0)
         status = read_scope_spans(o);
     return status == 1 ? PYTHIA_OK : status;
@@ -532,24 +541,28 @@ static void begin_resource(struct otlp *o)
     pythia_buf_clear(&o->held.attributes);
 }
 
-/* The ResourceSpans at hand is behind: one without a resource is not going to get one. */
-static int end_resource(struct otlp *o)
+/* Nothing more will be learnt of the ResourceSpans at hand, whose reading ended with `status`:
+ * what was read of one that is cut off or broken is given on too. */
+static int end_resource(struct otlp *o, int status)
 {
+    status = status == 1 ? PYTHIA_OK : status;
+    if (!pythia__goes_on(&o->d, status))
+        return status;
     o->resource_known = true;
-    return settle_resource(o);
+    int settled = settle_resource(o);
+    return status < 0 && pythia__goes_on(&o->d, settled) ? status : settled;
 }
 
 static int read_resource_spans(struct otlp *o)
 {
-    int status = pythia_json_array(o->d.json);
+    int status = pythia__enter_array(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0) {
         struct pythia_text member;
         begin_resource(o);
-        status = pythia_json_object(o->d.json);
+        status = pythia__enter_object(&o->d);
         while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0)
             status = read_resource_member(o, member);
-        if (status == 1)
-            status = end_resource(o);
+        status = end_resource(o, status);
     }
     return status == 1 ? PYTHIA_OK : status;
 }
@@ -562,7 +575,7 @@ static int read_object(struct otlp *o)
     struct pythia_text member;
     bool traces = false;
     begin_resource(o);
-    int status = pythia_json_object(o->d.json);
+    int status = pythia__enter_object(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
         if (IS(member, "resourceSpans", "resource_spans")) {
             status = read_resource_spans(o);
@@ -572,10 +585,9 @@ static int read_object(struct otlp *o)
             status = read_resource_member(o, member);
         }
     }
-    if (status != 1)
-        return status;
-    o->d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE] += !traces; /* metrics, logs and what else is in the file */
-    return end_resource(o);
+    if (status == 1) /* metrics, logs and what else is in the file */
+        o->d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE] += !traces;
+    return end_resource(o, status);
 }
 
 static int read_document(struct pythia__decoder *d)
@@ -603,13 +615,14 @@ static int likeness(struct pythia_text head)
     struct pythia_buf outline = {0};
     pythia__outline(head, &outline);
     int how_much = 0;
-    static const char *const sure[] = {"resourceSpans", "resource_spans", "scopeSpans", "scope_spans",
-                                       "instrumentationLibrarySpans"};
+    static const char *const sure[] = {"resourceSpans", "resource_spans", "scopeSpans",
+                                       "scope_spans", "instrumentationLibrarySpans"};
     for (int depth = 1; depth <= 2; depth++)
         for (size_t i = 0; i < sizeof(sure) / sizeof(sure[0]); i++)
             if (pythia__outlined(&outline, depth, sure[i]))
                 how_much = 100;
-    static const char *const others[] = {"resourceMetrics", "resourceLogs"}; /* the same protocol, no traces */
+    static const char *const others[] = {"resourceMetrics",
+                                         "resourceLogs"}; /* the same protocol, no traces */
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && how_much == 0; i++)
         if (pythia__outlined(&outline, 1, others[i]))
             how_much = 50;
@@ -637,7 +650,8 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
     o->key_service = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("service.name"));
     o->key_host = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("host.name"));
     o->key_instance = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("service.instance.id"));
-    if (o->key_service == PYTHIA_NONE || o->key_host == PYTHIA_NONE || o->key_instance == PYTHIA_NONE) {
+    if (o->key_service == PYTHIA_NONE || o->key_host == PYTHIA_NONE ||
+        o->key_instance == PYTHIA_NONE) {
         destroy(&o->d.adapter);
         return PYTHIA_ENOMEM;
     }

@@ -11,75 +11,87 @@
 #include "pythia/status.h"
 #include "pythia/text.h"
 
-/* A cursor over JSON text of any size: one document, documents one after the other (with or without white space or
- * newlines between them), read through a window that holds no more than the value at hand. simdjson finds the
- * structure; the cursor walks it, forward only:
+/* A cursor over JSON text of any size: one document, documents one after the other (with or
+ * without white space or newlines between them), read through a window that holds no more than the
+ * value at hand. simdjson finds the structure; the cursor walks it, forward only:
  *
  *     while ((status = pythia_json_document(j)) == 0)
  *         if (pythia_json_object(j) == 0)
  *             while (pythia_json_field(j, &key) == 0)
  *                 …read or skip the value…
  *
- * Functions return PYTHIA_OK, 1 at the end of what they iterate over, or a negative status with the reason and the
- * place in j->error; after an error call pythia_json_recover. Whoever is at a value must read, enter or skip it before
- * going on. Depth costs nothing: there is no recursion. One thread at a time. */
+ * Functions return PYTHIA_OK, 1 at the end of what they iterate over, or a negative status with
+ * the reason and the place in j->error; after an error call pythia_json_recover. Whoever is at a
+ * value must read, enter or skip it before going on. Depth costs nothing: there is no recursion.
+ * One thread at a time. */
 struct pythia_json {
     struct pythia_error error;
 
-    /* The rest is for the inline functions below and for json.c. */
+    uint64_t repaired; /* strings in which U+FFFD stands for what is no character, or for U+0000 */
+
+    /* The rest is the cursor's own. */
     const char *window;        /* the text in memory */
-    const uint32_t *at, *last; /* offsets of structure in the window: the next one, and one past the last */
-    bool opened;               /* just inside { or [: no comma is due */
-    bool dirty;                /* some text in the window is not UTF-8 */
-    uint64_t repaired;         /* strings in which broken UTF-8 became U+FFFD */
+    const uint32_t *at, *last; /* offsets of structure in the window: next, past the last */
+    const char *plain_begin, *plain_end; /* no backslash is in this part of the window */
+    bool opened;                         /* just inside { or [: no comma is due */
+    bool dirty;                          /* some text in the window is not UTF-8 */
     struct pythia__json_input *input;
 };
 
-/* Begin to read `from` (borrowed). A single value, or a piece of text without an end, may have up to `limit` bytes (0:
- * 64 MiB). On success *out is owned. Returns PYTHIA_OK or PYTHIA_ENOMEM. */
+/* Begin to read `from` (borrowed). A single value, or a piece of text without an end, may have up
+ * to `limit` bytes (0: 64 MiB). On success *out is owned. Returns PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_json_create(struct pythia_source *from, size_t limit, struct pythia_json **out);
 void pythia_json_destroy(struct pythia_json *j); /* j may be NULL */
 
 /* Go to the next document: 0, 1 at the end of the input, or negative. */
 int pythia_json_document(struct pythia_json *j);
 
-/* After an error: forget it and go on behind the document that failed, at the next line that begins with { or [. Lines
- * that were passed over are not read. PYTHIA_OK also when nothing is left; negative only if reading itself fails. */
+/* After an error: forget it and go on behind the document that failed, at the next line that
+ * begins with { or [. Lines that were passed over are not read. PYTHIA_OK also when nothing is
+ * left; negative only if reading itself fails. */
 int pythia_json_recover(struct pythia_json *j);
 
-/* Make sure that the whole value at hand, a record, is in the window: all text handed out while it is read then stays
- * valid until it has been passed; text handed out before is not valid any more. PYTHIA_ELIMIT if it is larger than the
- * limit. */
+/* Make sure that the whole value at hand, a record, is in the window: all text handed out while it
+ * is read then stays valid until it has been passed; text handed out before is not valid any more.
+ * PYTHIA_ELIMIT if it is larger than the limit. If it fails, the cursor stays where it is: whoever
+ * clears the error can still read the value piece by piece. */
 int pythia_json_whole(struct pythia_json *j);
 
-/* For a value that pythia_json_whole has just accepted: read it twice. _mark remembers where it begins; _again goes back
- * there, as long as nothing behind the value has been read. */
+/* For a value that pythia_json_whole has just accepted: read it twice. _mark remembers where it
+ * begins; _again goes back there, as long as nothing behind the value has been read. */
 const uint32_t *pythia_json_mark(const struct pythia_json *j);
 void pythia_json_again(struct pythia_json *j, const uint32_t *mark);
 
 /* Line (1 for the first) and byte offset (0 for the first) of the value at hand. */
 void pythia_json_place(const struct pythia_json *j, uint64_t *line, uint64_t *offset);
 
-/* Record an error at the value at hand and return `status`. */
+/* Record an error and return `status`: at the value at hand; at the scalar that was read last, if
+ * nothing was read or passed since; at a value that _mark has marked and that is still in the
+ * window. */
 int pythia_json_fail(struct pythia_json *j, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+int pythia_json_fail_last(struct pythia_json *j, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int pythia_json_fail_at(struct pythia_json *j, const uint32_t *mark, int status, const char *format,
+                        ...) __attribute__((format(printf, 4, 5)));
 
-/* The first byte of the value at hand: { [ " t f n - or a digit; 0 at the end of the input; negative on error. What is
- * neither of those is an error too. */
+/* The first byte of the value at hand: { [ " t f n - or a digit; 0 at the end of the input;
+ * negative on error. What is neither of those is an error too. */
 int pythia_json_peek(struct pythia_json *j);
 
 int pythia_json_object(struct pythia_json *j); /* enter { */
 int pythia_json_array(struct pythia_json *j);  /* enter [ */
 
-/* The next field of the object that was entered last: 0 with its key and the cursor at its value, or 1 and the object is
- * behind. The key is borrowed as pythia_json_string's text is. */
+/* The next field of the object that was entered last: 0 with its key and the cursor at its value,
+ * or 1 and the object is behind. The key is borrowed as pythia_json_string's text is. */
 int pythia_json_field(struct pythia_json *j, struct pythia_text *key);
 
-/* The next element of the array that was entered last: 0 with the cursor at it, or 1 and the array is behind. */
+/* The next element of the array that was entered last: 0 with the cursor at it, or 1 and the array
+ * is behind. */
 int pythia_json_element(struct pythia_json *j);
 
-/* Look at the first key of the object at hand without entering it: 0 with the raw text between its quotes (borrowed for
- * the next call), 1 if there is none: it is empty, or no object. */
+/* Look at the first key of the object at hand without entering it: 0 with the raw text between its
+ * quotes (borrowed for the next call), 1 if there is none: it is empty, or no object. */
 int pythia_json_first_key(struct pythia_json *j, struct pythia_text *key);
 
 /* Pass over the value at hand, whatever it is. */
@@ -103,16 +115,21 @@ struct pythia_json_value {
     double real;             /* of INTEGER and REAL */
 };
 
-/* Read the value at hand if it is a scalar, or tell that it is not. A number that no double can hold is an error
- * (PYTHIA_EFORMAT). Text is borrowed: valid until the cursor reads on from its source (see _whole). */
+/* Read the value at hand if it is a scalar, or tell that it is not. A number that no double can
+ * hold is an error (PYTHIA_EFORMAT). Text is borrowed: valid until the cursor reads on from its
+ * source (see _whole). */
 int pythia_json_value(struct pythia_json *j, struct pythia_json_value *out);
 
 /* The value at hand as a string; any other kind is PYTHIA_EFORMAT "wanted a string". */
 int pythia_json_string(struct pythia_json *j, struct pythia_text *out);
 
-/* The value at hand as a number from a number or from a string that holds one, as JSON encodings of 64-bit integers do.
- * Out of range or not a whole number: PYTHIA_EFORMAT. */
+/* The value at hand as a number from a number or from a string that holds one, as JSON encodings
+ * of 64-bit integers do. Out of range or not a whole number: PYTHIA_EFORMAT. */
 int pythia_json_uint64(struct pythia_json *j, uint64_t *out);
 int pythia_json_int64(struct pythia_json *j, int64_t *out);
+
+/* What a text means if it is a JSON number: false if it is none, or one that no double can hold.
+ * `out` gets kind, text, integer and real as from pythia_json_value. */
+bool pythia_json_number(struct pythia_text text, struct pythia_json_value *out);
 
 #endif

@@ -19,16 +19,17 @@ struct pythia_adapter_ops {
     const char *name; /* "otlp" */
     const char *help; /* what it reads, for --help and the manual */
 
-    /* How much the first bytes of an input (decompressed, up to some 64 KiB) look like this format: 0 not at all, 100
-     * certainly. */
+    /* How much the first bytes of an input (decompressed, up to some 64 KiB) look like this
+     * format: 0 not at all, 100 certainly. */
     int (*likeness)(struct pythia_text head);
 
     /* Make one; `vocabulary` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
     int (*create)(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out);
 
-    /* Read a source to its end and give each span to the sink. A record that cannot be read is told to the sink, counted
-     * and passed over. Returns PYTHIA_OK, or negative with the reason in `e` when the rest could not be read; what was
-     * read until then has been delivered. May be called again with another source. */
+    /* Read a source to its end and give each span to the sink. A record that cannot be read is
+     * told to the sink, counted and passed over. Returns PYTHIA_OK, or negative with the reason in
+     * `e` when the rest could not be read; what was read until then has been delivered. May be
+     * called again with another source. */
     int (*decode)(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
                   struct pythia_error *e);
 
@@ -38,7 +39,8 @@ struct pythia_adapter_ops {
 /* All formats, in order of name; *count of them. */
 const struct pythia_adapter_ops *const *pythia_adapters(size_t *count);
 
-/* The format that the first bytes of an input look like most, or the one of that name; NULL if there is none. */
+/* The format that the first bytes of an input look like most, or the one of that name; NULL if
+ * there is none. */
 const struct pythia_adapter_ops *pythia_adapter_like(struct pythia_text head);
 const struct pythia_adapter_ops *pythia_adapter_named(const char *name);
 

@@ -1,0 +1,33 @@
+#ifndef PYTHIA_EXPORT_H
+#define PYTHIA_EXPORT_H
+
+#include <stddef.h>
+
+#include "pythia/buf.h"
+#include "pythia/critical_path.h"
+#include "pythia/trace.h"
+#include "pythia/vocabulary.h"
+
+/* Finished traces in formats of other tools. A format is a row of a table: it appends text, and
+ * opens no file. */
+
+/* What an export keeps between traces. */
+struct pythia_export_state {
+    const struct pythia_vocabulary *vocabulary; /* borrowed */
+    size_t traces;                              /* appended so far */
+};
+
+struct pythia_export_ops {
+    const char *name; /* "chrome" */
+    const char *help;
+    void (*begin)(struct pythia_export_state *state, struct pythia_buf *out);
+    /* Append one trace; `path` is its critical path. Missing memory shows in `out`. */
+    void (*trace)(struct pythia_export_state *state, const struct pythia_trace *trace,
+                  const struct pythia_critical_path *path, struct pythia_buf *out);
+    void (*end)(struct pythia_export_state *state, struct pythia_buf *out);
+};
+
+/* All formats, in order of name; *count of them. */
+const struct pythia_export_ops *const *pythia_exports(size_t *count);
+
+#endif

@@ -1,0 +1,830 @@
+/* Jaeger's JSON: what its API answers and its user interface exports and takes (jaegertracing.io):
+ *
+ *     {"data": [{"traceID", "spans": [span, …],
+ *                "processes": {"p1": {"serviceName", "tags"}, …}}, …]}
+ *
+ * Also one trace by itself, traces in an array or one a line, and spans one a line as they are kept
+ * in Elasticsearch, with their process inside. A span names its process, which usually stands
+ * behind it: the spans of one trace are held until its processes are known.
+ *
+ * Ids are hexadecimal numbers of up to 128 bits, without leading zeros in old versions; anything
+ * else (made anonymous, written by hand) counts by its hash. A parent called "root" is none. Nested
+ * copies of the parent, which the user interface puts into "references", are passed over. */
+#include <string.h>
+
+#include "../formats.h"
+#include "../held.h"
+#include "pythia/mem.h"
+
+#define NO_PROCESS 0
+
+/* What is known of a process of the trace at hand. */
+struct process {
+    uint32_t id; /* number of the string that names it */
+    uint32_t resource;
+};
+
+struct jaeger {
+    struct pythia__decoder d;
+    struct pythia__held held;  /* spans of the trace at hand, in wait of its id or its processes */
+    struct pythia_buf aside;   /* attributes of a span while those of its process are read */
+    struct process *processes; /* of the trace at hand */
+    size_t process_count, process_capacity;
+    uint32_t *slots;                  /* hash table of process + 1 by id */
+    size_t slot_count, slot_capacity; /* in use for this trace; allocated */
+    bool processes_known;             /* no more will come in the trace at hand */
+    struct pythia_trace_id trace;     /* at hand; none: not known yet */
+    uint32_t key_hostname, key_host, key_ip, key_instance;
+};
+
+/* What is read of a span before it can be given on. */
+struct reading {
+    struct pythia__held_span out;
+    struct pythia_text parent;  /* of old versions: parentSpanID */
+    const uint32_t *references; /* where they stand; NULL: nowhere */
+    bool has_id, has_start, has_duration;
+    bool has_process; /* in the span itself */
+};
+
+/* ---- values ---- */
+
+/* An id; none if it is empty or all zeros. */
+static struct pythia_trace_id parse_id(struct pythia_text text)
+{
+    struct pythia_trace_id id = {0, 0};
+    if (text.size == 0 || pythia_text_hex(text, &id.high, &id.low) ||
+        pythia_text_uuid(text, &id.high, &id.low))
+        return id;
+    return (struct pythia_trace_id){pythia_hash_bytes(text.bytes, text.size), text.size};
+}
+
+static bool is_none(struct pythia_trace_id id)
+{
+    return !(id.high | id.low);
+}
+
+static int read_id(struct jaeger *j, struct pythia_trace_id *out)
+{
+    struct pythia_text text = {"", 0};
+    int status = pythia__read_text(&j->d, &text);
+    *out = parse_id(text);
+    return status;
+}
+
+static int read_string(struct jaeger *j, uint32_t *out)
+{
+    struct pythia_text text = {"", 0};
+    int status = pythia__read_text(&j->d, &text);
+    if (status != PYTHIA_OK)
+        return status;
+    *out = pythia__key(&j->d, text);
+    return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
+}
+
+/* ---- tags ---- */
+
+/* {"key", "type", "value"}, its members in any order; text is borrowed from the record. */
+struct tag {
+    struct pythia_text key, type;
+    struct pythia_json_value value;
+    const uint32_t *container; /* where a value stands that is no scalar */
+};
+
+static int read_tag(struct jaeger *j, struct tag *tag)
+{
+    struct pythia_json *json = j->d.json;
+    struct pythia_text member;
+    *tag = (struct tag){.key = {"", 0}, .type = {"", 0}, .value = {.kind = PYTHIA_JSON_NULL}};
+    int status = pythia__enter_object(&j->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(json, &member)) == 0) {
+        if (PYTHIA_TEXT_IS(member, "key")) {
+            status = pythia__read_text(&j->d, &tag->key);
+        } else if (PYTHIA_TEXT_IS(member, "type")) {
+            status = pythia__read_text(&j->d, &tag->type);
+        } else if (PYTHIA_TEXT_IS(member, "value")) {
+            tag->container = pythia_json_mark(json);
+            status = pythia_json_value(json, &tag->value);
+            if (status == PYTHIA_OK && tag->value.kind >= PYTHIA_JSON_OBJECT)
+                status = pythia_json_skip(json);
+        } else {
+            status = pythia_json_skip(json);
+        }
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* Numbers and truths are also written as strings: the type tells. */
+static void apply_type(struct tag *tag)
+{
+    struct pythia_json_value *value = &tag->value;
+    if (value->kind != PYTHIA_JSON_STRING)
+        return;
+    if (PYTHIA_TEXT_IS(tag->type, "bool") &&
+        (PYTHIA_TEXT_IS(value->text, "true") || PYTHIA_TEXT_IS(value->text, "false"))) {
+        value->kind = PYTHIA_JSON_BOOL;
+        value->integer = PYTHIA_TEXT_IS(value->text, "true");
+    } else if (PYTHIA_TEXT_IS(tag->type, "int64") || PYTHIA_TEXT_IS(tag->type, "float64")) {
+        pythia_json_number(value->text, value); /* or it stays the text that it is */
+    }
+}
+
+/* Append a tag to the attributes, below `prefix` if that is not empty. */
+static int add_tag(struct jaeger *j, struct pythia_text prefix, struct tag *tag)
+{
+    struct pythia_buf *attributes = &j->d.attributes;
+    apply_type(tag);
+    uint32_t key = pythia__key_below(&j->d, prefix, tag->key);
+    if (key == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    switch (tag->value.kind) {
+    case PYTHIA_JSON_NULL:
+        return PYTHIA_OK;
+    case PYTHIA_JSON_BOOL:
+        pythia_attributes_bool(attributes, key, tag->value.integer != 0);
+        return PYTHIA_OK;
+    case PYTHIA_JSON_INTEGER:
+        if (PYTHIA_TEXT_IS(tag->type, "float64"))
+            pythia_attributes_real(attributes, key, tag->value.real);
+        else
+            pythia_attributes_integer(attributes, key, tag->value.integer);
+        return PYTHIA_OK;
+    case PYTHIA_JSON_REAL:
+        pythia_attributes_real(attributes, key, tag->value.real);
+        return PYTHIA_OK;
+    case PYTHIA_JSON_STRING:
+        pythia__add_text(&j->d, key, tag->value.text);
+        return PYTHIA_OK;
+    case PYTHIA_JSON_OBJECT:
+    case PYTHIA_JSON_ARRAY:
+        break;
+    }
+    const uint32_t *behind = pythia_json_mark(j->d.json);
+    pythia_json_again(j->d.json, tag->container);
+    int status = pythia__add_value(&j->d, pythia_vocabulary_text(j->d.vocabulary, key));
+    pythia_json_again(j->d.json, behind);
+    return status;
+}
+
+static enum pythia_span_kind parse_kind(struct pythia_text text)
+{
+    static const char *const words[] = {"unspecified", "internal", "server",
+                                        "client",      "producer", "consumer"};
+    for (int i = 1; i < 6; i++)
+        if (pythia_text_equal(text, pythia_text_of(words[i])))
+            return (enum pythia_span_kind)i;
+    return PYTHIA_SPAN_UNKNOWN;
+}
+
+/* A span's tag: some say what the span is, the others are attributes. */
+static int take_span_tag(struct jaeger *j, struct tag *tag, struct reading *r)
+{
+    const struct pythia_json_value *value = &tag->value;
+    bool text = value->kind == PYTHIA_JSON_STRING;
+    if (PYTHIA_TEXT_IS(tag->key, "span.kind") && text) {
+        r->out.span.kind = parse_kind(value->text);
+        return PYTHIA_OK;
+    }
+    if ((PYTHIA_TEXT_IS(tag->key, "otel.scope.name") ||
+         PYTHIA_TEXT_IS(tag->key, "otel.library.name")) &&
+        text) {
+        r->out.scope = pythia__key(&j->d, value->text);
+        return r->out.scope == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
+    }
+    if (PYTHIA_TEXT_IS(tag->key, "error"))
+        r->out.span.error |= (value->kind == PYTHIA_JSON_BOOL && value->integer) ||
+                             (text && PYTHIA_TEXT_IS(value->text, "true"));
+    else if (PYTHIA_TEXT_IS(tag->key, "otel.status_code"))
+        r->out.span.error |= (text && PYTHIA_TEXT_IS(value->text, "ERROR")) ||
+                             (value->kind == PYTHIA_JSON_INTEGER && value->integer == 2);
+    return add_tag(j, (struct pythia_text){"", 0}, tag);
+}
+
+static int read_span_tags(struct jaeger *j, struct reading *r)
+{
+    struct tag tag;
+    int status = pythia__enter_array(&j->d);
+    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
+        status = read_tag(j, &tag);
+        if (status == PYTHIA_OK)
+            status = take_span_tag(j, &tag, r);
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int read_tags(struct jaeger *j)
+{
+    struct tag tag;
+    int status = pythia__enter_array(&j->d);
+    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
+        status = read_tag(j, &tag);
+        if (status == PYTHIA_OK)
+            status = add_tag(j, (struct pythia_text){"", 0}, &tag);
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* ---- logs ---- */
+
+/* What a log calls itself: its field "event", else "message". Passes over the fields. */
+static int find_log_name(struct jaeger *j, struct pythia_text *name, struct pythia_text *key)
+{
+    struct tag tag;
+    int status = pythia__enter_array(&j->d);
+    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
+        status = read_tag(j, &tag);
+        bool event = PYTHIA_TEXT_IS(tag.key, "event");
+        if (status != PYTHIA_OK || tag.value.kind < PYTHIA_JSON_INTEGER ||
+            tag.value.kind > PYTHIA_JSON_STRING)
+            continue;
+        if (event || (PYTHIA_TEXT_IS(tag.key, "message") && key->size == 0)) {
+            *name = tag.value.text;
+            *key = tag.key;
+        }
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* The fields of a log as OTLP's events are: their name, and what else they say below it; below
+ * "log" without a name. */
+static int read_log_fields(struct jaeger *j)
+{
+    struct pythia_text name = {"", 0}, name_key = {"", 0}, prefix = PYTHIA_TEXT("log");
+    const uint32_t *begin = pythia_json_mark(j->d.json);
+    int status = find_log_name(j, &name, &name_key);
+    if (status != PYTHIA_OK)
+        return status;
+    if (name_key.size) {
+        uint32_t key = pythia__key_below(&j->d, PYTHIA_TEXT("event"), name);
+        if (key == PYTHIA_NONE)
+            return PYTHIA_ENOMEM;
+        pythia_attributes_bool(&j->d.attributes, key, true);
+        prefix = pythia_vocabulary_text(j->d.vocabulary, key);
+    }
+    pythia_json_again(j->d.json, begin);
+    struct tag tag;
+    status = pythia__enter_array(&j->d);
+    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
+        status = read_tag(j, &tag);
+        if (status == PYTHIA_OK && !(name_key.size && pythia_text_equal(tag.key, name_key)))
+            status = add_tag(j, prefix, &tag);
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int read_logs(struct jaeger *j)
+{
+    struct pythia_text member;
+    int status = pythia__enter_array(&j->d);
+    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
+        status = pythia__enter_object(&j->d);
+        while (status == PYTHIA_OK && (status = pythia_json_field(j->d.json, &member)) == 0)
+            status =
+                PYTHIA_TEXT_IS(member, "fields") ? read_log_fields(j) : pythia_json_skip(j->d.json);
+        status = status == 1 ? PYTHIA_OK : status;
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* ---- processes ---- */
+
+static uint32_t *process_slot(const struct jaeger *j, uint32_t id)
+{
+    size_t mask = j->slot_count - 1;
+    size_t i = pythia_hash_mix(0, id) & mask;
+    while (j->slots[i] && j->processes[j->slots[i] - 1].id != id)
+        i = (i + 1) & mask;
+    return &j->slots[i];
+}
+
+static int grow_slots(struct jaeger *j)
+{
+    size_t larger = j->slot_count ? j->slot_count * 2 : 16;
+    if (larger > j->slot_capacity) {
+        uint32_t *slots = pythia_realloc(j->slots, larger, sizeof(*slots));
+        if (!slots)
+            return PYTHIA_ENOMEM;
+        j->slots = slots;
+        j->slot_capacity = larger;
+    }
+    memset(j->slots, 0, larger * sizeof(*j->slots));
+    j->slot_count = larger;
+    for (size_t i = 0; i < j->process_count; i++)
+        *process_slot(j, j->processes[i].id) = (uint32_t)i + 1;
+    return PYTHIA_OK;
+}
+
+/* Note a process of the trace at hand; one of the same name takes the place of the one before. */
+static int add_process(struct jaeger *j, uint32_t id, uint32_t resource)
+{
+    if ((j->process_count >= j->slot_count / 2 && grow_slots(j) != PYTHIA_OK) ||
+        pythia_grow(&j->processes, &j->process_capacity, j->process_count, sizeof(*j->processes)) !=
+            PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    uint32_t *slot = process_slot(j, id);
+    if (!*slot)
+        *slot = (uint32_t)++j->process_count;
+    j->processes[*slot - 1] = (struct process){id, resource};
+    return PYTHIA_OK;
+}
+
+/* The resource of a process; 0 if nobody described it. */
+static uint32_t find_process(const struct jaeger *j, uint32_t id)
+{
+    uint32_t found = j->slot_count ? *process_slot(j, id) : 0;
+    return found ? j->processes[found - 1].resource : 0;
+}
+
+static uint32_t text_attribute(struct jaeger *j, uint32_t first, uint32_t second)
+{
+    struct pythia_text attributes = pythia_buf_text(&j->d.attributes);
+    struct pythia_attribute found;
+    if (!pythia_attributes_find(attributes, first, &found) &&
+        !pythia_attributes_find(attributes, second, &found))
+        return 0;
+    return found.kind == PYTHIA_ATTRIBUTE_TEXT
+               ? pythia_vocabulary_string(j->d.vocabulary, found.text)
+               : 0;
+}
+
+/* The number of the process at hand, {"serviceName", "tags"}, with the attributes of the decoder
+ * as room for its tags. */
+static int read_process(struct jaeger *j, uint32_t *out)
+{
+    struct pythia_resource resource = {0};
+    struct pythia_text member;
+    pythia_buf_clear(&j->d.attributes);
+    int status = pythia__enter_object(&j->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(j->d.json, &member)) == 0) {
+        if (PYTHIA_TEXT_IS(member, "serviceName"))
+            status = read_string(j, &resource.service);
+        else
+            status = PYTHIA_TEXT_IS(member, "tags") ? read_tags(j) : pythia_json_skip(j->d.json);
+    }
+    if (status != 1)
+        return status;
+    if (pythia_buf_status(&j->d.attributes) != PYTHIA_OK) {
+        j->d.attributes.failed = 0;
+        return PYTHIA_ENOMEM;
+    }
+    resource.host = text_attribute(j, j->key_hostname, j->key_host);
+    resource.instance = text_attribute(j, j->key_instance, j->key_ip);
+    resource.attributes = pythia_buf_text(&j->d.attributes);
+    if (resource.host == PYTHIA_NONE || resource.instance == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    *out = pythia_vocabulary_resource(j->d.vocabulary, &resource);
+    return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
+}
+
+/* A process inside a span, whose attributes are put aside meanwhile. */
+static int read_own_process(struct jaeger *j, struct reading *r)
+{
+    struct pythia_buf of_span = j->d.attributes;
+    j->d.attributes = j->aside;
+    int status = read_process(j, &r->out.span.resource);
+    j->aside = j->d.attributes;
+    j->d.attributes = of_span;
+    r->has_process = status == PYTHIA_OK;
+    return status;
+}
+
+/* ---- spans ---- */
+
+struct reference {
+    struct pythia_trace_id trace, span;
+    bool follows;
+};
+
+/* {"refType", "traceID", "spanID", "span"}; the last is the user interface's copy of the parent. */
+static int read_reference(struct jaeger *j, struct reference *out)
+{
+    struct pythia_text member, text = {"", 0};
+    *out = (struct reference){0};
+    int status = pythia__enter_object(&j->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(j->d.json, &member)) == 0) {
+        if (PYTHIA_TEXT_IS(member, "refType")) {
+            status = pythia__read_text(&j->d, &text);
+            out->follows = PYTHIA_TEXT_IS(text, "FOLLOWS_FROM");
+        } else if (PYTHIA_TEXT_IS(member, "traceID")) {
+            status = read_id(j, &out->trace);
+        } else if (PYTHIA_TEXT_IS(member, "spanID")) {
+            status = pythia__read_text(&j->d, &text);
+            out->span =
+                PYTHIA_TEXT_IS(text, "root") ? (struct pythia_trace_id){0, 0} : parse_id(text);
+        } else {
+            status = pythia_json_skip(j->d.json);
+        }
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* The span becomes a child of `parent`, unless it has another one already. */
+static void take_parent(struct reading *r, struct pythia_trace_id parent, bool follows,
+                        bool *several)
+{
+    struct pythia_span *span = &r->out.span;
+    uint64_t id = pythia_span_id_fold(parent.high, parent.low);
+    if (is_none(parent) || id == span->parent)
+        return;
+    if (span->parent) {
+        *several = true;
+        return;
+    }
+    span->parent = id;
+    span->relation = follows || span->kind == PYTHIA_SPAN_CONSUMER ? PYTHIA_RELATION_SPAWN
+                                                                   : PYTHIA_RELATION_CALL;
+}
+
+/* Find the parent, now that all of the span is known: the first reference to a span of the same
+ * trace. */
+static int find_parent(struct jaeger *j, struct reading *r)
+{
+    struct pythia_json *json = j->d.json;
+    const uint32_t *behind = pythia_json_mark(json);
+    struct pythia_trace_id trace = is_none(r->out.trace) ? j->trace : r->out.trace;
+    bool several = false;
+    int status = PYTHIA_OK;
+    if (r->references) {
+        pythia_json_again(json, r->references);
+        status = pythia__enter_array(&j->d);
+        while (status == PYTHIA_OK && (status = pythia_json_element(json)) == 0) {
+            struct reference reference;
+            status = read_reference(j, &reference);
+            bool here = is_none(reference.trace) || is_none(trace) ||
+                        pythia_trace_id_equal(reference.trace, trace);
+            if (status == PYTHIA_OK && here)
+                take_parent(r, reference.span, reference.follows, &several);
+        }
+        status = status == 1 ? PYTHIA_OK : status;
+        pythia_json_again(json, behind);
+    }
+    if (r->parent.size && !PYTHIA_TEXT_IS(r->parent, "root"))
+        take_parent(r, parse_id(r->parent), false, &several);
+    if (status == PYTHIA_OK)
+        j->d.to->counts->repaired[PYTHIA_REPAIR_SEVERAL_PARENTS] += several;
+    return status;
+}
+
+static int read_span_member(struct jaeger *j, struct pythia_text member, struct reading *r)
+{
+    struct pythia_json *json = j->d.json;
+    struct pythia_span *span = &r->out.span;
+    struct pythia_trace_id id;
+    int status;
+    if (PYTHIA_TEXT_IS(member, "tags"))
+        return read_span_tags(j, r);
+    if (PYTHIA_TEXT_IS(member, "traceID"))
+        return read_id(j, &r->out.trace);
+    if (PYTHIA_TEXT_IS(member, "spanID")) {
+        status = read_id(j, &id);
+        r->has_id = !is_none(id);
+        span->id = pythia_span_id_fold(id.high, id.low);
+        return status;
+    }
+    if (PYTHIA_TEXT_IS(member, "operationName"))
+        return read_string(j, &r->out.name);
+    if (PYTHIA_TEXT_IS(member, "references")) {
+        r->references = pythia_json_mark(json);
+        return pythia_json_skip(json);
+    }
+    if (PYTHIA_TEXT_IS(member, "parentSpanID"))
+        return pythia__read_text(&j->d, &r->parent);
+    if (PYTHIA_TEXT_IS(member, "startTime")) {
+        r->has_start = true;
+        return pythia__read_time_us(&j->d, &span->start_ns);
+    }
+    if (PYTHIA_TEXT_IS(member, "duration")) {
+        r->has_duration = true;
+        return pythia__read_duration_us(&j->d, &span->duration_ns);
+    }
+    if (PYTHIA_TEXT_IS(member, "processID"))
+        return read_string(j, &r->out.process);
+    if (PYTHIA_TEXT_IS(member, "process"))
+        return read_own_process(j, r);
+    return PYTHIA_TEXT_IS(member, "logs") ? read_logs(j) : pythia_json_skip(json);
+}
+
+/* Make a span whole, now that its trace and its process are known. A process that nobody described
+ * stays unknown. */
+static int complete(struct jaeger *j, struct pythia__held_span *s)
+{
+    if (s->process != NO_PROCESS)
+        s->span.resource = find_process(j, s->process);
+    uint32_t service = pythia_vocabulary_resource_at(j->d.vocabulary, s->span.resource).service;
+    s->span.tracepoint = pythia__tracepoint(&j->d, service, s->scope, s->name);
+    pythia__set_apart(&s->trace, &s->span);
+    return s->span.tracepoint == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
+}
+
+/* Give a span on, or keep it until what it lacks is known. */
+static int place(struct jaeger *j, struct reading *r)
+{
+    struct pythia__held_span *s = &r->out;
+    if (is_none(s->trace))
+        s->trace = j->trace;
+    if (r->has_process)
+        s->process = NO_PROCESS;
+    if (is_none(s->trace) || (s->process != NO_PROCESS && !j->processes_known))
+        return pythia__hold(&j->held, &j->d, s);
+    int status = complete(j, s);
+    return status == PYTHIA_OK ? pythia__emit(&j->d, &s->trace, &s->span) : status;
+}
+
+static int read_span(struct pythia__decoder *d, void *context)
+{
+    (void)context;
+    struct jaeger *j = (struct jaeger *)d;
+    struct reading r = {.parent = {"", 0}};
+    struct pythia_text member;
+    pythia_buf_clear(&d->attributes);
+    int status = pythia_json_object(d->json);
+    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0)
+        status = read_span_member(j, member, &r);
+    if (status != 1)
+        return status;
+    if (!r.has_id || !r.has_start)
+        return pythia__unfit(d, r.has_id ? "a span without startTime" : "a span without spanID");
+    if (r.out.span.duration_ns > 0 &&
+        r.out.span.start_ns > PYTHIA__TIME_MAX - (uint64_t)r.out.span.duration_ns)
+        return pythia__unfit(d, "a span that ends after the year 2262");
+    r.out.span.part = r.has_duration ? PYTHIA_PART_WHOLE : PYTHIA_PART_START;
+    status = find_parent(j, &r);
+    return status == PYTHIA_OK ? place(j, &r) : status;
+}
+
+/* ---- traces ---- */
+
+static void begin_trace(struct jaeger *j)
+{
+    j->trace = (struct pythia_trace_id){0, 0};
+    j->processes_known = false;
+    j->process_count = j->slot_count = 0;
+    j->held.count = 0;
+    pythia_buf_clear(&j->held.attributes);
+}
+
+/* A span that nothing says the trace of. It stands far behind, and the error of the trace, if
+ * there is one, stays. */
+static void tell_homeless(struct jaeger *j)
+{
+    struct pythia_error error = j->d.json->error;
+    pythia_error_clear(&j->d.json->error);
+    pythia_json_fail(j->d.json, PYTHIA_EFORMAT,
+                     "a span without traceID in the trace that ends here");
+    pythia__broken(&j->d);
+    j->d.json->error = error;
+}
+
+/* Give on the spans that were held. */
+static int settle(struct jaeger *j)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < j->held.count && status == PYTHIA_OK; i++) {
+        struct pythia__held_span *s = &j->held.spans[i];
+        if (is_none(s->trace))
+            s->trace = j->trace;
+        if (is_none(s->trace)) {
+            tell_homeless(j);
+            continue;
+        }
+        status = complete(j, s);
+        if (status == PYTHIA_OK)
+            status = pythia__release(&j->held, &j->d, i);
+    }
+    j->held.count = 0;
+    pythia_buf_clear(&j->held.attributes);
+    return status;
+}
+
+/* Nothing more will be learnt of the trace at hand, whose reading ended with `status`: what was
+ * read of one that is cut off or broken is given on too. */
+static int end_trace(struct jaeger *j, int status)
+{
+    status = status == 1 ? PYTHIA_OK : status;
+    if (!pythia__goes_on(&j->d, status))
+        return status;
+    int settled = settle(j);
+    return status < 0 && pythia__goes_on(&j->d, settled) ? status : settled;
+}
+
+static int read_spans(struct jaeger *j)
+{
+    int status = pythia__enter_array(&j->d);
+    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0)
+        status = pythia__record(&j->d, read_span, NULL);
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int read_process_record(struct pythia__decoder *d, void *context)
+{
+    return read_process((struct jaeger *)d, context);
+}
+
+/* {"p1": process, …} */
+static int read_processes(struct jaeger *j)
+{
+    struct pythia_text name;
+    int status = pythia__enter_object(&j->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(j->d.json, &name)) == 0) {
+        uint32_t resource = 0, id = pythia__key(&j->d, name);
+        if (id == PYTHIA_NONE)
+            return PYTHIA_ENOMEM;
+        status = pythia__record(&j->d, read_process_record, &resource);
+        if (status == PYTHIA_OK)
+            status = add_process(j, id, resource);
+    }
+    j->processes_known = status == 1;
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int read_trace_id(struct jaeger *j)
+{
+    return read_id(j, &j->trace);
+}
+
+/* What a trace consists of, and a span does not. */
+static const struct {
+    const char *name;
+    int (*read)(struct jaeger *j);
+} trace_members[] = {
+    {"spans", read_spans}, {"processes", read_processes}, {"traceID", read_trace_id}};
+
+#define TRACE_MEMBERS (sizeof(trace_members) / sizeof(trace_members[0]))
+
+/* One member of a trace; *known if it is one that a trace has. */
+static int read_trace_member(struct jaeger *j, struct pythia_text member, bool *known)
+{
+    for (size_t i = 0; i < TRACE_MEMBERS; i++)
+        if (pythia_text_equal(member, pythia_text_of(trace_members[i].name))) {
+            *known = true;
+            return trace_members[i].read(j);
+        }
+    return pythia_json_skip(j->d.json);
+}
+
+static int read_data(struct jaeger *j);
+
+/* A trace, or an answer of the API around traces. */
+static int read_object(struct jaeger *j, bool answer)
+{
+    struct pythia_text member;
+    bool known = false;
+    begin_trace(j);
+    int status = pythia_json_object(j->d.json);
+    while (status == PYTHIA_OK && (status = pythia_json_field(j->d.json, &member)) == 0) {
+        if (!answer || !PYTHIA_TEXT_IS(member, "data")) {
+            status = read_trace_member(j, member, &known);
+            continue;
+        }
+        known = true;
+        status = read_data(j);
+        begin_trace(j);
+    }
+    if (status == 1)
+        j->d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE] += !known;
+    return end_trace(j, status);
+}
+
+/* The traces of an answer: an array of them, or one alone. */
+static int read_data(struct jaeger *j)
+{
+    int status = pythia_json_peek(j->d.json);
+    if (status == '{')
+        return read_object(j, false);
+    status = status < 0 ? status : pythia__enter_array(&j->d);
+    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
+        status = pythia__is(&j->d, '{');
+        if (status == 1)
+            status = read_object(j, false);
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* ---- documents ---- */
+
+/* Is the object at hand a span by itself? One that is cut off, or too large to look at as a whole,
+ * is taken for a trace: 0. Negative on error. */
+static int is_span(struct jaeger *j)
+{
+    struct pythia_json *json = j->d.json;
+    struct pythia_text key = {"", 0};
+    int status = pythia_json_first_key(json, &key);
+    if (status < 0)
+        return status;
+    if (PYTHIA_TEXT_IS(key, "data"))
+        return 0; /* an answer, of any size */
+    status = pythia_json_whole(json);
+    if (status < 0) {
+        if (status == PYTHIA_EFORMAT || status == PYTHIA_ELIMIT)
+            pythia_error_clear(&json->error); /* whoever reads it will get there */
+        return json->error.status;
+    }
+    const uint32_t *mark = pythia_json_mark(json);
+    bool span = false, trace = false;
+    status = pythia_json_object(json);
+    while (status == PYTHIA_OK && !span && !trace && pythia_json_field(json, &key) == 0) {
+        span = PYTHIA_TEXT_IS(key, "spanID");
+        trace = PYTHIA_TEXT_IS(key, "data") || PYTHIA_TEXT_IS(key, "spans") ||
+                PYTHIA_TEXT_IS(key, "processes");
+        status = pythia_json_skip(json);
+    }
+    pythia_error_clear(&json->error);
+    pythia_json_again(json, mark);
+    return span;
+}
+
+static int read_any_object(struct jaeger *j)
+{
+    int status = is_span(j);
+    if (status < 0)
+        return status;
+    if (status == 0)
+        return read_object(j, true);
+    begin_trace(j);
+    j->processes_known = true; /* nothing stands around it */
+    return end_trace(j, pythia__record(&j->d, read_span, NULL));
+}
+
+static int read_document(struct pythia__decoder *d)
+{
+    struct jaeger *j = (struct jaeger *)d;
+    int c = pythia_json_peek(d->json);
+    if (c == '{')
+        return read_any_object(j);
+    int status = pythia__is(d, '[');
+    if (status != 1)
+        return status;
+    status = pythia_json_array(d->json);
+    while (status == PYTHIA_OK && (status = pythia_json_element(d->json)) == 0) {
+        status = pythia__is(d, '{');
+        if (status == 1)
+            status = read_any_object(j);
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* ---- the row ---- */
+
+static int likeness(struct pythia_text head)
+{
+    struct pythia_buf outline = {0};
+    pythia__outline(head, &outline);
+    int how_much = 0;
+    bool data = pythia__outlined(&outline, 1, "data");
+    for (int depth = 1; depth <= 3; depth++) {
+        bool trace = pythia__outlined(&outline, depth, "traceID");
+        bool span = trace && pythia__outlined(&outline, depth, "spanID");
+        bool parts = pythia__outlined(&outline, depth, "spans") ||
+                     pythia__outlined(&outline, depth, "processes");
+        if ((trace && parts) || span || (data && depth > 1 && (trace || parts)))
+            how_much = 90;
+    }
+    pythia_buf_free(&outline);
+    return how_much;
+}
+
+static void destroy(struct pythia_adapter *a)
+{
+    struct jaeger *j = (struct jaeger *)a;
+    if (!j)
+        return;
+    pythia__held_free(&j->held);
+    pythia_buf_free(&j->aside);
+    pythia_free(j->processes);
+    pythia_free(j->slots);
+    pythia__decoder_free(&j->d);
+    pythia_free(j);
+}
+
+static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+{
+    struct jaeger *j = pythia_calloc(1, sizeof(*j));
+    if (!j)
+        return PYTHIA_ENOMEM;
+    pythia__decoder_init(&j->d, &pythia__jaeger, vocabulary);
+    j->key_hostname = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("hostname"));
+    j->key_host = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("host.name"));
+    j->key_instance = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("service.instance.id"));
+    j->key_ip = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("ip"));
+    if (j->key_hostname == PYTHIA_NONE || j->key_host == PYTHIA_NONE ||
+        j->key_instance == PYTHIA_NONE || j->key_ip == PYTHIA_NONE) {
+        destroy(&j->d.adapter);
+        return PYTHIA_ENOMEM;
+    }
+    *out = &j->d.adapter;
+    return PYTHIA_OK;
+}
+
+static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
+                  struct pythia_error *e)
+{
+    return pythia__decode((struct pythia__decoder *)a, from, to, read_document, e);
+}
+
+const struct pythia_adapter_ops pythia__jaeger = {
+    .name = "jaeger",
+    .help = "Jaeger, JSON: answers of its API, traces, spans; also one a line",
+    .likeness = likeness,
+    .create = create,
+    .decode = decode,
+    .destroy = destroy,
+};
