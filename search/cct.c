@@ -40,7 +40,8 @@ static uint64_t edge_hash(const struct pythia_edge *e)
 static bool edge_equal(const struct pythia_edge *a, const struct pythia_edge *b)
 {
     return a->context == b->context && a->from_tracepoint == b->from_tracepoint &&
-           a->to_tracepoint == b->to_tracepoint && a->from_event == b->from_event && a->to_event == b->to_event;
+           a->to_tracepoint == b->to_tracepoint && a->from_event == b->from_event &&
+           a->to_event == b->to_event;
 }
 
 static void put(struct table *t, uint64_t hash, uint32_t number)
@@ -197,8 +198,8 @@ static int compare_tracepoints(const struct pythia_cct *c, uint32_t a, uint32_t 
                                pythia_vocabulary_tracepoint_id(c->vocabulary, b));
 }
 
-/* By the chain of names from the root: bring both to one depth, then go up together and remember the topmost difference. A
- * chain that the other one begins with comes first. */
+/* By the chain of names from the root: bring both to one depth, then go up together and remember
+ * the topmost difference. A chain that the other one begins with comes first. */
 int pythia_cct_compare_nodes(const struct pythia_cct *c, uint32_t a, uint32_t b)
 {
     uint32_t depth_a = c->nodes[a].depth, depth_b = c->nodes[b].depth;

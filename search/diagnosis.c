@@ -1,10 +1,10 @@
 /* From counts to findings, in one direction:
  *
- *   types ─> the level of structure at which each type is looked at ─> groups at that level ─> edges, modes, explanations
+ *   types ─> the level of each ─> groups at that level ─> edges, modes, explanations
  *
- * A type is looked at as deep as counts allow: at the deepest level at which groups of enough requests hold nearly all its
- * requests and nearly all its variance. What lies between the groups is the difference that the path makes, and is
- * explained for the type as a whole. */
+ * A type is looked at as deep as counts allow: at the deepest level at which groups of enough
+ * requests hold nearly all its requests and nearly all its variance. What lies between the groups
+ * is the difference that the path makes, and is explained for the type as a whole. */
 #include "pythia/diagnosis.h"
 
 #include <math.h>
@@ -18,10 +18,11 @@
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
-#define COVERED       .95 /* of requests and of variance that groups must hold for their level to be chosen */
-#define BETWEEN_TOLD  .10 /* of a type's variance between paths, for paths to be explained */
-#define LOCALISED     .50 /* of the variance, for a subtree to be where it comes from */
-#define SLOW_GROUPS   4   /* with fewer groups nobody is slower than most */
+#define COVERED                                                                                    \
+    .95 /* of requests and of variance that groups must hold for their level to be chosen */
+#define BETWEEN_TOLD .10 /* of a type's variance between paths, for paths to be explained */
+#define LOCALISED    .50 /* of the variance, for a subtree to be where it comes from */
+#define SLOW_GROUPS  4   /* with fewer groups nobody is slower than most */
 
 struct diagnosing {
     const struct pythia_groups *groups;
@@ -64,17 +65,20 @@ static double share_of(double part, double whole)
 
 /* ---- levels ---- */
 
-/* Is this structure a group at `level`? Those of the level itself, and those that have nothing deeper. */
+/* Is this structure a group at `level`? Those of the level itself, and those that have nothing
+ * deeper. */
 static bool is_group_at(const struct pythia_structure *s, uint32_t level)
 {
     return s->level == level ? !s->whole : s->level < level && s->whole;
 }
 
 /* The level's groups, and how much they leave out. */
-static struct pythia_level measure_level(const struct diagnosing *x, const struct pythia_type *t, uint32_t level,
-                                         double *requests_lost, double *squares_lost)
+static struct pythia_level measure_level(const struct diagnosing *x, const struct pythia_type *t,
+                                         uint32_t level, double *requests_lost,
+                                         double *squares_lost)
 {
-    double mean = pythia_exact_moments_mean(&t->moments), squares = squares_within(&t->moments), between = 0, lost = 0;
+    double mean = pythia_exact_moments_mean(&t->moments), squares = squares_within(&t->moments),
+           between = 0, lost = 0;
     struct pythia_level out = {0};
     for (size_t i = 0; i < t->structure_count; i++) {
         const struct pythia_structure *s = &t->structures[i];
@@ -99,8 +103,9 @@ static void choose_level(const struct diagnosing *x, struct pythia_type_result *
     const struct pythia_type *t = r->type;
     r->level_count = t->levels < PYTHIA_SHAPE_LEVELS ? t->levels : PYTHIA_SHAPE_LEVELS;
     r->level_count = r->level_count ? r->level_count : 1;
-    r->levels[0] = (struct pythia_level){.groups = t->moments.n >= x->o.min_requests,
-                                         .requests = t->moments.n >= x->o.min_requests ? t->moments.n : 0};
+    r->levels[0] =
+        (struct pythia_level){.groups = t->moments.n >= x->o.min_requests,
+                              .requests = t->moments.n >= x->o.min_requests ? t->moments.n : 0};
     for (uint32_t level = 1; level < r->level_count; level++) {
         double requests_lost, squares_lost;
         r->levels[level] = measure_level(x, t, level, &requests_lost, &squares_lost);
@@ -112,11 +117,13 @@ static void choose_level(const struct diagnosing *x, struct pythia_type_result *
 
 /* ---- groups ---- */
 
-static struct pythia_group *add_group(struct diagnosing *x, size_t type, uint32_t level, uint64_t name,
-                                      const struct pythia_exact_moments *m, const struct pythia_sketch *sketch)
+static struct pythia_group *add_group(struct diagnosing *x, size_t type, uint32_t level,
+                                      uint64_t name, const struct pythia_exact_moments *m,
+                                      const struct pythia_sketch *sketch)
 {
     struct pythia_diagnosis *d = x->d;
-    if (pythia_grow(&d->groups, &x->group_capacity, d->group_count, sizeof(*d->groups)) != PYTHIA_OK)
+    if (pythia_grow(&d->groups, &x->group_capacity, d->group_count, sizeof(*d->groups)) !=
+        PYTHIA_OK)
         return NULL;
     struct pythia_group *g = &d->groups[d->group_count++];
     *g = (struct pythia_group){
@@ -155,12 +162,14 @@ static bool is_in(const struct pythia_row *row, uint32_t level, const struct pyt
         return true;
     bool whole;
     uint64_t name = structure_of(row, level, &whole);
-    return name == s->name && whole == s->whole && (!whole || row->shape->level_count - 1 == s->level);
+    return name == s->name && whole == s->whole &&
+           (!whole || row->shape->level_count - 1 == s->level);
 }
 
 /* The sampled rows of a group; `s` NULL: all of the type. */
-static int gather_rows(const struct pythia_type *t, uint32_t level, const struct pythia_structure *s,
-                       const struct pythia_row ***out, size_t *count)
+static int gather_rows(const struct pythia_type *t, uint32_t level,
+                       const struct pythia_structure *s, const struct pythia_row ***out,
+                       size_t *count)
 {
     size_t n = pythia_sample_count(t->rows), kept = 0;
     const struct pythia_row **rows = pythia_calloc(n, sizeof(*rows));
@@ -195,6 +204,13 @@ static int make_groups(struct diagnosing *x, size_t type)
     return PYTHIA_OK;
 }
 
+/* A path has several shapes if requests took it again after its shape had left the cache. */
+static bool is_same_path(const struct pythia_row *a, const struct pythia_row *b)
+{
+    return a->shape == b->shape ||
+           (a->shape->hash == b->shape->hash && a->shape->gap_count == b->shape->gap_count);
+}
+
 /* The most common path; of several, the one whose first request comes first by hash. */
 static const struct pythia_shape *common_shape(const struct pythia_group *g)
 {
@@ -203,11 +219,11 @@ static const struct pythia_shape *common_shape(const struct pythia_group *g)
     for (size_t i = 0; i < g->sampled; i++) {
         size_t count = 0;
         for (size_t k = 0; k < i && count == 0; k++)
-            count = g->rows[k]->shape == g->rows[i]->shape ? SIZE_MAX : 0;
+            count = is_same_path(g->rows[k], g->rows[i]) ? SIZE_MAX : 0;
         if (count)
             continue; /* counted at its first request */
         for (size_t k = i; k < g->sampled; k++)
-            count += g->rows[k]->shape == g->rows[i]->shape;
+            count += is_same_path(g->rows[k], g->rows[i]);
         if (count > most) {
             most = count;
             best = g->rows[i]->shape;
@@ -228,7 +244,8 @@ static double *durations_of(const struct pythia_group *g)
     return out;
 }
 
-/* Test every group that is large enough, together; then find the modes of those that have several. */
+/* Test every group that is large enough, together; then find the modes of those that have several.
+ */
 static int find_modes(struct diagnosing *x)
 {
     struct pythia_diagnosis *d = x->d;
@@ -240,7 +257,8 @@ static int find_modes(struct diagnosing *x)
         if (g->status == PYTHIA_GROUP_TOO_FEW || g->sampled < x->o.min_requests)
             continue;
         double *durations = durations_of(g);
-        status = durations ? pythia_tail_dip(durations, g->sampled, x->o.seed ^ g->id, &g->dip) : PYTHIA_ENOMEM;
+        status = durations ? pythia_tail_dip(durations, g->sampled, x->o.seed ^ g->id, &g->dip)
+                           : PYTHIA_ENOMEM;
         pythia_free(durations);
         p[i] = status == PYTHIA_OK ? g->dip.p : NAN;
     }
@@ -252,7 +270,9 @@ static int find_modes(struct diagnosing *x)
         if (!(p[i] <= d->alpha))
             continue;
         double *durations = durations_of(g);
-        status = durations ? pythia_modes_find(durations, g->sampled, x->o.seed ^ g->id, 2, &g->modes) : PYTHIA_ENOMEM;
+        status = durations
+                     ? pythia_modes_find(durations, g->sampled, x->o.seed ^ g->id, 2, &g->modes)
+                     : PYTHIA_ENOMEM;
         pythia_free(durations);
     }
     pythia_free(p);
@@ -277,12 +297,14 @@ static int rank_group(struct diagnosing *x, struct pythia_group *g)
                                           .seed = x->o.seed ^ g->id,
                                           .labels = labels,
                                           .modes = g->modes.count};
-    int status = pythia_rank(g->rows, g->sampled, pythia_groups_cct(x->groups), &options, &g->ranking);
+    int status =
+        pythia_rank(g->rows, g->sampled, pythia_groups_cct(x->groups), &options, &g->ranking);
     pythia_free(labels);
     return status;
 }
 
-/* The deepest node that holds at least half of the variance beyond chance; of several, the first by name. */
+/* The deepest node that holds at least half of the variance beyond chance; of several, the first by
+ * name. */
 static uint32_t find_inclusive(const struct pythia_ranking *r, const struct pythia_cct *cct)
 {
     uint32_t best = PYTHIA_CCT_ROOT;
@@ -291,7 +313,8 @@ static uint32_t find_inclusive(const struct pythia_ranking *r, const struct pyth
         if (!(r->contexts[i].share.low >= LOCALISED))
             continue;
         uint32_t depth = pythia_cct_depth(cct, node), depth_best = pythia_cct_depth(cct, best);
-        if (depth > depth_best || (depth == depth_best && pythia_cct_compare_nodes(cct, node, best) < 0))
+        if (depth > depth_best ||
+            (depth == depth_best && pythia_cct_compare_nodes(cct, node, best) < 0))
             best = node;
     }
     return best;
@@ -299,7 +322,8 @@ static uint32_t find_inclusive(const struct pythia_ranking *r, const struct pyth
 
 static enum pythia_cause_kind cause_of(const struct pythia_group *g)
 {
-    const struct pythia_explanation *first = g->explanations.found_count ? &g->explanations.found[0] : NULL;
+    const struct pythia_explanation *first =
+        g->explanations.found_count ? &g->explanations.found[0] : NULL;
     if (first && first->kind == PYTHIA_KEY_COUNT)
         return first->mostly_once ? PYTHIA_CAUSE_RETRY : PYTHIA_CAUSE_LOOP;
     if (first && first->kind == PYTHIA_KEY_HAS)
@@ -319,8 +343,8 @@ static int diagnose_group(struct diagnosing *x, struct pythia_group *g)
     if (status != PYTHIA_OK || !(g->cov >= x->o.min_cov))
         return status;
     g->inclusive = find_inclusive(&g->ranking, cct);
-    status = pythia_explain(g->rows, &g->ranking, pythia_groups_keys(x->groups), cct, x->d->alpha, x->o.seed ^ g->id,
-                            &g->explanations);
+    status = pythia_explain(g->rows, &g->ranking, pythia_groups_keys(x->groups), cct, x->d->alpha,
+                            x->o.seed ^ g->id, &g->explanations);
     g->cause = cause_of(g);
     if (g->cause != PYTHIA_CAUSE_NONE)
         g->status = PYTHIA_GROUP_DIAGNOSED;
@@ -335,13 +359,15 @@ static int explain_type(struct diagnosing *x, struct pythia_type_result *r)
     const struct pythia_row **rows;
     size_t count;
     struct pythia_ranking ranking;
-    struct pythia_rank_options options = {.level = 1 - x->d->alpha, .alpha = x->d->alpha, .seed = x->o.seed};
+    struct pythia_rank_options options = {
+        .level = 1 - x->d->alpha, .alpha = x->d->alpha, .seed = x->o.seed};
     int status = gather_rows(r->type, 0, NULL, &rows, &count);
     if (status != PYTHIA_OK)
         return status;
     status = pythia_rank(rows, count, pythia_groups_cct(x->groups), &options, &ranking);
     if (status == PYTHIA_OK) {
-        status = pythia_explain(rows, &ranking, pythia_groups_keys(x->groups), pythia_groups_cct(x->groups), x->d->alpha,
+        status = pythia_explain(rows, &ranking, pythia_groups_keys(x->groups),
+                                pythia_groups_cct(x->groups), x->d->alpha,
                                 x->o.seed ^ r->type->hash, &r->explanations);
         pythia_ranking_free(&ranking);
     }
@@ -412,7 +438,8 @@ static int find_slow(struct diagnosing *x)
         if (d->groups[i].status != PYTHIA_GROUP_TOO_FEW)
             means[count++] = d->groups[i].mean_ns;
     qsort(means, count, sizeof(*means), compare_rising);
-    double limit = count >= SLOW_GROUPS ? pythia_ranks_quantile(means, count, x->o.slow_quantile) : NAN;
+    double limit =
+        count >= SLOW_GROUPS ? pythia_ranks_quantile(means, count, x->o.slow_quantile) : NAN;
     for (size_t i = 0; i < d->group_count; i++)
         if (d->groups[i].status == PYTHIA_GROUP_QUIET && d->groups[i].mean_ns > limit)
             d->groups[i].status = PYTHIA_GROUP_SLOW;
@@ -439,12 +466,12 @@ static int make_types(struct diagnosing *x)
     double between = 0;
     for (size_t i = 0; i < count; i++) {
         struct pythia_type_result *r = &d->types[i];
-        *r = (struct pythia_type_result){.type = &types[i],
-                                         .mean_ns = pythia_exact_moments_mean(&types[i].moments),
-                                         .sd_ns = pythia_exact_moments_sd(&types[i].moments),
-                                         .client_mean_ns = pythia_exact_moments_mean(&types[i].client),
-                                         .variance_share =
-                                             share_of(squares_within(&types[i].moments), x->sum_of_squares)};
+        *r = (struct pythia_type_result){
+            .type = &types[i],
+            .mean_ns = pythia_exact_moments_mean(&types[i].moments),
+            .sd_ns = pythia_exact_moments_sd(&types[i].moments),
+            .client_mean_ns = pythia_exact_moments_mean(&types[i].client),
+            .variance_share = share_of(squares_within(&types[i].moments), x->sum_of_squares)};
         between += squares_between(&types[i].moments, d->mean_ns);
         choose_level(x, r);
     }

@@ -12,9 +12,10 @@
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
-#define ROWS_MAX  512
-#define BLOCK_NS  UINT64_C(2000000000) /* requests of so short a time are not independent of each other */
-#define SPLIT_MAX 6                    /* levels named in a split; of more, how many there are */
+#define ROWS_MAX 512
+#define BLOCK_NS                                                                                   \
+    UINT64_C(2000000000) /* requests of so short a time are not independent of each other */
+#define SPLIT_MAX 6      /* levels named in a split; of more, how many there are */
 
 /* One key as a column: what association.h asks, and what it takes to name it. */
 struct candidate {
@@ -36,7 +37,7 @@ struct explainer {
     const struct pythia_vocabulary *vocabulary;
     struct candidate *candidates;
     size_t count, capacity;
-    uint32_t *places; /* by key, or by trace point: index of the candidate + 1 */
+    uint32_t *places;          /* by key, or by trace point: index of the candidate + 1 */
     struct pythia_arena spelt; /* numbers as text, for keys that have both */
 };
 
@@ -44,7 +45,7 @@ struct explainer {
 
 bool pythia_looks_like_id(struct pythia_text name)
 {
-    static const char *const ends[] = {"id",  "ids",  "uuid", "guid", "pk",  "port",
+    static const char *const ends[] = {"id",  "ids",  "uuid",  "guid",    "pk",   "port",
                                        "pid", "hash", "token", "address", "addr", "key"};
     size_t size = name.size;
     while (size > 0 && name.bytes[size - 1] >= '0' && name.bytes[size - 1] <= '9')
@@ -52,17 +53,19 @@ bool pythia_looks_like_id(struct pythia_text name)
     if (size < name.size && size > 0 && name.bytes[size - 1] == '_')
         name.size = size - 1; /* "instance_id_1" is an "instance_id" */
     size_t from = name.size;
-    while (from > 0 && name.bytes[from - 1] != '.' && name.bytes[from - 1] != '_' && name.bytes[from - 1] != '-' &&
-           name.bytes[from - 1] != ':')
+    while (from > 0 && name.bytes[from - 1] != '.' && name.bytes[from - 1] != '_' &&
+           name.bytes[from - 1] != '-' && name.bytes[from - 1] != ':')
         from--;
     struct pythia_text last = {name.bytes + from, name.size - from};
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
         if (last.size == strlen(ends[i]) && strncasecmp(last.bytes, ends[i], last.size) == 0)
             return true;
-    return last.size > 2 && last.bytes[last.size - 2] == 'I' && last.bytes[last.size - 1] == 'd'; /* requestId */
+    return last.size > 2 && last.bytes[last.size - 2] == 'I' &&
+           last.bytes[last.size - 1] == 'd'; /* requestId */
 }
 
-/* Is this attribute at several places among the candidates? Then its name alone does not say which is meant. */
+/* Is this attribute at several places among the candidates? Then its name alone does not say which
+ * is meant. */
 static bool is_ambiguous(const struct explainer *x, const struct candidate *c)
 {
     struct pythia_text attribute = pythia_keys_attribute(x->keys, c->key);
@@ -147,7 +150,8 @@ static int find_keys(struct explainer *x)
         for (uint32_t k = 0; k < x->rows[i]->value_count; k++) {
             const struct pythia_row_value *v = &x->rows[i]->values[k];
             if (x->places[v->key] == 0) {
-                struct candidate made = {.kind = PYTHIA_KEY_NUMERIC, .key = v->key, .tracepoint = PYTHIA_NONE};
+                struct candidate made = {
+                    .kind = PYTHIA_KEY_NUMERIC, .key = v->key, .tracepoint = PYTHIA_NONE};
                 if (!add_candidate(x, made))
                     return PYTHIA_ENOMEM;
                 x->places[v->key] = (uint32_t)x->count;
@@ -161,7 +165,8 @@ static int find_keys(struct explainer *x)
     return PYTHIA_OK;
 }
 
-/* The texts of a categorical key as levels, in order of text so that numbers of levels are the same everywhere. */
+/* The texts of a categorical key as levels, in order of text so that numbers of levels are the same
+ * everywhere. */
 struct level_order {
     const struct pythia_text *texts;
 };
@@ -225,8 +230,10 @@ static int find_points(struct explainer *x)
         for (uint32_t k = 0; k < shape->point_count; k++) {
             uint32_t point = shape->points[k];
             if (x->places[point] == 0) {
-                struct candidate made = {
-                    .kind = PYTHIA_KEY_HAS, .key = PYTHIA_NONE, .tracepoint = point, .depth = UINT32_MAX};
+                struct candidate made = {.kind = PYTHIA_KEY_HAS,
+                                         .key = PYTHIA_NONE,
+                                         .tracepoint = point,
+                                         .depth = UINT32_MAX};
                 struct candidate *c = add_candidate(x, made);
                 if (!c)
                     return PYTHIA_ENOMEM;
@@ -241,7 +248,8 @@ static int find_points(struct explainer *x)
         for (uint32_t k = 0; k < shape->edge_count; k++) {
             uint32_t node = pythia_cct_edge_at(x->cct, shape->edges[k])->context;
             for (; node != PYTHIA_CCT_ROOT; node = pythia_cct_parent(x->cct, node)) {
-                struct candidate *c = &x->candidates[x->places[pythia_cct_tracepoint(x->cct, node)] - 1];
+                struct candidate *c =
+                    &x->candidates[x->places[pythia_cct_tracepoint(x->cct, node)] - 1];
                 uint32_t depth = pythia_cct_depth(x->cct, node);
                 c->depth = depth < c->depth ? depth : c->depth;
             }
@@ -287,7 +295,8 @@ static void free_candidate(struct candidate *c)
     pythia_free(c->texts);
 }
 
-/* One attribute that several trace points report alike is one key; sorted candidates have them side by side. */
+/* One attribute that several trace points report alike is one key; sorted candidates have them side
+ * by side. */
 static void merge_candidates(struct explainer *x)
 {
     size_t kept = 0, first = 0; /* first: of those kept, the first with the attribute at hand */
@@ -308,8 +317,10 @@ static void merge_candidates(struct explainer *x)
     x->count = kept;
 }
 
-/* Structural keys, what is called before what it calls, then key-values by name and place: of keys that cannot be told
- * apart, the first stands for all, and a value that is there only where a trace point was passed says no more than that. */
+/* Structural keys, what is called before what it calls, then key-values by name and place: of keys
+ * that cannot be told apart, the first stands for all, and a value that is there only where a trace
+ * point was passed says no more than that. What is done again comes before what is done only then:
+ * a retry before the wait between the tries. */
 static bool candidate_before(const void *context, uint32_t a, uint32_t b)
 {
     const struct explainer *x = context;
@@ -319,12 +330,17 @@ static bool candidate_before(const void *context, uint32_t a, uint32_t b)
     if (p->key == PYTHIA_NONE) {
         if (p->depth != q->depth)
             return p->depth < q->depth;
+        if (p->kind != q->kind)
+            return p->kind == PYTHIA_KEY_COUNT;
         return pythia_text_compare(pythia_vocabulary_tracepoint_id(x->vocabulary, p->tracepoint),
-                                   pythia_vocabulary_tracepoint_id(x->vocabulary, q->tracepoint)) < 0;
+                                   pythia_vocabulary_tracepoint_id(x->vocabulary, q->tracepoint)) <
+               0;
     }
-    int order = pythia_text_compare(pythia_keys_attribute(x->keys, p->key), pythia_keys_attribute(x->keys, q->key));
+    int order = pythia_text_compare(pythia_keys_attribute(x->keys, p->key),
+                                    pythia_keys_attribute(x->keys, q->key));
     if (order == 0)
-        order = pythia_text_compare(pythia_keys_origin(x->keys, p->key), pythia_keys_origin(x->keys, q->key));
+        order = pythia_text_compare(pythia_keys_origin(x->keys, p->key),
+                                    pythia_keys_origin(x->keys, q->key));
     return order < 0;
 }
 
@@ -385,7 +401,8 @@ static void free_question(struct question *q)
     pythia_free(q->columns);
 }
 
-/* The edges asked about are those with the largest share, whatever the ranking was by; and what is left of the time. */
+/* The edges asked about are those with the largest share, whatever the ranking was by; and what is
+ * left of the time. */
 static size_t choose_edges(const struct pythia_ranking *r, size_t *chosen)
 {
     size_t count = 0;
@@ -403,7 +420,8 @@ static size_t choose_edges(const struct pythia_ranking *r, size_t *chosen)
     return count;
 }
 
-static int make_question(const struct explainer *x, const size_t *chosen, size_t edges, struct question *q)
+static int make_question(const struct explainer *x, const size_t *chosen, size_t edges,
+                         struct question *q)
 {
     size_t n = x->n, width = edges + 1;
     q->durations = pythia_calloc(width * n, sizeof(*q->durations));
@@ -419,7 +437,8 @@ static int make_question(const struct explainer *x, const size_t *chosen, size_t
     for (size_t i = 0; i < n; i++) {
         double rest = q->totals[i] = (double)x->rows[i]->duration_ns;
         for (size_t e = 0; e < edges; e++)
-            rest -= q->durations[e * n + i] = x->ranking->times_ns[chosen[e] * x->ranking->rows + i];
+            rest -= q->durations[e * n + i] =
+                x->ranking->times_ns[chosen[e] * x->ranking->rows + i];
         q->durations[edges * n + i] = rest;
         q->times[i] = (double)(x->rows[i]->start_ns - first);
     }
@@ -433,7 +452,8 @@ static int make_question(const struct explainer *x, const size_t *chosen, size_t
         bool categorical = c->kind == PYTHIA_KEY_CATEGORICAL;
         q->columns[k] = (struct pythia_column){
             .categorical = categorical,
-            .looks_like_id = c->key != PYTHIA_NONE && pythia_looks_like_id(pythia_keys_attribute(x->keys, c->key)),
+            .looks_like_id = c->key != PYTHIA_NONE &&
+                             pythia_looks_like_id(pythia_keys_attribute(x->keys, c->key)),
             .numbers = categorical ? NULL : c->numbers,
             .levels = c->levels,
             .level_count = c->level_count};
@@ -441,7 +461,8 @@ static int make_question(const struct explainer *x, const size_t *chosen, size_t
     return PYTHIA_OK;
 }
 
-/* How many requests come within BLOCK_NS of each other, in the mean: what permutations keep together. */
+/* How many requests come within BLOCK_NS of each other, in the mean: what permutations keep
+ * together. */
 static size_t block_size(const struct explainer *x)
 {
     uint64_t first = UINT64_MAX, last = 0;
@@ -457,7 +478,8 @@ static size_t block_size(const struct explainer *x)
 
 /* ---- answers ---- */
 
-/* Do all numbers of a key have no fraction? Then a cut between two of them is better said by one of them. */
+/* Do all numbers of a key have no fraction? Then a cut between two of them is better said by one of
+ * them. */
 static bool is_whole(const struct explainer *x, const struct candidate *c)
 {
     for (size_t i = 0; i < x->n; i++)
@@ -466,8 +488,10 @@ static bool is_whole(const struct explainer *x, const struct candidate *c)
     return true;
 }
 
-/* The requests with more of what the key goes with, as words behind its name: "is >= 2", "is in {a, b}", "is missing". */
-static char *split_text(const struct explainer *x, const struct candidate *c, const struct pythia_split *s)
+/* The requests with more of what the key goes with, as words behind its name: "is >= 2", "is in {a,
+ * b}", "is missing". */
+static char *split_text(const struct explainer *x, const struct candidate *c,
+                        const struct pythia_split *s)
 {
     struct pythia_buf text = {0};
     if (s->by_absence) {
@@ -482,7 +506,8 @@ static char *split_text(const struct explainer *x, const struct candidate *c, co
             pythia_buf_printf(&text, ", and %zu more", s->level_count - SPLIT_MAX);
         pythia_buf_putc(&text, '}');
     } else if (is_whole(x, c)) {
-        pythia_buf_printf(&text, "is %s %.15g", s->above ? ">=" : "<=", s->above ? ceil(s->cut) : floor(s->cut));
+        pythia_buf_printf(&text, "is %s %.15g",
+                          s->above ? ">=" : "<=", s->above ? ceil(s->cut) : floor(s->cut));
     } else {
         pythia_buf_printf(&text, "is %s %.6g", s->above ? ">" : "<=", s->cut);
     }
@@ -505,15 +530,16 @@ static int compare_points(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-static int add_bin(struct pythia_explanation *found, char *label, const struct point *points, size_t count)
+static int add_bin(struct pythia_explanation *found, char *label, const struct point *points,
+                   size_t count)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
         sum += points[i].duration_ns;
     if (!label)
         return PYTHIA_ENOMEM;
-    found->profile[found->profile_bins++] =
-        (struct pythia_profile_bin){.label = label, .requests = count, .mean_ns = sum / (double)count};
+    found->profile[found->profile_bins++] = (struct pythia_profile_bin){
+        .label = label, .requests = count, .mean_ns = sum / (double)count};
     return PYTHIA_OK;
 }
 
@@ -526,14 +552,17 @@ static char *range_label(double low, double high)
     return text.bytes;
 }
 
-/* Numbers: one bin a value if there are few, else bins of about as many requests each, never parting equal values. */
+/* Numbers: one bin a value if there are few, else bins of about as many requests each, never
+ * parting equal values. */
 static int profile_numbers(struct pythia_explanation *found, struct point *points, size_t count)
 {
     size_t different = count > 0;
     qsort(points, count, sizeof(*points), compare_points);
     for (size_t i = 1; i < count; i++)
         different += points[i].value != points[i - 1].value;
-    size_t wanted = different <= PYTHIA_PROFILE_BINS ? 1 : (count + PYTHIA_PROFILE_BINS - 1) / PYTHIA_PROFILE_BINS;
+    size_t wanted = different <= PYTHIA_PROFILE_BINS
+                        ? 1
+                        : (count + PYTHIA_PROFILE_BINS - 1) / PYTHIA_PROFILE_BINS;
     for (size_t from = 0; from < count;) {
         size_t to = from + wanted < count ? from + wanted : count;
         while (to < count && points[to].value == points[to - 1].value)
@@ -550,13 +579,15 @@ static int profile_numbers(struct pythia_explanation *found, struct point *point
 
 static int compare_counts(const void *a, const void *b)
 {
-    const size_t *x = a, *y = b; /* requests, then the level: the most frequent levels first, ties by name */
+    const size_t *x = a,
+                 *y =
+                     b; /* requests, then the level: the most frequent levels first, ties by name */
     return x[0] != y[0] ? (x[0] < y[0]) - (x[0] > y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
 }
 
 /* Levels: the most frequent ones, and the rest together. */
-static int profile_levels(const struct explainer *x, const struct candidate *c, struct pythia_explanation *found,
-                          struct point *points)
+static int profile_levels(const struct explainer *x, const struct candidate *c,
+                          struct pythia_explanation *found, struct point *points)
 {
     size_t(*counts)[2] = pythia_calloc(c->level_count + 1, sizeof(*counts));
     if (!counts)
@@ -571,13 +602,15 @@ static int profile_levels(const struct explainer *x, const struct candidate *c, 
         bool rest = found->profile_bins + 1 == PYTHIA_PROFILE_BINS;
         size_t count = 0;
         for (size_t i = 0; i < x->n; i++) {
-            size_t level = c->levels[i] == PYTHIA_COLUMN_MISSING ? c->level_count : c->levels[i], at = k;
+            size_t level = c->levels[i] == PYTHIA_COLUMN_MISSING ? c->level_count : c->levels[i],
+                   at = k;
             while (rest && at <= c->level_count && counts[at][1] != level)
                 at++;
             if (rest ? at <= c->level_count : level == counts[k][1])
                 points[count++].duration_ns = (double)x->rows[i]->duration_ns;
         }
-        struct pythia_text name = counts[k][1] == c->level_count ? PYTHIA_TEXT("(none)") : c->texts[counts[k][1]];
+        struct pythia_text name =
+            counts[k][1] == c->level_count ? PYTHIA_TEXT("(none)") : c->texts[counts[k][1]];
         if (rest && k < c->level_count && counts[k + 1][0] > 0)
             name = PYTHIA_TEXT("(others)");
         status = add_bin(found, pythia_strndup(name.bytes, name.size), points, count);
@@ -588,7 +621,8 @@ static int profile_levels(const struct explainer *x, const struct candidate *c, 
     return status;
 }
 
-static int profile(const struct explainer *x, const struct candidate *c, struct pythia_explanation *found)
+static int profile(const struct explainer *x, const struct candidate *c,
+                   struct pythia_explanation *found)
 {
     struct point *points = pythia_calloc(x->n, sizeof(*points));
     size_t count = 0;
@@ -607,12 +641,17 @@ static int profile(const struct explainer *x, const struct candidate *c, struct 
     return status;
 }
 
-static int add_found(const struct explainer *x, const struct pythia_association_result *r, struct pythia_explanations *out)
+static int add_found(const struct explainer *x, const struct pythia_association_result *r,
+                     struct pythia_explanations *out)
 {
     const struct candidate *c = &x->candidates[r->column];
     struct pythia_explanation *found = &out->found[out->found_count];
-    *found = (struct pythia_explanation){
-        .name = name_of(x, c), .kind = c->kind, .tracepoint = c->tracepoint, .result = *r, .low = NAN, .high = NAN};
+    *found = (struct pythia_explanation){.name = name_of(x, c),
+                                         .kind = c->kind,
+                                         .tracepoint = c->tracepoint,
+                                         .result = *r,
+                                         .low = NAN,
+                                         .high = NAN};
     if (!found->name)
         return PYTHIA_ENOMEM;
     out->found_count++;
@@ -630,11 +669,12 @@ static int add_found(const struct explainer *x, const struct pythia_association_
 
 static int compare_skipped(const void *a, const void *b)
 {
-    return strcmp(((const struct pythia_skipped_key *)a)->name, ((const struct pythia_skipped_key *)b)->name);
+    return strcmp(((const struct pythia_skipped_key *)a)->name,
+                  ((const struct pythia_skipped_key *)b)->name);
 }
 
-static int collect(const struct explainer *x, const struct pythia_association_result *results, size_t count,
-                   struct pythia_explanations *out)
+static int collect(const struct explainer *x, const struct pythia_association_result *results,
+                   size_t count, struct pythia_explanations *out)
 {
     out->found = pythia_calloc(count, sizeof(*out->found));
     out->skipped = pythia_calloc(count, sizeof(*out->skipped));
@@ -646,7 +686,8 @@ static int collect(const struct explainer *x, const struct pythia_association_re
             char *name = name_of(x, &x->candidates[r->column]);
             if (!name)
                 return PYTHIA_ENOMEM;
-            out->skipped[out->skipped_count++] = (struct pythia_skipped_key){name, pythia_column_skip_text(r->skip)};
+            out->skipped[out->skipped_count++] =
+                (struct pythia_skipped_key){name, pythia_column_skip_text(r->skip)};
         } else {
             out->asked++;
             if (r->significant && add_found(x, r, out) != PYTHIA_OK)
@@ -657,7 +698,8 @@ static int collect(const struct explainer *x, const struct pythia_association_re
     return PYTHIA_OK;
 }
 
-static int ask(const struct explainer *x, double alpha, uint64_t seed, struct pythia_explanations *out)
+static int ask(const struct explainer *x, double alpha, uint64_t seed,
+               struct pythia_explanations *out)
 {
     size_t chosen[PYTHIA_EXPLAIN_EDGES + 1], edges = choose_edges(x->ranking, chosen), count;
     struct question q = {0};
@@ -681,7 +723,8 @@ static int ask(const struct explainer *x, double alpha, uint64_t seed, struct py
         status = pythia_association_run(association, &input);
     }
     if (status == PYTHIA_OK) {
-        const struct pythia_association_result *results = pythia_association_results(association, &count);
+        const struct pythia_association_result *results =
+            pythia_association_results(association, &count);
         out->edges = edges + 1;
         memcpy(out->chosen, chosen, edges * sizeof(*chosen));
         status = collect(x, results, count, out);
@@ -692,8 +735,8 @@ static int ask(const struct explainer *x, double alpha, uint64_t seed, struct py
 }
 
 int pythia_explain(const struct pythia_row *const *rows, const struct pythia_ranking *ranking,
-                   const struct pythia_keys *keys, const struct pythia_cct *cct, double alpha, uint64_t seed,
-                   struct pythia_explanations *out)
+                   const struct pythia_keys *keys, const struct pythia_cct *cct, double alpha,
+                   uint64_t seed, struct pythia_explanations *out)
 {
     struct explainer x = {.rows = rows,
                           .n = ranking->rows < ROWS_MAX ? ranking->rows : ROWS_MAX,

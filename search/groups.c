@@ -1,6 +1,7 @@
-/* Most requests take a path that was seen before, so the work is done per shape and the hot path is: find the critical
- * path, hash it, find its shape, add the gaps. What a shape has gathered goes to the structures of its type when it leaves
- * the cache (a clock: shapes not used for a round go) and at the end. Rows of the sample hold on to their shapes. */
+/* Most requests take a path that was seen before, so the work is done per shape and the hot path
+ * is: find the critical path, hash it, find its shape, add the gaps. What a shape has gathered goes
+ * to the structures of its type when it leaves the cache (a clock: shapes not used for a round go)
+ * and at the end. Rows of the sample hold on to their shapes. */
 #include "pythia/groups.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@
 struct entry {
     struct pythia_shape *shape;
     uint32_t type;
-    uint32_t rows; /* that hold it */
+    uint32_t rows;     /* that hold it */
     bool used, listed; /* since the clock's hand was here; in the cache at all */
     struct pythia_exact_moments moments;
     struct pythia_sketch *sketch;
@@ -48,8 +49,8 @@ struct pythia_groups {
     size_t total_capacity;
 };
 
-int pythia_groups_create(struct pythia_vocabulary *vocabulary, const struct pythia_groups_options *options,
-                         struct pythia_groups **out)
+int pythia_groups_create(struct pythia_vocabulary *vocabulary,
+                         const struct pythia_groups_options *options, struct pythia_groups **out)
 {
     struct pythia_groups *g = pythia_calloc(1, sizeof(*g));
     if (!g)
@@ -136,8 +137,9 @@ static struct pythia_type *find_type(struct pythia_groups *g, uint32_t name)
     if (pythia_grow(&g->types, &g->type_capacity, g->type_count, sizeof(*g->types)) != PYTHIA_OK)
         return NULL;
     struct pythia_text text = pythia_vocabulary_text(g->vocabulary, name);
-    struct pythia_type type = {
-        .name = name, .hash = pythia_hash_bytes(text.bytes, text.size), .levels = PYTHIA_SHAPE_LEVELS};
+    struct pythia_type type = {.name = name,
+                               .hash = pythia_hash_bytes(text.bytes, text.size),
+                               .levels = PYTHIA_SHAPE_LEVELS};
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &type.sketch) != PYTHIA_OK)
         return NULL;
     if (pythia_sample_create(g->rows_per_type, drop_row, &g->row_count, &type.rows) != PYTHIA_OK) {
@@ -199,15 +201,18 @@ static int cut_levels(struct pythia_type *t, uint32_t level)
     return rehash_structures(t, t->slot_count);
 }
 
-static struct pythia_structure *find_structure(struct pythia_type *t, uint64_t name, uint32_t level, bool whole)
+static struct pythia_structure *find_structure(struct pythia_type *t, uint64_t name, uint32_t level,
+                                               bool whole)
 {
-    if (t->structure_count >= t->slot_count / 2 && rehash_structures(t, t->slot_count ? t->slot_count * 2 : 64) != PYTHIA_OK)
+    if (t->structure_count >= t->slot_count / 2 &&
+        rehash_structures(t, t->slot_count ? t->slot_count * 2 : 64) != PYTHIA_OK)
         return NULL;
     size_t slot = structure_slot(t, name, level, whole);
     if (t->slots[slot])
         return &t->structures[t->slots[slot] - 1];
     struct pythia_structure made = {.name = name, .level = level, .whole = whole};
-    if (pythia_grow(&t->structures, &t->structure_capacity, t->structure_count, sizeof(*t->structures)) != PYTHIA_OK ||
+    if (pythia_grow(&t->structures, &t->structure_capacity, t->structure_count,
+                    sizeof(*t->structures)) != PYTHIA_OK ||
         pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &made.sketch) != PYTHIA_OK)
         return NULL;
     t->structures[t->structure_count++] = made;
@@ -311,10 +316,12 @@ static int evict(struct pythia_groups *g)
     return status;
 }
 
-static struct entry *make_entry(struct pythia_groups *g, uint32_t type, const struct pythia_critical_path *path)
+static struct entry *make_entry(struct pythia_groups *g, uint32_t type,
+                                const struct pythia_critical_path *path)
 {
     struct pythia_shape *shape = pythia_shape_make(g->shapes, path, g->types[type].hash);
-    struct entry *e = shape ? pythia_calloc(1, sizeof(*e) + shape->edge_count * sizeof(uint64_t)) : NULL;
+    struct entry *e =
+        shape ? pythia_calloc(1, sizeof(*e) + shape->edge_count * sizeof(uint64_t)) : NULL;
     if (!e) {
         pythia_free(shape);
         return NULL;
@@ -323,14 +330,16 @@ static struct entry *make_entry(struct pythia_groups *g, uint32_t type, const st
     e->type = type;
     e->times_ns = (uint64_t *)(void *)(e + 1);
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) != PYTHIA_OK ||
-        pythia_grow(&g->entries, &g->entry_capacity, g->entry_count, sizeof(struct entry *)) != PYTHIA_OK) {
+        pythia_grow(&g->entries, &g->entry_capacity, g->entry_count, sizeof(struct entry *)) !=
+            PYTHIA_OK) {
         free_entry(e);
         return NULL;
     }
     return e;
 }
 
-static struct entry *find_entry(struct pythia_groups *g, uint32_t type, const struct pythia_critical_path *path)
+static struct entry *find_entry(struct pythia_groups *g, uint32_t type,
+                                const struct pythia_critical_path *path)
 {
     uint64_t hash = pythia_shape_hash(path);
     size_t slot = table_slot(g, type, hash);
@@ -339,10 +348,9 @@ static struct entry *find_entry(struct pythia_groups *g, uint32_t type, const st
         e->used = true;
         return e;
     }
-    if (e) /* another path with the same hash: one in 2^64; its shape makes room */
-        while (e->listed)
-            if (evict(g) != PYTHIA_OK)
-                return NULL;
+    while (g->table[table_slot(g, type, hash)]) /* another path's, one in 2^64: it makes room */
+        if (evict(g) != PYTHIA_OK)
+            return NULL;
     if (g->entry_count >= SHAPES_MAX && evict(g) != PYTHIA_OK)
         return NULL;
     e = make_entry(g, type, path);
@@ -356,8 +364,8 @@ static struct entry *find_entry(struct pythia_groups *g, uint32_t type, const st
 
 /* ---- adding ---- */
 
-/* Too many rows in all: every type keeps fewer, the same number, so that what is kept depends on nothing but how many
- * requests there were of each. */
+/* Too many rows in all: every type keeps fewer, the same number, so that what is kept depends on
+ * nothing but how many requests there were of each. */
 static void shrink_samples(struct pythia_groups *g)
 {
     while (g->row_count > g->options.rows && g->rows_per_type > 64) {
@@ -367,8 +375,8 @@ static void shrink_samples(struct pythia_groups *g)
     }
 }
 
-static int add_row(struct pythia_groups *g, struct pythia_type *t, struct entry *e, const struct pythia_trace *trace,
-                   const struct pythia_critical_path *path)
+static int add_row(struct pythia_groups *g, struct pythia_type *t, struct entry *e,
+                   const struct pythia_trace *trace, const struct pythia_critical_path *path)
 {
     uint64_t hash = pythia_hash_mix(trace->id.high, trace->id.low);
     if (!pythia_sample_wants(t->rows, hash))

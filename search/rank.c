@@ -10,7 +10,7 @@
 #include "pythia/tail_dip.h"
 
 #define MATRIX_MAX  ((size_t)1024 * 1024) /* numbers: 8 MiB, and three like it for a while */
-#define MODES_ASKED 32                        /* edges whose modes are looked at, by share; for MODES, by variance */
+#define MODES_ASKED 32 /* edges whose modes are looked at, by share; for MODES, by variance */
 #define TAIL_HIGH   .9
 #define TAIL_LOW    .5
 
@@ -21,8 +21,8 @@ struct columns {
     size_t count, capacity;
 };
 
-static int find_columns(const struct pythia_row *const *rows, size_t count, const struct pythia_cct *cct,
-                        struct columns *c)
+static int find_columns(const struct pythia_row *const *rows, size_t count,
+                        const struct pythia_cct *cct, struct columns *c)
 {
     c->indexes = pythia_calloc(pythia_cct_edges(cct), sizeof(*c->indexes));
     if (!c->indexes)
@@ -60,7 +60,8 @@ static int sort_columns(struct columns *c, const struct pythia_cct *cct)
     return PYTHIA_OK;
 }
 
-static void fill(const struct pythia_row *const *rows, const struct columns *c, struct pythia_ranking *out)
+static void fill(const struct pythia_row *const *rows, const struct columns *c,
+                 struct pythia_ranking *out)
 {
     for (size_t i = 0; i < out->rows; i++) {
         const struct pythia_shape *shape = rows[i]->shape;
@@ -85,15 +86,16 @@ static bool number_before(const void *context, uint32_t a, uint32_t b)
     return a < b;
 }
 
-static int find_contexts(const struct columns *c, const struct pythia_cct *cct, struct pythia_ranking *out)
+static int find_contexts(const struct columns *c, const struct pythia_cct *cct,
+                         struct pythia_ranking *out)
 {
     uint32_t *nodes = pythia_calloc(2 * (size_t)pythia_cct_nodes(cct), sizeof(*nodes));
     bool *seen = pythia_calloc(pythia_cct_nodes(cct), sizeof(*seen));
     size_t count = 0;
     int status = nodes && seen ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (size_t e = 0; e < c->count && status == PYTHIA_OK; e++)
-        for (uint32_t node = pythia_cct_edge_at(cct, c->edges[e])->context; node != PYTHIA_CCT_ROOT && !seen[node];
-             node = pythia_cct_parent(cct, node)) {
+        for (uint32_t node = pythia_cct_edge_at(cct, c->edges[e])->context;
+             node != PYTHIA_CCT_ROOT && !seen[node]; node = pythia_cct_parent(cct, node)) {
             seen[node] = true;
             nodes[count++] = node;
         }
@@ -110,7 +112,8 @@ static int find_contexts(const struct columns *c, const struct pythia_cct *cct, 
     return status;
 }
 
-const struct pythia_ranked_context *pythia_ranking_context(const struct pythia_ranking *r, uint32_t node)
+const struct pythia_ranked_context *pythia_ranking_context(const struct pythia_ranking *r,
+                                                           uint32_t node)
 {
     size_t low = 0, high = r->context_count;
     while (low < high) {
@@ -123,12 +126,14 @@ const struct pythia_ranked_context *pythia_ranking_context(const struct pythia_r
     return low < r->context_count && r->contexts[low].node == node ? &r->contexts[low] : NULL;
 }
 
-/* Share of every context: the slope of the sum of clipped rows below it. `clipped` is the matrix, clipped. */
-static int share_contexts(const struct columns *c, const struct pythia_cct *cct, const double *clipped, double level,
-                          struct pythia_ranking *out)
+/* Share of every context: the slope of the sum of clipped rows below it. `clipped` is the matrix,
+ * clipped. */
+static int share_contexts(const struct columns *c, const struct pythia_cct *cct,
+                          const double *clipped, double level, struct pythia_ranking *out)
 {
     size_t n = out->rows;
-    double *sums = pythia_calloc((out->context_count + 1) * n, sizeof(*sums)), *total = sums; /* row 0: of all */
+    double *sums = pythia_calloc((out->context_count + 1) * n, sizeof(*sums)),
+           *total = sums; /* row 0: of all */
     if (!sums)
         return PYTHIA_ENOMEM;
     for (size_t e = 0; e < c->count; e++) {
@@ -151,14 +156,17 @@ static int share_contexts(const struct columns *c, const struct pythia_cct *cct,
 
 /* ---- edges ---- */
 
-static int share_edges(const struct columns *c, const struct pythia_cct *cct, double level, struct pythia_ranking *out)
+static int share_edges(const struct columns *c, const struct pythia_cct *cct, double level,
+                       struct pythia_ranking *out)
 {
     size_t n = out->rows, k = c->count;
     struct pythia_share_options clip = PYTHIA_SHARE_OPTIONS_DEFAULT;
     clip.level = level;
     struct pythia_share *shares = pythia_calloc(k, sizeof(*shares));
-    double *tails = pythia_calloc(k, sizeof(*tails)), *clipped = pythia_calloc(k * n, sizeof(*clipped));
-    int status = shares && tails && clipped ? pythia_shares(out->times_ns, n, k, &clip, shares) : PYTHIA_ENOMEM;
+    double *tails = pythia_calloc(k, sizeof(*tails)),
+           *clipped = pythia_calloc(k * n, sizeof(*clipped));
+    int status = shares && tails && clipped ? pythia_shares(out->times_ns, n, k, &clip, shares)
+                                            : PYTHIA_ENOMEM;
     size_t top;
     if (status == PYTHIA_OK)
         status = pythia_gate_localise(out->times_ns, n, k, level, &out->localised, &top);
@@ -178,7 +186,8 @@ static int share_edges(const struct columns *c, const struct pythia_cct *cct, do
     return status;
 }
 
-/* Which edge carries the slowest mode: its part of the difference between the mean of that mode and that of the rest. */
+/* Which edge carries the slowest mode: its part of the difference between the mean of that mode and
+ * that of the rest. */
 static void share_modes(const struct pythia_rank_options *o, struct pythia_ranking *out)
 {
     size_t n = out->rows, slow = 0;
@@ -238,7 +247,8 @@ static bool scored_before(const void *context, uint32_t a, uint32_t b)
 }
 
 /* Ask those edges for their modes that have most of what the measure is about. */
-static int ask_modes(const struct pythia_rank_options *o, uint32_t *order, uint32_t *scratch, struct pythia_ranking *out)
+static int ask_modes(const struct pythia_rank_options *o, uint32_t *order, uint32_t *scratch,
+                     struct pythia_ranking *out)
 {
     bool by_variance = o->measure == PYTHIA_MEASURE_MODES;
     for (size_t e = 0; e < out->edge_count; e++) {
@@ -246,11 +256,13 @@ static int ask_modes(const struct pythia_rank_options *o, uint32_t *order, uint3
         out->edges[e].modes_p = NAN;
         out->edges[e].score = by_variance ? 0 : score_of(&out->edges[e], o);
     }
-    pythia_sort_indexes(order, out->edge_count, scratch, scored_before, &(struct order){out->edges, by_variance});
+    pythia_sort_indexes(order, out->edge_count, scratch, scored_before,
+                        &(struct order){out->edges, by_variance});
     for (size_t i = 0; i < out->edge_count && i < MODES_ASKED; i++) {
         struct pythia_tail_dip dip;
         struct pythia_ranked_edge *e = &out->edges[order[i]];
-        if (pythia_tail_dip(out->times_ns + order[i] * out->rows, out->rows, o->seed, &dip) != PYTHIA_OK)
+        if (pythia_tail_dip(out->times_ns + order[i] * out->rows, out->rows, o->seed, &dip) !=
+            PYTHIA_OK)
             return PYTHIA_ENOMEM;
         e->modes_p = dip.p;
     }

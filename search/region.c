@@ -5,10 +5,11 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-static uint32_t event_of(const struct pythia_cct *cct, uint32_t context, uint32_t tracepoint, uint8_t kind, bool leaves)
+static uint32_t event_of(const struct pythia_cct *cct, uint32_t context, uint32_t tracepoint,
+                         uint8_t kind, bool leaves)
 {
-    /* An edge leaves the start of its context, or the end of a child; it leads to the end of its context, or to the start
-     * of a child. An annotation is a child without a length. */
+    /* An edge leaves the start of its context, or the end of a child; it leads to the end of its
+     * context, or to the start of a child. An annotation is a child without a length. */
     bool own = leaves ? kind == PYTHIA_EVENT_START : kind == PYTHIA_EVENT_END;
     uint32_t node = own ? context : pythia_cct_find(cct, context, tracepoint);
     return node == PYTHIA_NONE ? PYTHIA_NONE : 2 * node + (kind == PYTHIA_EVENT_END);
@@ -20,11 +21,11 @@ static int allocate(struct pythia__region_map *m, size_t nodes, size_t edges)
         void *array;
         size_t count, size;
     } parts[] = {
-        {&m->masked, nodes, sizeof(uint32_t)},      {&m->open, nodes, sizeof(bool)},
-        {&m->first, 2 * nodes, sizeof(uint32_t)},   {&m->next, edges, sizeof(uint32_t)},
+        {&m->masked, nodes, sizeof(uint32_t)},       {&m->open, nodes, sizeof(bool)},
+        {&m->first, 2 * nodes, sizeof(uint32_t)},    {&m->next, edges, sizeof(uint32_t)},
         {&m->first_in, 2 * nodes, sizeof(uint32_t)}, {&m->next_in, edges, sizeof(uint32_t)},
-        {&m->from, edges, sizeof(uint32_t)},        {&m->to, edges, sizeof(uint32_t)},
-        {&m->forth, 2 * nodes, sizeof(bool)},       {&m->back, 2 * nodes, sizeof(bool)},
+        {&m->from, edges, sizeof(uint32_t)},         {&m->to, edges, sizeof(uint32_t)},
+        {&m->forth, 2 * nodes, sizeof(bool)},        {&m->back, 2 * nodes, sizeof(bool)},
         {&m->queue, 2 * nodes, sizeof(uint32_t)},
     };
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -49,12 +50,15 @@ int pythia__region_map_create(const struct pythia_space_type *type, const struct
         uint32_t point = pythia_cct_tracepoint(type->cct, node);
         uint32_t above = m.masked[pythia_cct_parent(type->cct, node)];
         m.open[node] = !open || pythia_open_points_has(open, point);
-        m.masked[node] = above == PYTHIA_NONE || !m.open[node] ? above : pythia_cct_find(seen, above, point);
+        m.masked[node] =
+            above == PYTHIA_NONE || !m.open[node] ? above : pythia_cct_find(seen, above, point);
     }
     for (uint32_t e = 0; e < edges; e++) {
         const struct pythia_edge *edge = pythia_cct_edge_at(type->cct, e);
-        uint32_t from = event_of(type->cct, edge->context, edge->from_tracepoint, edge->from_event, true);
-        uint32_t to = event_of(type->cct, edge->context, edge->to_tracepoint, edge->to_event, false);
+        uint32_t from =
+            event_of(type->cct, edge->context, edge->from_tracepoint, edge->from_event, true);
+        uint32_t to =
+            event_of(type->cct, edge->context, edge->to_tracepoint, edge->to_event, false);
         m.from[e] = from;
         m.to[e] = to;
         if (from == PYTHIA_NONE || to == PYTHIA_NONE)
@@ -70,7 +74,7 @@ int pythia__region_map_create(const struct pythia_space_type *type, const struct
 
 void pythia__region_map_free(struct pythia__region_map *m)
 {
-    void *const owned[] = {m->masked, m->open, m->first, m->next,  m->first_in, m->next_in,
+    void *const owned[] = {m->masked, m->open, m->first, m->next, m->first_in, m->next_in,
                            m->from,   m->to,   m->forth, m->back, m->queue};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
@@ -78,11 +82,13 @@ void pythia__region_map_free(struct pythia__region_map *m)
 }
 
 /* Is this event of the space the one that ends, or begins, an edge of what was seen? */
-static bool is_end(const struct pythia__region_map *m, uint32_t event, const struct pythia_edge *edge, bool leaves)
+static bool is_end(const struct pythia__region_map *m, uint32_t event,
+                   const struct pythia_edge *edge, bool leaves)
 {
     uint32_t node = event / 2, point = leaves ? edge->from_tracepoint : edge->to_tracepoint;
     uint8_t kind = leaves ? edge->from_event : edge->to_event;
-    if (node == PYTHIA_CCT_ROOT || !m->open[node] || pythia_cct_tracepoint(m->type->cct, node) != point ||
+    if (node == PYTHIA_CCT_ROOT || !m->open[node] ||
+        pythia_cct_tracepoint(m->type->cct, node) != point ||
         (event % 2 != 0) != (kind == PYTHIA_EVENT_END) || m->masked[node] == PYTHIA_NONE)
         return false;
     bool own = leaves ? kind == PYTHIA_EVENT_START : kind == PYTHIA_EVENT_END;
@@ -90,8 +96,8 @@ static bool is_end(const struct pythia__region_map *m, uint32_t event, const str
     return context == edge->context;
 }
 
-/* Mark every event that is reached from the marked ones along edges, in one of the two directions; events of open points
- * are reached and not gone through. */
+/* Mark every event that is reached from the marked ones along edges, in one of the two directions;
+ * events of open points are reached and not gone through. */
 static void spread(struct pythia__region_map *m, const struct pythia_edge *edge, bool forth)
 {
     bool *marked = forth ? m->forth : m->back;
@@ -130,7 +136,8 @@ uint64_t pythia__region_time(const struct pythia__region_map *m)
 {
     uint64_t time_ns = 0;
     for (uint32_t e = 0; e < pythia_cct_edges(m->type->cct); e++)
-        if (m->from[e] != PYTHIA_NONE && m->to[e] != PYTHIA_NONE && m->forth[m->from[e]] && m->back[m->to[e]])
+        if (m->from[e] != PYTHIA_NONE && m->to[e] != PYTHIA_NONE && m->forth[m->from[e]] &&
+            m->back[m->to[e]])
             time_ns += m->type->edges[e].time_ns;
     return time_ns;
 }

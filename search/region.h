@@ -1,4 +1,5 @@
-/* What lies behind an edge while some trace points are closed: the part of the search space that it stands for. */
+/* What lies behind an edge while some trace points are closed: the part of the search space that it
+ * stands for. */
 #ifndef PYTHIA_SEARCH_REGION_H
 #define PYTHIA_SEARCH_REGION_H
 
@@ -9,17 +10,19 @@
 #include "pythia/open_points.h"
 #include "pythia/space.h"
 
-/* The graph of events of one request type in the search space, seen through the open points: event number 2 * node is the
- * start of a span there, 2 * node + 1 its end; edges of the space lead from event to event. */
+/* The graph of events of one request type in the search space, seen through the open points: event
+ * number 2 * node is the start of a span there, 2 * node + 1 its end; edges of the space lead from
+ * event to event. */
 struct pythia__region_map {
     const struct pythia_space_type *type;
     const struct pythia_cct *seen; /* the tree of what was seen, with closed points hidden */
-    uint32_t *masked;              /* by node: the node of `seen` that it is inside of, or PYTHIA_NONE if that was not seen */
-    bool *open;                    /* by node */
-    uint32_t *first, *next;        /* edges by the event they leave: index + 1 lists */
-    uint32_t *first_in, *next_in;  /* and by the event they lead to */
-    uint32_t *from, *to;           /* by edge */
-    bool *forth, *back;            /* by event: reached from the start, and leads to the end */
+    uint32_t *masked; /* by node: the node of `seen` that it is inside of, or PYTHIA_NONE if that
+                         was not seen */
+    bool *open;       /* by node */
+    uint32_t *first, *next;       /* edges by the event they leave: index + 1 lists */
+    uint32_t *first_in, *next_in; /* and by the event they lead to */
+    uint32_t *from, *to;          /* by edge */
+    bool *forth, *back;           /* by event: reached from the start, and leads to the end */
     uint32_t *queue;
 };
 
@@ -27,12 +30,12 @@ int pythia__region_map_create(const struct pythia_space_type *type, const struct
                               struct pythia_open_points *open, struct pythia__region_map *out);
 void pythia__region_map_free(struct pythia__region_map *m);
 
-/* Mark in m->forth and m->back the events that may happen between the two events of an edge of `seen`, without any open
- * point's event between them. O(edges of the space). */
+/* Mark in m->forth and m->back the events that may happen between the two events of an edge of
+ * `seen`, without any open point's event between them. O(edges of the space). */
 void pythia__region_find(struct pythia__region_map *m, const struct pythia_edge *edge);
 
-/* After _find: does a span of this closed node begin inside the region? And how much time, on critical paths, do the
- * region's edges hold? */
+/* After _find: does a span of this closed node begin inside the region? And how much time, on
+ * critical paths, do the region's edges hold? */
 bool pythia__region_has(const struct pythia__region_map *m, uint32_t node);
 uint64_t pythia__region_time(const struct pythia__region_map *m);
 

@@ -18,7 +18,8 @@ enum { NOT_LOOKED, COUNTS, LEFT_OUT };
 struct pythia_request_types {
     struct pythia_vocabulary *vocabulary;
     struct pythia_request_type_options options;
-    uint32_t attribute, http_route, http_method, http_method_old, http_target, url_path; /* numbers of strings */
+    uint32_t attribute, http_route, http_method, http_method_old, http_target,
+        url_path;   /* numbers of strings */
     uint8_t *roots; /* by trace point */
     size_t root_capacity;
     uint32_t *names; /* scratch: patterns of the roots at hand */
@@ -30,7 +31,8 @@ struct pythia_request_types {
     } cache[CACHED];
 };
 
-int pythia_request_types_create(struct pythia_vocabulary *vocabulary, const struct pythia_request_type_options *options,
+int pythia_request_types_create(struct pythia_vocabulary *vocabulary,
+                                const struct pythia_request_type_options *options,
                                 struct pythia_request_types **out)
 {
     struct pythia_request_types *r = pythia_calloc(1, sizeof(*r));
@@ -84,11 +86,13 @@ static void add_value(struct pythia_buf *to, const struct pythia_attribute *a)
         pythia_buf_printf(to, "%" PRId64, a->integer);
 }
 
-static bool find_attribute(const struct pythia_request_types *r, const struct pythia_trace_span *span, uint32_t key,
+static bool find_attribute(const struct pythia_request_types *r,
+                           const struct pythia_trace_span *span, uint32_t key,
                            struct pythia_attribute *out)
 {
     return pythia_attributes_find(span->attributes, key, out) ||
-           pythia_attributes_find(pythia_vocabulary_resource_at(r->vocabulary, span->resource).attributes, key, out);
+           pythia_attributes_find(
+               pythia_vocabulary_resource_at(r->vocabulary, span->resource).attributes, key, out);
 }
 
 /* The value of the attribute on the first root that has it, else on the span that began first. */
@@ -103,7 +107,8 @@ static bool by_attribute(struct pythia_request_types *r, const struct pythia_tra
     const struct pythia_trace_span *first = NULL;
     for (uint32_t i = 0; i < t->count; i++) {
         const struct pythia_trace_span *span = &t->spans[i];
-        if (first && (span->start_ns > first->start_ns || (span->start_ns == first->start_ns && span->id > first->id)))
+        if (first && (span->start_ns > first->start_ns ||
+                      (span->start_ns == first->start_ns && span->id > first->id)))
             continue;
         if (find_attribute(r, span, r->attribute, &one)) {
             first = span;
@@ -158,7 +163,8 @@ static int look(struct pythia_request_types *r, uint32_t tracepoint, bool *count
         r->root_capacity = capacity;
     }
     if (r->roots[tracepoint] == NOT_LOOKED) {
-        const char *id = pythia_vocabulary_tracepoint_id(r->vocabulary, tracepoint).bytes; /* ends with a NUL */
+        const char *id =
+            pythia_vocabulary_tracepoint_id(r->vocabulary, tracepoint).bytes; /* ends with a NUL */
         r->roots[tracepoint] = COUNTS;
         for (size_t i = 0; i < r->options.left_out_count; i++)
             if (fnmatch(r->options.left_out[i], id, 0) == 0)
@@ -168,11 +174,14 @@ static int look(struct pythia_request_types *r, uint32_t tracepoint, bool *count
     return PYTHIA_OK;
 }
 
-/* The patterns of the roots, each once, in order of text; with `all` also those that do not count. */
-static int gather(struct pythia_request_types *r, const struct pythia_trace *t, bool all, size_t *count)
+/* The patterns of the roots, each once, in order of text; with `all` also those that do not count.
+ */
+static int gather(struct pythia_request_types *r, const struct pythia_trace *t, bool all,
+                  size_t *count)
 {
     size_t n = 0;
-    for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN; root = t->spans[root].next_sibling) {
+    for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN;
+         root = t->spans[root].next_sibling) {
         uint32_t tracepoint = t->spans[root].tracepoint;
         bool counts;
         if (look(r, tracepoint, &counts) != PYTHIA_OK ||
@@ -183,7 +192,8 @@ static int gather(struct pythia_request_types *r, const struct pythia_trace *t, 
         uint32_t pattern = pythia_vocabulary_tracepoint_at(r->vocabulary, tracepoint)->pattern;
         struct pythia_text text = pythia_vocabulary_text(r->vocabulary, pattern);
         size_t at = 0;
-        while (at < n && pythia_text_compare(pythia_vocabulary_text(r->vocabulary, r->names[at]), text) < 0)
+        while (at < n &&
+               pythia_text_compare(pythia_vocabulary_text(r->vocabulary, r->names[at]), text) < 0)
             at++;
         if (at < n && r->names[at] == pattern)
             continue;
@@ -198,7 +208,8 @@ static int gather(struct pythia_request_types *r, const struct pythia_trace *t, 
 static uint32_t by_roots(struct pythia_request_types *r, const struct pythia_trace *t)
 {
     size_t count = 0;
-    if (gather(r, t, false, &count) != PYTHIA_OK || (count == 0 && gather(r, t, true, &count) != PYTHIA_OK))
+    if (gather(r, t, false, &count) != PYTHIA_OK ||
+        (count == 0 && gather(r, t, true, &count) != PYTHIA_OK))
         return PYTHIA_NONE;
     uint64_t set = count;
     for (size_t i = 0; i < count; i++)
@@ -222,10 +233,13 @@ static uint32_t by_roots(struct pythia_request_types *r, const struct pythia_tra
 uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia_trace *trace)
 {
     pythia_buf_clear(&r->name);
+    r->name.failed = 0; /* memory may be there again */
     const struct pythia_trace_span *root = &trace->spans[trace->first_root];
-    bool named = (r->options.attribute && by_attribute(r, trace)) || (trace->roots == 1 && by_route(r, root));
+    bool named = (r->options.attribute && by_attribute(r, trace)) ||
+                 (trace->roots == 1 && by_route(r, root));
     if (!named)
         return by_roots(r, trace);
-    return pythia_buf_status(&r->name) == PYTHIA_OK ? pythia_vocabulary_string(r->vocabulary, pythia_buf_text(&r->name))
-                                                    : PYTHIA_NONE;
+    return pythia_buf_status(&r->name) == PYTHIA_OK
+               ? pythia_vocabulary_string(r->vocabulary, pythia_buf_text(&r->name))
+               : PYTHIA_NONE;
 }

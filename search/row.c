@@ -10,8 +10,10 @@
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
-#define OF_SERVICE  (UINT64_C(1) << 63) /* in a pair: the origin is a service, not a trace point */
-#define TEXTS_BYTES 240                 /* of one key's different texts; more are cut, with the hash of all behind */
+#define OF_SERVICE (UINT64_C(1) << 63) /* in a pair: the origin is a service, not a trace point */
+/* Of one key's different texts; more are cut, with a hash of all behind. */
+#define TEXTS_BYTES 240
+#define TEXTS_MAX   64 /* nobody reads more parts, and finding them in order takes their square */
 
 /* ---- keys ---- */
 
@@ -121,8 +123,8 @@ struct pythia_row_maker {
     struct extra *extras;
     uint32_t *resources; /* those looked at in this request */
     uint32_t *order, *scratch;
-    size_t seen_count, seen_capacity, place_capacity, extra_count, extra_capacity, resource_count, resource_capacity,
-        order_capacity, scratch_capacity;
+    size_t seen_count, seen_capacity, place_capacity, extra_count, extra_capacity, resource_count,
+        resource_capacity, order_capacity, scratch_capacity;
     struct pythia_buf joined;
 };
 
@@ -184,7 +186,8 @@ static int add_text(struct pythia_row_maker *m, struct seen *s, struct pythia_te
     for (size_t i = s->first_extra; i; i = m->extras[i - 1].next)
         if (pythia_text_equal(m->extras[i - 1].text, text))
             return PYTHIA_OK;
-    if (pythia_grow(&m->extras, &m->extra_capacity, m->extra_count, sizeof(*m->extras)) != PYTHIA_OK)
+    if (pythia_grow(&m->extras, &m->extra_capacity, m->extra_count, sizeof(*m->extras)) !=
+        PYTHIA_OK)
         return PYTHIA_ENOMEM;
     m->extras[m->extra_count++] = (struct extra){text, s->first_extra};
     s->first_extra = m->extra_count;
@@ -219,14 +222,16 @@ static int add_resource(struct pythia_row_maker *m, uint32_t number)
     for (size_t i = 0; i < m->resource_count; i++)
         if (m->resources[i] == number)
             return PYTHIA_OK;
-    if (pythia_grow(&m->resources, &m->resource_capacity, m->resource_count, sizeof(*m->resources)) != PYTHIA_OK)
+    if (pythia_grow(&m->resources, &m->resource_capacity, m->resource_count,
+                    sizeof(*m->resources)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     m->resources[m->resource_count++] = number;
     struct pythia_resource resource = pythia_vocabulary_resource_at(m->vocabulary, number);
     return add_attributes(m, resource.attributes, OF_SERVICE | (uint64_t)resource.service << 32);
 }
 
-static int gather(struct pythia_row_maker *m, const struct pythia_trace *trace, const struct pythia_critical_path *path)
+static int gather(struct pythia_row_maker *m, const struct pythia_trace *trace,
+                  const struct pythia_critical_path *path)
 {
     m->seen_count = m->extra_count = m->resource_count = 0;
     for (size_t i = 0; i < path->count; i++) {
@@ -241,37 +246,46 @@ static int gather(struct pythia_row_maker *m, const struct pythia_trace *trace, 
     return PYTHIA_OK;
 }
 
+/* The smallest text of a key that is greater than `previous`; NULL bytes stand before all. */
+static struct pythia_text next_text(const struct pythia_row_maker *m, const struct seen *s,
+                                    struct pythia_text previous)
+{
+    struct pythia_text best = {NULL, 0};
+    if (!previous.bytes || pythia_text_compare(s->text, previous) > 0)
+        best = s->text;
+    for (size_t i = s->first_extra; i; i = m->extras[i - 1].next) {
+        struct pythia_text text = m->extras[i - 1].text;
+        if ((!previous.bytes || pythia_text_compare(text, previous) > 0) &&
+            (!best.bytes || pythia_text_compare(text, best) < 0))
+            best = text;
+    }
+    return best;
+}
+
 /* The different texts of a key, in order, so that it does not matter which span came first. */
 static int join_texts(struct pythia_row_maker *m, struct seen *s)
 {
     size_t from = m->joined.size;
-    struct pythia_text previous = {NULL, 0};
-    for (uint32_t n = 0; n < s->texts; n++) { /* few: the smallest one above the one before, each time */
-        struct pythia_text best = {NULL, 0};
-        bool first = !previous.bytes || pythia_text_compare(s->text, previous) > 0;
-        if (first)
-            best = s->text;
-        for (size_t i = s->first_extra; i; i = m->extras[i - 1].next) {
-            struct pythia_text text = m->extras[i - 1].text;
-            if ((!previous.bytes || pythia_text_compare(text, previous) > 0) &&
-                (!best.bytes || pythia_text_compare(text, best) < 0))
-                best = text;
-        }
+    struct pythia_text text = {NULL, 0};
+    for (uint32_t n = 0; n < s->texts && n < TEXTS_MAX; n++) {
+        text = next_text(m, s, text);
         if (n)
             pythia_buf_putc(&m->joined, '|');
-        pythia_buf_text_add(&m->joined, best);
-        previous = best;
-        if (n > 64) /* nobody reads a value of so many parts, and n * n of them is too much work */
-            break;
+        pythia_buf_text_add(&m->joined, text);
     }
     if (pythia_buf_status(&m->joined) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    if (m->joined.size - from > TEXTS_BYTES) {
-        uint64_t hash = pythia_hash_bytes(m->joined.bytes + from, m->joined.size - from);
-        m->joined.size = from + TEXTS_BYTES;
+    if (s->texts > TEXTS_MAX || m->joined.size - from > TEXTS_BYTES) {
+        uint64_t hash = pythia_hash_bytes(s->text.bytes, s->text.size); /* a sum has no order */
+        for (size_t i = s->first_extra; i; i = m->extras[i - 1].next)
+            hash += pythia_hash_bytes(m->extras[i - 1].text.bytes, m->extras[i - 1].text.size);
+        size_t end = m->joined.size - from > TEXTS_BYTES ? from + TEXTS_BYTES : m->joined.size;
+        while (end > from && end < m->joined.size && (m->joined.bytes[end] & 0xC0) == 0x80)
+            end--; /* a character of UTF-8 is not parted */
+        m->joined.size = end;
         pythia_buf_printf(&m->joined, "...#%016llx", (unsigned long long)hash);
     }
-    s->text = (struct pythia_text){NULL, m->joined.size - from}; /* its place is known when all are joined */
+    s->text = (struct pythia_text){NULL, m->joined.size - from}; /* its place comes with the row */
     s->first_extra = from;
     return pythia_buf_status(&m->joined);
 }
@@ -297,7 +311,8 @@ static void fill_values(struct pythia_row_maker *m, struct pythia_row *row, char
         v->size = (uint32_t)s->text.size;
         v->text = text;
         if (s->text.size)
-            memcpy(text, s->text.bytes ? s->text.bytes : m->joined.bytes + s->first_extra, s->text.size);
+            memcpy(text, s->text.bytes ? s->text.bytes : m->joined.bytes + s->first_extra,
+                   s->text.size);
         text += s->text.size;
     }
 }
@@ -307,9 +322,10 @@ static int settle_texts(struct pythia_row_maker *m, size_t *text_bytes)
 {
     pythia_buf_clear(&m->joined);
     *text_bytes = 0;
+    for (size_t i = 0; i < m->seen_count; i++)
+        m->places[m->seen[i].key] = 0; /* the marks are for one request */
     for (size_t i = 0; i < m->seen_count; i++) {
         struct seen *s = &m->seen[i];
-        m->places[s->key] = 0; /* the marks are for one request */
         if (s->texts > 1 && join_texts(m, s) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         *text_bytes += s->texts ? s->text.size : 0;
@@ -320,8 +336,10 @@ static int settle_texts(struct pythia_row_maker *m, size_t *text_bytes)
 static int sort_keys(struct pythia_row_maker *m)
 {
     while (m->order_capacity < m->seen_count || m->scratch_capacity < m->seen_count)
-        if (pythia_grow(&m->order, &m->order_capacity, m->order_capacity, sizeof(*m->order)) != PYTHIA_OK ||
-            pythia_grow(&m->scratch, &m->scratch_capacity, m->scratch_capacity, sizeof(*m->scratch)) != PYTHIA_OK)
+        if (pythia_grow(&m->order, &m->order_capacity, m->order_capacity, sizeof(*m->order)) !=
+                PYTHIA_OK ||
+            pythia_grow(&m->scratch, &m->scratch_capacity, m->scratch_capacity,
+                        sizeof(*m->scratch)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     for (size_t i = 0; i < m->seen_count; i++)
         m->order[i] = (uint32_t)i;
@@ -330,7 +348,8 @@ static int sort_keys(struct pythia_row_maker *m)
 }
 
 struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pythia_trace *trace,
-                                   const struct pythia_critical_path *path, const struct pythia_shape *shape)
+                                   const struct pythia_critical_path *path,
+                                   const struct pythia_shape *shape)
 {
     size_t text_bytes = 0;
     int status = gather(m, trace, path);
@@ -339,7 +358,8 @@ struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pyth
         m->joined.failed = 0;
         return NULL;
     }
-    size_t times = shape->edge_count * sizeof(int64_t), values = m->seen_count * sizeof(struct pythia_row_value);
+    size_t times = shape->edge_count * sizeof(int64_t),
+           values = m->seen_count * sizeof(struct pythia_row_value);
     struct pythia_row *row = pythia_calloc(1, sizeof(*row) + times + values + text_bytes);
     if (!row)
         return NULL;
@@ -353,7 +373,8 @@ struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pyth
     row->duration_ns = (int64_t)(path->events[path->count - 1].at_ns - path->events[0].at_ns);
     row->shape = shape;
     for (size_t i = 0; i + 1 < path->count; i++)
-        row->times_ns[shape->slots[i]] += (int64_t)(path->events[i + 1].at_ns - path->events[i].at_ns);
+        row->times_ns[shape->slots[i]] +=
+            (int64_t)(path->events[i + 1].at_ns - path->events[i].at_ns);
     fill_values(m, row, room + times + values);
     return row;
 }

@@ -11,9 +11,9 @@
 /* A span on the path, as structure sees it. */
 struct visit {
     uint32_t tracepoint;
-    uint32_t parent;               /* a visit; visit 0 is the request */
-    uint32_t first, last, next;    /* children, in order */
-    uint64_t name, deeper;         /* hash at the level at hand, and at the one before */
+    uint32_t parent;            /* a visit; visit 0 is the request */
+    uint32_t first, last, next; /* children, in order */
+    uint64_t name, deeper;      /* hash at the level at hand, and at the one before */
 };
 
 struct pythia_shape_maker {
@@ -35,7 +35,8 @@ uint64_t pythia_shape_hash(const struct pythia_critical_path *path)
 {
     uint64_t hash = path->count;
     for (size_t i = 0; i < path->count; i++)
-        hash = pythia_hash_mix(hash, (uint64_t)path->events[i].tracepoint << 2 | path->events[i].kind);
+        hash =
+            pythia_hash_mix(hash, (uint64_t)path->events[i].tracepoint << 2 | path->events[i].kind);
     return hash;
 }
 
@@ -81,7 +82,8 @@ static int reach(void *array, size_t *capacity, size_t index, size_t size)
 /* ---- edges ---- */
 
 /* The edge of a gap, as a slot of the shape. */
-static int add_gap(struct pythia_shape_maker *m, const struct pythia_edge *edge, size_t gap, uint32_t *edge_count)
+static int add_gap(struct pythia_shape_maker *m, const struct pythia_edge *edge, size_t gap,
+                   uint32_t *edge_count)
 {
     uint32_t number = pythia_cct_edge(m->cct, edge);
     if (number == PYTHIA_NONE ||
@@ -103,9 +105,11 @@ static int add_gap(struct pythia_shape_maker *m, const struct pythia_edge *edge,
 
 static int add_point(struct pythia_shape_maker *m, uint32_t tracepoint, uint32_t *point_count)
 {
-    if (reach(&m->seen_points, &m->point_capacity, tracepoint, sizeof(*m->seen_points)) != PYTHIA_OK ||
+    if (reach(&m->seen_points, &m->point_capacity, tracepoint, sizeof(*m->seen_points)) !=
+            PYTHIA_OK ||
         reach(&m->points, &m->points_capacity, *point_count, sizeof(*m->points)) != PYTHIA_OK ||
-        reach(&m->point_counts, &m->counts_capacity, *point_count, sizeof(*m->point_counts)) != PYTHIA_OK)
+        reach(&m->point_counts, &m->counts_capacity, *point_count, sizeof(*m->point_counts)) !=
+            PYTHIA_OK)
         return PYTHIA_ENOMEM;
     if (m->seen_points[tracepoint] == 0) {
         m->points[*point_count] = tracepoint;
@@ -117,8 +121,8 @@ static int add_point(struct pythia_shape_maker *m, uint32_t tracepoint, uint32_t
 }
 
 /* Walk along the path with the calling context of each gap. */
-static int find_edges(struct pythia_shape_maker *m, const struct pythia_critical_path *path, uint32_t *edge_count,
-                      uint32_t *point_count)
+static int find_edges(struct pythia_shape_maker *m, const struct pythia_critical_path *path,
+                      uint32_t *edge_count, uint32_t *point_count)
 {
     uint32_t context = PYTHIA_CCT_ROOT;
     for (size_t i = 0; i < path->count; i++) {
@@ -148,7 +152,8 @@ static int find_edges(struct pythia_shape_maker *m, const struct pythia_critical
 
 static int add_visit(struct pythia_shape_maker *m, uint32_t parent, uint32_t tracepoint)
 {
-    if (pythia_grow(&m->visits, &m->visit_capacity, m->visit_count, sizeof(*m->visits)) != PYTHIA_OK)
+    if (pythia_grow(&m->visits, &m->visit_capacity, m->visit_count, sizeof(*m->visits)) !=
+        PYTHIA_OK)
         return PYTHIA_ENOMEM;
     uint32_t number = (uint32_t)m->visit_count++;
     m->visits[number] = (struct visit){.tracepoint = tracepoint, .parent = parent};
@@ -203,7 +208,8 @@ static int name_point(struct pythia_shape_maker *m, uint32_t tracepoint)
     return PYTHIA_OK;
 }
 
-/* Take away the last group if it repeats the one before it: of a loop one round is left. Returns the new length. */
+/* Take away the last group if it repeats the one before it: of a loop one round is left. Returns
+ * the new length. */
 static size_t fold_end(const uint64_t *names, size_t count)
 {
     for (size_t width = 1; width <= FOLD_WIDTH && 2 * width <= count; width++)
@@ -231,10 +237,12 @@ static int name_visit(struct pythia_shape_maker *m, struct visit *v, uint64_t ow
 }
 
 /* The names at every level: at level d a visit is named by what is at most d deep below it. */
-static int find_levels(struct pythia_shape_maker *m, int depth, uint64_t type_hash, struct pythia_shape *shape)
+static int find_levels(struct pythia_shape_maker *m, int depth, uint64_t type_hash,
+                       struct pythia_shape *shape)
 {
     shape->levels[0] = type_hash;
-    shape->level_count = (uint32_t)(depth + 1 < PYTHIA_SHAPE_LEVELS ? depth + 1 : PYTHIA_SHAPE_LEVELS);
+    shape->level_count =
+        (uint32_t)(depth + 1 < PYTHIA_SHAPE_LEVELS ? depth + 1 : PYTHIA_SHAPE_LEVELS);
     for (size_t i = 1; i < m->visit_count; i++) {
         if (name_point(m, m->visits[i].tracepoint) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
@@ -255,8 +263,8 @@ static int find_levels(struct pythia_shape_maker *m, int depth, uint64_t type_ha
 
 /* ---- all of it ---- */
 
-struct pythia_shape *pythia_shape_make(struct pythia_shape_maker *m, const struct pythia_critical_path *path,
-                                       uint64_t type_hash)
+struct pythia_shape *pythia_shape_make(struct pythia_shape_maker *m,
+                                       const struct pythia_critical_path *path, uint64_t type_hash)
 {
     uint32_t edges = 0, points = 0, gaps = (uint32_t)path->count - 1;
     struct pythia_shape *shape = NULL;
@@ -264,7 +272,8 @@ struct pythia_shape *pythia_shape_make(struct pythia_shape_maker *m, const struc
     if (status == PYTHIA_OK)
         depth = find_visits(m, path);
     if (depth >= 0)
-        shape = pythia_calloc(1, sizeof(*shape) + sizeof(uint32_t) * (gaps + 2 * (size_t)edges + 2 * (size_t)points));
+        shape = pythia_calloc(
+            1, sizeof(*shape) + sizeof(uint32_t) * (gaps + 2 * (size_t)edges + 2 * (size_t)points));
     if (shape) {
         uint32_t *room = (uint32_t *)(void *)(shape + 1);
         struct {

@@ -93,19 +93,22 @@ struct pythia_space_type *pythia_space_type_make(struct pythia_space *s, uint32_
     return &s->types[s->count - 1];
 }
 
-struct pythia_space_node *pythia_space_node_make(struct pythia_space_type *t, uint32_t parent, uint32_t tracepoint,
-                                                 uint32_t *node)
+struct pythia_space_node *pythia_space_node_make(struct pythia_space_type *t, uint32_t parent,
+                                                 uint32_t tracepoint, uint32_t *node)
 {
     *node = pythia_cct_child(t->cct, parent, tracepoint);
-    if (*node == PYTHIA_NONE || reach(&t->nodes, &t->node_capacity, *node, sizeof(*t->nodes)) != PYTHIA_OK)
+    if (*node == PYTHIA_NONE ||
+        reach(&t->nodes, &t->node_capacity, *node, sizeof(*t->nodes)) != PYTHIA_OK)
         return NULL;
     return &t->nodes[*node];
 }
 
-struct pythia_space_edge *pythia_space_edge_make(struct pythia_space_type *t, const struct pythia_edge *edge)
+struct pythia_space_edge *pythia_space_edge_make(struct pythia_space_type *t,
+                                                 const struct pythia_edge *edge)
 {
     uint32_t number = pythia_cct_edge(t->cct, edge);
-    if (number == PYTHIA_NONE || reach(&t->edges, &t->edge_capacity, number, sizeof(*t->edges)) != PYTHIA_OK)
+    if (number == PYTHIA_NONE ||
+        reach(&t->edges, &t->edge_capacity, number, sizeof(*t->edges)) != PYTHIA_OK)
         return NULL;
     return &t->edges[number];
 }
@@ -115,10 +118,13 @@ static uint32_t service_of(const struct pythia_space *s, const struct pythia_tra
     return pythia_vocabulary_resource_at(s->vocabulary, span->resource).service;
 }
 
-/* Count every span at its context: a walk over the forest in the order of its lists, without recursion. */
-static int add_spans(struct pythia_space *s, struct pythia_space_type *t, const struct pythia_trace *trace)
+/* Count every span at its context: a walk over the forest in the order of its lists, without
+ * recursion. */
+static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
+                     const struct pythia_trace *trace)
 {
-    if (reach(&s->node_of_span, &s->span_capacity, trace->count, sizeof(*s->node_of_span)) != PYTHIA_OK)
+    if (reach(&s->node_of_span, &s->span_capacity, trace->count, sizeof(*s->node_of_span)) !=
+        PYTHIA_OK)
         return PYTHIA_ENOMEM;
     uint32_t at = trace->first_root;
     while (at != PYTHIA_NO_SPAN) {
@@ -127,7 +133,8 @@ static int add_spans(struct pythia_space *s, struct pythia_space_type *t, const 
             span->parent == PYTHIA_NO_SPAN ? NULL : &trace->spans[span->parent];
         uint32_t above = parent ? s->node_of_span[span->parent] : PYTHIA_CCT_ROOT, node;
         struct pythia_space_node *n = pythia_space_node_make(t, above, span->tracepoint, &node);
-        if (!n || reach(&t->last_request, &t->last_capacity, node, sizeof(*t->last_request)) != PYTHIA_OK)
+        if (!n ||
+            reach(&t->last_request, &t->last_capacity, node, sizeof(*t->last_request)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         s->node_of_span[at] = node;
         n->calls++;
@@ -149,15 +156,18 @@ static int add_spans(struct pythia_space *s, struct pythia_space_type *t, const 
 }
 
 /* Count what follows what on the path, and the time spent in each context. */
-static int add_path(struct pythia_space *s, struct pythia_space_type *t, const struct pythia_critical_path *path)
+static int add_path(struct pythia_space *s, struct pythia_space_type *t,
+                    const struct pythia_critical_path *path)
 {
     uint32_t context = PYTHIA_CCT_ROOT;
     size_t depth = 0;
     for (size_t i = 0; i < path->count; i++) {
         const struct pythia_path_event *e = &path->events[i];
         if (e->kind == PYTHIA_EVENT_START) {
-            struct pythia_space_node *n = pythia_space_node_make(t, context, e->tracepoint, &context);
-            if (!n || reach(&s->entered, &s->entered_capacity, depth, sizeof(*s->entered)) != PYTHIA_OK)
+            struct pythia_space_node *n =
+                pythia_space_node_make(t, context, e->tracepoint, &context);
+            if (!n ||
+                reach(&s->entered, &s->entered_capacity, depth, sizeof(*s->entered)) != PYTHIA_OK)
                 return PYTHIA_ENOMEM;
             n->visits++;
             s->entered[depth++] = e->at_ns;
@@ -206,7 +216,8 @@ const struct pythia_space_type *pythia_space_types(const struct pythia_space *s,
 
 const struct pythia_space_type *pythia_space_type(const struct pythia_space *s, uint32_t name)
 {
-    return name < s->name_capacity && s->type_of_name[name] ? &s->types[s->type_of_name[name] - 1] : NULL;
+    return name < s->name_capacity && s->type_of_name[name] ? &s->types[s->type_of_name[name] - 1]
+                                                            : NULL;
 }
 
 static bool *flag_points(const struct pythia_space *s, bool skeleton_only)

@@ -1,9 +1,8 @@
 #include "pythia/strategy.h"
 
-#include "strategy_table.h"
-
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "strategy_table.h"
 
 static const struct pythia_strategy *const strategies[] = {
     &pythia__strategy_hierarchical,
@@ -21,7 +20,8 @@ void pythia_suggestion_clear(struct pythia_suggestion *s)
     s->reason = NULL;
 }
 
-int pythia_strategy_run(const struct pythia_strategy *strategy, const struct pythia_evidence *evidence, size_t budget,
+int pythia_strategy_run(const struct pythia_strategy *strategy,
+                        const struct pythia_evidence *evidence, size_t budget,
                         struct pythia_suggestion *out, size_t *count, struct pythia_buf *missing)
 {
     const struct pythia_diagnosis *d = evidence->diagnosis;
@@ -29,7 +29,8 @@ int pythia_strategy_run(const struct pythia_strategy *strategy, const struct pyt
         uint32_t name = d->types[i].type->name;
         if (pythia_space_type(evidence->space, name))
             continue;
-        pythia_buf_text_add(missing, pythia_vocabulary_text(pythia_space_vocabulary(evidence->space), name));
+        pythia_buf_text_add(missing,
+                            pythia_vocabulary_text(pythia_space_vocabulary(evidence->space), name));
         pythia_buf_putc(missing, '\n');
     }
     *count = 0;

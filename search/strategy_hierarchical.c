@@ -1,29 +1,28 @@
-/* One level deeper: below the edge that varies most, open the closed trace points that are called directly from what is
- * open, those first in which most of the time was spent when everything was open. (The idea, without the choice of
- * children, is that of Ates et al., "An Automated, Cross-Layer Instrumentation Framework for Diagnosing Performance Problems
- * in Distributed Applications", SoCC 2019, who draw the children at random.)
+/* One level deeper: below the edge that varies most, open the closed trace points that are called
+ * directly from what is open, those first in which most of the time was spent when everything was
+ * open. (The idea, without the choice of children, is that of Ates et al., "An Automated,
+ * Cross-Layer Instrumentation Framework for Diagnosing Performance Problems in Distributed
+ * Applications", SoCC 2019, who draw the children at random.)
  *
- * When nothing is closed there is nothing to open. Then the evidence says which of the open points a system that keeps the
- * others closed should open: those that bound the edges that vary. */
-#include "strategy_table.h"
-
+ * When nothing is closed there is nothing to open. Then the evidence says which of the open points
+ * a system that keeps the others closed should open: those that bound the edges that vary. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pythia/mem.h"
 #include "pythia/status.h"
-
 #include "region.h"
+#include "strategy_table.h"
 
-#define SHARE_MIN .05 /* edges below it are left alone */
+#define SHARE_MIN .05  /* edges below it are left alone */
 #define GROUP_MIN .001 /* groups with less of all variance, too */
 
 struct collecting {
     const struct pythia_evidence *e;
     const struct pythia_vocabulary *vocabulary;
     struct pythia_suggestion *found; /* of all groups */
-    double *worth;                   /* of each, to order them: gain in the variance of all requests */
+    double *worth; /* of each, to order them: gain in the variance of all requests */
     size_t count, capacity, worth_capacity;
 };
 
@@ -32,21 +31,44 @@ static const char *event_name(uint8_t kind)
     return kind == PYTHIA_EVENT_START ? "start" : kind == PYTHIA_EVENT_END ? "end" : "event";
 }
 
-static void add_event(const struct collecting *c, struct pythia_buf *to, uint32_t tracepoint, uint8_t kind)
+static void add_event(const struct collecting *c, struct pythia_buf *to, uint32_t tracepoint,
+                      uint8_t kind)
 {
     pythia_buf_printf(to, "the %s of ", event_name(kind));
     pythia_buf_text_add(to, pythia_vocabulary_tracepoint_id(c->vocabulary, tracepoint));
 }
 
-/* "97 % of the variance lies between the start of A and the end of B; …" */
-static char *make_reason(const struct collecting *c, const struct pythia_ranked_edge *ranked, double part, uint32_t point)
+/* "inside A", "between the end of A and the start of B" */
+static void add_edge(const struct collecting *c, struct pythia_buf *to,
+                     const struct pythia_edge *edge)
 {
-    const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(c->e->groups), ranked->edge);
+    struct pythia_text from = pythia_vocabulary_tracepoint_id(c->vocabulary, edge->from_tracepoint);
+    bool own = edge->from_tracepoint == edge->to_tracepoint;
+    if (own && edge->from_event == PYTHIA_EVENT_START && edge->to_event == PYTHIA_EVENT_END) {
+        pythia_buf_puts(to, "inside ");
+        pythia_buf_text_add(to, from);
+    } else if (own && edge->from_event == PYTHIA_EVENT_END &&
+               edge->to_event == PYTHIA_EVENT_START) {
+        pythia_buf_puts(to, "between one ");
+        pythia_buf_text_add(to, from);
+        pythia_buf_puts(to, " and the next");
+    } else {
+        pythia_buf_puts(to, "between ");
+        add_event(c, to, edge->from_tracepoint, edge->from_event);
+        pythia_buf_puts(to, " and ");
+        add_event(c, to, edge->to_tracepoint, edge->to_event);
+    }
+}
+
+/* "97 % of the variance lies between the start of A and the end of B; …" */
+static char *make_reason(const struct collecting *c, const struct pythia_ranked_edge *ranked,
+                         double part, uint32_t point)
+{
+    const struct pythia_edge *edge =
+        pythia_cct_edge_at(pythia_groups_cct(c->e->groups), ranked->edge);
     struct pythia_buf text = {0};
-    pythia_buf_printf(&text, "%.0f %% of the variance lies between ", 100 * ranked->share.share);
-    add_event(c, &text, edge->from_tracepoint, edge->from_event);
-    pythia_buf_puts(&text, " and ");
-    add_event(c, &text, edge->to_tracepoint, edge->to_event);
+    pythia_buf_printf(&text, "%.0f %% of the variance lies ", 100 * ranked->share.share);
+    add_edge(c, &text, edge);
     if (!isnan(part)) {
         pythia_buf_printf(&text, "; %.0f %% of the time there was spent in ", 100 * part);
         pythia_buf_text_add(&text, pythia_vocabulary_tracepoint_id(c->vocabulary, point));
@@ -61,8 +83,8 @@ static char *make_reason(const struct collecting *c, const struct pythia_ranked_
 }
 
 /* Take a candidate, or a better reason for one that is there. */
-static int add(struct collecting *c, size_t group, const struct pythia_ranked_edge *ranked, uint32_t point, double gain,
-               double calls, double part)
+static int add(struct collecting *c, size_t group, const struct pythia_ranked_edge *ranked,
+               uint32_t point, double gain, double calls, double part)
 {
     double worth = gain * c->e->diagnosis->groups[group].variance_share;
     struct pythia_suggestion *slot = NULL;
@@ -91,10 +113,12 @@ static int add(struct collecting *c, size_t group, const struct pythia_ranked_ed
 
 /* ---- with closed points ---- */
 
-/* A closed node of the region that is called from what is open, not from another closed node of the region. */
+/* A closed node of the region that is called from what is open, not from another closed node of the
+ * region. */
 static bool is_direct(const struct pythia__region_map *m, uint32_t node)
 {
-    return pythia__region_has(m, node) && !pythia__region_has(m, pythia_cct_parent(m->type->cct, node));
+    return pythia__region_has(m, node) &&
+           !pythia__region_has(m, pythia_cct_parent(m->type->cct, node));
 }
 
 static int look_below(struct collecting *c, size_t group, const struct pythia_ranked_edge *ranked,
@@ -109,8 +133,9 @@ static int look_below(struct collecting *c, size_t group, const struct pythia_ra
             continue;
         double part = region_ns > 0 ? (double)t->nodes[node].time_ns / region_ns : 0;
         part = part < 1 ? part : 1; /* the same context may also be outside of the region */
-        status = add(c, group, ranked, pythia_cct_tracepoint(t->cct, node), ranked->share.share * part,
-                     (double)t->nodes[node].calls / (double)t->requests, part);
+        status =
+            add(c, group, ranked, pythia_cct_tracepoint(t->cct, node), ranked->share.share * part,
+                (double)t->nodes[node].calls / (double)t->requests, part);
     }
     return status;
 }
@@ -119,7 +144,8 @@ static int look_below(struct collecting *c, size_t group, const struct pythia_ra
 
 static int mark_bounds(struct collecting *c, size_t group, const struct pythia_ranked_edge *ranked)
 {
-    const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(c->e->groups), ranked->edge);
+    const struct pythia_edge *edge =
+        pythia_cct_edge_at(pythia_groups_cct(c->e->groups), ranked->edge);
     const uint32_t points[] = {edge->from_tracepoint, edge->to_tracepoint};
     const struct pythia_group *g = &c->e->diagnosis->groups[group];
     int status = PYTHIA_OK;
@@ -131,9 +157,11 @@ static int mark_bounds(struct collecting *c, size_t group, const struct pythia_r
             for (uint32_t k = 0; k < g->rows[r]->shape->point_count; k++)
                 if (g->rows[r]->shape->points[k] == points[i])
                     visits += g->rows[r]->shape->point_counts[k];
-        bool root = pythia_cct_find(pythia_groups_cct(c->e->groups), PYTHIA_CCT_ROOT, points[i]) != PYTHIA_NONE;
+        bool root = pythia_cct_find(pythia_groups_cct(c->e->groups), PYTHIA_CCT_ROOT, points[i]) !=
+                    PYTHIA_NONE;
         if (!root) /* roots are open anyway */
-            status = add(c, group, ranked, points[i], ranked->share.share, (double)visits / (double)g->sampled, NAN);
+            status = add(c, group, ranked, points[i], ranked->share.share,
+                         (double)visits / (double)g->sampled, NAN);
     }
     return status;
 }
@@ -180,20 +208,25 @@ static bool comes_before(const struct collecting *c, size_t a, size_t b)
         return c->worth[a] > c->worth[b];
     if (c->found[a].cost_ns != c->found[b].cost_ns)
         return c->found[a].cost_ns < c->found[b].cost_ns;
-    return pythia_text_compare(pythia_vocabulary_tracepoint_id(c->vocabulary, c->found[a].tracepoint),
-                               pythia_vocabulary_tracepoint_id(c->vocabulary, c->found[b].tracepoint)) < 0;
+    return pythia_text_compare(
+               pythia_vocabulary_tracepoint_id(c->vocabulary, c->found[a].tracepoint),
+               pythia_vocabulary_tracepoint_id(c->vocabulary, c->found[b].tracepoint)) < 0;
 }
 
-static int suggest(const struct pythia_evidence *evidence, size_t budget, struct pythia_suggestion *out, size_t *count)
+static int suggest(const struct pythia_evidence *evidence, size_t budget,
+                   struct pythia_suggestion *out, size_t *count)
 {
-    struct collecting c = {.e = evidence, .vocabulary = pythia_cct_vocabulary(pythia_groups_cct(evidence->groups))};
+    struct collecting c = {
+        .e = evidence, .vocabulary = pythia_cct_vocabulary(pythia_groups_cct(evidence->groups))};
     const struct pythia_diagnosis *d = evidence->diagnosis;
     int status = PYTHIA_OK;
     for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++)
-        if (d->groups[i].status == PYTHIA_GROUP_DIAGNOSED && d->groups[i].variance_share >= GROUP_MIN)
+        if (d->groups[i].status == PYTHIA_GROUP_DIAGNOSED &&
+            d->groups[i].variance_share >= GROUP_MIN)
             status = search_group(&c, i);
     *count = 0;
-    while (status == PYTHIA_OK && *count < budget) { /* few are wanted: the best of the rest, each time */
+    while (status == PYTHIA_OK &&
+           *count < budget) { /* few are wanted: the best of the rest, each time */
         size_t best = c.count;
         for (size_t i = 0; i < c.count; i++)
             if (c.found[i].reason && (best == c.count || comes_before(&c, i, best)))
@@ -212,6 +245,7 @@ static int suggest(const struct pythia_evidence *evidence, size_t budget, struct
 
 const struct pythia_strategy pythia__strategy_hierarchical = {
     .name = "hierarchical",
-    .help = "one level of the calling context tree at a time, below the edges with the largest share",
+    .help =
+        "one level of the calling context tree at a time, below the edges with the largest share",
     .suggest = suggest,
 };

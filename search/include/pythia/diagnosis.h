@@ -11,15 +11,18 @@
 #include "pythia/rank.h"
 #include "pythia/tail_dip.h"
 
-/* What the evidence says: which requests vary, where, and with what. A pure function of the groups: no clock, no file. */
+/* What the evidence says: which requests vary, where, and with what. A pure function of the groups:
+ * no clock, no file. */
 
 struct pythia_diagnosis_options {
     enum pythia_measure measure; /* groups and edges are ranked by it */
     double alpha;                /* of every test; 0: .05 */
-    uint64_t look;               /* 0: the evidence is looked at once; t: for the t-th time, and alpha is spent over all */
-    size_t min_requests;         /* of a group, to be diagnosed; 0: 30 */
-    double min_cov;              /* below, a group does not vary; negative: none */
-    double slow_quantile;        /* of the groups' means: above, a group that does not vary is slow; 0: .95 */
+    uint64_t look; /* 0: the evidence is looked at once; t: for the t-th time, and alpha is spent
+                      over all */
+    size_t min_requests; /* of a group, to be diagnosed; 0: 30 */
+    double min_cov;      /* below, a group does not vary; negative: none */
+    double
+        slow_quantile; /* of the groups' means: above, a group that does not vary is slow; 0: .95 */
     uint64_t seed;
 };
 
@@ -33,32 +36,34 @@ enum pythia_group_status {
 /* What kind of difference it is. */
 enum pythia_cause_kind {
     PYTHIA_CAUSE_NONE,
-    PYTHIA_CAUSE_EDGE,    /* one edge, or one subtree, has most of the variance */
-    PYTHIA_CAUSE_RETRY,   /* something that most requests do once is done again */
-    PYTHIA_CAUSE_LOOP,    /* something is done more or less often */
-    PYTHIA_CAUSE_PATH,    /* something is done or not */
-    PYTHIA_CAUSE_KEY,     /* no edge stands out, a key does */
+    PYTHIA_CAUSE_EDGE,  /* one edge, or one subtree, has most of the variance */
+    PYTHIA_CAUSE_RETRY, /* something that most requests do once is done again */
+    PYTHIA_CAUSE_LOOP,  /* something is done more or less often */
+    PYTHIA_CAUSE_PATH,  /* something is done or not */
+    PYTHIA_CAUSE_KEY,   /* no edge stands out, a key does */
 };
 
 struct pythia_group {
     uint64_t id; /* of type, level and structure: the same everywhere */
     size_t type; /* index of its type */
     uint32_t level;
-    uint64_t count;  /* of all requests */
-    size_t sampled;  /* of them in the sample, which what follows `cov` is of */
+    uint64_t count; /* of all requests */
+    size_t sampled; /* of them in the sample, which what follows `cov` is of */
     double mean_ns, sd_ns, cov, p50_ns, p90_ns, p99_ns;
     double variance_share; /* of all requests of the input: within this group */
     double score;          /* by the measure */
     enum pythia_group_status status;
     enum pythia_cause_kind cause;
-    struct pythia_tail_dip dip; /* p is NaN if it was not tested; corrected for the number of groups in modes_q */
+    struct pythia_tail_dip
+        dip; /* p is NaN if it was not tested; corrected for the number of groups in modes_q */
     double modes_q;
-    struct pythia_modes modes;  /* count is 1 unless modes_q says that there are several */
+    struct pythia_modes modes;          /* count is 1 unless modes_q says that there are several */
     const struct pythia_sketch *sketch; /* of the durations of all; borrowed */
     const struct pythia_row **rows;     /* owned array of borrowed rows */
-    const struct pythia_shape *shape; /* of the most common path; borrowed */
-    struct pythia_ranking ranking; /* empty if there are too few */
-    uint32_t inclusive;   /* the deepest node of which at least half of the variance is, beyond chance; PYTHIA_CCT_ROOT: none */
+    const struct pythia_shape *shape;   /* of the most common path; borrowed */
+    struct pythia_ranking ranking;      /* empty if there are too few */
+    uint32_t inclusive; /* the deepest node of which at least half of the variance is, beyond
+                           chance; PYTHIA_CCT_ROOT: none */
     struct pythia_explanations explanations;
 };
 
@@ -72,12 +77,14 @@ struct pythia_level {
 struct pythia_type_result {
     const struct pythia_type *type; /* borrowed */
     double mean_ns, sd_ns, client_mean_ns;
-    double variance_share;      /* of all requests of the input, the difference of its mean from the others' left out */
-    double between_share;       /* at the level that was chosen: which path was taken */
-    uint32_t level;             /* chosen */
+    double variance_share; /* of all requests of the input, the difference of its mean from the
+                              others' left out */
+    double between_share;  /* at the level that was chosen: which path was taken */
+    uint32_t level;        /* chosen */
     struct pythia_level levels[PYTHIA_SHAPE_LEVELS];
     uint32_t level_count;
-    struct pythia_explanations explanations; /* of the whole type, if paths make a difference; else empty */
+    struct pythia_explanations
+        explanations; /* of the whole type, if paths make a difference; else empty */
 };
 
 struct pythia_diagnosis {
@@ -91,7 +98,8 @@ struct pythia_diagnosis {
     double alpha;               /* that was used */
 };
 
-/* Diagnose. `g` is finished and borrowed by what comes out. Returns PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
+/* Diagnose. `g` is finished and borrowed by what comes out. Returns PYTHIA_OK with *out owned, or
+ * PYTHIA_ENOMEM. */
 int pythia_diagnose(const struct pythia_groups *g, const struct pythia_diagnosis_options *options,
                     struct pythia_diagnosis **out);
 void pythia_diagnosis_destroy(struct pythia_diagnosis *d); /* d may be NULL */

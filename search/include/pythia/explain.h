@@ -9,9 +9,10 @@
 #include "pythia/rank.h"
 #include "pythia/row.h"
 
-/* Which variable goes with the difference between like requests? Asked are the key-values of the spans on their paths and
- * the paths themselves: how often each trace point was passed ("count:<trace point>"), or whether it was ("has:<trace
- * point>"). The statistics are those of association.h; here the keys are made and named. */
+/* Which variable goes with the difference between like requests? Asked are the key-values of the
+ * spans on their paths and the paths themselves: how often each trace point was passed
+ * ("count:<trace point>"), or whether it was ("has:<trace point>"). The statistics are those of
+ * association.h; here the keys are made and named. */
 
 #define PYTHIA_EXPLAIN_EDGES 8 /* of the ranking, the best; the rest of the time is one more */
 
@@ -32,15 +33,16 @@ struct pythia_profile_bin {
 };
 
 struct pythia_explanation {
-    char *name;                 /* owned: the attribute's, "@" and where it was if that is not the only place, or count:… */
+    char *name; /* owned: the attribute's, "@" and where it was if that is not the only place, or
+                   count:… */
     enum pythia_key_kind kind;
-    uint32_t tracepoint;        /* of COUNT and HAS; PYTHIA_NONE */
+    uint32_t tracepoint;                     /* of COUNT and HAS; PYTHIA_NONE */
     struct pythia_association_result result; /* its split's levels are owned by the explainer */
-    char *split;                /* owned: "is >= 3", "is in {cp-2}", "is missing"; NULL: no split */
-    double low, high;           /* the smallest and the largest value, of numbers; NaN */
+    char *split;      /* owned: "is >= 3", "is in {cp-2}", "is missing"; NULL: no split */
+    double low, high; /* the smallest and the largest value, of numbers; NaN */
     struct pythia_profile_bin profile[PYTHIA_PROFILE_BINS]; /* by value, or by mean for levels */
     size_t profile_bins;
-    bool mostly_once;           /* of COUNT: at least half of the requests pass it exactly once */
+    bool mostly_once; /* of COUNT: at least half of the requests pass it exactly once */
 };
 
 struct pythia_skipped_key {
@@ -55,14 +57,16 @@ struct pythia_explanations {
     size_t skipped_count;
     size_t asked; /* keys that were tested */
     size_t rows;  /* used: at most 512, the first by hash */
-    size_t edges; /* numbers of loadings in each result: of these edges of the ranking, and of the rest */
+    size_t edges; /* numbers of loadings in each result: of these edges of the ranking, and of the
+                     rest */
     size_t chosen[PYTHIA_EXPLAIN_EDGES];
 };
 
-/* Explain what was ranked: `rows` are those of the ranking. `seed` serves permutations and halves. Returns PYTHIA_OK with *out owned by the caller, or PYTHIA_ENOMEM. O(keys * rows * edges). */
+/* Explain what was ranked: `rows` are those of the ranking. `seed` serves permutations and halves.
+ * Returns PYTHIA_OK with *out owned by the caller, or PYTHIA_ENOMEM. O(keys * rows * edges). */
 int pythia_explain(const struct pythia_row *const *rows, const struct pythia_ranking *ranking,
-                   const struct pythia_keys *keys, const struct pythia_cct *cct, double alpha, uint64_t seed,
-                   struct pythia_explanations *out);
+                   const struct pythia_keys *keys, const struct pythia_cct *cct, double alpha,
+                   uint64_t seed, struct pythia_explanations *out);
 void pythia_explanations_free(struct pythia_explanations *x);
 
 /* Does the name of a key, "db.params.pk_1" say, look like that of an identifier? */

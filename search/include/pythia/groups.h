@@ -15,10 +15,11 @@
 #include "pythia/sketch.h"
 #include "pythia/trace.h"
 
-/* The evidence: finished traces, counted by request type and by the structure of their critical paths, with a uniform
- * sample of whole requests of each type. Counts, moments and quantiles are of all requests; what needs whole requests
- * (shares, modes, explanations) is of the sample, which is all of them up to a few thousand. Nothing depends on the order
- * in which traces are added. Memory is bounded by the number of types, not of traces. One thread at a time. */
+/* The evidence: finished traces, counted by request type and by the structure of their critical
+ * paths, with a uniform sample of whole requests of each type. Counts, moments and quantiles are of
+ * all requests; what needs whole requests (shares, modes, explanations) is of the sample, which is
+ * all of them up to a few thousand. Nothing depends on the order in which traces are added. Memory
+ * is bounded by the number of types, not of traces. One thread at a time. */
 struct pythia_groups;
 
 struct pythia_groups_options {
@@ -32,21 +33,24 @@ struct pythia_groups_options {
 struct pythia_structure {
     uint64_t name; /* hash of strings */
     uint32_t level;
-    bool whole; /* these requests have nothing deeper: at every deeper level they are a structure too */
+    bool whole; /* these requests have nothing deeper: at every deeper level they are a structure
+                   too */
     struct pythia_exact_moments moments;
     struct pythia_sketch *sketch;
 };
 
 /* All requests of one type; read it, do not change it. */
 struct pythia_type {
-    uint32_t name;                              /* number of a string */
-    uint64_t hash;                              /* of that string */
-    struct pythia_exact_moments moments, client; /* of the duration, and of what the client waited */
+    uint32_t name; /* number of a string */
+    uint64_t hash; /* of that string */
+    struct pythia_exact_moments moments,
+        client; /* of the duration, and of what the client waited */
     struct pythia_sketch *sketch;
-    struct pythia_sample *rows;                 /* of struct pythia_row, sorted by hash */
+    struct pythia_sample *rows; /* of struct pythia_row, sorted by hash */
     struct pythia_structure *structures;
     size_t structure_count;
-    uint32_t levels; /* levels 1 to levels - 1 were kept apart; at deeper ones there were too many structures */
+    uint32_t levels; /* levels 1 to levels - 1 were kept apart; at deeper ones there were too many
+                        structures */
     bool too_varied; /* that is why, and not because there is nothing deeper */
     /* for groups.c */
     size_t structure_capacity;
@@ -56,8 +60,8 @@ struct pythia_type {
 };
 
 /* `vocabulary` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia_groups_create(struct pythia_vocabulary *vocabulary, const struct pythia_groups_options *options,
-                         struct pythia_groups **out);
+int pythia_groups_create(struct pythia_vocabulary *vocabulary,
+                         const struct pythia_groups_options *options, struct pythia_groups **out);
 void pythia_groups_destroy(struct pythia_groups *g); /* g may be NULL */
 
 /* Add one request. PYTHIA_OK or PYTHIA_ENOMEM. */
@@ -67,16 +71,19 @@ int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
 int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *trace,
                            const struct pythia_critical_path *path);
 
-/* No more will be added: count what is still in caches, and sort. Call it once, before the functions below. */
+/* No more will be added: count what is still in caches, and sort. Call it once, before the
+ * functions below. */
 int pythia_groups_finish(struct pythia_groups *g);
 
 /* The types, in order of name; *count of them. Borrowed until _destroy. */
 const struct pythia_type *pythia_groups_types(const struct pythia_groups *g, size_t *count);
 const struct pythia_cct *pythia_groups_cct(const struct pythia_groups *g);
 const struct pythia_keys *pythia_groups_keys(const struct pythia_groups *g);
-const struct pythia_exact_moments *pythia_groups_moments(const struct pythia_groups *g); /* of all requests */
+const struct pythia_exact_moments *
+pythia_groups_moments(const struct pythia_groups *g); /* of all requests */
 
-/* Time on an edge and visits to it, over all requests: [pythia_cct_edges]. Borrowed until _destroy. */
+/* Time on an edge and visits to it, over all requests: [pythia_cct_edges]. Borrowed until _destroy.
+ */
 struct pythia_edge_total {
     uint64_t time_ns, visits, requests;
 };

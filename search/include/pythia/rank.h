@@ -21,14 +21,16 @@ enum pythia_measure {
 
 /* One edge of a set of requests. */
 struct pythia_ranked_edge {
-    uint32_t edge;             /* number in the tree */
-    size_t requests;           /* that passed it */
-    double repeats;            /* mean visits in a request, over all requests */
-    struct pythia_share share; /* of the duration; mean and sd are over all requests, those without it as 0 */
-    double tail_share;         /* see pythia_tail_shares, of the slowest tenth against the faster half */
-    double mode_share;         /* of the difference between the slowest mode and the rest; NaN without modes */
-    double modes_p;            /* that its time has one mode (tail_dip.h); NaN: not asked */
-    double score;              /* by the measure asked for; NaN comes last */
+    uint32_t edge;   /* number in the tree */
+    size_t requests; /* that passed it */
+    double repeats;  /* mean visits in a request, over all requests */
+    struct pythia_share
+        share; /* of the duration; mean and sd are over all requests, those without it as 0 */
+    double tail_share; /* see pythia_tail_shares, of the slowest tenth against the faster half */
+    double
+        mode_share; /* of the difference between the slowest mode and the rest; NaN without modes */
+    double modes_p; /* that its time has one mode (tail_dip.h); NaN: not asked */
+    double score;   /* by the measure asked for; NaN comes last */
 };
 
 /* Time below a node of the calling context tree: edges in it and in all nodes below it. */
@@ -52,19 +54,22 @@ struct pythia_ranking {
     size_t rows; /* used: all, or so many that the matrix stays within 8 MiB, the first by hash */
     struct pythia_ranked_edge *edges; /* owned; best first */
     size_t edge_count;
-    bool localised; /* the edge with the largest share stands out from all others, beyond chance (gate.h) */
-    struct pythia_ranked_context *contexts; /* owned; by node, each with all its ancestors but the root */
+    bool localised; /* the edge with the largest share stands out from all others, beyond chance
+                       (gate.h) */
+    struct pythia_ranked_context
+        *contexts; /* owned; by node, each with all its ancestors but the root */
     size_t context_count;
     double *times_ns; /* owned; times_ns[e * rows + i]: of edges[e] in row i */
 };
 
-/* Rank the edges of `count` >= 1 rows. Returns PYTHIA_OK with *out owned by the caller, or PYTHIA_ENOMEM.
- * O(rows * edges * depth). */
+/* Rank the edges of `count` >= 1 rows. Returns PYTHIA_OK with *out owned by the caller, or
+ * PYTHIA_ENOMEM. O(rows * edges * depth). */
 int pythia_rank(const struct pythia_row *const *rows, size_t count, const struct pythia_cct *cct,
                 const struct pythia_rank_options *options, struct pythia_ranking *out);
 void pythia_ranking_free(struct pythia_ranking *r);
 
 /* The context that a node is, in r->contexts; NULL if it is not in there. O(log contexts). */
-const struct pythia_ranked_context *pythia_ranking_context(const struct pythia_ranking *r, uint32_t node);
+const struct pythia_ranked_context *pythia_ranking_context(const struct pythia_ranking *r,
+                                                           uint32_t node);
 
 #endif

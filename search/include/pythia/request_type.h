@@ -7,25 +7,29 @@
 /* What a request asked for, told from its trace: requests of one type should behave alike. */
 struct pythia_request_types;
 
-#define PYTHIA_LEFT_OUT_DEFAULT "*/auth/tokens*" /* of OpenStack: getting a token is no part of what is asked for */
+#define PYTHIA_LEFT_OUT_DEFAULT                                                                    \
+    "*/auth/tokens*" /* of OpenStack: getting a token is no part of what is asked for */
 
 struct pythia_request_type_options {
-    const char *attribute;       /* a key whose value, on a root or else on any span, is the type; NULL: none */
-    const char *const *left_out; /* patterns (fnmatch) of the ids of root trace points that do not count; borrowed */
+    const char
+        *attribute; /* a key whose value, on a root or else on any span, is the type; NULL: none */
+    const char *const *left_out; /* patterns (fnmatch) of the ids of root trace points that do not
+                                    count; borrowed */
     size_t left_out_count;
 };
 
 /* `vocabulary` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia_request_types_create(struct pythia_vocabulary *vocabulary, const struct pythia_request_type_options *options,
+int pythia_request_types_create(struct pythia_vocabulary *vocabulary,
+                                const struct pythia_request_type_options *options,
                                 struct pythia_request_types **out);
 void pythia_request_types_destroy(struct pythia_request_types *r); /* r may be NULL */
 
-/* The type of a trace as the number of a string of the vocabulary; PYTHIA_NONE when out of memory. The first that holds:
- *   1 the value of the configured attribute;
- *   2 with one root that is an HTTP server's: "<service> <METHOD> <route>", the route templated if it is a bare path;
- *   3 the ids of the root trace points, identifiers in them replaced, each once, in order of name, " + " between them. Left
- *     out patterns do not count, unless nothing would be left.
- * O(roots), and O(spans) for an attribute that is on no root. */
+/* The type of a trace as the number of a string of the vocabulary; PYTHIA_NONE when out of memory.
+ * The first that holds: 1 the value of the configured attribute; 2 with one root that is an HTTP
+ * server's: "<service> <METHOD> <route>", the route templated if it is a bare path; 3 the ids of
+ * the root trace points, identifiers in them replaced, each once, in order of name, " + " between
+ * them. Left out patterns do not count, unless nothing would be left. O(roots), and O(spans) for an
+ * attribute that is on no root. */
 uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia_trace *trace);
 
 #endif

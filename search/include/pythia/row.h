@@ -8,15 +8,15 @@
 #include "pythia/shape.h"
 #include "pythia/trace.h"
 
-/* Which key-values there are, as numbers: an attribute at a trace point, or an attribute of the process (resource) of a
- * service. The same attribute at two trace points is two keys. */
+/* Which key-values there are, as numbers: an attribute at a trace point, or an attribute of the
+ * process (resource) of a service. The same attribute at two trace points is two keys. */
 struct pythia_keys;
 int pythia_keys_create(const struct pythia_vocabulary *vocabulary, struct pythia_keys **out);
 void pythia_keys_destroy(struct pythia_keys *k); /* k may be NULL */
 uint32_t pythia_keys_count(const struct pythia_keys *k);
 
-/* The attribute's name, and where it was: the id of the trace point or the name of the service. Borrowed from the
- * vocabulary. */
+/* The attribute's name, and where it was: the id of the trace point or the name of the service.
+ * Borrowed from the vocabulary. */
 struct pythia_text pythia_keys_attribute(const struct pythia_keys *k, uint32_t key);
 struct pythia_text pythia_keys_origin(const struct pythia_keys *k, uint32_t key);
 
@@ -41,7 +41,8 @@ struct pythia_row {
     void *holder;                     /* of the shape: for whoever made the row */
     uint32_t value_count;
     struct pythia_row_value *values; /* in rising order of key, each key once */
-    int64_t *times_ns;               /* [shape->edge_count]: time on each edge, over all its repeats; they add up to the duration */
+    int64_t *times_ns; /* [shape->edge_count]: time on each edge, over all its repeats; they add up
+                          to the duration */
 };
 
 /* Makes rows, with memory it keeps; one thread at a time. */
@@ -50,10 +51,12 @@ int pythia_row_maker_create(const struct pythia_vocabulary *vocabulary, struct p
                             struct pythia_row_maker **out);
 void pythia_row_maker_destroy(struct pythia_row_maker *m); /* m may be NULL */
 
-/* The row of a request: its times by edge, and the key-values of every span on its path. Numbers that a key has several
- * of (spans that repeat) are averaged; different texts stand beside each other, in order, with "|" between. Free the row with
- * pythia_free. NULL when out of memory. O(events + key-values on the path). */
+/* The row of a request: its times by edge, and the key-values of every span on its path. Numbers
+ * that a key has several of (spans that repeat) are averaged; different texts stand beside each
+ * other, in order, with "|" between. Free the row with pythia_free. NULL when out of memory.
+ * O(events + key-values on the path). */
 struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pythia_trace *trace,
-                                   const struct pythia_critical_path *path, const struct pythia_shape *shape);
+                                   const struct pythia_critical_path *path,
+                                   const struct pythia_shape *shape);
 
 #endif

@@ -10,20 +10,21 @@
 #include "pythia/open_points.h"
 #include "pythia/trace.h"
 
-/* The search space: which trace points there are, in which calling contexts, and what follows what on critical paths. Built
- * from fully instrumented traces, with everything open; then it says what a closed trace point would show. One calling
- * context tree for each request type; linear in the number of contexts, whatever forks and joins there are, because no path
- * is listed: only which event follows which. */
+/* The search space: which trace points there are, in which calling contexts, and what follows what
+ * on critical paths. Built from fully instrumented traces, with everything open; then it says what
+ * a closed trace point would show. One calling context tree for each request type; linear in the
+ * number of contexts, whatever forks and joins there are, because no path is listed: only which
+ * event follows which. */
 struct pythia_space;
 
 /* What is known of a node of a type's tree. */
 struct pythia_space_node {
-    uint64_t calls;     /* spans, on critical paths or not */
-    uint64_t requests;  /* that have at least one */
-    uint64_t visits;    /* on critical paths */
-    uint64_t time_ns;   /* on critical paths, what is below included */
-    bool root, entry;   /* without a parent; called by another service */
-    bool outlives;      /* at least once it went on after its parent had ended */
+    uint64_t calls;    /* spans, on critical paths or not */
+    uint64_t requests; /* that have at least one */
+    uint64_t visits;   /* on critical paths */
+    uint64_t time_ns;  /* on critical paths, what is below included */
+    bool root, entry;  /* without a parent; called by another service */
+    bool outlives;     /* at least once it went on after its parent had ended */
 };
 
 /* What is known of an edge of a type's tree. */
@@ -55,20 +56,23 @@ struct pythia_vocabulary *pythia_space_vocabulary(const struct pythia_space *s);
 int pythia_space_add(struct pythia_space *s, uint32_t type, const struct pythia_trace *trace,
                      const struct pythia_critical_path *path);
 
-/* The type of that name, made if it is new: for whoever fills a space from a file; NULL when out of memory. The counts
- * behind it grow by the two functions below. */
+/* The type of that name, made if it is new: for whoever fills a space from a file; NULL when out of
+ * memory. The counts behind it grow by the two functions below. */
 struct pythia_space_type *pythia_space_type_make(struct pythia_space *s, uint32_t name);
-struct pythia_space_node *pythia_space_node_make(struct pythia_space_type *t, uint32_t parent, uint32_t tracepoint,
-                                                 uint32_t *node);
-struct pythia_space_edge *pythia_space_edge_make(struct pythia_space_type *t, const struct pythia_edge *edge);
+struct pythia_space_node *pythia_space_node_make(struct pythia_space_type *t, uint32_t parent,
+                                                 uint32_t tracepoint, uint32_t *node);
+struct pythia_space_edge *pythia_space_edge_make(struct pythia_space_type *t,
+                                                 const struct pythia_edge *edge);
 
-/* The types, in no order, *count of them; or the one of that name, NULL if there is none. Borrowed. */
+/* The types, in no order, *count of them; or the one of that name, NULL if there is none. Borrowed.
+ */
 const struct pythia_space_type *pythia_space_types(const struct pythia_space *s, size_t *count);
 const struct pythia_space_type *pythia_space_type(const struct pythia_space *s, uint32_t name);
 
-/* Does a trace point belong to the skeleton: what has to be open for a request's duration to be seen at all? These are
- * roots, entry points of services, and whatever goes on after its parent. [tracepoints of the vocabulary] flags, owned by
- * the caller (pythia_free); NULL when out of memory. */
+/* Does a trace point belong to the skeleton: what has to be open for a request's duration to be
+ * seen at all? These are roots, entry points of services, and whatever goes on after its parent.
+ * [tracepoints of the vocabulary] flags, owned by the caller (pythia_free); NULL when out of
+ * memory. */
 bool *pythia_space_skeleton(const struct pythia_space *s);
 
 /* The trace points of the space, as flags, in the same way. */

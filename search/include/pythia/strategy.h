@@ -10,41 +10,46 @@
 #include "pythia/open_points.h"
 #include "pythia/space.h"
 
-/* Which closed trace points to open next. A strategy is a row of a table; it is given evidence and returns suggestions, and
- * throws no switch. */
+/* Which closed trace points to open next. A strategy is a row of a table; it is given evidence and
+ * returns suggestions, and throws no switch. */
 
 /* What a strategy decides from; all borrowed. */
 struct pythia_evidence {
     const struct pythia_space *space; /* NULL: not known; then all that was seen was open */
     const struct pythia_groups *groups;
     const struct pythia_diagnosis *diagnosis;
-    struct pythia_open_points *open; /* now; whatever is not in it is closed. NULL: everything was open */
-    double price_ns;                 /* of one hit of an open trace point */
+    struct pythia_open_points
+        *open;       /* now; whatever is not in it is closed. NULL: everything was open */
+    double price_ns; /* of one hit of an open trace point */
 };
 
 struct pythia_suggestion {
     uint32_t tracepoint;
-    size_t group;          /* index in the diagnosis */
-    uint32_t edge;         /* of its tree: under which it is */
-    double gain;           /* share of the group's variance that it is expected to show, 0 to 1 */
-    double cost_ns;        /* added to a request: calls * price */
-    char *reason;          /* owned: a sentence without its full stop */
+    size_t group;   /* index in the diagnosis */
+    uint32_t edge;  /* of its tree: under which it is */
+    double gain;    /* share of the group's variance that it is expected to show, 0 to 1 */
+    double cost_ns; /* added to a request: calls * price */
+    char *reason;   /* owned: a sentence without its full stop */
 };
 
 struct pythia_strategy {
     const char *name; /* "hierarchical" */
     const char *help;
-    /* Suggest at most `budget` trace points, best first, into `out`; *count of them. Each once, none that is open.
-     * PYTHIA_OK or PYTHIA_ENOMEM; what was put into `out` is to be freed either way. */
-    int (*suggest)(const struct pythia_evidence *evidence, size_t budget, struct pythia_suggestion *out, size_t *count);
+    /* Suggest at most `budget` trace points, best first, into `out`; *count of them. Each once,
+     * none that is open. PYTHIA_OK or PYTHIA_ENOMEM; what was put into `out` is to be freed either
+     * way. */
+    int (*suggest)(const struct pythia_evidence *evidence, size_t budget,
+                   struct pythia_suggestion *out, size_t *count);
 };
 
 /* All strategies, in order of preference; *count of them. */
 const struct pythia_strategy *const *pythia_strategies(size_t *count);
 
-/* The names of groups that could not be looked up in the space, because their request type is not in it, are appended to
- * `missing` (may be NULL), one a line. Otherwise as the strategy's own function. */
-int pythia_strategy_run(const struct pythia_strategy *strategy, const struct pythia_evidence *evidence, size_t budget,
+/* The names of groups that could not be looked up in the space, because their request type is not
+ * in it, are appended to `missing` (may be NULL), one a line. Otherwise as the strategy's own
+ * function. */
+int pythia_strategy_run(const struct pythia_strategy *strategy,
+                        const struct pythia_evidence *evidence, size_t budget,
                         struct pythia_suggestion *out, size_t *count, struct pythia_buf *missing);
 
 void pythia_suggestion_clear(struct pythia_suggestion *s);

@@ -1,0 +1,193 @@
+#include "pythia/request_type.h"
+#include "requests.h"
+
+static const char *const tokens[] = {PYTHIA_LEFT_OUT_DEFAULT, "health*"};
+
+static struct pythia_request_types *namer(struct requests *r,
+                                          const struct pythia_request_type_options *options)
+{
+    struct pythia_request_types *types = NULL;
+    assert_int_equal(pythia_request_types_create(r->vocabulary, options, &types), PYTHIA_OK);
+    return types;
+}
+
+static void assert_type_of(struct requests *r, struct pythia_request_types *types,
+                           const char *request, const char *wanted)
+{
+    uint32_t type = pythia_request_type(types, requests_trace(r, 0, request));
+    assert_int_not_equal(type, PYTHIA_NONE);
+    assert_string_equal(pythia_vocabulary_text(r->vocabulary, type).bytes, wanted);
+}
+
+/* The type of one request, by whoever has seen no other. */
+static void assert_type(const struct pythia_request_type_options *options, const char *request,
+                        const char *wanted)
+{
+    struct requests r;
+    requests_begin(&r);
+    struct pythia_request_types *types = namer(&r, options);
+    for (int again = 0; again < 2; again++)
+        assert_type_of(&r, types, request, wanted);
+    pythia_request_types_destroy(types);
+    requests_end(&r);
+}
+
+static const struct pythia_request_type_options plain = {.left_out = tokens, .left_out_count = 2};
+
+static void the_roots_are_the_type_each_once_in_order_of_name(void **state)
+{
+    assert_type(&plain, "api:list{1}", "api:list");
+    assert_type(&plain, "b:two{1} 5 a:one{1 c:three{1}} 5 b:two{1}", "a:one + b:two");
+    assert_type(&plain, "*api:ping", "api:ping");
+    assert_type(&plain, "web:/users/17/posts{1}", "web:/users/{id}/posts");
+}
+
+static void identifiers_in_ids_that_a_source_made_are_replaced(void **state)
+{
+    struct requests r;
+    requests_begin(&r);
+    struct pythia_request_types *types = namer(&r, &plain);
+    const char *const ids[] = {"web:GET /users/17", "web:GET /users/4711"};
+    for (size_t i = 0; i < 2; i++) {
+        struct pythia_trace_span root = {.parent = PYTHIA_NO_SPAN,
+                                         .first_child = PYTHIA_NO_SPAN,
+                                         .next_sibling = PYTHIA_NO_SPAN};
+        root.tracepoint =
+            pythia_vocabulary_tracepoint_of_id(r.vocabulary, pythia_text_of(ids[i]), 0, 0);
+        struct pythia_trace trace = {.spans = &root, .count = 1, .roots = 1};
+        uint32_t type = pythia_request_type(types, &trace);
+        assert_string_equal(pythia_vocabulary_text(r.vocabulary, type).bytes,
+                            "web:GET /users/{id}");
+    }
+    pythia_request_types_destroy(types);
+    requests_end(&r);
+}
+
+static void what_is_left_out_does_not_count_unless_nothing_would_be_left(void **state)
+{
+    assert_type(&plain, "keystone:POST/v3/auth/tokens{1} nova:create{1}", "nova:create");
+    assert_type(&plain, "health:check{1} nova:create{1} health:check{1}", "nova:create");
+    assert_type(&plain, "health:check{1} keystone:POST/v3/auth/tokens{1}",
+                "health:check + keystone:POST/v3/auth/tokens");
+    assert_type(&(struct pythia_request_type_options){0}, "health:check{1} nova:create{1}",
+                "health:check + nova:create");
+    assert_type(&plain, "nova:create{1 health:check{1}}", "nova:create"); /* of roots only */
+}
+
+static void one_http_root_is_its_service_method_and_route(void **state)
+{
+    const struct {
+        const char *request, *type;
+    } cases[] = {
+        {"shop:GET(http.route=/users/:id,http.request.method=GET){1}", "shop GET /users/:id"},
+        {"shop:x(http.route=/a,http.method=POST){1}", "shop POST /a"}, /* its name before 2023 */
+        {"shop:x(http.route=/a,http.method=PUT,http.request.method=GET){1}", "shop GET /a"},
+        {"shop:x(http.target=/users/17?page=2,http.method=GET){1}", "shop GET /users/{id}"},
+        {"shop:x(url.path=/users/17,http.method=GET){1}", "shop GET /users/{id}"},
+        {"shop:x(url.path=/users,http.method=GET){1}", "shop GET /users"},
+        {"shop:x(url.path=/b/17,http.target=/a/17,http.route=/r/17,http.method=GET){1}",
+         "shop GET /r/17"}, /* a route is a template already */
+        {"x(http.route=/a,http.method=GET){1}", "GET /a"},
+        /* and what is not enough for that */
+        {"shop:x(http.route=/a){1}", "shop:x"},
+        {"shop:x(http.method=GET){1}", "shop:x"},
+        {"shop:x(http.route=17,http.method=GET){1}", "shop:x"},
+        {"shop:x(http.route=/a,http.method=7){1}", "shop:x"},
+        {"shop:x{1 shop:y(http.route=/a,http.method=GET){1}}", "shop:x"},
+        {"shop:x(http.route=/a,http.method=GET){1} shop:y{1}", "shop:x + shop:y"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_type(&plain, cases[i].request, cases[i].type);
+}
+
+static void the_configured_attribute_comes_first(void **state)
+{
+    struct pythia_request_type_options by_kind = plain;
+    by_kind.attribute = "kind";
+    const struct {
+        const char *request, *type;
+    } cases[] = {
+        {"a:x(kind=buy,http.route=/a,http.method=GET){1}", "buy"},
+        {"a:x{1} 1 a:y(kind=buy){1 a:z(kind=sell){1}} 1 a:w(kind=look){1}", "buy"}, /* a root */
+        {"a:x{1 b:y{1 b:z(kind=first){1}} c:z(kind=second){1}}",
+         "first"}, /* else what began first */
+        {"a:x{3 c:z(kind=late){1}} a:y{1}", "late"},
+        {"a:x[kind=canary]{1}", "canary"}, /* of the process */
+        {"a:x(kind=3){1}", "3"},
+        {"a:x(kind=-2.5){1}", "-2.5"},
+        {"a:x(kind=true){1}", "true"},
+        {"a:x(kind=false){1}", "false"},
+        {"a:x(other=3){1}", "a:x"}, /* it is nowhere */
+        {"a:x(http.route=/a,http.method=GET){1}", "a GET /a"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_type(&by_kind, cases[i].request, cases[i].type);
+}
+
+/* More sets of roots than are remembered, in turn. */
+static void many_types_are_kept_apart(void **state)
+{
+    struct requests r;
+    requests_begin(&r);
+    struct pythia_request_types *types = namer(&r, &plain);
+    char request[64], wanted[64];
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < 1500; i++) {
+            snprintf(request, sizeof(request), "b%d:x{1} a%d:y{1}", i / 40, i % 40);
+            snprintf(wanted, sizeof(wanted), "a%d:y + b%d:x", i % 40, i / 40);
+            assert_type_of(&r, types, request, wanted);
+        }
+    pythia_request_types_destroy(types);
+    requests_end(&r);
+}
+
+/* Each allocation fails in turn; with memory again the same namer gives the type. */
+static void without_memory_there_is_no_type_and_with_it_there_is(void **state)
+{
+    const struct {
+        struct pythia_request_type_options options;
+        const char *request, *type;
+    } cases[] = {
+        {plain, "b:two{1} 5 a:one{1}", "a:one + b:two"},
+        {plain, "shop:x(http.target=/users/17,http.method=GET){1}", "shop GET /users/{id}"},
+        {{.attribute = "kind"}, "a:x(kind=2.5){1}", "2.5"},
+    };
+    for (size_t i = 0; i < 3; i++) {
+        long failures = 0;
+        for (bool enough = false; !enough; failures += !enough) {
+            struct requests r;
+            struct pythia_request_types *types = NULL;
+            requests_begin(&r);
+            const struct pythia_trace *trace = requests_trace(&r, 0, cases[i].request);
+            pythia_mem_fail_after(failures);
+            int status = pythia_request_types_create(r.vocabulary, &cases[i].options, &types);
+            uint32_t type = status == PYTHIA_OK ? pythia_request_type(types, trace) : PYTHIA_NONE;
+            pythia_mem_fail_after(-1);
+            enough = type != PYTHIA_NONE;
+            if (status != PYTHIA_OK) {
+                assert_int_equal(status, PYTHIA_ENOMEM);
+                assert_null(types);
+                types = namer(&r, &cases[i].options);
+            }
+            assert_type_of(&r, types, cases[i].request, cases[i].type);
+            pythia_request_types_destroy(types);
+            requests_end(&r);
+        }
+        assert_true(failures >= 2);
+    }
+    pythia_request_types_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_roots_are_the_type_each_once_in_order_of_name),
+        cmocka_unit_test(identifiers_in_ids_that_a_source_made_are_replaced),
+        cmocka_unit_test(what_is_left_out_does_not_count_unless_nothing_would_be_left),
+        cmocka_unit_test(one_http_root_is_its_service_method_and_route),
+        cmocka_unit_test(the_configured_attribute_comes_first),
+        cmocka_unit_test(many_types_are_kept_apart),
+        cmocka_unit_test(without_memory_there_is_no_type_and_with_it_there_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

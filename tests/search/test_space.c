@@ -1,0 +1,371 @@
+#include <time.h>
+
+#include "pythia/space.h"
+#include "requests.h"
+
+struct bench {
+    struct requests r;
+    struct pythia_space *space;
+};
+
+static void begin(struct bench *b)
+{
+    requests_begin(&b->r);
+    b->space = NULL;
+    assert_int_equal(pythia_space_create(b->r.vocabulary, &b->space), PYTHIA_OK);
+}
+
+static void end(struct bench *b)
+{
+    pythia_space_destroy(b->space);
+    requests_end(&b->r);
+}
+
+static int try_trace(struct bench *b, const char *type, const struct pythia_trace *trace)
+{
+    uint32_t name = requests_string(&b->r, type);
+    return pythia_space_add(b->space, name, trace, requests_path(&b->r, trace));
+}
+
+static void add(struct bench *b, const char *type, const char *text)
+{
+    assert_int_equal(try_trace(b, type, requests_trace(&b->r, 0, text)), PYTHIA_OK);
+}
+
+static const struct pythia_space_type *type_of(struct bench *b, const char *type)
+{
+    return pythia_space_type(b->space, requests_string(&b->r, type));
+}
+
+static const struct pythia_space_node *node_of(const struct pythia_space_type *t, const char *chain)
+{
+    return &t->nodes[requests_node(t->cct, chain)];
+}
+
+static void assert_node(const struct pythia_space_type *t, const char *chain, uint64_t calls,
+                        uint64_t requests, uint64_t visits, uint64_t time_ns)
+{
+    const struct pythia_space_node *n = node_of(t, chain);
+    assert_int_equal(n->calls, calls);
+    assert_int_equal(n->requests, requests);
+    assert_int_equal(n->visits, visits);
+    assert_int_equal(n->time_ns, time_ns);
+}
+
+static void assert_edge(const struct pythia_space_type *t, const char *name, uint64_t visits,
+                        uint64_t time_ns)
+{
+    for (uint32_t e = 0; e < pythia_cct_edges(t->cct); e++)
+        if (strcmp(requests_edge(t->cct, e), name) == 0) {
+            assert_int_equal(t->edges[e].visits, visits);
+            assert_int_equal(t->edges[e].time_ns, time_ns);
+            return;
+        }
+    fail_msg("no such edge: %s", name);
+}
+
+/* ---- counts ---- */
+
+static void contexts_and_what_follows_what_are_counted(void **state)
+{
+    struct bench b;
+    begin(&b);
+    add(&b, "t", "A{10 B{100} 7 B{200 C{30} 1} 3}");
+    add(&b, "t", "A{20 C{5} 6}");
+    const struct pythia_space_type *t = type_of(&b, "t");
+    assert_int_equal(t->requests, 2);
+    assert_int_equal(pythia_cct_nodes(t->cct), 5);
+    assert_node(t, "A", 2, 2, 2, 351 + 31);
+    assert_node(t, "A/B", 2, 1, 2, 331);
+    assert_node(t, "A/B/C", 1, 1, 1, 30);
+    assert_node(t, "A/C", 1, 1, 1, 5);
+    assert_int_equal(pythia_cct_edges(t->cct), 10);
+    assert_edge(t, "A: A -> B", 1, 10);
+    assert_edge(t, "A/B: B -> /B", 1, 100);
+    assert_edge(t, "A: /B -> B", 1, 7);
+    assert_edge(t, "A/B: B -> C", 1, 200);
+    assert_edge(t, "A/B/C: C -> /C", 1, 30);
+    assert_edge(t, "A/B: /C -> /B", 1, 1);
+    assert_edge(t, "A: /B -> /A", 1, 3);
+    assert_edge(t, "A: A -> C", 1, 20);
+    assert_edge(t, "A/C: C -> /C", 1, 5);
+    assert_edge(t, "A: /C -> /A", 1, 6);
+    end(&b);
+}
+
+static void what_is_off_the_path_is_called_and_not_visited(void **state)
+{
+    struct bench b;
+    begin(&b);
+    add(&b, "t", "A{10 ~B{40 D{5}} 5 C{100} *E 20}");
+    const struct pythia_space_type *t = type_of(&b, "t");
+    assert_node(t, "A/B", 1, 1, 0, 0);
+    assert_node(t, "A/B/D", 1, 1, 0, 0);
+    assert_node(t, "A/C", 1, 1, 1, 100);
+    assert_node(t, "A/E", 1, 1, 1, 0);
+    assert_edge(t, "A: /C -> *E", 1, 0);
+    assert_edge(t, "A: *E -> /A", 1, 20);
+    end(&b);
+}
+
+static void roots_entries_and_what_outlives_its_parent_are_the_skeleton(void **state)
+{
+    struct bench b;
+    begin(&b);
+    add(&b, "t", "api:A{10 api:B{10 db:Q{5} 5} 5 ~api:K{500 api:L{5}} 20} 5 api:R{1}");
+    add(&b, "t", "api:A{10 api:S{3} 10}");
+    add(&b, "u", "api:B{5 api:K{2} 1}"); /* a root of another type; here K is no more than called */
+    const struct pythia_space_type *t = type_of(&b, "t");
+    const struct {
+        const char *chain;
+        bool root, entry, outlives;
+    } wanted[] = {{"api:A", true, false, false},
+                  {"api:A/api:B", false, false, false},
+                  {"api:A/api:B/db:Q", false, true, false},
+                  {"api:A/api:K", false, false, true},
+                  {"api:A/api:K/api:L", false, false, false},
+                  {"api:R", true, false, false},
+                  {"api:A/api:S", false, false, false}};
+    for (size_t i = 0; i < 7; i++) {
+        const struct pythia_space_node *n = node_of(t, wanted[i].chain);
+        assert_int_equal(n->root, wanted[i].root);
+        assert_int_equal(n->entry, wanted[i].entry);
+        assert_int_equal(n->outlives, wanted[i].outlives);
+    }
+    requests_trace(&b.r, 0, "api:Z{1}"); /* is known, and in no type */
+    bool *skeleton = pythia_space_skeleton(b.space), *points = pythia_space_points(b.space);
+    const struct {
+        const char *id;
+        bool skeleton, point;
+    } flags[] = {{"api:A", true, true},  {"api:B", true, true},  {"db:Q", true, true},
+                 {"api:K", true, true},  {"api:L", false, true}, {"api:R", true, true},
+                 {"api:S", false, true}, {"api:Z", false, false}};
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal(skeleton[requests_point(&b.r, flags[i].id)], flags[i].skeleton);
+        assert_int_equal(points[requests_point(&b.r, flags[i].id)], flags[i].point);
+    }
+    pythia_free(skeleton);
+    pythia_free(points);
+    end(&b);
+}
+
+/* ---- types ---- */
+
+static void types_have_trees_of_their_own(void **state)
+{
+    struct bench b;
+    char name[16];
+    size_t count;
+    begin(&b);
+    assert_null(type_of(&b, "t0"));
+    for (int i = 0; i < 200; i++) {
+        snprintf(name, sizeof(name), "t%d", i % 100);
+        add(&b, name, i < 100 ? "A{1 B{1} 1}" : "A{1 C{1} 1}");
+    }
+    pythia_space_types(b.space, &count);
+    assert_int_equal(count, 100);
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof(name), "t%d", i);
+        const struct pythia_space_type *t = type_of(&b, name);
+        assert_string_equal(pythia_vocabulary_text(b.r.vocabulary, t->name).bytes, name);
+        assert_int_equal(t->requests, 2);
+        assert_int_equal(pythia_cct_nodes(t->cct), 4);
+        assert_node(t, "A", 2, 2, 2, 6);
+    }
+    assert_ptr_equal(pythia_space_vocabulary(b.space), b.r.vocabulary);
+    pythia_space_clear(b.space);
+    pythia_space_types(b.space, &count);
+    assert_int_equal(count, 0);
+    assert_null(type_of(&b, "t7"));
+    add(&b, "t7", "A{5}");
+    assert_int_equal(type_of(&b, "t7")->requests, 1);
+    end(&b);
+    pythia_space_destroy(NULL);
+}
+
+/* What a file is read with makes what traces make. */
+static void a_space_can_be_put_together_by_hand(void **state)
+{
+    struct bench b;
+    begin(&b);
+    add(&b, "traced", "A{10 B{100} 7}");
+    struct pythia_space_type *t = pythia_space_type_make(b.space, requests_string(&b.r, "by hand"));
+    uint32_t a = requests_point(&b.r, "A"), in_b = requests_point(&b.r, "B"), node;
+    t->requests = 1;
+    *pythia_space_node_make(t, PYTHIA_CCT_ROOT, a, &node) =
+        (struct pythia_space_node){.calls = 1, .root = true, .time_ns = 117};
+    struct pythia_edge edge = {node, a, in_b, PYTHIA_EVENT_START, PYTHIA_EVENT_START};
+    pythia_space_edge_make(t, &edge)->time_ns = 10;
+    pythia_space_node_make(t, node, in_b, &node)->calls = 3;
+    assert_ptr_equal(t, pythia_space_type_make(b.space, requests_string(&b.r, "by hand")));
+    assert_node(t, "A", 1, 0, 0, 117);
+    assert_node(t, "A/B", 3, 0, 0, 0);
+    assert_edge(t, "A: A -> B", 0, 10);
+    assert_int_equal(type_of(&b, "traced")->nodes[0].calls, 0);
+    assert_node(type_of(&b, "traced"), "A/B", 1, 1, 1, 100);
+    end(&b);
+}
+
+/* ---- size and time ---- */
+
+static void put(struct bench *b, struct pythia_span span, const char *name, int number,
+                uint64_t at_ns)
+{
+    char text[32];
+    snprintf(text, sizeof(text), number < 0 ? "%s" : "%s%d", name, number);
+    span.tracepoint =
+        pythia_vocabulary_tracepoint(b->r.vocabulary, 0, 0, requests_string(&b->r, text));
+    span.start_ns = REQUESTS_BEGIN + at_ns;
+    assert_int_equal(pythia_trace_builder_add(b->r.builder, &span), PYTHIA_OK);
+}
+
+/* A root that forks work and waits for it, `count` times, one after the other; with a trace point
+ * for each, or (`same`) one for all. */
+static const struct pythia_trace *forks_and_joins(struct bench *b, int count, bool same)
+{
+    const struct pythia_trace *trace;
+    pythia_trace_builder_begin(b->r.builder, (struct pythia_trace_id){9, 9});
+    put(b, (struct pythia_span){.id = 1, .duration_ns = 1000 * count}, "A", -1, 0);
+    for (int i = 0; i < count; i++) {
+        struct pythia_trace_id link = {1, (uint64_t)i + 1};
+        uint64_t fork = pythia_span_id_fold(link.high, link.low), begin_ns = 1000 * (uint64_t)i;
+        int number = same ? -1 : i;
+        put(b,
+            (struct pythia_span){.id = fork, .parent = 1, .part = PYTHIA_PART_FORK, .link = link},
+            "F", number, begin_ns + 100);
+        put(b, (struct pythia_span){.id = 10000 + (uint64_t)i, .parent = fork, .duration_ns = 500},
+            "K", number, begin_ns + 200);
+        put(b,
+            (struct pythia_span){
+                .id = 20000 + (uint64_t)i, .parent = 1, .part = PYTHIA_PART_WAIT, .link = link},
+            "W", number, begin_ns + 300);
+        struct pythia_span stop = {.id = 20000 + (uint64_t)i,
+                                   .part = PYTHIA_PART_STOP,
+                                   .tracepoint = PYTHIA_NONE,
+                                   .start_ns = REQUESTS_BEGIN + begin_ns + 800};
+        assert_int_equal(pythia_trace_builder_add(b->r.builder, &stop), PYTHIA_OK);
+    }
+    assert_int_equal(pythia_trace_builder_finish(b->r.builder, &b->r.counts, &trace), 0);
+    return trace;
+}
+
+static size_t bytes_of(const struct pythia_space_type *t)
+{
+    return t->node_capacity * sizeof(*t->nodes) + t->edge_capacity * sizeof(*t->edges) +
+           t->last_capacity * sizeof(*t->last_request);
+}
+
+/* Each of n forks and joins has two ways through, so that a list of paths would have 2^n. */
+static void b39_forks_and_joins_take_linear_time_and_memory(void **state)
+{
+    size_t bytes[8] = {0};
+    for (int doubled = 0; doubled < 6; doubled++) {
+        int n = 64 << doubled;
+        struct bench b;
+        begin(&b);
+        const struct pythia_trace *trace = forks_and_joins(&b, n, false);
+        assert_int_equal(trace->count, 1 + 2 * n);
+        clock_t before = clock();
+        assert_int_equal(try_trace(&b, "t", trace), PYTHIA_OK);
+        double ms = 1e3 * (double)(clock() - before) / CLOCKS_PER_SEC;
+        if (n == 64)
+            assert_true(ms < 50);
+        const struct pythia_space_type *t = type_of(&b, "t");
+        /* the root, A, and K and W of each; to K and through it each time, and to the end of A: what
+         * is waited for is on the path, and the wait is not */
+        assert_int_equal(pythia_cct_nodes(t->cct), 2 + 2 * n);
+        assert_int_equal(pythia_cct_edges(t->cct), 2 * n + 1);
+        bytes[doubled] = bytes_of(t);
+        if (doubled) /* arrays grow to twice what is needed, so never to more than double and a bit */
+            assert_true(bytes[doubled] <= 2 * bytes[doubled - 1] + 1024);
+        for (int again = 0; again < 100; again++) /* and what is known takes no more */
+            assert_int_equal(try_trace(&b, "t", trace), PYTHIA_OK);
+        assert_int_equal(bytes_of(type_of(&b, "t")), bytes[doubled]);
+        assert_int_equal(pythia_cct_edges(type_of(&b, "t")->cct), 2 * n + 1);
+        end(&b);
+    }
+}
+
+static void b39_forks_of_one_trace_point_are_one_context(void **state)
+{
+    struct bench b;
+    begin(&b);
+    assert_int_equal(try_trace(&b, "t", forks_and_joins(&b, 64, true)), PYTHIA_OK);
+    const struct pythia_space_type *t = type_of(&b, "t");
+    assert_int_equal(pythia_cct_nodes(t->cct), 4);
+    assert_int_equal(t->requests, 1);
+    for (uint32_t node = 2; node < 4; node++) {
+        assert_int_equal(t->nodes[node].calls, 64);
+        assert_int_equal(t->nodes[node].requests, 1);
+    }
+    end(&b);
+}
+
+/* 100000 spans, each in the one before it: no walk may go by recursion. */
+static void a_trace_may_be_as_deep_as_it_likes(void **state)
+{
+    enum { DEEP = 100000 };
+    struct bench b;
+    const struct pythia_trace *trace;
+    begin(&b);
+    pythia_trace_builder_begin(b.r.builder, (struct pythia_trace_id){9, 9});
+    for (uint64_t i = 0; i < DEEP; i++)
+        put(&b, (struct pythia_span){.id = i + 1, .parent = i, .duration_ns = 2 * DEEP}, "A", -1,
+            i);
+    assert_int_equal(pythia_trace_builder_finish(b.r.builder, &b.r.counts, &trace), 0);
+    assert_int_equal(try_trace(&b, "t", trace), PYTHIA_OK);
+    assert_int_equal(pythia_cct_nodes(type_of(&b, "t")->cct), DEEP + 1);
+    bool *skeleton = pythia_space_skeleton(b.space);
+    assert_true(skeleton[requests_point(&b.r, "A")]);
+    pythia_free(skeleton);
+    end(&b);
+}
+
+/* ---- failures ---- */
+
+static void a_failed_allocation_is_told_and_leaves_nothing(void **state)
+{
+    struct bench b;
+    struct pythia_space *none = NULL;
+    begin(&b);
+    pythia_mem_fail_after(0);
+    assert_int_equal(pythia_space_create(b.r.vocabulary, &none), PYTHIA_ENOMEM);
+    assert_null(pythia_space_skeleton(b.space));
+    assert_null(pythia_space_points(b.space));
+    pythia_mem_fail_after(-1);
+    assert_null(none);
+    end(&b);
+    long failures = 0;
+    for (int status = PYTHIA_ENOMEM; status != PYTHIA_OK; failures += status != PYTHIA_OK) {
+        begin(&b);
+        uint32_t type = requests_string(&b.r, "t");
+        const struct pythia_trace *trace =
+            requests_trace(&b.r, 0, "A{10 B{100} 7 *D 8 B{200 C{30} 1} 3}");
+        const struct pythia_critical_path *path = requests_path(&b.r, trace);
+        pythia_mem_fail_after(failures);
+        status = pythia_space_add(b.space, type, trace, path);
+        pythia_mem_fail_after(-1);
+        assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM);
+        assert_int_equal(pythia_space_add(b.space, type, trace, path), PYTHIA_OK);
+        assert_int_equal(pythia_cct_nodes(type_of(&b, "t")->cct), 5);
+        assert_true(node_of(type_of(&b, "t"), "A/B")->visits >= 2);
+        end(&b);
+    }
+    assert_true(failures > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contexts_and_what_follows_what_are_counted),
+        cmocka_unit_test(what_is_off_the_path_is_called_and_not_visited),
+        cmocka_unit_test(roots_entries_and_what_outlives_its_parent_are_the_skeleton),
+        cmocka_unit_test(types_have_trees_of_their_own),
+        cmocka_unit_test(a_space_can_be_put_together_by_hand),
+        cmocka_unit_test(b39_forks_and_joins_take_linear_time_and_memory),
+        cmocka_unit_test(b39_forks_of_one_trace_point_are_one_context),
+        cmocka_unit_test(a_trace_may_be_as_deep_as_it_likes),
+        cmocka_unit_test(a_failed_allocation_is_told_and_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
