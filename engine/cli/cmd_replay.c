@@ -6,13 +6,12 @@
 #include <jansson.h>
 
 #include "command.h"
-#include "space_traces.h"
-
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/report.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
+#include "space_traces.h"
 
 #define POINTS_MAX 64
 
@@ -27,32 +26,36 @@ struct settings {
 #define OPTION(member) offsetof(struct settings, member)
 
 static const struct pythia_option options[] = {
-    {"format", 'f', PYTHIA_OPTION_CHOICE, NULL, "text", "text|json|markdown|html", 0, 0, OPTION(format),
-     "Form of the report"},
-    {"output", 'o', PYTHIA_OPTION_TEXT, "FILE", NULL, NULL, 0, 0, OPTION(output),
-     "Write the report to a file, wholly or not at all (default standard output)"},
-    {"rank-by", 0, PYTHIA_OPTION_CHOICE, NULL, "share", "share|variance|cov|modes|tail|slow", 0, 0, OPTION(rank_by),
-     "What to rank groups and edges by: share of the variance, variance, coefficient of variation, several modes, the slowest "
-     "tenth, or the mean"},
-    {"min-requests", 0, PYTHIA_OPTION_INTEGER, "N", "30", NULL, 3, 1e9, OPTION(min_requests),
-     "Requests that a group needs to be diagnosed"},
-    {"min-cov", 0, PYTHIA_OPTION_REAL, "R", "0.05", NULL, 0, 1e9, OPTION(min_cov),
-     "Coefficient of variation below which a group does not vary"},
-    {"alpha", 0, PYTHIA_OPTION_REAL, "P", "0.05", NULL, 1e-12, .5, OPTION(alpha),
-     "Rate of false findings that is accepted"},
-    {"rows", 0, PYTHIA_OPTION_INTEGER, "N", "2048", NULL, 64, 1e6, OPTION(rows),
-     "Whole requests of a type that are kept for shares, modes and explanations; counts and quantiles are of all"},
-    {"space", 0, PYTHIA_OPTION_TEXT, "FILE", NULL, NULL, 0, 0, OPTION(space),
-     "Search space, from pythia space build; without it, the traces themselves say what could be opened"},
-    {"open", 0, PYTHIA_OPTION_TEXT, "FILE|skeleton", NULL, NULL, 0, 0, OPTION(open),
-     "Hide all trace points but those in a file (one id or pattern a line), or but the skeleton of the search space"},
-    {"points", 0, PYTHIA_OPTION_INTEGER, "N", "3", NULL, 0, POINTS_MAX, OPTION(points), "Trace points to suggest at most"},
-    {"strategy", 0, PYTHIA_OPTION_CHOICE, NULL, "hierarchical", "hierarchical", 0, 0, OPTION(strategy),
-     "How to choose them"},
-    {"price-ns", 0, PYTHIA_OPTION_REAL, "NS", "1000", NULL, 0, 1e12, OPTION(price_ns),
-     "Cost of one hit of an open trace point"},
-    {"seed", 0, PYTHIA_OPTION_INTEGER, "N", "1", NULL, 0, 9e15, OPTION(seed), "Seed of permutations and jitter"},
-    PYTHIA__READ_OPTIONS(struct settings),
+    PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text", OPTION(format),
+                  "Form of the report"),
+    PYTHIA_TEXT_OPTION("output", 'o', "FILE", OPTION(output),
+                       "Write the report to a file, wholly or not at all (default standard "
+                       "output)"),
+    PYTHIA_CHOICE("rank-by", 0, "share|variance|cov|modes|tail|slow", "share", OPTION(rank_by),
+                  "What to rank groups and edges by: share of the variance, variance, coefficient "
+                  "of variation, several modes, the slowest tenth, or the mean"),
+    PYTHIA_INTEGER("min-requests", 0, "N", "30", 3, 1e9, OPTION(min_requests),
+                   "Requests that a group needs to be diagnosed"),
+    PYTHIA_REAL("min-cov", 0, "R", "0.05", 0, 1e9, OPTION(min_cov),
+                "Coefficient of variation below which a group does not vary"),
+    PYTHIA_REAL("alpha", 0, "P", "0.05", 1e-12, .5, OPTION(alpha),
+                "Rate of false findings that is accepted"),
+    PYTHIA_INTEGER("rows", 0, "N", "2048", 64, 1e6, OPTION(rows),
+                   "Whole requests of a type that are kept for shares, modes and explanations; "
+                   "counts and quantiles are of all"),
+    PYTHIA_TEXT_OPTION("space", 0, "FILE", OPTION(space),
+                       "Search space, from pythia space build; without it, the traces themselves "
+                       "say what could be opened"),
+    PYTHIA_TEXT_OPTION("open", 0, "FILE|skeleton", OPTION(open),
+                       "Hide all trace points but those in a file (one id or pattern a line), or "
+                       "but the skeleton of the search space"),
+    PYTHIA_INTEGER("points", 0, "N", "3", 0, POINTS_MAX, OPTION(points),
+                   "Trace points to suggest at most"),
+    PYTHIA_CHOICE("strategy", 0, "hierarchical", "hierarchical", OPTION(strategy),
+                  "How to choose them"),
+    PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, OPTION(price_ns),
+                "Cost of one hit of an open trace point"),
+    PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OPTION(seed), "Seed of permutations and jitter"),
     {0},
 };
 
@@ -86,11 +89,13 @@ static int take_group(void *context, const struct pythia_trace *trace)
     return pythia_groups_add(r->groups, trace);
 }
 
-/* The search space: from a file, or from the traces themselves, read once before with everything open. */
+/* The search space: from a file, or from the traces themselves, read once before with everything
+ * open. */
 static int find_space(struct replay *r)
 {
     struct pythia_error why = {0};
     int status = pythia_space_create(r->reading.vocabulary, &r->space);
+    r->reading.twice = !r->s->space;
     if (status != PYTHIA_OK || !r->s->space)
         return status == PYTHIA_OK ? pythia__space_from_traces(&r->reading, r->space) : status;
     status = pythia_space_file_read(r->s->space, r->space, &why);
@@ -105,9 +110,12 @@ static int open_skeleton(struct replay *r)
 {
     bool *skeleton = pythia_space_skeleton(r->space);
     int status = skeleton ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t i = 0; skeleton && i < pythia_vocabulary_tracepoints(r->reading.vocabulary) && status == PYTHIA_OK; i++)
+    for (uint32_t i = 0; skeleton && i < pythia_vocabulary_tracepoints(r->reading.vocabulary) &&
+                         status == PYTHIA_OK;
+         i++)
         if (skeleton[i])
-            status = pythia_open_points_add(r->open, pythia_vocabulary_tracepoint_id(r->reading.vocabulary, i));
+            status = pythia_open_points_add(
+                r->open, pythia_vocabulary_tracepoint_id(r->reading.vocabulary, i));
     pythia_free(skeleton);
     return status;
 }
@@ -155,12 +163,14 @@ static int suggest(struct replay *r)
                                        .open = r->open,
                                        .price_ns = r->s->price_ns};
     struct pythia_buf missing = {0};
-    int status = pythia_strategy_run(pythia_strategies(&count)[r->s->strategy], &evidence, (size_t)r->s->points, r->next,
-                                     &r->next_count, &missing);
+    int status = pythia_strategy_run(pythia_strategies(&count)[r->s->strategy], &evidence,
+                                     (size_t)r->s->points, r->next, &r->next_count, &missing);
     for (char *line = missing.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
-        pythia_log(PYTHIA_LOG_WARNING, "The search space holds no requests of this type, so nothing can be opened for it: %s",
-                   line);
+        pythia_log(
+            PYTHIA_LOG_WARNING,
+            "The search space holds no requests of this type, so nothing can be opened for it: %s",
+            line);
     }
     pythia_buf_free(&missing);
     return status;
@@ -204,7 +214,8 @@ static int report(struct replay *r, char *const *paths, int count)
     json_t *json = pythia_report_json(&source);
     bool colour = !r->s->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
     int status =
-        json ? pythia_report_write(json, (enum pythia_report_format)r->s->format, colour, &text) : PYTHIA_ENOMEM;
+        json ? pythia_report_write(json, (enum pythia_report_format)r->s->format, colour, &text)
+             : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK)
         status = pythia__write_output(r->s->output, pythia_buf_text(&text));
     json_decref(json);
@@ -223,7 +234,9 @@ static int exit_status(const struct replay *r)
         enough += r->diagnosis->groups[i].status != PYTHIA_GROUP_TOO_FEW;
         diagnosed += r->diagnosis->groups[i].status == PYTHIA_GROUP_DIAGNOSED;
     }
-    return diagnosed > 0 ? PYTHIA__EXIT_DONE : enough > 0 ? PYTHIA__EXIT_NOTHING : PYTHIA__EXIT_TOO_FEW;
+    return diagnosed > 0 ? PYTHIA__EXIT_DONE
+           : enough > 0  ? PYTHIA__EXIT_NOTHING
+                         : PYTHIA__EXIT_TOO_FEW;
 }
 
 static int run(const void *settings, char *const *operands, int count)
@@ -239,7 +252,9 @@ static int run(const void *settings, char *const *operands, int count)
     if (status == PYTHIA_OK)
         code = exit_status(&r);
     else
-        code = status == PYTHIA_ENOMEM ? pythia__fail(status) : PYTHIA__EXIT_FAILED;
+        code = status == PYTHIA_ENOMEM   ? pythia__fail(status)
+               : status == PYTHIA_EUSAGE ? PYTHIA__EXIT_USAGE
+                                         : PYTHIA__EXIT_FAILED;
     for (size_t i = 0; i < r.next_count; i++)
         pythia_suggestion_clear(&r.next[i]);
     pythia_diagnosis_destroy(r.diagnosis);
@@ -255,12 +270,17 @@ const struct pythia__command pythia__cmd_replay = {
     .operands = "PATH...",
     .summary = "Say why requests that should be alike are not, from captured traces",
     .description =
-        "Reads captured traces, groups their requests by type and by the structure of their critical paths, and reports which "
-        "groups vary, on which edge of the path the difference arises, which key-value goes with it, and which trace points to "
+        "Reads captured traces, groups their requests by type and by the structure of their "
+        "critical paths, and reports which "
+        "groups vary, on which edge of the path the difference arises, which key-value goes with "
+        "it, and which trace points to "
         "open next to see more.\n\n"
-        "Each PATH is a file, a folder (all files in it) or - for standard input; gzip and Zstandard are unpacked, and formats "
-        "may be mixed. Records that cannot be read are told with file, line and byte, counted, and passed over.\n\n"
-        "With --open, trace points are hidden as if they had been closed when the traces were taken: what was below them hangs "
+        "Each PATH is a file, a folder (all files in it) or - for standard input; gzip and "
+        "Zstandard are unpacked, and formats "
+        "may be mixed. Records that cannot be read are told with file, line and byte, counted, and "
+        "passed over.\n\n"
+        "With --open, trace points are hidden as if they had been closed when the traces were "
+        "taken: what was below them hangs "
         "on the nearest open one above. Then the report says which of them to open next.",
     .examples = "# Why do requests of a captured workload differ?\n"
                 "pythia replay datasets/openstack/contention.jsonl.zst\n"
@@ -269,6 +289,7 @@ const struct pythia__command pythia__cmd_replay = {
                 "# A page for others\n"
                 "pythia replay --format html --output report.html traces/\n",
     .options = options,
+    .read_offset = offsetof(struct settings, read),
     .settings_size = sizeof(struct settings),
     .operands_min = 1,
     .operands_max = -1,

@@ -2,12 +2,12 @@
 #include <stddef.h>
 
 #include "command.h"
-#include "space_traces.h"
-
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/shown_text.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
+#include "space_traces.h"
 
 /* ---- space build ---- */
 
@@ -17,9 +17,8 @@ struct build_settings {
 };
 
 static const struct pythia_option build_options[] = {
-    {"output", 'o', PYTHIA_OPTION_TEXT, "FILE", NULL, NULL, 0, 0, offsetof(struct build_settings, output),
-     "File to write the search space to (default standard output)"},
-    PYTHIA__READ_OPTIONS(struct build_settings),
+    PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct build_settings, output),
+                       "File to write the search space to (default standard output)"),
     {0},
 };
 
@@ -51,13 +50,17 @@ const struct pythia__command pythia__cmd_space_build = {
     .name = "space build",
     .operands = "PATH...",
     .summary = "Make a search space from fully instrumented traces",
-    .description =
-        "Reads traces that were taken with every trace point open and writes down which trace points there are, in which "
-        "calling contexts, and which event follows which on critical paths. With that, pythia replay --space can say what a "
-        "closed trace point would show. The file grows with the number of calling contexts, not of traces.",
-    .examples = "# A search space of a whole capture\n"
-                "pythia space build --output openstack.space datasets/openstack/baseline.jsonl.zst\n",
+    .description = "Reads traces that were taken with every trace point open and writes down which "
+                   "trace points there are, in which "
+                   "calling contexts, and which event follows which on critical paths. With that, "
+                   "pythia replay --space can say what a "
+                   "closed trace point would show. The file grows with the number of calling "
+                   "contexts, not of traces.",
+    .examples =
+        "# A search space of a whole capture\n"
+        "pythia space build --output openstack.space datasets/openstack/baseline.jsonl.zst\n",
     .options = build_options,
+    .read_offset = offsetof(struct build_settings, read),
     .settings_size = sizeof(struct build_settings),
     .operands_min = 1,
     .operands_max = -1,
@@ -72,41 +75,38 @@ struct show_settings {
 };
 
 static const struct pythia_option show_options[] = {
-    {"skeleton", 0, PYTHIA_OPTION_FLAG, NULL, NULL, NULL, 0, 0, offsetof(struct show_settings, skeleton),
-     "Only list the trace points of the skeleton, one a line, as pythia replay --open takes them"},
-    {"output", 'o', PYTHIA_OPTION_TEXT, "FILE", NULL, NULL, 0, 0, offsetof(struct show_settings, output),
-     "File to write to (default standard output)"},
+    PYTHIA_FLAG("skeleton", 0, offsetof(struct show_settings, skeleton),
+                "Only list the trace points of the skeleton, one a line, as pythia replay --open "
+                "takes them"),
+    PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct show_settings, output),
+                       "File to write to (default standard output)"),
     {0},
 };
 
-static void add_name(struct pythia_buf *to, struct pythia_text name)
-{
-    for (size_t i = 0; i < name.size; i++) /* names are hostile: what moves a cursor is shown as it is written */
-        if ((unsigned char)name.bytes[i] < ' ' || name.bytes[i] == 0x7f)
-            pythia_buf_printf(to, "\\x%02x", (unsigned char)name.bytes[i]);
-        else
-            pythia_buf_putc(to, name.bytes[i]);
-}
-
 /* The nodes of a tree in the order of their names are the tree, printed from its root. */
-static int show_type(const struct pythia_space *space, const struct pythia_space_type *t, struct pythia_buf *out)
+static int show_type(const struct pythia_space *space, const struct pythia_space_type *t,
+                     struct pythia_buf *out)
 {
     const struct pythia_vocabulary *v = pythia_space_vocabulary(space);
     uint32_t *order = NULL, count = 0;
     int status = pythia_cct_sorted_nodes(t->cct, &order, &count);
     if (status != PYTHIA_OK)
         return status;
-    add_name(out, pythia_vocabulary_text(v, t->name));
-    pythia_buf_printf(out, "\n%" PRIu64 " requests, %u contexts; calls and time on the critical path are means of a request\n",
-                      t->requests, count - 1);
+    pythia_shown_add(out, pythia_vocabulary_text(v, t->name), SIZE_MAX);
+    pythia_buf_printf(
+        out,
+        "\n%" PRIu64
+        " requests, %u contexts; calls and time on the critical path are means of a request\n",
+        t->requests, count - 1);
     double requests = t->requests ? (double)t->requests : 1;
     for (uint32_t i = 0; i < count; i++) {
         if (order[i] == PYTHIA_CCT_ROOT)
             continue;
         const struct pythia_space_node *n = &t->nodes[order[i]];
         pythia_buf_printf(out, "%8.2f calls %10.3f ms  %*s", (double)n->calls / requests,
-                          (double)n->time_ns / requests / 1e6, 2 * ((int)pythia_cct_depth(t->cct, order[i]) - 1), "");
-        add_name(out, pythia_vocabulary_tracepoint_id(v, pythia_cct_tracepoint(t->cct, order[i])));
+                          (double)n->time_ns / requests / 1e6,
+                          2 * ((int)pythia_cct_depth(t->cct, order[i]) - 1), "");
+        pythia_shown_add(out, pythia_vocabulary_tracepoint_id(v, pythia_cct_tracepoint(t->cct, order[i])), SIZE_MAX);
         pythia_buf_printf(out, "%s%s%s\n", n->root ? "  [root]" : "", n->entry ? "  [entry]" : "",
                           n->outlives ? "  [outlives its parent]" : "");
     }
@@ -121,12 +121,16 @@ static int show_all(const struct pythia_space *space, struct pythia_buf *out)
     const struct pythia_space_type *types = pythia_space_types(space, &count);
     bool *skeleton = pythia_space_skeleton(space), *all = pythia_space_points(space);
     int status = skeleton && all ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t i = 0; status == PYTHIA_OK && i < pythia_vocabulary_tracepoints(pythia_space_vocabulary(space)); i++) {
+    for (uint32_t i = 0;
+         status == PYTHIA_OK && i < pythia_vocabulary_tracepoints(pythia_space_vocabulary(space));
+         i++) {
         points += all[i];
         kept += skeleton[i];
     }
-    pythia_buf_printf(out, "%zu request types, %zu trace points, %zu of them in the skeleton (marked in brackets)\n\n", count,
-                      points, kept);
+    pythia_buf_printf(
+        out,
+        "%zu request types, %zu trace points, %zu of them in the skeleton (marked in brackets)\n\n",
+        count, points, kept);
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
         status = show_type(space, &types[i], out);
     pythia_free(skeleton);
@@ -138,7 +142,8 @@ static int show_skeleton(const struct pythia_space *space, struct pythia_buf *ou
 {
     const struct pythia_vocabulary *v = pythia_space_vocabulary(space);
     bool *skeleton = pythia_space_skeleton(space);
-    for (uint32_t i = 0; skeleton && i < pythia_vocabulary_tracepoints(v); i++) /* a file lists them in order of name */
+    for (uint32_t i = 0; skeleton && i < pythia_vocabulary_tracepoints(v);
+         i++) /* a file lists them in order of name */
         if (skeleton[i]) {
             pythia_buf_text_add(out, pythia_vocabulary_tracepoint_id(v, i));
             pythia_buf_putc(out, '\n');
@@ -181,15 +186,17 @@ const struct pythia__command pythia__cmd_space_show = {
     .name = "space show",
     .operands = "FILE",
     .summary = "Show a search space",
-    .description =
-        "Prints the calling contexts of each request type as a tree, with calls and time, and marks the skeleton: the trace "
-        "points that have to stay open for a request to be seen at all. These are roots, entry points of services, and points "
-        "whose spans go on after their parents have ended.",
+    .description = "Prints the calling contexts of each request type as a tree, with calls and "
+                   "time, and marks the skeleton: the trace "
+                   "points that have to stay open for a request to be seen at all. These are "
+                   "roots, entry points of services, and points "
+                   "whose spans go on after their parents have ended.",
     .examples = "# What could be opened, and what the skeleton is\n"
                 "pythia space show openstack.space\n"
                 "# A list of open points to edit\n"
                 "pythia space show --skeleton openstack.space > open.txt\n",
     .options = show_options,
+    .read_offset = PYTHIA__READS_NOTHING,
     .settings_size = sizeof(struct show_settings),
     .operands_min = 1,
     .operands_max = 1,

@@ -1,5 +1,6 @@
 #include "help.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "pythia/log.h"
@@ -9,12 +10,13 @@
 #error "the build names the version"
 #endif
 
-static const char about[] =
-    "Finds where in a distributed system the difference between like requests comes from, which trace points would show it, "
-    "and which variable explains it.";
+static const char about[] = "Finds where in a distributed system the difference between like "
+                            "requests comes from, which trace points would show it, "
+                            "and which variable explains it.";
 
-static const char exit_statuses[] = "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, "
-                                    "3 nothing to diagnose, 4 not enough data.";
+static const char exit_statuses[] =
+    "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, "
+    "3 nothing to diagnose, 4 not enough data.";
 
 static int print(struct pythia_buf *text)
 {
@@ -50,20 +52,31 @@ static void wrap(struct pythia_buf *to, const char *text)
     pythia_buf_putc(to, '\n');
 }
 
+static void exit_line(struct pythia_buf *to)
+{
+    char line[256];
+    snprintf(line, sizeof(line), "Exit status: %s", exit_statuses);
+    pythia_buf_putc(to, '\n');
+    wrap(to, line);
+}
+
 int pythia__help_command(const struct pythia__command *c)
 {
+    struct pythia_option options[PYTHIA__OPTIONS_MAX];
     struct pythia_buf text = {0};
-    pythia_buf_printf(&text, "usage: pythia %s [OPTION...] %s\n\n%s.\n\n", c->name, c->operands, c->summary);
+    pythia_buf_printf(&text, "usage: pythia %s [OPTION...] %s\n\n%s.\n\n", c->name, c->operands,
+                      c->summary);
     wrap(&text, c->description);
     pythia_buf_puts(&text, "\nOptions\n");
-    pythia_options_help(c->options, &text);
+    pythia__options_of(c, options);
+    pythia_options_help(options, &text);
     pythia_buf_puts(&text, "  -h, --help                This help\n\nExamples\n");
     for (const char *line = c->examples; *line;) {
         size_t size = strcspn(line, "\n");
         pythia_buf_printf(&text, "  %.*s\n", (int)size, line);
         line += size + (line[size] == '\n');
     }
-    pythia_buf_printf(&text, "\nExit status: %s\n", exit_statuses);
+    exit_line(&text);
     return print(&text);
 }
 
@@ -77,7 +90,8 @@ static int help_all(void)
     pythia_buf_puts(&text, "\nCommands\n");
     for (size_t i = 0; i < count; i++)
         pythia_buf_printf(&text, "  %-14s%s\n", commands[i]->name, commands[i]->summary);
-    pythia_buf_printf(&text, "\npythia COMMAND --help says more of one. Exit status: %s\n", exit_statuses);
+    pythia_buf_puts(&text, "\npythia COMMAND --help says more of one.\n");
+    exit_line(&text);
     return print(&text);
 }
 
@@ -133,6 +147,7 @@ static void page_examples(struct pythia_buf *to, const struct pythia__command *c
 
 static void page_of_command(struct pythia_buf *to, const struct pythia__command *c)
 {
+    struct pythia_option options[PYTHIA__OPTIONS_MAX];
     page_name(to, c->name);
     pythia_buf_puts(to, "(1)\n\n# NAME\n\n");
     page_name(to, c->name);
@@ -143,7 +158,8 @@ static void page_of_command(struct pythia_buf *to, const struct pythia__command 
     pythia_buf_puts(to, "\n\n# DESCRIPTION\n\n");
     plain(to, c->description);
     pythia_buf_puts(to, "\n\n# OPTIONS\n\n");
-    pythia_options_scdoc(c->options, to);
+    pythia__options_of(c, options);
+    pythia_options_scdoc(options, to);
     page_examples(to, c);
     pythia_buf_puts(to, "# EXIT STATUS\n\n");
     plain(to, exit_statuses);
@@ -154,7 +170,8 @@ static void page_of_all(struct pythia_buf *to)
 {
     size_t count;
     const struct pythia__command *const *commands = pythia__commands(&count);
-    pythia_buf_puts(to, "pythia(1)\n\n# NAME\n\npythia - why requests that should be alike are not\n\n# SYNOPSIS\n\n"
+    pythia_buf_puts(to, "pythia(1)\n\n# NAME\n\npythia - why requests that should be alike are "
+                        "not\n\n# SYNOPSIS\n\n"
                         "*pythia* _command_ [_option_...] [_operand_...]\n\n# DESCRIPTION\n\n");
     plain(to, about);
     pythia_buf_puts(to, "\n\n# COMMANDS\n\n");
@@ -174,8 +191,10 @@ static void page_of_all(struct pythia_buf *to)
 
 static void complete_command(struct pythia_buf *to, const struct pythia__command *c)
 {
+    struct pythia_option options[PYTHIA__OPTIONS_MAX];
+    pythia__options_of(c, options);
     pythia_buf_printf(to, "    '%s')\n        case $prev in\n", c->name);
-    for (const struct pythia_option *o = c->options; o->name; o++)
+    for (const struct pythia_option *o = options; o->name; o++)
         if (o->type == PYTHIA_OPTION_CHOICE) {
             pythia_buf_printf(to, "        --%s) COMPREPLY=($(compgen -W '", o->name);
             for (const char *word = o->choices; *word; word++)
@@ -183,7 +202,7 @@ static void complete_command(struct pythia_buf *to, const struct pythia__command
             pythia_buf_puts(to, "' -- \"$cur\")); return ;;\n");
         }
     pythia_buf_puts(to, "        esac\n        words='--help");
-    for (const struct pythia_option *o = c->options; o->name; o++)
+    for (const struct pythia_option *o = options; o->name; o++)
         pythia_buf_printf(to, " --%s", o->name);
     pythia_buf_puts(to, "' ;;\n");
 }
@@ -193,17 +212,21 @@ static void complete_all(struct pythia_buf *to)
     size_t count;
     const struct pythia__command *const *commands = pythia__commands(&count);
     pythia_buf_puts(to, "# bash completion of pythia, made of its tables of commands and options\n"
-                        "_pythia()\n{\n    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words= command=\n"
+                        "_pythia()\n{\n    local cur=${COMP_WORDS[COMP_CWORD]} "
+                        "prev=${COMP_WORDS[COMP_CWORD-1]} words= command=\n"
                         "    COMPREPLY=()\n    case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n");
     for (size_t i = 0; i < count; i++)
         if (strchr(commands[i]->name, ' '))
-            pythia_buf_printf(to, "    '%s') command='%s' ;;\n", commands[i]->name, commands[i]->name);
-    pythia_buf_puts(to, "    *) command=${COMP_WORDS[1]} ;;\n    esac\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-                        "        COMPREPLY=($(compgen -W '--help --version help");
+            pythia_buf_printf(to, "    '%s') command='%s' ;;\n", commands[i]->name,
+                              commands[i]->name);
+    pythia_buf_puts(
+        to, "    *) command=${COMP_WORDS[1]} ;;\n    esac\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+            "        COMPREPLY=($(compgen -W '--help --version help");
     const char *before = "";
-    for (size_t i = 0; i < count; i++) { /* the first words, each once: those of one command stand together */
+    for (size_t i = 0; i < count;
+         i++) { /* the first words, each once: those of one command stand together */
         size_t size = strcspn(commands[i]->name, " ");
-        if (strlen(before) != size || strncmp(before, commands[i]->name, size) != 0 )
+        if (strlen(before) != size || strncmp(before, commands[i]->name, size) != 0)
             if (strncmp(before, commands[i]->name, size + 1) != 0)
                 pythia_buf_printf(to, " %.*s", (int)size, commands[i]->name);
         before = commands[i]->name;
@@ -214,14 +237,16 @@ static void complete_all(struct pythia_buf *to)
     pythia_buf_puts(to, "    space) words='build show' ;;\n    esac\n"
                         "    if [[ $cur == -* || $command == space ]]; then\n"
                         "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    else\n"
-                        "        COMPREPLY=($(compgen -f -- \"$cur\"))\n    fi\n}\ncomplete -o filenames -F _pythia pythia\n");
+                        "        COMPREPLY=($(compgen -f -- \"$cur\"))\n    fi\n}\ncomplete -o "
+                        "filenames -F _pythia pythia\n");
 }
 
 /* ---- what is asked ---- */
 
 static int unknown(const char *name)
 {
-    pythia_log(PYTHIA_LOG_ERROR, "there is no command %s (pythia --help lists what there is)", name);
+    pythia_log(PYTHIA_LOG_ERROR, "there is no command %s (pythia --help lists what there is)",
+               name);
     return PYTHIA__EXIT_USAGE;
 }
 

@@ -6,8 +6,9 @@
 
 #include "command.h"
 
-/* Does the command line ask for --version, --help, help [COMMAND], or for what the build makes pages of (help --scdoc NAME,
- * help --bash-completion)? Then it is answered on stdout, with the exit status in *code. */
+/* Does the command line ask for --version, --help, help [COMMAND], or for what the build makes
+ * pages of (help --scdoc NAME, help --bash-completion)? Then it is answered on stdout, with the
+ * exit status in *code. */
 bool pythia__help_asked(int argc, char **argv, int *code);
 
 /* Print the help of one command; returns the exit status. */

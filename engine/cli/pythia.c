@@ -1,4 +1,5 @@
-/* `pythia`: finds the command and hands over to it. Help, manual and completion are made of the same tables. */
+/* `pythia`: finds the command and hands over to it. Help, manual and completion are made of the
+ * same tables. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +9,13 @@
 
 #include "command.h"
 #include "help.h"
-
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
 static const struct pythia__command *const commands[] = {
     &pythia__cmd_replay, &pythia__cmd_space_build, &pythia__cmd_space_show,
+    &pythia__cmd_tree,   &pythia__cmd_profile,     &pythia__cmd_export,
 
 };
 
@@ -37,7 +38,8 @@ static int words_matched(const struct pythia__command *c, int argc, char **argv)
     int words = 0;
     while (*name) {
         size_t size = strcspn(name, " ");
-        if (words + 1 >= argc || strlen(argv[words + 1]) != size || memcmp(argv[words + 1], name, size) != 0)
+        if (words + 1 >= argc || strlen(argv[words + 1]) != size ||
+            memcmp(argv[words + 1], name, size) != 0)
             return 0;
         words++;
         name += size;
@@ -61,10 +63,14 @@ static int run(const struct pythia__command *c, int argc, char **argv)
         return pythia__fail(PYTHIA_ENOMEM);
     struct pythia_error why = {0};
     int first = argc, code = PYTHIA__EXIT_USAGE;
-    pythia_options_default(c->options, settings);
-    if (pythia_options_parse(c->options, settings, argc, argv, &first, &why) != PYTHIA_OK)
-        pythia_log(PYTHIA_LOG_ERROR, "%s (pythia %s --help lists the options)", why.sentence, c->name);
-    else if (argc - first < c->operands_min || (c->operands_max >= 0 && argc - first > c->operands_max))
+    struct pythia_option options[PYTHIA__OPTIONS_MAX];
+    pythia__options_of(c, options);
+    pythia_options_default(options, settings);
+    if (pythia_options_parse(options, settings, argc, argv, &first, &why) != PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_ERROR, "%s (pythia %s --help lists the options)", why.sentence,
+                   c->name);
+    else if (argc - first < c->operands_min ||
+             (c->operands_max >= 0 && argc - first > c->operands_max))
         pythia_log(PYTHIA_LOG_ERROR, "wanted: pythia %s [OPTION...] %s", c->name, c->operands);
     else
         code = c->run(settings, argv + first, argc - first);
@@ -75,8 +81,9 @@ static int run(const struct pythia__command *c, int argc, char **argv)
 int main(int argc, char **argv)
 {
     pythia_log_setup("pythia", PYTHIA_LOG_INFO);
-    gsl_set_error_handler_off();   /* its default ends the process; return codes are read instead */
-    openblas_set_num_threads(1);   /* matrices are small, and sums must not depend on how many threads there are */
+    gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
+    openblas_set_num_threads(
+        1); /* matrices are small, and sums must not depend on how many threads there are */
     if (argc < 2)
         return usage("there is no command");
     int code;

@@ -1,12 +1,52 @@
+#include <assert.h>
 #include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <uv.h>
 
 #include "command.h"
-
 #include "pythia/log.h"
 #include "pythia/status.h"
+
+#define MEMBER(member) offsetof(struct pythia__read_settings, member)
+
+static const struct pythia_option read_options[] = {
+    PYTHIA_CHOICE("input-format", 0, "auto|jaeger|osprofiler|otlp|zipkin", "auto",
+                  MEMBER(input_format),
+                  "Format of the traces; auto looks at the first bytes of each file"),
+    PYTHIA_CHOICE("latency", 0, "completion|client", "completion", MEMBER(latency),
+                  "What a request's duration is: until all its work has ended, or only what its "
+                  "client waited for"),
+    PYTHIA_FLAG("no-fold", 0, MEMBER(no_fold), "Tell requests apart by how often loops ran"),
+    PYTHIA_TEXT_OPTION("request-type-attribute", 0, "KEY", MEMBER(type_attribute),
+                       "Key-value that names the request type"),
+    {"leave-out-root", 0, PYTHIA_OPTION_TEXTS, "PATTERN", NULL, NULL, 0, 0, MEMBER(left_out),
+     "Root trace points that do not count for the request type, with * and ?; may be given several "
+     "times, and '' leaves out none (default " PYTHIA_LEFT_OUT_DEFAULT ")"},
+    PYTHIA_INTEGER("threads", 0, "N", "0", 0, 256, MEMBER(threads),
+                   "Threads; 0 is one for each processor"),
+    PYTHIA_REAL("max-expansion", 0, "N", "250", 1, 1e9, MEMBER(max_expansion),
+                "Refuse a compressed file that grows more than so many times"),
+    PYTHIA_FLAG("quiet", 'q', MEMBER(quiet),
+                "Say nothing on standard error but warnings and errors"),
+    {0},
+};
+
+void pythia__options_of(const struct pythia__command *c, struct pythia_option *table)
+{
+    size_t count = 0;
+    for (const struct pythia_option *o = c->options; o->name; o++)
+        table[count++] = *o;
+    for (const struct pythia_option *o = read_options;
+         o->name && c->read_offset != PYTHIA__READS_NOTHING; o++) {
+        table[count] = *o;
+        table[count++].offset += c->read_offset;
+    }
+    assert(count < PYTHIA__OPTIONS_MAX);
+    table[count] = (struct pythia_option){0};
+}
 
 static void on_problem(void *context, const struct pythia_error *why)
 {
@@ -22,8 +62,8 @@ static unsigned choose_threads(int64_t wanted)
     return wanted > 0 ? (unsigned)wanted : processors > 0 ? processors : 1;
 }
 
-int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_settings *settings, char *const *paths,
-                          int count)
+int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_settings *settings,
+                          char *const *paths, int count)
 {
     static const char *const formats[] = {NULL, "jaeger", "osprofiler", "otlp", "zipkin"};
     *r = (struct pythia__reading){0};
@@ -37,40 +77,71 @@ int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_s
     r->groups = (struct pythia_groups_options){
         .latency = settings->latency ? PYTHIA_LATENCY_CLIENT : PYTHIA_LATENCY_COMPLETION,
         .fold = !settings->no_fold,
-        .types = {.attribute = settings->type_attribute, .left_out = r->left_out, .left_out_count = left_out}};
+        .types = {.attribute = settings->type_attribute,
+                  .left_out = r->left_out,
+                  .left_out_count = left_out}};
     const char *format = formats[settings->input_format];
-    r->pipeline = (struct pythia_pipeline_options){.format = format ? pythia_adapter_named(format) : NULL,
-                                                   .threads = choose_threads(settings->threads),
-                                                   .expansion_max = settings->max_expansion,
-                                                   .progress = !settings->quiet && isatty(STDERR_FILENO)};
+    r->pipeline =
+        (struct pythia_pipeline_options){.format = format ? pythia_adapter_named(format) : NULL,
+                                         .threads = choose_threads(settings->threads),
+                                         .expansion_max = settings->max_expansion,
+                                         .progress = !settings->quiet && isatty(STDERR_FILENO)};
     int status = pythia_vocabulary_create(&r->vocabulary);
     if (status == PYTHIA_OK)
-        status = pythia_input_create((const char *const *)paths, (size_t)count, on_problem, r, &r->input);
+        status = pythia_input_create((const char *const *)paths, (size_t)count, on_problem, r,
+                                     &r->input);
     return status;
 }
 
 static void tell_losses(const struct pythia__reading *r)
 {
     const struct pythia_pipeline_result *in = &r->result;
-    pythia_log(PYTHIA_LOG_INFO, "Read %" PRIu64 " spans: records=%" PRIu64 ", traces=%" PRIu64 ", files=%zu, bytes=%" PRIu64,
+    pythia_log(PYTHIA_LOG_INFO,
+               "Read %" PRIu64 " spans: records=%" PRIu64 ", traces=%" PRIu64
+               ", files=%zu, bytes=%" PRIu64,
                in->counts.kept, in->counts.spans, in->counts.traces, in->files, in->bytes);
     for (size_t i = 0; i < PYTHIA_REPAIRS; i++)
         if (in->counts.repaired[i])
-            pythia_log(PYTHIA_LOG_INFO, "Repaired %s: count=%" PRIu64 " (%s)", pythia_repair_name((enum pythia_repair)i),
-                       in->counts.repaired[i], pythia_repair_help((enum pythia_repair)i));
+            pythia_log(PYTHIA_LOG_INFO, "Repaired %s: count=%" PRIu64 " (%s)",
+                       pythia_repair_name((enum pythia_repair)i), in->counts.repaired[i],
+                       pythia_repair_help((enum pythia_repair)i));
     for (size_t i = 0; i < PYTHIA_DROPS; i++)
         if (in->counts.dropped[i])
-            pythia_log(i == PYTHIA_DROP_HIDDEN ? PYTHIA_LOG_INFO : PYTHIA_LOG_WARNING, "Dropped %s: count=%" PRIu64 " (%s)",
-                       pythia_drop_name((enum pythia_drop)i), in->counts.dropped[i], pythia_drop_help((enum pythia_drop)i));
+            pythia_log(i == PYTHIA_DROP_HIDDEN ? PYTHIA_LOG_INFO : PYTHIA_LOG_WARNING,
+                       "Dropped %s: count=%" PRIu64 " (%s)", pythia_drop_name((enum pythia_drop)i),
+                       in->counts.dropped[i], pythia_drop_help((enum pythia_drop)i));
     if (in->skipped_files)
-        pythia_log(PYTHIA_LOG_INFO, "Skipped files that hold no traces: count=%zu", in->skipped_files);
+        pythia_log(PYTHIA_LOG_INFO, "Skipped files that hold no traces: count=%zu",
+                   in->skipped_files);
+}
+
+/* The first file that can be read only once; NULL: none. */
+static const char *readable_once(const struct pythia__reading *r)
+{
+    size_t count;
+    const struct pythia_input_file *files = pythia_input_files(r->input, &count);
+    for (size_t i = 0; i < count; i++)
+        if (!files[i].again)
+            return strcmp(files[i].path, "-") == 0 ? "standard input" : files[i].path;
+    return NULL;
 }
 
 int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer *consumer)
 {
+    const char *once = r->twice ? readable_once(r) : NULL;
+    if (once) {
+        pythia_log(
+            PYTHIA_LOG_ERROR,
+            "%s: cannot be read twice, for the search space and for the report: write it to a "
+            "file, or give a search space (--space)",
+            once);
+        return PYTHIA_EUSAGE;
+    }
     int status = pythia_pipeline_run(r->vocabulary, r->input, &r->pipeline, consumer, &r->result);
-    if (status == PYTHIA_OK)
+    if (status == PYTHIA_OK && !r->twice)
         tell_losses(r);
+    r->pipeline.told = r->twice;
+    r->twice = false;
     return status;
 }
 

@@ -3,7 +3,6 @@
 #define PYTHIA_CLI_SPACE_TRACES_H
 
 #include "command.h"
-
 #include "pythia/space.h"
 
 /* Read all input into an empty space. PYTHIA_OK or negative. */

@@ -1,5 +1,5 @@
-/* With one thread a decoder's sink is the taker. With more, each worker takes the next file and packs the spans it decodes
- * into batches, which the caller's thread unpacks:
+/* With one thread a decoder's sink is the taker. With more, each worker takes the next file and
+ * packs the spans it decodes into batches, which the caller's thread unpacks:
  *
  *   worker: file ─> decoder ─> batch ─┐
  *   worker: file ─> decoder ─> batch ─┴─> queue ─> caller: unpack ─> taker
@@ -49,8 +49,8 @@ static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
     d->broken++;
 }
 
-static int decode(struct decoding *d, struct pythia_vocabulary *vocabulary, struct pythia_input_stream *stream,
-                  struct pythia_error *e)
+static int decode(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                  struct pythia_input_stream *stream, struct pythia_error *e)
 {
     struct pythia_text head;
     int status = pythia_input_head(stream, &head, e);
@@ -62,14 +62,17 @@ static int decode(struct decoding *d, struct pythia_vocabulary *vocabulary, stru
             pythia_log(PYTHIA_LOG_WARNING, "%s: is empty", pythia_input_source(stream)->name);
         return PYTHIA_OK;
     }
-    const struct pythia_adapter_ops *ops = d->options->format ? d->options->format : pythia_adapter_like(head);
+    const struct pythia_adapter_ops *ops =
+        d->options->format ? d->options->format : pythia_adapter_like(head);
     if (!ops && !d->file->named) {
         d->totals.skipped_files++;
         return PYTHIA_OK;
     }
     if (!ops) {
         pythia_error_place(e, pythia_input_source(stream)->name, 0, 0);
-        return pythia_error_set(e, PYTHIA_EFORMAT, "its first bytes look like no trace format (--input-format names one)");
+        return pythia_error_set(
+            e, PYTHIA_EFORMAT,
+            "its first bytes look like no trace format (--input-format names one)");
     }
     struct pythia_adapter *adapter;
     status = ops->create(vocabulary, &adapter);
@@ -81,8 +84,10 @@ static int decode(struct decoding *d, struct pythia_vocabulary *vocabulary, stru
     return status;
 }
 
-/* Decode one file. What is wrong with it is said and counted; negative only for what ends everything. */
-static int decode_file(struct decoding *d, struct pythia_vocabulary *vocabulary, _Atomic uint64_t *read_bytes)
+/* Decode one file. What is wrong with it is said and counted; negative only for what ends
+ * everything. */
+static int decode_file(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                       _Atomic uint64_t *read_bytes)
 {
     struct pythia_error why = {0};
     struct pythia_input_stream *stream = NULL;
@@ -94,7 +99,8 @@ static int decode_file(struct decoding *d, struct pythia_vocabulary *vocabulary,
         d->totals.bytes += pythia_input_content(stream);
     pythia_input_close(stream);
     if (d->broken > BROKEN_SHOWN && !d->again)
-        pythia_log(PYTHIA_LOG_WARNING, "%s: and %zu more broken records", d->file->path, d->broken - BROKEN_SHOWN);
+        pythia_log(PYTHIA_LOG_WARNING, "%s: and %zu more broken records", d->file->path,
+                   d->broken - BROKEN_SHOWN);
     if (status == PYTHIA_OK || status == PYTHIA_ENOMEM || why.status != status)
         return status;
     d->totals.failed_files++;
@@ -115,14 +121,15 @@ static void add_totals(struct pythia__feed_totals *to, const struct pythia__feed
 
 /* ---- one thread ---- */
 
-static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace, const struct pythia_span *span)
+static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
+                   const struct pythia_span *span)
 {
     struct decoding *d = (struct decoding *)sink;
     return d->taker.take(d->taker.context, trace, span);
 }
 
-static int feed_alone(struct pythia_vocabulary *vocabulary, const struct pythia_input_file *files, size_t count,
-                      struct decoding *d, _Atomic uint64_t *read_bytes)
+static int feed_alone(struct pythia_vocabulary *vocabulary, const struct pythia_input_file *files,
+                      size_t count, struct decoding *d, _Atomic uint64_t *read_bytes)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
@@ -193,7 +200,8 @@ static int pass_on(struct worker *w)
     return status;
 }
 
-static int on_span_batched(struct pythia_sink *sink, const struct pythia_trace_id *trace, const struct pythia_span *span)
+static int on_span_batched(struct pythia_sink *sink, const struct pythia_trace_id *trace,
+                           const struct pythia_span *span)
 {
     struct worker *w = ((struct decoding *)sink)->worker;
     struct packed_span packed = {*trace, *span};
@@ -271,7 +279,8 @@ static int drain(struct shared *s, struct pythia__feed_taker taker)
     return status;
 }
 
-static int start_workers(struct shared *s, struct worker *workers, size_t count, const struct decoding *model)
+static int start_workers(struct shared *s, struct worker *workers, size_t count,
+                         const struct decoding *model)
 {
     for (size_t i = 0; i < count; i++) {
         struct worker *w = &workers[i];
@@ -309,8 +318,8 @@ static void free_batches(struct batch *list)
     }
 }
 
-static int feed_threads(struct shared *s, struct worker *workers, size_t count, const struct decoding *model,
-                        struct pythia__feed_totals *totals)
+static int feed_threads(struct shared *s, struct worker *workers, size_t count,
+                        const struct decoding *model, struct pythia__feed_totals *totals)
 {
     int status = start_workers(s, workers, count, model);
     if (status != PYTHIA_OK) {
@@ -334,14 +343,15 @@ static int feed_threads(struct shared *s, struct worker *workers, size_t count, 
 }
 
 int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
-                 const struct pythia_pipeline_options *options, bool again, struct pythia__feed_taker taker,
-                 _Atomic uint64_t *read_bytes, struct pythia__feed_totals *totals)
+                 const struct pythia_pipeline_options *options, bool again,
+                 struct pythia__feed_taker taker, _Atomic uint64_t *read_bytes,
+                 struct pythia__feed_totals *totals)
 {
     size_t count;
     const struct pythia_input_file *files = pythia_input_files(input, &count);
     struct decoding model = {.sink = {.span = on_span, .broken = on_broken},
                              .options = options,
-                             .again = again,
+                             .again = again || options->told,
                              .taker = taker};
     *totals = (struct pythia__feed_totals){0};
     size_t workers = options->threads > 1 ? options->threads - 1 : 0;
@@ -352,7 +362,8 @@ int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input
         *totals = model.totals;
         return status;
     }
-    struct shared s = {.files = files, .file_count = count, .vocabulary = vocabulary, .read_bytes = read_bytes};
+    struct shared s = {
+        .files = files, .file_count = count, .vocabulary = vocabulary, .read_bytes = read_bytes};
     struct worker *pool = pythia_calloc(workers, sizeof(*pool));
     if (!pool || uv_mutex_init(&s.lock) != 0) {
         pythia_free(pool);

@@ -18,10 +18,12 @@ struct pythia__feed_taker {
     void *context;
 };
 
-/* Decode all files of `input`. `read_bytes` counts bytes of files as they are read, for whoever shows progress. `again`: the
- * second time, what is wrong with the files has been said. PYTHIA_OK, PYTHIA_ENOMEM or what the taker returned. */
+/* Decode all files of `input`. `read_bytes` counts bytes of files as they are read, for whoever
+ * shows progress. `again`: the second time, what is wrong with the files has been said. PYTHIA_OK,
+ * PYTHIA_ENOMEM or what the taker returned. */
 int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
-                 const struct pythia_pipeline_options *options, bool again, struct pythia__feed_taker taker,
-                 _Atomic uint64_t *read_bytes, struct pythia__feed_totals *totals);
+                 const struct pythia_pipeline_options *options, bool again,
+                 struct pythia__feed_taker taker, _Atomic uint64_t *read_bytes,
+                 struct pythia__feed_totals *totals);
 
 #endif

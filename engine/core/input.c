@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
 #include <zlib.h>
 #include <zstd.h>
 
@@ -47,8 +46,11 @@ static int add_file(struct pythia_input *in, const char *path, const struct stat
     if (!copy)
         return PYTHIA_ENOMEM;
     bool regular = about && S_ISREG(about->st_mode);
-    in->files[in->count++] = (struct pythia_input_file){
-        .path = copy, .size_bytes = regular ? (uint64_t)about->st_size : 0, .named = named, .again = regular};
+    in->files[in->count++] =
+        (struct pythia_input_file){.path = copy,
+                                   .size_bytes = regular ? (uint64_t)about->st_size : 0,
+                                   .named = named,
+                                   .again = regular};
     return PYTHIA_OK;
 }
 
@@ -67,14 +69,16 @@ static int add_folder(struct pythia_input *in, const char *path, int depth)
         if (entry->d_name[0] == '.')
             continue;
         pythia_buf_clear(&name);
-        pythia_buf_printf(&name, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/", entry->d_name);
+        pythia_buf_printf(&name, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/",
+                          entry->d_name);
         if (pythia_buf_status(&name) != PYTHIA_OK)
             status = PYTHIA_ENOMEM;
         else if (lstat(name.bytes, &about) != 0)
             tell(in, name.bytes, errno);
         else if (S_ISDIR(about.st_mode))
             status = add_folder(in, name.bytes, depth + 1);
-        else if (S_ISLNK(about.st_mode) && (stat(name.bytes, &about) != 0 || !S_ISREG(about.st_mode)))
+        else if (S_ISLNK(about.st_mode) &&
+                 (stat(name.bytes, &about) != 0 || !S_ISREG(about.st_mode)))
             continue; /* a link to a folder may lead in circles */
         else if (S_ISREG(about.st_mode))
             status = add_file(in, name.bytes, &about, false);
@@ -86,7 +90,8 @@ static int add_folder(struct pythia_input *in, const char *path, int depth)
 
 static int compare_files(const void *a, const void *b)
 {
-    return strcmp(((const struct pythia_input_file *)a)->path, ((const struct pythia_input_file *)b)->path);
+    return strcmp(((const struct pythia_input_file *)a)->path,
+                  ((const struct pythia_input_file *)b)->path);
 }
 
 static void sort_files(struct pythia_input *in)
@@ -107,8 +112,8 @@ static void sort_files(struct pythia_input *in)
 }
 
 int pythia_input_create(const char *const *paths, size_t count,
-                        void (*problem)(void *context, const struct pythia_error *why), void *context,
-                        struct pythia_input **out)
+                        void (*problem)(void *context, const struct pythia_error *why),
+                        void *context, struct pythia_input **out)
 {
     struct pythia_input *in = pythia_calloc(1, sizeof(*in));
     if (!in)
@@ -173,7 +178,8 @@ struct pythia_input_stream {
     size_t head_size, head_at;
 };
 
-static int read_file(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got, struct pythia_error *e)
+static int read_file(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
+                     struct pythia_error *e)
 {
     ssize_t size;
     do
@@ -200,12 +206,15 @@ static int fill_raw(struct pythia_input_stream *s, struct pythia_error *e)
 
 static int cut_off(const struct pythia_input_stream *s, struct pythia_error *e)
 {
-    return pythia_error_set(e, PYTHIA_EFORMAT, "the compressed data end in the middle, after %" PRIu64 " bytes of content",
+    return pythia_error_set(e, PYTHIA_EFORMAT,
+                            "the compressed data end in the middle, after %" PRIu64
+                            " bytes of content",
                             s->content_total);
 }
 
 /* One step of inflating: some bytes out, or more bytes in. */
-static int step_gzip(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got, struct pythia_error *e)
+static int step_gzip(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
+                     struct pythia_error *e)
 {
     if (s->between && s->raw_at < s->raw_size) { /* another member follows */
         if (inflateReset(&s->gzip) != Z_OK)
@@ -223,12 +232,14 @@ static int step_gzip(struct pythia_input_stream *s, void *to, size_t capacity, s
     if (result == Z_STREAM_END)
         s->between = true;
     else if (result != Z_OK && result != Z_BUF_ERROR)
-        return pythia_error_set(e, PYTHIA_EFORMAT, "broken gzip data after %" PRIu64 " bytes of content: %s",
-                                s->content_total, s->gzip.msg ? s->gzip.msg : "cannot be decompressed");
+        return pythia_error_set(
+            e, PYTHIA_EFORMAT, "broken gzip data after %" PRIu64 " bytes of content: %s",
+            s->content_total, s->gzip.msg ? s->gzip.msg : "cannot be decompressed");
     return PYTHIA_OK;
 }
 
-static int step_zstd(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got, struct pythia_error *e)
+static int step_zstd(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
+                     struct pythia_error *e)
 {
     ZSTD_inBuffer in = {s->raw, s->raw_size, s->raw_at};
     ZSTD_outBuffer out = {to, capacity, 0};
@@ -236,7 +247,8 @@ static int step_zstd(struct pythia_input_stream *s, void *to, size_t capacity, s
     s->raw_at = in.pos;
     *got = out.pos;
     if (ZSTD_isError(left))
-        return pythia_error_set(e, PYTHIA_EFORMAT, "broken Zstandard data after %" PRIu64 " bytes of content: %s",
+        return pythia_error_set(e, PYTHIA_EFORMAT,
+                                "broken Zstandard data after %" PRIu64 " bytes of content: %s",
                                 s->content_total, ZSTD_getErrorName(left));
     s->between = left == 0;
     return PYTHIA_OK;
@@ -244,15 +256,18 @@ static int step_zstd(struct pythia_input_stream *s, void *to, size_t capacity, s
 
 static int check_expansion(const struct pythia_input_stream *s, struct pythia_error *e)
 {
-    if (s->content_total < BOMB_BYTES || (double)s->content_total < (double)s->raw_total * s->expansion_max)
+    if (s->content_total < BOMB_BYTES ||
+        (double)s->content_total < (double)s->raw_total * s->expansion_max)
         return PYTHIA_OK;
-    return pythia_error_set(e, PYTHIA_ELIMIT,
-                            "%" PRIu64 " bytes expand to more than %.0f times as much: taken for a decompression bomb "
-                            "(--max-expansion allows more)",
-                            s->raw_total, s->expansion_max);
+    return pythia_error_set(
+        e, PYTHIA_ELIMIT,
+        "%" PRIu64 " bytes expand to more than %.0f times as much: taken for a decompression bomb "
+        "(--max-expansion allows more)",
+        s->raw_total, s->expansion_max);
 }
 
-static int decompress(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got, struct pythia_error *e)
+static int decompress(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
+                      struct pythia_error *e)
 {
     *got = 0;
     for (;;) {
@@ -261,7 +276,8 @@ static int decompress(struct pythia_input_stream *s, void *to, size_t capacity, 
             return status;
         if (s->file_ended && s->between)
             return PYTHIA_OK;
-        status = s->coding == GZIP ? step_gzip(s, to, capacity, got, e) : step_zstd(s, to, capacity, got, e);
+        status = s->coding == GZIP ? step_gzip(s, to, capacity, got, e)
+                                   : step_zstd(s, to, capacity, got, e);
         if (status != PYTHIA_OK)
             return status;
         s->content_total += *got;
@@ -272,7 +288,8 @@ static int decompress(struct pythia_input_stream *s, void *to, size_t capacity, 
     }
 }
 
-static int stream_read(struct pythia_source *source, void *to, size_t capacity, size_t *got, struct pythia_error *e)
+static int stream_read(struct pythia_source *source, void *to, size_t capacity, size_t *got,
+                       struct pythia_error *e)
 {
     struct pythia_input_stream *s = (struct pythia_input_stream *)source;
     int status = PYTHIA_OK;
@@ -315,7 +332,8 @@ static int find_coding(struct pythia_input_stream *s, struct pythia_error *e)
     if (s->raw[0] == 0x1f && s->raw[1] == 0x8b) {
         s->coding = GZIP;
         s->gzip_ready = inflateInit2(&s->gzip, 15 + 16) == Z_OK;
-        return s->gzip_ready ? PYTHIA_OK : pythia_error_set(e, PYTHIA_ENOMEM, "no memory to decompress");
+        return s->gzip_ready ? PYTHIA_OK
+                             : pythia_error_set(e, PYTHIA_ENOMEM, "no memory to decompress");
     }
     if (memcmp(s->raw, "\x28\xb5\x2f\xfd", 4) == 0) {
         s->coding = ZSTANDARD;
@@ -325,8 +343,9 @@ static int find_coding(struct pythia_input_stream *s, struct pythia_error *e)
     return PYTHIA_OK;
 }
 
-int pythia_input_open(const struct pythia_input_file *file, double expansion_max, _Atomic uint64_t *read_bytes,
-                      struct pythia_input_stream **out, struct pythia_error *e)
+int pythia_input_open(const struct pythia_input_file *file, double expansion_max,
+                      _Atomic uint64_t *read_bytes, struct pythia_input_stream **out,
+                      struct pythia_error *e)
 {
     struct pythia_input_stream *s = pythia_calloc(1, sizeof(*s));
     unsigned char *raw = pythia_realloc(NULL, READ_BYTES, 1);
@@ -381,7 +400,8 @@ uint64_t pythia_input_content(const struct pythia_input_stream *s)
     return s->content_total;
 }
 
-int pythia_input_head(struct pythia_input_stream *s, struct pythia_text *head, struct pythia_error *e)
+int pythia_input_head(struct pythia_input_stream *s, struct pythia_text *head,
+                      struct pythia_error *e)
 {
     if (!s->head) {
         s->head = pythia_realloc(NULL, HEAD_BYTES, 1);
@@ -402,4 +422,3 @@ int pythia_input_head(struct pythia_input_stream *s, struct pythia_text *head, s
     *head = (struct pythia_text){s->head, s->head_size};
     return PYTHIA_OK;
 }
-

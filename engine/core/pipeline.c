@@ -7,15 +7,15 @@
 #include <uv.h>
 
 #include "feed.h"
-
 #include "pythia/assembler.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define QUIET_SPANS  65536
-#define PROGRESS_NS  UINT64_C(200000000)
-#define CHECK_EVERY  4096 /* spans, between looks at the time */
+#define QUIET_SPANS 65536
+#define QUIET_TICKS 4 /* in which a trace gets no span, and it is finished */
+#define PROGRESS_NS UINT64_C(200000000)
+#define CHECK_EVERY 4096 /* spans, between looks at the time */
 
 /* One pass over the input. */
 struct pass {
@@ -37,8 +37,8 @@ static void show_progress(struct pass *p)
     uint64_t read_bytes = atomic_load_explicit(&p->read_bytes, memory_order_relaxed);
     if (p->all_bytes)
         fprintf(stderr, "\r%5.1f %%  %" PRIu64 " MB of %" PRIu64 ", %" PRIu64 " spans ",
-                100.0 * (double)read_bytes / (double)p->all_bytes, read_bytes / 1000000, p->all_bytes / 1000000,
-                p->spans);
+                100.0 * (double)read_bytes / (double)p->all_bytes, read_bytes / 1000000,
+                p->all_bytes / 1000000, p->spans);
     else
         fprintf(stderr, "\r%" PRIu64 " MB, %" PRIu64 " spans ", read_bytes / 1000000, p->spans);
     fflush(stderr);
@@ -50,7 +50,8 @@ static void clear_progress(const struct pass *p)
         fprintf(stderr, "\r%*s\r", 78, "");
 }
 
-static int take_span(void *context, const struct pythia_trace_id *trace, const struct pythia_span *span)
+static int take_span(void *context, const struct pythia_trace_id *trace,
+                     const struct pythia_span *span)
 {
     struct pass *p = context;
     int status = pythia_assembler_add(p->assembler, trace, span);
@@ -62,21 +63,23 @@ static int take_span(void *context, const struct pythia_trace_id *trace, const s
 }
 
 static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
-                    const struct pythia_pipeline_options *options, const struct pythia_consumer *consumer,
-                    struct pythia_assembler **previous, struct pythia_pipeline_result *result)
+                    const struct pythia_pipeline_options *options,
+                    const struct pythia_consumer *consumer, struct pythia_assembler **previous,
+                    struct pythia_pipeline_result *result)
 {
     struct pythia__feed_totals totals = {0};
     uint64_t quiet = options->quiet_spans ? options->quiet_spans : QUIET_SPANS;
-    struct pass p = {.options = options, .tick_spans = quiet > 1 ? quiet / 2 : 1, .shown_ns = uv_hrtime()};
+    struct pass p = {
+        .options = options, .tick_spans = quiet > QUIET_TICKS ? quiet / QUIET_TICKS : 1, .shown_ns = uv_hrtime()};
     size_t count, late_count = 0;
     const struct pythia_input_file *files = pythia_input_files(input, &count);
     for (size_t i = 0; i < count; i++)
         p.all_bytes += files[i].size_bytes;
     *result = (struct pythia_pipeline_result){.read_twice = *previous != NULL};
-    struct pythia_assembler_options assembling = {.open = options->open};
-    int status = pythia_assembler_create(vocabulary, &assembling,
-                                         (struct pythia_trace_taker){consumer->take, consumer->context},
-                                         &result->counts, &p.assembler);
+    struct pythia_assembler_options assembling = {.quiet_ticks = QUIET_TICKS + 1, .open = options->open};
+    int status = pythia_assembler_create(
+        vocabulary, &assembling, (struct pythia_trace_taker){consumer->take, consumer->context},
+        &result->counts, &p.assembler);
     if (status != PYTHIA_OK)
         return status;
     if (*previous) {
@@ -104,7 +107,8 @@ static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_in
 }
 
 int pythia_pipeline_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
-                        const struct pythia_pipeline_options *options, const struct pythia_consumer *consumer,
+                        const struct pythia_pipeline_options *options,
+                        const struct pythia_consumer *consumer,
                         struct pythia_pipeline_result *result)
 {
     struct pythia_assembler *assembler = NULL;
@@ -117,13 +121,17 @@ int pythia_pipeline_run(struct pythia_vocabulary *vocabulary, const struct pythi
     if (status == PYTHIA_OK)
         pythia_assembler_late(assembler, &late);
     if (late > 0 && again) {
-        pythia_log(PYTHIA_LOG_INFO, "Spans of %zu traces are far apart: reading all again, with those traces kept open",
-                   late);
+        pythia_log(
+            PYTHIA_LOG_INFO,
+            "Spans of %zu traces are far apart: reading all again, with those traces kept open",
+            late);
         status = run_pass(vocabulary, input, options, consumer, &assembler, result);
     } else if (late > 0) {
-        pythia_log(PYTHIA_LOG_WARNING,
-                   "%" PRIu64 " spans came after their traces were finished, and a stream cannot be read twice",
-                   result->counts.dropped[PYTHIA_DROP_LATE]);
+        pythia_log(
+            PYTHIA_LOG_WARNING,
+            "%" PRIu64
+            " spans came after their traces were finished, and a stream cannot be read twice",
+            result->counts.dropped[PYTHIA_DROP_LATE]);
     }
     pythia_assembler_destroy(assembler);
     return status;

@@ -4,17 +4,18 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <jansson.h>
 
-#include "report_forms.h"
-
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "report_forms.h"
 
 #define HISTOGRAM_BINS 48
 
-/* jansson tells of missing memory by NULL, and takes NULL for a missing value: `failed` remembers. */
+/* jansson tells of missing memory by NULL, and takes NULL for a missing value: `failed` remembers.
+ */
 struct writer {
     const struct pythia_report_source *s;
     bool failed;
@@ -37,7 +38,8 @@ static json_t *real(double number)
     return isfinite(number) ? json_real(number) : json_null();
 }
 
-/* Text from a trace is UTF-8 when it comes from JSON; what else gets here must not break the document. */
+/* Text from a trace is UTF-8 when it comes from JSON; what else gets here must not break the
+ * document. */
 static json_t *text(struct pythia_text t)
 {
     json_t *string = json_stringn(t.bytes, t.size);
@@ -64,7 +66,8 @@ static json_t *event(struct writer *w, uint32_t tracepoint, uint8_t kind)
 
 /* ---- input ---- */
 
-static json_t *counters(struct writer *w, const uint64_t *counts, size_t n, const char *(*name)(size_t))
+static json_t *counters(struct writer *w, const uint64_t *counts, size_t n,
+                        const char *(*name)(size_t))
 {
     json_t *out = json_object();
     for (size_t i = 0; i < n; i++)
@@ -116,15 +119,16 @@ static json_t *profile(struct writer *w, const struct pythia_explanation *x)
     return out;
 }
 
-/* The edges that were asked about are the ranking's with the largest shares; the last loading is of the rest. */
-static json_t *loadings(struct writer *w, const struct pythia_explanations *all, const struct pythia_explanation *x,
-                        const struct pythia_ranking *ranking)
+/* The edges that were asked about are the ranking's with the largest shares; the last loading is of
+ * the rest. */
+static json_t *loadings(struct writer *w, const struct pythia_explanations *all,
+                        const struct pythia_explanation *x, const struct pythia_ranking *ranking)
 {
     json_t *out = json_array();
     for (size_t i = 0; ranking && i + 1 < all->edges; i++) {
         json_t *one = json_object();
-        const struct pythia_edge *edge =
-            pythia_cct_edge_at(pythia_groups_cct(w->s->groups), ranking->edges[all->chosen[i]].edge);
+        const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(w->s->groups),
+                                                            ranking->edges[all->chosen[i]].edge);
         set(w, one, "from", event(w, edge->from_tracepoint, edge->from_event));
         set(w, one, "to", event(w, edge->to_tracepoint, edge->to_event));
         set(w, one, "loading", real(x->result.loadings[i]));
@@ -155,15 +159,18 @@ static const char *name_of_column(const struct pythia_explanations *all, size_t 
     return NULL;
 }
 
-static json_t *explanation(struct writer *w, const struct pythia_explanations *all, const struct pythia_explanation *x,
-                           const struct pythia_ranking *ranking)
+static json_t *explanation(struct writer *w, const struct pythia_explanations *all,
+                           const struct pythia_explanation *x, const struct pythia_ranking *ranking)
 {
     const struct pythia_association_result *r = &x->result;
     const char *proxy_of = name_of_column(all, r->proxy_of);
     json_t *out = json_object();
     set(w, out, "key", text(pythia_text_of(x->name)));
-    set(w, out, "kind", json_string(x->kind == PYTHIA_KEY_CATEGORICAL || x->kind == PYTHIA_KEY_HAS ? "categorical" : "numeric"));
-    set(w, out, "structural", json_boolean(x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS));
+    set(w, out, "kind",
+        json_string(x->kind == PYTHIA_KEY_CATEGORICAL || x->kind == PYTHIA_KEY_HAS ? "categorical"
+                                                                                   : "numeric"));
+    set(w, out, "structural",
+        json_boolean(x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS));
     set(w, out, "rank", json_integer((json_int_t)r->rank));
     set(w, out, "effect", real(r->effect));
     set(w, out, "explained", real(r->explained));
@@ -264,7 +271,8 @@ static json_t *path(struct writer *w, const struct pythia_group *g)
             pythia_cct_edge_at(cct, g->shape->edges[g->shape->slots[first ? 0 : i - 1]]);
         uint8_t kind = first ? edge->from_event : edge->to_event;
         uint32_t point = first ? edge->from_tracepoint : edge->to_tracepoint;
-        /* The context of an edge is what is open in it: the start that it leaves, and the end that it leads to, are inside. */
+        /* The context of an edge is what is open in it: the start that it leaves, and the end that
+         * it leads to, are inside. */
         uint32_t inside = first ? kind == PYTHIA_EVENT_START : kind == PYTHIA_EVENT_END;
         uint32_t depth = pythia_cct_depth(cct, edge->context) - inside;
         json_t *one = event(w, point, kind);
@@ -289,7 +297,8 @@ static json_t *edges(struct writer *w, const struct pythia_group *g)
     json_t *out = json_array();
     for (size_t i = 0; i < g->ranking.edge_count; i++) {
         const struct pythia_ranked_edge *e = &g->ranking.edges[i];
-        const struct pythia_edge *edge = pythia_cct_edge_at(pythia_groups_cct(w->s->groups), e->edge);
+        const struct pythia_edge *edge =
+            pythia_cct_edge_at(pythia_groups_cct(w->s->groups), e->edge);
         json_t *one = json_object();
         set(w, one, "from", event(w, edge->from_tracepoint, edge->from_event));
         set(w, one, "to", event(w, edge->to_tracepoint, edge->to_event));
@@ -331,7 +340,8 @@ static json_t *examples(struct writer *w, const struct pythia_group *g)
     json_t *out = json_array();
     for (size_t k = 0; k < EXAMPLES && slowest[k]; k++) {
         char id[40];
-        snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, slowest[k]->trace.high, slowest[k]->trace.low);
+        snprintf(id, sizeof(id), "%016" PRIx64 "%016" PRIx64, slowest[k]->trace.high,
+                 slowest[k]->trace.low);
         json_t *one = json_object();
         set(w, one, "trace_id", json_string(id));
         set(w, one, "duration_ns", json_integer(slowest[k]->duration_ns));
@@ -359,6 +369,8 @@ static json_t *group(struct writer *w, const struct pythia_group *g)
     set(w, out, "request_type", text(type_name(w, g)));
     set(w, out, "level", json_integer(g->level));
     set(w, out, "count", json_integer((json_int_t)g->count));
+    set(w, out, "type_count",
+        json_integer((json_int_t)w->s->diagnosis->types[g->type].type->moments.n));
     set(w, out, "sampled", json_integer((json_int_t)g->sampled));
     set(w, out, "mean_ns", real(g->mean_ns));
     set(w, out, "sd_ns", real(g->sd_ns));
@@ -428,7 +440,8 @@ static int compare_names(const void *a, const void *b)
     return pythia_text_compare(*(const struct pythia_text *)a, *(const struct pythia_text *)b);
 }
 
-/* The points that were open, in order of name: those of the list that were seen, or all that were seen. */
+/* The points that were open, in order of name: those of the list that were seen, or all that were
+ * seen. */
 static json_t *open_points(struct writer *w)
 {
     const struct pythia_vocabulary *v = w->s->vocabulary;
@@ -458,7 +471,8 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
 {
     struct writer w = {.s = source};
     const struct pythia_diagnosis *d = source->diagnosis;
-    json_t *out = json_object(), *types = json_array(), *groups = json_array(), *next = json_array();
+    json_t *out = json_object(), *types = json_array(), *groups = json_array(),
+           *next = json_array();
     set(&w, out, "schema", json_string("pythia.report/1"));
     set(&w, out, "input", input(&w));
     set(&w, out, "ranked_by", json_string(measure_name(source->measure)));
@@ -470,6 +484,7 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
         append(&w, types, request_type(&w, &d->types[i]));
     for (size_t i = 0; i < d->group_count; i++)
         append(&w, groups, group(&w, &d->groups[i]));
+    w.failed = pythia__report_unlike(groups) != PYTHIA_OK || w.failed;
     for (size_t i = 0; i < source->next_count; i++)
         append(&w, next, suggestion(&w, &source->next[i]));
     set(&w, out, "request_types", types);
@@ -491,7 +506,8 @@ static int add_json(const char *bytes, size_t size, void *data)
     return pythia_buf_status(data) == PYTHIA_OK ? 0 : -1;
 }
 
-int pythia_report_write(const json_t *report, enum pythia_report_format format, bool colour, struct pythia_buf *out)
+int pythia_report_write(const json_t *report, enum pythia_report_format format, bool colour,
+                        struct pythia_buf *out)
 {
     switch (format) {
     case PYTHIA_REPORT_TEXT:
@@ -504,7 +520,8 @@ int pythia_report_write(const json_t *report, enum pythia_report_format format, 
         pythia__report_html(report, out);
         break;
     case PYTHIA_REPORT_JSON:
-        if (json_dump_callback(report, add_json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0)
+        if (json_dump_callback(report, add_json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) !=
+            0)
             return PYTHIA_ENOMEM;
         pythia_buf_putc(out, '\n');
         break;

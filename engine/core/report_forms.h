@@ -15,6 +15,11 @@ void pythia__report_html(const json_t *report, struct pythia_buf *out);
 /* What a group's figures mean, in sentences: an object {"where", "why"}, either null. */
 json_t *pythia__report_finding(const json_t *group);
 
+/* Tell each group from the largest of its request type: give it an object "unlike" of "group" (that
+ * one's id), "passes" and "lacks" (trace points); null for the largest itself. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
+int pythia__report_unlike(json_t *groups);
+
 /* ---- what forms share ---- */
 
 /* Members of objects, with a default where one is missing or null: NaN, "", NULL. */
@@ -26,10 +31,20 @@ const json_t *pythia__array(const json_t *object, const char *key);
 void pythia__add_duration(struct pythia_buf *to, double ns);
 /* "97 %", "0.5 %", "-". */
 void pythia__add_percent(struct pythia_buf *to, double part);
+/* "= 2e-46", "< 1e-300" */
+void pythia__add_chance(struct pythia_buf *to, double p);
 /* 36133 as "36 133" */
 void pythia__add_count(struct pythia_buf *to, double count);
 /* "the time inside X", "from the end of A to the start of B" */
 void pythia__add_edge(struct pythia_buf *to, const json_t *edge);
+/* "Unlike most of their type, they pass A, and not B.", or nothing for the largest group of a type.
+ */
+void pythia__add_unlike(struct pythia_buf *to, const json_t *group);
+/* What stands above the suggestions: they are closed points to open, or points that were open and
+ * are worth it, or none. */
+const char *pythia__next_title(const json_t *report);
+/* "71 of 106 requests", or "106 requests" where the group is its whole type. */
+void pythia__add_requests(struct pythia_buf *to, const json_t *group);
 /* " Where it is >= 2, the mean is 16.0 s, else 4.23 s.", or nothing. */
 void pythia__add_split(struct pythia_buf *to, const json_t *explanation);
 

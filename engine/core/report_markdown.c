@@ -1,9 +1,374 @@
+/* The report as GitHub-flavoured Markdown: what the text form says, in its order, with tables. */
+#include <math.h>
 #include <string.h>
 
+#include "markdown_writer.h"
 #include "report_forms.h"
+#include "report_sentence.h"
+
+#define EDGES_SHOWN 4
+#define SHARE_MIN   .02 /* below which an edge or a key is not shown, unless it is the first */
+#define KEYS_SHOWN  3
+#define QUIET_SHOWN 10
+
+/* A sentence about a group, a type or a suggestion, with the names in it as code. */
+static void add_sentence(struct pythia_buf *to, const char *sentence, const json_t *of,
+                         bool in_table)
+{
+    struct pythia__names names;
+    bool is_name;
+    size_t size;
+    pythia__names_of(&names, of);
+    for (const char *at = sentence;
+         (size = pythia__sentence_piece(&names, sentence, at, &is_name)) > 0; at += size) {
+        struct pythia_buf piece = {0};
+        pythia_buf_add(&piece, at, size);
+        if (is_name)
+            pythia__markdown_name(to, piece.bytes ? piece.bytes : "", in_table);
+        else
+            pythia__markdown_prose(to, piece.bytes ? piece.bytes : "");
+        if (piece.failed)
+            to->failed = 1;
+        pythia_buf_free(&piece);
+    }
+}
+
+/* An edge in the cell of a table: the shared words, with its names as code. */
+static void add_edge(struct pythia_buf *to, const json_t *edge)
+{
+    struct pythia_buf text = {0};
+    pythia__add_edge(&text, edge);
+    add_sentence(to, text.bytes ? text.bytes : "", edge, true);
+    if (text.failed)
+        to->failed = 1;
+    pythia_buf_free(&text);
+}
+
+static void add_count(struct pythia_buf *to, double count)
+{
+    if (isfinite(count))
+        pythia__add_count(to, count);
+    else
+        pythia_buf_putc(to, '-');
+}
+
+/* ---- head ---- */
+
+static double sum_of(const json_t *counts)
+{
+    double sum = 0;
+    for (void *at = json_object_iter((json_t *)counts); at;
+         at = json_object_iter_next((json_t *)counts, at))
+        sum += json_number_value(json_object_iter_value(at));
+    return sum;
+}
+
+/* " 4 repaired (`orphan` 3, `skew` 1)." */
+static void counters(struct pythia_buf *to, const json_t *input, const char *key)
+{
+    json_t *counts = json_object_get(input, key), *value;
+    const char *name, *comma = " (";
+    double sum = sum_of(counts);
+    if (!(sum > 0))
+        return;
+    pythia_buf_putc(to, ' ');
+    add_count(to, sum);
+    pythia_buf_printf(to, " %s", key);
+    json_object_foreach (counts, name, value) {
+        pythia_buf_puts(to, comma);
+        pythia__markdown_name(to, name, false);
+        pythia_buf_putc(to, ' ');
+        add_count(to, json_number_value(value));
+        comma = ", ";
+    }
+    pythia_buf_puts(to, ").");
+}
+
+static void head(struct pythia_buf *to, const json_t *report)
+{
+    const json_t *in = json_object_get(report, "input");
+    size_t types = json_array_size(pythia__array(report, "request_types"));
+    double files = pythia__number(in, "files"), failed = pythia__number(in, "failed_files");
+    double bytes = pythia__number(in, "bytes");
+    pythia_buf_puts(to, "# Pythia report\n\n**");
+    add_count(to, pythia__number(in, "traces"));
+    pythia_buf_printf(to, " requests** of %zu type%s, ", types, types == 1 ? "" : "s");
+    add_count(to, pythia__number(in, "spans"));
+    pythia_buf_puts(to, " spans, from ");
+    add_count(to, files);
+    pythia_buf_puts(to, files == 1 ? " file" : " files");
+    if (isfinite(bytes))
+        pythia_buf_printf(to, " (%.1f MB)", bytes / 1e6);
+    pythia_buf_putc(to, '.');
+    if (failed > 0)
+        pythia_buf_printf(to, " **%.0f file%s could not be read to the end.**", failed,
+                          failed == 1 ? "" : "s");
+    counters(to, in, "repaired");
+    counters(to, in, "dropped");
+    if (sum_of(json_object_get(in, "repaired")) + sum_of(json_object_get(in, "dropped")) == 0)
+        pythia_buf_puts(to, " Nothing had to be repaired, nothing was dropped.");
+    pythia_buf_putc(to, '\n');
+}
+
+/* ---- groups ---- */
+
+static bool is_diagnosed(const json_t *group)
+{
+    return strcmp(pythia__string(group, "status"), "diagnosed") == 0;
+}
+
+static void cell_duration(struct pythia_buf *to, const json_t *object, const char *key)
+{
+    pythia__add_duration(to, pythia__number(object, key));
+    pythia_buf_puts(to, " | ");
+}
+
+static void figures(struct pythia_buf *to, const json_t *group)
+{
+    static const char *const keys[] = {"mean_ns", "sd_ns", "p50_ns", "p90_ns", "p99_ns"};
+    pythia_buf_puts(to, "\n| requests | mean | sd | p50 | p90 | p99 | of all variance |\n"
+                        "| --: | --: | --: | --: | --: | --: | --: |\n| ");
+    double count = pythia__number(group, "count"), all = pythia__number(group, "type_count");
+    add_count(to, count);
+    if (all > count) {
+        pythia_buf_puts(to, " of ");
+        add_count(to, all);
+    }
+    pythia_buf_puts(to, " | ");
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        cell_duration(to, group, keys[i]);
+    pythia__add_percent(to, pythia__number(group, "variance_share"));
+    pythia_buf_puts(to, " |\n");
+}
+
+static void modes(struct pythia_buf *to, const json_t *group)
+{
+    const json_t *of = json_object_get(group, "modes");
+    const json_t *centers = pythia__array(of, "centers_ns"),
+                 *weights = pythia__array(of, "weights");
+    for (size_t i = 0; i < json_array_size(centers); i++) {
+        if (i == 0)
+            pythia_buf_printf(to, "\n%zu modes: ", json_array_size(centers));
+        pythia_buf_puts(to, i ? ", " : "");
+        pythia__add_percent(to, json_number_value(json_array_get(weights, i)));
+        pythia_buf_puts(to, " near ");
+        pythia__add_duration(to, json_number_value(json_array_get(centers, i)));
+        if (i + 1 == json_array_size(centers))
+            pythia_buf_puts(to, ".\n");
+    }
+}
+
+static void edges(struct pythia_buf *to, const json_t *group)
+{
+    const json_t *list = pythia__array(group, "edges");
+    for (size_t i = 0; i < json_array_size(list) && i < EDGES_SHOWN; i++) {
+        const json_t *edge = json_array_get(list, i);
+        double share = pythia__number(edge, "share");
+        if (i > 0 && !(share >= SHARE_MIN))
+            break;
+        if (i == 0)
+            pythia_buf_puts(to,
+                            "\n| share | 95 % interval | mean | stretch of the critical path |\n"
+                            "| --: | --: | --: | --- |\n");
+        pythia_buf_puts(to, "| ");
+        pythia__add_percent(to, share);
+        pythia_buf_puts(to, " | ");
+        pythia__add_percent(to, pythia__number(edge, "share_low"));
+        pythia_buf_puts(to, " to ");
+        pythia__add_percent(to, pythia__number(edge, "share_high"));
+        pythia_buf_puts(to, " | ");
+        cell_duration(to, edge, "mean_ns");
+        add_edge(to, edge);
+        pythia_buf_puts(to, " |\n");
+    }
+}
+
+static void chance(struct pythia_buf *to, double p)
+{
+    struct pythia_buf text = {0};
+    if (isfinite(p))
+        pythia__add_chance(&text, p);
+    else
+        pythia_buf_putc(&text, '-');
+    bool equal = text.bytes && strncmp(text.bytes, "= ", 2) == 0;
+    pythia__markdown_prose(to, text.bytes ? text.bytes + (equal ? 2 : 0) : "");
+    pythia_buf_puts(to, " | ");
+    if (text.failed)
+        to->failed = 1;
+    pythia_buf_free(&text);
+}
+
+static void key_row(struct pythia_buf *to, const json_t *key)
+{
+    const char *before, *name = pythia__key_name(key, &before);
+    const char *proxy_of = pythia__string(key, "proxy_of");
+    pythia_buf_printf(to, "| %s%s", before, before[0] ? " " : "");
+    pythia__markdown_name(to, name, true);
+    pythia_buf_puts(to, " | ");
+    pythia__add_percent(to, pythia__number(key, "explained"));
+    pythia_buf_puts(to, " | ");
+    chance(to, pythia__number(key, "q"));
+    chance(to, pythia__number(key, "p_permutation"));
+    if (proxy_of[0]) {
+        pythia_buf_puts(to, "nothing beyond ");
+        pythia__markdown_name(to, proxy_of, true);
+    }
+    if (json_is_true(json_object_get(key, "low_confidence")))
+        pythia_buf_puts(to, proxy_of[0] ? ", low confidence" : "low confidence");
+    pythia_buf_puts(to, " |\n");
+}
+
+static void keys(struct pythia_buf *to, const json_t *group)
+{
+    const json_t *list = pythia__array(group, "explanations");
+    size_t found = json_array_size(list), shown = 0;
+    for (; shown < found && shown < KEYS_SHOWN; shown++) {
+        const json_t *key = json_array_get(list, shown);
+        if (shown > 0 && !(pythia__number(key, "explained") >= SHARE_MIN))
+            break;
+        if (shown == 0)
+            pythia_buf_puts(to, "\n| key | explains | q | by permutation | |\n"
+                                "| --- | --: | --: | --: | --- |\n");
+        key_row(to, key);
+    }
+    pythia_buf_putc(to, '\n');
+    if (found > shown)
+        pythia_buf_printf(to, "%zu more key%s with it; ", found - shown,
+                          found - shown == 1 ? " goes" : "s go");
+    double asked = fmax(pythia__number(group, "keys_asked"), 0);
+    add_count(to, asked);
+    pythia_buf_printf(to,
+                      " keys were asked, %zu not: constant, identifiers, or in too few requests.\n",
+                      json_array_size(pythia__array(group, "skipped_keys")));
+}
+
+/* What tells the group from the largest of its type, as a paragraph; nothing for that one. */
+static void unlike(struct pythia_buf *to, const json_t *group)
+{
+    struct pythia_buf text = {0};
+    pythia__add_unlike(&text, group);
+    if (text.size > 0) {
+        pythia_buf_putc(to, '\n');
+        add_sentence(to, text.bytes, group, false);
+        pythia_buf_putc(to, '\n');
+    }
+    if (text.failed)
+        to->failed = 1;
+    pythia_buf_free(&text);
+}
+
+static void diagnosed(struct pythia_buf *to, const json_t *group, size_t number)
+{
+    const json_t *finding = json_object_get(group, "finding");
+    const char *why = pythia__string(finding, "why");
+    pythia_buf_printf(to, "\n## %zu. ", number);
+    pythia__markdown_name(to, pythia__string(group, "request_type"), false);
+    pythia_buf_putc(to, '\n');
+    unlike(to, group);
+    pythia_buf_puts(to, "\n**Where.** ");
+    add_sentence(to, pythia__string(finding, "where"), group, false);
+    pythia_buf_putc(to, '\n');
+    if (why[0]) {
+        pythia_buf_puts(to, "\n**Why.** ");
+        add_sentence(to, why, group, false);
+        pythia_buf_putc(to, '\n');
+    }
+    figures(to, group);
+    modes(to, group);
+    edges(to, group);
+    keys(to, group);
+}
+
+/* ---- foot ---- */
+
+static void others(struct pythia_buf *to, const json_t *groups)
+{
+    size_t shown = 0, quiet = 0;
+    for (size_t i = 0; i < json_array_size(groups); i++) {
+        const json_t *group = json_array_get(groups, i);
+        if (is_diagnosed(group) || quiet++ >= QUIET_SHOWN)
+            continue;
+        if (shown++ == 0)
+            pythia_buf_puts(to, "\n## Other groups\n\n| status | requests | mean | group |\n"
+                                "| --- | --: | --: | --- |\n");
+        pythia_buf_puts(to, "| ");
+        pythia__markdown_prose(to, pythia__string(group, "status"));
+        pythia_buf_puts(to, " | ");
+        add_count(to, pythia__number(group, "count"));
+        pythia_buf_puts(to, " | ");
+        cell_duration(to, group, "mean_ns");
+        pythia__markdown_name(to, pythia__string(group, "request_type"), true);
+        pythia_buf_puts(to, " |\n");
+    }
+    if (quiet > shown)
+        pythia_buf_printf(to, "\nand %zu more\n", quiet - shown);
+}
+
+/* Types in which the path makes a difference. */
+static void paths(struct pythia_buf *to, const json_t *types)
+{
+    for (size_t i = 0; i < json_array_size(types); i++) {
+        const json_t *type = json_array_get(types, i);
+        const json_t *first = json_array_get(pythia__array(type, "explanations"), 0);
+        if (!first)
+            continue;
+        const char *before, *name = pythia__key_name(first, &before);
+        pythia_buf_puts(to, "\n## Paths of ");
+        pythia__markdown_name(to, pythia__string(type, "name"), false);
+        pythia_buf_puts(to, "\n\n");
+        pythia__add_percent(to, pythia__number(type, "between_paths_share"));
+        pythia_buf_puts(
+            to, " of the variance lies between requests that take different paths. With it goes ");
+        pythia_buf_printf(to, "%s%s", before, before[0] ? " " : "");
+        pythia__markdown_name(to, name, false);
+        pythia_buf_putc(to, '.');
+        struct pythia_buf text = {0};
+        pythia__add_split(&text, first);
+        pythia__markdown_prose(to, text.bytes ? text.bytes : "");
+        pythia_buf_free(&text);
+        pythia_buf_putc(to, '\n');
+    }
+}
+
+static void next(struct pythia_buf *to, const json_t *list)
+{
+    pythia_buf_puts(to, json_array_size(list)
+                            ? "\n## Trace points to open next, where others are closed\n\n"
+                              "| trace point | shows up to | costs a request | why |\n"
+                              "| --- | --: | --: | --- |\n"
+                            : "\nNo trace point would show more.\n");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i);
+        pythia_buf_puts(to, "| ");
+        pythia__markdown_name(to, pythia__string(one, "trace_point"), true);
+        pythia_buf_puts(to, " | ");
+        pythia__add_percent(to, pythia__number(one, "gain"));
+        pythia_buf_puts(to, " | ");
+        cell_duration(to, one, "cost_ns");
+        add_sentence(to, pythia__string(one, "reason"), one, true);
+        pythia_buf_puts(to, " |\n");
+    }
+}
 
 void pythia__report_markdown(const json_t *report, struct pythia_buf *out)
 {
-    (void)report;
-    (void)out;
+    const json_t *groups = pythia__array(report, "groups");
+    size_t number = 0, few = 0;
+    head(out, report);
+    for (size_t i = 0; i < json_array_size(groups); i++) {
+        const json_t *group = json_array_get(groups, i);
+        few += strcmp(pythia__string(group, "status"), "too_few") == 0;
+        if (is_diagnosed(group))
+            diagnosed(out, group, ++number);
+    }
+    if (number == 0)
+        pythia_buf_puts(out,
+                        few == json_array_size(groups)
+                            ? "\nNot enough data: no group has enough requests to be diagnosed.\n"
+                            : "\nNothing to diagnose: no group of requests varies in a way that "
+                              "stands out.\n");
+    paths(out, pythia__array(report, "request_types"));
+    others(out, groups);
+    if (number > 0)
+        next(out, pythia__array(report, "next"));
 }

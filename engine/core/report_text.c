@@ -1,17 +1,21 @@
 /* The report for a terminal: what a person on call reads first stands first. */
 #include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report_forms.h"
+#include "pythia/shown_text.h"
 
-#define EDGES_SHOWN   4
-#define EDGE_MIN      .02 /* share below which an edge is not shown */
-#define KEYS_SHOWN    3
-#define QUIET_SHOWN   10
-#define INDENT        "   "
-#define LABEL_WIDTH   7
-#define LINE_WIDTH    110
-#define BAR_WIDTH     20
+#define EDGES_SHOWN 4
+#define EDGE_MIN    .02 /* share below which an edge is not shown */
+#define KEYS_SHOWN  3
+#define QUIET_SHOWN 10
+#define INDENT      "   "
+#define LABEL_WIDTH 7
+#define LINE_WIDTH  110
+#define BAR_WIDTH   10
+#define NAME_WIDTH  240 /* characters of a name on a line of its own */
 
 struct page {
     struct pythia_buf *out;
@@ -25,30 +29,21 @@ static void style(const struct page *p, const char *code)
         pythia_buf_printf(p->out, "\033[%sm", code);
 }
 
-/* Text from a trace: what would move the cursor or change colours is shown as \xNN. */
+/* Text from a trace; the middle of a long one is left out. */
 static void safe(const struct page *p, const char *text)
 {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        bool c1 = c == 0xC2 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xA0; /* U+0080 to U+009F */
-        if (c < ' ' || c == 0x7f || c1)
-            pythia_buf_printf(p->out, "\\x%02x", c1 ? (unsigned char)*++text : c);
-        else
-            pythia_buf_putc(p->out, *text);
-    }
+    pythia_shown_add(p->out, pythia_text_of(text), NAME_WIDTH);
 }
 
-/* Words of `text` in lines, the first behind what stands there already, the others below each other. */
-static void paragraph(const struct page *p, const char *label, const char *text)
+/* Words of `text` in lines from this column on, the first behind what stands there already. */
+static void words(const struct page *p, size_t indent, const char *text)
 {
-    size_t column = LABEL_WIDTH + sizeof(INDENT) - 1;
-    pythia_buf_puts(p->out, INDENT);
-    style(p, "1");
-    pythia_buf_printf(p->out, "%-*s", LABEL_WIDTH, label);
-    style(p, "0");
-    size_t indent = column;
-    for (bool first = true; *text; first = false) {
-        size_t size = strcspn(text, " ");
+    struct pythia_buf shown = {0};
+    size_t column = indent;
+    pythia_shown_add(&shown, pythia_text_of(text), SIZE_MAX);
+    const char *word = shown.bytes ? shown.bytes : "";
+    for (bool first = true; *word; first = false) {
+        size_t size = strcspn(word, " ");
         if (!first && column + 1 + size > LINE_WIDTH) {
             pythia_buf_printf(p->out, "\n%*s", (int)indent, "");
             column = indent;
@@ -56,16 +51,22 @@ static void paragraph(const struct page *p, const char *label, const char *text)
             pythia_buf_putc(p->out, ' ');
             column++;
         }
-        char word[512];
-        size_t copied = size < sizeof(word) ? size : sizeof(word) - 1;
-        memcpy(word, text, copied);
-        word[copied] = '\0';
-        safe(p, word);
+        pythia_buf_add(p->out, word, size);
         column += size;
-        text += size;
-        text += strspn(text, " ");
+        word += size;
+        word += strspn(word, " ");
     }
     pythia_buf_putc(p->out, '\n');
+    pythia_buf_free(&shown);
+}
+
+static void paragraph(const struct page *p, const char *label, const char *text)
+{
+    pythia_buf_puts(p->out, INDENT);
+    style(p, "1");
+    pythia_buf_printf(p->out, "%-*s", LABEL_WIDTH, label);
+    style(p, "0");
+    words(p, sizeof(INDENT) - 1 + LABEL_WIDTH, text);
 }
 
 static void paragraph_buf(const struct page *p, const char *label, struct pythia_buf *text)
@@ -81,7 +82,8 @@ static double sum_of(const json_t *object)
     double sum = 0;
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)object, key, value) sum += json_number_value(value);
+    json_object_foreach ((json_t *)object, key, value)
+        sum += json_number_value(value);
     return sum;
 }
 
@@ -92,16 +94,26 @@ static void head(const struct page *p, const json_t *report)
     pythia__add_count(p->out, pythia__number(in, "traces"));
     pythia_buf_puts(p->out, " requests");
     style(p, "0");
-    pythia_buf_printf(p->out, " of %zu types, ", json_array_size(pythia__array(report, "request_types")));
+    size_t types = json_array_size(pythia__array(report, "request_types"));
+    pythia_buf_printf(p->out, " of %zu type%s, ", types, types == 1 ? "" : "s");
     pythia__add_count(p->out, pythia__number(in, "spans"));
     double files = pythia__number(in, "files");
     pythia_buf_printf(p->out, " spans, from %.0f file%s (%.1f MB).", files, files == 1 ? "" : "s",
                       pythia__number(in, "bytes") / 1e6);
-    double repaired = sum_of(json_object_get(in, "repaired")), dropped = sum_of(json_object_get(in, "dropped"));
-    if (repaired > 0)
-        pythia_buf_printf(p->out, " %.0f repaired.", repaired);
-    if (dropped > 0)
-        pythia_buf_printf(p->out, " %.0f dropped.", dropped);
+    const json_t *drops = json_object_get(in, "dropped");
+    double hidden = json_number_value(json_object_get(drops, "hidden"));
+    const struct {
+        double count;
+        const char *what;
+    } counts[] = {{sum_of(json_object_get(in, "repaired")), "repaired"},
+                  {sum_of(drops) - hidden, "dropped"},
+                  {hidden, "hidden, of closed trace points"}};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (counts[i].count > 0) {
+            pythia_buf_putc(p->out, ' ');
+            pythia__add_count(p->out, counts[i].count);
+            pythia_buf_printf(p->out, " %s.", counts[i].what);
+        }
     pythia_buf_puts(p->out, "\n");
 }
 
@@ -118,10 +130,13 @@ static void figures(const struct page *p, const json_t *group)
 {
     static const struct {
         const char *label, *key;
-    } durations[] = {{"mean", "mean_ns"}, {"sd", "sd_ns"}, {"p50", "p50_ns"}, {"p90", "p90_ns"}, {"p99", "p99_ns"}};
+    } durations[] = {{"mean", "mean_ns"},
+                     {"sd", "sd_ns"},
+                     {"p50", "p50_ns"},
+                     {"p90", "p90_ns"},
+                     {"p99", "p99_ns"}};
     struct pythia_buf text = {0};
-    pythia__add_count(&text, pythia__number(group, "count"));
-    pythia_buf_puts(&text, " requests");
+    pythia__add_requests(&text, group);
     for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
         pythia_buf_printf(&text, ", %s ", durations[i].label);
         pythia__add_duration(&text, pythia__number(group, durations[i].key));
@@ -131,11 +146,11 @@ static void figures(const struct page *p, const json_t *group)
     pythia_buf_puts(&text, " of the variance of all requests");
     const json_t *modes = json_object_get(group, "modes");
     if (pythia__number(modes, "count") > 1) {
-        const json_t *centers = pythia__array(modes, "centers_ns"), *weights = pythia__array(modes, "weights"), *center;
+        const json_t *centers = pythia__array(modes, "centers_ns"),
+                     *weights = pythia__array(modes, "weights"), *center;
         size_t i;
         pythia_buf_printf(&text, "; %.0f modes: ", pythia__number(modes, "count"));
-        json_array_foreach((json_t *)centers, i, center)
-        {
+        json_array_foreach ((json_t *)centers, i, center) {
             pythia_buf_puts(&text, i ? ", " : "");
             pythia__add_percent(&text, json_number_value(json_array_get(weights, i)));
             pythia_buf_puts(&text, " near ");
@@ -150,22 +165,22 @@ static void edges(const struct page *p, const json_t *group)
 {
     const json_t *list = pythia__array(group, "edges"), *edge;
     size_t i, shown = 0;
-    json_array_foreach((json_t *)list, i, edge)
-    {
+    json_array_foreach ((json_t *)list, i, edge) {
         double share = pythia__number(edge, "share");
         if (shown == EDGES_SHOWN || (shown > 0 && !(share >= EDGE_MIN)))
             break;
         shown++;
         struct pythia_buf text = {0};
+        char interval[48];
         pythia__add_edge(&text, edge);
         pythia_buf_printf(p->out, "%s%*s", INDENT, LABEL_WIDTH, "");
         style(p, "36");
         bar(p, share);
         style(p, "0");
-        pythia_buf_printf(p->out, " %5.1f %% (%.1f to %.1f)  ", 100 * share, 100 * pythia__number(edge, "share_low"),
-                          100 * pythia__number(edge, "share_high"));
-        safe(p, text.bytes ? text.bytes : "");
-        pythia_buf_putc(p->out, '\n');
+        snprintf(interval, sizeof(interval), "(%.1f to %.1f)",
+                 100 * pythia__number(edge, "share_low"), 100 * pythia__number(edge, "share_high"));
+        pythia_buf_printf(p->out, " %5.1f %% %-16s ", 100 * share, interval);
+        words(p, sizeof(INDENT) - 1 + LABEL_WIDTH + BAR_WIDTH + 26, text.bytes ? text.bytes : "");
         pythia_buf_free(&text);
     }
 }
@@ -174,15 +189,15 @@ static void keys(const struct page *p, const json_t *group)
 {
     const json_t *list = pythia__array(group, "explanations"), *key;
     size_t i, shown = 0;
-    json_array_foreach((json_t *)list, i, key)
-    {
+    json_array_foreach ((json_t *)list, i, key) {
         if (shown == KEYS_SHOWN || (shown > 0 && !(pythia__number(key, "explained") >= EDGE_MIN)))
             break;
         struct pythia_buf text = {0};
         const char *proxy_of = pythia__string(key, "proxy_of");
         pythia_buf_printf(&text, "%s explains ", pythia__string(key, "key"));
         pythia__add_percent(&text, pythia__number(key, "explained"));
-        pythia_buf_printf(&text, " (q = %.1g", pythia__number(key, "q"));
+        pythia_buf_puts(&text, " (q ");
+        pythia__add_chance(&text, pythia__number(key, "q"));
         if (!isnan(pythia__number(key, "p_permutation")))
             pythia_buf_printf(&text, ", by permutation %.2g", pythia__number(key, "p_permutation"));
         pythia_buf_puts(&text, ")");
@@ -192,11 +207,13 @@ static void keys(const struct page *p, const json_t *group)
     }
     size_t more = json_array_size(list) - shown;
     size_t skipped = json_array_size(pythia__array(group, "skipped_keys"));
+    double asked = pythia__number(group, "keys_asked");
     struct pythia_buf text = {0};
     if (more)
         pythia_buf_printf(&text, "%zu more key%s with it; ", more, more == 1 ? " goes" : "s go");
-    pythia_buf_printf(&text, "%.0f keys were asked, %zu not: constant, identifiers, or in too few requests.",
-                      pythia__number(group, "keys_asked"), skipped);
+    pythia_buf_printf(&text,
+                      "%.0f key%s asked, %zu not: constant, identifiers, or in too few requests.",
+                      asked, asked == 1 ? " was" : "s were", skipped);
     paragraph_buf(p, json_array_size(list) ? "" : "keys", &text);
 }
 
@@ -210,6 +227,10 @@ static void diagnosed(const struct page *p, const json_t *group, size_t number)
     style(p, "0");
     pythia_buf_putc(p->out, '\n');
     figures(p, group);
+    struct pythia_buf unlike = {0};
+    pythia__add_unlike(&unlike, group);
+    if (unlike.size)
+        paragraph_buf(p, "", &unlike);
     paragraph(p, "where", pythia__string(finding, "where"));
     edges(p, group);
     if (pythia__string(finding, "why")[0])
@@ -217,32 +238,69 @@ static void diagnosed(const struct page *p, const json_t *group, size_t number)
     keys(p, group);
 }
 
-/* What there is nothing to say about, a line each. */
+static bool is_diagnosed(const json_t *group)
+{
+    return strcmp(pythia__string(group, "status"), "diagnosed") == 0;
+}
+
+/* Groups of one type and one status, which stand on one line. */
+struct alike {
+    size_t groups;
+    double requests, time_ns;
+};
+
+/* What is like groups[first] in `groups`; none if some group before it is. */
+static struct alike gather(const json_t *groups, size_t first)
+{
+    const json_t *model = json_array_get(groups, first), *group;
+    struct alike all = {0};
+    size_t i;
+    json_array_foreach (groups, i, group) {
+        if (strcmp(pythia__string(group, "status"), pythia__string(model, "status")) != 0 ||
+            strcmp(pythia__string(group, "request_type"), pythia__string(model, "request_type")) !=
+                0)
+            continue;
+        if (i < first)
+            return (struct alike){0};
+        double count = pythia__number(group, "count");
+        all.groups++;
+        all.requests += count;
+        all.time_ns += count * pythia__number(group, "mean_ns");
+    }
+    return all;
+}
+
+/* What there is nothing to say about, a line for each type. */
 static void others(const struct page *p, const json_t *groups)
 {
     const json_t *group;
-    size_t i, shown = 0, quiet = 0;
-    json_array_foreach((json_t *)groups, i, group) quiet += strcmp(pythia__string(group, "status"), "diagnosed") != 0;
-    if (quiet == 0)
-        return;
-    pythia_buf_puts(p->out, "\nOther groups\n");
-    json_array_foreach((json_t *)groups, i, group)
-    {
-        const char *status = pythia__string(group, "status");
-        if (strcmp(status, "diagnosed") == 0 || shown == QUIET_SHOWN)
+    size_t i, shown = 0, left = 0;
+    json_array_foreach (groups, i, group) {
+        struct alike all = is_diagnosed(group) ? (struct alike){0} : gather(groups, i);
+        if (all.groups == 0)
             continue;
-        shown++;
+        if (shown == QUIET_SHOWN) {
+            left++;
+            continue;
+        }
         struct pythia_buf text = {0};
-        pythia__add_count(&text, pythia__number(group, "count"));
-        pythia_buf_printf(&text, " request%s, mean ", pythia__number(group, "count") == 1 ? "" : "s");
-        pythia__add_duration(&text, pythia__number(group, "mean_ns"));
-        pythia_buf_printf(p->out, "%s%-8s%-34s", INDENT, status, text.bytes ? text.bytes : "");
+        const char *status = pythia__string(group, "status");
+        pythia__add_count(&text, all.requests);
+        pythia_buf_printf(&text, " request%s", all.requests == 1 ? "" : "s");
+        if (all.groups > 1)
+            pythia_buf_printf(&text, " in %zu groups", all.groups);
+        pythia_buf_puts(&text, ", mean ");
+        pythia__add_duration(&text, all.time_ns / all.requests);
+        pythia_buf_printf(p->out, "%s%s%-8s %-36s ", shown ? "" : "\nOther groups\n", INDENT,
+                          strcmp(status, "too_few") == 0 ? "too few" : status,
+                          text.bytes ? text.bytes : "");
         safe(p, pythia__string(group, "request_type"));
         pythia_buf_putc(p->out, '\n');
         pythia_buf_free(&text);
+        shown++;
     }
-    if (quiet > shown)
-        pythia_buf_printf(p->out, "%sand %zu more\n", INDENT, quiet - shown);
+    if (left > 0)
+        pythia_buf_printf(p->out, "%sand %zu more\n", INDENT, left);
 }
 
 /* Types in which the path makes a difference. */
@@ -250,8 +308,7 @@ static void paths(const struct page *p, const json_t *types)
 {
     const json_t *type;
     size_t i;
-    json_array_foreach((json_t *)types, i, type)
-    {
+    json_array_foreach ((json_t *)types, i, type) {
         const json_t *first = json_array_get(pythia__array(type, "explanations"), 0);
         if (!first)
             continue;
@@ -263,8 +320,10 @@ static void paths(const struct page *p, const json_t *types)
         pythia_buf_putc(p->out, '\n');
         struct pythia_buf text = {0};
         pythia__add_percent(&text, pythia__number(type, "between_paths_share"));
-        pythia_buf_printf(&text, " of the variance lies between requests that take different paths. %s goes with it.",
-                          pythia__string(first, "key"));
+        pythia_buf_printf(
+            &text,
+            " of the variance lies between requests that take different paths. %s goes with it.",
+            pythia__string(first, "key"));
         pythia__add_split(&text, first);
         paragraph_buf(p, "why", &text);
     }
@@ -276,11 +335,10 @@ static void next(const struct page *p, const json_t *report)
     size_t i;
     pythia_buf_putc(p->out, '\n');
     style(p, "1");
-    pythia_buf_puts(p->out, json_array_size(list) ? "Trace points to open next, where others are closed\n"
-                                                : "No trace point would show more.\n");
+    pythia_buf_puts(p->out, pythia__next_title(report));
+    pythia_buf_puts(p->out, json_array_size(list) ? "\n" : ".\n");
     style(p, "0");
-    json_array_foreach((json_t *)list, i, one)
-    {
+    json_array_foreach ((json_t *)list, i, one) {
         pythia_buf_printf(p->out, "%s", INDENT);
         style(p, "1;32");
         safe(p, pythia__string(one, "trace_point"));
@@ -302,10 +360,18 @@ void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *o
     const json_t *groups = pythia__array(report, "groups"), *group;
     size_t i, number = 0;
     head(&p, report);
-    json_array_foreach((json_t *)groups, i, group) if (strcmp(pythia__string(group, "status"), "diagnosed") == 0)
-        diagnosed(&p, group, ++number);
+    json_array_foreach ((json_t *)groups, i, group)
+        if (is_diagnosed(group))
+            diagnosed(&p, group, ++number);
+    size_t few = 0;
+    json_array_foreach ((json_t *)groups, i, group)
+        few += strcmp(pythia__string(group, "status"), "too_few") == 0;
     if (number == 0)
-        pythia_buf_puts(out, "\nNothing to diagnose: no group of requests varies in a way that stands out.\n");
+        pythia_buf_puts(out,
+                        few == json_array_size(groups)
+                            ? "\nNot enough data: no group has enough requests to be diagnosed.\n"
+                            : "\nNothing to diagnose: no group of requests varies in a way that "
+                              "stands out.\n");
     paths(&p, pythia__array(report, "request_types"));
     others(&p, groups);
     if (number > 0)

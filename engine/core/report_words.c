@@ -34,7 +34,8 @@ void pythia__add_duration(struct pythia_buf *to, double ns)
     }
     size_t unit = 0;
     double size = fabs(ns);
-    while (unit < 5 && size < units[unit].size * (unit < 2 ? 2 : .9995)) /* 90 s rather than 1.5 min */
+    while (unit < 5 &&
+           size < units[unit].size * (unit < 2 ? 2 : .9995)) /* 90 s rather than 1.5 min */
         unit++;
     double value = ns / units[unit].size;
     int digits = fabs(value) < 9.995 ? 2 : fabs(value) < 99.95 ? 1 : 0;
@@ -45,14 +46,28 @@ void pythia__add_percent(struct pythia_buf *to, double part)
 {
     if (!isfinite(part))
         pythia_buf_putc(to, '-');
+    else if (part != 0 && fabs(part) < .0005)
+        pythia_buf_puts(to, part > 0 ? "< 0.1 %" : "> -0.1 %");
     else if (fabs(part) < .0995 && part != 0)
         pythia_buf_printf(to, "%.1f %%", 100 * part);
     else
         pythia_buf_printf(to, "%.0f %%", 100 * part);
 }
 
+void pythia__add_chance(struct pythia_buf *to, double p)
+{
+    if (p > 0 || !isfinite(p))
+        pythia_buf_printf(to, "= %.1g", p);
+    else
+        pythia_buf_puts(to, "< 1e-300"); /* smaller than a number can be */
+}
+
 void pythia__add_count(struct pythia_buf *to, double count)
 {
+    if (!isfinite(count)) {
+        pythia_buf_putc(to, '-');
+        return;
+    }
     char digits[40];
     int size = snprintf(digits, sizeof(digits), "%.0f", count);
     for (int i = 0; i < size; i++) {
@@ -62,17 +77,47 @@ void pythia__add_count(struct pythia_buf *to, double count)
     }
 }
 
-static bool is_inside(const json_t *from, const json_t *to)
+const char *pythia__next_title(const json_t *report)
 {
-    return strcmp(pythia__string(from, "event"), "start") == 0 && strcmp(pythia__string(to, "event"), "end") == 0 &&
+    const json_t *next = pythia__array(report, "next"), *open = pythia__array(report, "open"), *one,
+                 *point;
+    size_t i, k, opened = 0;
+    json_array_foreach (next, i, one)
+        json_array_foreach (open, k, point)
+            opened += strcmp(json_string_value(point), pythia__string(one, "trace_point")) == 0;
+    return json_array_size(next) == 0 ? "No trace point would show more"
+           : opened > 0 ? "All trace points were open here. Where they are not, open first"
+                        : "Trace points to open next";
+}
+
+void pythia__add_requests(struct pythia_buf *to, const json_t *group)
+{
+    double count = pythia__number(group, "count"), all = pythia__number(group, "type_count");
+    pythia__add_count(to, count);
+    if (all > count) {
+        pythia_buf_puts(to, " of ");
+        pythia__add_count(to, all);
+    }
+    pythia_buf_puts(to, all == 1 ? " request" : " requests");
+}
+
+/* Is it an edge of one trace point with itself, from this event to that one? */
+static bool is_own(const json_t *from, const char *first, const json_t *to, const char *second)
+{
+    return strcmp(pythia__string(from, "event"), first) == 0 &&
+           strcmp(pythia__string(to, "event"), second) == 0 &&
            strcmp(pythia__string(from, "trace_point"), pythia__string(to, "trace_point")) == 0;
 }
 
 void pythia__add_edge(struct pythia_buf *to, const json_t *edge)
 {
     const json_t *from = json_object_get(edge, "from"), *until = json_object_get(edge, "to");
-    if (is_inside(from, until)) {
+    if (is_own(from, "start", until, "end")) {
         pythia_buf_printf(to, "inside %s", pythia__string(from, "trace_point"));
+        return;
+    }
+    if (is_own(from, "end", until, "start")) {
+        pythia_buf_printf(to, "between one %s and the next", pythia__string(from, "trace_point"));
         return;
     }
     pythia_buf_printf(to, "from the %s of %s to the %s of %s", pythia__string(from, "event"),
@@ -87,8 +132,9 @@ static const json_t *largest(const json_t *edges)
 {
     const json_t *best = NULL, *edge;
     size_t i;
-    json_array_foreach(edges, i, edge) if (!best || pythia__number(edge, "share") > pythia__number(best, "share")) best =
-        edge;
+    json_array_foreach (edges, i, edge)
+        if (!best || pythia__number(edge, "share") > pythia__number(best, "share"))
+            best = edge;
     return best;
 }
 
@@ -99,16 +145,21 @@ static void say_where(struct pythia_buf *to, const json_t *group)
     size_t depth = json_array_size(inclusive);
     if (!edge)
         return;
-    if (json_is_true(json_object_get(group, "localised")) || pythia__number(edge, "share_low") >= .5) {
+    if (json_is_true(json_object_get(group, "localised")) ||
+        pythia__number(edge, "share_low") >= .5) {
         pythia__add_percent(to, pythia__number(edge, "share"));
         pythia_buf_puts(to, " of what makes these requests differ is the time ");
         pythia__add_edge(to, edge);
         pythia_buf_putc(to, '.');
         if (json_is_true(json_object_get(edge, "outlier_driven")))
-            pythia_buf_printf(to, " A few requests count for much of it: without clipping them the share is %.0f %%.",
-                              100 * pythia__number(edge, "raw_share"));
+            pythia_buf_printf(
+                to,
+                " A few requests count for much of it: without clipping them the share is %.0f %%.",
+                100 * pythia__number(edge, "raw_share"));
     } else if (depth > 0) {
-        pythia_buf_printf(to, "More than half of what makes these requests differ is below %s; no single edge stands out.",
+        pythia_buf_printf(to,
+                          "More than half of what makes these requests differ is below %s; no "
+                          "single edge stands out.",
                           json_string_value(json_array_get(inclusive, depth - 1)));
     } else {
         pythia_buf_puts(to, "No single edge stands out: the largest, ");
@@ -129,12 +180,15 @@ static const char *point_of(const char *key)
 void pythia__add_split(struct pythia_buf *to, const json_t *explanation)
 {
     const json_t *split = json_object_get(explanation, "split");
-    const char *key = pythia__string(explanation, "key"), *condition = pythia__string(split, "condition");
-    bool has = json_is_true(json_object_get(explanation, "structural")) && strncmp(key, "has:", 4) == 0;
+    const char *key = pythia__string(explanation, "key"),
+               *condition = pythia__string(split, "condition");
+    bool has =
+        json_is_true(json_object_get(explanation, "structural")) && strncmp(key, "has:", 4) == 0;
     if (!json_is_object(split))
         return;
     if (has)
-        pythia_buf_printf(to, " With%s it, the mean is ", strcmp(condition, "is >= 1") == 0 ? "" : "out");
+        pythia_buf_printf(to, " With%s it, the mean is ",
+                          strcmp(condition, "is >= 1") == 0 ? "" : "out");
     else
         pythia_buf_printf(to, " Where it %s, the mean is ", condition);
     pythia__add_duration(to, pythia__number(split, "high_mean_ns"));
@@ -150,13 +204,18 @@ static void say_why(struct pythia_buf *to, const json_t *group)
     if (!first)
         return;
     if (strcmp(cause, "retry") == 0)
-        pythia_buf_printf(to, "Retry: most requests pass %s once, some up to %.0f times, and that goes with their duration.",
+        pythia_buf_printf(to,
+                          "Retry: most requests pass %s once, some up to %.0f times, and that goes "
+                          "with their duration.",
                           point_of(key), pythia__number(first, "high"));
     else if (strcmp(cause, "loop") == 0)
-        pythia_buf_printf(to, "Requests pass %s %.0f to %.0f times, and the number goes with their duration.", point_of(key),
-                          pythia__number(first, "low"), pythia__number(first, "high"));
+        pythia_buf_printf(
+            to, "Requests pass %s %.0f to %.0f times, and the number goes with their duration.",
+            point_of(key), pythia__number(first, "low"), pythia__number(first, "high"));
     else if (strcmp(cause, "path") == 0)
-        pythia_buf_printf(to, "Some requests pass %s and others do not, and that goes with their duration.", point_of(key));
+        pythia_buf_printf(
+            to, "Some requests pass %s and others do not, and that goes with their duration.",
+            point_of(key));
     else
         pythia_buf_printf(to, "%s goes with it.", key);
     pythia__add_split(to, first);

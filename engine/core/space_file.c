@@ -1,8 +1,15 @@
-/*  {"schema": "pythia.space/1",
- *   "trace_points": [[id, service, name], …],                                    in order of id
- *   "types": [{"name", "requests",                                               in order of name
- *              "nodes": [[parent, trace point, calls, requests, visits, time_ns, flags], …],  row i is node i + 1; 0 is the root
- *              "edges": [[node, from trace point, event, to trace point, event, visits, time_ns], …]}]} */
+/* The file:
+ *
+ *   {"schema": "pythia.space/1",
+ *    "trace_points": [[id, service, name], ...],    in order of id
+ *    "types": [                                     in order of name
+ *      {"name": ..., "requests": ...,
+ *       "nodes": [[parent, trace point, calls, requests, visits, time_ns, flags], ...],
+ *       "edges": [[node, from trace point, event, to trace point, event, visits, time_ns], ...]},
+ *      ...]}
+ *
+ * Trace points and nodes are named by their places; row i of the nodes is node i + 1, and 0 is the
+ * root. */
 #include "pythia/space_file.h"
 
 #include <errno.h>
@@ -21,7 +28,8 @@
 
 enum { FLAG_ROOT = 1, FLAG_ENTRY = 2, FLAG_OUTLIVES = 4 };
 
-/* ---- writing: numbers in memory depend on who came first; in the file everything has its place by name ---- */
+/* ---- writing: numbers in memory depend on who came first; in the file everything has its place by
+ * name ---- */
 
 /* A list of numbers in an order, and the place of each in it. */
 struct order {
@@ -29,7 +37,8 @@ struct order {
     uint32_t count;
 };
 
-static int order_make(struct order *o, uint32_t count, bool (*before)(const void *, uint32_t, uint32_t), const void *context)
+static int order_make(struct order *o, uint32_t count,
+                      bool (*before)(const void *, uint32_t, uint32_t), const void *context)
 {
     o->numbers = pythia_calloc(count, sizeof(*o->numbers));
     o->places = pythia_calloc(count, sizeof(*o->places));
@@ -38,7 +47,8 @@ static int order_make(struct order *o, uint32_t count, bool (*before)(const void
     o->count = count;
     for (uint32_t i = 0; i < count; i++)
         o->numbers[i] = i;
-    pythia_sort_indexes(o->numbers, count, o->places, before, context); /* places are scratch until they are known */
+    pythia_sort_indexes(o->numbers, count, o->places, before,
+                        context); /* places are scratch until they are known */
     for (uint32_t i = 0; i < count; i++)
         o->places[o->numbers[i]] = i;
     return PYTHIA_OK;
@@ -52,7 +62,8 @@ static void order_free(struct order *o)
 
 static bool point_before(const void *context, uint32_t a, uint32_t b)
 {
-    return pythia_text_compare(pythia_vocabulary_tracepoint_id(context, a), pythia_vocabulary_tracepoint_id(context, b)) < 0;
+    return pythia_text_compare(pythia_vocabulary_tracepoint_id(context, a),
+                               pythia_vocabulary_tracepoint_id(context, b)) < 0;
 }
 
 static bool node_before(const void *context, uint32_t a, uint32_t b)
@@ -102,7 +113,8 @@ static json_t *write_points(const struct pythia_vocabulary *v, const struct orde
         const uint32_t strings[] = {p->id, p->service, p->name};
         bool failed = false;
         for (size_t k = 0; k < 3; k++)
-            failed = json_array_append_new(row, text(pythia_vocabulary_text(v, strings[k]))) != 0 || failed;
+            failed = json_array_append_new(row, text(pythia_vocabulary_text(v, strings[k]))) != 0 ||
+                     failed;
         if (json_array_append_new(out, row) != 0 || failed) {
             json_decref(out);
             return NULL;
@@ -111,7 +123,8 @@ static json_t *write_points(const struct pythia_vocabulary *v, const struct orde
     return out;
 }
 
-static json_t *write_nodes(const struct pythia_space_type *t, const struct order *nodes, const struct order *points)
+static json_t *write_nodes(const struct pythia_space_type *t, const struct order *nodes,
+                           const struct order *points)
 {
     json_t *out = json_array();
     for (uint32_t i = 1; i < nodes->count; i++) { /* the root is the first by name, too */
@@ -133,7 +146,8 @@ static json_t *write_nodes(const struct pythia_space_type *t, const struct order
     return out;
 }
 
-static json_t *write_edges(const struct pythia_space_type *t, const struct order *nodes, const struct order *points)
+static json_t *write_edges(const struct pythia_space_type *t, const struct order *nodes,
+                           const struct order *points)
 {
     struct order edges = {0};
     json_t *out = json_array();
@@ -148,7 +162,9 @@ static json_t *write_edges(const struct pythia_space_type *t, const struct order
                           e->to_event,
                           known->visits,
                           known->time_ns};
-        status = json_array_append_new(out, numbers(row, sizeof(row) / sizeof(row[0]))) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
+        status = json_array_append_new(out, numbers(row, sizeof(row) / sizeof(row[0]))) == 0
+                     ? PYTHIA_OK
+                     : PYTHIA_ENOMEM;
     }
     order_free(&edges);
     if (status != PYTHIA_OK) {
@@ -158,15 +174,17 @@ static json_t *write_edges(const struct pythia_space_type *t, const struct order
     return out;
 }
 
-static json_t *write_type(const struct pythia_vocabulary *v, const struct pythia_space_type *t, const struct order *points)
+static json_t *write_type(const struct pythia_vocabulary *v, const struct pythia_space_type *t,
+                          const struct order *points)
 {
     struct order nodes = {0};
     json_t *out = json_object();
     int status = order_make(&nodes, pythia_cct_nodes(t->cct), node_before, t->cct);
-    if (status == PYTHIA_OK && (json_object_set_new(out, "name", text(pythia_vocabulary_text(v, t->name))) != 0 ||
-                                json_object_set_new(out, "requests", json_integer((json_int_t)t->requests)) != 0 ||
-                                json_object_set_new(out, "nodes", write_nodes(t, &nodes, points)) != 0 ||
-                                json_object_set_new(out, "edges", write_edges(t, &nodes, points)) != 0))
+    if (status == PYTHIA_OK &&
+        (json_object_set_new(out, "name", text(pythia_vocabulary_text(v, t->name))) != 0 ||
+         json_object_set_new(out, "requests", json_integer((json_int_t)t->requests)) != 0 ||
+         json_object_set_new(out, "nodes", write_nodes(t, &nodes, points)) != 0 ||
+         json_object_set_new(out, "edges", write_edges(t, &nodes, points)) != 0))
         status = PYTHIA_ENOMEM;
     order_free(&nodes);
     if (status != PYTHIA_OK) {
@@ -197,9 +215,12 @@ int pythia_space_file_write(const struct pythia_space *space, struct pythia_buf 
         if (json_array_append_new(list, write_type(v, &all[types.numbers[i]], &points)) != 0)
             status = PYTHIA_ENOMEM;
     bool failed = json_object_set_new(file, "schema", json_string(SCHEMA)) != 0;
-    failed = json_object_set_new(file, "trace_points", status == PYTHIA_OK ? write_points(v, &points) : NULL) != 0 || failed;
+    failed = json_object_set_new(file, "trace_points",
+                                 status == PYTHIA_OK ? write_points(v, &points) : NULL) != 0 ||
+             failed;
     failed = json_object_set_new(file, "types", list) != 0 || failed;
-    if (status != PYTHIA_OK || failed || json_dump_callback(file, add_bytes, out, JSON_COMPACT) != 0)
+    if (status != PYTHIA_OK || failed ||
+        json_dump_callback(file, add_bytes, out, JSON_COMPACT) != 0)
         status = PYTHIA_ENOMEM;
     pythia_buf_putc(out, '\n');
     json_decref(file);
@@ -220,7 +241,8 @@ struct reading {
 
 static int wrong(const struct reading *r, const char *what, size_t row)
 {
-    return pythia_error_set(r->e, PYTHIA_EFORMAT, "is no search space that can be read: %s %zu", what, row);
+    return pythia_error_set(r->e, PYTHIA_EFORMAT, "is no search space that can be read: %s %zu",
+                            what, row);
 }
 
 /* The whole numbers of a row, none negative. */
@@ -242,8 +264,8 @@ static uint32_t read_string(struct reading *r, const json_t *row, size_t i)
     const json_t *value = json_array_get(row, i);
     if (!json_is_string(value))
         return PYTHIA_NONE;
-    return pythia_vocabulary_string(r->vocabulary,
-                                    (struct pythia_text){json_string_value(value), json_string_length(value)});
+    return pythia_vocabulary_string(
+        r->vocabulary, (struct pythia_text){json_string_value(value), json_string_length(value)});
 }
 
 static int read_points(struct reading *r, const json_t *list)
@@ -254,11 +276,12 @@ static int read_points(struct reading *r, const json_t *list)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < r->point_count; i++) {
         const json_t *row = json_array_get(list, i);
-        uint32_t id = read_string(r, row, 0), service = read_string(r, row, 1), name = read_string(r, row, 2);
+        uint32_t id = read_string(r, row, 0), service = read_string(r, row, 1),
+                 name = read_string(r, row, 2);
         if (id == PYTHIA_NONE || service == PYTHIA_NONE || name == PYTHIA_NONE)
             return wrong(r, "trace point", i);
-        r->points[i] = pythia_vocabulary_tracepoint_of_id(r->vocabulary, pythia_vocabulary_text(r->vocabulary, id), service,
-                                                          name);
+        r->points[i] = pythia_vocabulary_tracepoint_of_id(
+            r->vocabulary, pythia_vocabulary_text(r->vocabulary, id), service, name);
         if (r->points[i] == PYTHIA_NONE)
             return PYTHIA_ENOMEM;
     }
@@ -278,7 +301,8 @@ static int read_nodes(struct reading *r, struct pythia_space_type *t, const json
         uint64_t row[7];
         if (!read_row(json_array_get(list, i), row, 7) || row[0] > i || row[1] >= r->point_count)
             return wrong(r, "node", i);
-        struct pythia_space_node *n = pythia_space_node_make(t, nodes[row[0]], r->points[row[1]], &nodes[i + 1]);
+        struct pythia_space_node *n =
+            pythia_space_node_make(t, nodes[row[0]], r->points[row[1]], &nodes[i + 1]);
         if (!n)
             return PYTHIA_ENOMEM;
         *n = (struct pythia_space_node){.calls = row[2],
@@ -296,8 +320,9 @@ static int read_edges(struct reading *r, struct pythia_space_type *t, const json
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         uint64_t row[7];
-        if (!read_row(json_array_get(list, i), row, 7) || row[0] >= r->node_count || row[1] >= r->point_count ||
-            row[3] >= r->point_count || row[2] > PYTHIA_EVENT_ANNOTATION || row[4] > PYTHIA_EVENT_ANNOTATION)
+        if (!read_row(json_array_get(list, i), row, 7) || row[0] >= r->node_count ||
+            row[1] >= r->point_count || row[3] >= r->point_count ||
+            row[2] > PYTHIA_EVENT_ANNOTATION || row[4] > PYTHIA_EVENT_ANNOTATION)
             return wrong(r, "edge", i);
         struct pythia_edge edge = {.context = r->nodes[row[0]],
                                    .from_tracepoint = r->points[row[1]],
@@ -322,7 +347,8 @@ static int read_types(struct reading *r, const json_t *list)
             return wrong(r, "type", i);
         uint32_t string = pythia_vocabulary_string(
             r->vocabulary, (struct pythia_text){json_string_value(name), json_string_length(name)});
-        struct pythia_space_type *t = string == PYTHIA_NONE ? NULL : pythia_space_type_make(r->space, string);
+        struct pythia_space_type *t =
+            string == PYTHIA_NONE ? NULL : pythia_space_type_make(r->space, string);
         if (!t)
             return PYTHIA_ENOMEM;
         t->requests = (uint64_t)json_integer_value(requests);
@@ -337,7 +363,8 @@ static int read_file(struct reading *r, const json_t *file)
 {
     const char *schema = json_string_value(json_object_get(file, "schema"));
     if (!schema || strcmp(schema, SCHEMA) != 0)
-        return pythia_error_set(r->e, PYTHIA_EFORMAT, "is no search space of this version: wanted schema %s, found %s",
+        return pythia_error_set(r->e, PYTHIA_EFORMAT,
+                                "is no search space of this version: wanted schema %s, found %s",
                                 SCHEMA, schema ? schema : "none");
     int status = read_points(r, json_object_get(file, "trace_points"));
     return status == PYTHIA_OK ? read_types(r, json_object_get(file, "types")) : status;

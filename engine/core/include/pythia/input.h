@@ -9,34 +9,38 @@
 #include "pythia/error.h"
 #include "pythia/source.h"
 
-/* The files that a command was given: folders are searched, and each file is opened when its turn comes. */
+/* The files that a command was given: folders are searched, and each file is opened when its turn
+ * comes. */
 struct pythia_input;
 
 struct pythia_input_file {
-    const char *path;      /* "-" is standard input */
-    uint64_t size_bytes;   /* 0: not known */
-    bool named;            /* by the user, not found in a folder */
-    bool again;            /* it can be read a second time: a regular file */
+    const char *path;    /* "-" is standard input */
+    uint64_t size_bytes; /* 0: not known */
+    bool named;          /* by the user, not found in a folder */
+    bool again;          /* it can be read a second time: a regular file */
 };
 
-/* Find the files: a path is a file, a folder (all files in it, and below it, but for hidden ones; no links to folders, no
- * pipes), or "-". A path that cannot be read is told by `problem`, which goes on. The files are in order of path, each
- * once. On success *out is owned; PYTHIA_OK or PYTHIA_ENOMEM. */
+/* Find the files: a path is a file, a folder (all files in it, and below it, but for hidden ones;
+ * no links to folders, no pipes), or "-". A path that cannot be read is told by `problem`, which
+ * goes on. The files are in order of path, each once. On success *out is owned; PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
 int pythia_input_create(const char *const *paths, size_t count,
-                        void (*problem)(void *context, const struct pythia_error *why), void *context,
-                        struct pythia_input **out);
+                        void (*problem)(void *context, const struct pythia_error *why),
+                        void *context, struct pythia_input **out);
 void pythia_input_destroy(struct pythia_input *in); /* in may be NULL */
 const struct pythia_input_file *pythia_input_files(const struct pythia_input *in, size_t *count);
 
 /* One file being read: decompressed on the way if its first bytes say gzip or Zstandard. */
 struct pythia_input_stream;
 
-#define PYTHIA_EXPANSION_MAX 250 /* times the size of a compressed file, beyond 256 MiB: more is taken for a bomb */
+#define PYTHIA_EXPANSION_MAX                                                                       \
+    250 /* times the size of a compressed file, beyond 256 MiB: more is taken for a bomb */
 
-/* Open a file. `read_bytes` (may be NULL) is added to as bytes of the file, not of its content, are read, by this thread.
- * On success *out is owned. Negative with the reason in `e`. */
-int pythia_input_open(const struct pythia_input_file *file, double expansion_max, _Atomic uint64_t *read_bytes,
-                      struct pythia_input_stream **out, struct pythia_error *e);
+/* Open a file. `read_bytes` (may be NULL) is added to as bytes of the file, not of its content, are
+ * read, by this thread. On success *out is owned. Negative with the reason in `e`. */
+int pythia_input_open(const struct pythia_input_file *file, double expansion_max,
+                      _Atomic uint64_t *read_bytes, struct pythia_input_stream **out,
+                      struct pythia_error *e);
 void pythia_input_close(struct pythia_input_stream *s); /* s may be NULL */
 
 /* What to read from: borrowed until _close. */
@@ -45,7 +49,9 @@ struct pythia_source *pythia_input_source(struct pythia_input_stream *s);
 /* Bytes of content read so far. */
 uint64_t pythia_input_content(const struct pythia_input_stream *s);
 
-/* The first bytes of the content, up to 64 KiB; they are read again from the source. Negative with the reason in `e`. */
-int pythia_input_head(struct pythia_input_stream *s, struct pythia_text *head, struct pythia_error *e);
+/* The first bytes of the content, up to 64 KiB; they are read again from the source. Negative with
+ * the reason in `e`. */
+int pythia_input_head(struct pythia_input_stream *s, struct pythia_text *head,
+                      struct pythia_error *e);
 
 #endif

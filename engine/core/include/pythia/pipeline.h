@@ -12,23 +12,28 @@
 #include "pythia/trace.h"
 #include "pythia/vocabulary.h"
 
-/* The line from bytes to finished traces: files are decoded, on threads of their own if there are any, and their spans
- * are put together. */
+/* The line from bytes to finished traces: files are decoded, on threads of their own if there are
+ * any, and their spans are put together. */
 
 struct pythia_pipeline_options {
     const struct pythia_adapter_ops *format; /* of all files; NULL: found by looking at each */
-    unsigned threads;                        /* 1: all on the caller's; n: n - 1 decode, the caller's does the rest */
-    double expansion_max;                    /* see input.h */
-    struct pythia_open_points *open;         /* spans of other trace points are left out; NULL: none are; borrowed */
-    bool progress;                           /* a line on stderr */
-    uint64_t quiet_spans; /* a trace to which nothing was added for so many spans of others is finished; 0: 65536 */
+    unsigned threads;     /* 1: all on the caller's; n: n - 1 decode, the caller's does the rest */
+    double expansion_max; /* see input.h */
+    struct pythia_open_points
+        *open;            /* spans of other trace points are left out; NULL: none are; borrowed */
+    bool progress;        /* a line on stderr */
+    bool told;            /* what is wrong with the input was said before, by another run */
+    uint64_t quiet_spans; /* a trace to which nothing was added for so many spans of others is
+                             finished; 0: 65536 */
 };
 
 /* Who gets the traces, on the caller's thread. */
 struct pythia_consumer {
-    /* Called before the first trace, and again if all input has to be read a second time: forget all. */
+    /* Called before the first trace, and again if all input has to be read a second time: forget
+     * all. */
     int (*begin)(void *context);
-    int (*take)(void *context, const struct pythia_trace *trace); /* borrowed for the call; negative stops */
+    int (*take)(void *context,
+                const struct pythia_trace *trace); /* borrowed for the call; negative stops */
     void *context;
 };
 
@@ -39,14 +44,16 @@ struct pythia_pipeline_result {
     size_t failed_files;         /* that could not be read, or not to their end */
     size_t empty_files;
     uint64_t peak_open_spans;
-    bool read_twice; /* spans of some traces were so far apart that all was read again with those kept open */
+    bool read_twice; /* spans of some traces were so far apart that all was read again with those
+                        kept open */
 };
 
-/* Read all files. What goes wrong is logged, counted and passed over; the traces, and so everything made of them, are the
- * same whatever the order of the files and the number of threads. Returns PYTHIA_OK, PYTHIA_ENOMEM or what the consumer
- * returned. */
+/* Read all files. What goes wrong is logged, counted and passed over; the traces, and so everything
+ * made of them, are the same whatever the order of the files and the number of threads. Returns
+ * PYTHIA_OK, PYTHIA_ENOMEM or what the consumer returned. */
 int pythia_pipeline_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
-                        const struct pythia_pipeline_options *options, const struct pythia_consumer *consumer,
+                        const struct pythia_pipeline_options *options,
+                        const struct pythia_consumer *consumer,
                         struct pythia_pipeline_result *result);
 
 #endif

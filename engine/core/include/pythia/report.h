@@ -26,14 +26,21 @@ struct pythia_report_source {
     enum pythia_measure measure;
 };
 
-/* The report as a JSON document, "pythia.report/1"; the other forms are made of it. NULL when out of memory; the caller
- * gives it back with json_decref. Undefined numbers are null. */
+/* The report as a JSON document, "pythia.report/1"; the other forms are made of it. NULL when out
+ * of memory; the caller gives it back with json_decref. Undefined numbers are null. */
 struct json_t *pythia_report_json(const struct pythia_report_source *source);
 
-enum pythia_report_format { PYTHIA_REPORT_TEXT, PYTHIA_REPORT_JSON, PYTHIA_REPORT_MARKDOWN, PYTHIA_REPORT_HTML };
+enum pythia_report_format {
+    PYTHIA_REPORT_TEXT,
+    PYTHIA_REPORT_JSON,
+    PYTHIA_REPORT_MARKDOWN,
+    PYTHIA_REPORT_HTML
+};
 
-/* Append the report in a form. `colour` is for TEXT on a terminal; control characters of names are escaped there, markup in
- * MARKDOWN and HTML. HTML is one file that needs no other. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia_report_write(const struct json_t *report, enum pythia_report_format format, bool colour, struct pythia_buf *out);
+/* Append the report in a form. `colour` is for TEXT on a terminal; control characters of names are
+ * escaped there, markup in MARKDOWN and HTML. HTML is one file that needs no other. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
+int pythia_report_write(const struct json_t *report, enum pythia_report_format format, bool colour,
+                        struct pythia_buf *out);
 
 #endif
