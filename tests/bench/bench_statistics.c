@@ -7,14 +7,17 @@
  * method is another table. */
 #include "bench_statistics.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "pythia/gate.h"
+#include "pythia/option.h"
 #include "pythia/random.h"
 #include "pythia/shares.h"
 #include "pythia/status.h"
@@ -199,57 +202,96 @@ static double rate_of(const struct scenario *s, unsigned long seeds)
     return (double)yes / (double)seeds;
 }
 
-static bool print_row(const struct scenario *s, double rate, double previous, unsigned long seeds)
+/* A scenario's rate, and whether it is what it must be. */
+struct outcome {
+    double rate, low, high;
+    bool ok;
+};
+
+static struct outcome judge(const struct scenario *s, double rate, double previous,
+                            unsigned long seeds)
 {
-    double low, high;
+    struct outcome o = {.rate = rate, .ok = true};
+    wilson(rate, (double)seeds, &o.low, &o.high);
+    if (s->bound != SHOWN)
+        o.ok = s->bound == AT_LEAST ? rate >= s->must : rate <= s->must;
+    if (s->above_previous > 0)
+        o.ok = o.ok && rate >= previous + s->above_previous;
+    return o;
+}
+
+static void print_row(const struct scenario *s, const struct outcome *o)
+{
     char must[48] = "";
-    bool ok = true;
-    wilson(rate, (double)seeds, &low, &high);
-    if (s->bound != SHOWN) {
-        ok = s->bound == AT_LEAST ? rate >= s->must : rate <= s->must;
+    if (s->bound != SHOWN)
         (void)snprintf(must, sizeof(must), "%s %.2f", s->bound == AT_LEAST ? ">=" : "<=", s->must);
-    }
     if (s->above_previous > 0) {
         size_t used = strlen(must);
-        ok = ok && rate >= previous + s->above_previous;
         (void)snprintf(must + used, sizeof(must) - used, "%s>= above + %.2f", used ? ", " : "",
                        s->above_previous);
     }
-    printf("%-46s %5zu  %.3f  [%.3f, %.3f]  %-24s %s\n", s->name, s->n, rate, low, high, must,
-           !*must ? ""
-           : ok   ? "ok"
-                  : "FAIL");
+    printf("%-46s %5zu  %.3f  [%.3f, %.3f]  %-24s %s\n", s->name, s->n, o->rate, o->low, o->high,
+           must,
+           !*must  ? ""
+           : o->ok ? "ok"
+                   : "FAIL");
+}
+
+/* Walk a table, print it, and add its rows to `out`. Were all rates as they must be? */
+static bool run_table(const struct table *table, unsigned long seeds, json_t *out)
+{
+    unsigned long count = seeds * table->times;
+    double previous = NAN;
+    bool ok = true;
+    printf("%s (%lu seeds)\n%-46s %5s  %5s  %-14s  %s\n", table->title, count, "scenario", "n",
+           "rate", "Wilson 95 %", "must");
+    for (size_t row = 0; row < table->count; row++) {
+        const struct scenario *s = &table->rows[row];
+        struct outcome o = judge(s, rate_of(s, count), previous, count);
+        print_row(s, &o);
+        json_t *entry =
+            json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b}", "table", table->title, "scenario",
+                      s->name, "n", (json_int_t)s->n, "seeds", (json_int_t)count, "rate", o.rate,
+                      "low", o.low, "high", o.high, "ok", o.ok);
+        fail_if(json_array_append_new(out, entry) != 0, "json_array_append_new");
+        ok = ok && o.ok;
+        previous = o.rate;
+    }
     return ok;
 }
 
-static unsigned long seeds_from(int argc, char **argv)
-{
-    char *end = "";
-    if (argc == 1)
-        return 400;
-    errno = 0;
-    unsigned long seeds = argc == 3 && !strcmp(argv[1], "--seeds") ? strtoul(argv[2], &end, 10) : 0;
-    if (seeds == 0 || *end || errno || argv[2][0] == '-') {
-        (void)fprintf(stderr, "usage: bench_statistics [--seeds N]\n");
-        exit(2);
-    }
-    return seeds;
-}
+struct settings {
+    int64_t seeds;
+    const char *json;
+};
+
+static const struct pythia_option options[] = {
+    PYTHIA_INTEGER("seeds", 0, "N", "400", 1, 1000000000, offsetof(struct settings, seeds),
+                   "Seeds of a scenario"),
+    PYTHIA_TEXT_OPTION("json", 0, "FILE", offsetof(struct settings, json),
+                       "Write the rates there, too"),
+    {0},
+};
 
 int main(int argc, char **argv)
 {
-    unsigned long seeds = seeds_from(argc, argv);
-    bool ok = true;
-    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
-        double previous = NAN;
-        unsigned long count = seeds * tables[t]->times;
-        printf("%s (%lu seeds)\n%-46s %5s  %5s  %-14s  %s\n", tables[t]->title, count, "scenario",
-               "n", "rate", "Wilson 95 %", "must");
-        for (size_t row = 0; row < tables[t]->count; row++) {
-            double rate = rate_of(&tables[t]->rows[row], count);
-            ok = print_row(&tables[t]->rows[row], rate, previous, count) && ok;
-            previous = rate;
-        }
+    struct settings settings = {0};
+    struct pythia_error why = {0};
+    int first = 1;
+    pythia_options_default(options, &settings);
+    if (pythia_options_parse(options, &settings, argc, argv, &first, &why) != PYTHIA_OK ||
+        first < argc) {
+        (void)fprintf(stderr,
+                      "bench_statistics: %s\nusage: bench_statistics [--seeds N] [--json FILE]\n",
+                      why.sentence);
+        return 2;
     }
+    json_t *rows = json_array();
+    bool ok = true;
+    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+        ok = run_table(tables[t], (unsigned long)settings.seeds, rows) && ok;
+    fail_if(settings.json && json_dump_file(rows, settings.json, JSON_INDENT(1)) != 0,
+            "writing --json");
+    json_decref(rows);
     return ok ? 0 : 1;
 }

@@ -1,0 +1,2 @@
+: > empty.json
+pythia replay empty.json

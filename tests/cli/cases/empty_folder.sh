@@ -1,0 +1,2 @@
+mkdir folder
+pythia replay folder

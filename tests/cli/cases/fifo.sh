@@ -1,0 +1,3 @@
+mkfifo pipe
+cat $DATA/retry.jsonl > pipe &
+pythia replay -q pipe | head -1

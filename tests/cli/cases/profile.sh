@@ -1,0 +1,1 @@
+pythia profile -q $DATA/retry.jsonl

@@ -1,0 +1,1 @@
+pythia replay -q --format markdown $DATA/retry.jsonl

@@ -1,0 +1,1 @@
+pythia replay $DATA/retry.jsonl

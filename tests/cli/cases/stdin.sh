@@ -1,0 +1,1 @@
+gzip -c $DATA/retry.jsonl | pythia replay -q - | head -3

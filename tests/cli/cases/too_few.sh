@@ -1,0 +1,1 @@
+head -5 $DATA/retry.jsonl | pythia replay -q -

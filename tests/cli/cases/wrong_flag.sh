@@ -1,0 +1,1 @@
+pythia replay --colour red x.json
