@@ -81,7 +81,8 @@ void pythia__region_map_free(struct pythia__region_map *m)
     *m = (struct pythia__region_map){0};
 }
 
-/* Is this event of the space the one that ends, or begins, an edge of what was seen? */
+/* Is this event of the space the one that ends, or begins, an edge of what was seen? Looked up by
+ * what it happens in: a point in time has no node of its own in the tree of what was seen. */
 static bool is_end(const struct pythia__region_map *m, uint32_t event,
                    const struct pythia_edge *edge, bool leaves)
 {
@@ -89,11 +90,10 @@ static bool is_end(const struct pythia__region_map *m, uint32_t event,
     uint8_t kind = leaves ? edge->from_event : edge->to_event;
     if (node == PYTHIA_CCT_ROOT || !m->open[node] ||
         pythia_cct_tracepoint(m->type->cct, node) != point ||
-        (event % 2 != 0) != (kind == PYTHIA_EVENT_END) || m->masked[node] == PYTHIA_NONE)
+        (event % 2 != 0) != (kind == PYTHIA_EVENT_END))
         return false;
     bool own = leaves ? kind == PYTHIA_EVENT_START : kind == PYTHIA_EVENT_END;
-    uint32_t context = own ? m->masked[node] : pythia_cct_parent(m->seen, m->masked[node]);
-    return context == edge->context;
+    return m->masked[own ? node : pythia_cct_parent(m->type->cct, node)] == edge->context;
 }
 
 /* Mark every event that is reached from the marked ones along edges, in one of the two directions;

@@ -35,7 +35,8 @@ void pythia__region_map_free(struct pythia__region_map *m);
 void pythia__region_find(struct pythia__region_map *m, const struct pythia_edge *edge);
 
 /* After _find: does a span of this closed node begin inside the region? And how much time, on
- * critical paths, do the region's edges hold? */
+ * critical paths, do the region's edges hold? An edge that is in several regions is in each with
+ * all its time: the space does not say which visit was where. */
 bool pythia__region_has(const struct pythia__region_map *m, uint32_t node);
 uint64_t pythia__region_time(const struct pythia__region_map *m);
 

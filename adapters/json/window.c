@@ -317,6 +317,14 @@ static enum pythia__structure_result index_window(struct pythia_json *j, size_t 
     return result;
 }
 
+/* What the source gave before it failed is used up. */
+static int source_failed(struct pythia_json *j)
+{
+    j->source_failed = true;
+    j->error = j->input->cause;
+    return j->error.status;
+}
+
 int pythia__json_refill(struct pythia_json *j, size_t keep)
 {
     struct pythia__json_input *in = j->input;
@@ -336,7 +344,7 @@ int pythia__json_refill(struct pythia_json *j, size_t keep)
             indexed = 0;
             if (in->filled > 0 || !in->ended)
                 continue;
-            return in->cause.status != PYTHIA_OK ? (j->error = in->cause, in->cause.status) : 1;
+            return in->cause.status != PYTHIA_OK ? source_failed(j) : 1;
         }
         if (j->at < j->last && in->cut > indexed)
             return PYTHIA_OK;

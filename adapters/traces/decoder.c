@@ -25,7 +25,7 @@ void pythia__decoder_free(struct pythia__decoder *d)
 /* Errors after which nothing more can be read. */
 static bool is_fatal(const struct pythia__decoder *d, int status)
 {
-    return status == PYTHIA_ENOMEM || status == PYTHIA_EIO || d->stopped < 0;
+    return status == PYTHIA_ENOMEM || d->json->source_failed || d->stopped < 0;
 }
 
 bool pythia__goes_on(const struct pythia__decoder *d, int status)
@@ -70,6 +70,21 @@ int pythia__decode(struct pythia__decoder *d, struct pythia_source *from, struct
     return status == 1 ? PYTHIA_OK : d->stopped < 0 ? d->stopped : status;
 }
 
+/* Pass over a record that is larger than the limit, piece by piece. One piece may be too large by
+ * itself: then the document ends here, and that is told once, by whoever reads it. */
+static int pass_over_large(struct pythia__decoder *d)
+{
+    struct pythia_error large = d->json->error;
+    pythia_error_clear(&d->json->error);
+    int status = pythia_json_skip(d->json);
+    if (status != PYTHIA_OK)
+        return status;
+    d->json->error = large;
+    pythia__broken(d);
+    pythia_error_clear(&d->json->error);
+    return PYTHIA_OK;
+}
+
 int pythia__record(struct pythia__decoder *d, int (*read)(struct pythia__decoder *d, void *context),
                    void *context)
 {
@@ -77,18 +92,17 @@ int pythia__record(struct pythia__decoder *d, int (*read)(struct pythia__decoder
     int status = pythia_json_whole(j);
     if (status < 0 && (status != PYTHIA_ELIMIT || is_fatal(d, status)))
         return status;
+    if (status == PYTHIA_ELIMIT)
+        return pass_over_large(d);
     const uint32_t *mark = d->record = pythia_json_mark(j);
-    if (status == PYTHIA_OK) {
-        status = read(d, context);
-        if (status >= 0 || is_fatal(d, status))
-            return status < 0 ? status : PYTHIA_OK;
-        if (j->error.status == PYTHIA_OK) /* nobody said why: the status has to do */
-            pythia_json_fail_at(j, mark, status, "%s", pythia_status_text(status));
-    }
+    status = read(d, context);
+    if (status >= 0 || is_fatal(d, status))
+        return status < 0 ? status : PYTHIA_OK;
+    if (j->error.status == PYTHIA_OK) /* nobody said why: the status has to do */
+        pythia_json_fail_at(j, mark, status, "%s", pythia_status_text(status));
     pythia__broken(d);
     pythia_error_clear(&j->error);
-    if (status != PYTHIA_ELIMIT)
-        pythia_json_again(j, mark);
+    pythia_json_again(j, mark);
     return pythia_json_skip(j);
 }
 

@@ -42,17 +42,32 @@ bool pythia_text_contains(struct pythia_text text, struct pythia_text part)
     return false;
 }
 
+/* So many digits as a number; negative if one of them is none. */
+static int64_t digits_value(const char *bytes, size_t count)
+{
+    int64_t value = 0;
+    int bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        int digit = hex_digit(bytes[i]);
+        bad |= digit;
+        value = value << 4 | (digit & 15);
+    }
+    return bad < 0 ? -1 : value;
+}
+
 bool pythia_text_hex(struct pythia_text text, uint64_t *high, uint64_t *low)
 {
     if (text.size == 0 || text.size > 32)
         return false;
     uint64_t h = 0, l = 0;
-    for (size_t i = 0; i < text.size; i++) {
-        int digit = hex_digit(text.bytes[i]);
-        if (digit < 0)
+    for (size_t i = 0; i < text.size;) {
+        size_t count = (text.size - i) % 8 ? (text.size - i) % 8 : 8;
+        int64_t part = digits_value(text.bytes + i, count);
+        if (part < 0)
             return false;
-        h = h << 4 | l >> 60;
-        l = l << 4 | (uint64_t)digit;
+        h = h << (4 * count) | l >> (64 - 4 * count);
+        l = l << (4 * count) | (uint64_t)part;
+        i += count;
     }
     *high = h;
     *low = l;
@@ -61,20 +76,18 @@ bool pythia_text_hex(struct pythia_text text, uint64_t *high, uint64_t *low)
 
 bool pythia_text_uuid(struct pythia_text text, uint64_t *high, uint64_t *low)
 {
+    const char *c = text.bytes;
     if (text.size == 32)
         return pythia_text_hex(text, high, low);
-    if (text.size != 36)
+    if (text.size != 36 || c[8] != '-' || c[13] != '-' || c[18] != '-' || c[23] != '-')
         return false;
-    char digits[32];
-    size_t n = 0;
-    for (size_t i = 0; i < 36; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (dash != (text.bytes[i] == '-'))
-            return false;
-        if (!dash)
-            digits[n++] = text.bytes[i];
-    }
-    return pythia_text_hex((struct pythia_text){digits, n}, high, low);
+    int64_t a = digits_value(c, 8), b = digits_value(c + 9, 4), d = digits_value(c + 14, 4),
+            e = digits_value(c + 19, 4), f = digits_value(c + 24, 12);
+    if ((a | b | d | e | f) < 0)
+        return false;
+    *high = (uint64_t)a << 32 | (uint64_t)b << 16 | (uint64_t)d;
+    *low = (uint64_t)e << 48 | (uint64_t)f;
+    return true;
 }
 
 static bool is_identifier(struct pythia_text element)

@@ -222,14 +222,29 @@ static void b28_a_profile_of_three_rounds_serves_four(void **state)
 
 static void one_trace_point_in_several_contexts_is_several_nodes(void **state)
 {
-    const char *text = "A{1 db{2} 3 B{4 db{5} 6} 7 db{8} 9}";
+    const char *text = "A{1 db{2} 3 B{4 db{5} 6} 7}";
     struct bench b;
     begin(&b);
     profile(&b, text);
     look(&b, "A B", text);
     assert_region(&b, "A: A -> B", "A/db", 6);
     assert_region(&b, "A/B: B -> /B", "A/B/db", 15);
-    assert_region(&b, "A: /B -> /A", "A/db", 24);
+    assert_region(&b, "A: /B -> /A", "", 7);
+    end(&b);
+}
+
+/* A node is one, however often it is called: what was spent in both calls of A/db counts before B
+ * and behind it, and what leads to either call and from it only there. */
+static void one_context_on_both_sides_is_in_both_regions_as_a_whole(void **state)
+{
+    const char *text = "A{1 db{2} 3 B{4 db{5} 6} 7 db{8} 9}";
+    struct bench b;
+    begin(&b);
+    profile(&b, text);
+    look(&b, "A B", text);
+    assert_region(&b, "A: A -> B", "A/db", 1 + (2 + 8) + 3);
+    assert_region(&b, "A/B: B -> /B", "A/B/db", 15);
+    assert_region(&b, "A: /B -> /A", "A/db", 7 + (2 + 8) + 9);
     end(&b);
 }
 
@@ -260,6 +275,13 @@ static void points_in_time_bound_regions_and_are_in_them(void **state)
     profile(&b, text);
     look(&b, "A", text);
     assert_region(&b, "A: A -> /A", "A/E A/X A/Y", 21);
+    end(&b);
+    const char *inside = "A{1 X{2 *E 3 Y{4} 5} 6}"; /* of what is closed */
+    begin(&b);
+    profile(&b, inside);
+    look(&b, "A E", inside);
+    assert_region(&b, "A: A -> *E", "A/X", 3);
+    assert_region(&b, "A: *E -> /A", "A/X/Y", 18);
     end(&b);
 }
 
@@ -337,6 +359,7 @@ int main(void)
         cmocka_unit_test(a_closed_loop_is_all_in_one_region),
         cmocka_unit_test(b28_a_profile_of_three_rounds_serves_four),
         cmocka_unit_test(one_trace_point_in_several_contexts_is_several_nodes),
+        cmocka_unit_test(one_context_on_both_sides_is_in_both_regions_as_a_whole),
         cmocka_unit_test(nodes_that_look_alike_are_one_region),
         cmocka_unit_test(points_in_time_bound_regions_and_are_in_them),
         cmocka_unit_test(recursion_is_told_apart_by_depth),

@@ -26,6 +26,7 @@
  * One thread at a time. */
 struct pythia_json {
     struct pythia_error error;
+    bool source_failed; /* the error is that of the source: nothing more can be read */
 
     uint64_t repaired; /* strings in which U+FFFD stands for what is no character, or for U+0000 */
 
