@@ -543,33 +543,34 @@ static int add_bin(struct pythia_explanation *found, char *label, const struct p
     return PYTHIA_OK;
 }
 
-static char *range_label(double low, double high)
+static char *range_label(enum pythia_key_kind kind, double low, double high)
 {
     struct pythia_buf text = {0};
+    if (kind == PYTHIA_KEY_HAS)
+        return pythia_strndup(low > 0 ? "with" : "without", low > 0 ? 4 : 7);
     pythia_buf_printf(&text, "%.6g", low);
     if (high > low)
         pythia_buf_printf(&text, " to %.6g", high);
     return text.bytes;
 }
 
-/* Numbers: one bin a value if there are few, else bins of about as many requests each, never
+/* Numbers: one bin a value if there are at most `bins`, else bins of about as many requests each, never
  * parting equal values. */
-static int profile_numbers(struct pythia_explanation *found, struct point *points, size_t count)
+static int profile_numbers(struct pythia_explanation *found, struct point *points, size_t count,
+                           size_t bins)
 {
     size_t different = count > 0;
     qsort(points, count, sizeof(*points), compare_points);
     for (size_t i = 1; i < count; i++)
         different += points[i].value != points[i - 1].value;
-    size_t wanted = different <= PYTHIA_PROFILE_BINS
-                        ? 1
-                        : (count + PYTHIA_PROFILE_BINS - 1) / PYTHIA_PROFILE_BINS;
+    size_t wanted = different <= bins ? 1 : (count + bins - 1) / bins;
     for (size_t from = 0; from < count;) {
         size_t to = from + wanted < count ? from + wanted : count;
         while (to < count && points[to].value == points[to - 1].value)
             to++;
-        if (found->profile_bins + 1 == PYTHIA_PROFILE_BINS)
+        if (found->profile_bins + 1 == bins)
             to = count;
-        char *label = range_label(points[from].value, points[to - 1].value);
+        char *label = range_label(found->kind, points[from].value, points[to - 1].value);
         if (add_bin(found, label, points + from, to - from) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         from = to;
@@ -579,9 +580,7 @@ static int profile_numbers(struct pythia_explanation *found, struct point *point
 
 static int compare_counts(const void *a, const void *b)
 {
-    const size_t *x = a,
-                 *y =
-                     b; /* requests, then the level: the most frequent levels first, ties by name */
+    const size_t *x = a, *y = b; /* requests, level: the most frequent first, ties by name */
     return x[0] != y[0] ? (x[0] < y[0]) - (x[0] > y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
 }
 
@@ -625,17 +624,21 @@ static int profile(const struct explainer *x, const struct candidate *c,
                    struct pythia_explanation *found)
 {
     struct point *points = pythia_calloc(x->n, sizeof(*points));
-    size_t count = 0;
+    size_t count = 0, without = 0;
     if (!points)
         return PYTHIA_ENOMEM;
     int status;
     if (c->kind == PYTHIA_KEY_CATEGORICAL) {
         status = profile_levels(x, c, found, points);
     } else {
-        for (size_t i = 0; i < x->n; i++)
-            if (!isnan(c->numbers[i]))
-                points[count++] = (struct point){c->numbers[i], (double)x->rows[i]->duration_ns};
-        status = profile_numbers(found, points, count);
+        for (size_t i = 0; i < x->n; i++) {
+            double number = c->numbers[i], duration_ns = (double)x->rows[i]->duration_ns;
+            size_t at = isnan(number) ? x->n - ++without : count++; /* those without at the end */
+            points[at] = (struct point){number, duration_ns};
+        }
+        status = profile_numbers(found, points, count, PYTHIA_PROFILE_BINS - (without > 0));
+        if (status == PYTHIA_OK && without > 0)
+            status = add_bin(found, pythia_strndup("(none)", 6), points + count, without);
     }
     pythia_free(points);
     return status;

@@ -26,7 +26,7 @@ static int allocate(struct pythia__region_map *m, size_t nodes, size_t edges)
         {&m->first_in, 2 * nodes, sizeof(uint32_t)}, {&m->next_in, edges, sizeof(uint32_t)},
         {&m->from, edges, sizeof(uint32_t)},         {&m->to, edges, sizeof(uint32_t)},
         {&m->forth, 2 * nodes, sizeof(bool)},        {&m->back, 2 * nodes, sizeof(bool)},
-        {&m->queue, 2 * nodes, sizeof(uint32_t)},
+        {&m->queue, 2 * nodes, sizeof(uint32_t)},    {&m->inside, nodes, sizeof(uint64_t)},
     };
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         void *array = pythia_calloc(parts[i].count, parts[i].size);
@@ -75,7 +75,7 @@ int pythia__region_map_create(const struct pythia_space_type *type, const struct
 void pythia__region_map_free(struct pythia__region_map *m)
 {
     void *const owned[] = {m->masked, m->open, m->first, m->next, m->first_in, m->next_in,
-                           m->from,   m->to,   m->forth, m->back, m->queue};
+                           m->from,   m->to,   m->forth, m->back, m->queue,    m->inside};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     *m = (struct pythia__region_map){0};
@@ -96,8 +96,8 @@ static bool is_end(const struct pythia__region_map *m, uint32_t event,
     return m->masked[own ? node : pythia_cct_parent(m->type->cct, node)] == edge->context;
 }
 
-/* Mark every event that is reached from the marked ones along edges, in one of the two directions;
- * events of open points are reached and not gone through. */
+/* Mark the events at one end of an edge of what was seen, and every event of closed points that is
+ * reached from there along edges of the space, in one of the two directions. */
 static void spread(struct pythia__region_map *m, const struct pythia_edge *edge, bool forth)
 {
     bool *marked = forth ? m->forth : m->back;
@@ -113,18 +113,32 @@ static void spread(struct pythia__region_map *m, const struct pythia_edge *edge,
     while (head < tail)
         for (uint32_t e = first[m->queue[head++]]; e; e = next[e - 1]) {
             uint32_t event = ends[e - 1];
-            if (marked[event])
+            if (marked[event] || m->open[event / 2])
                 continue;
             marked[event] = true;
-            if (!m->open[event / 2])
-                m->queue[tail++] = event;
+            m->queue[tail++] = event;
         }
+}
+
+/* Add up the time on marked edges, and hand it up: children were made after their parents. */
+static void add_times(struct pythia__region_map *m)
+{
+    const struct pythia_cct *cct = m->type->cct;
+    uint32_t nodes = pythia_cct_nodes(cct);
+    memset(m->inside, 0, nodes * sizeof(*m->inside));
+    for (uint32_t e = 0; e < pythia_cct_edges(cct); e++)
+        if (m->from[e] != PYTHIA_NONE && m->to[e] != PYTHIA_NONE && m->forth[m->from[e]] &&
+            m->back[m->to[e]])
+            m->inside[pythia_cct_edge_at(cct, e)->context] += m->type->edges[e].time_ns;
+    for (uint32_t node = nodes - 1; node > PYTHIA_CCT_ROOT; node--)
+        m->inside[pythia_cct_parent(cct, node)] += m->inside[node];
 }
 
 void pythia__region_find(struct pythia__region_map *m, const struct pythia_edge *edge)
 {
     spread(m, edge, true);
     spread(m, edge, false);
+    add_times(m);
 }
 
 bool pythia__region_has(const struct pythia__region_map *m, uint32_t node)
@@ -132,12 +146,7 @@ bool pythia__region_has(const struct pythia__region_map *m, uint32_t node)
     return !m->open[node] && m->forth[2 * node] && m->back[2 * node];
 }
 
-uint64_t pythia__region_time(const struct pythia__region_map *m)
+uint64_t pythia__region_time(const struct pythia__region_map *m, uint32_t node)
 {
-    uint64_t time_ns = 0;
-    for (uint32_t e = 0; e < pythia_cct_edges(m->type->cct); e++)
-        if (m->from[e] != PYTHIA_NONE && m->to[e] != PYTHIA_NONE && m->forth[m->from[e]] &&
-            m->back[m->to[e]])
-            time_ns += m->type->edges[e].time_ns;
-    return time_ns;
+    return m->inside[node];
 }

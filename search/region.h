@@ -23,6 +23,7 @@ struct pythia__region_map {
     uint32_t *first_in, *next_in; /* and by the event they lead to */
     uint32_t *from, *to;          /* by edge */
     bool *forth, *back;           /* by event: reached from the start, and leads to the end */
+    uint64_t *inside; /* by node: time on the region's edges in it and in the nodes below it */
     uint32_t *queue;
 };
 
@@ -31,13 +32,15 @@ int pythia__region_map_create(const struct pythia_space_type *type, const struct
 void pythia__region_map_free(struct pythia__region_map *m);
 
 /* Mark in m->forth and m->back the events that may happen between the two events of an edge of
- * `seen`, without any open point's event between them. O(edges of the space). */
+ * `seen`, without any open point's event between them; m->inside is the time there. O(nodes and
+ * edges of the space). */
 void pythia__region_find(struct pythia__region_map *m, const struct pythia_edge *edge);
 
 /* After _find: does a span of this closed node begin inside the region? And how much time, on
- * critical paths, do the region's edges hold? An edge that is in several regions is in each with
- * all its time: the space does not say which visit was where. */
+ * critical paths, do the region's edges hold, in a node and below it, or (PYTHIA_CCT_ROOT) in all?
+ * An edge that is in several regions is in each with all its time: the space does not say which
+ * visit was where. */
 bool pythia__region_has(const struct pythia__region_map *m, uint32_t node);
-uint64_t pythia__region_time(const struct pythia__region_map *m);
+uint64_t pythia__region_time(const struct pythia__region_map *m, uint32_t node);
 
 #endif

@@ -34,5 +34,7 @@ int pythia_strategy_run(const struct pythia_strategy *strategy,
         pythia_buf_putc(missing, '\n');
     }
     *count = 0;
+    if (missing && pythia_buf_status(missing) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
     return strategy->suggest(evidence, budget, out, count);
 }

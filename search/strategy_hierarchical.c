@@ -4,8 +4,8 @@
  * Cross-Layer Instrumentation Framework for Diagnosing Performance Problems in Distributed
  * Applications", SoCC 2019, who draw the children at random.)
  *
- * When nothing is closed there is nothing to open. Then the evidence says which of the open points
- * a system that keeps the others closed should open: those that bound the edges that vary. */
+ * When everything was open there is nothing to open. Then the evidence says which of the points a
+ * system that keeps the others closed should open: those that bound the edges that vary. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,12 @@ struct collecting {
     struct pythia_suggestion *found; /* of all groups */
     double *worth; /* of each, to order them: gain in the variance of all requests */
     size_t count, capacity, worth_capacity;
+    struct slot {
+        size_t found; /* index + 1 */
+        /* what follows is of the edge, or of the type, at hand */
+        uint64_t calls, time_ns;
+        bool direct;
+    } * slots; /* by trace point */
 };
 
 static const char *event_name(uint8_t kind)
@@ -86,29 +92,28 @@ static char *make_reason(const struct collecting *c, const struct pythia_ranked_
 static int add(struct collecting *c, size_t group, const struct pythia_ranked_edge *ranked,
                uint32_t point, double gain, double calls, double part)
 {
+    gain = fmin(gain, 1); /* an edge that others make up for has more than all of the variance */
     double worth = gain * c->e->diagnosis->groups[group].variance_share;
-    struct pythia_suggestion *slot = NULL;
-    for (size_t i = 0; i < c->count && !slot; i++)
-        if (c->found[i].tracepoint == point)
-            slot = &c->found[i];
-    if (slot && c->worth[slot - c->found] >= worth)
+    struct slot *slot = &c->slots[point];
+    if (slot->found && c->worth[slot->found - 1] >= worth)
         return PYTHIA_OK;
-    if (!slot) {
+    if (!slot->found) {
         if (pythia_grow(&c->found, &c->capacity, c->count, sizeof(*c->found)) != PYTHIA_OK ||
             pythia_grow(&c->worth, &c->worth_capacity, c->count, sizeof(*c->worth)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
-        slot = &c->found[c->count++];
-        slot->reason = NULL;
+        c->found[c->count++] = (struct pythia_suggestion){0};
+        slot->found = c->count;
     }
-    pythia_suggestion_clear(slot);
-    *slot = (struct pythia_suggestion){.tracepoint = point,
-                                       .group = group,
-                                       .edge = ranked->edge,
-                                       .gain = gain,
-                                       .cost_ns = calls * c->e->price_ns,
-                                       .reason = make_reason(c, ranked, part, point)};
-    c->worth[slot - c->found] = worth;
-    return slot->reason ? PYTHIA_OK : PYTHIA_ENOMEM;
+    struct pythia_suggestion *s = &c->found[slot->found - 1];
+    pythia_suggestion_clear(s);
+    *s = (struct pythia_suggestion){.tracepoint = point,
+                                    .group = group,
+                                    .edge = ranked->edge,
+                                    .gain = gain,
+                                    .cost_ns = calls * c->e->price_ns,
+                                    .reason = make_reason(c, ranked, part, point)};
+    c->worth[slot->found - 1] = worth;
+    return s->reason ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
 /* ---- with closed points ---- */
@@ -121,21 +126,33 @@ static bool is_direct(const struct pythia__region_map *m, uint32_t node)
            !pythia__region_has(m, pythia_cct_parent(m->type->cct, node));
 }
 
+/* A trace point is opened in all its contexts: what it shows is the time in those of the region,
+ * and what it costs is every call of it. */
 static int look_below(struct collecting *c, size_t group, const struct pythia_ranked_edge *ranked,
                       struct pythia__region_map *m)
 {
     const struct pythia_space_type *t = m->type;
-    pythia__region_find(m, pythia_cct_edge_at(m->seen, ranked->edge));
-    double region_ns = (double)pythia__region_time(m);
+    double requests = (double)(t->requests ? t->requests : 1); /* a file may say anything */
     int status = PYTHIA_OK;
+    pythia__region_find(m, pythia_cct_edge_at(m->seen, ranked->edge));
+    double region_ns = (double)pythia__region_time(m, PYTHIA_CCT_ROOT);
+    for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++)
+        if (is_direct(m, node)) {
+            struct slot *slot = &c->slots[pythia_cct_tracepoint(t->cct, node)];
+            slot->direct = true;
+            slot->time_ns += pythia__region_time(m, node);
+        }
     for (uint32_t node = 1; node < pythia_cct_nodes(t->cct) && status == PYTHIA_OK; node++) {
-        if (!is_direct(m, node))
+        uint32_t point = pythia_cct_tracepoint(t->cct, node);
+        struct slot *slot = &c->slots[point];
+        if (!slot->direct)
             continue;
-        double part = region_ns > 0 ? (double)t->nodes[node].time_ns / region_ns : 0;
-        part = part < 1 ? part : 1; /* the same context may also be outside of the region */
-        status =
-            add(c, group, ranked, pythia_cct_tracepoint(t->cct, node), ranked->share.share * part,
-                (double)t->nodes[node].calls / (double)t->requests, part);
+        double part = region_ns > 0 ? (double)slot->time_ns / region_ns : 0;
+        part = fmin(part, 1); /* one of its contexts may be below another one */
+        status = add(c, group, ranked, point, ranked->share.share * part,
+                     (double)slot->calls / requests, part);
+        slot->direct = false;
+        slot->time_ns = 0;
     }
     return status;
 }
@@ -173,12 +190,12 @@ static bool is_worth_it(const struct pythia_ranked_edge *e)
     return e->share.share >= SHARE_MIN && e->share.low > 0;
 }
 
-static bool has_closed(const struct pythia_space_type *t, struct pythia_open_points *open)
+static void count_calls(struct collecting *c, const struct pythia_space_type *t)
 {
-    for (uint32_t node = 1; open && node < pythia_cct_nodes(t->cct); node++)
-        if (!pythia_open_points_has(open, pythia_cct_tracepoint(t->cct, node)))
-            return true;
-    return false;
+    for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++)
+        c->slots[pythia_cct_tracepoint(t->cct, node)].calls = 0;
+    for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++)
+        c->slots[pythia_cct_tracepoint(t->cct, node)].calls += t->nodes[node].calls;
 }
 
 static int search_group(struct collecting *c, size_t group)
@@ -187,12 +204,14 @@ static int search_group(struct collecting *c, size_t group)
     uint32_t name = c->e->diagnosis->types[g->type].type->name;
     const struct pythia_space_type *t = c->e->space ? pythia_space_type(c->e->space, name) : NULL;
     if (c->e->space && !t)
-        return PYTHIA_OK; /* not in the space: said elsewhere */
-    bool closed = t && has_closed(t, c->e->open);
+        return PYTHIA_OK;          /* not in the space: said elsewhere */
+    bool closed = t && c->e->open; /* some may be */
     struct pythia__region_map map = {0};
     int status = PYTHIA_OK;
-    if (closed)
+    if (closed) {
+        count_calls(c, t);
         status = pythia__region_map_create(t, pythia_groups_cct(c->e->groups), c->e->open, &map);
+    }
     for (size_t i = 0; i < g->ranking.edge_count && status == PYTHIA_OK; i++)
         if (is_worth_it(&g->ranking.edges[i]))
             status = closed ? look_below(c, group, &g->ranking.edges[i], &map)
@@ -219,7 +238,8 @@ static int suggest(const struct pythia_evidence *evidence, size_t budget,
     struct collecting c = {
         .e = evidence, .vocabulary = pythia_cct_vocabulary(pythia_groups_cct(evidence->groups))};
     const struct pythia_diagnosis *d = evidence->diagnosis;
-    int status = PYTHIA_OK;
+    c.slots = pythia_calloc(pythia_vocabulary_tracepoints(c.vocabulary), sizeof(*c.slots));
+    int status = c.slots ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++)
         if (d->groups[i].status == PYTHIA_GROUP_DIAGNOSED &&
             d->groups[i].variance_share >= GROUP_MIN)
@@ -240,6 +260,7 @@ static int suggest(const struct pythia_evidence *evidence, size_t budget,
         pythia_suggestion_clear(&c.found[i]);
     pythia_free(c.found);
     pythia_free(c.worth);
+    pythia_free(c.slots);
     return status;
 }
 

@@ -406,26 +406,31 @@ static void number_ranks(struct pythia_association_result *results, size_t count
     }
 }
 
-/* What lies between the two groups of a split in the totals. */
+/* What lies between the two groups of a split in the totals: a part of the variance of the clipped
+ * ones, and the means of what was measured. */
 static void compare_groups(const struct pythia_split *split, const struct pythia_column *column,
-                           const double *total, size_t n, struct pythia_association_result *r)
+                           const double *total, const double *clipped, size_t n,
+                           struct pythia_association_result *r)
 {
-    double sums[2] = {0, 0}, counts[2] = {0, 0}, mean = 0, all = 0, between = 0;
+    double raw[2] = {0, 0}, sums[2] = {0, 0}, counts[2] = {0, 0}, all = 0, between = 0;
     for (size_t i = 0; i < n; i++) {
         int side = pythia_split_side(split, column, i);
         if (side < 0)
             continue;
-        sums[side] += total[i];
+        raw[side] += total[i];
+        sums[side] += clipped[i];
         counts[side]++;
     }
-    mean = (sums[0] + sums[1]) / (counts[0] + counts[1]);
+    double mean = (sums[0] + sums[1]) / (counts[0] + counts[1]);
     for (size_t i = 0; i < n; i++)
         if (pythia_split_side(split, column, i) >= 0)
-            all += (total[i] - mean) * (total[i] - mean);
-    r->low_total = sums[0] / counts[0];
-    r->high_total = sums[1] / counts[1];
-    between = counts[0] * (r->low_total - mean) * (r->low_total - mean) +
-              counts[1] * (r->high_total - mean) * (r->high_total - mean);
+            all += (clipped[i] - mean) * (clipped[i] - mean);
+    for (int side = 0; side < 2; side++) {
+        double apart = sums[side] / counts[side] - mean;
+        between += counts[side] * apart * apart;
+    }
+    r->low_total = raw[0] / counts[0];
+    r->high_total = raw[1] / counts[1];
     r->split_share = all > 0 ? between / all : NAN;
 }
 
@@ -454,7 +459,7 @@ static int split_keys(struct pythia__keys *run, const double *total)
         }
         status = pythia_split_find(column, scores, n, &r->split);
         if (status == PYTHIA_OK && !isnan(r->split.share))
-            compare_groups(&r->split, column, clipped, n, r);
+            compare_groups(&r->split, column, total, clipped, n, r);
     }
     pythia_free(clipped);
     return status;

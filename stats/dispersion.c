@@ -5,10 +5,10 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "samples.h"
 #include "pythia/mem.h"
 #include "pythia/moments.h"
 #include "pythia/status.h"
+#include "samples.h"
 
 static const struct pythia_test_result undefined = {NAN, NAN, NAN, NAN, NAN};
 

@@ -80,7 +80,8 @@ bool pythia_gate_separated(const struct pythia_share *shares, size_t k, size_t *
     return true;
 }
 
-int pythia_gate_localise(const double *x, size_t n, size_t k, double level, bool *found, size_t *top)
+int pythia_gate_localise(const double *x, size_t n, size_t k, double level, bool *found,
+                         size_t *top)
 {
     struct pythia_share *shares = pythia_calloc(k, sizeof(*shares));
     if (!shares)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "samples.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "samples.h"
 
 /* A value and where it was before sorting. */
 struct placed {

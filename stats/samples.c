@@ -10,7 +10,7 @@
 #include "pythia/status.h"
 
 int pythia__samples_squares(const double *x, const uint32_t *group, size_t n, size_t groups,
-                           struct pythia__samples_squares *out)
+                            struct pythia__samples_squares *out)
 {
     struct pythia_moments *each = pythia_calloc(groups, sizeof(*each)), all = {0};
     if (!each)
@@ -33,8 +33,8 @@ int pythia__samples_squares(const double *x, const uint32_t *group, size_t n, si
     return PYTHIA_OK;
 }
 
-int pythia__samples_chi_squared(const double *scores, const uint32_t *group, size_t n, size_t groups,
-                               struct pythia_test_result *out)
+int pythia__samples_chi_squared(const double *scores, const uint32_t *group, size_t n,
+                                size_t groups, struct pythia_test_result *out)
 {
     struct pythia__samples_squares s;
     int status = pythia__samples_squares(scores, group, n, groups, &s);
@@ -52,7 +52,7 @@ int pythia__samples_chi_squared(const double *scores, const uint32_t *group, siz
 }
 
 int pythia__samples_deviations(const double *x, const uint32_t *group, size_t n, size_t groups,
-                              double *out)
+                               double *out)
 {
     /* ends[g] is where the values of group g end once they stand side by side, group by group. */
     size_t *ends = pythia_calloc(groups + 1, sizeof(*ends));

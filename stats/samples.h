@@ -15,14 +15,14 @@ struct pythia__samples_squares {
     size_t groups; /* that are not empty */
 };
 int pythia__samples_squares(const double *x, const uint32_t *group, size_t n, size_t groups,
-                           struct pythia__samples_squares *out);
+                            struct pythia__samples_squares *out);
 
 /* The tests of the form (n - 1) * between / all, chi squared with groups - 1 degrees of freedom. */
-int pythia__samples_chi_squared(const double *scores, const uint32_t *group, size_t n, size_t groups,
-                               struct pythia_test_result *out);
+int pythia__samples_chi_squared(const double *scores, const uint32_t *group, size_t n,
+                                size_t groups, struct pythia_test_result *out);
 
 /* out[i] = |x[i] - median of its group|. */
 int pythia__samples_deviations(const double *x, const uint32_t *group, size_t n, size_t groups,
-                              double *out);
+                               double *out);
 
 #endif

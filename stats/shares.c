@@ -30,8 +30,8 @@ struct range {
     double low, high;
 };
 
-/* Rounded to the nearest for the top: of 300 values 2 are clipped, because with 1 a second spike in the same
- * edge, which happens once in a while, still decides the ranking. */
+/* Rounded to the nearest for the top: of 300 values 2 are clipped, because with 1 a second spike in
+ * the same edge, which happens once in a while, still decides the ranking. */
 static struct clip clip_of(size_t n, double clip_top, double clip_bottom)
 {
     struct clip c = {(size_t)(clip_top * (double)n + .5), (size_t)(clip_bottom * (double)n)};

@@ -38,6 +38,16 @@ static void tags(struct pythia_buf *out, const struct pythia_vocabulary *v,
         pythia_buf_putc(out, '}');
 }
 
+/* The name of the span, or the whole id where that does not end with the name: where it is made of
+ * more than service, scope and name. */
+static struct pythia_text name_of(const struct pythia_vocabulary *v, uint32_t tracepoint)
+{
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(v, tracepoint),
+                       name = pythia_vocabulary_text(
+                           v, pythia_vocabulary_tracepoint_at(v, tracepoint)->name);
+    return pythia_text_ends(id, name) ? name : id;
+}
+
 static void one_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
                       const struct pythia_critical_path *path, struct pythia_buf *out)
 {
@@ -56,9 +66,7 @@ static void one_trace(struct pythia_export_state *state, const struct pythia_tra
         if (kinds[span->kind])
             pythia_buf_printf(out, ",\"kind\":\"%s\"", kinds[span->kind]);
         pythia_buf_puts(out, ",\"name\":");
-        pythia__add_json_string(
-            out,
-            pythia_vocabulary_text(v, pythia_vocabulary_tracepoint_at(v, span->tracepoint)->name));
+        pythia__add_json_string(out, name_of(v, span->tracepoint));
         uint64_t duration_us = (span->end_ns - span->start_ns + 500) / 1000;
         pythia_buf_printf(out, ",\"timestamp\":%" PRIu64, span->start_ns / 1000);
         if (duration_us > 0) /* Zipkin knows no duration of 0 */

@@ -52,9 +52,9 @@ enum pythia__structure_result pythia__structure_find(struct pythia__structure *s
     switch (error) {
     case simdjson::SUCCESS:
         return PYTHIA__STRUCTURE_OK;
-    case simdjson::
-        CAPACITY:         // of partial text: no whole document in it, which is no fault of the text
-    case simdjson::EMPTY: // the same, behind white space
+    case simdjson::CAPACITY: // of partial text: no whole document in it, which is no fault of the
+                             // text
+    case simdjson::EMPTY:    // the same, behind white space
         if (partial && *count > 0)
             return pythia__structure_is_utf8(text, size) ? PYTHIA__STRUCTURE_OK
                                                          : PYTHIA__STRUCTURE_BAD_UTF8;

@@ -37,7 +37,8 @@ void pythia_arena_clear(struct pythia_arena *a)
 
 void *pythia_arena_alloc(struct pythia_arena *a, size_t size)
 {
-    if (size > SIZE_MAX / 2) /* rounding it up, or putting a head before it, could make it small again */
+    if (size >
+        SIZE_MAX / 2) /* rounding it up, or putting a head before it, could make it small again */
         return NULL;
     if (size == 0) /* a piece, and not the NULL of an arena that has no block yet */
         size = 1;

@@ -22,7 +22,8 @@ void pythia_error_place(struct pythia_error *e, const char *source, uint64_t lin
 {
     if (!e || e->source[0] != '\0')
         return;
-    size_t size = strlen(source), skip = size < sizeof(e->source) ? 0 : size - sizeof(e->source) + 1;
+    size_t size = strlen(source),
+           skip = size < sizeof(e->source) ? 0 : size - sizeof(e->source) + 1;
     memcpy(e->source, source + skip, size - skip + 1);
     e->line = line;
     e->offset = offset;

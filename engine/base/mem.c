@@ -13,9 +13,10 @@ static atomic_long allocations_left = -1;
 static bool may_allocate(void)
 {
     long left = atomic_load_explicit(&allocations_left, memory_order_relaxed);
-    while (left > 0) /* another thread may take the last one in between: then 0 must not become -1 */
-        if (atomic_compare_exchange_weak_explicit(&allocations_left, &left, left - 1, memory_order_relaxed,
-                                                  memory_order_relaxed))
+    while (left >
+           0) /* another thread may take the last one in between: then 0 must not become -1 */
+        if (atomic_compare_exchange_weak_explicit(&allocations_left, &left, left - 1,
+                                                  memory_order_relaxed, memory_order_relaxed))
             return true;
     return left != 0;
 }

@@ -12,8 +12,9 @@
 #define HELP_COLUMN 28
 #define HELP_WIDTH  100
 
-/* What getopt_long gives for the first long option, above all letters. Each has a number of its own: a name cut so short
- * that it fits two options with the same number would be taken for the first of them. */
+/* What getopt_long gives for the first long option, above all letters. Each has a number of its
+ * own: a name cut so short that it fits two options with the same number would be taken for the
+ * first of them. */
 #define LONG_OPTION 256
 
 /* Which word of "text|json|…" `text` is; -1: none. */
@@ -34,14 +35,15 @@ static int bad_value(const struct pythia_option *o, const char *text, struct pyt
 {
     switch (o->type) {
     case PYTHIA_OPTION_CHOICE:
-        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s takes one of %s, not '%s'", o->name, o->choices,
-                                text);
+        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s takes one of %s, not '%s'", o->name,
+                                o->choices, text);
     case PYTHIA_OPTION_BYTES:
-        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s takes a number of bytes such as 64M, not '%s'",
-                                o->name, text);
+        return pythia_error_set(
+            e, PYTHIA_EUSAGE, "--%s takes a number of bytes such as 64M, not '%s'", o->name, text);
     default:
-        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s takes a number from %.15g to %.15g, not '%s'",
-                                o->name, o->low, o->high, text);
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "--%s takes a number from %.15g to %.15g, not '%s'", o->name,
+                                o->low, o->high, text);
     }
 }
 
@@ -165,10 +167,12 @@ static const struct pythia_option *find_letter(const struct pythia_option *table
 }
 
 /* Why getopt_long gave '?': `wrong` is its optopt, and `word` what it stopped at. */
-static int bad_option(const struct pythia_option *table, int wrong, const char *word, struct pythia_error *e)
+static int bad_option(const struct pythia_option *table, int wrong, const char *word,
+                      struct pythia_error *e)
 {
     if (wrong >= LONG_OPTION)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s takes no value", table[wrong - LONG_OPTION].name);
+        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s takes no value",
+                                table[wrong - LONG_OPTION].name);
     if (wrong)
         return pythia_error_set(e, PYTHIA_EUSAGE, "there is no option -%c", wrong);
     int size = (int)strcspn(word, "=");
@@ -181,7 +185,8 @@ static int bad_option(const struct pythia_option *table, int wrong, const char *
 static int missing_value(const struct pythia_option *table, int option, struct pythia_error *e)
 {
     if (option >= LONG_OPTION)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s needs a value", table[option - LONG_OPTION].name);
+        return pythia_error_set(e, PYTHIA_EUSAGE, "--%s needs a value",
+                                table[option - LONG_OPTION].name);
     return pythia_error_set(e, PYTHIA_EUSAGE, "-%c needs a value", option);
 }
 
@@ -189,7 +194,8 @@ int pythia_options_parse(const struct pythia_option *table, void *settings, int 
                          int *first, struct pythia_error *e)
 {
     struct option longs[OPTIONS_MAX + 1] = {{0}};
-    char shorts[2 * OPTIONS_MAX + 2] = ":"; /* ':' first: a missing value is told from an unknown option */
+    char shorts[2 * OPTIONS_MAX + 2] =
+        ":"; /* ':' first: a missing value is told from an unknown option */
     size_t count = 0, letters = 1;
     for (const struct pythia_option *o = table; o->name && count < OPTIONS_MAX; o++, count++) {
         bool takes = o->type != PYTHIA_OPTION_FLAG;
@@ -217,7 +223,8 @@ int pythia_options_parse(const struct pythia_option *table, void *settings, int 
     return PYTHIA_OK;
 }
 
-/* Append `text`, broken between words at HELP_WIDTH, continued at HELP_COLUMN; `column` is where the line is. */
+/* Append `text`, broken between words at HELP_WIDTH, continued at HELP_COLUMN; `column` is where
+ * the line is. */
 static void add_wrapped(struct pythia_buf *to, size_t column, const char *text)
 {
     while (*text) {

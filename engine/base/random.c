@@ -46,8 +46,9 @@ double pythia_random_exponential(struct pythia_random *r)
     return -log1p(-pythia_random_unit(r));
 }
 
-/* The polar method (Marsaglia and Bray, "A Convenient Method for Generating Normal Variables", SIAM Review 6(3),
- * 1964), of whose pair only one is used: the stream then depends on the number of calls alone. */
+/* The polar method (Marsaglia and Bray, "A Convenient Method for Generating Normal Variables", SIAM
+ * Review 6(3), 1964), of whose pair only one is used: the stream then depends on the number of
+ * calls alone. */
 double pythia_random_normal(struct pythia_random *r)
 {
     double x, y, square;

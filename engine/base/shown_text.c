@@ -42,8 +42,8 @@ static bool is_unseen(uint32_t c)
     return (c & 0xFFFE) == 0xFFFE;
 }
 
-/* The first character of `text`, which is not empty, and its bytes; REPLACED_BYTE for a byte that is
- * not UTF-8. */
+/* The first character of `text`, which is not empty, and its bytes; REPLACED_BYTE for a byte that
+ * is not UTF-8. */
 static uint32_t decode(struct pythia_text text, size_t *size)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -3,9 +3,10 @@
  *   table ──> [ 3 | - | 7 | 1 | … ]      slots: index + 1, 0 = empty; linear probing; power of two
  *   entries:   block 0 of 1024, block 1 of 2048, …; an entry stays where it was put
  *
- * A reader loads the table and a slot with acquire order; a writer, under the lock, fills the entry first and then
- * stores the slot with release order. A table that has become too small is replaced by a larger one and kept
- * until the end, because a reader may still be in it: together they are as large as the last one. */
+ * A reader loads the table and a slot with acquire order; a writer, under the lock, fills the entry
+ * first and then stores the slot with release order. A table that has become too small is replaced
+ * by a larger one and kept until the end, because a reader may still be in it: together they are as
+ * large as the last one. */
 #include "pythia/strtab.h"
 
 #include <pthread.h>
@@ -72,7 +73,8 @@ static uint32_t lookup(const struct pythia_strtab *t, const struct table *table,
             return PYTHIA_STRTAB_NONE;
         }
         const struct entry *entry = entry_at(t, stored - 1);
-        if (entry->hash == hash && pythia_text_equal((struct pythia_text){entry->bytes, entry->size}, text))
+        if (entry->hash == hash &&
+            pythia_text_equal((struct pythia_text){entry->bytes, entry->size}, text))
             return stored - 1;
     }
 }
@@ -184,7 +186,8 @@ uint32_t pythia_strtab_intern(struct pythia_strtab *t, struct pythia_text text)
 {
     uint32_t hash = (uint32_t)pythia_hash_bytes(text.bytes, text.size);
     size_t slot;
-    uint32_t index = lookup(t, atomic_load_explicit(&t->table, memory_order_acquire), text, hash, &slot);
+    uint32_t index =
+        lookup(t, atomic_load_explicit(&t->table, memory_order_acquire), text, hash, &slot);
     if (index != PYTHIA_STRTAB_NONE)
         return index;
     pthread_mutex_lock(&t->lock);

@@ -3,7 +3,8 @@
 static const signed char digit_values[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16, /* value + 1; 0: no digit */
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16, /* value + 1; 0: no
+                                                                               digit */
 };
 
 static int hex_digit(char c)
@@ -18,7 +19,8 @@ int pythia_text_compare(struct pythia_text a, struct pythia_text b)
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* A text of no bytes may have no address, which memcmp may not be given and nothing may be added to. */
+/* A text of no bytes may have no address, which memcmp may not be given and nothing may be added
+ * to. */
 bool pythia_text_starts(struct pythia_text text, struct pythia_text prefix)
 {
     return prefix.size == 0 ||
@@ -113,7 +115,8 @@ size_t pythia_text_template(struct pythia_text text, char *out, size_t capacity)
         while (to < text.size && text.bytes[to] != '/' && text.bytes[to] != '?')
             to++;
         struct pythia_text element = {text.bytes + from, to - from};
-        if (from > 0 && is_identifier(element)) { /* a name may begin with a number, a path does not */
+        if (from > 0 &&
+            is_identifier(element)) { /* a name may begin with a number, a path does not */
             element = PYTHIA_TEXT("{id}");
             changed = true;
         }

@@ -106,7 +106,9 @@ static int show_type(const struct pythia_space *space, const struct pythia_space
         pythia_buf_printf(out, "%8.2f calls %10.3f ms  %*s", (double)n->calls / requests,
                           (double)n->time_ns / requests / 1e6,
                           2 * ((int)pythia_cct_depth(t->cct, order[i]) - 1), "");
-        pythia_shown_add(out, pythia_vocabulary_tracepoint_id(v, pythia_cct_tracepoint(t->cct, order[i])), SIZE_MAX);
+        pythia_shown_add(
+            out, pythia_vocabulary_tracepoint_id(v, pythia_cct_tracepoint(t->cct, order[i])),
+            SIZE_MAX);
         pythia_buf_printf(out, "%s%s%s\n", n->root ? "  [root]" : "", n->entry ? "  [entry]" : "",
                           n->outlives ? "  [outlives its parent]" : "");
     }
@@ -127,10 +129,10 @@ static int show_all(const struct pythia_space *space, struct pythia_buf *out)
         points += all[i];
         kept += skeleton[i];
     }
-    pythia_buf_printf(
-        out,
-        "%zu request types, %zu trace points, %zu of them in the skeleton (marked in brackets)\n\n",
-        count, points, kept);
+    pythia_buf_printf(out,
+                      "%zu request type%s, %zu trace points, %zu of them in the skeleton (marked "
+                      "in brackets)\n\n",
+                      count, count == 1 ? "" : "s", points, kept);
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
         status = show_type(space, &types[i], out);
     pythia_free(skeleton);

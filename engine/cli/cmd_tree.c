@@ -87,7 +87,8 @@ static void add_span(const struct looking *l, const struct pythia_trace *trace, 
     pythia_buf_printf(to, "%11.3f %11.3f %c %*s", (double)(span->start_ns - trace->start_ns) / 1e6,
                       (double)(span->end_ns - span->start_ns) / 1e6, critical ? '*' : ' ',
                       2 * depth, "");
-    pythia_shown_add(to, pythia_vocabulary_tracepoint_id(l->reading.vocabulary, span->tracepoint), SIZE_MAX);
+    pythia_shown_add(to, pythia_vocabulary_tracepoint_id(l->reading.vocabulary, span->tracepoint),
+                     SIZE_MAX);
     if (span->annotation)
         pythia_buf_puts(to, "  [annotation]");
     add_flags(span, trace, to);

@@ -72,16 +72,16 @@ struct pythia__reading {
     const char *left_out[PYTHIA_OPTION_TEXTS_MAX];
     struct pythia_pipeline_options pipeline;
     struct pythia_pipeline_result result;
-    size_t problems;    /* paths that could not be read */
-    bool twice;         /* what is read now will be read again: the second time tells what was lost */
+    size_t problems; /* paths that could not be read */
+    bool twice;      /* what is read now will be read again: the second time tells what was lost */
 };
 
 /* Find the files. Returns PYTHIA_OK or PYTHIA_ENOMEM; _end gives back what was made either way. */
 int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_settings *settings,
                           char *const *paths, int count);
-/* Read everything into the consumer, and say on stderr what was lost. PYTHIA_OK, PYTHIA_ENOMEM or the
- * consumer's. With `twice` set everything must be readable again: PYTHIA_EUSAGE, told, if it is not;
- * the flag is then unset for the second time. */
+/* Read everything into the consumer, and say on stderr what was lost. PYTHIA_OK, PYTHIA_ENOMEM or
+ * the consumer's. With `twice` set everything must be readable again: PYTHIA_EUSAGE, told, if it is
+ * not; the flag is then unset for the second time. */
 int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer *consumer);
 void pythia__reading_end(struct pythia__reading *r);
 

@@ -100,6 +100,9 @@ static void tell_losses(const struct pythia__reading *r)
                "Read %" PRIu64 " spans: records=%" PRIu64 ", traces=%" PRIu64
                ", files=%zu, bytes=%" PRIu64,
                in->counts.kept, in->counts.spans, in->counts.traces, in->files, in->bytes);
+    if (in->counts.hidden)
+        pythia_log(PYTHIA_LOG_INFO, "Hidden: count=%" PRIu64 " (spans of closed trace points)",
+                   in->counts.hidden);
     for (size_t i = 0; i < PYTHIA_REPAIRS; i++)
         if (in->counts.repaired[i])
             pythia_log(PYTHIA_LOG_INFO, "Repaired %s: count=%" PRIu64 " (%s)",
@@ -107,9 +110,9 @@ static void tell_losses(const struct pythia__reading *r)
                        pythia_repair_help((enum pythia_repair)i));
     for (size_t i = 0; i < PYTHIA_DROPS; i++)
         if (in->counts.dropped[i])
-            pythia_log(i == PYTHIA_DROP_HIDDEN ? PYTHIA_LOG_INFO : PYTHIA_LOG_WARNING,
-                       "Dropped %s: count=%" PRIu64 " (%s)", pythia_drop_name((enum pythia_drop)i),
-                       in->counts.dropped[i], pythia_drop_help((enum pythia_drop)i));
+            pythia_log(PYTHIA_LOG_WARNING, "Dropped %s: count=%" PRIu64 " (%s)",
+                       pythia_drop_name((enum pythia_drop)i), in->counts.dropped[i],
+                       pythia_drop_help((enum pythia_drop)i));
     if (in->skipped_files)
         pythia_log(PYTHIA_LOG_INFO, "Skipped files that hold no traces: count=%zu",
                    in->skipped_files);

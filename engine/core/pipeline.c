@@ -69,14 +69,16 @@ static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_in
 {
     struct pythia__feed_totals totals = {0};
     uint64_t quiet = options->quiet_spans ? options->quiet_spans : QUIET_SPANS;
-    struct pass p = {
-        .options = options, .tick_spans = quiet > QUIET_TICKS ? quiet / QUIET_TICKS : 1, .shown_ns = uv_hrtime()};
+    struct pass p = {.options = options,
+                     .tick_spans = quiet > QUIET_TICKS ? quiet / QUIET_TICKS : 1,
+                     .shown_ns = uv_hrtime()};
     size_t count, late_count = 0;
     const struct pythia_input_file *files = pythia_input_files(input, &count);
     for (size_t i = 0; i < count; i++)
         p.all_bytes += files[i].size_bytes;
     *result = (struct pythia_pipeline_result){.read_twice = *previous != NULL};
-    struct pythia_assembler_options assembling = {.quiet_ticks = QUIET_TICKS + 1, .open = options->open};
+    struct pythia_assembler_options assembling = {.quiet_ticks = QUIET_TICKS + 1,
+                                                  .open = options->open};
     int status = pythia_assembler_create(
         vocabulary, &assembling, (struct pythia_trace_taker){consumer->take, consumer->context},
         &result->counts, &p.assembler);

@@ -98,6 +98,7 @@ static json_t *input(struct writer *w)
     set(w, out, "bytes", json_integer((json_int_t)in->bytes));
     set(w, out, "spans", json_integer((json_int_t)in->counts.kept));
     set(w, out, "traces", json_integer((json_int_t)in->counts.traces));
+    set(w, out, "hidden", json_integer((json_int_t)in->counts.hidden));
     set(w, out, "outlive_parent", json_integer((json_int_t)in->counts.outlive));
     set(w, out, "repaired", counters(w, in->counts.repaired, PYTHIA_REPAIRS, repair_name));
     set(w, out, "dropped", counters(w, in->counts.dropped, PYTHIA_DROPS, drop_name));

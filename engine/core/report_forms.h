@@ -45,6 +45,8 @@ void pythia__add_unlike(struct pythia_buf *to, const json_t *group);
 const char *pythia__next_title(const json_t *report);
 /* "71 of 106 requests", or "106 requests" where the group is its whole type. */
 void pythia__add_requests(struct pythia_buf *to, const json_t *group);
+/* "16 more keys go with it; 49 keys were asked, 173 not: …", of which `shown` were named. */
+void pythia__add_keys_asked(struct pythia_buf *to, const json_t *group, size_t shown);
 /* " Where it is >= 2, the mean is 16.0 s, else 4.23 s.", or nothing. */
 void pythia__add_split(struct pythia_buf *to, const json_t *explanation);
 

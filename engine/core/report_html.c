@@ -120,6 +120,11 @@ static void input(struct pythia__html *h, const json_t *report)
     if (isfinite(bytes))
         pythia__html_printf(h, " (%.1f MB)", bytes / 1e6);
     pythia__html_text(h, ".");
+    if (pythia__number(in, "hidden") > 0) {
+        pythia__html_text(h, " Hidden, of closed trace points: ");
+        pythia__html_things(h, pythia__number(in, "hidden"), "span", "spans");
+        pythia__html_text(h, ".");
+    }
     pythia__html_close(h);
     sources(h, in);
     if (failed > 0) {
@@ -454,7 +459,8 @@ static void next(struct pythia__html *h, const json_t *report)
                                          ">Costs a request"};
     const json_t *list = pythia__array(report, "next");
     if (json_array_size(list) == 0) {
-        pythia__html_leaf(h, "p", NULL, "No trace point would show more.");
+        pythia__html_leaf(h, "p", NULL,
+                          "No closed trace point that is known lies where these requests differ.");
         return;
     }
     pythia__html_open(h, "table", "class", "stack", NULL);
@@ -530,14 +536,13 @@ static void words(struct pythia__html *h, const json_t *report)
 
 /* Sections before and behind those of the findings. */
 static const struct part {
-    const char *id, *name, *title; /* the name is short, for links */
+    const char *id, *name, *title; /* the name is short, for links; no title: pythia__next_title */
     bool before;                   /* the findings */
     bool (*wanted)(const json_t *report);
     void (*write)(struct pythia__html *h, const json_t *report);
 } parts[] = {
     {"overview", "Overview", "Where the variance of all requests lies", true, always, overview},
-    {"next", "What to open next", "Trace points to open next, where others are closed", false,
-     has_findings, next},
+    {"next", "What to open next", NULL, false, has_findings, next},
     {"paths", "Types and their paths", "Types whose paths make a difference", false, has_paths,
      paths},
     {"others", "Other groups", "Other groups", false, has_others, others},
@@ -570,7 +575,8 @@ static void write_parts(struct pythia__html *h, const json_t *report, bool befor
         if (parts[i].before != before || !parts[i].wanted(report))
             continue;
         pythia__html_open(h, "section", "class", "part", "id", parts[i].id, NULL);
-        pythia__html_leaf(h, "h2", NULL, parts[i].title);
+        const char *title = parts[i].title ? parts[i].title : pythia__next_title(report);
+        pythia__html_leaf(h, "h2", NULL, title);
         parts[i].write(h, report);
         pythia__html_close(h);
     }

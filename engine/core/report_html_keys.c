@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "pythia/shown_text.h"
 #include "report_forms.h"
 #include "report_html.h"
 #include "report_sentence.h"
-#include "pythia/shown_text.h"
 
 #define CARDS_MAX    3   /* keys that are shown with what they do to the mean */
 #define CARD_MIN     .02 /* of the variance explained, or a key is only in the table */

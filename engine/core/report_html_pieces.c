@@ -1,10 +1,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "pythia/shown_text.h"
 #include "report_forms.h"
 #include "report_html.h"
 #include "report_sentence.h"
-#include "pythia/shown_text.h"
 
 #define NAME_LIMIT  140  /* characters of a name that are shown */
 #define TITLE_LIMIT 1000 /* of those in its title */
@@ -83,7 +83,8 @@ static void add_parts(struct pythia__html *h, const char *name)
 void pythia__html_name(struct pythia__html *h, const char *name)
 {
     struct pythia_buf shown = {0}, title = {0};
-    bool shortened = pythia_shown_add(&shown, pythia_text_of(name[0] ? name : "(no name)"), NAME_LIMIT);
+    bool shortened =
+        pythia_shown_add(&shown, pythia_text_of(name[0] ? name : "(no name)"), NAME_LIMIT);
     pythia__html_open(h, "code", NULL);
     if (shortened) {
         pythia_shown_add(&title, pythia_text_of(name), TITLE_LIMIT);

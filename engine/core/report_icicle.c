@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "pythia/mem.h"
+#include "pythia/shown_text.h"
 #include "report_forms.h"
 #include "report_html.h"
-#include "pythia/shown_text.h"
 
 #define ROW           24
 #define ROWS_MAX      40   /* deeper ones are told, not drawn */

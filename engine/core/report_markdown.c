@@ -103,6 +103,11 @@ static void head(struct pythia_buf *to, const json_t *report)
     if (failed > 0)
         pythia_buf_printf(to, " **%.0f file%s could not be read to the end.**", failed,
                           failed == 1 ? "" : "s");
+    if (pythia__number(in, "hidden") > 0) {
+        pythia_buf_putc(to, ' ');
+        add_count(to, pythia__number(in, "hidden"));
+        pythia_buf_puts(to, " hidden, of closed trace points.");
+    }
     counters(to, in, "repaired");
     counters(to, in, "dropped");
     if (sum_of(json_object_get(in, "repaired")) + sum_of(json_object_get(in, "dropped")) == 0)
@@ -232,14 +237,8 @@ static void keys(struct pythia_buf *to, const json_t *group)
         key_row(to, key);
     }
     pythia_buf_putc(to, '\n');
-    if (found > shown)
-        pythia_buf_printf(to, "%zu more key%s with it; ", found - shown,
-                          found - shown == 1 ? " goes" : "s go");
-    double asked = fmax(pythia__number(group, "keys_asked"), 0);
-    add_count(to, asked);
-    pythia_buf_printf(to,
-                      " keys were asked, %zu not: constant, identifiers, or in too few requests.\n",
-                      json_array_size(pythia__array(group, "skipped_keys")));
+    pythia__add_keys_asked(to, group, shown);
+    pythia_buf_putc(to, '\n');
 }
 
 /* What tells the group from the largest of its type, as a paragraph; nothing for that one. */
@@ -330,13 +329,14 @@ static void paths(struct pythia_buf *to, const json_t *types)
     }
 }
 
-static void next(struct pythia_buf *to, const json_t *list)
+static void next(struct pythia_buf *to, const json_t *report)
 {
-    pythia_buf_puts(to, json_array_size(list)
-                            ? "\n## Trace points to open next, where others are closed\n\n"
-                              "| trace point | shows up to | costs a request | why |\n"
-                              "| --- | --: | --: | --- |\n"
-                            : "\nNo trace point would show more.\n");
+    const json_t *list = pythia__array(report, "next");
+    bool some = json_array_size(list) > 0;
+    pythia_buf_printf(to, some ? "\n## %s\n\n" : "\n%s.\n", pythia__next_title(report));
+    if (some)
+        pythia_buf_puts(to, "| trace point | shows up to | costs a request | why |\n"
+                            "| --- | --: | --: | --- |\n");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *one = json_array_get(list, i);
         pythia_buf_puts(to, "| ");
@@ -370,5 +370,5 @@ void pythia__report_markdown(const json_t *report, struct pythia_buf *out)
     paths(out, pythia__array(report, "request_types"));
     others(out, groups);
     if (number > 0)
-        next(out, pythia__array(report, "next"));
+        next(out, report);
 }

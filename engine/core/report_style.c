@@ -3,8 +3,8 @@
  * (WCAG 2.2, 1.4.3 and 1.4.11), and no colour says what no word says. */
 #include <math.h>
 
-#include "report_html.h"
 #include "pythia/shown_text.h"
+#include "report_html.h"
 
 /* One hue from faint to strong, so that order is seen with any colour vision and in grey print. On
  * a dark page strong is bright. */

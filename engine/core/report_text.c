@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report_forms.h"
 #include "pythia/shown_text.h"
+#include "report_forms.h"
 
 #define EDGES_SHOWN 4
 #define EDGE_MIN    .02 /* share below which an edge is not shown */
@@ -100,14 +100,12 @@ static void head(const struct page *p, const json_t *report)
     double files = pythia__number(in, "files");
     pythia_buf_printf(p->out, " spans, from %.0f file%s (%.1f MB).", files, files == 1 ? "" : "s",
                       pythia__number(in, "bytes") / 1e6);
-    const json_t *drops = json_object_get(in, "dropped");
-    double hidden = json_number_value(json_object_get(drops, "hidden"));
     const struct {
         double count;
         const char *what;
     } counts[] = {{sum_of(json_object_get(in, "repaired")), "repaired"},
-                  {sum_of(drops) - hidden, "dropped"},
-                  {hidden, "hidden, of closed trace points"}};
+                  {sum_of(json_object_get(in, "dropped")), "dropped"},
+                  {pythia__number(in, "hidden"), "hidden, of closed trace points"}};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         if (counts[i].count > 0) {
             pythia_buf_putc(p->out, ' ');
@@ -205,15 +203,8 @@ static void keys(const struct page *p, const json_t *group)
             pythia_buf_printf(&text, ", nothing beyond %s", proxy_of);
         paragraph_buf(p, shown++ ? "" : "keys", &text);
     }
-    size_t more = json_array_size(list) - shown;
-    size_t skipped = json_array_size(pythia__array(group, "skipped_keys"));
-    double asked = pythia__number(group, "keys_asked");
     struct pythia_buf text = {0};
-    if (more)
-        pythia_buf_printf(&text, "%zu more key%s with it; ", more, more == 1 ? " goes" : "s go");
-    pythia_buf_printf(&text,
-                      "%.0f key%s asked, %zu not: constant, identifiers, or in too few requests.",
-                      asked, asked == 1 ? " was" : "s were", skipped);
+    pythia__add_keys_asked(&text, group, shown);
     paragraph_buf(p, json_array_size(list) ? "" : "keys", &text);
 }
 

@@ -77,6 +77,18 @@ void pythia__add_count(struct pythia_buf *to, double count)
     }
 }
 
+void pythia__add_keys_asked(struct pythia_buf *to, const json_t *group, size_t shown)
+{
+    size_t more = json_array_size(pythia__array(group, "explanations")) - shown;
+    double asked = fmax(pythia__number(group, "keys_asked"), 0);
+    if (more > 0)
+        pythia_buf_printf(to, "%zu more key%s with it; ", more, more == 1 ? " goes" : "s go");
+    pythia__add_count(to, asked);
+    pythia_buf_printf(to, " key%s asked, %zu not: constant, identifiers, or in too few requests.",
+                      asked == 1 ? " was" : "s were",
+                      json_array_size(pythia__array(group, "skipped_keys")));
+}
+
 const char *pythia__next_title(const json_t *report)
 {
     const json_t *next = pythia__array(report, "next"), *open = pythia__array(report, "open"), *one,

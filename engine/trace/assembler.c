@@ -2,8 +2,9 @@
  *
  *   trace ──> chunk [ head | attributes | head | attributes | … ] ──> chunk …
  *
- * A chunk is cut from the heap and goes back to a list of free ones when its trace is finished, so that the heap is asked
- * for thousands of spans at once. Traces stand in a queue in order of their last tick; those at its front are quiet. */
+ * A chunk is cut from the heap and goes back to a list of free ones when its trace is finished, so
+ * that the heap is asked for thousands of spans at once. Traces stand in a queue in order of their
+ * last tick; those at its front are quiet. */
 #include "pythia/assembler.h"
 
 #include <stdalign.h>
@@ -21,7 +22,8 @@ struct chunk {
     alignas(8) char bytes[];
 };
 
-/* A span as it is kept: this head and, padded to 8 bytes, its attributes; a fork or a wait has its link before them. */
+/* A span as it is kept: this head and, padded to 8 bytes, its attributes; a fork or a wait has its
+ * link before them. */
 struct packed {
     uint64_t id, parent, start_ns;
     int64_t duration_ns;
@@ -35,7 +37,8 @@ struct open_trace {
     struct pythia_trace_id id;
     struct open_trace *merged_into;     /* its spans are there: it was forked off that trace */
     struct open_trace *earlier, *later; /* in the queue */
-    struct open_trace *members;         /* traces merged into this one, by next_member; they may have some too */
+    struct open_trace
+        *members; /* traces merged into this one, by next_member; they may have some too */
     struct open_trace *next_member;
     struct chunk *first, *last;
     uint64_t spans, first_tick, last_tick;
@@ -52,7 +55,8 @@ struct pythia_assembler {
     struct open_trace *oldest, *newest, *free_traces;
     struct chunk *free_chunks;
     uint64_t tick, open_spans, peak_spans;
-    uint64_t *finished; /* hash set of the ids of finished traces; 0: empty; LATE: it is in `late` */
+    uint64_t
+        *finished; /* hash set of the ids of finished traces; 0: empty; LATE: it is in `late` */
     size_t finished_size, finished_used;
     struct pythia_trace_id *late, *pinned;
     size_t late_count, late_capacity, pinned_count;
@@ -201,7 +205,8 @@ const struct pythia_trace_id *pythia_assembler_late(const struct pythia_assemble
     return a->late;
 }
 
-int pythia_assembler_pin(struct pythia_assembler *a, const struct pythia_trace_id *traces, size_t count)
+int pythia_assembler_pin(struct pythia_assembler *a, const struct pythia_trace_id *traces,
+                         size_t count)
 {
     struct pythia_trace_id *pinned = pythia_realloc(a->pinned, count, sizeof(*pinned));
     if (!pinned)
@@ -212,7 +217,8 @@ int pythia_assembler_pin(struct pythia_assembler *a, const struct pythia_trace_i
         memcpy(pinned, traces, count * sizeof(*pinned));
     for (size_t gap = count / 2; gap > 0; gap /= 2) /* few: a Shell sort by hash */
         for (size_t i = gap; i < count; i++)
-            for (size_t k = i; k >= gap && hash_of(pinned[k]) < hash_of(pinned[k - gap]); k -= gap) {
+            for (size_t k = i; k >= gap && hash_of(pinned[k]) < hash_of(pinned[k - gap]);
+                 k -= gap) {
                 struct pythia_trace_id swap = pinned[k];
                 pinned[k] = pinned[k - gap];
                 pinned[k - gap] = swap;
@@ -245,7 +251,8 @@ static int grow_table(struct pythia_assembler *a)
     return PYTHIA_OK;
 }
 
-/* Linear probing without tombstones: move up what stands behind the hole and would not be found any more. */
+/* Linear probing without tombstones: move up what stands behind the hole and would not be found any
+ * more. */
 static void table_remove(struct pythia_assembler *a, struct pythia_trace_id id)
 {
     size_t mask = a->table_size - 1, hole = table_slot(a->table, a->table_size, id);
@@ -348,7 +355,8 @@ static bool has_link(uint8_t part)
 static int store(struct pythia_assembler *a, struct open_trace *t, const struct pythia_span *s)
 {
     bool link = has_link((uint8_t)s->part);
-    size_t bytes = sizeof(struct packed) + (link ? sizeof(s->link) : 0) + ((s->attributes.size + 7) & ~(size_t)7);
+    size_t bytes = sizeof(struct packed) + (link ? sizeof(s->link) : 0) +
+                   ((s->attributes.size + 7) & ~(size_t)7);
     if (s->attributes.size > UINT32_MAX / 2)
         return PYTHIA_ENOMEM;
     if (!t->last || t->last->size - t->last->used < bytes) {
@@ -507,7 +515,8 @@ static int finish(struct pythia_assembler *a, struct open_trace *t)
     int status = PYTHIA_OK;
     pythia_trace_builder_begin(a->builder, t->id);
     for (const struct chunk *chunk = t->first; chunk && status == PYTHIA_OK; chunk = chunk->next)
-        for (const char *at = chunk->bytes; at < chunk->bytes + chunk->used && status == PYTHIA_OK;) {
+        for (const char *at = chunk->bytes;
+             at < chunk->bytes + chunk->used && status == PYTHIA_OK;) {
             struct pythia_span span;
             at = unpack(at, &span);
             status = pythia_trace_builder_add(a->builder, &span);

@@ -15,6 +15,7 @@ void pythia_counts_add(struct pythia_counts *to, const struct pythia_counts *fro
     to->spans += from->spans;
     to->kept += from->kept;
     to->traces += from->traces;
+    to->hidden += from->hidden;
     to->outlive += from->outlive;
     for (size_t i = 0; i < PYTHIA_REPAIRS; i++)
         to->repaired[i] += from->repaired[i];

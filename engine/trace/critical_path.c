@@ -6,10 +6,11 @@
 
 /* A span whose inside is being walked; frame 0 stands for the request itself, around all roots. */
 struct pythia__path_frame {
-    uint32_t span;            /* PYTHIA_NO_SPAN in frame 0 */
-    uint32_t work;            /* forked off here and waited for: its other roots are gone through as well */
+    uint32_t span; /* PYTHIA_NO_SPAN in frame 0 */
+    uint32_t work; /* forked off here and waited for: its other roots are gone through as well */
     uint64_t cursor, low;     /* the point reached, and where the span begins */
-    size_t first, next, last; /* its children, latest end first, are kids[first..last); next is the first not looked at */
+    size_t first, next, last; /* its children, latest end first, are kids[first..last); next is the
+                                 first not looked at */
 };
 
 struct walk {
@@ -38,20 +39,23 @@ static uint64_t end_of(const struct walk *w, uint32_t span)
     return w->latency == PYTHIA_LATENCY_COMPLETION ? s->completed_ns : s->end_ns;
 }
 
-static int emit(struct walk *w, uint32_t span, enum pythia_event_kind kind, uint64_t at_ns, bool synthetic)
+static int emit(struct walk *w, uint32_t span, enum pythia_event_kind kind, uint64_t at_ns,
+                bool synthetic)
 {
     struct pythia_critical_path *p = w->path;
     if (pythia_grow(&p->events, &p->capacity, p->count, sizeof(*p->events)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    p->events[p->count++] = (struct pythia_path_event){.at_ns = at_ns,
-                                                       .span = span,
-                                                       .tracepoint = w->trace->spans[span].tracepoint,
-                                                       .kind = (uint8_t)kind,
-                                                       .synthetic = synthetic};
+    p->events[p->count++] =
+        (struct pythia_path_event){.at_ns = at_ns,
+                                   .span = span,
+                                   .tracepoint = w->trace->spans[span].tracepoint,
+                                   .kind = (uint8_t)kind,
+                                   .synthetic = synthetic};
     return PYTHIA_OK;
 }
 
-/* Latest end first; then latest start; then, as children are numbered along their list, the later in canonical order. */
+/* Latest end first; then latest start; then, as children are numbered along their list, the later
+ * in canonical order. */
 struct kid_order {
     const struct walk *walk;
     const uint32_t *list; /* kids in canonical order */
@@ -95,7 +99,8 @@ static int gather(struct walk *w, uint32_t child)
         return PYTHIA_OK;
     }
     while (p->scratch_capacity < 3 * n)
-        if (pythia_grow(&p->scratch, &p->scratch_capacity, p->scratch_capacity, sizeof(*p->scratch)) != PYTHIA_OK)
+        if (pythia_grow(&p->scratch, &p->scratch_capacity, p->scratch_capacity,
+                        sizeof(*p->scratch)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     uint32_t *list = p->scratch, *numbers = list + n, *room = numbers + n;
     memcpy(list, p->kids + first, n * sizeof(*list));
@@ -115,13 +120,18 @@ static int push(struct walk *w, uint32_t span, uint64_t cursor, uint64_t low, ui
     size_t first = w->kids;
     if (gather(w, first_child) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    p->frames[w->depth++] = (struct pythia__path_frame){
-        .span = span, .work = PYTHIA_NO_SPAN, .cursor = cursor, .low = low, .first = first, .next = first, .last = w->kids};
+    p->frames[w->depth++] = (struct pythia__path_frame){.span = span,
+                                                        .work = PYTHIA_NO_SPAN,
+                                                        .cursor = cursor,
+                                                        .low = low,
+                                                        .first = first,
+                                                        .next = first,
+                                                        .last = w->kids};
     return PYTHIA_OK;
 }
 
-/* Forked work can be reached by its waits and as a child. It is gone into once: works that wait for each other would lead
- * in a circle for ever. */
+/* Forked work can be reached by its waits and as a child. It is gone into once: works that wait for
+ * each other would lead in a circle for ever. */
 static bool is_entered(const struct walk *w, uint32_t span)
 {
     return w->marking && (w->path->entered[span / 64] >> span % 64 & 1) != 0;
@@ -165,19 +175,21 @@ static int leave(struct walk *w, uint64_t at_ns, bool synthetic)
     w->kids = top->first;
     if (w->depth > 0)
         frames[w->depth - 1].cursor = at_ns;
-    return top->span == PYTHIA_NO_SPAN ? PYTHIA_OK : emit(w, top->span, PYTHIA_EVENT_START, at_ns, synthetic);
+    return top->span == PYTHIA_NO_SPAN ? PYTHIA_OK
+                                       : emit(w, top->span, PYTHIA_EVENT_START, at_ns, synthetic);
 }
 
-/* The wait `span` may have kept its span waiting for forked work. Then the path leads to that work: leave the spans
- * inside of which only the waiting was done, and go into the work. If nothing was waited for, the wait is a span like
- * any other: were it passed over, a path could become empty. */
+/* The wait `span` may have kept its span waiting for forked work. Then the path leads to that work:
+ * leave the spans inside of which only the waiting was done, and go into the work. If nothing was
+ * waited for, the wait is a span like any other: were it passed over, a path could become empty. */
 static int follow_join(struct walk *w, uint32_t span)
 {
     const struct pythia_trace_span *spans = w->trace->spans, *wait = &spans[span];
     uint32_t work = wait->joins;
     struct pythia__path_frame *frames = w->path->frames;
     uint64_t cursor = frames[w->depth - 1].cursor, ended = end_of(w, work);
-    if (ended > cursor) /* something that the work began goes on, or the clocks disagree: only its own end was awaited */
+    if (ended > cursor) /* something that the work began goes on, or the clocks disagree: only its
+                           own end was awaited */
         ended = spans[work].end_ns < cursor ? spans[work].end_ns : cursor;
     if (ended <= wait->start_ns || ended < spans[work].start_ns || is_entered(w, work))
         return enter(w, span, end_of(w, span));
@@ -185,7 +197,8 @@ static int follow_join(struct walk *w, uint32_t span)
     size_t depth = w->depth;
     while (depth > 0 && frames[depth - 1].span != home)
         depth--;
-    while (w->depth > 1 && (depth > 0 ? w->depth > depth : frames[w->depth - 1].low > spans[work].start_ns))
+    while (w->depth > 1 &&
+           (depth > 0 ? w->depth > depth : frames[w->depth - 1].low > spans[work].start_ns))
         if (leave(w, ended, true) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     if (depth > 0)
@@ -193,7 +206,8 @@ static int follow_join(struct walk *w, uint32_t span)
     return enter(w, work, ended);
 }
 
-/* Does `kid` run on its own, so that whoever is around it does not wait for its end? A root has nobody around it. */
+/* Does `kid` run on its own, so that whoever is around it does not wait for its end? A root has
+ * nobody around it. */
 static bool runs_apart(const struct walk *w, const struct pythia__path_frame *around, uint32_t kid)
 {
     const struct pythia_trace_span *s = &w->trace->spans[kid];
@@ -241,7 +255,8 @@ int pythia_critical_path_find(struct pythia_critical_path *p, const struct pythi
     struct walk w = {.path = p, .trace = trace, .latency = latency, .all_forked = true};
     uint64_t end = latency == PYTHIA_LATENCY_COMPLETION ? trace->completed_ns : trace->end_ns;
     p->count = 0;
-    for (uint32_t root = trace->first_root; root != PYTHIA_NO_SPAN; root = trace->spans[root].next_sibling)
+    for (uint32_t root = trace->first_root; root != PYTHIA_NO_SPAN;
+         root = trace->spans[root].next_sibling)
         w.all_forked = w.all_forked && trace->spans[root].forked;
     int status = push(&w, PYTHIA_NO_SPAN, end, trace->start_ns, trace->first_root);
     if (status == PYTHIA_OK)

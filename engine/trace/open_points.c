@@ -18,7 +18,8 @@ struct pythia_open_points {
     size_t answer_capacity;
 };
 
-int pythia_open_points_create(const struct pythia_vocabulary *vocabulary, struct pythia_open_points **out)
+int pythia_open_points_create(const struct pythia_vocabulary *vocabulary,
+                              struct pythia_open_points **out)
 {
     struct pythia_open_points *o = pythia_calloc(1, sizeof(*o));
     if (!o || pythia_strtab_create(&o->ids) != PYTHIA_OK) {
@@ -44,12 +45,14 @@ void pythia_open_points_destroy(struct pythia_open_points *o)
 
 static bool is_pattern(struct pythia_text id)
 {
-    return memchr(id.bytes, '*', id.size) || memchr(id.bytes, '?', id.size) || memchr(id.bytes, '[', id.size);
+    return memchr(id.bytes, '*', id.size) || memchr(id.bytes, '?', id.size) ||
+           memchr(id.bytes, '[', id.size);
 }
 
 int pythia_open_points_add(struct pythia_open_points *o, struct pythia_text id)
 {
-    if (pythia_strtab_intern(o->ids, id) == PYTHIA_STRTAB_NONE) /* a pattern too: a name may look like one */
+    if (pythia_strtab_intern(o->ids, id) ==
+        PYTHIA_STRTAB_NONE) /* a pattern too: a name may look like one */
         return PYTHIA_ENOMEM;
     o->count++;
     if (o->answers)
@@ -57,7 +60,8 @@ int pythia_open_points_add(struct pythia_open_points *o, struct pythia_text id)
     if (!is_pattern(id))
         return PYTHIA_OK;
     char *copy = pythia_strndup(id.bytes, id.size);
-    if (!copy || pythia_grow(&o->patterns, &o->pattern_capacity, o->pattern_count, sizeof(char *)) != PYTHIA_OK) {
+    if (!copy || pythia_grow(&o->patterns, &o->pattern_capacity, o->pattern_count,
+                             sizeof(char *)) != PYTHIA_OK) {
         pythia_free(copy);
         return PYTHIA_ENOMEM;
     }

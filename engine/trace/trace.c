@@ -2,9 +2,9 @@
  *
  *   add:     parts that share an id meet in one item, found by a hash table
  *   finish:  1 what is no span (ends without a start, hidden points, forks) becomes transparent
- *            2 parents: by id, through whatever is transparent; the missing and the circular ones are cut off
- *            3 times: lost ends from below, then from the roots down whatever sticks out of its parent
- *            4 order: children by time, ties by name and id, so that the order of arrival is forgotten
+ *            2 parents: by id, through whatever is transparent; the missing and the circular ones
+ * are cut off 3 times: lost ends from below, then from the roots down whatever sticks out of its
+ * parent 4 order: children by time, ties by name and id, so that the order of arrival is forgotten
  *
  * Nothing recurses: a trace may be a chain of a million spans. */
 #include "pythia/trace.h"
@@ -23,19 +23,19 @@ enum state {
     STATE_TRANSPARENT, /* its children hang on its parent */
 };
 
-/* What `span` will be, beside what only building needs. Of several reports of its start the best one is kept, and of
- * several of its stop the last one. */
+/* What `span` will be, beside what only building needs. Of several reports of its start the best
+ * one is kept, and of several of its stop the last one. */
 struct item {
     struct pythia_trace_span span; /* end_ns: of a WHOLE, as it says */
     struct pythia_trace_id link;   /* of a fork or a wait */
     uint64_t parent_id, stop_ns;
     uint64_t begun_ns; /* of a WHOLE that was reported without its end as well */
     struct pythia_text stop_attributes;
-    uint32_t above; /* the item named as parent, PYTHIA_NO_SPAN: none or not found */
-    uint32_t fork;  /* the item of the fork it hangs on, PYTHIA_NO_SPAN: none */
-    uint8_t part;   /* of the start that is kept; STOP: there is none */
-    bool started, stopped, begun;   /* which parts have been seen */
-    bool start_twice, stop_twice;   /* what is kept came more than once */
+    uint32_t above;               /* the item named as parent, PYTHIA_NO_SPAN: none or not found */
+    uint32_t fork;                /* the item of the fork it hangs on, PYTHIA_NO_SPAN: none */
+    uint8_t part;                 /* of the start that is kept; STOP: there is none */
+    bool started, stopped, begun; /* which parts have been seen */
+    bool start_twice, stop_twice; /* what is kept came more than once */
     bool conflict, several_parents; /* reports that do not agree */
     bool negative;
     bool shared, many_roots, root; /* root: it names no parent, or the trace itself */
@@ -55,9 +55,9 @@ struct pythia_trace_builder {
     uint64_t folded_id;
     struct item *items;
     size_t count, capacity;
-    uint32_t *slots; /* hash table of item + 1 by id */
-    size_t slot_count, slot_capacity; /* in use for this trace; allocated */
-    struct pythia_trace_span *spans; /* the result */
+    uint32_t *slots;                   /* hash table of item + 1 by id */
+    size_t slot_count, slot_capacity;  /* in use for this trace; allocated */
+    struct pythia_trace_span *spans;   /* the result */
     uint32_t *index, *order, *scratch; /* item -> span; spans in some order */
     struct fit *fits;                  /* of each span */
     size_t span_capacity, index_capacity, order_capacity, scratch_capacity, fit_capacity;
@@ -67,8 +67,8 @@ struct pythia_trace_builder {
     struct pythia_trace trace;
 };
 
-int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary, struct pythia_open_points *open,
-                                struct pythia_trace_builder **out)
+int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary,
+                                struct pythia_open_points *open, struct pythia_trace_builder **out)
 {
     struct pythia_trace_builder *b = pythia_calloc(1, sizeof(*b));
     if (!b)
@@ -155,7 +155,8 @@ static int grow_slots(struct pythia_trace_builder *b)
     return PYTHIA_OK;
 }
 
-/* ---- add: which of two reports is kept must not depend on who came first, nor on numbers of the vocabulary ---- */
+/* ---- add: which of two reports is kept must not depend on who came first, nor on numbers of the
+ * vocabulary ---- */
 
 static int compare_numbers(uint64_t x, uint64_t y)
 {
@@ -164,7 +165,8 @@ static int compare_numbers(uint64_t x, uint64_t y)
 
 static int compare_strings(const struct pythia_vocabulary *v, uint32_t x, uint32_t y)
 {
-    return x == y ? 0 : pythia_text_compare(pythia_vocabulary_text(v, x), pythia_vocabulary_text(v, y));
+    return x == y ? 0
+                  : pythia_text_compare(pythia_vocabulary_text(v, x), pythia_vocabulary_text(v, y));
 }
 
 /* A real may be NaN, which has no order; its bits have one. */
@@ -175,7 +177,8 @@ static uint64_t bits_of(double real)
     return bits;
 }
 
-static int compare_attributes(const struct pythia_vocabulary *v, struct pythia_text x, struct pythia_text y)
+static int compare_attributes(const struct pythia_vocabulary *v, struct pythia_text x,
+                              struct pythia_text y)
 {
     int order = 0;
     while (!order) {
@@ -198,7 +201,8 @@ static int compare_attributes(const struct pythia_vocabulary *v, struct pythia_t
 
 static int compare_resources(const struct pythia_vocabulary *v, uint32_t x, uint32_t y)
 {
-    struct pythia_resource a = pythia_vocabulary_resource_at(v, x), b = pythia_vocabulary_resource_at(v, y);
+    struct pythia_resource a = pythia_vocabulary_resource_at(v, x),
+                           b = pythia_vocabulary_resource_at(v, y);
     int order = compare_strings(v, a.service, b.service);
     if (!order)
         order = compare_strings(v, a.host, b.host);
@@ -229,8 +233,9 @@ static int compare_contents(const struct pythia_trace_builder *b, const struct p
     if (!order && s->tracepoint != kept->tracepoint)
         order = pythia_text_compare(pythia_vocabulary_tracepoint_id(v, s->tracepoint),
                                     pythia_vocabulary_tracepoint_id(v, kept->tracepoint));
-    return order || s->resource == kept->resource ? order
-                                                  : compare_resources(v, s->resource, kept->resource);
+    return order || s->resource == kept->resource
+               ? order
+               : compare_resources(v, s->resource, kept->resource);
 }
 
 /* ---- add: parts into items ---- */
@@ -292,7 +297,8 @@ static void note_begun(struct item *item, uint64_t start_ns)
     item->begun = true;
 }
 
-static void meet_start(const struct pythia_trace_builder *b, struct item *item, const struct pythia_span *s)
+static void meet_start(const struct pythia_trace_builder *b, struct item *item,
+                       const struct pythia_span *s)
 {
     bool whole = s->part == PYTHIA_PART_WHOLE, kept_whole = item->part == PYTHIA_PART_WHOLE;
     item->several_parents = item->several_parents || s->parent != item->parent_id;
@@ -312,7 +318,8 @@ static void meet_start(const struct pythia_trace_builder *b, struct item *item, 
         take_start(item, s);
 }
 
-static void meet_stop(const struct pythia_trace_builder *b, struct item *item, const struct pythia_span *s)
+static void meet_stop(const struct pythia_trace_builder *b, struct item *item,
+                      const struct pythia_span *s)
 {
     bool same = s->start_ns == item->stop_ns, better = s->start_ns > item->stop_ns;
     if (same) {
@@ -398,7 +405,7 @@ static void classify(struct pythia_trace_builder *b, struct item *item)
     } else if (item->part == PYTHIA_PART_FORK) {
         item->span.end_ns = item->span.start_ns;
     } else if (b->open && !pythia_open_points_has(b->open, item->span.tracepoint)) {
-        b->counts->dropped[PYTHIA_DROP_HIDDEN]++;
+        b->counts->hidden++;
         find_end(item);
     } else {
         item->state = STATE_SPAN;
@@ -406,8 +413,8 @@ static void classify(struct pythia_trace_builder *b, struct item *item)
     }
 }
 
-/* The item that `item` names as its parent. Of a shared id the client's half is meant by the server's half, and by the
- * client's own children; the server's children mean the server's half. */
+/* The item that `item` names as its parent. Of a shared id the client's half is meant by the
+ * server's half, and by the client's own children; the server's children mean the server's half. */
 static uint32_t named_parent(const struct pythia_trace_builder *b, const struct item *item)
 {
     uint32_t plain = find(b, item->parent_id, false), server = find(b, item->parent_id, true);
@@ -441,7 +448,8 @@ static void name_parent(struct pythia_trace_builder *b, struct item *item)
         item->above = above;
 }
 
-/* Before `b` in the order that does not depend on arrival: by start, then longest first, then by name, then by id. */
+/* Before `b` in the order that does not depend on arrival: by start, then longest first, then by
+ * name, then by id. */
 static bool spans_before(const struct pythia_trace_builder *b, const struct pythia_trace_span *x,
                          const struct pythia_trace_span *y)
 {
@@ -449,9 +457,11 @@ static bool spans_before(const struct pythia_trace_builder *b, const struct pyth
         return x->start_ns < y->start_ns;
     if (x->end_ns != y->end_ns)
         return x->end_ns > y->end_ns;
-    if (x->tracepoint != y->tracepoint && x->tracepoint != PYTHIA_NONE && y->tracepoint != PYTHIA_NONE) {
-        int order = pythia_text_compare(pythia_vocabulary_tracepoint_id(b->vocabulary, x->tracepoint),
-                                        pythia_vocabulary_tracepoint_id(b->vocabulary, y->tracepoint));
+    if (x->tracepoint != y->tracepoint && x->tracepoint != PYTHIA_NONE &&
+        y->tracepoint != PYTHIA_NONE) {
+        int order =
+            pythia_text_compare(pythia_vocabulary_tracepoint_id(b->vocabulary, x->tracepoint),
+                                pythia_vocabulary_tracepoint_id(b->vocabulary, y->tracepoint));
         if (order)
             return order < 0;
     }
@@ -459,15 +469,17 @@ static bool spans_before(const struct pythia_trace_builder *b, const struct pyth
 }
 
 /* As above, for items: the two halves of a shared id may have the same times and the same id. */
-static bool items_before(const struct pythia_trace_builder *b, const struct item *x, const struct item *y)
+static bool items_before(const struct pythia_trace_builder *b, const struct item *x,
+                         const struct item *y)
 {
     if (spans_before(b, &x->span, &y->span))
         return true;
-    return x->span.id == y->span.id && !x->shared && y->shared && !spans_before(b, &y->span, &x->span);
+    return x->span.id == y->span.id && !x->shared && y->shared &&
+           !spans_before(b, &y->span, &x->span);
 }
 
-/* Cut every circle of parents at its earliest span. Each item is walked over once: `mark` is 0 for not seen, walk
- * number + 1 afterwards. */
+/* Cut every circle of parents at its earliest span. Each item is walked over once: `mark` is 0 for
+ * not seen, walk number + 1 afterwards. */
 static void break_cycles(struct pythia_trace_builder *b, uint32_t *mark)
 {
     for (uint32_t i = 0; i < b->count; i++)
@@ -507,13 +519,15 @@ static void lift(const struct pythia_trace_builder *b, struct item *item)
     item->above = above->above;
 }
 
-/* Make each item's `above` the nearest one that is a span, and note what hangs on a fork. From the top of a chain of
- * transparent items down, with those still to be done in `stack`: each is walked over once, however long the chain is. */
+/* Make each item's `above` the nearest one that is a span, and note what hangs on a fork. From the
+ * top of a chain of transparent items down, with those still to be done in `stack`: each is walked
+ * over once, however long the chain is. */
 static void skip_transparent(struct pythia_trace_builder *b, uint32_t *stack)
 {
     for (uint32_t from = 0; from < b->count; from++) {
         uint32_t depth = 0, at = from;
-        while (is_transparent(b, b->items[at].above) && is_transparent(b, b->items[b->items[at].above].above)) {
+        while (is_transparent(b, b->items[at].above) &&
+               is_transparent(b, b->items[b->items[at].above].above)) {
             stack[depth++] = at;
             at = b->items[at].above;
         }
@@ -523,8 +537,9 @@ static void skip_transparent(struct pythia_trace_builder *b, uint32_t *stack)
     }
 }
 
-/* Number the items that are spans and copy them to the result, with their parents; what has none but should have is put
- * below the root, or beside the roots where there are several. Returns how many spans there are. */
+/* Number the items that are spans and copy them to the result, with their parents; what has none
+ * but should have is put below the root, or beside the roots where there are several. Returns how
+ * many spans there are. */
 static uint32_t number_spans(struct pythia_trace_builder *b)
 {
     uint32_t count = 0, roots = 0, root = PYTHIA_NO_SPAN;
@@ -566,8 +581,8 @@ static uint32_t find_fork(const struct pythia_trace_builder *b, uint64_t id)
     return at != PYTHIA_NO_SPAN && b->items[at].part == PYTHIA_PART_FORK ? at : PYTHIA_NO_SPAN;
 }
 
-/* Each wait's work: the root that ended last of what was forked with the link it names. Work that left no span leaves
- * the wait a plain span. `latest`, by item, is that root of a fork. */
+/* Each wait's work: the root that ended last of what was forked with the link it names. Work that
+ * left no span leaves the wait a plain span. `latest`, by item, is that root of a fork. */
 static void find_joins(struct pythia_trace_builder *b, uint32_t *latest)
 {
     for (uint32_t i = 0; i < b->count; i++)
@@ -616,7 +631,8 @@ static void link_children(struct pythia_trace_builder *b, uint32_t count)
     b->trace.first_root = PYTHIA_NO_SPAN;
     for (uint32_t i = count; i-- > 0;) { /* from the last, so that each goes to the front */
         uint32_t at = b->order[i], parent = b->spans[at].parent;
-        uint32_t *head = parent == PYTHIA_NO_SPAN ? &b->trace.first_root : &b->spans[parent].first_child;
+        uint32_t *head =
+            parent == PYTHIA_NO_SPAN ? &b->trace.first_root : &b->spans[parent].first_child;
         b->spans[at].next_sibling = *head;
         *head = at;
     }
@@ -628,7 +644,8 @@ static void link_children(struct pythia_trace_builder *b, uint32_t count)
 static void order_from_roots(struct pythia_trace_builder *b)
 {
     uint32_t done = 0;
-    for (uint32_t root = b->trace.first_root; root != PYTHIA_NO_SPAN; root = b->spans[root].next_sibling)
+    for (uint32_t root = b->trace.first_root; root != PYTHIA_NO_SPAN;
+         root = b->spans[root].next_sibling)
         b->order[done++] = root;
     for (uint32_t i = 0; i < done; i++)
         for (uint32_t child = b->spans[b->order[i]].first_child; child != PYTHIA_NO_SPAN;
@@ -636,8 +653,8 @@ static void order_from_roots(struct pythia_trace_builder *b)
             b->order[done++] = child;
 }
 
-/* Ends that were never seen: a span lasts as long as what is below it; without anything below it is a point. Also what
- * was called an annotation and has children is a span. From the leaves up. */
+/* Ends that were never seen: a span lasts as long as what is below it; without anything below it is
+ * a point. Also what was called an annotation and has children is a span. From the leaves up. */
 static void find_lost_ends(struct pythia_trace_builder *b, uint32_t count)
 {
     for (uint32_t i = count; i-- > 0;) {
@@ -670,14 +687,17 @@ static bool same_clock(const struct pythia_trace_builder *b, const struct pythia
 }
 
 /* Move a span that reads another clock than its parent so that it fits; returns the shift. */
-static int64_t fit_clock(const struct pythia_trace_span *span, const struct pythia_trace_span *parent)
+static int64_t fit_clock(const struct pythia_trace_span *span,
+                         const struct pythia_trace_span *parent)
 {
     if (span->start_ns < parent->start_ns)
         return (int64_t)(parent->start_ns - span->start_ns);
     if (span->relation != PYTHIA_RELATION_CALL || span->end_ns <= parent->end_ns)
         return 0;
     uint64_t over = span->end_ns - parent->end_ns, room = span->start_ns - parent->start_ns;
-    return (int64_t)(0 - (over < room ? over : room)); /* 2^63 has no negative as an int64_t, but it has as this */
+    return (int64_t)(0 - (over < room
+                              ? over
+                              : room)); /* 2^63 has no negative as an int64_t, but it has as this */
 }
 
 static void shift(struct pythia_trace_span *span, int64_t by_ns)
@@ -686,9 +706,10 @@ static void shift(struct pythia_trace_span *span, int64_t by_ns)
     span->end_ns += (uint64_t)by_ns;
 }
 
-/* Cut what sticks out of the parent although nothing begins before its cause, or, if the parent `waits`, ends after
- * whoever waits for it. True if something was cut. */
-static bool clamp(struct pythia_trace_span *span, const struct pythia_trace_span *parent, bool waits)
+/* Cut what sticks out of the parent although nothing begins before its cause, or, if the parent
+ * `waits`, ends after whoever waits for it. True if something was cut. */
+static bool clamp(struct pythia_trace_span *span, const struct pythia_trace_span *parent,
+                  bool waits)
 {
     uint64_t start_ns = span->start_ns, end_ns = span->end_ns;
     if (span->start_ns < parent->start_ns)
@@ -703,8 +724,9 @@ static bool clamp(struct pythia_trace_span *span, const struct pythia_trace_span
     return span->start_ns != start_ns || span->end_ns != end_ns;
 }
 
-/* From the roots down: first the clock, whose error is inherited by what is below on the same clock; then what still
- * sticks out. A parent of which nothing is known waited for what ended before it did. */
+/* From the roots down: first the clock, whose error is inherited by what is below on the same
+ * clock; then what still sticks out. A parent of which nothing is known waited for what ended
+ * before it did. */
 static void fit_into_parents(struct pythia_trace_builder *b, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -717,17 +739,20 @@ static void fit_into_parents(struct pythia_trace_builder *b, uint32_t count)
         const struct pythia_trace_span *parent = &b->spans[span->parent];
         const struct fit *above = &b->fits[span->parent];
         bool same = same_clock(b, span, parent);
-        bool waits = span->relation == PYTHIA_RELATION_CALL ||
-                     (span->relation == PYTHIA_RELATION_UNKNOWN && same && fit->end_ns <= above->end_ns);
+        bool waits =
+            span->relation == PYTHIA_RELATION_CALL ||
+            (span->relation == PYTHIA_RELATION_UNKNOWN && same && fit->end_ns <= above->end_ns);
         if (same && span->end_ns < parent->start_ns - (uint64_t)above->moved_ns)
-            same = false; /* wholly before its parent on one clock: moved, so that its length is kept */
+            same = false; /* wholly before its parent on one clock: moved, so that its length is
+                             kept */
         fit->moved_ns = same ? above->moved_ns : fit_clock(span, parent);
         shift(span, fit->moved_ns);
         if (!same && fit->moved_ns)
             repair(span, PYTHIA_REPAIR_SKEW);
         if (clamp(span, parent, waits))
             repair(span, PYTHIA_REPAIR_CLAMPED);
-        b->changed = b->changed || span->repairs & (1u << PYTHIA_REPAIR_CLAMPED | 1u << PYTHIA_REPAIR_SKEW) ||
+        b->changed = b->changed ||
+                     span->repairs & (1u << PYTHIA_REPAIR_CLAMPED | 1u << PYTHIA_REPAIR_SKEW) ||
                      fit->moved_ns;
     }
 }
@@ -815,13 +840,15 @@ static void measure(struct pythia_trace_builder *b, uint32_t count)
     bool all_forked = true; /* then that is the request */
     for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN; root = b->spans[root].next_sibling)
         all_forked = all_forked && b->spans[root].forked;
-    for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN; root = b->spans[root].next_sibling) {
+    for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN;
+         root = b->spans[root].next_sibling) {
         const struct pythia_trace_span *span = &b->spans[root];
         t->roots++;
         t->start_ns = span->start_ns < t->start_ns ? span->start_ns : t->start_ns;
         if (span->end_ns > t->end_ns && (all_forked || !span->forked))
             t->end_ns = span->end_ns;
-        t->completed_ns = span->completed_ns > t->completed_ns ? span->completed_ns : t->completed_ns;
+        t->completed_ns =
+            span->completed_ns > t->completed_ns ? span->completed_ns : t->completed_ns;
     }
 }
 

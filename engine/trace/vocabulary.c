@@ -12,8 +12,9 @@
 #define BLOCK_SIZE 1024u
 #define BLOCKS     65536u /* of trace points: 64 Mi of them */
 
-/* Strings and resources are looked up without a lock (strtab). A trace point is more than its id, so making one, and
- * finding it by its parts, is done under a lock; decoders keep a cache in front of it. */
+/* Strings and resources are looked up without a lock (strtab). A trace point is more than its id,
+ * so making one, and finding it by its parts, is done under a lock; decoders keep a cache in front
+ * of it. */
 struct pythia_vocabulary {
     struct pythia_strtab *strings, *resources, *tracepoint_ids;
     _Atomic(struct pythia_tracepoint *) blocks[BLOCKS];
@@ -67,7 +68,8 @@ struct pythia_text pythia_vocabulary_text(const struct pythia_vocabulary *v, uin
     return pythia_strtab_text(v->strings, string);
 }
 
-/* The string of `text` with its identifiers replaced. An element of one digit and its '/' become five bytes. */
+/* The string of `text` with its identifiers replaced. An element of one digit and its '/' become
+ * five bytes. */
 static uint32_t pattern_string(struct pythia_vocabulary *v, struct pythia_text text)
 {
     char stack[1024], *heap = NULL;
@@ -78,15 +80,16 @@ static uint32_t pattern_string(struct pythia_vocabulary *v, struct pythia_text t
             return PYTHIA_NONE;
     }
     size_t size = pythia_text_template(text, heap ? heap : stack, room);
-    uint32_t string = pythia_vocabulary_string(v, size ? (struct pythia_text){heap ? heap : stack, size} : text);
+    uint32_t string =
+        pythia_vocabulary_string(v, size ? (struct pythia_text){heap ? heap : stack, size} : text);
     pythia_free(heap);
     return string;
 }
 
-/* The id goes into its table last: it is the last step that can fail, and whoever finds it without the lock finds a trace
- * point behind it. */
-static uint32_t tracepoint_locked(struct pythia_vocabulary *v, struct pythia_text id, uint32_t service,
-                                  uint32_t name)
+/* The id goes into its table last: it is the last step that can fail, and whoever finds it without
+ * the lock finds a trace point behind it. */
+static uint32_t tracepoint_locked(struct pythia_vocabulary *v, struct pythia_text id,
+                                  uint32_t service, uint32_t name)
 {
     if (id.size == 0) /* the table's own empty string; an empty id is still one trace point */
         id = PYTHIA_TEXT("(unnamed)");
@@ -97,7 +100,8 @@ static uint32_t tracepoint_locked(struct pythia_vocabulary *v, struct pythia_tex
     size_t block = index / BLOCK_SIZE;
     if (block >= BLOCKS)
         return PYTHIA_NONE;
-    struct pythia_tracepoint *points = atomic_load_explicit(&v->blocks[block], memory_order_relaxed);
+    struct pythia_tracepoint *points =
+        atomic_load_explicit(&v->blocks[block], memory_order_relaxed);
     if (!points) {
         points = pythia_calloc(BLOCK_SIZE, sizeof(*points));
         if (!points)
@@ -169,7 +173,8 @@ uint32_t pythia_vocabulary_tracepoints(const struct pythia_vocabulary *v)
     return atomic_load_explicit(&v->tracepoints, memory_order_acquire);
 }
 
-struct pythia_text pythia_vocabulary_tracepoint_id(const struct pythia_vocabulary *v, uint32_t tracepoint)
+struct pythia_text pythia_vocabulary_tracepoint_id(const struct pythia_vocabulary *v,
+                                                   uint32_t tracepoint)
 {
     return pythia_vocabulary_text(v, pythia_vocabulary_tracepoint_at(v, tracepoint)->id);
 }
@@ -180,7 +185,8 @@ struct pythia_text pythia_vocabulary_tracepoint_pattern(const struct pythia_voca
     return pythia_vocabulary_text(v, pythia_vocabulary_tracepoint_at(v, tracepoint)->pattern);
 }
 
-uint32_t pythia_vocabulary_resource(struct pythia_vocabulary *v, const struct pythia_resource *resource)
+uint32_t pythia_vocabulary_resource(struct pythia_vocabulary *v,
+                                    const struct pythia_resource *resource)
 {
     struct resource_head head = {resource->service, resource->host, resource->instance};
     if (!head.service && !head.host && !head.instance && !resource->attributes.size)
@@ -195,7 +201,8 @@ uint32_t pythia_vocabulary_resource(struct pythia_vocabulary *v, const struct py
     return index == PYTHIA_STRTAB_NONE ? PYTHIA_NONE : index;
 }
 
-struct pythia_resource pythia_vocabulary_resource_at(const struct pythia_vocabulary *v, uint32_t resource)
+struct pythia_resource pythia_vocabulary_resource_at(const struct pythia_vocabulary *v,
+                                                     uint32_t resource)
 {
     struct pythia_resource out = {0};
     if (resource == 0)
@@ -203,7 +210,8 @@ struct pythia_resource pythia_vocabulary_resource_at(const struct pythia_vocabul
     struct pythia_text bytes = pythia_strtab_text(v->resources, resource);
     struct resource_head head;
     memcpy(&head, bytes.bytes, sizeof(head));
-    return (struct pythia_resource){
-        head.service, head.host, head.instance,
-        {bytes.bytes + sizeof(head), bytes.size - sizeof(head)}};
+    return (struct pythia_resource){head.service,
+                                    head.host,
+                                    head.instance,
+                                    {bytes.bytes + sizeof(head), bytes.size - sizeof(head)}};
 }

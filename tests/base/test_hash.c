@@ -5,8 +5,8 @@
 #include "pythia/hash.h"
 #include "pythia/random.h"
 
-/* The test vectors of xxHash itself (tests/sanity_test_vectors.h, seed 0): the buffer is the upper bytes of
- * 2654435761 * 11400714785074694797^i. */
+/* The test vectors of xxHash itself (tests/sanity_test_vectors.h, seed 0): the buffer is the upper
+ * bytes of 2654435761 * 11400714785074694797^i. */
 static void the_hash_is_xxh3(void **state)
 {
     static const struct {
@@ -53,8 +53,9 @@ static void where_the_bytes_stand_does_not_matter(void **state)
         }
 }
 
-/* SplitMix64 from the seed 0 gives 0xE220A8397B1DCDAF, then 0x6E789E6AA1B965F4: its finaliser of one and of two times
- * 0x9E3779B97F4A7C15. The number that is mixed in is chosen so that the same goes into ours. */
+/* SplitMix64 from the seed 0 gives 0xE220A8397B1DCDAF, then 0x6E789E6AA1B965F4: its finaliser of
+ * one and of two times 0x9E3779B97F4A7C15. The number that is mixed in is chosen so that the same
+ * goes into ours. */
 static void mixing_ends_as_splitmix_does(void **state)
 {
     uint64_t golden = UINT64_C(0x9E3779B97F4A7C15), added = UINT64_C(0x632BE59BD9B4E019);
@@ -73,7 +74,8 @@ static void mixed_numbers_are_what_they_always_were(void **state)
     assert_int_equal(pythia_hash_mix(pythia_hash_mix(0, 2), 1), UINT64_C(0x80A7FFF5826F56D0));
 }
 
-/* One bit more or less in either argument turns half of the output's bits, within six standard deviations. */
+/* One bit more or less in either argument turns half of the output's bits, within six standard
+ * deviations. */
 static void each_bit_of_the_output_depends_on_each_of_the_input(void **state)
 {
     enum { DRAWS = 4096 };

@@ -6,7 +6,8 @@
 #include "check.h"
 #include "pythia/log.h"
 
-/* stderr as a socket that keeps the borders between writes: what one receive gives was one write. */
+/* stderr as a socket that keeps the borders between writes: what one receive gives was one write.
+ */
 static int ends[2], saved;
 
 static void catch_stderr(void)

@@ -80,7 +80,8 @@ static struct settings got;
 static struct pythia_error why;
 static const char *operands[16];
 
-/* Read "prog" and `words`; returns the number of operands, or a negative status with its reason in `why`. */
+/* Read "prog" and `words`; returns the number of operands, or a negative status with its reason in
+ * `why`. */
 static int parse(const char *const *words)
 {
     static char copies[16][64];

@@ -22,7 +22,8 @@ static void the_generator_is_xoshiro256_star_star(void **state)
         assert_int_equal(pythia_random_next(&r), published[i]);
 }
 
-/* Worked out in a few lines of Python from the definition: a replay with a seed must stay what it was. */
+/* Worked out in a few lines of Python from the definition: a replay with a seed must stay what it
+ * was. */
 static void a_seed_always_gives_the_same_numbers(void **state)
 {
     static const struct {
@@ -53,7 +54,8 @@ static void a_seed_always_gives_the_same_numbers(void **state)
     assert_rel_equal(pythia_random_unit(&r), 0.6286421760560702, 1e-15);
 }
 
-/* 160000 draws in 16 bins of 10000 each, within six standard deviations of sqrt(n p (1 - p)) = 97. */
+/* 160000 draws in 16 bins of 10000 each, within six standard deviations of sqrt(n p (1 - p)) = 97.
+ */
 static void the_unit_interval_is_filled_evenly(void **state)
 {
     struct pythia_random r;
@@ -84,8 +86,8 @@ static void each_number_below_the_bound_comes_as_often(void **state)
         assert_int_equal(pythia_random_below(&r, 1), 0);
 }
 
-/* A remainder alone would take the last quarter of the 64-bit numbers for the first third of the results, which would
- * then come every second time. */
+/* A remainder alone would take the last quarter of the 64-bit numbers for the first third of the
+ * results, which would then come every second time. */
 static void a_large_bound_has_no_bias(void **state)
 {
     const uint64_t third = UINT64_C(1) << 62;
@@ -103,8 +105,8 @@ static void a_large_bound_has_no_bias(void **state)
         assert_true(pythia_random_below(&r, UINT64_MAX) < UINT64_MAX);
 }
 
-/* The mean of n draws is within six of its standard errors; so is the share of draws within one and two standard
- * deviations, 0.682689 and 0.954500. */
+/* The mean of n draws is within six of its standard errors; so is the share of draws within one and
+ * two standard deviations, 0.682689 and 0.954500. */
 static void normal_draws_have_the_moments_of_the_normal_law(void **state)
 {
     enum { N = 200000 };

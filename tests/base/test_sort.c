@@ -17,8 +17,9 @@ static bool smaller(const void *context, uint32_t a, uint32_t b)
     return values->of[a] < values->of[b];
 }
 
-/* Sort 0, 1, …, n - 1 by their values: the result is in order, keeps the order of equals, and has each number once. The
- * arrays are as large as promised and no larger, for the sanitizer. Returns the number of comparisons. */
+/* Sort 0, 1, …, n - 1 by their values: the result is in order, keeps the order of equals, and has
+ * each number once. The arrays are as large as promised and no larger, for the sanitizer. Returns
+ * the number of comparisons. */
 static size_t check_sort(const uint32_t *of, size_t n)
 {
     uint32_t *numbers = malloc((n + !n) * sizeof(*numbers));

@@ -18,7 +18,8 @@ static void equality_is_of_bytes_and_size(void **state)
     assert_false(PYTHIA_TEXT_IS(ab, "aa"));
 }
 
-/* Bytes count as 0 to 255, also where char is signed; what is the beginning of the other comes first. */
+/* Bytes count as 0 to 255, also where char is signed; what is the beginning of the other comes
+ * first. */
 static void order_is_of_bytes_then_of_size(void **state)
 {
     static const struct pythia_text in_order[] = {
@@ -50,7 +51,8 @@ static void beginning_end_and_part(void **state)
     assert_false(pythia_text_contains(PYTHIA_TEXT("ab"), PYTHIA_TEXT("abc")));
 }
 
-/* A text of no bytes may have no address: everything begins with it, ends with it and contains it. */
+/* A text of no bytes may have no address: everything begins with it, ends with it and contains it.
+ */
 static void nothing_is_a_part_of_everything(void **state)
 {
     static const struct pythia_text some[] = {{"a", 1}, {"", 0}, {NULL, 0}};
@@ -70,7 +72,8 @@ static void nothing_is_a_part_of_everything(void **state)
     assert_false(pythia_text_uuid(NOTHING, &high, &low));
 }
 
-/* The template, in a room that is as large as it has to be and no larger; NULL if the text is its own. */
+/* The template, in a room that is as large as it has to be and no larger; NULL if the text is its
+ * own. */
 static const char *template_of(const char *name)
 {
     static char out[4096];
@@ -165,7 +168,8 @@ static void a_template_that_does_not_fit_is_none(void **state)
     }
 }
 
-/* The bound that callers rely on: never more than the size of the text and 4 bytes for each of its elements. */
+/* The bound that callers rely on: never more than the size of the text and 4 bytes for each of its
+ * elements. */
 static void a_template_is_at_most_four_bytes_longer_an_element(void **state)
 {
     char text[601], out[601 + 4 * 302];

@@ -182,7 +182,7 @@ static void the_findings_come_first_and_in_tables(void **state)
         "\n## Paths of `p`\n",
         "\n## Other groups\n",
         "| too_few | 40 | 3.00 s | `p` |\n",
-        "\n## Trace points to open next",
+        "\n## All trace points were open here. Where they are not, open first\n",
         "| `p` | 70 % | 1.00 us | It lies inside `p`. |\n",
     };
     const char *at = text.bytes;

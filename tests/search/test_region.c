@@ -91,7 +91,13 @@ static void assert_region(struct bench *b, const char *edge, const char *nodes, 
             put_chain(text, sizeof(text), cct, sorted[i]);
     pythia_free(sorted);
     assert_string_equal(text, nodes);
-    assert_int_equal(pythia__region_time(&b->map), time_ns);
+    assert_int_equal(pythia__region_time(&b->map, PYTHIA_CCT_ROOT), time_ns);
+}
+
+/* The time behind the edge that was found last, in a node and below it. */
+static void assert_time_in(struct bench *b, const char *chain, uint64_t time_ns)
+{
+    assert_int_equal(pythia__region_time(&b->map, requests_node(b->map.type->cct, chain)), time_ns);
 }
 
 static void with_everything_open_a_region_is_the_edge(void **state)
@@ -168,8 +174,16 @@ static void regions_go_through_closed_parents(void **state)
     profile(&b, text);
     look(&b, "A B", text);
     assert_region(&b, "A: A -> B", "A/P", 3);
+    assert_time_in(&b, "A/P", 2);
+    assert_time_in(&b, "A/P/B", 0);
     assert_region(&b, "A/B: B -> /B", "A/P/B/C", 12);
+    assert_time_in(&b, "A/P/B/C", 4);
+    assert_time_in(&b, "A/P", 12);
     assert_region(&b, "A: /B -> /A", "A/P/D A/P/D/E", 51);
+    assert_time_in(&b, "A/P", 40);
+    assert_time_in(&b, "A/P/D", 24);
+    assert_time_in(&b, "A/P/D/E", 8);
+    assert_time_in(&b, "A/P/B/C", 0);
     end(&b);
 }
 
@@ -185,6 +199,13 @@ static void regions_of_a_loop_do_not_run_into_each_other(void **state)
     assert_region(&b, "A/B: B -> /B", "A/B/C", 30); /* both rounds */
     assert_region(&b, "A: /B -> B", "A/D", 24);
     assert_region(&b, "A: /B -> /A", "A/Y", 33);
+    end(&b);
+    const char *close = "A{1 B{2 C{3} 4} 5 B{2 C{3} 4} 6}"; /* nothing between two rounds */
+    begin(&b);
+    profile(&b, close);
+    look(&b, "A B", close);
+    assert_region(&b, "A/B: B -> /B", "A/B/C", 18);
+    assert_region(&b, "A: /B -> B", "", 5);
     end(&b);
 }
 
@@ -343,7 +364,7 @@ static void a_failed_allocation_leaves_nothing(void **state)
         assert_int_equal(status, PYTHIA_ENOMEM);
         assert_null(map.seen);
     }
-    assert_int_equal(failures, 11); /* arrays */
+    assert_int_equal(failures, 12); /* arrays */
     pythia__region_map_free(&map);
     end(&b);
 }

@@ -1,4 +1,5 @@
-/* Behaviour 22, of traces that grow while they are read, carries its number in the names of the tests. */
+/* Behaviour 22, of traces that grow while they are read, carries its number in the names of the
+ * tests. */
 #include <malloc.h>
 
 #include "check.h"
@@ -6,7 +7,8 @@
 #include "pythia/mem.h"
 #include "trace_text.h"
 
-/* An assembler with all that is around it, and what it has given: "name: tree" for each trace, with blanks between. */
+/* An assembler with all that is around it, and what it has given: "name: tree" for each trace, with
+ * blanks between. */
 struct line {
     struct pythia_vocabulary *vocabulary;
     struct pythia_open_points *open;
@@ -201,7 +203,8 @@ static void b22_a_late_trace_is_reported_once(void **state)
     end(l);
 }
 
-/* Whoever can read the input again asks a second assembler to wait for the traces that were late in the first. */
+/* Whoever can read the input again asks a second assembler to wait for the traces that were late in
+ * the first. */
 static void b22_pinned_traces_stay_open_until_the_end(void **state)
 {
     struct line *l = begin(&(struct pythia_assembler_options){.timeout_ticks = 3}, NULL);
@@ -278,7 +281,7 @@ static void closed_trace_points_are_left_out(void **state)
     add(l, "u", "B[0,9]"); /* nothing of it is left */
     assert_int_equal(pythia_assembler_finish(l->assembler), PYTHIA_OK);
     assert_string_equal(given(l), "t: A[0,100]{C[20,30]}");
-    assert_int_equal(l->counts.dropped[PYTHIA_DROP_HIDDEN], 2);
+    assert_int_equal(l->counts.hidden, 2);
     assert_int_equal(l->counts.traces, 1);
     add(l, "u", "A[0,9]<X");
     assert_int_equal(l->counts.dropped[PYTHIA_DROP_LATE], 1); /* finished it is all the same */
@@ -343,7 +346,8 @@ static void what_the_taker_says_comes_back(void **state)
 
 /* ---- traces that are linked by a fork ---- */
 
-/* A request whose work goes on in two other traces, one forked off the other: each part with its trace. */
+/* A request whose work goes on in two other traces, one forked off the other: each part with its
+ * trace. */
 static const struct {
     const char *trace, *part;
 } linked[] = {
@@ -403,7 +407,8 @@ static void one_part_of_linked_traces_keeps_all_of_them_open(void **state)
     end(l);
 }
 
-/* The work had been quiet for too long when its fork was seen: it was taken for a request, and both are reported. */
+/* The work had been quiet for too long when its fork was seen: it was taken for a request, and both
+ * are reported. */
 static void work_that_was_finished_before_its_fork_came_is_reported(void **state)
 {
     struct line *l = begin(NULL, NULL);
@@ -497,7 +502,8 @@ static void work_that_two_requests_have_forked_joins_them(void **state)
     end(l);
 }
 
-/* Traces fork each other at random, and come and go: each span is in a trace that was given, or it was late. */
+/* Traces fork each other at random, and come and go: each span is in a trace that was given, or it
+ * was late. */
 static void however_traces_are_linked_nothing_is_lost(void **state)
 {
     struct pythia_random r;
@@ -535,7 +541,8 @@ static void however_traces_are_linked_nothing_is_lost(void **state)
 
 /* ---- many traces ---- */
 
-/* Traces come and go at random, with their ids as they like; a table says for each what must have become of it. */
+/* Traces come and go at random, with their ids as they like; a table says for each what must have
+ * become of it. */
 static void many_traces_are_told_apart(void **state)
 {
     enum { TRACES = 3000, STEPS = 60000 };

@@ -40,7 +40,8 @@ static void what_was_packed_comes_out_in_order(void **state)
     pythia_buf_free(&packed);
 }
 
-/* By hand: key 1 as TEXT is 1 * 4 + 0 = 4; key 40 as INTEGER is 161 = 0x21 + 0x80, 0x01, and -2 in zigzag is 3. */
+/* By hand: key 1 as TEXT is 1 * 4 + 0 = 4; key 40 as INTEGER is 161 = 0x21 + 0x80, 0x01, and -2 in
+ * zigzag is 3. */
 static void the_bytes_are_those_of_the_format(void **state)
 {
     struct pythia_buf packed = {0};

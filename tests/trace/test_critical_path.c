@@ -95,7 +95,8 @@ static void b08_work_that_had_ended_before_the_wait_began_was_not_waited_for(voi
                 .client = "W -350-> /W"); /* never empty */
 }
 
-/* The clocks disagree, or the wait gave up: the path goes through the work all the same and never back in time. */
+/* The clocks disagree, or the wait gave up: the path goes through the work all the same and never
+ * back in time. */
 static void b08_work_that_ends_after_the_wait_is_cut_where_the_path_goes_on(void **state)
 {
     check_trace(.spans = "A[0,1000] &K[100]<A K[150,900]<&K W[450,800]<A&K",
@@ -162,7 +163,8 @@ static void b09_a_wait_inside_another_span_keeps_the_path_nested(void **state)
 {
     check_trace(.spans = "A[0,1000] &K[100]<A B[110,900]<A W[450,800]<B&K K[150,790]<&K",
                 .client = "A -150-> K -640-> /K -0-> ~B -110-> /B -100-> /A");
-    /* Two spans deep; what the inner one did before is not on the path, what it did afterwards is. */
+    /* Two spans deep; what the inner one did before is not on the path, what it did afterwards is.
+     */
     check_trace(.spans =
                     "A[0,1000] &K[100]<A B[110,900]<A C[120,890]<B X[130,140]<C W[450,800]<C&K "
                     "Y[820,840]<C K[150,790]<&K",
@@ -193,7 +195,8 @@ static void b09_work_that_ends_after_the_wait_in_another_span(void **state)
                 .client = "A -150-> K -750-> /K -0-> ~B -0-> /B -100-> /A");
 }
 
-/* The span of the fork is not one the path is inside of: the work hangs where the path was when it began. */
+/* The span of the fork is not one the path is inside of: the work hangs where the path was when it
+ * began. */
 static void b09_work_forked_elsewhere(void **state)
 {
     check_trace(.spans =
@@ -209,8 +212,8 @@ static void b09_work_forked_elsewhere(void **state)
                 .completion = "K -680-> /K -0-> ~B -110-> /B");
 }
 
-/* A wait in the work that it waits for, and two works that wait for each other: whoever sends that must not make us run
- * for ever. Each work is on the path once. */
+/* A wait in the work that it waits for, and two works that wait for each other: whoever sends that
+ * must not make us run for ever. Each work is on the path once. */
 static void b09_waits_in_a_circle_end(void **state)
 {
     check_trace(.spans = "A[0,1000] &K[100]<A K[150,790]<&K V[300,700]<K&K W[450,800]<A&K",
@@ -264,7 +267,8 @@ static void roots_one_after_the_other_are_all_on_the_path(void **state)
 
 enum { TREE_SPANS = 24 };
 
-/* A random trace as parts: each span below an earlier one and mostly inside it, short times so that ends coincide. */
+/* A random trace as parts: each span below an earlier one and mostly inside it, short times so that
+ * ends coincide. */
 static size_t random_trace(struct pythia_random *r, struct pythia_span *spans, bool waits)
 {
     size_t n = 1 + (size_t)pythia_random_below(r, TREE_SPANS);
@@ -376,9 +380,10 @@ static void b11_the_gaps_of_every_path_add_up_to_its_length(void **state)
     }
 }
 
-/* The definition, word for word: within a span the child with the latest end that is not after the point reached; its
- * start is the next such point. What the parent does not wait for counts only where it goes on longer than the parent.
- * Of two that end at once the one that began later, then the one that comes later among the siblings. */
+/* The definition, word for word: within a span the child with the latest end that is not after the
+ * point reached; its start is the next such point. What the parent does not wait for counts only
+ * where it goes on longer than the parent. Of two that end at once the one that began later, then
+ * the one that comes later among the siblings. */
 struct definition {
     const struct pythia_trace *trace;
     bool completion;

@@ -1,4 +1,5 @@
-/* Random parts of random traces, in which everything that can be wrong is: what must hold of whatever comes of them. */
+/* Random parts of random traces, in which everything that can be wrong is: what must hold of
+ * whatever comes of them. */
 #include "check.h"
 #include "pythia/hash.h"
 #include "pythia/random.h"
@@ -111,7 +112,8 @@ static const char *fault_of_span(const struct pythia_trace *t, uint32_t at)
     return NULL;
 }
 
-/* A length is never changed without a word: what was reported once and whole, and was not cut, has the length it had. */
+/* A length is never changed without a word: what was reported once and whole, and was not cut, has
+ * the length it had. */
 static const char *fault_of_length(const struct trace_part *parts, size_t count,
                                    const struct pythia_trace_span *s)
 {
@@ -166,8 +168,7 @@ static const char *fault_of_trace(const struct trace_part *parts, size_t count,
 static void check_balance(const struct trace_part *parts, size_t count, uint64_t kept,
                           const struct pythia_counts *c)
 {
-    assert_int_equal(kept + c->dropped[PYTHIA_DROP_STOP_WITHOUT_START] +
-                         c->dropped[PYTHIA_DROP_HIDDEN],
+    assert_int_equal(kept + c->dropped[PYTHIA_DROP_STOP_WITHOUT_START] + c->hidden,
                      count_ids(parts, count, false));
 }
 

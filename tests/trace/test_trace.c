@@ -1,5 +1,5 @@
-/* Behaviours 12 to 21, of dirty input, carry their number in the name of the test. Each trace is built from its parts in
- * every order, or in 200, and must be the same (trace_text.h). */
+/* Behaviours 12 to 21, of dirty input, carry their number in the name of the test. Each trace is
+ * built from its parts in every order, or in 200, and must be the same (trace_text.h). */
 #include "check.h"
 #include "pythia/mem.h"
 #include "pythia/trace.h"
@@ -150,7 +150,8 @@ static void b14_without_one_root_orphans_stand_beside_each_other(void **state)
     check_trace(.spans = "A[0,50] E[60,90] B[100,110]<X",
                 .tree = "A[0,50] E[60,90]:extra_root B[100,110]:orphan",
                 .counts = "orphan 1 extra_root 1");
-    /* Nobody around it waits for a root, so what it would have been to its parent does not matter. */
+    /* Nobody around it waits for a root, so what it would have been to its parent does not matter.
+     */
     check_trace(.spans = "B[10,110]<X:spawn C[20,30]<B", .tree = "B[10,110]:orphan{C[20,30]}",
                 .counts = "orphan 1", .client = "B -10-> C -10-> /C -80-> /B");
     check_trace(.spans = "B[10,110]:spawn", .tree = "B[10,110]", .client = "B -100-> /B");
@@ -208,7 +209,8 @@ static void b16_of_one_id_with_different_times_the_longest_is_kept(void **state)
                 .tree = "A[0,1000]{B[50,90]:conflict}", .counts = "conflict 1");
 }
 
-/* A span that was exported while it ran and again when it had ended: the second report is the whole one. */
+/* A span that was exported while it ran and again when it had ended: the second report is the whole
+ * one. */
 static void b16_a_whole_span_is_kept_before_a_mere_start(void **state)
 {
     check_trace(.spans = "A[0,?]:{a} A[0,1000]:{b}", .tree = "A[0,1000]:{b}:duplicate",
@@ -372,7 +374,8 @@ static void what_is_below_a_closed_point_hangs_on_the_nearest_open_one(void **st
     const char *spans = "A[0,1000] B[100,900]<A C[200,300]<B D[400,500]<B";
     check_trace(.spans = spans, .open = "A B C D",
                 .client = "A -100-> B -100-> C -100-> /C -100-> D -100-> /D -400-> /B -100-> /A");
-    /* The stretches from A to C, from C to D and from D to /A are what they were with B between them. */
+    /* The stretches from A to C, from C to D and from D to /A are what they were with B between
+     * them. */
     check_trace(.spans = spans, .open = "A C D", .counts = "hidden 1",
                 .tree = "A[0,1000]{C[200,300] D[400,500]}",
                 .client = "A -200-> C -100-> /C -100-> D -100-> /D -500-> /A");
@@ -543,7 +546,8 @@ static void without_spans_there_is_no_trace(void **state)
     pythia_vocabulary_destroy(v);
 }
 
-/* Spans of all parts, with attributes at both ends, more than the first arrays hold; each allocation fails in turn. */
+/* Spans of all parts, with attributes at both ends, more than the first arrays hold; each
+ * allocation fails in turn. */
 static void each_failed_allocation_is_reported_and_nothing_is_lost(void **state)
 {
     enum { SPANS = 100 };

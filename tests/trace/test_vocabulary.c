@@ -279,7 +279,8 @@ static void threads_agree_on_the_number_of_every_point(void **state)
     pythia_vocabulary_destroy(v);
 }
 
-/* What a point is without memory for `n` more pieces: itself or none, and never another or half of one. */
+/* What a point is without memory for `n` more pieces: itself or none, and never another or half of
+ * one. */
 static uint32_t point_within(struct pythia_vocabulary *v, long n, uint32_t service,
                              const char *name)
 {

@@ -1,5 +1,5 @@
-/* Traces and paths as text, so that a test reads like the description of what it checks. Parts stand one after the
- * other with blanks between them, times are in ns from a common beginning:
+/* Traces and paths as text, so that a test reads like the description of what it checks. Parts
+ * stand one after the other with blanks between them, times are in ns from a common beginning:
  *
  *   A[0,1000] B[10,110]<A      a root and its child
  *   A[0,?]                     a start without its stop, which is /A[1000]
@@ -8,9 +8,9 @@
  *   R[150,790]<&K              a root of that work
  *   W[450,800]<A&K             A waits for it: the start and the stop of a wait
  *
- * Behind these may stand, each after a colon: call, spawn, error, many (roots are normal), shared (the server's half of
- * the span with that name), @host, %service, {value} (of an attribute). A name has up to 8 characters; what stands before
- * a dot in it is the name of its trace point. */
+ * Behind these may stand, each after a colon: call, spawn, error, many (roots are normal), shared
+ * (the server's half of the span with that name), @host, %service, {value} (of an attribute). A
+ * name has up to 8 characters; what stands before a dot in it is the name of its trace point. */
 #ifndef TRACE_TEXT_H
 #define TRACE_TEXT_H
 
@@ -34,8 +34,8 @@ struct trace_part {
     struct pythia_buf attributes;
 };
 
-/* A name as an id, and back: its characters are the bytes of the number, the first one the highest, so that ids are in
- * the order of their names. */
+/* A name as an id, and back: its characters are the bytes of the number, the first one the highest,
+ * so that ids are in the order of their names. */
 static inline uint64_t id_of_name(const char *name, size_t size)
 {
     uint64_t id = 0;
@@ -280,8 +280,8 @@ static inline void put_span(struct trace_writer *w, uint32_t span)
     }
 }
 
-/* "A[0,1000]{B[10,110] C[200,300..400]:skew}": siblings in their order, the completion behind the end if it is later,
- * repairs behind colons. */
+/* "A[0,1000]{B[10,110] C[200,300..400]:skew}": siblings in their order, the completion behind the
+ * end if it is later, repairs behind colons. */
 static inline void put_tree(struct trace_writer *w, uint32_t first)
 {
     for (uint32_t span = first; span != PYTHIA_NO_SPAN; span = w->trace->spans[span].next_sibling) {
@@ -306,7 +306,8 @@ static inline void put_event(struct trace_writer *w, const struct pythia_path_ev
     put_name(w, event->span);
 }
 
-/* "A -10-> B -100-> /B -890-> /A"; "~B" is where B is entered but did not begin, "*C" a point in time. */
+/* "A -10-> B -100-> /B -890-> /A"; "~B" is where B is entered but did not begin, "*C" a point in
+ * time. */
 static inline void put_path(struct trace_writer *w, const struct pythia_critical_path *p)
 {
     for (size_t i = 0; i < p->count; i++) {
@@ -327,14 +328,17 @@ static inline void put_counts(struct trace_writer *w, const struct pythia_counts
         if (c->dropped[i])
             put(w, "%s%s %llu", w->size ? " " : "", pythia_drop_name((enum pythia_drop)i),
                 (unsigned long long)c->dropped[i]);
+    if (c->hidden)
+        put(w, "%shidden %llu", w->size ? " " : "", (unsigned long long)c->hidden);
     if (c->outlive)
         put(w, "%soutlive %llu", w->size ? " " : "", (unsigned long long)c->outlive);
 }
 
 /* ---- what holds for every path ---- */
 
-/* What is wrong with a path, NULL if nothing is: its times never go back, spans are left in the order they were entered,
- * none is on it twice, it enters a span at its start unless it says so, and its gaps add up to its length. */
+/* What is wrong with a path, NULL if nothing is: its times never go back, spans are left in the
+ * order they were entered, none is on it twice, it enters a span at its start unless it says so,
+ * and its gaps add up to its length. */
 static inline const char *fault_of_path(const struct pythia_trace *trace,
                                         const struct pythia_critical_path *p)
 {
@@ -486,8 +490,8 @@ static inline bool next_order(size_t *order, size_t n)
             _assert_string_equal((actual), (wanted), file, line);                                  \
     } while (0)
 
-/* The trace is as expected, and it is the same whatever the order in which its parts came: all orders of up to 6, else
- * 200 random ones. */
+/* The trace is as expected, and it is the same whatever the order in which its parts came: all
+ * orders of up to 6, else 200 random ones. */
 static inline void compare_trace(const struct expected *e, const char *file, int line)
 {
     static struct trace_part parts[TRACE_TEXT_PARTS];

@@ -28,7 +28,7 @@ struct pythia_suggestion {
     size_t group;   /* index in the diagnosis */
     uint32_t edge;  /* of its tree: under which it is */
     double gain;    /* share of the group's variance that it is expected to show, 0 to 1 */
-    double cost_ns; /* added to a request: calls * price */
+    double cost_ns; /* added to a request: calls in all its contexts * price */
     char *reason;   /* owned: a sentence without its full stop */
 };
 
@@ -36,7 +36,7 @@ struct pythia_strategy {
     const char *name; /* "hierarchical" */
     const char *help;
     /* Suggest at most `budget` trace points, best first, into `out`; *count of them. Each once,
-     * none that is open. PYTHIA_OK or PYTHIA_ENOMEM; what was put into `out` is to be freed either
+     * and none that is open, unless everything was. PYTHIA_OK or PYTHIA_ENOMEM; what was put into `out` is to be freed either
      * way. */
     int (*suggest)(const struct pythia_evidence *evidence, size_t budget,
                    struct pythia_suggestion *out, size_t *count);

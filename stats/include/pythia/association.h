@@ -91,8 +91,8 @@ struct pythia_association_result {
     bool confirmed;   /* asked, p_permutation <= alpha and stability >= 0.7 */
 
     /* Two groups of requests, between which the variate of the edges differs most; split.share is
-     * of that variate. Then the same for the total, clipped as shares.h clips: the part of its
-     * variance between the groups, and its means in the groups with the lower and the higher
+     * of that variate. Then for the total: the part of its variance, clipped as shares.h clips,
+     * between the groups, and its means, not clipped, in the groups with the lower and the higher
      * variate. */
     struct pythia_split split;
     double split_share, low_total, high_total;

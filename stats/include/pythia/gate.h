@@ -45,10 +45,10 @@ int pythia_gate_e_values(const double *e, size_t n, double *adjusted);
 bool pythia_gate_separated(const struct pythia_share *shares, size_t k, size_t *top);
 
 /* Does one part make the total vary, beyond chance and beyond a handful of observations? The rule
- * above, asked of the default clip (shares.h) and again of one that clips three times as much at the
- * top, must name the same part: three spikes in one part of 300 observations pass the first and not
- * the second. The layout of x is that of pythia_shares. On success *found says so and,
- * if true, *top is the part. PYTHIA_OK or PYTHIA_ENOMEM. O(n k). */
+ * above, asked of the default clip (shares.h) and again of one that clips three times as much at
+ * the top, must name the same part: three spikes in one part of 300 observations pass the first and
+ * not the second. The layout of x is that of pythia_shares. On success *found says so and, if true,
+ * *top is the part. PYTHIA_OK or PYTHIA_ENOMEM. O(n k). */
 int pythia_gate_localise(const double *x, size_t n, size_t k, double level, bool *found,
                          size_t *top);
 

@@ -12,7 +12,7 @@
 
 struct pythia_silverman {
     double bandwidth; /* the critical one, in the unit of the values: with any smaller one there are
-                    * two modes */
+                       * two modes */
     double p; /* (1 + bootstrap samples with more than one mode at it) / (1 + repetitions) */
 };
 

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* Memory that is given back all at once: pieces are cut from large blocks, and the blocks are kept for the next
- * round by _clear. Public so that it can be embedded; one thread at a time. */
+/* Memory that is given back all at once: pieces are cut from large blocks, and the blocks are kept
+ * for the next round by _clear. Public so that it can be embedded; one thread at a time. */
 struct pythia_arena {
     struct pythia_arena_block *blocks, *current; /* the list, and the block that is being cut */
     char *next, *end;                            /* what is left of the current block */
@@ -19,7 +19,8 @@ void pythia_arena_free(struct pythia_arena *a);
 /* Forget every piece and keep the blocks. O(1). */
 void pythia_arena_clear(struct pythia_arena *a);
 
-/* `size` bytes, not zeroed, aligned for any type; NULL when out of memory. Borrowed: until _clear or _free. */
+/* `size` bytes, not zeroed, aligned for any type; NULL when out of memory. Borrowed: until _clear
+ * or _free. */
 void *pythia_arena_alloc(struct pythia_arena *a, size_t size);
 
 #endif

@@ -7,8 +7,9 @@
 
 #include "pythia/text.h"
 
-/* A growing string of bytes, public because it is embedded in many structs. Once an append has failed for want
- * of memory, `failed` stays set and further appends do nothing: check once, at the end. */
+/* A growing string of bytes, public because it is embedded in many structs. Once an append has
+ * failed for want of memory, `failed` stays set and further appends do nothing: check once, at the
+ * end. */
 struct pythia_buf {
     char *bytes; /* owned; NUL-terminated whenever it is not NULL */
     size_t size, capacity;
@@ -35,7 +36,8 @@ static inline struct pythia_text pythia_buf_text(const struct pythia_buf *b)
     return (struct pythia_text){b->bytes ? b->bytes : "", b->size};
 }
 
-/* Room for `size` more bytes; NULL when there is none. The caller writes there and adds to `size`. */
+/* Room for `size` more bytes; NULL when there is none. The caller writes there and adds to `size`.
+ */
 char *pythia_buf_reserve(struct pythia_buf *b, size_t size);
 
 void pythia_buf_add(struct pythia_buf *b, const void *bytes, size_t size);

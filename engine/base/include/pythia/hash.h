@@ -4,13 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The 64 bits of XXH3 (Yann Collet, xxHash, 2020) of `size` bytes: the same on every machine, so that what is
- * named by a hash has one name everywhere. */
+/* The 64 bits of XXH3 (Yann Collet, xxHash, 2020) of `size` bytes: the same on every machine, so
+ * that what is named by a hash has one name everywhere. */
 uint64_t pythia_hash_bytes(const void *bytes, size_t size);
 
-/* One number into a hash: a bijection of 64 bits for each `hash`, whose output bits all depend on all input
- * bits (the finaliser of SplitMix64: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators",
- * OOPSLA 2014). Order matters: mix(mix(h, a), b) differs from mix(mix(h, b), a). */
+/* One number into a hash: a bijection of 64 bits for each `hash`, whose output bits all depend on
+ * all input bits (the finaliser of SplitMix64: Steele, Lea, Flood, "Fast Splittable Pseudorandom
+ * Number Generators", OOPSLA 2014). Order matters: mix(mix(h, a), b) differs from mix(mix(h, b),
+ * a). */
 static inline uint64_t pythia_hash_mix(uint64_t hash, uint64_t number)
 {
     uint64_t z = hash * UINT64_C(0x9E3779B97F4A7C15) + number + UINT64_C(0x632BE59BD9B4E019);

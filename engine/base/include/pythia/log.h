@@ -1,8 +1,9 @@
 #ifndef PYTHIA_LOG_H
 #define PYTHIA_LOG_H
 
-/* Messages for people, on stderr: a sentence, then, where there are any, a colon and name=value fields. Each line
- * is written by one call, so lines of several threads do not mix; control characters become '?'. */
+/* Messages for people, on stderr: a sentence, then, where there are any, a colon and name=value
+ * fields. Each line is written by one call, so lines of several threads do not mix; control
+ * characters become '?'. */
 enum pythia_log_level {
     PYTHIA_LOG_ERROR,   /* what was asked for could not be done */
     PYTHIA_LOG_WARNING, /* something was lost or repaired; the rest goes on */
@@ -10,8 +11,8 @@ enum pythia_log_level {
     PYTHIA_LOG_DEBUG,   /* for the developer */
 };
 
-/* Which levels are written (up to and with `level`; INFO at the start) and the name before each line. Not
- * thread-safe: call it at the start of main. `program` is borrowed for good. */
+/* Which levels are written (up to and with `level`; INFO at the start) and the name before each
+ * line. Not thread-safe: call it at the start of main. `program` is borrowed for good. */
 void pythia_log_setup(const char *program, enum pythia_log_level level);
 
 void pythia_log(enum pythia_log_level level, const char *format, ...)

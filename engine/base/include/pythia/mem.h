@@ -9,8 +9,8 @@
  * product overflows. Zero elements give a valid pointer too. */
 void *pythia_calloc(size_t count, size_t size);
 
-/* Grow or shrink `p` (NULL: make it) to `count` elements of `size` bytes; what is new is not zeroed.
- * NULL when out of memory: then `p` is as it was and still owned by the caller. */
+/* Grow or shrink `p` (NULL: make it) to `count` elements of `size` bytes; what is new is not
+ * zeroed. NULL when out of memory: then `p` is as it was and still owned by the caller. */
 void *pythia_realloc(void *p, size_t count, size_t size);
 
 /* Give back what the two above gave; NULL is fine. */
@@ -19,9 +19,9 @@ void pythia_free(void *p);
 /* A copy of `size` bytes with a NUL behind them, owned by the caller; NULL when out of memory. */
 char *pythia_strndup(const char *text, size_t size);
 
-/* Make room for one more element in a growing array: the address of the pointer to its first element, the
- * address of its capacity (elements), the elements in use and the size of one. Doubles; returns PYTHIA_OK
- * or PYTHIA_ENOMEM, with the array unchanged. */
+/* Make room for one more element in a growing array: the address of the pointer to its first
+ * element, the address of its capacity (elements), the elements in use and the size of one.
+ * Doubles; returns PYTHIA_OK or PYTHIA_ENOMEM, with the array unchanged. */
 int pythia_grow(void *array, size_t *capacity, size_t used, size_t size);
 
 /* Let `n` more allocations through, then fail every one; a negative `n` ends that. Tests only. */

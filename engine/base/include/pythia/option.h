@@ -8,8 +8,8 @@
 #include "pythia/buf.h"
 #include "pythia/error.h"
 
-/* One table describes an option once: the parser, its default, the check of its range, --help, the manual page and
- * the shell completion all come from the row. */
+/* One table describes an option once: the parser, its default, the check of its range, --help, the
+ * manual page and the shell completion all come from the row. */
 enum pythia_option_type {
     PYTHIA_OPTION_FLAG,    /* bool; takes no value */
     PYTHIA_OPTION_TEXT,    /* const char *; borrowed from the command line */
@@ -64,18 +64,20 @@ struct pythia_option_texts {
 /* Put every default of `table` into `settings`. */
 void pythia_options_default(const struct pythia_option *table, void *settings);
 
-/* Set one option from its text, as the command line would. Returns PYTHIA_OK or PYTHIA_EUSAGE with the reason in
- * `e`; `settings` is then unchanged. */
+/* Set one option from its text, as the command line would. Returns PYTHIA_OK or PYTHIA_EUSAGE with
+ * the reason in `e`; `settings` is then unchanged. */
 int pythia_option_set(const struct pythia_option *option, void *settings, const char *text,
                       struct pythia_error *e);
 
-/* Read a command line: argv[0] is skipped, options may stand anywhere before "--", what is left are the operands:
- * they are moved to the end of argv and *first is the index of the first of them. Returns PYTHIA_OK or
- * PYTHIA_EUSAGE with the reason in `e`. Uses getopt_long: one thread at a time. */
+/* Read a command line: argv[0] is skipped, options may stand anywhere before "--", what is left are
+ * the operands: they are moved to the end of argv and *first is the index of the first of them.
+ * Returns PYTHIA_OK or PYTHIA_EUSAGE with the reason in `e`. Uses getopt_long: one thread at a
+ * time. */
 int pythia_options_parse(const struct pythia_option *table, void *settings, int argc, char **argv,
                          int *first, struct pythia_error *e);
 
-/* Append the option lines of --help, and the same as the OPTIONS section of an scdoc manual page. */
+/* Append the option lines of --help, and the same as the OPTIONS section of an scdoc manual page.
+ */
 void pythia_options_help(const struct pythia_option *table, struct pythia_buf *to);
 void pythia_options_scdoc(const struct pythia_option *table, struct pythia_buf *to);
 

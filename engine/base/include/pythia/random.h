@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A stream of pseudo-random numbers that is the same on every machine for the same seed (xoshiro256**: Blackman
- * and Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM TOMS 47(4), 2021). Public: it lives by value
- * in whatever draws. */
+/* A stream of pseudo-random numbers that is the same on every machine for the same seed
+ * (xoshiro256**: Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM TOMS
+ * 47(4), 2021). Public: it lives by value in whatever draws. */
 struct pythia_random {
     uint64_t state[4];
 };

@@ -6,9 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Sort `n` numbers, usually indexes, by `before(context, a, b)`: stable, O(n log n), O(n) for what is sorted already;
- * `scratch` has room for n more. In the header so that the compiler can put `before` in place: qsort's calls through a
- * pointer cost more than the rest of building a small trace. */
+/* Sort `n` numbers, usually indexes, by `before(context, a, b)`: stable, O(n log n), O(n) for what
+ * is sorted already; `scratch` has room for n more. In the header so that the compiler can put
+ * `before` in place: qsort's calls through a pointer cost more than the rest of building a small
+ * trace. */
 static inline void pythia_sort_indexes(uint32_t *numbers, size_t n, uint32_t *scratch,
                                        bool (*before)(const void *context, uint32_t a, uint32_t b),
                                        const void *context)

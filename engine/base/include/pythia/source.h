@@ -6,19 +6,20 @@
 
 #include "pythia/error.h"
 
-/* Where bytes come from: a file, a decompressor, a socket, a piece of memory. Embed it as the first member and fill
- * in `read`. One thread at a time. */
+/* Where bytes come from: a file, a decompressor, a socket, a piece of memory. Embed it as the first
+ * member and fill in `read`. One thread at a time. */
 struct pythia_source {
     const char *name; /* for messages; borrowed, as long as the source lives */
 
-    /* Put 1 to `capacity` bytes into `to` and their number into *got; 0 means the end. Returns PYTHIA_OK, or a
-     * negative status with the reason in `e` (what was read before is still good). */
+    /* Put 1 to `capacity` bytes into `to` and their number into *got; 0 means the end. Returns
+     * PYTHIA_OK, or a negative status with the reason in `e` (what was read before is still good).
+     */
     int (*read)(struct pythia_source *source, void *to, size_t capacity, size_t *got,
                 struct pythia_error *e);
 };
 
-/* Bytes that are already in memory, given out in pieces of at most `piece` bytes (0: as asked). Tests use small
- * pieces to cut the input everywhere. */
+/* Bytes that are already in memory, given out in pieces of at most `piece` bytes (0: as asked).
+ * Tests use small pieces to cut the input everywhere. */
 struct pythia_memory_source {
     struct pythia_source source;
     const unsigned char *bytes; /* borrowed */

@@ -37,13 +37,15 @@ bool pythia_text_starts(struct pythia_text text, struct pythia_text prefix);
 bool pythia_text_ends(struct pythia_text text, struct pythia_text suffix);
 bool pythia_text_contains(struct pythia_text text, struct pythia_text part);
 
-/* Replace what looks like an identifier in a path-like name: an element between '/' that is a number, a UUID
- * or at least 16 hexadecimal digits becomes "{id}", and a query after '?' is cut. Writes at most `capacity`
- * bytes to `out` (never more than text.size + 4 per element) and returns the bytes written; returns 0 when
- * nothing had to be replaced or the result does not fit: `text` is then its own template. */
+/* Replace what looks like an identifier in a path-like name: an element between '/' that is a
+ * number, a UUID or at least 16 hexadecimal digits becomes "{id}", and a query after '?' is cut.
+ * Writes at most `capacity` bytes to `out` (never more than text.size + 4 per element) and returns
+ * the bytes written; returns 0 when nothing had to be replaced or the result does not fit: `text`
+ * is then its own template. */
 size_t pythia_text_template(struct pythia_text text, char *out, size_t capacity);
 
-/* A UUID (8-4-4-4-12 digits, any case) or 32 digits without dashes as 16 bytes; false if it is neither. */
+/* A UUID (8-4-4-4-12 digits, any case) or 32 digits without dashes as 16 bytes; false if it is
+ * neither. */
 bool pythia_text_uuid(struct pythia_text text, uint64_t *high, uint64_t *low);
 
 /* 1 to 32 hexadecimal digits of any case as a number of 128 bits; false for anything else. */

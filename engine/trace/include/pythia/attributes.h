@@ -7,10 +7,11 @@
 #include "pythia/buf.h"
 #include "pythia/text.h"
 
-/* The key-values of a span, packed: most are never looked at, so they are kept as a string of bytes, some 10 of them for
- * each key-value, and unpacked by whoever asks.
+/* The key-values of a span, packed: most are never looked at, so they are kept as a string of
+ * bytes, some 10 of them for each key-value, and unpacked by whoever asks.
  *
- *     varint key * 4 + kind | TEXT: varint size, bytes | INTEGER, BOOL: zigzag varint | REAL: 8 bytes */
+ *     varint key * 4 + kind | TEXT: varint size, bytes | INTEGER, BOOL: zigzag varint | REAL: 8
+ * bytes */
 enum pythia_attribute_kind {
     PYTHIA_ATTRIBUTE_TEXT,
     PYTHIA_ATTRIBUTE_INTEGER,
@@ -32,7 +33,8 @@ void pythia_attributes_integer(struct pythia_buf *to, uint32_t key, int64_t numb
 void pythia_attributes_real(struct pythia_buf *to, uint32_t key, double number);
 void pythia_attributes_bool(struct pythia_buf *to, uint32_t key, bool truth);
 
-/* Take the next one off the front of *rest, which begins as the packed bytes; false when none is left. */
+/* Take the next one off the front of *rest, which begins as the packed bytes; false when none is
+ * left. */
 bool pythia_attributes_next(struct pythia_text *rest, struct pythia_attribute *out);
 
 /* The last one with that key; false if there is none. */

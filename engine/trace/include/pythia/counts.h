@@ -3,7 +3,8 @@
 
 #include <stdint.h>
 
-/* What was mended in a trace, with the name it has in reports. A duration is never rewritten without one of these. */
+/* What was mended in a trace, with the name it has in reports. A duration is never rewritten
+ * without one of these. */
 #define PYTHIA_REPAIR_MAP(X)                                                                       \
     X(ORPHAN, "orphan", "the parent is missing: put below the root")                               \
     X(EXTRA_ROOT, "extra_root", "one more root where one was expected: kept beside it")            \
@@ -22,8 +23,7 @@
     X(BROKEN_RECORD, "broken_record", "a record that could not be read")                           \
     X(STOP_WITHOUT_START, "stop_without_start", "the end of a span whose start is missing")        \
     X(LATE, "late", "came after its trace was finished")                                           \
-    X(NOT_A_TRACE, "not_a_trace", "a record of another kind")                                      \
-    X(HIDDEN, "hidden", "a span of a closed trace point (--open)")
+    X(NOT_A_TRACE, "not_a_trace", "a record of another kind")
 
 enum pythia_repair {
 #define X(name, text, help) PYTHIA_REPAIR_##name,
@@ -39,12 +39,15 @@ enum pythia_drop {
         PYTHIA_DROPS
 };
 
-/* What went in, what was kept, mended and dropped on the way. Public, by value; {0} is empty; one thread at a time. */
+/* What went in, what was kept, mended and dropped on the way. Public, by value; {0} is empty; one
+ * thread at a time. */
 struct pythia_counts {
-    uint64_t spans;   /* read: for sources that report start and end apart, records */
-    uint64_t kept;    /* spans in finished traces */
-    uint64_t traces;  /* finished */
-    uint64_t outlive; /* spans that go on after their parent has ended: no fault, asynchronous work */
+    uint64_t spans;  /* read: for sources that report start and end apart, records */
+    uint64_t kept;   /* spans in finished traces */
+    uint64_t traces; /* finished */
+    uint64_t hidden; /* spans of closed trace points: left out because that was asked for */
+    uint64_t
+        outlive; /* spans that go on after their parent has ended: no fault, asynchronous work */
     uint64_t repaired[PYTHIA_REPAIRS];
     uint64_t dropped[PYTHIA_DROPS];
 };

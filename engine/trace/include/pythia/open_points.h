@@ -8,18 +8,22 @@
 #include "pythia/error.h"
 #include "pythia/vocabulary.h"
 
-/* Which trace points are open. Held as names, so that it can be made before any trace is seen; points are told apart by
- * their number in O(1) once they have been asked for. One thread at a time. */
+/* Which trace points are open. Held as names, so that it can be made before any trace is seen;
+ * points are told apart by their number in O(1) once they have been asked for. One thread at a
+ * time. */
 struct pythia_open_points;
 
 /* With nothing open; `vocabulary` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia_open_points_create(const struct pythia_vocabulary *vocabulary, struct pythia_open_points **out);
+int pythia_open_points_create(const struct pythia_vocabulary *vocabulary,
+                              struct pythia_open_points **out);
 void pythia_open_points_destroy(struct pythia_open_points *o); /* o may be NULL */
 
-/* Open the trace point of that id, or all whose ids match it if it has one of * ? [ in it (fnmatch). Copied. */
+/* Open the trace point of that id, or all whose ids match it if it has one of * ? [ in it
+ * (fnmatch). Copied. */
 int pythia_open_points_add(struct pythia_open_points *o, struct pythia_text id);
 
-/* Open what a text lists: one id a line, blank lines and lines that begin with # are passed over. */
+/* Open what a text lists: one id a line, blank lines and lines that begin with # are passed over.
+ */
 int pythia_open_points_read(struct pythia_open_points *o, struct pythia_text text);
 
 bool pythia_open_points_has(struct pythia_open_points *o, uint32_t tracepoint);

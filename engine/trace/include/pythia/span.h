@@ -46,31 +46,34 @@ enum pythia_span_part {
     PYTHIA_PART_WHOLE,
     PYTHIA_PART_START,      /* start_ns; no duration yet */
     PYTHIA_PART_STOP,       /* start_ns is when it stopped; no trace point */
-    PYTHIA_PART_ANNOTATION, /* a point in time at a trace point; a span after all if a STOP follows */
-    PYTHIA_PART_FORK,       /* a point in time: work goes on by itself, in the trace `link`, whose folded id is `id` */
-    PYTHIA_PART_WAIT,       /* the START of waiting for the trace `link` to end */
+    PYTHIA_PART_ANNOTATION, /* a point in time at a trace point; a span after all if a STOP follows
+                             */
+    PYTHIA_PART_FORK, /* a point in time: work goes on by itself, in the trace `link`, whose folded
+                         id is `id` */
+    PYTHIA_PART_WAIT, /* the START of waiting for the trace `link` to end */
 };
 
 /* One span, or one part of one, as a source reports it. */
 struct pythia_span {
-    uint64_t id, parent;      /* id is never 0; parent 0, or the folded id of the trace: a root */
-    uint64_t start_ns;        /* Unix epoch */
-    int64_t duration_ns;      /* may be negative: clocks are what they are */
-    uint32_t tracepoint;      /* number in the vocabulary; PYTHIA_NONE for a STOP */
-    uint32_t resource;        /* number in the vocabulary */
+    uint64_t id, parent; /* id is never 0; parent 0, or the folded id of the trace: a root */
+    uint64_t start_ns;   /* Unix epoch */
+    int64_t duration_ns; /* may be negative: clocks are what they are */
+    uint32_t tracepoint; /* number in the vocabulary; PYTHIA_NONE for a STOP */
+    uint32_t resource;   /* number in the vocabulary */
     enum pythia_span_kind kind;
     enum pythia_span_relation relation;
     enum pythia_span_part part;
-    bool error;                    /* it failed */
-    bool shared;                   /* a server's half of a span that has the id of its client's half */
-    bool many_roots;               /* several roots in one trace are normal for this source */
+    bool error;      /* it failed */
+    bool shared;     /* a server's half of a span that has the id of its client's half */
+    bool many_roots; /* several roots in one trace are normal for this source */
     struct pythia_trace_id link;   /* of FORK and WAIT */
     struct pythia_text attributes; /* packed (attributes.h); borrowed for the call */
 };
 
 /* Where a decoder puts what it reads: embed it as the first member. One thread at a time. */
 struct pythia_sink {
-    /* One more span of a trace; all of it is borrowed for the call. Negative: stop decoding and return that. */
+    /* One more span of a trace; all of it is borrowed for the call. Negative: stop decoding and
+     * return that. */
     int (*span)(struct pythia_sink *sink, const struct pythia_trace_id *trace,
                 const struct pythia_span *span);
 

@@ -18,15 +18,18 @@ struct pythia_trace_span {
     uint64_t start_ns, end_ns; /* start_ns <= end_ns, and start_ns >= that of the parent */
     uint64_t completed_ns;     /* the latest end of it and of all that is below it */
     uint32_t parent;           /* indexes of spans; PYTHIA_NO_SPAN: none */
-    uint32_t first_child, next_sibling; /* siblings are in order of time; the order of ties is the same everywhere */
+    uint32_t first_child,
+        next_sibling; /* siblings are in order of time; the order of ties is the same everywhere */
     uint32_t tracepoint, resource;
-    uint32_t joins;   /* of a wait: the root of the forked work that it waits for; else PYTHIA_NO_SPAN */
-    uint32_t work;    /* of a root of forked work: the root of the same work that ended last; else PYTHIA_NO_SPAN */
+    uint32_t
+        joins; /* of a wait: the root of the forked work that it waits for; else PYTHIA_NO_SPAN */
+    uint32_t work;    /* of a root of forked work: the root of the same work that ended last; else
+                         PYTHIA_NO_SPAN */
     uint32_t repairs; /* bit 1 << enum pythia_repair for each repair made to it */
     uint8_t kind, relation;
     bool error;
     bool annotation; /* a point in time: end_ns == start_ns and nothing is below it */
-    bool forked;     /* the root of forked work: on a critical path only where something waits for it */
+    bool forked; /* the root of forked work: on a critical path only where something waits for it */
     struct pythia_text attributes; /* packed, see attributes.h */
 };
 
@@ -37,28 +40,30 @@ struct pythia_trace {
     uint32_t count;
     uint32_t first_root, roots; /* further roots by next_sibling */
     uint64_t start_ns;          /* the earliest start of a root */
-    uint64_t end_ns;            /* the latest end of a root that is not forked: what the client waited for */
-    uint64_t completed_ns;      /* the latest end of all */
+    uint64_t end_ns; /* the latest end of a root that is not forked: what the client waited for */
+    uint64_t completed_ns; /* the latest end of all */
 };
 
 /* Builds traces, one after the other, in memory that it keeps. One thread at a time. */
 struct pythia_trace_builder;
 
-/* `vocabulary` is borrowed, and so is `open`: spans of trace points that are not in it are left out, and what is below
- * them hangs on the nearest ancestor that is left. NULL leaves none out. */
-int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary, struct pythia_open_points *open,
-                                struct pythia_trace_builder **out);
+/* `vocabulary` is borrowed, and so is `open`: spans of trace points that are not in it are left
+ * out, and what is below them hangs on the nearest ancestor that is left. NULL leaves none out. */
+int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary,
+                                struct pythia_open_points *open, struct pythia_trace_builder **out);
 void pythia_trace_builder_destroy(struct pythia_trace_builder *b); /* b may be NULL */
 
 /* Begin the trace `id`; what was built before is no longer valid. */
 void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_trace_id id);
 
-/* Add one span or part, in any order. Its attributes are borrowed until the next _begin. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* Add one span or part, in any order. Its attributes are borrowed until the next _begin. PYTHIA_OK
+ * or PYTHIA_ENOMEM. */
 int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia_span *span);
 
-/* Put the spans together: merge their parts, find parents, mend what does not fit and count it in `counts`. The result
- * does not depend on the order in which the spans came. Returns 0 with *out borrowed until the next _begin, 1 if no span
- * is left, or PYTHIA_ENOMEM. O(n log n) for n spans, no recursion. */
+/* Put the spans together: merge their parts, find parents, mend what does not fit and count it in
+ * `counts`. The result does not depend on the order in which the spans came. Returns 0 with *out
+ * borrowed until the next _begin, 1 if no span is left, or PYTHIA_ENOMEM. O(n log n) for n spans,
+ * no recursion. */
 int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_counts *counts,
                                 const struct pythia_trace **out);
 

@@ -5,28 +5,35 @@
 
 #include "pythia/text.h"
 
-/* The names that traces share: strings, trace points and resources, each once and by number. Any number of threads. The
- * numbers depend on who comes first, so nothing that a person sees may depend on them. */
+/* The names that traces share: strings, trace points and resources, each once and by number. Any
+ * number of threads. The numbers depend on who comes first, so nothing that a person sees may
+ * depend on them. */
 struct pythia_vocabulary;
-#define PYTHIA_NONE UINT32_MAX /* no such number, or out of memory where a number was to be made */
+#define PYTHIA_NONE                                                                                \
+    UINT32_MAX /* no such number, or out of memory where a number was to be made   \
+                                */
 
 int pythia_vocabulary_create(struct pythia_vocabulary **out);
 void pythia_vocabulary_destroy(struct pythia_vocabulary *v); /* v may be NULL */
 
-/* A string's number (0 is the empty string), and a number's string, NUL-terminated and borrowed until _destroy. */
+/* A string's number (0 is the empty string), and a number's string, NUL-terminated and borrowed
+ * until _destroy. */
 uint32_t pythia_vocabulary_string(struct pythia_vocabulary *v, struct pythia_text text);
 struct pythia_text pythia_vocabulary_text(const struct pythia_vocabulary *v, uint32_t string);
 
-/* A place in a program that can report a span: what is opened and closed. All members are numbers of strings. */
+/* A place in a program that can report a span: what is opened and closed. All members are numbers
+ * of strings. */
 struct pythia_tracepoint {
-    uint32_t id;       /* "<service>:<name>", with ":<scope>" between them where there is one; unique */
-    uint32_t service;  /* 0: not known */
-    uint32_t name;     /* of its spans */
-    uint32_t pattern;  /* the id with identifiers in it replaced (pythia_text_template); often the id itself */
+    uint32_t id; /* "<service>:<name>", with ":<scope>" between them where there is one; unique */
+    uint32_t service; /* 0: not known */
+    uint32_t name;    /* of its spans */
+    uint32_t pattern; /* the id with identifiers in it replaced (pythia_text_template); often the id
+                         itself */
 };
 
-/* The number of the trace point of a service, an instrumentation scope (0: none) and a name; all are numbers of strings.
- * Identifiers in the name are replaced first: "GET /users/17" is a place only as "GET /users/{id}". */
+/* The number of the trace point of a service, an instrumentation scope (0: none) and a name; all
+ * are numbers of strings. Identifiers in the name are replaced first: "GET /users/17" is a place
+ * only as "GET /users/{id}". */
 uint32_t pythia_vocabulary_tracepoint(struct pythia_vocabulary *v, uint32_t service, uint32_t scope,
                                       uint32_t name);
 
@@ -35,12 +42,14 @@ uint32_t pythia_vocabulary_tracepoint_of_id(struct pythia_vocabulary *v, struct 
                                             uint32_t service, uint32_t name);
 
 /* The number of the trace point with that id, PYTHIA_NONE if there is none. */
-uint32_t pythia_vocabulary_tracepoint_find(const struct pythia_vocabulary *v, struct pythia_text id);
+uint32_t pythia_vocabulary_tracepoint_find(const struct pythia_vocabulary *v,
+                                           struct pythia_text id);
 
 /* Borrowed: until _destroy; a trace point never changes. */
 const struct pythia_tracepoint *pythia_vocabulary_tracepoint_at(const struct pythia_vocabulary *v,
                                                                 uint32_t tracepoint);
-uint32_t pythia_vocabulary_tracepoints(const struct pythia_vocabulary *v); /* how many: 0, 1, … below it */
+uint32_t
+pythia_vocabulary_tracepoints(const struct pythia_vocabulary *v); /* how many: 0, 1, … below it */
 
 /* The id, and the pattern, of a trace point, as text. */
 struct pythia_text pythia_vocabulary_tracepoint_id(const struct pythia_vocabulary *v,
@@ -48,15 +57,19 @@ struct pythia_text pythia_vocabulary_tracepoint_id(const struct pythia_vocabular
 struct pythia_text pythia_vocabulary_tracepoint_pattern(const struct pythia_vocabulary *v,
                                                         uint32_t tracepoint);
 
-/* Whatever reported a span: a process on a host, with the key-values that all its spans have in common. */
+/* Whatever reported a span: a process on a host, with the key-values that all its spans have in
+ * common. */
 struct pythia_resource {
     uint32_t service, host;        /* numbers of strings; 0: not known */
     uint32_t instance;             /* tells apart processes of one service and host; 0: not known */
     struct pythia_text attributes; /* encoded, see attributes.h */
 };
 
-/* The number of a resource with this content (copied); number 0 is one about which nothing is known. */
-uint32_t pythia_vocabulary_resource(struct pythia_vocabulary *v, const struct pythia_resource *resource);
-struct pythia_resource pythia_vocabulary_resource_at(const struct pythia_vocabulary *v, uint32_t resource);
+/* The number of a resource with this content (copied); number 0 is one about which nothing is
+ * known. */
+uint32_t pythia_vocabulary_resource(struct pythia_vocabulary *v,
+                                    const struct pythia_resource *resource);
+struct pythia_resource pythia_vocabulary_resource_at(const struct pythia_vocabulary *v,
+                                                     uint32_t resource);
 
 #endif
