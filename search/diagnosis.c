@@ -22,6 +22,7 @@
     .95 /* of requests and of variance that groups must hold for their level to be chosen */
 #define BETWEEN_TOLD .10 /* of a type's variance between paths, for paths to be explained */
 #define LOCALISED    .50 /* of the variance, for a subtree to be where it comes from */
+#define FEWEST       4   /* requests that can be diagnosed, whatever was asked for */
 #define SLOW_GROUPS  4   /* with fewer groups nobody is slower than most */
 
 struct diagnosing {
@@ -172,7 +173,7 @@ static int gather_rows(const struct pythia_type *t, uint32_t level,
                        size_t *count)
 {
     size_t n = pythia_sample_count(t->rows), kept = 0;
-    const struct pythia_row **rows = pythia_calloc(n, sizeof(*rows));
+    const struct pythia_row **rows = pythia_calloc(n, sizeof(struct pythia_row *));
     if (!rows)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < n; i++) {
@@ -490,6 +491,8 @@ int pythia_diagnose(const struct pythia_groups *g, const struct pythia_diagnosis
     if (!x.d)
         return PYTHIA_ENOMEM;
     x.o.min_requests = options->min_requests ? options->min_requests : 30;
+    if (x.o.min_requests < FEWEST)
+        x.o.min_requests = FEWEST;
     x.o.slow_quantile = options->slow_quantile > 0 ? options->slow_quantile : .95;
     x.o.alpha = options->alpha > 0 ? options->alpha : .05;
     x.d->alpha = options->look ? pythia_gate_alpha(x.o.alpha, options->look) : x.o.alpha;

@@ -1,5 +1,6 @@
 #include "pythia/explain.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -530,6 +531,7 @@ static int compare_points(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
+/* Takes the label, which may be missing memory. */
 static int add_bin(struct pythia_explanation *found, char *label, const struct point *points,
                    size_t count)
 {
@@ -538,8 +540,10 @@ static int add_bin(struct pythia_explanation *found, char *label, const struct p
         sum += points[i].duration_ns;
     if (!label)
         return PYTHIA_ENOMEM;
-    found->profile[found->profile_bins++] = (struct pythia_profile_bin){
-        .label = label, .requests = count, .mean_ns = sum / (double)count};
+    struct pythia_profile_bin *bin = &found->profile[found->profile_bins++];
+    bin->label = label;
+    bin->requests = count;
+    bin->mean_ns = sum / (double)count;
     return PYTHIA_OK;
 }
 
@@ -554,12 +558,13 @@ static char *range_label(enum pythia_key_kind kind, double low, double high)
     return text.bytes;
 }
 
-/* Numbers: one bin a value if there are at most `bins`, else bins of about as many requests each, never
- * parting equal values. */
+/* Numbers: one bin a value if there are at most `bins`, else bins of about as many requests each,
+ * never parting equal values. */
 static int profile_numbers(struct pythia_explanation *found, struct point *points, size_t count,
                            size_t bins)
 {
     size_t different = count > 0;
+    assert(bins > 0);
     qsort(points, count, sizeof(*points), compare_points);
     for (size_t i = 1; i < count; i++)
         different += points[i].value != points[i - 1].value;

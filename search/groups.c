@@ -4,6 +4,7 @@
  * and at the end. Rows of the sample hold on to their shapes. */
 #include "pythia/groups.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "pythia/hash.h"
@@ -301,6 +302,7 @@ static void table_remove(struct pythia_groups *g, const struct entry *e)
 static int evict(struct pythia_groups *g)
 {
     struct entry *e = g->entries[g->hand];
+    assert(g->entry_count > 0);
     while (e->used) {
         e->used = false;
         g->hand = (g->hand + 1) % g->entry_count;

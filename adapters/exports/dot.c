@@ -19,7 +19,7 @@ static void add_label(struct pythia_buf *out, struct pythia_text name)
         unsigned char c = (unsigned char)name.bytes[i];
         if (c == '"' || c == '\\')
             pythia_buf_putc(out, '\\');
-        pythia_buf_putc(out, c < ' ' || c == 0x7f ? ' ' : (char)c);
+        pythia_buf_putc(out, (char)(c < ' ' || c == 0x7f ? ' ' : c));
     }
 }
 

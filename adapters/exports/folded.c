@@ -16,7 +16,7 @@ static void add_frame(struct pythia_buf *out, struct pythia_text name)
 {
     for (size_t i = 0; i < name.size; i++) {
         unsigned char c = (unsigned char)name.bytes[i];
-        pythia_buf_putc(out, c == ';' ? ',' : c == ' ' || c < ' ' || c == 0x7f ? '_' : (char)c);
+        pythia_buf_putc(out, (char)(c == ';' ? ',' : c <= ' ' || c == 0x7f ? '_' : c));
     }
 }
 

@@ -124,7 +124,7 @@ static void page_name(struct pythia_buf *to, const char *command)
     if (*command)
         pythia_buf_putc(to, '-');
     for (; *command; command++)
-        pythia_buf_putc(to, *command == ' ' ? '-' : *command);
+        pythia_buf_putc(to, (char)(*command == ' ' ? '-' : *command));
 }
 
 static void page_examples(struct pythia_buf *to, const struct pythia__command *c)
@@ -198,7 +198,7 @@ static void complete_command(struct pythia_buf *to, const struct pythia__command
         if (o->type == PYTHIA_OPTION_CHOICE) {
             pythia_buf_printf(to, "        --%s) COMPREPLY=($(compgen -W '", o->name);
             for (const char *word = o->choices; *word; word++)
-                pythia_buf_putc(to, *word == '|' ? ' ' : *word);
+                pythia_buf_putc(to, (char)(*word == '|' ? ' ' : *word));
             pythia_buf_puts(to, "' -- \"$cur\")); return ;;\n");
         }
     pythia_buf_puts(to, "        esac\n        words='--help");

@@ -307,6 +307,13 @@ static void b33_three_requests_are_too_few_and_four_are_asked(void **state)
         assert_int_equal(d->groups[0].ranking.edge_count, n < 4 ? 0 : 1);
         end(d, &r);
     }
+    for (size_t least = 1; least <= 3; least++) { /* whatever is asked for */
+        struct requests r;
+        struct pythia_diagnosis *d = diagnose_durations(&r, ns, 3, least);
+        assert_int_equal(d->groups[0].status, PYTHIA_GROUP_TOO_FEW);
+        assert_int_equal(d->groups[0].ranking.edge_count, 0);
+        end(d, &r);
+    }
     struct requests r;
     int64_t many[30];
     for (int i = 0; i < 30; i++)

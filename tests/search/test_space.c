@@ -149,6 +149,65 @@ static void roots_entries_and_what_outlives_its_parent_are_the_skeleton(void **s
     end(&b);
 }
 
+/* Everything a type's tree holds, by name. */
+static void write_type(const struct pythia_space_type *t, struct pythia_buf *to)
+{
+    uint32_t *nodes, count, *place = calloc(pythia_cct_edges(t->cct) + 1, sizeof(*place));
+    const struct pythia_vocabulary *v = pythia_cct_vocabulary(t->cct);
+    assert_int_equal(pythia_cct_sorted_nodes(t->cct, &nodes, &count), PYTHIA_OK);
+    for (uint32_t i = 1; i < count; i++) {
+        const struct pythia_space_node *n = &t->nodes[nodes[i]];
+        for (uint32_t at = nodes[i]; at != PYTHIA_CCT_ROOT; at = pythia_cct_parent(t->cct, at))
+            pythia_buf_printf(
+                to, "%s ",
+                pythia_vocabulary_tracepoint_id(v, pythia_cct_tracepoint(t->cct, at)).bytes);
+        pythia_buf_printf(to, "%d %d %d %d %d%d%d\n", (int)n->calls, (int)n->requests,
+                          (int)n->visits, (int)n->time_ns, n->root, n->entry, n->outlives);
+    }
+    pythia_free(nodes);
+    for (uint32_t e = 0; e < pythia_cct_edges(t->cct); e++)
+        for (uint32_t other = 0; other < pythia_cct_edges(t->cct); other++)
+            place[e] += pythia_cct_compare_edges(t->cct, other, e) < 0;
+    for (uint32_t i = 0; i < pythia_cct_edges(t->cct); i++)
+        for (uint32_t e = 0; e < pythia_cct_edges(t->cct); e++)
+            if (place[e] == i)
+                pythia_buf_printf(to, "%s %d %d\n", requests_edge(t->cct, e),
+                                  (int)t->edges[e].visits, (int)t->edges[e].time_ns);
+    free(place);
+    pythia_buf_putc(to, '\0');
+}
+
+static void the_order_of_requests_makes_no_difference(void **state)
+{
+    static const char *const texts[] = {
+        "api:A{10 api:B{100 db:Q{5} 1} 7 api:B{200 api:C{30} 1} 3}",
+        "api:A{20 api:C{5} 6}",
+        "api:A{20 api:C{5} 6}",
+        "api:A{1 ~api:B{500} 2 *E 3 api:C{4 db:Q{4} 4} 4} 5 api:R{9}",
+        "api:R{1} 1 api:A{2 api:B{3} 4}",
+        "api:A{5}",
+    };
+    struct pythia_buf first = {0};
+    struct pythia_random random;
+    pythia_random_init(&random, 1);
+    for (int run = 0; run < 20; run++) {
+        struct bench b;
+        struct pythia_buf other = {0};
+        size_t order[] = {0, 1, 2, 3, 4, 5};
+        begin(&b);
+        if (run)
+            pythia_random_shuffle(&random, order, 6);
+        for (size_t i = 0; i < 6; i++)
+            add(&b, "t", texts[order[i]]);
+        write_type(type_of(&b, "t"), run ? &other : &first);
+        if (run)
+            assert_string_equal(other.bytes, first.bytes);
+        pythia_buf_free(&other);
+        end(&b);
+    }
+    pythia_buf_free(&first);
+}
+
 /* ---- types ---- */
 
 static void types_have_trees_of_their_own(void **state)
@@ -301,6 +360,66 @@ static void b39_forks_of_one_trace_point_are_one_context(void **state)
     end(&b);
 }
 
+/* Two are eight times as large as two others: eight times the time would be 8, the square 64. */
+static void b39_eight_times_the_forks_take_no_more_than_eight_times_as_long(void **state)
+{
+    double least[2] = {INFINITY, INFINITY};
+    for (int try = 0; try < 10; try++) {
+        struct bench b;
+        begin(&b);
+        const struct pythia_trace *trace = forks_and_joins(&b, try % 2 ? 16384 : 2048, false);
+        const struct pythia_critical_path *path = requests_path(&b.r, trace);
+        uint32_t type = requests_string(&b.r, "t");
+        clock_t before = clock();
+        assert_int_equal(pythia_space_add(b.space, type, trace, path), PYTHIA_OK);
+        double ticks = (double)(clock() - before) + 1;
+        least[try % 2] = ticks < least[try % 2] ? ticks : least[try % 2];
+        end(&b);
+    }
+    assert_true(least[1] < 32 * least[0]);
+}
+
+/* 64 steps that are taken or not: a list of paths would hold nearly every request's own. */
+static void b39_ways_that_part_and_meet_are_no_list_of_paths(void **state)
+{
+    enum { STEPS = 64, MANY = 500, FIRST = 0, LAST = STEPS + 1 };
+    static uint64_t followed[STEPS + 2][STEPS + 2]; /* of steps: how often one came after another */
+    struct pythia_random random;
+    struct bench b;
+    memset(followed, 0, sizeof(followed));
+    pythia_random_init(&random, 1);
+    begin(&b);
+    for (int i = 0; i < MANY; i++) {
+        char text[2048] = "A{";
+        int before = FIRST;
+        for (int step = 1; step <= STEPS; step++)
+            if (pythia_random_below(&random, 2)) {
+                snprintf(text + strlen(text), sizeof(text) - strlen(text), "3 s%d{2} ", step);
+                followed[before][step]++;
+                before = step;
+            }
+        followed[before][LAST]++;
+        strcat(text, "3}");
+        add(&b, "t", text);
+    }
+    const struct pythia_space_type *t = type_of(&b, "t");
+    uint32_t edges = 0;
+    assert_int_equal(pythia_cct_nodes(t->cct), 2 + STEPS);
+    for (int from = FIRST; from < LAST; from++)
+        for (int to = from + 1; to <= LAST; to++) {
+            char name[64], of[2][16];
+            if (followed[from][to] == 0)
+                continue;
+            snprintf(of[0], sizeof(of[0]), from == FIRST ? "A" : "/s%d", from);
+            snprintf(of[1], sizeof(of[1]), to == LAST ? "/A" : "s%d", to);
+            snprintf(name, sizeof(name), "A: %s -> %s", of[0], of[1]);
+            assert_edge(t, name, followed[from][to], 3 * followed[from][to]);
+            edges++;
+        }
+    assert_int_equal(pythia_cct_edges(t->cct), edges + STEPS); /* and through each step */
+    end(&b);
+}
+
 /* 100000 spans, each in the one before it: no walk may go by recursion. */
 static void a_trace_may_be_as_deep_as_it_likes(void **state)
 {
@@ -360,9 +479,12 @@ int main(void)
         cmocka_unit_test(contexts_and_what_follows_what_are_counted),
         cmocka_unit_test(what_is_off_the_path_is_called_and_not_visited),
         cmocka_unit_test(roots_entries_and_what_outlives_its_parent_are_the_skeleton),
+        cmocka_unit_test(the_order_of_requests_makes_no_difference),
         cmocka_unit_test(types_have_trees_of_their_own),
         cmocka_unit_test(a_space_can_be_put_together_by_hand),
         cmocka_unit_test(b39_forks_and_joins_take_linear_time_and_memory),
+        cmocka_unit_test(b39_eight_times_the_forks_take_no_more_than_eight_times_as_long),
+        cmocka_unit_test(b39_ways_that_part_and_meet_are_no_list_of_paths),
         cmocka_unit_test(b39_forks_of_one_trace_point_are_one_context),
         cmocka_unit_test(a_trace_may_be_as_deep_as_it_likes),
         cmocka_unit_test(a_failed_allocation_is_told_and_leaves_nothing),

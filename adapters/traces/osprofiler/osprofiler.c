@@ -518,13 +518,16 @@ static int read_node_info(struct osprofiler *o, struct node *node)
             status = read_number_ms(o, &node->finished_ms);
         } else if (PYTHIA_TEXT_IS(member, "exception")) {
             status = read_exception(o, &node->error);
+        } else if (PYTHIA_TEXT_IS(member, "name")) {
+            status = read_string_number(o, &node->name);
+        } else if (PYTHIA_TEXT_IS(member, "project")) {
+            status = read_string_number(o, &node->project);
+        } else if (PYTHIA_TEXT_IS(member, "service")) {
+            status = read_string_number(o, &node->service);
+        } else if (PYTHIA_TEXT_IS(member, "host")) {
+            status = read_string_number(o, &node->host);
         } else {
-            uint32_t *string = PYTHIA_TEXT_IS(member, "name")      ? &node->name
-                               : PYTHIA_TEXT_IS(member, "project") ? &node->project
-                               : PYTHIA_TEXT_IS(member, "service") ? &node->service
-                               : PYTHIA_TEXT_IS(member, "host")    ? &node->host
-                                                                   : NULL;
-            status = string ? read_string_number(o, string) : pythia_json_skip(j);
+            status = pythia_json_skip(j);
         }
     }
     return status == 1 ? PYTHIA_OK : status;
@@ -540,7 +543,7 @@ static int emit_node(struct osprofiler *o, const struct node *node)
     struct event e = {.project = pythia_vocabulary_text(v, node->project),
                       .service = pythia_vocabulary_text(v, node->service),
                       .host = pythia_vocabulary_text(v, node->host)};
-    struct pythia_trace_id id, parent = {0, 0};
+    struct pythia_trace_id id = {0, 0}, parent = {0, 0};
     struct resource_entry resource;
     parse_id(pythia_vocabulary_text(v, node->span_id), &id);
     bool has_parent = parse_id(pythia_vocabulary_text(v, node->parent_id), &parent);

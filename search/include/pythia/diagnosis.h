@@ -19,7 +19,7 @@ struct pythia_diagnosis_options {
     double alpha;                /* of every test; 0: .05 */
     uint64_t look; /* 0: the evidence is looked at once; t: for the t-th time, and alpha is spent
                       over all */
-    size_t min_requests; /* of a group, to be diagnosed; 0: 30 */
+    size_t min_requests; /* of a group, to be diagnosed; 0: 30; below 4 it is 4 */
     double min_cov;      /* below, a group does not vary; negative: none */
     double
         slow_quantile; /* of the groups' means: above, a group that does not vary is slow; 0: .95 */

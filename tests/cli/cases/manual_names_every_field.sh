@@ -2,6 +2,6 @@
 pythia replay -q --format json --open $DATASETS/openstack/open.txt $DATASETS/openstack/contention.jsonl.zst > report.json
 pythia replay -q --format json $DATA/retry.jsonl > retry.json
 jq -r 'del(.input.repaired[], .input.dropped[]) | .. | objects | keys[]' report.json retry.json | sort -u > fields
-tr -c 'a-z0-9_\n' '\n' < $ROOT/engine/cli/pythia-report.5.scd | sed 's/^_*//; s/_*$//' | sort -u > words
+tr -c 'a-z0-9_\n' '\n' < $ROOT/engine/report/pythia-report.5.scd | sed 's/^_*//; s/_*$//' | sort -u > words
 comm -23 fields words
 test "$(wc -l < fields)" -gt 80

@@ -1,6 +1,6 @@
 /* The parts of the report as a page; each writes one. */
-#ifndef PYTHIA_CORE_REPORT_HTML_H
-#define PYTHIA_CORE_REPORT_HTML_H
+#ifndef PYTHIA_REPORT_HTML_H
+#define PYTHIA_REPORT_HTML_H
 
 #include <stdbool.h>
 #include <stddef.h>

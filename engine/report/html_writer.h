@@ -1,7 +1,7 @@
 /* Writes HTML and SVG that are well-formed XML too. There is no way to write text or the value of
  * an attribute but through the functions below, which escape it: escaping cannot be forgotten. */
-#ifndef PYTHIA_CORE_HTML_WRITER_H
-#define PYTHIA_CORE_HTML_WRITER_H
+#ifndef PYTHIA_REPORT_HTML_WRITER_H
+#define PYTHIA_REPORT_HTML_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>

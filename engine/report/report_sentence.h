@@ -1,7 +1,7 @@
 /* Findings are sentences that hold names from traces. A form that sets names apart cuts them out.
  */
-#ifndef PYTHIA_CORE_REPORT_SENTENCE_H
-#define PYTHIA_CORE_REPORT_SENTENCE_H
+#ifndef PYTHIA_REPORT_SENTENCE_H
+#define PYTHIA_REPORT_SENTENCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Text from traces in GitHub-flavoured Markdown: it becomes no markup and breaks no table. */
-#ifndef PYTHIA_CORE_MARKDOWN_WRITER_H
-#define PYTHIA_CORE_MARKDOWN_WRITER_H
+#ifndef PYTHIA_REPORT_MARKDOWN_WRITER_H
+#define PYTHIA_REPORT_MARKDOWN_WRITER_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* The forms of a report, each made of its JSON. */
-#ifndef PYTHIA_CORE_REPORT_FORMS_H
-#define PYTHIA_CORE_REPORT_FORMS_H
+#ifndef PYTHIA_REPORT_FORMS_H
+#define PYTHIA_REPORT_FORMS_H
 
 #include <stdbool.h>
 

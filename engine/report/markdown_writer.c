@@ -93,7 +93,7 @@ void pythia__markdown_prose(struct pythia_buf *to, const char *text)
     pythia_shown_add(&shown, pythia_text_of(text), PROSE_LIMIT);
     for (struct pythia_text rest = {shown.bytes, shown.size}; pythia_glyph_next(&rest, &glyph);) {
         char c = 'a'; /* Of other characters than ASCII's, none is markup. */
-        char next = rest.size > 0 ? rest.bytes[0] : '\0';
+        char next = (char)(rest.size > 0 ? rest.bytes[0] : '\0');
         if (glyph.size == 1)
             c = glyph.bytes[0];
         bool inside = c == '_' && is_letter(last) && is_letter(next);
