@@ -240,6 +240,43 @@ int pythia_json_skip(struct pythia_json *j)
     return PYTHIA_OK;
 }
 
+/* The scalar that begins at `begin`, with the next structure at `end`. */
+static bool match_scalar(struct pythia_json *j, const char *begin, const char *end,
+                         struct pythia_json_scalar *out)
+{
+    while (is_space(end[-1]))
+        end--;
+    out->quoted = *begin == '"';
+    if (out->quoted ? end - begin < 2 || end[-1] != '"' : memchr("{}[]:,", *begin, 6) != NULL)
+        return false;
+    out->text = (struct pythia_text){begin + out->quoted, (size_t)(end - begin) - 2 * out->quoted};
+    return is_plain(j, begin, end);
+}
+
+bool pythia_json_match(struct pythia_json *j, const char *shape, struct pythia_json_scalar *out)
+{
+    const uint32_t *at = j->at;
+    for (; *shape; shape++, at++) {
+        if (j->last - at < 2)
+            return false;
+        const char *begin = j->window + at[0], *end = j->window + at[1];
+        if (*shape == '$') {
+            if (!match_scalar(j, begin, end, out++))
+                return false;
+        } else if (*shape != *begin) {
+            return false;
+        } else if (*shape == '"') {
+            while (*++begin == *++shape && *shape != '"')
+                ;
+            if (*shape != '"' || *begin != '"')
+                return false;
+        }
+    }
+    j->at = at;
+    j->opened = false;
+    return true;
+}
+
 /* Is the end of the value at hand, which is there, indexed as well? */
 static bool value_is_indexed(const struct pythia_json *j)
 {
@@ -376,7 +413,7 @@ int pythia_json_int64(struct pythia_json *j, int64_t *out)
 {
     struct pythia_text text = {"", 0};
     int status = whole_number(j, &text);
-    if (status == PYTHIA_OK && !pythia__json_int64(text, out))
+    if (status == PYTHIA_OK && !pythia_json_whole_number(text, out))
         status = not_whole(j, text);
     return status;
 }

@@ -177,30 +177,22 @@ bool pythia__json_uint64(struct pythia_text text, uint64_t *out)
     return true;
 }
 
-bool pythia__json_int64(struct pythia_text text, int64_t *out)
+bool pythia_json_whole_number(struct pythia_text text, int64_t *out)
 {
     uint64_t number;
     bool negative = text.size > 0 && text.bytes[0] == '-';
-    if (!pythia__json_uint64((struct pythia_text){text.bytes + negative, text.size - negative},
-                             &number) ||
+    struct pythia_text digits = {text.bytes + negative, text.size - negative};
+    if (!pythia__json_uint64(digits, &number) || (digits.size > 1 && digits.bytes[0] == '0') ||
         number > (uint64_t)INT64_MAX + negative)
         return false;
     *out = negative ? (int64_t)(0 - number) : (int64_t)number;
     return true;
 }
 
-/* A whole number has no zero in front. */
-static bool is_whole(struct pythia_text text, int64_t *out)
-{
-    bool negative = text.size > 0 && text.bytes[0] == '-';
-    return pythia__json_int64(text, out) &&
-           (text.size == 1u + negative || text.bytes[negative] != '0');
-}
-
 bool pythia_json_number(struct pythia_text text, struct pythia_json_value *out)
 {
     out->text = text;
-    if (is_whole(text, &out->integer)) {
+    if (pythia_json_whole_number(text, &out->integer)) {
         out->kind = PYTHIA_JSON_INTEGER;
         out->real = (double)out->integer;
         return true;

@@ -15,7 +15,6 @@ int pythia__json_repair_utf8(struct pythia_json *j, struct pythia_text *text);
 bool pythia__json_is_number(struct pythia_text text);
 
 /* The whole number that `text` is, if 64 bits hold it; zeros in front are no fault. */
-bool pythia__json_int64(struct pythia_text text, int64_t *out);
 bool pythia__json_uint64(struct pythia_text text, uint64_t *out);
 
 #endif

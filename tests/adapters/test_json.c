@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "check.h"
@@ -461,6 +462,72 @@ static void numbers_have_the_form_that_json_asks_for(void **state)
     }
 }
 
+static void what_has_a_shape_is_passed_over_at_once(void **state)
+{
+    static const char shape[] = "{\"key\":$,\"value\":{$:$}}";
+    static const struct {
+        const char *text, *key, *variant, *value;
+        bool quoted;
+    } good[] = {
+        {"{\"key\":\"a\",\"value\":{\"intValue\":\"7\"}}", "a", "intValue", "7", true},
+        {" { \"key\" : \"\" , \"value\" :\n{\"d\" : -1.5e3 } }", "", "d", "-1.5e3", false},
+        {"{\"key\":\"\xC3\xA9\",\"value\":{\"b\":true}}", "\xC3\xA9", "b", "true", false},
+    };
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        struct pythia_memory_source memory;
+        char text[128];
+        snprintf(text, sizeof(text), "[%s,5]", good[i].text);
+        struct pythia_json *j = open_text(&memory, text, 0);
+        struct pythia_json_scalar found[3];
+        int64_t behind;
+        assert_int_equal(pythia_json_array(j), PYTHIA_OK);
+        assert_int_equal(pythia_json_element(j), 0);
+        assert_true(pythia_json_match(j, shape, found));
+        assert_true(pythia_text_equal(found[0].text, pythia_text_of(good[i].key)));
+        assert_true(pythia_text_equal(found[1].text, pythia_text_of(good[i].variant)));
+        assert_true(pythia_text_equal(found[2].text, pythia_text_of(good[i].value)));
+        assert_true(found[0].quoted && found[2].quoted == good[i].quoted);
+        assert_int_equal(pythia_json_element(j), 0);
+        assert_int_equal(pythia_json_int64(j, &behind), PYTHIA_OK);
+        assert_int_equal(behind, 5);
+        assert_int_equal(pythia_json_element(j), 1);
+        pythia_json_destroy(j);
+    }
+}
+
+static void what_has_another_shape_stays_where_it_is(void **state)
+{
+    static const char shape[] = "{\"key\":$,\"value\":{$:$}}";
+    static const char *const others[] = {
+        "{\"value\":{\"a\":1},\"key\":\"k\"}",         /* in another order */
+        "{\"keys\":\"k\",\"value\":{\"a\":1}}",        /* names that differ ... */
+        "{\"ke\":\"k\",\"value\":{\"a\":1}}",          /* ... at their ends */
+        "{\"key\":\"k\",\"value\":{}}",                /* less */
+        "{\"key\":\"k\",\"value\":{\"a\":1},\"x\":2}", /* more */
+        "{\"key\":\"k\",\"value\":{\"a\":[1]}}",       /* no scalar */
+        "{\"key\":\"k\\n\",\"value\":{\"a\":1}}",      /* an escape */
+        "{\"key\":\"k\xFF\",\"value\":{\"a\":1}}",     /* broken UTF-8 */
+        "{\"k\\u0065y\":\"k\",\"value\":{\"a\":1}}",   /* a name with an escape */
+        "7",
+    };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        struct pythia_memory_source memory;
+        struct pythia_json_scalar found[3];
+        char text[128];
+        snprintf(text, sizeof(text), "[%s,5]", others[i]); /* a match wants something behind */
+        struct pythia_json *j = open_text(&memory, text, 0);
+        assert_int_equal(pythia_json_array(j), PYTHIA_OK);
+        assert_int_equal(pythia_json_element(j), 0);
+        int first = pythia_json_peek(j);
+        assert_false(pythia_json_match(j, shape, found));
+        assert_int_equal(pythia_json_peek(j), first);
+        assert_int_equal(pythia_json_skip(j), PYTHIA_OK);
+        assert_int_equal(pythia_json_element(j), 0);
+        assert_int_equal(pythia_json_peek(j), '5');
+        pythia_json_destroy(j);
+    }
+}
+
 static void a_text_is_a_number_only_if_all_of_it_is(void **state)
 {
     struct pythia_json_value value;
@@ -742,6 +809,8 @@ int main(void)
         cmocka_unit_test(numbers_of_64_bits_are_exact),
         cmocka_unit_test(what_is_no_whole_number_of_64_bits_is_told),
         cmocka_unit_test(numbers_have_the_form_that_json_asks_for),
+        cmocka_unit_test(what_has_a_shape_is_passed_over_at_once),
+        cmocka_unit_test(what_has_another_shape_stays_where_it_is),
         cmocka_unit_test(a_text_is_a_number_only_if_all_of_it_is),
         cmocka_unit_test(escapes_are_replaced),
         cmocka_unit_test(half_a_surrogate_pair_becomes_the_replacement_character),

@@ -219,10 +219,41 @@ static int read_any_value(struct otlp *o, uint32_t key, int depth)
     return status == 1 ? PYTHIA_OK : status;
 }
 
+/* The key-value at hand if it is written as nearly all are: 1; 0 if not, and nothing has happened. */
+static int read_plain_key_value(struct otlp *o, struct pythia_text prefix)
+{
+    struct pythia_json *j = o->d.json;
+    struct pythia_json_scalar found[3];
+    const uint32_t *begin = pythia_json_mark(j);
+    if (!pythia_json_match(j, "{\"key\":$,\"value\":{$:$}}", found) || !found[0].quoted)
+        goto other;
+    int64_t number;
+    struct pythia_text variant = found[1].text, value = found[2].text;
+    uint32_t key = pythia__key_below(&o->d, prefix, found[0].text);
+    if (key == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    if (PYTHIA_TEXT_IS(variant, "stringValue") && found[2].quoted)
+        pythia__add_text(&o->d, key, value);
+    else if (PYTHIA_TEXT_IS(variant, "intValue") && pythia_json_whole_number(value, &number))
+        pythia_attributes_integer(&o->d.attributes, key, number);
+    else if (PYTHIA_TEXT_IS(variant, "boolValue") && !found[2].quoted &&
+             (PYTHIA_TEXT_IS(value, "true") || PYTHIA_TEXT_IS(value, "false")))
+        pythia_attributes_bool(&o->d.attributes, key, value.size == 4);
+    else
+        goto other;
+    return 1;
+other:
+    pythia_json_again(j, begin);
+    return 0;
+}
+
 /* One {"key": …, "value": …}, in either order. */
 static int read_key_value(struct otlp *o, struct pythia_text prefix, int depth)
 {
     struct pythia_json *j = o->d.json;
+    int plain = read_plain_key_value(o, prefix);
+    if (plain != 0)
+        return plain < 0 ? plain : PYTHIA_OK;
     const uint32_t *value = NULL;
     struct pythia_text member, name;
     uint32_t key = PYTHIA_NONE;

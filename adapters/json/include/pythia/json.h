@@ -129,8 +129,23 @@ int pythia_json_string(struct pythia_json *j, struct pythia_text *out);
 int pythia_json_uint64(struct pythia_json *j, uint64_t *out);
 int pythia_json_int64(struct pythia_json *j, int64_t *out);
 
+/* A scalar as it is written: a string, without its quotes, or a number or word. */
+struct pythia_json_scalar {
+    struct pythia_text text;
+    bool quoted;
+};
+
+/* Pass over the value at hand if it has exactly this shape, all of it is in the window and no string
+ * in it has escapes: the fast way through what is nearly always written alike. In `shape`, which has
+ * no blanks, structure and strings stand for themselves and $ for a scalar; the scalars go to `out`,
+ * in order: {"key":$,"value":{$:$}}. False if it is anything else: the cursor stays where it is. */
+bool pythia_json_match(struct pythia_json *j, const char *shape, struct pythia_json_scalar *out);
+
 /* What a text means if it is a JSON number: false if it is none, or one that no double can hold.
  * `out` gets kind, text, integer and real as from pythia_json_value. */
 bool pythia_json_number(struct pythia_text text, struct pythia_json_value *out);
+
+/* The whole number that a text is, as JSON writes one: without zeros in front, in 64 bits. */
+bool pythia_json_whole_number(struct pythia_text text, int64_t *out);
 
 #endif
