@@ -208,13 +208,14 @@ static void causes_are_told_apart(void **state)
 static void the_deepest_subtree_with_half_of_the_variance_is_named(void **state)
 {
     struct requests r;
-    struct pythia_random random;
     requests_begin_folded(&r);
-    pythia_random_init(&random, 5);
-    for (int i = 0; i < 200; i++) /* below C there are three parts of equal weight */
-        requests_add(&r, "A{%d B{1000 C{10 D{%d} 10 E{%d} 10 F{%d} 10} 1000} 1000}",
-                     (int)around(&random, 1e5, 1e4), (int)around(&random, 1e6, 2e5),
-                     (int)around(&random, 1e6, 2e5), (int)around(&random, 1e6, 2e5));
+    for (int i = 0; i < 200; i++) { /* below C there are three parts of equal weight */
+        int own = (int)around(&random, 1e5, 1e4), parts[3];
+        for (int k = 0; k < 3; k++) /* arguments of a call are worked out in any order */
+            parts[k] = (int)around(&random, 1e6, 2e5);
+        requests_add(&r, "A{%d B{1000 C{10 D{%d} 10 E{%d} 10 F{%d} 10} 1000} 1000}", own, parts[0],
+                     parts[1], parts[2]);
+    }
     struct pythia_diagnosis *d = finish(&r);
     const struct pythia_group *g = &d->groups[0];
     assert_int_equal(g->cause, PYTHIA_CAUSE_EDGE);
