@@ -514,7 +514,6 @@ int pythia_diagnose(const struct pythia_groups *g, const struct pythia_diagnosis
     for (size_t i = 0; i < x.d->group_count; i++)
         x.d->groups[i].score = group_score(&x.d->groups[i], x.o.measure);
     if (x.d->group_count > 0) /* else there is no array, which qsort may not be given */
-        if (x.d->group_count) /* else there is no array */
         qsort(x.d->groups, x.d->group_count, sizeof(*x.d->groups), compare_groups);
     *out = x.d;
     return PYTHIA_OK;

@@ -143,7 +143,8 @@ void pythia__region_find(struct pythia__region_map *m, const struct pythia_edge 
 
 bool pythia__region_has(const struct pythia__region_map *m, uint32_t node)
 {
-    return !m->open[node] && m->forth[2 * node] && m->back[2 * node];
+    size_t begin = 2 * (size_t)node;
+    return !m->open[node] && m->forth[begin] && m->back[begin];
 }
 
 uint64_t pythia__region_time(const struct pythia__region_map *m, uint32_t node)

@@ -247,9 +247,12 @@ static bool match_scalar(struct pythia_json *j, const char *begin, const char *e
     while (is_space(end[-1]))
         end--;
     out->quoted = *begin == '"';
-    if (out->quoted ? end - begin < 2 || end[-1] != '"' : memchr("{}[]:,", *begin, 6) != NULL)
+    out->text = (struct pythia_text){begin, (size_t)(end - begin)};
+    if (!out->quoted)
+        return !strchr("{}[]:,", *begin) && is_plain(j, begin, end);
+    if (out->text.size < 2 || end[-1] != '"')
         return false;
-    out->text = (struct pythia_text){begin + out->quoted, (size_t)(end - begin) - 2 * out->quoted};
+    out->text = (struct pythia_text){begin + 1, out->text.size - 2};
     return is_plain(j, begin, end);
 }
 

@@ -34,7 +34,7 @@ static const struct pythia_option options[] = {
     PYTHIA_CHOICE("rank-by", 0, "share|variance|cov|modes|tail|slow", "share", OPTION(rank_by),
                   "What to rank groups and edges by: share of the variance, variance, coefficient "
                   "of variation, several modes, the slowest tenth, or the mean"),
-    PYTHIA_INTEGER("min-requests", 0, "N", "30", 3, 1e9, OPTION(min_requests),
+    PYTHIA_INTEGER("min-requests", 0, "N", "30", 4, 1e9, OPTION(min_requests),
                    "Requests that a group needs to be diagnosed"),
     PYTHIA_REAL("min-cov", 0, "R", "0.05", 0, 1e9, OPTION(min_cov),
                 "Coefficient of variation below which a group does not vary"),

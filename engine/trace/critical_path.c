@@ -153,8 +153,8 @@ static int mark_entered(struct walk *w, uint32_t span)
     return PYTHIA_OK;
 }
 
-/* Go into a span from its end, which is at `ended`. */
-static int enter(struct walk *w, uint32_t span, uint64_t ended)
+/* Go into a span from its end, which is at `ended`; synthetic: it went on beside what follows. */
+static int enter(struct walk *w, uint32_t span, uint64_t ended, bool synthetic)
 {
     const struct pythia_trace_span *s = &w->trace->spans[span];
     if (s->forked && mark_entered(w, span) != PYTHIA_OK)
@@ -163,7 +163,7 @@ static int enter(struct walk *w, uint32_t span, uint64_t ended)
         w->path->frames[w->depth - 1].cursor = s->start_ns;
         return emit(w, span, PYTHIA_EVENT_ANNOTATION, s->start_ns, false);
     }
-    int status = emit(w, span, PYTHIA_EVENT_END, ended, false);
+    int status = emit(w, span, PYTHIA_EVENT_END, ended, synthetic);
     return status == PYTHIA_OK ? push(w, span, ended, s->start_ns, s->first_child) : status;
 }
 
@@ -180,8 +180,9 @@ static int leave(struct walk *w, uint64_t at_ns, bool synthetic)
 }
 
 /* The wait `span` may have kept its span waiting for forked work. Then the path leads to that work:
- * leave the spans inside of which only the waiting was done, and go into the work. If nothing was
- * waited for, the wait is a span like any other: were it passed over, a path could become empty. */
+ * leave the spans inside of which only the waiting was done, up to where the work hangs, or if that
+ * is not known those that began after it, and go into the work. If nothing was waited for, the wait
+ * is a span like any other: were it passed over, a path could become empty. */
 static int follow_join(struct walk *w, uint32_t span)
 {
     const struct pythia_trace_span *spans = w->trace->spans, *wait = &spans[span];
@@ -192,18 +193,18 @@ static int follow_join(struct walk *w, uint32_t span)
                            own end was awaited */
         ended = spans[work].end_ns < cursor ? spans[work].end_ns : cursor;
     if (ended <= wait->start_ns || ended < spans[work].start_ns || is_entered(w, work))
-        return enter(w, span, end_of(w, span));
+        return enter(w, span, end_of(w, span), false);
     uint32_t home = spans[work].parent;
     size_t depth = w->depth;
     while (depth > 0 && frames[depth - 1].span != home)
         depth--;
     while (w->depth > 1 &&
-           (depth > 0 ? w->depth > depth : frames[w->depth - 1].low > spans[work].start_ns))
+           (depth > 1 ? w->depth > depth : frames[w->depth - 1].low > spans[work].start_ns))
         if (leave(w, ended, true) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     if (depth > 0)
         w->path->frames[depth - 1].work = work;
-    return enter(w, work, ended);
+    return enter(w, work, ended, false);
 }
 
 /* Does `kid` run on its own, so that whoever is around it does not wait for its end? A root has
@@ -232,17 +233,44 @@ static uint32_t next_kid(struct walk *w)
     return PYTHIA_NO_SPAN;
 }
 
+/* The request began with a root that the path has passed over, because it overlaps the one that the
+ * path goes through, or ran apart: the root that was first. PYTHIA_NO_SPAN: the path is complete.
+ */
+static uint32_t passed_root(const struct walk *w)
+{
+    const struct pythia__path_frame *top = &w->path->frames[w->depth - 1];
+    const struct pythia_trace_span *spans = w->trace->spans;
+    uint32_t first = w->trace->first_root;
+    if (top->span != PYTHIA_NO_SPAN || top->cursor <= top->low)
+        return PYTHIA_NO_SPAN;
+    for (uint32_t root = first; root != PYTHIA_NO_SPAN && spans[root].start_ns <= top->low;
+         root = spans[root].next_sibling)
+        if (!runs_apart(w, top, root))
+            return root;
+    return first;
+}
+
+/* Go into it from its end, or from where the path goes on. */
+static int enter_passed(struct walk *w, uint32_t root)
+{
+    uint64_t cursor = w->path->frames[w->depth - 1].cursor, ended = end_of(w, root);
+    return ended > cursor ? enter(w, root, cursor, true) : enter(w, root, ended, false);
+}
+
 static int walk(struct walk *w)
 {
     while (w->depth > 0) {
         uint32_t kid = next_kid(w);
+        uint32_t passed = kid == PYTHIA_NO_SPAN ? passed_root(w) : PYTHIA_NO_SPAN;
         int status;
-        if (kid == PYTHIA_NO_SPAN)
+        if (passed != PYTHIA_NO_SPAN)
+            status = enter_passed(w, passed);
+        else if (kid == PYTHIA_NO_SPAN)
             status = leave(w, w->path->frames[w->depth - 1].low, false);
         else if (w->trace->spans[kid].joins != PYTHIA_NO_SPAN)
             status = follow_join(w, kid);
         else
-            status = enter(w, kid, end_of(w, kid));
+            status = enter(w, kid, end_of(w, kid), false);
         if (status != PYTHIA_OK)
             return status;
     }

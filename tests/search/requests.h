@@ -260,8 +260,8 @@ static inline const struct pythia_type *requests_finish(struct requests *r, size
     return pythia_groups_types(r->groups, count);
 }
 
-/* An edge as text, "A/B: /C -> *D": its context, and what it leads from and to; "/" marks an end and
- * "*" a point in time. Borrowed until the next call. */
+/* An edge as text, "A/B: /C -> *D": its context, and what it leads from and to; "/" marks an end
+ * and "*" a point in time. Borrowed until the next call. */
 static inline const char *requests_edge(const struct pythia_cct *cct, uint32_t edge)
 {
     static const char *const marks[] = {"", "/", "*"};

@@ -1,7 +1,7 @@
 /* Two captured OpenStack workloads, read as the programs read them. What is expected was computed
- * apart from the engine: the shares by a plain script in Python, from the formulas of rank.h over the
- * raw records, without any of this code; the rest is what the capture's makers wrote down beside the
- * traces (datasets/openstack/README.md). */
+ * apart from the engine: the shares by a plain script in Python, from the formulas of rank.h over
+ * the raw records, without any of this code; the rest is what the capture's makers wrote down
+ * beside the traces (datasets/openstack/README.md). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -103,7 +103,7 @@ static void edges_differ_by_context_and_by_both_events(void **state)
     end(&t);
 }
 
-/* Thousands of each, so that both tables grow several times; the model is a list that is searched. */
+/* Thousands of each, so that both tables grow several times; the model is a list to search. */
 static void nothing_is_lost_when_the_tables_grow(void **state)
 {
     enum { NODES = 3000, POINTS = 40 };

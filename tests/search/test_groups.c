@@ -168,7 +168,7 @@ static void a_level_with_too_many_structures_tells_nothing_and_goes(void **state
 {
     struct requests r;
     for (int depth = 2; depth <= 3; depth++) {
-        /* each is counted twice at its last level: as a structure, and as one with nothing deeper */
+        /* each counts twice at its last level: as a structure, and as one with nothing deeper */
         for (size_t count = 512; count <= 513; count++) {
             requests_begin_folded(&r);
             add_varied(&r, count, depth);

@@ -404,7 +404,7 @@ static void requests_without_an_edge_make_an_empty_ranking(void **state)
     requests_end(&r);
 }
 
-/* Rows made by hand, all of one shape: 1200 edges and 1500 requests would be 1.8 million numbers. */
+/* Rows made by hand, all of one shape: 1200 edges and 1500 requests make 1.8 million numbers. */
 static void a_large_matrix_is_of_the_first_rows(void **state)
 {
     enum { EDGES = 1200, ROWS = 1500, USED = 1024 * 1024 / EDGES };

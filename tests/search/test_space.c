@@ -278,8 +278,8 @@ static void put(struct bench *b, struct pythia_span span, const char *name, int 
     assert_int_equal(pythia_trace_builder_add(b->r.builder, &span), PYTHIA_OK);
 }
 
-/* A root that forks work and waits for it, `count` times (fewer than 10000), one after the other; with a trace point
- * for each, or (`same`) one for all. */
+/* A root that forks work and waits for it, `count` times (fewer than 10000), one after the other;
+ * with a trace point for each, or (`same`) one for all. */
 static const struct pythia_trace *forks_and_joins(struct bench *b, int count, bool same)
 {
     const struct pythia_trace *trace;
@@ -330,12 +330,12 @@ static void b39_forks_and_joins_take_linear_time_and_memory(void **state)
         if (n == 64)
             assert_true(ms < 50);
         const struct pythia_space_type *t = type_of(&b, "t");
-        /* the root, A, and K and W of each; to K and through it each time, and to the end of A: what
-         * is waited for is on the path, and the wait is not */
+        /* the root, A, and K and W of each; to K and through it each time, and to the end of A:
+         * what is waited for is on the path, and the wait is not */
         assert_int_equal(pythia_cct_nodes(t->cct), 2 + 2 * n);
         assert_int_equal(pythia_cct_edges(t->cct), 2 * n + 1);
         bytes[doubled] = bytes_of(t);
-        if (doubled) /* arrays grow to twice what is needed, so never to more than double and a bit */
+        if (doubled) /* arrays grow to twice what is needed: to no more than double and a bit */
             assert_true(bytes[doubled] <= 2 * bytes[doubled - 1] + 1024);
         for (int again = 0; again < 100; again++) /* and what is known takes no more */
             assert_int_equal(try_trace(&b, "t", trace), PYTHIA_OK);

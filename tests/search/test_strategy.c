@@ -297,7 +297,7 @@ static void reasons_name_the_edge(void **state)
 
 /* ---- several edges, several groups ---- */
 
-/* Y varies three times as much as X; what Z does goes with X, and is less than a twentieth of all. */
+/* Y varies three times as much as X; Z goes with X, and is less than a twentieth of all. */
 static void the_edge_with_the_largest_share_comes_first(void **state)
 {
     struct bench b;
@@ -325,8 +325,8 @@ static void the_edge_with_the_largest_share_comes_first(void **state)
     end(&b);
 }
 
-/* Of what X takes longer, C makes up for four fifths: the edge of C has a negative share, and that of
- * X five times all there is. */
+/* Of what X takes longer, C makes up for four fifths: the edge of C has a negative share, and that
+ * of X five times all there is. */
 static void a_gain_is_never_more_than_all(void **state)
 {
     struct bench b;
@@ -344,8 +344,8 @@ static void a_gain_is_never_more_than_all(void **state)
     end(&b);
 }
 
-/* X is called in B, where it is nearly all, and in C, which varies more and is mostly something else:
- * that it is in B is the better reason. */
+/* X is called in B, where it is nearly all, and in C, which varies more and is mostly something
+ * else: that it is in B is the better reason. */
 static void of_two_reasons_the_better_one_is_given(void **state)
 {
     for (int c_first = 0; c_first < 2; c_first++) {
@@ -479,8 +479,8 @@ static void below_the_skeleton_comes_what_it_calls(void **state)
     end(&b);
 }
 
-/* Then it is said which points a system that has not all of them open should open: those at the ends
- * of what varies. */
+/* Then it is said which points a system that has not all of them open should open: those at the
+ * ends of what varies. */
 static void with_everything_open_the_bounds_of_edges_are_suggested(void **state)
 {
     for (int known = 0; known < 2; known++) {

@@ -92,7 +92,7 @@ static void b08_work_that_had_ended_before_the_wait_began_was_not_waited_for(voi
     check_trace(.spans = "A[0,1000] &K[100]<A K[150,451]<&K W[450,800]<A&K",
                 .client = "A -150-> K -301-> /K -549-> /A");
     check_trace(.spans = "&K[100] K[150,400]<&K W[450,800]&K",
-                .client = "W -350-> /W"); /* never empty */
+                .client = "K -250-> /K -50-> W -350-> /W"); /* the request began with the work */
 }
 
 /* The clocks disagree, or the wait gave up: the path goes through the work all the same and never
@@ -208,8 +208,8 @@ static void b09_work_forked_elsewhere(void **state)
                 .counts = "outlive 1",
                 .client = "A -200-> B -50-> K -540-> /K -110-> /B -100-> /A");
     check_trace(.spans = "P[50,120]:many &K[100]<P B[200,900]:many W[300,800]<B&K K[110,790]<&K",
-                .counts = "outlive 1", .client = "K -680-> /K -0-> ~B -110-> /B",
-                .completion = "K -680-> /K -0-> ~B -110-> /B");
+                .counts = "outlive 1", .client = "P -60-> /~P -0-> K -680-> /K -0-> ~B -110-> /B",
+                .completion = "P -60-> /~P -0-> K -680-> /K -0-> ~B -110-> /B");
 }
 
 /* A wait in the work that it waits for, and two works that wait for each other: whoever sends that
@@ -260,7 +260,18 @@ static void roots_one_after_the_other_are_all_on_the_path(void **state)
 {
     check_trace(.spans = "A[0,100]:many B[200,300]:many",
                 .client = "A -100-> /A -100-> B -100-> /B");
-    check_trace(.spans = "A[0,250]:many B[200,300]:many", .client = "B -100-> /B");
+}
+
+/* The time before the root on the path is in the request, and so on its path. */
+static void of_roots_that_overlap_the_first_is_left_where_the_next_takes_over(void **state)
+{
+    check_trace(.spans = "A[0,250]:many B[200,300]:many",
+                .client = "A -200-> /~A -0-> B -100-> /B");
+    check_trace(.spans = "A[0,250]:many C[50,100]<A D[150,240]<A B[200,300]:many",
+                .client = "A -50-> C -50-> /C -100-> /~A -0-> B -100-> /B");
+    check_trace(.spans = "A[0,250]:many C[20,40]:many B[200,300]:many",
+                .client = "A -20-> /~A -0-> C -20-> /C -160-> B -100-> /B");
+    check_trace(.spans = "A[0,300]:many B[0,250]:many", .client = "A -300-> /A");
 }
 
 /* ---- behaviour 11, and the definition itself ---- */
@@ -553,6 +564,7 @@ int main(void)
         cmocka_unit_test(spawned_work_that_ends_in_time_is_on_no_path),
         cmocka_unit_test(points_in_time_are_on_the_path),
         cmocka_unit_test(roots_one_after_the_other_are_all_on_the_path),
+        cmocka_unit_test(of_roots_that_overlap_the_first_is_left_where_the_next_takes_over),
         cmocka_unit_test(b11_the_gaps_of_every_path_add_up_to_its_length),
         cmocka_unit_test(paths_agree_with_their_definition),
         cmocka_unit_test(one_path_can_be_used_for_many_traces),

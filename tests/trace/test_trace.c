@@ -429,7 +429,7 @@ static void forked_work_whose_root_is_closed_is_waited_for_all_the_same(void **s
 static void a_fork_at_the_top_makes_its_work_a_root_the_client_does_not_wait_for(void **state)
 {
     check_trace(.spans = "A[0,500] &K[100] K[150,5000]<&K", .tree = "A[0,500] K[150,5000]:forked",
-                .client = "A -500-> /A", .completion = "K -4850-> /K");
+                .client = "A -500-> /A", .completion = "A -150-> /~A -0-> K -4850-> /K");
     check_trace(.spans = "&K[100] K[150,790]<&K K2[200,300]<K",
                 .tree = "K[150,790]:forked{K2[200,300]}",
                 .client = "K -50-> K2 -100-> /K2 -490-> /K"); /* there is nothing else */

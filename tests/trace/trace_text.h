@@ -367,6 +367,8 @@ static inline const char *fault_of_path(const struct pythia_trace *trace,
             stack[depth++] = e->span;
         sum += i ? e->at_ns - p->events[i - 1].at_ns : 0;
     }
+    if (!fault && p->events[0].at_ns != trace->start_ns)
+        fault = "it begins after the request";
     if (!fault && depth)
         fault = "a span is entered and never left";
     if (!fault && sum != p->events[p->count - 1].at_ns - p->events[0].at_ns)

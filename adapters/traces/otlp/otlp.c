@@ -219,7 +219,8 @@ static int read_any_value(struct otlp *o, uint32_t key, int depth)
     return status == 1 ? PYTHIA_OK : status;
 }
 
-/* The key-value at hand if it is written as nearly all are: 1; 0 if not, and nothing has happened. */
+/* The key-value at hand if it is written as nearly all are: 1; 0 if not, and nothing has happened.
+ */
 static int read_plain_key_value(struct otlp *o, struct pythia_text prefix)
 {
     struct pythia_json *j = o->d.json;

@@ -35,9 +35,9 @@ struct pythia_suggestion {
 struct pythia_strategy {
     const char *name; /* "hierarchical" */
     const char *help;
-    /* Suggest at most `budget` trace points, best first, into `out`; *count of them. Each once,
-     * and none that is open, unless everything was. PYTHIA_OK or PYTHIA_ENOMEM; what was put into `out` is to be freed either
-     * way. */
+    /* Suggest at most `budget` trace points, best first, into `out`; *count of them. Each once, and
+     * none that is open, unless everything was. PYTHIA_OK or PYTHIA_ENOMEM; what was put into `out`
+     * is to be freed either way. */
     int (*suggest)(const struct pythia_evidence *evidence, size_t budget,
                    struct pythia_suggestion *out, size_t *count);
 };

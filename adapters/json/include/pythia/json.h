@@ -135,10 +135,11 @@ struct pythia_json_scalar {
     bool quoted;
 };
 
-/* Pass over the value at hand if it has exactly this shape, all of it is in the window and no string
- * in it has escapes: the fast way through what is nearly always written alike. In `shape`, which has
- * no blanks, structure and strings stand for themselves and $ for a scalar; the scalars go to `out`,
- * in order: {"key":$,"value":{$:$}}. False if it is anything else: the cursor stays where it is. */
+/* Pass over the value at hand if it has exactly this shape, all of it is in the window and no
+ * string in it has escapes: the fast way through what is nearly always written alike. In `shape`,
+ * which has no blanks, structure and strings stand for themselves and $ for a scalar; the scalars
+ * go to `out`, in order: {"key":$,"value":{$:$}}. False if it is anything else: the cursor stays
+ * where it is. */
 bool pythia_json_match(struct pythia_json *j, const char *shape, struct pythia_json_scalar *out);
 
 /* What a text means if it is a JSON number: false if it is none, or one that no double can hold.
