@@ -62,23 +62,6 @@ void pythia_shape_maker_destroy(struct pythia_shape_maker *m)
     pythia_free(m);
 }
 
-/* Room for element `index` of an array whose new elements are zero. */
-static int reach(void *array, size_t *capacity, size_t index, size_t size)
-{
-    if (index < *capacity)
-        return PYTHIA_OK;
-    size_t larger = (index + 1) * 2;
-    char *old;
-    memcpy(&old, array, sizeof(old));
-    char *moved = pythia_realloc(old, larger, size);
-    if (!moved)
-        return PYTHIA_ENOMEM;
-    memset(moved + *capacity * size, 0, (larger - *capacity) * size);
-    memcpy(array, &moved, sizeof(moved));
-    *capacity = larger;
-    return PYTHIA_OK;
-}
-
 /* ---- edges ---- */
 
 /* The edge of a gap, as a slot of the shape. */
@@ -87,10 +70,12 @@ static int add_gap(struct pythia_shape_maker *m, const struct pythia_edge *edge,
 {
     uint32_t number = pythia_cct_edge(m->cct, edge);
     if (number == PYTHIA_NONE ||
-        reach(&m->seen_edges, &m->edge_capacity, number, sizeof(*m->seen_edges)) != PYTHIA_OK ||
-        reach(&m->edges, &m->edges_capacity, *edge_count, sizeof(*m->edges)) != PYTHIA_OK ||
-        reach(&m->repeats, &m->repeats_capacity, *edge_count, sizeof(*m->repeats)) != PYTHIA_OK ||
-        reach(&m->slots, &m->slots_capacity, gap, sizeof(*m->slots)) != PYTHIA_OK)
+        pythia_reach(&m->seen_edges, &m->edge_capacity, number, sizeof(*m->seen_edges)) !=
+            PYTHIA_OK ||
+        pythia_reach(&m->edges, &m->edges_capacity, *edge_count, sizeof(*m->edges)) != PYTHIA_OK ||
+        pythia_reach(&m->repeats, &m->repeats_capacity, *edge_count, sizeof(*m->repeats)) !=
+            PYTHIA_OK ||
+        pythia_reach(&m->slots, &m->slots_capacity, gap, sizeof(*m->slots)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     if (m->seen_edges[number] == 0) {
         m->edges[*edge_count] = number;
@@ -105,11 +90,12 @@ static int add_gap(struct pythia_shape_maker *m, const struct pythia_edge *edge,
 
 static int add_point(struct pythia_shape_maker *m, uint32_t tracepoint, uint32_t *point_count)
 {
-    if (reach(&m->seen_points, &m->point_capacity, tracepoint, sizeof(*m->seen_points)) !=
+    if (pythia_reach(&m->seen_points, &m->point_capacity, tracepoint, sizeof(*m->seen_points)) !=
             PYTHIA_OK ||
-        reach(&m->points, &m->points_capacity, *point_count, sizeof(*m->points)) != PYTHIA_OK ||
-        reach(&m->point_counts, &m->counts_capacity, *point_count, sizeof(*m->point_counts)) !=
-            PYTHIA_OK)
+        pythia_reach(&m->points, &m->points_capacity, *point_count, sizeof(*m->points)) !=
+            PYTHIA_OK ||
+        pythia_reach(&m->point_counts, &m->counts_capacity, *point_count,
+                     sizeof(*m->point_counts)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     if (m->seen_points[tracepoint] == 0) {
         m->points[*point_count] = tracepoint;
@@ -198,7 +184,8 @@ static int find_visits(struct pythia_shape_maker *m, const struct pythia_critica
 /* The hash of a trace point's pattern, made once. */
 static int name_point(struct pythia_shape_maker *m, uint32_t tracepoint)
 {
-    if (reach(&m->point_names, &m->name_capacity, tracepoint, sizeof(*m->point_names)) != PYTHIA_OK)
+    if (pythia_reach(&m->point_names, &m->name_capacity, tracepoint, sizeof(*m->point_names)) !=
+        PYTHIA_OK)
         return PYTHIA_ENOMEM;
     if (m->point_names[tracepoint] == 0) {
         struct pythia_text text =

@@ -56,26 +56,10 @@ struct pythia_vocabulary *pythia_space_vocabulary(const struct pythia_space *s)
     return s->vocabulary;
 }
 
-/* Room for element `index` of an array whose new elements are zero. */
-static int reach(void *array, size_t *capacity, size_t index, size_t size)
-{
-    if (index < *capacity)
-        return PYTHIA_OK;
-    size_t larger = (index + 1) * 2;
-    char *old;
-    memcpy(&old, array, sizeof(old));
-    char *moved = pythia_realloc(old, larger, size);
-    if (!moved)
-        return PYTHIA_ENOMEM;
-    memset(moved + *capacity * size, 0, (larger - *capacity) * size);
-    memcpy(array, &moved, sizeof(moved));
-    *capacity = larger;
-    return PYTHIA_OK;
-}
-
 struct pythia_space_type *pythia_space_type_make(struct pythia_space *s, uint32_t name)
 {
-    if (reach(&s->type_of_name, &s->name_capacity, name, sizeof(*s->type_of_name)) != PYTHIA_OK)
+    if (pythia_reach(&s->type_of_name, &s->name_capacity, name, sizeof(*s->type_of_name)) !=
+        PYTHIA_OK)
         return NULL;
     if (s->type_of_name[name])
         return &s->types[s->type_of_name[name] - 1];
@@ -84,7 +68,7 @@ struct pythia_space_type *pythia_space_type_make(struct pythia_space *s, uint32_
     struct pythia_space_type made = {.name = name};
     if (pythia_cct_create(s->vocabulary, &made.cct) != PYTHIA_OK)
         return NULL;
-    if (reach(&made.nodes, &made.node_capacity, 0, sizeof(*made.nodes)) != PYTHIA_OK) {
+    if (pythia_reach(&made.nodes, &made.node_capacity, 0, sizeof(*made.nodes)) != PYTHIA_OK) {
         pythia_cct_destroy(made.cct);
         return NULL;
     }
@@ -98,7 +82,7 @@ struct pythia_space_node *pythia_space_node_make(struct pythia_space_type *t, ui
 {
     *node = pythia_cct_child(t->cct, parent, tracepoint);
     if (*node == PYTHIA_NONE ||
-        reach(&t->nodes, &t->node_capacity, *node, sizeof(*t->nodes)) != PYTHIA_OK)
+        pythia_reach(&t->nodes, &t->node_capacity, *node, sizeof(*t->nodes)) != PYTHIA_OK)
         return NULL;
     return &t->nodes[*node];
 }
@@ -108,7 +92,7 @@ struct pythia_space_edge *pythia_space_edge_make(struct pythia_space_type *t,
 {
     uint32_t number = pythia_cct_edge(t->cct, edge);
     if (number == PYTHIA_NONE ||
-        reach(&t->edges, &t->edge_capacity, number, sizeof(*t->edges)) != PYTHIA_OK)
+        pythia_reach(&t->edges, &t->edge_capacity, number, sizeof(*t->edges)) != PYTHIA_OK)
         return NULL;
     return &t->edges[number];
 }
@@ -123,7 +107,7 @@ static uint32_t service_of(const struct pythia_space *s, const struct pythia_tra
 static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
                      const struct pythia_trace *trace)
 {
-    if (reach(&s->node_of_span, &s->span_capacity, trace->count, sizeof(*s->node_of_span)) !=
+    if (pythia_reach(&s->node_of_span, &s->span_capacity, trace->count, sizeof(*s->node_of_span)) !=
         PYTHIA_OK)
         return PYTHIA_ENOMEM;
     uint32_t at = trace->first_root;
@@ -133,8 +117,8 @@ static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
             span->parent == PYTHIA_NO_SPAN ? NULL : &trace->spans[span->parent];
         uint32_t above = parent ? s->node_of_span[span->parent] : PYTHIA_CCT_ROOT, node;
         struct pythia_space_node *n = pythia_space_node_make(t, above, span->tracepoint, &node);
-        if (!n ||
-            reach(&t->last_request, &t->last_capacity, node, sizeof(*t->last_request)) != PYTHIA_OK)
+        if (!n || pythia_reach(&t->last_request, &t->last_capacity, node,
+                               sizeof(*t->last_request)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         s->node_of_span[at] = node;
         n->calls++;
@@ -166,8 +150,8 @@ static int add_path(struct pythia_space *s, struct pythia_space_type *t,
         if (e->kind == PYTHIA_EVENT_START) {
             struct pythia_space_node *n =
                 pythia_space_node_make(t, context, e->tracepoint, &context);
-            if (!n ||
-                reach(&s->entered, &s->entered_capacity, depth, sizeof(*s->entered)) != PYTHIA_OK)
+            if (!n || pythia_reach(&s->entered, &s->entered_capacity, depth, sizeof(*s->entered)) !=
+                          PYTHIA_OK)
                 return PYTHIA_ENOMEM;
             n->visits++;
             s->entered[depth++] = e->at_ns;

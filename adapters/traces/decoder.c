@@ -145,6 +145,23 @@ int pythia__is(struct pythia__decoder *d, char bracket)
     return status;
 }
 
+int pythia__read_objects(struct pythia__decoder *d, int (*object)(struct pythia__decoder *d))
+{
+    int c = pythia_json_peek(d->json);
+    if (c == '{')
+        return object(d);
+    int status = pythia__is(d, '[');
+    if (status != 1)
+        return status;
+    status = pythia_json_array(d->json);
+    while (status == PYTHIA_OK && (status = pythia_json_element(d->json)) == 0) {
+        status = pythia__is(d, '{');
+        if (status == 1)
+            status = object(d);
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
 /* ---- names ---- */
 
 uint32_t pythia__key(struct pythia__decoder *d, struct pythia_text text)

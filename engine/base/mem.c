@@ -67,6 +67,22 @@ int pythia_grow(void *array, size_t *capacity, size_t used, size_t size)
     return PYTHIA_OK;
 }
 
+int pythia_reach(void *array, size_t *capacity, size_t index, size_t size)
+{
+    if (index < *capacity)
+        return PYTHIA_OK;
+    size_t larger = (index + 1) * 2;
+    char *old;
+    memcpy(&old, array, sizeof(old));
+    char *moved = pythia_realloc(old, larger, size);
+    if (!moved)
+        return PYTHIA_ENOMEM;
+    memset(moved + *capacity * size, 0, (larger - *capacity) * size);
+    memcpy(array, &moved, sizeof(moved));
+    *capacity = larger;
+    return PYTHIA_OK;
+}
+
 void pythia_mem_fail_after(long n)
 {
     atomic_store_explicit(&allocations_left, n, memory_order_relaxed);

@@ -89,9 +89,7 @@ static int run(const void *settings, char *const *operands, int count)
         int ended = pythia__output_end(&x.output, status == PYTHIA_OK);
         status = status == PYTHIA_OK ? ended : status;
     }
-    int code = status == PYTHIA_OK       ? pythia__reading_exit(&x.reading)
-               : status == PYTHIA_ENOMEM ? pythia__fail(status)
-                                         : PYTHIA__EXIT_FAILED;
+    int code = pythia__reading_exit(&x.reading, status);
     pythia_critical_path_free(&x.path);
     pythia_buf_free(&x.piece);
     pythia__reading_end(&x.reading);

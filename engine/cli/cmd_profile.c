@@ -164,9 +164,7 @@ static int run(const void *settings, char *const *operands, int count)
         status = add_up(&p);
     if (status == PYTHIA_OK)
         status = print(&p);
-    int code = status == PYTHIA_OK       ? pythia__reading_exit(&p.reading)
-               : status == PYTHIA_ENOMEM ? pythia__fail(status)
-                                         : PYTHIA__EXIT_FAILED;
+    int code = pythia__reading_exit(&p.reading, status);
     pythia_free(p.paths);
     pythia_groups_destroy(p.groups);
     pythia__reading_end(&p.reading);

@@ -224,11 +224,11 @@ static int report(struct replay *r, char *const *paths, int count)
     return status;
 }
 
-static int exit_status(const struct replay *r)
+static int exit_status(const struct replay *r, int status)
 {
-    int status = pythia__reading_exit(&r->reading);
-    if (status != PYTHIA__EXIT_DONE)
-        return status;
+    int code = pythia__reading_exit(&r->reading, status);
+    if (code != PYTHIA__EXIT_DONE)
+        return code;
     size_t enough = 0, diagnosed = 0;
     for (size_t i = 0; i < r->diagnosis->group_count; i++) {
         enough += r->diagnosis->groups[i].status != PYTHIA_GROUP_TOO_FEW;
@@ -242,19 +242,14 @@ static int exit_status(const struct replay *r)
 static int run(const void *settings, char *const *operands, int count)
 {
     struct replay r = {.s = settings};
-    int status = pythia__reading_begin(&r.reading, &r.s->read, operands, count), code;
+    int status = pythia__reading_begin(&r.reading, &r.s->read, operands, count);
     if (status == PYTHIA_OK)
         status = read_all(&r);
     if (status == PYTHIA_OK)
         status = diagnose(&r);
     if (status == PYTHIA_OK)
         status = report(&r, operands, count);
-    if (status == PYTHIA_OK)
-        code = exit_status(&r);
-    else
-        code = status == PYTHIA_ENOMEM   ? pythia__fail(status)
-               : status == PYTHIA_EUSAGE ? PYTHIA__EXIT_USAGE
-                                         : PYTHIA__EXIT_FAILED;
+    int code = exit_status(&r, status);
     for (size_t i = 0; i < r.next_count; i++)
         pythia_suggestion_clear(&r.next[i]);
     pythia_diagnosis_destroy(r.diagnosis);

@@ -37,9 +37,7 @@ static int build(const void *settings, char *const *operands, int count)
         status = pythia_space_file_write(space, &text);
     if (status == PYTHIA_OK)
         status = pythia__write_output(s->output, pythia_buf_text(&text));
-    int code = status == PYTHIA_OK       ? pythia__reading_exit(&reading)
-               : status == PYTHIA_ENOMEM ? pythia__fail(status)
-                                         : PYTHIA__EXIT_FAILED;
+    int code = pythia__reading_exit(&reading, status);
     pythia_buf_free(&text);
     pythia_space_destroy(space);
     pythia__reading_end(&reading);

@@ -204,9 +204,7 @@ static int run(const void *settings, char *const *operands, int count)
         status = l.best ? pythia__reading_run(&l.reading, &consumer) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK)
         status = print(&l);
-    int code = status == PYTHIA_OK       ? pythia__reading_exit(&l.reading)
-               : status == PYTHIA_ENOMEM ? pythia__fail(status)
-                                         : PYTHIA__EXIT_FAILED;
+    int code = pythia__reading_exit(&l.reading, status);
     if (code == PYTHIA__EXIT_DONE && l.s->trace && l.count == 0) {
         pythia_log(PYTHIA_LOG_ERROR, "There is no trace with the id %s", l.s->trace);
         code = PYTHIA__EXIT_FAILED;

@@ -85,9 +85,9 @@ int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_s
 int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer *consumer);
 void pythia__reading_end(struct pythia__reading *r);
 
-/* The exit status of a command that has read: FAILED if some file could not be, TOO_FEW if there
- * was no trace. */
-int pythia__reading_exit(const struct pythia__reading *r);
+/* The exit status of a command whose work ended with `status`, which has been explained unless
+ * memory is missing: FAILED also if some file could not be read, TOO_FEW if there was no trace. */
+int pythia__reading_exit(const struct pythia__reading *r, int status);
 
 /* ---- writing ---- */
 

@@ -154,8 +154,12 @@ void pythia__reading_end(struct pythia__reading *r)
     pythia_vocabulary_destroy(r->vocabulary);
 }
 
-int pythia__reading_exit(const struct pythia__reading *r)
+int pythia__reading_exit(const struct pythia__reading *r, int status)
 {
+    if (status != PYTHIA_OK)
+        return status == PYTHIA_ENOMEM   ? pythia__fail(status)
+               : status == PYTHIA_EUSAGE ? PYTHIA__EXIT_USAGE
+                                         : PYTHIA__EXIT_FAILED;
     if (r->problems > 0 || r->result.failed_files > 0)
         return PYTHIA__EXIT_FAILED;
     return r->result.counts.traces == 0 ? PYTHIA__EXIT_TOO_FEW : PYTHIA__EXIT_DONE;

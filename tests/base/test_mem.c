@@ -69,6 +69,25 @@ static void a_copy_of_text_ends_with_a_nul(void **state)
     pythia_free(copy);
 }
 
+static void what_is_reached_is_zero_until_it_is_used(void **state)
+{
+    uint32_t *numbers = NULL;
+    size_t capacity = 0;
+    assert_int_equal(pythia_reach(&numbers, &capacity, 9, sizeof(*numbers)), PYTHIA_OK);
+    assert_int_equal(capacity, 20);
+    for (uint32_t i = 0; i < 20; i++) {
+        assert_int_equal(numbers[i], 0);
+        numbers[i] = i + 1;
+    }
+    pythia_mem_fail_after(0);
+    assert_int_equal(pythia_reach(&numbers, &capacity, 19, sizeof(*numbers)), PYTHIA_OK);
+    assert_int_equal(pythia_reach(&numbers, &capacity, 20, sizeof(*numbers)), PYTHIA_ENOMEM);
+    pythia_mem_fail_after(-1);
+    assert_int_equal(pythia_reach(&numbers, &capacity, 20, sizeof(*numbers)), PYTHIA_OK);
+    assert_true(numbers[0] == 1 && numbers[19] == 20 && numbers[20] == 0 && capacity == 42);
+    pythia_free(numbers);
+}
+
 static void a_growing_array_doubles(void **state)
 {
     uint64_t *numbers = NULL;
@@ -169,6 +188,7 @@ int main(void)
         cmocka_unit_test(growing_and_shrinking_keep_the_content),
         cmocka_unit_test(a_copy_of_text_ends_with_a_nul),
         cmocka_unit_test(a_growing_array_doubles),
+        cmocka_unit_test(what_is_reached_is_zero_until_it_is_used),
         cmocka_unit_test(allocations_fail_when_a_test_says_so),
         cmocka_unit_test(of_two_threads_one_gets_the_last_allocation),
     };

@@ -732,8 +732,9 @@ static int is_span(struct jaeger *j)
     return span;
 }
 
-static int read_any_object(struct jaeger *j)
+static int read_any_object(struct pythia__decoder *d)
 {
+    struct jaeger *j = (struct jaeger *)d;
     int status = is_span(j);
     if (status < 0)
         return status;
@@ -746,20 +747,7 @@ static int read_any_object(struct jaeger *j)
 
 static int read_document(struct pythia__decoder *d)
 {
-    struct jaeger *j = (struct jaeger *)d;
-    int c = pythia_json_peek(d->json);
-    if (c == '{')
-        return read_any_object(j);
-    int status = pythia__is(d, '[');
-    if (status != 1)
-        return status;
-    status = pythia_json_array(d->json);
-    while (status == PYTHIA_OK && (status = pythia_json_element(d->json)) == 0) {
-        status = pythia__is(d, '{');
-        if (status == 1)
-            status = read_any_object(j);
-    }
-    return status == 1 ? PYTHIA_OK : status;
+    return pythia__read_objects(d, read_any_object);
 }
 
 /* ---- the row ---- */

@@ -602,8 +602,9 @@ static int read_resource_spans(struct otlp *o)
 /* ---- documents ---- */
 
 /* A TracesData, or a ResourceSpans by itself. */
-static int read_object(struct otlp *o)
+static int read_object(struct pythia__decoder *d)
 {
+    struct otlp *o = (struct otlp *)d;
     struct pythia_text member;
     bool traces = false;
     begin_resource(o);
@@ -624,20 +625,7 @@ static int read_object(struct otlp *o)
 
 static int read_document(struct pythia__decoder *d)
 {
-    struct otlp *o = (struct otlp *)d;
-    int c = pythia_json_peek(d->json);
-    if (c == '{')
-        return read_object(o);
-    int status = pythia__is(d, '[');
-    if (status != 1)
-        return status;
-    status = pythia_json_array(d->json);
-    while (status == PYTHIA_OK && (status = pythia_json_element(d->json)) == 0) {
-        status = pythia__is(d, '{');
-        if (status == 1)
-            status = read_object(o);
-    }
-    return status == 1 ? PYTHIA_OK : status;
+    return pythia__read_objects(d, read_object);
 }
 
 /* ---- the row ---- */

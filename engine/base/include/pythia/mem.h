@@ -24,6 +24,9 @@ char *pythia_strndup(const char *text, size_t size);
  * Doubles; returns PYTHIA_OK or PYTHIA_ENOMEM, with the array unchanged. */
 int pythia_grow(void *array, size_t *capacity, size_t used, size_t size);
 
+/* Make room for the element `index` of such an array, whose new elements are zero. */
+int pythia_reach(void *array, size_t *capacity, size_t index, size_t size);
+
 /* Let `n` more allocations through, then fail every one; a negative `n` ends that. Tests only. */
 void pythia_mem_fail_after(long n);
 
