@@ -352,11 +352,22 @@ static int adjust(struct pythia__keys *run)
     return status;
 }
 
+/* To 30 bits: linear algebra rounds in other ways on other processors, and what is equal but for
+ * that must not be in another order there. */
+static double rounded(double number)
+{
+    int exponent;
+    double part = frexp(number, &exponent);
+    return ldexp(rint(ldexp(part, 30)), exponent - 30);
+}
+
 /* Descending; NaN last. */
 static int by_size(double a, double b)
 {
     if (isnan(a) || isnan(b))
         return isnan(a) - isnan(b);
+    a = rounded(a);
+    b = rounded(b);
     return (a < b) - (a > b);
 }
 

@@ -68,8 +68,8 @@ bool pythia__goes_on(const struct pythia__decoder *d, int status);
 int pythia__enter_object(struct pythia__decoder *d);
 int pythia__enter_array(struct pythia__decoder *d);
 
-/* Read a document that is an object, or an array of objects, each by `object`; what else is there is
- * passed over and counted as not a trace. */
+/* Read a document that is an object, or an array of objects, each by `object`; what else is there
+ * is passed over and counted as not a trace. */
 int pythia__read_objects(struct pythia__decoder *d, int (*object)(struct pythia__decoder *d));
 
 /* Is the value at hand an object, or an array? Else it is passed over and counted as not a trace:
