@@ -13,6 +13,10 @@ struct pythia__path_frame {
                                  first not looked at */
 };
 
+/* A kid stands twice among the kids of its parent if work that it began goes on after its own end:
+ * once by the end of all, and once, with this bit, by its own, for when the end of all is too late. */
+#define OWN_END 0x80000000u
+
 struct walk {
     struct pythia_critical_path *path;
     const struct pythia_trace *trace;
@@ -37,6 +41,12 @@ static uint64_t end_of(const struct walk *w, uint32_t span)
 {
     const struct pythia_trace_span *s = &w->trace->spans[span];
     return w->latency == PYTHIA_LATENCY_COMPLETION ? s->completed_ns : s->end_ns;
+}
+
+/* The same of an entry among the kids. */
+static uint64_t end_of_kid(const struct walk *w, uint32_t kid)
+{
+    return kid & OWN_END ? w->trace->spans[kid & ~OWN_END].end_ns : end_of(w, kid);
 }
 
 static int emit(struct walk *w, uint32_t span, enum pythia_event_kind kind, uint64_t at_ns,
@@ -65,27 +75,48 @@ static bool ends_later(const void *context, uint32_t a, uint32_t b)
 {
     const struct kid_order *order = context;
     uint32_t x = order->list[a], y = order->list[b];
-    uint64_t end_x = end_of(order->walk, x), end_y = end_of(order->walk, y);
+    uint64_t end_x = end_of_kid(order->walk, x), end_y = end_of_kid(order->walk, y);
     if (end_x != end_y)
         return end_x > end_y;
     const struct pythia_trace_span *spans = order->walk->trace->spans;
-    if (spans[x].start_ns != spans[y].start_ns)
-        return spans[x].start_ns > spans[y].start_ns;
+    uint64_t start_x = spans[x & ~OWN_END].start_ns, start_y = spans[y & ~OWN_END].start_ns;
+    if (start_x != start_y)
+        return start_x > start_y;
     return a > b;
+}
+
+/* What has no length of its own has no own end to go in by. */
+static bool has_twin(const struct walk *w, uint32_t kid)
+{
+    const struct pythia_trace_span *s = &w->trace->spans[kid];
+    return end_of(w, kid) > s->end_ns && s->end_ns > s->start_ns;
+}
+
+/* One more kid in use; *last is the end of the one before, *sorted whether they are by their ends. */
+static int add_kid(struct walk *w, uint32_t kid, uint64_t *last, bool *sorted)
+{
+    struct pythia_critical_path *p = w->path;
+    uint64_t ended = end_of_kid(w, kid);
+    if (pythia_grow(&p->kids, &p->kid_capacity, w->kids, sizeof(*p->kids)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    *sorted = *sorted && ended > *last;
+    *last = ended;
+    p->kids[w->kids++] = kid;
+    return PYTHIA_OK;
 }
 
 /* Put the children from `child` on behind the kids in use, latest end first. */
 static int gather(struct walk *w, uint32_t child)
 {
     struct pythia_critical_path *p = w->path;
+    const struct pythia_trace_span *spans = w->trace->spans;
     size_t first = w->kids;
     bool sorted = true;
-    for (uint32_t previous = PYTHIA_NO_SPAN; child != PYTHIA_NO_SPAN;
-         child = w->trace->spans[child].next_sibling) {
-        if (pythia_grow(&p->kids, &p->kid_capacity, w->kids, sizeof(*p->kids)) != PYTHIA_OK)
+    uint64_t last = 0;
+    for (; child != PYTHIA_NO_SPAN; child = spans[child].next_sibling) {
+        if ((has_twin(w, child) && add_kid(w, child | OWN_END, &last, &sorted) != PYTHIA_OK) ||
+            add_kid(w, child, &last, &sorted) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
-        sorted = sorted && (previous == PYTHIA_NO_SPAN || end_of(w, child) > end_of(w, previous));
-        p->kids[w->kids++] = previous = child;
     }
     size_t n = w->kids - first;
     if (n < 2)
@@ -183,7 +214,7 @@ static int leave(struct walk *w, uint64_t at_ns, bool synthetic)
  * leave the spans inside of which only the waiting was done, up to where the work hangs, or if that
  * is not known those that began after it, and go into the work. If nothing was waited for, the wait
  * is a span like any other: were it passed over, a path could become empty. */
-static int follow_join(struct walk *w, uint32_t span)
+static int follow_join(struct walk *w, uint32_t span, uint64_t span_ended)
 {
     const struct pythia_trace_span *spans = w->trace->spans, *wait = &spans[span];
     uint32_t work = wait->joins;
@@ -193,7 +224,7 @@ static int follow_join(struct walk *w, uint32_t span)
                            own end was awaited */
         ended = spans[work].end_ns < cursor ? spans[work].end_ns : cursor;
     if (ended <= wait->start_ns || ended < spans[work].start_ns || is_entered(w, work))
-        return enter(w, span, end_of(w, span), false);
+        return enter(w, span, span_ended, false);
     uint32_t home = spans[work].parent;
     size_t depth = w->depth;
     while (depth > 0 && frames[depth - 1].span != home)
@@ -217,18 +248,37 @@ static bool runs_apart(const struct walk *w, const struct pythia__path_frame *ar
     return s->relation == PYTHIA_RELATION_SPAWN && around->span != PYTHIA_NO_SPAN;
 }
 
-/* The next child of the innermost span that the path goes through; PYTHIA_NO_SPAN: none is left. */
-static uint32_t next_kid(struct walk *w)
+/* The path goes through a kid by the end of all its work: take away its other entry. What is looked
+ * at for that ends too late for the path anyway. */
+static void forget_twin(struct walk *w, const struct pythia__path_frame *top, uint32_t kid)
+{
+    for (size_t i = top->next; i < top->last; i++) {
+        uint32_t *entry = &w->path->kids[i];
+        if (*entry == (kid | OWN_END)) {
+            *entry = PYTHIA_NO_SPAN;
+            return;
+        }
+    }
+}
+
+/* The next child of the innermost span that the path goes through, and the end to go in by;
+ * PYTHIA_NO_SPAN: none is left. */
+static uint32_t next_kid(struct walk *w, uint64_t *out)
 {
     struct pythia__path_frame *top = &w->path->frames[w->depth - 1];
     const struct pythia_trace_span *spans = w->trace->spans;
     uint64_t own_end = top->span == PYTHIA_NO_SPAN ? w->trace->end_ns : spans[top->span].end_ns;
     while (top->next < top->last) {
-        uint32_t kid = w->path->kids[top->next++];
-        uint64_t ended = end_of(w, kid);
+        uint32_t entry = w->path->kids[top->next++], kid = entry & ~OWN_END;
+        if (entry == PYTHIA_NO_SPAN)
+            continue;
+        uint64_t ended = *out = end_of_kid(w, entry);
         if (ended <= top->cursor && spans[kid].start_ns >= top->low &&
-            (ended > own_end || !runs_apart(w, top, kid)) && !is_entered(w, kid))
+            (ended > own_end || !runs_apart(w, top, kid)) && !is_entered(w, kid)) {
+            if (entry == kid && has_twin(w, kid))
+                forget_twin(w, top, kid);
             return kid;
+        }
     }
     return PYTHIA_NO_SPAN;
 }
@@ -260,7 +310,8 @@ static int enter_passed(struct walk *w, uint32_t root)
 static int walk(struct walk *w)
 {
     while (w->depth > 0) {
-        uint32_t kid = next_kid(w);
+        uint64_t ended = 0;
+        uint32_t kid = next_kid(w, &ended);
         uint32_t passed = kid == PYTHIA_NO_SPAN ? passed_root(w) : PYTHIA_NO_SPAN;
         int status;
         if (passed != PYTHIA_NO_SPAN)
@@ -268,9 +319,9 @@ static int walk(struct walk *w)
         else if (kid == PYTHIA_NO_SPAN)
             status = leave(w, w->path->frames[w->depth - 1].low, false);
         else if (w->trace->spans[kid].joins != PYTHIA_NO_SPAN)
-            status = follow_join(w, kid);
+            status = follow_join(w, kid, ended);
         else
-            status = enter(w, kid, end_of(w, kid), false);
+            status = enter(w, kid, ended, false);
         if (status != PYTHIA_OK)
             return status;
     }

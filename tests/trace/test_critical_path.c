@@ -262,6 +262,17 @@ static void roots_one_after_the_other_are_all_on_the_path(void **state)
                 .client = "A -100-> /A -100-> B -100-> /B");
 }
 
+/* Work that a child began and nobody waits for runs beside what follows; the child itself was
+ * waited for. */
+static void what_outlives_a_child_does_not_take_the_child_off_the_path(void **state)
+{
+    check_trace(.spans = "R[0,100] A[10,40]<R X[40,60]<A:spawn B[50,90]<R", .counts = "outlive 1",
+                .client = "R -10-> A -30-> /A -10-> B -40-> /B -10-> /R");
+    check_trace(.spans = "R[0,100] A[10,20]<R X[15,60]<A:spawn C[25,45]<R B[50,90]<R",
+                .counts = "outlive 1",
+                .client = "R -10-> A -10-> /A -5-> C -20-> /C -5-> B -40-> /B -10-> /R");
+}
+
 /* The time before the root on the path is in the request, and so on its path. */
 static void of_roots_that_overlap_the_first_is_left_where_the_next_takes_over(void **state)
 {
@@ -392,9 +403,9 @@ static void b11_the_gaps_of_every_path_add_up_to_its_length(void **state)
 }
 
 /* The definition, word for word: within a span the child with the latest end that is not after the
- * point reached; its start is the next such point. What the parent does not wait for counts only
- * where it goes on longer than the parent. Of two that end at once the one that began later, then
- * the one that comes later among the siblings. */
+ * point reached (if the end of all its work is, its own end); its start is the next such point.
+ * What the parent does not wait for counts only where it goes on longer than the parent. Of two
+ * that end at once the one that began later, then the one that comes later among the siblings. */
 struct definition {
     const struct pythia_trace *trace;
     bool completion;
@@ -403,10 +414,11 @@ struct definition {
     size_t count;
 };
 
-static uint64_t defined_end(const struct definition *d, uint32_t span)
+static uint64_t defined_end(const struct definition *d, uint32_t span, uint64_t cursor)
 {
     const struct pythia_trace_span *s = &d->trace->spans[span];
-    return d->completion ? s->completed_ns : s->end_ns;
+    bool own = s->completed_ns > cursor && s->end_ns > s->start_ns;
+    return d->completion && !own ? s->completed_ns : s->end_ns;
 }
 
 static uint32_t latest_child(const struct definition *d, uint32_t parent, uint64_t cursor)
@@ -414,25 +426,24 @@ static uint32_t latest_child(const struct definition *d, uint32_t parent, uint64
     const struct pythia_trace_span *spans = d->trace->spans;
     uint32_t best = PYTHIA_NO_SPAN;
     for (uint32_t c = spans[parent].first_child; c != PYTHIA_NO_SPAN; c = spans[c].next_sibling) {
-        uint64_t end = defined_end(d, c);
+        uint64_t end = defined_end(d, c, cursor);
         if (d->used[c] || end > cursor ||
             (spans[c].relation == PYTHIA_RELATION_SPAWN && end <= spans[parent].end_ns))
             continue;
-        if (best == PYTHIA_NO_SPAN || end > defined_end(d, best) ||
-            (end == defined_end(d, best) && spans[c].start_ns >= spans[best].start_ns))
+        if (best == PYTHIA_NO_SPAN || end > defined_end(d, best, cursor) ||
+            (end == defined_end(d, best, cursor) && spans[c].start_ns >= spans[best].start_ns))
             best = c;
     }
     return best;
 }
 
-static void define(struct definition *d, uint32_t span)
+static void define(struct definition *d, uint32_t span, uint64_t cursor)
 {
-    uint64_t cursor = defined_end(d, span);
     d->events[d->count++] =
         (struct pythia_path_event){.at_ns = cursor, .span = span, .kind = PYTHIA_EVENT_END};
     for (uint32_t child; (child = latest_child(d, span, cursor)) != PYTHIA_NO_SPAN;) {
         d->used[child] = true;
-        define(d, child);
+        define(d, child, defined_end(d, child, cursor));
         cursor = d->trace->spans[child].start_ns;
     }
     d->events[d->count++] = (struct pythia_path_event){
@@ -450,7 +461,7 @@ static void paths_agree_with_their_definition(void **state)
         const struct pythia_trace *trace = build(bench, spans, random_trace(&r, spans, false));
         for (int k = 0; k < 2; k++) {
             struct definition d = {.trace = trace, .completion = k};
-            define(&d, trace->first_root);
+            define(&d, trace->first_root, k ? trace->completed_ns : trace->end_ns);
             assert_int_equal(
                 pythia_critical_path_find(&bench->path, trace,
                                           k ? PYTHIA_LATENCY_COMPLETION : PYTHIA_LATENCY_CLIENT),
@@ -564,6 +575,7 @@ int main(void)
         cmocka_unit_test(spawned_work_that_ends_in_time_is_on_no_path),
         cmocka_unit_test(points_in_time_are_on_the_path),
         cmocka_unit_test(roots_one_after_the_other_are_all_on_the_path),
+        cmocka_unit_test(what_outlives_a_child_does_not_take_the_child_off_the_path),
         cmocka_unit_test(of_roots_that_overlap_the_first_is_left_where_the_next_takes_over),
         cmocka_unit_test(b11_the_gaps_of_every_path_add_up_to_its_length),
         cmocka_unit_test(paths_agree_with_their_definition),
