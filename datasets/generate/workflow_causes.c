@@ -13,16 +13,16 @@ static const struct kind {
     const char *name, *key;
     double fallback, high;
     uint32_t places;
-} kinds[PYTHIA_CAUSES] = {
-    [PYTHIA_CAUSE_SLEEP] = {"sleep", NULL, 0.3, 1, 1},
-    [PYTHIA_CAUSE_EXPONENTIAL] = {"exponential", NULL, 1, 1, 1},
-    [PYTHIA_CAUSE_UNIFORM] = {"uniform", NULL, 1, 1, 1},
-    [PYTHIA_CAUSE_CONTENTION] = {"contention", "queue_length", 0.6, 0.95, 3},
-    [PYTHIA_CAUSE_HOST] = {"host", NULL, 0, 0, 1},
-    [PYTHIA_CAUSE_COMPENSATING] = {"compensating", NULL, 1, 1, 2},
-    [PYTHIA_CAUSE_NUMERIC] = {"numeric", "item_count", 0, 0, 1},
-    [PYTHIA_CAUSE_CATEGORICAL] = {"categorical", "plan", 0.2, 1, 1},
-    [PYTHIA_CAUSE_SHIFT] = {"shift", "cache", 0.5, 1, 2},
+} kinds[PYTHIA_PLANTED_KINDS] = {
+    [PYTHIA_PLANTED_SLEEP] = {"sleep", NULL, 0.3, 1, 1},
+    [PYTHIA_PLANTED_EXPONENTIAL] = {"exponential", NULL, 1, 1, 1},
+    [PYTHIA_PLANTED_UNIFORM] = {"uniform", NULL, 1, 1, 1},
+    [PYTHIA_PLANTED_CONTENTION] = {"contention", "queue_length", 0.6, 0.95, 3},
+    [PYTHIA_PLANTED_HOST] = {"host", NULL, 0, 0, 1},
+    [PYTHIA_PLANTED_COMPENSATING] = {"compensating", NULL, 1, 1, 2},
+    [PYTHIA_PLANTED_NUMERIC] = {"numeric", "item_count", 0, 0, 1},
+    [PYTHIA_PLANTED_CATEGORICAL] = {"categorical", "plan", 0.2, 1, 1},
+    [PYTHIA_PLANTED_SHIFT] = {"shift", "cache", 0.5, 1, 2},
 };
 
 /* Of a lock's wait, what is at each of its places; the last ones get nothing where there are fewer
@@ -32,9 +32,9 @@ static const double lock_parts[PYTHIA__PLACES] = {0.7, 0.2, 0.1};
 static const char *const plans[] = {"premium", "basic", "free", "team", "trial"};
 static const char *const cache_values[] = {"miss", "hit"};
 
-const char *pythia_cause_name(enum pythia_cause_kind kind)
+const char *pythia_planted_name(enum pythia_planted_kind kind)
 {
-    return (unsigned)kind < PYTHIA_CAUSES ? kinds[kind].name : NULL;
+    return (unsigned)kind < PYTHIA_PLANTED_KINDS ? kinds[kind].name : NULL;
 }
 
 int pythia__check_causes(struct pythia_workflow_options *o, struct pythia_error *e)
@@ -43,8 +43,8 @@ int pythia__check_causes(struct pythia_workflow_options *o, struct pythia_error 
         return pythia_error_set(e, PYTHIA_EUSAGE, "%zu causes are more than %d", o->cause_count,
                                 PYTHIA_WORKFLOW_CAUSES);
     for (size_t i = 0; i < o->cause_count; i++) {
-        struct pythia_cause *c = &o->causes[i];
-        if ((unsigned)c->kind >= PYTHIA_CAUSES)
+        struct pythia_workflow_cause *c = &o->causes[i];
+        if ((unsigned)c->kind >= PYTHIA_PLANTED_KINDS)
             return pythia_error_set(e, PYTHIA_EUSAGE, "there is no cause of kind %d", c->kind);
         const struct kind *kind = &kinds[c->kind];
         if (!(c->parameter >= 0 && c->parameter <= kind->high))
@@ -62,7 +62,7 @@ int pythia__check_causes(struct pythia_workflow_options *o, struct pythia_error 
         if (c->node >= o->nodes)
             return pythia_error_set(e, PYTHIA_EUSAGE, "%s cannot be at node %u of %u", kind->name,
                                     c->node, o->nodes);
-        if (c->kind == PYTHIA_CAUSE_HOST && o->hosts < 2)
+        if (c->kind == PYTHIA_PLANTED_HOST && o->hosts < 2)
             return pythia_error_set(e, PYTHIA_EUSAGE,
                                     "one bad host needs another: there have to be 2 or more");
     }
@@ -138,8 +138,8 @@ static double size_of(const struct pythia_workflow *w, size_t which, uint64_t nu
 static int name_keys(struct pythia_workflow *w)
 {
     for (size_t i = 0; i < w->options.cause_count; i++) {
-        enum pythia_cause_kind kind = w->options.causes[i].kind;
-        if (kind == PYTHIA_CAUSE_HOST)
+        enum pythia_planted_kind kind = w->options.causes[i].kind;
+        if (kind == PYTHIA_PLANTED_HOST)
             w->cause_keys[i] = w->host_key;
         if (!kinds[kind].key)
             continue;
@@ -147,7 +147,7 @@ static int name_keys(struct pythia_workflow *w)
         for (size_t j = 0; j < i; j++)
             same += w->options.causes[j].kind == kind;
         char name[64];
-        if (same == 1 || kind == PYTHIA_CAUSE_CONTENTION)
+        if (same == 1 || kind == PYTHIA_PLANTED_CONTENTION)
             snprintf(name, sizeof(name), "%s", kinds[kind].key);
         else
             snprintf(name, sizeof(name), "%s_%u", kinds[kind].key, same);
@@ -163,8 +163,8 @@ int pythia__plant(struct pythia_workflow *w, struct pythia_error *e)
 {
     find_places(w, 0, &w->places);
     for (size_t i = 0; i < w->options.cause_count; i++) {
-        enum pythia_cause_kind kind = w->options.causes[i].kind;
-        bool pair = kind == PYTHIA_CAUSE_COMPENSATING || kind == PYTHIA_CAUSE_SHIFT;
+        enum pythia_planted_kind kind = w->options.causes[i].kind;
+        bool pair = kind == PYTHIA_PLANTED_COMPENSATING || kind == PYTHIA_PLANTED_SHIFT;
         if (pair && w->places.counts[i] < 2)
             return pythia_error_set(e, PYTHIA_EUSAGE,
                                     "%s needs two nodes on which the duration depends, and there "
@@ -177,7 +177,7 @@ int pythia__plant(struct pythia_workflow *w, struct pythia_error *e)
 void pythia_workflow_planted(const struct pythia_workflow *w, size_t which, uint64_t number,
                              struct pythia_planted *out)
 {
-    const struct pythia_cause *c = &w->options.causes[which];
+    const struct pythia_workflow_cause *c = &w->options.causes[which];
     struct pythia__places there;
     if (moves(w))
         find_places(w, number / w->options.drift_requests, &there);
@@ -193,11 +193,11 @@ void pythia_workflow_planted(const struct pythia_workflow *w, size_t which, uint
         out->others[i] = places->nodes[which][i + 1];
     const struct pythia__node *node = &w->nodes[out->node];
     out->known = (node->flags & PYTHIA__UNKNOWN) == 0;
-    if (c->kind == PYTHIA_CAUSE_CONTENTION)
+    if (c->kind == PYTHIA_PLANTED_CONTENTION)
         out->key_node = out->node;
-    if (c->kind == PYTHIA_CAUSE_CATEGORICAL)
+    if (c->kind == PYTHIA_PLANTED_CATEGORICAL)
         out->key_value = w->slow_plan;
-    if (c->kind == PYTHIA_CAUSE_HOST) {
+    if (c->kind == PYTHIA_PLANTED_HOST) {
         out->key_node = PYTHIA_NONE;
         out->key_value = w->host_names[(size_t)node->service * w->options.hosts +
                                        bad_host(w, which, node->service)];
@@ -256,51 +256,51 @@ static void draw_contention(struct drawing *d, size_t which, double size_ns)
 static void draw_cause(struct drawing *d, size_t which, double size_ns)
 {
     struct pythia_workflow *w = d->w;
-    const struct pythia_cause *c = &w->options.causes[which];
+    const struct pythia_workflow_cause *c = &w->options.causes[which];
     const uint32_t *nodes = d->places->nodes[which];
     struct pythia_buf *root = &w->root_attributes;
     uint32_t key = w->cause_keys[which];
     double chance = pythia_random_unit(d->random), u = pythia_random_unit(d->random);
     bool happens = chance < c->parameter;
     switch (c->kind) {
-    case PYTHIA_CAUSE_SLEEP:
+    case PYTHIA_PLANTED_SLEEP:
         add_time(d, nodes[0], happens ? size_ns : 0, 0, 0);
         break;
-    case PYTHIA_CAUSE_EXPONENTIAL:
+    case PYTHIA_PLANTED_EXPONENTIAL:
         add_time(d, nodes[0], happens ? -log1p(-u) * size_ns : 0, 0, 0);
         break;
-    case PYTHIA_CAUSE_UNIFORM:
+    case PYTHIA_PLANTED_UNIFORM:
         add_time(d, nodes[0], happens ? 2 * u * size_ns : 0, 0, 0);
         break;
-    case PYTHIA_CAUSE_CONTENTION:
+    case PYTHIA_PLANTED_CONTENTION:
         draw_contention(d, which, size_ns);
         break;
-    case PYTHIA_CAUSE_HOST: {
+    case PYTHIA_PLANTED_HOST: {
         uint32_t service = w->nodes[nodes[0]].service;
         bool bad = w->serving[service] == bad_host(w, which, service);
         add_time(d, nodes[0], bad ? size_ns : 0, 0, 0);
         break;
     }
-    case PYTHIA_CAUSE_COMPENSATING:
+    case PYTHIA_PLANTED_COMPENSATING:
         add_time(d, nodes[0], 2 * u * size_ns, 0, 0);
         add_time(d, nodes[1], 2 * (1 - u * c->parameter) * size_ns, 0, 0);
         break;
-    case PYTHIA_CAUSE_NUMERIC:
+    case PYTHIA_PLANTED_NUMERIC:
         add_time(d, nodes[0], 2 * u * size_ns, 0, 0);
         pythia_attributes_integer(root, key, (int64_t)(10 * exp(5 * u)));
         break;
-    case PYTHIA_CAUSE_CATEGORICAL: {
+    case PYTHIA_PLANTED_CATEGORICAL: {
         size_t plan = happens ? 0 : 1 + (size_t)(4 * u);
         add_time(d, nodes[0], happens ? size_ns : 0, 0, 0);
         pythia_attributes_text(root, key, pythia_text_of(plans[plan]));
         break;
     }
-    case PYTHIA_CAUSE_SHIFT:
+    case PYTHIA_PLANTED_SHIFT:
         add_time(d, nodes[happens ? 0 : 1], size_ns, 0, 0);
         add_time(d, nodes[happens ? 1 : 0], 0, 0, 0);
         pythia_attributes_text(root, key, pythia_text_of(cache_values[happens ? 0 : 1]));
         break;
-    case PYTHIA_CAUSES:
+    case PYTHIA_PLANTED_KINDS:
         break;
     }
 }

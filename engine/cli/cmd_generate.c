@@ -1,17 +1,15 @@
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "command.h"
+#include "generate_truth.h"
 #include "output.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/open_points.h"
 #include "pythia/otlp_writer.h"
-#include "pythia/source.h"
+#include "pythia/space_file.h"
 #include "pythia/status.h"
 #include "pythia/workflow.h"
 
@@ -128,16 +126,16 @@ static bool read_number(const char **at, double *out)
 }
 
 /* KIND[:PARAMETER[:STRENGTH]] of `size` characters. */
-static int read_cause(const char *text, size_t size, double strength, struct pythia_cause *out)
+static int read_cause(const char *text, size_t size, double strength, struct pythia_workflow_cause *out)
 {
     size_t name = strcspn(text, ":,");
-    *out = (struct pythia_cause){.kind = PYTHIA_CAUSES, .strength = strength};
-    for (int i = 0; i < PYTHIA_CAUSES; i++) {
-        const char *known = pythia_cause_name((enum pythia_cause_kind)i);
+    *out = (struct pythia_workflow_cause){.kind = PYTHIA_PLANTED_KINDS, .strength = strength};
+    for (int i = 0; i < PYTHIA_PLANTED_KINDS; i++) {
+        const char *known = pythia_planted_name((enum pythia_planted_kind)i);
         if (strlen(known) == name && memcmp(known, text, name) == 0)
-            out->kind = (enum pythia_cause_kind)i;
+            out->kind = (enum pythia_planted_kind)i;
     }
-    if (out->kind == PYTHIA_CAUSES)
+    if (out->kind == PYTHIA_PLANTED_KINDS)
         return wrong_cause(text, size, "there is no such kind of cause");
     const char *at = text + name, *end = text + size;
     double *const numbers[] = {&out->parameter, &out->strength};
@@ -162,7 +160,7 @@ static int read_causes(struct generating *g)
         size_t size = strcspn(at, ",");
         if (g->options.cause_count == PYTHIA_WORKFLOW_CAUSES)
             return wrong_cause(at, size, "there may be up to 8 causes");
-        struct pythia_cause *cause = &g->options.causes[g->options.cause_count];
+        struct pythia_workflow_cause *cause = &g->options.causes[g->options.cause_count];
         int status = read_cause(at, size, g->s->strength, cause);
         if (status != PYTHIA_OK)
             return status;
@@ -211,7 +209,6 @@ static int read_settings(struct generating *g)
 /* The trace points in a file, as flags of those of the workflow. */
 static int read_open(struct generating *g)
 {
-    struct pythia_source source;
     struct pythia_open_points *open = NULL;
     struct pythia_buf text = {0};
     struct pythia_error why = {0};
@@ -219,9 +216,11 @@ static int read_open(struct generating *g)
         return PYTHIA_OK;
     uint32_t count = pythia_vocabulary_tracepoints(g->vocabulary), found = 0;
     g->open = pythia_calloc(count, sizeof(*g->open));
-    int status = g->open ? pythia__read_file(g->s->open, &text) : PYTHIA_ENOMEM;
-    (void)source;
-    (void)why;
+    int status = g->open ? pythia_file_read(g->s->open, &text, &why) : PYTHIA_ENOMEM;
+    if (why.status != PYTHIA_OK) {
+        char sentence[1024];
+        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, sentence, sizeof(sentence)));
+    }
     if (status == PYTHIA_OK)
         status = pythia_open_points_create(g->vocabulary, &open);
     if (status == PYTHIA_OK)
@@ -230,9 +229,133 @@ static int read_open(struct generating *g)
         found += g->open[i] = pythia_open_points_has(open, i);
     if (status == PYTHIA_OK && found == 0)
         pythia_log(PYTHIA_LOG_WARNING,
-                   "%s: opens no trace point of this workflow, so there is nothing to write",
+                   "%s: names no trace point of this workflow, so no span is written",
                    g->s->open);
     pythia_open_points_destroy(open);
     pythia_buf_free(&text);
     return status;
 }
+
+/* ---- writing ---- */
+
+static int flush(struct generating *g)
+{
+    int status = pythia_otlp_writer_flush(g->writer, &g->piece);
+    if (status != PYTHIA_OK || g->piece.size < PIECE_BYTES)
+        return status;
+    status = pythia__output_add(&g->output, pythia_buf_text(&g->piece));
+    pythia_buf_clear(&g->piece);
+    return status;
+}
+
+static int take_span(void *context, const struct pythia_trace_id *trace,
+                     const struct pythia_span *span)
+{
+    struct generating *g = context;
+    int status = pythia_otlp_writer_add(g->writer, trace, span);
+    return status == PYTHIA_OK && pythia_otlp_writer_spans(g->writer) >= BATCH_MOST ? flush(g)
+                                                                                    : status;
+}
+
+static int write_requests(struct generating *g)
+{
+    struct pythia_workflow_view view = {.open = g->open, .known_only = g->s->known};
+    int status = PYTHIA_OK;
+    for (uint64_t i = 0; status == PYTHIA_OK && i < (uint64_t)g->s->requests; i++) {
+        status = pythia_workflow_request(g->workflow, i, &view, take_span, g);
+        if (status == PYTHIA_OK && pythia_otlp_writer_spans(g->writer) >= BATCH_SPANS)
+            status = flush(g);
+    }
+    if (status == PYTHIA_OK)
+        status = pythia_otlp_writer_flush(g->writer, &g->piece);
+    return status == PYTHIA_OK ? pythia__output_add(&g->output, pythia_buf_text(&g->piece))
+                               : status;
+}
+
+static int write_all(struct generating *g)
+{
+    int status = pythia__output_begin(&g->output, g->s->output);
+    if (status == PYTHIA_OK)
+        status = write_requests(g);
+    int ended = pythia__output_end(&g->output, status == PYTHIA_OK);
+    status = status == PYTHIA_OK ? ended : status;
+    if (status != PYTHIA_OK || !g->s->truth)
+        return status;
+    pythia_buf_clear(&g->piece);
+    status = pythia__truth_of(g->workflow, &g->options, g->vocabulary, (uint64_t)g->s->requests,
+                              &g->piece);
+    return status == PYTHIA_OK ? pythia__write_output(g->s->truth, pythia_buf_text(&g->piece))
+                               : status;
+}
+
+static int generate(struct generating *g)
+{
+    struct pythia_error why = {0};
+    int status = read_settings(g);
+    if (status == PYTHIA_OK)
+        status = pythia_vocabulary_create(&g->vocabulary);
+    if (status == PYTHIA_OK)
+        status = pythia_workflow_create(g->vocabulary, &g->options, &g->workflow, &why);
+    if (why.status != PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_ERROR, "--causes: %s (pythia generate --help lists the options)",
+                   why.sentence);
+    if (status == PYTHIA_OK)
+        status = read_open(g);
+    if (status == PYTHIA_OK)
+        status = pythia_otlp_writer_create(
+            g->vocabulary, g->s->format ? PYTHIA_OTLP_PROTO : PYTHIA_OTLP_JSON, &g->writer);
+    return status == PYTHIA_OK ? write_all(g) : status;
+}
+
+static int run(const void *settings, char *const *operands, int count)
+{
+    (void)operands;
+    (void)count;
+    struct generating g = {.s = settings};
+    int status = generate(&g);
+    pythia_otlp_writer_destroy(g.writer);
+    pythia_workflow_destroy(g.workflow);
+    pythia_vocabulary_destroy(g.vocabulary);
+    pythia_free(g.open);
+    pythia_buf_free(&g.piece);
+    return status == PYTHIA_OK       ? PYTHIA__EXIT_DONE
+           : status == PYTHIA_EUSAGE ? PYTHIA__EXIT_USAGE
+           : status == PYTHIA_ENOMEM ? pythia__fail(status)
+                                     : PYTHIA__EXIT_FAILED;
+}
+
+const struct pythia__command pythia__cmd_generate = {
+    .name = "generate",
+    .operands = "",
+    .summary = "Make requests whose cause of variance is known",
+    .description =
+        "Writes traces of a seeded workflow: one type of request, with a calling context tree, a "
+        "time for each node, and causes that make requests differ, planted on random nodes on "
+        "which the duration depends. With --truth it also says what a diagnosis should find.\n\n"
+        "Causes (--causes), each with its parameter and the default of that: sleep:0.3, in that "
+        "share of requests a node takes longer by the strength; exponential:1 and uniform:1, the "
+        "same, of random size with the strength as its mean; contention:0.6, a lock of that "
+        "utilisation, with the key queue_length; host, one host of a service is slow; "
+        "compensating:1, one node takes longer by what another, or that part of it, takes less; "
+        "numeric, time that grows with the key item_count; categorical:0.2, time that one value of "
+        "the key plan takes, which that share of requests has; shift:0.5, time at one node or at "
+        "another, by the key cache. contention::0.5 is a lock of strength 0.5.\n\n"
+        "A mean duration is that of a request without causes. A cause is on the first call of its "
+        "node in a request. --spikes and --tick disturb a diagnosis: rare huge values, and clocks "
+        "that count in steps. Times, ids and key-values of a span are the same whatever --open and "
+        "--known leave out.",
+    .examples =
+        "# A slow path in 5 % of the requests: what is it?\n"
+        "pythia generate --causes sleep:0.05 --truth truth.json | pythia replay -\n"
+        "# A lock and a bad host in a system like OpenStack, with forks and asynchronous work\n"
+        "pythia generate --shape openstack --causes contention,host --forks 0.3 --async 0.5 "
+        "--output requests.jsonl\n"
+        "# A search space that knows 90 % of a workflow\n"
+        "pythia generate --unknown 0.1 --known | pythia space build --output space.json -\n",
+    .options = options,
+    .read_offset = PYTHIA__READS_NOTHING,
+    .settings_size = sizeof(struct settings),
+    .operands_min = 0,
+    .operands_max = 0,
+    .run = run,
+};

@@ -27,26 +27,26 @@ enum pythia_workflow_shape {
 
 /* What makes requests differ. Where nothing else is said `size` is added where the node begins, on
  * its first call in a request: `strength` times the mean duration of a request. */
-enum pythia_cause_kind {
-    PYTHIA_CAUSE_SLEEP,        /* size, in the share `parameter` of requests (.3) */
-    PYTHIA_CAUSE_EXPONENTIAL,  /* exponential of mean size, in that share (1) */
-    PYTHIA_CAUSE_UNIFORM,      /* 0 to 2 size, in that share (1) */
-    PYTHIA_CAUSE_CONTENTION,   /* a lock of utilisation `parameter` (.6): the wait, of mean size, goes
+enum pythia_planted_kind {
+    PYTHIA_PLANTED_SLEEP,        /* size, in the share `parameter` of requests (.3) */
+    PYTHIA_PLANTED_EXPONENTIAL,  /* exponential of mean size, in that share (1) */
+    PYTHIA_PLANTED_UNIFORM,      /* 0 to 2 size, in that share (1) */
+    PYTHIA_PLANTED_CONTENTION,   /* a lock of utilisation `parameter` (.6): the wait, of mean size, goes
                                   with the key queue_length of the node's spans; 70 % of it is at the
                                   node, 20 % and 10 % at two others */
-    PYTHIA_CAUSE_HOST,         /* size, on one of the hosts of the node's service */
-    PYTHIA_CAUSE_COMPENSATING, /* what the node takes longer, 0 to 2 size, another is faster by, or
+    PYTHIA_PLANTED_HOST,         /* size, on one of the hosts of the node's service */
+    PYTHIA_PLANTED_COMPENSATING, /* what the node takes longer, 0 to 2 size, another is faster by, or
                                   by the part `parameter` of it (1): the total stays, or nearly */
-    PYTHIA_CAUSE_NUMERIC,      /* 0 to 2 size, growing with the key item_count */
-    PYTHIA_CAUSE_CATEGORICAL,  /* size, for one of the 5 values of the key plan, which the share
+    PYTHIA_PLANTED_NUMERIC,      /* 0 to 2 size, growing with the key item_count */
+    PYTHIA_PLANTED_CATEGORICAL,  /* size, for one of the 5 values of the key plan, which the share
                                   `parameter` of requests has (.2) */
-    PYTHIA_CAUSE_SHIFT,        /* size, at the node for one value of the key cache (share `parameter`,
+    PYTHIA_PLANTED_SHIFT,        /* size, at the node for one value of the key cache (share `parameter`,
                                   .5), at another node for the other: the total stays */
-    PYTHIA_CAUSES
+    PYTHIA_PLANTED_KINDS
 };
 
 /* "sleep", and what its parameter is; NULL for what is no kind. */
-const char *pythia_cause_name(enum pythia_cause_kind kind);
+const char *pythia_planted_name(enum pythia_planted_kind kind);
 
 enum pythia_workflow_drift {
     PYTHIA_DRIFT_NONE,
@@ -54,8 +54,8 @@ enum pythia_workflow_drift {
     PYTHIA_DRIFT_MOVE, /* causes go to other nodes every `drift_requests` */
 };
 
-struct pythia_cause {
-    enum pythia_cause_kind kind;
+struct pythia_workflow_cause {
+    enum pythia_planted_kind kind;
     double parameter; /* 0: the one in brackets above */
     double strength;  /* times the mean duration, up to 100 */
     uint32_t node;    /* where; 0: on a random one, on which the duration depends */
@@ -92,7 +92,7 @@ struct pythia_workflow_options {
     enum pythia_workflow_drift drift;
     uint64_t drift_requests; /* at least 1 with a drift */
     size_t cause_count;      /* 0: nothing makes requests differ but noise */
-    struct pythia_cause causes[PYTHIA_WORKFLOW_CAUSES];
+    struct pythia_workflow_cause causes[PYTHIA_WORKFLOW_CAUSES];
 };
 
 /* Sensible values: 500 nodes of a bushy tree, 1 s, 4 hosts, spread 1, noise .05, 8 distractors, and
@@ -158,7 +158,7 @@ double pythia_workflow_time_ns(const struct pythia_workflow *w, uint32_t node);
 
 /* A cause as it is planted. */
 struct pythia_planted {
-    enum pythia_cause_kind kind;
+    enum pythia_planted_kind kind;
     double parameter, strength, size_ns; /* size_ns: as it is in that request (drift) */
     uint32_t node;                       /* where its time is */
     uint32_t others[2], other_count;     /* further nodes with some of it */
