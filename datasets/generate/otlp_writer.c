@@ -74,8 +74,7 @@ static struct group *group_of(struct pythia_otlp_writer *o, uint32_t resource)
         uint32_t *moved = pythia_realloc(o->group_of, capacity, sizeof(*moved));
         if (!moved)
             return NULL;
-        memset(moved + o->resource_capacity, 0,
-               (capacity - o->resource_capacity) * sizeof(*moved));
+        memset(moved + o->resource_capacity, 0, (capacity - o->resource_capacity) * sizeof(*moved));
         o->group_of = moved;
         o->resource_capacity = capacity;
     }
@@ -131,7 +130,9 @@ static void json_value(struct pythia_buf *to, const struct pythia_attribute *a)
             pythia_buf_printf(to, "{\"doubleValue\":%.17g}", a->real);
         else
             pythia_buf_printf(to, "{\"doubleValue\":\"%s\"}",
-                              isnan(a->real) ? "NaN" : a->real > 0 ? "Infinity" : "-Infinity");
+                              isnan(a->real) ? "NaN"
+                              : a->real > 0  ? "Infinity"
+                                             : "-Infinity");
         break;
     }
 }
@@ -319,7 +320,7 @@ static void put_batch(struct pythia_otlp_writer *o, struct pythia_buf *to)
 static int status_of(const struct pythia_otlp_writer *o, const struct pythia_buf *to)
 {
     return to->failed || o->message.failed || o->inner.failed || o->value.failed ? PYTHIA_ENOMEM
-                                                                                  : PYTHIA_OK;
+                                                                                 : PYTHIA_OK;
 }
 
 int pythia_otlp_writer_add(struct pythia_otlp_writer *o, const struct pythia_trace_id *trace,

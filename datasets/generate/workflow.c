@@ -63,7 +63,7 @@ static int check_ranges(const struct pythia_workflow_options *o, struct pythia_e
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (!(rows[i].value >= rows[i].low && rows[i].value <= rows[i].high))
             return pythia_error_set(e, PYTHIA_EUSAGE,
-                                    "%s of a workflow is a number from %g to %g, not %g",
+                                    "%s of a workflow is a number from %.10g to %.10g, not %.10g",
                                     rows[i].name, rows[i].low, rows[i].high, rows[i].value);
     return PYTHIA_OK;
 }
@@ -110,7 +110,7 @@ struct making {
     uint32_t *sizes, *place_of, *free, *free_async; /* by sapling */
     size_t *order;                                  /* of nodes, for choosing some of them */
     double *spent, *starts, *lasts;                 /* by node: of the schedule */
-    uint32_t *longest;                              /* of a parallel node: the child that ends last */
+    uint32_t *longest; /* of a parallel node: the child that ends last */
 };
 
 static uint32_t count_of(const struct making *m)
@@ -151,8 +151,8 @@ static void choose_async(struct making *m)
     const struct pythia_workflow_options *o = &m->w->options;
     uint32_t eligible = 0, largest = o->nodes / 4 > 1 ? o->nodes / 4 : 1;
     for (uint32_t i = 1; i < o->nodes; i++)
-        if (m->sizes[i] <= largest && (o->shape != PYTHIA_WORKFLOW_OPENSTACK ||
-                                       m->saplings[i].role == PYTHIA__ENTRY))
+        if (m->sizes[i] <= largest &&
+            (o->shape != PYTHIA_WORKFLOW_OPENSTACK || m->saplings[i].role == PYTHIA__ENTRY))
             m->order[eligible++] = i;
     uint32_t wanted = wanted_of(o->async, eligible);
     choose(m, eligible, wanted);

@@ -25,7 +25,8 @@ enum {
 struct pythia__node {
     uint32_t parent, behind;
     uint32_t tracepoint;
-    uint32_t gaps; /* its own time is spent in so many equal pieces: before each child and at the end */
+    uint32_t
+        gaps; /* its own time is spent in so many equal pieces: before each child and at the end */
     double own_ns; /* of one call */
     uint16_t service;
     uint8_t role, flags, repeat; /* repeat: calls each time it is called, at the least 1 */
@@ -35,7 +36,7 @@ struct pythia__node {
 struct pythia__sapling {
     uint32_t parent;
     uint32_t name; /* number within the role and service; the same number is the same trace point */
-    uint32_t target; /* of a hop: the service it calls */
+    uint32_t target;    /* of a hop: the service it calls */
     uint32_t functions; /* children of this role so far */
     uint16_t service;
     uint8_t role, repeat;
@@ -62,13 +63,13 @@ struct pythia__places {
 
 /* A span that is being called. */
 struct pythia__frame {
-    uint64_t id;        /* 0: not seen */
-    uint64_t above;     /* id of the nearest span above that is seen; 0: none */
+    uint64_t id;    /* 0: not seen */
+    uint64_t above; /* id of the nearest span above that is seen; 0: none */
     uint64_t start_ns, cursor_ns;
     uint64_t fork_ns, join_ns; /* of parallel children: their begin, and their latest end */
-    uint64_t end_ns;    /* once it is known; 0 before */
+    uint64_t end_ns;           /* once it is known; 0 before */
     uint64_t gap_ns;
-    uint32_t node, next; /* the child that is called next; behind the node: none is left */
+    uint32_t node, next;     /* the child that is called next; behind the node: none is left */
     uint32_t again, failing; /* how often the child still is called; of these, before it succeeds */
     const struct pythia__extra *extra;
     bool error;
@@ -83,7 +84,7 @@ struct pythia_workflow {
     struct pythia__node *nodes;
     uint32_t *critical; /* nodes on which the duration depends, without the root */
     uint32_t critical_count;
-    uint32_t *resources; /* [services * hosts] */
+    uint32_t *resources;                   /* [services * hosts] */
     double noise[PYTHIA__NOISE_STEPS + 1]; /* quantiles of a call's factor */
     double call_ns;                        /* mean of a call */
     uint32_t *distractors;                 /* numbers of strings */

@@ -125,19 +125,20 @@ static int give(struct walk *k, const struct pythia__frame *f)
     enum pythia_span_kind kind = kind_of(node);
     uint64_t tick = w->options.tick_ns > 1 ? w->options.tick_ns : 1;
     uint64_t start_ns = f->start_ns - f->start_ns % tick, end_ns = f->end_ns - f->end_ns % tick;
-    struct pythia_span span = {.id = f->id,
-                               .parent = f->above,
-                               .start_ns = start_ns,
-                               .duration_ns = (int64_t)(end_ns - start_ns),
-                               .tracepoint = node->tracepoint,
-                               .resource = w->resources[(size_t)node->service * w->options.hosts +
-                                                        w->serving[node->service]],
-                               .kind = kind,
-                               .relation = relation_of(kind),
-                               .part = PYTHIA_PART_WHOLE,
-                               .error = f->error,
-                               .many_roots = f->above == 0 && f->node > 0,
-                               .attributes = attributes_of(k, f)};
+    struct pythia_span span = {
+        .id = f->id,
+        .parent = f->above,
+        .start_ns = start_ns,
+        .duration_ns = (int64_t)(end_ns - start_ns),
+        .tracepoint = node->tracepoint,
+        .resource =
+            w->resources[(size_t)node->service * w->options.hosts + w->serving[node->service]],
+        .kind = kind,
+        .relation = relation_of(kind),
+        .part = PYTHIA_PART_WHOLE,
+        .error = f->error,
+        .many_roots = f->above == 0 && f->node > 0,
+        .attributes = attributes_of(k, f)};
     if (w->attributes.failed)
         return PYTHIA_ENOMEM;
     return k->emit(k->context, &k->trace, &span);

@@ -170,7 +170,8 @@ static void grow_openstack(const struct pythia_workflow_options *o, struct pythi
             expand(&g, next++);
             continue;
         }
-        uint32_t node = (uint32_t)pythia_random_below(random, g.count); /* all branches have ended */
+        uint32_t node =
+            (uint32_t)pythia_random_below(random, g.count); /* all branches have ended */
         if (all[node].role == PYTHIA__FUNCTION || all[node].role == PYTHIA__ENTRY)
             add_functions(&g, node, 1);
     }

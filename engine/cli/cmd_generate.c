@@ -75,14 +75,16 @@ static const struct pythia_option options[] = {
     PYTHIA_INTEGER("distractors", 0, "N", "8", 0, 1000, OF(distractors),
                    "Keys of requests that mean nothing"),
     PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OF(seed), "The same seed, the same bytes"),
-    PYTHIA_TEXT_OPTION("open", 0, "FILE", OF(open),
-                       "Write only spans of the trace points in FILE: one id or pattern (* ?) a line"),
+    PYTHIA_TEXT_OPTION(
+        "open", 0, "FILE", OF(open),
+        "Write only spans of the trace points in FILE: one id or pattern (* ?) a line"),
     PYTHIA_CHOICE("format", 'f', "otlp-json|otlp-proto", "otlp-json", OF(format),
                   "otlp-json (a batch of spans a line) or otlp-proto (one TracesData)"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", OF(output),
                        "File to write to (default standard output)"),
-    PYTHIA_TEXT_OPTION("truth", 't', "FILE", OF(truth),
-                       "Write what is true of the requests, as JSON: causes, their places, their keys"),
+    PYTHIA_TEXT_OPTION(
+        "truth", 't', "FILE", OF(truth),
+        "Write what is true of the requests, as JSON: causes, their places, their keys"),
     {0},
 };
 
@@ -126,7 +128,8 @@ static bool read_number(const char **at, double *out)
 }
 
 /* KIND[:PARAMETER[:STRENGTH]] of `size` characters. */
-static int read_cause(const char *text, size_t size, double strength, struct pythia_workflow_cause *out)
+static int read_cause(const char *text, size_t size, double strength,
+                      struct pythia_workflow_cause *out)
 {
     size_t name = strcspn(text, ":,");
     *out = (struct pythia_workflow_cause){.kind = PYTHIA_PLANTED_KINDS, .strength = strength};
@@ -229,8 +232,7 @@ static int read_open(struct generating *g)
         found += g->open[i] = pythia_open_points_has(open, i);
     if (status == PYTHIA_OK && found == 0)
         pythia_log(PYTHIA_LOG_WARNING,
-                   "%s: names no trace point of this workflow, so no span is written",
-                   g->s->open);
+                   "%s: names no trace point of this workflow, so no span is written", g->s->open);
     pythia_open_points_destroy(open);
     pythia_buf_free(&text);
     return status;

@@ -32,8 +32,8 @@ static json_t *json_of(struct pythia_text text)
 
 static json_t *point(const struct truth *t, uint32_t node)
 {
-    return json_of(pythia_vocabulary_tracepoint_id(t->vocabulary,
-                                                   pythia_workflow_tracepoint(t->w, node)));
+    return json_of(
+        pythia_vocabulary_tracepoint_id(t->vocabulary, pythia_workflow_tracepoint(t->w, node)));
 }
 
 /* The trace points from the root to a node; NULL when out of memory. */
@@ -81,12 +81,12 @@ static json_t *cause(const struct truth *t, size_t which, uint64_t first, uint64
     bool on_span = p.key && p.key_node != PYTHIA_NONE;
     return json_pack(
         "{s:s, s:o, s:f, s:f, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "kind",
-        pythia_planted_name(p.kind), "parameter", p.parameter > 0 ? json_real(p.parameter) : json_null(),
-        "strength", p.strength, "size_ns", size_ns, "first_request", (json_int_t)first,
-        "last_request", (json_int_t)last, "trace_point", point(t, p.node), "context",
-        context(t, p.node), "known", p.known, "others", others(t, &p), "key",
-        string_or_null(t, p.key), "key_trace_point", on_span ? point(t, p.key_node) : json_null(),
-        "slow_value", string_or_null(t, p.key_value));
+        pythia_planted_name(p.kind), "parameter",
+        p.parameter > 0 ? json_real(p.parameter) : json_null(), "strength", p.strength, "size_ns",
+        size_ns, "first_request", (json_int_t)first, "last_request", (json_int_t)last,
+        "trace_point", point(t, p.node), "context", context(t, p.node), "known", p.known, "others",
+        others(t, &p), "key", string_or_null(t, p.key), "key_trace_point",
+        on_span ? point(t, p.key_node) : json_null(), "slow_value", string_or_null(t, p.key_value));
 }
 
 static json_t *causes(const struct truth *t, uint64_t requests)

@@ -28,19 +28,19 @@ enum pythia_workflow_shape {
 /* What makes requests differ. Where nothing else is said `size` is added where the node begins, on
  * its first call in a request: `strength` times the mean duration of a request. */
 enum pythia_planted_kind {
-    PYTHIA_PLANTED_SLEEP,        /* size, in the share `parameter` of requests (.3) */
-    PYTHIA_PLANTED_EXPONENTIAL,  /* exponential of mean size, in that share (1) */
-    PYTHIA_PLANTED_UNIFORM,      /* 0 to 2 size, in that share (1) */
-    PYTHIA_PLANTED_CONTENTION,   /* a lock of utilisation `parameter` (.6): the wait, of mean size, goes
+    PYTHIA_PLANTED_SLEEP,       /* size, in the share `parameter` of requests (.3) */
+    PYTHIA_PLANTED_EXPONENTIAL, /* exponential of mean size, in that share (1) */
+    PYTHIA_PLANTED_UNIFORM,     /* 0 to 2 size, in that share (1) */
+    PYTHIA_PLANTED_CONTENTION, /* a lock of utilisation `parameter` (.6): the wait, of mean size, goes
                                   with the key queue_length of the node's spans; 70 % of it is at the
                                   node, 20 % and 10 % at two others */
-    PYTHIA_PLANTED_HOST,         /* size, on one of the hosts of the node's service */
+    PYTHIA_PLANTED_HOST,       /* size, on one of the hosts of the node's service */
     PYTHIA_PLANTED_COMPENSATING, /* what the node takes longer, 0 to 2 size, another is faster by, or
                                   by the part `parameter` of it (1): the total stays, or nearly */
     PYTHIA_PLANTED_NUMERIC,      /* 0 to 2 size, growing with the key item_count */
     PYTHIA_PLANTED_CATEGORICAL,  /* size, for one of the 5 values of the key plan, which the share
                                   `parameter` of requests has (.2) */
-    PYTHIA_PLANTED_SHIFT,        /* size, at the node for one value of the key cache (share `parameter`,
+    PYTHIA_PLANTED_SHIFT, /* size, at the node for one value of the key cache (share `parameter`,
                                   .5), at another node for the other: the total stays */
     PYTHIA_PLANTED_KINDS
 };
@@ -80,14 +80,14 @@ struct pythia_workflow_options {
     double forks;       /* share of the nodes with several children that call them all at once */
     double async;       /* share of nodes (OPENSTACK: entry points) with at most a quarter of all
                            below them that begin when their parent ends, and outlive it */
-    double retries;     /* share of small subtrees of which a call fails, at most twice running, with
+    double retries;    /* share of small subtrees of which a call fails, at most twice running, with
                            probability .05, and is made again */
-    double loops;       /* share of small subtrees that run 1 to 5 times */
-    double unknown;     /* share of nodes that a search space does not know: whole subtrees */
-    double spikes;      /* probability of each call to take very much longer: .002 to .004, say */
-    double spike_size;  /* least size of a spike, in mean times of a call: they are Pareto(1.5)
+    double loops;      /* share of small subtrees that run 1 to 5 times */
+    double unknown;    /* share of nodes that a search space does not know: whole subtrees */
+    double spikes;     /* probability of each call to take very much longer: .002 to .004, say */
+    double spike_size; /* least size of a spike, in mean times of a call: they are Pareto(1.5)
                            distributed, up to 100 times the mean duration */
-    uint64_t tick_ns;   /* clocks count in steps of this; 0: of 1 ns */
+    uint64_t tick_ns;  /* clocks count in steps of this; 0: of 1 ns */
     uint32_t distractors; /* keys of the root that mean nothing: up to 1000 */
     enum pythia_workflow_drift drift;
     uint64_t drift_requests; /* at least 1 with a drift */
@@ -163,8 +163,8 @@ struct pythia_planted {
     uint32_t node;                       /* where its time is */
     uint32_t others[2], other_count;     /* further nodes with some of it */
     bool known;                          /* a search space knows `node` */
-    uint32_t key;     /* number of the string that names the key that goes with it; 0: none */
-    uint32_t key_node; /* on whose spans it is; PYTHIA_NONE: on the resource */
+    uint32_t key;       /* number of the string that names the key that goes with it; 0: none */
+    uint32_t key_node;  /* on whose spans it is; PYTHIA_NONE: on the resource */
     uint32_t key_value; /* of HOST and CATEGORICAL: number of the slow value's string; else 0 */
 };
 
