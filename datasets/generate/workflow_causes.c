@@ -116,7 +116,7 @@ static void find_places(const struct pythia_workflow *w, uint64_t epoch, struct 
 
 static uint32_t bad_host(const struct pythia_workflow *w, size_t which, uint32_t service)
 {
-    return (uint32_t)(pythia_hash_mix(w->options.seed ^ 0x686F7374, service * 8 + which) %
+    return (uint32_t)(pythia_hash_mix(w->options.seed ^ 0x686F7374, (uint64_t)service * 8 + which) %
                       w->options.hosts);
 }
 
@@ -246,7 +246,7 @@ static void draw_contention(struct drawing *d, size_t which, double size_ns)
     double first = lock_parts[0];
     for (uint32_t i = count; i < PYTHIA__PLACES; i++)
         first += lock_parts[i];
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < PYTHIA__PLACES && i < count; i++) {
         double served = 0.8 + 0.4 * pythia_random_unit(d->random);
         add_time(d, d->places->nodes[which][i], (i ? lock_parts[i] : first) * wait_ns * served,
                  i ? 0 : d->w->cause_keys[which], (int64_t)queue);

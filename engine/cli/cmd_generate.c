@@ -138,6 +138,8 @@ static int read_cause(const char *text, size_t size, double strength,
         if (strlen(known) == name && memcmp(known, text, name) == 0)
             out->kind = (enum pythia_planted_kind)i;
     }
+    if (out->kind == PYTHIA_PLANTED_KINDS && size == 4 && memcmp(text, "none", size) == 0)
+        return wrong_cause(text, size, "stands for no cause, and so by itself");
     if (out->kind == PYTHIA_PLANTED_KINDS)
         return wrong_cause(text, size, "there is no such kind of cause");
     const char *at = text + name, *end = text + size;
@@ -151,7 +153,7 @@ static int read_cause(const char *text, size_t size, double strength,
         if (i == 0 && *numbers[i] == 0)
             return wrong_cause(text, size, "the parameter has to be above 0");
     }
-    return at == end ? PYTHIA_OK : wrong_cause(text, size, "there is more than two numbers");
+    return at == end ? PYTHIA_OK : wrong_cause(text, size, "there are more than two numbers");
 }
 
 static int read_causes(struct generating *g)

@@ -292,7 +292,7 @@ static void long_texts_have_long_lengths(void **state)
     assert_int_equal(add(&s, 1, 0, "root"), PYTHIA_OK);
     assert_int_equal(pythia_otlp_writer_flush(s.writer, &s.out), PYTHIA_OK);
     walk((const unsigned char *)s.out.bytes, s.out.size, TRACES, &read);
-    char *found = strstr(read.bytes, "9:{1:t 2:{1:xxx");
+    const char *found = strstr(pythia_buf_text(&read).bytes, "9:{1:t 2:{1:xxx");
     assert_non_null(found);
     assert_int_equal(strspn(strchr(found, 'x'), "x"), 20000);
     pythia_buf_free(&read);

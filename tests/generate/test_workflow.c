@@ -506,7 +506,7 @@ static void children_of_a_fork_begin_together(void **state)
     r.options.forks = 1;
     run_make(&r);
     run_request(&r, 0, NULL);
-    uint64_t starts[200], ends[200];
+    uint64_t starts[200] = {0}, ends[200] = {0};
     for (size_t i = 0; i < r.count; i++) {
         starts[r.node_of[r.spans[i].tracepoint]] = r.spans[i].start_ns;
         ends[r.node_of[r.spans[i].tracepoint]] = end_of(&r.spans[i]);

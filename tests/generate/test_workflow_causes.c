@@ -1,6 +1,6 @@
 /* Shares, moments and keys of planted causes against formulas. With n nodes of own time m and noise
- * c one after the other, the duration T of a request has the variance c^2 sum(m^2) + Var(cause), and
- * the share of a node is Cov(time of the node, T) / Var(T). */
+ * c one after the other, the duration T of a request has the variance c^2 sum(m^2) + Var(cause),
+ * and the share of a node is Cov(time of the node, T) / Var(T). */
 #include "workflow_run.h"
 
 enum { NODES = 40, REQUESTS = 6000 };
@@ -139,9 +139,9 @@ static void without_a_cause_there_is_nothing_but_noise(void **state)
     sample_end(&m);
 }
 
-/* The wait is W = Q unit: 70, 20 and 10 % of it are at three nodes, each times a factor uniform from
- * .8 to 1.2, of mean 1 and variance .16 / 12. Of a geometric Q of utilisation u the mean is u / (1 -
- * u) and the variance u / (1 - u)^2. */
+/* The wait is W = Q unit: 70, 20 and 10 % of it are at three nodes, each times a factor uniform
+ * from .8 to 1.2, of mean 1 and variance .16 / 12. Of a geometric Q of utilisation u the mean is
+ * u / (1 - u) and the variance u / (1 - u)^2. */
 static void contention_is_shared_by_edges_that_go_together(void **state)
 {
     static const double parts[] = {0.7, 0.2, 0.1};
@@ -174,7 +174,7 @@ static double variance_of(const struct sample *m, uint32_t node, bool duration)
     return squares;
 }
 
-/* What the node takes longer, 2 u SIZE with u from 0 to 1, the other takes less, or a part of it. */
+/* What the node takes longer, 2 u SIZE with u from 0 to 1, the other takes less, or part of it. */
 static void compensating_waits_leave_the_total_as_it_is(void **state)
 {
     static const double compensated[] = {1, 0.9};

@@ -28,24 +28,32 @@ enum pythia_workflow_shape {
 /* What makes requests differ. Where nothing else is said `size` is added where the node begins, on
  * its first call in a request: `strength` times the mean duration of a request. */
 enum pythia_planted_kind {
-    PYTHIA_PLANTED_SLEEP,       /* size, in the share `parameter` of requests (.3) */
-    PYTHIA_PLANTED_EXPONENTIAL, /* exponential of mean size, in that share (1) */
-    PYTHIA_PLANTED_UNIFORM,     /* 0 to 2 size, in that share (1) */
-    PYTHIA_PLANTED_CONTENTION, /* a lock of utilisation `parameter` (.6): the wait, of mean size, goes
-                                  with the key queue_length of the node's spans; 70 % of it is at the
-                                  node, 20 % and 10 % at two others */
-    PYTHIA_PLANTED_HOST,       /* size, on one of the hosts of the node's service */
-    PYTHIA_PLANTED_COMPENSATING, /* what the node takes longer, 0 to 2 size, another is faster by, or
-                                  by the part `parameter` of it (1): the total stays, or nearly */
-    PYTHIA_PLANTED_NUMERIC,      /* 0 to 2 size, growing with the key item_count */
-    PYTHIA_PLANTED_CATEGORICAL,  /* size, for one of the 5 values of the key plan, which the share
-                                  `parameter` of requests has (.2) */
-    PYTHIA_PLANTED_SHIFT, /* size, at the node for one value of the key cache (share `parameter`,
-                                  .5), at another node for the other: the total stays */
+    /* size, in the share `parameter` of requests (.3) */
+    PYTHIA_PLANTED_SLEEP,
+    /* exponential of mean size, in that share (1) */
+    PYTHIA_PLANTED_EXPONENTIAL,
+    /* 0 to 2 size, in that share (1) */
+    PYTHIA_PLANTED_UNIFORM,
+    /* a lock of utilisation `parameter` (.6): the wait, of mean size, goes with the key
+     * queue_length of the node's spans; 70 % of it is at the node, 20 % and 10 % at two others */
+    PYTHIA_PLANTED_CONTENTION,
+    /* size, on one of the hosts of the node's service */
+    PYTHIA_PLANTED_HOST,
+    /* what the node takes longer, 0 to 2 size, another takes less, or the part `parameter` of it
+     * (1): the total stays, or nearly; on average both take size longer */
+    PYTHIA_PLANTED_COMPENSATING,
+    /* 0 to 2 size, growing with the key item_count */
+    PYTHIA_PLANTED_NUMERIC,
+    /* size, for one of the 5 values of the key plan, which the share `parameter` of requests has
+     * (.2) */
+    PYTHIA_PLANTED_CATEGORICAL,
+    /* size, at the node for one value of the key cache (in the share `parameter` of requests, .5),
+     * at another node for the other: the total stays */
+    PYTHIA_PLANTED_SHIFT,
     PYTHIA_PLANTED_KINDS
 };
 
-/* "sleep", and what its parameter is; NULL for what is no kind. */
+/* "sleep", …; NULL for what is no kind. */
 const char *pythia_planted_name(enum pythia_planted_kind kind);
 
 enum pythia_workflow_drift {
@@ -118,10 +126,10 @@ struct pythia_workflow_view {
 
 /* Give each span of request `number` that is seen (`view` NULL: all) to `emit`; a span comes after
  * those below it. What hangs on a span that is not seen hangs on the nearest one above that is, and
- * is a root if there is none. Ids, times and key-values of a span are the same whatever is open. The
- * span is borrowed for the call. Returns PYTHIA_OK, PYTHIA_ENOMEM, or what `emit` returned if that
- * is not 0: then no more come. O(calls of the request), seen or not, some 10 ns each; nothing is
- * allocated for a span. */
+ * is a root if there is none. Ids, times and key-values of a span are the same whatever is open.
+ * The span is borrowed for the call. Returns PYTHIA_OK, PYTHIA_ENOMEM, or what `emit` returned if
+ * that is not 0: then no more come. O(calls of the request), seen or not, some 10 to 20 ns each;
+ * nothing is allocated for a span. */
 int pythia_workflow_request(struct pythia_workflow *w, uint64_t number,
                             const struct pythia_workflow_view *view,
                             int (*emit)(void *context, const struct pythia_trace_id *trace,
@@ -142,8 +150,8 @@ struct pythia_workflow_facts {
 };
 struct pythia_workflow_facts pythia_workflow_facts(const struct pythia_workflow *w);
 
-/* Of a node: 0 is the root, each comes before those below it, and the subtree of a node is the nodes
- * from it up to, but without, the one `behind` it. */
+/* Of a node: 0 is the root, each comes before those below it, and the subtree of a node is the
+ * nodes from it up to, but without, the one `behind` it. */
 uint32_t pythia_workflow_parent(const struct pythia_workflow *w, uint32_t node); /* PYTHIA_NONE */
 uint32_t pythia_workflow_behind(const struct pythia_workflow *w, uint32_t node);
 uint32_t pythia_workflow_tracepoint(const struct pythia_workflow *w, uint32_t node);
