@@ -43,8 +43,8 @@ static int check_ranges(const struct pythia_workflow_options *o, struct pythia_e
         {"nodes", o->nodes, 1, PYTHIA_WORKFLOW_NODES},
         {"services", o->services, 0, PYTHIA_WORKFLOW_HOSTS},
         {"hosts", o->hosts, 1, PYTHIA_WORKFLOW_HOSTS},
-        {"duration_ns", o->duration_ns, 1e3, 1e14},
-        {"interval_ns", o->interval_ns, 0, 1e14},
+        {"duration_ns", o->duration_ns, 1e3, 1e13},
+        {"interval_ns", o->interval_ns, 0, 1e13},
         {"spread", o->spread, 0, 3},
         {"noise", o->noise, 0, 0.5},
         {"load", o->load, 0, 1},
@@ -54,7 +54,7 @@ static int check_ranges(const struct pythia_workflow_options *o, struct pythia_e
         {"loops", o->loops, 0, 1},
         {"unknown", o->unknown, 0, 1},
         {"spikes", o->spikes, 0, 1},
-        {"spike_size", o->spike_size, 0, 1e6},
+        {"spike_size", o->spike_size, 0, 1000},
         {"tick_ns", (double)o->tick_ns, 0, 1e12},
         {"distractors", o->distractors, 0, 1000},
         {"drift", o->drift, 0, PYTHIA_DRIFT_MOVE},
@@ -385,12 +385,12 @@ static void count_facts(struct making *m)
     struct pythia_workflow *w = m->w;
     double time_ns = 0;
     w->facts.nodes = count_of(m);
-    for (uint32_t i = 0; i < count_of(m); i++) { /* spent: calls of a request; sizes: depth */
+    for (uint32_t i = 0; i < count_of(m); i++) { /* sizes: now the depth */
         const struct pythia__node *node = &w->nodes[i];
-        m->spent[i] = i ? m->spent[node->parent] * calls_of(node) : 1;
+        w->calls[i] = i ? w->calls[node->parent] * calls_of(node) : 1;
         m->sizes[i] = i ? m->sizes[node->parent] + 1 : 1;
-        w->facts.calls += m->spent[i];
-        time_ns += m->spent[i] * node->own_ns;
+        w->facts.calls += w->calls[i];
+        time_ns += w->calls[i] * node->own_ns;
         if (m->sizes[i] > w->facts.depth)
             w->facts.depth = m->sizes[i];
     }
@@ -455,6 +455,7 @@ static int create(struct pythia_workflow *w, struct pythia_error *e)
     size_t n = w->options.nodes, hosts = (size_t)w->facts.services * w->options.hosts;
     struct making m = {.w = w};
     w->nodes = pythia_calloc(n, sizeof(*w->nodes));
+    w->calls = pythia_calloc(n, sizeof(*w->calls));
     w->critical = pythia_calloc(n, sizeof(*w->critical));
     w->resources = pythia_calloc(hosts, sizeof(*w->resources));
     w->host_names = pythia_calloc(hosts, sizeof(*w->host_names));
@@ -470,7 +471,7 @@ static int create(struct pythia_workflow *w, struct pythia_error *e)
     m.spent = pythia_calloc(n, sizeof(*m.spent));
     m.starts = pythia_calloc(n, sizeof(*m.starts));
     m.lasts = pythia_calloc(n, sizeof(*m.lasts));
-    bool all = w->nodes && w->critical && w->resources && w->host_names && w->serving &&
+    bool all = w->nodes && w->calls && w->critical && w->resources && w->host_names && w->serving &&
                w->distractors && m.saplings && m.sizes && m.place_of && m.free && m.free_async &&
                m.longest && m.order && m.spent && m.starts && m.lasts;
     int status = all ? make(&m, e) : PYTHIA_ENOMEM;
@@ -518,6 +519,7 @@ void pythia_workflow_destroy(struct pythia_workflow *w)
     if (!w)
         return;
     pythia_free(w->nodes);
+    pythia_free(w->calls);
     pythia_free(w->critical);
     pythia_free(w->resources);
     pythia_free(w->host_names);
@@ -568,13 +570,10 @@ bool pythia_workflow_critical(const struct pythia_workflow *w, uint32_t node)
 
 double pythia_workflow_calls(const struct pythia_workflow *w, uint32_t node)
 {
-    double calls = 1;
-    for (; node > 0; node = w->nodes[node].parent)
-        calls *= calls_of(&w->nodes[node]);
-    return calls;
+    return w->calls[node];
 }
 
 double pythia_workflow_time_ns(const struct pythia_workflow *w, uint32_t node)
 {
-    return pythia_workflow_calls(w, node) * w->nodes[node].own_ns;
+    return w->calls[node] * w->nodes[node].own_ns;
 }

@@ -82,6 +82,7 @@ struct pythia_workflow {
     struct pythia_workflow_options options;
     struct pythia_workflow_facts facts;
     struct pythia__node *nodes;
+    double *calls;      /* by node: mean of a request */
     uint32_t *critical; /* nodes on which the duration depends, without the root */
     uint32_t critical_count;
     uint32_t *resources;                   /* [services * hosts] */

@@ -9,6 +9,7 @@
 #include "workflow_parts.h"
 
 #define EPOCH_NS      UINT64_C(1700000000000000000)
+#define ERA_NS        0x1p62 /* then the clock begins anew: a time has to fit into 64 bits */
 #define SPIKE_POWER   1.5
 #define SPIKE_LARGEST 100 /* mean durations */
 
@@ -284,5 +285,5 @@ int pythia_workflow_request(struct pythia_workflow *w, uint64_t number,
         k.load = exp(sigma * pythia_random_normal(&k.rare) - sigma * sigma / 2);
     k.extra = w->extras;
     k.spike = next_spike(&k, 0);
-    return walk(&k, EPOCH_NS + (uint64_t)((double)number * w->options.interval_ns));
+    return walk(&k, EPOCH_NS + (uint64_t)fmod((double)number * w->options.interval_ns, ERA_NS));
 }

@@ -567,6 +567,31 @@ static void spikes_are_as_frequent_and_as_large_as_said(void **state)
     run_end(&r);
 }
 
+/* Whatever the options, times fit into 63 bits. */
+static void no_time_is_out_of_range(void **state)
+{
+    static const uint64_t numbers[] = {0, 1, 460000, 461169, 1000000000000, UINT64_MAX};
+    struct run r;
+    run_begin(&r, PYTHIA_WORKFLOW_BUSHY, 20);
+    r.options.duration_ns = 1e13;
+    r.options.interval_ns = 1e13;
+    r.options.load = 1;
+    r.options.spikes = 1;
+    r.options.spike_size = 1000;
+    run_cause(&r, PYTHIA_PLANTED_EXPONENTIAL, 0, 100);
+    run_cause(&r, PYTHIA_PLANTED_CONTENTION, 0.95, 100);
+    run_make(&r);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        run_request(&r, numbers[i], NULL);
+        for (size_t k = 0; k < r.count; k++) {
+            assert_true(r.spans[k].start_ns >= 1700000000000000000);
+            assert_true(r.spans[k].duration_ns >= 0);
+            assert_true(end_of(&r.spans[k]) <= INT64_MAX);
+        }
+    }
+    run_end(&r);
+}
+
 /* ---- failures ---- */
 
 static int refuse(void *context, const struct pythia_trace_id *trace,
@@ -671,6 +696,7 @@ int main(void)
         cmocka_unit_test(children_of_a_fork_begin_together),
         cmocka_unit_test(clocks_count_in_steps),
         cmocka_unit_test(spikes_are_as_frequent_and_as_large_as_said),
+        cmocka_unit_test(no_time_is_out_of_range),
         cmocka_unit_test(a_taker_can_stop_a_request),
         cmocka_unit_test(each_failed_allocation_is_told),
         cmocka_unit_test(wrong_options_are_told),

@@ -80,8 +80,8 @@ struct pythia_workflow_options {
     uint32_t services; /* 0: 1, or 6 for the shape OPENSTACK */
     uint32_t hosts;    /* of each service; a request is served by one of them, in each service */
     uint64_t seed;
-    double duration_ns; /* mean of a request, without causes: 1e3 to 1e14 */
-    double interval_ns; /* between the begins of requests; 0: duration_ns */
+    double duration_ns; /* mean of a request, without causes: 1e3 to 1e13 */
+    double interval_ns; /* between their begins, up to 1e13; 0: duration_ns */
     double spread;      /* standard deviation of the logarithm of the time of nodes: 0 to 3 */
     double noise;       /* of each call: standard deviation over mean, 0 to .5 */
     double load;        /* the same, of a factor that all calls of a request have: 0 to 1 */
@@ -93,8 +93,8 @@ struct pythia_workflow_options {
     double loops;      /* share of small subtrees that run 1 to 5 times */
     double unknown;    /* share of nodes that a search space does not know: whole subtrees */
     double spikes;     /* probability of each call to take very much longer: .002 to .004, say */
-    double spike_size; /* least size of a spike, in mean times of a call: they are Pareto(1.5)
-                           distributed, up to 100 times the mean duration */
+    double spike_size; /* least size of a spike, in mean times of a call, up to 1000: they are
+                          Pareto(1.5) distributed, up to 100 times the mean duration */
     uint64_t tick_ns;  /* clocks count in steps of this; 0: of 1 ns */
     uint32_t distractors; /* keys of the root that mean nothing: up to 1000 */
     enum pythia_workflow_drift drift;
