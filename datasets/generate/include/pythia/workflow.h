@@ -12,14 +12,14 @@
 /* A seeded model of one request type whose cause of variance is known: a calling context tree,
  * whose nodes are calls in their context, with a time for each node, and causes planted on some of
  * them. It produces request 0, 1, 2, … as spans, each by itself and the same on every call, however
- * many trace points are open. The kinds of cause and disturbance are those that papers on finding
- * them inject: sleeps and locks (Ates and others, SoCC 2019; Toslali and others, SoCC 2021), slow
- * hosts and changed inputs (Sambasivan and others, NSDI 2011). One thread at a time: a request is
- * made in memory that the workflow keeps. */
+ * many trace points are open. Sleeps and locks are planted as by Toslali and others, "Automating
+ * Instrumentation Choices for Performance Problems in Distributed Applications with VAIF", SoCC
+ * 2021; the other causes are what a search that only knows these two would miss. One thread at a
+ * time: a request is made in memory that the workflow keeps. */
 struct pythia_workflow;
 
 enum pythia_workflow_shape {
-    PYTHIA_WORKFLOW_BUSHY,     /* a node calls up to 8 others; some ln(nodes) deep */
+    PYTHIA_WORKFLOW_BUSHY,     /* a node calls up to 8 others; some e ln(nodes) deep */
     PYTHIA_WORKFLOW_DEEP,      /* chains with short branches; a quarter of the nodes deep */
     PYTHIA_WORKFLOW_OPENSTACK, /* services that call each other, functions, database leaves that
                                   repeat; a trace point is in several contexts */
@@ -109,8 +109,8 @@ void pythia_workflow_options_default(struct pythia_workflow_options *o);
 
 /* Make one. `vocabulary` is borrowed; its trace points and resources are made now. Returns
  * PYTHIA_OK with *out owned, PYTHIA_EUSAGE for a value out of its range or causes that have no
- * place, with the sentence in `e`, or PYTHIA_ENOMEM. O(nodes), no recursion, 48 bytes a node and
- * its name. */
+ * place, with the sentence in `e`, or PYTHIA_ENOMEM. O(nodes), no recursion; it keeps some 50 bytes
+ * a node, 100 more for each node of the longest chain, and their names. */
 int pythia_workflow_create(struct pythia_vocabulary *vocabulary,
                            const struct pythia_workflow_options *options,
                            struct pythia_workflow **out, struct pythia_error *e);
