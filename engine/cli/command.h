@@ -45,6 +45,7 @@ extern const struct pythia__command pythia__cmd_space_show;
 extern const struct pythia__command pythia__cmd_tree;
 extern const struct pythia__command pythia__cmd_profile;
 extern const struct pythia__command pythia__cmd_export;
+extern const struct pythia__command pythia__cmd_generate;
 
 /* All commands, in the order of --help; *count of them. */
 const struct pythia__command *const *pythia__commands(size_t *count);

@@ -64,8 +64,8 @@ int pythia__help_command(const struct pythia__command *c)
 {
     struct pythia_option options[PYTHIA__OPTIONS_MAX];
     struct pythia_buf text = {0};
-    pythia_buf_printf(&text, "usage: pythia %s [OPTION...] %s\n\n%s.\n\n", c->name, c->operands,
-                      c->summary);
+    pythia_buf_printf(&text, "usage: pythia %s [OPTION...]%s%s\n\n%s.\n\n", c->name,
+                      *c->operands ? " " : "", c->operands, c->summary);
     wrap(&text, c->description);
     pythia_buf_puts(&text, "\nOptions\n");
     pythia__options_of(c, options);
@@ -153,7 +153,8 @@ static void page_of_command(struct pythia_buf *to, const struct pythia__command 
     page_name(to, c->name);
     pythia_buf_puts(to, " - ");
     plain(to, c->summary);
-    pythia_buf_printf(to, "\n\n# SYNOPSIS\n\n*pythia %s* [_option_...] ", c->name);
+    pythia_buf_printf(to, "\n\n# SYNOPSIS\n\n*pythia %s* [_option_...]%s", c->name,
+                      *c->operands ? " " : "");
     plain(to, c->operands);
     pythia_buf_puts(to, "\n\n# DESCRIPTION\n\n");
     plain(to, c->description);

@@ -14,9 +14,8 @@
 #include "pythia/status.h"
 
 static const struct pythia__command *const commands[] = {
-    &pythia__cmd_replay, &pythia__cmd_space_build, &pythia__cmd_space_show,
-    &pythia__cmd_tree,   &pythia__cmd_profile,     &pythia__cmd_export,
-
+    &pythia__cmd_replay,  &pythia__cmd_space_build, &pythia__cmd_space_show, &pythia__cmd_tree,
+    &pythia__cmd_profile, &pythia__cmd_export,      &pythia__cmd_generate,
 };
 
 const struct pythia__command *const *pythia__commands(size_t *count)
@@ -71,7 +70,8 @@ static int run(const struct pythia__command *c, int argc, char **argv)
                    c->name);
     else if (argc - first < c->operands_min ||
              (c->operands_max >= 0 && argc - first > c->operands_max))
-        pythia_log(PYTHIA_LOG_ERROR, "wanted: pythia %s [OPTION...] %s", c->name, c->operands);
+        pythia_log(PYTHIA_LOG_ERROR, "wanted: pythia %s [OPTION...]%s%s", c->name,
+                   *c->operands ? " " : "", c->operands);
     else
         code = c->run(settings, argv + first, argc - first);
     pythia_free(settings);

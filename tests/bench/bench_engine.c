@@ -1,5 +1,5 @@
-/* The engine's inner parts by themselves: bench_engine paths EVENTS, bench_engine forks COUNT.
- * Prints one JSON object. */
+/* The engine's inner parts by themselves: bench_engine paths EVENTS, bench_engine forks COUNT,
+ * bench_engine workflow NODES. Prints one JSON object. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "pythia/status.h"
 #include "pythia/trace.h"
 #include "pythia/vocabulary.h"
+#include "pythia/workflow.h"
 #include "requests.h"
 
 #define BATCH                                                                                      \
@@ -170,6 +171,51 @@ static int bench_forks(unsigned count)
     return 0;
 }
 
+/* ---- generated requests ---- */
+
+static int count_span(void *context, const struct pythia_trace_id *trace,
+                      const struct pythia_span *span)
+{
+    (void)trace;
+    *(uint64_t *)context += span->id != 0;
+    return PYTHIA_OK;
+}
+
+/* Requests of a workflow of which only the root is open: what a search is tried on. */
+static int bench_workflow(uint32_t nodes)
+{
+    struct pythia_vocabulary *v;
+    struct pythia_workflow *w;
+    struct pythia_workflow_options options;
+    struct pythia_error why = {0};
+    pythia_workflow_options_default(&options);
+    options.nodes = nodes;
+    options.forks = 0.3;
+    options.async = options.loops = options.retries = 0.05;
+    options.spikes = 0.004;
+    options.cause_count = 1;
+    options.causes[0] =
+        (struct pythia_workflow_cause){.kind = PYTHIA_PLANTED_SLEEP, .strength = 0.3};
+    must(pythia_vocabulary_create(&v), "a vocabulary");
+    must(pythia_workflow_create(v, &options, &w, &why), "a workflow");
+    bool *open = calloc(pythia_vocabulary_tracepoints(v), sizeof(*open));
+    must(open ? PYTHIA_OK : PYTHIA_ENOMEM, "trace points");
+    open[pythia_workflow_tracepoint(w, 0)] = true;
+    struct pythia_workflow_view view = {.open = open};
+    uint64_t requests = 10000000 / nodes + 1, spans = 0;
+    double before = cpu_seconds();
+    for (uint64_t i = 0; i < requests; i++)
+        must(pythia_workflow_request(w, i, &view, count_span, &spans), "a request");
+    double cpu_s = cpu_seconds() - before;
+    printf("{\"nodes\": %" PRIu32 ", \"requests\": %" PRIu64 ", \"spans\": %" PRIu64
+           ", \"cpu_s\": %.6f}\n",
+           nodes, requests, spans, cpu_s);
+    free(open);
+    pythia_workflow_destroy(w);
+    pythia_vocabulary_destroy(v);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t count = argc == 3 ? strtoull(argv[2], NULL, 10) : 0;
@@ -177,6 +223,8 @@ int main(int argc, char **argv)
         return bench_paths(count);
     if (count > 0 && count <= 1000000 && strcmp(argv[1], "forks") == 0)
         return bench_forks((unsigned)count);
-    fprintf(stderr, "usage: bench_engine paths EVENTS | forks COUNT\n");
+    if (count > 0 && count <= 1000000 && strcmp(argv[1], "workflow") == 0)
+        return bench_workflow((uint32_t)count);
+    fprintf(stderr, "usage: bench_engine paths EVENTS | forks COUNT | workflow NODES\n");
     return 2;
 }

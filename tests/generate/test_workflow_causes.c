@@ -1,0 +1,533 @@
+/* Shares, moments and keys of planted causes against formulas. With n nodes of own time m and noise
+ * c one after the other, the duration T of a request has the variance c^2 sum(m^2) + Var(cause),
+ * and the share of a node is Cov(time of the node, T) / Var(T). */
+#include "workflow_run.h"
+
+enum { NODES = 40, REQUESTS = 6000 };
+
+#define NOISE    0.2
+#define STRENGTH 0.3
+#define SIZE     (STRENGTH * S)
+
+/* Times of many requests. */
+struct sample {
+    struct run run;
+    double (*times)[NODES], *durations;
+    double noise_variance[NODES], noise_total;
+};
+
+static void sample_begin(struct sample *m, enum pythia_planted_kind kind, double parameter)
+{
+    run_begin(&m->run, PYTHIA_WORKFLOW_BUSHY, NODES);
+    m->run.options.noise = NOISE;
+    if (kind != PYTHIA_PLANTED_KINDS)
+        run_cause(&m->run, kind, parameter, STRENGTH);
+}
+
+static void sample_draw(struct sample *m)
+{
+    run_make(&m->run);
+    m->times = calloc(REQUESTS, sizeof(*m->times));
+    m->durations = calloc(REQUESTS, sizeof(*m->durations));
+    m->noise_total = 0;
+    for (uint64_t i = 0; i < REQUESTS; i++) {
+        run_request(&m->run, i, NULL);
+        m->durations[i] = run_times(&m->run, m->times[i]);
+    }
+    for (uint32_t i = 0; i < NODES; i++) {
+        m->noise_variance[i] = pow(NOISE * pythia_workflow_time_ns(m->run.workflow, i), 2);
+        m->noise_total += m->noise_variance[i];
+    }
+}
+
+static void sample_end(struct sample *m)
+{
+    free(m->times);
+    free(m->durations);
+    run_end(&m->run);
+}
+
+static struct pythia_planted planted(const struct sample *m)
+{
+    struct pythia_planted p;
+    pythia_workflow_planted(m->run.workflow, 0, 0, &p);
+    return p;
+}
+
+/* The share of a node, and its standard error from the influence of each request: ((x - mean x)(t -
+ * mean t) - share (t - mean t)^2) / Var(T). */
+static double share(const struct sample *m, uint32_t node, double *error)
+{
+    double x = 0, t = 0, cov = 0, var = 0, squares = 0;
+    for (size_t i = 0; i < REQUESTS; i++) {
+        x += m->times[i][node] / REQUESTS;
+        t += m->durations[i] / REQUESTS;
+    }
+    for (size_t i = 0; i < REQUESTS; i++) {
+        cov += (m->times[i][node] - x) * (m->durations[i] - t) / REQUESTS;
+        var += (m->durations[i] - t) * (m->durations[i] - t) / REQUESTS;
+    }
+    for (size_t i = 0; i < REQUESTS; i++) {
+        double dx = m->times[i][node] - x, dt = m->durations[i] - t;
+        double influence = (dx * dt - cov / var * dt * dt) / var;
+        squares += influence * influence;
+    }
+    *error = sqrt(squares) / REQUESTS;
+    return cov / var;
+}
+
+/* Is the share of a node (what the cause has in common with the duration + its noise) / total? */
+static void assert_share(const struct sample *m, uint32_t node, double covariance, double variance)
+{
+    double error, found = share(m, node, &error);
+    double expected = (covariance + m->noise_variance[node]) / (variance + m->noise_total);
+    if (fabs(found - expected) > 4 * error)
+        fail_msg("node %u has the share %g (standard error %g), not %g", node, found, error,
+                 expected);
+}
+
+static double mean_duration(const struct sample *m)
+{
+    double mean = 0;
+    for (size_t i = 0; i < REQUESTS; i++)
+        mean += m->durations[i] / REQUESTS;
+    return mean;
+}
+
+/* ---- shares ---- */
+
+static void a_cause_has_the_share_that_follows_from_its_parameters(void **state)
+{
+    static const struct {
+        enum pythia_planted_kind kind;
+        double parameter, mean, variance; /* of the cause, in SIZE and its square */
+    } rows[] = {
+        {PYTHIA_PLANTED_SLEEP, 0.3, 0.3, 0.3 * 0.7},
+        {PYTHIA_PLANTED_SLEEP, 0.05, 0.05, 0.05 * 0.95},
+        {PYTHIA_PLANTED_SLEEP, 0.02, 0.02, 0.02 * 0.98},
+        {PYTHIA_PLANTED_EXPONENTIAL, 1, 1, 1},
+        {PYTHIA_PLANTED_EXPONENTIAL, 0.1, 0.1, 0.1 * 2 - 0.01}, /* E[x^2] = 2 */
+        {PYTHIA_PLANTED_UNIFORM, 1, 1, 1 / 3.0},                /* of 0 to 2 */
+        {PYTHIA_PLANTED_HOST, 0, 0.25, 0.25 * 0.75},            /* one of 4 */
+        {PYTHIA_PLANTED_NUMERIC, 0, 1, 1 / 3.0},
+        {PYTHIA_PLANTED_CATEGORICAL, 0.2, 0.2, 0.2 * 0.8},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct sample m;
+        sample_begin(&m, rows[i].kind, rows[i].parameter);
+        sample_draw(&m);
+        double variance = rows[i].variance * SIZE * SIZE;
+        struct pythia_planted p = planted(&m);
+        assert_int_equal(p.kind, rows[i].kind);
+        assert_true(p.node > 0 && p.other_count == 0 && p.known);
+        assert_rel_equal(p.size_ns, SIZE, 1e-9);
+        for (uint32_t node = 0; node < NODES; node++)
+            assert_share(&m, node, node == p.node ? variance : 0, variance);
+        double sd = sqrt(variance + m.noise_total);
+        assert_true(fabs(mean_duration(&m) - S - rows[i].mean * SIZE) < 4 * sd / sqrt(REQUESTS));
+        sample_end(&m);
+    }
+}
+
+static void without_a_cause_there_is_nothing_but_noise(void **state)
+{
+    struct sample m;
+    sample_begin(&m, PYTHIA_PLANTED_KINDS, 0);
+    sample_draw(&m);
+    for (uint32_t node = 0; node < NODES; node++)
+        assert_share(&m, node, 0, 0);
+    sample_end(&m);
+}
+
+/* The wait is W = Q unit: 70, 20 and 10 % of it are at three nodes, each times a factor uniform
+ * from .8 to 1.2, of mean 1 and variance .16 / 12. Of a geometric Q of utilisation u the mean is
+ * u / (1 - u) and the variance u / (1 - u)^2. */
+static void contention_is_shared_by_edges_that_go_together(void **state)
+{
+    static const double parts[] = {0.7, 0.2, 0.1};
+    struct sample m;
+    double u = 0.6, unit = SIZE * (1 - u) / u, mean = u / (1 - u), var = mean / (1 - u);
+    sample_begin(&m, PYTHIA_PLANTED_CONTENTION, u);
+    sample_draw(&m);
+    struct pythia_planted p = planted(&m);
+    assert_int_equal(p.other_count, 2);
+    uint32_t nodes[] = {p.node, p.others[0], p.others[1]};
+    double own[3], total = 0; /* what factors add to the variance of each part */
+    for (size_t i = 0; i < 3; i++)
+        own[i] = pow(parts[i] * unit, 2) * (var + mean * mean) * 0.16 / 12;
+    total = unit * unit * var + own[0] + own[1] + own[2];
+    for (size_t i = 0; i < 3; i++)
+        assert_share(&m, nodes[i], parts[i] * unit * unit * var + own[i], total);
+    assert_true(fabs(mean_duration(&m) - S - SIZE) < 4 * sqrt((total + m.noise_total) / REQUESTS));
+    sample_end(&m);
+}
+
+static double variance_of(const struct sample *m, uint32_t node, bool duration)
+{
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < REQUESTS; i++)
+        mean += (duration ? m->durations[i] : m->times[i][node]) / REQUESTS;
+    for (size_t i = 0; i < REQUESTS; i++) {
+        double x = (duration ? m->durations[i] : m->times[i][node]) - mean;
+        squares += x * x / REQUESTS;
+    }
+    return squares;
+}
+
+/* What the node takes longer, 2 u SIZE with u from 0 to 1, the other takes less, or part of it. */
+static void compensating_waits_leave_the_total_as_it_is(void **state)
+{
+    static const double compensated[] = {1, 0.9};
+    double tolerance = 4 * sqrt(2.0 / REQUESTS); /* of a variance whose law has no heavy tail */
+    for (size_t i = 0; i < 2; i++) {
+        struct sample m;
+        double part = compensated[i], grows = SIZE * SIZE / 3;
+        sample_begin(&m, PYTHIA_PLANTED_COMPENSATING, part);
+        sample_draw(&m);
+        struct pythia_planted p = planted(&m);
+        assert_int_equal(p.other_count, 1);
+        double total = (1 - part) * (1 - part) * grows;
+        assert_rel_equal(variance_of(&m, p.node, false), grows + m.noise_variance[p.node],
+                         tolerance);
+        assert_rel_equal(variance_of(&m, p.others[0], false),
+                         part * part * grows + m.noise_variance[p.others[0]], tolerance);
+        assert_rel_equal(variance_of(&m, 0, true), total + m.noise_total, tolerance);
+        assert_share(&m, p.node, (1 - part) * grows, total);
+        assert_share(&m, p.others[0], -part * (1 - part) * grows, total);
+        sample_end(&m);
+    }
+}
+
+static void several_causes_are_at_several_nodes(void **state)
+{
+    struct sample m;
+    sample_begin(&m, PYTHIA_PLANTED_SLEEP, 0.3);
+    run_cause(&m.run, PYTHIA_PLANTED_UNIFORM, 0, 0.2);
+    run_cause(&m.run, PYTHIA_PLANTED_EXPONENTIAL, 0, 0.1);
+    sample_draw(&m);
+    double variances[] = {0.21 * SIZE * SIZE, 0.04 * S * S / 3, 0.01 * S * S};
+    double total = variances[0] + variances[1] + variances[2];
+    uint32_t nodes[3];
+    for (size_t i = 0; i < 3; i++) {
+        struct pythia_planted p;
+        pythia_workflow_planted(m.run.workflow, i, 0, &p);
+        nodes[i] = p.node;
+        assert_share(&m, p.node, variances[i], total);
+    }
+    assert_true(nodes[0] != nodes[1] && nodes[1] != nodes[2] && nodes[0] != nodes[2]);
+    sample_end(&m);
+}
+
+/* ---- keys ---- */
+
+static double correlation(const double *x, const double *y, size_t n)
+{
+    double mx = 0, my = 0, xx = 0, yy = 0, xy = 0;
+    for (size_t i = 0; i < n; i++) {
+        mx += x[i] / (double)n;
+        my += y[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        xx += (x[i] - mx) * (x[i] - mx);
+        yy += (y[i] - my) * (y[i] - my);
+        xy += (x[i] - mx) * (y[i] - my);
+    }
+    return xy / sqrt(xx * yy);
+}
+
+/* Requests of one cause without noise: of each the key, and what the cause added at its node. */
+struct keyed {
+    struct run run;
+    struct pythia_planted planted;
+    struct pythia_attribute *keys;
+    char (*texts)[32];
+    double *numbers, *added;
+};
+
+static void keyed_draw(struct keyed *k, enum pythia_planted_kind kind, double parameter, size_t n)
+{
+    double times[NODES];
+    run_begin(&k->run, PYTHIA_WORKFLOW_BUSHY, NODES);
+    k->run.options.noise = 0;
+    run_cause(&k->run, kind, parameter, STRENGTH);
+    run_make(&k->run);
+    pythia_workflow_planted(k->run.workflow, 0, 0, &k->planted);
+    k->keys = calloc(n, sizeof(*k->keys));
+    k->texts = calloc(n, sizeof(*k->texts));
+    k->numbers = calloc(n, sizeof(*k->numbers));
+    k->added = calloc(n, sizeof(*k->added));
+    for (size_t i = 0; i < n; i++) {
+        run_request(&k->run, i, NULL);
+        run_times(&k->run, times);
+        uint32_t node = k->planted.node;
+        k->added[i] = times[node] - pythia_workflow_time_ns(k->run.workflow, node);
+        if (k->planted.key_node == PYTHIA_NONE) {
+            size_t at = 0; /* a span of the node: its resource has the key */
+            while (k->run.node_of[k->run.spans[at].tracepoint] != node)
+                at++;
+            struct pythia_resource r =
+                pythia_vocabulary_resource_at(k->run.vocabulary, k->run.spans[at].resource);
+            assert_true(pythia_attributes_find(r.attributes, k->planted.key, &k->keys[i]));
+        } else {
+            assert_true(run_key(&k->run, k->planted.key_node, k->planted.key, &k->keys[i]));
+        }
+        k->numbers[i] = (double)k->keys[i].integer;
+        assert_in_range(k->keys[i].text.size, 0, 31);
+        if (k->keys[i].text.size)
+            memcpy(k->texts[i], k->keys[i].text.bytes, k->keys[i].text.size);
+    }
+}
+
+static const char *text_of(const struct keyed *k, uint32_t string)
+{
+    return pythia_vocabulary_text(k->run.vocabulary, string).bytes;
+}
+
+static void keyed_end(struct keyed *k)
+{
+    free(k->keys);
+    free(k->texts);
+    free(k->numbers);
+    free(k->added);
+    run_end(&k->run);
+}
+
+static bool is_added(double added)
+{
+    assert_true(fabs(added) < 10 || fabs(added - SIZE) < 10);
+    return added > 10;
+}
+
+/* The squared correlation of Q with Q f, f of variance v beside Q: Var(Q) / (Var(Q) + v E[Q^2]). */
+static void the_queue_goes_with_the_wait(void **state)
+{
+    enum { N = 3000 };
+    struct keyed k;
+    double u = 0.6, mean = u / (1 - u), var = mean / (1 - u), v = 0.16 / 12;
+    keyed_draw(&k, PYTHIA_PLANTED_CONTENTION, u, N);
+    assert_string_equal(text_of(&k, k.planted.key), "queue_length");
+    assert_int_equal(k.planted.key_node, k.planted.node);
+    double r = correlation(k.numbers, k.added, N), none = 0;
+    assert_rel_equal(r * r, var / (var + v * (var + mean * mean)), 0.01);
+    for (size_t i = 0; i < N; i++) {
+        none += k.numbers[i] == 0;
+        assert_true(k.numbers[i] > 0 || fabs(k.added[i]) < 10);
+    }
+    assert_true(fabs(none / N - (1 - u)) < 4 * sqrt(u * (1 - u) / N));
+    keyed_end(&k);
+}
+
+static void the_bad_host_is_where_requests_are_slow(void **state)
+{
+    enum { N = 400 };
+    struct keyed k;
+    keyed_draw(&k, PYTHIA_PLANTED_HOST, 0, N);
+    assert_string_equal(text_of(&k, k.planted.key), "host.name");
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(is_added(k.added[i]),
+                         strcmp(k.texts[i], text_of(&k, k.planted.key_value)) == 0);
+    keyed_end(&k);
+}
+
+static void a_number_grows_with_what_it_adds(void **state)
+{
+    enum { N = 400 };
+    struct keyed k;
+    keyed_draw(&k, PYTHIA_PLANTED_NUMERIC, 0, N);
+    assert_string_equal(text_of(&k, k.planted.key), "item_count");
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_true(k.numbers[i] == k.numbers[j] ||
+                        (k.numbers[i] > k.numbers[j]) == (k.added[i] > k.added[j]));
+    keyed_end(&k);
+}
+
+static void one_category_is_slow(void **state)
+{
+    enum { N = 400 };
+    struct keyed k;
+    keyed_draw(&k, PYTHIA_PLANTED_CATEGORICAL, 0.2, N);
+    assert_string_equal(text_of(&k, k.planted.key), "plan");
+    assert_string_equal(text_of(&k, k.planted.key_value), "premium");
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(is_added(k.added[i]), strcmp(k.texts[i], "premium") == 0);
+    keyed_end(&k);
+}
+
+static void a_shift_moves_time_between_two_nodes(void **state)
+{
+    enum { N = 400 };
+    struct keyed k;
+    double times[NODES];
+    keyed_draw(&k, PYTHIA_PLANTED_SHIFT, 0, N);
+    assert_string_equal(text_of(&k, k.planted.key), "cache");
+    uint32_t other = k.planted.others[0];
+    for (size_t i = 0; i < N; i++) {
+        run_request(&k.run, i, NULL);
+        assert_true(fabs(run_times(&k.run, times) - S - SIZE) < 2 * NODES);
+        double there = times[other] - pythia_workflow_time_ns(k.run.workflow, other);
+        assert_int_equal(is_added(k.added[i]), strcmp(k.texts[i], "miss") == 0);
+        assert_int_equal(is_added(there), strcmp(k.texts[i], "hit") == 0);
+    }
+    keyed_end(&k);
+}
+
+static void distractors_mean_nothing(void **state)
+{
+    enum { KEYS = 16 };
+    struct sample m;
+    static double values[KEYS][REQUESTS];
+    sample_begin(&m, PYTHIA_PLANTED_SLEEP, 0.3);
+    m.run.options.distractors = KEYS;
+    sample_draw(&m);
+    for (uint64_t i = 0; i < REQUESTS; i++) {
+        run_request(&m.run, i, NULL);
+        struct pythia_text packed = m.run.spans[m.run.count - 1].attributes; /* the root is last */
+        struct pythia_attribute a;
+        size_t key = 0;
+        for (; pythia_attributes_next(&packed, &a); key++) {
+            assert_in_range(key, 0, KEYS - 1);
+            values[key][i] = a.kind == PYTHIA_ATTRIBUTE_REAL ? a.real
+                             : a.kind == PYTHIA_ATTRIBUTE_TEXT
+                                 ? (double)a.text.bytes[a.text.size - 1]
+                                 : (double)a.integer;
+        }
+        assert_int_equal(key, KEYS);
+    }
+    for (size_t key = 0; key < KEYS; key++)
+        assert_true(fabs(correlation(values[key], m.durations, REQUESTS)) < 4 / sqrt(REQUESTS));
+    sample_end(&m);
+}
+
+/* ---- drift ---- */
+
+static void a_cause_grows(void **state)
+{
+    struct run r;
+    double times[NODES];
+    run_begin(&r, PYTHIA_WORKFLOW_BUSHY, NODES);
+    r.options.noise = 0;
+    r.options.drift = PYTHIA_DRIFT_GROW;
+    r.options.drift_requests = 100;
+    run_cause(&r, PYTHIA_PLANTED_SLEEP, 1, STRENGTH);
+    run_make(&r);
+    for (uint64_t number = 0; number < 200; number++) {
+        run_request(&r, number, NULL);
+        double expected = number < 100 ? SIZE * (double)number / 100 : SIZE;
+        assert_true(fabs(run_times(&r, times) - S - expected) < 2 * NODES);
+    }
+    run_end(&r);
+}
+
+static void a_cause_moves(void **state)
+{
+    struct run r;
+    double times[NODES];
+    uint32_t different = 0, before = 0;
+    run_begin(&r, PYTHIA_WORKFLOW_BUSHY, NODES);
+    r.options.noise = 0;
+    r.options.drift = PYTHIA_DRIFT_MOVE;
+    r.options.drift_requests = 10;
+    run_cause(&r, PYTHIA_PLANTED_SLEEP, 1, STRENGTH);
+    run_make(&r);
+    for (uint64_t number = 0; number < 200; number++) {
+        struct pythia_planted p;
+        pythia_workflow_planted(r.workflow, 0, number, &p);
+        assert_true(number % 10 == 0 || p.node == before);
+        different += p.node != before;
+        before = p.node;
+        run_request(&r, number, NULL);
+        run_times(&r, times);
+        for (uint32_t i = 0; i < NODES; i++) {
+            double more = times[i] - pythia_workflow_time_ns(r.workflow, i);
+            assert_true(fabs(more - (i == p.node ? SIZE : 0)) < 10);
+        }
+    }
+    assert_in_range(different, 15, 20); /* of 20; the same again has the chance 1 in 39 */
+    run_end(&r);
+}
+
+/* ---- where there is no place ---- */
+
+static void a_tree_of_one_node_has_all_causes_on_its_root(void **state)
+{
+    struct run r;
+    run_begin(&r, PYTHIA_WORKFLOW_BUSHY, 1);
+    r.options.noise = 0;
+    run_cause(&r, PYTHIA_PLANTED_SLEEP, 1, 0.1);
+    run_cause(&r, PYTHIA_PLANTED_SLEEP, 1, 0.2);
+    run_cause(&r, PYTHIA_PLANTED_CONTENTION, 0, 0);
+    run_make(&r);
+    run_request(&r, 0, NULL);
+    assert_true(fabs(run_duration(&r) - 1.3 * S) < 10);
+    run_end(&r);
+}
+
+static void causes_that_cannot_be_are_told(void **state)
+{
+    static const struct {
+        struct pythia_workflow_cause cause;
+        uint32_t hosts;
+        const char *sentence;
+    } rows[] = {
+        {{PYTHIA_PLANTED_SLEEP, 2, 0.3, 0},
+         4,
+         "the parameter of sleep is above 0 and at most 1, not 2"},
+        {{PYTHIA_PLANTED_CONTENTION, 0.99, 0.3, 0},
+         4,
+         "the parameter of contention is above 0 and at most 0.95, not 0.99"},
+        {{PYTHIA_PLANTED_NUMERIC, 0.5, 0.3, 0}, 4, "numeric takes no parameter"},
+        {{PYTHIA_PLANTED_SLEEP, 0, -1, 0},
+         4,
+         "the strength of sleep is a number from 0 to 100, not -1"},
+        {{PYTHIA_PLANTED_SLEEP, 0, NAN, 0},
+         4,
+         "the strength of sleep is a number from 0 to 100, not nan"},
+        {{PYTHIA_PLANTED_SLEEP, 0, 0.3, 2}, 4, "sleep cannot be at node 2 of 2"},
+        {{PYTHIA_PLANTED_HOST, 0, 0.3, 0},
+         1,
+         "one bad host needs another: there have to be 2 or more"},
+        {{PYTHIA_PLANTED_SHIFT, 0, 0.3, 0},
+         4,
+         "shift needs two nodes on which the duration depends, and there are not so many"},
+        {{PYTHIA_PLANTED_KINDS, 0, 0.3, 0}, 4, "there is no cause of kind 9"},
+    };
+    struct pythia_vocabulary *v;
+    assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct pythia_workflow_options o;
+        struct pythia_workflow *w = NULL;
+        struct pythia_error why = {0};
+        pythia_workflow_options_default(&o);
+        o.nodes = 2;
+        o.hosts = rows[i].hosts;
+        o.causes[o.cause_count++] = rows[i].cause;
+        assert_int_equal(pythia_workflow_create(v, &o, &w, &why), PYTHIA_EUSAGE);
+        assert_string_equal(why.sentence, rows[i].sentence);
+        assert_null(w);
+    }
+    assert_null(pythia_planted_name(PYTHIA_PLANTED_KINDS));
+    pythia_vocabulary_destroy(v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cause_has_the_share_that_follows_from_its_parameters),
+        cmocka_unit_test(without_a_cause_there_is_nothing_but_noise),
+        cmocka_unit_test(contention_is_shared_by_edges_that_go_together),
+        cmocka_unit_test(compensating_waits_leave_the_total_as_it_is),
+        cmocka_unit_test(several_causes_are_at_several_nodes),
+        cmocka_unit_test(the_queue_goes_with_the_wait),
+        cmocka_unit_test(the_bad_host_is_where_requests_are_slow),
+        cmocka_unit_test(a_number_grows_with_what_it_adds),
+        cmocka_unit_test(one_category_is_slow),
+        cmocka_unit_test(a_shift_moves_time_between_two_nodes),
+        cmocka_unit_test(distractors_mean_nothing),
+        cmocka_unit_test(a_cause_grows),
+        cmocka_unit_test(a_cause_moves),
+        cmocka_unit_test(a_tree_of_one_node_has_all_causes_on_its_root),
+        cmocka_unit_test(causes_that_cannot_be_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
