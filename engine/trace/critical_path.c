@@ -13,8 +13,9 @@ struct pythia__path_frame {
                                  first not looked at */
 };
 
-/* A kid stands twice among the kids of its parent if work that it began goes on after its own end:
- * once by the end of all, and once, with this bit, by its own, for when the end of all is too late. */
+/* A kid stands twice among the kids of its parent if work that it began goes on after its own end
+ * and nobody waits for that: once by the end of all, and once, with this bit, by its own, for when
+ * the end of all is too late. */
 #define OWN_END 0x80000000u
 
 struct walk {
@@ -89,10 +90,11 @@ static bool ends_later(const void *context, uint32_t a, uint32_t b)
 static bool has_twin(const struct walk *w, uint32_t kid)
 {
     const struct pythia_trace_span *s = &w->trace->spans[kid];
-    return end_of(w, kid) > s->end_ns && s->end_ns > s->start_ns;
+    return s->unawaited && end_of(w, kid) > s->end_ns && s->end_ns > s->start_ns;
 }
 
-/* One more kid in use; *last is the end of the one before, *sorted whether they are by their ends. */
+/* One more kid in use; *last is the end of the one before, *sorted whether they are by their ends.
+ */
 static int add_kid(struct walk *w, uint32_t kid, uint64_t *last, bool *sorted)
 {
     struct pythia_critical_path *p = w->path;

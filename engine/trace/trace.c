@@ -767,8 +767,11 @@ static void find_completions(struct pythia_trace_builder *b, uint32_t count)
             continue;
         struct pythia_trace_span *parent = &b->spans[span->parent];
         b->counts->outlive += span->end_ns > parent->end_ns;
-        if (span->completed_ns > parent->completed_ns)
+        if (span->completed_ns > parent->completed_ns) {
             parent->completed_ns = span->completed_ns;
+            parent->unawaited =
+                span->unawaited || span->forked || span->relation == PYTHIA_RELATION_SPAWN;
+        }
     }
 }
 

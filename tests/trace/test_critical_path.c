@@ -271,6 +271,10 @@ static void what_outlives_a_child_does_not_take_the_child_off_the_path(void **st
     check_trace(.spans = "R[0,100] A[10,20]<R X[15,60]<A:spawn C[25,45]<R B[50,90]<R",
                 .counts = "outlive 1",
                 .client = "R -10-> A -10-> /A -5-> C -20-> /C -5-> B -40-> /B -10-> /R");
+    /* where it is not known whether somebody waits, what outlives counts as waited for */
+    check_trace(.spans = "R[0,100] A[10,40]<R X[40,60]<A B[50,90]<R", .counts = "outlive 1",
+                .client = "R -10-> A -30-> /A -10-> B -40-> /B -10-> /R",
+                .completion = "R -50-> B -40-> /B -10-> /R");
 }
 
 /* The time before the root on the path is in the request, and so on its path. */
@@ -417,7 +421,7 @@ struct definition {
 static uint64_t defined_end(const struct definition *d, uint32_t span, uint64_t cursor)
 {
     const struct pythia_trace_span *s = &d->trace->spans[span];
-    bool own = s->completed_ns > cursor && s->end_ns > s->start_ns;
+    bool own = s->unawaited && s->completed_ns > cursor && s->end_ns > s->start_ns;
     return d->completion && !own ? s->completed_ns : s->end_ns;
 }
 

@@ -49,14 +49,15 @@ static inline void pythia_critical_path_init(struct pythia_critical_path *p)
 void pythia_critical_path_free(struct pythia_critical_path *p);
 
 /* Walk backwards from the end: within a span the child that ended last, and not after the point
- * reached, comes next, and its start is the next point (of a child that began work which goes on
- * too long, its own end counts); children that overlap it ran beside it and are passed over. Of
- * roots that overlap, the first is gone through up to where the next one took over, so that the
- * path begins where the request does. A wait for forked work leads to that work if it ended while
- * it was waited for, and is a child like any other if not. The path of a trace has at least one
- * event. (Zhang et al., "CRISP: Critical Path Analysis of Large-Scale Microservice Architectures",
- * USENIX ATC 2022; joins as in Toslali et al., "VAIF", SoCC 2021.) Cost: O(k log k) for the k
- * children of spans on the path. Returns PYTHIA_OK or PYTHIA_ENOMEM; then p->count is 0.
+ * reached, comes next, and its start is the next point (if that end is the end of work known to
+ * be asynchronous, and too late, the child's own end counts); children that overlap it ran beside
+ * it and are passed over. Of roots that overlap, the first is gone through up to where the next one
+ * took over, so that the path begins where the request does. A wait for forked work leads to that
+ * work if it ended while it was waited for, and is a child like any other if not. The path of a
+ * trace has at least one event. (Zhang et al., "CRISP: Critical Path Analysis of Large-Scale
+ * Microservice Architectures", USENIX ATC 2022; joins as in Toslali et al., "VAIF", SoCC 2021.)
+ * Cost: O(k log k) for the k children of spans on the path. Returns PYTHIA_OK or PYTHIA_ENOMEM;
+ * then p->count is 0.
  */
 int pythia_critical_path_find(struct pythia_critical_path *p, const struct pythia_trace *trace,
                               enum pythia_latency latency);
