@@ -55,7 +55,7 @@ json_t *pythia__json_context(struct pythia__json *w, const struct pythia_cct *cc
     return out;
 }
 
-static json_t *event(struct pythia__json *w, uint32_t tracepoint, uint8_t kind)
+json_t *pythia__json_event(struct pythia__json *w, uint32_t tracepoint, uint8_t kind)
 {
     json_t *out = json_object();
     pythia__json_set(w, out, "trace_point", pythia__json_point(w, tracepoint));
@@ -70,8 +70,8 @@ void pythia__json_edge(struct pythia__json *w, json_t *to, const struct pythia_c
                        uint32_t edge)
 {
     const struct pythia_edge *e = pythia_cct_edge_at(cct, edge);
-    pythia__json_set(w, to, "from", event(w, e->from_tracepoint, e->from_event));
-    pythia__json_set(w, to, "to", event(w, e->to_tracepoint, e->to_event));
+    pythia__json_set(w, to, "from", pythia__json_event(w, e->from_tracepoint, e->from_event));
+    pythia__json_set(w, to, "to", pythia__json_event(w, e->to_tracepoint, e->to_event));
     pythia__json_set(w, to, "context", pythia__json_context(w, cct, e->context));
 }
 
@@ -96,6 +96,7 @@ json_t *pythia__json_input(struct pythia__json *w, const char *const *paths, siz
     pythia__json_set(w, out, "bytes", pythia__json_count(in->bytes));
     pythia__json_set(w, out, "spans", pythia__json_count(in->counts.kept));
     pythia__json_set(w, out, "traces", pythia__json_count(in->counts.traces));
+    pythia__json_set(w, out, "hidden", pythia__json_count(in->counts.hidden));
     pythia__json_set(w, out, "outlive_parent", pythia__json_count(in->counts.outlive));
     pythia__json_set(w, out, "repaired", repaired);
     pythia__json_set(w, out, "dropped", dropped);

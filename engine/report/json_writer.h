@@ -29,6 +29,8 @@ json_t *pythia__json_text(struct pythia_text text);
 /* The id of a trace point; of several, an array. */
 json_t *pythia__json_point(const struct pythia__json *w, uint32_t tracepoint);
 json_t *pythia__json_points(struct pythia__json *w, const uint32_t *tracepoints, size_t count);
+/* "trace_point" and "event" */
+json_t *pythia__json_event(struct pythia__json *w, uint32_t tracepoint, uint8_t kind);
 /* The trace points that are open at a node, outermost first. */
 json_t *pythia__json_context(struct pythia__json *w, const struct pythia_cct *cct, uint32_t node);
 /* Give `to` the members "from", "to" and "context" of an edge. */
