@@ -40,6 +40,7 @@ struct pythia__command {
 };
 
 extern const struct pythia__command pythia__cmd_replay;
+extern const struct pythia__command pythia__cmd_compare;
 extern const struct pythia__command pythia__cmd_space_build;
 extern const struct pythia__command pythia__cmd_space_show;
 extern const struct pythia__command pythia__cmd_tree;
@@ -68,6 +69,7 @@ struct pythia__read_settings {
 /* What a reading command has open. */
 struct pythia__reading {
     struct pythia_vocabulary *vocabulary;
+    bool borrows; /* the vocabulary is another reading's */
     struct pythia_input *input;
     struct pythia_groups_options groups; /* of the settings; its texts are borrowed from them */
     const char *left_out[PYTHIA_OPTION_TEXTS_MAX];
@@ -80,6 +82,10 @@ struct pythia__reading {
 /* Find the files. Returns PYTHIA_OK or PYTHIA_ENOMEM; _end gives back what was made either way. */
 int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_settings *settings,
                           char *const *paths, int count);
+/* The same with the names of another reading, which has to end after this one; NULL: its own. */
+int pythia__reading_begin_with(struct pythia__reading *r,
+                               const struct pythia__read_settings *settings, char *const *paths,
+                               int count, struct pythia_vocabulary *vocabulary);
 /* Read everything into the consumer, and say on stderr what was lost. PYTHIA_OK, PYTHIA_ENOMEM or
  * the consumer's. With `twice` set everything must be readable again: PYTHIA_EUSAGE, told, if it is
  * not; the flag is then unset for the second time. */

@@ -65,8 +65,15 @@ static unsigned choose_threads(int64_t wanted)
 int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_settings *settings,
                           char *const *paths, int count)
 {
+    return pythia__reading_begin_with(r, settings, paths, count, NULL);
+}
+
+int pythia__reading_begin_with(struct pythia__reading *r,
+                               const struct pythia__read_settings *settings, char *const *paths,
+                               int count, struct pythia_vocabulary *vocabulary)
+{
     static const char *const formats[] = {NULL, "jaeger", "osprofiler", "otlp", "zipkin"};
-    *r = (struct pythia__reading){0};
+    *r = (struct pythia__reading){.vocabulary = vocabulary, .borrows = vocabulary != NULL};
     pythia_log_setup("pythia", settings->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
     size_t left_out = 0;
     for (size_t i = 0; i < settings->left_out.count; i++)
@@ -86,7 +93,7 @@ int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_s
                                          .threads = choose_threads(settings->threads),
                                          .expansion_max = settings->max_expansion,
                                          .progress = !settings->quiet && isatty(STDERR_FILENO)};
-    int status = pythia_vocabulary_create(&r->vocabulary);
+    int status = vocabulary ? PYTHIA_OK : pythia_vocabulary_create(&r->vocabulary);
     if (status == PYTHIA_OK)
         status = pythia_input_create((const char *const *)paths, (size_t)count, on_problem, r,
                                      &r->input);
@@ -151,7 +158,8 @@ int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer 
 void pythia__reading_end(struct pythia__reading *r)
 {
     pythia_input_destroy(r->input);
-    pythia_vocabulary_destroy(r->vocabulary);
+    if (!r->borrows)
+        pythia_vocabulary_destroy(r->vocabulary);
 }
 
 int pythia__reading_exit(const struct pythia__reading *r, int status)

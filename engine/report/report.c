@@ -8,101 +8,46 @@
 
 #include <jansson.h>
 
+#include "json_writer.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "report_forms.h"
 
 #define HISTOGRAM_BINS 48
 
-/* jansson tells of missing memory by NULL, and takes NULL for a missing value: `failed` remembers.
- */
 struct writer {
+    struct pythia__json json;
     const struct pythia_report_source *s;
-    bool failed;
 };
 
 static void set(struct writer *w, json_t *object, const char *key, json_t *value)
 {
-    if (json_object_set_new(object, key, value) != 0)
-        w->failed = true;
+    pythia__json_set(&w->json, object, key, value);
 }
 
 static void append(struct writer *w, json_t *array, json_t *value)
 {
-    if (json_array_append_new(array, value) != 0)
-        w->failed = true;
+    pythia__json_append(&w->json, array, value);
 }
 
 static json_t *real(double number)
 {
-    return isfinite(number) ? json_real(number) : json_null();
+    return pythia__json_real(number);
 }
 
-/* Text from a trace is UTF-8 when it comes from JSON; what else gets here must not break the
- * document. */
 static json_t *text(struct pythia_text t)
 {
-    json_t *string = json_stringn(t.bytes, t.size);
-    return string ? string : json_string("(text that is not UTF-8)");
+    return pythia__json_text(t);
 }
 
 static json_t *point_name(const struct writer *w, uint32_t tracepoint)
 {
-    return text(pythia_vocabulary_tracepoint_id(w->s->vocabulary, tracepoint));
-}
-
-static const char *event_name(uint8_t kind)
-{
-    return kind == PYTHIA_EVENT_START ? "start" : kind == PYTHIA_EVENT_END ? "end" : "annotation";
+    return pythia__json_point(&w->json, tracepoint);
 }
 
 static json_t *event(struct writer *w, uint32_t tracepoint, uint8_t kind)
 {
-    json_t *out = json_object();
-    set(w, out, "trace_point", point_name(w, tracepoint));
-    set(w, out, "event", json_string(event_name(kind)));
-    return out;
-}
-
-/* ---- input ---- */
-
-static json_t *counters(struct writer *w, const uint64_t *counts, size_t n,
-                        const char *(*name)(size_t))
-{
-    json_t *out = json_object();
-    for (size_t i = 0; i < n; i++)
-        if (counts[i])
-            set(w, out, name(i), json_integer((json_int_t)counts[i]));
-    return out;
-}
-
-static const char *repair_name(size_t i)
-{
-    return pythia_repair_name((enum pythia_repair)i);
-}
-
-static const char *drop_name(size_t i)
-{
-    return pythia_drop_name((enum pythia_drop)i);
-}
-
-static json_t *input(struct writer *w)
-{
-    const struct pythia_pipeline_result *in = w->s->input;
-    json_t *out = json_object(), *sources = json_array();
-    for (size_t i = 0; i < w->s->path_count; i++)
-        append(w, sources, text(pythia_text_of(w->s->paths[i])));
-    set(w, out, "sources", sources);
-    set(w, out, "files", json_integer((json_int_t)in->files));
-    set(w, out, "failed_files", json_integer((json_int_t)in->failed_files));
-    set(w, out, "bytes", json_integer((json_int_t)in->bytes));
-    set(w, out, "spans", json_integer((json_int_t)in->counts.kept));
-    set(w, out, "traces", json_integer((json_int_t)in->counts.traces));
-    set(w, out, "hidden", json_integer((json_int_t)in->counts.hidden));
-    set(w, out, "outlive_parent", json_integer((json_int_t)in->counts.outlive));
-    set(w, out, "repaired", counters(w, in->counts.repaired, PYTHIA_REPAIRS, repair_name));
-    set(w, out, "dropped", counters(w, in->counts.dropped, PYTHIA_DROPS, drop_name));
-    return out;
+    return pythia__json_event(&w->json, tracepoint, kind);
 }
 
 /* ---- explanations ---- */
@@ -285,12 +230,7 @@ static json_t *path(struct writer *w, const struct pythia_group *g)
 
 static json_t *context(struct writer *w, uint32_t node)
 {
-    const struct pythia_cct *cct = pythia_groups_cct(w->s->groups);
-    json_t *out = json_array();
-    for (; node != PYTHIA_CCT_ROOT; node = pythia_cct_parent(cct, node))
-        if (json_array_insert_new(out, 0, point_name(w, pythia_cct_tracepoint(cct, node))) != 0)
-            w->failed = true;
-    return out;
+    return pythia__json_context(&w->json, pythia_groups_cct(w->s->groups), node);
 }
 
 static json_t *edges(struct writer *w, const struct pythia_group *g)
@@ -450,7 +390,7 @@ static json_t *open_points(struct writer *w)
     struct pythia_text *names = pythia_calloc(count, sizeof(*names));
     json_t *out = json_array();
     size_t n = 0;
-    w->failed = w->failed || !names;
+    w->json.failed = w->json.failed || !names;
     for (uint32_t i = 0; names && i < count; i++)
         if (!w->s->open || pythia_open_points_has(w->s->open, i))
             names[n++] = pythia_vocabulary_tracepoint_id(v, i);
@@ -470,12 +410,13 @@ static const char *measure_name(enum pythia_measure measure)
 
 json_t *pythia_report_json(const struct pythia_report_source *source)
 {
-    struct writer w = {.s = source};
+    struct writer w = {{.vocabulary = source->vocabulary}, source};
     const struct pythia_diagnosis *d = source->diagnosis;
     json_t *out = json_object(), *types = json_array(), *groups = json_array(),
            *next = json_array();
     set(&w, out, "schema", json_string("pythia.report/1"));
-    set(&w, out, "input", input(&w));
+    set(&w, out, "input",
+        pythia__json_input(&w.json, source->paths, source->path_count, source->input));
     set(&w, out, "ranked_by", json_string(measure_name(source->measure)));
     set(&w, out, "alpha", real(d->alpha));
     set(&w, out, "mean_ns", real(d->mean_ns));
@@ -485,14 +426,14 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
         append(&w, types, request_type(&w, &d->types[i]));
     for (size_t i = 0; i < d->group_count; i++)
         append(&w, groups, group(&w, &d->groups[i]));
-    w.failed = pythia__report_unlike(groups) != PYTHIA_OK || w.failed;
+    w.json.failed = pythia__report_unlike(groups) != PYTHIA_OK || w.json.failed;
     for (size_t i = 0; i < source->next_count; i++)
         append(&w, next, suggestion(&w, &source->next[i]));
     set(&w, out, "request_types", types);
     set(&w, out, "groups", groups);
     set(&w, out, "next", next);
     set(&w, out, "open", open_points(&w));
-    if (w.failed) {
+    if (w.json.failed) {
         json_decref(out);
         return NULL;
     }

@@ -1,0 +1,104 @@
+#include "json_writer.h"
+
+#include <math.h>
+
+#include "pythia/critical_path.h"
+
+void pythia__json_set(struct pythia__json *w, json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) != 0)
+        w->failed = true;
+}
+
+void pythia__json_append(struct pythia__json *w, json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) != 0)
+        w->failed = true;
+}
+
+json_t *pythia__json_real(double number)
+{
+    return isfinite(number) ? json_real(number) : json_null();
+}
+
+json_t *pythia__json_count(uint64_t number)
+{
+    return json_integer((json_int_t)number);
+}
+
+json_t *pythia__json_text(struct pythia_text text)
+{
+    json_t *string = json_stringn(text.bytes, text.size);
+    return string ? string : json_string("(text that is not UTF-8)");
+}
+
+json_t *pythia__json_point(const struct pythia__json *w, uint32_t tracepoint)
+{
+    return pythia__json_text(pythia_vocabulary_tracepoint_id(w->vocabulary, tracepoint));
+}
+
+json_t *pythia__json_points(struct pythia__json *w, const uint32_t *tracepoints, size_t count)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < count; i++)
+        pythia__json_append(w, out, pythia__json_point(w, tracepoints[i]));
+    return out;
+}
+
+json_t *pythia__json_context(struct pythia__json *w, const struct pythia_cct *cct, uint32_t node)
+{
+    json_t *out = json_array();
+    for (; node != PYTHIA_CCT_ROOT; node = pythia_cct_parent(cct, node))
+        if (json_array_insert_new(out, 0,
+                                  pythia__json_point(w, pythia_cct_tracepoint(cct, node))) != 0)
+            w->failed = true;
+    return out;
+}
+
+json_t *pythia__json_event(struct pythia__json *w, uint32_t tracepoint, uint8_t kind)
+{
+    json_t *out = json_object();
+    pythia__json_set(w, out, "trace_point", pythia__json_point(w, tracepoint));
+    pythia__json_set(w, out, "event",
+                     json_string(kind == PYTHIA_EVENT_START ? "start"
+                                 : kind == PYTHIA_EVENT_END ? "end"
+                                                            : "annotation"));
+    return out;
+}
+
+void pythia__json_edge(struct pythia__json *w, json_t *to, const struct pythia_cct *cct,
+                       uint32_t edge)
+{
+    const struct pythia_edge *e = pythia_cct_edge_at(cct, edge);
+    pythia__json_set(w, to, "from", pythia__json_event(w, e->from_tracepoint, e->from_event));
+    pythia__json_set(w, to, "to", pythia__json_event(w, e->to_tracepoint, e->to_event));
+    pythia__json_set(w, to, "context", pythia__json_context(w, cct, e->context));
+}
+
+json_t *pythia__json_input(struct pythia__json *w, const char *const *paths, size_t count,
+                           const struct pythia_pipeline_result *in)
+{
+    json_t *out = json_object(), *sources = json_array(), *repaired = json_object(),
+           *dropped = json_object();
+    for (size_t i = 0; i < count; i++)
+        pythia__json_append(w, sources, pythia__json_text(pythia_text_of(paths[i])));
+    for (size_t i = 0; i < PYTHIA_REPAIRS; i++)
+        if (in->counts.repaired[i])
+            pythia__json_set(w, repaired, pythia_repair_name((enum pythia_repair)i),
+                             pythia__json_count(in->counts.repaired[i]));
+    for (size_t i = 0; i < PYTHIA_DROPS; i++)
+        if (in->counts.dropped[i])
+            pythia__json_set(w, dropped, pythia_drop_name((enum pythia_drop)i),
+                             pythia__json_count(in->counts.dropped[i]));
+    pythia__json_set(w, out, "sources", sources);
+    pythia__json_set(w, out, "files", pythia__json_count(in->files));
+    pythia__json_set(w, out, "failed_files", pythia__json_count(in->failed_files));
+    pythia__json_set(w, out, "bytes", pythia__json_count(in->bytes));
+    pythia__json_set(w, out, "spans", pythia__json_count(in->counts.kept));
+    pythia__json_set(w, out, "traces", pythia__json_count(in->counts.traces));
+    pythia__json_set(w, out, "hidden", pythia__json_count(in->counts.hidden));
+    pythia__json_set(w, out, "outlive_parent", pythia__json_count(in->counts.outlive));
+    pythia__json_set(w, out, "repaired", repaired);
+    pythia__json_set(w, out, "dropped", dropped);
+    return out;
+}

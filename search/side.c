@@ -1,0 +1,267 @@
+#include "pythia/side.h"
+
+#include <string.h>
+
+#include "pythia/mem.h"
+#include "pythia/request_type.h"
+#include "pythia/sort.h"
+#include "pythia/status.h"
+
+#define MINUTE_NS UINT64_C(60000000000)
+
+/* A minute in which requests began, and the first and the last of them. */
+struct minute {
+    uint64_t number, first_ns, last_ns;
+};
+
+/* What the trace at hand has of a trace point. */
+struct visit {
+    uint32_t spans, kinds;
+    bool failed;
+};
+
+struct pythia_side {
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_groups *groups;
+    struct pythia_request_types *namer;
+    struct pythia_side_type *types;
+    uint32_t *type_of_name; /* by number of a string: index + 1 */
+    size_t type_count, type_capacity, name_capacity;
+    struct minute *minutes; /* in order of time */
+    size_t minute_count, minute_capacity;
+    struct visit *visits; /* by number of a trace point; all 0 between traces */
+    uint32_t *touched;    /* trace points of the trace at hand */
+    size_t visit_capacity, touched_capacity, touched_count;
+};
+
+int pythia_side_create(struct pythia_vocabulary *vocabulary,
+                       const struct pythia_groups_options *options, struct pythia_side **out)
+{
+    struct pythia_side *s = pythia_calloc(1, sizeof(*s));
+    if (!s)
+        return PYTHIA_ENOMEM;
+    s->vocabulary = vocabulary;
+    if (pythia_groups_create(vocabulary, options, &s->groups) != PYTHIA_OK ||
+        pythia_request_types_create(vocabulary, &options->types, &s->namer) != PYTHIA_OK) {
+        pythia_side_destroy(s);
+        return PYTHIA_ENOMEM;
+    }
+    *out = s;
+    return PYTHIA_OK;
+}
+
+void pythia_side_destroy(struct pythia_side *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->type_count; i++) {
+        pythia_free(s->types[i].points);
+        pythia_free(s->types[i].index);
+    }
+    pythia_groups_destroy(s->groups);
+    pythia_request_types_destroy(s->namer);
+    pythia_free(s->types);
+    pythia_free(s->type_of_name);
+    pythia_free(s->minutes);
+    pythia_free(s->visits);
+    pythia_free(s->touched);
+    pythia_free(s);
+}
+
+static struct pythia_side_type *find_type(struct pythia_side *s, uint32_t name)
+{
+    if (pythia_reach(&s->type_of_name, &s->name_capacity, name, sizeof(*s->type_of_name)) !=
+        PYTHIA_OK)
+        return NULL;
+    if (s->type_of_name[name] == 0) {
+        if (pythia_grow(&s->types, &s->type_capacity, s->type_count, sizeof(*s->types)) !=
+            PYTHIA_OK)
+            return NULL;
+        s->types[s->type_count++] = (struct pythia_side_type){.name = name};
+        s->type_of_name[name] = (uint32_t)s->type_count;
+    }
+    return &s->types[s->type_of_name[name] - 1];
+}
+
+static struct pythia_side_point *find_point(struct pythia_side_type *t, uint32_t tracepoint)
+{
+    if (pythia_reach(&t->index, &t->index_size, tracepoint, sizeof(*t->index)) != PYTHIA_OK)
+        return NULL;
+    if (t->index[tracepoint] == 0) {
+        if (pythia_grow(&t->points, &t->point_capacity, t->point_count, sizeof(*t->points)) !=
+            PYTHIA_OK)
+            return NULL;
+        t->points[t->point_count++] = (struct pythia_side_point){.tracepoint = tracepoint};
+        t->index[tracepoint] = (uint32_t)t->point_count;
+    }
+    return &t->points[t->index[tracepoint] - 1];
+}
+
+/* ---- adding ---- */
+
+/* Room for a visit to any trace point there is. */
+static int reserve_visits(struct pythia_side *s)
+{
+    size_t last = pythia_vocabulary_tracepoints(s->vocabulary);
+    int status = pythia_reach(&s->visits, &s->visit_capacity, last, sizeof(*s->visits));
+    return status == PYTHIA_OK
+               ? pythia_reach(&s->touched, &s->touched_capacity, last, sizeof(*s->touched))
+               : status;
+}
+
+/* Returns whether some span failed. */
+static bool count_visits(struct pythia_side *s, const struct pythia_trace *trace)
+{
+    bool failed = false;
+    s->touched_count = 0;
+    for (uint32_t i = 0; i < trace->count; i++) {
+        const struct pythia_trace_span *span = &trace->spans[i];
+        struct visit *v = &s->visits[span->tracepoint];
+        if (v->spans++ == 0)
+            s->touched[s->touched_count++] = span->tracepoint;
+        v->kinds |= 1U << span->kind;
+        v->failed = v->failed || span->error;
+        failed = failed || span->error;
+    }
+    return failed;
+}
+
+static int flush_visits(struct pythia_side *s, struct pythia_side_type *t)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < s->touched_count; i++) {
+        struct visit *v = &s->visits[s->touched[i]];
+        struct pythia_side_point *p = status == PYTHIA_OK ? find_point(t, s->touched[i]) : NULL;
+        if (p) {
+            p->requests++;
+            p->failed_requests += v->failed;
+            p->kinds |= v->kinds;
+            pythia_exact_moments_add(&p->visits, v->spans);
+        } else {
+            status = PYTHIA_ENOMEM;
+        }
+        *v = (struct visit){0};
+    }
+    return status;
+}
+
+static int add_minute(struct pythia_side *s, uint64_t start_ns)
+{
+    uint64_t number = start_ns / MINUTE_NS;
+    size_t at = s->minute_count;
+    while (at > 0 && s->minutes[at - 1].number > number) /* nearly always the last one already */
+        at--;
+    if (at > 0 && s->minutes[at - 1].number == number) {
+        struct minute *m = &s->minutes[at - 1];
+        m->first_ns = start_ns < m->first_ns ? start_ns : m->first_ns;
+        m->last_ns = start_ns > m->last_ns ? start_ns : m->last_ns;
+        return PYTHIA_OK;
+    }
+    if (pythia_grow(&s->minutes, &s->minute_capacity, s->minute_count, sizeof(*s->minutes)) !=
+        PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    memmove(&s->minutes[at + 1], &s->minutes[at], (s->minute_count - at) * sizeof(*s->minutes));
+    s->minutes[at] = (struct minute){number, start_ns, start_ns};
+    s->minute_count++;
+    return PYTHIA_OK;
+}
+
+int pythia_side_add(struct pythia_side *s, const struct pythia_trace *trace)
+{
+    uint32_t name = pythia_request_type(s->namer, trace);
+    struct pythia_side_type *t = name == PYTHIA_NONE ? NULL : find_type(s, name);
+    if (!t || reserve_visits(s) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    t->failed_requests += count_visits(s, trace);
+    int status = flush_visits(s, t);
+    if (status == PYTHIA_OK)
+        status = add_minute(s, trace->start_ns);
+    return status == PYTHIA_OK ? pythia_groups_add(s->groups, trace) : status;
+}
+
+/* ---- the end ---- */
+
+struct point_order {
+    const struct pythia_vocabulary *vocabulary;
+    const struct pythia_side_point *points;
+};
+
+static bool point_before(const void *context, uint32_t a, uint32_t b)
+{
+    const struct point_order *o = context;
+    return pythia_text_compare(
+               pythia_vocabulary_tracepoint_id(o->vocabulary, o->points[a].tracepoint),
+               pythia_vocabulary_tracepoint_id(o->vocabulary, o->points[b].tracepoint)) < 0;
+}
+
+static int sort_points(const struct pythia_vocabulary *vocabulary, struct pythia_side_type *t,
+                       uint64_t requests)
+{
+    uint32_t *order = pythia_calloc(2 * t->point_count, sizeof(*order));
+    struct pythia_side_point *sorted = pythia_calloc(t->point_count, sizeof(*sorted));
+    if (!order || !sorted) {
+        pythia_free(order);
+        pythia_free(sorted);
+        return PYTHIA_ENOMEM;
+    }
+    for (size_t i = 0; i < t->point_count; i++)
+        order[i] = (uint32_t)i;
+    pythia_sort_indexes(order, t->point_count, order + t->point_count, point_before,
+                        &(struct point_order){vocabulary, t->points});
+    for (size_t i = 0; i < t->point_count; i++) {
+        sorted[i] = t->points[order[i]];
+        sorted[i].visits.n = requests; /* those that do not pass it add a 0 */
+    }
+    pythia_free(order);
+    pythia_free(t->points);
+    t->points = sorted;
+    return PYTHIA_OK;
+}
+
+/* Put the types in the order that the groups have them in. */
+int pythia_side_finish(struct pythia_side *s)
+{
+    size_t count;
+    int status = pythia_groups_finish(s->groups);
+    const struct pythia_type *types = pythia_groups_types(s->groups, &count);
+    struct pythia_side_type *sorted = pythia_calloc(s->type_count, sizeof(*sorted));
+    if (!sorted || status != PYTHIA_OK) {
+        pythia_free(sorted);
+        return PYTHIA_ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = s->types[s->type_of_name[types[i].name] - 1];
+    pythia_free(s->types);
+    s->types = sorted;
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+        status = sort_points(s->vocabulary, &s->types[i], types[i].moments.n);
+    return status;
+}
+
+const struct pythia_groups *pythia_side_groups(const struct pythia_side *s)
+{
+    return s->groups;
+}
+
+const struct pythia_side_type *pythia_side_types(const struct pythia_side *s, size_t *count)
+{
+    *count = s->type_count;
+    return s->types;
+}
+
+struct pythia_vocabulary *pythia_side_vocabulary(const struct pythia_side *s)
+{
+    return s->vocabulary;
+}
+
+uint64_t pythia_side_covered_ns(const struct pythia_side *s)
+{
+    uint64_t covered = 0;
+    for (size_t i = 0; i < s->minute_count; i++) {
+        const struct minute *m = &s->minutes[i];
+        covered += m->last_ns - m->first_ns;
+        if (i > 0 && m->first_ns - m[-1].last_ns < MINUTE_NS)
+            covered += m->first_ns - m[-1].last_ns;
+    }
+    return covered;
+}
