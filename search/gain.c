@@ -175,7 +175,7 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
         measure(&c);
         for (uint32_t point = 0; point < points; point++) {
             struct pythia__pick pick = {.tracepoint = point, .calls = c.calls[point]};
-            bool taken = !closed[point] || !c.first[point];
+            bool taken = !c.first[point] || !closed[point]; /* flags may end before new points */
             for (size_t i = 0; i < *count && !taken; i++)
                 taken = out[i].tracepoint == point;
             if (taken)
