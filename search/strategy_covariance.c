@@ -33,29 +33,47 @@ static double variance(const struct pythia__parts *p, uint32_t node, uint64_t ow
     return mean * mean * (2 / (q > 0 ? q : 1) - 1);
 }
 
-static int look(struct pythia__parts *p)
+/* Variances become whole parts of the largest one, so that sums do not depend on the order of nodes;
+ * they fit, whatever the number of nodes. */
+#define PARTS 0x1p32
+
+struct model {
+    uint64_t *own;      /* by node */
+    uint64_t *by_point; /* parts, of its contexts that begin in the region */
+    uint64_t all;
+};
+
+static void add_up(struct model *m, const struct pythia__parts *p)
 {
     const struct pythia_cct *cct = p->map.type->cct;
     uint32_t nodes = pythia_cct_nodes(cct);
-    uint64_t *own = own_times(&p->map);
-    double *by_point =
-        pythia_calloc(pythia_vocabulary_tracepoints(p->vocabulary), sizeof(*by_point));
-    int status = own && by_point ? PYTHIA_OK : PYTHIA_ENOMEM;
-    double all = 0;
-    for (uint32_t node = 1; node < nodes && status == PYTHIA_OK; node++) {
-        double v = variance(p, node, own[node]);
-        all += v;
+    double most = 0;
+    for (uint32_t node = 1; node < nodes; node++)
+        most = fmax(most, variance(p, node, m->own[node]));
+    for (uint32_t node = 1; node < nodes && most > 0; node++) {
+        uint64_t parts = (uint64_t)(PARTS * (variance(p, node, m->own[node]) / most));
+        m->all += parts;
         if (pythia__region_has(&p->map, node))
-            by_point[pythia_cct_tracepoint(cct, node)] += v;
+            m->by_point[pythia_cct_tracepoint(cct, node)] += parts;
     }
+}
+
+static int look(struct pythia__parts *p)
+{
+    struct model m = {.own = own_times(&p->map),
+                      .by_point = pythia_calloc(pythia_vocabulary_tracepoints(p->vocabulary),
+                                                sizeof(*m.by_point))};
+    int status = m.own && m.by_point ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        add_up(&m, p);
     for (size_t i = 0; i < p->here_count && status == PYTHIA_OK; i++) {
-        double part = all > 0 ? fmin(by_point[p->here[i]] / all, 1) : 0;
+        double part = m.all ? (double)m.by_point[p->here[i]] / (double)m.all : 0;
         struct pythia__candidate c = {
             .tracepoint = p->here[i], .part = part, .order = pythia__parts_worth(p, part)};
         status = pythia__parts_offer(p, &c);
     }
-    pythia_free(own);
-    pythia_free(by_point);
+    pythia_free(m.own);
+    pythia_free(m.by_point);
     return status;
 }
 
