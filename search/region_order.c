@@ -1,7 +1,7 @@
-/* The most frequent order of a region: from the event that begins it, always along the edge that was
- * passed most often, to the event that ends it. An event is passed once, so a loop is gone through
- * once; where its rounds lead back to what was passed, the way goes on from the last event that has
- * another one. */
+/* The most frequent order of a region: from the event that begins it, always along the edge that
+ * was passed most often, to the event that ends it. An event is passed once, so a loop is gone
+ * through once; where its rounds lead back to what was passed, the way goes on from the last event
+ * that has another one. */
 #include "pythia/mem.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"

@@ -1,12 +1,12 @@
-/* Open where the variance is expected to arise. The search space knows calls and mean times, not how
- * times vary together, so this is a model: the time that a calling context takes itself, without
- * what is called from it, is independent of that of others; where it is taken at all its standard
- * deviation is its mean, as of exponential times; and it is missing from the requests that do not
- * have the context. With a mean m over all requests, and a part q of them that have it, its variance
- * is m^2 (2 / q - 1). Being independent, this is its covariance with the time behind the edge as
- * well, and the covariances add up to the variance there. The gain is the edge's share times the
- * point's part of them: long times count by their squares, and what few requests do counts more
- * than what all do. */
+/* Open where the variance is expected to arise. The search space knows calls and mean times, not
+ * how times vary together, so this is a model: the time that a calling context takes itself,
+ * without what is called from it, is independent of that of others; where it is taken at all its
+ * standard deviation is its mean, as of exponential times; and it is missing from the requests that
+ * do not have the context. With a mean m over all requests, and a part q of them that have it, its
+ * variance is m^2 (2 / q - 1). Being independent, this is its covariance with the time behind the
+ * edge as well, and the covariances add up to the variance there. The gain is the edge's share
+ * times the point's part of them: long times count by their squares, and what few requests do
+ * counts more than what all do. */
 #include <math.h>
 
 #include "pythia/mem.h"
@@ -33,8 +33,8 @@ static double variance(const struct pythia__parts *p, uint32_t node, uint64_t ow
     return mean * mean * (2 / (q > 0 ? q : 1) - 1);
 }
 
-/* Variances become whole parts of the largest one, so that sums do not depend on the order of nodes;
- * they fit, whatever the number of nodes. */
+/* Variances become whole parts of the largest one, so that sums do not depend on the order of
+ * nodes; they fit, whatever the number of nodes. */
 #define PARTS 0x1p32
 
 struct model {

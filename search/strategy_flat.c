@@ -1,6 +1,6 @@
 /* Depth does not count: the closed trace points behind the edge that varies most stand in a row, in
- * the order in which they most often follow each other, and those that cut the row into equal pieces
- * are opened. What is left of the budget goes to the next edge. (Ates et al., "An Automated,
+ * the order in which they most often follow each other, and those that cut the row into equal
+ * pieces are opened. What is left of the budget goes to the next edge. (Ates et al., "An Automated,
  * Cross-Layer Instrumentation Framework for Diagnosing Performance Problems in Distributed
  * Applications", SoCC 2019.) */
 #include "pythia/mem.h"

@@ -1,11 +1,11 @@
 /* Each trace point is an arm: how much opening it explains has a Beta distribution, from what it
- * explained whenever it was opened before, beginning with the uniform one. In every cycle a value is
- * drawn from each, and what promises most of the edge's share is opened, so that what is little
+ * explained whenever it was opened before, beginning with the uniform one. In every cycle a value
+ * is drawn from each, and what promises most of the edge's share is opened, so that what is little
  * known is tried. (Thompson, "On the Likelihood that One Unknown Probability Exceeds Another",
  * Biometrika 25, 1933; with rewards between 0 and 1: Agrawal and Goyal, "Analysis of Thompson
  * Sampling for the Multi-armed Bandit Problem", COLT 2012. They toss a coin for each reward; here
- * the reward itself is added, which has the same mean.) The gain is still the expected one from
- * the search space, not what was drawn. */
+ * the reward itself is added, which has the same mean.) The gain is still the expected one from the
+ * search space, not what was drawn. */
 #include <math.h>
 
 #include "pythia/random.h"

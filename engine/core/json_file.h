@@ -16,8 +16,8 @@
 int pythia__json_file_read(const char *path, const char *schema, const char *what, json_t **out,
                            struct pythia_error *e);
 
-/* The `count` whole numbers, none negative, that stand in a row from place `first` to its end; false
- * if that is not what is there. */
+/* The `count` whole numbers, none negative, that stand in a row from place `first` to its end;
+ * false if that is not what is there. */
 bool pythia__json_numbers(const json_t *row, size_t first, uint64_t *values, size_t count);
 
 #endif

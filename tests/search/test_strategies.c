@@ -4,8 +4,8 @@
 #include "region.h"
 #include "suggestions.h"
 
-/* The rows of the table other than the first, and what holds for all of them. What hierarchical does
- * is mostly in test_strategy.c. */
+/* The rows of the table other than the first, and what holds for all of them. What hierarchical
+ * does is mostly in test_strategy.c. */
 
 static void use(struct bench *b, const char *strategy)
 {
@@ -307,8 +307,8 @@ static int wins_of_x(struct bench *b, int draws)
     return wins;
 }
 
-/* x explained 3 of the 4 times it was opened: its chance to be above a uniform number is the mean of
- * Beta(4, 2), 2/3. */
+/* x explained 3 of the 4 times it was opened: its chance to be above a uniform number is the mean
+ * of Beta(4, 2), 2/3. */
 static void thompson_draws_from_the_posterior(void **state)
 {
     struct bench b;

@@ -35,8 +35,8 @@ int pythia_history_add(struct pythia_history *h, struct pythia_text id, double e
  * than opened? */
 bool pythia_history_is_possible(const struct pythia_history_record *r);
 
-/* Add what another history holds of a trace point, or all of it; the records are possible. PYTHIA_OK
- * or PYTHIA_ENOMEM; then a part of `other` may have been added. */
+/* Add what another history holds of a trace point, or all of it; the records are possible.
+ * PYTHIA_OK or PYTHIA_ENOMEM; then a part of `other` may have been added. */
 int pythia_history_add_record(struct pythia_history *h, struct pythia_text id,
                               const struct pythia_history_record *r);
 int pythia_history_merge(struct pythia_history *h, const struct pythia_history *other);

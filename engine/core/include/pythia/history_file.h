@@ -5,7 +5,7 @@
 #include "pythia/error.h"
 #include "pythia/history.h"
 
-/* The record of earlier searches as a file: JSON, "pythia.history/1", a row for each trace point. */
+/* The record of earlier searches as a file: JSON, "pythia.history/1", a row for each point. */
 
 /* Append it to `out`. The same history gives the same bytes, whatever the order in which it was
  * filled; counts above INT64_MAX are written as that. PYTHIA_OK or PYTHIA_ENOMEM. */
