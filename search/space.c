@@ -125,7 +125,8 @@ static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
         n->requests += t->last_request[node] != t->requests;
         t->last_request[node] = t->requests;
         n->root = n->root || !parent;
-        n->outlives = n->outlives || (parent && span->end_ns > parent->end_ns);
+        n->outlives = n->outlives || (parent && span->end_ns > parent->end_ns &&
+                                      span->end_ns == parent->completed_ns);
         n->entry = n->entry || (parent && service_of(s, span) != service_of(s, parent));
         if (span->first_child != PYTHIA_NO_SPAN) {
             at = span->first_child;

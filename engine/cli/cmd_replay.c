@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "command.h"
+#include "pythia/closed_loop.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/report.h"
@@ -20,7 +21,9 @@ struct settings {
     int format, rank_by, strategy;
     const char *output, *space, *open;
     int64_t seed, min_requests, rows, points;
-    double min_cov, alpha, price_ns;
+    double min_cov, alpha, price_ns, added_ns;
+    bool closed_loop;
+    int64_t cycle_requests, cycles, points_open;
 };
 
 #define OPTION(member) offsetof(struct settings, member)
@@ -54,6 +57,16 @@ static const struct pythia_option options[] = {
     PYTHIA_CHOICE("strategy", 0, /* as pythia_strategies has them */
                   "hierarchical|flat|binary|historic|covariance|thompson|random|all",
                   "hierarchical", OPTION(strategy), "How to choose them"),
+    PYTHIA_FLAG("closed-loop", 0, OPTION(closed_loop),
+                "Play the capture as if it were live: begin with the skeleton of the search space, "
+                "hide closed trace points, and decide after each cycle which to open and close"),
+    PYTHIA_INTEGER("cycle-requests", 0, "N", "100", 4, 1e9, OPTION(cycle_requests),
+                   "Requests of one type that make a cycle"),
+    PYTHIA_INTEGER("cycles", 0, "N", "60", 1, 1e6, OPTION(cycles), "Cycles at most"),
+    PYTHIA_INTEGER("points-open", 0, "N", "0", 0, 1e6, OPTION(points_open),
+                   "Trace points that may be open at once beyond the skeleton; 0: any number"),
+    PYTHIA_REAL("added-ns", 0, "NS", "0", 0, 1e15, OPTION(added_ns),
+                "Time that points beyond the skeleton may add to a request; 0: any"),
     PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, OPTION(price_ns),
                 "Cost of one hit of an open trace point"),
     PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OPTION(seed),
@@ -71,6 +84,7 @@ struct replay {
     struct pythia_diagnosis *diagnosis;
     struct pythia_suggestion next[POINTS_MAX];
     size_t next_count;
+    struct pythia_loop loop;
 };
 
 /* ---- reading ---- */
@@ -137,9 +151,39 @@ static int open_listed(struct replay *r)
     return status;
 }
 
+/* The capture as if it were live: what is left at the end is the evidence of the last cycle. */
+static int play(struct replay *r)
+{
+    struct pythia_closed_loop_options how = {
+        .pipeline = r->reading.pipeline,
+        .groups = r->reading.groups,
+        .search = {.budget = {.points_per_cycle = (size_t)r->s->points,
+                              .points_open = (size_t)r->s->points_open,
+                              .added_ns = r->s->added_ns},
+                   .price_ns = r->s->price_ns,
+                   .alpha = r->s->alpha,
+                   .min_requests = (size_t)r->s->min_requests,
+                   .min_cov = r->s->min_cov,
+                   .seed = (uint64_t)r->s->seed},
+        .requests = (size_t)r->s->cycle_requests,
+        .cycles = (size_t)r->s->cycles};
+    how.groups.rows_per_type = (size_t)r->s->rows;
+    how.groups.rows = (size_t)r->s->rows * 4;
+    r->reading.twice = true;
+    int status = find_space(r);
+    if (status == PYTHIA_OK && r->s->space) /* else that has looked whether all can be read again */
+        status = pythia__reading_again(&r->reading);
+    return status == PYTHIA_OK
+               ? pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
+                                        &r->loop, &r->groups, &r->open, &r->reading.result)
+               : status;
+}
+
 static int read_all(struct replay *r)
 {
     int status = PYTHIA_OK;
+    if (r->s->closed_loop)
+        return play(r);
     if (r->s->open || r->s->space)
         status = find_space(r);
     if (status == PYTHIA_OK && r->s->open) {
@@ -212,6 +256,7 @@ static int report(struct replay *r, char *const *paths, int count)
                                           .next = r->next,
                                           .next_count = r->next_count,
                                           .open = r->open,
+                                          .loop = r->s->closed_loop ? &r->loop : NULL,
                                           .measure = (enum pythia_measure)r->s->rank_by};
     struct pythia_buf text = {0};
     json_t *json = pythia_report_json(&source);
@@ -255,6 +300,7 @@ static int run(const void *settings, char *const *operands, int count)
     int code = exit_status(&r, status);
     for (size_t i = 0; i < r.next_count; i++)
         pythia_suggestion_clear(&r.next[i]);
+    pythia_loop_free(&r.loop);
     pythia_diagnosis_destroy(r.diagnosis);
     pythia_groups_destroy(r.groups);
     pythia_open_points_destroy(r.open);

@@ -90,6 +90,8 @@ int pythia__reading_begin_with(struct pythia__reading *r,
  * the consumer's. With `twice` set everything must be readable again: PYTHIA_EUSAGE, told, if it is
  * not; the flag is then unset for the second time. */
 int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer *consumer);
+/* Can all files be read as often as wanted? Else PYTHIA_EUSAGE, told. */
+int pythia__reading_again(const struct pythia__reading *r);
 void pythia__reading_end(struct pythia__reading *r);
 
 /* The exit status of a command whose work ended with `status`, which has been explained unless

@@ -136,6 +136,15 @@ static const char *readable_once(const struct pythia__reading *r)
     return NULL;
 }
 
+int pythia__reading_again(const struct pythia__reading *r)
+{
+    const char *once = readable_once(r);
+    if (!once)
+        return PYTHIA_OK;
+    pythia_log(PYTHIA_LOG_ERROR, "%s: cannot be read more than once: write it to a file", once);
+    return PYTHIA_EUSAGE;
+}
+
 int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer *consumer)
 {
     const char *once = r->twice ? readable_once(r) : NULL;

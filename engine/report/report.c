@@ -12,6 +12,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "report_forms.h"
+#include "report_loop.h"
 
 #define HISTOGRAM_BINS 48
 
@@ -433,6 +434,8 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
     set(&w, out, "groups", groups);
     set(&w, out, "next", next);
     set(&w, out, "open", open_points(&w));
+    if (source->loop)
+        pythia__json_loop(&w.json, out, source->loop);
     if (w.json.failed) {
         json_decref(out);
         return NULL;

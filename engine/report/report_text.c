@@ -345,12 +345,48 @@ static void next(const struct page *p, const json_t *report)
     }
 }
 
+/* The search, a paragraph a cycle. */
+static void loop(const struct page *p, const json_t *report)
+{
+    const json_t *cycles = pythia__array(report, "loop"), *cycle, *search;
+    size_t i;
+    search = json_object_get(report, "search");
+    if (!search)
+        return;
+    pythia_buf_putc(p->out, '\n');
+    style(p, "1");
+    pythia_buf_puts(p->out, "The search");
+    style(p, "0");
+    pythia_buf_printf(p->out,
+                      ": of %.0f trace points %.0f were open from the start, %.0f more were "
+                      "opened in %zu cycle%s.%s\n",
+                      pythia__number(search, "trace_points"), pythia__number(search, "skeleton"),
+                      pythia__number(search, "opened"), json_array_size(cycles),
+                      json_array_size(cycles) == 1 ? "" : "s",
+                      json_is_true(json_object_get(search, "finished")) ? ""
+                                                                        : " It is not at its end.");
+    json_array_foreach ((json_t *)cycles, i, cycle) {
+        char number[24];
+        struct pythia_buf text = {0};
+        snprintf(number, sizeof(number), "%.0f", pythia__number(cycle, "cycle"));
+        pythia__add_count(&text, pythia__number(cycle, "requests"));
+        pythia_buf_printf(
+            &text, " requests%s, ",
+            json_is_true(json_object_get(cycle, "again")) ? ", the capture played again" : "");
+        pythia__add_count(&text, pythia__number(cycle, "spans_seen"));
+        pythia_buf_puts(&text, " spans. ");
+        pythia_buf_puts(&text, pythia__string(cycle, "sentence"));
+        paragraph_buf(p, number, &text);
+    }
+}
+
 void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *out)
 {
     struct page p = {out, colour};
     const json_t *groups = pythia__array(report, "groups"), *group;
     size_t i, number = 0;
     head(&p, report);
+    loop(&p, report);
     json_array_foreach ((json_t *)groups, i, group)
         if (is_diagnosed(group))
             diagnosed(&p, group, ++number);

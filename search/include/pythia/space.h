@@ -24,7 +24,8 @@ struct pythia_space_node {
     uint64_t visits;   /* on critical paths */
     uint64_t time_ns;  /* on critical paths, what is below included */
     bool root, entry;  /* without a parent; called by another service */
-    bool outlives;     /* at least once it went on after its parent had ended */
+    bool outlives;     /* at least once its end, after that of its parent, was the end of all that
+                          the parent began */
 };
 
 /* What is known of an edge of a type's tree. */

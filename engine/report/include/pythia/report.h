@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "pythia/buf.h"
+#include "pythia/closed_loop.h"
 #include "pythia/diagnosis.h"
 #include "pythia/groups.h"
 #include "pythia/pipeline.h"
@@ -24,6 +25,7 @@ struct pythia_report_source {
     size_t next_count;
     struct pythia_open_points *open; /* NULL: all points that were seen */
     enum pythia_measure measure;
+    const struct pythia_loop *loop; /* how it came to that, cycle by cycle; NULL: it was one look */
 };
 
 /* The report as a JSON document, "pythia.report/1"; the other forms are made of it. NULL when out

@@ -1,0 +1,338 @@
+#include "pythia/closed_loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/critical_path.h"
+#include "pythia/mem.h"
+#include "pythia/request_type.h"
+#include "pythia/status.h"
+
+#define REQUESTS 100
+#define CYCLES   60
+
+/* A request of the capture, as the first reading found it. */
+struct entry {
+    struct pythia_trace_id id;
+    uint64_t start_ns, completed_ns;
+    uint32_t type, spans;
+    uint32_t place; /* in order of time */
+};
+
+struct playing {
+    struct pythia_vocabulary *vocabulary;
+    const struct pythia_input *input;
+    const struct pythia_closed_loop_options *o;
+    struct pythia_request_types *types;
+    struct pythia_search *search;
+    struct entry *entries; /* in order of id, once read */
+    uint32_t types_end;    /* one past the largest number of a type */
+    size_t count, capacity;
+    uint32_t *order;                 /* entries in order of time */
+    struct pythia_groups *groups;    /* of the cycle at hand */
+    struct pythia_open_points *open; /* while it runs */
+    uint64_t *hits;                  /* by trace point */
+    uint32_t points;
+    size_t first, length; /* the requests of the cycle, by place; past the last comes the first */
+    struct pythia_loop *loop;
+    struct pythia_loop_cycle *cycle;
+};
+
+/* ---- the order of requests ---- */
+
+static int begin_order(void *context)
+{
+    struct playing *p = context;
+    p->count = 0;
+    return PYTHIA_OK;
+}
+
+static int take_order(void *context, const struct pythia_trace *trace)
+{
+    struct playing *p = context;
+    uint32_t type = pythia_request_type(p->types, trace);
+    if (type == PYTHIA_NONE ||
+        pythia_grow(&p->entries, &p->capacity, p->count, sizeof(*p->entries)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    p->types_end = type >= p->types_end ? type + 1 : p->types_end;
+    p->entries[p->count++] = (struct entry){.id = trace->id,
+                                            .start_ns = trace->start_ns,
+                                            .completed_ns = trace->completed_ns,
+                                            .type = type,
+                                            .spans = trace->count};
+    return PYTHIA_OK;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->id.high != y->id.high)
+        return x->id.high < y->id.high ? -1 : 1;
+    return (x->id.low > y->id.low) - (x->id.low < y->id.low);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return compare_ids(a, b);
+}
+
+static int put_in_order(struct playing *p)
+{
+    p->order = pythia_calloc(p->count + 1, sizeof(*p->order));
+    if (!p->order)
+        return PYTHIA_ENOMEM;
+    if (p->count == 0)
+        return PYTHIA_OK;
+    qsort(p->entries, p->count, sizeof(*p->entries), compare_times);
+    for (size_t i = 0; i < p->count; i++)
+        p->entries[i].place = (uint32_t)i;
+    qsort(p->entries, p->count, sizeof(*p->entries), compare_ids);
+    for (size_t i = 0; i < p->count; i++)
+        p->order[p->entries[i].place] = (uint32_t)i;
+    return PYTHIA_OK;
+}
+
+static const struct entry *at(const struct playing *p, size_t place)
+{
+    return &p->entries[p->order[place % p->count]];
+}
+
+/* ---- a cycle ---- */
+
+/* How many requests from p->first on: until so many of one type are in, or all of the capture is. */
+static int choose_length(struct playing *p)
+{
+    size_t wanted = p->o->requests ? p->o->requests : REQUESTS;
+    uint32_t *seen = pythia_calloc(p->types_end, sizeof(*seen));
+    if (!seen)
+        return PYTHIA_ENOMEM;
+    for (p->length = 0; p->length < p->count; p->length++)
+        if (++seen[at(p, p->first + p->length)->type] > wanted)
+            break;
+    pythia_free(seen);
+    return PYTHIA_OK;
+}
+
+/* Requests that had not ended when the next cycle began have seen two sets of open points; and who
+ * drops them alone drops the slow ones. So the cycle ends before the first of them began. */
+static size_t ended_before_next(const struct playing *p)
+{
+    size_t until = p->first + p->length;
+    if (p->length == p->count || until % p->count < p->first % p->count)
+        return p->length; /* the capture ends in between: all had the time to end */
+    uint64_t next_ns = at(p, until)->start_ns;
+    for (size_t i = 0; i < p->length; i++)
+        if (at(p, p->first + i)->completed_ns > next_ns)
+            return i > 0 ? i : p->length;
+    return p->length;
+}
+
+static int begin_cycle(void *context)
+{
+    struct playing *p = context;
+    pythia_groups_destroy(p->groups);
+    p->groups = NULL;
+    memset(p->hits, 0, p->points * sizeof(*p->hits));
+    p->cycle->requests = p->cycle->spans_seen = p->cycle->spans_saved = 0;
+    return pythia_groups_create(p->vocabulary, &p->o->groups, &p->groups);
+}
+
+static int take_cycle(void *context, const struct pythia_trace *trace)
+{
+    struct playing *p = context;
+    struct entry wanted = {.id = trace->id};
+    const struct entry *e =
+        bsearch(&wanted, p->entries, p->count, sizeof(*p->entries), compare_ids);
+    if (!e || (e->place + p->count - p->first % p->count) % p->count >= p->length)
+        return PYTHIA_OK;
+    for (uint32_t i = 0; i < trace->count; i++)
+        if (trace->spans[i].tracepoint < p->points)
+            p->hits[trace->spans[i].tracepoint]++;
+    p->cycle->requests++;
+    p->cycle->spans_seen += trace->count;
+    p->cycle->spans_saved += e->spans > trace->count ? e->spans - trace->count : 0;
+    return pythia_groups_add(p->groups, trace);
+}
+
+static int keep_switches(struct playing *p, const struct pythia_cycle *found)
+{
+    struct pythia_loop_cycle *c = p->cycle;
+    c->opened = pythia_calloc(found->switch_count + 1, sizeof(*c->opened));
+    c->closed = pythia_calloc(found->switch_count + 1, sizeof(*c->closed));
+    if (!c->opened || !c->closed)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < found->switch_count; i++) {
+        const struct pythia_switch *s = &found->switches[i];
+        struct pythia_loop_switch *to =
+            s->open ? &c->opened[c->opened_count] : &c->closed[c->closed_count];
+        *to = (struct pythia_loop_switch){s->tracepoint, s->cost_ns,
+                                          pythia_strndup(s->reason, strlen(s->reason))};
+        if (!to->reason)
+            return PYTHIA_ENOMEM;
+        *(s->open ? &c->opened_count : &c->closed_count) += 1;
+    }
+    c->leading = (struct pythia_problem){.type = PYTHIA_NONE};
+    if (found->leading != SIZE_MAX)
+        c->leading = found->problems[found->leading];
+    return PYTHIA_OK;
+}
+
+static int keep_problems(struct playing *p, const struct pythia_cycle *found)
+{
+    struct pythia_problem *copy = pythia_calloc(found->problem_count + 1, sizeof(*copy));
+    if (!copy)
+        return PYTHIA_ENOMEM;
+    if (found->problem_count)
+        memcpy(copy, found->problems, found->problem_count * sizeof(*copy));
+    pythia_free(p->loop->problems);
+    p->loop->problems = copy;
+    p->loop->problem_count = found->problem_count;
+    p->loop->finished = found->finished;
+    return PYTHIA_OK;
+}
+
+static size_t beyond_skeleton(const struct playing *p)
+{
+    size_t count = 0;
+    for (uint32_t point = 0; point < p->points; point++)
+        count +=
+            pythia_search_is_open(p->search, point) && !pythia_search_in_skeleton(p->search, point);
+    return count;
+}
+
+static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
+{
+    struct pythia_loop *l = p->loop;
+    if (pythia_grow(&l->cycles, &l->cycle_capacity, l->cycle_count, sizeof(*l->cycles)) !=
+            PYTHIA_OK ||
+        choose_length(p) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    p->cycle = &l->cycles[l->cycle_count++];
+    *p->cycle = (struct pythia_loop_cycle){.number = l->cycle_count,
+                                           .open_count = beyond_skeleton(p),
+                                           .leading = {.type = PYTHIA_NONE}};
+    size_t begun = p->length;
+    p->length = ended_before_next(p);
+    p->cycle->under_way = begun - p->length;
+    p->cycle->again = p->first / p->count != (p->first + begun - 1) / p->count;
+    pythia_open_points_destroy(p->open);
+    p->open = NULL;
+    int status = pythia_search_open_points(p->search, &p->open);
+    if (status != PYTHIA_OK)
+        return status;
+    struct pythia_pipeline_options how = p->o->pipeline;
+    how.open = p->open;
+    how.told = true;
+    how.progress = false;
+    struct pythia_consumer consumer = {begin_cycle, take_cycle, p};
+    struct pythia_cycle found;
+    status = pythia_pipeline_run(p->vocabulary, p->input, &how, &consumer, result);
+    if (status == PYTHIA_OK)
+        status = pythia_groups_finish(p->groups);
+    if (status == PYTHIA_OK)
+        status = pythia_search_cycle(p->search, p->groups, p->hits, p->points, &found);
+    if (status == PYTHIA_OK)
+        status = keep_switches(p, &found);
+    if (status == PYTHIA_OK)
+        status = keep_problems(p, &found);
+    p->first += begun;
+    l->rounds = (p->first - 1) / p->count + 1;
+    return status;
+}
+
+/* Number of different points that were opened. */
+static int count_opened(struct playing *p)
+{
+    struct pythia_loop *l = p->loop;
+    bool *ever = pythia_calloc(p->points, sizeof(*ever));
+    if (!ever)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < l->cycle_count; i++)
+        for (size_t k = 0; k < l->cycles[i].opened_count; k++) {
+            bool *seen = &ever[l->cycles[i].opened[k].tracepoint];
+            l->opened_count += !*seen;
+            *seen = true;
+        }
+    pythia_free(ever);
+    return PYTHIA_OK;
+}
+
+static int begin(struct playing *p, const struct pythia_space *space)
+{
+    struct pythia_pipeline_result unused;
+    struct pythia_pipeline_options how = p->o->pipeline;
+    struct pythia_consumer consumer = {begin_order, take_order, p};
+    how.open = NULL;
+    int status = pythia_request_types_create(p->vocabulary, &p->o->groups.types, &p->types);
+    if (status == PYTHIA_OK)
+        status = pythia_pipeline_run(p->vocabulary, p->input, &how, &consumer, &unused);
+    if (status == PYTHIA_OK)
+        status = put_in_order(p);
+    if (status == PYTHIA_OK)
+        status = pythia_search_create(space, &p->o->search, &p->search);
+    p->points = pythia_vocabulary_tracepoints(p->vocabulary);
+    p->hits = status == PYTHIA_OK ? pythia_calloc(p->points, sizeof(*p->hits)) : NULL;
+    bool *all = status == PYTHIA_OK ? pythia_space_points(space) : NULL;
+    if (status == PYTHIA_OK && (!p->hits || !all))
+        status = PYTHIA_ENOMEM;
+    for (uint32_t point = 0; status == PYTHIA_OK && point < p->points; point++) {
+        p->loop->skeleton_count += pythia_search_in_skeleton(p->search, point);
+        p->loop->point_count += all[point];
+    }
+    pythia_free(all);
+    return status;
+}
+
+int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
+                           const struct pythia_space *space,
+                           const struct pythia_closed_loop_options *options,
+                           struct pythia_loop *out, struct pythia_groups **groups,
+                           struct pythia_open_points **open, struct pythia_pipeline_result *result)
+{
+    struct pythia_loop loop = {0};
+    struct playing p = {.vocabulary = vocabulary, .input = input, .o = options, .loop = &loop};
+    size_t cycles = options->cycles ? options->cycles : CYCLES;
+    int status = begin(&p, space);
+    while (status == PYTHIA_OK && p.count > 0 && !loop.finished && loop.cycle_count < cycles &&
+           !(options->stop && *options->stop))
+        status = play_cycle(&p, result);
+    if (status == PYTHIA_OK && !p.groups) { /* there was not a single request */
+        status = pythia_groups_create(vocabulary, &options->groups, &p.groups);
+        status = status == PYTHIA_OK ? pythia_groups_finish(p.groups) : status;
+    }
+    if (status == PYTHIA_OK)
+        status = count_opened(&p);
+    if (status == PYTHIA_OK) {
+        *out = loop;
+        *groups = p.groups;
+        *open = p.open;
+    } else {
+        pythia_loop_free(&loop);
+        pythia_groups_destroy(p.groups);
+        pythia_open_points_destroy(p.open);
+    }
+    pythia_search_destroy(p.search);
+    pythia_request_types_destroy(p.types);
+    pythia_free(p.entries);
+    pythia_free(p.order);
+    pythia_free(p.hits);
+    return status;
+}
+
+void pythia_loop_free(struct pythia_loop *l)
+{
+    for (size_t i = 0; i < l->cycle_count; i++) {
+        for (size_t k = 0; k < l->cycles[i].opened_count; k++)
+            pythia_free(l->cycles[i].opened[k].reason);
+        for (size_t k = 0; k < l->cycles[i].closed_count; k++)
+            pythia_free(l->cycles[i].closed[k].reason);
+        pythia_free(l->cycles[i].opened);
+        pythia_free(l->cycles[i].closed);
+    }
+    pythia_free(l->cycles);
+    pythia_free(l->problems);
+    *l = (struct pythia_loop){0};
+}

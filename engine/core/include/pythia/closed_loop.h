@@ -1,0 +1,65 @@
+#ifndef PYTHIA_CLOSED_LOOP_H
+#define PYTHIA_CLOSED_LOOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pythia/groups.h"
+#include "pythia/pipeline.h"
+#include "pythia/search.h"
+
+/* A full capture played as if it were live: the spans of closed trace points are hidden, the search
+ * decides after each cycle, and what it decided holds from the next request on. A capture that is
+ * shorter than the search is played again from its start. */
+
+struct pythia_closed_loop_options {
+    struct pythia_pipeline_options pipeline; /* `open` is set by the loop */
+    struct pythia_groups_options groups;
+    struct pythia_search_options search;
+    size_t requests; /* of one type, that have ended, make a cycle; 0: 100 */
+    size_t cycles;   /* at most; 0: 60 */
+    bool *stop;      /* NULL, or set by somebody else: end after the cycle at hand */
+};
+
+/* What a cycle came to, with texts of its own. */
+struct pythia_loop_switch {
+    uint32_t tracepoint;
+    double cost_ns;
+    char *reason; /* owned */
+};
+
+struct pythia_loop_cycle {
+    uint64_t number;
+    struct pythia_loop_switch *opened, *closed; /* owned */
+    size_t opened_count, closed_count;
+    size_t open_count;            /* trace points beyond the skeleton, while it ran */
+    uint64_t requests, under_way; /* seen; begun, and set apart because they had not ended */
+    uint64_t spans_seen, spans_saved;
+    bool again;                    /* the capture was at its end, and was begun anew */
+    struct pythia_problem leading; /* after it; type PYTHIA_NONE: none was searched */
+};
+
+struct pythia_loop {
+    struct pythia_loop_cycle *cycles; /* owned */
+    size_t cycle_count, cycle_capacity;
+    struct pythia_problem *problems; /* owned: as they ended */
+    size_t problem_count;
+    size_t skeleton_count, point_count; /* trace points of the skeleton, and of the space */
+    size_t opened_count;                /* different ones that were opened */
+    size_t rounds; /* times the capture was played, the last one perhaps in part */
+    bool finished; /* nothing is searched any more; else there were cycles enough */
+};
+
+/* Play it. The input is read once for its order, and once for each cycle. The evidence of the last
+ * cycle goes to *groups (owned by the caller) with the trace points that were open to *open (owned),
+ * and what was read to *result. Returns PYTHIA_OK with *out filled, PYTHIA_ENOMEM, or what reading
+ * returned. */
+int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
+                           const struct pythia_space *space,
+                           const struct pythia_closed_loop_options *options,
+                           struct pythia_loop *out, struct pythia_groups **groups,
+                           struct pythia_open_points **open, struct pythia_pipeline_result *result);
+void pythia_loop_free(struct pythia_loop *l);
+
+#endif

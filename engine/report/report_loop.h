@@ -1,0 +1,11 @@
+/* What a closed loop did, in a report. */
+#ifndef PYTHIA_REPORT_LOOP_H
+#define PYTHIA_REPORT_LOOP_H
+
+#include "json_writer.h"
+#include "pythia/closed_loop.h"
+
+/* Give a report the members "loop", one object a cycle, and "search", what came of all. */
+void pythia__json_loop(struct pythia__json *w, json_t *report, const struct pythia_loop *loop);
+
+#endif

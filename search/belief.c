@@ -1,0 +1,296 @@
+/* Noisy generalised binary search keeps a weight for each hypothesis and multiplies it by how well
+ * it goes with each answer (R. Nowak, "Noisy Generalized Binary Search", NIPS 2009). Here an answer
+ * is which of the edges that can be seen varies most, and it is known only as well as a bootstrap
+ * says. */
+#include "belief.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pythia/mem.h"
+#include "pythia/random.h"
+#include "pythia/shares.h"
+#include "pythia/status.h"
+
+#define BOOTSTRAPS 40
+#define FLOOR_LOG  (-30.) /* no evidence makes a node less probable than that, against the best */
+#define OFF_PATH   .01 /* the prior of a node that was never on a critical path, against others */
+
+static int allocate(struct pythia__belief *b)
+{
+    struct {
+        void *array;
+        size_t size;
+    } parts[] = {
+        {&b->own_ns, sizeof(double)},  {&b->log_weight, sizeof(double)},
+        {&b->mass, sizeof(double)},    {&b->order, sizeof(uint32_t)},
+        {&b->place, sizeof(uint32_t)}, {&b->behind, sizeof(uint32_t)},
+        {&b->nested, sizeof(bool)},    {&b->block, sizeof(uint32_t)},
+    };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        void *array = pythia_calloc(b->nodes, parts[i].size);
+        if (!array)
+            return PYTHIA_ENOMEM;
+        memcpy(parts[i].array, &array, sizeof(array));
+    }
+    return PYTHIA_OK;
+}
+
+void pythia__belief_free(struct pythia__belief *b)
+{
+    void *const owned[] = {b->own_ns, b->log_weight, b->mass,   b->order,
+                           b->place,  b->behind,     b->nested, b->block};
+    for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
+        pythia_free(owned[i]);
+    *b = (struct pythia__belief){0};
+}
+
+/* Siblings in the order in which they were made, which is that of the first request that had them:
+ * by the size of each subtree every node knows its place. */
+static void set_places(struct pythia__belief *b)
+{
+    const struct pythia_cct *cct = b->type->cct;
+    uint32_t *size = b->block; /* not used yet */
+    for (uint32_t node = 0; node < b->nodes; node++)
+        size[node] = 1;
+    for (uint32_t node = b->nodes; node-- > 1;)
+        size[pythia_cct_parent(cct, node)] += size[node];
+    b->behind[PYTHIA_CCT_ROOT] = 1; /* at first: the place of the next child of each node */
+    for (uint32_t node = 1; node < b->nodes; node++) {
+        uint32_t *next = &b->behind[pythia_cct_parent(cct, node)];
+        b->place[node] = *next;
+        *next += size[node];
+        b->behind[node] = b->place[node] + 1;
+    }
+    for (uint32_t node = 0; node < b->nodes; node++) {
+        b->behind[node] = b->place[node] + size[node];
+        b->order[b->place[node]] = node;
+    }
+}
+
+/* Trace points above a node, as counts by trace point: kept while the tree is walked in order. */
+static int find_nested(struct pythia__belief *b)
+{
+    const struct pythia_cct *cct = b->type->cct;
+    uint32_t points = pythia_vocabulary_tracepoints(pythia_cct_vocabulary(cct));
+    uint32_t *above = pythia_calloc(points, sizeof(*above)), depth = 0;
+    uint32_t *chain = pythia_calloc(b->nodes, sizeof(*chain));
+    if (!above || !chain) {
+        pythia_free(above);
+        pythia_free(chain);
+        return PYTHIA_ENOMEM;
+    }
+    for (uint32_t place = 1; place < b->nodes; place++) {
+        uint32_t node = b->order[place], point = pythia_cct_tracepoint(cct, node);
+        while (depth > 0 && b->behind[chain[depth - 1]] <= place)
+            above[pythia_cct_tracepoint(cct, chain[--depth])]--;
+        b->nested[node] = above[point]++ > 0;
+        chain[depth++] = node;
+    }
+    pythia_free(above);
+    pythia_free(chain);
+    return PYTHIA_OK;
+}
+
+static void normalise(struct pythia__belief *b)
+{
+    double most = -INFINITY, sum = 0;
+    for (uint32_t node = 1; node < b->nodes; node++)
+        most = fmax(most, b->log_weight[node]);
+    for (uint32_t node = 1; node < b->nodes; node++) {
+        b->log_weight[node] = fmax(b->log_weight[node] - most, FLOOR_LOG);
+        b->mass[node] = exp(b->log_weight[node]);
+        sum += b->mass[node];
+    }
+    for (uint32_t node = 1; node < b->nodes; node++)
+        b->mass[node] /= sum;
+}
+
+int pythia__belief_create(const struct pythia_space_type *type, struct pythia__belief *out)
+{
+    struct pythia__belief b = {.type = type, .nodes = pythia_cct_nodes(type->cct)};
+    int status = allocate(&b);
+    if (status == PYTHIA_OK) {
+        set_places(&b);
+        status = find_nested(&b);
+    }
+    if (status != PYTHIA_OK) {
+        pythia__belief_free(&b);
+        return status;
+    }
+    double whole = 0, all = b.nodes > 1 ? b.nodes - 1 : 1;
+    for (uint32_t e = 0; e < pythia_cct_edges(type->cct); e++) {
+        uint32_t context = pythia_cct_edge_at(type->cct, e)->context;
+        b.own_ns[context] += (double)type->edges[e].time_ns;
+        whole += context != PYTHIA_CCT_ROOT ? (double)type->edges[e].time_ns : 0;
+    }
+    for (uint32_t node = 1; node < b.nodes; node++) {
+        double even = (b.own_ns[node] > 0 ? 1 : OFF_PATH) / all;
+        b.log_weight[node] = log(.5 * even + (whole > 0 ? .5 * b.own_ns[node] / whole : 0));
+    }
+    memset(b.block, 0, b.nodes * sizeof(*b.block));
+    normalise(&b);
+    *out = b;
+    return PYTHIA_OK;
+}
+
+/* ---- which edge varies most ---- */
+
+/* The clipped times of the edges that vary most, a row each, and the clipped total of all that are
+ * not explained. */
+struct rows {
+    double *edges, *total;
+    size_t n;
+};
+
+static int clip(const struct pythia__belief *b, const struct pythia_ranking *r,
+                const bool *explained, const size_t *chosen, struct rows *out)
+{
+    size_t n = out->n = r->rows;
+    double *row = pythia_calloc(n, sizeof(*row));
+    out->edges = pythia_calloc(n * b->region_count, sizeof(*out->edges));
+    out->total = pythia_calloc(n, sizeof(*out->total));
+    if (!row || !out->edges || !out->total) {
+        pythia_free(row);
+        return PYTHIA_ENOMEM;
+    }
+    struct pythia_share_options usual = PYTHIA_SHARE_OPTIONS_DEFAULT;
+    for (size_t e = 0; e < r->edge_count; e++) {
+        if (explained && explained[e])
+            continue;
+        memcpy(row, r->times_ns + e * n, n * sizeof(*row));
+        (void)pythia_winsorise(row, n, usual.clip_top, usual.clip_bottom);
+        for (size_t i = 0; i < n; i++)
+            out->total[i] += row[i];
+        for (uint32_t k = 0; k < b->region_count; k++)
+            if (chosen[k] == e)
+                memcpy(out->edges + k * n, row, n * sizeof(*row));
+    }
+    pythia_free(row);
+    return PYTHIA_OK;
+}
+
+/* The row that covaries most with the total in a draw of the requests. */
+static uint32_t winner(const struct rows *rows, const uint32_t *draw, uint32_t count)
+{
+    double mean = 0, most = -INFINITY;
+    uint32_t best = 0;
+    for (size_t i = 0; i < rows->n; i++)
+        mean += rows->total[draw[i]];
+    mean /= (double)rows->n;
+    for (uint32_t k = 0; k < count; k++) {
+        const double *x = rows->edges + k * rows->n;
+        double covariance = 0;
+        for (size_t i = 0; i < rows->n; i++)
+            covariance += x[draw[i]] * (rows->total[draw[i]] - mean);
+        if (covariance > most) {
+            most = covariance;
+            best = k;
+        }
+    }
+    return best;
+}
+
+static int vote(struct pythia__belief *b, const struct rows *rows, uint64_t seed)
+{
+    struct pythia_random random;
+    uint32_t *draw = pythia_calloc(rows->n, sizeof(*draw));
+    size_t votes[PYTHIA__BELIEF_REGIONS] = {0};
+    if (!draw)
+        return PYTHIA_ENOMEM;
+    pythia_random_init(&random, seed);
+    for (int k = 0; k < BOOTSTRAPS; k++) {
+        for (size_t i = 0; i < rows->n; i++)
+            draw[i] = (uint32_t)pythia_random_below(&random, rows->n);
+        votes[winner(rows, draw, b->region_count)]++;
+    }
+    for (uint32_t k = 0; k < b->region_count; k++)
+        b->regions[k].probability =
+            ((double)votes[k] + .1) / (BOOTSTRAPS + .1 * (b->region_count + 1.));
+    pythia_free(draw);
+    return PYTHIA_OK;
+}
+
+/* The edges with the largest shares that are not explained. */
+static void choose(struct pythia__belief *b, const struct pythia_ranking *r, const bool *explained,
+                   size_t *chosen)
+{
+    b->region_count = 0;
+    for (size_t e = 0; e < r->edge_count; e++) {
+        double share = r->edges[e].share.share;
+        uint32_t at = b->region_count;
+        if (!(share > 0) || (explained && explained[e]))
+            continue;
+        while (at > 0 && share > r->edges[chosen[at - 1]].share.share)
+            at--;
+        if (at == PYTHIA__BELIEF_REGIONS)
+            continue;
+        b->region_count += b->region_count < PYTHIA__BELIEF_REGIONS;
+        memmove(chosen + at + 1, chosen + at, (b->region_count - 1 - at) * sizeof(*chosen));
+        chosen[at] = e;
+    }
+    for (uint32_t k = 0; k < b->region_count; k++)
+        b->regions[k] = (struct pythia__belief_region){r->edges[chosen[k]].edge,
+                                                       r->edges[chosen[k]].share.share, 0};
+}
+
+/* ---- what lies behind ---- */
+
+/* How likely the evidence is if the cause is in a node: the probabilities of the regions, each by
+ * the part of the node's time in it. */
+static void weigh(struct pythia__belief *b, struct pythia__region_map *map, double *likely,
+                  double *best)
+{
+    const struct pythia_cct *cct = b->type->cct;
+    double rest = 1;
+    for (uint32_t k = 0; k < b->region_count; k++)
+        rest -= b->regions[k].probability;
+    for (uint32_t node = 0; node < b->nodes; node++) {
+        likely[node] = best[node] = 0;
+        b->block[node] = b->region_count;
+    }
+    for (uint32_t k = 0; k < b->region_count; k++) {
+        pythia__region_find(map, pythia_cct_edge_at(map->seen, b->regions[k].edge));
+        double *own = likely + b->nodes; /* scratch: time in the region, in the node itself */
+        for (uint32_t node = 0; node < b->nodes; node++)
+            own[node] = (double)map->inside[node];
+        for (uint32_t node = b->nodes; node-- > 1;)
+            own[pythia_cct_parent(cct, node)] -= (double)map->inside[node];
+        for (uint32_t node = 1; node < b->nodes; node++) {
+            double part = own[node] > 0 && b->own_ns[node] > 0
+                              ? fmin(own[node] / b->own_ns[node], 1)
+                          : pythia__region_has(map, node) && !(b->own_ns[node] > 0) ? 1
+                                                                                    : 0;
+            double weight = part * b->regions[k].probability;
+            likely[node] += weight;
+            if (part > 0 && weight > best[node]) {
+                best[node] = weight;
+                b->block[node] = k;
+            }
+        }
+    }
+    for (uint32_t node = 1; node < b->nodes; node++)
+        b->log_weight[node] += log(fmin(likely[node], 1) + fmax(rest, 1e-9) / b->nodes);
+}
+
+int pythia__belief_update(struct pythia__belief *b, struct pythia__region_map *map,
+                          const struct pythia_ranking *r, const bool *explained, uint64_t seed)
+{
+    size_t chosen[PYTHIA__BELIEF_REGIONS + 1];
+    struct rows rows = {0};
+    double *scratch = pythia_calloc((size_t)b->nodes * 3, sizeof(*scratch));
+    int status = scratch ? PYTHIA_OK : PYTHIA_ENOMEM;
+    choose(b, r, explained, chosen);
+    if (status == PYTHIA_OK && b->region_count > 0)
+        status = clip(b, r, explained, chosen, &rows);
+    if (status == PYTHIA_OK && b->region_count > 0)
+        status = vote(b, &rows, seed);
+    if (status == PYTHIA_OK && b->region_count > 0) {
+        weigh(b, map, scratch, scratch + 2 * (size_t)b->nodes);
+        normalise(b);
+    }
+    pythia_free(rows.edges);
+    pythia_free(rows.total);
+    pythia_free(scratch);
+    return status;
+}

@@ -1,0 +1,53 @@
+/* Where the cause may be: a probability for each node of a request type's search space, that the
+ * time in the node itself is what makes requests differ. */
+#ifndef PYTHIA_SEARCH_BELIEF_H
+#define PYTHIA_SEARCH_BELIEF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pythia/rank.h"
+#include "pythia/space.h"
+#include "region.h"
+
+#define PYTHIA__BELIEF_REGIONS                                                                     \
+    24 /* edges that are looked behind in a cycle, those that vary most */
+
+/* An edge of what is seen, and how probable it is that the cause lies behind it, from the last
+ * evidence alone. */
+struct pythia__belief_region {
+    uint32_t edge; /* of the seen tree */
+    double share, probability;
+};
+
+struct pythia__belief {
+    const struct pythia_space_type *type;
+    uint32_t nodes;
+    double
+        *own_ns; /* by node: time on critical paths in it and in nothing below it, all requests */
+    double *log_weight;               /* by node, not normalised */
+    double *mass;                     /* by node; adds up to 1 */
+    uint32_t *order, *place, *behind; /* nodes, each before those below it; where each stands; and
+                                         the place behind all below it */
+    bool *nested;                     /* by node: an ancestor has the same trace point */
+    /* of the last evidence */
+    struct pythia__belief_region regions[PYTHIA__BELIEF_REGIONS];
+    uint32_t region_count;
+    uint32_t *block; /* by node: the region it is most in; region_count: none */
+};
+
+/* Before any evidence: half of the mass is spread evenly, half goes with the time that the space
+ * has seen; a node that was never on a critical path has little. PYTHIA_OK or PYTHIA_ENOMEM.
+ * O(nodes + edges). */
+int pythia__belief_create(const struct pythia_space_type *type, struct pythia__belief *out);
+void pythia__belief_free(struct pythia__belief *b);
+
+/* What the belief knows of after edges are ranked under some open points. `explained`: by edge of
+ * the ranking, those whose cause is known already, and whose time is taken out of the total; NULL:
+ * none. Each node is weighed by the probability, over bootstraps of the requests, that an edge that
+ * it lies behind has the largest share; how far it lies behind one is a matter of its time there.
+ * PYTHIA_OK or PYTHIA_ENOMEM. O(requests * edges + regions * (nodes + edges of the space)). */
+int pythia__belief_update(struct pythia__belief *b, struct pythia__region_map *map,
+                          const struct pythia_ranking *r, const bool *explained, uint64_t seed);
+
+#endif

@@ -1,0 +1,122 @@
+#ifndef PYTHIA_SEARCH_H
+#define PYTHIA_SEARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pythia/buf.h"
+#include "pythia/groups.h"
+#include "pythia/open_points.h"
+#include "pythia/space.h"
+
+/* The search for what makes requests differ, cycle by cycle: evidence goes in, decisions about
+ * trace points come out. It begins with the skeleton of the search space open, and keeps for each
+ * request type (a problem) a probability for each place where the cause may be. Pure: no clock, no
+ * file, no switch is thrown; the same evidence gives the same decisions. One thread at a time. */
+struct pythia_search;
+
+/* A limit of 0 is none, but for points_per_cycle: then nothing is opened. */
+struct pythia_budget {
+    size_t points_per_cycle;
+    size_t points_open; /* at once, beyond the skeleton */
+    double added_ns;    /* to a request, by the points beyond the skeleton */
+};
+
+struct pythia_search_options {
+    struct pythia_budget budget;
+    double price_ns;                           /* of one hit of an open trace point */
+    struct pythia_open_points *always, *never; /* pins; NULL: none; borrowed. Never wins */
+    double alpha;                              /* rate of false findings over all cycles; 0: .05 */
+    size_t min_requests; /* of a type in a cycle, below which nothing is concluded; 0: 30 */
+    double min_cov;      /* below, a type does not vary; 0: .05 */
+    double min_share; /* of the variance within types, below which a type is left alone; 0: .01 */
+    size_t patience;  /* cycles after which a problem is given up; 0: 30 */
+    uint64_t seed;
+};
+
+enum pythia_problem_state {
+    PYTHIA_PROBLEM_SEARCHING,
+    PYTHIA_PROBLEM_DONE,     /* the causes are found, and what is left is below a tenth */
+    PYTHIA_PROBLEM_QUIET,    /* requests of the type do not vary, or too little to matter */
+    PYTHIA_PROBLEM_TOO_FEW,  /* requests in the last cycle */
+    PYTHIA_PROBLEM_UNKNOWN,  /* the search space does not know the type */
+    PYTHIA_PROBLEM_GIVEN_UP, /* nothing that may be opened would tell more */
+};
+
+/* What lies between two events in a context, named by trace points, which stay what they are when
+ * others open or close. */
+struct pythia_place {
+    uint32_t context; /* the innermost trace point around it, or PYTHIA_NONE */
+    uint32_t from_tracepoint, to_tracepoint;
+    uint8_t from_event, to_event; /* enum pythia_event_kind */
+};
+
+/* The share of the variance of a type's requests that lies in a place. */
+struct pythia_finding {
+    struct pythia_place place;
+    double share, low, high;
+};
+
+#define PYTHIA_PROBLEM_CAUSES 8
+
+struct pythia_problem {
+    uint32_t type; /* number of a string */
+    enum pythia_problem_state state;
+    uint64_t cycles, requests; /* in which it was searched; of the last cycle */
+    double variance_share;     /* of the variance within types, in the last cycle */
+    struct pythia_finding top; /* the largest that is not explained yet; share NaN: none */
+    struct pythia_finding causes[PYTHIA_PROBLEM_CAUSES];
+    size_t cause_count;
+    double rest; /* share of the variance that no cause explains; NaN: not known */
+};
+
+/* A decision about one trace point. */
+struct pythia_switch {
+    uint32_t tracepoint;
+    bool open;      /* or close */
+    size_t problem; /* for which; SIZE_MAX: for none */
+    double inside;  /* opened: the probability that the cause is in it or below it */
+    double cost_ns; /* added to a request, or no more added */
+    char *reason;   /* a sentence without its full stop */
+};
+
+/* What came of one cycle; borrowed from the search until the next. */
+struct pythia_cycle {
+    uint64_t number; /* 1 for the first */
+    const struct pythia_switch *switches;
+    size_t switch_count;
+    const struct pythia_problem *problems; /* in order of first sight */
+    size_t problem_count;
+    size_t leading;    /* the problem searched that varies most; SIZE_MAX: none is */
+    size_t open_count; /* trace points beyond the skeleton, after the switches */
+    bool finished;     /* no problem is being searched any more */
+};
+
+/* `space` and the vocabulary are borrowed. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
+int pythia_search_create(const struct pythia_space *space,
+                         const struct pythia_search_options *options, struct pythia_search **out);
+void pythia_search_destroy(struct pythia_search *s); /* s may be NULL */
+
+/* Is a trace point open, by the decisions so far? The skeleton always is. */
+bool pythia_search_is_open(const struct pythia_search *s, uint32_t tracepoint);
+bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoint);
+
+/* The open trace points, as a set of its own: owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_points **out);
+
+/* One cycle: requests that were seen, from their beginning to their end, with just these points
+ * open; `groups` is finished. hits[tracepoint]: spans of it in them (`hit_count` numbers; points
+ * behind have none). Returns PYTHIA_OK, or PYTHIA_ENOMEM and then the decisions stand as before.
+ * O(rows * edges + regions * space) for each problem. */
+int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *groups,
+                        const uint64_t *hits, size_t hit_count, struct pythia_cycle *out);
+
+/* Static strings: "searching", "done", … */
+const char *pythia_problem_state_name(enum pythia_problem_state state);
+
+/* "inside A", "between one A and the next", "from the end of A to the start of B". */
+void pythia_place_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
+                      const struct pythia_place *place);
+
+#endif

@@ -1,0 +1,753 @@
+/* A cycle asks of each request type that varies: which edge, of those that can be seen, has most of
+ * the variance? If nothing closed lies behind it, and it stands out beyond chance, it is a cause;
+ * its time is taken away and the rest is looked at in the same way. Else the belief about where the
+ * cause is takes the evidence in, and the points that would tell most about it are opened; those
+ * that tell nothing any more are closed. */
+#include "pythia/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "belief.h"
+#include "gain.h"
+#include "pythia/dispersion.h"
+#include "pythia/gate.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define REST_MAX   .1   /* share of the variance that may stay without a cause */
+#define CAUSE_MIN  .03  /* lower bound of the share of a cause */
+#define LARGE      .5   /* a share whose lower bound is above needs no comparison */
+#define SURE       .9   /* of the cause, by all evidence so far: needs none either */
+#define ABOVE      2.   /* standard errors: a share above chance, if that is asked once */
+#define IDLE_MAX   2    /* cycles in which no share is above chance, after a cause was found */
+#define IDLE_FIRST 6    /* the same before one was found */
+#define MASS_MIN   .002 /* a point that parts less from less tells nothing any more */
+#define CALL_PRICE .05  /* of a call in a request, against the price of opening a point at all */
+
+/* What the search keeps of a problem beside what it tells. */
+struct keeping {
+    struct pythia__belief belief; /* none while nodes is 0 */
+    double *log_durations;        /* of the cycle in which points were last retired */
+    size_t duration_count;
+    bool *retired; /* by trace point: opened before, and closed because it told nothing */
+    size_t idle;   /* cycles in a row in which no share that is not explained was above chance */
+};
+
+struct pythia_search {
+    const struct pythia_space *space;
+    struct pythia_search_options o;
+    uint32_t points;
+    bool *open, *skeleton, *never;
+    double *calls; /* by trace point: in a request of the type that has it most often */
+    struct pythia_problem *problems;
+    struct keeping *keeping;
+    size_t problem_count, problem_capacity, keeping_capacity;
+    struct pythia_switch *switches;
+    size_t switch_count, switch_capacity;
+    uint64_t cycle;
+};
+
+const char *pythia_problem_state_name(enum pythia_problem_state state)
+{
+    static const char *const names[] = {"searching", "done",    "quiet",
+                                        "too_few",   "unknown", "given_up"};
+    return names[state];
+}
+
+void pythia_place_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
+                      const struct pythia_place *p)
+{
+    static const char *const events[] = {"start", "end", "point"};
+    struct pythia_text from = pythia_vocabulary_tracepoint_id(v, p->from_tracepoint),
+                       until = pythia_vocabulary_tracepoint_id(v, p->to_tracepoint);
+    bool own = p->from_tracepoint == p->to_tracepoint;
+    if (own && p->from_event == PYTHIA_EVENT_START && p->to_event == PYTHIA_EVENT_END) {
+        pythia_buf_puts(to, "inside ");
+        pythia_buf_text_add(to, from);
+    } else if (own && p->from_event == PYTHIA_EVENT_END && p->to_event == PYTHIA_EVENT_START) {
+        pythia_buf_puts(to, "between one ");
+        pythia_buf_text_add(to, from);
+        pythia_buf_puts(to, " and the next");
+    } else {
+        pythia_buf_printf(to, "from the %s of ", events[p->from_event]);
+        pythia_buf_text_add(to, from);
+        pythia_buf_printf(to, " to the %s of ", events[p->to_event]);
+        pythia_buf_text_add(to, until);
+    }
+}
+
+/* ---- the state ---- */
+
+static void count_calls(struct pythia_search *s)
+{
+    size_t count;
+    const struct pythia_space_type *types = pythia_space_types(s->space, &count);
+    double *calls = s->calls + s->points; /* scratch: of one type */
+    for (size_t t = 0; t < count; t++) {
+        memset(calls, 0, s->points * sizeof(*calls));
+        for (uint32_t node = 1; node < pythia_cct_nodes(types[t].cct); node++)
+            calls[pythia_cct_tracepoint(types[t].cct, node)] +=
+                (double)types[t].nodes[node].calls /
+                (double)(types[t].requests ? types[t].requests : 1);
+        for (uint32_t point = 0; point < s->points; point++)
+            s->calls[point] = fmax(s->calls[point], calls[point]);
+    }
+}
+
+int pythia_search_create(const struct pythia_space *space,
+                         const struct pythia_search_options *options, struct pythia_search **out)
+{
+    struct pythia_search *s = pythia_calloc(1, sizeof(*s));
+    if (!s)
+        return PYTHIA_ENOMEM;
+    s->space = space;
+    s->o = *options;
+    s->o.alpha = options->alpha > 0 ? options->alpha : .05;
+    s->o.min_requests = options->min_requests ? options->min_requests : 30;
+    s->o.min_cov = options->min_cov > 0 ? options->min_cov : .05;
+    s->o.min_share = options->min_share > 0 ? options->min_share : .01;
+    s->o.patience = options->patience ? options->patience : 30;
+    s->points = pythia_vocabulary_tracepoints(pythia_space_vocabulary(space));
+    s->skeleton = pythia_space_skeleton(space);
+    s->open = pythia_calloc(s->points, sizeof(*s->open));
+    s->never = pythia_calloc(s->points, sizeof(*s->never));
+    s->calls = pythia_calloc((size_t)s->points * 2, sizeof(*s->calls));
+    if (!s->skeleton || !s->open || !s->never || !s->calls) {
+        pythia_search_destroy(s);
+        return PYTHIA_ENOMEM;
+    }
+    for (uint32_t point = 0; point < s->points; point++) {
+        if (s->o.always && pythia_open_points_has(s->o.always, point))
+            s->skeleton[point] = true;
+        s->open[point] = s->skeleton[point];
+        s->never[point] = s->o.never && pythia_open_points_has(s->o.never, point);
+    }
+    count_calls(s);
+    *out = s;
+    return PYTHIA_OK;
+}
+
+static void clear_switches(struct pythia_search *s)
+{
+    for (size_t i = 0; i < s->switch_count; i++)
+        pythia_free(s->switches[i].reason);
+    s->switch_count = 0;
+}
+
+void pythia_search_destroy(struct pythia_search *s)
+{
+    if (!s)
+        return;
+    clear_switches(s);
+    for (size_t i = 0; i < s->problem_count; i++) {
+        pythia__belief_free(&s->keeping[i].belief);
+        pythia_free(s->keeping[i].log_durations);
+        pythia_free(s->keeping[i].retired);
+    }
+    void *const owned[] = {s->open,     s->skeleton, s->never,   s->calls,
+                           s->problems, s->keeping,  s->switches};
+    for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
+        pythia_free(owned[i]);
+    pythia_free(s);
+}
+
+bool pythia_search_is_open(const struct pythia_search *s, uint32_t tracepoint)
+{
+    return tracepoint < s->points && s->open[tracepoint];
+}
+
+bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoint)
+{
+    return tracepoint < s->points && s->skeleton[tracepoint];
+}
+
+int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_points **out)
+{
+    const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
+    struct pythia_open_points *open;
+    int status = pythia_open_points_create(v, &open);
+    if (status != PYTHIA_OK)
+        return status;
+    for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++)
+        if (s->open[point])
+            status = pythia_open_points_add(open, pythia_vocabulary_tracepoint_id(v, point));
+    if (status == PYTHIA_OK)
+        *out = open;
+    else
+        pythia_open_points_destroy(open);
+    return status;
+}
+
+static int find_problem(struct pythia_search *s, uint32_t type, size_t *out)
+{
+    for (size_t i = 0; i < s->problem_count; i++)
+        if (s->problems[i].type == type) {
+            *out = i;
+            return PYTHIA_OK;
+        }
+    if (pythia_grow(&s->problems, &s->problem_capacity, s->problem_count, sizeof(*s->problems)) !=
+            PYTHIA_OK ||
+        pythia_grow(&s->keeping, &s->keeping_capacity, s->problem_count, sizeof(*s->keeping)) !=
+            PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    bool *retired = pythia_calloc(s->points, sizeof(*retired));
+    if (!retired)
+        return PYTHIA_ENOMEM;
+    s->keeping[s->problem_count] = (struct keeping){.retired = retired};
+    s->problems[s->problem_count] =
+        (struct pythia_problem){.type = type, .top = {.share = NAN}, .rest = NAN};
+    *out = s->problem_count++;
+    return PYTHIA_OK;
+}
+
+/* ---- decisions ---- */
+
+static int decide(struct pythia_search *s, uint32_t point, bool open, size_t problem, double inside,
+                  struct pythia_buf *reason)
+{
+    if (pythia_buf_status(reason) != PYTHIA_OK ||
+        pythia_grow(&s->switches, &s->switch_capacity, s->switch_count, sizeof(*s->switches)) !=
+            PYTHIA_OK) {
+        pythia_buf_free(reason);
+        return PYTHIA_ENOMEM;
+    }
+    s->switches[s->switch_count++] =
+        (struct pythia_switch){.tracepoint = point,
+                               .open = open,
+                               .problem = problem,
+                               .inside = inside,
+                               .cost_ns = s->calls[point] * s->o.price_ns,
+                               .reason = reason->bytes};
+    s->open[point] = open;
+    return PYTHIA_OK;
+}
+
+static int close_point(struct pythia_search *s, uint32_t point, size_t problem, const char *why)
+{
+    struct pythia_buf reason = {0};
+    pythia_buf_puts(&reason, why);
+    return decide(s, point, false, problem, 0, &reason);
+}
+
+/* ---- one problem in one cycle ---- */
+
+struct looking {
+    struct pythia_search *s;
+    size_t number; /* of the problem */
+    struct pythia_problem *p;
+    struct keeping *k;
+    const struct pythia_space_type *type;
+    const struct pythia_row **rows;
+    size_t n;
+    const struct pythia_cct *seen;
+    struct pythia_ranking ranking;
+    struct pythia__region_map map;
+    struct pythia_open_points *open;
+    bool *explained; /* by edge of the ranking */
+    size_t budget;   /* points that may still be opened in this cycle */
+};
+
+static struct pythia_place place_of(const struct pythia_cct *seen, uint32_t number)
+{
+    const struct pythia_edge *edge = pythia_cct_edge_at(seen, number);
+    return (struct pythia_place){.context = pythia_cct_tracepoint(seen, edge->context),
+                                 .from_tracepoint = edge->from_tracepoint,
+                                 .to_tracepoint = edge->to_tracepoint,
+                                 .from_event = edge->from_event,
+                                 .to_event = edge->to_event};
+}
+
+static bool is_same_place(const struct pythia_place *a, const struct pythia_place *b)
+{
+    return a->context == b->context && a->from_tracepoint == b->from_tracepoint &&
+           a->to_tracepoint == b->to_tracepoint && a->from_event == b->from_event &&
+           a->to_event == b->to_event;
+}
+
+/* Mark edges whose cause is known, and renew what is known of the causes. */
+static void mark_explained(struct looking *l)
+{
+    for (size_t e = 0; e < l->ranking.edge_count; e++) {
+        struct pythia_place place = place_of(l->seen, l->ranking.edges[e].edge);
+        for (size_t c = 0; c < l->p->cause_count; c++)
+            if (is_same_place(&place, &l->p->causes[c].place)) {
+                const struct pythia_share *share = &l->ranking.edges[e].share;
+                l->explained[e] = true;
+                l->p->causes[c].share = share->share;
+                l->p->causes[c].low = share->low;
+                l->p->causes[c].high = share->high;
+            }
+    }
+}
+
+/* The two edges with the largest shares that are not explained; the sum of all of them. */
+static void find_top(const struct looking *l, size_t *top, size_t *second, double *rest)
+{
+    *top = *second = SIZE_MAX;
+    *rest = 0;
+    for (size_t e = 0; e < l->ranking.edge_count; e++) {
+        double share = l->ranking.edges[e].share.share;
+        if (l->explained[e] || isnan(share))
+            continue;
+        *rest += share;
+        if (*top == SIZE_MAX || share > l->ranking.edges[*top].share.share) {
+            *second = *top;
+            *top = e;
+        } else if (*second == SIZE_MAX || share > l->ranking.edges[*second].share.share) {
+            *second = e;
+        }
+    }
+}
+
+/* Is there nothing behind an edge that could be opened? */
+static bool is_leaf(struct looking *l, size_t e)
+{
+    pythia__region_find(&l->map, pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge));
+    for (uint32_t node = 1; node < pythia_cct_nodes(l->type->cct); node++)
+        if (pythia__region_has(&l->map, node) &&
+            !l->s->never[pythia_cct_tracepoint(l->type->cct, node)])
+            return false;
+    return true;
+}
+
+/* How probable is it, by all evidence, that the cause is in the context of an edge itself? */
+static double probability_of(const struct looking *l, size_t e)
+{
+    uint32_t context = pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge)->context;
+    double sum = 0;
+    for (uint32_t node = 1; node < l->k->belief.nodes; node++)
+        if (l->map.open[node] && l->map.masked[node] == context)
+            sum += l->k->belief.mass[node];
+    return sum;
+}
+
+static bool stands_out(const struct looking *l, size_t top, size_t second)
+{
+    const struct pythia_share *a = &l->ranking.edges[top].share;
+    if (!(a->low >= CAUSE_MIN))
+        return false;
+    return a->low >= LARGE || second == SIZE_MAX || a->low > l->ranking.edges[second].share.high ||
+           probability_of(l, top) >= SURE;
+}
+
+/* A cause was found: what lies there need not be looked for any more, and the search for what is
+ * left begins anew. */
+static int begin_anew(struct looking *l)
+{
+    struct pythia__belief fresh;
+    int status = pythia__belief_create(l->type, &fresh);
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t e = 0; e < l->ranking.edge_count; e++) {
+        if (!l->explained[e])
+            continue;
+        pythia__region_find(&l->map, pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge));
+        for (uint32_t node = 1; node < fresh.nodes; node++)
+            if (l->map.inside[node] > 0 && l->map.open[node] &&
+                l->map.masked[node] ==
+                    pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge)->context)
+                fresh.log_weight[node] -= 20;
+    }
+    pythia__belief_free(&l->k->belief);
+    l->k->belief = fresh;
+    return PYTHIA_OK;
+}
+
+static int update(struct looking *l)
+{
+    return pythia__belief_update(&l->k->belief, &l->map, &l->ranking, l->explained,
+                                 l->s->o.seed + l->s->cycle);
+}
+
+/* Take away causes as long as there is one that stands out with nothing closed behind it. */
+static int find_causes(struct looking *l)
+{
+    size_t top = SIZE_MAX, second;
+    int status = PYTHIA_OK;
+    while (status == PYTHIA_OK) {
+        find_top(l, &top, &second, &l->p->rest);
+        l->p->top = (struct pythia_finding){.share = NAN};
+        if (top == SIZE_MAX)
+            break;
+        const struct pythia_share *share = &l->ranking.edges[top].share;
+        l->p->top = (struct pythia_finding){place_of(l->seen, l->ranking.edges[top].edge),
+                                            share->share, share->low, share->high};
+        if (l->p->cause_count == PYTHIA_PROBLEM_CAUSES ||
+            (l->p->cause_count > 0 && l->p->rest < REST_MAX) || !stands_out(l, top, second) ||
+            !is_leaf(l, top))
+            break;
+        l->p->causes[l->p->cause_count++] = l->p->top;
+        l->explained[top] = true;
+        status = begin_anew(l);
+        if (status == PYTHIA_OK)
+            status = update(l);
+    }
+    bool above = top != SIZE_MAX &&
+                 l->ranking.edges[top].share.share > ABOVE * l->ranking.edges[top].share.se;
+    l->k->idle = above ? 0 : l->k->idle + 1;
+    if (l->p->cause_count > 0 && (l->p->rest < REST_MAX || l->k->idle >= IDLE_MAX))
+        l->p->state = PYTHIA_PROBLEM_DONE;
+    else if (l->k->idle >= IDLE_FIRST)
+        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
+    return status;
+}
+
+static int open_picks(struct looking *l, const struct pythia__pick *picks, size_t count)
+{
+    struct pythia_search *s = l->s;
+    const struct pythia__belief *b = &l->k->belief;
+    const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
+    for (size_t i = 0; i < count; i++) {
+        struct pythia_buf reason = {0};
+        pythia_buf_printf(&reason, "the cause is in it or below it with a probability of %.0f %%",
+                          100 * picks[i].inside);
+        if (picks[i].block < b->region_count) {
+            struct pythia_place place = place_of(l->seen, b->regions[picks[i].block].edge);
+            pythia_buf_printf(&reason, ", and it parts what lies ");
+            pythia_place_add(&reason, v, &place);
+            pythia_buf_printf(&reason, ", which has %.0f %% of the variance",
+                              100 * b->regions[picks[i].block].share);
+        }
+        if (decide(s, picks[i].tracepoint, true, l->number, picks[i].inside, &reason) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        l->budget--;
+    }
+    return PYTHIA_OK;
+}
+
+/* How many points the budgets still allow, and whether a point fits the time that may be added. */
+static size_t room(const struct pythia_search *s, size_t wanted, double *ns_left)
+{
+    size_t open = 0;
+    double added = 0;
+    for (uint32_t point = 0; point < s->points; point++)
+        if (s->open[point] && !s->skeleton[point]) {
+            open++;
+            added += s->calls[point] * s->o.price_ns;
+        }
+    *ns_left = s->o.budget.added_ns > 0 ? s->o.budget.added_ns - added : INFINITY;
+    size_t limit = s->o.budget.points_open;
+    return limit == 0 ? wanted : open >= limit ? 0 : limit - open < wanted ? limit - open : wanted;
+}
+
+static int open_more(struct looking *l)
+{
+    struct pythia_search *s = l->s;
+    double ns_left;
+    size_t budget = room(s, l->budget, &ns_left), count = 0;
+    bool *closed = pythia_calloc(s->points, sizeof(*closed)), any = false;
+    struct pythia__pick *picks = pythia_calloc(budget + 1, sizeof(*picks));
+    int status = closed && picks ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (uint32_t node = 1; status == PYTHIA_OK && node < pythia_cct_nodes(l->type->cct); node++) {
+        uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
+        bool may = !s->open[point] && !s->never[point] && !l->k->retired[point];
+        any = any || may;
+        closed[point] = may && s->calls[point] * s->o.price_ns <= ns_left;
+    }
+    if (status == PYTHIA_OK && budget > 0)
+        status = pythia__gain_choose(&l->k->belief, closed, CALL_PRICE, budget, picks, &count);
+    for (size_t i = 0; i < count; i++) { /* together they must fit as well */
+        ns_left -= picks[i].calls * s->o.price_ns;
+        count = ns_left < 0 ? i : count;
+    }
+    if (status == PYTHIA_OK && (!any || (count == 0 && budget > 0)))
+        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
+    if (status == PYTHIA_OK)
+        status = open_picks(l, picks, count);
+    pythia_free(closed);
+    pythia_free(picks);
+    return status;
+}
+
+/* Have durations another spread than when points were last retired? Then what they told is past. */
+static int forget_if_changed(struct looking *l)
+{
+    size_t old = l->k->duration_count, all = old + l->n;
+    if (old == 0)
+        return PYTHIA_OK;
+    double *x = pythia_calloc(all, sizeof(*x));
+    uint32_t *side = pythia_calloc(all, sizeof(*side));
+    struct pythia_test_result test = {.p = NAN};
+    int status = x && side ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (size_t i = 0; i < all && status == PYTHIA_OK; i++) {
+        x[i] = i < old ? l->k->log_durations[i] : log((double)l->rows[i - old]->duration_ns + 1);
+        side[i] = i >= old;
+    }
+    if (status == PYTHIA_OK)
+        status = pythia_dispersion_brown_forsythe(x, side, all, 2, &test);
+    if (status == PYTHIA_OK && test.p <= pythia_gate_alpha(l->s->o.alpha, l->s->cycle)) {
+        memset(l->k->retired, 0, l->s->points * sizeof(*l->k->retired));
+        l->k->duration_count = 0;
+        pythia__belief_free(&l->k->belief);
+    }
+    pythia_free(x);
+    pythia_free(side);
+    return status;
+}
+
+static int remember_durations(struct looking *l)
+{
+    double *kept = pythia_calloc(l->n, sizeof(*kept));
+    if (!kept)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < l->n; i++)
+        kept[i] = log((double)l->rows[i]->duration_ns + 1);
+    pythia_free(l->k->log_durations);
+    l->k->log_durations = kept;
+    l->k->duration_count = l->n;
+    return PYTHIA_OK;
+}
+
+/* Close points that part little from little: the mass that is in them, up to the next open points,
+ * and the mass around them. */
+static int close_useless(struct looking *l)
+{
+    struct pythia_search *s = l->s;
+    const struct pythia_cct *cct = l->type->cct;
+    const struct pythia__belief *b = &l->k->belief;
+    uint32_t *around = pythia_calloc(b->nodes, sizeof(*around)); /* nearest open node, or itself */
+    double *mass = pythia_calloc(b->nodes, sizeof(*mass));
+    double *use = pythia_calloc(s->points, sizeof(*use));
+    int status = around && mass && use ? PYTHIA_OK : PYTHIA_ENOMEM;
+    bool retired = false;
+    for (uint32_t node = 1; status == PYTHIA_OK && node < b->nodes; node++) {
+        bool open = s->open[pythia_cct_tracepoint(cct, node)];
+        around[node] = open ? node : around[pythia_cct_parent(cct, node)];
+        mass[around[node]] += b->mass[node];
+    }
+    for (uint32_t node = 1; status == PYTHIA_OK && node < b->nodes; node++)
+        if (around[node] == node) {
+            double *of = &use[pythia_cct_tracepoint(cct, node)];
+            *of = fmax(*of, fmax(mass[node], mass[around[pythia_cct_parent(cct, node)]]));
+        }
+    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++) {
+        bool is_ours = false;
+        for (size_t i = 0; i < s->switch_count && !is_ours; i++)
+            is_ours = s->switches[i].tracepoint == point;
+        if (is_ours || !s->open[point] || s->skeleton[point] || !(use[point] < MASS_MIN) ||
+            s->calls[point] <= 0)
+            continue;
+        bool needed = false, known = false;
+        for (size_t i = 0; i < s->problem_count; i++)
+            for (size_t c = 0; c < s->problems[i].cause_count; c++)
+                needed = needed || s->problems[i].causes[c].place.from_tracepoint == point ||
+                         s->problems[i].causes[c].place.to_tracepoint == point;
+        for (uint32_t node = 1; node < b->nodes && !known; node++)
+            known = pythia_cct_tracepoint(cct, node) == point;
+        if (needed || !known)
+            continue;
+        l->k->retired[point] = retired = true;
+        status = close_point(s, point, l->number, "the cause is neither in it nor around it");
+    }
+    pythia_free(around);
+    pythia_free(mass);
+    pythia_free(use);
+    return status == PYTHIA_OK && retired ? remember_durations(l) : status;
+}
+
+/* Rank the edges of all requests of the type and go on from there. */
+static int look(struct looking *l)
+{
+    struct pythia_search *s = l->s;
+    struct pythia_rank_options how = {.measure = PYTHIA_MEASURE_SHARE,
+                                      .level = 1 - pythia_gate_alpha(s->o.alpha, s->cycle),
+                                      .alpha = s->o.alpha,
+                                      .seed = s->o.seed};
+    l->p->cycles++;
+    int status = forget_if_changed(l);
+    if (status == PYTHIA_OK && l->k->belief.nodes == 0)
+        status = pythia__belief_create(l->type, &l->k->belief);
+    if (status == PYTHIA_OK)
+        status = pythia_rank(l->rows, l->n, l->seen, &how, &l->ranking);
+    if (status == PYTHIA_OK)
+        status = pythia__region_map_create(l->type, l->seen, l->open, &l->map);
+    if (status == PYTHIA_OK && l->ranking.edge_count > 0) {
+        l->explained = pythia_calloc(l->ranking.edge_count, sizeof(*l->explained));
+        status = l->explained ? PYTHIA_OK : PYTHIA_ENOMEM;
+    }
+    if (status == PYTHIA_OK) {
+        mark_explained(l);
+        status = update(l);
+    }
+    if (status == PYTHIA_OK)
+        status = find_causes(l);
+    if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING && l->budget > 0)
+        status = open_more(l);
+    if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING)
+        status = close_useless(l);
+    if (l->p->state == PYTHIA_PROBLEM_SEARCHING && l->p->cycles >= s->o.patience)
+        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
+    pythia__region_map_free(&l->map);
+    pythia_ranking_free(&l->ranking);
+    pythia_free(l->explained);
+    return status;
+}
+
+static int look_at(struct pythia_search *s, size_t number, const struct pythia_type *t,
+                   const struct pythia_groups *groups, struct pythia_open_points *open,
+                   size_t *budget)
+{
+    struct looking l = {.s = s,
+                        .number = number,
+                        .p = &s->problems[number],
+                        .k = &s->keeping[number],
+                        .type = pythia_space_type(s->space, t->name),
+                        .n = pythia_sample_count(t->rows),
+                        .seen = pythia_groups_cct(groups),
+                        .open = open,
+                        .budget = *budget};
+    l.rows = pythia_calloc(l.n, sizeof(struct pythia_row *));
+    if (!l.rows)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < l.n; i++)
+        l.rows[i] = pythia_sample_row(t->rows, i);
+    int status = look(&l);
+    pythia_free(l.rows);
+    *budget = l.budget;
+    return status;
+}
+
+/* ---- a cycle ---- */
+
+/* What the evidence says of a type before any edge is looked at. */
+static enum pythia_problem_state
+state_of(const struct pythia_search *s, const struct pythia_type *t, const struct pythia_problem *p)
+{
+    double cov = pythia_exact_moments_cov(&t->moments);
+    if (!pythia_space_type(s->space, t->name))
+        return PYTHIA_PROBLEM_UNKNOWN;
+    if (p->requests < s->o.min_requests)
+        return PYTHIA_PROBLEM_TOO_FEW;
+    if (!(cov >= s->o.min_cov) || p->variance_share < s->o.min_share)
+        return PYTHIA_PROBLEM_QUIET;
+    return PYTHIA_PROBLEM_SEARCHING;
+}
+
+static int meet(struct pythia_search *s, const struct pythia_type *types, size_t count)
+{
+    double all = 0;
+    for (size_t i = 0; i < count; i++) {
+        double variance = pythia_exact_moments_variance(&types[i].moments);
+        all += isnan(variance) ? 0 : variance * (double)types[i].moments.n;
+    }
+    for (size_t i = 0; i < s->problem_count; i++)
+        s->problems[i].requests = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t number;
+        if (find_problem(s, types[i].name, &number) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        struct pythia_problem *p = &s->problems[number];
+        double variance = pythia_exact_moments_variance(&types[i].moments);
+        p->requests = types[i].moments.n;
+        p->variance_share = all > 0 && !isnan(variance) ? variance * (double)p->requests / all : 0;
+        enum pythia_problem_state now = state_of(s, &types[i], p);
+        bool settled = p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP;
+        if (!settled || now == PYTHIA_PROBLEM_QUIET || now == PYTHIA_PROBLEM_UNKNOWN)
+            p->state = now;
+    }
+    for (size_t i = 0; i < s->problem_count; i++)
+        if (s->problems[i].requests == 0 && s->problems[i].state == PYTHIA_PROBLEM_SEARCHING)
+            s->problems[i].state = PYTHIA_PROBLEM_TOO_FEW;
+    return PYTHIA_OK;
+}
+
+/* The type that is searched for, has not been looked at, and varies most. */
+static size_t next_problem(const struct pythia_search *s, const bool *looked)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < s->problem_count; i++)
+        if (!looked[i] && s->problems[i].state == PYTHIA_PROBLEM_SEARCHING &&
+            (best == SIZE_MAX || s->problems[i].variance_share > s->problems[best].variance_share))
+            best = i;
+    return best;
+}
+
+/* Points that nothing was seen of while requests of a type that has them were, and points that no
+ * search needs any more. */
+static int close_idle(struct pythia_search *s, const uint64_t *hits, size_t hit_count)
+{
+    for (uint32_t point = 0; point < s->points; point++) {
+        bool fresh = false, searched = false, bounds = false, due = false;
+        for (size_t i = 0; i < s->switch_count && !fresh; i++)
+            fresh = s->switches[i].tracepoint == point;
+        if (!s->open[point] || s->skeleton[point] || fresh)
+            continue;
+        size_t owner = SIZE_MAX;
+        for (size_t i = 0; i < s->problem_count; i++) {
+            const struct pythia_problem *p = &s->problems[i];
+            const struct pythia_space_type *t = pythia_space_type(s->space, p->type);
+            bool has = false;
+            for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct) && !has; node++)
+                has = pythia_cct_tracepoint(t->cct, node) == point;
+            searched = searched || (has && (p->state == PYTHIA_PROBLEM_SEARCHING ||
+                                            p->state == PYTHIA_PROBLEM_TOO_FEW));
+            due = due || (has && p->requests >= s->o.min_requests);
+            owner = has ? i : owner;
+            for (size_t c = 0; c < p->cause_count; c++)
+                bounds = bounds || p->causes[c].place.from_tracepoint == point ||
+                         p->causes[c].place.to_tracepoint == point;
+        }
+        bool mute = due && (point >= hit_count || hits[point] == 0);
+        if (mute && owner != SIZE_MAX)
+            s->keeping[owner].retired[point] = true;
+        if ((mute || (!searched && !bounds)) &&
+            close_point(s, point, owner, mute ? "no request passed it" : "its search has ended") !=
+                PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    }
+    return PYTHIA_OK;
+}
+
+static int look_at_all(struct pythia_search *s, const struct pythia_groups *groups, size_t *leading)
+{
+    size_t count, budget = s->o.budget.points_per_cycle;
+    const struct pythia_type *types = pythia_groups_types(groups, &count);
+    struct pythia_open_points *open = NULL;
+    bool *looked = pythia_calloc(s->problem_count + 1, sizeof(*looked));
+    int status = looked ? pythia_search_open_points(s, &open) : PYTHIA_ENOMEM;
+    *leading = SIZE_MAX;
+    for (size_t i; status == PYTHIA_OK && (i = next_problem(s, looked)) != SIZE_MAX;) {
+        looked[i] = true;
+        *leading = *leading == SIZE_MAX ? i : *leading;
+        for (size_t t = 0; t < count && status == PYTHIA_OK; t++)
+            if (types[t].name == s->problems[i].type)
+                status = look_at(s, i, &types[t], groups, open, &budget);
+    }
+    pythia_open_points_destroy(open);
+    pythia_free(looked);
+    return status;
+}
+
+int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *groups,
+                        const uint64_t *hits, size_t hit_count, struct pythia_cycle *out)
+{
+    size_t count, leading;
+    const struct pythia_type *types = pythia_groups_types(groups, &count);
+    clear_switches(s);
+    s->cycle++;
+    int status = meet(s, types, count);
+    if (status == PYTHIA_OK)
+        status = look_at_all(s, groups, &leading);
+    if (status == PYTHIA_OK)
+        status = close_idle(s, hits, hit_count);
+    if (status != PYTHIA_OK) {
+        for (size_t i = 0; i < s->switch_count; i++)
+            s->open[s->switches[i].tracepoint] = !s->switches[i].open;
+        clear_switches(s);
+        return status;
+    }
+    *out = (struct pythia_cycle){.number = s->cycle,
+                                 .switches = s->switches,
+                                 .switch_count = s->switch_count,
+                                 .problems = s->problems,
+                                 .problem_count = s->problem_count,
+                                 .leading = leading,
+                                 .finished = true};
+    for (uint32_t point = 0; point < s->points; point++)
+        out->open_count += s->open[point] && !s->skeleton[point];
+    for (size_t i = 0; i < s->problem_count; i++)
+        out->finished = out->finished && s->problems[i].state != PYTHIA_PROBLEM_SEARCHING;
+    return PYTHIA_OK;
+}
