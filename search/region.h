@@ -4,6 +4,7 @@
 #define PYTHIA_SEARCH_REGION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pythia/cct.h"
@@ -43,5 +44,11 @@ void pythia__region_find(struct pythia__region_map *m, const struct pythia_edge 
  * visit was where. */
 bool pythia__region_has(const struct pythia__region_map *m, uint32_t node);
 uint64_t pythia__region_time(const struct pythia__region_map *m, uint32_t node);
+
+/* After _find: the closed nodes whose spans begin inside the region, in the order in which they
+ * most often follow each other between its two events; what lies on other ways is left out. *nodes
+ * is owned by the caller (pythia_free). PYTHIA_OK, or PYTHIA_ENOMEM with *nodes untouched. O(nodes
+ * + edges * log edges) of the space. */
+int pythia__region_order(const struct pythia__region_map *m, uint32_t **nodes, size_t *count);
 
 #endif
