@@ -4,6 +4,8 @@
 
 #include "belief.h"
 
+#define PYTHIA__CALL_PRICE .05 /* of a call in a request, against that of opening a point at all */
+
 struct pythia__pick {
     uint32_t tracepoint;
     double bits;    /* of information about the cause, expected */

@@ -4,6 +4,7 @@
 
 #include "pythia/strategy.h"
 
+extern const struct pythia_strategy pythia__strategy_information_gain;
 extern const struct pythia_strategy pythia__strategy_hierarchical;
 extern const struct pythia_strategy pythia__strategy_flat;
 extern const struct pythia_strategy pythia__strategy_binary;

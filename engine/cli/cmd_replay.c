@@ -54,9 +54,10 @@ static const struct pythia_option options[] = {
                        "but the skeleton of the search space"),
     PYTHIA_INTEGER("points", 0, "N", "3", 0, POINTS_MAX, OPTION(points),
                    "Trace points to suggest at most"),
-    PYTHIA_CHOICE("strategy", 0, /* as pythia_strategies has them */
-                  "hierarchical|flat|binary|historic|covariance|thompson|random|all",
-                  "hierarchical", OPTION(strategy), "How to choose them"),
+    PYTHIA_CHOICE(
+        "strategy", 0, /* as pythia_strategies has them */
+        "information-gain|hierarchical|flat|binary|historic|covariance|thompson|random|all",
+        "information-gain", OPTION(strategy), "How to choose them"),
     PYTHIA_FLAG("closed-loop", 0, OPTION(closed_loop),
                 "Play the capture as if it were live: begin with the skeleton of the search space, "
                 "hide closed trace points, and decide after each cycle which to open and close"),
@@ -167,6 +168,8 @@ static int play(struct replay *r)
                    .seed = (uint64_t)r->s->seed},
         .requests = (size_t)r->s->cycle_requests,
         .cycles = (size_t)r->s->cycles};
+    size_t count;
+    how.search.strategy = pythia_strategies(&count)[r->s->strategy];
     how.groups.rows_per_type = (size_t)r->s->rows;
     how.groups.rows = (size_t)r->s->rows * 4;
     r->reading.twice = true;

@@ -16,7 +16,7 @@
 #define PROFILED   5 /* requests with everything open, for the search space */
 
 struct plan {
-    const char *shape, *causes;
+    const char *shape, *causes, *strategy;
     uint32_t nodes;
     size_t points, requests;
     double spikes, forks, async, unknown, load;
@@ -114,6 +114,11 @@ static void begin(struct bench *b, const struct plan *plan, uint64_t seed)
     static const struct pythia_request_type_options types;
     struct pythia_search_options how = {
         .budget = {.points_per_cycle = plan->points}, .price_ns = 1000, .seed = seed};
+    size_t strategies;
+    const struct pythia_strategy *const *all = pythia_strategies(&strategies);
+    for (size_t i = 0; plan->strategy && i < strategies; i++)
+        if (strcmp(all[i]->name, plan->strategy) == 0)
+            how.strategy = all[i];
     *b = (struct bench){0};
     pythia_workflow_options_default(&o);
     o.shape = strcmp(plan->shape, "deep") == 0        ? PYTHIA_WORKFLOW_DEEP
@@ -268,6 +273,7 @@ static const struct {
     char kind; /* of the member: s text, u uint32_t, z size_t, l uint64_t, d double, i int */
 } keys[] = {{"shape", offsetof(struct plan, shape), 's'},
             {"causes", offsetof(struct plan, causes), 's'}, /* KIND:PARAMETER:STRENGTH,…; none */
+            {"strategy", offsetof(struct plan, strategy), 's'},
             {"nodes", offsetof(struct plan, nodes), 'u'},
             {"points", offsetof(struct plan, points), 'z'},     /* opened in a cycle */
             {"requests", offsetof(struct plan, requests), 'z'}, /* of a cycle */

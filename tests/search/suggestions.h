@@ -18,7 +18,7 @@ struct bench {
     struct pythia_diagnosis *diagnosis;
     struct pythia_suggestion found[WANTED];
     size_t count;
-    const char *strategy; /* NULL: the first of all */
+    const char *strategy; /* NULL: hierarchical */
     uint64_t seed, cycle;
     const struct pythia_history *history;
 };
@@ -97,12 +97,13 @@ static inline void diagnose(struct bench *b)
 static inline const struct pythia_strategy *strategy_of(const struct bench *b)
 {
     size_t count;
+    const char *name = b->strategy ? b->strategy : "hierarchical";
     const struct pythia_strategy *const *all = pythia_strategies(&count);
-    for (size_t i = 0; b->strategy && i < count; i++)
-        if (strcmp(all[i]->name, b->strategy) == 0)
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(all[i]->name, name) == 0)
             return all[i];
-    assert_null(b->strategy);
-    return all[0];
+    fail_msg("there is no strategy %s", name);
+    return NULL;
 }
 
 static inline int try_suggest(struct bench *b, size_t budget, struct pythia_buf *missing)

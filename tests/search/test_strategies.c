@@ -40,8 +40,9 @@ static void begin_known(struct bench *b, const char *strategy, const char *known
 
 static void the_table_lists_all_names(void **state)
 {
-    static const char *const names[] = {"hierarchical", "flat",     "binary", "historic",
-                                        "covariance",   "thompson", "random", "all"};
+    static const char *const names[] = {"information-gain", "hierarchical", "flat",
+                                        "binary",           "historic",     "covariance",
+                                        "thompson",         "random",       "all"};
     size_t count;
     const struct pythia_strategy *const *all = pythia_strategies(&count);
     assert_int_equal(count, sizeof(names) / sizeof(names[0]));

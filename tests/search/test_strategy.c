@@ -7,7 +7,7 @@ static void strategies_have_names_of_their_own(void **state)
     size_t count;
     const struct pythia_strategy *const *all = pythia_strategies(&count);
     assert_true(count >= 1);
-    assert_string_equal(all[0]->name, "hierarchical");
+    assert_string_equal(all[0]->name, "information-gain");
     for (size_t i = 0; i < count; i++) {
         assert_true(all[i]->help[0] && all[i]->suggest);
         for (size_t k = 0; k < i; k++)
