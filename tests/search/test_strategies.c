@@ -596,8 +596,6 @@ static void a_hundred_thousand_points_take_no_more_than_their_share(void **state
             use(&small, nth(s, &strategies)->name);
             use(&large, nth(s, &strategies)->name);
             double few = time_of(&small, 3), many = time_of(&large, 3);
-            print_message("%d %s: %.2f ms, %.2f ms\n", shape, small.strategy, 1e3 * few,
-                          1e3 * many);
             assert_true(many < 45 * few);
         }
         end(&small);
