@@ -203,6 +203,9 @@ static void binary_halves_the_time(void **state)
     begin_known(&b, "binary", "A{x{10 x{10 x{70}}} y{10}}");
     assert_suggested(&b, WANTED, "y x");
     end(&b);
+    begin_known(&b, "binary", "A{x{10 x{90}} z{0}}"); /* neither halves: the one with the time */
+    assert_suggested(&b, WANTED, "x z");
+    end(&b);
 }
 
 /* ---- covariance ---- */
@@ -347,7 +350,7 @@ static void historic_takes_what_was_the_cause_before(void **state)
     assert_suggested(&b, WANTED, "a c f");
     record(h, "e", 1, 0, 1);     /* 1 of 1 and one more: 1/2 */
     record(h, "d", 10, 0, 9);    /* 9/11 */
-    record(h, "f", 100, 0, 1);   /* 1/101 */
+    record(h, "f", 100, 0, 5);   /* 5/101 */
     record(h, "b", 100, 100, 0); /* never the cause */
     record(h, "A", 9, 9, 9);     /* open */
     record(h, "g", 9, 9, 9);     /* not here */
