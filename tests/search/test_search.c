@@ -1,5 +1,4 @@
 #include "pythia/search.h"
-
 #include "pythia/workflow.h"
 #include "requests.h"
 
@@ -154,8 +153,8 @@ static void see(struct hunt *h, uint64_t requests)
         uint64_t number = h->number + (h->reversed ? requests - 1 - i : i);
         if (!h->workflow)
             h->write(text, sizeof(text), number);
-        const struct pythia_trace *trace = h->workflow ? work(h, number, h->open)
-                                                       : requests_trace(&h->r, number, text);
+        const struct pythia_trace *trace =
+            h->workflow ? work(h, number, h->open) : requests_trace(&h->r, number, text);
         for (size_t k = 0; k < trace->count; k++)
             h->hits[trace->spans[k].tracepoint]++;
         assert_int_equal(pythia_groups_add(h->r.groups, trace), PYTHIA_OK);
@@ -166,8 +165,8 @@ static void see(struct hunt *h, uint64_t requests)
 
 static void decide(struct hunt *h)
 {
-    assert_int_equal(
-        pythia_search_cycle(h->search, h->r.groups, h->hits, h->points, &h->cycle), PYTHIA_OK);
+    assert_int_equal(pythia_search_cycle(h->search, h->r.groups, h->hits, h->points, &h->cycle),
+                     PYTHIA_OK);
     note(h);
 }
 
@@ -260,8 +259,7 @@ static struct pythia_workflow_options bushy(uint64_t seed)
 
 static void add_sleep(struct pythia_workflow_options *o)
 {
-    o->causes[o->cause_count++] =
-        (struct pythia_workflow_cause){PYTHIA_PLANTED_SLEEP, .3, .3, 0};
+    o->causes[o->cause_count++] = (struct pythia_workflow_cause){PYTHIA_PLANTED_SLEEP, .3, .3, 0};
 }
 
 /* ---- causes ---- */
@@ -441,11 +439,12 @@ static void write_mute(char *to, size_t room, uint64_t number)
     struct pythia_random random;
     size_t at = (size_t)snprintf(to, room, "A{10");
     pythia_random_init(&random, number);
-    if (number >= 300)
-        at += (size_t)snprintf(to + at, room - at, " M{%d}", number % 2 ? 1000 : 90000);
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < 12; i++) {
         at += (size_t)snprintf(to + at, room - at, " B%02d{%d} 1", i,
                                100 + (int)pythia_random_below(&random, 400));
+        if (i == 5 && number >= 300)
+            at += (size_t)snprintf(to + at, room - at, " M{%d}", number % 2 ? 1000 : 9000);
+    }
     snprintf(to + at, room - at, " 10}");
 }
 
