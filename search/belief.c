@@ -56,17 +56,17 @@ struct ordering {
     uint32_t *sorted;     /* nodes by name */
     uint32_t *first, *to; /* edges that leave a node, by number + 1, and where they lead */
     uint32_t *next, *in,
-        *next_in;           /* by edge + 1: of the same node; and those that lead to a node */
-    uint32_t *from;         /* by edge + 1 */
-    uint32_t *post, *stack; /* nodes as the search leaves them; those it is in */
-    bool *seen;
+        *next_in;              /* by edge + 1: of the same node; and those that lead to a node */
+    uint32_t *from;            /* by edge + 1 */
+    uint32_t *post, *stack;    /* nodes as the search leaves them; those it is in */
+    bool *seen, *entry;        /* entry: what may come first in the node above */
     uint32_t *child, *sibling; /* lists of children, in their order */
 };
 
 static void free_ordering(struct ordering *o)
 {
-    void *const owned[] = {o->sorted, o->first, o->to,    o->next, o->in,    o->next_in,
-                           o->from,   o->post,  o->stack, o->seen, o->child, o->sibling};
+    void *const owned[] = {o->sorted, o->first, o->to,   o->next,  o->in,    o->next_in, o->from,
+                           o->post,   o->stack, o->seen, o->entry, o->child, o->sibling};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
 }
@@ -86,10 +86,11 @@ static int begin_ordering(const struct pythia_cct *cct, struct ordering *o)
     o->post = pythia_calloc(nodes, sizeof(*o->post));
     o->stack = pythia_calloc(nodes + 1, sizeof(*o->stack));
     o->seen = pythia_calloc(nodes, sizeof(*o->seen));
+    o->entry = pythia_calloc(nodes, sizeof(*o->entry));
     o->child = pythia_calloc(nodes, sizeof(*o->child));
     o->sibling = pythia_calloc(nodes, sizeof(*o->sibling));
     bool all = o->first && o->in && o->to && o->from && o->next && o->next_in && o->post &&
-               o->stack && o->seen && o->child && o->sibling;
+               o->stack && o->seen && o->entry && o->child && o->sibling;
     return status == PYTHIA_OK && !all ? PYTHIA_ENOMEM : status;
 }
 
@@ -100,8 +101,10 @@ static void list_edges(struct ordering *o)
         const struct pythia_edge *edge = pythia_cct_edge_at(o->cct, e);
         uint32_t from = pythia_cct_find(o->cct, edge->context, edge->from_tracepoint);
         uint32_t to = pythia_cct_find(o->cct, edge->context, edge->to_tracepoint);
-        if (edge->from_event == PYTHIA_EVENT_START || edge->to_event == PYTHIA_EVENT_END ||
-            from == PYTHIA_NONE || to == PYTHIA_NONE || from == to)
+        if (edge->to_event == PYTHIA_EVENT_END || to == PYTHIA_NONE)
+            continue;
+        o->entry[to] = o->entry[to] || edge->from_event == PYTHIA_EVENT_START;
+        if (edge->from_event == PYTHIA_EVENT_START || from == PYTHIA_NONE || from == to)
             continue;
         o->from[e + 1] = from;
         o->to[e + 1] = to;
@@ -115,13 +118,14 @@ static void list_edges(struct ordering *o)
         }
 }
 
-/* Leave every node after those that may follow it. */
+/* Leave every node after those that may follow it: first what may come first, then what nothing
+ * leads to. */
 static void search_depth_first(struct ordering *o)
 {
     uint32_t nodes = pythia_cct_nodes(o->cct), left = 0;
-    for (uint32_t i = nodes; i-- > 0;) {
-        uint32_t depth = 0;
-        if (o->seen[o->sorted[i]])
+    for (uint32_t k = 2 * nodes; k-- > 0;) {
+        uint32_t depth = 0, i = k % nodes;
+        if (o->seen[o->sorted[i]] || (k >= nodes && !o->entry[o->sorted[i]]))
             continue;
         o->stack[depth++] = o->sorted[i];
         o->seen[o->sorted[i]] = true;

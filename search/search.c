@@ -16,14 +16,15 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define REST_MAX   .1   /* share of the variance that may stay without a cause */
-#define CAUSE_MIN  .03  /* lower bound of the share of a cause */
-#define LARGE      .5   /* a share whose lower bound is above needs no comparison */
-#define SURE       .9   /* of the cause, by all evidence so far: needs none either */
-#define ABOVE      2.   /* standard errors: a share above chance, if that is asked once */
-#define IDLE_MAX   2    /* cycles in which no share is above chance, after a cause was found */
-#define IDLE_FIRST 6    /* the same before one was found */
-#define MASS_MIN   .002 /* a point that parts less from less tells nothing any more */
+#define REST_MAX    .1   /* share of the variance that may stay without a cause */
+#define CAUSE_MIN   .03  /* lower bound of the share of a cause */
+#define LARGE       .5   /* a share whose lower bound is above needs no comparison */
+#define SURE        .9   /* of the cause, by all evidence so far: needs none either */
+#define ABOVE       2.   /* standard errors: a share above chance, if that is asked once */
+#define IDLE_MAX    2    /* cycles in which no share is above chance, after a cause was found */
+#define IDLE_FIRST  6    /* the same before one was found */
+#define STARVED_MAX 2    /* cycles with too few requests, after which a search closes its points */
+#define MASS_MIN    .002 /* a point that parts less from less tells nothing any more */
 
 /* What the search keeps of a problem beside what it tells. */
 struct keeping {
@@ -32,7 +33,8 @@ struct keeping {
     size_t duration_count;
     bool *retired;     /* by trace point: opened before, and closed because it told nothing */
     size_t unanswered; /* cycles in a row in which a strategy suggested nothing for it */
-    size_t idle; /* cycles in a row in which no share that is not explained was above chance */
+    size_t idle;    /* cycles in a row in which no share that is not explained was above chance */
+    size_t starved; /* cycles in a row with too few requests */
 };
 
 struct pythia_search {
@@ -99,10 +101,10 @@ int pythia_search_create(const struct pythia_space *space,
         return PYTHIA_ENOMEM;
     }
     for (uint32_t point = 0; point < s->points; point++) {
-        if (s->o.always && pythia_open_points_has(s->o.always, point))
+        s->never[point] = s->o.never && pythia_open_points_has(s->o.never, point);
+        if (s->o.always && !s->never[point] && pythia_open_points_has(s->o.always, point))
             s->skeleton[point] = true;
         s->open[point] = s->skeleton[point];
-        s->never[point] = s->o.never && pythia_open_points_has(s->o.never, point);
     }
     count_calls(s);
     *out = s;
@@ -211,6 +213,35 @@ static int close_point(struct pythia_search *s, uint32_t point, size_t problem, 
     return decide(s, point, false, problem, 0, &reason);
 }
 
+static bool has_point(const struct pythia_search *s, size_t problem, uint32_t point)
+{
+    const struct pythia_space_type *t = pythia_space_type(s->space, s->problems[problem].type);
+    for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++)
+        if (pythia_cct_tracepoint(t->cct, node) == point)
+            return true;
+    return false;
+}
+
+/* Was a point opened or closed in this cycle? */
+static bool is_decided(const struct pythia_search *s, uint32_t point)
+{
+    for (size_t i = 0; i < s->switch_count; i++)
+        if (s->switches[i].tracepoint == point)
+            return true;
+    return false;
+}
+
+/* Would a cause that was found be lost from sight without a point? */
+static bool bounds_cause(const struct pythia_search *s, uint32_t point)
+{
+    for (size_t i = 0; i < s->problem_count; i++)
+        for (size_t c = 0; c < s->problems[i].cause_count; c++)
+            if (s->problems[i].causes[c].place.from_tracepoint == point ||
+                s->problems[i].causes[c].place.to_tracepoint == point)
+                return true;
+    return false;
+}
+
 /* ---- one problem in one cycle ---- */
 
 struct looking {
@@ -219,7 +250,8 @@ struct looking {
     struct pythia_problem *p;
     struct keeping *k;
     const struct pythia_space_type *type;
-    const struct pythia_row **rows;
+    const struct pythia_type *evidence;
+    const struct pythia_row **rows; /* of the evidence */
     size_t n;
     const struct pythia_cct *seen;
     struct pythia_ranking ranking;
@@ -275,10 +307,11 @@ static void find_top(const struct looking *l, size_t *top, size_t *second, doubl
 static bool is_leaf(struct looking *l, size_t e)
 {
     pythia__region_find(&l->map, pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge));
-    for (uint32_t node = 1; node < pythia_cct_nodes(l->type->cct); node++)
-        if (pythia__region_has(&l->map, node) &&
-            !l->s->never[pythia_cct_tracepoint(l->type->cct, node)])
+    for (uint32_t node = 1; node < pythia_cct_nodes(l->type->cct); node++) {
+        uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
+        if (pythia__region_has(&l->map, node) && !l->s->never[point] && !l->k->retired[point])
             return false;
+    }
     return true;
 }
 
@@ -399,6 +432,7 @@ static size_t room(const struct pythia_search *s, size_t wanted, double *ns_left
         }
     *ns_left = s->o.budget.added_ns > 0 ? s->o.budget.added_ns - added : INFINITY;
     size_t limit = s->o.budget.points_open;
+    wanted = wanted < s->points ? wanted : s->points;
     return limit == 0 ? wanted : open >= limit ? 0 : limit - open < wanted ? limit - open : wanted;
 }
 
@@ -420,7 +454,7 @@ static int open_more(struct looking *l)
         status =
             pythia__gain_choose(&l->k->belief, closed, PYTHIA__CALL_PRICE, budget, picks, &count);
     for (size_t i = 0; i < count; i++) { /* together they must fit as well */
-        ns_left -= picks[i].calls * s->o.price_ns;
+        ns_left -= s->calls[picks[i].tracepoint] * s->o.price_ns;
         count = ns_left < 0 ? i : count;
     }
     if (status == PYTHIA_OK && (!any || (count == 0 && budget > 0)))
@@ -458,16 +492,19 @@ static int forget_if_changed(struct looking *l)
     return status;
 }
 
-static int remember_durations(struct looking *l)
+static int remember_durations(struct keeping *k, const struct pythia_type *t)
 {
-    double *kept = pythia_calloc(l->n, sizeof(*kept));
+    size_t n = pythia_sample_count(t->rows);
+    double *kept = pythia_calloc(n, sizeof(*kept));
     if (!kept)
         return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < l->n; i++)
-        kept[i] = log((double)l->rows[i]->duration_ns + 1);
-    pythia_free(l->k->log_durations);
-    l->k->log_durations = kept;
-    l->k->duration_count = l->n;
+    for (size_t i = 0; i < n; i++) {
+        const struct pythia_row *row = pythia_sample_row(t->rows, i);
+        kept[i] = log((double)row->duration_ns + 1);
+    }
+    pythia_free(k->log_durations);
+    k->log_durations = kept;
+    k->duration_count = n;
     return PYTHIA_OK;
 }
 
@@ -494,20 +531,10 @@ static int close_useless(struct looking *l)
             *of = fmax(*of, fmax(mass[node], mass[around[pythia_cct_parent(cct, node)]]));
         }
     for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++) {
-        bool is_ours = false;
-        for (size_t i = 0; i < s->switch_count && !is_ours; i++)
-            is_ours = s->switches[i].tracepoint == point;
-        if (is_ours || !s->open[point] || s->skeleton[point] || !(use[point] < MASS_MIN) ||
-            s->calls[point] <= 0)
+        if (is_decided(s, point) || !s->open[point] || s->skeleton[point] ||
+            !(use[point] < MASS_MIN) || s->calls[point] <= 0)
             continue;
-        bool needed = false, known = false;
-        for (size_t i = 0; i < s->problem_count; i++)
-            for (size_t c = 0; c < s->problems[i].cause_count; c++)
-                needed = needed || s->problems[i].causes[c].place.from_tracepoint == point ||
-                         s->problems[i].causes[c].place.to_tracepoint == point;
-        for (uint32_t node = 1; node < b->nodes && !known; node++)
-            known = pythia_cct_tracepoint(cct, node) == point;
-        if (needed || !known)
+        if (bounds_cause(s, point) || !has_point(s, l->number, point))
             continue;
         l->k->retired[point] = retired = true;
         status = close_point(s, point, l->number, "the cause is neither in it nor around it");
@@ -515,7 +542,7 @@ static int close_useless(struct looking *l)
     pythia_free(around);
     pythia_free(mass);
     pythia_free(use);
-    return status == PYTHIA_OK && retired ? remember_durations(l) : status;
+    return status == PYTHIA_OK && retired ? remember_durations(l->k, l->evidence) : status;
 }
 
 /* Rank the edges of all requests of the type and go on from there. */
@@ -566,6 +593,7 @@ static int look_at(struct pythia_search *s, size_t number, const struct pythia_t
                         .p = &s->problems[number],
                         .k = &s->keeping[number],
                         .type = pythia_space_type(s->space, t->name),
+                        .evidence = t,
                         .n = pythia_sample_count(t->rows),
                         .seen = pythia_groups_cct(groups),
                         .open = open,
@@ -622,6 +650,10 @@ static int meet(struct pythia_search *s, const struct pythia_type *types, size_t
     for (size_t i = 0; i < s->problem_count; i++)
         if (s->problems[i].requests == 0 && s->problems[i].state == PYTHIA_PROBLEM_SEARCHING)
             s->problems[i].state = PYTHIA_PROBLEM_TOO_FEW;
+    for (size_t i = 0; i < s->problem_count; i++) {
+        bool starves = s->problems[i].state == PYTHIA_PROBLEM_TOO_FEW;
+        s->keeping[i].starved = starves ? s->keeping[i].starved + 1 : 0;
+    }
     return PYTHIA_OK;
 }
 
@@ -636,40 +668,58 @@ static size_t next_problem(const struct pythia_search *s, const bool *looked)
     return best;
 }
 
+/* Is a problem searched, or will it be as soon as there are requests again? */
+static bool is_searched(const struct pythia_search *s, size_t problem)
+{
+    const struct pythia_problem *p = &s->problems[problem];
+    return p->state == PYTHIA_PROBLEM_SEARCHING ||
+           (p->state == PYTHIA_PROBLEM_TOO_FEW && p->cycles > 0 &&
+            s->keeping[problem].starved < STARVED_MAX);
+}
+
+/* No request passed a point: it is not opened again for these types until durations change. */
+static int retire_mute(struct pythia_search *s, uint32_t point, const struct pythia_groups *groups)
+{
+    size_t count;
+    const struct pythia_type *types = pythia_groups_types(groups, &count);
+    for (size_t i = 0; i < s->problem_count; i++) {
+        if (!has_point(s, i, point))
+            continue;
+        for (size_t t = 0; t < count; t++)
+            if (types[t].name == s->problems[i].type &&
+                remember_durations(&s->keeping[i], &types[t]) != PYTHIA_OK)
+                return PYTHIA_ENOMEM;
+        s->keeping[i].retired[point] = true;
+    }
+    return PYTHIA_OK;
+}
+
 /* Points that nothing was seen of while requests of a type that has them were, and points that no
  * search needs any more. */
-static int close_idle(struct pythia_search *s, const uint64_t *hits, size_t hit_count)
+static int close_idle(struct pythia_search *s, const struct pythia_groups *groups,
+                      const uint64_t *hits, size_t hit_count)
 {
-    for (uint32_t point = 0; point < s->points; point++) {
-        bool fresh = false, searched = false, bounds = false, due = false;
-        for (size_t i = 0; i < s->switch_count && !fresh; i++)
-            fresh = s->switches[i].tracepoint == point;
-        if (!s->open[point] || s->skeleton[point] || fresh)
+    int status = PYTHIA_OK;
+    for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++) {
+        bool searched = false, due = false;
+        if (!s->open[point] || s->skeleton[point] || is_decided(s, point))
             continue;
         size_t owner = SIZE_MAX;
         for (size_t i = 0; i < s->problem_count; i++) {
-            const struct pythia_problem *p = &s->problems[i];
-            const struct pythia_space_type *t = pythia_space_type(s->space, p->type);
-            bool has = false;
-            for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct) && !has; node++)
-                has = pythia_cct_tracepoint(t->cct, node) == point;
-            searched = searched || (has && (p->state == PYTHIA_PROBLEM_SEARCHING ||
-                                            p->state == PYTHIA_PROBLEM_TOO_FEW));
-            due = due || (has && p->requests >= s->o.min_requests);
-            owner = has ? i : owner;
-            for (size_t c = 0; c < p->cause_count; c++)
-                bounds = bounds || p->causes[c].place.from_tracepoint == point ||
-                         p->causes[c].place.to_tracepoint == point;
+            if (!has_point(s, i, point))
+                continue;
+            searched = searched || is_searched(s, i);
+            due = due || s->problems[i].requests >= s->o.min_requests;
+            owner = i;
         }
         bool mute = due && (point >= hit_count || hits[point] == 0);
-        if (mute && owner != SIZE_MAX)
-            s->keeping[owner].retired[point] = true;
-        if ((mute || (!searched && !bounds)) &&
-            close_point(s, point, owner, mute ? "no request passed it" : "its search has ended") !=
-                PYTHIA_OK)
-            return PYTHIA_ENOMEM;
+        if (mute)
+            status = retire_mute(s, point, groups);
+        if (status == PYTHIA_OK && (mute || (!searched && !bounds_cause(s, point))))
+            status = close_point(s, point, owner,
+                                 mute ? "no request passed it" : "its search has ended");
     }
-    return PYTHIA_OK;
+    return status;
 }
 
 /* Open what a strategy of the table suggests, as far as it may be opened. */
@@ -776,7 +826,7 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
     if (status == PYTHIA_OK)
         status = look_at_all(s, groups, &leading);
     if (status == PYTHIA_OK)
-        status = close_idle(s, hits, hit_count);
+        status = close_idle(s, groups, hits, hit_count);
     if (status != PYTHIA_OK) {
         for (size_t i = 0; i < s->switch_count; i++)
             s->open[s->switches[i].tracepoint] = !s->switches[i].open;
@@ -793,6 +843,6 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
     for (uint32_t point = 0; point < s->points; point++)
         out->open_count += s->open[point] && !s->skeleton[point];
     for (size_t i = 0; i < s->problem_count; i++)
-        out->finished = out->finished && s->problems[i].state != PYTHIA_PROBLEM_SEARCHING;
+        out->finished = out->finished && !is_searched(s, i);
     return PYTHIA_OK;
 }

@@ -22,8 +22,9 @@ static char *make_reason(const struct choosing *c, const struct pythia__belief *
                          const struct pythia_cct *seen, const struct pythia__pick *pick)
 {
     struct pythia_buf text = {0};
-    pythia_buf_printf(&text, "the cause is in it or below it with a probability of %.0f %%",
-                      100 * pick->inside);
+    pythia_buf_puts(&text, "the cause is in ");
+    pythia_buf_text_add(&text, pythia_vocabulary_tracepoint_id(c->vocabulary, pick->tracepoint));
+    pythia_buf_printf(&text, " or below it with a probability of %.0f %%", 100 * pick->inside);
     if (pick->block < b->region_count) {
         struct pythia_place place = pythia_place_of(seen, b->regions[pick->block].edge);
         pythia_buf_puts(&text, ", and it parts what lies ");
@@ -120,7 +121,9 @@ static int suggest(const struct pythia_evidence *e, size_t budget, struct pythia
         out[i] = (struct pythia_suggestion){0};
     for (size_t g = 0; budget > 0 && status == PYTHIA_OK && g < e->diagnosis->group_count; g++)
         status = look_at_group(&c, g, closed);
-    *count = c.count;
+    for (size_t i = 0; status != PYTHIA_OK && i < c.count; i++)
+        pythia_suggestion_clear(&out[i]);
+    *count = status == PYTHIA_OK ? c.count : 0;
     pythia_free(c.worth);
     pythia_free(closed);
     return status;

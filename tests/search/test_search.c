@@ -1,0 +1,896 @@
+#include "pythia/search.h"
+#include "pythia/workflow.h"
+#include "requests.h"
+
+#define PROFILED 5 /* requests of a workflow with everything open, for the search space */
+#define HISTORY  512
+
+/* A search over requests of a workflow, or over requests as text, and all that it decided. */
+struct hunt {
+    struct requests r;
+    struct pythia_workflow *workflow; /* NULL: text */
+    void (*write)(char *to, size_t room, uint64_t number);
+    struct pythia_request_types *types;
+    struct pythia_space *space;
+    struct pythia_search_options how;
+    struct pythia_search *search;
+    struct pythia_cycle cycle;
+    uint64_t number, *hits;
+    bool *open, reversed; /* reversed: the requests of a cycle are added last to first */
+    uint32_t points;
+    struct {
+        uint64_t cycle;
+        uint32_t point;
+        bool open;
+        char reason[256];
+    } history[HISTORY];
+    size_t history_count, peak;
+};
+
+/* ---- requests ---- */
+
+static int take(void *context, const struct pythia_trace_id *trace, const struct pythia_span *span)
+{
+    struct requests *r = context;
+    struct pythia_span copy = *span;
+    char *bytes = pythia_arena_alloc(&r->attributes, span->attributes.size + 1);
+    (void)trace;
+    assert_non_null(bytes);
+    if (span->attributes.size)
+        memcpy(bytes, span->attributes.bytes, span->attributes.size);
+    copy.attributes.bytes = bytes;
+    return pythia_trace_builder_add(r->builder, &copy);
+}
+
+static const struct pythia_trace *work(struct hunt *h, uint64_t number, const bool *open)
+{
+    const struct pythia_trace *trace = NULL;
+    struct pythia_workflow_view view = {.open = open, .known_only = !open};
+    pythia_arena_clear(&h->r.attributes);
+    pythia_trace_builder_begin(h->r.builder, pythia_workflow_trace(h->workflow, number));
+    assert_int_equal(pythia_workflow_request(h->workflow, number, &view, take, &h->r), PYTHIA_OK);
+    assert_int_equal(pythia_trace_builder_finish(h->r.builder, &h->r.counts, &trace), PYTHIA_OK);
+    return trace;
+}
+
+static void profile(struct hunt *h, const struct pythia_trace *trace)
+{
+    assert_int_equal(pythia_space_add(h->space, pythia_request_type(h->types, trace), trace,
+                                      requests_path(&h->r, trace)),
+                     PYTHIA_OK);
+}
+
+static void begin(struct hunt *h)
+{
+    static const struct pythia_request_type_options usual;
+    *h = (struct hunt){.number = 0};
+    requests_begin(&h->r);
+    h->how = (struct pythia_search_options){
+        .budget = {.points_per_cycle = 3}, .price_ns = 1000, .seed = 1};
+    assert_int_equal(pythia_request_types_create(h->r.vocabulary, &usual, &h->types), PYTHIA_OK);
+    assert_int_equal(pythia_space_create(h->r.vocabulary, &h->space), PYTHIA_OK);
+}
+
+/* Search with h->how, in a space that is whole. */
+static void search(struct hunt *h)
+{
+    h->points = pythia_vocabulary_tracepoints(h->r.vocabulary);
+    h->hits = calloc(h->points + 64, sizeof(*h->hits));
+    h->open = calloc(h->points, sizeof(*h->open));
+    assert_int_equal(pythia_search_create(h->space, &h->how, &h->search), PYTHIA_OK);
+}
+
+static void begin_workflow(struct hunt *h, struct pythia_workflow_options *o)
+{
+    struct pythia_error why = {0};
+    begin(h);
+    o->distractors = 0;
+    if (pythia_workflow_create(h->r.vocabulary, o, &h->workflow, &why) != PYTHIA_OK)
+        fail_msg("%s", why.sentence);
+    for (uint64_t i = 0; i < PROFILED; i++)
+        profile(h, work(h, 1000000 + i, NULL));
+    h->how.seed = o->seed;
+}
+
+/* Requests as text, of which the space has seen each that `write` makes for 1000000 to 1000004; or
+ * just what `known` says. */
+static void begin_text(struct hunt *h, void (*write)(char *, size_t, uint64_t), const char *known)
+{
+    begin(h);
+    h->write = write;
+    for (uint64_t i = 0; i < (known ? 1 : PROFILED); i++) {
+        char text[1024];
+        if (!known)
+            write(text, sizeof(text), 1000000 + i);
+        profile(h, requests_trace(&h->r, 0, known ? known : text));
+    }
+}
+
+static void end(struct hunt *h)
+{
+    pythia_search_destroy(h->search);
+    pythia_space_destroy(h->space);
+    pythia_request_types_destroy(h->types);
+    pythia_workflow_destroy(h->workflow);
+    requests_end(&h->r);
+    free(h->hits);
+    free(h->open);
+}
+
+/* ---- cycles ---- */
+
+static void note(struct hunt *h)
+{
+    for (size_t i = 0; i < h->cycle.switch_count; i++) {
+        const struct pythia_switch *s = &h->cycle.switches[i];
+        assert_int_equal(pythia_search_is_open(h->search, s->tracepoint), s->open);
+        assert_false(pythia_search_in_skeleton(h->search, s->tracepoint));
+        assert_in_range(h->history_count, 0, HISTORY - 1);
+        h->history[h->history_count].cycle = h->cycle.number;
+        h->history[h->history_count].point = s->tracepoint;
+        h->history[h->history_count].open = s->open;
+        snprintf(h->history[h->history_count++].reason, 256, "%s", s->reason);
+    }
+    h->peak = h->cycle.open_count > h->peak ? h->cycle.open_count : h->peak;
+}
+
+/* See so many requests under the open points. */
+static void see(struct hunt *h, uint64_t requests)
+{
+    for (uint32_t i = 0; i < h->points; i++)
+        h->open[i] = pythia_search_is_open(h->search, i);
+    if (!h->workflow) {
+        pythia_trace_builder_destroy(h->r.builder);
+        pythia_open_points_destroy(h->r.open);
+        assert_int_equal(pythia_search_open_points(h->search, &h->r.open), PYTHIA_OK);
+        assert_int_equal(pythia_trace_builder_create(h->r.vocabulary, h->r.open, &h->r.builder),
+                         PYTHIA_OK);
+    }
+    memset(h->hits, 0, (h->points + 64) * sizeof(*h->hits));
+    requests_group(&h->r, &(struct pythia_groups_options){.fold = true});
+    for (uint64_t i = 0; i < requests; i++) {
+        char text[1024];
+        uint64_t number = h->number + (h->reversed ? requests - 1 - i : i);
+        if (!h->workflow)
+            h->write(text, sizeof(text), number);
+        const struct pythia_trace *trace =
+            h->workflow ? work(h, number, h->open) : requests_trace(&h->r, number, text);
+        for (size_t k = 0; k < trace->count; k++)
+            h->hits[trace->spans[k].tracepoint]++;
+        assert_int_equal(pythia_groups_add(h->r.groups, trace), PYTHIA_OK);
+    }
+    h->number += requests;
+    assert_int_equal(pythia_groups_finish(h->r.groups), PYTHIA_OK);
+}
+
+static void decide(struct hunt *h)
+{
+    assert_int_equal(pythia_search_cycle(h->search, h->r.groups, h->hits, h->points, &h->cycle),
+                     PYTHIA_OK);
+    note(h);
+}
+
+static void cycle(struct hunt *h, uint64_t requests)
+{
+    see(h, requests);
+    decide(h);
+}
+
+/* Until it is finished: how many cycles, at most `most`. */
+static uint64_t run(struct hunt *h, uint64_t requests, uint64_t most)
+{
+    do
+        cycle(h, requests);
+    while (!h->cycle.finished && h->cycle.number < most);
+    return h->cycle.number;
+}
+
+static const struct pythia_problem *only_problem(const struct hunt *h)
+{
+    assert_int_equal(h->cycle.problem_count, 1);
+    return &h->cycle.problems[0];
+}
+
+static uint32_t point(const struct hunt *h, const char *id)
+{
+    return requests_point(&h->r, id);
+}
+
+/* How often a point was opened, or closed; "" is any. */
+static size_t times(const struct hunt *h, const char *id, bool open)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < h->history_count; i++)
+        count += h->history[i].open == open && (!*id || h->history[i].point == point(h, id));
+    return count;
+}
+
+static void assert_reason(const struct hunt *h, const char *id, bool open, const char *reason)
+{
+    for (size_t i = h->history_count; i-- > 0;)
+        if (h->history[i].point == point(h, id) && h->history[i].open == open) {
+            assert_string_equal(h->history[i].reason, reason);
+            return;
+        }
+    fail_msg("%s was never %s", id, open ? "opened" : "closed");
+}
+
+static void assert_cause(const struct hunt *h, size_t number, const char *place)
+{
+    struct pythia_buf text = {0};
+    const struct pythia_problem *p = only_problem(h);
+    assert_true(number < p->cause_count);
+    pythia_place_add(&text, h->r.vocabulary, &p->causes[number].place);
+    assert_string_equal(text.bytes, place);
+    pythia_buf_free(&text);
+}
+
+/* No point is opened a second time. */
+static void assert_opened_once(const struct hunt *h)
+{
+    for (size_t i = 0; i < h->history_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (h->history[i].open && h->history[k].open &&
+                h->history[i].point == h->history[k].point)
+                fail_msg("opened in cycle %d and again in cycle %d", (int)h->history[k].cycle,
+                         (int)h->history[i].cycle);
+}
+
+/* Which planted cause is it that the search names as its cause `number`? SIZE_MAX: none. */
+static size_t planted(const struct hunt *h, size_t number, size_t causes)
+{
+    const struct pythia_place *place = &only_problem(h)->causes[number].place;
+    for (size_t i = 0; i < causes; i++) {
+        struct pythia_planted p;
+        pythia_workflow_planted(h->workflow, i, 0, &p);
+        if (place->context == pythia_workflow_tracepoint(h->workflow, p.node))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+static struct pythia_workflow_options bushy(uint64_t seed)
+{
+    struct pythia_workflow_options o;
+    pythia_workflow_options_default(&o);
+    o.seed = seed;
+    return o;
+}
+
+static void add_sleep(struct pythia_workflow_options *o)
+{
+    o->causes[o->cause_count++] = (struct pythia_workflow_cause){PYTHIA_PLANTED_SLEEP, .3, .3, 0};
+}
+
+/* ---- causes ---- */
+
+static void a_planted_sleep_is_found_in_8_cycles_with_a_25th_of_the_points(void **state)
+{
+    size_t useless = 0;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct pythia_workflow_options o = bushy(seed);
+        struct hunt h;
+        add_sleep(&o);
+        begin_workflow(&h, &o);
+        search(&h);
+        assert_in_range(run(&h, 50, 30), 1, 8);
+        assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
+        assert_int_equal(only_problem(&h)->cause_count, 1);
+        assert_int_equal(planted(&h, 0, 1), 0);
+        assert_true(only_problem(&h)->causes[0].low > 0 && only_problem(&h)->rest < .5);
+        assert_in_range(times(&h, "", true), 1, 20); /* 4 % of 500 */
+        assert_opened_once(&h);
+        useless += times(&h, "", false);
+        end(&h);
+    }
+    assert_true(useless > 0); /* and some were closed again */
+}
+
+static void two_causes_are_peeled_one_after_the_other(void **state)
+{
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct pythia_workflow_options o = bushy(seed);
+        struct hunt h;
+        uint64_t found[3] = {0};
+        add_sleep(&o);
+        add_sleep(&o);
+        begin_workflow(&h, &o);
+        search(&h);
+        do {
+            cycle(&h, 50);
+            for (size_t i = 1; i <= 2 && i <= only_problem(&h)->cause_count; i++)
+                found[i] = found[i] ? found[i] : h.cycle.number;
+        } while (!h.cycle.finished && h.cycle.number < 30);
+        assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
+        assert_int_equal(only_problem(&h)->cause_count, 2);
+        assert_in_range(found[1], 1, 16);
+        assert_in_range(found[2], found[1], 16);
+        assert_int_equal(planted(&h, 0, 2) + planted(&h, 1, 2), 1); /* one is 0, the other 1 */
+        end(&h);
+    }
+}
+
+/* All calls of a request are slower together: no place is to blame. */
+static void where_requests_only_differ_in_load_nothing_is_named(void **state)
+{
+    size_t silent = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct pythia_workflow_options o = bushy(seed);
+        struct hunt h;
+        o.load = .2;
+        begin_workflow(&h, &o);
+        search(&h);
+        (void)run(&h, 50, 30);
+        assert_true(only_problem(&h)->cycles > 1); /* they do vary */
+        silent += only_problem(&h)->cause_count == 0;
+        end(&h);
+    }
+    assert_in_range(silent, 19, 20);
+}
+
+static void spikes_alone_are_not_named(void **state)
+{
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct pythia_workflow_options o = bushy(seed);
+        struct hunt h;
+        o.spikes = .004;
+        begin_workflow(&h, &o);
+        search(&h);
+        (void)run(&h, 50, 30);
+        assert_int_equal(only_problem(&h)->cause_count, 0);
+        end(&h);
+    }
+}
+
+/* ---- types that are not searched ---- */
+
+static void write_unknown(char *to, size_t room, uint64_t number)
+{
+    snprintf(to, room, "Z{%d Y{5} 10}", (int)(100 + number % 7 * 50));
+}
+
+static void write_quiet(char *to, size_t room, uint64_t number)
+{
+    snprintf(to, room, "A{10 P{20 Q{1000} 30} %d}", (int)(40 + number % 2));
+}
+
+/* Time in Q, in P, in A. */
+static void write_varied(char *to, size_t room, uint64_t number)
+{
+    snprintf(to, room, "A{10 P{20 Q{%d} 30} 40}", (int)(100 + number * 7 % 10 * 50));
+}
+
+static void a_type_that_the_space_does_not_know_is_not_searched(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_unknown, "A{10 B{20} 30}");
+    (void)requests_trace(&h.r, 0, "Z{1 Y{1}}"); /* its points are known */
+    search(&h);
+    cycle(&h, 50);
+    assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_UNKNOWN);
+    assert_int_equal(only_problem(&h)->requests, 50);
+    assert_int_equal(h.cycle.switch_count, 0);
+    assert_int_equal(h.cycle.leading, SIZE_MAX);
+    assert_true(h.cycle.finished);
+    end(&h);
+}
+
+static void from_29_requests_nothing_is_concluded(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_varied, NULL);
+    search(&h);
+    cycle(&h, 29);
+    assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_TOO_FEW);
+    assert_int_equal(only_problem(&h)->cycles, 0);
+    assert_int_equal(h.cycle.switch_count, 0);
+    assert_true(h.cycle.finished);
+    cycle(&h, 30); /* and then there are enough */
+    assert_int_equal(only_problem(&h)->cycles, 1);
+    assert_int_equal(h.cycle.leading, 0);
+    assert_true(h.cycle.switch_count > 0);
+    cycle(&h, 0); /* none of any type */
+    assert_int_equal(only_problem(&h)->requests, 0);
+    end(&h);
+}
+
+static void requests_that_are_alike_are_quiet(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_quiet, NULL); /* 1100 and 1101 ns */
+    search(&h);
+    cycle(&h, 50);
+    assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_QUIET);
+    assert_int_equal(h.cycle.switch_count, 0);
+    assert_true(h.cycle.finished);
+    end(&h);
+}
+
+/* Of two types the one that has less than a hundredth of the variance. */
+static void write_two(char *to, size_t room, uint64_t number)
+{
+    if (number % 2)
+        snprintf(to, room, "A{10 P{20 Q{%d} 30} 40}", (int)(100 + number * 7 % 10 * 5));
+    else
+        snprintf(to, room, "B{10 V{20 W{%d} 30} 40}", (int)(100 + number * 7 % 10 * 500));
+}
+
+static void a_type_with_too_little_of_the_variance_is_left_alone(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_two, NULL);
+    search(&h);
+    cycle(&h, 100);
+    assert_int_equal(h.cycle.problem_count, 2);
+    size_t busy = h.cycle.leading;
+    assert_int_equal(h.cycle.problems[busy].type, requests_string(&h.r, "B"));
+    assert_int_equal(h.cycle.problems[1 - busy].state, PYTHIA_PROBLEM_QUIET);
+    assert_true(h.cycle.problems[busy].variance_share > .99);
+    assert_int_equal(times(&h, "P", true) + times(&h, "Q", true), 0);
+    end(&h);
+}
+
+/* ---- what is closed ---- */
+
+/* M is in the space, and no request passes it; from request 300 on all vary by it. The other points
+ * vary alike, so that none of them stands out. */
+static void write_mute(char *to, size_t room, uint64_t number)
+{
+    struct pythia_random random;
+    size_t at = (size_t)snprintf(to, room, "A{10");
+    pythia_random_init(&random, number);
+    for (int i = 0; i < 12; i++) {
+        at += (size_t)snprintf(to + at, room - at, " B%02d{%d} 1", i,
+                               100 + (int)pythia_random_below(&random, 400));
+        if (i == 5 && number >= 300)
+            at += (size_t)snprintf(to + at, room - at, " M{%d}", number % 2 ? 1000 : 9000);
+    }
+    snprintf(to + at, room - at, " 10}");
+}
+
+static void b37_a_point_that_nothing_passes_is_closed_until_durations_change(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_mute, NULL);
+    h.how.budget.points_per_cycle = 1;
+    search(&h);
+    while (h.number < 300) {
+        cycle(&h, 50);
+        assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_SEARCHING);
+    }
+    assert_int_equal(times(&h, "M", true), 1);
+    assert_int_equal(times(&h, "M", false), 1);
+    assert_reason(&h, "M", false, "no request passed it");
+    assert_false(pythia_search_is_open(h.search, point(&h, "M")));
+    assert_true(run(&h, 50, 16) < 16);
+    assert_int_equal(times(&h, "M", true), 2);
+    assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
+    assert_cause(&h, 0, "inside M");
+    end(&h);
+}
+
+static void write_behind_mute(char *to, size_t room, uint64_t number)
+{
+    snprintf(to, room, "A{10 P{20 %d} 40}", (int)(100 + number * 7 % 10 * 50));
+}
+
+/* What nothing passes cannot hide the cause. */
+static void a_point_that_nothing_passes_does_not_keep_a_cause_from_its_name(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_behind_mute, "A{10 P{20 M{50} 50} 40}");
+    search(&h);
+    (void)run(&h, 50, 10);
+    assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
+    assert_int_equal(only_problem(&h)->cause_count, 1);
+    assert_cause(&h, 0, "inside P");
+    assert_false(pythia_search_is_open(h.search, point(&h, "M")));
+    end(&h);
+}
+
+/* The cause is one of 8 leaves, D5. */
+static void write_leaves(char *to, size_t room, uint64_t number)
+{
+    size_t at = (size_t)snprintf(to, room, "A{10");
+    for (int i = 0; i < 8; i++)
+        at += (size_t)snprintf(to + at, room - at, " C%d{10 D%d{%d} 10}", i, i,
+                               100 + (i == 5 ? (int)(number * 7 % 10 * 100) : 0));
+    snprintf(to + at, room - at, " 10}");
+}
+
+static void b37_a_point_that_explains_nothing_is_closed(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_leaves, NULL);
+    search(&h);
+    assert_in_range(run(&h, 50, 20), 1, 6);
+    assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
+    assert_cause(&h, 0, "inside D5");
+    assert_true(pythia_search_is_open(h.search, point(&h, "D5"))); /* bounds the cause */
+    assert_opened_once(&h);
+    size_t open = 0;
+    for (uint32_t i = 0; i < h.points; i++)
+        open += pythia_search_is_open(h.search, i) && !pythia_search_in_skeleton(h.search, i);
+    assert_int_equal(open, 1); /* the others are closed */
+    assert_int_equal(h.cycle.open_count, 1);
+    assert_int_equal(times(&h, "", true) - times(&h, "", false), 1);
+    end(&h);
+}
+
+/* ---- budgets ---- */
+
+static double added_ns(const struct hunt *h)
+{
+    size_t count;
+    const struct pythia_space_type *t = pythia_space_types(h->space, &count);
+    double sum = 0;
+    for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++) {
+        uint32_t id = pythia_cct_tracepoint(t->cct, node);
+        if (pythia_search_is_open(h->search, id) && !pythia_search_in_skeleton(h->search, id))
+            sum += h->how.price_ns * (double)t->nodes[node].calls / (double)t->requests;
+    }
+    return sum;
+}
+
+static void b38_there_are_never_more_points_open_than_allowed_and_it_goes_on(void **state)
+{
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct pythia_workflow_options o = bushy(seed);
+        struct hunt h;
+        add_sleep(&o);
+        begin_workflow(&h, &o);
+        h.how.budget.points_open = 4;
+        search(&h);
+        assert_in_range(run(&h, 50, 30), 1, 29);
+        assert_in_range(h.peak, 1, 4);
+        assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
+        assert_int_equal(planted(&h, 0, 1), 0);
+        end(&h);
+    }
+}
+
+static void b38_points_never_add_more_time_than_allowed(void **state)
+{
+    struct pythia_workflow_options o = bushy(3);
+    struct hunt h;
+    add_sleep(&o);
+    o.shape = PYTHIA_WORKFLOW_OPENSTACK;
+    begin_workflow(&h, &o);
+    h.how.budget.added_ns = 20000;
+    search(&h);
+    do {
+        cycle(&h, 50);
+        assert_true(added_ns(&h) <= 20000);
+    } while (!h.cycle.finished && h.cycle.number < 30);
+    assert_true(times(&h, "", true) > 0);
+    end(&h);
+}
+
+/* In a request of B there are 8 calls of W; those of A, which vary more, have one: the limit holds
+ * for both. */
+static void write_dear(char *to, size_t room, uint64_t number)
+{
+    if (number % 2)
+        snprintf(to, room, "A{10 V{20} 10 W{%d} 40 X{20} 10}", (int)(500 + number * 7 % 10 * 500));
+    else
+        snprintf(to, room, "B{10 W{5} W{5} W{5} W{5} W{5} W{5} W{5} W{5} %d}",
+                 (int)(100 + number * 7 % 10 * 10));
+}
+
+static void b38_time_is_that_in_the_type_that_has_most_of_it(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_dear, NULL);
+    h.how.budget.added_ns = 9500; /* of 1000 each: W and one other */
+    search(&h);
+    while (h.cycle.number < 4) {
+        cycle(&h, 100);
+        assert_true(pythia_search_is_open(h.search, point(&h, "W")) * 8 +
+                        pythia_search_is_open(h.search, point(&h, "V")) +
+                        pythia_search_is_open(h.search, point(&h, "X")) <=
+                    9.5);
+    }
+    end(&h);
+}
+
+static void the_skeleton_is_never_closed(void **state)
+{
+    struct pythia_workflow_options o = bushy(2);
+    struct hunt h;
+    o.shape = PYTHIA_WORKFLOW_OPENSTACK;
+    add_sleep(&o);
+    begin_workflow(&h, &o);
+    search(&h);
+    bool *skeleton = pythia_space_skeleton(h.space);
+    size_t size = 0;
+    do {
+        cycle(&h, 50);
+        size = 0;
+        for (uint32_t i = 0; i < h.points; i++) {
+            size += skeleton[i];
+            assert_true(!skeleton[i] || pythia_search_is_open(h.search, i));
+        }
+    } while (!h.cycle.finished && h.cycle.number < 30);
+    assert_true(size > 1); /* entry points of services beside the root */
+    pythia_free(skeleton);
+    end(&h);
+}
+
+static void a_budget_of_0_opens_nothing_and_ends(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_leaves, NULL);
+    h.how.budget.points_per_cycle = 0;
+    search(&h);
+    assert_in_range(run(&h, 50, 40), 1, 30);
+    assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_GIVEN_UP);
+    assert_int_equal(only_problem(&h)->cause_count, 0);
+    assert_int_equal(h.history_count, 0);
+    end(&h);
+}
+
+static void a_budget_without_end_opens_what_tells_something(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_leaves, NULL);
+    h.how.budget.points_per_cycle = SIZE_MAX;
+    search(&h);
+    assert_in_range(run(&h, 50, 20), 1, 6);
+    assert_cause(&h, 0, "inside D5");
+    end(&h);
+}
+
+/* ---- pins ---- */
+
+static struct pythia_open_points *pins(struct hunt *h, const char *id)
+{
+    struct pythia_open_points *set;
+    assert_int_equal(pythia_open_points_create(h->r.vocabulary, &set), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add(set, pythia_text_of(id)), PYTHIA_OK);
+    return set;
+}
+
+static void pins_hold(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_leaves, NULL);
+    h.how.always = pins(&h, "C1");
+    h.how.never = pins(&h, "D5");
+    search(&h);
+    do {
+        assert_true(pythia_search_is_open(h.search, point(&h, "C1")));
+        cycle(&h, 50);
+    } while (!h.cycle.finished && h.cycle.number < 20);
+    assert_true(pythia_search_is_open(h.search, point(&h, "C1")));
+    assert_int_equal(times(&h, "C1", false), 0);
+    assert_int_equal(times(&h, "D5", true), 0);
+    assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
+    assert_cause(&h, 0, "inside C5"); /* as near as it may come */
+    pythia_open_points_destroy(h.how.always);
+    pythia_open_points_destroy(h.how.never);
+    end(&h);
+}
+
+static void of_two_pins_never_wins(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_leaves, NULL);
+    h.how.always = pins(&h, "[CD]5");
+    h.how.never = pins(&h, "*5");
+    search(&h);
+    assert_false(pythia_search_is_open(h.search, point(&h, "C5")));
+    assert_false(pythia_search_in_skeleton(h.search, point(&h, "C5")));
+    (void)run(&h, 50, 20);
+    assert_int_equal(times(&h, "C5", true) + times(&h, "D5", true), 0);
+    pythia_open_points_destroy(h.how.always);
+    pythia_open_points_destroy(h.how.never);
+    end(&h);
+    begin_text(&h, write_leaves, NULL);
+    h.how.never = pins(&h, "A"); /* but without the skeleton no request would be seen */
+    search(&h);
+    assert_true(pythia_search_is_open(h.search, point(&h, "A")));
+    pythia_open_points_destroy(h.how.never);
+    end(&h);
+}
+
+/* ---- the end, and once more ---- */
+
+static void when_requests_stop_it_ends_and_closes_what_it_opened(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_leaves, NULL);
+    h.how.budget.points_per_cycle = 1;
+    search(&h);
+    cycle(&h, 50);
+    assert_int_equal(h.cycle.open_count, 1);
+    assert_false(h.cycle.finished);
+    (void)run(&h, 0, 10);
+    assert_true(h.cycle.finished);
+    assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_TOO_FEW);
+    assert_int_equal(h.cycle.open_count, 0);
+    assert_int_equal(times(&h, "", true), times(&h, "", false));
+    while (h.cycle.number < 10) /* they come back */
+        cycle(&h, 50);
+    assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
+    assert_cause(&h, 0, "inside D5");
+    end(&h);
+}
+
+static void patience_ends_a_search(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_mute, NULL);
+    h.how.budget.points_per_cycle = 1;
+    h.how.patience = 3;
+    search(&h);
+    assert_int_equal(run(&h, 50, 10), 3);
+    assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_GIVEN_UP);
+    assert_int_equal(h.cycle.open_count, 0);
+    end(&h);
+}
+
+static void assert_same_decisions(const struct hunt *a, const struct hunt *b)
+{
+    assert_int_equal(a->history_count, b->history_count);
+    for (size_t i = 0; i < a->history_count; i++) {
+        assert_int_equal(a->history[i].cycle, b->history[i].cycle);
+        assert_int_equal(a->history[i].point, b->history[i].point);
+        assert_int_equal(a->history[i].open, b->history[i].open);
+        assert_string_equal(a->history[i].reason, b->history[i].reason);
+    }
+}
+
+static void the_order_of_requests_does_not_matter(void **state)
+{
+    struct pythia_workflow_options o = bushy(4), p = bushy(4);
+    struct hunt a, b;
+    add_sleep(&o);
+    add_sleep(&p);
+    begin_workflow(&a, &o);
+    begin_workflow(&b, &p);
+    search(&a);
+    search(&b);
+    b.reversed = true;
+    assert_int_equal(run(&a, 50, 30), run(&b, 50, 30));
+    assert_true(a.history_count > 5);
+    assert_same_decisions(&a, &b);
+    end(&a);
+    end(&b);
+}
+
+static void reasons_say_what_was_decided_on(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_varied, "A{10 P{20 Q{30} 10} 10}");
+    search(&h);
+    cycle(&h, 50);
+    /* What lies inside A is all that is seen. A has 20 of 80 ns, P 30, Q 30, and each half of a
+     * third: .2917, .3542, .3542. */
+    assert_int_equal(times(&h, "P", true), 1);
+    assert_reason(&h, "P", true,
+                  "the cause is in it or below it with a probability of 71 %, and it parts what "
+                  "lies inside A, which has 100 % of the variance");
+    (void)run(&h, 50, 10);
+    assert_cause(&h, 0, "inside Q");
+    assert_rel_equal(only_problem(&h)->rest, 0, 0);
+    assert_reason(&h, "P", false, "its search has ended");
+    for (size_t i = 0; i < h.history_count; i++) {
+        const char *reason = h.history[i].reason;
+        assert_true(strlen(reason) > 10 && strchr(reason, ' ') && reason[0] >= 'a');
+        assert_true(reason[strlen(reason) - 1] != '.');
+    }
+    end(&h);
+}
+
+static void states_have_names(void **state)
+{
+    const char *names[] = {"searching", "done", "quiet", "too_few", "unknown", "given_up"};
+    for (int i = PYTHIA_PROBLEM_SEARCHING; i <= PYTHIA_PROBLEM_GIVEN_UP; i++)
+        assert_string_equal(pythia_problem_state_name((enum pythia_problem_state)i), names[i]);
+}
+
+/* A trace point that the vocabulary learns in mid-search. */
+static void what_is_new_to_the_vocabulary_is_neither_open_nor_opened(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_leaves, NULL);
+    search(&h);
+    (void)requests_trace(&h.r, 0, "N1{N2{N3{}} N4{N5{} N6{} N7{} N8{} N9{}}}");
+    assert_false(pythia_search_is_open(h.search, point(&h, "N9")));
+    (void)run(&h, 50, 20);
+    assert_cause(&h, 0, "inside D5");
+    assert_int_equal(times(&h, "N1", true), 0);
+    end(&h);
+}
+
+/* ---- memory ---- */
+
+/* In each cycle every allocation fails once: the points that are open stay so, and in the end the
+ * same decisions are taken as if nothing had been. */
+static void a_failed_allocation_leaves_the_decisions_as_they_were(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_leaves, NULL);
+    h.how.budget.points_per_cycle = 2;
+    search(&h);
+    bool *before = calloc(h.points, sizeof(*before));
+    long failures = 0;
+    while (!h.cycle.finished && h.cycle.number < 100000) {
+        see(&h, 50);
+        memcpy(before, h.open, h.points);
+        for (long n = 0;; n++, failures++) {
+            struct pythia_cycle untouched = h.cycle;
+            pythia_mem_fail_after(n);
+            int status = pythia_search_cycle(h.search, h.r.groups, h.hits, h.points, &h.cycle);
+            pythia_mem_fail_after(-1);
+            if (status == PYTHIA_OK)
+                break;
+            assert_int_equal(status, PYTHIA_ENOMEM);
+            assert_memory_equal(&h.cycle, &untouched, sizeof(untouched));
+            for (uint32_t i = 0; i < h.points; i++)
+                assert_int_equal(pythia_search_is_open(h.search, i), before[i]);
+        }
+        note(&h);
+    }
+    assert_true(failures > 100);
+    assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
+    assert_cause(&h, 0, "inside D5");
+    free(before);
+    end(&h);
+}
+
+static void a_failed_create_leaves_out_untouched(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_leaves, NULL);
+    search(&h);
+    struct pythia_search *s = NULL;
+    long failures = 0;
+    for (;; failures++) {
+        pythia_mem_fail_after(failures);
+        int status = pythia_search_create(h.space, &h.how, &s);
+        pythia_mem_fail_after(-1);
+        if (status == PYTHIA_OK)
+            break;
+        assert_int_equal(status, PYTHIA_ENOMEM);
+        assert_null(s);
+    }
+    assert_int_equal(failures, 5);
+    pythia_search_destroy(s);
+    pythia_search_destroy(NULL);
+    end(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_planted_sleep_is_found_in_8_cycles_with_a_25th_of_the_points),
+        cmocka_unit_test(two_causes_are_peeled_one_after_the_other),
+        cmocka_unit_test(where_requests_only_differ_in_load_nothing_is_named),
+        cmocka_unit_test(spikes_alone_are_not_named),
+        cmocka_unit_test(a_type_that_the_space_does_not_know_is_not_searched),
+        cmocka_unit_test(from_29_requests_nothing_is_concluded),
+        cmocka_unit_test(requests_that_are_alike_are_quiet),
+        cmocka_unit_test(a_type_with_too_little_of_the_variance_is_left_alone),
+        cmocka_unit_test(b37_a_point_that_nothing_passes_is_closed_until_durations_change),
+        cmocka_unit_test(a_point_that_nothing_passes_does_not_keep_a_cause_from_its_name),
+        cmocka_unit_test(b37_a_point_that_explains_nothing_is_closed),
+        cmocka_unit_test(b38_there_are_never_more_points_open_than_allowed_and_it_goes_on),
+        cmocka_unit_test(b38_points_never_add_more_time_than_allowed),
+        cmocka_unit_test(b38_time_is_that_in_the_type_that_has_most_of_it),
+        cmocka_unit_test(the_skeleton_is_never_closed),
+        cmocka_unit_test(a_budget_of_0_opens_nothing_and_ends),
+        cmocka_unit_test(a_budget_without_end_opens_what_tells_something),
+        cmocka_unit_test(pins_hold),
+        cmocka_unit_test(of_two_pins_never_wins),
+        cmocka_unit_test(when_requests_stop_it_ends_and_closes_what_it_opened),
+        cmocka_unit_test(patience_ends_a_search),
+        cmocka_unit_test(the_order_of_requests_does_not_matter),
+        cmocka_unit_test(reasons_say_what_was_decided_on),
+        cmocka_unit_test(states_have_names),
+        cmocka_unit_test(what_is_new_to_the_vocabulary_is_neither_open_nor_opened),
+        cmocka_unit_test(a_failed_allocation_leaves_the_decisions_as_they_were),
+        cmocka_unit_test(a_failed_create_leaves_out_untouched),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
