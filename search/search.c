@@ -457,7 +457,9 @@ static int open_more(struct looking *l)
         ns_left -= s->calls[picks[i].tracepoint] * s->o.price_ns;
         count = ns_left < 0 ? i : count;
     }
-    if (status == PYTHIA_OK && (!any || (count == 0 && budget > 0)))
+    /* nothing to open: further requests may still tell, up to a point */
+    l->k->unanswered = count > 0 || (any && budget == 0) ? 0 : l->k->unanswered + 1;
+    if (status == PYTHIA_OK && l->k->unanswered >= IDLE_FIRST)
         l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
     if (status == PYTHIA_OK)
         status = open_picks(l, picks, count);
