@@ -85,11 +85,10 @@ static double entropy(double part, double whole)
 }
 
 /* The information of one point, and where most of it is. */
-static double gain_of(struct choosing *c, uint32_t point, double *inside, uint32_t *main_block)
+static double gain_of(struct choosing *c, uint32_t point, uint32_t *main_block)
 {
     uint32_t count = 0, last = 0;
     double bits = 0, most = -1;
-    *inside = 0;
     for (uint32_t node = c->first[point]; node; node = c->next[node]) {
         uint32_t block = c->block[node];
         if (c->b->nested[node] && c->block[pythia_cct_parent(c->cct, node)] == block)
@@ -111,7 +110,6 @@ static double gain_of(struct choosing *c, uint32_t point, double *inside, uint32
         } else if (whole > 0) {
             bits += whole * (entropy(in, whole) + entropy(rest, whole));
         }
-        *inside += in;
         if (in > most) {
             most = in;
             *main_block = block;
@@ -144,6 +142,17 @@ static void part(struct choosing *c, uint32_t point)
             if (c->block[b->order[place]] == old)
                 c->block[b->order[place]] = inner;
     }
+}
+
+/* The mass in a point and below it, whatever else is open. */
+static double mass_inside(const struct choosing *c, uint32_t point)
+{
+    const struct pythia__belief *b = c->b;
+    double sum = 0;
+    for (uint32_t node = c->first[point]; node; node = c->next[node])
+        for (uint32_t place = b->place[node]; !b->nested[node] && place < b->behind[node]; place++)
+            sum += b->mass[b->order[place]];
+    return sum;
 }
 
 static void list_nodes(struct choosing *c)
@@ -181,7 +190,7 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
                 taken = out[i].tracepoint == point;
             if (taken)
                 continue;
-            pick.bits = gain_of(&c, point, &pick.inside, &pick.block);
+            pick.bits = gain_of(&c, point, &pick.block);
             double worth = pick.bits / (1 + weight * pick.calls);
             bool equal = best.tracepoint != PYTHIA_NONE && fabs(worth - most) <= 1e-12 * most;
             if (equal ? pythia_text_compare(pythia_vocabulary_tracepoint_id(v, point),
@@ -195,6 +204,7 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
             (*count > 0 && best.bits < PART_MIN * out[0].bits))
             break;
         part(&c, best.tracepoint);
+        best.inside = mass_inside(&c, best.tracepoint);
         if (best.block >=
             b->region_count) /* a block of this choice is part of a region, or of none */
             best.block = b->block[c.first[best.tracepoint]];

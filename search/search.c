@@ -432,40 +432,7 @@ static size_t room(const struct pythia_search *s, size_t wanted, double *ns_left
         }
     *ns_left = s->o.budget.added_ns > 0 ? s->o.budget.added_ns - added : INFINITY;
     size_t limit = s->o.budget.points_open;
-    wanted = wanted < s->points ? wanted : s->points;
     return limit == 0 ? wanted : open >= limit ? 0 : limit - open < wanted ? limit - open : wanted;
-}
-
-static int open_more(struct looking *l)
-{
-    struct pythia_search *s = l->s;
-    double ns_left;
-    size_t budget = room(s, l->budget, &ns_left), count = 0;
-    bool *closed = pythia_calloc(s->points, sizeof(*closed)), any = false;
-    struct pythia__pick *picks = pythia_calloc(budget + 1, sizeof(*picks));
-    int status = closed && picks ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t node = 1; status == PYTHIA_OK && node < pythia_cct_nodes(l->type->cct); node++) {
-        uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
-        bool may = !s->open[point] && !s->never[point] && !l->k->retired[point];
-        any = any || may;
-        closed[point] = may && s->calls[point] * s->o.price_ns <= ns_left;
-    }
-    if (status == PYTHIA_OK && budget > 0)
-        status =
-            pythia__gain_choose(&l->k->belief, closed, PYTHIA__CALL_PRICE, budget, picks, &count);
-    for (size_t i = 0; i < count; i++) { /* together they must fit as well */
-        ns_left -= s->calls[picks[i].tracepoint] * s->o.price_ns;
-        count = ns_left < 0 ? i : count;
-    }
-    /* nothing to open: further requests may still tell, up to a point */
-    l->k->unanswered = count > 0 || (any && budget == 0) ? 0 : l->k->unanswered + 1;
-    if (status == PYTHIA_OK && l->k->unanswered >= IDLE_FIRST)
-        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
-    if (status == PYTHIA_OK)
-        status = open_picks(l, picks, count);
-    pythia_free(closed);
-    pythia_free(picks);
-    return status;
 }
 
 /* Have durations another spread than when points were last retired? Then what they told is past. */
@@ -510,41 +477,135 @@ static int remember_durations(struct keeping *k, const struct pythia_type *t)
     return PYTHIA_OK;
 }
 
-/* Close points that part little from little: the mass that is in them, up to the next open points,
- * and the mass around them. */
-static int close_useless(struct looking *l)
+/* Of each open trace point, how much it parts: the mass that is in it, up to the next open points,
+ * or the mass around it. Owned by the caller; NULL when out of memory. */
+static double *use_of_points(const struct looking *l)
 {
-    struct pythia_search *s = l->s;
+    const struct pythia_search *s = l->s;
     const struct pythia_cct *cct = l->type->cct;
     const struct pythia__belief *b = &l->k->belief;
     uint32_t *around = pythia_calloc(b->nodes, sizeof(*around)); /* nearest open node, or itself */
     double *mass = pythia_calloc(b->nodes, sizeof(*mass));
     double *use = pythia_calloc(s->points, sizeof(*use));
-    int status = around && mass && use ? PYTHIA_OK : PYTHIA_ENOMEM;
-    bool retired = false;
-    for (uint32_t node = 1; status == PYTHIA_OK && node < b->nodes; node++) {
+    bool made = around && mass && use;
+    for (uint32_t node = 1; made && node < b->nodes; node++) {
         bool open = s->open[pythia_cct_tracepoint(cct, node)];
         around[node] = open ? node : around[pythia_cct_parent(cct, node)];
         mass[around[node]] += b->mass[node];
     }
-    for (uint32_t node = 1; status == PYTHIA_OK && node < b->nodes; node++)
+    for (uint32_t node = 1; made && node < b->nodes; node++)
         if (around[node] == node) {
             double *of = &use[pythia_cct_tracepoint(cct, node)];
             *of = fmax(*of, fmax(mass[node], mass[around[pythia_cct_parent(cct, node)]]));
         }
-    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++) {
-        if (is_decided(s, point) || !s->open[point] || s->skeleton[point] ||
-            !(use[point] < MASS_MIN) || s->calls[point] <= 0)
-            continue;
-        if (bounds_cause(s, point) || !has_point(s, l->number, point))
-            continue;
-        l->k->retired[point] = retired = true;
-        status = close_point(s, point, l->number, "the cause is neither in it nor around it");
-    }
     pythia_free(around);
     pythia_free(mass);
+    if (made)
+        return use;
+    pythia_free(use);
+    return NULL;
+}
+
+/* May the search of this problem close a point again? */
+static bool is_ours(const struct looking *l, uint32_t point)
+{
+    const struct pythia_search *s = l->s;
+    return s->open[point] && !s->skeleton[point] && !is_decided(s, point) && s->calls[point] > 0 &&
+           !bounds_cause(s, point) && has_point(s, l->number, point);
+}
+
+/* Close the points that part little from little. */
+static int close_useless(struct looking *l)
+{
+    struct pythia_search *s = l->s;
+    double *use = use_of_points(l);
+    int status = use ? PYTHIA_OK : PYTHIA_ENOMEM;
+    bool retired = false;
+    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
+        if (is_ours(l, point) && use[point] < MASS_MIN) {
+            l->k->retired[point] = retired = true;
+            status = close_point(s, point, l->number, "the cause is neither in it nor around it");
+        }
     pythia_free(use);
     return status == PYTHIA_OK && retired ? remember_durations(l->k, l->evidence) : status;
+}
+
+/* The budget is used up: close the points that part least, about half of them at most, so that
+ * others may be opened. They may be opened again. */
+static int make_room(struct looking *l, size_t *closed)
+{
+    struct pythia_search *s = l->s;
+    double *use = use_of_points(l);
+    size_t most = 0;
+    int status = use ? PYTHIA_OK : PYTHIA_ENOMEM;
+    *closed = 0;
+    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
+        most += is_ours(l, point);
+    most = (most + 1) / 2 < l->budget ? (most + 1) / 2 : l->budget;
+    while (status == PYTHIA_OK && *closed < most) {
+        uint32_t least = PYTHIA_NONE;
+        for (uint32_t point = 0; point < s->points; point++)
+            if (is_ours(l, point) && (least == PYTHIA_NONE || use[point] < use[least]))
+                least = point;
+        if (least == PYTHIA_NONE)
+            break;
+        status = close_point(s, least, l->number, "others tell more, and the budget is used up");
+        ++*closed;
+    }
+    pythia_free(use);
+    return status;
+}
+
+/* Choose what fits the budgets; *any: there is something that could be opened with more of them. */
+static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bool *any)
+{
+    struct pythia_search *s = l->s;
+    double ns_left;
+    size_t budget = room(s, l->budget, &ns_left), chosen = 0;
+    bool *closed = pythia_calloc(s->points, sizeof(*closed));
+    int status = closed ? PYTHIA_OK : PYTHIA_ENOMEM;
+    *any = false;
+    for (uint32_t node = 1; status == PYTHIA_OK && node < pythia_cct_nodes(l->type->cct); node++) {
+        uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
+        bool may =
+            !s->open[point] && !s->never[point] && !l->k->retired[point] && !is_decided(s, point);
+        *any = *any || may;
+        closed[point] = may && s->calls[point] * s->o.price_ns <= ns_left;
+    }
+    if (status == PYTHIA_OK && budget > 0)
+        status =
+            pythia__gain_choose(&l->k->belief, closed, PYTHIA__CALL_PRICE, budget, picks, &chosen);
+    for (size_t i = 0; i < chosen; i++) { /* together they must fit as well */
+        ns_left -= s->calls[picks[i].tracepoint] * s->o.price_ns;
+        chosen = ns_left < 0 ? i : chosen;
+    }
+    *count = chosen;
+    pythia_free(closed);
+    return status;
+}
+
+static int open_more(struct looking *l)
+{
+    const struct pythia_budget *budget = &l->s->o.budget;
+    size_t count = 0, closed = 0;
+    bool any = false;
+    l->budget = l->budget < l->s->points ? l->budget : l->s->points;
+    struct pythia__pick *picks = pythia_calloc(l->budget + 1, sizeof(*picks));
+    int status = picks ? pick(l, picks, &count, &any) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK && count == 0 && any &&
+        (budget->points_open > 0 || budget->added_ns > 0)) {
+        status = make_room(l, &closed);
+        if (status == PYTHIA_OK && closed > 0)
+            status = pick(l, picks, &count, &any);
+    }
+    /* nothing to open: further requests may still tell, up to a point */
+    l->k->unanswered = count > 0 || closed > 0 ? 0 : l->k->unanswered + 1;
+    if (l->k->unanswered >= IDLE_FIRST)
+        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
+    if (status == PYTHIA_OK)
+        status = open_picks(l, picks, count);
+    pythia_free(picks);
+    return status;
 }
 
 /* Rank the edges of all requests of the type and go on from there. */
@@ -573,13 +634,13 @@ static int look(struct looking *l)
     }
     if (status == PYTHIA_OK)
         status = find_causes(l);
+    if (l->p->state == PYTHIA_PROBLEM_SEARCHING && l->p->cycles >= s->o.patience)
+        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
     if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING && l->budget > 0 &&
         !s->o.strategy)
         status = open_more(l);
     if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING)
         status = close_useless(l);
-    if (l->p->state == PYTHIA_PROBLEM_SEARCHING && l->p->cycles >= s->o.patience)
-        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
     pythia__region_map_free(&l->map);
     pythia_ranking_free(&l->ranking);
     pythia_free(l->explained);
@@ -817,11 +878,44 @@ static int look_at_all(struct pythia_search *s, const struct pythia_groups *grou
     return status;
 }
 
+/* What a cycle that fails has to leave as it was. What the belief has taken in by then stays. */
+struct before {
+    struct pythia_problem problem;
+    size_t idle, starved;
+};
+
+static struct before *remember(const struct pythia_search *s)
+{
+    struct before *before = pythia_calloc(s->problem_count, sizeof(*before));
+    for (size_t i = 0; before && i < s->problem_count; i++)
+        before[i] = (struct before){s->problems[i], s->keeping[i].idle, s->keeping[i].starved};
+    return before;
+}
+
+static void take_back(struct pythia_search *s, const struct before *before, size_t count)
+{
+    for (size_t i = 0; i < s->problem_count; i++) {
+        const struct before *b = &before[i];
+        struct pythia_problem fresh = {
+            .type = s->problems[i].type, .top = {.share = NAN}, .rest = NAN};
+        s->problems[i] = i < count ? b->problem : fresh;
+        s->keeping[i].idle = i < count ? b->idle : 0;
+        s->keeping[i].starved = i < count ? b->starved : 0;
+    }
+    for (size_t i = 0; i < s->switch_count; i++)
+        s->open[s->switches[i].tracepoint] = !s->switches[i].open;
+    clear_switches(s);
+    s->cycle--;
+}
+
 int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *groups,
                         const uint64_t *hits, size_t hit_count, struct pythia_cycle *out)
 {
-    size_t count, leading;
+    size_t count, leading, known = s->problem_count;
     const struct pythia_type *types = pythia_groups_types(groups, &count);
+    struct before *before = remember(s);
+    if (!before)
+        return PYTHIA_ENOMEM;
     clear_switches(s);
     s->cycle++;
     int status = meet(s, types, count);
@@ -829,12 +923,11 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
         status = look_at_all(s, groups, &leading);
     if (status == PYTHIA_OK)
         status = close_idle(s, groups, hits, hit_count);
-    if (status != PYTHIA_OK) {
-        for (size_t i = 0; i < s->switch_count; i++)
-            s->open[s->switches[i].tracepoint] = !s->switches[i].open;
-        clear_switches(s);
+    if (status != PYTHIA_OK)
+        take_back(s, before, known);
+    pythia_free(before);
+    if (status != PYTHIA_OK)
         return status;
-    }
     *out = (struct pythia_cycle){.number = s->cycle,
                                  .switches = s->switches,
                                  .switch_count = s->switch_count,

@@ -25,25 +25,26 @@ static char *make_reason(const struct choosing *c, const struct pythia__belief *
     pythia_buf_puts(&text, "the cause is in ");
     pythia_buf_text_add(&text, pythia_vocabulary_tracepoint_id(c->vocabulary, pick->tracepoint));
     pythia_buf_printf(&text, " or below it with a probability of %.0f %%", 100 * pick->inside);
-    if (pick->block < b->region_count) {
-        struct pythia_place place = pythia_place_of(seen, b->regions[pick->block].edge);
-        pythia_buf_puts(&text, ", and it parts what lies ");
-        pythia_place_add(&text, c->vocabulary, &place);
-        pythia_buf_printf(&text, ", which has %.0f %% of the variance",
-                          100 * b->regions[pick->block].share);
-    }
+    struct pythia_place place = pythia_place_of(seen, b->regions[pick->block].edge);
+    pythia_buf_puts(&text, ", and it parts what lies ");
+    pythia_place_add(&text, c->vocabulary, &place);
+    pythia_buf_printf(&text, ", which has %.0f %% of the variance",
+                      100 * b->regions[pick->block].share);
     if (pythia_buf_status(&text) == PYTHIA_OK)
         return text.bytes;
     pythia_buf_free(&text);
     return NULL;
 }
 
-/* Put a pick among the best so far; the same point for another group stays where it is worth more. */
+/* Put a pick among the best so far; the same point for another group stays where it is worth more.
+ */
 static int take(struct choosing *c, size_t group, const struct pythia__belief *b,
                 const struct pythia_cct *seen, const struct pythia__pick *pick)
 {
     double worth = pick->bits * c->e->diagnosis->groups[group].variance_share;
     size_t at = 0, same = c->count;
+    if (pick->block >= b->region_count) /* it lies behind no edge that varies */
+        return PYTHIA_OK;
     for (size_t i = 0; i < c->count; i++)
         same = c->out[i].tracepoint == pick->tracepoint ? i : same;
     if (same < c->count && c->worth[same] >= worth)
@@ -61,13 +62,11 @@ static int take(struct choosing *c, size_t group, const struct pythia__belief *b
         c->out[last] = c->out[last - 1];
         c->worth[last] = c->worth[last - 1];
     }
-    bool known = pick->block < b->region_count;
-    double share = known ? fmin(b->regions[pick->block].share, 1) : 0;
+    double share = fmin(b->regions[pick->block].share, 1);
     c->worth[at] = worth;
     c->out[at] = (struct pythia_suggestion){.tracepoint = pick->tracepoint,
                                             .group = group,
-                                            .edge = known ? b->regions[pick->block].edge
-                                                          : b->regions[0].edge,
+                                            .edge = b->regions[pick->block].edge,
                                             .gain = fmin(share * pick->inside, 1),
                                             .cost_ns = pick->calls * c->e->price_ns,
                                             .reason = reason};
