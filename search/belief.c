@@ -14,6 +14,7 @@
 
 #define BOOTSTRAPS 40
 #define FLOOR_LOG  (-30.) /* no evidence makes a node less probable than that, against the best */
+#define PROBABLE   .01    /* a region that is less so is not looked into, which takes time */
 #define OFF_PATH   .01 /* the prior of a node that was never on a critical path, against others */
 
 static int allocate(struct pythia__belief *b)
@@ -363,6 +364,10 @@ static void weigh(struct pythia__belief *b, struct pythia__region_map *map, doub
         b->block[node] = b->region_count;
     }
     for (uint32_t k = 0; k < b->region_count; k++) {
+        if (b->regions[k].probability < PROBABLE) {
+            rest += b->regions[k].probability;
+            continue;
+        }
         pythia__region_find(map, pythia_cct_edge_at(map->seen, b->regions[k].edge));
         double *own = likely + b->nodes; /* scratch: time in the region, in the node itself */
         for (uint32_t node = 0; node < b->nodes; node++)

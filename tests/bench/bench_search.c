@@ -98,8 +98,11 @@ static void parse_causes(const char *text, struct pythia_workflow_options *o)
         double parameter = 0, strength = .3;
         size_t size = strcspn(text, ":,");
         snprintf(name, sizeof(name), "%.*s", (int)size, text);
-        if (text[size] == ':')
-            sscanf(text + size, ":%lf:%lf", &parameter, &strength);
+        if (text[size] == ':') {
+            char *end;
+            parameter = strtod(text + size + 1, &end);
+            strength = *end == ':' ? strtod(end + 1, NULL) : strength;
+        }
         for (int kind = 0; kind < PYTHIA_PLANTED_KINDS; kind++)
             if (strcmp(name, pythia_planted_name((enum pythia_planted_kind)kind)) == 0)
                 o->causes[o->cause_count++] = (struct pythia_workflow_cause){

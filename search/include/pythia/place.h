@@ -15,7 +15,7 @@ struct pythia_place {
 };
 
 /* The place of an edge of a tree, by its number. */
-struct pythia_place pythia_place_of(const struct pythia_cct *cct, uint32_t edge);
+struct pythia_place pythia_place_of(const struct pythia_cct *cct, uint32_t number);
 
 /* Append "inside A", "between one A and the next", "from the end of A to the start of B". */
 void pythia_place_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
