@@ -1,0 +1,57 @@
+/* What the files of the search share: its state, and decisions. */
+#ifndef PYTHIA_SEARCH_PARTS_H
+#define PYTHIA_SEARCH_PARTS_H
+
+#include "belief.h"
+#include "pythia/search.h"
+
+/* Cycles without a share above chance, or without a point to open, after which a problem without a
+ * cause is given up. */
+#define PYTHIA__SEARCH_IDLE 6
+
+/* What the search keeps of a problem beside what it tells. */
+struct pythia__search_keeping {
+    struct pythia__belief belief; /* none while nodes is 0 */
+    double *log_durations;        /* of the cycle in which points were last retired */
+    size_t duration_count;
+    bool *retired;     /* by trace point: opened before, and closed because it told nothing */
+    size_t unanswered; /* cycles in a row in which a strategy suggested nothing for it */
+    size_t idle;    /* cycles in a row in which no share that is not explained was above chance */
+    size_t starved; /* cycles in a row with too few requests */
+};
+
+struct pythia_search {
+    const struct pythia_space *space;
+    struct pythia_search_options o;
+    uint32_t points;
+    bool *open, *skeleton, *never;
+    double *calls; /* by trace point: in a request of the type that has it most often */
+    struct pythia_problem *problems;
+    struct pythia__search_keeping *keeping;
+    size_t problem_count, problem_capacity, keeping_capacity;
+    struct pythia_switch *switches;
+    size_t switch_count, switch_capacity;
+    uint64_t cycle;
+};
+
+/* Open or close a point, and say why; `reason` is taken. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_decide(struct pythia_search *s, uint32_t point, bool open, size_t problem,
+                          double inside, struct pythia_buf *reason);
+int pythia__search_close(struct pythia_search *s, uint32_t point, size_t problem, const char *why);
+/* Does the search space know a point in requests of a problem's type? */
+bool pythia__search_has_point(const struct pythia_search *s, size_t problem, uint32_t point);
+/* Was a point opened or closed in this cycle? */
+bool pythia__search_is_decided(const struct pythia_search *s, uint32_t point);
+/* Would a cause that was found be lost from sight without a point? */
+bool pythia__search_bounds_cause(const struct pythia_search *s, uint32_t point);
+/* How many points the budgets still allow, and whether a point fits the time that may be added. */
+size_t pythia__search_room(const struct pythia_search *s, size_t wanted, double *ns_left);
+/* Keep the durations that were when points were retired. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_remember(struct pythia__search_keeping *k, const struct pythia_type *t);
+/* Look at one problem: its causes, its belief, what to open and close for it. `budget`: how many
+ * points may still be opened in the cycle. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_look(struct pythia_search *s, size_t number, const struct pythia_type *t,
+                        const struct pythia_groups *groups, struct pythia_open_points *open,
+                        size_t *budget);
+
+#endif
