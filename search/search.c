@@ -58,28 +58,6 @@ const char *pythia_problem_state_name(enum pythia_problem_state state)
     return names[state];
 }
 
-void pythia_place_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
-                      const struct pythia_place *p)
-{
-    static const char *const events[] = {"start", "end", "point"};
-    struct pythia_text from = pythia_vocabulary_tracepoint_id(v, p->from_tracepoint),
-                       until = pythia_vocabulary_tracepoint_id(v, p->to_tracepoint);
-    bool own = p->from_tracepoint == p->to_tracepoint;
-    if (own && p->from_event == PYTHIA_EVENT_START && p->to_event == PYTHIA_EVENT_END) {
-        pythia_buf_puts(to, "inside ");
-        pythia_buf_text_add(to, from);
-    } else if (own && p->from_event == PYTHIA_EVENT_END && p->to_event == PYTHIA_EVENT_START) {
-        pythia_buf_puts(to, "between one ");
-        pythia_buf_text_add(to, from);
-        pythia_buf_puts(to, " and the next");
-    } else {
-        pythia_buf_printf(to, "from the %s of ", events[p->from_event]);
-        pythia_buf_text_add(to, from);
-        pythia_buf_printf(to, " to the %s of ", events[p->to_event]);
-        pythia_buf_text_add(to, until);
-    }
-}
-
 /* ---- the state ---- */
 
 static void count_calls(struct pythia_search *s)
@@ -165,7 +143,9 @@ bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoin
     return tracepoint < s->points && s->skeleton[tracepoint];
 }
 
-int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_points **out)
+/* The open points, or (hits not NULL) those that something was seen of. */
+static int list_open(const struct pythia_search *s, const uint64_t *hits, size_t hit_count,
+                     struct pythia_open_points **out)
 {
     const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
     struct pythia_open_points *open;
@@ -173,13 +153,18 @@ int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_
     if (status != PYTHIA_OK)
         return status;
     for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++)
-        if (s->open[point])
+        if (s->open[point] && (!hits || (point < hit_count && hits[point] > 0)))
             status = pythia_open_points_add(open, pythia_vocabulary_tracepoint_id(v, point));
     if (status == PYTHIA_OK)
         *out = open;
     else
         pythia_open_points_destroy(open);
     return status;
+}
+
+int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_points **out)
+{
+    return list_open(s, NULL, 0, out);
 }
 
 static int find_problem(struct pythia_search *s, uint32_t type, size_t *out)
@@ -333,13 +318,18 @@ static void find_top(const struct looking *l, size_t *top, size_t *second, doubl
     }
 }
 
-/* Is there nothing behind an edge that could be opened? */
+/* Is there nothing behind an edge that could be opened? Where the space has never seen one event
+ * follow the other, it may be anything in the context. */
 static bool is_leaf(struct looking *l, size_t e)
 {
-    pythia__region_find(&l->map, pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge));
+    const struct pythia_edge *edge = pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge);
+    pythia__region_find(&l->map, edge);
+    bool known = pythia__region_time(&l->map, PYTHIA_CCT_ROOT) > 0;
     for (uint32_t node = 1; node < pythia_cct_nodes(l->type->cct); node++) {
         uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
-        if (pythia__region_has(&l->map, node) && !l->s->never[point] && !l->k->retired[point])
+        bool behind = known ? pythia__region_has(&l->map, node)
+                            : !l->s->open[point] && l->map.masked[node] == edge->context;
+        if (behind && !l->s->never[point] && !l->k->retired[point])
             return false;
     }
     return true;
@@ -811,13 +801,15 @@ static int close_idle(struct pythia_search *s, const struct pythia_groups *group
     return status;
 }
 
-static int look_at_all(struct pythia_search *s, const struct pythia_groups *groups, size_t *leading)
+/* A point that nothing was seen of parts nothing: what there is lies between the others. */
+static int look_at_all(struct pythia_search *s, const struct pythia_groups *groups,
+                       const uint64_t *hits, size_t hit_count, size_t *leading)
 {
     size_t count, budget = s->o.budget.points_per_cycle;
     const struct pythia_type *types = pythia_groups_types(groups, &count);
     struct pythia_open_points *open = NULL;
     bool *looked = pythia_calloc(s->problem_count + 1, sizeof(*looked));
-    int status = looked ? pythia_search_open_points(s, &open) : PYTHIA_ENOMEM;
+    int status = looked ? list_open(s, hits, hit_count, &open) : PYTHIA_ENOMEM;
     *leading = SIZE_MAX;
     for (size_t i; status == PYTHIA_OK && (i = next_problem(s, looked)) != SIZE_MAX;) {
         looked[i] = true;
@@ -873,7 +865,7 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
     s->cycle++;
     int status = meet(s, types, count);
     if (status == PYTHIA_OK)
-        status = look_at_all(s, groups, &leading);
+        status = look_at_all(s, groups, hits, hit_count, &leading);
     if (status == PYTHIA_OK)
         status = close_idle(s, groups, hits, hit_count);
     if (status != PYTHIA_OK)

@@ -1,0 +1,24 @@
+/* A place as a text. */
+#include "pythia/search.h"
+
+void pythia_place_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
+                      const struct pythia_place *p)
+{
+    static const char *const events[] = {"start", "end", "point"};
+    struct pythia_text from = pythia_vocabulary_tracepoint_id(v, p->from_tracepoint),
+                       until = pythia_vocabulary_tracepoint_id(v, p->to_tracepoint);
+    bool own = p->from_tracepoint == p->to_tracepoint;
+    if (own && p->from_event == PYTHIA_EVENT_START && p->to_event == PYTHIA_EVENT_END) {
+        pythia_buf_puts(to, "inside ");
+        pythia_buf_text_add(to, from);
+    } else if (own && p->from_event == PYTHIA_EVENT_END && p->to_event == PYTHIA_EVENT_START) {
+        pythia_buf_puts(to, "between one ");
+        pythia_buf_text_add(to, from);
+        pythia_buf_puts(to, " and the next");
+    } else {
+        pythia_buf_printf(to, "from the %s of ", events[p->from_event]);
+        pythia_buf_text_add(to, from);
+        pythia_buf_printf(to, " to the %s of ", events[p->to_event]);
+        pythia_buf_text_add(to, until);
+    }
+}
