@@ -45,27 +45,139 @@ void pythia__belief_free(struct pythia__belief *b)
     *b = (struct pythia__belief){0};
 }
 
-/* Siblings in the order in which they were made, which is that of the first request that had them:
- * by the size of each subtree every node knows its place. */
-static void set_places(struct pythia__belief *b)
+/* ---- the order of nodes ---- */
+
+/* Scratch for it, by node. Siblings are put in an order in which they may follow each other on a
+ * path: that of a depth-first search along edges from the end of one to the start of another. What
+ * the edges leave open, and where they lead in a circle, names decide: the order in which nodes
+ * were made is that of whatever request came first. */
+struct ordering {
+    const struct pythia_cct *cct;
+    uint32_t *sorted;     /* nodes by name */
+    uint32_t *first, *to; /* edges that leave a node, by number + 1, and where they lead */
+    uint32_t *next, *in,
+        *next_in;              /* by edge + 1: of the same node; and those that lead to a node */
+    uint32_t *from;            /* by edge + 1 */
+    uint32_t *post, *stack;    /* nodes as the search leaves them; those it is in */
+    bool *seen, *entry;        /* entry: what may come first in the node above */
+    uint32_t *child, *sibling; /* lists of children, in their order */
+};
+
+static void free_ordering(struct ordering *o)
 {
-    const struct pythia_cct *cct = b->type->cct;
-    uint32_t *size = b->block; /* not used yet */
-    for (uint32_t node = 0; node < b->nodes; node++)
-        size[node] = 1;
-    for (uint32_t node = b->nodes; node-- > 1;)
-        size[pythia_cct_parent(cct, node)] += size[node];
-    b->behind[PYTHIA_CCT_ROOT] = 1; /* at first: the place of the next child of each node */
-    for (uint32_t node = 1; node < b->nodes; node++) {
-        uint32_t *next = &b->behind[pythia_cct_parent(cct, node)];
-        b->place[node] = *next;
-        *next += size[node];
-        b->behind[node] = b->place[node] + 1;
+    void *const owned[] = {o->sorted, o->first, o->to,   o->next,  o->in,    o->next_in, o->from,
+                           o->post,   o->stack, o->seen, o->entry, o->child, o->sibling};
+    for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
+        pythia_free(owned[i]);
+}
+
+static int begin_ordering(const struct pythia_cct *cct, struct ordering *o)
+{
+    size_t nodes = pythia_cct_nodes(cct), edges = (size_t)pythia_cct_edges(cct) + 1;
+    uint32_t count;
+    *o = (struct ordering){.cct = cct};
+    int status = pythia_cct_sorted_nodes(cct, &o->sorted, &count);
+    o->first = pythia_calloc(nodes, sizeof(*o->first));
+    o->in = pythia_calloc(nodes, sizeof(*o->in));
+    o->to = pythia_calloc(edges, sizeof(*o->to));
+    o->from = pythia_calloc(edges, sizeof(*o->from));
+    o->next = pythia_calloc(edges, sizeof(*o->next));
+    o->next_in = pythia_calloc(edges, sizeof(*o->next_in));
+    o->post = pythia_calloc(nodes, sizeof(*o->post));
+    o->stack = pythia_calloc(nodes + 1, sizeof(*o->stack));
+    o->seen = pythia_calloc(nodes, sizeof(*o->seen));
+    o->entry = pythia_calloc(nodes, sizeof(*o->entry));
+    o->child = pythia_calloc(nodes, sizeof(*o->child));
+    o->sibling = pythia_calloc(nodes, sizeof(*o->sibling));
+    bool all = o->first && o->in && o->to && o->from && o->next && o->next_in && o->post &&
+               o->stack && o->seen && o->entry && o->child && o->sibling;
+    return status == PYTHIA_OK && !all ? PYTHIA_ENOMEM : status;
+}
+
+/* Edges from sibling to sibling, those that leave a node in falling order of the other's name. */
+static void list_edges(struct ordering *o)
+{
+    for (uint32_t e = 0; e < pythia_cct_edges(o->cct); e++) {
+        const struct pythia_edge *edge = pythia_cct_edge_at(o->cct, e);
+        uint32_t from = pythia_cct_find(o->cct, edge->context, edge->from_tracepoint);
+        uint32_t to = pythia_cct_find(o->cct, edge->context, edge->to_tracepoint);
+        if (edge->to_event == PYTHIA_EVENT_END || to == PYTHIA_NONE)
+            continue;
+        o->entry[to] = o->entry[to] || edge->from_event == PYTHIA_EVENT_START;
+        if (edge->from_event == PYTHIA_EVENT_START || from == PYTHIA_NONE || from == to)
+            continue;
+        o->from[e + 1] = from;
+        o->to[e + 1] = to;
+        o->next_in[e + 1] = o->in[to];
+        o->in[to] = e + 1;
     }
-    for (uint32_t node = 0; node < b->nodes; node++) {
-        b->behind[node] = b->place[node] + size[node];
-        b->order[b->place[node]] = node;
+    for (uint32_t i = 0; i < pythia_cct_nodes(o->cct); i++)
+        for (uint32_t e = o->in [o->sorted[i]]; e; e = o->next_in[e]) {
+            o->next[e] = o->first[o->from[e]];
+            o->first[o->from[e]] = e;
+        }
+}
+
+/* Leave every node after those that may follow it: first what may come first, then what nothing
+ * leads to. */
+static void search_depth_first(struct ordering *o)
+{
+    uint32_t nodes = pythia_cct_nodes(o->cct), left = 0;
+    for (uint32_t k = 2 * nodes; k-- > 0;) {
+        uint32_t depth = 0, i = k % nodes;
+        if (o->seen[o->sorted[i]] || (k >= nodes && !o->entry[o->sorted[i]]))
+            continue;
+        o->stack[depth++] = o->sorted[i];
+        o->seen[o->sorted[i]] = true;
+        while (depth > 0) {
+            uint32_t node = o->stack[depth - 1], e = o->first[node];
+            if (!e) {
+                o->post[left++] = node;
+                depth--;
+                continue;
+            }
+            o->first[node] = o->next[e];
+            if (!o->seen[o->to[e]]) {
+                o->seen[o->to[e]] = true;
+                o->stack[depth++] = o->to[e];
+            }
+        }
     }
+    for (uint32_t i = 0; i < nodes; i++) /* the last one left comes first */
+        if (o->post[i] != PYTHIA_CCT_ROOT) {
+            uint32_t parent = pythia_cct_parent(o->cct, o->post[i]);
+            o->sibling[o->post[i]] = o->child[parent];
+            o->child[parent] = o->post[i];
+        }
+}
+
+static int set_places(struct pythia__belief *b)
+{
+    struct ordering o;
+    int status = begin_ordering(b->type->cct, &o);
+    if (status == PYTHIA_OK) {
+        list_edges(&o);
+        search_depth_first(&o);
+        uint32_t place = 0;
+        for (uint32_t node = PYTHIA_CCT_ROOT;;) { /* down, along, and up again */
+            b->place[node] = place;
+            b->order[place++] = node;
+            if (o.child[node]) {
+                node = o.child[node];
+                continue;
+            }
+            b->behind[node] = place;
+            while (node != PYTHIA_CCT_ROOT && !o.sibling[node]) {
+                node = pythia_cct_parent(o.cct, node);
+                b->behind[node] = place;
+            }
+            if (node == PYTHIA_CCT_ROOT)
+                break;
+            node = o.sibling[node];
+        }
+    }
+    free_ordering(&o);
+    return status;
 }
 
 /* Trace points above a node, as counts by trace point: kept while the tree is walked in order. */
@@ -97,7 +209,8 @@ static void normalise(struct pythia__belief *b)
     double most = -INFINITY, sum = 0;
     for (uint32_t node = 1; node < b->nodes; node++)
         most = fmax(most, b->log_weight[node]);
-    for (uint32_t node = 1; node < b->nodes; node++) {
+    for (uint32_t place = 1; place < b->nodes; place++) { /* a sum that is the same everywhere */
+        uint32_t node = b->order[place];
         b->log_weight[node] = fmax(b->log_weight[node] - most, FLOOR_LOG);
         b->mass[node] = exp(b->log_weight[node]);
         sum += b->mass[node];
@@ -110,10 +223,10 @@ int pythia__belief_create(const struct pythia_space_type *type, struct pythia__b
 {
     struct pythia__belief b = {.type = type, .nodes = pythia_cct_nodes(type->cct)};
     int status = allocate(&b);
-    if (status == PYTHIA_OK) {
-        set_places(&b);
+    if (status == PYTHIA_OK)
+        status = set_places(&b);
+    if (status == PYTHIA_OK)
         status = find_nested(&b);
-    }
     if (status != PYTHIA_OK) {
         pythia__belief_free(&b);
         return status;

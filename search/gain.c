@@ -158,7 +158,8 @@ static double mass_inside(const struct choosing *c, uint32_t point)
 static void list_nodes(struct choosing *c)
 {
     double requests = c->b->type->requests ? (double)c->b->type->requests : 1;
-    for (uint32_t node = c->b->nodes; node-- > 1;) {
+    for (uint32_t place = c->b->nodes; place-- > 1;) {
+        uint32_t node = c->b->order[place];
         uint32_t point = pythia_cct_tracepoint(c->cct, node);
         c->calls[point] += (double)c->b->type->nodes[node].calls / requests;
         c->next[node] = c->first[point];

@@ -4,6 +4,10 @@
 
 #include "belief.h"
 
+#define PYTHIA__CALL_PRICE                                                                         \
+    .05 /* of a call in a request, against that of opening a point at all   \
+                                */
+
 struct pythia__pick {
     uint32_t tracepoint;
     double bits;    /* of information about the cause, expected */
@@ -16,9 +20,9 @@ struct pythia__pick {
  * `closed` by trace point says which may be opened. A point parts what lies behind an edge into
  * what is in it and what is not; where it is passed once, also into before and after. The price
  * grows with the calls of the point: 1 + `weight` * calls in a request. *count of them into `out`.
- * PYTHIA_OK or PYTHIA_ENOMEM. Deterministic: of equals the one with the smaller id. Greedy choice by
- * information is near-optimal (D. Golovin and A. Krause, "Adaptive Submodularity", JAIR 42, 2011).
- * O(budget * (nodes + trace points)). */
+ * PYTHIA_OK or PYTHIA_ENOMEM. Deterministic: of equals the one with the smaller id. Greedy choice
+ * by information is near-optimal (D. Golovin and A. Krause, "Adaptive Submodularity", JAIR 42,
+ * 2011). O(budget * (nodes + trace points)). */
 int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, double weight,
                         size_t budget, struct pythia__pick *out, size_t *count);
 

@@ -4,6 +4,7 @@
 #define PYTHIA_SEARCH_REGION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pythia/cct.h"
@@ -32,8 +33,9 @@ int pythia__region_map_create(const struct pythia_space_type *type, const struct
 void pythia__region_map_free(struct pythia__region_map *m);
 
 /* Mark in m->forth and m->back the events that may happen between the two events of an edge of
- * `seen`, without any open point's event between them; m->inside is the time there. O(nodes and
- * edges of the space). */
+ * `seen`, without any open point's event between them; m->inside is the time there. Where no path
+ * of the space leads from one to the other, because closed points hide what is beside the path, it
+ * is all that is closed in the context of the edge. O(nodes and edges of the space). */
 void pythia__region_find(struct pythia__region_map *m, const struct pythia_edge *edge);
 
 /* After _find: does a span of this closed node begin inside the region? And how much time, on
@@ -42,5 +44,11 @@ void pythia__region_find(struct pythia__region_map *m, const struct pythia_edge 
  * visit was where. */
 bool pythia__region_has(const struct pythia__region_map *m, uint32_t node);
 uint64_t pythia__region_time(const struct pythia__region_map *m, uint32_t node);
+
+/* After _find: the closed nodes whose spans begin inside the region, in the order in which they
+ * most often follow each other between its two events; what lies on other ways is left out. *nodes
+ * is owned by the caller (pythia_free). PYTHIA_OK, or PYTHIA_ENOMEM with *nodes untouched. O(nodes
+ * + edges * log edges) of the space. */
+int pythia__region_order(const struct pythia__region_map *m, uint32_t **nodes, size_t *count);
 
 #endif

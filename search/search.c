@@ -25,14 +25,14 @@
 #define IDLE_FIRST  6    /* the same before one was found */
 #define STARVED_MAX 2    /* cycles with too few requests, after which a search closes its points */
 #define MASS_MIN    .002 /* a point that parts less from less tells nothing any more */
-#define CALL_PRICE  .05  /* of a call in a request, against the price of opening a point at all */
 
 /* What the search keeps of a problem beside what it tells. */
 struct keeping {
     struct pythia__belief belief; /* none while nodes is 0 */
     double *log_durations;        /* of the cycle in which points were last retired */
     size_t duration_count;
-    bool *retired;  /* by trace point: opened before, and closed because it told nothing */
+    bool *retired;     /* by trace point: opened before, and closed because it told nothing */
+    size_t unanswered; /* cycles in a row in which a strategy suggested nothing for it */
     size_t idle;    /* cycles in a row in which no share that is not explained was above chance */
     size_t starved; /* cycles in a row with too few requests */
 };
@@ -89,7 +89,11 @@ int pythia_search_create(const struct pythia_space *space,
     s->o.min_cov = options->min_cov > 0 ? options->min_cov : .05;
     s->o.min_share = options->min_share > 0 ? options->min_share : .01;
     s->o.patience = options->patience ? options->patience : 30;
+    if (s->o.strategy == pythia_strategies(&(size_t){0})[0])
+        s->o.strategy = NULL; /* which has a memory here */
     s->points = pythia_vocabulary_tracepoints(pythia_space_vocabulary(space));
+    if (s->o.budget.points_per_cycle > s->points)
+        s->o.budget.points_per_cycle = s->points;
     s->skeleton = pythia_space_skeleton(space);
     s->open = pythia_calloc(s->points, sizeof(*s->open));
     s->never = pythia_calloc(s->points, sizeof(*s->never));
@@ -266,16 +270,6 @@ struct looking {
     size_t budget;   /* points that may still be opened in this cycle */
 };
 
-static struct pythia_place place_of(const struct pythia_cct *seen, uint32_t number)
-{
-    const struct pythia_edge *edge = pythia_cct_edge_at(seen, number);
-    return (struct pythia_place){.context = pythia_cct_tracepoint(seen, edge->context),
-                                 .from_tracepoint = edge->from_tracepoint,
-                                 .to_tracepoint = edge->to_tracepoint,
-                                 .from_event = edge->from_event,
-                                 .to_event = edge->to_event};
-}
-
 static bool is_same_place(const struct pythia_place *a, const struct pythia_place *b)
 {
     return a->context == b->context && a->from_tracepoint == b->from_tracepoint &&
@@ -287,7 +281,7 @@ static bool is_same_place(const struct pythia_place *a, const struct pythia_plac
 static void mark_explained(struct looking *l)
 {
     for (size_t e = 0; e < l->ranking.edge_count; e++) {
-        struct pythia_place place = place_of(l->seen, l->ranking.edges[e].edge);
+        struct pythia_place place = pythia_place_of(l->seen, l->ranking.edges[e].edge);
         for (size_t c = 0; c < l->p->cause_count; c++)
             if (is_same_place(&place, &l->p->causes[c].place)) {
                 const struct pythia_share *share = &l->ranking.edges[e].share;
@@ -395,7 +389,7 @@ static int find_causes(struct looking *l)
         if (top == SIZE_MAX)
             break;
         const struct pythia_share *share = &l->ranking.edges[top].share;
-        l->p->top = (struct pythia_finding){place_of(l->seen, l->ranking.edges[top].edge),
+        l->p->top = (struct pythia_finding){pythia_place_of(l->seen, l->ranking.edges[top].edge),
                                             share->share, share->low, share->high};
         if (l->p->cause_count == PYTHIA_PROBLEM_CAUSES ||
             (l->p->cause_count > 0 && l->p->rest < REST_MAX) || !stands_out(l, top, second) ||
@@ -427,7 +421,7 @@ static int open_picks(struct looking *l, const struct pythia__pick *picks, size_
         pythia_buf_printf(&reason, "the cause is in it or below it with a probability of %.0f %%",
                           100 * picks[i].inside);
         if (picks[i].block < b->region_count) {
-            struct pythia_place place = place_of(l->seen, b->regions[picks[i].block].edge);
+            struct pythia_place place = pythia_place_of(l->seen, b->regions[picks[i].block].edge);
             pythia_buf_printf(&reason, ", and it parts what lies ");
             pythia_place_add(&reason, v, &place);
             pythia_buf_printf(&reason, ", which has %.0f %% of the variance",
@@ -593,7 +587,8 @@ static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bo
         closed[point] = may && s->calls[point] * s->o.price_ns <= ns_left;
     }
     if (status == PYTHIA_OK && budget > 0)
-        status = pythia__gain_choose(&l->k->belief, closed, CALL_PRICE, budget, picks, &chosen);
+        status =
+            pythia__gain_choose(&l->k->belief, closed, PYTHIA__CALL_PRICE, budget, picks, &chosen);
     for (size_t i = 0; i < chosen; i++) { /* together they must fit as well */
         ns_left -= s->calls[picks[i].tracepoint] * s->o.price_ns;
         chosen = ns_left < 0 ? i : chosen;
@@ -608,7 +603,6 @@ static int open_more(struct looking *l)
     const struct pythia_budget *budget = &l->s->o.budget;
     size_t count = 0, closed = 0;
     bool any = false;
-    l->budget = l->budget < l->s->points ? l->budget : l->s->points;
     struct pythia__pick *picks = pythia_calloc(l->budget + 1, sizeof(*picks));
     int status = picks ? pick(l, picks, &count, &any) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK && count == 0 && any &&
@@ -617,7 +611,9 @@ static int open_more(struct looking *l)
         if (status == PYTHIA_OK && closed > 0)
             status = pick(l, picks, &count, &any);
     }
-    if (status == PYTHIA_OK && count == 0 && closed == 0)
+    /* nothing to open: further requests may still tell, up to a point */
+    l->k->unanswered = count > 0 || closed > 0 ? 0 : l->k->unanswered + 1;
+    if (l->k->unanswered >= IDLE_FIRST)
         l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
     if (status == PYTHIA_OK)
         status = open_picks(l, picks, count);
@@ -651,12 +647,13 @@ static int look(struct looking *l)
     }
     if (status == PYTHIA_OK)
         status = find_causes(l);
-    if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING && l->budget > 0)
+    if (l->p->state == PYTHIA_PROBLEM_SEARCHING && l->p->cycles >= s->o.patience)
+        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
+    if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING && l->budget > 0 &&
+        !s->o.strategy)
         status = open_more(l);
     if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING)
         status = close_useless(l);
-    if (l->p->state == PYTHIA_PROBLEM_SEARCHING && l->p->cycles >= s->o.patience)
-        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
     pythia__region_map_free(&l->map);
     pythia_ranking_free(&l->ranking);
     pythia_free(l->explained);
@@ -801,6 +798,77 @@ static int close_idle(struct pythia_search *s, const struct pythia_groups *group
     return status;
 }
 
+/* Open what a strategy of the table suggests, as far as it may be opened. */
+static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis *d,
+                          const struct pythia_suggestion *list, size_t count, bool *answered)
+{
+    double ns_left;
+    size_t budget = room(s, s->o.budget.points_per_cycle, &ns_left);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t point = list[i].tracepoint,
+                 type = d->types[d->groups[list[i].group].type].type->name;
+        size_t number = 0;
+        while (number < s->problem_count && s->problems[number].type != type)
+            number++;
+        if (number == s->problem_count || s->problems[number].state != PYTHIA_PROBLEM_SEARCHING ||
+            s->open[point] || s->never[point] || s->keeping[number].retired[point])
+            continue;
+        answered[number] = true;
+        double cost = s->calls[point] * s->o.price_ns;
+        if (budget == 0 || cost > ns_left)
+            continue;
+        struct pythia_buf reason = {0};
+        pythia_buf_puts(&reason, list[i].reason);
+        if (decide(s, point, true, number, list[i].gain, &reason) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        budget--;
+        ns_left -= cost;
+    }
+    return PYTHIA_OK;
+}
+
+/* The same evidence, as a strategy wants it. A problem that it has nothing for is given up in the
+ * end. */
+static int ask_strategy(struct pythia_search *s, const struct pythia_groups *groups,
+                        struct pythia_open_points *open)
+{
+    size_t budget = s->o.budget.points_per_cycle, wanted = 4 * budget, count = 0;
+    struct pythia_diagnosis *d = NULL;
+    struct pythia_diagnosis_options how = {.alpha = s->o.alpha,
+                                           .look = s->cycle,
+                                           .min_requests = s->o.min_requests,
+                                           .min_cov = s->o.min_cov,
+                                           .seed = s->o.seed};
+    struct pythia_suggestion *list = pythia_calloc(wanted + 1, sizeof(*list));
+    bool *answered = pythia_calloc(s->problem_count + 1, sizeof(*answered));
+    int status = list && answered ? pythia_diagnose(groups, &how, &d) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK) {
+        struct pythia_evidence evidence = {.space = s->space,
+                                           .groups = groups,
+                                           .diagnosis = d,
+                                           .open = open,
+                                           .price_ns = s->o.price_ns,
+                                           .seed = s->o.seed,
+                                           .cycle = s->cycle};
+        status = pythia_strategy_run(s->o.strategy, &evidence, wanted, list, &count, NULL);
+    }
+    if (status == PYTHIA_OK && budget > 0)
+        status = open_suggested(s, d, list, count, answered);
+    for (size_t i = 0; status == PYTHIA_OK && i < s->problem_count; i++) {
+        if (s->problems[i].state != PYTHIA_PROBLEM_SEARCHING)
+            continue;
+        s->keeping[i].unanswered = answered[i] ? 0 : s->keeping[i].unanswered + 1;
+        if (s->keeping[i].unanswered >= IDLE_FIRST)
+            s->problems[i].state = PYTHIA_PROBLEM_GIVEN_UP;
+    }
+    for (size_t i = 0; i < count; i++)
+        pythia_suggestion_clear(&list[i]);
+    pythia_free(list);
+    pythia_free(answered);
+    pythia_diagnosis_destroy(d);
+    return status;
+}
+
 /* A point that nothing was seen of parts nothing: what there is lies between the others. */
 static int look_at_all(struct pythia_search *s, const struct pythia_groups *groups,
                        const uint64_t *hits, size_t hit_count, size_t *leading)
@@ -818,6 +886,8 @@ static int look_at_all(struct pythia_search *s, const struct pythia_groups *grou
             if (types[t].name == s->problems[i].type)
                 status = look_at(s, i, &types[t], groups, open, &budget);
     }
+    if (status == PYTHIA_OK && s->o.strategy && *leading != SIZE_MAX)
+        status = ask_strategy(s, groups, open);
     pythia_open_points_destroy(open);
     pythia_free(looked);
     return status;

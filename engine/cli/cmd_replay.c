@@ -54,8 +54,10 @@ static const struct pythia_option options[] = {
                        "but the skeleton of the search space"),
     PYTHIA_INTEGER("points", 0, "N", "3", 0, POINTS_MAX, OPTION(points),
                    "Trace points to suggest at most"),
-    PYTHIA_CHOICE("strategy", 0, "hierarchical", "hierarchical", OPTION(strategy),
-                  "How to choose them"),
+    PYTHIA_CHOICE(
+        "strategy", 0, /* as pythia_strategies has them */
+        "information-gain|hierarchical|flat|binary|historic|covariance|thompson|random|all",
+        "information-gain", OPTION(strategy), "How to choose them"),
     PYTHIA_FLAG("closed-loop", 0, OPTION(closed_loop),
                 "Play the capture as if it were live: begin with the skeleton of the search space, "
                 "hide closed trace points, and decide after each cycle which to open and close"),
@@ -68,7 +70,8 @@ static const struct pythia_option options[] = {
                 "Time that points beyond the skeleton may add to a request; 0: any"),
     PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, OPTION(price_ns),
                 "Cost of one hit of an open trace point"),
-    PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OPTION(seed), "Seed of permutations and jitter"),
+    PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OPTION(seed),
+                   "Seed of permutations, of jitter, and of what a strategy draws"),
     {0},
 };
 
@@ -165,6 +168,8 @@ static int play(struct replay *r)
                    .seed = (uint64_t)r->s->seed},
         .requests = (size_t)r->s->cycle_requests,
         .cycles = (size_t)r->s->cycles};
+    size_t count;
+    how.search.strategy = pythia_strategies(&count)[r->s->strategy];
     how.groups.rows_per_type = (size_t)r->s->rows;
     how.groups.rows = (size_t)r->s->rows * 4;
     r->reading.twice = true;
@@ -205,7 +210,8 @@ static int suggest(struct replay *r)
                                        .groups = r->groups,
                                        .diagnosis = r->diagnosis,
                                        .open = r->open,
-                                       .price_ns = r->s->price_ns};
+                                       .price_ns = r->s->price_ns,
+                                       .seed = (uint64_t)r->s->seed};
     struct pythia_buf missing = {0};
     int status = pythia_strategy_run(pythia_strategies(&count)[r->s->strategy], &evidence,
                                      (size_t)r->s->points, r->next, &r->next_count, &missing);

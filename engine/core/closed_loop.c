@@ -102,7 +102,8 @@ static const struct entry *at(const struct playing *p, size_t place)
 
 /* ---- a cycle ---- */
 
-/* How many requests from p->first on: until so many of one type are in, or all of the capture is. */
+/* How many requests from p->first on: until so many of one type are in, or all of the capture is.
+ */
 static int choose_length(struct playing *p)
 {
     size_t wanted = p->o->requests ? p->o->requests : REQUESTS;

@@ -19,6 +19,7 @@
 
 #include <jansson.h>
 
+#include "json_file.h"
 #include "pythia/mem.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
@@ -245,20 +246,6 @@ static int wrong(const struct reading *r, const char *what, size_t row)
                             what, row);
 }
 
-/* The whole numbers of a row, none negative. */
-static bool read_row(const json_t *row, uint64_t *values, size_t count)
-{
-    if (json_array_size(row) != count)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        const json_t *value = json_array_get(row, i);
-        if (!json_is_integer(value) || json_integer_value(value) < 0)
-            return false;
-        values[i] = (uint64_t)json_integer_value(value);
-    }
-    return true;
-}
-
 static uint32_t read_string(struct reading *r, const json_t *row, size_t i)
 {
     const json_t *value = json_array_get(row, i);
@@ -299,7 +286,8 @@ static int read_nodes(struct reading *r, struct pythia_space_type *t, const json
     nodes[0] = PYTHIA_CCT_ROOT;
     for (size_t i = 0; i < count; i++) {
         uint64_t row[7];
-        if (!read_row(json_array_get(list, i), row, 7) || row[0] > i || row[1] >= r->point_count)
+        if (!pythia__json_numbers(json_array_get(list, i), 0, row, 7) || row[0] > i ||
+            row[1] >= r->point_count)
             return wrong(r, "node", i);
         struct pythia_space_node *n =
             pythia_space_node_make(t, nodes[row[0]], r->points[row[1]], &nodes[i + 1]);
@@ -320,7 +308,7 @@ static int read_edges(struct reading *r, struct pythia_space_type *t, const json
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         uint64_t row[7];
-        if (!read_row(json_array_get(list, i), row, 7) || row[0] >= r->node_count ||
+        if (!pythia__json_numbers(json_array_get(list, i), 0, row, 7) || row[0] >= r->node_count ||
             row[1] >= r->point_count || row[3] >= r->point_count ||
             row[2] > PYTHIA_EVENT_ANNOTATION || row[4] > PYTHIA_EVENT_ANNOTATION)
             return wrong(r, "edge", i);
@@ -359,34 +347,16 @@ static int read_types(struct reading *r, const json_t *list)
     return status;
 }
 
-static int read_file(struct reading *r, const json_t *file)
-{
-    const char *schema = json_string_value(json_object_get(file, "schema"));
-    if (!schema || strcmp(schema, SCHEMA) != 0)
-        return pythia_error_set(r->e, PYTHIA_EFORMAT,
-                                "is no search space of this version: wanted schema %s, found %s",
-                                SCHEMA, schema ? schema : "none");
-    int status = read_points(r, json_object_get(file, "trace_points"));
-    return status == PYTHIA_OK ? read_types(r, json_object_get(file, "types")) : status;
-}
-
 int pythia_space_file_read(const char *path, struct pythia_space *space, struct pythia_error *e)
 {
-    struct pythia_buf bytes = {0};
-    int status = pythia_file_read(path, &bytes, e);
-    if (status != PYTHIA_OK) {
-        pythia_buf_free(&bytes);
+    json_t *file = NULL;
+    int status = pythia__json_file_read(path, SCHEMA, "search space", &file, e);
+    if (status != PYTHIA_OK)
         return status;
-    }
-    json_error_t why;
-    json_t *file = json_loadb(bytes.bytes ? bytes.bytes : "", bytes.size, 0, &why);
-    pythia_buf_free(&bytes);
-    if (!file) {
-        pythia_error_place(e, path, why.line > 0 ? (uint64_t)why.line : 1, (uint64_t)why.position);
-        return pythia_error_set(e, PYTHIA_EFORMAT, "is not JSON: %s", why.text);
-    }
     struct reading r = {.space = space, .vocabulary = pythia_space_vocabulary(space), .e = e};
-    status = read_file(&r, file);
+    status = read_points(&r, json_object_get(file, "trace_points"));
+    if (status == PYTHIA_OK)
+        status = read_types(&r, json_object_get(file, "types"));
     pythia_error_place(e, path, 0, 0);
     pythia_free(r.points);
     pythia_free(r.nodes);

@@ -472,6 +472,65 @@ static void next(struct pythia__html *h, const json_t *report)
     pythia__html_close(h);
 }
 
+/* ---- the search ---- */
+
+static bool has_loop(const json_t *report)
+{
+    return json_array_size(pythia__array(report, "loop")) > 0;
+}
+
+static void loop_row(struct pythia__html *h, const json_t *cycle)
+{
+    double seen = pythia__number(cycle, "spans_seen"), saved = pythia__number(cycle, "spans_saved");
+    double explained = pythia__number(cycle, "explained");
+    pythia__html_open(h, "tr", NULL);
+    pythia__html_open(h, "th", "scope", "row", NULL);
+    pythia__html_printf(h, "%.0f. ", pythia__number(cycle, "cycle"));
+    pythia__html_prose(h, pythia__string(cycle, "sentence"));
+    pythia__html_close(h);
+    pythia__html_cell(h, "b", NULL);
+    pythia__html_bar(h, "share", explained, NAN, NAN);
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "explained");
+    pythia__html_percent(h, explained);
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "open beyond the skeleton");
+    pythia__html_count(h, pythia__number(cycle, "open_count"));
+    pythia__html_close(h);
+    pythia__html_cell(h, "b", NULL);
+    pythia__html_bar(h, "share", saved / (seen + saved), NAN, NAN);
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "spans saved");
+    pythia__html_percent(h, saved / (seen + saved));
+    pythia__html_close(h);
+    pythia__html_close(h);
+}
+
+static void loop(struct pythia__html *h, const json_t *report)
+{
+    static const char *const labels[] = {"Cycle", "=Explained", ">Open beyond the skeleton",
+                                         "=Spans saved"};
+    const json_t *list = pythia__array(report, "loop");
+    const json_t *search = json_object_get(report, "search");
+    pythia__html_open(h, "p", NULL);
+    pythia__html_text(h, "Of ");
+    pythia__html_things(h, pythia__number(search, "trace_points"), "trace point", "trace points");
+    pythia__html_printf(h, ", %.0f were open from the start, %.0f more were opened.",
+                        pythia__number(search, "skeleton"), pythia__number(search, "opened"));
+    if (!json_is_true(json_object_get(search, "finished")))
+        pythia__html_text(h, " The search is not at its end.");
+    if (pythia__number(search, "rounds") > 1)
+        pythia__html_text(h, " The capture was played more than once.");
+    pythia__html_close(h);
+    pythia__html_open(h, "table", "class", "stack", NULL);
+    pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
+    pythia__html_open(h, "tbody", NULL);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        loop_row(h, json_array_get(list, i));
+    pythia__html_close(h);
+    pythia__html_close(h);
+}
+
 static void open_points(struct pythia__html *h, const json_t *report)
 {
     const json_t *list = pythia__array(report, "open");
@@ -542,6 +601,7 @@ static const struct part {
     void (*write)(struct pythia__html *h, const json_t *report);
 } parts[] = {
     {"overview", "Overview", "Where the variance of all requests lies", true, always, overview},
+    {"search", "The search", "The search, cycle by cycle", true, has_loop, loop},
     {"next", "What to open next", NULL, false, has_findings, next},
     {"paths", "Types and their paths", "Types whose paths make a difference", false, has_paths,
      paths},

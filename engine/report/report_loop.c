@@ -121,6 +121,9 @@ static json_t *cycle(struct pythia__json *w, const struct pythia_loop_cycle *c, 
     pythia__json_set(w, out, "state",
                      any ? json_string(pythia_problem_state_name(p->state)) : json_null());
     pythia__json_set(w, out, "top", any ? finding(w, &p->top) : json_null());
+    pythia__json_set(w, out, "explained",
+                     any ? pythia__json_real(p->cause_count ? fmax(0, 1 - p->rest) : 0)
+                         : json_null());
     pythia__json_set(w, out, "opened", switches(w, c->opened, c->opened_count));
     pythia__json_set(w, out, "closed", switches(w, c->closed, c->closed_count));
     pythia__json_set(w, out, "sentence", sentence(w, c, before));

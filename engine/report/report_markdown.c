@@ -329,6 +329,33 @@ static void paths(struct pythia_buf *to, const json_t *types)
     }
 }
 
+/* What a closed loop did, an item a cycle. */
+static void loop(struct pythia_buf *to, const json_t *report)
+{
+    const json_t *list = pythia__array(report, "loop"), *search = json_object_get(report, "search");
+    if (!search)
+        return;
+    pythia_buf_puts(to, "\n## The search\n\nOf ");
+    add_count(to, pythia__number(search, "trace_points"));
+    pythia_buf_puts(to, " trace points, ");
+    add_count(to, pythia__number(search, "skeleton"));
+    pythia_buf_puts(to, " were open from the start, ");
+    add_count(to, pythia__number(search, "opened"));
+    pythia_buf_puts(to, json_is_true(json_object_get(search, "finished"))
+                            ? " more were opened.\n\n"
+                            : " more were opened. The search is not at its end.\n\n");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *cycle = json_array_get(list, i);
+        pythia_buf_printf(to, "%zu. ", i + 1);
+        add_count(to, pythia__number(cycle, "requests"));
+        pythia_buf_puts(to, " requests, ");
+        add_count(to, pythia__number(cycle, "spans_seen"));
+        pythia_buf_puts(to, " spans. ");
+        pythia__markdown_prose(to, pythia__string(cycle, "sentence"));
+        pythia_buf_putc(to, '\n');
+    }
+}
+
 static void next(struct pythia_buf *to, const json_t *report)
 {
     const json_t *list = pythia__array(report, "next");
@@ -367,6 +394,7 @@ void pythia__report_markdown(const json_t *report, struct pythia_buf *out)
                             ? "\nNot enough data: no group has enough requests to be diagnosed.\n"
                             : "\nNothing to diagnose: no group of requests varies in a way that "
                               "stands out.\n");
+    loop(out, report);
     paths(out, pythia__array(report, "request_types"));
     others(out, groups);
     if (number > 0)

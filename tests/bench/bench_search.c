@@ -1,7 +1,7 @@
-/* How many cycles, and how many trace points, the search takes to find a cause that was planted:
- * bench_search SHAPE NODES SEEDS [CAUSES [POINTS_PER_CYCLE [REQUESTS [SPIKES [VERBOSE]]]]]. Prints one
- * JSON object. */
+/* How many cycles, and how many trace points, the search takes to find a cause that was planted.
+ * bench_search [KEY=VALUE...], see `keys`. Prints one JSON object. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +16,11 @@
 #define PROFILED   5 /* requests with everything open, for the search space */
 
 struct plan {
-    const char *shape, *causes;
+    const char *shape, *causes, *strategy;
     uint32_t nodes;
     size_t points, requests;
-    double spikes;
+    double spikes, forks, async, unknown, load;
+    uint64_t seeds, first_seed, drift; /* drift: the causes move after so many requests; 0: never */
     int verbose;
 };
 
@@ -113,6 +114,11 @@ static void begin(struct bench *b, const struct plan *plan, uint64_t seed)
     static const struct pythia_request_type_options types;
     struct pythia_search_options how = {
         .budget = {.points_per_cycle = plan->points}, .price_ns = 1000, .seed = seed};
+    size_t strategies;
+    const struct pythia_strategy *const *all = pythia_strategies(&strategies);
+    for (size_t i = 0; plan->strategy && i < strategies; i++)
+        if (strcmp(all[i]->name, plan->strategy) == 0)
+            how.strategy = all[i];
     *b = (struct bench){0};
     pythia_workflow_options_default(&o);
     o.shape = strcmp(plan->shape, "deep") == 0        ? PYTHIA_WORKFLOW_DEEP
@@ -121,6 +127,12 @@ static void begin(struct bench *b, const struct plan *plan, uint64_t seed)
     o.nodes = plan->nodes;
     o.seed = seed;
     o.spikes = plan->spikes;
+    o.forks = plan->forks;
+    o.async = plan->async;
+    o.unknown = plan->unknown;
+    o.load = plan->load;
+    o.drift = plan->drift ? PYTHIA_DRIFT_MOVE : PYTHIA_DRIFT_NONE;
+    o.drift_requests = plan->drift;
     o.distractors = 2;
     parse_causes(plan->causes, &o);
     must(pythia_vocabulary_create(&b->vocabulary), "the vocabulary");
@@ -147,18 +159,26 @@ static void end(struct bench *b)
     free(b->hits);
 }
 
-/* Does a cause that the search names lie at one that was planted? */
-static bool is_planted(const struct bench *b, size_t causes, const struct pythia_place *place,
-                       bool *found)
+/* The trace point by which a node is seen: its own, or of the nearest one above that the search
+ * space knows. */
+static uint32_t seen_as(const struct bench *b, uint32_t node)
+{
+    while (node && !pythia_workflow_known(b->workflow, node))
+        node = pythia_workflow_parent(b->workflow, node);
+    return pythia_workflow_tracepoint(b->workflow, node);
+}
+
+/* Does a cause that the search names lie at one that was planted, at the time of that request? */
+static bool is_planted(const struct bench *b, size_t causes, uint64_t request,
+                       const struct pythia_place *place, bool *found)
 {
     bool any = false;
     for (size_t c = 0; c < causes; c++) {
         struct pythia_planted p;
-        pythia_workflow_planted(b->workflow, c, 0, &p);
-        uint32_t at[3] = {pythia_workflow_tracepoint(b->workflow, p.node), PYTHIA_NONE,
-                          PYTHIA_NONE};
+        pythia_workflow_planted(b->workflow, c, request, &p);
+        uint32_t at[3] = {seen_as(b, p.node), PYTHIA_NONE, PYTHIA_NONE};
         for (uint32_t i = 0; i < p.other_count && i < 2; i++)
-            at[1 + i] = pythia_workflow_tracepoint(b->workflow, p.others[i]);
+            at[1 + i] = seen_as(b, p.others[i]);
         for (int i = 0; i < 3; i++)
             if (at[i] != PYTHIA_NONE && (place->context == at[i])) {
                 any = true;
@@ -195,14 +215,13 @@ static struct outcome hunt(const struct plan *plan, uint64_t seed)
     bool *open = calloc(points, sizeof(*open)), *ever = calloc(points, sizeof(*ever));
     bool found[PYTHIA_WORKFLOW_CAUSES] = {false};
     struct outcome out = {0};
-    struct pythia_workflow_options unused;
-    (void)unused;
     for (const char *c = plan->causes; strcmp(plan->causes, "none") != 0 && c; c = strchr(c, ',')) {
         out.causes++;
         c += *c == ',';
     }
     struct pythia_cycle cycle = {0};
-    for (uint64_t number = 0; out.cycles < CYCLES_MAX && !cycle.finished; out.cycles++) {
+    uint64_t number = 0;
+    for (; out.cycles < CYCLES_MAX && !cycle.finished; out.cycles++) {
         struct pythia_groups_options how = {.fold = true};
         struct pythia_groups *groups;
         struct pythia_workflow_view view = {.open = open};
@@ -228,7 +247,7 @@ static struct outcome hunt(const struct plan *plan, uint64_t seed)
     for (size_t i = 0; i < cycle.problem_count; i++)
         for (size_t c = 0; c < cycle.problems[i].cause_count; c++)
             out.false_causes +=
-                !is_planted(&b, out.causes, &cycle.problems[i].causes[c].place, found);
+                !is_planted(&b, out.causes, number - 1, &cycle.problems[i].causes[c].place, found);
     for (size_t c = 0; c < out.causes; c++)
         out.causes_found += found[c];
     free(open);
@@ -248,42 +267,86 @@ static double quantile(double *sorted, size_t n, double q)
     return n ? sorted[(size_t)((double)(n - 1) * q + .5)] : NAN;
 }
 
+static const struct {
+    const char *name;
+    size_t offset;
+    char kind; /* of the member: s text, u uint32_t, z size_t, l uint64_t, d double, i int */
+} keys[] = {{"shape", offsetof(struct plan, shape), 's'},
+            {"causes", offsetof(struct plan, causes), 's'}, /* KIND:PARAMETER:STRENGTH,…; none */
+            {"strategy", offsetof(struct plan, strategy), 's'},
+            {"nodes", offsetof(struct plan, nodes), 'u'},
+            {"points", offsetof(struct plan, points), 'z'},     /* opened in a cycle */
+            {"requests", offsetof(struct plan, requests), 'z'}, /* of a cycle */
+            {"spikes", offsetof(struct plan, spikes), 'd'},
+            {"forks", offsetof(struct plan, forks), 'd'},
+            {"async", offsetof(struct plan, async), 'd'},
+            {"unknown", offsetof(struct plan, unknown), 'd'},
+            {"load", offsetof(struct plan, load), 'd'},
+            {"drift", offsetof(struct plan, drift), 'l'},
+            {"seeds", offsetof(struct plan, seeds), 'l'},
+            {"first_seed", offsetof(struct plan, first_seed), 'l'},
+            {"verbose", offsetof(struct plan, verbose), 'i'}};
+
+static void set(struct plan *plan, const char *word)
+{
+    size_t size = strcspn(word, "=");
+    const char *value = word + size + (word[size] == '=');
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        char *member = (char *)plan + keys[i].offset;
+        if (strlen(keys[i].name) != size || strncmp(keys[i].name, word, size) != 0)
+            continue;
+        switch (keys[i].kind) {
+        case 's':
+            memcpy(member, &value, sizeof(value));
+            return;
+        case 'd':
+            memcpy(member, &(double){strtod(value, NULL)}, sizeof(double));
+            return;
+        case 'u':
+            memcpy(member, &(uint32_t){(uint32_t)strtoul(value, NULL, 10)}, sizeof(uint32_t));
+            return;
+        case 'i':
+            memcpy(member, &(int){(int)strtol(value, NULL, 10)}, sizeof(int));
+            return;
+        default:
+            memcpy(member, &(uint64_t){strtoull(value, NULL, 10)}, sizeof(uint64_t));
+            return;
+        }
+    }
+    fprintf(stderr, "bench_search: there is no key in '%s'\n", word);
+    exit(2);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc < 4) {
-        fputs("usage: bench_search SHAPE NODES SEEDS [CAUSES [POINTS [REQUESTS [SPIKES "
-              "[VERBOSE]]]]]\n",
-              stderr);
-        return 2;
-    }
-    struct plan plan = {.shape = argv[1],
-                        .nodes = (uint32_t)atol(argv[2]),
-                        .causes = argc > 4 ? argv[4] : "sleep:0.3:0.3",
-                        .points = argc > 5 ? (size_t)atol(argv[5]) : 3,
-                        .requests = argc > 6 ? (size_t)atol(argv[6]) : 50,
-                        .spikes = argc > 7 ? atof(argv[7]) : 0,
-                        .verbose = argc > 8};
-    size_t seeds = (size_t)atol(argv[3]), all = 0, wrong = 0;
+    struct plan plan = {.shape = "bushy",
+                        .causes = "sleep:0.3:0.3",
+                        .nodes = 500,
+                        .points = 3,
+                        .requests = 50,
+                        .seeds = 1,
+                        .first_seed = 1};
+    for (int i = 1; i < argc; i++)
+        set(&plan, argv[i]);
+    size_t seeds = plan.seeds, all = 0, wrong = 0, peak = 0;
     double *cycles = calloc(seeds, sizeof(*cycles)), *opened = calloc(seeds, sizeof(*opened));
-    double decide_s = 0, peak = 0;
+    double decide_s = 0;
     for (size_t i = 0; i < seeds; i++) {
-        struct outcome o = hunt(&plan, i + 1);
+        struct outcome o = hunt(&plan, plan.first_seed + i);
         cycles[i] = (double)o.cycles;
         opened[i] = (double)o.opened / plan.nodes;
         all += o.causes_found == o.causes;
         wrong += o.false_causes > 0;
         decide_s = fmax(decide_s, o.decide_s);
-        peak = fmax(peak, (double)o.peak);
+        peak = o.peak > peak ? o.peak : peak;
     }
     qsort(cycles, seeds, sizeof(*cycles), compare);
     qsort(opened, seeds, sizeof(*opened), compare);
-    printf(
-        "{\"shape\": \"%s\", \"nodes\": %u, \"causes\": \"%s\", \"seeds\": %zu, \"found\": %.4f, "
-        "\"wrong\": %.4f, \"cycles\": [%g, %g], \"opened\": [%.4f, %.4f], \"peak\": %g, "
-        "\"decide_s\": %.4f}\n",
-        plan.shape, plan.nodes, plan.causes, seeds, (double)all / (double)seeds,
-        (double)wrong / (double)seeds, quantile(cycles, seeds, .5), quantile(cycles, seeds, .9),
-        quantile(opened, seeds, .5), quantile(opened, seeds, .9), peak, decide_s);
+    printf("{\"seeds\": %zu, \"found\": %zu, \"wrong\": %zu, \"cycles_median\": %g, "
+           "\"cycles_p90\": %g, "
+           "\"opened_median\": %.6f, \"opened_p90\": %.6f, \"peak\": %zu, \"decide_s\": %.6f}\n",
+           seeds, all, wrong, quantile(cycles, seeds, .5), quantile(cycles, seeds, .9),
+           quantile(opened, seeds, .5), quantile(opened, seeds, .9), peak, decide_s);
     free(cycles);
     free(opened);
     return 0;

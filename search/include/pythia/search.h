@@ -5,10 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pythia/buf.h"
 #include "pythia/groups.h"
 #include "pythia/open_points.h"
+#include "pythia/place.h"
 #include "pythia/space.h"
+#include "pythia/strategy.h"
 
 /* The search for what makes requests differ, cycle by cycle: evidence goes in, decisions about
  * trace points come out. It begins with the skeleton of the search space open, and keeps for each
@@ -25,7 +26,9 @@ struct pythia_budget {
 
 struct pythia_search_options {
     struct pythia_budget budget;
-    double price_ns;                           /* of one hit of an open trace point */
+    const struct pythia_strategy *strategy; /* what chooses the points; NULL: information-gain, with
+                                               what it has learnt in all cycles */
+    double price_ns;                        /* of one hit of an open trace point */
     struct pythia_open_points *always, *never; /* pins; NULL: none; borrowed. Never wins */
     double alpha;                              /* rate of false findings over all cycles; 0: .05 */
     size_t min_requests; /* of a type in a cycle, below which nothing is concluded; 0: 30 */
@@ -42,14 +45,6 @@ enum pythia_problem_state {
     PYTHIA_PROBLEM_TOO_FEW,  /* requests in the last cycle */
     PYTHIA_PROBLEM_UNKNOWN,  /* the search space does not know the type */
     PYTHIA_PROBLEM_GIVEN_UP, /* nothing that may be opened would tell more */
-};
-
-/* What lies between two events in a context, named by trace points, which stay what they are when
- * others open or close. */
-struct pythia_place {
-    uint32_t context; /* the innermost trace point around it, or PYTHIA_NONE */
-    uint32_t from_tracepoint, to_tracepoint;
-    uint8_t from_event, to_event; /* enum pythia_event_kind */
 };
 
 /* The share of the variance of a type's requests that lies in a place. */
@@ -114,9 +109,5 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
 
 /* Static strings: "searching", "done", … */
 const char *pythia_problem_state_name(enum pythia_problem_state state);
-
-/* "inside A", "between one A and the next", "from the end of A to the start of B". */
-void pythia_place_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
-                      const struct pythia_place *place);
 
 #endif

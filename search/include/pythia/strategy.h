@@ -7,6 +7,7 @@
 #include "pythia/buf.h"
 #include "pythia/diagnosis.h"
 #include "pythia/groups.h"
+#include "pythia/history.h"
 #include "pythia/open_points.h"
 #include "pythia/space.h"
 
@@ -21,13 +22,18 @@ struct pythia_evidence {
     struct pythia_open_points
         *open;       /* now; whatever is not in it is closed. NULL: everything was open */
     double price_ns; /* of one hit of an open trace point */
+    uint64_t seed,
+        cycle; /* of what is drawn: another draw in each cycle, the same for the same two */
+    const struct pythia_history *history; /* of earlier searches; NULL: none is known */
 };
 
 struct pythia_suggestion {
     uint32_t tracepoint;
-    size_t group;   /* index in the diagnosis */
-    uint32_t edge;  /* of its tree: under which it is */
-    double gain;    /* share of the group's variance that it is expected to show, 0 to 1 */
+    size_t group;  /* index in the diagnosis */
+    uint32_t edge; /* of its tree: under which it is */
+    double gain;   /* share of the group's variance that it is expected to show, 0 to 1: the edge's,
+                       times the part of the time behind the edge that lies in it; a strategy that
+                       takes something else for that part says so where it is */
     double cost_ns; /* added to a request: calls in all its contexts * price */
     char *reason;   /* owned: a sentence without its full stop */
 };

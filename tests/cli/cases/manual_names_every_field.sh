@@ -1,7 +1,8 @@
 # Each member of a report, at whatever depth, stands in its manual page. Counters have names of their own.
 pythia replay -q --format json --open $DATASETS/openstack/open.txt $DATASETS/openstack/contention.jsonl.zst > report.json
 pythia replay -q --format json $DATA/retry.jsonl > retry.json
-jq -r 'del(.input.repaired[], .input.dropped[]) | .. | objects | keys[]' report.json retry.json | sort -u > fields
+pythia replay -q --closed-loop --format json $DATASETS/openstack/contention.jsonl.zst > loop.json
+jq -r 'del(.input.repaired[], .input.dropped[]) | .. | objects | keys[]' report.json retry.json loop.json | sort -u > fields
 tr -c 'a-z0-9_\n' '\n' < $ROOT/engine/report/pythia-report.5.scd | sed 's/^_*//; s/_*$//' | sort -u > words
 comm -23 fields words
 test "$(wc -l < fields)" -gt 80

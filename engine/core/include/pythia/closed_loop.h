@@ -52,9 +52,9 @@ struct pythia_loop {
 };
 
 /* Play it. The input is read once for its order, and once for each cycle. The evidence of the last
- * cycle goes to *groups (owned by the caller) with the trace points that were open to *open (owned),
- * and what was read to *result. Returns PYTHIA_OK with *out filled, PYTHIA_ENOMEM, or what reading
- * returned. */
+ * cycle goes to *groups (owned by the caller) with the trace points that were open to *open
+ * (owned), and what was read to *result. Returns PYTHIA_OK with *out filled, PYTHIA_ENOMEM, or what
+ * reading returned. */
 int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
                            const struct pythia_space *space,
                            const struct pythia_closed_loop_options *options,

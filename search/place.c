@@ -1,5 +1,16 @@
-/* A place as a text. */
-#include "pythia/search.h"
+#include "pythia/place.h"
+
+#include "pythia/critical_path.h"
+
+struct pythia_place pythia_place_of(const struct pythia_cct *cct, uint32_t number)
+{
+    const struct pythia_edge *edge = pythia_cct_edge_at(cct, number);
+    return (struct pythia_place){.context = pythia_cct_tracepoint(cct, edge->context),
+                                 .from_tracepoint = edge->from_tracepoint,
+                                 .to_tracepoint = edge->to_tracepoint,
+                                 .from_event = edge->from_event,
+                                 .to_event = edge->to_event};
+}
 
 void pythia_place_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
                       const struct pythia_place *p)

@@ -1,0 +1,45 @@
+/* Everything that is closed and belongs to a type of request that varies, the cheapest first: the
+ * price of knowing all at once. The only strategy that leaves the region behind an edge. */
+#include "pythia/status.h"
+#include "strategy_parts.h"
+#include "strategy_table.h"
+
+static int look(struct pythia__parts *p)
+{
+    const struct pythia_cct *cct = p->map.type->cct;
+    double requests = p->requests;
+    int status = PYTHIA_OK;
+    for (uint32_t node = 1; node < pythia_cct_nodes(cct) && status == PYTHIA_OK; node++) {
+        uint32_t tracepoint = pythia_cct_tracepoint(cct, node);
+        if (p->map.open[node])
+            continue;
+        double part = pythia__parts_part(p, tracepoint); /* 0 elsewhere */
+        struct pythia__candidate c = {.tracepoint = tracepoint,
+                                      .part = part,
+                                      .order = -((double)p->points[tracepoint].calls / requests),
+                                      .then = pythia__parts_worth(p, part)};
+        status = pythia__parts_offer(p, &c);
+    }
+    return status;
+}
+
+static void say_why(const struct pythia__parts *p, const struct pythia__candidate *c,
+                    struct pythia_buf *to)
+{
+    pythia_buf_puts(to, "all that is closed is opened, the cheapest first: ");
+    pythia__parts_name(p, c->tracepoint, to);
+}
+
+static const struct pythia__strategy_row row = {.look = look, .reason = say_why};
+
+static int suggest(const struct pythia_evidence *evidence, size_t budget,
+                   struct pythia_suggestion *out, size_t *count)
+{
+    return pythia__parts_suggest(&row, evidence, budget, out, count);
+}
+
+const struct pythia_strategy pythia__strategy_all = {
+    .name = "all",
+    .help = "everything that is closed in requests that vary, the cheapest first",
+    .suggest = suggest,
+};

@@ -1,0 +1,135 @@
+/* What the search does in each of its cycles (search.c), from the evidence of one look alone: weigh
+ * the nodes of the search space by which edge varies most, and open the points that tell most about
+ * where among them the cause is, for their price. */
+#include <math.h>
+
+#include "gain.h"
+#include "pythia/mem.h"
+#include "pythia/place.h"
+#include "pythia/status.h"
+#include "strategy_table.h"
+
+struct choosing {
+    const struct pythia_evidence *e;
+    const struct pythia_vocabulary *vocabulary;
+    size_t budget;
+    struct pythia_suggestion *out;
+    double *worth; /* of each: information about the variance of all requests */
+    size_t count;
+};
+
+static char *make_reason(const struct choosing *c, const struct pythia__belief *b,
+                         const struct pythia_cct *seen, const struct pythia__pick *pick)
+{
+    struct pythia_buf text = {0};
+    pythia_buf_puts(&text, "the cause is in ");
+    pythia_buf_text_add(&text, pythia_vocabulary_tracepoint_id(c->vocabulary, pick->tracepoint));
+    pythia_buf_printf(&text, " or below it with a probability of %.0f %%", 100 * pick->inside);
+    struct pythia_place place = pythia_place_of(seen, b->regions[pick->block].edge);
+    pythia_buf_puts(&text, ", and it parts what lies ");
+    pythia_place_add(&text, c->vocabulary, &place);
+    pythia_buf_printf(&text, ", which has %.0f %% of the variance",
+                      100 * b->regions[pick->block].share);
+    if (pythia_buf_status(&text) == PYTHIA_OK)
+        return text.bytes;
+    pythia_buf_free(&text);
+    return NULL;
+}
+
+/* Put a pick among the best so far; the same point for another group stays where it is worth more.
+ */
+static int take(struct choosing *c, size_t group, const struct pythia__belief *b,
+                const struct pythia_cct *seen, const struct pythia__pick *pick)
+{
+    double worth = pick->bits * c->e->diagnosis->groups[group].variance_share;
+    size_t at = 0, same = c->count;
+    if (pick->block >= b->region_count) /* it lies behind no edge that varies */
+        return PYTHIA_OK;
+    for (size_t i = 0; i < c->count; i++)
+        same = c->out[i].tracepoint == pick->tracepoint ? i : same;
+    if (same < c->count && c->worth[same] >= worth)
+        return PYTHIA_OK;
+    while (at < c->count && c->worth[at] >= worth)
+        at++;
+    if (at == c->budget)
+        return PYTHIA_OK;
+    char *reason = make_reason(c, b, seen, pick);
+    if (!reason)
+        return PYTHIA_ENOMEM;
+    size_t last = same < c->count ? same : c->count < c->budget ? c->count++ : c->budget - 1;
+    pythia_suggestion_clear(&c->out[last]);
+    for (; last > at; last--) {
+        c->out[last] = c->out[last - 1];
+        c->worth[last] = c->worth[last - 1];
+    }
+    double share = fmin(b->regions[pick->block].share, 1);
+    c->worth[at] = worth;
+    c->out[at] = (struct pythia_suggestion){.tracepoint = pick->tracepoint,
+                                            .group = group,
+                                            .edge = b->regions[pick->block].edge,
+                                            .gain = fmin(share * pick->inside, 1),
+                                            .cost_ns = pick->calls * c->e->price_ns,
+                                            .reason = reason};
+    return PYTHIA_OK;
+}
+
+static int look_at_group(struct choosing *c, size_t group, bool *closed)
+{
+    const struct pythia_group *g = &c->e->diagnosis->groups[group];
+    const struct pythia_cct *seen = pythia_groups_cct(c->e->groups);
+    const struct pythia_space_type *t =
+        pythia_space_type(c->e->space, c->e->diagnosis->types[g->type].type->name);
+    if (!t || g->ranking.edge_count == 0 || g->status != PYTHIA_GROUP_DIAGNOSED)
+        return PYTHIA_OK;
+    struct pythia__belief b = {0};
+    struct pythia__region_map map = {0};
+    struct pythia__pick *picks = pythia_calloc(c->budget + 1, sizeof(*picks));
+    size_t count = 0;
+    int status = picks ? pythia__belief_create(t, &b) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = pythia__region_map_create(t, seen, c->e->open, &map);
+    if (status == PYTHIA_OK)
+        status = pythia__belief_update(&b, &map, &g->ranking, NULL, c->e->seed);
+    if (status == PYTHIA_OK && b.region_count > 0)
+        status = pythia__gain_choose(&b, closed, PYTHIA__CALL_PRICE, c->budget, picks, &count);
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+        status = take(c, group, &b, seen, &picks[i]);
+    pythia__region_map_free(&map);
+    pythia__belief_free(&b);
+    pythia_free(picks);
+    return status;
+}
+
+static int suggest(const struct pythia_evidence *e, size_t budget, struct pythia_suggestion *out,
+                   size_t *count)
+{
+    if (!e->space || !e->open) /* everything was open: which edges vary is all there is to say */
+        return pythia__strategy_hierarchical.suggest(e, budget, out, count);
+    struct choosing c = {.e = e,
+                         .vocabulary = pythia_space_vocabulary(e->space),
+                         .budget = budget,
+                         .out = out,
+                         .worth = pythia_calloc(budget + 1, sizeof(double))};
+    uint32_t points = pythia_vocabulary_tracepoints(c.vocabulary);
+    bool *closed = pythia_calloc(points, sizeof(*closed));
+    int status = c.worth && closed ? PYTHIA_OK : PYTHIA_ENOMEM;
+    *count = 0;
+    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++)
+        closed[point] = !pythia_open_points_has(e->open, point);
+    for (size_t i = 0; i < budget && status == PYTHIA_OK; i++)
+        out[i] = (struct pythia_suggestion){0};
+    for (size_t g = 0; budget > 0 && status == PYTHIA_OK && g < e->diagnosis->group_count; g++)
+        status = look_at_group(&c, g, closed);
+    for (size_t i = 0; status != PYTHIA_OK && i < c.count; i++)
+        pythia_suggestion_clear(&out[i]);
+    *count = status == PYTHIA_OK ? c.count : 0;
+    pythia_free(c.worth);
+    pythia_free(closed);
+    return status;
+}
+
+const struct pythia_strategy pythia__strategy_information_gain = {
+    .name = "information-gain",
+    .help = "the points that tell most about where the cause is, for their price",
+    .suggest = suggest,
+};

@@ -1,0 +1,45 @@
+/* Closed trace points behind the edges that vary, drawn at random, each as likely as another: what
+ * every other strategy has to be better than. A point's lot depends on its name, the seed and the
+ * cycle alone. */
+#include "pythia/random.h"
+#include "pythia/status.h"
+#include "strategy_parts.h"
+#include "strategy_table.h"
+
+static int look(struct pythia__parts *p)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < p->here_count && status == PYTHIA_OK; i++) {
+        struct pythia_random random;
+        pythia_random_init(&random, pythia__parts_seed(p, p->here[i]));
+        double part = pythia__parts_part(p, p->here[i]);
+        struct pythia__candidate c = {.tracepoint = p->here[i],
+                                      .part = part,
+                                      .order = pythia_random_unit(&random),
+                                      .then = pythia__parts_worth(p, part),
+                                      .of = p->here_count};
+        status = pythia__parts_offer(p, &c);
+    }
+    return status;
+}
+
+static void say_why(const struct pythia__parts *p, const struct pythia__candidate *c,
+                    struct pythia_buf *to)
+{
+    pythia__parts_name(p, c->tracepoint, to);
+    pythia_buf_printf(to, " is drawn by chance, as one of the closed points there: %zu", c->of);
+}
+
+static const struct pythia__strategy_row row = {.look = look, .reason = say_why};
+
+static int suggest(const struct pythia_evidence *evidence, size_t budget,
+                   struct pythia_suggestion *out, size_t *count)
+{
+    return pythia__parts_suggest(&row, evidence, budget, out, count);
+}
+
+const struct pythia_strategy pythia__strategy_random = {
+    .name = "random",
+    .help = "closed points below the edges that vary, drawn at random",
+    .suggest = suggest,
+};
