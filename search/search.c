@@ -56,6 +56,8 @@ int pythia_search_create(const struct pythia_space *space,
     if (s->o.strategy == pythia_strategies(&(size_t){0})[0])
         s->o.strategy = NULL; /* which has a memory here */
     s->points = pythia_vocabulary_tracepoints(pythia_space_vocabulary(space));
+    if (s->o.budget.points_per_cycle > s->points)
+        s->o.budget.points_per_cycle = s->points;
     s->skeleton = pythia_space_skeleton(space);
     s->open = pythia_calloc(s->points, sizeof(*s->open));
     s->never = pythia_calloc(s->points, sizeof(*s->never));
@@ -109,7 +111,9 @@ bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoin
     return tracepoint < s->points && s->skeleton[tracepoint];
 }
 
-int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_points **out)
+/* The open points, or (hits not NULL) those that something was seen of. */
+static int list_open(const struct pythia_search *s, const uint64_t *hits, size_t hit_count,
+                     struct pythia_open_points **out)
 {
     const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
     struct pythia_open_points *open;
@@ -117,13 +121,18 @@ int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_
     if (status != PYTHIA_OK)
         return status;
     for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++)
-        if (s->open[point])
+        if (s->open[point] && (!hits || (point < hit_count && hits[point] > 0)))
             status = pythia_open_points_add(open, pythia_vocabulary_tracepoint_id(v, point));
     if (status == PYTHIA_OK)
         *out = open;
     else
         pythia_open_points_destroy(open);
     return status;
+}
+
+int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_points **out)
+{
+    return list_open(s, NULL, 0, out);
 }
 
 static int find_problem(struct pythia_search *s, uint32_t type, size_t *out)
@@ -388,13 +397,15 @@ static int ask_strategy(struct pythia_search *s, const struct pythia_groups *gro
     return status;
 }
 
-static int look_at_all(struct pythia_search *s, const struct pythia_groups *groups, size_t *leading)
+/* A point that nothing was seen of parts nothing: what there is lies between the others. */
+static int look_at_all(struct pythia_search *s, const struct pythia_groups *groups,
+                       const uint64_t *hits, size_t hit_count, size_t *leading)
 {
     size_t count, budget = s->o.budget.points_per_cycle;
     const struct pythia_type *types = pythia_groups_types(groups, &count);
     struct pythia_open_points *open = NULL;
     bool *looked = pythia_calloc(s->problem_count + 1, sizeof(*looked));
-    int status = looked ? pythia_search_open_points(s, &open) : PYTHIA_ENOMEM;
+    int status = looked ? list_open(s, hits, hit_count, &open) : PYTHIA_ENOMEM;
     *leading = SIZE_MAX;
     for (size_t i; status == PYTHIA_OK && (i = next_problem(s, looked)) != SIZE_MAX;) {
         looked[i] = true;
@@ -452,7 +463,7 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
     s->cycle++;
     int status = meet(s, types, count);
     if (status == PYTHIA_OK)
-        status = look_at_all(s, groups, &leading);
+        status = look_at_all(s, groups, hits, hit_count, &leading);
     if (status == PYTHIA_OK)
         status = close_idle(s, groups, hits, hit_count);
     if (status != PYTHIA_OK)

@@ -77,13 +77,18 @@ static void find_top(const struct looking *l, size_t *top, size_t *second, doubl
     }
 }
 
-/* Is there nothing behind an edge that could be opened? */
+/* Is there nothing behind an edge that could be opened? Where the space has never seen one event
+ * follow the other, it may be anything in the context. */
 static bool is_leaf(struct looking *l, size_t e)
 {
-    pythia__region_find(&l->map, pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge));
+    const struct pythia_edge *edge = pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge);
+    pythia__region_find(&l->map, edge);
+    bool known = pythia__region_time(&l->map, PYTHIA_CCT_ROOT) > 0;
     for (uint32_t node = 1; node < pythia_cct_nodes(l->type->cct); node++) {
         uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
-        if (pythia__region_has(&l->map, node) && !l->s->never[point] && !l->k->retired[point])
+        bool behind = known ? pythia__region_has(&l->map, node)
+                            : !l->s->open[point] && l->map.masked[node] == edge->context;
+        if (behind && !l->s->never[point] && !l->k->retired[point])
             return false;
     }
     return true;
@@ -366,7 +371,6 @@ static int open_more(struct looking *l)
     const struct pythia_budget *budget = &l->s->o.budget;
     size_t count = 0, closed = 0;
     bool any = false;
-    l->budget = l->budget < l->s->points ? l->budget : l->s->points;
     struct pythia__pick *picks = pythia_calloc(l->budget + 1, sizeof(*picks));
     int status = picks ? pick(l, picks, &count, &any) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK && count == 0 && any &&
