@@ -149,6 +149,21 @@ static void roots_entries_and_what_outlives_its_parent_are_the_skeleton(void **s
     end(&b);
 }
 
+/* Of what outlives its parent, what ends last shows until when there was work; the rest does not. */
+static void of_what_outlives_its_parent_the_last_to_end_is_in_the_skeleton(void **state)
+{
+    struct bench b;
+    begin(&b);
+    add(&b, "t", "A{10 ~J{50} ~K{~L{100} 500} 20}");
+    const struct pythia_space_type *t = type_of(&b, "t");
+    assert_false(node_of(t, "A/J")->outlives);
+    assert_true(node_of(t, "A/K")->outlives);
+    assert_false(node_of(t, "A/K/L")->outlives); /* it ends before K does */
+    add(&b, "t", "A{10 ~J{600} ~K{500} 20}");    /* now it is the other one */
+    assert_true(node_of(type_of(&b, "t"), "A/J")->outlives);
+    end(&b);
+}
+
 /* Everything a type's tree holds, by name. */
 static void write_type(const struct pythia_space_type *t, struct pythia_buf *to)
 {
@@ -480,6 +495,7 @@ int main(void)
         cmocka_unit_test(contexts_and_what_follows_what_are_counted),
         cmocka_unit_test(what_is_off_the_path_is_called_and_not_visited),
         cmocka_unit_test(roots_entries_and_what_outlives_its_parent_are_the_skeleton),
+        cmocka_unit_test(of_what_outlives_its_parent_the_last_to_end_is_in_the_skeleton),
         cmocka_unit_test(the_order_of_requests_makes_no_difference),
         cmocka_unit_test(types_have_trees_of_their_own),
         cmocka_unit_test(a_space_can_be_put_together_by_hand),
