@@ -97,9 +97,8 @@ static bool is_end(const struct pythia__region_map *m, uint32_t event,
 }
 
 /* Mark the events at one end of an edge of what was seen, and every event of closed points that is
- * reached from there along edges of the space, in one of the two directions. Is there any such
- * event at its end? */
-static bool spread(struct pythia__region_map *m, const struct pythia_edge *edge, bool forth)
+ * reached from there along edges of the space, in one of the two directions. */
+static void spread(struct pythia__region_map *m, const struct pythia_edge *edge, bool forth)
 {
     bool *marked = forth ? m->forth : m->back;
     const uint32_t *first = forth ? m->first : m->first_in, *next = forth ? m->next : m->next_in;
@@ -111,7 +110,6 @@ static bool spread(struct pythia__region_map *m, const struct pythia_edge *edge,
             marked[event] = true;
             m->queue[tail++] = event;
         }
-    bool known = tail > 0;
     while (head < tail)
         for (uint32_t e = first[m->queue[head++]]; e; e = next[e - 1]) {
             uint32_t event = ends[e - 1];
@@ -120,7 +118,6 @@ static bool spread(struct pythia__region_map *m, const struct pythia_edge *edge,
             marked[event] = true;
             m->queue[tail++] = event;
         }
-    return known;
 }
 
 /* Add up the time on marked edges, and hand it up: children were made after their parents. */
@@ -137,25 +134,11 @@ static void add_times(struct pythia__region_map *m)
         m->inside[pythia_cct_parent(cct, node)] += m->inside[node];
 }
 
-/* All that is closed in the context of an edge, and the context itself. */
-static void take_context(struct pythia__region_map *m, const struct pythia_edge *edge)
-{
-    for (uint32_t node = 1; node < pythia_cct_nodes(m->type->cct); node++)
-        if (m->masked[node] == edge->context)
-            for (uint32_t event = 2 * node; event < 2 * node + 2; event++)
-                m->forth[event] = m->back[event] = true;
-}
-
 void pythia__region_find(struct pythia__region_map *m, const struct pythia_edge *edge)
 {
-    bool known = spread(m, edge, true);
-    known = spread(m, edge, false) && known;
+    spread(m, edge, true);
+    spread(m, edge, false);
     add_times(m);
-    if (known &&
-        m->inside[PYTHIA_CCT_ROOT] == 0) { /* with everything open the path went another way */
-        take_context(m, edge);
-        add_times(m);
-    }
 }
 
 bool pythia__region_has(const struct pythia__region_map *m, uint32_t node)

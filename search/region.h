@@ -33,9 +33,8 @@ int pythia__region_map_create(const struct pythia_space_type *type, const struct
 void pythia__region_map_free(struct pythia__region_map *m);
 
 /* Mark in m->forth and m->back the events that may happen between the two events of an edge of
- * `seen`, without any open point's event between them; m->inside is the time there. Where no path
- * of the space leads from one to the other, because closed points hide what is beside the path, it
- * is all that is closed in the context of the edge. O(nodes and edges of the space). */
+ * `seen`, without any open point's event between them; m->inside is the time there. O(nodes and
+ * edges of the space). */
 void pythia__region_find(struct pythia__region_map *m, const struct pythia_edge *edge);
 
 /* After _find: does a span of this closed node begin inside the region? And how much time, on
