@@ -8,7 +8,6 @@
 #include "report_forms.h"
 
 #define INDENT     "   "
-#define LINE_WIDTH 110
 #define NAME_WIDTH 240 /* characters of a name on a line of its own */
 #define EDGE_FROM  26  /* column at which the words of an edge begin */
 
@@ -25,31 +24,11 @@ static void style(const struct page *p, const char *code)
         pythia_buf_printf(p->out, "\033[%sm", code);
 }
 
-/* Words of `text` in lines from this column on, the first behind what stands there already. */
 static void words(const struct page *p, size_t indent, struct pythia_buf *text)
 {
-    struct pythia_buf shown = {0};
-    size_t column = indent;
-    pythia_shown_add(&shown, pythia_buf_text(text), SIZE_MAX);
-    const char *word = shown.bytes ? shown.bytes : "";
-    for (bool first = true; *word; first = false) {
-        size_t size = strcspn(word, " ");
-        if (!first && column + 1 + size > LINE_WIDTH) {
-            pythia_buf_printf(p->out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (!first) {
-            pythia_buf_putc(p->out, ' ');
-            column++;
-        }
-        pythia_buf_add(p->out, word, size);
-        column += size;
-        word += size;
-        word += strspn(word, " ");
-    }
-    pythia_buf_putc(p->out, '\n');
-    if (text->failed || shown.failed)
+    pythia__add_words(p->out, indent, pythia_buf_text(text));
+    if (text->failed)
         p->out->failed = 1;
-    pythia_buf_free(&shown);
     pythia_buf_free(text);
 }
 

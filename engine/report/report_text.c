@@ -13,7 +13,6 @@
 #define QUIET_SHOWN 10
 #define INDENT      "   "
 #define LABEL_WIDTH 7
-#define LINE_WIDTH  110
 #define BAR_WIDTH   10
 #define NAME_WIDTH  240 /* characters of a name on a line of its own */
 
@@ -35,29 +34,9 @@ static void safe(const struct page *p, const char *text)
     pythia_shown_add(p->out, pythia_text_of(text), NAME_WIDTH);
 }
 
-/* Words of `text` in lines from this column on, the first behind what stands there already. */
 static void words(const struct page *p, size_t indent, const char *text)
 {
-    struct pythia_buf shown = {0};
-    size_t column = indent;
-    pythia_shown_add(&shown, pythia_text_of(text), SIZE_MAX);
-    const char *word = shown.bytes ? shown.bytes : "";
-    for (bool first = true; *word; first = false) {
-        size_t size = strcspn(word, " ");
-        if (!first && column + 1 + size > LINE_WIDTH) {
-            pythia_buf_printf(p->out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (!first) {
-            pythia_buf_putc(p->out, ' ');
-            column++;
-        }
-        pythia_buf_add(p->out, word, size);
-        column += size;
-        word += size;
-        word += strspn(word, " ");
-    }
-    pythia_buf_putc(p->out, '\n');
-    pythia_buf_free(&shown);
+    pythia__add_words(p->out, indent, pythia_text_of(text));
 }
 
 static void paragraph(const struct page *p, const char *label, const char *text)

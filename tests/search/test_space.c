@@ -149,7 +149,7 @@ static void roots_entries_and_what_outlives_its_parent_are_the_skeleton(void **s
     end(&b);
 }
 
-/* Of what outlives its parent, what ends last shows until when there was work; the rest does not. */
+/* What ends last shows until when there was work; what else outlives its parent does not. */
 static void of_what_outlives_its_parent_the_last_to_end_is_in_the_skeleton(void **state)
 {
     struct bench b;
