@@ -13,6 +13,8 @@
 #include "pythia/status.h"
 
 #define BOOTSTRAPS 40
+#define SMOOTHING  .1 /* draws added to those in which an edge leads, and to the others */
+#define LEADING    .5 /* of the largest covariance: an edge that has as much may hold a cause too */
 #define FLOOR_LOG  (-30.) /* no evidence makes a node less probable than that, against the best */
 #define PROBABLE   .01    /* a region that is less so is not looked into, which takes time */
 #define OFF_PATH   .01 /* the prior of a node that was never on a critical path, against others */
@@ -23,10 +25,11 @@ static int allocate(struct pythia__belief *b)
         void *array;
         size_t size;
     } parts[] = {
-        {&b->own_ns, sizeof(double)},  {&b->log_weight, sizeof(double)},
-        {&b->mass, sizeof(double)},    {&b->order, sizeof(uint32_t)},
-        {&b->place, sizeof(uint32_t)}, {&b->behind, sizeof(uint32_t)},
-        {&b->nested, sizeof(bool)},    {&b->block, sizeof(uint32_t)},
+        {&b->own_ns, sizeof(double)},     {&b->log_prior, sizeof(double)},
+        {&b->log_weight, sizeof(double)}, {&b->saved, sizeof(double)},
+        {&b->mass, sizeof(double)},       {&b->order, sizeof(uint32_t)},
+        {&b->place, sizeof(uint32_t)},    {&b->behind, sizeof(uint32_t)},
+        {&b->nested, sizeof(bool)},       {&b->block, sizeof(uint32_t)},
     };
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         void *array = pythia_calloc(b->nodes, parts[i].size);
@@ -39,8 +42,8 @@ static int allocate(struct pythia__belief *b)
 
 void pythia__belief_free(struct pythia__belief *b)
 {
-    void *const owned[] = {b->own_ns, b->log_weight, b->mass,   b->order,
-                           b->place,  b->behind,     b->nested, b->block};
+    void *const owned[] = {b->own_ns, b->log_prior, b->log_weight, b->saved,  b->mass,
+                           b->order,  b->place,     b->behind,     b->nested, b->block};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     *b = (struct pythia__belief){0};
@@ -240,12 +243,31 @@ int pythia__belief_create(const struct pythia_space_type *type, struct pythia__b
     }
     for (uint32_t node = 1; node < b.nodes; node++) {
         double even = (b.own_ns[node] > 0 ? 1 : OFF_PATH) / all;
-        b.log_weight[node] = log(.5 * even + (whole > 0 ? .5 * b.own_ns[node] / whole : 0));
+        b.log_prior[node] = log(.5 * even + (whole > 0 ? .5 * b.own_ns[node] / whole : 0));
     }
-    memset(b.block, 0, b.nodes * sizeof(*b.block));
-    normalise(&b);
+    pythia__belief_reset(&b);
     *out = b;
     return PYTHIA_OK;
+}
+
+void pythia__belief_reset(struct pythia__belief *b)
+{
+    memcpy(b->log_weight, b->log_prior, b->nodes * sizeof(*b->log_weight));
+    memset(b->block, 0, b->nodes * sizeof(*b->block));
+    b->region_count = 0;
+    b->expected = 1;
+    normalise(b);
+}
+
+void pythia__belief_save(struct pythia__belief *b)
+{
+    memcpy(b->saved, b->log_weight, b->nodes * sizeof(*b->saved));
+}
+
+void pythia__belief_restore(struct pythia__belief *b)
+{
+    memcpy(b->log_weight, b->saved, b->nodes * sizeof(*b->log_weight));
+    normalise(b);
 }
 
 /* ---- which edge varies most ---- */
@@ -284,11 +306,12 @@ static int clip(const struct pythia__belief *b, const struct pythia_ranking *r,
     return PYTHIA_OK;
 }
 
-/* The row that covaries most with the total in a draw of the requests. */
-static uint32_t winner(const struct rows *rows, const uint32_t *draw, uint32_t count)
+/* Count the rows that lead in a draw of the requests: those whose covariance with the total is the
+ * largest, or not much less. */
+static void count_leaders(const struct rows *rows, const uint32_t *draw, uint32_t count,
+                          size_t *votes)
 {
-    double mean = 0, most = -INFINITY;
-    uint32_t best = 0;
+    double mean = 0, most = -INFINITY, covariances[PYTHIA__BELIEF_REGIONS];
     for (size_t i = 0; i < rows->n; i++)
         mean += rows->total[draw[i]];
     mean /= (double)rows->n;
@@ -297,12 +320,11 @@ static uint32_t winner(const struct rows *rows, const uint32_t *draw, uint32_t c
         double covariance = 0;
         for (size_t i = 0; i < rows->n; i++)
             covariance += x[draw[i]] * (rows->total[draw[i]] - mean);
-        if (covariance > most) {
-            most = covariance;
-            best = k;
-        }
+        covariances[k] = covariance;
+        most = fmax(most, covariance);
     }
-    return best;
+    for (uint32_t k = 0; k < count; k++)
+        votes[k] += covariances[k] >= (most > 0 ? LEADING * most : most);
 }
 
 static int vote(struct pythia__belief *b, const struct rows *rows, uint64_t seed)
@@ -316,11 +338,10 @@ static int vote(struct pythia__belief *b, const struct rows *rows, uint64_t seed
     for (int k = 0; k < BOOTSTRAPS; k++) {
         for (size_t i = 0; i < rows->n; i++)
             draw[i] = (uint32_t)pythia_random_below(&random, rows->n);
-        votes[winner(rows, draw, b->region_count)]++;
+        count_leaders(rows, draw, b->region_count, votes);
     }
     for (uint32_t k = 0; k < b->region_count; k++)
-        b->regions[k].probability =
-            ((double)votes[k] + .1) / (BOOTSTRAPS + .1 * (b->region_count + 1.));
+        b->regions[k].probability = ((double)votes[k] + SMOOTHING) / (BOOTSTRAPS + 2 * SMOOTHING);
     pythia_free(draw);
     return PYTHIA_OK;
 }
@@ -356,16 +377,13 @@ static void weigh(struct pythia__belief *b, struct pythia__region_map *map, doub
                   double *best)
 {
     const struct pythia_cct *cct = b->type->cct;
-    double rest = 1;
-    for (uint32_t k = 0; k < b->region_count; k++)
-        rest -= b->regions[k].probability;
+    const double rest = SMOOTHING / (BOOTSTRAPS + 2 * SMOOTHING); /* of an edge that never leads */
     for (uint32_t node = 0; node < b->nodes; node++) {
         likely[node] = best[node] = 0;
         b->block[node] = b->region_count;
     }
     for (uint32_t k = 0; k < b->region_count; k++) {
         if (b->regions[k].probability < PROBABLE) {
-            rest += b->regions[k].probability;
             continue;
         }
         pythia__region_find(map, pythia_cct_edge_at(map->seen, b->regions[k].edge));
@@ -387,8 +405,11 @@ static void weigh(struct pythia__belief *b, struct pythia__region_map *map, doub
             }
         }
     }
-    for (uint32_t node = 1; node < b->nodes; node++)
-        b->log_weight[node] += log(fmin(likely[node], 1) + fmax(rest, 1e-9) / b->nodes);
+    b->expected = 0;
+    for (uint32_t node = 1; node < b->nodes; node++) {
+        b->expected += b->mass[node] * fmin(likely[node], 1);
+        b->log_weight[node] += log(fmin(likely[node], 1) + rest / b->nodes);
+    }
 }
 
 int pythia__belief_update(struct pythia__belief *b, struct pythia__region_map *map,

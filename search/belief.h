@@ -13,8 +13,7 @@
 #define PYTHIA__BELIEF_REGIONS                                                                     \
     24 /* edges that are looked behind in a cycle, those that vary most */
 
-/* An edge of what is seen, and how probable it is that the cause lies behind it, from the last
- * evidence alone. */
+/* An edge of what is seen, and how probable it is that it leads, by the last evidence alone. */
 struct pythia__belief_region {
     uint32_t edge; /* of the seen tree */
     double share, probability;
@@ -25,7 +24,8 @@ struct pythia__belief {
     uint32_t nodes;
     double
         *own_ns; /* by node: time on critical paths in it and in nothing below it, all requests */
-    double *log_weight;               /* by node, not normalised */
+    double *log_prior, *log_weight;   /* by node, not normalised: before any evidence, and now */
+    double *saved;                    /* weights as they were when pythia__belief_save was called */
     double *mass;                     /* by node; adds up to 1 */
     uint32_t *order, *place, *behind; /* nodes, each before those below it; where each stands; and
                                          the place behind all below it */
@@ -34,6 +34,7 @@ struct pythia__belief {
     struct pythia__belief_region regions[PYTHIA__BELIEF_REGIONS];
     uint32_t region_count;
     uint32_t *block; /* by node: the region it is most in; region_count: none */
+    double expected; /* how probable the last evidence was by what was believed before it, 0 to 1 */
 };
 
 /* Before any evidence: half of the mass is spread evenly, half goes with the time that the space
@@ -42,10 +43,18 @@ struct pythia__belief {
 int pythia__belief_create(const struct pythia_space_type *type, struct pythia__belief *out);
 void pythia__belief_free(struct pythia__belief *b);
 
+/* As it was before any evidence. */
+void pythia__belief_reset(struct pythia__belief *b);
+/* Keep the weights aside, and take them back: evidence since then is as if it had not been. What is
+ * known of the last evidence (regions, blocks) is not kept. */
+void pythia__belief_save(struct pythia__belief *b);
+void pythia__belief_restore(struct pythia__belief *b);
+
 /* What the belief knows of after edges are ranked under some open points. `explained`: by edge of
  * the ranking, those whose cause is known already, and whose time is taken out of the total; NULL:
  * none. Each node is weighed by the probability, over bootstraps of the requests, that an edge that
- * it lies behind has the largest share; how far it lies behind one is a matter of its time there.
+ * it lies behind leads, which is to have the largest share or one that is not much less: there may
+ * be several causes. How far it lies behind an edge is a matter of its time there.
  * PYTHIA_OK or PYTHIA_ENOMEM. O(requests * edges + regions * (nodes + edges of the space)). */
 int pythia__belief_update(struct pythia__belief *b, struct pythia__region_map *map,
                           const struct pythia_ranking *r, const bool *explained, uint64_t seed);

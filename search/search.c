@@ -14,6 +14,7 @@
 #include "search_parts.h"
 
 #define STARVED_MAX 2 /* cycles with too few requests, after which a search closes its points */
+#define QUIET_MAX   2 /* cycles without variance, after which the causes that were found are past */
 
 const char *pythia_problem_state_name(enum pythia_problem_state state)
 {
@@ -89,11 +90,8 @@ void pythia_search_destroy(struct pythia_search *s)
     if (!s)
         return;
     clear_switches(s);
-    for (size_t i = 0; i < s->problem_count; i++) {
-        pythia__belief_free(&s->keeping[i].belief);
-        pythia_free(s->keeping[i].log_durations);
-        pythia_free(s->keeping[i].retired);
-    }
+    for (size_t i = 0; i < s->problem_count; i++)
+        pythia__search_keeping_free(&s->keeping[i]);
     void *const owned[] = {s->open,     s->skeleton, s->never,   s->calls,
                            s->problems, s->keeping,  s->switches};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
@@ -147,10 +145,8 @@ static int find_problem(struct pythia_search *s, uint32_t type, size_t *out)
         pythia_grow(&s->keeping, &s->keeping_capacity, s->problem_count, sizeof(*s->keeping)) !=
             PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    bool *retired = pythia_calloc(s->points, sizeof(*retired));
-    if (!retired)
+    if (pythia__search_keep(s, s->problem_count) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    s->keeping[s->problem_count] = (struct pythia__search_keeping){.retired = retired};
     s->problems[s->problem_count] =
         (struct pythia_problem){.type = type, .top = {.share = NAN}, .rest = NAN};
     *out = s->problem_count++;
@@ -229,6 +225,17 @@ state_of(const struct pythia_search *s, const struct pythia_type *t, const struc
     return PYTHIA_PROBLEM_SEARCHING;
 }
 
+/* Requests of the type vary no more: what made them do so is past. */
+static void is_gone(struct pythia_search *s, size_t problem)
+{
+    struct pythia_problem *p = &s->problems[problem];
+    p->cause_count = 0;
+    p->top.share = p->rest = NAN;
+    s->keeping[problem].looked = p->cycles;
+    s->keeping[problem].idle = s->keeping[problem].unanswered = 0;
+    pythia__search_forget(s, problem);
+}
+
 static int meet(struct pythia_search *s, const struct pythia_type *types, size_t count)
 {
     double all = 0;
@@ -256,7 +263,11 @@ static int meet(struct pythia_search *s, const struct pythia_type *types, size_t
             s->problems[i].state = PYTHIA_PROBLEM_TOO_FEW;
     for (size_t i = 0; i < s->problem_count; i++) {
         bool starves = s->problems[i].state == PYTHIA_PROBLEM_TOO_FEW;
+        bool quiet = s->problems[i].state == PYTHIA_PROBLEM_QUIET;
         s->keeping[i].starved = starves ? s->keeping[i].starved + 1 : 0;
+        s->keeping[i].quiet = quiet ? s->keeping[i].quiet + 1 : 0;
+        if (s->keeping[i].quiet == QUIET_MAX)
+            is_gone(s, i);
     }
     return PYTHIA_OK;
 }
@@ -291,9 +302,9 @@ static int retire_mute(struct pythia_search *s, uint32_t point, const struct pyt
             continue;
         for (size_t t = 0; t < count; t++)
             if (types[t].name == s->problems[i].type &&
-                pythia__search_remember(&s->keeping[i], &types[t]) != PYTHIA_OK)
+                pythia__search_remember(s, i, &types[t]) != PYTHIA_OK)
                 return PYTHIA_ENOMEM;
-        s->keeping[i].retired[point] = true;
+        pythia__search_retire(s, i, point);
     }
     return PYTHIA_OK;
 }
@@ -339,7 +350,7 @@ static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis
         while (number < s->problem_count && s->problems[number].type != type)
             number++;
         if (number == s->problem_count || s->problems[number].state != PYTHIA_PROBLEM_SEARCHING ||
-            s->open[point] || s->never[point] || s->keeping[number].retired[point])
+            s->open[point] || s->never[point] || pythia__search_is_retired(s, number, point))
             continue;
         answered[number] = true;
         double cost = s->calls[point] * s->o.price_ns;
@@ -407,6 +418,10 @@ static int look_at_all(struct pythia_search *s, const struct pythia_groups *grou
     bool *looked = pythia_calloc(s->problem_count + 1, sizeof(*looked));
     int status = looked ? list_open(s, hits, hit_count, &open) : PYTHIA_ENOMEM;
     *leading = SIZE_MAX;
+    for (size_t i = 0; status == PYTHIA_OK && i < s->problem_count; i++)
+        for (size_t t = 0; t < count && status == PYTHIA_OK; t++)
+            if (types[t].name == s->problems[i].type && s->problems[i].requests > 0)
+                status = pythia__search_watch(s, i, &types[t], groups, open);
     for (size_t i; status == PYTHIA_OK && (i = next_problem(s, looked)) != SIZE_MAX;) {
         looked[i] = true;
         *leading = *leading == SIZE_MAX ? i : *leading;
@@ -421,30 +436,24 @@ static int look_at_all(struct pythia_search *s, const struct pythia_groups *grou
     return status;
 }
 
-/* What a cycle that fails has to leave as it was. What the belief has taken in by then stays. */
-struct before {
-    struct pythia_problem problem;
-    size_t idle, starved;
-};
-
-static struct before *remember(const struct pythia_search *s)
+/* What was given up is not searched again before durations change from what they are now. */
+static int remember_given_up(struct pythia_search *s, const struct pythia_type *types, size_t count)
 {
-    struct before *before = pythia_calloc(s->problem_count, sizeof(*before));
-    for (size_t i = 0; before && i < s->problem_count; i++)
-        before[i] = (struct before){s->problems[i], s->keeping[i].idle, s->keeping[i].starved};
-    return before;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < s->problem_count; i++) {
+        bool was = i < s->known && s->before[i].problem.state == PYTHIA_PROBLEM_GIVEN_UP;
+        for (size_t t = 0; t < count && status == PYTHIA_OK; t++)
+            if (s->problems[i].state == PYTHIA_PROBLEM_GIVEN_UP && !was &&
+                types[t].name == s->problems[i].type)
+                status = pythia__search_remember(s, i, &types[t]);
+    }
+    return status;
 }
 
-static void take_back(struct pythia_search *s, const struct before *before, size_t count)
+/* A cycle that fails leaves everything as it was. */
+static void take_back(struct pythia_search *s)
 {
-    for (size_t i = 0; i < s->problem_count; i++) {
-        const struct before *b = &before[i];
-        struct pythia_problem fresh = {
-            .type = s->problems[i].type, .top = {.share = NAN}, .rest = NAN};
-        s->problems[i] = i < count ? b->problem : fresh;
-        s->keeping[i].idle = i < count ? b->idle : 0;
-        s->keeping[i].starved = i < count ? b->starved : 0;
-    }
+    pythia__search_take_back(s);
     for (size_t i = 0; i < s->switch_count; i++)
         s->open[s->switches[i].tracepoint] = !s->switches[i].open;
     clear_switches(s);
@@ -454,10 +463,9 @@ static void take_back(struct pythia_search *s, const struct before *before, size
 int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *groups,
                         const uint64_t *hits, size_t hit_count, struct pythia_cycle *out)
 {
-    size_t count, leading, known = s->problem_count;
+    size_t count, leading;
     const struct pythia_type *types = pythia_groups_types(groups, &count);
-    struct before *before = remember(s);
-    if (!before)
+    if (pythia__search_begin(s) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     clear_switches(s);
     s->cycle++;
@@ -465,12 +473,14 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
     if (status == PYTHIA_OK)
         status = look_at_all(s, groups, hits, hit_count, &leading);
     if (status == PYTHIA_OK)
+        status = remember_given_up(s, types, count);
+    if (status == PYTHIA_OK)
         status = close_idle(s, groups, hits, hit_count);
-    if (status != PYTHIA_OK)
-        take_back(s, before, known);
-    pythia_free(before);
-    if (status != PYTHIA_OK)
+    if (status != PYTHIA_OK) {
+        take_back(s);
         return status;
+    }
+    pythia__search_commit(s);
     *out = (struct pythia_cycle){.number = s->cycle,
                                  .switches = s->switches,
                                  .switch_count = s->switch_count,

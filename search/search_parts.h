@@ -12,12 +12,21 @@
 /* What the search keeps of a problem beside what it tells. */
 struct pythia__search_keeping {
     struct pythia__belief belief; /* none while nodes is 0 */
-    double *log_durations;        /* of the cycle in which points were last retired */
+    double *log_durations; /* of the cycle in which points were last retired, or it was given up */
     size_t duration_count;
-    bool *retired;     /* by trace point: opened before, and closed because it told nothing */
-    size_t unanswered; /* cycles in a row in which a strategy suggested nothing for it */
-    size_t idle;    /* cycles in a row in which no share that is not explained was above chance */
-    size_t starved; /* cycles in a row with too few requests */
+    uint64_t *retired;  /* by trace point: the cycle in which it was closed because it told nothing;
+                            0: never */
+    uint64_t forgotten; /* what was retired until this cycle may be tried again */
+    uint64_t looked;    /* cycles of it before the present search */
+    size_t unanswered;  /* cycles in a row in which a strategy suggested nothing for it */
+    size_t idle; /* cycles in a row in which no share that is not explained was above chance */
+    size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
+};
+
+/* A problem and what is kept of it, as they were when a cycle began. */
+struct pythia__search_before {
+    struct pythia_problem problem;
+    struct pythia__search_keeping keeping; /* its arrays are those in use, or replaced since */
 };
 
 struct pythia_search {
@@ -28,7 +37,8 @@ struct pythia_search {
     double *calls; /* by trace point: in a request of the type that has it most often */
     struct pythia_problem *problems;
     struct pythia__search_keeping *keeping;
-    size_t problem_count, problem_capacity, keeping_capacity;
+    struct pythia__search_before *before; /* of the problems known before the cycle */
+    size_t problem_count, problem_capacity, keeping_capacity, known;
     struct pythia_switch *switches;
     size_t switch_count, switch_capacity;
     uint64_t cycle;
@@ -46,8 +56,33 @@ bool pythia__search_is_decided(const struct pythia_search *s, uint32_t point);
 bool pythia__search_bounds_cause(const struct pythia_search *s, uint32_t point);
 /* How many points the budgets still allow, and whether a point fits the time that may be added. */
 size_t pythia__search_room(const struct pythia_search *s, size_t wanted, double *ns_left);
-/* Keep the durations that were when points were retired. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia__search_remember(struct pythia__search_keeping *k, const struct pythia_type *t);
+
+/* ---- what is kept of a problem: search_memory.c ---- */
+
+int pythia__search_keep(struct pythia_search *s, size_t problem); /* PYTHIA_OK or PYTHIA_ENOMEM */
+void pythia__search_keeping_free(struct pythia__search_keeping *k);
+/* Note how all problems are, at the beginning of a cycle; and at its end either let that go or go
+ * back to it. Between the two calls nothing that was noted is freed. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_begin(struct pythia_search *s);
+void pythia__search_commit(struct pythia_search *s);
+void pythia__search_take_back(struct pythia_search *s);
+/* A point told nothing for a problem: it is not opened for it again until durations change. */
+void pythia__search_retire(struct pythia_search *s, size_t problem, uint32_t point);
+bool pythia__search_is_retired(const struct pythia_search *s, size_t problem, uint32_t point);
+/* Keep the durations that are now. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_remember(struct pythia_search *s, size_t problem, const struct pythia_type *t);
+/* Have the durations that were kept another spread than those of `t`? False if none were. PYTHIA_OK
+ * or PYTHIA_ENOMEM. */
+int pythia__search_has_changed(const struct pythia_search *s, size_t problem,
+                               const struct pythia_type *t, bool *changed);
+/* Forget what was learnt about where a problem's cause is, and which points told nothing. */
+void pythia__search_forget(struct pythia_search *s, size_t problem);
+
+/* ---- one problem in one cycle: search_problem.c ---- */
+
+/* A problem that is done or given up: search again if something else has come up. */
+int pythia__search_watch(struct pythia_search *s, size_t number, const struct pythia_type *t,
+                         const struct pythia_groups *groups, struct pythia_open_points *open);
 /* Look at one problem: its causes, its belief, what to open and close for it. `budget`: how many
  * points may still be opened in the cycle. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_look(struct pythia_search *s, size_t number, const struct pythia_type *t,

@@ -1,22 +1,25 @@
 /* One request type in one cycle: which edge has most of its variance, is that a cause, and if not,
  * what to open and close to see more of it. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "gain.h"
-#include "pythia/dispersion.h"
 #include "pythia/gate.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "search_parts.h"
 
-#define REST_MAX  .1   /* share of the variance that may stay without a cause */
-#define CAUSE_MIN .03  /* lower bound of the share of a cause */
-#define LARGE     .5   /* a share whose lower bound is above needs no comparison */
-#define SURE      .9   /* of the cause, by all evidence so far: needs none either */
-#define ABOVE     2.   /* standard errors: a share above chance, if that is asked once */
-#define IDLE_MAX  2    /* cycles in which no share is above chance, after a cause was found */
-#define MASS_MIN  .002 /* a point that parts less from less tells nothing any more */
+#define REST_MAX   .1  /* share of the variance that may stay without a cause */
+#define CAUSE_MIN  .03 /* lower bound of the share of a cause */
+#define LARGE      .5  /* a share whose lower bound is above needs no comparison */
+#define COMPARABLE .5  /* of the largest share that may still be parted: a cause may be no less */
+#define SURE       .9  /* of the cause, by all evidence so far: needs none either */
+#define ABOVE      2.  /* standard errors: a share above chance, if that is asked once */
+#define IDLE_MAX   2   /* cycles in which no share is above chance, after a cause was found */
+#define SURPRISE   .01 /* evidence that was no more probable than that overturns what is believed */
+#define KNOWN_LOG  20  /* a place whose cause is known is less probable by that */
+#define MASS_MIN   .002 /* a point that parts less from less tells nothing any more */
 
 struct looking {
     struct pythia_search *s;
@@ -58,40 +61,43 @@ static void mark_explained(struct looking *l)
     }
 }
 
-/* The two edges with the largest shares that are not explained; the sum of all of them. */
-static void find_top(const struct looking *l, size_t *top, size_t *second, double *rest)
+/* The edge with the largest share that is not explained; the sum of all such shares. */
+static void find_top(const struct looking *l, size_t *top, double *rest)
 {
-    *top = *second = SIZE_MAX;
+    *top = SIZE_MAX;
     *rest = 0;
     for (size_t e = 0; e < l->ranking.edge_count; e++) {
         double share = l->ranking.edges[e].share.share;
         if (l->explained[e] || isnan(share))
             continue;
         *rest += share;
-        if (*top == SIZE_MAX || share > l->ranking.edges[*top].share.share) {
-            *second = *top;
+        if (*top == SIZE_MAX || share > l->ranking.edges[*top].share.share)
             *top = e;
-        } else if (*second == SIZE_MAX || share > l->ranking.edges[*second].share.share) {
-            *second = e;
-        }
     }
 }
 
-/* Is there nothing behind an edge that could be opened? Where the space has never seen one event
- * follow the other, it may be anything in the context. */
+/* The next node after `node` (0: the first) of a trace point that lies behind an edge and could be
+ * opened; PYTHIA_NONE: there is none. Where the space has never seen one event of the edge follow
+ * the other, anything in the context may lie behind it. The edge was looked up by
+ * pythia__region_find. */
+static uint32_t next_behind(const struct looking *l, const struct pythia_edge *edge, uint32_t node)
+{
+    bool known = pythia__region_time(&l->map, PYTHIA_CCT_ROOT) > 0;
+    while (++node < pythia_cct_nodes(l->type->cct)) {
+        uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
+        bool behind = known ? pythia__region_has(&l->map, node)
+                            : !l->s->open[point] && l->map.masked[node] == edge->context;
+        if (behind && !l->s->never[point] && !pythia__search_is_retired(l->s, l->number, point))
+            return node;
+    }
+    return PYTHIA_NONE;
+}
+
 static bool is_leaf(struct looking *l, size_t e)
 {
     const struct pythia_edge *edge = pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge);
     pythia__region_find(&l->map, edge);
-    bool known = pythia__region_time(&l->map, PYTHIA_CCT_ROOT) > 0;
-    for (uint32_t node = 1; node < pythia_cct_nodes(l->type->cct); node++) {
-        uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
-        bool behind = known ? pythia__region_has(&l->map, node)
-                            : !l->s->open[point] && l->map.masked[node] == edge->context;
-        if (behind && !l->s->never[point] && !l->k->retired[point])
-            return false;
-    }
-    return true;
+    return next_behind(l, edge, 0) == PYTHIA_NONE;
 }
 
 /* How probable is it, by all evidence, that the cause is in the context of an edge itself? */
@@ -105,51 +111,73 @@ static double probability_of(const struct looking *l, size_t e)
     return sum;
 }
 
-static bool stands_out(const struct looking *l, size_t top, size_t second)
+/* The largest upper bound of a share that may still be parted, and so may hold a greater cause than
+ * `top` is; 0 if there is none. Looked into are only those that matter to a lower bound. */
+static double open_question(struct looking *l, size_t top, double low)
+{
+    double most = 0;
+    for (size_t e = 0; e < l->ranking.edge_count; e++) {
+        double high = l->ranking.edges[e].share.high;
+        if (e != top && !l->explained[e] && high > most && !(low > COMPARABLE * high) &&
+            !is_leaf(l, e))
+            most = high;
+    }
+    return most;
+}
+
+/* Is the time of an edge a cause of its own? Its share is above chance, and nothing else that is
+ * not yet understood dwarfs it. */
+static bool stands_out(struct looking *l, size_t top)
 {
     const struct pythia_share *a = &l->ranking.edges[top].share;
     if (!(a->low >= CAUSE_MIN))
         return false;
-    return a->low >= LARGE || second == SIZE_MAX || a->low > l->ranking.edges[second].share.high ||
-           probability_of(l, top) >= SURE;
+    return a->low >= LARGE || probability_of(l, top) >= SURE ||
+           a->low > COMPARABLE * open_question(l, top, a->low);
 }
 
 /* A cause was found: what lies there need not be looked for any more, and the search for what is
  * left begins anew. */
-static int begin_anew(struct looking *l)
+static void begin_anew(struct looking *l)
 {
-    struct pythia__belief fresh;
-    int status = pythia__belief_create(l->type, &fresh);
-    if (status != PYTHIA_OK)
-        return status;
+    struct pythia__belief *belief = &l->k->belief;
+    pythia__belief_reset(belief);
     for (size_t e = 0; e < l->ranking.edge_count; e++) {
         if (!l->explained[e])
             continue;
-        pythia__region_find(&l->map, pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge));
-        for (uint32_t node = 1; node < fresh.nodes; node++)
+        const struct pythia_edge *edge = pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge);
+        pythia__region_find(&l->map, edge);
+        for (uint32_t node = 1; node < belief->nodes; node++)
             if (l->map.inside[node] > 0 && l->map.open[node] &&
-                l->map.masked[node] ==
-                    pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge)->context)
-                fresh.log_weight[node] -= 20;
+                l->map.masked[node] == edge->context)
+                belief->log_weight[node] -= KNOWN_LOG;
     }
-    pythia__belief_free(&l->k->belief);
-    l->k->belief = fresh;
-    return PYTHIA_OK;
 }
 
-static int update(struct looking *l)
+static int update_once(struct looking *l)
 {
     return pythia__belief_update(&l->k->belief, &l->map, &l->ranking, l->explained,
                                  l->s->o.seed + l->s->cycle);
 }
 
+/* Evidence that what is believed all but rules out: the cause has moved, or the beginning misled.
+ * Then only the last evidence counts. */
+static int update(struct looking *l)
+{
+    int status = update_once(l);
+    if (status != PYTHIA_OK || l->k->belief.expected >= SURPRISE)
+        return status;
+    pythia__search_forget(l->s, l->number);
+    return update_once(l);
+}
+
 /* Take away causes as long as there is one that stands out with nothing closed behind it. */
 static int find_causes(struct looking *l)
 {
-    size_t top = SIZE_MAX, second;
+    size_t top = SIZE_MAX;
     int status = PYTHIA_OK;
     while (status == PYTHIA_OK) {
-        find_top(l, &top, &second, &l->p->rest);
+        find_top(l, &top, &l->p->rest);
         l->p->top = (struct pythia_finding){.share = NAN};
         if (top == SIZE_MAX)
             break;
@@ -157,14 +185,13 @@ static int find_causes(struct looking *l)
         l->p->top = (struct pythia_finding){pythia_place_of(l->seen, l->ranking.edges[top].edge),
                                             share->share, share->low, share->high};
         if (l->p->cause_count == PYTHIA_PROBLEM_CAUSES ||
-            (l->p->cause_count > 0 && l->p->rest < REST_MAX) || !stands_out(l, top, second) ||
+            (l->p->cause_count > 0 && l->p->rest < REST_MAX) || !stands_out(l, top) ||
             !is_leaf(l, top))
             break;
         l->p->causes[l->p->cause_count++] = l->p->top;
         l->explained[top] = true;
-        status = begin_anew(l);
-        if (status == PYTHIA_OK)
-            status = update(l);
+        begin_anew(l);
+        status = update(l);
     }
     bool above = top != SIZE_MAX &&
                  l->ranking.edges[top].share.share > ABOVE * l->ranking.edges[top].share.se;
@@ -214,48 +241,6 @@ size_t pythia__search_room(const struct pythia_search *s, size_t wanted, double 
     return limit == 0 ? wanted : open >= limit ? 0 : limit - open < wanted ? limit - open : wanted;
 }
 
-/* Have durations another spread than when points were last retired? Then what they told is past. */
-static int forget_if_changed(struct looking *l)
-{
-    size_t old = l->k->duration_count, all = old + l->n;
-    if (old == 0)
-        return PYTHIA_OK;
-    double *x = pythia_calloc(all, sizeof(*x));
-    uint32_t *side = pythia_calloc(all, sizeof(*side));
-    struct pythia_test_result test = {.p = NAN};
-    int status = x && side ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < all && status == PYTHIA_OK; i++) {
-        x[i] = i < old ? l->k->log_durations[i] : log((double)l->rows[i - old]->duration_ns + 1);
-        side[i] = i >= old;
-    }
-    if (status == PYTHIA_OK)
-        status = pythia_dispersion_brown_forsythe(x, side, all, 2, &test);
-    if (status == PYTHIA_OK && test.p <= pythia_gate_alpha(l->s->o.alpha, l->s->cycle)) {
-        memset(l->k->retired, 0, l->s->points * sizeof(*l->k->retired));
-        l->k->duration_count = 0;
-        pythia__belief_free(&l->k->belief);
-    }
-    pythia_free(x);
-    pythia_free(side);
-    return status;
-}
-
-int pythia__search_remember(struct pythia__search_keeping *k, const struct pythia_type *t)
-{
-    size_t n = pythia_sample_count(t->rows);
-    double *kept = pythia_calloc(n, sizeof(*kept));
-    if (!kept)
-        return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < n; i++) {
-        const struct pythia_row *row = pythia_sample_row(t->rows, i);
-        kept[i] = log((double)row->duration_ns + 1);
-    }
-    pythia_free(k->log_durations);
-    k->log_durations = kept;
-    k->duration_count = n;
-    return PYTHIA_OK;
-}
-
 /* Of each open trace point, how much it parts: the mass that is in it, up to the next open points,
  * or the mass around it. Owned by the caller; NULL when out of memory. */
 static double *use_of_points(const struct looking *l)
@@ -303,12 +288,14 @@ static int close_useless(struct looking *l)
     bool retired = false;
     for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
         if (is_ours(l, point) && use[point] < MASS_MIN) {
-            l->k->retired[point] = retired = true;
+            retired = true;
+            pythia__search_retire(s, l->number, point);
             status = pythia__search_close(s, point, l->number,
                                           "the cause is neither in it nor around it");
         }
     pythia_free(use);
-    return status == PYTHIA_OK && retired ? pythia__search_remember(l->k, l->evidence) : status;
+    return status == PYTHIA_OK && retired ? pythia__search_remember(s, l->number, l->evidence)
+                                          : status;
 }
 
 /* The budget is used up: close the points that part least, about half of them at most, so that
@@ -349,7 +336,8 @@ static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bo
     *any = false;
     for (uint32_t node = 1; status == PYTHIA_OK && node < pythia_cct_nodes(l->type->cct); node++) {
         uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
-        bool may = !s->open[point] && !s->never[point] && !l->k->retired[point] &&
+        bool may = !s->open[point] && !s->never[point] &&
+                   !pythia__search_is_retired(l->s, l->number, point) &&
                    !pythia__search_is_decided(s, point);
         *any = *any || may;
         closed[point] = may && s->calls[point] * s->o.price_ns <= ns_left;
@@ -366,6 +354,53 @@ static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bo
     return status;
 }
 
+/* Nothing would tell more by what is believed, and yet the edge with the largest share has closed
+ * points behind it: open those that the cause is most probably in, and see. */
+static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
+{
+    struct pythia_search *s = l->s;
+    const struct pythia__belief *b = &l->k->belief;
+    const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
+    size_t top;
+    double rest, ns_left, *mass = pythia_calloc(s->points, sizeof(*mass));
+    if (!mass)
+        return PYTHIA_ENOMEM;
+    size_t budget = pythia__search_room(s, l->budget, &ns_left);
+    find_top(l, &top, &rest);
+    if (top != SIZE_MAX) {
+        const struct pythia_edge *edge = pythia_cct_edge_at(l->seen, l->ranking.edges[top].edge);
+        pythia__region_find(&l->map, edge);
+        for (uint32_t node = 0; (node = next_behind(l, edge, node)) != PYTHIA_NONE;) {
+            double *sum = &mass[pythia_cct_tracepoint(l->type->cct, node)];
+            *sum = fmax(*sum, DBL_MIN); /* it is behind */
+            for (uint32_t place = b->place[node]; place < b->behind[node]; place++)
+                *sum += b->mass[b->order[place]];
+        }
+    }
+    while (*count < budget) {
+        uint32_t best = PYTHIA_NONE;
+        for (uint32_t point = 0; point < s->points; point++) {
+            bool may = mass[point] > 0 && !s->open[point] && !pythia__search_is_decided(s, point) &&
+                       s->calls[point] * s->o.price_ns <= ns_left;
+            if (may && (best == PYTHIA_NONE || mass[point] > mass[best] ||
+                        (mass[point] == mass[best] &&
+                         pythia_text_compare(pythia_vocabulary_tracepoint_id(v, point),
+                                             pythia_vocabulary_tracepoint_id(v, best)) < 0)))
+                best = point;
+        }
+        if (best == PYTHIA_NONE)
+            break;
+        ns_left -= s->calls[best] * s->o.price_ns;
+        picks[(*count)++] = (struct pythia__pick){.tracepoint = best,
+                                                  .inside = fmin(mass[best], 1),
+                                                  .calls = s->calls[best],
+                                                  .block = b->region_count};
+        mass[best] = 0;
+    }
+    pythia_free(mass);
+    return PYTHIA_OK;
+}
+
 static int open_more(struct looking *l)
 {
     const struct pythia_budget *budget = &l->s->o.budget;
@@ -379,6 +414,8 @@ static int open_more(struct looking *l)
         if (status == PYTHIA_OK && closed > 0)
             status = pick(l, picks, &count, &any);
     }
+    if (status == PYTHIA_OK && count == 0)
+        status = confirm(l, picks, &count);
     /* nothing to open: further requests may still tell, up to a point */
     l->k->unanswered = count > 0 || closed > 0 ? 0 : l->k->unanswered + 1;
     if (l->k->unanswered >= PYTHIA__SEARCH_IDLE)
@@ -389,43 +426,118 @@ static int open_more(struct looking *l)
     return status;
 }
 
-/* Rank the edges of all requests of the type and go on from there. */
-static int look(struct looking *l)
+/* Rank the edges of all requests of the type, and see which of them are explained. */
+static int rank(struct looking *l)
 {
     struct pythia_search *s = l->s;
     struct pythia_rank_options how = {.measure = PYTHIA_MEASURE_SHARE,
                                       .level = 1 - pythia_gate_alpha(s->o.alpha, s->cycle),
                                       .alpha = s->o.alpha,
                                       .seed = s->o.seed};
+    int status = pythia_rank(l->rows, l->n, l->seen, &how, &l->ranking);
+    if (status != PYTHIA_OK)
+        return status;
+    l->explained = pythia_calloc(l->ranking.edge_count + 1, sizeof(*l->explained));
+    if (!l->explained)
+        return PYTHIA_ENOMEM;
+    mark_explained(l);
+    return PYTHIA_OK;
+}
+
+/* Go on from there: causes, belief, what to open and what to close. */
+static int look(struct looking *l)
+{
+    struct pythia_search *s = l->s;
+    bool changed = false;
     l->p->cycles++;
-    int status = forget_if_changed(l);
+    int status = pythia__search_has_changed(s, l->number, l->evidence, &changed);
+    if (changed)
+        pythia__search_forget(s, l->number);
     if (status == PYTHIA_OK && l->k->belief.nodes == 0)
         status = pythia__belief_create(l->type, &l->k->belief);
     if (status == PYTHIA_OK)
-        status = pythia_rank(l->rows, l->n, l->seen, &how, &l->ranking);
-    if (status == PYTHIA_OK)
         status = pythia__region_map_create(l->type, l->seen, l->open, &l->map);
-    if (status == PYTHIA_OK && l->ranking.edge_count > 0) {
-        l->explained = pythia_calloc(l->ranking.edge_count, sizeof(*l->explained));
-        status = l->explained ? PYTHIA_OK : PYTHIA_ENOMEM;
-    }
-    if (status == PYTHIA_OK) {
-        mark_explained(l);
+    if (status == PYTHIA_OK)
+        status = rank(l);
+    if (status == PYTHIA_OK)
         status = update(l);
-    }
     if (status == PYTHIA_OK)
         status = find_causes(l);
-    if (l->p->state == PYTHIA_PROBLEM_SEARCHING && l->p->cycles >= s->o.patience)
+    if (l->p->state == PYTHIA_PROBLEM_SEARCHING && l->p->cycles - l->k->looked >= s->o.patience)
         l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
     if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING && l->budget > 0 &&
         !s->o.strategy)
         status = open_more(l);
     if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING)
         status = close_useless(l);
+    return status;
+}
+
+/* Causes that have no share any more are past. */
+static void drop_past_causes(struct looking *l)
+{
+    struct pythia_problem *p = l->p;
+    size_t kept = 0;
+    for (size_t c = 0; c < p->cause_count; c++)
+        if (p->causes[c].high >= CAUSE_MIN)
+            p->causes[kept++] = p->causes[c];
+    p->cause_count = kept;
+}
+
+/* Has something come up since the search ended? Where nothing was found, durations tell; where all
+ * was explained, a share that is not. */
+static int watch(struct looking *l)
+{
+    size_t top = SIZE_MAX;
+    double rest;
+    bool again = false;
+    int status = PYTHIA_OK;
+    if (l->p->state == PYTHIA_PROBLEM_GIVEN_UP) {
+        status = pythia__search_has_changed(l->s, l->number, l->evidence, &again);
+    } else {
+        status = rank(l);
+        if (status == PYTHIA_OK) {
+            find_top(l, &top, &rest);
+            again = top != SIZE_MAX && l->ranking.edges[top].share.low > REST_MAX;
+        }
+    }
+    if (status != PYTHIA_OK || !again)
+        return status;
+    drop_past_causes(l);
+    l->p->state = PYTHIA_PROBLEM_SEARCHING;
+    l->k->looked = l->p->cycles;
+    l->k->idle = l->k->unanswered = 0;
+    pythia__search_forget(l->s, l->number);
+    return PYTHIA_OK;
+}
+
+static int with_rows(struct looking *l, int (*work)(struct looking *l))
+{
+    l->p = &l->s->problems[l->number];
+    l->k = &l->s->keeping[l->number];
+    l->type = pythia_space_type(l->s->space, l->evidence->name);
+    l->n = pythia_sample_count(l->evidence->rows);
+    l->rows = pythia_calloc(l->n + 1, sizeof(struct pythia_row *));
+    if (!l->rows)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < l->n; i++)
+        l->rows[i] = pythia_sample_row(l->evidence->rows, i);
+    int status = work(l);
     pythia__region_map_free(&l->map);
     pythia_ranking_free(&l->ranking);
     pythia_free(l->explained);
+    pythia_free(l->rows);
     return status;
+}
+
+int pythia__search_watch(struct pythia_search *s, size_t number, const struct pythia_type *t,
+                         const struct pythia_groups *groups, struct pythia_open_points *open)
+{
+    const struct pythia_problem *p = &s->problems[number];
+    struct looking l = {
+        .s = s, .number = number, .evidence = t, .seen = pythia_groups_cct(groups), .open = open};
+    bool settled = p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP;
+    return settled && p->requests >= s->o.min_requests ? with_rows(&l, watch) : PYTHIA_OK;
 }
 
 int pythia__search_look(struct pythia_search *s, size_t number, const struct pythia_type *t,
@@ -434,21 +546,11 @@ int pythia__search_look(struct pythia_search *s, size_t number, const struct pyt
 {
     struct looking l = {.s = s,
                         .number = number,
-                        .p = &s->problems[number],
-                        .k = &s->keeping[number],
-                        .type = pythia_space_type(s->space, t->name),
                         .evidence = t,
-                        .n = pythia_sample_count(t->rows),
                         .seen = pythia_groups_cct(groups),
                         .open = open,
                         .budget = *budget};
-    l.rows = pythia_calloc(l.n, sizeof(struct pythia_row *));
-    if (!l.rows)
-        return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < l.n; i++)
-        l.rows[i] = pythia_sample_row(t->rows, i);
-    int status = look(&l);
-    pythia_free(l.rows);
+    int status = with_rows(&l, look);
     *budget = l.budget;
     return status;
 }

@@ -1,0 +1,140 @@
+/* What the search keeps of its problems from cycle to cycle, and how a cycle that failed is taken
+ * back: whatever it would free is kept until it has succeeded. */
+#include <math.h>
+#include <string.h>
+
+#include "pythia/dispersion.h"
+#include "pythia/gate.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "search_parts.h"
+
+int pythia__search_keep(struct pythia_search *s, size_t problem)
+{
+    uint64_t *retired = pythia_calloc(s->points, sizeof(*retired));
+    if (!retired)
+        return PYTHIA_ENOMEM;
+    s->keeping[problem] = (struct pythia__search_keeping){.retired = retired};
+    return PYTHIA_OK;
+}
+
+void pythia__search_keeping_free(struct pythia__search_keeping *k)
+{
+    pythia__belief_free(&k->belief);
+    pythia_free(k->log_durations);
+    pythia_free(k->retired);
+    *k = (struct pythia__search_keeping){0};
+}
+
+/* ---- a cycle that may fail ---- */
+
+int pythia__search_begin(struct pythia_search *s)
+{
+    struct pythia__search_before *before = pythia_calloc(s->problem_count + 1, sizeof(*before));
+    if (!before)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < s->problem_count; i++) {
+        before[i] = (struct pythia__search_before){s->problems[i], s->keeping[i]};
+        if (s->keeping[i].belief.nodes)
+            pythia__belief_save(&s->keeping[i].belief);
+    }
+    s->before = before;
+    s->known = s->problem_count;
+    return PYTHIA_OK;
+}
+
+void pythia__search_commit(struct pythia_search *s)
+{
+    for (size_t i = 0; i < s->known; i++)
+        if (s->before[i].keeping.log_durations != s->keeping[i].log_durations)
+            pythia_free(s->before[i].keeping.log_durations);
+    pythia_free(s->before);
+    s->before = NULL;
+}
+
+void pythia__search_take_back(struct pythia_search *s)
+{
+    for (size_t i = 0; i < s->known; i++) {
+        struct pythia__search_keeping *now = &s->keeping[i], *then = &s->before[i].keeping;
+        for (uint32_t point = 0; point < s->points; point++)
+            if (now->retired[point] == s->cycle)
+                now->retired[point] = 0;
+        if (now->log_durations != then->log_durations)
+            pythia_free(now->log_durations);
+        if (then->belief.nodes)
+            pythia__belief_restore(&now->belief);
+        else
+            pythia__belief_free(&now->belief);
+        s->problems[i] = s->before[i].problem;
+        then->belief = now->belief;
+        *now = *then;
+    }
+    while (s->problem_count > s->known)
+        pythia__search_keeping_free(&s->keeping[--s->problem_count]);
+    pythia_free(s->before);
+    s->before = NULL;
+}
+
+/* ---- points that told nothing ---- */
+
+void pythia__search_retire(struct pythia_search *s, size_t problem, uint32_t point)
+{
+    s->keeping[problem].retired[point] = s->cycle;
+}
+
+bool pythia__search_is_retired(const struct pythia_search *s, size_t problem, uint32_t point)
+{
+    return s->keeping[problem].retired[point] > s->keeping[problem].forgotten;
+}
+
+int pythia__search_remember(struct pythia_search *s, size_t problem, const struct pythia_type *t)
+{
+    struct pythia__search_keeping *k = &s->keeping[problem];
+    size_t n = pythia_sample_count(t->rows);
+    double *kept = pythia_calloc(n + 1, sizeof(*kept));
+    if (!kept)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        const struct pythia_row *row = pythia_sample_row(t->rows, i);
+        kept[i] = log((double)row->duration_ns + 1);
+    }
+    if (problem >= s->known || k->log_durations != s->before[problem].keeping.log_durations)
+        pythia_free(k->log_durations);
+    k->log_durations = kept;
+    k->duration_count = n;
+    return PYTHIA_OK;
+}
+
+int pythia__search_has_changed(const struct pythia_search *s, size_t problem,
+                               const struct pythia_type *t, bool *changed)
+{
+    const struct pythia__search_keeping *k = &s->keeping[problem];
+    size_t old = k->duration_count, n = pythia_sample_count(t->rows), all = old + n;
+    *changed = false;
+    if (old == 0)
+        return PYTHIA_OK;
+    double *x = pythia_calloc(all, sizeof(*x));
+    uint32_t *side = pythia_calloc(all, sizeof(*side));
+    struct pythia_test_result test = {.p = NAN};
+    int status = x && side ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (size_t i = 0; i < all && status == PYTHIA_OK; i++) {
+        const struct pythia_row *row = i < old ? NULL : pythia_sample_row(t->rows, i - old);
+        x[i] = row ? log((double)row->duration_ns + 1) : k->log_durations[i];
+        side[i] = i >= old;
+    }
+    if (status == PYTHIA_OK)
+        status = pythia_dispersion_brown_forsythe(x, side, all, 2, &test);
+    *changed = status == PYTHIA_OK && test.p <= pythia_gate_alpha(s->o.alpha, s->cycle);
+    pythia_free(x);
+    pythia_free(side);
+    return status;
+}
+
+void pythia__search_forget(struct pythia_search *s, size_t problem)
+{
+    struct pythia__search_keeping *k = &s->keeping[problem];
+    k->forgotten = s->cycle;
+    k->duration_count = 0;
+    if (k->belief.nodes)
+        pythia__belief_reset(&k->belief);
+}
