@@ -111,29 +111,24 @@ static double probability_of(const struct looking *l, size_t e)
     return sum;
 }
 
-/* The largest upper bound of a share that may still be parted, and so may hold a greater cause than
- * `top` is; 0 if there is none. Looked into are only those that matter to a lower bound. */
-static double open_question(struct looking *l, size_t top, double low)
+/* May an edge that can still be parted hold a cause that dwarfs one of share `low`? */
+static bool is_dwarfed(struct looking *l, size_t top, double low)
 {
-    double most = 0;
     for (size_t e = 0; e < l->ranking.edge_count; e++) {
-        double high = l->ranking.edges[e].share.high;
-        if (e != top && !l->explained[e] && high > most && !(low > COMPARABLE * high) &&
-            !is_leaf(l, e))
-            most = high;
+        bool large = COMPARABLE * l->ranking.edges[e].share.high >= low;
+        if (e != top && !l->explained[e] && large && !is_leaf(l, e))
+            return true;
     }
-    return most;
+    return false;
 }
 
 /* Is the time of an edge a cause of its own? Its share is above chance, and nothing else that is
- * not yet understood dwarfs it. */
+ * not yet understood may be much larger. */
 static bool stands_out(struct looking *l, size_t top)
 {
-    const struct pythia_share *a = &l->ranking.edges[top].share;
-    if (!(a->low >= CAUSE_MIN))
-        return false;
-    return a->low >= LARGE || probability_of(l, top) >= SURE ||
-           a->low > COMPARABLE * open_question(l, top, a->low);
+    double low = l->ranking.edges[top].share.low;
+    return low >= CAUSE_MIN &&
+           (low >= LARGE || probability_of(l, top) >= SURE || !is_dwarfed(l, top, low));
 }
 
 /* A cause was found: what lies there need not be looked for any more, and the search for what is

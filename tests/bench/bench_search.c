@@ -224,7 +224,8 @@ static struct outcome hunt(const struct plan *plan, uint64_t seed)
     }
     struct pythia_cycle cycle = {0};
     uint64_t number = 0;
-    for (; out.cycles < CYCLES_MAX && (!cycle.finished || number < plan->drift + (plan->drift>0)); out.cycles++) {
+    for (; out.cycles < CYCLES_MAX && (!cycle.finished || number < plan->drift + (plan->drift > 0));
+         out.cycles++) {
         if (plan->drift && number >= plan->drift && number < plan->drift + plan->requests)
             out.cycles = 0; /* counted from when the cause has moved */
 

@@ -182,6 +182,65 @@ static void a_node_counts_for_the_part_of_its_time_in_a_region(void **state)
     end(&b);
 }
 
+/* Variances of 525 in C, and of 450, or of 128, behind B: six sevenths of it lead as well, a
+ * quarter does not. */
+static void an_edge_with_about_as_much_variance_leads_as_well(void **state)
+{
+    struct bench b;
+    begin(&b, THREE);
+    look(&b, "A B", "A{10 B{20 C{%d} 40} %d}", 10, 15);
+    update(&b, NULL);
+    assert_int_equal(b.belief.region_count, 2);
+    assert_true(b.belief.regions[0].probability > .9 && b.belief.regions[1].probability > .9);
+    pythia__belief_reset(&b.belief);
+    look(&b, "A B", "A{10 B{20 C{%d} 40} %d}", 10, 8);
+    update(&b, NULL);
+    assert_int_equal(b.belief.region_count, 2);
+    assert_string_equal(edge_of(&b, 0), "A/B: B -> /B");
+    assert_true(b.belief.regions[0].probability > .9 && b.belief.regions[1].probability < .1);
+    end(&b);
+}
+
+/* Before any evidence B and C are expected to lead by as much as they weigh; when it has been seen
+ * that they do, that they do not is a surprise. */
+static void it_is_known_how_much_the_evidence_was_expected(void **state)
+{
+    struct bench b;
+    begin(&b, THREE);
+    double prior = mass(&b, "A/B") + mass(&b, "A/B/C");
+    look(&b, "A B", "A{10 B{20 C{%d} 40} 50}", 10, 0);
+    update(&b, NULL);
+    assert_rel_equal(b.belief.expected, prior * 40.1 / 40.2, 1e-9);
+    update(&b, NULL);
+    assert_true(b.belief.expected > .99);
+    update(&b, NULL);
+    look(&b, "A B", "A{10 B{20 C{30} 40} %d}", 10, 0);
+    update(&b, NULL);
+    assert_true(b.belief.expected < .001);
+    end(&b);
+}
+
+static void what_was_saved_is_restored_and_a_reset_goes_back_to_the_prior(void **state)
+{
+    struct bench b;
+    begin(&b, THREE);
+    double prior = mass(&b, "A/B");
+    look(&b, "A B", "A{10 B{20 C{%d} 40} 50}", 10, 0);
+    update(&b, NULL);
+    double once = mass(&b, "A/B");
+    assert_true(once > prior);
+    pythia__belief_save(&b.belief);
+    look(&b, "A B", "A{10 B{20 C{30} 40} %d}", 10, 0);
+    update(&b, NULL);
+    assert_true(mass(&b, "A/B") < once);
+    pythia__belief_restore(&b.belief);
+    assert_rel_equal(mass(&b, "A/B"), once, 0);
+    assert_whole(&b);
+    pythia__belief_reset(&b.belief);
+    assert_rel_equal(mass(&b, "A/B"), prior, 0);
+    end(&b);
+}
+
 /* B's variance is 100 times that of what comes behind it. */
 static void explained_edges_are_taken_out(void **state)
 {
@@ -291,6 +350,9 @@ int main(void)
         cmocka_unit_test(every_node_has_its_place_in_the_order_of_the_tree),
         cmocka_unit_test(evidence_that_names_one_edge_concentrates_there),
         cmocka_unit_test(a_node_counts_for_the_part_of_its_time_in_a_region),
+        cmocka_unit_test(an_edge_with_about_as_much_variance_leads_as_well),
+        cmocka_unit_test(it_is_known_how_much_the_evidence_was_expected),
+        cmocka_unit_test(what_was_saved_is_restored_and_a_reset_goes_back_to_the_prior),
         cmocka_unit_test(explained_edges_are_taken_out),
         cmocka_unit_test(without_an_edge_that_varies_nothing_is_learned),
         cmocka_unit_test(no_node_is_given_up_for_good),

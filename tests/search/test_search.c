@@ -1,267 +1,6 @@
-#include "pythia/search.h"
-#include "pythia/workflow.h"
-#include "requests.h"
+#include "hunt.h"
 
-#define PROFILED 5 /* requests of a workflow with everything open, for the search space */
-#define HISTORY  512
-#define NOWHERE  "the cause is neither in it nor around it"
-
-/* A search over requests of a workflow, or over requests as text, and all that it decided. */
-struct hunt {
-    struct requests r;
-    struct pythia_workflow *workflow; /* NULL: text */
-    void (*write)(char *to, size_t room, uint64_t number);
-    struct pythia_request_types *types;
-    struct pythia_space *space;
-    struct pythia_search_options how;
-    struct pythia_search *search;
-    struct pythia_cycle cycle;
-    uint64_t number, *hits;
-    bool *open, reversed; /* reversed: the requests of a cycle are added last to first */
-    uint32_t points;
-    struct {
-        uint64_t cycle;
-        uint32_t point;
-        bool open;
-        char reason[256];
-    } history[HISTORY];
-    size_t history_count, peak;
-};
-
-/* ---- requests ---- */
-
-static int take(void *context, const struct pythia_trace_id *trace, const struct pythia_span *span)
-{
-    struct requests *r = context;
-    struct pythia_span copy = *span;
-    char *bytes = pythia_arena_alloc(&r->attributes, span->attributes.size + 1);
-    (void)trace;
-    assert_non_null(bytes);
-    if (span->attributes.size)
-        memcpy(bytes, span->attributes.bytes, span->attributes.size);
-    copy.attributes.bytes = bytes;
-    return pythia_trace_builder_add(r->builder, &copy);
-}
-
-static const struct pythia_trace *work(struct hunt *h, uint64_t number, const bool *open)
-{
-    const struct pythia_trace *trace = NULL;
-    struct pythia_workflow_view view = {.open = open, .known_only = !open};
-    pythia_arena_clear(&h->r.attributes);
-    pythia_trace_builder_begin(h->r.builder, pythia_workflow_trace(h->workflow, number));
-    assert_int_equal(pythia_workflow_request(h->workflow, number, &view, take, &h->r), PYTHIA_OK);
-    assert_int_equal(pythia_trace_builder_finish(h->r.builder, &h->r.counts, &trace), PYTHIA_OK);
-    return trace;
-}
-
-static void profile(struct hunt *h, const struct pythia_trace *trace)
-{
-    assert_int_equal(pythia_space_add(h->space, pythia_request_type(h->types, trace), trace,
-                                      requests_path(&h->r, trace)),
-                     PYTHIA_OK);
-}
-
-static void begin(struct hunt *h)
-{
-    static const struct pythia_request_type_options usual;
-    *h = (struct hunt){.number = 0};
-    requests_begin(&h->r);
-    h->how = (struct pythia_search_options){
-        .budget = {.points_per_cycle = 3}, .price_ns = 1000, .seed = 1};
-    assert_int_equal(pythia_request_types_create(h->r.vocabulary, &usual, &h->types), PYTHIA_OK);
-    assert_int_equal(pythia_space_create(h->r.vocabulary, &h->space), PYTHIA_OK);
-}
-
-/* Search with h->how, in a space that is whole. */
-static void search(struct hunt *h)
-{
-    h->points = pythia_vocabulary_tracepoints(h->r.vocabulary);
-    h->hits = calloc(h->points + 64, sizeof(*h->hits));
-    h->open = calloc(h->points, sizeof(*h->open));
-    assert_int_equal(pythia_search_create(h->space, &h->how, &h->search), PYTHIA_OK);
-}
-
-static void begin_workflow(struct hunt *h, struct pythia_workflow_options *o)
-{
-    struct pythia_error why = {0};
-    begin(h);
-    o->distractors = 0;
-    if (pythia_workflow_create(h->r.vocabulary, o, &h->workflow, &why) != PYTHIA_OK)
-        fail_msg("%s", why.sentence);
-    for (uint64_t i = 0; i < PROFILED; i++)
-        profile(h, work(h, 1000000 + i, NULL));
-    h->how.seed = o->seed;
-}
-
-/* Requests as text, of which the space has seen each that `write` makes for 1000000 to 1000004; or
- * just what `known` says. */
-static void begin_text(struct hunt *h, void (*write)(char *, size_t, uint64_t), const char *known)
-{
-    begin(h);
-    h->write = write;
-    for (uint64_t i = 0; i < (known ? 1 : PROFILED); i++) {
-        char text[1024];
-        if (!known)
-            write(text, sizeof(text), 1000000 + i);
-        profile(h, requests_trace(&h->r, 0, known ? known : text));
-    }
-}
-
-static void end(struct hunt *h)
-{
-    pythia_search_destroy(h->search);
-    pythia_space_destroy(h->space);
-    pythia_request_types_destroy(h->types);
-    pythia_workflow_destroy(h->workflow);
-    requests_end(&h->r);
-    free(h->hits);
-    free(h->open);
-}
-
-/* ---- cycles ---- */
-
-static void note(struct hunt *h)
-{
-    for (size_t i = 0; i < h->cycle.switch_count; i++) {
-        const struct pythia_switch *s = &h->cycle.switches[i];
-        assert_int_equal(pythia_search_is_open(h->search, s->tracepoint), s->open);
-        assert_false(pythia_search_in_skeleton(h->search, s->tracepoint));
-        assert_in_range(h->history_count, 0, HISTORY - 1);
-        h->history[h->history_count].cycle = h->cycle.number;
-        h->history[h->history_count].point = s->tracepoint;
-        h->history[h->history_count].open = s->open;
-        snprintf(h->history[h->history_count++].reason, 256, "%s", s->reason);
-    }
-    h->peak = h->cycle.open_count > h->peak ? h->cycle.open_count : h->peak;
-}
-
-/* See so many requests under the open points. */
-static void see(struct hunt *h, uint64_t requests)
-{
-    for (uint32_t i = 0; i < h->points; i++)
-        h->open[i] = pythia_search_is_open(h->search, i);
-    if (!h->workflow) {
-        pythia_trace_builder_destroy(h->r.builder);
-        pythia_open_points_destroy(h->r.open);
-        assert_int_equal(pythia_search_open_points(h->search, &h->r.open), PYTHIA_OK);
-        assert_int_equal(pythia_trace_builder_create(h->r.vocabulary, h->r.open, &h->r.builder),
-                         PYTHIA_OK);
-    }
-    memset(h->hits, 0, (h->points + 64) * sizeof(*h->hits));
-    requests_group(&h->r, &(struct pythia_groups_options){.fold = true});
-    for (uint64_t i = 0; i < requests; i++) {
-        char text[1024];
-        uint64_t number = h->number + (h->reversed ? requests - 1 - i : i);
-        if (!h->workflow)
-            h->write(text, sizeof(text), number);
-        const struct pythia_trace *trace =
-            h->workflow ? work(h, number, h->open) : requests_trace(&h->r, number, text);
-        for (size_t k = 0; k < trace->count; k++)
-            h->hits[trace->spans[k].tracepoint]++;
-        assert_int_equal(pythia_groups_add(h->r.groups, trace), PYTHIA_OK);
-    }
-    h->number += requests;
-    assert_int_equal(pythia_groups_finish(h->r.groups), PYTHIA_OK);
-}
-
-static void decide(struct hunt *h)
-{
-    assert_int_equal(pythia_search_cycle(h->search, h->r.groups, h->hits, h->points, &h->cycle),
-                     PYTHIA_OK);
-    note(h);
-}
-
-static void cycle(struct hunt *h, uint64_t requests)
-{
-    see(h, requests);
-    decide(h);
-}
-
-/* Until it is finished: how many cycles, at most `most`. */
-static uint64_t run(struct hunt *h, uint64_t requests, uint64_t most)
-{
-    do
-        cycle(h, requests);
-    while (!h->cycle.finished && h->cycle.number < most);
-    return h->cycle.number;
-}
-
-static const struct pythia_problem *only_problem(const struct hunt *h)
-{
-    assert_int_equal(h->cycle.problem_count, 1);
-    return &h->cycle.problems[0];
-}
-
-static uint32_t point(const struct hunt *h, const char *id)
-{
-    return requests_point(&h->r, id);
-}
-
-/* How often a point was opened, or closed; "" is any. */
-static size_t times(const struct hunt *h, const char *id, bool open)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < h->history_count; i++)
-        count += h->history[i].open == open && (!*id || h->history[i].point == point(h, id));
-    return count;
-}
-
-static void assert_reason(const struct hunt *h, const char *id, bool open, const char *reason)
-{
-    for (size_t i = h->history_count; i-- > 0;)
-        if (h->history[i].point == point(h, id) && h->history[i].open == open) {
-            assert_string_equal(h->history[i].reason, reason);
-            return;
-        }
-    fail_msg("%s was never %s", id, open ? "opened" : "closed");
-}
-
-static void assert_cause(const struct hunt *h, size_t number, const char *place)
-{
-    struct pythia_buf text = {0};
-    const struct pythia_problem *p = only_problem(h);
-    assert_true(number < p->cause_count);
-    pythia_place_add(&text, h->r.vocabulary, &p->causes[number].place);
-    assert_string_equal(text.bytes, place);
-    pythia_buf_free(&text);
-}
-
-/* No point is opened a second time. */
-static void assert_opened_once(const struct hunt *h)
-{
-    for (size_t i = 0; i < h->history_count; i++)
-        for (size_t k = 0; k < i; k++)
-            if (h->history[i].open && h->history[k].open &&
-                h->history[i].point == h->history[k].point)
-                fail_msg("opened in cycle %d and again in cycle %d", (int)h->history[k].cycle,
-                         (int)h->history[i].cycle);
-}
-
-/* Which planted cause is it that the search names as its cause `number`? SIZE_MAX: none. */
-static size_t planted(const struct hunt *h, size_t number, size_t causes)
-{
-    const struct pythia_place *place = &only_problem(h)->causes[number].place;
-    for (size_t i = 0; i < causes; i++) {
-        struct pythia_planted p;
-        pythia_workflow_planted(h->workflow, i, 0, &p);
-        if (place->context == pythia_workflow_tracepoint(h->workflow, p.node))
-            return i;
-    }
-    return SIZE_MAX;
-}
-
-static struct pythia_workflow_options bushy(uint64_t seed)
-{
-    struct pythia_workflow_options o;
-    pythia_workflow_options_default(&o);
-    o.seed = seed;
-    return o;
-}
-
-static void add_sleep(struct pythia_workflow_options *o)
-{
-    o->causes[o->cause_count++] = (struct pythia_workflow_cause){PYTHIA_PLANTED_SLEEP, .3, .3, 0};
-}
+#define NOWHERE "the cause is neither in it nor around it"
 
 /* ---- causes ---- */
 
@@ -308,6 +47,54 @@ static void two_causes_are_peeled_one_after_the_other(void **state)
         assert_in_range(found[1], 1, 16);
         assert_in_range(found[2], found[1], 16);
         assert_int_equal(planted(&h, 0, 2) + planted(&h, 1, 2), 1); /* one is 0, the other 1 */
+        end(&h);
+    }
+}
+
+static bool all_are_named(const struct hunt *h, size_t causes)
+{
+    const struct pythia_problem *p = only_problem(h);
+    size_t named = 0;
+    for (size_t i = 0; i < p->cause_count; i++)
+        for (size_t c = 0; c < causes; c++)
+            named |= (size_t)(planted(h, i, causes) == c) << c;
+    return p->cause_count == causes && named == ((size_t)1 << causes) - 1;
+}
+
+/* Two of like size and one of less than half, none of which has half of the variance. */
+static void three_causes_are_named_in_twice_the_cycles_of_one(void **state)
+{
+    size_t named = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct pythia_workflow_options o = bushy(seed);
+        struct hunt h;
+        add_sleep(&o);
+        add_sleep(&o);
+        o.causes[1].parameter = .5;
+        o.causes[o.cause_count++] =
+            (struct pythia_workflow_cause){PYTHIA_PLANTED_UNIFORM, 1, .3, 0};
+        begin_workflow(&h, &o);
+        search(&h);
+        (void)run(&h, 50, 12);
+        named += all_are_named(&h, 3);
+        end(&h);
+    }
+    assert_in_range(named, 17, 20);
+}
+
+/* Where trace points are passed in several contexts, and most of the time in one of few. */
+static void workflows_like_those_of_openstack_are_searched_to_the_end(void **state)
+{
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        struct pythia_workflow_options o = bushy(seed);
+        struct hunt h;
+        o.shape = PYTHIA_WORKFLOW_OPENSTACK;
+        add_sleep(&o);
+        begin_workflow(&h, &o);
+        search(&h);
+        (void)run(&h, 50, 10);
+        assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
+        assert_true(all_are_named(&h, 1));
         end(&h);
     }
 }
@@ -730,17 +517,6 @@ static void patience_ends_a_search(void **state)
     end(&h);
 }
 
-static void assert_same_decisions(const struct hunt *a, const struct hunt *b)
-{
-    assert_int_equal(a->history_count, b->history_count);
-    for (size_t i = 0; i < a->history_count; i++) {
-        assert_int_equal(a->history[i].cycle, b->history[i].cycle);
-        assert_int_equal(a->history[i].point, b->history[i].point);
-        assert_int_equal(a->history[i].open, b->history[i].open);
-        assert_string_equal(a->history[i].reason, b->history[i].reason);
-    }
-}
-
 static void the_order_of_requests_does_not_matter(void **state)
 {
     struct pythia_workflow_options o = bushy(4), p = bushy(4);
@@ -810,7 +586,7 @@ static void what_is_new_to_the_vocabulary_is_neither_open_nor_opened(void **stat
  * same decisions are taken as if nothing had been. */
 static void a_failed_allocation_leaves_the_decisions_as_they_were(void **state)
 {
-    struct hunt h;
+    struct hunt h, smooth;
     begin_text(&h, write_leaves, NULL);
     h.how.budget.points_per_cycle = 2;
     search(&h);
@@ -837,7 +613,13 @@ static void a_failed_allocation_leaves_the_decisions_as_they_were(void **state)
     assert_int_equal(only_problem(&h)->cycles, h.cycle.number); /* those that failed do not count */
     assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
     assert_cause(&h, 0, "inside D5");
+    begin_text(&smooth, write_leaves, NULL);
+    smooth.how.budget.points_per_cycle = 2;
+    search(&smooth);
+    (void)run(&smooth, 50, 30);
+    assert_same_decisions(&h, &smooth);
     free(before);
+    end(&smooth);
     end(&h);
 }
 
@@ -868,6 +650,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_planted_sleep_is_found_in_8_cycles_with_a_25th_of_the_points),
         cmocka_unit_test(two_causes_are_peeled_one_after_the_other),
+        cmocka_unit_test(three_causes_are_named_in_twice_the_cycles_of_one),
+        cmocka_unit_test(workflows_like_those_of_openstack_are_searched_to_the_end),
         cmocka_unit_test(where_requests_only_differ_in_load_nothing_is_named),
         cmocka_unit_test(spikes_alone_are_not_named),
         cmocka_unit_test(a_type_that_the_space_does_not_know_is_not_searched),
