@@ -371,12 +371,33 @@ static void choose(struct pythia__belief *b, const struct pythia_ranking *r, con
 
 /* ---- what lies behind ---- */
 
+/* How much of each node's own time lies behind an edge, 0 to 1, into `part`. A node that was never on
+ * a critical path lies where its spans begin. Where the space has never seen one event of the edge
+ * follow the other, all that is in the context may lie behind it. */
+static void find_parts(const struct pythia__belief *b, struct pythia__region_map *map,
+                       const struct pythia_edge *edge, double *part)
+{
+    pythia__region_find(map, edge);
+    bool known = pythia__region_time(map, PYTHIA_CCT_ROOT) > 0;
+    for (uint32_t node = 0; node < b->nodes; node++)
+        part[node] = (double)map->inside[node];
+    for (uint32_t node = b->nodes; node-- > 1;)
+        part[pythia_cct_parent(b->type->cct, node)] -= (double)map->inside[node];
+    for (uint32_t node = 1; node < b->nodes; node++) {
+        if (!known)
+            part[node] = map->masked[node] == edge->context;
+        else if (part[node] > 0 && b->own_ns[node] > 0)
+            part[node] = fmin(part[node] / b->own_ns[node], 1);
+        else
+            part[node] = pythia__region_has(map, node) && !(b->own_ns[node] > 0);
+    }
+}
+
 /* How likely the evidence is if the cause is in a node: the probabilities of the regions, each by
  * the part of the node's time in it. */
 static void weigh(struct pythia__belief *b, struct pythia__region_map *map, double *likely,
                   double *best)
 {
-    const struct pythia_cct *cct = b->type->cct;
     const double rest = SMOOTHING / (BOOTSTRAPS + 2 * SMOOTHING); /* of an edge that never leads */
     for (uint32_t node = 0; node < b->nodes; node++) {
         likely[node] = best[node] = 0;
@@ -386,20 +407,12 @@ static void weigh(struct pythia__belief *b, struct pythia__region_map *map, doub
         if (b->regions[k].probability < PROBABLE) {
             continue;
         }
-        pythia__region_find(map, pythia_cct_edge_at(map->seen, b->regions[k].edge));
-        double *own = likely + b->nodes; /* scratch: time in the region, in the node itself */
-        for (uint32_t node = 0; node < b->nodes; node++)
-            own[node] = (double)map->inside[node];
-        for (uint32_t node = b->nodes; node-- > 1;)
-            own[pythia_cct_parent(cct, node)] -= (double)map->inside[node];
+        double *part = likely + b->nodes; /* scratch */
+        find_parts(b, map, pythia_cct_edge_at(map->seen, b->regions[k].edge), part);
         for (uint32_t node = 1; node < b->nodes; node++) {
-            double part = own[node] > 0 && b->own_ns[node] > 0
-                              ? fmin(own[node] / b->own_ns[node], 1)
-                          : pythia__region_has(map, node) && !(b->own_ns[node] > 0) ? 1
-                                                                                    : 0;
-            double weight = part * b->regions[k].probability;
+            double weight = part[node] * b->regions[k].probability;
             likely[node] += weight;
-            if (part > 0 && weight > best[node]) {
+            if (weight > best[node]) {
                 best[node] = weight;
                 b->block[node] = k;
             }

@@ -241,6 +241,21 @@ static void what_was_saved_is_restored_and_a_reset_goes_back_to_the_prior(void *
     end(&b);
 }
 
+/* The space has seen C after B, and the time between the two passes where B comes last: it may be A's
+ * own, or D's, which is closed. */
+static void behind_what_was_never_seen_to_follow_is_all_that_the_context_has(void **state)
+{
+    struct bench b;
+    begin(&b, "A{10 B{20} C{30} D{5} 40}");
+    double a = mass(&b, "A"), d = mass(&b, "A/D");
+    look(&b, "A B C", "A{10 C{30} %d B{20} 40}", 10, 0);
+    update(&b, NULL);
+    assert_string_equal(edge_of(&b, 0), "A: /C -> B");
+    assert_rel_equal(mass(&b, "A") / mass(&b, "A/D"), a / d, 1e-9);
+    assert_true(mass(&b, "A") + mass(&b, "A/D") > .99);
+    end(&b);
+}
+
 /* B's variance is 100 times that of what comes behind it. */
 static void explained_edges_are_taken_out(void **state)
 {
@@ -353,6 +368,7 @@ int main(void)
         cmocka_unit_test(an_edge_with_about_as_much_variance_leads_as_well),
         cmocka_unit_test(it_is_known_how_much_the_evidence_was_expected),
         cmocka_unit_test(what_was_saved_is_restored_and_a_reset_goes_back_to_the_prior),
+        cmocka_unit_test(behind_what_was_never_seen_to_follow_is_all_that_the_context_has),
         cmocka_unit_test(explained_edges_are_taken_out),
         cmocka_unit_test(without_an_edge_that_varies_nothing_is_learned),
         cmocka_unit_test(no_node_is_given_up_for_good),
