@@ -1,0 +1,52 @@
+#ifndef PYTHIA_STATE_H
+#define PYTHIA_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pythia/error.h"
+#include "pythia/history.h"
+#include "pythia/live.h"
+#include "pythia/text.h"
+
+/* What survives a restart, in one SQLite file (WAL): decisions with their evidence and effect, the
+ * inventory with its prices, the desired set, the search's history and summaries of groups. What is
+ * acknowledged is on disk. A file cut short at any byte opens, and loses at most the decision that
+ * was being written. When the disk is full, or the file cannot be written, the state is degraded:
+ * said once, shown by _is_degraded, and recovered from by itself. One thread at a time. */
+struct pythia_state;
+#define PYTHIA_STATE_SCHEMA 1
+
+/* Open or make the file; NULL: in memory. An older schema is brought up to date, a newer one is
+ * refused. PYTHIA_OK with *out owned, or negative with the reason in `e`. */
+int pythia_state_open(const char *path, struct pythia_state **out, struct pythia_error *e);
+void pythia_state_close(struct pythia_state *s); /* s may be NULL */
+bool pythia_state_is_degraded(const struct pythia_state *s);
+
+/* A cycle and its decisions, in one transaction. */
+int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
+                           const struct pythia_vocabulary *v,
+                           const struct pythia_live_cycle *cycle);
+
+/* The desired set: what shall be open. */
+int pythia_state_put_desired(struct pythia_state *s, const struct pythia_text *ids, size_t count,
+                             uint64_t version);
+int pythia_state_each_desired(struct pythia_state *s,
+                              int (*each)(void *context, struct pythia_text id), void *context,
+                              uint64_t *version);
+
+/* Pins, by hand: 1 always, -1 never, 0 not any more. */
+int pythia_state_put_pin(struct pythia_state *s, struct pythia_text id, int pin);
+int pythia_state_each_pin(struct pythia_state *s,
+                          int (*each)(void *context, struct pythia_text id, int pin),
+                          void *context);
+
+/* The search's history, as text of history_file.h. */
+int pythia_state_put_history(struct pythia_state *s, const struct pythia_history *h);
+int pythia_state_get_history(struct pythia_state *s, struct pythia_history *h);
+
+/* The last `count` decisions, newest first, as JSON (an array), for the control API. *out owned. */
+int pythia_state_decisions(struct pythia_state *s, size_t count, char **out);
+
+#endif
