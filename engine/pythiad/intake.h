@@ -11,43 +11,54 @@
 
 #include "pythia/adapter.h"
 #include "pythia/live.h"
+#include "pythia/unpack.h"
 
 struct pythia__intake;
 
 struct pythia__intake_options {
-    unsigned decoders_max; /* bodies that are decoded at once; 0: as many as libuv has threads */
-    size_t waiting_max;    /* bytes of bodies that wait or are being decoded; 0: 64 MiB */
-    const char *record;    /* a file that gets every body that was accepted; NULL: none */
+    size_t waiting_max;  /* bytes of bodies that wait or are being decoded; 0: 64 MiB */
+    size_t inflated_max; /* bytes of one body when it is unpacked; 0: 16 MiB */
+    const char *record;  /* a file that gets every body that was accepted; NULL: none */
 };
 
 /* What came of a body, for the answer to its sender. */
 struct pythia__intake_result {
-    int status;             /* PYTHIA_OK; PYTHIA_EFORMAT: nothing of it could be read */
+    int status;             /* PYTHIA_OK; PYTHIA_EFORMAT: it, or the rest of it, could not be read;
+                               PYTHIA_ELIMIT: it is too large when it is unpacked; PYTHIA_ENOMEM */
     uint64_t spans, broken; /* taken; records that could not be read */
-    char reason[256];       /* of the first that was broken, or "" */
+    char reason[256];       /* why not, of the first that was broken; or "" */
 };
 
 /* Called once for each body that was submitted, on the loop's thread. */
 typedef void (*pythia__intake_done)(void *context, const struct pythia__intake_result *result);
 
-/* `loop`, `vocabulary` and `live` are borrowed. */
+/* What a recording begins with; each body follows behind a line "FORMAT PACKING SIZE", and ends
+ * with a line break of its own. */
+#define PYTHIA__RECORDING_HEAD "pythia recording 1\n"
+
+/* `loop`, `vocabulary`, `live` and the texts of `options` are borrowed. PYTHIA_OK with *out owned,
+ * or negative with the reason in `e`. */
 int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
                           struct pythia_live *live, const struct pythia__intake_options *options,
-                          struct pythia__intake **out);
+                          struct pythia__intake **out, struct pythia_error *e);
 void pythia__intake_destroy(struct pythia__intake *i); /* after its last body is done */
 
-/* Decode `size` bytes (uncompressed; taken: freed by pythia_free when done). PYTHIA_OK: `done` will
- * be called. PYTHIA_ELIMIT: too much waits, or the engine is full: tell the sender to come again in
- * a while; `bytes` is still the caller's and `done` is not called. PYTHIA_ENOMEM likewise. */
+/* Unpack and decode `size` bytes (taken: freed by pythia_free when done). PYTHIA_OK: `done` will be
+ * called, later. PYTHIA_ELIMIT: too much waits, or the engine is full: tell the sender to come
+ * again in a while; `bytes` is still the caller's and `done` is not called. PYTHIA_ENOMEM likewise.
+ */
 int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_ops *format,
-                          char *bytes, size_t size, pythia__intake_done done, void *context);
+                          enum pythia_packing packing, char *bytes, size_t size,
+                          pythia__intake_done done, void *context);
 
 /* How many bodies are not done yet. */
 size_t pythia__intake_waiting(const struct pythia__intake *i);
 
 struct pythia__intake_numbers {
     uint64_t bodies, bytes, spans, broken, refused_bodies, refused_bytes;
+    uint64_t record_failed; /* 1: the recording ended because it could not be written */
 };
 struct pythia__intake_numbers pythia__intake_numbers(const struct pythia__intake *i);
+const struct pythia_counts *pythia__intake_counts(const struct pythia__intake *i); /* of decoders */
 
 #endif

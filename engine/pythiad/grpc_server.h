@@ -1,0 +1,67 @@
+/* gRPC over HTTP/2 on the loop's thread: unary calls, taken whole, answered at once or later. */
+#ifndef PYTHIA_PYTHIAD_GRPC_SERVER_H
+#define PYTHIA_PYTHIAD_GRPC_SERVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "pythia/error.h"
+#include "pythia/unpack.h"
+
+struct pythia__grpc_server;
+struct pythia__grpc_call;
+
+/* Status codes of gRPC that are used here. */
+enum pythia__grpc_status {
+    PYTHIA__GRPC_OK = 0,
+    PYTHIA__GRPC_INVALID_ARGUMENT = 3,
+    PYTHIA__GRPC_RESOURCE_EXHAUSTED = 8,
+    PYTHIA__GRPC_UNIMPLEMENTED = 12,
+    PYTHIA__GRPC_INTERNAL = 13,
+    PYTHIA__GRPC_UNAVAILABLE = 14,
+    PYTHIA__GRPC_UNAUTHENTICATED = 16,
+};
+
+struct pythia__grpc_method {
+    const char *path; /* "/opentelemetry.proto.collector.trace.v1.TraceService/Export" */
+    /* A message (taken: pythia_free), perhaps packed. Answer the call, now or later. */
+    void (*handle)(void *context, struct pythia__grpc_call *call, char *message, size_t size,
+                   enum pythia_packing packing);
+    void *context;
+};
+
+struct pythia__grpc_options {
+    const char *address;                       /* as of listen.h */
+    const struct pythia__grpc_method *methods; /* borrowed */
+    size_t method_count;
+    const char *token;                                 /* NULL: none is asked for; borrowed */
+    const char *tls_key, *tls_certificate, *tls_trust; /* PEM texts; NULL: no TLS */
+    size_t message_max;                                /* bytes on the wire; 0: 4 MiB */
+    unsigned connections_max;                          /* 0: 256 */
+    unsigned streams_max;                              /* of a connection at once; 0: 100 */
+    unsigned header_s, body_s, idle_s;                 /* 0: 10, 30, 300 */
+};
+
+struct pythia__grpc_numbers {
+    uint64_t connections, refused_connections, calls, too_large, not_allowed, timed_out, broken;
+    uint64_t by_status[17];
+};
+
+int pythia__grpc_create(uv_loop_t *loop, const struct pythia__grpc_options *options,
+                        struct pythia__grpc_server **out, struct pythia_error *e);
+/* Take no more connections and streams (GOAWAY); calls that are open are answered. */
+void pythia__grpc_quiesce(struct pythia__grpc_server *s);
+/* Close all connections. Calls that are open may still be answered, into the void. Handles are
+ * closed by the loop's next rounds. */
+void pythia__grpc_destroy(struct pythia__grpc_server *s);
+unsigned pythia__grpc_port(const struct pythia__grpc_server *s);
+struct pythia__grpc_numbers pythia__grpc_numbers(const struct pythia__grpc_server *s);
+
+/* Answer, once: with a message (copied) if the status is OK, else with a text for people. With
+ * `retry_ms` > 0 the caller is told (RetryInfo) that it may try again after so long. */
+void pythia__grpc_answer(struct pythia__grpc_call *call, enum pythia__grpc_status status,
+                         const char *text, const char *message, size_t size, unsigned retry_ms);
+
+#endif

@@ -1,0 +1,542 @@
+/* libmicrohttpd with its epoll descriptor in the loop. It has to be run again for as long as it
+ * says that something is due at once, and once more after a connection was resumed. */
+#include "http_server.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "listen.h"
+#include "pythia/buf.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define CONNECTIONS 256
+#define HEADER_S    10
+#define BODY_S      30
+#define IDLE_S      60
+#define CHECK_MS    1000
+#define ROUNDS_MAX  1000 /* of running at once, before others of the loop have their turn */
+#define HEAD_BYTES  ((size_t)32 * 1024)
+
+/* What a connection is at. */
+enum phase {
+    PHASE_FIRST_HEADER, /* connected, no request yet */
+    PHASE_BODY,
+    PHASE_ANSWER,
+    PHASE_IDLE, /* between two requests */
+};
+
+struct connection {
+    struct connection *next, *previous;
+    struct MHD_Connection *mhd;
+    enum phase phase;
+    uint64_t since_ms;
+};
+
+struct pythia__http_exchange {
+    struct pythia__http_server *server;
+    struct MHD_Connection *mhd;
+    struct connection *connection;
+    const struct pythia__http_route *route;
+    struct pythia_buf body;
+    struct MHD_Response *response;
+    unsigned status;
+    bool suspended, handled, too_large;
+    struct {
+        char name[64], value[192];
+    } headers[8];
+    size_t header_count;
+    char *path;
+};
+
+struct pythia__http_server {
+    uv_loop_t *loop;
+    struct pythia__http_options o;
+    struct MHD_Daemon *daemon;
+    uv_poll_t poll;
+    uv_timer_t due, check;
+    uv_idle_t again;
+    struct connection *connections;
+    int socket, handles_open;
+    unsigned port;
+    bool running;
+    struct pythia__http_numbers numbers;
+};
+
+/* ---- in the loop ---- */
+
+static void on_due(uv_timer_t *timer);
+
+static void on_again(uv_idle_t *idle)
+{
+    uv_idle_stop(idle);
+    on_due(&((struct pythia__http_server *)idle->data)->due);
+}
+
+static void run(struct pythia__http_server *s)
+{
+    MHD_UNSIGNED_LONG_LONG wait_ms = 0;
+    if (s->running)
+        return;
+    s->running = true;
+    for (int i = 0; i < ROUNDS_MAX; i++) {
+        MHD_run(s->daemon);
+        if (MHD_get_timeout(s->daemon, &wait_ms) != MHD_YES) {
+            wait_ms = UINT64_MAX;
+            break;
+        }
+        if (wait_ms > 0)
+            break;
+    }
+    s->running = false;
+    if (wait_ms == 0)
+        uv_idle_start(&s->again, on_again);
+    else if (wait_ms != UINT64_MAX)
+        uv_timer_start(&s->due, on_due, wait_ms, 0);
+    else
+        uv_timer_stop(&s->due);
+}
+
+static void on_due(uv_timer_t *timer)
+{
+    run(timer->data);
+}
+
+static void on_ready(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    run(poll->data);
+}
+
+/* Close what takes too long: MHD only knows how long nothing came at all. */
+static void on_check(uv_timer_t *timer)
+{
+    struct pythia__http_server *s = timer->data;
+    uint64_t now = uv_now(s->loop);
+    for (struct connection *c = s->connections; c; c = c->next) {
+        unsigned limit_s = c->phase == PHASE_FIRST_HEADER ? s->o.header_s
+                           : c->phase == PHASE_BODY       ? s->o.body_s
+                           : c->phase == PHASE_IDLE       ? s->o.idle_s
+                                                          : 0;
+        if (limit_s == 0 || now - c->since_ms < limit_s * UINT64_C(1000))
+            continue;
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+        if (info)
+            shutdown(info->connect_fd, SHUT_RDWR);
+        s->numbers.timed_out += c->phase != PHASE_IDLE;
+        c->since_ms = now;
+    }
+}
+
+/* ---- connections ---- */
+
+static void on_connection(void *context, struct MHD_Connection *mhd, void **socket_context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct pythia__http_server *s = context;
+    struct connection *c = *socket_context;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        c = pythia_calloc(1, sizeof(*c));
+        *socket_context = c;
+        if (!c)
+            return; /* it has no deadline */
+        *c = (struct connection){.next = s->connections, .mhd = mhd, .since_ms = uv_now(s->loop)};
+        if (s->connections)
+            s->connections->previous = c;
+        s->connections = c;
+        s->numbers.connections++;
+    } else if (c) {
+        if (c->next)
+            c->next->previous = c->previous;
+        if (c->previous)
+            c->previous->next = c->next;
+        else
+            s->connections = c->next;
+        pythia_free(c);
+        *socket_context = NULL;
+    }
+}
+
+static void enter(const struct pythia__http_exchange *x, enum phase phase)
+{
+    if (!x->connection)
+        return;
+    x->connection->phase = phase;
+    x->connection->since_ms = uv_now(x->server->loop);
+}
+
+/* ---- what may be asked ---- */
+
+static bool path_matches(const char *pattern, const char *path)
+{
+    size_t size = strlen(pattern);
+    return pattern[size - 1] == '/' && size > 1 ? strncmp(pattern, path, size) == 0
+                                                : strcmp(pattern, path) == 0;
+}
+
+/* In a time that does not tell how much of it is right. */
+static bool is_same_secret(const char *given, const char *secret)
+{
+    size_t given_size = strlen(given), size = strlen(secret);
+    unsigned char differ = given_size != size;
+    for (size_t i = 0; i < size; i++)
+        differ |= (unsigned char)secret[i] ^ (unsigned char)given[given_size ? i % given_size : 0];
+    return !differ;
+}
+
+static bool has_token(const struct pythia__http_exchange *x, const char *token)
+{
+    const char *given = pythia__http_header(x, "Authorization");
+    return given && strncasecmp(given, "Bearer ", 7) == 0 && is_same_secret(given + 7, token);
+}
+
+/* A page of another site cannot ask, although its visitor's browser can reach the listener: by
+ * Origin, which browsers add, and by Host, which tells a name that was rebound to this address. */
+static bool is_from_elsewhere(const struct pythia__http_exchange *x)
+{
+    const char *origin = pythia__http_header(x, "Origin"), *host = pythia__http_header(x, "Host");
+    if (x->server->port == 0)
+        return false;
+    if (origin) {
+        const char *there = strstr(origin, "://");
+        if (!there || !host || strcasecmp(there + 3, host) != 0)
+            return true;
+    }
+    if (!host || !pythia__address_is_local(x->server->o.address))
+        return false;
+    size_t size = strcspn(host, "[") == 0 ? strcspn(host, "]") + 1 : strcspn(host, ":");
+    static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strlen(names[i]) == size && strncasecmp(host, names[i], size) == 0)
+            return false;
+    return true;
+}
+
+/* 0, or the status of a refusal. */
+static unsigned check(struct pythia__http_exchange *x, const char *method, const char *path,
+                      const char **why)
+{
+    const struct pythia__http_options *o = &x->server->o;
+    bool known = false;
+    for (size_t i = 0; i < o->route_count && !x->route; i++)
+        if (path_matches(o->routes[i].path, path)) {
+            known = true;
+            if (strcmp(o->routes[i].method, method) == 0 ||
+                (strcmp(method, "HEAD") == 0 && strcmp(o->routes[i].method, "GET") == 0))
+                x->route = &o->routes[i];
+        }
+    *why = known ? "that path does not take this method\n" : "there is nothing at this path\n";
+    if (!x->route)
+        return known ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND;
+    if (x->route->role == PYTHIA__HTTP_CONTROL && is_from_elsewhere(x)) {
+        *why = "a page of another site may not ask this\n";
+        return MHD_HTTP_FORBIDDEN;
+    }
+    if (o->tokens[x->route->role] && !has_token(x, o->tokens[x->route->role])) {
+        *why = "a token is needed: Authorization: Bearer TOKEN\n";
+        pythia__http_set(x, "WWW-Authenticate", "Bearer");
+        return MHD_HTTP_UNAUTHORIZED;
+    }
+    const char *length = pythia__http_header(x, "Content-Length");
+    if (length && strtoull(length, NULL, 10) > x->route->body_max) {
+        x->server->numbers.too_large++;
+        *why = "the body is larger than is taken here\n";
+        return MHD_HTTP_CONTENT_TOO_LARGE;
+    }
+    return 0;
+}
+
+/* ---- exchanges ---- */
+
+static enum MHD_Result give(struct pythia__http_exchange *x)
+{
+    enter(x, PHASE_ANSWER);
+    enum MHD_Result result = MHD_queue_response(x->mhd, x->status, x->response);
+    MHD_destroy_response(x->response);
+    x->response = NULL;
+    return result;
+}
+
+static struct pythia__http_exchange *begin(struct pythia__http_server *s,
+                                           struct MHD_Connection *mhd, const char *path)
+{
+    struct pythia__http_exchange *x = pythia_calloc(1, sizeof(*x));
+    char *copy = pythia_strndup(path, strlen(path));
+    if (!x || !copy) {
+        pythia_free(x);
+        pythia_free(copy);
+        return NULL;
+    }
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    *x = (struct pythia__http_exchange){
+        .server = s, .mhd = mhd, .connection = info ? info->socket_context : NULL, .path = copy};
+    s->numbers.requests++;
+    enter(x, PHASE_BODY);
+    return x;
+}
+
+static void take(struct pythia__http_exchange *x, const char *bytes, size_t size)
+{
+    if (x->too_large)
+        return;
+    if (x->body.size + size > x->route->body_max) {
+        x->too_large = true; /* the rest is read and forgotten: only then can it be said */
+        x->server->numbers.too_large++;
+        pythia_buf_free(&x->body);
+        return;
+    }
+    pythia_buf_add(&x->body, bytes, size);
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *mhd, const char *path,
+                                  const char *method, const char *version, const char *bytes,
+                                  size_t *size, void **state)
+{
+    struct pythia__http_exchange *x = *state;
+    const char *why;
+    (void)version;
+    if (!x) {
+        *state = x = begin(context, mhd, path);
+        if (!x)
+            return MHD_NO;
+        unsigned refused = check(x, method, path, &why);
+        if (refused) {
+            x->server->numbers.not_allowed += refused != MHD_HTTP_CONTENT_TOO_LARGE;
+            pythia__http_say(x, refused, why);
+            return give(x);
+        }
+        return MHD_YES;
+    }
+    if (x->response)
+        return give(x); /* resumed */
+    if (*size > 0) {
+        take(x, bytes, *size);
+        *size = 0;
+        return MHD_YES;
+    }
+    if (x->handled)
+        return MHD_YES;
+    x->handled = true;
+    enter(x, PHASE_ANSWER);
+    if (x->too_large)
+        pythia__http_say(x, MHD_HTTP_CONTENT_TOO_LARGE, "the body is larger than is taken here\n");
+    else if (pythia_buf_status(&x->body) != PYTHIA_OK)
+        pythia__http_say(x, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
+    else
+        x->route->handle(x->route->context, x);
+    if (x->response)
+        return give(x);
+    x->suspended = true;
+    MHD_suspend_connection(mhd);
+    return MHD_YES;
+}
+
+static void on_completed(void *context, struct MHD_Connection *mhd, void **state,
+                         enum MHD_RequestTerminationCode code)
+{
+    struct pythia__http_exchange *x = *state;
+    (void)context;
+    (void)mhd;
+    (void)code;
+    if (!x)
+        return;
+    enter(x, PHASE_IDLE);
+    if (x->response)
+        MHD_destroy_response(x->response);
+    pythia_buf_free(&x->body);
+    pythia_free(x->path);
+    pythia_free(x);
+    *state = NULL;
+}
+
+const char *pythia__http_path(const struct pythia__http_exchange *x)
+{
+    return x->path;
+}
+
+const char *pythia__http_header(const struct pythia__http_exchange *x, const char *name)
+{
+    return MHD_lookup_connection_value(x->mhd, MHD_HEADER_KIND, name);
+}
+
+const char *pythia__http_query(const struct pythia__http_exchange *x, const char *name)
+{
+    return MHD_lookup_connection_value(x->mhd, MHD_GET_ARGUMENT_KIND, name);
+}
+
+const char *pythia__http_body(const struct pythia__http_exchange *x, size_t *size)
+{
+    *size = x->body.size;
+    return x->body.bytes;
+}
+
+char *pythia__http_take_body(struct pythia__http_exchange *x, size_t *size)
+{
+    char *bytes = x->body.bytes;
+    *size = x->body.size;
+    x->body = (struct pythia_buf){0};
+    return bytes;
+}
+
+void pythia__http_set(struct pythia__http_exchange *x, const char *name, const char *value)
+{
+    if (x->header_count == sizeof(x->headers) / sizeof(x->headers[0]))
+        return;
+    snprintf(x->headers[x->header_count].name, sizeof(x->headers[0].name), "%s", name);
+    snprintf(x->headers[x->header_count++].value, sizeof(x->headers[0].value), "%s", value);
+}
+
+static void give_back(void *bytes)
+{
+    pythia_free(bytes);
+}
+
+void pythia__http_answer(struct pythia__http_exchange *x, unsigned status, const char *type,
+                         char *bytes, size_t size)
+{
+    struct pythia__http_server *s = x->server;
+    x->response = bytes ? MHD_create_response_from_buffer_with_free_callback(size, bytes, give_back)
+                        : MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
+    x->status = status;
+    if (x->response && type)
+        MHD_add_response_header(x->response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    for (size_t i = 0; x->response && i < x->header_count; i++)
+        MHD_add_response_header(x->response, x->headers[i].name, x->headers[i].value);
+    s->numbers.by_class[status / 100 % 6]++;
+    if (!x->suspended)
+        return;
+    x->suspended = false;
+    MHD_resume_connection(x->mhd);
+    uv_idle_start(&s->again, on_again);
+}
+
+void pythia__http_say(struct pythia__http_exchange *x, unsigned status, const char *text)
+{
+    size_t size = strlen(text);
+    char *copy = pythia_strndup(text, size);
+    pythia__http_answer(x, status, "text/plain; charset=utf-8", copy, copy ? size : 0);
+}
+
+/* ---- the listener ---- */
+
+static void on_log(void *context, const char *format, va_list arguments)
+{
+    (void)context;
+    (void)format;
+    (void)arguments; /* what clients do wrong is counted */
+}
+
+static int start_daemon(struct pythia__http_server *s, struct pythia_error *e)
+{
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+                     (s->o.tls_key ? MHD_USE_TLS : 0);
+    struct MHD_OptionItem options[12] = {
+        {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_log, NULL},
+        {MHD_OPTION_LISTEN_SOCKET, s->socket, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, s->o.connections_max, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, s->o.idle_s, NULL},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)HEAD_BYTES, NULL},
+        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, s},
+        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, s},
+    };
+    size_t count = 7;
+    if (s->o.tls_key) {
+        options[count++] =
+            (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)s->o.tls_key};
+        options[count++] =
+            (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)s->o.tls_certificate};
+        options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0,
+                                                   "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"};
+        if (s->o.tls_trust)
+            options[count++] =
+                (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_TRUST, 0, (void *)s->o.tls_trust};
+    }
+    options[count] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+    s->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, s, MHD_OPTION_ARRAY, options,
+                                 MHD_OPTION_END);
+    if (!s->daemon)
+        return pythia_error_set(e, PYTHIA_EIO, "cannot serve HTTP at %s%s", s->o.address,
+                                s->o.tls_key ? ": are the TLS key and certificate good?" : "");
+    return PYTHIA_OK;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct pythia__http_server *s = handle->data;
+    if (--s->handles_open == 0)
+        pythia_free(s);
+}
+
+int pythia__http_create(uv_loop_t *loop, const struct pythia__http_options *options,
+                        struct pythia__http_server **out, struct pythia_error *e)
+{
+    struct pythia__http_server *s = pythia_calloc(1, sizeof(*s));
+    if (!s)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to listen");
+    *s = (struct pythia__http_server){.loop = loop, .o = *options, .socket = -1};
+    s->o.connections_max = options->connections_max ? options->connections_max : CONNECTIONS;
+    s->o.header_s = options->header_s ? options->header_s : HEADER_S;
+    s->o.body_s = options->body_s ? options->body_s : BODY_S;
+    s->o.idle_s = options->idle_s ? options->idle_s : IDLE_S;
+    int status = pythia__listen(options->address, &s->socket, e);
+    if (status == PYTHIA_OK) {
+        s->port = pythia__socket_port(s->socket);
+        status = start_daemon(s, e);
+    }
+    if (status != PYTHIA_OK) {
+        if (s->socket >= 0)
+            close(s->socket);
+        pythia_free(s);
+        return status;
+    }
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    uv_poll_init(loop, &s->poll, info->epoll_fd);
+    uv_timer_init(loop, &s->due);
+    uv_timer_init(loop, &s->check);
+    uv_idle_init(loop, &s->again);
+    s->poll.data = s->due.data = s->check.data = s->again.data = s;
+    s->handles_open = 4;
+    uv_poll_start(&s->poll, UV_READABLE, on_ready);
+    uv_timer_start(&s->check, on_check, CHECK_MS, CHECK_MS);
+    *out = s;
+    return PYTHIA_OK;
+}
+
+void pythia__http_quiesce(struct pythia__http_server *s)
+{
+    int socket = MHD_quiesce_daemon(s->daemon);
+    if (socket >= 0)
+        close(socket);
+}
+
+void pythia__http_destroy(struct pythia__http_server *s)
+{
+    if (!s)
+        return;
+    uv_poll_stop(&s->poll);
+    MHD_stop_daemon(s->daemon);
+    uv_close((uv_handle_t *)&s->poll, on_closed);
+    uv_close((uv_handle_t *)&s->due, on_closed);
+    uv_close((uv_handle_t *)&s->check, on_closed);
+    uv_close((uv_handle_t *)&s->again, on_closed);
+}
+
+unsigned pythia__http_port(const struct pythia__http_server *s)
+{
+    return s->port;
+}
+
+struct pythia__http_numbers pythia__http_numbers(const struct pythia__http_server *s)
+{
+    return s->numbers;
+}

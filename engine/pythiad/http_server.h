@@ -1,0 +1,82 @@
+/* HTTP/1.1 on the loop's thread: one listener, a table of routes. Requests are taken whole, within
+ * limits, and answered at once or later. */
+#ifndef PYTHIA_PYTHIAD_HTTP_SERVER_H
+#define PYTHIA_PYTHIAD_HTTP_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "pythia/error.h"
+
+struct pythia__http_server;
+struct pythia__http_exchange;
+
+/* Who may use a route. */
+enum pythia__http_role {
+    PYTHIA__HTTP_PUBLIC,  /* whoever reaches the listener */
+    PYTHIA__HTTP_INGEST,  /* needs the token for it, if there is one */
+    PYTHIA__HTTP_CONTROL, /* needs its token, if there is one; no other site's page may ask */
+    PYTHIA__HTTP_ROLES,
+};
+
+struct pythia__http_route {
+    const char *method,
+        *path; /* "POST", "/v1/traces"; a path that ends with / is of all below it */
+    enum pythia__http_role role;
+    size_t body_max; /* bytes on the wire; more is answered with 413 */
+    /* Answer the exchange, now or later. */
+    void (*handle)(void *context, struct pythia__http_exchange *x);
+    void *context;
+};
+
+struct pythia__http_options {
+    const char *address; /* "127.0.0.1:4318", "[::1]:4318", "*:4318", or "unix:/path" (mode 0600) */
+    const struct pythia__http_route *routes; /* borrowed */
+    size_t route_count;
+    const char *tokens[PYTHIA__HTTP_ROLES];            /* NULL: none is asked for; borrowed */
+    const char *tls_key, *tls_certificate, *tls_trust; /* PEM texts; NULL: no TLS, no client's
+                                                          certificate asked for */
+    unsigned connections_max;                          /* 0: 256 */
+    unsigned header_s, body_s, idle_s; /* 0: 10, 30 and 60: a connection that takes longer is closed
+                                        */
+};
+
+struct pythia__http_numbers {
+    uint64_t connections, requests, too_large, not_allowed, timed_out;
+    uint64_t by_class[6]; /* answers of 1xx to 5xx */
+};
+
+/* Listen. PYTHIA_OK with *out owned, or negative with the reason in `e`. */
+int pythia__http_create(uv_loop_t *loop, const struct pythia__http_options *options,
+                        struct pythia__http_server **out, struct pythia_error *e);
+/* Take no more connections; those that are open are answered. */
+void pythia__http_quiesce(struct pythia__http_server *s);
+/* Every exchange has to be answered before. Handles are closed by the loop's next round. */
+void pythia__http_destroy(struct pythia__http_server *s);
+unsigned pythia__http_port(const struct pythia__http_server *s); /* 0: not TCP */
+struct pythia__http_numbers pythia__http_numbers(const struct pythia__http_server *s);
+
+/* ---- an exchange: valid until it is answered ---- */
+
+const char *pythia__http_path(const struct pythia__http_exchange *x);
+/* The first header, or query argument, of that name; NULL: there is none. Borrowed. */
+const char *pythia__http_header(const struct pythia__http_exchange *x, const char *name);
+const char *pythia__http_query(const struct pythia__http_exchange *x, const char *name);
+
+/* The body, NUL behind it; NULL if there is none. _take makes it the caller's (pythia_free). */
+const char *pythia__http_body(const struct pythia__http_exchange *x, size_t *size);
+char *pythia__http_take_body(struct pythia__http_exchange *x, size_t *size);
+
+/* A header of the answer (copied), before it is given. */
+void pythia__http_set(struct pythia__http_exchange *x, const char *name, const char *value);
+
+/* Answer, once: `bytes` (taken, may be NULL) are of that type. The exchange is then gone. */
+void pythia__http_answer(struct pythia__http_exchange *x, unsigned status, const char *type,
+                         char *bytes, size_t size);
+/* The same with a text (copied), as text/plain. */
+void pythia__http_say(struct pythia__http_exchange *x, unsigned status, const char *text);
+
+#endif

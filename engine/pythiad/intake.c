@@ -1,0 +1,299 @@
+#include "intake.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/span_batch.h"
+#include "pythia/status.h"
+
+#define WAITING_BYTES  ((size_t)64 * 1024 * 1024)
+#define INFLATED_BYTES ((size_t)16 * 1024 * 1024)
+
+/* A format's decoder, which is used again for the next body of that format. */
+struct decoder {
+    struct decoder *next;
+    const struct pythia_adapter_ops *format;
+    struct pythia_adapter *adapter;
+};
+
+struct job {
+    uv_work_t work; /* first, so that one is the other */
+    struct job *next;
+    struct pythia__intake *intake;
+    struct pythia_sink sink;
+    struct pythia_counts counts;
+    struct decoder *decoder;
+    struct pythia_span_batch *batch;
+    enum pythia_packing packing;
+    char *bytes;
+    size_t size;
+    struct pythia__intake_result result;
+    pythia__intake_done done;
+    void *context;
+};
+
+struct pythia__intake {
+    uv_loop_t *loop;
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_live *live;
+    struct pythia__intake_options o;
+    struct decoder *decoders; /* that are not in use */
+    struct job *spare;
+    size_t waiting, waiting_bytes;
+    int record; /* a file, or -1 */
+    struct pythia__intake_numbers numbers;
+    struct pythia_counts counts;
+};
+
+/* ---- on a worker's thread ---- */
+
+static struct job *job_of(struct pythia_sink *sink)
+{
+    return (struct job *)((char *)sink - offsetof(struct job, sink));
+}
+
+static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
+                   const struct pythia_span *span)
+{
+    return pythia_span_batch_add(job_of(sink)->batch, trace, span);
+}
+
+static void keep_reason(struct job *j, const struct pythia_error *why)
+{
+    if (!*j->result.reason)
+        pythia_error_text(why, j->result.reason, sizeof(j->result.reason));
+}
+
+static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
+{
+    struct job *j = job_of(sink);
+    keep_reason(j, why);
+    j->result.broken++;
+}
+
+static void decode(uv_work_t *work)
+{
+    struct job *j = (struct job *)work;
+    struct pythia_error why = {0};
+    struct pythia_memory_source bytes;
+    struct pythia_unpack *unpack = NULL;
+    struct pythia_unpack_limits limits = {.content_max = j->intake->o.inflated_max};
+    pythia_memory_source_init(&bytes, "body", j->bytes, j->size);
+    int status = PYTHIA_OK;
+    if (j->packing != PYTHIA_PACKING_NONE)
+        status = pythia_unpack_create(&bytes.source, j->packing, &limits, &unpack, &why);
+    if (status == PYTHIA_OK)
+        status = j->decoder->format->decode(j->decoder->adapter,
+                                            unpack ? pythia_unpack_source(unpack) : &bytes.source,
+                                            &j->sink, &why);
+    pythia_unpack_destroy(unpack);
+    if (status != PYTHIA_OK && why.status)
+        keep_reason(j, &why);
+    j->result.status = status;
+    j->result.spans = pythia_span_batch_count(j->batch);
+}
+
+/* ---- on the loop's thread ---- */
+
+static void write_whole(struct pythia__intake *i, const char *bytes, size_t size)
+{
+    while (size > 0 && i->record >= 0) {
+        ssize_t written = write(i->record, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0) {
+            pythia_log(PYTHIA_LOG_ERROR, "Cannot record any more: file=%s, reason=%s", i->o.record,
+                       strerror(errno));
+            close(i->record);
+            i->record = -1;
+            i->numbers.record_failed = 1;
+            return;
+        }
+        bytes += written;
+        size -= (size_t)written;
+    }
+}
+
+/* As recording.c of the adapters reads it. */
+static void record(struct pythia__intake *i, const struct job *j)
+{
+    static const char *const packings[] = {"identity", "gzip", "zstd"};
+    char head[96];
+    if (i->record < 0)
+        return;
+    int size = snprintf(head, sizeof(head), "%s %s %zu\n", j->decoder->format->name,
+                        packings[j->packing], j->size);
+    write_whole(i, head, (size_t)size);
+    write_whole(i, j->bytes, j->size);
+    write_whole(i, "\n", 1);
+}
+
+static void free_job(struct job *j)
+{
+    pythia_span_batch_destroy(j->batch);
+    pythia_free(j);
+}
+
+static void finish(uv_work_t *work, int cancelled)
+{
+    struct job *j = (struct job *)work;
+    struct pythia__intake *i = j->intake;
+    if (cancelled) {
+        j->result = (struct pythia__intake_result){.status = PYTHIA_ESTOPPED};
+    } else {
+        record(i, j);
+        pythia_counts_add(&i->counts, &j->counts);
+        int status = pythia_live_add(i->live, j->batch, uv_now(i->loop) * 1000000);
+        if (status != PYTHIA_OK)
+            j->result.status = status;
+    }
+    i->numbers.bodies++;
+    i->numbers.bytes += j->size;
+    i->numbers.spans += j->result.spans;
+    i->numbers.broken += j->result.broken;
+    i->waiting--;
+    i->waiting_bytes -= j->size;
+    pythia_free(j->bytes);
+    j->decoder->next = i->decoders;
+    i->decoders = j->decoder;
+    j->done(j->context, &j->result);
+    pythia_span_batch_clear(j->batch);
+    j->next = i->spare;
+    i->spare = j;
+}
+
+static struct decoder *take_decoder(struct pythia__intake *i,
+                                    const struct pythia_adapter_ops *format)
+{
+    for (struct decoder **at = &i->decoders; *at; at = &(*at)->next)
+        if ((*at)->format == format) {
+            struct decoder *found = *at;
+            *at = found->next;
+            return found;
+        }
+    struct decoder *made = pythia_calloc(1, sizeof(*made));
+    if (!made || format->create(i->vocabulary, &made->adapter) != PYTHIA_OK) {
+        pythia_free(made);
+        return NULL;
+    }
+    made->format = format;
+    return made;
+}
+
+static struct job *take_job(struct pythia__intake *i)
+{
+    struct job *j = i->spare;
+    if (j) {
+        i->spare = j->next;
+        struct pythia_span_batch *batch = j->batch;
+        *j = (struct job){.batch = batch};
+        return j;
+    }
+    j = pythia_calloc(1, sizeof(*j));
+    if (j && pythia_span_batch_create(&j->batch) != PYTHIA_OK) {
+        pythia_free(j);
+        return NULL;
+    }
+    return j;
+}
+
+int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_ops *format,
+                          enum pythia_packing packing, char *bytes, size_t size,
+                          pythia__intake_done done, void *context)
+{
+    if (i->waiting_bytes + size > i->o.waiting_max || pythia_live_is_full(i->live)) {
+        i->numbers.refused_bodies++;
+        i->numbers.refused_bytes += size;
+        return PYTHIA_ELIMIT;
+    }
+    struct job *j = take_job(i);
+    struct decoder *decoder = j ? take_decoder(i, format) : NULL;
+    if (!decoder) {
+        if (j) {
+            j->next = i->spare;
+            i->spare = j;
+        }
+        return PYTHIA_ENOMEM;
+    }
+    j->intake = i;
+    j->sink = (struct pythia_sink){.span = on_span, .broken = on_broken, .counts = &j->counts};
+    j->decoder = decoder;
+    j->packing = packing;
+    j->bytes = bytes;
+    j->size = size;
+    j->done = done;
+    j->context = context;
+    i->waiting++;
+    i->waiting_bytes += size;
+    uv_queue_work(i->loop, &j->work, decode, finish); /* fails only without a function */
+    return PYTHIA_OK;
+}
+
+/* ---- making one ---- */
+
+int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
+                          struct pythia_live *live, const struct pythia__intake_options *options,
+                          struct pythia__intake **out, struct pythia_error *e)
+{
+    struct pythia__intake *i = pythia_calloc(1, sizeof(*i));
+    if (!i)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
+    *i = (struct pythia__intake){
+        .loop = loop, .vocabulary = vocabulary, .live = live, .o = *options, .record = -1};
+    i->o.waiting_max = options->waiting_max ? options->waiting_max : WAITING_BYTES;
+    i->o.inflated_max = options->inflated_max ? options->inflated_max : INFLATED_BYTES;
+    if (options->record) {
+        i->record = open(options->record, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (i->record < 0) {
+            int number = errno;
+            pythia_free(i);
+            pythia_error_place(e, options->record, 0, 0);
+            return pythia_error_set(e, PYTHIA_EIO, "cannot be made to record into: %s",
+                                    strerror(number));
+        }
+        write_whole(i, PYTHIA__RECORDING_HEAD, strlen(PYTHIA__RECORDING_HEAD));
+    }
+    *out = i;
+    return PYTHIA_OK;
+}
+
+void pythia__intake_destroy(struct pythia__intake *i)
+{
+    if (!i)
+        return;
+    while (i->decoders) {
+        struct decoder *next = i->decoders->next;
+        i->decoders->format->destroy(i->decoders->adapter);
+        pythia_free(i->decoders);
+        i->decoders = next;
+    }
+    while (i->spare) {
+        struct job *next = i->spare->next;
+        free_job(i->spare);
+        i->spare = next;
+    }
+    if (i->record >= 0)
+        close(i->record);
+    pythia_free(i);
+}
+
+size_t pythia__intake_waiting(const struct pythia__intake *i)
+{
+    return i->waiting;
+}
+
+struct pythia__intake_numbers pythia__intake_numbers(const struct pythia__intake *i)
+{
+    return i->numbers;
+}
+
+const struct pythia_counts *pythia__intake_counts(const struct pythia__intake *i)
+{
+    return &i->counts;
+}
