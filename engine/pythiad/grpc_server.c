@@ -60,6 +60,7 @@ struct connection {
     struct pythia__tls_session *tls;
     struct pythia_buf plain, wire; /* wire: what is being written */
     struct pythia__grpc_call *calls;
+    bool receiving; /* nghttp2 is calling back: it must not be asked for what to send */
     bool writing, closing, greeted;
     uint64_t since_ms; /* connected, or the last call ended */
 };
@@ -500,7 +501,7 @@ static void on_written(uv_write_t *write, int status)
 /* Send what nghttp2 has to say, one write at a time. */
 static void flush(struct connection *c)
 {
-    if (c->writing || c->closing)
+    if (c->writing || c->closing || c->receiving)
         return;
     while (c->wire.size < WRITE_BYTES) {
         const uint8_t *bytes;
@@ -563,9 +564,11 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *piece)
         bytes = c->plain.bytes;
         count = c->plain.size;
     }
+    c->receiving = true;
     if (status >= 0 && count > 0 &&
         nghttp2_session_mem_recv(c->session, (const uint8_t *)bytes, count) < 0)
         status = PYTHIA_EFORMAT;
+    c->receiving = false;
     c->server->numbers.broken += status == PYTHIA_EFORMAT;
     if (status != PYTHIA_OK)
         close_connection(c);
