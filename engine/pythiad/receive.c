@@ -1,0 +1,274 @@
+/* OTLP: github.com/open-telemetry/opentelemetry-proto/blob/main/docs/specification.md */
+#include "receive.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <jansson.h>
+
+#include "pythia/buf.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define EXPORT   "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+#define PROTOBUF "application/x-protobuf"
+#define JSON     "application/json"
+
+struct pythia__receive {
+    struct pythia__intake *intake;
+    unsigned retry_s;
+    const struct pythia_adapter_ops *otlp_json, *otlp_protobuf, *zipkin;
+    struct pythia__http_route otlp_route, zipkin_route;
+    struct pythia__grpc_method method;
+};
+
+/* An exchange whose body is being decoded. */
+struct waiting {
+    struct pythia__receive *receive;
+    struct pythia__http_exchange *exchange;
+    bool json; /* that is how OTLP's sender wrote */
+};
+
+/* ---- the little of protobuf that is answered ---- */
+
+static void put_varint(struct pythia_buf *to, uint64_t value)
+{
+    for (; value > 127; value >>= 7)
+        pythia_buf_putc(to, (char)(value | 128));
+    pythia_buf_putc(to, (char)value);
+}
+
+static void put_number(struct pythia_buf *to, unsigned field, uint64_t value)
+{
+    put_varint(to, field << 3);
+    put_varint(to, value);
+}
+
+static void put_text(struct pythia_buf *to, unsigned field, const char *text, size_t size)
+{
+    put_varint(to, field << 3 | 2);
+    put_varint(to, size);
+    pythia_buf_add(to, text, size);
+}
+
+/* ExportTraceServiceResponse: empty, or with what was rejected and why. */
+static void put_export_response(struct pythia_buf *to, const struct pythia__intake_result *result)
+{
+    struct pythia_buf partial = {0};
+    if (result->broken == 0)
+        return;
+    put_number(&partial, 1, result->broken);
+    put_text(&partial, 2, result->reason, strlen(result->reason));
+    if (pythia_buf_status(&partial) == PYTHIA_OK)
+        put_text(to, 1, partial.bytes, partial.size);
+    pythia_buf_free(&partial);
+}
+
+/* ---- OTLP over HTTP ---- */
+
+static void answer_json(struct pythia__http_exchange *x, unsigned status, json_t *body)
+{
+    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    char *copy = text ? pythia_strndup(text, strlen(text)) : NULL;
+    size_t size = copy ? strlen(copy) : 0;
+    json_decref(body);
+    free(text);
+    pythia__http_answer(x, status, JSON, copy, size);
+}
+
+/* google.rpc.Status, in the encoding of the sender. */
+static void answer_status(struct pythia__http_exchange *x, bool json, unsigned status,
+                          enum pythia__grpc_status code, const char *text)
+{
+    if (json) {
+        answer_json(x, status, json_pack("{s:i, s:s}", "code", (int)code, "message", text));
+        return;
+    }
+    struct pythia_buf body = {0};
+    put_number(&body, 1, code);
+    put_text(&body, 2, text, strlen(text));
+    pythia__http_answer(x, status, PROTOBUF, body.bytes, body.size);
+}
+
+static void answer_otlp(void *context, const struct pythia__intake_result *result)
+{
+    struct waiting *w = context;
+    struct pythia__http_exchange *x = w->exchange;
+    bool json = w->json;
+    pythia_free(w);
+    if (result->status == PYTHIA_ELIMIT) {
+        answer_status(x, json, 413, PYTHIA__GRPC_RESOURCE_EXHAUSTED, result->reason);
+    } else if (result->status == PYTHIA_ENOMEM || result->status == PYTHIA_ESTOPPED) {
+        answer_status(x, json, 503, PYTHIA__GRPC_UNAVAILABLE, "not now");
+    } else if (result->status != PYTHIA_OK && result->spans == 0) {
+        answer_status(x, json, 400, PYTHIA__GRPC_INVALID_ARGUMENT, result->reason);
+    } else if (!json) {
+        struct pythia_buf body = {0};
+        put_export_response(&body, result);
+        pythia__http_answer(x, 200, PROTOBUF, body.bytes, body.size);
+    } else if (result->broken == 0) {
+        answer_json(x, 200, json_object());
+    } else {
+        char number[24];
+        snprintf(number, sizeof(number), "%" PRIu64, result->broken);
+        answer_json(x, 200,
+                    json_pack("{s:{s:s, s:s}}", "partialSuccess", "rejectedSpans", number,
+                              "errorMessage", result->reason));
+    }
+}
+
+static void answer_zipkin(void *context, const struct pythia__intake_result *result)
+{
+    struct waiting *w = context;
+    struct pythia__http_exchange *x = w->exchange;
+    pythia_free(w);
+    if (result->status == PYTHIA_ELIMIT)
+        pythia__http_say(x, 413, result->reason);
+    else if (result->status == PYTHIA_ENOMEM || result->status == PYTHIA_ESTOPPED)
+        pythia__http_say(x, 503, "not now\n");
+    else if (result->status != PYTHIA_OK && result->spans == 0)
+        pythia__http_say(x, 400, result->reason);
+    else
+        pythia__http_answer(x, 202, NULL, NULL, 0);
+}
+
+/* Give the body of an exchange to the intake; `done` answers it. */
+static void submit(struct pythia__receive *r, struct pythia__http_exchange *x, bool json,
+                   const struct pythia_adapter_ops *format, pythia__intake_done done)
+{
+    enum pythia_packing packing = pythia_packing_named(pythia__http_header(x, "Content-Encoding"));
+    char seconds[16];
+    size_t size;
+    if (packing == PYTHIA_PACKINGS) {
+        pythia__http_set(x, "Accept-Encoding", "gzip, zstd");
+        answer_status(x, json, 415, PYTHIA__GRPC_INVALID_ARGUMENT,
+                      "this Content-Encoding is not known: gzip or zstd");
+        return;
+    }
+    struct waiting *w = pythia_calloc(1, sizeof(*w));
+    char *bytes = pythia__http_take_body(x, &size);
+    int status = PYTHIA_ENOMEM;
+    if (w) {
+        *w = (struct waiting){r, x, json};
+        status = pythia__intake_submit(r->intake, format, packing, bytes, size, done, w);
+    }
+    if (status == PYTHIA_OK)
+        return;
+    pythia_free(bytes);
+    pythia_free(w);
+    snprintf(seconds, sizeof(seconds), "%u", r->retry_s);
+    pythia__http_set(x, "Retry-After", seconds);
+    answer_status(x, json, 503, PYTHIA__GRPC_UNAVAILABLE, "too much at once: try again later");
+}
+
+static bool has_type(const char *type, const char *wanted)
+{
+    size_t size = strlen(wanted);
+    return type && strncasecmp(type, wanted, size) == 0 &&
+           (type[size] == '\0' || type[size] == ';' || type[size] == ' ');
+}
+
+static void handle_otlp(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia__receive *r = context;
+    const char *type = pythia__http_header(x, "Content-Type");
+    if (has_type(type, JSON))
+        submit(r, x, true, r->otlp_json, answer_otlp);
+    else if (has_type(type, PROTOBUF))
+        submit(r, x, false, r->otlp_protobuf, answer_otlp);
+    else
+        pythia__http_say(x, 415, "Content-Type has to be " PROTOBUF " or " JSON "\n");
+}
+
+static void handle_zipkin(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia__receive *r = context;
+    if (has_type(pythia__http_header(x, "Content-Type"), JSON))
+        submit(r, x, true, r->zipkin, answer_zipkin);
+    else
+        pythia__http_say(x, 415, "Content-Type has to be " JSON " (Zipkin v2)\n");
+}
+
+/* ---- OTLP over gRPC ---- */
+
+static void answer_grpc(void *context, const struct pythia__intake_result *result)
+{
+    struct pythia__grpc_call *call = context;
+    if (result->status == PYTHIA_ELIMIT) {
+        pythia__grpc_answer(call, PYTHIA__GRPC_RESOURCE_EXHAUSTED, result->reason, NULL, 0, 0);
+    } else if (result->status == PYTHIA_ENOMEM || result->status == PYTHIA_ESTOPPED) {
+        pythia__grpc_answer(call, PYTHIA__GRPC_UNAVAILABLE, "not now", NULL, 0, 1000);
+    } else if (result->status != PYTHIA_OK && result->spans == 0) {
+        pythia__grpc_answer(call, PYTHIA__GRPC_INVALID_ARGUMENT, result->reason, NULL, 0, 0);
+    } else {
+        struct pythia_buf body = {0};
+        put_export_response(&body, result);
+        pythia__grpc_answer(call, PYTHIA__GRPC_OK, "", body.bytes, body.size, 0);
+        pythia_buf_free(&body);
+    }
+}
+
+static void handle_grpc(void *context, struct pythia__grpc_call *call, char *message, size_t size,
+                        enum pythia_packing packing)
+{
+    struct pythia__receive *r = context;
+    int status = pythia__intake_submit(r->intake, r->otlp_protobuf, packing, message, size,
+                                       answer_grpc, call);
+    if (status == PYTHIA_OK)
+        return;
+    pythia_free(message);
+    pythia__grpc_answer(call, PYTHIA__GRPC_UNAVAILABLE, "too much at once: try again later", NULL,
+                        0, r->retry_s * 1000);
+}
+
+/* ---- making one ---- */
+
+int pythia__receive_create(struct pythia__intake *intake, unsigned retry_s,
+                           struct pythia__receive **out)
+{
+    struct pythia__receive *r = pythia_calloc(1, sizeof(*r));
+    if (!r)
+        return PYTHIA_ENOMEM;
+    *r = (struct pythia__receive){.intake = intake,
+                                  .retry_s = retry_s ? retry_s : 1,
+                                  .otlp_json = pythia_adapter_named("otlp"),
+                                  .otlp_protobuf = pythia_adapter_named("otlp-proto"),
+                                  .zipkin = pythia_adapter_named("zipkin")};
+    r->otlp_route =
+        (struct pythia__http_route){"POST", "/v1/traces", PYTHIA__HTTP_INGEST, 0, handle_otlp, r};
+    r->zipkin_route = (struct pythia__http_route){"POST", "/api/v2/spans", PYTHIA__HTTP_INGEST,
+                                                  0,      handle_zipkin,   r};
+    r->method = (struct pythia__grpc_method){EXPORT, handle_grpc, r};
+    *out = r;
+    return PYTHIA_OK;
+}
+
+void pythia__receive_destroy(struct pythia__receive *r)
+{
+    pythia_free(r);
+}
+
+const struct pythia__http_route *pythia__receive_otlp_routes(struct pythia__receive *r,
+                                                             size_t body_max, size_t *count)
+{
+    r->otlp_route.body_max = body_max;
+    *count = 1;
+    return &r->otlp_route;
+}
+
+const struct pythia__http_route *pythia__receive_zipkin_routes(struct pythia__receive *r,
+                                                               size_t body_max, size_t *count)
+{
+    r->zipkin_route.body_max = body_max;
+    *count = 1;
+    return &r->zipkin_route;
+}
+
+const struct pythia__grpc_method *pythia__receive_grpc_methods(struct pythia__receive *r,
+                                                               size_t *count)
+{
+    *count = 1;
+    return &r->method;
+}
