@@ -42,9 +42,19 @@ int pythia_state_each_pin(struct pythia_state *s,
                           int (*each)(void *context, struct pythia_text id, int pin),
                           void *context);
 
-/* The search's history, as text of history_file.h. */
+/* The search's history; _get: *out owned, NULL if there is none. */
 int pythia_state_put_history(struct pythia_state *s, const struct pythia_history *h);
-int pythia_state_get_history(struct pythia_state *s, struct pythia_history *h);
+int pythia_state_get_history(struct pythia_state *s, struct pythia_history **out,
+                             struct pythia_error *e);
+
+/* What the planes know: replaces all. NaN: no price is known. */
+struct pythia_state_point {
+    const char *plane;
+    struct pythia_text target, id;
+    double price_ns;
+};
+int pythia_state_put_inventory(struct pythia_state *s, const struct pythia_state_point *points,
+                               size_t count);
 
 /* The last `count` decisions, newest first, as JSON (an array), for the control API. *out owned. */
 int pythia_state_decisions(struct pythia_state *s, size_t count, char **out);

@@ -1,0 +1,485 @@
+/* SQLite in WAL mode with synchronous=FULL: a transaction that was committed is on disk. A file
+ * that is no database any more is put aside and told, and a new one begun: a daemon that does not
+ * start because of its notes would be worse. */
+#include "pythia/state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+#include <sqlite3.h>
+
+#include "pythia/history_file.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define KEEP_CYCLES 10000 /* older ones are deleted */
+
+struct pythia_state {
+    sqlite3 *db;
+    bool degraded;
+};
+
+static const char schema[] =
+    "CREATE TABLE cycle(number INTEGER PRIMARY KEY, unix_ns INTEGER NOT NULL,"
+    " requests INTEGER NOT NULL, under_way INTEGER NOT NULL, spans INTEGER NOT NULL,"
+    " open_count INTEGER NOT NULL, finished INTEGER NOT NULL);"
+    "CREATE TABLE switch(cycle INTEGER NOT NULL REFERENCES cycle(number) ON DELETE CASCADE,"
+    " trace_point TEXT NOT NULL, open INTEGER NOT NULL, request_type TEXT, inside REAL,"
+    " cost_ns REAL, reason TEXT NOT NULL);"
+    "CREATE INDEX switch_cycle ON switch(cycle);"
+    "CREATE TABLE problem(cycle INTEGER NOT NULL REFERENCES cycle(number) ON DELETE CASCADE,"
+    " request_type TEXT NOT NULL, state TEXT NOT NULL, variance_share REAL, place TEXT,"
+    " share REAL, share_low REAL, share_high REAL, rest REAL, causes TEXT NOT NULL);"
+    "CREATE INDEX problem_cycle ON problem(cycle);"
+    "CREATE TABLE type(cycle INTEGER NOT NULL REFERENCES cycle(number) ON DELETE CASCADE,"
+    " request_type TEXT NOT NULL, requests INTEGER NOT NULL, mean_ns REAL, sd_ns REAL);"
+    "CREATE INDEX type_cycle ON type(cycle);"
+    "CREATE TABLE desired(trace_point TEXT PRIMARY KEY) WITHOUT ROWID;"
+    "CREATE TABLE pin(trace_point TEXT PRIMARY KEY, pin INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE inventory(plane TEXT NOT NULL, target TEXT NOT NULL, trace_point TEXT NOT NULL,"
+    " price_ns REAL, PRIMARY KEY(plane, target, trace_point)) WITHOUT ROWID;"
+    "CREATE TABLE note(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;";
+
+/* ---- opening ---- */
+
+static int fail(struct pythia_error *e, const char *path, sqlite3 *db)
+{
+    pythia_error_set(e, PYTHIA_EIO, "cannot be opened as state: %s",
+                     db ? sqlite3_errmsg(db) : "out of memory");
+    pythia_error_place(e, path ? path : "memory", 0, 0);
+    return PYTHIA_EIO;
+}
+
+static int pragma_number(sqlite3 *db, const char *query)
+{
+    sqlite3_stmt *statement = NULL;
+    int number = -1;
+    if (sqlite3_prepare_v2(db, query, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        number = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    return number;
+}
+
+static bool is_sound(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    bool sound = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &statement, NULL) ==
+                     SQLITE_OK &&
+                 sqlite3_step(statement) == SQLITE_ROW &&
+                 strcmp((const char *)sqlite3_column_text(statement, 0), "ok") == 0;
+    sqlite3_finalize(statement);
+    return sound;
+}
+
+static int open_database(const char *path, sqlite3 **db)
+{
+    int result = sqlite3_open_v2(path ? path : ":memory:", db,
+                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                                 NULL);
+    if (result != SQLITE_OK)
+        return result;
+    sqlite3_busy_timeout(*db, 200);
+    sqlite3_extended_result_codes(*db, 1);
+    return sqlite3_exec(*db,
+                        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
+                        "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;",
+                        NULL, NULL, NULL);
+}
+
+/* PATH becomes PATH.broken, with what belongs to it. */
+static void put_aside(const char *path)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        char from[4096], to[4096];
+        snprintf(from, sizeof(from), "%s%s", path, ends[i]);
+        snprintf(to, sizeof(to), "%s.broken%s", path, ends[i]);
+        (void)rename(from, to);
+    }
+    pythia_log(PYTHIA_LOG_WARNING,
+               "The state is no database any more, it is begun anew: file=%s, put-aside=%s.broken",
+               path, path);
+}
+
+static int migrate(sqlite3 *db, const char *path, struct pythia_error *e)
+{
+    char text[128];
+    int version = pragma_number(db, "PRAGMA user_version");
+    if (version == PYTHIA_STATE_SCHEMA)
+        return PYTHIA_OK;
+    if (version > PYTHIA_STATE_SCHEMA) {
+        pythia_error_set(e, PYTHIA_EFORMAT,
+                         "is state of a newer pythiad (schema %d, this one knows %d): take another "
+                         "file, or the newer program",
+                         version, PYTHIA_STATE_SCHEMA);
+        pythia_error_place(e, path, 0, 0);
+        return PYTHIA_EFORMAT;
+    }
+    snprintf(text, sizeof(text), "PRAGMA user_version=%d; COMMIT;", PYTHIA_STATE_SCHEMA);
+    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_exec(db, schema, NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK)
+        return fail(e, path, db);
+    return PYTHIA_OK;
+}
+
+int pythia_state_open(const char *path, struct pythia_state **out, struct pythia_error *e)
+{
+    struct pythia_state *s = pythia_calloc(1, sizeof(*s));
+    if (!s)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory for the state");
+    int result = open_database(path, &s->db);
+    bool broken = (result & 255) == SQLITE_NOTADB || (result & 255) == SQLITE_CORRUPT ||
+                  (result == SQLITE_OK && !is_sound(s->db));
+    if (broken && path) {
+        sqlite3_close(s->db);
+        put_aside(path);
+        result = open_database(path, &s->db);
+    }
+    int status = result == SQLITE_OK ? migrate(s->db, path, e) : fail(e, path, s->db);
+    if (status != PYTHIA_OK) {
+        pythia_state_close(s);
+        return status;
+    }
+    *out = s;
+    return PYTHIA_OK;
+}
+
+void pythia_state_close(struct pythia_state *s)
+{
+    if (!s)
+        return;
+    sqlite3_close(s->db);
+    pythia_free(s);
+}
+
+bool pythia_state_is_degraded(const struct pythia_state *s)
+{
+    return s->degraded;
+}
+
+/* ---- writing ---- */
+
+/* The end of a transaction, or of a try at one. */
+static int end_with(struct pythia_state *s, bool good)
+{
+    good = good && sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+    if (!good) {
+        if (!s->degraded)
+            pythia_log(PYTHIA_LOG_ERROR,
+                       "The state cannot be written, decisions go on without: reason=%s",
+                       sqlite3_errmsg(s->db));
+        if (!sqlite3_get_autocommit(s->db))
+            sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    } else if (s->degraded) {
+        pythia_log(PYTHIA_LOG_INFO, "The state can be written again");
+    }
+    s->degraded = !good;
+    return good ? PYTHIA_OK : PYTHIA_EIO;
+}
+
+/* A statement with its values bound from the left; NULL when it could not be made. */
+struct row {
+    sqlite3_stmt *statement;
+    int at;
+    bool bad;
+};
+
+static struct row insert(struct pythia_state *s, const char *query)
+{
+    struct row r = {0};
+    r.bad = sqlite3_prepare_v2(s->db, query, -1, &r.statement, NULL) != SQLITE_OK;
+    return r;
+}
+
+static void put_integer(struct row *r, uint64_t number)
+{
+    r->bad = r->bad ||
+             sqlite3_bind_int64(r->statement, ++r->at,
+                                number > INT64_MAX ? INT64_MAX : (sqlite3_int64)number) != SQLITE_OK;
+}
+
+/* NaN is NULL to SQLite. */
+static void put_real(struct row *r, double number)
+{
+    r->bad = r->bad || sqlite3_bind_double(r->statement, ++r->at, number) != SQLITE_OK;
+}
+
+static void put_text(struct row *r, struct pythia_text text)
+{
+    r->bad = r->bad || sqlite3_bind_text64(r->statement, ++r->at, text.bytes, text.size,
+                                           SQLITE_TRANSIENT, SQLITE_UTF8) != SQLITE_OK;
+}
+
+static bool done(struct row *r)
+{
+    bool good = !r->bad && sqlite3_step(r->statement) == SQLITE_DONE;
+    sqlite3_finalize(r->statement);
+    return good;
+}
+
+static bool add_switch(struct pythia_state *s, uint64_t number, const struct pythia_vocabulary *v,
+                       const struct pythia_cycle *c, const struct pythia_switch *w)
+{
+    struct row r = insert(s, "INSERT INTO switch VALUES(?,?,?,?,?,?,?)");
+    put_integer(&r, number);
+    put_text(&r, pythia_vocabulary_tracepoint_id(v, w->tracepoint));
+    put_integer(&r, w->open);
+    if (w->problem < c->problem_count)
+        put_text(&r, pythia_vocabulary_text(v, c->problems[w->problem].type));
+    else
+        r.at++;
+    put_real(&r, w->inside);
+    put_real(&r, w->cost_ns);
+    put_text(&r, pythia_text_of(w->reason));
+    return done(&r);
+}
+
+static json_t *finding(const struct pythia_vocabulary *v, const struct pythia_finding *f)
+{
+    struct pythia_buf place = {0};
+    pythia_place_add(&place, v, &f->place);
+    json_t *out = json_pack("{s:s%, s:f, s:f, s:f}", "place", place.bytes ? place.bytes : "",
+                            place.size, "share", f->share, "share_low", f->low, "share_high",
+                            f->high);
+    pythia_buf_free(&place);
+    return out;
+}
+
+static bool add_problem(struct pythia_state *s, uint64_t number, const struct pythia_vocabulary *v,
+                        const struct pythia_problem *p)
+{
+    struct pythia_buf place = {0};
+    json_t *causes = json_array();
+    for (size_t i = 0; i < p->cause_count; i++)
+        json_array_append_new(causes, finding(v, &p->causes[i]));
+    char *text = json_dumps(causes, JSON_COMPACT);
+    struct row r = insert(s, "INSERT INTO problem VALUES(?,?,?,?,?,?,?,?,?,?)");
+    put_integer(&r, number);
+    put_text(&r, pythia_vocabulary_text(v, p->type));
+    put_text(&r, pythia_text_of(pythia_problem_state_name(p->state)));
+    put_real(&r, p->variance_share);
+    if (!isnan(p->top.share)) {
+        pythia_place_add(&place, v, &p->top.place);
+        put_text(&r, pythia_buf_text(&place));
+    } else {
+        r.at++;
+    }
+    put_real(&r, p->top.share);
+    put_real(&r, p->top.low);
+    put_real(&r, p->top.high);
+    put_real(&r, p->rest);
+    put_text(&r, pythia_text_of(text ? text : "[]"));
+    free(text);
+    json_decref(causes);
+    pythia_buf_free(&place);
+    return done(&r);
+}
+
+static bool add_types(struct pythia_state *s, uint64_t number, const struct pythia_vocabulary *v,
+                      const struct pythia_groups *groups)
+{
+    size_t count;
+    const struct pythia_type *types = pythia_groups_types(groups, &count);
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        struct row r = insert(s, "INSERT INTO type VALUES(?,?,?,?,?)");
+        put_integer(&r, number);
+        put_text(&r, pythia_vocabulary_text(v, types[i].name));
+        put_integer(&r, types[i].moments.n);
+        put_real(&r, pythia_exact_moments_mean(&types[i].moments));
+        put_real(&r, sqrt(pythia_exact_moments_variance(&types[i].moments)));
+        good = done(&r);
+    }
+    return good;
+}
+
+int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
+                           const struct pythia_vocabulary *v,
+                           const struct pythia_live_cycle *cycle)
+{
+    const struct pythia_cycle *c = &cycle->decisions;
+    bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+    struct row r = insert(s, "INSERT INTO cycle SELECT coalesce(max(number), 0) + 1,?,?,?,?,?,?"
+                             " FROM cycle");
+    put_integer(&r, unix_ns);
+    put_integer(&r, cycle->requests);
+    put_integer(&r, cycle->under_way);
+    put_integer(&r, cycle->spans);
+    put_integer(&r, c->open_count);
+    put_integer(&r, c->finished);
+    good = done(&r) && good;
+    uint64_t number = (uint64_t)sqlite3_last_insert_rowid(s->db);
+    for (size_t i = 0; i < c->switch_count && good; i++)
+        good = add_switch(s, number, v, c, &c->switches[i]);
+    for (size_t i = 0; i < c->problem_count && good; i++)
+        good = add_problem(s, number, v, &c->problems[i]);
+    good = good && add_types(s, number, v, cycle->groups);
+    if (good && number > KEEP_CYCLES) {
+        r = insert(s, "DELETE FROM cycle WHERE number <= ?");
+        put_integer(&r, number - KEEP_CYCLES);
+        good = done(&r);
+    }
+    return end_with(s, good);
+}
+
+static bool put_note(struct pythia_state *s, const char *name, struct pythia_text value)
+{
+    struct row r = insert(s, "INSERT OR REPLACE INTO note VALUES(?,?)");
+    put_text(&r, pythia_text_of(name));
+    put_text(&r, value);
+    return done(&r);
+}
+
+int pythia_state_put_desired(struct pythia_state *s, const struct pythia_text *ids, size_t count,
+                             uint64_t version)
+{
+    char number[24];
+    bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE; DELETE FROM desired", NULL, NULL, NULL) ==
+                SQLITE_OK;
+    for (size_t i = 0; i < count && good; i++) {
+        struct row r = insert(s, "INSERT OR IGNORE INTO desired VALUES(?)");
+        put_text(&r, ids[i]);
+        good = done(&r);
+    }
+    snprintf(number, sizeof(number), "%" PRIu64, version);
+    good = good && put_note(s, "version", pythia_text_of(number));
+    return end_with(s, good);
+}
+
+int pythia_state_put_pin(struct pythia_state *s, struct pythia_text id, int pin)
+{
+    bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+    struct row r = insert(s, pin ? "INSERT OR REPLACE INTO pin VALUES(?1,?2)"
+                                 : "DELETE FROM pin WHERE trace_point = ?1 OR ?2 = 2");
+    put_text(&r, id);
+    r.bad = r.bad || sqlite3_bind_int(r.statement, 2, pin) != SQLITE_OK;
+    return end_with(s, done(&r) && good);
+}
+
+int pythia_state_put_history(struct pythia_state *s, const struct pythia_history *h)
+{
+    struct pythia_buf text = {0};
+    if (pythia_history_file_write(h, &text) != PYTHIA_OK) {
+        pythia_buf_free(&text);
+        return PYTHIA_ENOMEM;
+    }
+    bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+                put_note(s, "history", pythia_buf_text(&text));
+    pythia_buf_free(&text);
+    return end_with(s, good);
+}
+
+/* ---- reading ---- */
+
+static struct pythia_text column(sqlite3_stmt *statement, int number)
+{
+    const char *bytes = (const char *)sqlite3_column_text(statement, number);
+    return (struct pythia_text){bytes ? bytes : "",
+                                (size_t)sqlite3_column_bytes(statement, number)};
+}
+
+/* Give each row to `each`. PYTHIA_OK, PYTHIA_EIO, or what it returned. */
+static int every(struct pythia_state *s, const char *query,
+                 int (*each)(void *context, sqlite3_stmt *row), void *context)
+{
+    sqlite3_stmt *statement = NULL;
+    int status = sqlite3_prepare_v2(s->db, query, -1, &statement, NULL) == SQLITE_OK ? PYTHIA_OK
+                                                                                     : PYTHIA_EIO;
+    int result = SQLITE_DONE;
+    while (status == PYTHIA_OK && (result = sqlite3_step(statement)) == SQLITE_ROW)
+        status = each(context, statement);
+    sqlite3_finalize(statement);
+    return status == PYTHIA_OK && result != SQLITE_DONE ? PYTHIA_EIO : status;
+}
+
+struct desired_taker {
+    int (*each)(void *context, struct pythia_text id);
+    void *context;
+};
+
+static int take_desired(void *context, sqlite3_stmt *row)
+{
+    const struct desired_taker *t = context;
+    return t->each(t->context, column(row, 0));
+}
+
+static int take_version(void *context, sqlite3_stmt *row)
+{
+    *(uint64_t *)context = (uint64_t)sqlite3_column_int64(row, 0);
+    return PYTHIA_OK;
+}
+
+int pythia_state_each_desired(struct pythia_state *s,
+                              int (*each)(void *context, struct pythia_text id), void *context,
+                              uint64_t *version)
+{
+    struct desired_taker t = {each, context};
+    *version = 0;
+    int status = every(s, "SELECT CAST(value AS INTEGER) FROM note WHERE name = 'version'",
+                       take_version, version);
+    return status == PYTHIA_OK
+               ? every(s, "SELECT trace_point FROM desired ORDER BY 1", take_desired, &t)
+               : status;
+}
+
+struct pin_taker {
+    int (*each)(void *context, struct pythia_text id, int pin);
+    void *context;
+};
+
+static int take_pin(void *context, sqlite3_stmt *row)
+{
+    const struct pin_taker *t = context;
+    return t->each(t->context, column(row, 0), sqlite3_column_int(row, 1));
+}
+
+int pythia_state_each_pin(struct pythia_state *s,
+                          int (*each)(void *context, struct pythia_text id, int pin), void *context)
+{
+    struct pin_taker t = {each, context};
+    return every(s, "SELECT trace_point, pin FROM pin ORDER BY 1", take_pin, &t);
+}
+
+static int take_decision(void *context, sqlite3_stmt *row)
+{
+    json_t *out = context;
+    struct pythia_text point = column(row, 2), type = column(row, 4), reason = column(row, 7);
+    json_t *inside = sqlite3_column_type(row, 5) == SQLITE_NULL
+                         ? json_null()
+                         : json_real(sqlite3_column_double(row, 5));
+    json_t *one =
+        json_pack("{s:I, s:I, s:s%, s:b, s:s%, s:o, s:f, s:s%}", "cycle",
+                  (json_int_t)sqlite3_column_int64(row, 0), "unix_ns",
+                  (json_int_t)sqlite3_column_int64(row, 1), "trace_point", point.bytes, point.size,
+                  "open", sqlite3_column_int(row, 3), "request_type", type.bytes, type.size,
+                  "inside", inside, "cost_ns", sqlite3_column_double(row, 6), "reason",
+                  reason.bytes, reason.size);
+    return json_array_append_new(out, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+int pythia_state_decisions(struct pythia_state *s, size_t count, char **out)
+{
+    char query[320];
+    json_t *list = json_array();
+    snprintf(query, sizeof(query),
+             "SELECT number, unix_ns, trace_point, open, request_type, inside, cost_ns, reason"
+             " FROM switch JOIN cycle ON cycle = number ORDER BY number DESC, switch.rowid LIMIT "
+             "%zu",
+             count);
+    int status = list ? every(s, query, take_decision, list) : PYTHIA_ENOMEM;
+    char *text = status == PYTHIA_OK ? json_dumps(list, JSON_INDENT(1)) : NULL;
+    json_decref(list);
+    if (status == PYTHIA_OK) {
+        *out = text ? pythia_strndup(text, strlen(text)) : NULL;
+        status = *out ? PYTHIA_OK : PYTHIA_ENOMEM;
+    }
+    free(text);
+    return status;
+}
