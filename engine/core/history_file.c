@@ -100,14 +100,10 @@ static int read_rows(struct pythia_history *h, const json_t *rows, struct pythia
     return status;
 }
 
-int pythia_history_file_read(const char *path, struct pythia_history **out, struct pythia_error *e)
+static int take(json_t *file, const char *name, struct pythia_history **out, struct pythia_error *e)
 {
-    json_t *file = NULL;
     struct pythia_history *h = NULL;
-    int status = pythia__json_file_read(path, SCHEMA, "record of searches", &file, e);
-    if (status != PYTHIA_OK)
-        return status;
-    status = pythia_history_create(&h);
+    int status = pythia_history_create(&h);
     if (status == PYTHIA_OK)
         status = read_rows(h, json_object_get(file, "trace_points"), e);
     json_decref(file);
@@ -117,7 +113,22 @@ int pythia_history_file_read(const char *path, struct pythia_history **out, stru
     }
     if (status == PYTHIA_ENOMEM)
         pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read it");
-    pythia_error_place(e, path, 0, 0);
+    pythia_error_place(e, name, 0, 0);
     pythia_history_destroy(h);
     return status;
+}
+
+int pythia_history_file_read(const char *path, struct pythia_history **out, struct pythia_error *e)
+{
+    json_t *file = NULL;
+    int status = pythia__json_file_read(path, SCHEMA, "record of searches", &file, e);
+    return status == PYTHIA_OK ? take(file, path, out, e) : status;
+}
+
+int pythia_history_file_parse(const char *name, struct pythia_text bytes,
+                              struct pythia_history **out, struct pythia_error *e)
+{
+    json_t *file = NULL;
+    int status = pythia__json_parse(name, bytes, SCHEMA, "record of searches", &file, e);
+    return status == PYTHIA_OK ? take(file, name, out, e) : status;
 }

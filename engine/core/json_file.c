@@ -6,25 +6,18 @@
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 
-int pythia__json_file_read(const char *path, const char *schema, const char *what, json_t **out,
-                           struct pythia_error *e)
+int pythia__json_parse(const char *name, struct pythia_text bytes, const char *schema,
+                       const char *what, json_t **out, struct pythia_error *e)
 {
-    struct pythia_buf bytes = {0};
-    int status = pythia_file_read(path, &bytes, e);
-    if (status != PYTHIA_OK) {
-        pythia_buf_free(&bytes);
-        return status;
-    }
     json_error_t why;
     json_t *file = json_loadb(bytes.bytes ? bytes.bytes : "", bytes.size, 0, &why);
-    pythia_buf_free(&bytes);
     if (!file) {
-        pythia_error_place(e, path, why.line > 0 ? (uint64_t)why.line : 1, (uint64_t)why.position);
+        pythia_error_place(e, name, why.line > 0 ? (uint64_t)why.line : 1, (uint64_t)why.position);
         return pythia_error_set(e, PYTHIA_EFORMAT, "is not JSON: %s", why.text);
     }
     const char *found = json_string_value(json_object_get(file, "schema"));
     if (!found || strcmp(found, schema) != 0) {
-        pythia_error_place(e, path, 0, 0);
+        pythia_error_place(e, name, 0, 0);
         pythia_error_set(e, PYTHIA_EFORMAT, "is no %s of this version: wanted schema %s, found %s",
                          what, schema, found ? found : "none");
         json_decref(file);
@@ -32,6 +25,17 @@ int pythia__json_file_read(const char *path, const char *schema, const char *wha
     }
     *out = file;
     return PYTHIA_OK;
+}
+
+int pythia__json_file_read(const char *path, const char *schema, const char *what, json_t **out,
+                           struct pythia_error *e)
+{
+    struct pythia_buf bytes = {0};
+    int status = pythia_file_read(path, &bytes, e);
+    if (status == PYTHIA_OK)
+        status = pythia__json_parse(path, pythia_buf_text(&bytes), schema, what, out, e);
+    pythia_buf_free(&bytes);
+    return status;
 }
 
 bool pythia__json_numbers(const json_t *row, size_t first, uint64_t *values, size_t count)

@@ -9,12 +9,17 @@
 #include <jansson.h>
 
 #include "pythia/error.h"
+#include "pythia/text.h"
 
 /* Read a file whose "schema" has to be `schema`; `what` it is stands in the reason if it is not. On
  * success *out is owned by the caller (json_decref), on failure untouched. PYTHIA_OK, PYTHIA_EIO,
  * PYTHIA_EFORMAT or PYTHIA_ENOMEM, with the reason in `e`. */
 int pythia__json_file_read(const char *path, const char *schema, const char *what, json_t **out,
                            struct pythia_error *e);
+
+/* The same for what is in memory; `name` is for messages. */
+int pythia__json_parse(const char *name, struct pythia_text bytes, const char *schema,
+                       const char *what, json_t **out, struct pythia_error *e);
 
 /* The `count` whole numbers, none negative, that stand in a row from place `first` to its end;
  * false if that is not what is there. */

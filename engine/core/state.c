@@ -6,11 +6,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
-#include <sqlite3.h>
 
 #include "pythia/history_file.h"
 #include "pythia/log.h"
@@ -69,19 +70,19 @@ static int pragma_number(sqlite3 *db, const char *query)
 static bool is_sound(sqlite3 *db)
 {
     sqlite3_stmt *statement = NULL;
-    bool sound = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &statement, NULL) ==
-                     SQLITE_OK &&
-                 sqlite3_step(statement) == SQLITE_ROW &&
-                 strcmp((const char *)sqlite3_column_text(statement, 0), "ok") == 0;
+    bool sound =
+        sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW &&
+        strcmp((const char *)sqlite3_column_text(statement, 0), "ok") == 0;
     sqlite3_finalize(statement);
     return sound;
 }
 
 static int open_database(const char *path, sqlite3 **db)
 {
-    int result = sqlite3_open_v2(path ? path : ":memory:", db,
-                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-                                 NULL);
+    int result =
+        sqlite3_open_v2(path ? path : ":memory:", db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     if (result != SQLITE_OK)
         return result;
     sqlite3_busy_timeout(*db, 200);
@@ -200,9 +201,9 @@ static struct row insert(struct pythia_state *s, const char *query)
 
 static void put_integer(struct row *r, uint64_t number)
 {
-    r->bad = r->bad ||
-             sqlite3_bind_int64(r->statement, ++r->at,
-                                number > INT64_MAX ? INT64_MAX : (sqlite3_int64)number) != SQLITE_OK;
+    r->bad = r->bad || sqlite3_bind_int64(r->statement, ++r->at,
+                                          number > INT64_MAX ? INT64_MAX : (sqlite3_int64)number) !=
+                           SQLITE_OK;
 }
 
 /* NaN is NULL to SQLite. */
@@ -245,9 +246,9 @@ static json_t *finding(const struct pythia_vocabulary *v, const struct pythia_fi
 {
     struct pythia_buf place = {0};
     pythia_place_add(&place, v, &f->place);
-    json_t *out = json_pack("{s:s%, s:f, s:f, s:f}", "place", place.bytes ? place.bytes : "",
-                            place.size, "share", f->share, "share_low", f->low, "share_high",
-                            f->high);
+    json_t *out =
+        json_pack("{s:s%, s:f, s:f, s:f}", "place", place.bytes ? place.bytes : "", place.size,
+                  "share", f->share, "share_low", f->low, "share_high", f->high);
     pythia_buf_free(&place);
     return out;
 }
@@ -301,8 +302,7 @@ static bool add_types(struct pythia_state *s, uint64_t number, const struct pyth
 }
 
 int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
-                           const struct pythia_vocabulary *v,
-                           const struct pythia_live_cycle *cycle)
+                           const struct pythia_vocabulary *v, const struct pythia_live_cycle *cycle)
 {
     const struct pythia_cycle *c = &cycle->decisions;
     bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
@@ -341,8 +341,8 @@ int pythia_state_put_desired(struct pythia_state *s, const struct pythia_text *i
                              uint64_t version)
 {
     char number[24];
-    bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE; DELETE FROM desired", NULL, NULL, NULL) ==
-                SQLITE_OK;
+    bool good =
+        sqlite3_exec(s->db, "BEGIN IMMEDIATE; DELETE FROM desired", NULL, NULL, NULL) == SQLITE_OK;
     for (size_t i = 0; i < count && good; i++) {
         struct row r = insert(s, "INSERT OR IGNORE INTO desired VALUES(?)");
         put_text(&r, ids[i]);
@@ -373,6 +373,22 @@ int pythia_state_put_history(struct pythia_state *s, const struct pythia_history
     bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
                 put_note(s, "history", pythia_buf_text(&text));
     pythia_buf_free(&text);
+    return end_with(s, good);
+}
+
+int pythia_state_put_inventory(struct pythia_state *s, const struct pythia_state_point *points,
+                               size_t count)
+{
+    bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE; DELETE FROM inventory", NULL, NULL, NULL) ==
+                SQLITE_OK;
+    for (size_t i = 0; i < count && good; i++) {
+        struct row r = insert(s, "INSERT OR REPLACE INTO inventory VALUES(?,?,?,?)");
+        put_text(&r, pythia_text_of(points[i].plane));
+        put_text(&r, points[i].target);
+        put_text(&r, points[i].id);
+        put_real(&r, points[i].price_ns);
+        good = done(&r);
+    }
     return end_with(s, good);
 }
 
@@ -447,6 +463,25 @@ int pythia_state_each_pin(struct pythia_state *s,
     return every(s, "SELECT trace_point, pin FROM pin ORDER BY 1", take_pin, &t);
 }
 
+struct history_taker {
+    struct pythia_history **out;
+    struct pythia_error *e;
+};
+
+static int take_history(void *context, sqlite3_stmt *row)
+{
+    const struct history_taker *t = context;
+    return pythia_history_file_parse("history of the state", column(row, 0), t->out, t->e);
+}
+
+int pythia_state_get_history(struct pythia_state *s, struct pythia_history **out,
+                             struct pythia_error *e)
+{
+    struct history_taker t = {out, e};
+    *out = NULL;
+    return every(s, "SELECT value FROM note WHERE name = 'history'", take_history, &t);
+}
+
 static int take_decision(void *context, sqlite3_stmt *row)
 {
     json_t *out = context;
@@ -454,13 +489,12 @@ static int take_decision(void *context, sqlite3_stmt *row)
     json_t *inside = sqlite3_column_type(row, 5) == SQLITE_NULL
                          ? json_null()
                          : json_real(sqlite3_column_double(row, 5));
-    json_t *one =
-        json_pack("{s:I, s:I, s:s%, s:b, s:s%, s:o, s:f, s:s%}", "cycle",
-                  (json_int_t)sqlite3_column_int64(row, 0), "unix_ns",
-                  (json_int_t)sqlite3_column_int64(row, 1), "trace_point", point.bytes, point.size,
-                  "open", sqlite3_column_int(row, 3), "request_type", type.bytes, type.size,
-                  "inside", inside, "cost_ns", sqlite3_column_double(row, 6), "reason",
-                  reason.bytes, reason.size);
+    json_t *one = json_pack("{s:I, s:I, s:s%, s:b, s:s%, s:o, s:f, s:s%}", "cycle",
+                            (json_int_t)sqlite3_column_int64(row, 0), "unix_ns",
+                            (json_int_t)sqlite3_column_int64(row, 1), "trace_point", point.bytes,
+                            point.size, "open", sqlite3_column_int(row, 3), "request_type",
+                            type.bytes, type.size, "inside", inside, "cost_ns",
+                            sqlite3_column_double(row, 6), "reason", reason.bytes, reason.size);
     return json_array_append_new(out, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
