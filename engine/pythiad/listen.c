@@ -49,14 +49,22 @@ static bool split(const char *address, char host[256], char port[16])
     return true;
 }
 
+bool pythia__address_is_one(const char *address, struct pythia_error *e)
+{
+    char host[256], port[16];
+    if (is_unix(address) ? address[sizeof(UNIX) - 1] != '\0' : split(address, host, port))
+        return true;
+    pythia_error_set(e, PYTHIA_EUSAGE,
+                     "%s is no address: HOST:PORT, [IPv6]:PORT, *:PORT or unix:PATH", address);
+    return false;
+}
+
 static int resolve(const char *address, struct addrinfo **out, struct pythia_error *e)
 {
     char host[256], port[16];
     struct addrinfo want = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-    if (!split(address, host, port))
-        return pythia_error_set(e, PYTHIA_EUSAGE,
-                                "%s is no address: HOST:PORT, [IPv6]:PORT, *:PORT or unix:PATH",
-                                address);
+    if (!pythia__address_is_one(address, e) || !split(address, host, port))
+        return PYTHIA_EUSAGE;
     int status = getaddrinfo(strcmp(host, "*") == 0 ? NULL : host, port, &want, out);
     return status == 0 ? PYTHIA_OK : fail(e, PYTHIA_EIO, address, gai_strerror(status));
 }

@@ -12,6 +12,9 @@
  * PYTHIA_EIO: it cannot be had; with the reason in `e`. */
 int pythia__listen(const char *address, int *socket, struct pythia_error *e);
 
+/* Is it an address at all, as far as its form goes? If not, the reason is in `e`. */
+bool pythia__address_is_one(const char *address, struct pythia_error *e);
+
 /* Does an address lead no further than this machine? */
 bool pythia__address_is_local(const char *address);
 

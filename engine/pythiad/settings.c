@@ -1,0 +1,209 @@
+#include "settings.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "listen.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define AT(member) offsetof(struct pythia__settings, member)
+#define ADDRESS    "HOST:PORT"
+
+/* A text with a default. */
+#define TEXT(name, value, fallback, where, help)                                                   \
+    {                                                                                              \
+        name, 0, PYTHIA_OPTION_TEXT, value, fallback, NULL, 0, 0, where, help                      \
+    }
+#define BYTES(name, fallback, where, help)                                                         \
+    {                                                                                              \
+        name, 0, PYTHIA_OPTION_BYTES, "BYTES", fallback, NULL, 0, 0, where, help                   \
+    }
+#define TEXTS(name, value, where, help)                                                            \
+    {                                                                                              \
+        name, 0, PYTHIA_OPTION_TEXTS, value, NULL, NULL, 0, 0, where, help                         \
+    }
+
+const struct pythia_option pythia__settings_table[] = {
+    PYTHIA_TEXT_OPTION("config", 'c', "FILE", AT(config), "Settings, as YAML (NAME: VALUE)"),
+    PYTHIA_FLAG("check-config", 0, AT(check_config), "Say whether the settings are good, and end"),
+    TEXT("otlp-grpc", ADDRESS, "127.0.0.1:4317", AT(otlp_grpc),
+         "Take OTLP over gRPC there; off: not at all"),
+    TEXT("otlp-http", ADDRESS, "127.0.0.1:4318", AT(otlp_http),
+         "Take OTLP over HTTP there (/v1/traces, protobuf and JSON); off: not at all"),
+    TEXT("zipkin", ADDRESS, "127.0.0.1:9411", AT(zipkin),
+         "Take Zipkin v2 there (/api/v2/spans); off: not at all"),
+    TEXT("control", ADDRESS, "127.0.0.1:4319", AT(control),
+         "Serve the control interface, the page, /metrics and agents there; off: not at all"),
+    TEXT("control-socket", "unix:PATH", NULL, AT(control_socket),
+         "Serve the control interface at a socket too (default unix:/run/pythiad/control.sock if "
+         "that folder is there)"),
+    PYTHIA_FLAG("insecure", 0, AT(insecure),
+                "Listen at addresses beyond this machine without TLS all the same"),
+    PYTHIA_TEXT_OPTION("tls-key", 0, "FILE", AT(tls_key), "Key for TLS, as PEM"),
+    PYTHIA_TEXT_OPTION("tls-certificate", 0, "FILE", AT(tls_certificate),
+                       "Certificate for TLS, as PEM"),
+    PYTHIA_TEXT_OPTION("tls-trust", 0, "FILE", AT(tls_trust),
+                       "Authorities of which senders need a certificate, as PEM"),
+    PYTHIA_TEXT_OPTION("ingest-token", 0, "FILE", AT(ingest_token),
+                       "File with the token that senders of traces need"),
+    PYTHIA_TEXT_OPTION("control-token", 0, "FILE", AT(control_token),
+                       "File with the token that the control interface needs"),
+    BYTES("body-max", "4M", AT(body_max), "Size of a body on the wire, at most"),
+    BYTES("inflated-max", "16M", AT(inflated_max), "Size of a body when it is unpacked, at most"),
+    BYTES("waiting-max", "64M", AT(waiting_max),
+          "Bodies that wait to be decoded, at most; then senders are told to come again"),
+    BYTES("memory", "128M", AT(memory),
+          "Spans of unfinished requests above which senders are told to come again"),
+    BYTES("memory-hard", "160M", AT(memory_hard),
+          "Spans of unfinished requests above which whole requests are shed"),
+    PYTHIA_INTEGER("connections", 0, "N", "256", 1, 65536, AT(connections),
+                   "Connections of a listener at once"),
+    PYTHIA_INTEGER("streams", 0, "N", "100", 1, 65536, AT(streams),
+                   "Calls of a gRPC connection at once"),
+    PYTHIA_INTEGER("retry-seconds", 0, "S", "1", 1, 3600, AT(retry_s),
+                   "After how long a sender that was refused may come again"),
+    TEXTS("follow", "FILE", AT(follow),
+          "Read a file of traces, and what is written to it from now on (may be given several "
+          "times)"),
+    PYTHIA_TEXT_OPTION("record", 0, "FILE", AT(record),
+                       "Keep every body that came in, for pythia replay"),
+    PYTHIA_TEXT_OPTION("state", 0, "FILE", AT(state),
+                       "What survives a restart, an SQLite file (default: it is kept in memory)"),
+    PYTHIA_INTEGER("quiet-ms", 0, "MS", "2000", 1, 3.6e6, AT(quiet_ms),
+                   "Time without a span after which a request whose root has ended is finished"),
+    PYTHIA_INTEGER("rootless-ms", 0, "MS", "10000", 1, 3.6e6, AT(rootless_ms),
+                   "The same for one whose root was not seen"),
+    PYTHIA_INTEGER("request-max-ms", 0, "MS", "120000", 1, 8.64e7, AT(request_max_ms),
+                   "Age at which a request is finished in any case"),
+    PYTHIA_INTEGER("request-spans-max", 0, "N", "100000", 1, 1e8, AT(request_spans_max),
+                   "Spans of a request; what is beyond is dropped and counted"),
+    PYTHIA_CHOICE("latency", 0, "completion|client", "completion", AT(latency),
+                  "How long a request takes: until all its work is done, or until the client has "
+                  "its answer"),
+    PYTHIA_TEXT_OPTION("type-attribute", 0, "KEY", AT(type_attribute),
+                       "Key of the root whose value is the request type"),
+    TEXTS("leave-out", "PATTERN", AT(left_out),
+          "Leave out requests of types that match (may be given several times)"),
+    PYTHIA_FLAG("no-fold", 0, AT(no_fold), "Count each round of a loop as a step of its own"),
+    PYTHIA_TEXT_OPTION("space", 0, "FILE", AT(space),
+                       "Search space, from pythia space build; without one it is learnt"),
+    PYTHIA_INTEGER("learn-requests", 0, "N", "50", 4, 1e9, AT(learn_requests),
+                   "Requests of a type that the search space is learnt from"),
+    PYTHIA_INTEGER("cycle-requests", 0, "N", "100", 4, 1e9, AT(cycle_requests),
+                   "Requests of one type that make a cycle"),
+    PYTHIA_REAL("cycle-seconds", 0, "S", "60", .01, 1e6, AT(cycle_seconds),
+                "Time after which a cycle ends in any case"),
+    PYTHIA_INTEGER("min-requests", 0, "N", "30", 4, 1e9, AT(min_requests),
+                   "Requests of a type in a cycle, below which nothing is concluded"),
+    PYTHIA_INTEGER("points", 0, "N", "3", 0, 1e6, AT(points),
+                   "Trace points that a cycle may open; 0: none"),
+    PYTHIA_INTEGER("points-open", 0, "N", "0", 0, 1e6, AT(points_open),
+                   "Trace points that may be open at once beyond the skeleton; 0: any number"),
+    PYTHIA_REAL("added-ns", 0, "NS", "0", 0, 1e15, AT(added_ns),
+                "Time that points beyond the skeleton may add to a request; 0: any"),
+    PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, AT(price_ns),
+                "Cost of one hit of an open trace point, where none was measured"),
+    PYTHIA_REAL("alpha", 0, "P", "0.05", 1e-12, .5, AT(alpha),
+                "Rate of false findings that is accepted"),
+    PYTHIA_REAL("min-cov", 0, "R", "0.05", 0, 1e9, AT(min_cov),
+                "Coefficient of variation below which requests of a type do not vary"),
+    PYTHIA_INTEGER("patience", 0, "N", "30", 1, 1e9, AT(patience),
+                   "Cycles after which a problem is given up"),
+    PYTHIA_CHOICE(
+        "strategy", 0, /* as pythia_strategies has them */
+        "information-gain|hierarchical|flat|binary|historic|covariance|thompson|random|all",
+        "information-gain", AT(strategy), "How to choose what to open"),
+    PYTHIA_FLAG("observe-only", 0, AT(observe_only),
+                "Say what would be opened and closed, and throw no switch"),
+    TEXTS("always", "ID|PATTERN", AT(always), "Keep these trace points open"),
+    TEXTS("never", "ID|PATTERN", AT(never), "Never open these trace points"),
+    PYTHIA_TEXT_OPTION("gate", 0, "FOLDER", AT(gate),
+                       "Switch the trace points of C programs by their switchboards there"),
+    PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", AT(osprofiler),
+                       "Take OSProfiler's traces from Redis, and switch its trace points there"),
+    PYTHIA_REAL("lease-seconds", 0, "S", "30", 1, 3600, AT(lease_seconds),
+                "Time after which targets go back to their own set when pythiad is gone"),
+    PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, AT(seed), "Seed of all that is drawn"),
+    PYTHIA_FLAG("quiet", 'q', AT(quiet), "Say only what goes wrong"),
+    PYTHIA_FLAG("verbose", 'v', AT(verbose), "Say more"),
+    {0},
+};
+
+/* The file's name has to be known before the file is read, and the command line holds over it: so
+ * the command line is read twice. */
+int pythia__settings_read(int argc, char **argv, char *const *environment,
+                          struct pythia__settings *out, struct pythia_config **config,
+                          struct pythia_error *e)
+{
+    struct pythia__settings first = {0};
+    struct pythia_config *c = NULL;
+    int rest, status = pythia_config_create(pythia__settings_table, &c);
+    if (status != PYTHIA_OK)
+        return pythia_error_set(e, status, "no memory for the settings");
+    pythia_options_default(pythia__settings_table, &first);
+    status = pythia_config_environment(c, "PYTHIAD", environment, &first, e);
+    if (status == PYTHIA_OK)
+        status = pythia_options_parse(pythia__settings_table, &first, argc, argv, &rest, e);
+    if (status == PYTHIA_OK && rest < argc)
+        status = pythia_error_set(e, PYTHIA_EUSAGE, "%s is no option, and nothing else is taken",
+                                  argv[rest]);
+    struct pythia__settings s = {0};
+    pythia_options_default(pythia__settings_table, &s);
+    if (status == PYTHIA_OK && first.config)
+        status = pythia_config_read(c, first.config, &s, e);
+    if (status == PYTHIA_OK)
+        status = pythia_config_environment(c, "PYTHIAD", environment, &s, e);
+    if (status == PYTHIA_OK)
+        status = pythia_options_parse(pythia__settings_table, &s, argc, argv, &rest, e);
+    if (status == PYTHIA_OK)
+        status = pythia__settings_check(&s, e);
+    if (status != PYTHIA_OK) {
+        pythia_config_destroy(c);
+        return status;
+    }
+    *out = s;
+    *config = c;
+    return PYTHIA_OK;
+}
+
+static bool is_off(const char *address)
+{
+    return !address || strcmp(address, "off") == 0;
+}
+
+int pythia__settings_check(const struct pythia__settings *s, struct pythia_error *e)
+{
+    const struct {
+        const char *name, *address;
+    } listeners[] = {{"otlp-grpc", s->otlp_grpc},
+                     {"otlp-http", s->otlp_http},
+                     {"zipkin", s->zipkin},
+                     {"control", s->control},
+                     {"control-socket", s->control_socket}};
+    for (size_t i = 0; i < sizeof(listeners) / sizeof(listeners[0]); i++) {
+        const char *address = listeners[i].address;
+        if (is_off(address))
+            continue;
+        if (!pythia__address_is_one(address, e))
+            return PYTHIA_EUSAGE;
+        if (!s->tls_key && !s->insecure && !pythia__address_is_local(address))
+            return pythia_error_set(
+                e, PYTHIA_EUSAGE,
+                "%s at %s can be reached from elsewhere: give tls-key and tls-certificate, or say "
+                "insecure: true if that is meant",
+                listeners[i].name, address);
+    }
+    if ((s->tls_key == NULL) != (s->tls_certificate == NULL))
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "tls-key and tls-certificate have to be given together");
+    if (s->tls_trust && !s->tls_key)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "tls-trust needs tls-key and tls-certificate");
+    if (s->memory_hard < s->memory)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "memory-hard is below memory");
+    if (s->inflated_max < s->body_max)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "inflated-max is below body-max");
+    if (s->quiet && s->verbose)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "quiet and verbose do not go together");
+    return PYTHIA_OK;
+}

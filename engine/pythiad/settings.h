@@ -1,0 +1,55 @@
+/* What pythiad can be told: by a YAML file, the environment (PYTHIAD_…) and the command line, the
+ * later ones over the earlier. One table describes it all. */
+#ifndef PYTHIA_PYTHIAD_SETTINGS_H
+#define PYTHIA_PYTHIAD_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pythia/config.h"
+#include "pythia/error.h"
+#include "pythia/option.h"
+
+struct pythia__settings {
+    const char *config;
+    bool check_config;
+    /* where to listen; "off": not at all */
+    const char *otlp_grpc, *otlp_http, *zipkin, *control, *control_socket;
+    bool insecure;
+    const char *tls_key, *tls_certificate, *tls_trust, *ingest_token, *control_token; /* files */
+    uint64_t body_max, inflated_max, waiting_max, memory, memory_hard;
+    int64_t connections, streams, retry_s;
+    struct pythia_option_texts follow;
+    const char *record, *state;
+    /* requests */
+    int64_t quiet_ms, rootless_ms, request_max_ms, request_spans_max;
+    int latency;
+    const char *type_attribute;
+    bool no_fold;
+    struct pythia_option_texts left_out;
+    /* the search */
+    const char *space;
+    int64_t learn_requests, cycle_requests, min_requests, points, points_open, seed, patience;
+    double cycle_seconds, added_ns, price_ns, alpha, min_cov;
+    int strategy;
+    bool observe_only;
+    struct pythia_option_texts always, never;
+    /* switches */
+    const char *gate, *osprofiler;
+    double lease_seconds;
+    bool quiet, verbose;
+};
+
+extern const struct pythia_option pythia__settings_table[];
+
+/* Put defaults, file, environment and command line together. On success *config owns the texts.
+ * Returns PYTHIA_OK, or negative with place and reason in `e`. `argv` is put in another order. */
+int pythia__settings_read(int argc, char **argv, char *const *environment,
+                          struct pythia__settings *out, struct pythia_config **config,
+                          struct pythia_error *e);
+
+/* What does not go together, or is not safe: an address that leads beyond this machine needs TLS,
+ * or `insecure`. PYTHIA_OK, or PYTHIA_EUSAGE with the reason in `e`. */
+int pythia__settings_check(const struct pythia__settings *s, struct pythia_error *e);
+
+#endif
