@@ -81,9 +81,9 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_CHOICE("latency", 0, "completion|client", "completion", AT(latency),
                   "How long a request takes: until all its work is done, or until the client has "
                   "its answer"),
-    PYTHIA_TEXT_OPTION("type-attribute", 0, "KEY", AT(type_attribute),
+    PYTHIA_TEXT_OPTION("request-type-attribute", 0, "KEY", AT(type_attribute),
                        "Key of the root whose value is the request type"),
-    TEXTS("leave-out", "PATTERN", AT(left_out),
+    TEXTS("leave-out-root", "PATTERN", AT(left_out),
           "Leave out requests of types that match (may be given several times)"),
     PYTHIA_FLAG("no-fold", 0, AT(no_fold), "Count each round of a loop as a step of its own"),
     PYTHIA_TEXT_OPTION("space", 0, "FILE", AT(space),

@@ -1,0 +1,490 @@
+#include "daemon.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "pythia/diagnosis.h"
+#include "pythia/history_file.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/report.h"
+#include "pythia/request_type.h"
+#include "pythia/space_file.h"
+#include "pythia/status.h"
+
+#define TICK_MS      100
+#define DRAIN_MS     5000
+#define CONTROL_BODY ((size_t)1024 * 1024)
+#define SECRET_MAX   ((size_t)64 * 1024)
+#define RUN_FOLDER   "/run/pythiad"
+
+uint64_t pythia__unix_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t pythia__daemon_now(const struct pythia__daemon *d)
+{
+    return uv_now(d->loop) * 1000000;
+}
+
+/* ---- switches ---- */
+
+static int take_wish(struct pythia__daemon *d, uint32_t point, struct pythia_control_wish *out)
+{
+    *out =
+        (struct pythia_control_wish){.id = pythia_vocabulary_tracepoint_id(d->vocabulary, point)};
+    return PYTHIA_OK;
+}
+
+int pythia__daemon_want(struct pythia__daemon *d)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(d->vocabulary);
+    struct pythia_control_wish *wishes = pythia_calloc((size_t)points + 1, sizeof(*wishes));
+    struct pythia_text *ids = pythia_calloc((size_t)points + 1, sizeof(*ids));
+    size_t count = 0;
+    int status = wishes && ids ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++)
+        if (pythia_live_is_open(d->live, point)) {
+            status = take_wish(d, point, &wishes[count]);
+            ids[count] = wishes[count].id;
+            count++;
+        }
+    uint64_t version = 0;
+    if (status == PYTHIA_OK && d->planes > 0 && !d->s.observe_only)
+        status = pythia_controller_want(d->controller, wishes, count, &version);
+    if (status == PYTHIA_OK) {
+        (void)pythia_state_put_desired(d->state, ids, count, version); /* degraded: told by it */
+        if (version != d->version) {
+            d->version = version;
+            d->version_in_force = false;
+        }
+    }
+    pythia_free(wishes);
+    pythia_free(ids);
+    return status;
+}
+
+/* ---- a cycle ---- */
+
+static void log_cycle(const struct pythia__daemon *d, const struct pythia_live_cycle *c)
+{
+    for (size_t i = 0; i < c->decisions.switch_count; i++) {
+        const struct pythia_switch *s = &c->decisions.switches[i];
+        struct pythia_text id = pythia_vocabulary_tracepoint_id(d->vocabulary, s->tracepoint);
+        pythia_log(PYTHIA_LOG_INFO,
+                   "%s a trace point: trace-point=%.*s, cycle=%" PRIu64 ", reason=%s",
+                   s->open ? "Opens" : "Closes", (int)id.size, id.bytes, d->cycles, s->reason);
+    }
+    for (size_t i = 0; i < c->decisions.problem_count; i++) {
+        const struct pythia_problem *p = &c->decisions.problems[i];
+        struct pythia_buf place = {0};
+        struct pythia_text type = pythia_vocabulary_text(d->vocabulary, p->type);
+        if (p->state != PYTHIA_PROBLEM_DONE || p->cause_count == 0)
+            continue;
+        pythia_place_add(&place, d->vocabulary, &p->causes[0].place);
+        pythia_log(PYTHIA_LOG_DEBUG,
+                   "Found what varies: request-type=%.*s, place=%s, share=%.3f, causes=%zu",
+                   (int)type.size, type.bytes, place.bytes ? place.bytes : "", p->causes[0].share,
+                   p->cause_count);
+        pythia_buf_free(&place);
+    }
+}
+
+static int make_report(struct pythia__daemon *d, const struct pythia_live_cycle *c)
+{
+    struct pythia_diagnosis *diagnosis = NULL;
+    struct pythia_diagnosis_options how = {.alpha = d->s.alpha,
+                                           .look = d->cycles,
+                                           .min_requests = (size_t)d->s.min_requests,
+                                           .min_cov = d->s.min_cov,
+                                           .seed = (uint64_t)d->s.seed};
+    static const char *const paths[] = {"pythiad"};
+    struct pythia_pipeline_result input = {.counts = *pythia_live_counts(d->live)};
+    input.bytes = pythia__intake_numbers(d->intake).bytes;
+    int status = pythia_diagnose(c->groups, &how, &diagnosis);
+    if (status != PYTHIA_OK)
+        return status;
+    struct pythia_report_source source = {.paths = paths,
+                                          .path_count = 1,
+                                          .input = &input,
+                                          .vocabulary = d->vocabulary,
+                                          .groups = c->groups,
+                                          .diagnosis = diagnosis,
+                                          .loop = &d->story};
+    json_t *report = pythia_report_json(&source);
+    pythia_diagnosis_destroy(diagnosis);
+    if (!report)
+        return PYTHIA_ENOMEM;
+    json_decref(d->report);
+    d->report = report;
+    return PYTHIA_OK;
+}
+
+static int on_cycle(void *context, const struct pythia_live_cycle *c)
+{
+    struct pythia__daemon *d = context;
+    d->cycles++;
+    d->last_cycle_ns = pythia__unix_ns();
+    log_cycle(d, c);
+    (void)pythia_state_add_cycle(d->state, d->last_cycle_ns, d->vocabulary, c);
+    int status = pythia_loop_tell(&d->story, c, PYTHIA__STORY);
+    if (status == PYTHIA_OK)
+        status = pythia__daemon_want(d);
+    if (status == PYTHIA_OK)
+        status = make_report(d, c);
+    return status;
+}
+
+static void end(uv_handle_t *handle)
+{
+    (void)handle;
+}
+
+/* Nothing waits any more: end the cycle and let go of the loop. */
+static void finish(struct pythia__daemon *d)
+{
+    if (d->draining && !uv_is_closing((uv_handle_t *)&d->tick)) {
+        (void)pythia_live_drain(d->live);
+        uv_close((uv_handle_t *)&d->tick, end);
+        pythia__grpc_destroy(d->grpc);
+        d->grpc = NULL;
+        for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++) {
+            pythia__http_destroy(d->http[i]);
+            d->http[i] = NULL;
+        }
+    }
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct pythia__daemon *d = timer->data;
+    uint64_t now = pythia__daemon_now(d), since;
+    int status = pythia_live_tick(d->live, now);
+    if (status == PYTHIA_OK && d->controller)
+        status = pythia_controller_tick(d->controller, now);
+    if (status != PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
+                   pythia_status_text(status));
+    if (!d->version_in_force && d->controller &&
+        pythia_controller_in_force(d->controller, d->version, &since)) {
+        d->version_in_force = true;
+        pythia_live_applied(d->live, pythia__unix_ns() - (now - since));
+    }
+    if (d->draining && pythia__intake_waiting(d->intake) == 0)
+        finish(d);
+}
+
+void pythia__daemon_drain(struct pythia__daemon *d)
+{
+    if (d->draining)
+        return;
+    d->draining = true;
+    pythia_log(PYTHIA_LOG_INFO, "Stops: takes in what has come");
+    if (d->grpc)
+        pythia__grpc_quiesce(d->grpc);
+    for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
+        if (d->http[i])
+            pythia__http_quiesce(d->http[i]);
+}
+
+/* ---- starting ---- */
+
+/* A file as a text without the line break at its end; NULL stays NULL. */
+static int read_secret(const char *path, bool trimmed, char **out, struct pythia_error *e)
+{
+    if (!path)
+        return PYTHIA_OK;
+    struct pythia_buf bytes = {0};
+    int status = pythia_file_read(path, &bytes, e);
+    if (status == PYTHIA_OK && (bytes.size == 0 || bytes.size > SECRET_MAX))
+        status =
+            pythia_error_set(e, PYTHIA_EUSAGE, "%s is empty, or too large for what it is", path);
+    while (trimmed && bytes.size > 0 && strchr(" \t\r\n", bytes.bytes[bytes.size - 1]))
+        bytes.size--;
+    if (status == PYTHIA_OK) {
+        *out = pythia_strndup(bytes.bytes, bytes.size);
+        status = *out ? PYTHIA_OK : PYTHIA_ENOMEM;
+    }
+    pythia_buf_free(&bytes);
+    return status;
+}
+
+static int read_secrets(struct pythia__daemon *d, struct pythia_error *e)
+{
+    int status = read_secret(d->s.tls_key, false, &d->tls_key, e);
+    if (status == PYTHIA_OK)
+        status = read_secret(d->s.tls_certificate, false, &d->tls_certificate, e);
+    if (status == PYTHIA_OK)
+        status = read_secret(d->s.tls_trust, false, &d->tls_trust, e);
+    if (status == PYTHIA_OK)
+        status = read_secret(d->s.ingest_token, true, &d->ingest_token, e);
+    return status == PYTHIA_OK ? read_secret(d->s.control_token, true, &d->control_token, e)
+                               : status;
+}
+
+static int add_pins(struct pythia__daemon *d, const struct pythia_option_texts *texts,
+                    struct pythia_open_points **out)
+{
+    int status = pythia_open_points_create(d->vocabulary, out);
+    for (size_t i = 0; i < texts->count && status == PYTHIA_OK; i++)
+        status = pythia_open_points_add(*out, pythia_text_of(texts->texts[i]));
+    return status;
+}
+
+struct pinning {
+    struct pythia__daemon *d;
+};
+
+static int take_pin(void *context, struct pythia_text id, int pin)
+{
+    struct pythia__daemon *d = context;
+    return pythia_open_points_add(pin > 0 ? d->always : d->never, id);
+}
+
+static int make_live(struct pythia__daemon *d, struct pythia_error *e)
+{
+    const struct pythia__settings *s = &d->s;
+    size_t left_out = 0;
+    for (size_t i = 0; i < s->left_out.count; i++)
+        if (s->left_out.texts[i][0])
+            d->left_out[left_out++] = s->left_out.texts[i];
+    if (s->left_out.count == 0)
+        d->left_out[left_out++] = PYTHIA_LEFT_OUT_DEFAULT;
+    size_t count;
+    const struct pythia_strategy *const *strategies = pythia_strategies(&count);
+    struct pythia_live_options o = {
+        .window = {.quiet_ns = (uint64_t)s->quiet_ms * 1000000,
+                   .rootless_ns = (uint64_t)s->rootless_ms * 1000000,
+                   .age_max_ns = (uint64_t)s->request_max_ms * 1000000,
+                   .spans_max = (uint64_t)s->request_spans_max,
+                   .soft_bytes = s->memory,
+                   .hard_bytes = s->memory_hard},
+        .groups = {.latency = s->latency ? PYTHIA_LATENCY_CLIENT : PYTHIA_LATENCY_COMPLETION,
+                   .fold = !s->no_fold,
+                   .types = {.attribute = s->type_attribute,
+                             .left_out = d->left_out,
+                             .left_out_count = left_out}},
+        .search = {.budget = {.points_per_cycle = (size_t)s->points,
+                              .points_open = (size_t)s->points_open,
+                              .added_ns = s->added_ns},
+                   .strategy = strategies[s->strategy],
+                   .price_ns = s->price_ns,
+                   .always = d->always,
+                   .never = d->never,
+                   .alpha = s->alpha,
+                   .min_requests = (size_t)s->min_requests,
+                   .min_cov = s->min_cov,
+                   .patience = (size_t)s->patience,
+                   .seed = (uint64_t)s->seed},
+        .cycle_requests = (size_t)s->cycle_requests,
+        .cycle_ns = (uint64_t)(s->cycle_seconds * 1e9),
+        .learn_requests = (size_t)s->learn_requests};
+    int status = PYTHIA_OK;
+    if (s->space) {
+        status = pythia_space_create(d->vocabulary, &d->space);
+        if (status == PYTHIA_OK)
+            status = pythia_space_file_read(s->space, d->space, e);
+    }
+    if (status == PYTHIA_OK)
+        status = pythia_live_create(d->vocabulary, d->space, &o,
+                                    (struct pythia_live_taker){on_cycle, d}, &d->live);
+    if (status == PYTHIA_OK && (d->planes == 0 || s->observe_only))
+        pythia_live_pause(d->live, true); /* there is nothing to switch */
+    return status;
+}
+
+static int add_plane(struct pythia_control **planes, size_t *count, const char *name,
+                     const char *where, struct pythia_error *e)
+{
+    const struct pythia_control_ops *ops = pythia_control_named(name);
+    struct pythia_error why = {0};
+    void *settings = ops ? pythia_calloc(1, ops->settings_size + 1) : NULL;
+    if (!settings)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "this pythiad has no control plane %s", name);
+    pythia_options_default(ops->options, settings);
+    int status = PYTHIA_OK;
+    if (where) /* a plane's first option is where its targets are */
+        status = pythia_option_set(&ops->options[0], settings, where, &why);
+    if (status == PYTHIA_OK)
+        status = ops->create(settings, &planes[*count], &why);
+    pythia_free(settings);
+    if (status != PYTHIA_OK)
+        return pythia_error_set(e, status, "control plane %s: %s", name, why.sentence);
+    ++*count;
+    return PYTHIA_OK;
+}
+
+static int make_controller(struct pythia__daemon *d, struct pythia_error *e)
+{
+    struct pythia_control *planes[4];
+    struct pythia_controller_options o = {.lease_ns = (uint64_t)(d->s.lease_seconds * 1e9),
+                                          .keep_defaults = true};
+    size_t count = 0;
+    int status = add_plane(planes, &count, "http", NULL, e);
+    if (status == PYTHIA_OK)
+        d->agents = planes[0];
+    if (status == PYTHIA_OK && d->s.gate)
+        status = add_plane(planes, &count, "gate", d->s.gate, e);
+    if (status == PYTHIA_OK && d->s.osprofiler)
+        status = add_plane(planes, &count, "osprofiler", d->s.osprofiler, e);
+    if (status != PYTHIA_OK) {
+        while (count > 0) {
+            count--;
+            planes[count]->ops->destroy(planes[count]);
+        }
+        return status;
+    }
+    d->planes = count;
+    return pythia_controller_create(planes, count, &o, &d->controller);
+}
+
+static bool is_off(const char *address)
+{
+    return !address || strcmp(address, "off") == 0;
+}
+
+static int listen_http(struct pythia__daemon *d, size_t slot, const char *address,
+                       const struct pythia__http_route *routes, size_t count,
+                       struct pythia_error *e)
+{
+    if (is_off(address))
+        return PYTHIA_OK;
+    bool tcp = strncmp(address, "unix:", 5) != 0;
+    struct pythia__http_options o = {.address = address,
+                                     .routes = routes,
+                                     .route_count = count,
+                                     .tls_key = tcp ? d->tls_key : NULL,
+                                     .tls_certificate = tcp ? d->tls_certificate : NULL,
+                                     .tls_trust = tcp ? d->tls_trust : NULL,
+                                     .connections_max = (unsigned)d->s.connections};
+    o.tokens[PYTHIA__HTTP_INGEST] = d->ingest_token;
+    o.tokens[PYTHIA__HTTP_CONTROL] = d->control_token;
+    return pythia__http_create(d->loop, &o, &d->http[slot], e);
+}
+
+static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
+{
+    size_t count;
+    const struct pythia__http_route *routes =
+        pythia__receive_otlp_routes(d->receive, d->s.body_max, &count);
+    int status = listen_http(d, 0, d->s.otlp_http, routes, count, e);
+    if (status == PYTHIA_OK) {
+        routes = pythia__receive_zipkin_routes(d->receive, d->s.body_max, &count);
+        status = listen_http(d, 1, d->s.zipkin, routes, count, e);
+    }
+    if (status == PYTHIA_OK)
+        status = listen_http(d, 2, d->s.control, d->control_routes, d->control_route_count, e);
+    if (status == PYTHIA_OK)
+        status =
+            listen_http(d, 3, d->s.control_socket, d->control_routes, d->control_route_count, e);
+    if (status == PYTHIA_OK && !is_off(d->s.otlp_grpc)) {
+        struct pythia__grpc_options o = {.address = d->s.otlp_grpc,
+                                         .token = d->ingest_token,
+                                         .tls_key = d->tls_key,
+                                         .tls_certificate = d->tls_certificate,
+                                         .tls_trust = d->tls_trust,
+                                         .message_max = d->s.body_max,
+                                         .connections_max = (unsigned)d->s.connections,
+                                         .streams_max = (unsigned)d->s.streams};
+        o.methods = pythia__receive_grpc_methods(d->receive, &o.method_count);
+        status = pythia__grpc_create(d->loop, &o, &d->grpc, e);
+    }
+    return status;
+}
+
+static int start(struct pythia__daemon *d, struct pythia_error *e)
+{
+    struct stat about;
+    if (!d->s.control_socket && stat(RUN_FOLDER, &about) == 0 && S_ISDIR(about.st_mode))
+        d->s.control_socket = "unix:" RUN_FOLDER "/control.sock";
+    struct pythia__intake_options taking = {
+        .waiting_max = d->s.waiting_max, .inflated_max = d->s.inflated_max, .record = d->s.record};
+    int status = read_secrets(d, e);
+    if (status == PYTHIA_OK)
+        status = pythia_vocabulary_create(&d->vocabulary);
+    if (status == PYTHIA_OK)
+        status = pythia_state_open(d->s.state, &d->state, e);
+    if (status == PYTHIA_OK)
+        status = add_pins(d, &d->s.always, &d->always);
+    if (status == PYTHIA_OK)
+        status = add_pins(d, &d->s.never, &d->never);
+    if (status == PYTHIA_OK)
+        status = pythia_state_each_pin(d->state, take_pin, d);
+    if (status == PYTHIA_OK)
+        status = make_controller(d, e);
+    if (status == PYTHIA_OK)
+        status = make_live(d, e);
+    if (status == PYTHIA_OK)
+        status = pythia__intake_create(d->loop, d->vocabulary, d->live, &taking, &d->intake, e);
+    if (status == PYTHIA_OK)
+        status = pythia__receive_create(d->intake, (unsigned)d->s.retry_s, &d->receive);
+    if (status == PYTHIA_OK) {
+        d->control_routes = pythia__api_routes(d, &d->control_route_count);
+        status = d->control_routes ? listen_all(d, e) : PYTHIA_ENOMEM;
+    }
+    if (status == PYTHIA_OK)
+        status = pythia__daemon_want(d);
+    return status;
+}
+
+int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settings,
+                          struct pythia_config *config, struct pythia__daemon **out,
+                          struct pythia_error *e)
+{
+    struct pythia__daemon *d = pythia_calloc(1, sizeof(*d));
+    if (!d) {
+        pythia_config_destroy(config);
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
+    }
+    d->loop = loop;
+    d->s = *settings;
+    d->config = config;
+    d->started_ns = pythia__unix_ns();
+    uv_timer_init(loop, &d->tick);
+    d->tick.data = d;
+    int status = start(d, e);
+    if (status != PYTHIA_OK) {
+        pythia_error_set(e, status, "cannot start: %s", pythia_status_text(status));
+        d->draining = true;
+        uv_close((uv_handle_t *)&d->tick, end);
+        pythia__grpc_destroy(d->grpc);
+        for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
+            pythia__http_destroy(d->http[i]);
+        uv_run(loop, UV_RUN_DEFAULT);
+        pythia__daemon_destroy(d);
+        return status;
+    }
+    uv_timer_start(&d->tick, on_tick, TICK_MS, TICK_MS);
+    *out = d;
+    return PYTHIA_OK;
+}
+
+void pythia__daemon_destroy(struct pythia__daemon *d)
+{
+    if (!d)
+        return;
+    pythia__receive_destroy(d->receive);
+    pythia__intake_destroy(d->intake);
+    pythia_live_destroy(d->live);
+    pythia_controller_destroy(d->controller);
+    pythia_state_close(d->state);
+    pythia_open_points_destroy(d->always);
+    pythia_open_points_destroy(d->never);
+    pythia_space_destroy(d->space);
+    pythia_vocabulary_destroy(d->vocabulary);
+    pythia_loop_free(&d->story);
+    json_decref(d->report);
+    void *const owned[] = {d->control_routes, d->tls_key,      d->tls_certificate,
+                           d->tls_trust,      d->ingest_token, d->control_token};
+    for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
+        pythia_free(owned[i]);
+    pythia_config_destroy(d->config);
+    pythia_free(d);
+}

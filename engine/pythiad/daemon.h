@@ -1,0 +1,79 @@
+/* pythiad put together: receivers, engine, switches and state, on one loop. */
+#ifndef PYTHIA_PYTHIAD_DAEMON_H
+#define PYTHIA_PYTHIAD_DAEMON_H
+
+#include <jansson.h>
+#include <uv.h>
+
+#include "grpc_server.h"
+#include "http_server.h"
+#include "intake.h"
+#include "pythia/closed_loop.h"
+#include "pythia/controller.h"
+#include "pythia/live.h"
+#include "pythia/state.h"
+#include "receive.h"
+#include "settings.h"
+
+#define PYTHIA__HTTP_SERVERS 4   /* OTLP, Zipkin, control, control's socket */
+#define PYTHIA__STORY        200 /* cycles of which the report tells */
+
+struct pythia__daemon {
+    uv_loop_t *loop;
+    struct pythia__settings s;
+    struct pythia_config *config; /* owns the texts of `s` */
+    int argc;
+    char **argv, **environment; /* for SIGHUP */
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_space *space; /* from a file; NULL: it is learnt */
+    struct pythia_open_points *always, *never;
+    const char *left_out[PYTHIA_OPTION_TEXTS_MAX];
+    struct pythia_live *live;
+    struct pythia_state *state;
+    struct pythia_controller *controller;
+    struct pythia_control *agents; /* the plane "http", borrowed from the controller */
+    size_t planes;
+    struct pythia__intake *intake;
+    struct pythia__receive *receive;
+    struct pythia__grpc_server *grpc;
+    struct pythia__http_server *http[PYTHIA__HTTP_SERVERS];
+    struct pythia__http_route *control_routes; /* owned */
+    size_t control_route_count;
+    char *tls_key, *tls_certificate, *tls_trust, *ingest_token, *control_token; /* owned */
+    uv_timer_t tick;
+    struct pythia_loop story; /* the last cycles */
+    json_t *report;           /* of the last cycle; NULL: there was none yet */
+    uint64_t started_ns, cycles, version, last_cycle_ns;
+    uint64_t reloads, failed_reloads;
+    bool version_in_force, draining, paused;
+};
+
+/* Start everything. PYTHIA_OK with *out owned, or negative with the reason in `e`. Takes over
+ * `config`. */
+int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settings,
+                          struct pythia_config *config, struct pythia__daemon **out,
+                          struct pythia_error *e);
+
+/* Stop listening, take in what has come, end the cycle, and close the loop's handles: uv_run ends
+ * then. What is open at targets stays so until their lease runs out, but what `close` says. */
+void pythia__daemon_drain(struct pythia__daemon *d);
+void pythia__daemon_destroy(struct pythia__daemon *d); /* after the loop has ended; may be NULL */
+
+/* Read the settings again; what cannot change while it runs is told. A file with an error changes
+ * nothing. */
+void pythia__daemon_reload(struct pythia__daemon *d);
+
+/* ---- for the control interface: api.c ---- */
+
+/* The routes of the control interface, owned by the caller (pythia_free); *count of them. NULL when
+ * out of memory. */
+struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *count);
+
+/* The desired set has changed by hand or by a cycle: hand it on. */
+int pythia__daemon_want(struct pythia__daemon *d);
+
+/* Nanoseconds that never go back, and those of the Unix epoch. */
+uint64_t pythia__daemon_now(const struct pythia__daemon *d);
+uint64_t pythia__unix_ns(void);
+
+#endif
