@@ -1,0 +1,415 @@
+/* The control interface: what pythiad knows, what it is told by hand, and what agents ask. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon.h"
+#include "metrics.h"
+#include "pythia/control_http.h"
+#include "pythia/mem.h"
+#include "pythia/report.h"
+#include "pythia/status.h"
+
+#define JSON_TYPE "application/json"
+#define BODY_MAX  ((size_t)1024 * 1024)
+#define IDS_MAX   1000 /* in one request */
+
+/* ---- answers ---- */
+
+static void answer_json(struct pythia__http_exchange *x, unsigned status, json_t *body)
+{
+    char *text = body ? json_dumps(body, JSON_INDENT(1)) : NULL;
+    struct pythia_buf out = {0};
+    if (text) {
+        pythia_buf_puts(&out, text);
+        pythia_buf_putc(&out, '\n');
+    }
+    free(text);
+    json_decref(body);
+    if (!out.bytes || pythia_buf_status(&out) != PYTHIA_OK) {
+        pythia_buf_free(&out);
+        pythia__http_say(x, 503, "out of memory\n");
+        return;
+    }
+    pythia__http_answer(x, status, JSON_TYPE, out.bytes, out.size);
+}
+
+static void refuse(struct pythia__http_exchange *x, unsigned status, const char *why)
+{
+    answer_json(x, status, json_pack("{s:s}", "error", why));
+}
+
+static json_t *real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *text_of(struct pythia_text text)
+{
+    json_t *out = json_stringn(text.bytes, text.size);
+    return out ? out : json_string("?"); /* no UTF-8: names are made so before they get here */
+}
+
+/* ---- health ---- */
+
+static void handle_alive(void *context, struct pythia__http_exchange *x)
+{
+    (void)context;
+    pythia__http_say(x, 200, "ok\n");
+}
+
+static void handle_ready(void *context, struct pythia__http_exchange *x)
+{
+    const struct pythia__daemon *d = context;
+    if (d->draining)
+        pythia__http_say(x, 503, "stops\n");
+    else if (pythia_live_is_full(d->live))
+        pythia__http_say(x, 503, "full: senders are told to come again\n");
+    else if (pythia_state_is_degraded(d->state))
+        pythia__http_say(x, 200, "degraded: the state cannot be written\n");
+    else
+        pythia__http_say(x, 200, "ready\n");
+}
+
+static void handle_metrics(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia_buf out = {0};
+    pythia__metrics_write(context, &out);
+    if (pythia_buf_status(&out) != PYTHIA_OK) {
+        pythia_buf_free(&out);
+        pythia__http_say(x, 503, "out of memory\n");
+        return;
+    }
+    pythia__http_answer(x, 200, "text/plain; version=0.0.4; charset=utf-8", out.bytes, out.size);
+}
+
+/* ---- what it knows ---- */
+
+static json_t *plane_list(const struct pythia__daemon *d);
+
+static int add_plane(void *context, const struct pythia_controlled_plane *p)
+{
+    json_t *one = json_pack("{s:s, s:b, s:b, s:s, s:I, s:I}", "name", p->name, "reachable",
+                            p->reachable, "in_force", p->in_force, "why", p->why, "points",
+                            (json_int_t)p->points, "lost_targets", (json_int_t)p->lost_targets);
+    return json_array_append_new(context, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+static json_t *plane_list(const struct pythia__daemon *d)
+{
+    json_t *list = json_array();
+    if (d->controller)
+        (void)pythia_controller_each_plane(d->controller, add_plane, list);
+    return list;
+}
+
+static void handle_status(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia__daemon *d = context;
+    struct pythia_window_numbers window = pythia_live_window(d->live);
+    struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
+    struct pythia_controller_numbers c = pythia_controller_numbers(d->controller);
+    const char *doing = d->draining                               ? "stops"
+                        : pythia_controller_is_off(d->controller) ? "off"
+                        : d->s.observe_only                       ? "observes"
+                                                                  : "works";
+    answer_json(
+        x, 200,
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}", "version",
+                  PYTHIA_VERSION, "doing", doing, "started_unix_ns", (json_int_t)d->started_ns,
+                  "cycles", (json_int_t)d->cycles, "spans", (json_int_t)in.spans, "requests",
+                  (json_int_t)window.finished, "open_requests", (json_int_t)window.open_traces,
+                  "points_known", (json_int_t)c.points, "desired_version", (json_int_t)c.version,
+                  "quarantined", (json_int_t)c.in_quarantine, "in_force", d->version_in_force,
+                  "degraded", pythia_state_is_degraded(d->state), "planes", plane_list(d)));
+}
+
+static void handle_report(void *context, struct pythia__http_exchange *x)
+{
+    static const struct {
+        const char *name, *type;
+        enum pythia_report_format format;
+    } forms[] = {{"json", JSON_TYPE, PYTHIA_REPORT_JSON},
+                 {"text", "text/plain; charset=utf-8", PYTHIA_REPORT_TEXT},
+                 {"markdown", "text/markdown; charset=utf-8", PYTHIA_REPORT_MARKDOWN},
+                 {"html", "text/html; charset=utf-8", PYTHIA_REPORT_HTML}};
+    const struct pythia__daemon *d = context;
+    bool page = strcmp(pythia__http_path(x), "/") == 0;
+    const char *wanted = pythia__http_query(x, "format");
+    wanted = wanted ? wanted : page ? "html" : "json";
+    if (!d->report) {
+        pythia__http_say(x, 404, "There is no report yet: no cycle has ended\n");
+        return;
+    }
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        struct pythia_buf out = {0};
+        if (strcmp(forms[i].name, wanted) != 0)
+            continue;
+        if (pythia_report_write(d->report, forms[i].format, false, &out) != PYTHIA_OK) {
+            pythia_buf_free(&out);
+            pythia__http_say(x, 503, "out of memory\n");
+            return;
+        }
+        pythia__http_set(x, "Content-Security-Policy",
+                         "default-src 'none'; style-src 'unsafe-inline'; img-src data:");
+        pythia__http_set(x, "X-Content-Type-Options", "nosniff");
+        pythia__http_answer(x, 200, forms[i].type, out.bytes, out.size);
+        return;
+    }
+    refuse(x, 400, "format is one of json, text, markdown and html");
+}
+
+static void handle_groups(void *context, struct pythia__http_exchange *x)
+{
+    const struct pythia__daemon *d = context;
+    json_t *groups = d->report ? json_object_get(d->report, "groups") : NULL;
+    answer_json(x, 200, groups ? json_incref(groups) : json_array());
+}
+
+static void handle_decisions(void *context, struct pythia__http_exchange *x)
+{
+    const struct pythia__daemon *d = context;
+    const char *count = pythia__http_query(x, "count");
+    unsigned long wanted = count ? strtoul(count, NULL, 10) : 50;
+    char *text = NULL;
+    if (wanted == 0 || wanted > 10000) {
+        refuse(x, 400, "count is a number from 1 to 10000");
+        return;
+    }
+    if (pythia_state_decisions(d->state, wanted, &text) != PYTHIA_OK) {
+        refuse(x, 503, "the state cannot be read");
+        return;
+    }
+    pythia__http_answer(x, 200, JSON_TYPE, text, strlen(text));
+}
+
+static int add_point(void *context, const struct pythia_controlled *p)
+{
+    static const char *const results[] = {"pending", "applied", "refused", "lost"};
+    json_t *one = json_pack("{s:s, s:o, s:o, s:o, s:I, s:b, s:b, s:b, s:b, s:s}", "plane", p->plane,
+                            "trace_point", text_of(p->id), "target", text_of(p->target), "price_ns",
+                            real(p->price_ns), "hits", (json_int_t)p->hits, "wanted", p->wanted,
+                            "pinned", p->pinned, "quarantined", p->quarantined, "open_by_default",
+                            p->open_by_default, "result", results[p->result]);
+    return json_array_append_new(context, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+static void handle_points(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia__daemon *d = context;
+    json_t *list = json_array();
+    if (pythia_controller_each(d->controller, add_point, list) != PYTHIA_OK) {
+        json_decref(list);
+        pythia__http_say(x, 503, "out of memory\n");
+        return;
+    }
+    answer_json(x, 200, list);
+}
+
+/* ---- what it is told by hand ---- */
+
+/* The body: {"trace_points": ["a:b", ...]}. NULL: it is something else, and was refused. */
+static json_t *read_ids(struct pythia__http_exchange *x)
+{
+    size_t size;
+    const char *bytes = pythia__http_body(x, &size), *type = pythia__http_header(x, "Content-Type");
+    json_error_t why;
+    if (!type || strncmp(type, JSON_TYPE, strlen(JSON_TYPE)) != 0) {
+        refuse(x, 415, "Content-Type has to be " JSON_TYPE);
+        return NULL;
+    }
+    json_t *body = json_loadb(bytes ? bytes : "", size, 0, &why);
+    json_t *ids = json_object_get(body, "trace_points");
+    bool good = json_is_array(ids) && json_array_size(ids) >= 1 && json_array_size(ids) <= IDS_MAX;
+    for (size_t i = 0; good && i < json_array_size(ids); i++)
+        good = json_is_string(json_array_get(ids, i));
+    if (!good) {
+        json_decref(body);
+        refuse(x, 400, "the body has to be {\"trace_points\": [\"ID\", ...]}, 1 to 1000 of them");
+        return NULL;
+    }
+    return body;
+}
+
+/* Only what is known may be named: by a span that came, or by a plane's inventory. */
+static bool is_known(const struct pythia__daemon *d, const char *id)
+{
+    return pythia_vocabulary_tracepoint_find(d->vocabulary, pythia_text_of(id)) != PYTHIA_NONE;
+}
+
+/* Pin what the body names: 1 open, -1 closed, 0 as the search decides. */
+static void pin(struct pythia__daemon *d, struct pythia__http_exchange *x, int value)
+{
+    json_t *body = read_ids(x);
+    if (!body)
+        return;
+    json_t *ids = json_object_get(body, "trace_points"), *unknown = json_array();
+    for (size_t i = 0; i < json_array_size(ids); i++)
+        if (!is_known(d, json_string_value(json_array_get(ids, i))))
+            json_array_append(unknown, json_array_get(ids, i));
+    if (json_array_size(unknown) > 0) {
+        json_decref(body);
+        answer_json(
+            x, 404,
+            json_pack("{s:s, s:o}", "error", "no such trace points are known", "unknown", unknown));
+        return;
+    }
+    json_decref(unknown);
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < json_array_size(ids) && status == PYTHIA_OK; i++) {
+        struct pythia_text id = pythia_text_of(json_string_value(json_array_get(ids, i)));
+        (void)pythia_state_put_pin(d->state, id, value);
+        status =
+            pythia_live_pin(d->live, pythia_vocabulary_tracepoint_find(d->vocabulary, id), value);
+    }
+    if (status == PYTHIA_OK)
+        status = pythia__daemon_want(d);
+    size_t count = json_array_size(ids);
+    json_decref(body);
+    if (status != PYTHIA_OK)
+        refuse(x, 503, pythia_status_text(status));
+    else
+        answer_json(x, 200,
+                    json_pack("{s:I, s:I}", "trace_points", (json_int_t)count, "desired_version",
+                              (json_int_t)d->version));
+}
+
+static void handle_open(void *context, struct pythia__http_exchange *x)
+{
+    pin(context, x, 1);
+}
+
+static void handle_close(void *context, struct pythia__http_exchange *x)
+{
+    pin(context, x, -1);
+}
+
+static void handle_unpin(void *context, struct pythia__http_exchange *x)
+{
+    pin(context, x, 0);
+}
+
+struct price {
+    struct pythia_text id;
+    double price_ns;
+};
+
+static int find_price(void *context, const struct pythia_controlled *p)
+{
+    struct price *wanted = context;
+    if (pythia_text_compare(wanted->id, p->id) == 0 && !isnan(p->price_ns))
+        wanted->price_ns =
+            isnan(wanted->price_ns) ? p->price_ns : fmax(wanted->price_ns, p->price_ns);
+    return PYTHIA_OK;
+}
+
+/* What would it cost to open these? Nothing is opened. */
+static void handle_plan(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia__daemon *d = context;
+    json_t *body = read_ids(x);
+    if (!body)
+        return;
+    json_t *ids = json_object_get(body, "trace_points"), *list = json_array();
+    double whole = 0;
+    for (size_t i = 0; i < json_array_size(ids); i++) {
+        const char *id = json_string_value(json_array_get(ids, i));
+        uint32_t point = pythia_vocabulary_tracepoint_find(d->vocabulary, pythia_text_of(id));
+        struct price price = {pythia_text_of(id), NAN};
+        (void)pythia_controller_each(d->controller, find_price, &price);
+        double calls = point == PYTHIA_NONE ? NAN : pythia_live_calls(d->live, point);
+        double cost = calls * (isnan(price.price_ns) ? d->s.price_ns : price.price_ns);
+        whole += isnan(cost) ? 0 : cost;
+        json_array_append_new(list, json_pack("{s:s, s:b, s:o, s:o, s:o}", "trace_point", id,
+                                              "known", point != PYTHIA_NONE, "calls_per_request",
+                                              real(calls), "price_ns", real(price.price_ns),
+                                              "added_ns_per_request", real(cost)));
+    }
+    json_decref(body);
+    answer_json(x, 200,
+                json_pack("{s:o, s:f}", "trace_points", list, "added_ns_per_request", whole));
+}
+
+static void handle_off(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia__daemon *d = context;
+    int status = pythia_controller_off(d->controller, pythia__daemon_now(d));
+    pythia_live_pause(d->live, true);
+    if (status == PYTHIA_OK)
+        answer_json(x, 200, json_pack("{s:s}", "doing", "off"));
+    else
+        refuse(x, 502, "not every target could be told; it is tried again");
+}
+
+static void handle_on(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia__daemon *d = context;
+    int status = pythia_controller_on(d->controller, pythia__daemon_now(d));
+    pythia_live_pause(d->live, d->s.observe_only);
+    if (status == PYTHIA_OK)
+        answer_json(x, 200, json_pack("{s:s}", "doing", "works"));
+    else
+        refuse(x, 502, "not every target could be told; it is tried again");
+}
+
+/* ---- agents ---- */
+
+static void handle_agent_get(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia__daemon *d = context;
+    const char *service = pythia__http_query(x, "service");
+    const char *instance = pythia__http_query(x, "instance");
+    const char *match = pythia__http_header(x, "If-None-Match");
+    char etag[PYTHIA_CONTROL_HTTP_ETAG] = "";
+    struct pythia_buf body = {0};
+    int status = pythia_control_http_get(
+        d->agents, pythia_text_of(service ? service : ""), pythia_text_of(instance ? instance : ""),
+        pythia_text_of(match ? match : ""), pythia__daemon_now(d), &body, etag);
+    if (*etag)
+        pythia__http_set(x, "ETag", etag);
+    pythia__http_answer(x, (unsigned)status, body.bytes ? PYTHIA_CONTROL_HTTP_TYPE : NULL,
+                        body.bytes, body.size);
+}
+
+static void handle_agent_post(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia__daemon *d = context;
+    size_t size;
+    const char *bytes = pythia__http_body(x, &size);
+    struct pythia_buf body = {0};
+    int status =
+        pythia_control_http_post(d->agents, bytes ? bytes : "", size, pythia__daemon_now(d), &body);
+    pythia__http_answer(x, (unsigned)status, body.bytes ? PYTHIA_CONTROL_HTTP_TYPE : NULL,
+                        body.bytes, body.size);
+}
+
+struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *count)
+{
+    const struct pythia__http_route routes[] = {
+        {"GET", "/healthz", PYTHIA__HTTP_PUBLIC, 0, handle_alive, d},
+        {"GET", "/readyz", PYTHIA__HTTP_PUBLIC, 0, handle_ready, d},
+        {"GET", "/metrics", PYTHIA__HTTP_PUBLIC, 0, handle_metrics, d},
+        {"GET", "/", PYTHIA__HTTP_CONTROL, 0, handle_report, d},
+        {"GET", "/v1/status", PYTHIA__HTTP_CONTROL, 0, handle_status, d},
+        {"GET", "/v1/report", PYTHIA__HTTP_CONTROL, 0, handle_report, d},
+        {"GET", "/v1/groups", PYTHIA__HTTP_CONTROL, 0, handle_groups, d},
+        {"GET", "/v1/decisions", PYTHIA__HTTP_CONTROL, 0, handle_decisions, d},
+        {"GET", "/v1/points", PYTHIA__HTTP_CONTROL, 0, handle_points, d},
+        {"POST", "/v1/open", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_open, d},
+        {"POST", "/v1/close", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_close, d},
+        {"POST", "/v1/unpin", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_unpin, d},
+        {"POST", "/v1/plan", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_plan, d},
+        {"POST", "/v1/off", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_off, d},
+        {"POST", "/v1/on", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_on, d},
+        {"GET", PYTHIA_CONTROL_HTTP_PATH, PYTHIA__HTTP_INGEST, 0, handle_agent_get, d},
+        {"POST", PYTHIA_CONTROL_HTTP_PATH, PYTHIA__HTTP_INGEST,
+         pythia_control_http_body_max(d->agents), handle_agent_post, d},
+    };
+    struct pythia__http_route *out = pythia_calloc(1, sizeof(routes));
+    if (!out)
+        return NULL;
+    memcpy(out, routes, sizeof(routes));
+    *count = sizeof(routes) / sizeof(routes[0]);
+    return out;
+}

@@ -1,0 +1,140 @@
+#include "metrics.h"
+
+#include <inttypes.h>
+#include <sys/resource.h>
+
+static void head(struct pythia_buf *to, const char *name, const char *type, const char *help)
+{
+    pythia_buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void counter(struct pythia_buf *to, const char *name, const char *help, uint64_t value)
+{
+    head(to, name, "counter", help);
+    pythia_buf_printf(to, "%s %" PRIu64 "\n", name, value);
+}
+
+static void gauge(struct pythia_buf *to, const char *name, const char *help, double value)
+{
+    head(to, name, "gauge", help);
+    pythia_buf_printf(to, "%s %.17g\n", name, value);
+}
+
+static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    const struct pythia_counts *live = pythia_live_counts(d->live);
+    struct pythia_counts all = *pythia__intake_counts(d->intake);
+    struct pythia_window_numbers w = pythia_live_window(d->live);
+    pythia_counts_add(&all, live);
+    head(to, "pythia_spans_dropped_total", "counter", "Spans and records left out, by reason.");
+    for (int i = 0; i < PYTHIA_DROPS; i++)
+        pythia_buf_printf(to, "pythia_spans_dropped_total{reason=\"%s\"} %" PRIu64 "\n",
+                          pythia_drop_name((enum pythia_drop)i), all.dropped[i]);
+    pythia_buf_printf(to, "pythia_spans_dropped_total{reason=\"shed\"} %" PRIu64 "\n",
+                      w.shed_spans);
+    pythia_buf_printf(to, "pythia_spans_dropped_total{reason=\"oversize\"} %" PRIu64 "\n",
+                      w.oversize_spans);
+    head(to, "pythia_spans_repaired_total", "counter", "Repairs made to spans, by kind.");
+    for (int i = 0; i < PYTHIA_REPAIRS; i++)
+        pythia_buf_printf(to, "pythia_spans_repaired_total{kind=\"%s\"} %" PRIu64 "\n",
+                          pythia_repair_name((enum pythia_repair)i), all.repaired[i]);
+    head(to, "pythia_requests_finished_total", "counter", "Requests finished, and by what.");
+    pythia_buf_printf(to, "pythia_requests_finished_total{by=\"any\"} %" PRIu64 "\n", w.finished);
+    pythia_buf_printf(to, "pythia_requests_finished_total{by=\"rootless\"} %" PRIu64 "\n",
+                      w.finished_rootless);
+    pythia_buf_printf(to, "pythia_requests_finished_total{by=\"age\"} %" PRIu64 "\n",
+                      w.finished_by_age);
+    pythia_buf_printf(to, "pythia_requests_finished_total{by=\"size\"} %" PRIu64 "\n",
+                      w.finished_by_size);
+    counter(to, "pythia_requests_shed_total", "Requests shed above the hard mark of memory.",
+            w.shed_traces);
+    gauge(to, "pythia_open_spans", "Spans of unfinished requests.", (double)w.open_spans);
+    gauge(to, "pythia_open_requests", "Unfinished requests.", (double)w.open_traces);
+    gauge(to, "pythia_window_bytes", "Memory of unfinished requests.", (double)w.bytes);
+}
+
+static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
+    counter(to, "pythia_bodies_total", "Bodies taken in.", in.bodies);
+    counter(to, "pythia_body_bytes_total", "Bytes of them, on the wire.", in.bytes);
+    counter(to, "pythia_spans_total", "Spans taken in.", in.spans);
+    counter(to, "pythia_records_broken_total", "Records that could not be read.", in.broken);
+    counter(to, "pythia_bodies_refused_total", "Bodies whose sender was told to come again.",
+            in.refused_bodies);
+    counter(to, "pythia_body_bytes_refused_total", "Bytes of them.", in.refused_bytes);
+    gauge(to, "pythia_bodies_waiting", "Bodies that are being decoded, or wait.",
+          (double)pythia__intake_waiting(d->intake));
+}
+
+static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    static const char *const names[PYTHIA__HTTP_SERVERS] = {"otlp-http", "zipkin", "control",
+                                                            "control-socket"};
+    head(to, "pythia_answers_total", "counter", "Answers, by listener and class of status.");
+    for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
+        for (int class = 2; d->http[i] && class < 6; class ++)
+            pythia_buf_printf(to,
+                              "pythia_answers_total{listener=\"%s\",class=\"%dxx\"} %" PRIu64 "\n",
+                              names[i], class, pythia__http_numbers(d->http[i]).by_class[class]);
+    if (d->grpc) {
+        struct pythia__grpc_numbers n = pythia__grpc_numbers(d->grpc);
+        for (int status = 0; status < 17; status++)
+            if (n.by_status[status])
+                pythia_buf_printf(to,
+                                  "pythia_answers_total{listener=\"otlp-grpc\",class=\"%d\"} "
+                                  "%" PRIu64 "\n",
+                                  status, n.by_status[status]);
+    }
+    uint64_t timed_out = d->grpc ? pythia__grpc_numbers(d->grpc).timed_out : 0;
+    uint64_t too_large = d->grpc ? pythia__grpc_numbers(d->grpc).too_large : 0;
+    for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
+        if (d->http[i]) {
+            timed_out += pythia__http_numbers(d->http[i]).timed_out;
+            too_large += pythia__http_numbers(d->http[i]).too_large;
+        }
+    counter(to, "pythia_connections_timed_out_total", "Connections closed for being slow.",
+            timed_out);
+    counter(to, "pythia_bodies_too_large_total", "Bodies above the limit.", too_large);
+}
+
+static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    struct pythia_controller_numbers c = pythia_controller_numbers(d->controller);
+    counter(to, "pythia_cycles_total", "Cycles decided.", d->cycles);
+    counter(to, "pythia_switches_total", "Switches thrown.", c.switches);
+    counter(to, "pythia_applies_failed_total", "Times a control plane could not be told.",
+            c.failed_applies);
+    gauge(to, "pythia_points_known", "Trace points of the control planes.", (double)c.points);
+    gauge(to, "pythia_points_quarantined", "Trace points that do not obey.",
+          (double)c.in_quarantine);
+    gauge(to, "pythia_targets_lost", "Targets that cannot be reached.", (double)c.lost_targets);
+    gauge(to, "pythia_desired_version", "Version of the desired set.", (double)c.version);
+    gauge(to, "pythia_desired_in_force", "1: the desired set is in force everywhere.",
+          d->version_in_force);
+    gauge(to, "pythia_off", "1: everything is closed by hand.",
+          pythia_controller_is_off(d->controller));
+}
+
+void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    struct rusage usage;
+    write_intake(d, to);
+    write_spans(d, to);
+    write_listeners(d, to);
+    write_control(d, to);
+    gauge(to, "pythia_state_degraded", "1: the state cannot be written.",
+          pythia_state_is_degraded(d->state));
+    counter(to, "pythia_reloads_total", "Times the settings were read again.", d->reloads);
+    counter(to, "pythia_reloads_failed_total", "Times they had an error, and the old ones stayed.",
+            d->failed_reloads);
+    if (getrusage(RUSAGE_SELF, &usage) == 0) {
+        double user = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
+        double system = (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
+        head(to, "process_cpu_seconds_total", "counter", "CPU time, user and system.");
+        pythia_buf_printf(to, "process_cpu_seconds_total %.6f\n", user + system);
+        gauge(to, "process_resident_memory_max_bytes", "Peak of resident memory.",
+              (double)usage.ru_maxrss * 1024);
+    }
+    gauge(to, "process_start_time_seconds", "When it started.", (double)d->started_ns / 1e9);
+}
