@@ -1,0 +1,469 @@
+#include <curl/curl.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "command.h"
+#include "pythia/control.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/shown_text.h"
+#include "pythia/status.h"
+
+#define SOCKET     "unix:/run/pythiad/control.sock"
+#define ADDRESS    "127.0.0.1:4319"
+#define OFF_WAIT_S 1L /* for the daemon to close everything, before it is done without it */
+
+struct settings {
+    const char *address, *token, *tls_trust, *gate, *osprofiler;
+    int format;
+    int64_t count;
+    double timeout_s;
+};
+
+#define OPTION(member) offsetof(struct settings, member)
+
+static const struct pythia_option options[] = {
+    PYTHIA_TEXT_OPTION("address", 'a', "HOST:PORT|unix:PATH", OPTION(address),
+                       "Where pythiad's control interface is (default " SOCKET
+                       " if it is there, else " ADDRESS ")"),
+    PYTHIA_TEXT_OPTION("token", 0, "FILE", OPTION(token),
+                       "File with the token of the control interface"),
+    PYTHIA_TEXT_OPTION("tls-trust", 0, "FILE", OPTION(tls_trust),
+                       "Speak TLS, and trust the authorities of a file (PEM)"),
+    PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text", OPTION(format),
+                  "Form of what is written; markdown and html are of the report"),
+    PYTHIA_INTEGER("count", 'n', "N", "20", 1, 10000, OPTION(count), "Decisions to show"),
+    PYTHIA_REAL("timeout-seconds", 0, "S", "10", .1, 3600, OPTION(timeout_s),
+                "How long to wait for an answer"),
+    PYTHIA_TEXT_OPTION("gate", 0, "FOLDER", OPTION(gate),
+                       "For off: switchboards of C programs, which are closed directly if pythiad "
+                       "does not answer"),
+    PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", OPTION(osprofiler),
+                       "For off: the same for OSProfiler's switches in Redis"),
+    {0},
+};
+
+/* ---- asking ---- */
+
+struct answer {
+    struct pythia_buf body;
+    long status;
+};
+
+static size_t take(char *bytes, size_t size, size_t count, void *context)
+{
+    struct answer *a = context;
+    pythia_buf_add(&a->body, bytes, size * count);
+    return pythia_buf_status(&a->body) == PYTHIA_OK ? size * count : 0;
+}
+
+static const char *address_of(const struct settings *s)
+{
+    if (s->address)
+        return s->address;
+    return access(SOCKET + 5, F_OK) == 0 ? SOCKET : ADDRESS;
+}
+
+static int set_up(CURL *curl, const struct settings *s, const char *path, struct curl_slist **list,
+                  struct pythia_buf *url)
+{
+    const char *address = address_of(s);
+    bool socket = strncmp(address, "unix:", 5) == 0;
+    if (socket)
+        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, address + 5);
+    pythia_buf_printf(url, "%s://%s%s", s->tls_trust && !socket ? "https" : "http",
+                      socket ? "localhost" : address, path);
+    if (s->tls_trust)
+        curl_easy_setopt(curl, CURLOPT_CAINFO, s->tls_trust);
+    if (s->token) {
+        struct pythia_buf token = {0}, header = {0};
+        struct pythia_error why = {0};
+        int status = pythia_file_read(s->token, &token, &why);
+        if (status != PYTHIA_OK) {
+            char text[1024];
+            pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+            return status;
+        }
+        while (token.size > 0 && strchr(" \t\r\n", token.bytes[token.size - 1]))
+            token.size--;
+        pythia_buf_printf(&header, "Authorization: Bearer %.*s", (int)token.size, token.bytes);
+        if (pythia_buf_status(&header) == PYTHIA_OK)
+            *list = curl_slist_append(*list, header.bytes);
+        pythia_buf_free(&token);
+        pythia_buf_free(&header);
+    }
+    return pythia_buf_status(url);
+}
+
+/* Ask for a path; `body` (may be NULL) is posted. PYTHIA_OK when there is an answer, whatever it
+ * is; else PYTHIA_EIO, told. */
+static int ask(const struct settings *s, const char *path, const char *body, double timeout_s,
+               bool quiet, struct answer *out)
+{
+    CURL *curl = curl_easy_init();
+    struct curl_slist *list = curl_slist_append(NULL, "Content-Type: application/json");
+    struct pythia_buf url = {0};
+    int status = curl && list ? set_up(curl, s, path, &list, &url) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK) {
+        curl_easy_setopt(curl, CURLOPT_URL, url.bytes);
+        curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
+        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+        curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
+        curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(timeout_s * 1000));
+        curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+        curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+        if (body)
+            curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+        CURLcode result = curl_easy_perform(curl);
+        curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &out->status);
+        if (result != CURLE_OK) {
+            status = PYTHIA_EIO;
+            pythia_log(quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_ERROR,
+                       "pythiad does not answer: address=%s, reason=%s", address_of(s),
+                       curl_easy_strerror(result));
+        }
+    }
+    pythia_buf_free(&url);
+    curl_slist_free_all(list);
+    curl_easy_cleanup(curl);
+    return status;
+}
+
+/* ---- showing ---- */
+
+static void show_text(struct pythia_buf *to, const json_t *value)
+{
+    pythia_shown_add(to,
+                     (struct pythia_text){json_string_value(value) ? json_string_value(value) : "",
+                                          json_string_length(value)},
+                     SIZE_MAX);
+}
+
+static void show_status(struct pythia_buf *to, const json_t *s)
+{
+    static const struct {
+        const char *name, *label;
+    } rows[] = {{"cycles", "cycles"},
+                {"requests", "requests"},
+                {"spans", "spans"},
+                {"open_requests", "unfinished requests"},
+                {"points_known", "trace points known"},
+                {"quarantined", "in quarantine"},
+                {"desired_version", "desired set"}};
+    const json_t *plane;
+    size_t i;
+    pythia_buf_puts(to, "pythiad ");
+    show_text(to, json_object_get(s, "version"));
+    pythia_buf_puts(to, " ");
+    show_text(to, json_object_get(s, "doing"));
+    pythia_buf_puts(to, json_is_true(json_object_get(s, "degraded"))
+                            ? ", but its state cannot be written\n"
+                            : "\n");
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        pythia_buf_printf(to, "  %-22s %" JSON_INTEGER_FORMAT "\n", rows[i].label,
+                          json_integer_value(json_object_get(s, rows[i].name)));
+    json_array_foreach (json_object_get(s, "planes"), i, plane) {
+        pythia_buf_puts(to, "  plane ");
+        show_text(to, json_object_get(plane, "name"));
+        pythia_buf_printf(to, ": %" JSON_INTEGER_FORMAT " points, %s%s",
+                          json_integer_value(json_object_get(plane, "points")),
+                          json_is_true(json_object_get(plane, "reachable")) ? "" : "not reached, ",
+                          json_is_true(json_object_get(plane, "in_force")) ? "in force"
+                                                                           : "not in force yet");
+        if (json_string_length(json_object_get(plane, "why")) > 0) {
+            pythia_buf_puts(to, ": ");
+            show_text(to, json_object_get(plane, "why"));
+        }
+        pythia_buf_putc(to, '\n');
+    }
+}
+
+static void show_points(struct pythia_buf *to, const json_t *points)
+{
+    const json_t *p;
+    size_t i;
+    json_array_foreach (points, i, p) {
+        double price = json_number_value(json_object_get(p, "price_ns"));
+        pythia_buf_printf(to, "%-6s ", json_is_true(json_object_get(p, "wanted")) ? "open" : "");
+        if (price > 0)
+            pythia_buf_printf(to, "%9.0f ns  ", price);
+        else
+            pythia_buf_printf(to, "%14s", "");
+        show_text(to, json_object_get(p, "trace_point"));
+        pythia_buf_puts(to, "  (");
+        show_text(to, json_object_get(p, "result"));
+        pythia_buf_printf(to, "%s%s)\n",
+                          json_is_true(json_object_get(p, "pinned")) ? ", pinned" : "",
+                          json_is_true(json_object_get(p, "quarantined")) ? ", in quarantine" : "");
+    }
+}
+
+static void show_decisions(struct pythia_buf *to, const json_t *decisions)
+{
+    const json_t *d;
+    size_t i;
+    json_array_foreach (decisions, i, d) {
+        time_t seconds = (time_t)(json_integer_value(json_object_get(d, "unix_ns")) / 1000000000);
+        struct tm when;
+        char text[32];
+        gmtime_r(&seconds, &when);
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &when);
+        pythia_buf_printf(to, "%s  cycle %-5" JSON_INTEGER_FORMAT " %s ", text,
+                          json_integer_value(json_object_get(d, "cycle")),
+                          json_is_true(json_object_get(d, "open")) ? "opens " : "closes");
+        show_text(to, json_object_get(d, "trace_point"));
+        pythia_buf_puts(to, ": ");
+        show_text(to, json_object_get(d, "reason"));
+        pythia_buf_putc(to, '\n');
+    }
+}
+
+static void show_groups(struct pythia_buf *to, const json_t *groups)
+{
+    const json_t *g;
+    size_t i;
+    json_array_foreach (groups, i, g) {
+        pythia_buf_printf(to, "%5.1f %%  %-10s %8" JSON_INTEGER_FORMAT " requests, mean %.3f ms  ",
+                          100 * json_number_value(json_object_get(g, "variance_share")),
+                          json_string_value(json_object_get(g, "status")),
+                          json_integer_value(json_object_get(g, "count")),
+                          json_number_value(json_object_get(g, "mean_ns")) / 1e6);
+        show_text(to, json_object_get(g, "request_type"));
+        pythia_buf_putc(to, '\n');
+    }
+}
+
+static void show_plan(struct pythia_buf *to, const json_t *plan)
+{
+    const json_t *p;
+    size_t i;
+    json_array_foreach (json_object_get(plan, "trace_points"), i, p) {
+        show_text(to, json_object_get(p, "trace_point"));
+        if (!json_is_true(json_object_get(p, "known")))
+            pythia_buf_puts(to, ": not known\n");
+        else if (json_is_number(json_object_get(p, "added_ns_per_request")))
+            pythia_buf_printf(to, ": %.0f ns added to a request, by %.2f calls\n",
+                              json_number_value(json_object_get(p, "added_ns_per_request")),
+                              json_number_value(json_object_get(p, "calls_per_request")));
+        else
+            pythia_buf_puts(to, ": never seen, so its calls are not known\n");
+    }
+    pythia_buf_printf(to, "together %.0f ns a request\n",
+                      json_number_value(json_object_get(plan, "added_ns_per_request")));
+}
+
+static void show_done(struct pythia_buf *to, const json_t *answer)
+{
+    if (json_object_get(answer, "doing")) {
+        pythia_buf_puts(to, "pythiad: ");
+        show_text(to, json_object_get(answer, "doing"));
+        pythia_buf_putc(to, '\n');
+    } else {
+        pythia_buf_printf(
+            to, "%" JSON_INTEGER_FORMAT " trace points, desired set %" JSON_INTEGER_FORMAT "\n",
+            json_integer_value(json_object_get(answer, "trace_points")),
+            json_integer_value(json_object_get(answer, "desired_version")));
+    }
+}
+
+/* ---- what can be asked ---- */
+
+static const struct action {
+    const char *name, *path;
+    bool posts, takes_ids;
+    void (*show)(struct pythia_buf *to, const json_t *answer); /* NULL: it is text already */
+} actions[] = {
+    {"status", "/v1/status", false, false, show_status},
+    {"groups", "/v1/groups", false, false, show_groups},
+    {"report", "/v1/report", false, false, NULL},
+    {"decisions", "/v1/decisions", false, false, show_decisions},
+    {"points", "/v1/points", false, false, show_points},
+    {"open", "/v1/open", true, true, show_done},
+    {"close", "/v1/close", true, true, show_done},
+    {"unpin", "/v1/unpin", true, true, show_done},
+    {"plan", "/v1/plan", true, true, show_plan},
+    {"off", "/v1/off", true, false, show_done},
+    {"on", "/v1/on", true, false, show_done},
+};
+
+static char *body_of(const struct action *a, char *const *ids, int count)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, json_string(ids[i]));
+    json_t *body = a->takes_ids ? json_pack("{s:o}", "trace_points", list) : json_object();
+    if (!a->takes_ids)
+        json_decref(list);
+    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    json_decref(body);
+    return text;
+}
+
+static int write_answer(const struct settings *s, const struct action *a,
+                        const struct answer *answer)
+{
+    struct pythia_buf out = {0};
+    json_error_t why;
+    if (s->format == 1 || !a->show) {
+        pythia_buf_add(&out, answer->body.bytes, answer->body.size);
+    } else {
+        json_t *json =
+            json_loadb(answer->body.bytes ? answer->body.bytes : "", answer->body.size, 0, &why);
+        if (!json) {
+            pythia_log(PYTHIA_LOG_ERROR, "The answer is not JSON: is that pythiad? address=%s",
+                       address_of(s));
+            return PYTHIA_EFORMAT;
+        }
+        a->show(&out, json);
+        json_decref(json);
+    }
+    int status = pythia_buf_status(&out);
+    if (status == PYTHIA_OK)
+        status = pythia__write_output(NULL, pythia_buf_text(&out));
+    pythia_buf_free(&out);
+    return status;
+}
+
+/* What the daemon refused, in its own words. */
+static void tell_refusal(const struct answer *answer)
+{
+    json_error_t unused;
+    struct pythia_buf text = {0};
+    json_t *json =
+        json_loadb(answer->body.bytes ? answer->body.bytes : "", answer->body.size, 0, &unused);
+    const json_t *why = json_object_get(json, "error"), *id;
+    size_t i;
+    if (why)
+        show_text(&text, why);
+    else
+        pythia_shown_add(&text, pythia_buf_text(&answer->body), 300);
+    json_array_foreach (json_object_get(json, "unknown"), i, id) {
+        pythia_buf_puts(&text, i ? ", " : ": ");
+        show_text(&text, id);
+    }
+    while (text.size > 0 && text.bytes[text.size - 1] == '\n')
+        text.bytes[--text.size] = '\0';
+    pythia_log(PYTHIA_LOG_ERROR, "pythiad refuses (%ld): %s", answer->status,
+               text.bytes ? text.bytes : "");
+    pythia_buf_free(&text);
+    json_decref(json);
+}
+
+/* ---- off without the daemon ---- */
+
+static int close_plane(const char *name, const char *where)
+{
+    struct pythia_error why = {0};
+    const struct pythia_control_ops *ops = pythia_control_named(name);
+    struct pythia_control *plane = NULL;
+    void *settings = pythia_calloc(1, ops->settings_size + 1);
+    if (!settings)
+        return PYTHIA_ENOMEM;
+    pythia_options_default(ops->options, settings);
+    int status = pythia_option_set(&ops->options[0], settings, where, &why);
+    if (status == PYTHIA_OK)
+        status = ops->create(settings, &plane, &why);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (status == PYTHIA_OK)
+        status =
+            ops->off(plane, true, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, &why);
+    if (plane)
+        ops->destroy(plane);
+    pythia_free(settings);
+    if (status == PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_INFO, "Closed everything without pythiad: plane=%s, where=%s", name,
+                   where);
+    else
+        pythia_log(PYTHIA_LOG_ERROR, "Could not close: plane=%s, where=%s, reason=%s", name, where,
+                   why.sentence);
+    return status;
+}
+
+static int close_directly(const struct settings *s)
+{
+    int status = PYTHIA_EIO;
+    if (s->gate)
+        status = close_plane("gate", s->gate);
+    if (s->osprofiler && (status == PYTHIA_OK || !s->gate))
+        status = close_plane("osprofiler", s->osprofiler);
+    if (!s->gate && !s->osprofiler)
+        pythia_log(PYTHIA_LOG_ERROR,
+                   "Nothing was closed: --gate or --osprofiler say what can be closed without "
+                   "pythiad; agents that poll it go back to their own set when its lease is over");
+    return status;
+}
+
+static int run(const void *settings, char *const *operands, int count)
+{
+    const struct settings *s = settings;
+    const struct action *a = NULL;
+    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+        if (strcmp(actions[i].name, operands[0]) == 0)
+            a = &actions[i];
+    if (!a || a->takes_ids != (count > 1)) {
+        pythia_log(PYTHIA_LOG_ERROR,
+                   a ? a->takes_ids ? "pythia ctl %s takes trace points"
+                                    : "pythia ctl %s takes nothing more"
+                     : "there is no pythia ctl %s",
+                   operands[0]);
+        return PYTHIA__EXIT_USAGE;
+    }
+    static const char *const formats[] = {"text", "json", "markdown", "html"};
+    char path[128];
+    snprintf(path, sizeof(path), "%s", a->path);
+    if (!a->show)
+        snprintf(path, sizeof(path), "%s?format=%s", a->path, formats[s->format]);
+    else if (strcmp(a->name, "decisions") == 0)
+        snprintf(path, sizeof(path), "%s?count=%d", a->path, (int)s->count);
+    bool off = strcmp(a->name, "off") == 0;
+    char *body = a->posts ? body_of(a, operands + 1, count - 1) : NULL;
+    struct answer answer = {0};
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    int status = ask(s, path, body, off ? (double)OFF_WAIT_S : s->timeout_s, off, &answer);
+    free(body);
+    if (status == PYTHIA_EIO && off)
+        status = close_directly(s);
+    else if (status == PYTHIA_OK && (answer.status < 200 || answer.status > 299))
+        status = PYTHIA_EUSAGE;
+    else if (status == PYTHIA_OK)
+        status = write_answer(s, a, &answer);
+    if (status == PYTHIA_EUSAGE)
+        tell_refusal(&answer);
+    pythia_buf_free(&answer.body);
+    curl_global_cleanup();
+    return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
+}
+
+const struct pythia__command pythia__cmd_ctl = {
+    .name = "ctl",
+    .operands = "ACTION [ID...]",
+    .summary = "Talk to a running pythiad",
+    .description =
+        "ACTION is one of: status; groups, the groups of requests of the last cycle; report, the "
+        "last cycle's report; decisions, what was opened and closed, and why; points, every trace "
+        "point that can be switched; open ID..., close ID..., which keep trace points open or "
+        "closed whatever the search wants, and unpin ID..., which leaves them to it again; plan "
+        "ID..., what it would cost to open them; off, which closes everything and keeps it closed, "
+        "and on.\n\n"
+        "off works within two seconds. If pythiad does not answer, the targets that --gate and "
+        "--osprofiler name are closed without it.",
+    .examples = "# What has it found?\n"
+                "pythia ctl report\n"
+                "# Why is that trace point open?\n"
+                "pythia ctl decisions --count 5\n"
+                "# Close everything, at once\n"
+                "pythia ctl off\n",
+    .options = options,
+    .read_offset = PYTHIA__READS_NOTHING,
+    .settings_size = sizeof(struct settings),
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run,
+};
