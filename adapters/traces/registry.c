@@ -6,6 +6,7 @@ static const struct pythia_adapter_ops *const adapters[] = {
     &pythia__jaeger,
     &pythia__osprofiler,
     &pythia__otlp,
+    &pythia__recording,
     &pythia__zipkin,
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pythia/buf.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/span_batch.h"
@@ -14,6 +15,7 @@
 
 #define WAITING_BYTES  ((size_t)64 * 1024 * 1024)
 #define INFLATED_BYTES ((size_t)16 * 1024 * 1024)
+#define PIECE_BYTES    ((size_t)64 * 1024)
 
 /* A format's decoder, which is used again for the next body of that format. */
 struct decoder {
@@ -33,6 +35,7 @@ struct job {
     enum pythia_packing packing;
     char *bytes;
     size_t size;
+    struct pythia_buf content; /* what was packed, if it is to be recorded */
     struct pythia__intake_result result;
     pythia__intake_done done;
     void *context;
@@ -77,6 +80,21 @@ static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
     j->result.broken++;
 }
 
+/* All that a source has, into j->content. */
+static int unpack_whole(struct job *j, struct pythia_source *from, struct pythia_error *e)
+{
+    size_t got = 1;
+    int status = PYTHIA_OK;
+    while (status == PYTHIA_OK && got > 0) {
+        char *to = pythia_buf_reserve(&j->content, PIECE_BYTES);
+        if (!to)
+            return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to record");
+        status = from->read(from, to, PIECE_BYTES, &got, e);
+        j->content.size += status == PYTHIA_OK ? got : 0;
+    }
+    return status;
+}
+
 static void decode(uv_work_t *work)
 {
     struct job *j = (struct job *)work;
@@ -88,6 +106,12 @@ static void decode(uv_work_t *work)
     int status = PYTHIA_OK;
     if (j->packing != PYTHIA_PACKING_NONE)
         status = pythia_unpack_create(&bytes.source, j->packing, &limits, &unpack, &why);
+    if (status == PYTHIA_OK && unpack && j->intake->record >= 0) {
+        status = unpack_whole(j, pythia_unpack_source(unpack), &why);
+        pythia_unpack_destroy(unpack);
+        unpack = NULL;
+        pythia_memory_source_init(&bytes, "body", j->content.bytes, j->content.size);
+    }
     if (status == PYTHIA_OK)
         status = j->decoder->format->decode(j->decoder->adapter,
                                             unpack ? pythia_unpack_source(unpack) : &bytes.source,
@@ -123,20 +147,22 @@ static void write_whole(struct pythia__intake *i, const char *bytes, size_t size
 /* As recording.c of the adapters reads it. */
 static void record(struct pythia__intake *i, const struct job *j)
 {
-    static const char *const packings[] = {"identity", "gzip", "zstd"};
     char head[96];
     if (i->record < 0)
         return;
-    int size = snprintf(head, sizeof(head), "%s %s %zu\n", j->decoder->format->name,
-                        packings[j->packing], j->size);
+    struct pythia_text content = j->packing == PYTHIA_PACKING_NONE
+                                     ? (struct pythia_text){j->bytes, j->size}
+                                     : pythia_buf_text(&j->content);
+    int size = snprintf(head, sizeof(head), "%s %zu\n", j->decoder->format->name, content.size);
     write_whole(i, head, (size_t)size);
-    write_whole(i, j->bytes, j->size);
+    write_whole(i, content.bytes, content.size);
     write_whole(i, "\n", 1);
 }
 
 static void free_job(struct job *j)
 {
     pythia_span_batch_destroy(j->batch);
+    pythia_buf_free(&j->content);
     pythia_free(j);
 }
 
@@ -192,7 +218,9 @@ static struct job *take_job(struct pythia__intake *i)
     if (j) {
         i->spare = j->next;
         struct pythia_span_batch *batch = j->batch;
-        *j = (struct job){.batch = batch};
+        struct pythia_buf content = j->content;
+        pythia_buf_clear(&content);
+        *j = (struct job){.batch = batch, .content = content};
         return j;
     }
     j = pythia_calloc(1, sizeof(*j));

@@ -32,7 +32,7 @@ struct pythia__intake_result {
 /* Called once for each body that was submitted, on the loop's thread. */
 typedef void (*pythia__intake_done)(void *context, const struct pythia__intake_result *result);
 
-/* What a recording begins with; each body follows behind a line "FORMAT PACKING SIZE", and ends
+/* What a recording begins with; each body follows behind a line "FORMAT SIZE", and ends
  * with a line break of its own. */
 #define PYTHIA__RECORDING_HEAD "pythia recording 1\n"
 

@@ -1,0 +1,235 @@
+/* What pythiad --record wrote: the bodies that came in, one behind the other, each in its own
+ * format.
+ *
+ *     pythia recording 1
+ *     otlp-proto 5120
+ *     <5120 bytes>
+ *     zipkin 880
+ *     <880 bytes>
+ *
+ * Behind each body there is a line break of its own. Where a line is not such a one, nothing that
+ * follows can be found: the rest is told as lost. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../formats.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define HEAD      "pythia recording 1\n"
+#define LINE_MAX_ 96
+#define READ_SIZE ((size_t)64 * 1024)
+#define FORMATS   16
+
+struct recording {
+    struct pythia_adapter adapter;
+    struct pythia_vocabulary *vocabulary;
+    const struct pythia_adapter_ops *formats[FORMATS]; /* met so far */
+    struct pythia_adapter *decoders[FORMATS];
+    size_t count;
+    char *bytes; /* read ahead */
+    size_t size, at;
+    uint64_t offset; /* in the source, of bytes[at] */
+    struct pythia_source *from;
+};
+
+/* A body, as a source of its own. */
+struct body {
+    struct pythia_source source;
+    struct recording *recording;
+    uint64_t left;
+};
+
+static int likeness(struct pythia_text head)
+{
+    size_t size = sizeof(HEAD) - 1;
+    return head.size >= size && memcmp(head.bytes, HEAD, size) == 0 ? 100 : 0;
+}
+
+static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+{
+    struct recording *r = pythia_calloc(1, sizeof(*r));
+    char *bytes = pythia_realloc(NULL, READ_SIZE, 1);
+    if (!r || !bytes) {
+        pythia_free(r);
+        pythia_free(bytes);
+        return PYTHIA_ENOMEM;
+    }
+    r->adapter.ops = &pythia__recording;
+    r->vocabulary = vocabulary;
+    r->bytes = bytes;
+    *out = &r->adapter;
+    return PYTHIA_OK;
+}
+
+static void destroy(struct pythia_adapter *a)
+{
+    struct recording *r = (struct recording *)a;
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->count; i++)
+        r->formats[i]->destroy(r->decoders[i]);
+    pythia_free(r->bytes);
+    pythia_free(r);
+}
+
+/* Have at least one byte that is not taken yet; 1 at the end. */
+static int fill(struct recording *r, struct pythia_error *e)
+{
+    if (r->at < r->size)
+        return PYTHIA_OK;
+    r->at = r->size = 0;
+    int status = r->from->read(r->from, r->bytes, READ_SIZE, &r->size, e);
+    return status == PYTHIA_OK && r->size == 0 ? 1 : status;
+}
+
+/* A line without its break into `line`; 1 at the end, PYTHIA_EFORMAT if it is too long or ends
+ * without a break. */
+static int read_line(struct recording *r, char line[LINE_MAX_], struct pythia_error *e)
+{
+    size_t size = 0;
+    for (;;) {
+        int status = fill(r, e);
+        if (status == 1 && size == 0)
+            return 1;
+        if (status != PYTHIA_OK)
+            return status == 1 ? PYTHIA_EFORMAT : status;
+        char c = r->bytes[r->at++];
+        r->offset++;
+        if (c == '\n') {
+            line[size] = '\0';
+            return PYTHIA_OK;
+        }
+        if (size + 1 == LINE_MAX_)
+            return PYTHIA_EFORMAT;
+        line[size++] = c;
+    }
+}
+
+static int read_body(struct pythia_source *source, void *to, size_t capacity, size_t *got,
+                     struct pythia_error *e)
+{
+    struct body *b = (struct body *)source;
+    struct recording *r = b->recording;
+    *got = 0;
+    if (b->left == 0)
+        return PYTHIA_OK;
+    int status = fill(r, e);
+    if (status == 1)
+        return pythia_error_set(e, PYTHIA_EFORMAT,
+                                "the recording ends in the middle of a body, %" PRIu64
+                                " bytes before its end",
+                                b->left);
+    if (status != PYTHIA_OK)
+        return status;
+    size_t size = r->size - r->at;
+    size = size < capacity ? size : capacity;
+    size = size < b->left ? size : (size_t)b->left;
+    memcpy(to, r->bytes + r->at, size);
+    r->at += size;
+    r->offset += size;
+    b->left -= size;
+    *got = size;
+    return PYTHIA_OK;
+}
+
+static struct pythia_adapter *decoder_of(struct recording *r, const char *name,
+                                         const struct pythia_adapter_ops **format)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (strcmp(r->formats[i]->name, name) == 0) {
+            *format = r->formats[i];
+            return r->decoders[i];
+        }
+    const struct pythia_adapter_ops *found = pythia_adapter_named(name);
+    if (!found || found == &pythia__recording || r->count == FORMATS ||
+        found->create(r->vocabulary, &r->decoders[r->count]) != PYTHIA_OK)
+        return NULL;
+    r->formats[r->count] = *format = found;
+    return r->decoders[r->count++];
+}
+
+/* "otlp-proto 5120": the format's name stays in `line`. */
+static bool split(char *line, uint64_t *size)
+{
+    char *space = strchr(line, ' '), *end;
+    if (!space || space == line || space[1] < '0' || space[1] > '9')
+        return false;
+    *space = '\0';
+    *size = strtoull(space + 1, &end, 10);
+    return *end == '\0';
+}
+
+/* One body behind the line that tells of it. What its decoder could not read is told, and the rest
+ * of it passed over. */
+static int decode_body(struct recording *r, const char *format_name, uint64_t size,
+                       struct pythia_sink *to, struct pythia_error *e)
+{
+    const struct pythia_adapter_ops *format = NULL;
+    struct pythia_adapter *decoder = decoder_of(r, format_name, &format);
+    struct body b = {
+        .source = {.name = r->from->name, .read = read_body}, .recording = r, .left = size};
+    struct pythia_error why = {0};
+    int status = PYTHIA_OK;
+    if (decoder) {
+        status = format->decode(decoder, &b.source, to, &why);
+        if (status != PYTHIA_OK && why.status == PYTHIA_OK)
+            return status; /* the sink's wish, or no memory */
+    } else {
+        pythia_error_set(&why, PYTHIA_EFORMAT, "there is no format %s", format_name);
+    }
+    if (why.status != PYTHIA_OK) {
+        pythia_error_place(&why, r->from->name, 0, r->offset);
+        to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
+        to->broken(to, &why);
+    }
+    char rest[4096];
+    size_t got = 1;
+    while (b.left > 0 && got > 0) {
+        status = read_body(&b.source, rest, sizeof(rest), &got, e);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
+}
+
+static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
+                  struct pythia_error *e)
+{
+    struct recording *r = (struct recording *)a;
+    char line[LINE_MAX_];
+    uint64_t size;
+    r->from = from;
+    r->size = r->at = 0;
+    r->offset = 0;
+    int status = read_line(r, line, e);
+    bool good = status == PYTHIA_OK && strcmp(line, "pythia recording 1") == 0;
+    while (good && (status = read_line(r, line, e)) == PYTHIA_OK) {
+        good = split(line, &size);
+        if (!good)
+            break;
+        status = decode_body(r, line, size, to, e);
+        if (status == PYTHIA_OK)
+            good = (status = read_line(r, line, e)) == PYTHIA_OK && !*line;
+        if (status != PYTHIA_OK)
+            break;
+    }
+    if (status == 1 && good)
+        return PYTHIA_OK;
+    if (status == PYTHIA_OK || status == 1 || status == PYTHIA_EFORMAT) {
+        pythia_error_place(e, from->name, 0, r->offset);
+        return pythia_error_set(e, PYTHIA_EFORMAT,
+                                "is no recording from here on: there should be a line FORMAT SIZE");
+    }
+    return status;
+}
+
+const struct pythia_adapter_ops pythia__recording = {
+    .name = "recording",
+    .help = "what pythiad --record wrote",
+    .likeness = likeness,
+    .create = create,
+    .decode = decode,
+    .destroy = destroy,
+};
