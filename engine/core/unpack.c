@@ -11,7 +11,7 @@
 
 #define RAW_BYTES  ((size_t)128 * 1024)
 #define BOMB_BYTES ((uint64_t)256 * 1024 * 1024) /* below so much content nobody is harmed */
-#define WINDOW_LOG 23 /* of Zstandard, the most that a decoder has to support by RFC 8878 */
+#define WINDOW_LOG 23 /* of a body; RFC 8878 asks decoders for no more than 8 MiB */
 
 struct pythia_unpack {
     struct pythia_source source; /* first, so that one is the other */
@@ -169,7 +169,7 @@ int pythia_unpack_create(struct pythia_source *from, enum pythia_packing packing
             u->gzip_ready = inflateInit2(&u->gzip, 15 + 16) == Z_OK;
         if (packing == PYTHIA_PACKING_ZSTD)
             u->zstd = ZSTD_createDStream();
-        if (u->zstd)
+        if (u->zstd && limits->content_max > 0)
             ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, WINDOW_LOG);
         ready = packing == PYTHIA_PACKING_NONE || (u->raw && (u->gzip_ready || u->zstd));
     }

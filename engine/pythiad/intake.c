@@ -35,7 +35,8 @@ struct job {
     enum pythia_packing packing;
     char *bytes;
     size_t size;
-    struct pythia_buf content; /* what was packed, if it is to be recorded */
+    bool recorded; /* what was packed is kept as well, in `content` */
+    struct pythia_buf content;
     struct pythia__intake_result result;
     pythia__intake_done done;
     void *context;
@@ -106,7 +107,7 @@ static void decode(uv_work_t *work)
     int status = PYTHIA_OK;
     if (j->packing != PYTHIA_PACKING_NONE)
         status = pythia_unpack_create(&bytes.source, j->packing, &limits, &unpack, &why);
-    if (status == PYTHIA_OK && unpack && j->intake->record >= 0) {
+    if (status == PYTHIA_OK && unpack && j->recorded) {
         status = unpack_whole(j, pythia_unpack_source(unpack), &why);
         pythia_unpack_destroy(unpack);
         unpack = NULL;
@@ -148,7 +149,7 @@ static void write_whole(struct pythia__intake *i, const char *bytes, size_t size
 static void record(struct pythia__intake *i, const struct job *j)
 {
     char head[96];
-    if (i->record < 0)
+    if (!j->recorded)
         return;
     struct pythia_text content = j->packing == PYTHIA_PACKING_NONE
                                      ? (struct pythia_text){j->bytes, j->size}
@@ -255,6 +256,7 @@ int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_
     j->packing = packing;
     j->bytes = bytes;
     j->size = size;
+    j->recorded = i->record >= 0;
     j->done = done;
     j->context = context;
     i->waiting++;

@@ -36,7 +36,7 @@ void pythia_unpack_destroy(struct pythia_unpack *u); /* u may be NULL */
 
 /* What to read from, borrowed until _destroy: it ends with PYTHIA_EFORMAT where the data are broken
  * or cut off, and with PYTHIA_ELIMIT at a limit. Memory is some 128 KiB and what the decompressor
- * needs (zstd: a window of at most 8 MiB; a larger one is refused). */
+ * needs: for Zstandard a window of at most 8 MiB where content has a limit, else of 128 MiB. */
 struct pythia_source *pythia_unpack_source(struct pythia_unpack *u);
 
 #endif
