@@ -87,7 +87,7 @@ static int fail(struct reader *r, int status, const yaml_mark_t *at, const char 
     snprintf(text, sizeof(text), format, what);
     snprintf(place, sizeof(place), "column %zu: ", at->column + 1);
     pythia_error_set(r->e, status, "%s%s", place, text);
-    pythia_error_place(r->e, r->file, at->line + 1, 0);
+    pythia_error_place(r->e, r->file, at->line + 1, at->index);
     return status;
 }
 
