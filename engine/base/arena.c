@@ -35,6 +35,14 @@ void pythia_arena_clear(struct pythia_arena *a)
     cut(a, a->blocks);
 }
 
+size_t pythia_arena_bytes(const struct pythia_arena *a)
+{
+    size_t bytes = 0;
+    for (const struct pythia_arena_block *block = a->blocks; block; block = block->next)
+        bytes += sizeof(*block) + block->size;
+    return bytes;
+}
+
 void *pythia_arena_alloc(struct pythia_arena *a, size_t size)
 {
     if (size >

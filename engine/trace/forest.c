@@ -47,6 +47,12 @@ void pythia__forest_free(struct pythia__forest *f)
     *f = (struct pythia__forest){.vocabulary = f->vocabulary};
 }
 
+size_t pythia__forest_bytes(const struct pythia__forest *f)
+{
+    return f->capacity *
+           (sizeof(*f->spans) + sizeof(*f->order) + sizeof(*f->scratch) + sizeof(*f->fits));
+}
+
 /* ---- order ---- */
 
 bool pythia__span_before(const struct pythia_vocabulary *v, const struct pythia_trace_span *x,

@@ -34,6 +34,7 @@ struct pythia__forest {
 /* Room for `count` spans. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__forest_reserve(struct pythia__forest *f, size_t count);
 void pythia__forest_free(struct pythia__forest *f);
+size_t pythia__forest_bytes(const struct pythia__forest *f); /* that it holds */
 
 /* Link children and roots in order of time, find lost ends, fit spans into their parents with the
  * repairs that takes, and find when all below each has ended. Returns how many spans go on after

@@ -343,6 +343,60 @@ int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia
     return PYTHIA_OK;
 }
 
+/* ---- what was added so far ---- */
+
+static bool names_root(const struct pythia_trace_builder *b, const struct item *item)
+{
+    return item->parent_id == 0 || item->parent_id == b->folded_id;
+}
+
+/* Is the beginning of an item known, and its end, if it has one? */
+static bool is_whole(const struct item *item)
+{
+    bool ends = item->part == PYTHIA_PART_START || item->part == PYTHIA_PART_WAIT;
+    return item->started && (!ends || item->stopped);
+}
+
+static bool has_above(const struct pythia_trace_builder *b, const struct item *item)
+{
+    if (item->shared)
+        return find(b, item->span.id, false) != PYTHIA_NO_SPAN;
+    return names_root(b, item) || find(b, item->parent_id, false) != PYTHIA_NO_SPAN ||
+           find(b, item->parent_id, true) != PYTHIA_NO_SPAN;
+}
+
+bool pythia_trace_builder_is_whole(const struct pythia_trace_builder *b)
+{
+    bool root = false;
+    for (size_t i = 0; i < b->count; i++) {
+        const struct item *item = &b->items[i];
+        bool lasts = item->part != PYTHIA_PART_FORK && item->part != PYTHIA_PART_ANNOTATION;
+        if (!is_whole(item) || !has_above(b, item))
+            return false;
+        root = root || (lasts && !item->shared && names_root(b, item));
+    }
+    return root;
+}
+
+size_t pythia_trace_builder_bytes(const struct pythia_trace_builder *b)
+{
+    return sizeof(*b) + b->capacity * sizeof(*b->items) + b->slot_capacity * sizeof(*b->slots) +
+           b->index_capacity * sizeof(*b->index) + pythia__forest_bytes(&b->forest) +
+           pythia_arena_bytes(&b->joined);
+}
+
+void pythia_trace_builder_release(struct pythia_trace_builder *b)
+{
+    pythia_free(b->items);
+    pythia_free(b->slots);
+    pythia_free(b->index);
+    b->items = NULL;
+    b->slots = b->index = NULL;
+    b->count = b->capacity = b->slot_count = b->slot_capacity = b->index_capacity = 0;
+    pythia__forest_free(&b->forest);
+    pythia_arena_free(&b->joined);
+}
+
 /* ---- finish: who is there, and below whom ---- */
 
 /* The end of a span from what was reported of it, and what had to be mended in that. */
@@ -429,7 +483,8 @@ static void name_parent(struct pythia_trace_builder *b, struct item *item)
         item->above = above;
 }
 
-/* As pythia__span_before, for items: the two halves of a shared id may have the same times and the same id. */
+/* As pythia__span_before, for items: the two halves of a shared id may have the same times and the
+ * same id. */
 static bool items_before(const struct pythia_trace_builder *b, const struct item *x,
                          const struct item *y)
 {

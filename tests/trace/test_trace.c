@@ -546,6 +546,83 @@ static void without_spans_there_is_no_trace(void **state)
     pythia_vocabulary_destroy(v);
 }
 
+/* ---- what was added so far ---- */
+
+static bool is_whole(const char *text)
+{
+    static struct trace_part parts[TRACE_TEXT_PARTS];
+    struct pythia_vocabulary *v = NULL;
+    struct pythia_trace_builder *b = NULL;
+    size_t count = read_parts(text, parts);
+    assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
+    assert_int_equal(pythia_trace_builder_create(v, NULL, &b), PYTHIA_OK);
+    pythia_trace_builder_begin(b, trace_id_of_name("trace", 5));
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(pythia_trace_builder_add(b, name_part(&parts[i], v)), PYTHIA_OK);
+    bool whole = pythia_trace_builder_is_whole(b);
+    assert_int_equal(pythia_trace_builder_is_whole(b), whole); /* looking changes nothing */
+    pythia_trace_builder_destroy(b);
+    pythia_vocabulary_destroy(v);
+    free_parts(parts, count);
+    return whole;
+}
+
+static void a_trace_is_whole_once_nothing_is_known_to_be_missing(void **state)
+{
+    assert_true(is_whole("A[0,1000]"));
+    assert_true(is_whole("A[0,1000]<&trace B[10,110]<A"));
+    assert_true(is_whole("A[0,1000] B[10,110]<A C[20,30]<B N[25]<C A[0,1000]")); /* twice */
+    assert_true(is_whole("A[0,?] B[10,?]<A /B[110]<A /A[1000]"));
+    assert_true(is_whole("A[0,1000] B[10,2000]<A:spawn"));
+    assert_true(is_whole("A[0,1000] A2[2000,3000]:many"));
+    assert_true(is_whole("A[0,1000] &K[100]<A K1[150,790]<&K W[450,800]<A&K"));
+    assert_true(is_whole("A[0,1000] &K[100]<A")); /* its work may be hidden: nobody knows */
+    assert_true(is_whole("C[100,500]:%web C[150,450]:%web:shared D[200,300]<C:%web"));
+    assert_true(is_whole("A[0,1000] B[10,110]<B")); /* that parent is there */
+
+    assert_false(is_whole(""));
+    assert_false(is_whole("B[10,110]<A"));
+    assert_false(is_whole("A[0,1000] C[20,30]<B"));
+    assert_false(is_whole("A[0,?]"));
+    assert_false(is_whole("A[0,1000] B[10,?]<A"));
+    assert_false(is_whole("A[0,?] B[10,110]<A"));
+    assert_false(is_whole("/A[1000]"));
+    assert_false(is_whole("A[0,1000] /B[110]<A"));
+    assert_false(is_whole("N[25]"));
+    assert_false(is_whole("&K[100]"));
+    assert_false(is_whole("K1[150,790]<&K")); /* of another trace */
+    assert_false(is_whole("A[0,1000] C[150,450]<A:%db:shared D[200,300]<C:%db"));
+}
+
+static void a_builder_gives_its_memory_back(void **state)
+{
+    struct pythia_vocabulary *v = NULL;
+    struct pythia_trace_builder *b = NULL;
+    struct pythia_counts counts = {0};
+    const struct pythia_trace *trace;
+    assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
+    assert_int_equal(pythia_trace_builder_create(v, NULL, &b), PYTHIA_OK);
+    size_t empty = pythia_trace_builder_bytes(b);
+    uint32_t point = pythia_vocabulary_tracepoint(v, 0, 0, intern(v, "p"));
+    assert_in_range(empty, 100, 2000);
+    for (uint64_t spans = 3; spans <= 30000; spans *= 10) {
+        pythia_trace_builder_begin(b, (struct pythia_trace_id){1, spans});
+        for (uint64_t i = 1; i <= spans; i++) {
+            struct pythia_span span = {
+                .id = i, .parent = i - 1, .start_ns = i, .tracepoint = point};
+            assert_int_equal(pythia_trace_builder_add(b, &span), PYTHIA_OK);
+        }
+        assert_int_equal(pythia_trace_builder_finish(b, &counts, &trace), PYTHIA_OK);
+        assert_int_equal(trace->count, spans);
+        assert_true(pythia_trace_builder_bytes(b) > empty + spans * sizeof(trace->spans[0]));
+        assert_true(pythia_trace_builder_bytes(b) < empty + (spans + 16) * 1000);
+        pythia_trace_builder_release(b);
+        assert_int_equal(pythia_trace_builder_bytes(b), empty);
+    }
+    pythia_trace_builder_destroy(b);
+    pythia_vocabulary_destroy(v);
+}
+
 /* Spans of all parts, with attributes at both ends, more than the first arrays hold; each
  * allocation fails in turn. */
 static void each_failed_allocation_is_reported_and_nothing_is_lost(void **state)
@@ -628,6 +705,8 @@ int main(void)
         cmocka_unit_test(numbers_at_the_ends_of_their_range_do_no_harm),
         cmocka_unit_test(a_builder_builds_one_trace_after_the_other),
         cmocka_unit_test(without_spans_there_is_no_trace),
+        cmocka_unit_test(a_trace_is_whole_once_nothing_is_known_to_be_missing),
+        cmocka_unit_test(a_builder_gives_its_memory_back),
         cmocka_unit_test(each_failed_allocation_is_reported_and_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

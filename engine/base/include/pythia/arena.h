@@ -19,6 +19,9 @@ void pythia_arena_free(struct pythia_arena *a);
 /* Forget every piece and keep the blocks. O(1). */
 void pythia_arena_clear(struct pythia_arena *a);
 
+/* The memory that it holds. O(blocks). */
+size_t pythia_arena_bytes(const struct pythia_arena *a);
+
 /* `size` bytes, not zeroed, aligned for any type; NULL when out of memory. Borrowed: until _clear
  * or _free. */
 void *pythia_arena_alloc(struct pythia_arena *a, size_t size);

@@ -61,11 +61,20 @@ void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_tr
  * or PYTHIA_ENOMEM. */
 int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia_span *span);
 
+/* Before _finish: is what was added a whole trace? It has a root, all that began has ended, and
+ * every parent is there. More may come all the same: nobody says how many spans a trace has.
+ * O(n). */
+bool pythia_trace_builder_is_whole(const struct pythia_trace_builder *b);
+
 /* Put the spans together: merge their parts, find parents, mend what does not fit and count it in
  * `counts`. The result does not depend on the order in which the spans came. Returns 0 with *out
  * borrowed until the next _begin, 1 if no span is left, or PYTHIA_ENOMEM. O(n log n) for n spans,
  * no recursion. */
 int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_counts *counts,
                                 const struct pythia_trace **out);
+
+/* The memory that a builder holds, and giving it back; what was built is no longer valid then. */
+size_t pythia_trace_builder_bytes(const struct pythia_trace_builder *b);
+void pythia_trace_builder_release(struct pythia_trace_builder *b);
 
 #endif
