@@ -17,7 +17,7 @@
 #include "span_list.h"
 
 #define BUILDER_MAX ((size_t)1024 * 1024) /* bytes that the builder keeps for the next trace */
-#define SPARE_MAX   4096                  /* traces whose memory is kept for others */
+#define SPARE_MAX   256                   /* traces whose memory is kept for others */
 
 struct open_trace {
     struct pythia_trace_id id;

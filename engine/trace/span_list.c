@@ -12,7 +12,7 @@
 /* With what malloc adds they fill its own sizes. */
 static const size_t chunk_sizes[PYTHIA__CHUNK_SIZES] = {
     256 - PYTHIA__HEAP_HEAD, 512 - PYTHIA__HEAP_HEAD, 1024 - PYTHIA__HEAP_HEAD};
-#define SPARE_MAX 4096 /* of each size; what is beyond goes back to the heap */
+#define SPARE_MAX 256 /* of each size; what is beyond goes back to the heap */
 
 struct pythia__chunk {
     struct pythia__chunk *next;
