@@ -215,7 +215,9 @@ uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_
     if (entry->service == service + 1 && entry->scope == scope + 1 && entry->name == name + 1)
         return entry->tracepoint;
     uint32_t tracepoint = pythia_vocabulary_tracepoint(d->vocabulary, service, scope, name);
-    if (tracepoint != PYTHIA_NONE)
+    if (tracepoint != PYTHIA_NONE &&
+        !pythia_vocabulary_is_other(
+            d->vocabulary, pythia_vocabulary_tracepoint_at(d->vocabulary, tracepoint)->name))
         *entry = (struct pythia__tracepoint_entry){service + 1, scope + 1, name + 1, tracepoint};
     return tracepoint;
 }

@@ -35,14 +35,6 @@ void pythia_arena_clear(struct pythia_arena *a)
     cut(a, a->blocks);
 }
 
-size_t pythia_arena_bytes(const struct pythia_arena *a)
-{
-    size_t bytes = 0;
-    for (const struct pythia_arena_block *block = a->blocks; block; block = block->next)
-        bytes += sizeof(*block) + block->size;
-    return bytes;
-}
-
 void *pythia_arena_alloc(struct pythia_arena *a, size_t size)
 {
     if (size >
@@ -60,6 +52,7 @@ void *pythia_arena_alloc(struct pythia_arena *a, size_t size)
         struct pythia_arena_block *block = pythia_realloc(NULL, sizeof(*block) + bytes, 1);
         if (!block)
             return NULL;
+        a->held += sizeof(*block) + bytes;
         *block = (struct pythia_arena_block){.next = NULL, .size = bytes};
         if (a->current)
             a->current->next = block;
