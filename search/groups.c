@@ -12,10 +12,13 @@
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
-#define SHAPES_MAX     8192 /* in the cache, but for those that rows hold */
-#define STRUCTURES_MAX 1024 /* of a type at one level: beyond, the level tells nothing any more */
-#define ROWS_PER_TYPE  2048
-#define ROWS           8192
+#define SHAPES_MAX      8192 /* in the cache, but for those that rows hold */
+#define STRUCTURES_MAX  1024 /* of a type at one level: beyond, the level tells nothing any more */
+#define ROWS_PER_TYPE   2048
+#define ROWS            8192
+#define ENTRY_BYTES     512  /* of what gathers for a shape, with its sketch */
+#define TYPE_BYTES      2048 /* of a type, with its sketch and its sample */
+#define STRUCTURE_BYTES 512
 
 /* A shape in the cache, and what requests that took it add up to since it came. */
 struct entry {
@@ -41,7 +44,7 @@ struct pythia_groups {
     struct pythia_type *types;
     uint32_t *type_of_name; /* by number of a string: type + 1 */
     size_t type_count, type_capacity, name_capacity;
-    size_t rows_per_type, row_count;
+    size_t rows_per_type, row_count, row_bytes, shape_bytes;
     struct entry **entries; /* the clock's ring */
     size_t entry_count, entry_capacity, hand;
     struct entry **table; /* by hash, linear probing */
@@ -74,8 +77,17 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
     return PYTHIA_OK;
 }
 
-static void free_entry(struct entry *e)
+/* About how much memory a shape takes, and what gathers for it. */
+static size_t bytes_of(const struct pythia_shape *s)
 {
+    return sizeof(*s) + s->gap_count * sizeof(*s->slots) +
+           s->edge_count * (sizeof(*s->edges) + sizeof(*s->repeats) + sizeof(uint64_t)) +
+           s->point_count * (sizeof(*s->points) + sizeof(*s->point_counts)) + ENTRY_BYTES;
+}
+
+static void free_entry(struct pythia_groups *g, struct entry *e)
+{
+    g->shape_bytes -= bytes_of(e->shape);
     pythia_sketch_destroy(e->sketch);
     pythia_free(e->shape);
     pythia_free(e);
@@ -95,7 +107,7 @@ void pythia_groups_destroy(struct pythia_groups *g)
         pythia_free(t->slots);
     }
     for (size_t i = 0; i < g->entry_count; i++)
-        free_entry(g->entries[i]);
+        free_entry(g, g->entries[i]);
     pythia_free(g->types);
     pythia_free(g->type_of_name);
     pythia_free(g->entries);
@@ -114,12 +126,13 @@ void pythia_groups_destroy(struct pythia_groups *g)
 
 static void drop_row(void *context, void *row)
 {
+    struct pythia_groups *g = context;
     struct entry *e = ((struct pythia_row *)row)->holder;
-    size_t *count = context;
-    (*count)--;
+    g->row_count--;
+    g->row_bytes -= ((struct pythia_row *)row)->bytes;
     pythia_free(row);
     if (--e->rows == 0 && !e->listed)
-        free_entry(e);
+        free_entry(g, e);
 }
 
 static struct pythia_type *find_type(struct pythia_groups *g, uint32_t name)
@@ -143,7 +156,7 @@ static struct pythia_type *find_type(struct pythia_groups *g, uint32_t name)
                                .levels = PYTHIA_SHAPE_LEVELS};
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &type.sketch) != PYTHIA_OK)
         return NULL;
-    if (pythia_sample_create(g->rows_per_type, drop_row, &g->row_count, &type.rows) != PYTHIA_OK) {
+    if (pythia_sample_create(g->rows_per_type, drop_row, g, &type.rows) != PYTHIA_OK) {
         pythia_sketch_destroy(type.sketch);
         return NULL;
     }
@@ -314,7 +327,7 @@ static int evict(struct pythia_groups *g)
     g->entries[g->hand] = g->entries[--g->entry_count];
     g->hand = g->entry_count ? g->hand % g->entry_count : 0;
     if (e->rows == 0)
-        free_entry(e);
+        free_entry(g, e);
     return status;
 }
 
@@ -331,10 +344,11 @@ static struct entry *make_entry(struct pythia_groups *g, uint32_t type,
     e->shape = shape;
     e->type = type;
     e->times_ns = (uint64_t *)(void *)(e + 1);
+    g->shape_bytes += bytes_of(shape);
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) != PYTHIA_OK ||
         pythia_grow(&g->entries, &g->entry_capacity, g->entry_count, sizeof(struct entry *)) !=
             PYTHIA_OK) {
-        free_entry(e);
+        free_entry(g, e);
         return NULL;
     }
     return e;
@@ -389,16 +403,17 @@ static int add_row(struct pythia_groups *g, struct pythia_type *t, struct entry 
     row->holder = e;
     e->rows++;
     g->row_count++;
+    g->row_bytes += row->bytes;
     int status = pythia_sample_add(t->rows, hash, trace->id.low, row);
     shrink_samples(g);
     return status;
 }
 
-int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *trace,
-                           const struct pythia_critical_path *path)
+int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
+                            const struct pythia_trace *trace,
+                            const struct pythia_critical_path *path)
 {
-    uint32_t name = pythia_request_type(g->namer, trace);
-    struct pythia_type *t = name == PYTHIA_NONE ? NULL : find_type(g, name);
+    struct pythia_type *t = find_type(g, name);
     struct entry *e = t ? find_entry(g, (uint32_t)(t - g->types), path) : NULL;
     if (!e)
         return PYTHIA_ENOMEM;
@@ -413,6 +428,13 @@ int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *t
     if (status == PYTHIA_OK)
         status = pythia_sketch_add(t->sketch, (double)duration, 1);
     return status == PYTHIA_OK ? add_row(g, t, e, trace, path) : status;
+}
+
+int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *trace,
+                           const struct pythia_critical_path *path)
+{
+    uint32_t name = pythia_request_type(g->namer, trace);
+    return name == PYTHIA_NONE ? PYTHIA_ENOMEM : pythia_groups_add_typed(g, name, trace, path);
 }
 
 int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
@@ -521,4 +543,15 @@ const struct pythia_exact_moments *pythia_groups_moments(const struct pythia_gro
 const struct pythia_edge_total *pythia_groups_edge_totals(const struct pythia_groups *g)
 {
     return g->totals;
+}
+
+size_t pythia_groups_bytes(const struct pythia_groups *g)
+{
+    size_t bytes = g->row_bytes + g->shape_bytes + pythia_cct_bytes(g->cct) +
+                   g->table_size * sizeof(struct entry *) + g->type_count * TYPE_BYTES +
+                   g->name_capacity * sizeof(*g->type_of_name) +
+                   g->total_capacity * sizeof(*g->totals);
+    for (size_t i = 0; i < g->type_count; i++)
+        bytes += g->types[i].structure_count * STRUCTURE_BYTES;
+    return bytes;
 }

@@ -366,6 +366,7 @@ struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pyth
     char *room = (char *)(row + 1);
     row->times_ns = (int64_t *)(void *)room;
     row->values = (struct pythia_row_value *)(void *)(room + times);
+    row->bytes = sizeof(*row) + times + values + text_bytes;
     row->hash = pythia_hash_mix(trace->id.high, trace->id.low);
     row->trace = trace->id;
     row->start_ns = trace->start_ns;

@@ -25,7 +25,7 @@ const char *pythia_problem_state_name(enum pythia_problem_state state)
 
 /* ---- the state ---- */
 
-static void count_calls(struct pythia_search *s)
+void pythia__search_count_calls(struct pythia_search *s)
 {
     size_t count;
     const struct pythia_space_type *types = pythia_space_types(s->space, &count);
@@ -57,6 +57,7 @@ int pythia_search_create(const struct pythia_space *space,
     if (s->o.strategy == pythia_strategies(&(size_t){0})[0])
         s->o.strategy = NULL; /* which has a memory here */
     s->points = pythia_vocabulary_tracepoints(pythia_space_vocabulary(space));
+    s->per_cycle = s->o.budget.points_per_cycle;
     if (s->o.budget.points_per_cycle > s->points)
         s->o.budget.points_per_cycle = s->points;
     s->skeleton = pythia_space_skeleton(space);
@@ -73,7 +74,7 @@ int pythia_search_create(const struct pythia_space *space,
             s->skeleton[point] = true;
         s->open[point] = s->skeleton[point];
     }
-    count_calls(s);
+    pythia__search_count_calls(s);
     *out = s;
     return PYTHIA_OK;
 }
@@ -145,8 +146,7 @@ static int find_problem(struct pythia_search *s, uint32_t type, size_t *out)
         pythia_grow(&s->keeping, &s->keeping_capacity, s->problem_count, sizeof(*s->keeping)) !=
             PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    if (pythia__search_keep(s, s->problem_count) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
+    s->keeping[s->problem_count] = (struct pythia__search_keeping){.idle = 0};
     s->problems[s->problem_count] =
         (struct pythia_problem){.type = type, .top = {.share = NAN}, .rest = NAN};
     *out = s->problem_count++;
@@ -304,7 +304,8 @@ static int retire_mute(struct pythia_search *s, uint32_t point, const struct pyt
             if (types[t].name == s->problems[i].type &&
                 pythia__search_remember(s, i, &types[t]) != PYTHIA_OK)
                 return PYTHIA_ENOMEM;
-        pythia__search_retire(s, i, point);
+        if (pythia__search_retire(s, i, point) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
     }
     return PYTHIA_OK;
 }

@@ -15,7 +15,7 @@ struct pythia__search_keeping {
     double *log_durations; /* of the cycle in which points were last retired, or it was given up */
     size_t duration_count;
     uint64_t *retired;  /* by trace point: the cycle in which it was closed because it told nothing;
-                            0: never */
+                            0: never. NULL: none was */
     uint64_t forgotten; /* what was retired until this cycle may be tried again */
     uint64_t looked;    /* cycles of it before the present search */
     size_t unanswered;  /* cycles in a row in which a strategy suggested nothing for it */
@@ -32,6 +32,7 @@ struct pythia__search_before {
 struct pythia_search {
     const struct pythia_space *space;
     struct pythia_search_options o;
+    size_t per_cycle; /* points, as it was asked for */
     uint32_t points;
     bool *open, *skeleton, *never;
     double *calls; /* by trace point: in a request of the type that has it most often */
@@ -44,6 +45,8 @@ struct pythia_search {
     uint64_t cycle;
 };
 
+/* Fill s->calls from the space. */
+void pythia__search_count_calls(struct pythia_search *s);
 /* Open or close a point, and say why; `reason` is taken. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_decide(struct pythia_search *s, uint32_t point, bool open, size_t problem,
                           double inside, struct pythia_buf *reason);
@@ -59,15 +62,15 @@ size_t pythia__search_room(const struct pythia_search *s, size_t wanted, double 
 
 /* ---- what is kept of a problem: search_memory.c ---- */
 
-int pythia__search_keep(struct pythia_search *s, size_t problem); /* PYTHIA_OK or PYTHIA_ENOMEM */
 void pythia__search_keeping_free(struct pythia__search_keeping *k);
 /* Note how all problems are, at the beginning of a cycle; and at its end either let that go or go
  * back to it. Between the two calls nothing that was noted is freed. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_begin(struct pythia_search *s);
 void pythia__search_commit(struct pythia_search *s);
 void pythia__search_take_back(struct pythia_search *s);
-/* A point told nothing for a problem: it is not opened for it again until durations change. */
-void pythia__search_retire(struct pythia_search *s, size_t problem, uint32_t point);
+/* A point told nothing for a problem: it is not opened for it again until durations change.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_retire(struct pythia_search *s, size_t problem, uint32_t point);
 bool pythia__search_is_retired(const struct pythia_search *s, size_t problem, uint32_t point);
 /* Keep the durations that are now. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_remember(struct pythia_search *s, size_t problem, const struct pythia_type *t);

@@ -284,9 +284,10 @@ static int close_useless(struct looking *l)
     for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
         if (is_ours(l, point) && use[point] < MASS_MIN) {
             retired = true;
-            pythia__search_retire(s, l->number, point);
-            status = pythia__search_close(s, point, l->number,
-                                          "the cause is neither in it nor around it");
+            status = pythia__search_retire(s, l->number, point);
+            if (status == PYTHIA_OK)
+                status = pythia__search_close(s, point, l->number,
+                                              "the cause is neither in it nor around it");
         }
     pythia_free(use);
     return status == PYTHIA_OK && retired ? pythia__search_remember(s, l->number, l->evidence)

@@ -71,6 +71,14 @@ int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
 int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *trace,
                            const struct pythia_critical_path *path);
 
+/* The same when its type is known too: the string number of its name. */
+int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
+                            const struct pythia_trace *trace,
+                            const struct pythia_critical_path *path);
+
+/* About how much memory they hold, for whoever wants to stop adding. O(types). */
+size_t pythia_groups_bytes(const struct pythia_groups *g);
+
 /* No more will be added: count what is still in caches, and sort. Call it once, before the
  * functions below. */
 int pythia_groups_finish(struct pythia_groups *g);

@@ -93,6 +93,12 @@ int pythia_search_create(const struct pythia_space *space,
                          const struct pythia_search_options *options, struct pythia_search **out);
 void pythia_search_destroy(struct pythia_search *s); /* s may be NULL */
 
+/* The space has more types than before, or the vocabulary more trace points: take them in. What is
+ * open stays open, what belongs to the skeleton now is opened, and nothing is forgotten of types
+ * that were known; those have to be in the space as they were. PYTHIA_OK, or PYTHIA_ENOMEM: then it
+ * is as it was, and what was added to the space has to be taken out again before it goes on. */
+int pythia_search_grow(struct pythia_search *s);
+
 /* Is a trace point open, by the decisions so far? The skeleton always is. */
 bool pythia_search_is_open(const struct pythia_search *s, uint32_t tracepoint);
 bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoint);

@@ -70,6 +70,13 @@ struct pythia_space_edge *pythia_space_edge_make(struct pythia_space_type *t,
 const struct pythia_space_type *pythia_space_types(const struct pythia_space *s, size_t *count);
 const struct pythia_space_type *pythia_space_type(const struct pythia_space *s, uint32_t name);
 
+/* Take a type out; nothing happens if there is none of that name. */
+void pythia_space_remove(struct pythia_space *s, uint32_t name);
+
+/* Move a type from one space to another that has none of that name; both have the same vocabulary.
+ * PYTHIA_OK, or PYTHIA_ENOMEM with both as they were. */
+int pythia_space_move(struct pythia_space *to, struct pythia_space *from, uint32_t name);
+
 /* Does a trace point belong to the skeleton: what has to be open for a request's duration to be
  * seen at all? These are roots, entry points of services, and whatever goes on after its parent.
  * [tracepoints of the vocabulary] flags, owned by the caller (pythia_free); NULL when out of

@@ -1,0 +1,80 @@
+/* A search whose space has grown: what it keeps by trace point gets longer, and what it knows of
+ * types stays. */
+#include <string.h>
+
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "search_parts.h"
+
+/* What is kept by trace point, for all problems. */
+struct points {
+    bool *open, *skeleton, *never;
+    double *calls;
+};
+
+static void free_points(const struct points *p)
+{
+    pythia_free(p->open);
+    pythia_free(p->skeleton);
+    pythia_free(p->never);
+    pythia_free(p->calls);
+}
+
+/* The same for `count` trace points: those of the skeleton are open. */
+static int fill(const struct pythia_search *s, uint32_t count, struct points *p)
+{
+    p->skeleton = pythia_space_skeleton(s->space);
+    p->open = pythia_calloc(count, sizeof(*p->open));
+    p->never = pythia_calloc(count, sizeof(*p->never));
+    p->calls = pythia_calloc((size_t)count * 2, sizeof(*p->calls));
+    if (!p->skeleton || !p->open || !p->never || !p->calls)
+        return PYTHIA_ENOMEM;
+    for (uint32_t point = 0; point < count; point++) {
+        bool known = point < s->points;
+        p->never[point] = s->o.never && pythia_open_points_has(s->o.never, point);
+        bool always = s->o.always && !p->never[point] && pythia_open_points_has(s->o.always, point);
+        p->skeleton[point] = p->skeleton[point] || always || (known && s->skeleton[point]);
+        p->open[point] = p->skeleton[point] || (known && s->open[point]);
+    }
+    return PYTHIA_OK;
+}
+
+static int lengthen_retired(struct pythia_search *s, uint32_t count)
+{
+    for (size_t i = 0; i < s->problem_count; i++) {
+        struct pythia__search_keeping *k = &s->keeping[i];
+        if (!k->retired)
+            continue;
+        uint64_t *longer = pythia_realloc(k->retired, count, sizeof(*longer));
+        if (!longer)
+            return PYTHIA_ENOMEM;
+        memset(longer + s->points, 0, (count - s->points) * sizeof(*longer));
+        k->retired = longer;
+    }
+    return PYTHIA_OK;
+}
+
+int pythia_search_grow(struct pythia_search *s)
+{
+    uint32_t count = pythia_vocabulary_tracepoints(pythia_space_vocabulary(s->space));
+    struct points grown = {0};
+    for (size_t i = 0; i < s->problem_count; i++)
+        if (s->keeping[i].belief.nodes) /* types may have moved */
+            s->keeping[i].belief.type = pythia_space_type(s->space, s->problems[i].type);
+    int status = fill(s, count, &grown);
+    if (status == PYTHIA_OK)
+        status = lengthen_retired(s, count);
+    if (status != PYTHIA_OK) {
+        free_points(&grown);
+        return status;
+    }
+    free_points(&(struct points){s->open, s->skeleton, s->never, s->calls});
+    s->open = grown.open;
+    s->skeleton = grown.skeleton;
+    s->never = grown.never;
+    s->calls = grown.calls;
+    s->points = count;
+    s->o.budget.points_per_cycle = s->per_cycle < count ? s->per_cycle : count;
+    pythia__search_count_calls(s);
+    return PYTHIA_OK;
+}
