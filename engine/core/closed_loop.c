@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/critical_path.h"
+#include "evidence.h"
 #include "pythia/mem.h"
 #include "pythia/request_type.h"
 #include "pythia/status.h"
@@ -28,10 +28,9 @@ struct playing {
     struct entry *entries; /* in order of id, once read */
     uint32_t types_end;    /* one past the largest number of a type */
     size_t count, capacity;
-    uint32_t *order;                 /* entries in order of time */
-    struct pythia_groups *groups;    /* of the cycle at hand */
-    struct pythia_open_points *open; /* while it runs */
-    uint64_t *hits;                  /* by trace point */
+    uint32_t *order;                  /* entries in order of time */
+    struct pythia__evidence evidence; /* of the cycle at hand */
+    struct pythia_open_points *open;  /* while it runs */
     uint32_t points;
     size_t first, length; /* the requests of the cycle, by place; past the last comes the first */
     struct pythia_loop *loop;
@@ -134,11 +133,8 @@ static size_t ended_before_next(const struct playing *p)
 static int begin_cycle(void *context)
 {
     struct playing *p = context;
-    pythia_groups_destroy(p->groups);
-    p->groups = NULL;
-    memset(p->hits, 0, p->points * sizeof(*p->hits));
-    p->cycle->requests = p->cycle->spans_seen = p->cycle->spans_saved = 0;
-    return pythia_groups_create(p->vocabulary, &p->o->groups, &p->groups);
+    p->cycle->spans_saved = 0;
+    return pythia__evidence_begin(&p->evidence, p->vocabulary, &p->o->groups);
 }
 
 static int take_cycle(void *context, const struct pythia_trace *trace)
@@ -149,13 +145,8 @@ static int take_cycle(void *context, const struct pythia_trace *trace)
         bsearch(&wanted, p->entries, p->count, sizeof(*p->entries), compare_ids);
     if (!e || (e->place + p->count - p->first % p->count) % p->count >= p->length)
         return PYTHIA_OK;
-    for (uint32_t i = 0; i < trace->count; i++)
-        if (trace->spans[i].tracepoint < p->points)
-            p->hits[trace->spans[i].tracepoint]++;
-    p->cycle->requests++;
-    p->cycle->spans_seen += trace->count;
     p->cycle->spans_saved += e->spans > trace->count ? e->spans - trace->count : 0;
-    return pythia_groups_add(p->groups, trace);
+    return pythia__evidence_add(&p->evidence, trace);
 }
 
 static int keep_switches(struct playing *p, const struct pythia_cycle *found)
@@ -231,10 +222,10 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
     struct pythia_consumer consumer = {begin_cycle, take_cycle, p};
     struct pythia_cycle found;
     status = pythia_pipeline_run(p->vocabulary, p->input, &how, &consumer, result);
+    p->cycle->requests = p->evidence.requests;
+    p->cycle->spans_seen = p->evidence.spans;
     if (status == PYTHIA_OK)
-        status = pythia_groups_finish(p->groups);
-    if (status == PYTHIA_OK)
-        status = pythia_search_cycle(p->search, p->groups, p->hits, p->points, &found);
+        status = pythia__evidence_decide(&p->evidence, p->search, &found);
     if (status == PYTHIA_OK)
         status = keep_switches(p, &found);
     if (status == PYTHIA_OK)
@@ -275,9 +266,8 @@ static int begin(struct playing *p, const struct pythia_space *space)
     if (status == PYTHIA_OK)
         status = pythia_search_create(space, &p->o->search, &p->search);
     p->points = pythia_vocabulary_tracepoints(p->vocabulary);
-    p->hits = status == PYTHIA_OK ? pythia_calloc(p->points, sizeof(*p->hits)) : NULL;
     bool *all = status == PYTHIA_OK ? pythia_space_points(space) : NULL;
-    if (status == PYTHIA_OK && (!p->hits || !all))
+    if (status == PYTHIA_OK && !all)
         status = PYTHIA_ENOMEM;
     for (uint32_t point = 0; status == PYTHIA_OK && point < p->points; point++) {
         p->loop->skeleton_count += pythia_search_in_skeleton(p->search, point);
@@ -300,26 +290,27 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
     while (status == PYTHIA_OK && p.count > 0 && !loop.finished && loop.cycle_count < cycles &&
            !(options->stop && *options->stop))
         status = play_cycle(&p, result);
-    if (status == PYTHIA_OK && !p.groups) { /* there was not a single request */
-        status = pythia_groups_create(vocabulary, &options->groups, &p.groups);
-        status = status == PYTHIA_OK ? pythia_groups_finish(p.groups) : status;
+    if (status == PYTHIA_OK && !p.evidence.groups) { /* there was not a single request */
+        status = pythia__evidence_begin(&p.evidence, vocabulary, &options->groups);
+        if (status == PYTHIA_OK)
+            status = pythia__evidence_decide(&p.evidence, NULL, NULL);
     }
     if (status == PYTHIA_OK)
         status = count_opened(&p);
     if (status == PYTHIA_OK) {
         *out = loop;
-        *groups = p.groups;
+        *groups = p.evidence.groups;
         *open = p.open;
+        p.evidence.groups = NULL;
     } else {
         pythia_loop_free(&loop);
-        pythia_groups_destroy(p.groups);
         pythia_open_points_destroy(p.open);
     }
+    pythia__evidence_free(&p.evidence);
     pythia_search_destroy(p.search);
     pythia_request_types_destroy(p.types);
     pythia_free(p.entries);
     pythia_free(p.order);
-    pythia_free(p.hits);
     return status;
 }
 

@@ -1,0 +1,65 @@
+#include "evidence.h"
+
+#include <string.h>
+
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+int pythia__evidence_begin(struct pythia__evidence *e, struct pythia_vocabulary *vocabulary,
+                           const struct pythia_groups_options *options)
+{
+    pythia_groups_destroy(e->groups);
+    if (e->hits)
+        memset(e->hits, 0, e->hit_capacity * sizeof(*e->hits));
+    *e = (struct pythia__evidence){
+        .hits = e->hits, .hit_capacity = e->hit_capacity, .begin_ns = UINT64_MAX};
+    return pythia_groups_create(vocabulary, options, &e->groups);
+}
+
+void pythia__evidence_free(struct pythia__evidence *e)
+{
+    pythia_groups_destroy(e->groups);
+    pythia_free(e->hits);
+    *e = (struct pythia__evidence){0};
+}
+
+static int count(struct pythia__evidence *e, const struct pythia_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->count; i++) {
+        uint32_t point = trace->spans[i].tracepoint;
+        if (pythia_reach(&e->hits, &e->hit_capacity, point, sizeof(*e->hits)) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        e->hits[point]++;
+    }
+    uint64_t length_ns = trace->completed_ns - trace->start_ns;
+    e->requests++;
+    e->spans += trace->count;
+    e->begin_ns = trace->start_ns < e->begin_ns ? trace->start_ns : e->begin_ns;
+    e->end_ns = trace->completed_ns > e->end_ns ? trace->completed_ns : e->end_ns;
+    e->last_begin_ns = trace->start_ns > e->last_begin_ns ? trace->start_ns : e->last_begin_ns;
+    e->longest_ns = length_ns > e->longest_ns ? length_ns : e->longest_ns;
+    return PYTHIA_OK;
+}
+
+int pythia__evidence_add(struct pythia__evidence *e, const struct pythia_trace *trace)
+{
+    int status = pythia_groups_add(e->groups, trace);
+    return status == PYTHIA_OK ? count(e, trace) : status;
+}
+
+int pythia__evidence_add_typed(struct pythia__evidence *e, uint32_t type,
+                               const struct pythia_trace *trace,
+                               const struct pythia_critical_path *path)
+{
+    int status = pythia_groups_add_typed(e->groups, type, trace, path);
+    return status == PYTHIA_OK ? count(e, trace) : status;
+}
+
+int pythia__evidence_decide(struct pythia__evidence *e, struct pythia_search *search,
+                            struct pythia_cycle *out)
+{
+    int status = pythia_groups_finish(e->groups);
+    return status == PYTHIA_OK && search
+               ? pythia_search_cycle(search, e->groups, e->hits, e->hit_capacity, out)
+               : status;
+}
