@@ -19,6 +19,7 @@
 #define LEARN_FEW  5     /* requests that will do for a type when learning ends */
 #define TYPES_SEEN 2048  /* in one cycle; what is beyond is one type */
 #define PATIENCE   10    /* times a cycle may last as long when no type has enough requests */
+#define STRAGGLERS 4     /* times they are waited for as long as others took */
 #define LOOK_SPANS 10000 /* between looks at the memory of the evidence */
 
 /* What is gathered of one cycle. */
@@ -404,12 +405,12 @@ static void begin_settling(struct pythia_live *l, const struct stage *s)
 }
 
 /* Nothing that belongs to the cycle is open any more; and what nothing was heard of yet would be a
- * longer request than any. */
+ * longer request than any. One that is stuck must not hold all others up. */
 static bool is_settled(const struct pythia_live *l)
 {
     uint64_t waited_ns = l->now_ns - l->settling_since_ns;
-    if (!l->search || l->paused || waited_ns >= l->o.cycle_ns ||
-        waited_ns >= l->o.window.age_max_ns)
+    uint64_t most_ns = STRAGGLERS * (l->patience_ns + l->o.window.quiet_ns);
+    if (!l->search || l->paused || waited_ns >= l->o.cycle_ns || waited_ns >= most_ns)
         return true;
     return waited_ns >= l->patience_ns && pythia_window_earliest_ns(l->window) > l->cut_ns;
 }

@@ -39,7 +39,7 @@ int pythia_window_create(const struct pythia_vocabulary *vocabulary,
         w->options.soft_bytes = w->options.hard_bytes;
     struct pythia_assembler_options assembling = {.quiet_ticks = w->options.quiet_ns,
                                                   .timeout_ticks = w->options.age_max_ns,
-                                                  .incomplete_ticks = w->options.rootless_ns,
+                                                  .partial_ticks = w->options.rootless_ns,
                                                   .spans_max = w->options.spans_max,
                                                   .remembered = w->options.remembered};
     int status = pythia_assembler_create(vocabulary, &assembling, taker, counts, &w->assembler);
@@ -113,7 +113,7 @@ struct pythia_window_numbers pythia_window_numbers(const struct pythia_window *w
         .open_spans = n.open_spans,
         .open_traces = n.open_traces,
         .bytes = pythia_assembler_bytes(w->assembler),
-        .finished_rootless = n.finished[PYTHIA_FINISH_INCOMPLETE],
+        .finished_rootless = n.finished[PYTHIA_FINISH_PARTIAL],
         .finished_by_age = n.finished[PYTHIA_FINISH_AGE],
         .finished_by_size = n.finished[PYTHIA_FINISH_SIZE],
         .shed_traces = n.shed_traces,

@@ -1,7 +1,8 @@
 /* A hash table of open traces, each with a list of its spans. The traces stand in two orders:
  *
- *   by their last span   in one of two queues: those that are finished once they have been quiet,
- *                        and those that were looked at then, were not whole, and wait for longer
+ *   by their last span   in one of three queues: those that are finished once they have been quiet;
+ *                        those that were looked at then, were partial, and wait for longer; and
+ *                        those in which something runs, which wait for it
  *   by their first span  for those that never rest, and to shed the youngest first
  *
  * Forked work that was found to belong to another trace has its spans there, and is only a way to
@@ -32,9 +33,11 @@ struct open_trace {
     uint64_t start_ns; /* the earliest of its spans */
     uint32_t kind;     /* a trace point that stands for its request type, PYTHIA_NONE */
     bool rooted;       /* that is of a root */
-    bool waits;        /* which queue it is in */
+    uint8_t queue;     /* which it is in */
     bool pinned, late; /* late: it is in the list of late ones */
 };
+
+enum { QUIET, PARTIAL, RUNNING, QUEUES };
 
 struct queue {
     struct open_trace *oldest, *newest;
@@ -48,7 +51,7 @@ struct pythia_assembler {
     size_t builder_bytes;
     struct open_trace **table; /* linear probing */
     size_t table_size, table_used;
-    struct queue quiet, waiting;
+    struct queue queues[QUEUES];
     struct open_trace *eldest, *youngest;
     struct open_trace *spare;
     size_t trace_count, spare_count; /* allocated, and of them spare */
@@ -241,23 +244,18 @@ static void table_remove(struct pythia_assembler *a, struct pythia_trace_id id)
     }
 }
 
-static struct queue *queue_of(struct pythia_assembler *a, const struct open_trace *t)
-{
-    return t->waits ? &a->waiting : &a->quiet;
-}
-
 static void unqueue(struct pythia_assembler *a, struct open_trace *t)
 {
-    struct queue *q = queue_of(a, t);
+    struct queue *q = &a->queues[t->queue];
     *(t->earlier ? &t->earlier->later : &q->oldest) = t->later;
     *(t->later ? &t->later->earlier : &q->newest) = t->earlier;
     t->earlier = t->later = NULL;
 }
 
-static void enqueue(struct pythia_assembler *a, struct open_trace *t, bool waits)
+static void enqueue(struct pythia_assembler *a, struct open_trace *t, uint8_t queue)
 {
-    t->waits = waits;
-    struct queue *q = queue_of(a, t);
+    struct queue *q = &a->queues[queue];
+    t->queue = queue;
     t->earlier = q->newest;
     t->later = NULL;
     *(q->newest ? &q->newest->later : &q->oldest) = t;
@@ -312,7 +310,7 @@ static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_t
     t->pinned = a->pinned_count > 0 && is_pinned(a, id);
     a->table[table_slot(a->table, a->table_size, id)] = t;
     a->table_used++;
-    enqueue(a, t, false);
+    enqueue(a, t, QUIET);
     stand_behind(a, t, a->youngest);
     a->numbers.open_traces++;
     return t;
@@ -413,17 +411,20 @@ static bool is_past(const struct pythia_assembler *a, uint64_t tick, uint64_t af
     return a->tick - tick >= after;
 }
 
-/* It has been quiet: finish it, unless there is a longer time for those that are not whole. */
+/* It has been quiet: finish it, unless those that are not whole have longer. */
 static int finish_if_whole(struct pythia_assembler *a, struct open_trace *t)
 {
     int status = gather(a, t);
-    if (a->options.incomplete_ticks == 0 || status != PYTHIA_OK ||
-        pythia_trace_builder_is_whole(a->builder))
+    enum pythia_trace_state state = PYTHIA_TRACE_WHOLE;
+    if (a->options.partial_ticks && status == PYTHIA_OK)
+        state = pythia_trace_builder_state(a->builder);
+    if (state == PYTHIA_TRACE_WHOLE)
         return finish_gathered(a, t, PYTHIA_FINISH_QUIET, status);
-    if (is_past(a, t->last_tick, a->options.incomplete_ticks))
-        return finish_gathered(a, t, PYTHIA_FINISH_INCOMPLETE, status);
+    bool waits = state == PYTHIA_TRACE_RUNNING && a->options.timeout_ticks;
+    if (!waits && is_past(a, t->last_tick, a->options.partial_ticks))
+        return finish_gathered(a, t, PYTHIA_FINISH_PARTIAL, status);
     unqueue(a, t);
-    enqueue(a, t, true);
+    enqueue(a, t, waits ? RUNNING : PARTIAL);
     return PYTHIA_OK;
 }
 
@@ -444,13 +445,13 @@ int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
         if (!t->pinned)
             status = finish(a, t, PYTHIA_FINISH_AGE);
     }
-    for (struct open_trace *t = a->waiting.oldest; status == PYTHIA_OK && t; t = next) {
+    for (struct open_trace *t = a->queues[PARTIAL].oldest; status == PYTHIA_OK && t; t = next) {
         next = t->later;
-        if (!is_past(a, t->last_tick, a->options.incomplete_ticks))
+        if (!is_past(a, t->last_tick, a->options.partial_ticks))
             break;
-        status = finish(a, t, PYTHIA_FINISH_INCOMPLETE);
+        status = finish(a, t, PYTHIA_FINISH_PARTIAL);
     }
-    for (struct open_trace *t = a->quiet.oldest; status == PYTHIA_OK && t; t = next) {
+    for (struct open_trace *t = a->queues[QUIET].oldest; status == PYTHIA_OK && t; t = next) {
         next = t->later;
         if (!is_past(a, t->last_tick, a->options.quiet_ticks))
             break; /* the queue is in order: nobody behind has been quiet for longer */
@@ -468,10 +469,9 @@ int pythia_assembler_tick(struct pythia_assembler *a)
 int pythia_assembler_finish(struct pythia_assembler *a)
 {
     int status = PYTHIA_OK;
-    while (a->waiting.oldest && status == PYTHIA_OK)
-        status = finish(a, a->waiting.oldest, PYTHIA_FINISH_END);
-    while (a->quiet.oldest && status == PYTHIA_OK)
-        status = finish(a, a->quiet.oldest, PYTHIA_FINISH_END);
+    for (int queue = QUEUES; queue-- > 0;)
+        while (a->queues[queue].oldest && status == PYTHIA_OK)
+            status = finish(a, a->queues[queue].oldest, PYTHIA_FINISH_END);
     return status;
 }
 
@@ -555,9 +555,9 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
     }
     if (!t || store(a, t, span) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    if (t->last_tick != a->tick || t->waits) {
+    if (t->last_tick != a->tick || t->queue != QUIET) {
         unqueue(a, t);
-        enqueue(a, t, false);
+        enqueue(a, t, QUIET);
         t->last_tick = a->tick;
     }
     int status = span->part == PYTHIA_PART_FORK ? join_work(a, t, span->link) : PYTHIA_OK;

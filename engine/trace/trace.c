@@ -350,11 +350,10 @@ static bool names_root(const struct pythia_trace_builder *b, const struct item *
     return item->parent_id == 0 || item->parent_id == b->folded_id;
 }
 
-/* Is the beginning of an item known, and its end, if it has one? */
-static bool is_whole(const struct item *item)
+static bool is_running(const struct item *item)
 {
     bool ends = item->part == PYTHIA_PART_START || item->part == PYTHIA_PART_WAIT;
-    return item->started && (!ends || item->stopped);
+    return item->started && ends && !item->stopped;
 }
 
 static bool has_above(const struct pythia_trace_builder *b, const struct item *item)
@@ -365,17 +364,18 @@ static bool has_above(const struct pythia_trace_builder *b, const struct item *i
            find(b, item->parent_id, true) != PYTHIA_NO_SPAN;
 }
 
-bool pythia_trace_builder_is_whole(const struct pythia_trace_builder *b)
+enum pythia_trace_state pythia_trace_builder_state(const struct pythia_trace_builder *b)
 {
-    bool root = false;
+    bool root = false, whole = true;
     for (size_t i = 0; i < b->count; i++) {
         const struct item *item = &b->items[i];
         bool lasts = item->part != PYTHIA_PART_FORK && item->part != PYTHIA_PART_ANNOTATION;
-        if (!is_whole(item) || !has_above(b, item))
-            return false;
+        if (is_running(item))
+            return PYTHIA_TRACE_RUNNING;
+        whole = whole && item->started && has_above(b, item);
         root = root || (lasts && !item->shared && names_root(b, item));
     }
-    return root;
+    return whole && root ? PYTHIA_TRACE_WHOLE : PYTHIA_TRACE_PARTIAL;
 }
 
 size_t pythia_trace_builder_bytes(const struct pythia_trace_builder *b)

@@ -99,13 +99,28 @@ static void one_that_is_not_whole_after_10_s(void **state)
     struct stream s;
     begin(&s, NULL);
     add(&s, 0, "t", "B[10,110]<A");
-    add(&s, 0, "u", "A[0,?]");
     add(&s, 0, "v", "A[0,1000] C[20,30]<B");
     assert_string_equal(at(&s, 9999), "");
-    assert_string_equal(at(&s, 10000),
-                        "t: B[10,110]:orphan u: A[0]:unfinished v: A[0,1000]{C[20,30]:orphan}");
-    assert_int_equal(numbers(&s).finished, 3);
-    assert_int_equal(numbers(&s).finished_rootless, 3);
+    assert_string_equal(at(&s, 10000), "t: B[10,110]:orphan v: A[0,1000]{C[20,30]:orphan}");
+    assert_int_equal(numbers(&s).finished, 2);
+    assert_int_equal(numbers(&s).finished_rootless, 2);
+    end(&s);
+}
+
+/* A server build that waits for a lock for a minute says nothing meanwhile. */
+static void one_in_which_something_runs_when_that_has_ended(void **state)
+{
+    struct stream s;
+    begin(&s, NULL);
+    add(&s, 0, "t", "A[0,1000] B[10,?]<A");
+    add(&s, 0, "u", "A[0,?]");
+    assert_string_equal(at(&s, 60000), "");
+    add(&s, 60000, "t", "/B[60000]<A");
+    assert_string_equal(at(&s, 62000), "t: A[0,1000..60000]{B[10,60000]}");
+    assert_string_equal(at(&s, 119999), "");
+    assert_string_equal(at(&s, 120000), "u: A[0]:unfinished");
+    assert_int_equal(numbers(&s).finished_by_age, 1);
+    assert_int_equal(numbers(&s).finished_rootless, 0);
     end(&s);
 }
 
@@ -513,6 +528,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_is_finished_2_s_after_its_last_span),
         cmocka_unit_test(one_that_is_not_whole_after_10_s),
+        cmocka_unit_test(one_in_which_something_runs_when_that_has_ended),
         cmocka_unit_test(one_that_never_rests_after_120_s),
         cmocka_unit_test(times_are_settings),
         cmocka_unit_test(the_end_finishes_all),

@@ -668,7 +668,7 @@ static void tick_at(struct line *l, uint64_t tick)
 static void what_is_not_whole_is_waited_for_longer(void **state)
 {
     struct line *l =
-        begin(&(struct pythia_assembler_options){.quiet_ticks = 10, .incomplete_ticks = 50}, NULL);
+        begin(&(struct pythia_assembler_options){.quiet_ticks = 10, .partial_ticks = 50}, NULL);
     pythia_assembler_now(l->assembler, 100);
     add(l, "whole", "A[0,1000] B[10,110]<A");
     add(l, "runs", "A[0,1000] B[10,?]<A");
@@ -692,7 +692,35 @@ static void what_is_not_whole_is_waited_for_longer(void **state)
     tick_at(l, 190);
     assert_string_equal(given(l), "runs: A[0,1000]{B[10]:unfinished D[30,40]}");
     assert_int_equal(finished_why(l, PYTHIA_FINISH_QUIET), 2);
-    assert_int_equal(finished_why(l, PYTHIA_FINISH_INCOMPLETE), 3);
+    assert_int_equal(finished_why(l, PYTHIA_FINISH_PARTIAL), 3);
+    end(l);
+}
+
+/* With a timeout, what runs is waited for until then. */
+static void what_runs_is_waited_for_until_it_is_too_old(void **state)
+{
+    struct line *l = begin(&(struct pythia_assembler_options){.quiet_ticks = 10,
+                                                              .partial_ticks = 50,
+                                                              .timeout_ticks = 200},
+                           NULL);
+    add(l, "ends", "A[0,1000] B[10,?]<A");
+    add(l, "hangs", "A[0,?] C[20,30]<B");
+    tick_at(l, 100);
+    assert_string_equal(given(l), "");
+    add(l, "ends", "/B[900]<A");
+    tick_at(l, 109);
+    assert_string_equal(given(l), "");
+    tick_at(l, 110);
+    assert_string_equal(given(l), "ends: A[0,1000]{B[10,900]}");
+    tick_at(l, 199);
+    assert_string_equal(given(l), "");
+    add(l, "end", "A[0,?]");
+    tick_at(l, 200);
+    assert_string_equal(given(l), "hangs: A[0,30]:unfinished{C[20,30]:orphan}");
+    assert_int_equal(finished_why(l, PYTHIA_FINISH_AGE), 1);
+    tick_at(l, 300);
+    assert_int_equal(pythia_assembler_finish(l->assembler), PYTHIA_OK);
+    assert_string_equal(given(l), "end: A[0]:unfinished");
     end(l);
 }
 
@@ -700,7 +728,7 @@ static void what_is_not_whole_is_waited_for_longer(void **state)
 static void after_a_long_pause_all_is_finished_at_once(void **state)
 {
     struct line *l =
-        begin(&(struct pythia_assembler_options){.quiet_ticks = 10, .incomplete_ticks = 50}, NULL);
+        begin(&(struct pythia_assembler_options){.quiet_ticks = 10, .partial_ticks = 50}, NULL);
     add(l, "t", "A[0,1000] B[10,?]<A");
     add(l, "u", "A[0,1000]");
     tick_at(l, 1000);
@@ -717,7 +745,7 @@ static void after_a_long_pause_all_is_finished_at_once(void **state)
 static void the_end_finishes_what_waits_too(void **state)
 {
     struct line *l =
-        begin(&(struct pythia_assembler_options){.quiet_ticks = 10, .incomplete_ticks = 50}, NULL);
+        begin(&(struct pythia_assembler_options){.quiet_ticks = 10, .partial_ticks = 50}, NULL);
     add(l, "t", "B[10,110]<A");
     tick_at(l, 20);
     add(l, "u", "A[0,1000]");
@@ -1081,6 +1109,7 @@ int main(void)
         cmocka_unit_test(many_traces_are_told_apart),
         cmocka_unit_test(open_spans_take_less_than_250_bytes_each_and_their_memory_serves_again),
         cmocka_unit_test(what_is_not_whole_is_waited_for_longer),
+        cmocka_unit_test(what_runs_is_waited_for_until_it_is_too_old),
         cmocka_unit_test(after_a_long_pause_all_is_finished_at_once),
         cmocka_unit_test(the_end_finishes_what_waits_too),
         cmocka_unit_test(a_trace_of_the_largest_size_is_finished_at_once),

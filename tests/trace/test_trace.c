@@ -548,7 +548,7 @@ static void without_spans_there_is_no_trace(void **state)
 
 /* ---- what was added so far ---- */
 
-static bool is_whole(const char *text)
+static enum pythia_trace_state state_of(const char *text)
 {
     static struct trace_part parts[TRACE_TEXT_PARTS];
     struct pythia_vocabulary *v = NULL;
@@ -559,39 +559,47 @@ static bool is_whole(const char *text)
     pythia_trace_builder_begin(b, trace_id_of_name("trace", 5));
     for (size_t i = 0; i < count; i++)
         assert_int_equal(pythia_trace_builder_add(b, name_part(&parts[i], v)), PYTHIA_OK);
-    bool whole = pythia_trace_builder_is_whole(b);
-    assert_int_equal(pythia_trace_builder_is_whole(b), whole); /* looking changes nothing */
+    enum pythia_trace_state found = pythia_trace_builder_state(b);
+    assert_int_equal(pythia_trace_builder_state(b), found); /* looking changes nothing */
     pythia_trace_builder_destroy(b);
     pythia_vocabulary_destroy(v);
     free_parts(parts, count);
-    return whole;
+    return found;
 }
 
 static void a_trace_is_whole_once_nothing_is_known_to_be_missing(void **state)
 {
-    assert_true(is_whole("A[0,1000]"));
-    assert_true(is_whole("A[0,1000]<&trace B[10,110]<A"));
-    assert_true(is_whole("A[0,1000] B[10,110]<A C[20,30]<B N[25]<C A[0,1000]")); /* twice */
-    assert_true(is_whole("A[0,?] B[10,?]<A /B[110]<A /A[1000]"));
-    assert_true(is_whole("A[0,1000] B[10,2000]<A:spawn"));
-    assert_true(is_whole("A[0,1000] A2[2000,3000]:many"));
-    assert_true(is_whole("A[0,1000] &K[100]<A K1[150,790]<&K W[450,800]<A&K"));
-    assert_true(is_whole("A[0,1000] &K[100]<A")); /* its work may be hidden: nobody knows */
-    assert_true(is_whole("C[100,500]:%web C[150,450]:%web:shared D[200,300]<C:%web"));
-    assert_true(is_whole("A[0,1000] B[10,110]<B")); /* that parent is there */
-
-    assert_false(is_whole(""));
-    assert_false(is_whole("B[10,110]<A"));
-    assert_false(is_whole("A[0,1000] C[20,30]<B"));
-    assert_false(is_whole("A[0,?]"));
-    assert_false(is_whole("A[0,1000] B[10,?]<A"));
-    assert_false(is_whole("A[0,?] B[10,110]<A"));
-    assert_false(is_whole("/A[1000]"));
-    assert_false(is_whole("A[0,1000] /B[110]<A"));
-    assert_false(is_whole("N[25]"));
-    assert_false(is_whole("&K[100]"));
-    assert_false(is_whole("K1[150,790]<&K")); /* of another trace */
-    assert_false(is_whole("A[0,1000] C[150,450]<A:%db:shared D[200,300]<C:%db"));
+    static const char *const whole[] = {
+        "A[0,1000]",
+        "A[0,1000]<&trace B[10,110]<A",
+        "A[0,1000] B[10,110]<A C[20,30]<B N[25]<C A[0,1000]", /* twice */
+        "A[0,?] B[10,?]<A /B[110]<A /A[1000]",
+        "A[0,1000] B[10,2000]<A:spawn",
+        "A[0,1000] A2[2000,3000]:many",
+        "A[0,1000] &K[100]<A K1[150,790]<&K W[450,800]<A&K",
+        "A[0,1000] &K[100]<A", /* its work may be hidden: nobody knows */
+        "C[100,500]:%web C[150,450]:%web:shared D[200,300]<C:%web",
+        "A[0,1000] B[10,110]<B", /* that parent is there */
+    };
+    static const char *const partial[] = {
+        "",
+        "B[10,110]<A",
+        "A[0,1000] C[20,30]<B",
+        "/A[1000]",
+        "A[0,1000] /B[110]<A",
+        "N[25]",
+        "&K[100]",
+        "K1[150,790]<&K", /* of another trace */
+        "A[0,1000] C[150,450]<A:%db:shared D[200,300]<C:%db",
+    };
+    static const char *const running[] = {"A[0,?]", "A[0,1000] B[10,?]<A", "A[0,?] B[10,110]<A",
+                                          "B[10,?]<A", "/C[20] B[10,?]<A"};
+    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+        assert_int_equal(state_of(whole[i]), PYTHIA_TRACE_WHOLE);
+    for (size_t i = 0; i < sizeof(partial) / sizeof(partial[0]); i++)
+        assert_int_equal(state_of(partial[i]), PYTHIA_TRACE_PARTIAL);
+    for (size_t i = 0; i < sizeof(running) / sizeof(running[0]); i++)
+        assert_int_equal(state_of(running[i]), PYTHIA_TRACE_RUNNING);
 }
 
 static void a_builder_gives_its_memory_back(void **state)

@@ -8,9 +8,9 @@
 #include "pythia/counts.h"
 
 /* A live stream of spans, cut into finished requests. A request is finished when its root has ended
- * and nothing came for `quiet_ns`; when it is not whole, because no root was seen, or something
- * that began has not ended, or a parent is missing, when nothing came for `rootless_ns`; and in any
- * case when it is `age_max_ns` old or has `spans_max` spans. Time is the caller's: nanoseconds that
+ * and nothing came for `quiet_ns`; when no root was seen, or a parent is missing, when nothing came
+ * for `rootless_ns`; and in any case when it is `age_max_ns` old, for which one is waited for in
+ * which something is known to run, or has `spans_max` spans. Time is the caller's: nanoseconds that
  * never go back.
  *
  * Memory is bounded by two marks: above the soft one the caller is told to refuse (the sender tries

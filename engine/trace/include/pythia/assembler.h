@@ -22,9 +22,9 @@ struct pythia_assembler_options {
     uint64_t quiet_ticks;   /* ticks without a span after which a trace is finished; 0: 2 */
     uint64_t timeout_ticks; /* ticks after its first span at which a trace is finished anyway; 0:
                                never */
-    /* Ticks without a span for a trace that is not whole (trace.h): without a root, or with
-     * something that has not ended, or with a parent that is missing. 0: as for all. */
-    uint64_t incomplete_ticks;
+    /* Ticks without a span for a trace that is only partial (trace.h); one in which something is
+     * known to run is waited for until its timeout. 0: as for all. */
+    uint64_t partial_ticks;
     uint64_t spans_max; /* a trace of so many is finished at once; 0: no limit */
     size_t remembered;  /* of how many finished traces the ids are known at least; 0: all */
     struct pythia_open_points
@@ -92,8 +92,8 @@ uint64_t pythia_assembler_earliest_ns(const struct pythia_assembler *a);
 
 /* Why a trace was finished. */
 enum pythia_finish {
-    PYTHIA_FINISH_QUIET,      /* nothing was added for a while */
-    PYTHIA_FINISH_INCOMPLETE, /* nothing was added for a longer while, and it was not whole */
+    PYTHIA_FINISH_QUIET,   /* nothing was added for a while */
+    PYTHIA_FINISH_PARTIAL, /* nothing was added for a longer while, and it was not whole */
     PYTHIA_FINISH_AGE,
     PYTHIA_FINISH_SIZE,
     PYTHIA_FINISH_END, /* of all */

@@ -61,10 +61,16 @@ void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_tr
  * or PYTHIA_ENOMEM. */
 int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia_span *span);
 
-/* Before _finish: is what was added a whole trace? It has a root, all that began has ended, and
- * every parent is there. More may come all the same: nobody says how many spans a trace has.
- * O(n). */
-bool pythia_trace_builder_is_whole(const struct pythia_trace_builder *b);
+/* What was added looks like. */
+enum pythia_trace_state {
+    PYTHIA_TRACE_WHOLE, /* a root, every parent, and whatever began has ended; more may come all the
+                           same: nobody says how many spans a trace has */
+    PYTHIA_TRACE_PARTIAL, /* a root is missing, or a parent, or the start of what has ended */
+    PYTHIA_TRACE_RUNNING, /* something that began has not ended, whatever else is missing */
+};
+
+/* Before _finish. O(n). */
+enum pythia_trace_state pythia_trace_builder_state(const struct pythia_trace_builder *b);
 
 /* Put the spans together: merge their parts, find parents, mend what does not fit and count it in
  * `counts`. The result does not depend on the order in which the spans came. Returns 0 with *out
