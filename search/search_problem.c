@@ -429,7 +429,8 @@ static int rank(struct looking *l)
     struct pythia_rank_options how = {.measure = PYTHIA_MEASURE_SHARE,
                                       .level = 1 - pythia_gate_alpha(s->o.alpha, s->cycle),
                                       .alpha = s->o.alpha,
-                                      .seed = s->o.seed};
+                                      .seed = s->o.seed,
+                                      .brief = true};
     int status = pythia_rank(l->rows, l->n, l->seen, &how, &l->ranking);
     if (status != PYTHIA_OK)
         return status;
