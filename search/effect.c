@@ -10,6 +10,7 @@
 
 #define MATRIX_MAX ((size_t)1024 * 1024) /* numbers, as in rank.c */
 #define TENTH      .1  /* of a share, a variance or a time: what is less is not worth a point */
+#define LEAST      .03 /* the share of a stretch that is worth a point: that of a cause */
 #define COUNTS_MAX 32u /* passes that are told apart with loops not folded, the last: or more */
 
 /* What a part has to do with a point. */
@@ -322,11 +323,12 @@ static int measure_point(const struct measuring *m, size_t number, double *sum, 
     e->fine = finding_of(m, m->parts[largest].fine, &m->fine[m->column[largest]]);
     measure_inside(m, ties, count, stretch, sum, e);
     int status = measure_split(m, ties, count, stretch, passes, e);
-    bool splits = e->eta_squared >= TENTH && e->p <= 1 - m->o->level;
-    bool holds = e->inside_low > 0 && e->inside >= TENTH * fmax(e->coarse.share, 0);
-    e->verdict = splits || holds || narrows(m, ties, count, stretch, largest)
-                     ? PYTHIA_EFFECT_EXPLAINS
-                     : PYTHIA_EFFECT_DOES_NOT_PAY;
+    bool matters = e->coarse.share >= LEAST && e->coarse.low > 0;
+    e->by_inside = matters && e->inside_low > 0 && e->inside >= TENTH * e->coarse.share;
+    e->by_part = matters && narrows(m, ties, count, stretch, largest);
+    e->by_split = matters && e->eta_squared >= TENTH && e->p <= 1 - m->o->level;
+    e->verdict = e->by_inside || e->by_part || e->by_split ? PYTHIA_EFFECT_EXPLAINS
+                                                           : PYTHIA_EFFECT_DOES_NOT_PAY;
     return status;
 }
 
@@ -387,42 +389,44 @@ int pythia_effect_measure(const struct pythia_refinement *r,
 
 static void add_percent(struct pythia_buf *to, double part)
 {
-    if (part != 0 && fabs(part) < .0995)
+    if (part != 0 && fabs(part) < .0005)
+        pythia_buf_puts(to, part > 0 ? "< 0.1 %" : "> -0.1 %");
+    else if (part != 0 && fabs(part) < .0995)
         pythia_buf_printf(to, "%.1f %%", 100 * part);
     else
         pythia_buf_printf(to, "%.0f %%", 100 * part);
 }
 
-/* "97 % (95 to 98 %)" */
-static void add_share(struct pythia_buf *to, const char *of, double share, double low, double high)
+/* "97 % of the variance (95 to 98 %)" */
+static void add_share(struct pythia_buf *to, double share, double low, double high)
 {
     add_percent(to, share);
-    pythia_buf_puts(to, of);
-    if (isfinite(low) && isfinite(high))
+    pythia_buf_puts(to, " of the variance");
+    if (isfinite(low) && isfinite(high) && round(100 * low) != round(100 * high))
         pythia_buf_printf(to, " (%.0f to %.0f %%)", 100 * low, 100 * high);
 }
 
 void pythia_effect_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
-                       const struct pythia_effect *e)
+                       const struct pythia_effect *e, bool place)
 {
     if (!isfinite(e->coarse.share) || !isfinite(e->fine.share))
         return;
-    bool inside = isfinite(e->inside);
-    if (inside) {
-        add_share(to, " of the variance", e->inside, e->inside_low, e->inside_high);
-        pythia_buf_puts(to, " lies inside it");
+    if (isfinite(e->inside) && (e->by_inside || !e->by_part)) {
+        add_share(to, e->inside, e->inside_low, e->inside_high);
+        pythia_buf_puts(to, " lies inside it, of ");
     } else {
-        add_share(to, " of the variance", e->fine.share, e->fine.low, e->fine.high);
+        add_share(to, e->fine.share, e->fine.low, e->fine.high);
         pythia_buf_puts(to, " lies ");
         pythia_place_add(to, v, &e->fine.place);
+        pythia_buf_puts(to, ", of ");
     }
-    pythia_buf_puts(to, "; without it one would see ");
-    add_share(to, "", e->coarse.share, e->coarse.low, e->coarse.high);
-    pythia_buf_putc(to, ' ');
-    pythia_place_add(to, v, &e->coarse.place);
-    if (e->eta_squared >= TENTH) {
-        pythia_buf_puts(to, ", of which ");
+    add_percent(to, e->coarse.share);
+    pythia_buf_puts(to, place ? " " : " where it was opened");
+    if (place)
+        pythia_place_add(to, v, &e->coarse.place);
+    if (e->by_split) {
+        pythia_buf_puts(to, "; ");
         add_percent(to, e->eta_squared);
-        pythia_buf_puts(to, " goes with whether it is passed");
+        pythia_buf_puts(to, " of what varies there goes with whether it is passed");
     }
 }

@@ -31,6 +31,8 @@ struct pythia_search {
     size_t problem_count, problem_capacity, keeping_capacity;
     struct pythia_switch *switches;
     size_t switch_count, switch_capacity;
+    struct pythia_effect *effects; /* all that was measured; the last `told` since the last cycle */
+    size_t effect_count, effect_capacity, told;
     uint64_t cycle;
 };
 
@@ -48,6 +50,11 @@ bool pythia__search_bounds_cause(const struct pythia_search *s, uint32_t point);
 size_t pythia__search_room(const struct pythia_search *s, size_t wanted, double *ns_left);
 /* Keep the durations that were when points were retired. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_remember(struct pythia__search_keeping *k, const struct pythia_type *t);
+/* What was told since the last cycle, *count of them, borrowed until more is. */
+const struct pythia_effect *pythia__search_take_told(struct pythia_search *s, size_t *count);
+/* Append to a reason what was last measured of a point; nothing if that is not known. */
+void pythia__search_add_effect(const struct pythia_search *s, uint32_t point,
+                               struct pythia_buf *reason);
 /* Look at one problem: its causes, its belief, what to open and close for it. `budget`: how many
  * points may still be opened in the cycle. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_look(struct pythia_search *s, size_t number, const struct pythia_type *t,

@@ -92,7 +92,7 @@ static void assert_place(struct seen *s, const struct pythia_finding *f, const c
 static void assert_words(struct seen *s, const struct pythia_effect *e, const char *words)
 {
     struct pythia_buf text = {0};
-    pythia_effect_add(&text, s->r.vocabulary, e);
+    pythia_effect_add(&text, s->r.vocabulary, e, true);
     assert_string_equal(text.bytes ? text.bytes : "", words);
     pythia_buf_free(&text);
 }
@@ -127,6 +127,11 @@ static void what_lies_inside_of_a_point_is_its_share(void **state)
     assert_rel_equal(e->eta_squared, 0, 0);
     assert_rel_equal(e->p, 1, 0);
     assert_int_equal(e->verdict, PYTHIA_EFFECT_EXPLAINS);
+    struct pythia_buf text = {0};
+    pythia_effect_add(&text, s.r.vocabulary, e, false);
+    assert_memory_equal(text.bytes, "80 % of the variance (", 22);
+    assert_non_null(strstr(text.bytes, " %) lies inside it, of 100 % where it was opened"));
+    pythia_buf_free(&text);
     /* The interval is that of any share, at the level of the second look. */
     double inside[40], total[40];
     struct pythia_slope slope;
@@ -204,6 +209,10 @@ static void eta_squared_is_what_lies_between_those_that_pass_and_those_that_do_n
                      1e-9); /* the incomplete beta function's series */
     assert_rel_equal(e->inside, 0, 0);
     assert_int_equal(e->verdict, PYTHIA_EFFECT_EXPLAINS);
+    assert_words(&s, e,
+                 "0 % of the variance lies inside it, of 100 % inside R; 90 % of what varies there "
+                 "goes with whether it is passed");
+    assert_true(e->by_split && !e->by_inside && !e->by_part);
     end(&s);
 }
 
@@ -269,13 +278,15 @@ static void a_point_that_leaves_a_tenth_of_the_time_out_narrows(void **state)
     assert_rel_equal(s.list[0].fine.share, 1, 1e-12);
     assert_rel_equal(s.list[0].inside, 0, 0);
     assert_int_equal(s.list[0].verdict, PYTHIA_EFFECT_EXPLAINS);
+    assert_true(s.list[0].by_part && !s.list[0].by_inside && !s.list[0].by_split);
+    assert_words(&s, &s.list[0],
+                 "100 % of the variance lies from the start of R to the start of B, of 100 % "
+                 "inside R");
     end(&s);
     see(&s, "B", little_is_left_out, 40);
     assert_rel_equal(s.list[0].fine.share, 1, 1e-12);
     assert_int_equal(s.list[0].verdict, PYTHIA_EFFECT_DOES_NOT_PAY);
-    assert_words(&s, &s.list[0],
-                 "0 % of the variance (0 to 0 %) lies inside it; without it one would see 100 % "
-                 "(100 to 100 %) inside R");
+    assert_words(&s, &s.list[0], "0 % of the variance lies inside it, of 100 % inside R");
     end(&s);
 }
 
@@ -291,9 +302,27 @@ static void a_point_in_time_has_no_inside(void **state)
     assert_true(isnan(s.list[0].inside) && isnan(s.list[0].inside_low));
     assert_int_equal(s.list[0].passed, 40);
     assert_int_equal(s.list[0].verdict, PYTHIA_EFFECT_EXPLAINS);
-    assert_words(&s, &s.list[0],
-                 "100 % of the variance (100 to 100 %) lies from the start of R to the point of E; "
-                 "without it one would see 100 % (100 to 100 %) inside R");
+    assert_words(
+        &s, &s.list[0],
+        "100 % of the variance lies from the start of R to the point of E, of 100 % inside "
+        "R");
+    end(&s);
+}
+
+/* All of 40 or 42 ns in A, of which 2 ns vary, are inside B; C behind it varies by 40 ns. */
+static void in_what_hardly_varies(char *to, size_t room, uint64_t i)
+{
+    snprintf(to, room, "R{A{B{%d}} C{%d}}", i & 1 ? 40 : 42, i & 2 ? 40 : 80);
+}
+
+static void where_hardly_anything_lies_nothing_pays(void **state)
+{
+    struct seen s;
+    see(&s, "B", in_what_hardly_varies, 40);
+    assert_place(&s, &s.list[0].coarse, "inside A");
+    assert_rel_equal(s.list[0].coarse.share, 1. / 401, 1e-9); /* variances of 1 and 400 */
+    assert_rel_equal(s.list[0].inside, 1. / 401, 1e-9);
+    assert_int_equal(s.list[0].verdict, PYTHIA_EFFECT_DOES_NOT_PAY);
     end(&s);
 }
 
@@ -495,6 +524,7 @@ int main(void)
         cmocka_unit_test(with_loops_folded_a_point_passed_more_often_is_no_other_path),
         cmocka_unit_test(a_point_that_leaves_a_tenth_of_the_time_out_narrows),
         cmocka_unit_test(a_point_in_time_has_no_inside),
+        cmocka_unit_test(where_hardly_anything_lies_nothing_pays),
         cmocka_unit_test(of_several_stretches_the_one_with_the_largest_share_counts),
         cmocka_unit_test(requests_with_another_path_are_counted),
         cmocka_unit_test(a_point_that_is_on_no_path_is_not_passed),

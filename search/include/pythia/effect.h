@@ -34,6 +34,7 @@ struct pythia_effect {
      * and those that do not (with loops not folded: that pass it more or less often): eta squared,
      * 0 if all do. And that chance would do as much, by analysis of variance: 1 if all do. */
     double eta_squared, p;
+    bool by_inside, by_part, by_split; /* why it explains */
     enum pythia_effect_verdict verdict;
 };
 
@@ -48,18 +49,19 @@ struct pythia_effect_options {
 
 /* Measure what points explained that the coarser set of a finished refinement lacks, and the finer
  * one has: tracepoint, type and opened of effects[0] to effects[count - 1] are given, the rest is
- * set. A point explains if it splits paths (eta squared is at least a tenth, beyond chance), if a
- * tenth of its stretch's share lies inside it, beyond chance, or if it is at one end of the part
- * that has most of the share, and what that leaves out is a tenth of the stretch's time. PYTHIA_OK
+ * set. Where the stretch has 3 % of the variance, beyond chance, a point explains if a tenth of
+ * that lies inside it, beyond chance; if it is at one end of the part with the largest share, and
+ * the rest is a tenth of the stretch's time; or if it splits paths, so that eta squared is a tenth,
+ * beyond chance. PYTHIA_OK
  * or PYTHIA_ENOMEM. O(rows * parts + parts * (depth + rows)). */
 int pythia_effect_measure(const struct pythia_refinement *r,
                           const struct pythia_effect_options *options,
                           struct pythia_effect *effects, size_t count);
 
 /* Append in words what was measured, as part of a sentence about the point: "97 % of the variance
- * (95 to 98 %) lies inside it; without it one would see 96 % (94 to 97 %) from the start of A to
- * the start of B". Nothing for NOT_PASSED and TOO_FEW. */
+ * (95 to 98 %) lies inside it, of 96 % from the start of A to the start of B", or without `place`
+ * "…, of 96 % where it was opened". Nothing for NOT_PASSED and TOO_FEW. */
 void pythia_effect_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
-                       const struct pythia_effect *effect);
+                       const struct pythia_effect *effect, bool place);
 
 #endif
