@@ -25,6 +25,7 @@ struct entry {
     bool used, listed; /* since the clock's hand was here; in the cache at all */
     struct pythia_exact_moments moments;
     struct pythia_sketch *sketch;
+    struct pythia_lineage lineage;
     uint64_t *times_ns; /* [edge_count] */
 };
 
@@ -36,6 +37,7 @@ struct pythia_groups {
     struct pythia_request_types *namer;
     struct pythia_shape_maker *shapes;
     struct pythia_row_maker *rows;
+    struct pythia_lineages *lineages; /* NULL: the skeleton is not known */
     struct pythia_critical_path path;
     struct pythia_exact_moments moments;
     struct pythia_type *types;
@@ -66,7 +68,10 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
         pythia_keys_create(vocabulary, &g->keys) != PYTHIA_OK ||
         pythia_request_types_create(vocabulary, &options->types, &g->namer) != PYTHIA_OK ||
         pythia_shape_maker_create(g->cct, options->fold, &g->shapes) != PYTHIA_OK ||
-        pythia_row_maker_create(vocabulary, g->keys, &g->rows) != PYTHIA_OK) {
+        pythia_row_maker_create(vocabulary, g->keys, &g->rows) != PYTHIA_OK ||
+        (options->skeleton &&
+         pythia_lineages_create(vocabulary, options->skeleton, options->latency, options->fold,
+                                &g->lineages) != PYTHIA_OK)) {
         pythia_groups_destroy(g);
         return PYTHIA_ENOMEM;
     }
@@ -103,6 +108,7 @@ void pythia_groups_destroy(struct pythia_groups *g)
     pythia_free(g->totals);
     pythia_critical_path_free(&g->path);
     pythia_row_maker_destroy(g->rows);
+    pythia_lineages_destroy(g->lineages);
     pythia_shape_maker_destroy(g->shapes);
     pythia_request_types_destroy(g->namer);
     pythia_keys_destroy(g->keys);
@@ -228,6 +234,7 @@ static int add_structure(struct pythia_type *t, const struct entry *e, uint32_t 
     if (!s)
         return PYTHIA_ENOMEM;
     pythia_exact_moments_merge(&s->moments, &e->moments);
+    pythia_lineage_meet(&s->lineage, &e->lineage);
     int status = pythia_sketch_merge(s->sketch, e->sketch);
     if (status == PYTHIA_OK && t->level_counts[level] > STRUCTURES_MAX)
         status = cut_levels(t, level);
@@ -378,7 +385,8 @@ static void shrink_samples(struct pythia_groups *g)
 }
 
 static int add_row(struct pythia_groups *g, struct pythia_type *t, struct entry *e,
-                   const struct pythia_trace *trace, const struct pythia_critical_path *path)
+                   const struct pythia_trace *trace, const struct pythia_critical_path *path,
+                   const struct pythia_lineage *lineage)
 {
     uint64_t hash = pythia_hash_mix(trace->id.high, trace->id.low);
     if (!pythia_sample_wants(t->rows, hash))
@@ -387,6 +395,7 @@ static int add_row(struct pythia_groups *g, struct pythia_type *t, struct entry 
     if (!row)
         return PYTHIA_ENOMEM;
     row->holder = e;
+    row->parent = pythia_lineage_parent(lineage);
     e->rows++;
     g->row_count++;
     int status = pythia_sample_add(t->rows, hash, trace->id.low, row);
@@ -400,8 +409,12 @@ int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *t
     uint32_t name = pythia_request_type(g->namer, trace);
     struct pythia_type *t = name == PYTHIA_NONE ? NULL : find_type(g, name);
     struct entry *e = t ? find_entry(g, (uint32_t)(t - g->types), path) : NULL;
-    if (!e)
+    struct pythia_lineage lineage = {0};
+    if (!e || (g->lineages &&
+               pythia_lineages_find(g->lineages, trace, path, t->hash, &lineage) != PYTHIA_OK))
         return PYTHIA_ENOMEM;
+    pythia_lineage_meet(&e->lineage, &lineage);
+    pythia_lineage_meet(&t->lineage, &lineage);
     int64_t duration = (int64_t)(path->events[path->count - 1].at_ns - path->events[0].at_ns);
     for (size_t i = 0; i + 1 < path->count; i++)
         e->times_ns[e->shape->slots[i]] += path->events[i + 1].at_ns - path->events[i].at_ns;
@@ -412,7 +425,7 @@ int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *t
     int status = pythia_sketch_add(e->sketch, (double)duration, 1);
     if (status == PYTHIA_OK)
         status = pythia_sketch_add(t->sketch, (double)duration, 1);
-    return status == PYTHIA_OK ? add_row(g, t, e, trace, path) : status;
+    return status == PYTHIA_OK ? add_row(g, t, e, trace, path, &lineage) : status;
 }
 
 int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)

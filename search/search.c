@@ -92,8 +92,8 @@ void pythia_search_destroy(struct pythia_search *s)
     clear_switches(s);
     for (size_t i = 0; i < s->problem_count; i++)
         pythia__search_keeping_free(&s->keeping[i]);
-    void *const owned[] = {s->open,     s->skeleton, s->never,   s->calls,
-                           s->problems, s->keeping,  s->switches};
+    void *const owned[] = {s->open,     s->skeleton, s->never,    s->calls,
+                           s->problems, s->keeping,  s->switches, s->effects};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     pythia_free(s);
@@ -120,7 +120,7 @@ static int list_open(const struct pythia_search *s, const uint64_t *hits, size_t
         return status;
     for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++)
         if (s->open[point] && (!hits || (point < hit_count && hits[point] > 0)))
-            status = pythia_open_points_add(open, pythia_vocabulary_tracepoint_id(v, point));
+            status = pythia_open_points_add_id(open, pythia_vocabulary_tracepoint_id(v, point));
     if (status == PYTHIA_OK)
         *out = open;
     else
@@ -179,6 +179,7 @@ int pythia__search_close(struct pythia_search *s, uint32_t point, size_t problem
 {
     struct pythia_buf reason = {0};
     pythia_buf_puts(&reason, why);
+    pythia__search_add_effect(s, point, &reason);
     return pythia__search_decide(s, point, false, problem, 0, &reason);
 }
 
@@ -488,6 +489,7 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
                                  .problem_count = s->problem_count,
                                  .leading = leading,
                                  .finished = true};
+    out->effects = pythia__search_take_told(s, &out->effect_count);
     for (uint32_t point = 0; point < s->points; point++)
         out->open_count += s->open[point] && !s->skeleton[point];
     for (size_t i = 0; i < s->problem_count; i++)

@@ -41,6 +41,8 @@ struct pythia_search {
     size_t problem_count, problem_capacity, keeping_capacity, known;
     struct pythia_switch *switches;
     size_t switch_count, switch_capacity;
+    struct pythia_effect *effects; /* all that was measured; the last `told` since the last cycle */
+    size_t effect_count, effect_capacity, told;
     uint64_t cycle;
 };
 
@@ -56,6 +58,11 @@ bool pythia__search_is_decided(const struct pythia_search *s, uint32_t point);
 bool pythia__search_bounds_cause(const struct pythia_search *s, uint32_t point);
 /* How many points the budgets still allow, and whether a point fits the time that may be added. */
 size_t pythia__search_room(const struct pythia_search *s, size_t wanted, double *ns_left);
+/* What was told since the last cycle, *count of them, borrowed until more is. */
+const struct pythia_effect *pythia__search_take_told(struct pythia_search *s, size_t *count);
+/* Append to a reason what was last measured of a point; nothing if that is not known. */
+void pythia__search_add_effect(const struct pythia_search *s, uint32_t point,
+                               struct pythia_buf *reason);
 
 /* ---- what is kept of a problem: search_memory.c ---- */
 

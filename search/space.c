@@ -224,6 +224,24 @@ bool *pythia_space_skeleton(const struct pythia_space *s)
     return flag_points(s, true);
 }
 
+int pythia_space_skeleton_points(const struct pythia_space *s, struct pythia_open_points **out)
+{
+    bool *flags = pythia_space_skeleton(s);
+    struct pythia_open_points *open = NULL;
+    int status = flags ? pythia_open_points_create(s->vocabulary, &open) : PYTHIA_ENOMEM;
+    for (uint32_t i = 0; status == PYTHIA_OK && i < pythia_vocabulary_tracepoints(s->vocabulary);
+         i++)
+        if (flags[i])
+            status =
+                pythia_open_points_add_id(open, pythia_vocabulary_tracepoint_id(s->vocabulary, i));
+    pythia_free(flags);
+    if (status == PYTHIA_OK)
+        *out = open;
+    else
+        pythia_open_points_destroy(open);
+    return status;
+}
+
 bool *pythia_space_points(const struct pythia_space *s)
 {
     return flag_points(s, false);

@@ -81,7 +81,7 @@ struct replay {
     struct pythia__reading reading;
     struct pythia_groups *groups;
     struct pythia_space *space;
-    struct pythia_open_points *open;
+    struct pythia_open_points *open, *skeleton;
     struct pythia_diagnosis *diagnosis;
     struct pythia_suggestion next[POINTS_MAX];
     size_t next_count;
@@ -123,25 +123,16 @@ static int find_space(struct replay *r)
     return status;
 }
 
-static int open_skeleton(struct replay *r)
-{
-    bool *skeleton = pythia_space_skeleton(r->space);
-    int status = skeleton ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t i = 0; skeleton && i < pythia_vocabulary_tracepoints(r->reading.vocabulary) &&
-                         status == PYTHIA_OK;
-         i++)
-        if (skeleton[i])
-            status = pythia_open_points_add(
-                r->open, pythia_vocabulary_tracepoint_id(r->reading.vocabulary, i));
-    pythia_free(skeleton);
-    return status;
-}
-
-static int open_listed(struct replay *r)
+static int open_points(struct replay *r)
 {
     struct pythia_buf text = {0};
     struct pythia_error why = {0};
-    int status = pythia_file_read(r->s->open, &text, &why);
+    if (strcmp(r->s->open, "skeleton") == 0)
+        return pythia_space_skeleton_points(r->space, &r->open);
+    int status = pythia_open_points_create(r->reading.vocabulary, &r->open);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_file_read(r->s->open, &text, &why);
     if (status == PYTHIA_OK)
         status = pythia_open_points_read(r->open, pythia_buf_text(&text));
     else {
@@ -150,6 +141,15 @@ static int open_listed(struct replay *r)
     }
     pythia_buf_free(&text);
     return status;
+}
+
+/* Is all of the skeleton open? Else nobody knows what it alone would show. */
+static bool shows_skeleton(const struct replay *r)
+{
+    for (uint32_t i = 0; r->open && i < pythia_vocabulary_tracepoints(r->reading.vocabulary); i++)
+        if (pythia_open_points_has(r->skeleton, i) && !pythia_open_points_has(r->open, i))
+            return false;
+    return r->skeleton != NULL;
 }
 
 /* The capture as if it were live: what is left at the end is the evidence of the last cycle. */
@@ -189,12 +189,13 @@ static int read_all(struct replay *r)
         return play(r);
     if (r->s->open || r->s->space)
         status = find_space(r);
+    if (status == PYTHIA_OK && r->space)
+        status = pythia_space_skeleton_points(r->space, &r->skeleton);
     if (status == PYTHIA_OK && r->s->open) {
-        status = pythia_open_points_create(r->reading.vocabulary, &r->open);
-        if (status == PYTHIA_OK)
-            status = strcmp(r->s->open, "skeleton") == 0 ? open_skeleton(r) : open_listed(r);
+        status = open_points(r);
         r->reading.pipeline.open = r->open;
     }
+    r->reading.groups.skeleton = status == PYTHIA_OK && shows_skeleton(r) ? r->skeleton : NULL;
     struct pythia_consumer consumer = {begin_groups, take_group, r};
     if (status == PYTHIA_OK)
         status = pythia__reading_run(&r->reading, &consumer);
@@ -307,6 +308,7 @@ static int run(const void *settings, char *const *operands, int count)
     pythia_diagnosis_destroy(r.diagnosis);
     pythia_groups_destroy(r.groups);
     pythia_open_points_destroy(r.open);
+    pythia_open_points_destroy(r.skeleton);
     pythia_space_destroy(r.space);
     pythia__reading_end(&r.reading);
     return code;

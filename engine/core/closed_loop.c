@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pythia/critical_path.h"
+#include "pythia/effects.h"
 #include "pythia/mem.h"
 #include "pythia/request_type.h"
 #include "pythia/status.h"
@@ -27,11 +28,15 @@ struct playing {
     struct pythia_search *search;
     struct entry *entries; /* in order of id, once read */
     uint32_t types_end;    /* one past the largest number of a type */
-    size_t count, capacity;
+    size_t count, capacity, followed_capacity;
     uint32_t *order;                 /* entries in order of time */
     struct pythia_groups *groups;    /* of the cycle at hand */
     struct pythia_open_points *open; /* while it runs */
-    uint64_t *hits;                  /* by trace point */
+    struct pythia_open_points *skeleton;
+    struct pythia_critical_path path; /* of the request at hand */
+    struct pythia_effects *effects;   /* of points that were opened */
+    uint64_t *followed;               /* by number of a type: the group that is followed */
+    uint64_t *hits;                   /* by trace point */
     uint32_t points;
     size_t first, length; /* the requests of the cycle, by place; past the last comes the first */
     struct pythia_loop *loop;
@@ -138,7 +143,10 @@ static int begin_cycle(void *context)
     p->groups = NULL;
     memset(p->hits, 0, p->points * sizeof(*p->hits));
     p->cycle->requests = p->cycle->spans_seen = p->cycle->spans_saved = 0;
-    return pythia_groups_create(p->vocabulary, &p->o->groups, &p->groups);
+    struct pythia_groups_options how = p->o->groups;
+    how.skeleton = p->skeleton;
+    int status = pythia_effects_begin(p->effects, p->open);
+    return status == PYTHIA_OK ? pythia_groups_create(p->vocabulary, &how, &p->groups) : status;
 }
 
 static int take_cycle(void *context, const struct pythia_trace *trace)
@@ -155,7 +163,13 @@ static int take_cycle(void *context, const struct pythia_trace *trace)
     p->cycle->requests++;
     p->cycle->spans_seen += trace->count;
     p->cycle->spans_saved += e->spans > trace->count ? e->spans - trace->count : 0;
-    return pythia_groups_add(p->groups, trace);
+    uint32_t type = pythia_request_type(p->types, trace); /* by what is open */
+    int status = type == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
+    if (status == PYTHIA_OK)
+        status = pythia_critical_path_find(&p->path, trace, p->o->groups.latency);
+    if (status == PYTHIA_OK)
+        status = pythia_effects_add(p->effects, trace, type, &p->path);
+    return status == PYTHIA_OK ? pythia_groups_add_path(p->groups, trace, &p->path) : status;
 }
 
 static int keep_switches(struct playing *p, const struct pythia_cycle *found)
@@ -174,6 +188,11 @@ static int keep_switches(struct playing *p, const struct pythia_cycle *found)
         if (!to->reason)
             return PYTHIA_ENOMEM;
         *(s->open ? &c->opened_count : &c->closed_count) += 1;
+        if (!s->open)
+            pythia_effects_close(p->effects, s->tracepoint);
+        else if (pythia_effects_open(p->effects, s->tracepoint, found->problems[s->problem].type,
+                                     found->number) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
     }
     c->leading = (struct pythia_problem){.type = PYTHIA_NONE};
     if (found->leading != SIZE_MAX)
@@ -193,6 +212,44 @@ static int keep_problems(struct playing *p, const struct pythia_cycle *found)
     p->loop->problem_count = found->problem_count;
     p->loop->finished = found->finished;
     return PYTHIA_OK;
+}
+
+/* What was measured of points that were opened goes to the search, and is kept. */
+static int measure(struct playing *p)
+{
+    const struct pythia_effect *effects;
+    size_t count;
+    int status = pythia_effects_finish(p->effects, p->cycle->number, &effects, &count);
+    if (status == PYTHIA_OK)
+        status = pythia_search_tell(p->search, effects, count);
+    if (status != PYTHIA_OK)
+        return status;
+    p->cycle->effects = pythia_calloc(count, sizeof(*effects));
+    if (!p->cycle->effects)
+        return PYTHIA_ENOMEM;
+    if (count)
+        memcpy(p->cycle->effects, effects, count * sizeof(*effects));
+    p->cycle->effect_count = count;
+    return PYTHIA_OK;
+}
+
+/* How the group of the leading type stands that is followed. */
+static int follow(struct playing *p)
+{
+    size_t count;
+    const struct pythia_type *types = pythia_groups_types(p->groups, &count);
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+        if (types[i].name != p->cycle->leading.type)
+            continue;
+        status =
+            pythia_reach(&p->followed, &p->followed_capacity, types[i].name, sizeof(*p->followed));
+        if (status == PYTHIA_OK)
+            status = pythia_followed_find(&types[i], p->followed[types[i].name], &p->cycle->group);
+        if (status == PYTHIA_OK)
+            p->followed[types[i].name] = p->cycle->group.id;
+    }
+    return status;
 }
 
 static size_t beyond_skeleton(const struct playing *p)
@@ -234,11 +291,15 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
     if (status == PYTHIA_OK)
         status = pythia_groups_finish(p->groups);
     if (status == PYTHIA_OK)
+        status = measure(p);
+    if (status == PYTHIA_OK)
         status = pythia_search_cycle(p->search, p->groups, p->hits, p->points, &found);
     if (status == PYTHIA_OK)
         status = keep_switches(p, &found);
     if (status == PYTHIA_OK)
         status = keep_problems(p, &found);
+    if (status == PYTHIA_OK)
+        status = follow(p);
     p->first += begun;
     l->rounds = (p->first - 1) / p->count + 1;
     return status;
@@ -266,6 +327,11 @@ static int begin(struct playing *p, const struct pythia_space *space)
     struct pythia_pipeline_result unused;
     struct pythia_pipeline_options how = p->o->pipeline;
     struct pythia_consumer consumer = {begin_order, take_order, p};
+    const struct pythia_effects_options measuring = {.latency = p->o->groups.latency,
+                                                     .fold = p->o->groups.fold,
+                                                     .alpha = p->o->search.alpha,
+                                                     .min_requests = p->o->search.min_requests,
+                                                     .rows = p->o->groups.rows_per_type};
     how.open = NULL;
     int status = pythia_request_types_create(p->vocabulary, &p->o->groups.types, &p->types);
     if (status == PYTHIA_OK)
@@ -274,6 +340,10 @@ static int begin(struct playing *p, const struct pythia_space *space)
         status = put_in_order(p);
     if (status == PYTHIA_OK)
         status = pythia_search_create(space, &p->o->search, &p->search);
+    if (status == PYTHIA_OK)
+        status = pythia_space_skeleton_points(space, &p->skeleton);
+    if (status == PYTHIA_OK)
+        status = pythia_effects_create(p->vocabulary, &measuring, &p->effects);
     p->points = pythia_vocabulary_tracepoints(p->vocabulary);
     p->hits = status == PYTHIA_OK ? pythia_calloc(p->points, sizeof(*p->hits)) : NULL;
     bool *all = status == PYTHIA_OK ? pythia_space_points(space) : NULL;
@@ -315,7 +385,11 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
         pythia_groups_destroy(p.groups);
         pythia_open_points_destroy(p.open);
     }
+    pythia_effects_destroy(p.effects);
     pythia_search_destroy(p.search);
+    pythia_open_points_destroy(p.skeleton);
+    pythia_critical_path_free(&p.path);
+    pythia_free(p.followed);
     pythia_request_types_destroy(p.types);
     pythia_free(p.entries);
     pythia_free(p.order);
@@ -332,6 +406,7 @@ void pythia_loop_free(struct pythia_loop *l)
             pythia_free(l->cycles[i].closed[k].reason);
         pythia_free(l->cycles[i].opened);
         pythia_free(l->cycles[i].closed);
+        pythia_free(l->cycles[i].effects);
     }
     pythia_free(l->cycles);
     pythia_free(l->problems);

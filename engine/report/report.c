@@ -294,9 +294,20 @@ static json_t *examples(struct writer *w, const struct pythia_group *g)
 
 static json_t *group_id(const struct pythia_group *g)
 {
-    char id[20];
-    snprintf(id, sizeof(id), "%016" PRIx64, g->id);
-    return json_string(id);
+    return pythia__json_group_id(g->id);
+}
+
+/* What it is of the groups of the skeleton, if these are known and it is none of them itself. */
+static void lineage(struct writer *w, json_t *to, const struct pythia_group *g)
+{
+    json_t *out = json_array();
+    uint64_t parent = pythia_lineage_parent(&g->lineage);
+    for (uint32_t i = 0; i < g->lineage.count; i++) {
+        append(w, out, pythia__json_group_id(g->lineage.ids[i]));
+        parent = g->lineage.ids[i] == g->id ? 0 : parent;
+    }
+    set(w, to, "parent", pythia__json_group_id(parent));
+    set(w, to, "lineage", out);
 }
 
 static struct pythia_text type_name(const struct writer *w, const struct pythia_group *g)
@@ -308,6 +319,7 @@ static json_t *group(struct writer *w, const struct pythia_group *g)
 {
     json_t *out = json_object();
     set(w, out, "id", group_id(g));
+    lineage(w, out, g);
     set(w, out, "request_type", text(type_name(w, g)));
     set(w, out, "level", json_integer(g->level));
     set(w, out, "count", json_integer((json_int_t)g->count));

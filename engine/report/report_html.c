@@ -529,6 +529,7 @@ static void loop(struct pythia__html *h, const json_t *report)
         loop_row(h, json_array_get(list, i));
     pythia__html_close(h);
     pythia__html_close(h);
+    pythia__html_effects(h, report);
 }
 
 static void open_points(struct pythia__html *h, const json_t *report)

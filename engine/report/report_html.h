@@ -27,6 +27,8 @@ void pythia__html_histogram(struct pythia__html *h, const json_t *group);
 void pythia__html_icicle(struct pythia__html *h, const json_t *group);
 /* Edges as a table. */
 void pythia__html_edges(struct pythia__html *h, const json_t *group);
+/* What trace points explained that a search opened; nothing if there were none. */
+void pythia__html_effects(struct pythia__html *h, const json_t *report);
 /* Which keys go with the difference: of a group, or of a type. */
 void pythia__html_keys(struct pythia__html *h, const json_t *of);
 

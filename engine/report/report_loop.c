@@ -16,7 +16,7 @@ static json_t *place(struct pythia__json *w, const struct pythia_place *p)
     return out;
 }
 
-static json_t *finding(struct pythia__json *w, const struct pythia_finding *f)
+json_t *pythia__json_finding(struct pythia__json *w, const struct pythia_finding *f)
 {
     if (isnan(f->share))
         return json_null();
@@ -32,7 +32,7 @@ static json_t *problem(struct pythia__json *w, const struct pythia_problem *p)
 {
     json_t *out = json_object(), *causes = json_array();
     for (size_t i = 0; i < p->cause_count; i++)
-        pythia__json_append(w, causes, finding(w, &p->causes[i]));
+        pythia__json_append(w, causes, pythia__json_finding(w, &p->causes[i]));
     pythia__json_set(w, out, "request_type",
                      pythia__json_text(pythia_vocabulary_text(w->vocabulary, p->type)));
     pythia__json_set(w, out, "state", json_string(pythia_problem_state_name(p->state)));
@@ -57,12 +57,14 @@ static json_t *switches(struct pythia__json *w, const struct pythia_loop_switch 
 }
 
 static void add_switches(struct pythia__json *w, struct pythia_buf *to, const char *verb,
-                         const struct pythia_loop_switch *list, size_t count)
+                         const struct pythia_loop_switch *list, size_t count, bool useless)
 {
     for (size_t i = 0; i < count; i++) {
         pythia_buf_puts(to, i == 0 ? verb : i + 1 == count ? " and " : ", ");
         pythia_buf_text_add(to, pythia_vocabulary_tracepoint_id(w->vocabulary, list[i].tracepoint));
     }
+    if (useless)
+        pythia_buf_puts(to, count == 1 ? ", which does not pay" : ", which do not pay");
     if (count)
         pythia_buf_putc(to, '.');
 }
@@ -82,21 +84,25 @@ static json_t *sentence(struct pythia__json *w, const struct pythia_loop_cycle *
 {
     const struct pythia_problem *p = &c->leading;
     struct pythia_buf text = {0};
+    pythia__add_effects(w, &text, c);
+    const char *space = text.size ? " " : "";
     if (p->type == PYTHIA_NONE)
-        pythia_buf_puts(&text, "No request type varies enough to be searched.");
+        pythia_buf_printf(&text, "%sNo request type varies enough to be searched.", space);
     for (size_t i = before; p->type != PYTHIA_NONE && i < p->cause_count; i++) {
-        pythia_buf_puts(&text, i == before ? "Found: " : " And: ");
+        pythia_buf_printf(&text, i == before ? "%sFound: " : " And: ", space);
         add_finding(w, &text, &p->causes[i]);
     }
     if (p->type != PYTHIA_NONE && p->state == PYTHIA_PROBLEM_GIVEN_UP)
-        pythia_buf_puts(&text, "Given up: no closed trace point would tell more.");
+        pythia_buf_printf(&text, "%sGiven up: no closed trace point would tell more.",
+                          text.size ? " " : "");
     else if (p->type != PYTHIA_NONE && p->state == PYTHIA_PROBLEM_SEARCHING &&
              !isnan(p->top.share)) {
-        pythia_buf_puts(&text, text.size ? " Of the rest, " : "");
+        pythia_buf_puts(&text, p->cause_count > before ? " Of the rest, " : space);
         add_finding(w, &text, &p->top);
     }
-    add_switches(w, &text, " Opens ", c->opened, c->opened_count);
-    add_switches(w, &text, " Closes ", c->closed, c->closed_count);
+    add_switches(w, &text, " Opens ", c->opened, c->opened_count, false);
+    add_switches(w, &text, " Closes ", c->closed, c->closed_count,
+                 pythia__closes_what_does_not_pay(c));
     json_t *out = pythia__json_text(pythia_buf_text(&text));
     w->failed = pythia_buf_status(&text) != 0 || w->failed;
     pythia_buf_free(&text);
@@ -120,10 +126,11 @@ static json_t *cycle(struct pythia__json *w, const struct pythia_loop_cycle *c, 
                          : json_null());
     pythia__json_set(w, out, "state",
                      any ? json_string(pythia_problem_state_name(p->state)) : json_null());
-    pythia__json_set(w, out, "top", any ? finding(w, &p->top) : json_null());
+    pythia__json_set(w, out, "top", any ? pythia__json_finding(w, &p->top) : json_null());
     pythia__json_set(w, out, "explained",
                      any ? pythia__json_real(p->cause_count ? fmax(0, 1 - p->rest) : 0)
                          : json_null());
+    pythia__json_effects(w, out, c);
     pythia__json_set(w, out, "opened", switches(w, c->opened, c->opened_count));
     pythia__json_set(w, out, "closed", switches(w, c->closed, c->closed_count));
     pythia__json_set(w, out, "sentence", sentence(w, c, before));

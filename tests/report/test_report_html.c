@@ -276,6 +276,67 @@ static void counters_of_the_input_are_said_in_words(void **state)
     pythia_buf_free(&page);
 }
 
+/* ---- the search ---- */
+
+static json_t *sample_finding(const char *name, double share)
+{
+    return json_pack("{s:{s:o, s:o, s:s}, s:f, s:f, s:f}", "edge", "from",
+                     sample_event(name, "start"), "to", sample_event(name, "end"), "inside", name,
+                     "share", share, "share_low", share - .1, "share_high", share + .05);
+}
+
+/* A report of a search of two cycles: two points were opened in the first. */
+static json_t *searched(const char *name)
+{
+    json_t *report = sample_report(name);
+    json_t *loop = json_pack(
+        "[{s:i, s:s, s:[]}, {s:i, s:s, s:[{s:s, s:i, s:o, s:o, s:f, s:f, s:f, s:f, s:s}, {s:s, "
+        "s:i, s:n, s:n, s:n, s:n, s:s}]}]",
+        "cycle", 1, "sentence", name, "effects", "cycle", 2, "sentence", name, "effects",
+        "trace_point", name, "opened_in", 1, "stretch", sample_finding(name, .9), "part",
+        sample_finding(name, .8), "inside", .75, "inside_low", .7, "inside_high", .8, "eta_squared",
+        .25, "verdict", "explains", "trace_point", name, "opened_in", 1, "stretch", "part",
+        "inside", "eta_squared", "verdict", "not_passed");
+    assert_non_null(loop);
+    json_object_set_new(report, "loop", loop);
+    json_object_set_new(report, "search",
+                        json_pack("{s:i, s:i, s:i, s:b, s:i}", "trace_points", 9, "skeleton", 3,
+                                  "opened", 2, "finished", 1, "rounds", 1));
+    return report;
+}
+
+static void what_opened_points_explained_is_a_table(void **state)
+{
+    struct pythia_buf page = written(searched("point"));
+    char *text = without_breaks(page.bytes);
+    assert_non_null(strstr(text, "colspan=\"2\">Inside it</th><th scope=\"col\" class=\"n\">"
+                                 "Largest part</th><th scope=\"col\" class=\"n\">Without it</th>"));
+    assert_non_null(strstr(text, "<code>point</code><div class=\"sub\">opened in cycle 1; "));
+    assert_non_null(strstr(text, "data-l=\"without it\">90 %<"));
+    assert_non_null(strstr(text, "data-l=\"inside it\">75 %<"));
+    assert_non_null(strstr(text, "data-l=\"largest part\">80 %<"));
+    assert_non_null(strstr(text, "data-l=\"by path\">25 %<"));
+    assert_non_null(strstr(text, "--v:75.0%;--l:70.0%;--h:80.0%"));
+    assert_non_null(strstr(text, ">explains<"));
+    assert_non_null(strstr(text, "data-l=\"inside it\">-<")); /* of the one that is not passed */
+    assert_non_null(strstr(text, ">is on no critical path<"));
+    free(text);
+    struct pythia_buf expected = tags_of(page.bytes);
+    pythia_buf_free(&page);
+    for (size_t i = 0; i < SAMPLE_HOSTILE; i++) {
+        page = written(searched(sample_hostile[i]));
+        struct pythia_buf tags = tags_of(page.bytes);
+        if (sample_can_be_set_apart(sample_hostile[i]))
+            assert_string_equal(tags.bytes, expected.bytes);
+        pythia_buf_free(&tags);
+        pythia_buf_free(&page);
+    }
+    pythia_buf_free(&expected);
+    page = written(sample_report("point"));
+    assert_null(strstr(page.bytes, "opened in cycle"));
+    pythia_buf_free(&page);
+}
+
 /* ---- numbers that are missing, few, many ---- */
 
 static void check_no_undefined_number(const char *page)
@@ -623,6 +684,7 @@ int main(void)
         cmocka_unit_test(pictures_have_words_and_tables_have_scopes),
         cmocka_unit_test(counters_of_the_input_are_said_in_words),
         cmocka_unit_test(an_empty_report_says_that_there_is_nothing),
+        cmocka_unit_test(what_opened_points_explained_is_a_table),
         cmocka_unit_test(what_is_undefined_is_a_dash),
         cmocka_unit_test(one_edge_fills_the_picture),
         cmocka_unit_test(thousands_of_edges_stay_readable),

@@ -47,8 +47,9 @@ struct pythia_group {
     uint64_t id; /* of type, level and structure: the same everywhere */
     size_t type; /* index of its type */
     uint32_t level;
-    uint64_t count; /* of all requests */
-    size_t sampled; /* of them in the sample, which what follows `cov` is of */
+    struct pythia_lineage lineage; /* what it is of the skeleton's groups */
+    uint64_t count;                /* of all requests */
+    size_t sampled;                /* of them in the sample, which what follows `cov` is of */
     double mean_ns, sd_ns, cov, p50_ns, p90_ns, p99_ns;
     double variance_share; /* of all requests of the input: within this group */
     double score;          /* by the measure */

@@ -8,6 +8,7 @@
 #include "pythia/cct.h"
 #include "pythia/critical_path.h"
 #include "pythia/exact_moments.h"
+#include "pythia/lineage.h"
 #include "pythia/request_type.h"
 #include "pythia/row.h"
 #include "pythia/sample.h"
@@ -27,6 +28,7 @@ struct pythia_groups_options {
     bool fold;                                /* loops count once in structure */
     size_t rows_per_type, rows;               /* of the sample; 0: 2048 and 8192 */
     struct pythia_request_type_options types; /* borrowed */
+    struct pythia_open_points *skeleton;      /* for lineages; NULL: not known; borrowed */
 };
 
 /* How many requests have one structure at one level. */
@@ -37,6 +39,7 @@ struct pythia_structure {
                    too */
     struct pythia_exact_moments moments;
     struct pythia_sketch *sketch;
+    struct pythia_lineage lineage; /* of all these requests */
 };
 
 /* All requests of one type; read it, do not change it. */
@@ -46,6 +49,7 @@ struct pythia_type {
     struct pythia_exact_moments moments,
         client; /* of the duration, and of what the client waited */
     struct pythia_sketch *sketch;
+    struct pythia_lineage lineage;
     struct pythia_sample *rows; /* of struct pythia_row, sorted by hash */
     struct pythia_structure *structures;
     size_t structure_count;

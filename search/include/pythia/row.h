@@ -39,6 +39,7 @@ struct pythia_row {
     int64_t duration_ns, client_ns;   /* of its critical path; of its roots alone */
     const struct pythia_shape *shape; /* borrowed */
     void *holder;                     /* of the shape: for whoever made the row */
+    uint64_t parent; /* the group of the skeleton that it belongs to (lineage.h); 0: not known */
     uint32_t value_count;
     struct pythia_row_value *values; /* in rising order of key, each key once */
     int64_t *times_ns; /* [shape->edge_count]: time on each edge, over all its repeats; they add up

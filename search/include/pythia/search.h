@@ -16,6 +16,7 @@
  * request type (a problem) a probability for each place where the cause may be. Pure: no clock, no
  * file, no switch is thrown; the same evidence gives the same decisions. One thread at a time. */
 struct pythia_search;
+struct pythia_effect;
 
 /* A limit of 0 is none, but for points_per_cycle: then nothing is opened. */
 struct pythia_budget {
@@ -83,6 +84,8 @@ struct pythia_cycle {
     size_t switch_count;
     const struct pythia_problem *problems; /* in order of first sight */
     size_t problem_count;
+    const struct pythia_effect *effects; /* what points opened before explained, as it was told */
+    size_t effect_count;
     size_t leading;    /* the problem searched that varies most; SIZE_MAX: none is */
     size_t open_count; /* trace points beyond the skeleton, after the switches */
     bool finished;     /* no problem is being searched any more */
@@ -99,6 +102,11 @@ bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoin
 
 /* The open trace points, as a set of its own: owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_points **out);
+
+/* What points that were opened explained (effects.h), in the requests of the cycle that comes next:
+ * it goes with what comes of that cycle, and with the reason when such a point is closed. Copied.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_search_tell(struct pythia_search *s, const struct pythia_effect *effects, size_t count);
 
 /* One cycle: requests that were seen, from their beginning to their end, with just these points
  * open; `groups` is finished. hits[tracepoint]: spans of it in them (`hit_count` numbers; points

@@ -76,6 +76,9 @@ const struct pythia_space_type *pythia_space_type(const struct pythia_space *s, 
  * memory. */
 bool *pythia_space_skeleton(const struct pythia_space *s);
 
+/* The same as a set of open points, owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_space_skeleton_points(const struct pythia_space *s, struct pythia_open_points **out);
+
 /* The trace points of the space, as flags, in the same way. */
 bool *pythia_space_points(const struct pythia_space *s);
 

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/effect.h"
+#include "pythia/followed.h"
 #include "pythia/groups.h"
 #include "pythia/pipeline.h"
 #include "pythia/search.h"
@@ -38,6 +40,11 @@ struct pythia_loop_cycle {
     uint64_t spans_seen, spans_saved;
     bool again;                    /* the capture was at its end, and was begun anew */
     struct pythia_problem leading; /* after it; type PYTHIA_NONE: none was searched */
+    struct pythia_effect *effects; /* owned: what points explained that were opened before it */
+    size_t effect_count;
+    /* Of the leading type the group that had most of the variance when it first led: the same in
+     * all cycles, whatever is open. */
+    struct pythia_followed group;
 };
 
 struct pythia_loop {

@@ -18,9 +18,18 @@ int pythia_open_points_create(const struct pythia_vocabulary *vocabulary,
                               struct pythia_open_points **out);
 void pythia_open_points_destroy(struct pythia_open_points *o); /* o may be NULL */
 
+/* With open what `base` has open, but for the ids that are added. `base` is borrowed until
+ * _destroy, and does not change. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_open_points_create_without(struct pythia_open_points *base,
+                                      struct pythia_open_points **out);
+
 /* Open the trace point of that id, or all whose ids match it if it has one of * ? [ in it
  * (fnmatch). Copied. */
 int pythia_open_points_add(struct pythia_open_points *o, struct pythia_text id);
+
+/* Open the trace point of that id alone, whatever characters are in it: names of statements have *
+ * and ? in them. Copied. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_open_points_add_id(struct pythia_open_points *o, struct pythia_text id);
 
 /* Open what a text lists: one id a line, blank lines and lines that begin with # are passed over.
  */
