@@ -436,7 +436,7 @@ int pythia__search_look(struct pythia_search *s, size_t number, const struct pyt
                         .number = number,
                         .p = &s->problems[number],
                         .k = &s->keeping[number],
-                        .type = pythia_space_type(s->space, t->name),
+                        .type = pythia_space_type(s->space, t->unsplit),
                         .evidence = t,
                         .n = pythia_sample_count(t->rows),
                         .seen = pythia_groups_cct(groups),

@@ -138,8 +138,8 @@ static void compare_all(struct cutting *c)
 
 static double half_way(double below, double above)
 {
-    double middle = below + (above - below) / 2;
-    return middle > below ? middle : above;
+    double middle = below / 2 + above / 2; /* the difference may be too large */
+    return middle > below && middle <= above ? middle : above;
 }
 
 static void choose(const struct cutting *c, double rows, struct pythia_mode_cuts *out)
