@@ -348,8 +348,9 @@ static int diagnose_group(struct diagnosing *x, struct pythia_group *g)
                             x->o.seed ^ g->id, &g->explanations);
     if (status == PYTHIA_OK)
         status = pythia_split_propose(g->rows, g->sampled, &g->modes, &g->explanations,
-                                      pythia_groups_keys(x->groups), x->vocabulary, x->d->alpha,
-                                      &g->splits);
+                                      pythia_groups_keys(x->groups), x->vocabulary,
+                                      pythia_groups_key(x->groups),
+                                      x->d->types[g->type].type->unsplit, x->d->alpha, &g->splits);
     g->cause = cause_of(g);
     if (g->cause != PYTHIA_CAUSE_NONE)
         g->status = PYTHIA_GROUP_DIAGNOSED;

@@ -214,8 +214,6 @@ static int find_part(struct pythia_grouping_key *k, size_t split, uint32_t type,
         status = note(k, s, &value);
     if (status != PYTHIA_OK)
         return status;
-    bool visits = s->spec.key.source == PYTHIA_KEY_VISITS; /* of which there may be 0 */
-    s->seen_any = s->seen_any || (value.present && !(visits && value.number == 0));
     return pythia_split_rule_part(rule, k->reader, &value, part);
 }
 
@@ -228,6 +226,28 @@ static int mark(struct pythia__grouping_split *s, uint32_t type, uint32_t part)
     if (s->spec.rule.form != PYTHIA_SPLIT_LEARNT)
         s->seen_parts[part] = true;
     return PYTHIA_OK;
+}
+
+int pythia_grouping_key_see(struct pythia_grouping_key *k, uint32_t part)
+{
+    const uint32_t *of = k->parts + (size_t)part * (k->count + 1);
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < k->count && status == PYTHIA_OK; i++)
+        status = mark(&k->splits[i], of[0], of[i + 1]);
+    return status;
+}
+
+void pythia_grouping_key_forget(struct pythia_grouping_key *k)
+{
+    for (size_t i = 0; i < k->count; i++) {
+        struct pythia__grouping_split *s = &k->splits[i];
+        if (s->seen_count)
+            memset(s->seen, 0, s->seen_count * sizeof(*s->seen));
+        memset(s->seen_parts, 0, pythia_split_rule_parts(&s->spec.rule) * sizeof(*s->seen_parts));
+    }
+    for (size_t i = 0; i < k->set_count; i++)
+        pythia_free(k->sets[i].points);
+    k->set_count = 0;
 }
 
 static uint64_t hash_of(const uint32_t *numbers, size_t count)
@@ -345,7 +365,13 @@ const struct pythia_split_spec *pythia_grouping_key_split(const struct pythia_gr
 
 bool pythia_grouping_key_was_seen(const struct pythia_grouping_key *k, size_t split)
 {
-    return k->splits[split].seen_any;
+    const struct pythia__grouping_split *s = &k->splits[split];
+    if (s->spec.key.source != PYTHIA_KEY_OF_SPANS)
+        return pythia_vocabulary_tracepoint_find(k->vocabulary, s->spec.key.text) != PYTHIA_NONE;
+    for (size_t i = 0; i < s->seen_count; i++)
+        if (s->seen[i] & PYTHIA__SEEN_WITH)
+            return true;
+    return false;
 }
 
 bool pythia_grouping_key_part_was_seen(const struct pythia_grouping_key *k, size_t split,

@@ -23,8 +23,7 @@ struct pythia__grouping_split {
     uint8_t *seen; /* by number of a type */
     size_t seen_count;
     bool *seen_parts; /* of a rule that was given */
-    bool seen_any;
-    uint32_t point; /* of visits; PYTHIA_NONE: not met yet */
+    uint32_t point;   /* of visits; PYTHIA_NONE: not met yet */
 };
 
 /* Trace points that together report one key of some requests. */

@@ -529,6 +529,11 @@ const struct pythia_cct *pythia_groups_cct(const struct pythia_groups *g)
     return g->cct;
 }
 
+const struct pythia_grouping_key *pythia_groups_key(const struct pythia_groups *g)
+{
+    return g->options.key;
+}
+
 const struct pythia_keys *pythia_groups_keys(const struct pythia_groups *g)
 {
     return g->keys;

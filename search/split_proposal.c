@@ -18,6 +18,8 @@ struct proposing {
     const struct pythia_explanations *found;
     struct pythia_key_name *names; /* of the explanations */
     struct pythia_key_reader *reader;
+    const struct pythia_grouping_key *key; /* NULL: none */
+    uint32_t type;
     double alpha;
     double *durations, *clipped, *numbers; /* NaN: no number */
     uint32_t *parts;                       /* of a split at hand */
@@ -59,8 +61,8 @@ static int cut_numbers(struct proposing *p, size_t which, struct pythia_split_pr
         pythia__split_tidy(p->numbers, p->n, cuts, count);
     }
     if (count > 0)
-        return pythia_split_rule_cuts(cuts, count, &out->spec.rule);
-    out->spec.rule.form = PYTHIA_SPLIT_PRESENT; /* all values are one, or there is no split */
+        return pythia_split_rule_cuts(cuts, count, &out->rule);
+    out->rule.form = PYTHIA_SPLIT_PRESENT; /* all values are one, or there is no split */
     return PYTHIA_OK;
 }
 
@@ -192,11 +194,11 @@ static int part_levels(struct proposing *p, size_t which, struct pythia_split_pr
         status = pythia__split_by_modes(p->numbers, p->durations, p->n, p->modes, cuts, &count);
     }
     out->of_modes = count > 0;
-    out->spec.rule.form = PYTHIA_SPLIT_PRESENT;
+    out->rule.form = PYTHIA_SPLIT_PRESENT;
     if (status == PYTHIA_OK && count > 0)
-        status = sets_of(&l, cuts, count, &out->spec.rule);
+        status = sets_of(&l, cuts, count, &out->rule);
     else if (status == PYTHIA_OK && x->slow_level_count > 0)
-        status = slow_set(x, &out->spec.rule);
+        status = slow_set(x, &out->rule);
     free_levels(&l, p->n);
     return status;
 }
@@ -213,7 +215,7 @@ static int find_part(struct proposing *p, size_t which, const struct pythia_spli
 
 static int count_parts(const struct proposing *p, struct pythia_split_proposal *out)
 {
-    uint32_t most = pythia_split_rule_parts(&out->spec.rule);
+    uint32_t most = pythia_split_rule_parts(&out->rule);
     out->parts = pythia_calloc(most, sizeof(*out->parts));
     if (!out->parts)
         return PYTHIA_ENOMEM;
@@ -228,7 +230,7 @@ static int count_parts(const struct proposing *p, struct pythia_split_proposal *
         if (to->requests == 0)
             continue;
         to->mean_ns /= (double)to->requests;
-        pythia_split_rule_label(&out->spec.rule, &out->spec.key, part, &label);
+        pythia_split_rule_label(&out->rule, &out->key, part, &label);
         if (pythia_buf_status(&label) != PYTHIA_OK) {
             pythia_buf_free(&label);
             return PYTHIA_ENOMEM;
@@ -245,40 +247,83 @@ static void clear(struct pythia_split_proposal *x)
         pythia_free(x->parts[i].label);
     pythia_free(x->parts);
     pythia_free(x->text);
-    pythia_split_spec_clear(&x->spec);
+    pythia_free(x->instead);
+    pythia_split_rule_clear(&x->rule);
+}
+
+static char *text_of(const struct pythia_key_name *key, const struct pythia_split_rule *rule)
+{
+    const struct pythia_split_spec spec = {*key, *rule};
+    struct pythia_buf text = {0};
+    pythia_split_spec_write(&spec, &text);
+    if (pythia_buf_status(&text) == PYTHIA_OK)
+        return text.bytes;
+    pythia_buf_free(&text);
+    return NULL;
+}
+
+/* The split so far of the key; NULL: it is in no grouping key. */
+static const struct pythia_split_spec *split_so_far(const struct proposing *p,
+                                                    const struct pythia_key_name *key,
+                                                    const struct pythia_split_rule **rule)
+{
+    for (size_t i = 0; p->key && i < pythia_grouping_key_count(p->key); i++) {
+        const struct pythia_split_spec *s = pythia_grouping_key_split(p->key, i);
+        enum pythia_split_origin origin;
+        size_t others;
+        if (s->key.source != key->source || !pythia_text_equal(s->key.text, key->text))
+            continue;
+        *rule = pythia_grouping_key_rule(p->key, i, p->type, &origin, &others);
+        return s;
+    }
+    return NULL;
+}
+
+/* The key may be parted already: then the rule becomes that of both, to be put in the place of the
+ * first; *good: there is one of both. */
+static int refine(const struct proposing *p, struct pythia_split_proposal *out, bool *good)
+{
+    const struct pythia_split_rule *rule = NULL;
+    const struct pythia_split_spec *before = split_so_far(p, &out->key, &rule);
+    struct pythia_split_rule refined;
+    int status = PYTHIA_OK;
+    *good = true;
+    if (before && rule) {
+        status = pythia_split_rule_refine(rule, &out->rule, &refined);
+        *good = status == PYTHIA_OK;
+        if (status != PYTHIA_OK)
+            return status == PYTHIA_EINVAL ? PYTHIA_OK : status;
+        pythia_split_rule_clear(&out->rule);
+        out->rule = refined;
+    }
+    out->text = text_of(&out->key, &out->rule);
+    out->instead = before ? text_of(&before->key, &before->rule) : NULL;
+    return out->text && (out->instead || !before) ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
 /* The split that an explanation leads to; *good: it is worth proposing. */
 static int propose(struct proposing *p, size_t which, struct pythia_split_proposal *out, bool *good)
 {
     const struct pythia_explanation *x = &p->found->found[which];
-    const struct pythia_key_name *name = &p->names[which];
-    struct pythia_buf text = {0};
     int status = PYTHIA_OK;
     *good = false;
-    *out = (struct pythia_split_proposal){.explanation = which};
+    *out = (struct pythia_split_proposal){.explanation = which, .key = p->names[which]};
     if (x->kind == PYTHIA_KEY_HAS)
-        out->spec.rule.form = PYTHIA_SPLIT_PRESENT;
+        out->rule.form = PYTHIA_SPLIT_PRESENT;
     else
         status = x->kind == PYTHIA_KEY_CATEGORICAL ? part_levels(p, which, out)
                                                    : cut_numbers(p, which, out);
-    for (size_t i = 0; i < p->n && status == PYTHIA_OK; i++)
-        status = find_part(p, which, &out->spec.rule, i, &p->parts[i]);
     if (status == PYTHIA_OK)
-        status =
-            pythia_between(p->clipped, p->parts, p->n, pythia_split_rule_parts(&out->spec.rule),
-                           1 - p->alpha, &out->between);
-    *good = status == PYTHIA_OK && out->between.low >= PYTHIA_SPLIT_SHARE_MIN;
-    if (!*good)
+        status = refine(p, out, good);
+    if (status != PYTHIA_OK || !*good)
         return status;
-    out->spec.key = *name;
-    out->spec.key.text.bytes = pythia_strndup(name->text.bytes, name->text.size);
-    if (!out->spec.key.text.bytes)
-        return PYTHIA_ENOMEM;
-    pythia_split_spec_write(&out->spec, &text);
-    out->text = text.bytes;
-    status = pythia_buf_status(&text);
-    return status == PYTHIA_OK ? count_parts(p, out) : status;
+    for (size_t i = 0; i < p->n && status == PYTHIA_OK; i++)
+        status = find_part(p, which, &out->rule, i, &p->parts[i]);
+    if (status == PYTHIA_OK)
+        status = pythia_between(p->clipped, p->parts, p->n, pythia_split_rule_parts(&out->rule),
+                                1 - p->alpha, &out->between);
+    *good = status == PYTHIA_OK && out->between.low >= PYTHIA_SPLIT_SHARE_MIN;
+    return *good ? count_parts(p, out) : status;
 }
 
 /* ---- all of them ---- */
@@ -333,9 +378,16 @@ static int begin(struct proposing *p, const struct pythia_keys *keys,
 int pythia_split_propose(const struct pythia_row *const *rows, size_t count,
                          const struct pythia_modes *modes, const struct pythia_explanations *found,
                          const struct pythia_keys *keys, const struct pythia_vocabulary *vocabulary,
-                         double alpha, struct pythia_split_proposals *out)
+                         const struct pythia_grouping_key *key, uint32_t type, double alpha,
+                         struct pythia_split_proposals *out)
 {
-    struct proposing p = {.rows = rows, .n = count, .modes = modes, .found = found, .alpha = alpha};
+    struct proposing p = {.rows = rows,
+                          .n = count,
+                          .modes = modes,
+                          .found = found,
+                          .key = key,
+                          .type = type,
+                          .alpha = alpha};
     struct pythia_split_proposals all = {.all =
                                              pythia_calloc(found->found_count, sizeof(*all.all))};
     int status = all.all ? PYTHIA_OK : PYTHIA_ENOMEM;

@@ -66,6 +66,87 @@ int pythia_split_rule_copy(const struct pythia_split_rule *rule, struct pythia_s
     return PYTHIA_OK;
 }
 
+static int refine_cuts(const struct pythia_split_rule *a, const struct pythia_split_rule *b,
+                       struct pythia_split_rule *out)
+{
+    size_t i = 0, j = 0, count = 0;
+    double *cuts = pythia_calloc(a->cut_count + b->cut_count, sizeof(*cuts));
+    if (!cuts)
+        return PYTHIA_ENOMEM;
+    while (i < a->cut_count || j < b->cut_count) {
+        double cut = j == b->cut_count || (i < a->cut_count && a->cuts[i] <= b->cuts[j])
+                         ? a->cuts[i]
+                         : b->cuts[j];
+        i += i < a->cut_count && a->cuts[i] == cut;
+        j += j < b->cut_count && b->cuts[j] == cut;
+        cuts[count++] = cut;
+    }
+    int status = pythia_split_rule_cuts(cuts, count, out);
+    pythia_free(cuts);
+    return status;
+}
+
+static bool has_level(const struct pythia_split_rule *rule, struct pythia_text text)
+{
+    for (size_t i = 0; i < rule->level_count; i++)
+        if (pythia_text_equal(rule->levels[i].text, text))
+            return true;
+    return false;
+}
+
+/* Give sets that have levels numbers without a gap. */
+static size_t close_gaps(struct pythia_split_level *levels, size_t count, size_t sets)
+{
+    size_t kept = 0;
+    for (size_t set = 0; set < sets; set++) {
+        bool any = false;
+        for (size_t i = 0; i < count; i++)
+            if (levels[i].set == set) {
+                levels[i].set = kept; /* at most `set`, and below all that come */
+                any = true;
+            }
+        kept += any;
+    }
+    return kept;
+}
+
+/* What is in a set of both goes to the set of `b`. */
+static int refine_sets(const struct pythia_split_rule *a, const struct pythia_split_rule *b,
+                       struct pythia_split_rule *out)
+{
+    size_t count = 0;
+    struct pythia_split_level *levels =
+        pythia_calloc(a->level_count + b->level_count, sizeof(*levels));
+    if (!levels)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < a->level_count; i++)
+        if (!has_level(b, a->levels[i].text))
+            levels[count++] = a->levels[i];
+    for (size_t i = 0; i < b->level_count; i++)
+        levels[count++] =
+            (struct pythia_split_level){b->levels[i].text, a->set_count + b->levels[i].set};
+    size_t sets = close_gaps(levels, count, a->set_count + b->set_count);
+    int status = pythia_split_rule_sets(levels, count, sets, out);
+    pythia_free(levels);
+    return status;
+}
+
+static bool parts_values(const struct pythia_split_rule *rule)
+{
+    return rule->form == PYTHIA_SPLIT_CUTS || rule->form == PYTHIA_SPLIT_SETS;
+}
+
+int pythia_split_rule_refine(const struct pythia_split_rule *rule,
+                             const struct pythia_split_rule *more, struct pythia_split_rule *out)
+{
+    if (!parts_values(rule) || !parts_values(more)) /* who parts values parts by presence, too */
+        return pythia_split_rule_copy(parts_values(rule) ? rule : more, out);
+    if (rule->form != more->form)
+        return PYTHIA_EINVAL;
+    return rule->form == PYTHIA_SPLIT_CUTS ? refine_cuts(rule, more, out)
+                                           : refine_sets(rule, more, out);
+}
+
 void pythia_split_rule_clear(struct pythia_split_rule *rule)
 {
     pythia_free(rule->cuts);

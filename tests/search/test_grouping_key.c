@@ -170,6 +170,17 @@ static void what_was_seen_is_known(void **state)
     assert_true(pythia_grouping_key_part_was_seen(key, 1, PYTHIA_SPLIT_WITHOUT));
     assert_false(pythia_grouping_key_was_seen(key, 2)); /* 0 times is none */
     assert_false(pythia_grouping_key_was_seen(key, 3));
+    requests_add(&r, "A(q=12){1 X{1}}");
+    assert_true(pythia_grouping_key_was_seen(key, 3));
+    assert_true(pythia_grouping_key_part_was_seen(key, 3, PYTHIA_SPLIT_FIRST));
+    pythia_grouping_key_forget(key);
+    assert_false(pythia_grouping_key_was_seen(key, 0));
+    assert_false(pythia_grouping_key_part_was_seen(key, 0, PYTHIA_SPLIT_FIRST));
+    size_t count;
+    const struct pythia_type *types = requests_finish(&r, &count);
+    assert_int_equal(pythia_grouping_key_see(key, types[0].part), PYTHIA_OK); /* the first: q < 3 */
+    assert_true(pythia_grouping_key_was_seen(key, 0));
+    assert_false(pythia_grouping_key_part_was_seen(key, 1, PYTHIA_SPLIT_FIRST + 1));
     pythia_grouping_key_destroy(key);
     requests_end(&r);
 }

@@ -75,6 +75,42 @@ static void presence_is_told(void **state)
     assert_int_equal(rule.form, PYTHIA_SPLIT_PRESENT);
 }
 
+static void assert_refined(const struct pythia_split_rule *a, const struct pythia_split_rule *b,
+                           const char *wanted)
+{
+    struct pythia_split_rule both;
+    assert_int_equal(pythia_split_rule_refine(a, b, &both), PYTHIA_OK);
+    assert_labels(&both, &queue, wanted);
+    pythia_split_rule_clear(&both);
+}
+
+static void two_rules_make_a_finer_one(void **state)
+{
+    struct pythia_split_rule a, b, with = {.form = PYTHIA_SPLIT_PRESENT}, none;
+    assert_int_equal(pythia_split_rule_cuts((double[]){1, 3}, 2, &a), PYTHIA_OK);
+    assert_int_equal(pythia_split_rule_cuts((double[]){2, 3, 4}, 3, &b), PYTHIA_OK);
+    assert_refined(&a, &b,
+                   "without queue; queue is no number; queue < 1; queue 1 to < 2; queue 2 to < 3; "
+                   "queue 3 to < 4; queue >= 4");
+    assert_refined(&with, &with, "without queue; queue is no number; with queue");
+    pythia_split_rule_clear(&b);
+    const char *cut = "without queue; queue is no number; queue < 1; queue 1 to < 3; queue >= 3";
+    assert_refined(&with, &a, cut);
+    assert_refined(&a, &with, cut);
+    const struct pythia_split_level first[] = {
+        {PYTHIA_TEXT("a"), 0}, {PYTHIA_TEXT("b"), 0}, {PYTHIA_TEXT("c"), 1}};
+    const struct pythia_split_level second[] = {{PYTHIA_TEXT("c"), 0}, {PYTHIA_TEXT("b"), 1}};
+    assert_int_equal(pythia_split_rule_sets(first, 3, 2, &b), PYTHIA_OK);
+    assert_int_equal(pythia_split_rule_refine(&a, &b, &none), PYTHIA_EINVAL);
+    pythia_split_rule_clear(&a);
+    assert_int_equal(pythia_split_rule_sets(second, 2, 2, &a), PYTHIA_OK);
+    assert_refined(&b, &a,
+                   "without queue; queue is no number; queue = a; queue = c; queue = b; "
+                   "other queue");
+    pythia_split_rule_clear(&a);
+    pythia_split_rule_clear(&b);
+}
+
 static void a_level_can_be_in_one_set_only(void **state)
 {
     const struct pythia_split_level levels[] = {{PYTHIA_TEXT("a"), 0}, {PYTHIA_TEXT("a"), 1}};
@@ -138,6 +174,7 @@ int main(void)
         cmocka_unit_test(sets_are_told_by_their_levels),
         cmocka_unit_test(long_sets_are_cut),
         cmocka_unit_test(presence_is_told),
+        cmocka_unit_test(two_rules_make_a_finer_one),
         cmocka_unit_test(a_level_can_be_in_one_set_only),
         cmocka_unit_test(numbers_have_as_few_digits_as_say_them),
         cmocka_unit_test(a_cut_is_easily_read),

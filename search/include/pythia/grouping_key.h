@@ -75,6 +75,12 @@ uint32_t pythia_grouping_key_part(struct pythia_grouping_key *k, uint32_t type,
  * parts nothing else and which all requests of the type have. PYTHIA_NONE when out of memory. */
 uint32_t pythia_grouping_key_name(struct pythia_grouping_key *k, uint32_t part);
 
+/* Forget which keys and parts requests had, and the trace points below: for a reading that begins
+ * anew. Rules that were found, and numbers of parts, stay. */
+void pythia_grouping_key_forget(struct pythia_grouping_key *k);
+/* Requests had these parts: for those that were not forgotten. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_grouping_key_see(struct pythia_grouping_key *k, uint32_t part);
+
 /* ---- where the keys are ---- */
 
 /* From now on, or no more, remember which trace points report the keys of each request. */
@@ -92,7 +98,8 @@ size_t pythia_grouping_key_count(const struct pythia_grouping_key *k);
 /* A split as it was given; its key. Borrowed. */
 const struct pythia_split_spec *pythia_grouping_key_split(const struct pythia_grouping_key *k,
                                                           size_t split);
-/* Did any request have the key; was any in that part of a split that was given? */
+/* Did any request have the key, or is there a trace point of that id; was any request in that part
+ * of a split that was given? */
 bool pythia_grouping_key_was_seen(const struct pythia_grouping_key *k, size_t split);
 bool pythia_grouping_key_part_was_seen(const struct pythia_grouping_key *k, size_t split,
                                        uint32_t part);

@@ -86,6 +86,8 @@ int pythia_groups_finish(struct pythia_groups *g);
 /* The types, in order of name; *count of them. Borrowed until _destroy. */
 const struct pythia_type *pythia_groups_types(const struct pythia_groups *g, size_t *count);
 const struct pythia_cct *pythia_groups_cct(const struct pythia_groups *g);
+const struct pythia_grouping_key *
+pythia_groups_key(const struct pythia_groups *g); /* NULL: there is none */
 const struct pythia_keys *pythia_groups_keys(const struct pythia_groups *g);
 const struct pythia_exact_moments *
 pythia_groups_moments(const struct pythia_groups *g); /* of all requests */

@@ -7,6 +7,7 @@
 
 #include "pythia/between.h"
 #include "pythia/explain.h"
+#include "pythia/grouping_key.h"
 #include "pythia/modes.h"
 #include "pythia/row.h"
 #include "pythia/split_spec.h"
@@ -28,10 +29,12 @@ struct pythia_split_part {
 };
 
 struct pythia_split_proposal {
-    struct pythia_split_spec spec;   /* owned */
-    char *text;                      /* owned: it as pythia_split_spec_write has it */
-    size_t explanation;              /* which one it is of */
-    bool of_modes;                   /* else it parts as the explanation does */
+    struct pythia_key_name key;    /* borrowed: from the explanation, or the vocabulary */
+    struct pythia_split_rule rule; /* owned: of these parts */
+    char *text;         /* owned: the split as pythia_split_spec_write has it, which gives them */
+    char *instead;      /* owned: of the key's split so far; NULL: there is none */
+    size_t explanation; /* which one it is of */
+    bool of_modes;      /* else it parts as the explanation does */
     struct pythia_split_part *parts; /* owned: those that have requests, by number of the part */
     size_t part_count;
     struct pythia_between between; /* of the durations, clipped as shares.h clips */
@@ -45,12 +48,15 @@ struct pythia_split_proposals {
 /* Propose a split for each explanation that is nobody's proxy, and one for several that cannot be
  * told apart, if at least PYTHIA_SPLIT_SHARE_MIN of the variance of the durations of these `count`
  * requests lies between the parts, by the lower bound of its interval at the level 1 - alpha.
- * `rows` begin with those that were explained. Returns PYTHIA_OK with *out owned by the caller, or
+ * `rows` begin with those that were explained. With a grouping key (NULL: none) they are in one
+ * part of the type (number of a string): a key that is in it already is parted further, by a split
+ * to put in the place of the one so far. Returns PYTHIA_OK with *out owned by the caller, or
  * PYTHIA_ENOMEM. O(explanations * rows log rows). */
 int pythia_split_propose(const struct pythia_row *const *rows, size_t count,
                          const struct pythia_modes *modes, const struct pythia_explanations *found,
                          const struct pythia_keys *keys, const struct pythia_vocabulary *vocabulary,
-                         double alpha, struct pythia_split_proposals *out);
+                         const struct pythia_grouping_key *key, uint32_t type, double alpha,
+                         struct pythia_split_proposals *out);
 void pythia_split_proposals_free(struct pythia_split_proposals *p); /* a zeroed one is fine */
 
 #endif

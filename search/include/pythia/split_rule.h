@@ -45,6 +45,10 @@ int pythia_split_rule_cuts(const double *cuts, size_t count, struct pythia_split
 int pythia_split_rule_sets(const struct pythia_split_level *levels, size_t count, size_t sets,
                            struct pythia_split_rule *out);
 int pythia_split_rule_copy(const struct pythia_split_rule *rule, struct pythia_split_rule *out);
+/* The rule that parts as `rule` does, and its parts as `more` does. PYTHIA_EINVAL if one is of
+ * numbers and the other of levels. */
+int pythia_split_rule_refine(const struct pythia_split_rule *rule,
+                             const struct pythia_split_rule *more, struct pythia_split_rule *out);
 void pythia_split_rule_clear(struct pythia_split_rule *rule); /* a zeroed one is fine */
 
 /* One more than the largest number of a part. A rule that is to be learnt has the part of the
