@@ -51,7 +51,9 @@ static int copy_split(const struct pythia_split_spec *from, struct pythia__group
     if (status == PYTHIA_OK)
         to->seen_parts =
             pythia_calloc(pythia_split_rule_parts(&from->rule), sizeof(*to->seen_parts));
-    return status == PYTHIA_OK && to->seen_parts ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        to->seen_levels = pythia_calloc(from->rule.level_count, sizeof(*to->seen_levels));
+    return status == PYTHIA_OK && to->seen_parts && to->seen_levels ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
 struct pythia_key_name *pythia__grouping_names(const struct pythia_grouping_key *k)
@@ -139,6 +141,7 @@ static void free_split(struct pythia__grouping_split *s)
     pythia_free(s->learnt);
     pythia_free(s->seen);
     pythia_free(s->seen_parts);
+    pythia_free(s->seen_levels);
 }
 
 void pythia_grouping_key_destroy(struct pythia_grouping_key *k)
@@ -197,6 +200,17 @@ static int note(struct pythia_grouping_key *k, const struct pythia__grouping_spl
     return count > 0 && !process ? pythia__grouping_note(k, points, count) : PYTHIA_OK;
 }
 
+/* Remember that the value found last is one of the levels that were given. */
+static int mark_level(struct pythia_grouping_key *k, struct pythia__grouping_split *s)
+{
+    struct pythia_text text;
+    int status = pythia_key_reader_text(k->reader, &text);
+    size_t level = status == PYTHIA_OK ? pythia_split_rule_find(&s->spec.rule, text) : 0;
+    if (status == PYTHIA_OK && level < s->spec.rule.level_count)
+        s->seen_levels[level] = true;
+    return status;
+}
+
 /* The part of one split that the request at hand is in, into *part. */
 static int find_part(struct pythia_grouping_key *k, size_t split, uint32_t type,
                      const struct pythia_critical_path *path, const struct pythia_row_value *values,
@@ -212,6 +226,8 @@ static int find_part(struct pythia_grouping_key *k, size_t split, uint32_t type,
         value = pythia_key_reader_visits(k->reader, split, visits_of(k, s, path));
     if (status == PYTHIA_OK && k->note)
         status = note(k, s, &value);
+    if (status == PYTHIA_OK && value.present && s->spec.rule.form == PYTHIA_SPLIT_SETS)
+        status = mark_level(k, s);
     if (status != PYTHIA_OK)
         return status;
     return pythia_split_rule_part(rule, k->reader, &value, part);
@@ -372,6 +388,12 @@ bool pythia_grouping_key_was_seen(const struct pythia_grouping_key *k, size_t sp
         if (s->seen[i] & PYTHIA__SEEN_WITH)
             return true;
     return false;
+}
+
+bool pythia_grouping_key_level_was_seen(const struct pythia_grouping_key *k, size_t split,
+                                        size_t level)
+{
+    return k->splits[split].seen_levels[level];
 }
 
 bool pythia_grouping_key_part_was_seen(const struct pythia_grouping_key *k, size_t split,

@@ -22,8 +22,8 @@ struct pythia__grouping_split {
     size_t learnt_count;
     uint8_t *seen; /* by number of a type */
     size_t seen_count;
-    bool *seen_parts; /* of a rule that was given */
-    uint32_t point;   /* of visits; PYTHIA_NONE: not met yet */
+    bool *seen_parts, *seen_levels; /* of a rule that was given */
+    uint32_t point;                 /* of visits; PYTHIA_NONE: not met yet */
 };
 
 /* Trace points that together report one key of some requests. */

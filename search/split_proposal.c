@@ -219,7 +219,8 @@ static int count_parts(const struct proposing *p, struct pythia_split_proposal *
     out->parts = pythia_calloc(most, sizeof(*out->parts));
     if (!out->parts)
         return PYTHIA_ENOMEM;
-    for (uint32_t part = 0; part < most; part++) {
+    for (uint32_t n = 0; n < most; n++) {
+        uint32_t part = (n + PYTHIA_SPLIT_FIRST) % most; /* requests without the key come last */
         struct pythia_buf label = {0};
         struct pythia_split_part *to = &out->parts[out->part_count];
         for (size_t i = 0; i < p->n; i++)

@@ -178,20 +178,20 @@ static uint32_t interval_of(const struct pythia_split_rule *rule, double number)
     return (uint32_t)low;
 }
 
-static uint32_t set_of(const struct pythia_split_rule *rule, struct pythia_text level)
+size_t pythia_split_rule_find(const struct pythia_split_rule *rule, struct pythia_text level)
 {
     size_t low = 0, high = rule->level_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int order = pythia_text_compare(rule->levels[middle].text, level);
         if (order == 0)
-            return (uint32_t)rule->levels[middle].set;
+            return middle;
         if (order < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return (uint32_t)rule->set_count;
+    return rule->level_count;
 }
 
 int pythia_split_rule_part(const struct pythia_split_rule *rule, struct pythia_key_reader *reader,
@@ -199,6 +199,7 @@ int pythia_split_rule_part(const struct pythia_split_rule *rule, struct pythia_k
 {
     struct pythia_text text;
     int status = PYTHIA_OK;
+    size_t level, set = rule->set_count; /* of all others */
     if (!value->present) {
         *part = PYTHIA_SPLIT_WITHOUT;
     } else if (rule->form == PYTHIA_SPLIT_CUTS) {
@@ -206,8 +207,9 @@ int pythia_split_rule_part(const struct pythia_split_rule *rule, struct pythia_k
                                : PYTHIA_SPLIT_NO_NUMBER;
     } else if (rule->form == PYTHIA_SPLIT_SETS) {
         status = pythia_key_reader_text(reader, &text);
-        if (status == PYTHIA_OK)
-            *part = PYTHIA_SPLIT_FIRST + set_of(rule, text);
+        if (status == PYTHIA_OK && (level = pythia_split_rule_find(rule, text)) < rule->level_count)
+            set = rule->levels[level].set;
+        *part = PYTHIA_SPLIT_FIRST + (uint32_t)set;
     } else {
         *part = PYTHIA_SPLIT_FIRST;
     }

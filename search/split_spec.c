@@ -260,8 +260,8 @@ void pythia_split_spec_clear(struct pythia_split_spec *s)
 
 /* ---- writing ---- */
 
-/* What is seen as itself stays, but for blanks, at which lines are broken, the quote that would end
- * the text in a shell, and what has a meaning here. */
+/* What is seen as itself stays, but for blanks, at which lines are broken, the quotes that would
+ * end the text in a shell or in Markdown, and what has a meaning here. */
 static void encode(struct pythia_text text, const char *meant, struct pythia_buf *to)
 {
     struct pythia_text rest = text;
@@ -269,7 +269,7 @@ static void encode(struct pythia_text text, const char *meant, struct pythia_buf
     while (pythia_glyph_next(&rest, &glyph)) {
         size_t size = text.size - rest.size;
         bool same = size == glyph.size && memcmp(text.bytes, glyph.bytes, size) == 0 &&
-                    !strchr(" '%", text.bytes[0]) && !strchr(meant, text.bytes[0]);
+                    !strchr(" '`%", text.bytes[0]) && !strchr(meant, text.bytes[0]);
         if (same)
             pythia_buf_add(to, text.bytes, size);
         for (size_t i = 0; i < size && !same; i++)

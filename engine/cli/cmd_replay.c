@@ -274,7 +274,6 @@ static int report(struct replay *r, char *const *paths, int count)
                                           .input = &r->reading.result,
                                           .vocabulary = r->reading.vocabulary,
                                           .groups = r->groups,
-                                          .key = r->key,
                                           .diagnosis = r->diagnosis,
                                           .next = r->next,
                                           .next_count = r->next_count,
@@ -356,6 +355,8 @@ const struct pythia__command pythia__cmd_replay = {
                 "pythia replay datasets/openstack/contention.jsonl.zst\n"
                 "# What to open first if only the skeleton were open\n"
                 "pythia replay --open skeleton datasets/openstack/contention.jsonl.zst\n"
+                "# Look at short queues and long ones, each by itself\n"
+                "pythia replay --split 'queue_length=2' datasets/openstack/contention.jsonl.zst\n"
                 "# A page for others\n"
                 "pythia replay --format html --output report.html traces/\n",
     .options = options,

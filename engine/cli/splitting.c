@@ -146,16 +146,31 @@ int pythia__splitting_learn(struct pythia_grouping_key *key,
 
 /* ---- what was not there ---- */
 
+static void tell_levels(const struct pythia_grouping_key *key, size_t split, const char *spec)
+{
+    const struct pythia_split_rule *rule = &pythia_grouping_key_split(key, split)->rule;
+    for (size_t i = 0; i < rule->level_count; i++) {
+        struct pythia_buf shown = {0};
+        if (pythia_grouping_key_level_was_seen(key, split, i))
+            continue;
+        pythia_shown_add(&shown, rule->levels[i].text, SHOWN);
+        pythia_log(PYTHIA_LOG_WARNING, "--split '%s': no request has the level %s", spec,
+                   shown.size ? shown.bytes : "that is an empty text");
+        pythia_buf_free(&shown);
+    }
+}
+
 static void tell_parts(const struct pythia_grouping_key *key, size_t split)
 {
     const struct pythia_split_spec *s = pythia_grouping_key_split(key, split);
     struct pythia_buf spec = {0};
     pythia_split_spec_write(s, &spec);
+    tell_levels(key, split, spec.bytes ? spec.bytes : "");
     for (uint32_t part = PYTHIA_SPLIT_FIRST; part < pythia_split_rule_parts(&s->rule); part++) {
         struct pythia_buf label = {0}, shown = {0};
-        bool other = s->rule.form == PYTHIA_SPLIT_SETS &&
-                     part - PYTHIA_SPLIT_FIRST == s->rule.set_count; /* which need not be there */
-        if (other || pythia_grouping_key_part_was_seen(key, split, part))
+        bool of_levels =
+            s->rule.form == PYTHIA_SPLIT_SETS; /* told above; others need not be there */
+        if (of_levels || pythia_grouping_key_part_was_seen(key, split, part))
             continue;
         pythia_split_rule_label(&s->rule, &s->key, part, &label);
         pythia_shown_add(&shown, pythia_buf_text(&label), SHOWN * 2);

@@ -168,7 +168,9 @@ static void what_was_seen_is_known(void **state)
     assert_false(pythia_grouping_key_part_was_seen(key, 1, PYTHIA_SPLIT_FIRST));
     assert_true(pythia_grouping_key_part_was_seen(key, 1, PYTHIA_SPLIT_FIRST + 1));
     assert_true(pythia_grouping_key_part_was_seen(key, 1, PYTHIA_SPLIT_WITHOUT));
-    assert_false(pythia_grouping_key_was_seen(key, 2)); /* 0 times is none */
+    assert_false(pythia_grouping_key_level_was_seen(key, 1, 0)); /* a */
+    assert_true(pythia_grouping_key_level_was_seen(key, 1, 1));  /* b */
+    assert_false(pythia_grouping_key_was_seen(key, 2));          /* 0 times is none */
     assert_false(pythia_grouping_key_was_seen(key, 3));
     requests_add(&r, "A(q=12){1 X{1}}");
     assert_true(pythia_grouping_key_was_seen(key, 3));

@@ -227,7 +227,7 @@ static void a_real_number(struct pythia_random *random, int i, char *text, size_
 static void fractions_are_cut_at_a_short_number(void **state)
 {
     assert_proposed(a_real_number,
-                    "ratio=0.4 M: without ratio 20, ratio < 0.4 140, ratio >= 0.4 80");
+                    "ratio=0.4 M: ratio < 0.4 140, ratio >= 0.4 80, without ratio 20");
 }
 
 /* ---- levels ---- */
@@ -291,7 +291,7 @@ static void absent(struct pythia_random *random, int i, char *text, size_t size)
 
 static void a_key_that_is_there_or_not_parts_by_that(void **state)
 {
-    assert_proposed(absent, "cached=*: without cached 80, with cached 160");
+    assert_proposed(absent, "cached=*: with cached 160, without cached 80");
 }
 
 static void passed(struct pythia_random *random, int i, char *text, size_t size)
@@ -320,9 +320,9 @@ static void a_trace_point_that_is_passed_or_not_parts(void **state)
     assert_int_equal(p.d->group_count, 1);
     assert_int_equal(splits_of(&p)->count, 1);
     assert_string_equal(splits_of(&p)->all[0].text, "has:B");
-    assert_string_equal(splits_of(&p)->all[0].parts[0].label, "without B");
-    assert_int_equal(splits_of(&p)->all[0].parts[0].requests, 160);
-    assert_string_equal(splits_of(&p)->all[0].parts[1].label, "with B");
+    assert_string_equal(splits_of(&p)->all[0].parts[1].label, "without B");
+    assert_int_equal(splits_of(&p)->all[0].parts[1].requests, 160);
+    assert_string_equal(splits_of(&p)->all[0].parts[0].label, "with B");
     assert_share(&p, &splits_of(&p)->all[0]);
     assert_it_does_what_it_says(&p, &splits_of(&p)->all[0]);
     end(&p);

@@ -185,6 +185,7 @@ static void what_is_written_can_be_pasted(void **state)
     assert_written("count%3Ax", "count%3Ax");
     assert_written("has%3a", "has%3A");
     assert_written("it's={50%25,a%2Cb%7b}", "it%27s={50%25,a%2Cb%7B}");
+    assert_written("`a`=1", "%60a%60=1");
     assert_written("a%3Db={c=d}", "a%3Db={c=d}");
     assert_written("Gr\xc3\xb6\xc3\x9f"
                    "e=1",

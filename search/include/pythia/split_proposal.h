@@ -35,7 +35,8 @@ struct pythia_split_proposal {
     char *instead;      /* owned: of the key's split so far; NULL: there is none */
     size_t explanation; /* which one it is of */
     bool of_modes;      /* else it parts as the explanation does */
-    struct pythia_split_part *parts; /* owned: those that have requests, by number of the part */
+    struct pythia_split_part
+        *parts; /* owned: those that have requests, those without the key last */
     size_t part_count;
     struct pythia_between between; /* of the durations, clipped as shares.h clips */
 };

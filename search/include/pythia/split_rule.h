@@ -60,6 +60,10 @@ uint32_t pythia_split_rule_parts(const struct pythia_split_rule *rule);
 int pythia_split_rule_part(const struct pythia_split_rule *rule, struct pythia_key_reader *reader,
                            const struct pythia_key_value *value, uint32_t *part);
 
+/* The index of a level among those of a rule of SETS; level_count if it is none of them. O(log
+ * levels). */
+size_t pythia_split_rule_find(const struct pythia_split_rule *rule, struct pythia_text level);
+
 /* Append what the requests of a part have in common: "queue_length < 2", "queue_length 2 to < 5",
  * "queue_length >= 5", "host = cp-2", "host in {cp-1, cp-3}", "other host", "with host", "without
  * host", "host is no number". Of more than PYTHIA_SPLIT_LEVELS_NAMED levels of a set it says how

@@ -28,8 +28,8 @@ int pythia_split_spec_read(struct pythia_text text, struct pythia_split_spec *ou
                            struct pythia_error *e);
 void pythia_split_spec_clear(struct pythia_split_spec *s); /* a zeroed one is fine */
 
-/* Append it as it is read: without blanks, quotes, control characters and whatever is not seen, so
- * that it may be put between single quotes and pasted. */
+/* Append it as it is read: without blanks, single quotes, backticks, control characters and
+ * whatever is not seen, so that it may be put between single quotes and pasted. */
 void pythia_split_spec_write(const struct pythia_split_spec *s, struct pythia_buf *to);
 
 #endif

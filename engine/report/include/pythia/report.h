@@ -20,7 +20,6 @@ struct pythia_report_source {
     const struct pythia_pipeline_result *input;
     const struct pythia_vocabulary *vocabulary;
     const struct pythia_groups *groups;
-    const struct pythia_grouping_key *key; /* of the groups; NULL: there is none */
     const struct pythia_diagnosis *diagnosis;
     const struct pythia_suggestion *next;
     size_t next_count;
