@@ -9,7 +9,7 @@
 /* A grouping key of splits as a person writes them, blanks between them. */
 static struct pythia_grouping_key *key_of(struct requests *r, const char *splits)
 {
-    struct pythia_split_spec specs[8];
+    struct pythia_split_spec specs[8] = {0};
     struct pythia_grouping_key *key = NULL;
     size_t count = 0;
     for (; *splits; splits += strspn(splits, " ")) {
