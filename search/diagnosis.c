@@ -348,6 +348,11 @@ static int diagnose_group(struct diagnosing *x, struct pythia_group *g)
     g->inclusive = find_inclusive(&g->ranking, cct);
     status = pythia_explain(g->rows, &g->ranking, pythia_groups_keys(x->groups), cct, x->d->alpha,
                             x->o.seed ^ g->id, &g->explanations);
+    if (status == PYTHIA_OK)
+        status = pythia_split_propose(g->rows, g->sampled, &g->modes, &g->explanations,
+                                      pythia_groups_keys(x->groups), x->vocabulary,
+                                      pythia_groups_key(x->groups),
+                                      x->d->types[g->type].type->unsplit, x->d->alpha, &g->splits);
     g->cause = cause_of(g);
     if (g->cause != PYTHIA_CAUSE_NONE)
         g->status = PYTHIA_GROUP_DIAGNOSED;
@@ -529,6 +534,7 @@ void pythia_diagnosis_destroy(struct pythia_diagnosis *d)
         pythia_free(d->groups[i].rows);
         pythia_ranking_free(&d->groups[i].ranking);
         pythia_explanations_free(&d->groups[i].explanations);
+        pythia_split_proposals_free(&d->groups[i].splits);
     }
     for (size_t i = 0; i < d->type_count; i++)
         pythia_explanations_free(&d->types[i].explanations);

@@ -41,8 +41,9 @@ struct pythia_groups {
     struct pythia_critical_path path;
     struct pythia_exact_moments moments;
     struct pythia_type *types;
-    uint32_t *type_of_name; /* by number of a string: type + 1 */
-    size_t type_count, type_capacity, name_capacity;
+    uint32_t *type_of_part; /* type + 1 */
+    size_t type_count, type_capacity, part_capacity;
+    uint32_t last; /* part */
     size_t rows_per_type, row_count;
     struct entry **entries; /* the clock's ring */
     size_t entry_count, entry_capacity, hand;
@@ -102,7 +103,7 @@ void pythia_groups_destroy(struct pythia_groups *g)
     for (size_t i = 0; i < g->entry_count; i++)
         free_entry(g->entries[i]);
     pythia_free(g->types);
-    pythia_free(g->type_of_name);
+    pythia_free(g->type_of_part);
     pythia_free(g->entries);
     pythia_free(g->table);
     pythia_free(g->totals);
@@ -128,23 +129,21 @@ static void drop_row(void *context, void *row)
         free_entry(e);
 }
 
-static struct pythia_type *find_type(struct pythia_groups *g, uint32_t name)
+/* Structures and shapes are named after the request type, so that a type that nothing parts has the
+ * same names with a grouping key as without one. */
+static struct pythia_type *find_type(struct pythia_groups *g, uint32_t unsplit, uint32_t part)
 {
-    if (name >= g->name_capacity) {
-        size_t capacity = ((size_t)name + 1) * 2;
-        uint32_t *types = pythia_realloc(g->type_of_name, capacity, sizeof(*types));
-        if (!types)
-            return NULL;
-        memset(types + g->name_capacity, 0, (capacity - g->name_capacity) * sizeof(*types));
-        g->type_of_name = types;
-        g->name_capacity = capacity;
-    }
-    if (g->type_of_name[name])
-        return &g->types[g->type_of_name[name] - 1];
+    if (pythia_reach(&g->type_of_part, &g->part_capacity, part, sizeof(*g->type_of_part)) !=
+        PYTHIA_OK)
+        return NULL;
+    if (g->type_of_part[part])
+        return &g->types[g->type_of_part[part] - 1];
     if (pythia_grow(&g->types, &g->type_capacity, g->type_count, sizeof(*g->types)) != PYTHIA_OK)
         return NULL;
-    struct pythia_text text = pythia_vocabulary_text(g->vocabulary, name);
-    struct pythia_type type = {.name = name,
+    struct pythia_text text = pythia_vocabulary_text(g->vocabulary, unsplit);
+    struct pythia_type type = {.name = unsplit,
+                               .unsplit = unsplit,
+                               .part = part,
                                .hash = pythia_hash_bytes(text.bytes, text.size),
                                .levels = PYTHIA_SHAPE_LEVELS};
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &type.sketch) != PYTHIA_OK)
@@ -154,7 +153,7 @@ static struct pythia_type *find_type(struct pythia_groups *g, uint32_t name)
         return NULL;
     }
     g->types[g->type_count++] = type;
-    g->type_of_name[name] = (uint32_t)g->type_count;
+    g->type_of_part[part] = (uint32_t)g->type_count;
     return &g->types[g->type_count - 1];
 }
 
@@ -406,8 +405,10 @@ static int add_row(struct pythia_groups *g, struct pythia_type *t, struct entry 
 int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *trace,
                            const struct pythia_critical_path *path)
 {
-    uint32_t name = pythia_request_type(g->namer, trace);
-    struct pythia_type *t = name == PYTHIA_NONE ? NULL : find_type(g, name);
+    uint32_t name = pythia_request_type(g->namer, trace), part = name;
+    if (g->options.key && name != PYTHIA_NONE)
+        part = pythia_grouping_key_part(g->options.key, name, trace, path);
+    struct pythia_type *t = part == PYTHIA_NONE ? NULL : find_type(g, name, part);
     struct entry *e = t ? find_entry(g, (uint32_t)(t - g->types), path) : NULL;
     struct pythia_lineage lineage = {0};
     if (!e || (g->lineages &&
@@ -415,6 +416,7 @@ int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *t
         return PYTHIA_ENOMEM;
     pythia_lineage_meet(&e->lineage, &lineage);
     pythia_lineage_meet(&t->lineage, &lineage);
+    g->last = part;
     int64_t duration = (int64_t)(path->events[path->count - 1].at_ns - path->events[0].at_ns);
     for (size_t i = 0; i + 1 < path->count; i++)
         e->times_ns[e->shape->slots[i]] += path->events[i + 1].at_ns - path->events[i].at_ns;
@@ -498,9 +500,28 @@ static int sort_structures(struct pythia_type *t)
     return PYTHIA_OK;
 }
 
+/* What the grouping key has seen of all requests is in the names of its parts. */
+static int name_types(struct pythia_groups *g)
+{
+    for (size_t i = 0; i < g->type_count && g->options.key; i++) {
+        struct pythia_type *t = &g->types[i];
+        t->name = pythia_grouping_key_name(g->options.key, t->part);
+        if (t->name == PYTHIA_NONE)
+            return PYTHIA_ENOMEM;
+        struct pythia_text text = pythia_vocabulary_text(g->vocabulary, t->name);
+        t->hash = pythia_hash_bytes(text.bytes, text.size);
+    }
+    return PYTHIA_OK;
+}
+
+uint32_t pythia_groups_last(const struct pythia_groups *g)
+{
+    return g->last;
+}
+
 int pythia_groups_finish(struct pythia_groups *g)
 {
-    int status = PYTHIA_OK;
+    int status = name_types(g);
     for (size_t i = 0; i < g->entry_count && status == PYTHIA_OK; i++)
         status = flush(g, g->entries[i]);
     for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++) {
@@ -519,6 +540,11 @@ const struct pythia_type *pythia_groups_types(const struct pythia_groups *g, siz
 const struct pythia_cct *pythia_groups_cct(const struct pythia_groups *g)
 {
     return g->cct;
+}
+
+const struct pythia_grouping_key *pythia_groups_key(const struct pythia_groups *g)
+{
+    return g->options.key;
 }
 
 const struct pythia_keys *pythia_groups_keys(const struct pythia_groups *g)

@@ -99,6 +99,12 @@ void pythia_search_destroy(struct pythia_search *s)
     pythia_free(s);
 }
 
+void pythia_search_keep_open(struct pythia_search *s, uint32_t tracepoint)
+{
+    if (tracepoint < s->points && !s->never[tracepoint])
+        s->open[tracepoint] = s->skeleton[tracepoint] = true;
+}
+
 bool pythia_search_is_open(const struct pythia_search *s, uint32_t tracepoint)
 {
     return tracepoint < s->points && s->open[tracepoint];
@@ -133,10 +139,10 @@ int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_
     return list_open(s, NULL, 0, out);
 }
 
-static int find_problem(struct pythia_search *s, uint32_t type, size_t *out)
+static int find_problem(struct pythia_search *s, const struct pythia_type *type, size_t *out)
 {
     for (size_t i = 0; i < s->problem_count; i++)
-        if (s->problems[i].type == type) {
+        if (s->problems[i].type == type->name) {
             *out = i;
             return PYTHIA_OK;
         }
@@ -147,8 +153,8 @@ static int find_problem(struct pythia_search *s, uint32_t type, size_t *out)
         return PYTHIA_ENOMEM;
     if (pythia__search_keep(s, s->problem_count) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    s->problems[s->problem_count] =
-        (struct pythia_problem){.type = type, .top = {.share = NAN}, .rest = NAN};
+    s->problems[s->problem_count] = (struct pythia_problem){
+        .type = type->name, .unsplit = type->unsplit, .top = {.share = NAN}, .rest = NAN};
     *out = s->problem_count++;
     return PYTHIA_OK;
 }
@@ -185,7 +191,7 @@ int pythia__search_close(struct pythia_search *s, uint32_t point, size_t problem
 
 bool pythia__search_has_point(const struct pythia_search *s, size_t problem, uint32_t point)
 {
-    const struct pythia_space_type *t = pythia_space_type(s->space, s->problems[problem].type);
+    const struct pythia_space_type *t = pythia_space_type(s->space, s->problems[problem].unsplit);
     for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++)
         if (pythia_cct_tracepoint(t->cct, node) == point)
             return true;
@@ -217,7 +223,7 @@ static enum pythia_problem_state
 state_of(const struct pythia_search *s, const struct pythia_type *t, const struct pythia_problem *p)
 {
     double cov = pythia_exact_moments_cov(&t->moments);
-    if (!pythia_space_type(s->space, t->name))
+    if (!pythia_space_type(s->space, t->unsplit))
         return PYTHIA_PROBLEM_UNKNOWN;
     if (p->requests < s->o.min_requests)
         return PYTHIA_PROBLEM_TOO_FEW;
@@ -248,7 +254,7 @@ static int meet(struct pythia_search *s, const struct pythia_type *types, size_t
         s->problems[i].requests = 0;
     for (size_t i = 0; i < count; i++) {
         size_t number;
-        if (find_problem(s, types[i].name, &number) != PYTHIA_OK)
+        if (find_problem(s, &types[i], &number) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         struct pythia_problem *p = &s->problems[number];
         double variance = pythia_exact_moments_variance(&types[i].moments);

@@ -510,7 +510,7 @@ static int with_rows(struct looking *l, int (*work)(struct looking *l))
 {
     l->p = &l->s->problems[l->number];
     l->k = &l->s->keeping[l->number];
-    l->type = pythia_space_type(l->s->space, l->evidence->name);
+    l->type = pythia_space_type(l->s->space, l->evidence->unsplit);
     l->n = pythia_sample_count(l->evidence->rows);
     l->rows = pythia_calloc(l->n + 1, sizeof(struct pythia_row *));
     if (!l->rows)

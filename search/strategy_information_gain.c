@@ -78,7 +78,7 @@ static int look_at_group(struct choosing *c, size_t group, bool *closed)
     const struct pythia_group *g = &c->e->diagnosis->groups[group];
     const struct pythia_cct *seen = pythia_groups_cct(c->e->groups);
     const struct pythia_space_type *t =
-        pythia_space_type(c->e->space, c->e->diagnosis->types[g->type].type->name);
+        pythia_space_type(c->e->space, c->e->diagnosis->types[g->type].type->unsplit);
     if (!t || g->ranking.edge_count == 0 || g->status != PYTHIA_GROUP_DIAGNOSED)
         return PYTHIA_OK;
     struct pythia__belief b = {0};

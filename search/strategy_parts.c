@@ -8,7 +8,7 @@
 #include "pythia/status.h"
 
 #define SHARE_MIN .05  /* edges below it are left alone */
-#define GROUP_MIN .001 /* groups with less of all variance, too */
+#define GROUP_MIN .001 /* groups with less of the variance within groups, too */
 
 /* ---- reasons ---- */
 
@@ -304,9 +304,12 @@ static bool turn_before(const void *context, uint32_t a, uint32_t b)
 static int find_turns(struct pythia__parts *p, struct turns *turns)
 {
     const struct pythia_diagnosis *d = p->e->diagnosis;
+    double within = 0; /* what lies between the parts of a type may be nearly all there is */
+    for (size_t i = 0; i < d->group_count; i++)
+        within += d->groups[i].variance_share > 0 ? d->groups[i].variance_share : 0;
     for (p->group = 0; p->group < d->group_count; p->group++) {
         const struct pythia_group *g = &d->groups[p->group];
-        if (g->status != PYTHIA_GROUP_DIAGNOSED || g->variance_share < GROUP_MIN)
+        if (g->status != PYTHIA_GROUP_DIAGNOSED || g->variance_share < GROUP_MIN * within)
             continue;
         for (size_t i = 0; i < g->ranking.edge_count; i++) {
             p->ranked = &g->ranking.edges[i];
@@ -327,7 +330,7 @@ static int look_at_edge(struct pythia__parts *p, const struct pythia__strategy_r
     const struct pythia_diagnosis *d = p->e->diagnosis;
     const struct pythia_space_type *t = NULL;
     if (p->e->space) {
-        t = pythia_space_type(p->e->space, d->types[d->groups[p->group].type].type->name);
+        t = pythia_space_type(p->e->space, d->types[d->groups[p->group].type].type->unsplit);
         if (!t)
             return PYTHIA_OK; /* not in the space: said elsewhere */
     }

@@ -13,6 +13,7 @@
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 #include "space_traces.h"
+#include "splitting.h"
 
 #define POINTS_MAX 64
 
@@ -22,6 +23,7 @@ struct settings {
     const char *output, *space, *open;
     int64_t seed, min_requests, rows, points;
     double min_cov, alpha, price_ns, added_ns;
+    struct pythia_option_texts split;
     bool closed_loop;
     int64_t cycle_requests, cycles, points_open;
 };
@@ -46,6 +48,7 @@ static const struct pythia_option options[] = {
     PYTHIA_INTEGER("rows", 0, "N", "2048", 64, 1e6, OPTION(rows),
                    "Whole requests of a type that are kept for shares, modes and explanations; "
                    "counts and quantiles are of all"),
+    PYTHIA__SPLIT_OPTION(OPTION(split)),
     PYTHIA_TEXT_OPTION("space", 0, "FILE", OPTION(space),
                        "Search space, from pythia space build; without it, the traces themselves "
                        "say what could be opened"),
@@ -79,6 +82,7 @@ static const struct pythia_option options[] = {
 struct replay {
     const struct settings *s;
     struct pythia__reading reading;
+    struct pythia_grouping_key *key;
     struct pythia_groups *groups;
     struct pythia_space *space;
     struct pythia_open_points *open, *skeleton;
@@ -95,6 +99,8 @@ static int begin_groups(void *context)
     struct replay *r = context;
     pythia_groups_destroy(r->groups);
     r->groups = NULL;
+    if (r->key)
+        pythia_grouping_key_forget(r->key);
     r->reading.groups.rows_per_type = (size_t)r->s->rows;
     r->reading.groups.rows = (size_t)r->s->rows * 4;
     return pythia_groups_create(r->reading.vocabulary, &r->reading.groups, &r->groups);
@@ -182,9 +188,22 @@ static int play(struct replay *r)
                : status;
 }
 
+/* What requests are parted by, beside their type and structure. */
+static int find_key(struct replay *r)
+{
+    struct pythia__reading *reading = &r->reading;
+    int status = pythia__splitting_begin(&r->s->split, reading->vocabulary, &r->key);
+    if (status == PYTHIA_OK)
+        status = pythia__splitting_learn(r->key, &reading, 1, r->s->rows, r->s->alpha, r->s->seed);
+    reading->groups.key = r->key;
+    return status;
+}
+
 static int read_all(struct replay *r)
 {
-    int status = PYTHIA_OK;
+    int status = find_key(r);
+    if (status != PYTHIA_OK)
+        return status;
     if (r->s->closed_loop)
         return play(r);
     if (r->s->open || r->s->space)
@@ -281,6 +300,8 @@ static int exit_status(const struct replay *r, int status)
     int code = pythia__reading_exit(&r->reading, status);
     if (code != PYTHIA__EXIT_DONE)
         return code;
+    if (!pythia__splitting_tell(r->key, r->open != NULL))
+        return PYTHIA__EXIT_FAILED;
     size_t enough = 0, diagnosed = 0;
     for (size_t i = 0; i < r->diagnosis->group_count; i++) {
         enough += r->diagnosis->groups[i].status != PYTHIA_GROUP_TOO_FEW;
@@ -307,6 +328,7 @@ static int run(const void *settings, char *const *operands, int count)
     pythia_loop_free(&r.loop);
     pythia_diagnosis_destroy(r.diagnosis);
     pythia_groups_destroy(r.groups);
+    pythia_grouping_key_destroy(r.key);
     pythia_open_points_destroy(r.open);
     pythia_open_points_destroy(r.skeleton);
     pythia_space_destroy(r.space);
@@ -335,6 +357,8 @@ const struct pythia__command pythia__cmd_replay = {
                 "pythia replay datasets/openstack/contention.jsonl.zst\n"
                 "# What to open first if only the skeleton were open\n"
                 "pythia replay --open skeleton datasets/openstack/contention.jsonl.zst\n"
+                "# Look at short queues and long ones, each by itself\n"
+                "pythia replay --split 'queue_length=2' datasets/openstack/contention.jsonl.zst\n"
                 "# A page for others\n"
                 "pythia replay --format html --output report.html traces/\n",
     .options = options,

@@ -16,8 +16,8 @@
 struct entry {
     struct pythia_trace_id id;
     uint64_t start_ns, completed_ns;
-    uint32_t type, spans;
-    uint32_t place; /* in order of time */
+    uint32_t type, spans; /* its type, or with a grouping key its parts */
+    uint32_t place;       /* in order of time */
 };
 
 struct playing {
@@ -49,6 +49,8 @@ static int begin_order(void *context)
 {
     struct playing *p = context;
     p->count = 0;
+    if (p->o->groups.key)
+        pythia_grouping_key_forget(p->o->groups.key);
     return PYTHIA_OK;
 }
 
@@ -56,7 +58,13 @@ static int take_order(void *context, const struct pythia_trace *trace)
 {
     struct playing *p = context;
     uint32_t type = pythia_request_type(p->types, trace);
-    if (type == PYTHIA_NONE ||
+    struct pythia_grouping_key *key = p->o->groups.key;
+    int status = key && type != PYTHIA_NONE
+                     ? pythia_critical_path_find(&p->path, trace, p->o->groups.latency)
+                     : PYTHIA_OK;
+    if (key && type != PYTHIA_NONE && status == PYTHIA_OK)
+        type = pythia_grouping_key_part(key, type, trace, &p->path);
+    if (status != PYTHIA_OK || type == PYTHIA_NONE ||
         pythia_grow(&p->entries, &p->capacity, p->count, sizeof(*p->entries)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     p->types_end = type >= p->types_end ? type + 1 : p->types_end;
@@ -322,20 +330,52 @@ static int count_opened(struct playing *p)
     return PYTHIA_OK;
 }
 
-static int begin(struct playing *p, const struct pythia_space *space)
+/* What the grouping key needs to see stays open, unless the skeleton shows it. */
+static int keep_keys_open(struct playing *p)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(p->vocabulary);
+    bool *open = pythia_calloc(points, sizeof(*open)),
+         *never = pythia_calloc(points, sizeof(*never));
+    int status = open && never ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++) {
+        open[point] = pythia_search_in_skeleton(p->search, point);
+        never[point] = p->o->search.never && pythia_open_points_has(p->o->search.never, point);
+    }
+    if (status == PYTHIA_OK)
+        status = pythia_grouping_key_cover(p->o->groups.key, open, never, points);
+    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++)
+        if (open[point])
+            pythia_search_keep_open(p->search, point);
+    pythia_free(open);
+    pythia_free(never);
+    return status;
+}
+
+/* Read everything once, with all trace points open. */
+static int read_order(struct playing *p)
 {
     struct pythia_pipeline_result unused;
     struct pythia_pipeline_options how = p->o->pipeline;
     struct pythia_consumer consumer = {begin_order, take_order, p};
+    how.open = NULL;
+    if (p->o->groups.key)
+        pythia_grouping_key_note_points(p->o->groups.key, true);
+    int status = pythia_pipeline_run(p->vocabulary, p->input, &how, &consumer, &unused);
+    if (p->o->groups.key)
+        pythia_grouping_key_note_points(p->o->groups.key, false);
+    return status;
+}
+
+static int begin(struct playing *p, const struct pythia_space *space)
+{
     const struct pythia_effects_options measuring = {.latency = p->o->groups.latency,
                                                      .fold = p->o->groups.fold,
                                                      .alpha = p->o->search.alpha,
                                                      .min_requests = p->o->search.min_requests,
                                                      .rows = p->o->groups.rows_per_type};
-    how.open = NULL;
     int status = pythia_request_types_create(p->vocabulary, &p->o->groups.types, &p->types);
     if (status == PYTHIA_OK)
-        status = pythia_pipeline_run(p->vocabulary, p->input, &how, &consumer, &unused);
+        status = read_order(p);
     if (status == PYTHIA_OK)
         status = put_in_order(p);
     if (status == PYTHIA_OK)
@@ -344,6 +384,8 @@ static int begin(struct playing *p, const struct pythia_space *space)
         status = pythia_space_skeleton_points(space, &p->skeleton);
     if (status == PYTHIA_OK)
         status = pythia_effects_create(p->vocabulary, &measuring, &p->effects);
+    if (status == PYTHIA_OK && p->o->groups.key)
+        status = keep_keys_open(p);
     p->points = pythia_vocabulary_tracepoints(p->vocabulary);
     p->hits = status == PYTHIA_OK ? pythia_calloc(p->points, sizeof(*p->hits)) : NULL;
     bool *all = status == PYTHIA_OK ? pythia_space_points(space) : NULL;

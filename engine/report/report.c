@@ -13,6 +13,7 @@
 #include "pythia/status.h"
 #include "report_forms.h"
 #include "report_loop.h"
+#include "report_splits.h"
 
 #define HISTOGRAM_BINS 48
 
@@ -343,6 +344,7 @@ static json_t *group(struct writer *w, const struct pythia_group *g)
     set(w, out, "path", path(w, g));
     set(w, out, "edges", edges(w, g));
     explanations(w, out, &g->explanations, &g->ranking);
+    set(w, out, "splits", pythia__json_proposals(&w->json, g));
     json_t *finding = pythia__report_finding(out);
     set(w, out, "finding", finding ? finding : json_null());
     return out;
@@ -354,6 +356,7 @@ static json_t *request_type(struct writer *w, const struct pythia_type_result *r
 {
     json_t *out = json_object(), *levels = json_array();
     set(w, out, "name", text(pythia_vocabulary_text(w->s->vocabulary, r->type->name)));
+    set(w, out, "unsplit", text(pythia_vocabulary_text(w->s->vocabulary, r->type->unsplit)));
     set(w, out, "count", json_integer((json_int_t)r->type->moments.n));
     set(w, out, "mean_ns", real(r->mean_ns));
     set(w, out, "sd_ns", real(r->sd_ns));
@@ -415,6 +418,19 @@ static json_t *open_points(struct writer *w)
     return out;
 }
 
+static json_t *split_by(struct writer *w)
+{
+    const struct pythia_diagnosis *d = w->s->diagnosis;
+    const struct pythia_type **types = pythia_calloc(d->type_count, sizeof(struct pythia_type *));
+    w->json.failed = w->json.failed || !types;
+    for (size_t i = 0; types && i < d->type_count; i++)
+        types[i] = d->types[i].type;
+    json_t *out = pythia__json_split_by(&w->json, pythia_groups_key(w->s->groups), types,
+                                        types ? d->type_count : 0);
+    pythia_free(types);
+    return out;
+}
+
 static const char *measure_name(enum pythia_measure measure)
 {
     static const char *const names[] = {"share", "variance", "cov", "modes", "tail", "slow"};
@@ -442,6 +458,7 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
     w.json.failed = pythia__report_unlike(groups) != PYTHIA_OK || w.json.failed;
     for (size_t i = 0; i < source->next_count; i++)
         append(&w, next, suggestion(&w, &source->next[i]));
+    set(&w, out, "split_by", split_by(&w));
     set(&w, out, "request_types", types);
     set(&w, out, "groups", groups);
     set(&w, out, "next", next);

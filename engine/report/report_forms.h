@@ -53,6 +53,20 @@ const char *pythia__next_title(const json_t *report);
 void pythia__add_requests(struct pythia_buf *to, const json_t *group);
 /* "16 more keys go with it; 49 keys were asked, 173 not: …", of which `shown` were named. */
 void pythia__add_keys_asked(struct pythia_buf *to, const json_t *group, size_t shown);
+/* "queue_length < 2: 62 requests, mean 4.23 s; …", of what has "parts". */
+void pythia__add_parts(struct pythia_buf *to, const json_t *of);
+/* Is an option short enough to be shown? One that was shortened would be pasted as another. */
+bool pythia__option_fits(const char *option);
+#define PYTHIA__OPTION_LONG " (by an option too long to be shown here; the JSON report has it)"
+/* Behind the option that is proposed: "leaves 61 % (51 to 70) of the variance between its parts.";
+ * the same with the parts. */
+void pythia__add_proposal_share(struct pythia_buf *to, const json_t *proposal);
+void pythia__add_proposal(struct pythia_buf *to, const json_t *proposal);
+/* Of a split that requests were parted by: "106 requests have it, 194 do not."; how it parted one
+ * type, and the same with the parts. */
+void pythia__add_split_by(struct pythia_buf *to, const json_t *split);
+void pythia__add_split_share(struct pythia_buf *to, const json_t *type);
+void pythia__add_split_type(struct pythia_buf *to, const json_t *type);
 /* " Where it is >= 2, the mean is 16.0 s, else 4.23 s.", or nothing. */
 void pythia__add_split(struct pythia_buf *to, const json_t *explanation);
 

@@ -479,6 +479,11 @@ static bool has_loop(const json_t *report)
     return json_array_size(pythia__array(report, "loop")) > 0;
 }
 
+static bool has_splits(const json_t *report)
+{
+    return json_array_size(pythia__array(report, "split_by")) > 0;
+}
+
 static void loop_row(struct pythia__html *h, const json_t *cycle)
 {
     double seen = pythia__number(cycle, "spans_seen"), saved = pythia__number(cycle, "spans_saved");
@@ -602,6 +607,8 @@ static const struct part {
     void (*write)(struct pythia__html *h, const json_t *report);
 } parts[] = {
     {"overview", "Overview", "Where the variance of all requests lies", true, always, overview},
+    {"split", "What they were parted by", "What the requests were parted by", true, has_splits,
+     pythia__html_split_by},
     {"search", "The search", "The search, cycle by cycle", true, has_loop, loop},
     {"next", "What to open next", NULL, false, has_findings, next},
     {"paths", "Types and their paths", "Types whose paths make a difference", false, has_paths,

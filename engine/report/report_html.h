@@ -29,6 +29,9 @@ void pythia__html_icicle(struct pythia__html *h, const json_t *group);
 void pythia__html_edges(struct pythia__html *h, const json_t *group);
 /* What trace points explained that a search opened; nothing if there were none. */
 void pythia__html_effects(struct pythia__html *h, const json_t *report);
+/* What the requests were parted by; what a group may be parted by. */
+void pythia__html_split_by(struct pythia__html *h, const json_t *report);
+void pythia__html_proposals(struct pythia__html *h, const json_t *group);
 /* Which keys go with the difference: of a group, or of a type. */
 void pythia__html_keys(struct pythia__html *h, const json_t *of);
 

@@ -98,6 +98,18 @@ static inline json_t *sample_sentence(const char *before, const char *name)
     return out;
 }
 
+/* A split of two parts, that was proposed or that the requests were parted by. */
+static inline json_t *sample_split(const char *name)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:[f], s:[[s]], s:i, s:f, s:f, s:f, s:f, "
+                     "s:[{s:s, s:i, s:f}, {s:s, s:i, s:f}]}",
+                     "key", name, "kind", "numeric", "request_type", name, "split", name, "option",
+                     name, "instead_of", name, "found_by", "modes", "cuts", 3., "levels", name,
+                     "other_levels", 2, "variance_share", .6, "share_low", .5, "share_high", .7,
+                     "q", 1e-9, "parts", "part", name, "requests", 10, "mean_ns", 2e9, "part", name,
+                     "requests", 30, "mean_ns", 1e9);
+}
+
 static inline json_t *sample_group(const char *name, const char *id, const char *status)
 {
     json_t *bins = json_array(), *path = json_array();
@@ -109,7 +121,7 @@ static inline json_t *sample_group(const char *name, const char *id, const char 
     return json_pack(
         "{s:s, s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:s, s:b, s:[s], s:{s:i, "
         "s:[f], s:[f,f], s:[f,f]}, s:o, s:[{s:s, s:i}], s:o, s:[o,o,o,o], s:i, s:[o,o], s:[{s:s, "
-        "s:s}], s:{s:o, s:o}, s:i, s:{s:s, s:[s], s:[s]}}",
+        "s:s}], s:{s:o, s:o}, s:i, s:{s:s, s:[s], s:[s]}, s:[o]}",
         "id", id, "request_type", name, "count", 40, "sampled", 40, "mean_ns", 3e9, "sd_ns", 1e9,
         "cov", .33, "p50_ns", 2e9, "p90_ns", 5e9, "p99_ns", 8e9, "variance_share", .4, "status",
         status, "cause", "edge", "localised", 1, "inclusive", name, "modes", "count", 2, "cuts_ns",
@@ -121,7 +133,7 @@ static inline json_t *sample_group(const char *name, const char *id, const char 
         "keys_asked", 5, "explanations", sample_key(name, 0), sample_key(name, 1), "skipped_keys",
         "key", name, "reason", name, "finding", "where", sample_sentence("It is inside ", name),
         "why", sample_sentence("With it goes, hostile or not, ", name), "type_count", 80, "unlike",
-        "group", name, "passes", name, "lacks", name);
+        "group", name, "passes", name, "lacks", name, "splits", sample_split(name));
 }
 
 /* A report that has something of all there is, and `name` in all places that a trace can fill. */
@@ -129,7 +141,9 @@ static inline json_t *sample_report(const char *name)
 {
     json_t *report = json_pack(
         "{s:s, s:{s:[s], s:i, s:i, s:i, s:i, s:i, s:{s:i}, s:{s:i}}, s:f, s:[{s:s, s:i, s:f, s:f, "
-        "s:f, s:i, s:[o], s:[]}], s:[o,o], s:[{s:s, s:s, s:s, s:o, s:o, s:f, s:f, s:o}], s:[s]}",
+        "s:f, s:i, s:[o], s:[]}], s:[o,o], s:[{s:s, s:s, s:s, s:o, s:o, s:f, s:f, s:o}], s:[s], "
+        "s:[{s:s, s:s, s:i, s:i, "
+        "s:[o]}]}",
         "schema", "pythia.report/1", "input", "sources", name, "files", 1, "failed_files", 1,
         "bytes", 1000, "spans", 100, "traces", 80, "repaired", "orphan", 3, "dropped", "late", 2,
         "between_types_share", .2, "request_types", "name", name, "count", 80, "mean_ns", 3e9,
@@ -139,7 +153,8 @@ static inline json_t *sample_report(const char *name)
         sample_group(name, "00000000000000bb", "too_few"), "next", "trace_point", name,
         "request_type", name, "group", "00000000000000aa", "from", sample_event(name, "start"),
         "to", sample_event(name, "end"), "gain", .7, "cost_ns", 1000., "reason",
-        sample_sentence("It lies inside ", name), "open", name);
+        sample_sentence("It lies inside ", name), "open", name, "split_by", "split", name, "key",
+        name, "requests", 40, "without", 40, "types", sample_split(name));
     assert_non_null(report);
     return report;
 }

@@ -539,12 +539,46 @@ static void keys_that_cannot_be_told_apart_share_a_card(void **state)
     json_object_set_new(report, "request_types", json_array());
     json_t *group = json_array_get(json_object_get(report, "groups"), 0);
     json_object_set_new(group, "explanations", keys);
+    json_object_del(group, "splits"); /* which have cards, too */
+    json_object_del(report, "split_by");
     struct pythia_buf page = written(report);
     assert_int_equal(sample_count(page.bytes, "<h4>"), 2);
     assert_non_null(strstr(page.bytes, "<h4><code>one</code></h4>"));
     assert_non_null(strstr(page.bytes, "<h4><code>two</code></h4>"));
     assert_non_null(strstr(page.bytes, "Cannot be told apart from <code>twin</code>.</p>"));
     assert_int_equal(sample_count(page.bytes, "Cannot be told apart"), 1);
+    pythia_buf_free(&page);
+}
+
+/* What is pasted must be whole: it is there as it is, or not at all. */
+static void an_option_is_shown_whole_or_not_at_all(void **state)
+{
+    for (int fits = 0; fits < 2; fits++) {
+        json_t *report = sample_report("a");
+        json_t *split = json_array_get(
+            json_object_get(json_array_get(json_object_get(report, "groups"), 0), "splits"), 0);
+        char *option = sample_long_name(fits ? 400 : 401);
+        json_object_set_new(split, "option", json_string(option));
+        json_object_set_new(split, "key", json_string("the-key"));
+        struct pythia_buf page = written(report);
+        assert_int_equal(sample_count(page.bytes, option), fits);
+        assert_int_equal(sample_count(page.bytes, "beginxxx"), fits);
+        assert_int_equal(sample_count(page.bytes, "the-key</code> (by an option too long"), !fits);
+        pythia_buf_free(&page);
+        free(option);
+    }
+}
+
+/* The parts of a proposal, and of what was asked for, with bars as long as their means. */
+static void parts_stand_in_tables(void **state)
+{
+    struct pythia_buf page = written(sample_report("name"));
+    assert_non_null(strstr(page.bytes, "<h3>What to part these requests by</h3>"));
+    assert_non_null(strstr(page.bytes, "<h2>What the requests were parted by</h2>"));
+    assert_non_null(strstr(page.bytes, "40 requests have it, 40 do not."));
+    assert_non_null(strstr(page.bytes, "leaves 60 % (50 to 70) of the variance between its parts, "
+                                       "which go with the modes."));
+    assert_non_null(strstr(page.bytes, "Cut at 3, where the modes of the durations part."));
     pythia_buf_free(&page);
 }
 
@@ -693,6 +727,8 @@ int main(void)
         cmocka_unit_test(quantiles_and_modes_stand_where_they_belong_on_the_log_scale),
         cmocka_unit_test(a_bar_is_as_long_as_its_share_and_its_whisker_ends_within_it),
         cmocka_unit_test(keys_that_cannot_be_told_apart_share_a_card),
+        cmocka_unit_test(an_option_is_shown_whole_or_not_at_all),
+        cmocka_unit_test(parts_stand_in_tables),
         cmocka_unit_test(colours_have_enough_contrast_on_light_and_dark_pages),
         cmocka_unit_test(steps_of_the_scale_go_one_way_and_their_text_can_be_read),
         cmocka_unit_test(the_same_report_gives_the_same_bytes),

@@ -9,6 +9,7 @@
 #include "pythia/groups.h"
 #include "pythia/modes.h"
 #include "pythia/rank.h"
+#include "pythia/split_proposal.h"
 #include "pythia/tail_dip.h"
 
 /* What the evidence says: which requests vary, where, and with what. A pure function of the groups:
@@ -66,6 +67,7 @@ struct pythia_group {
     uint32_t inclusive; /* the deepest node of which at least half of the variance is, beyond
                            chance; PYTHIA_CCT_ROOT: none */
     struct pythia_explanations explanations;
+    struct pythia_split_proposals splits;
 };
 
 /* How much of a type's variance lies between structures, at a level. */

@@ -57,7 +57,8 @@ struct pythia_finding {
 #define PYTHIA_PROBLEM_CAUSES 8
 
 struct pythia_problem {
-    uint32_t type; /* number of a string */
+    uint32_t type;    /* number of a string */
+    uint32_t unsplit; /* the same without the grouping key: what the search space knows */
     enum pythia_problem_state state;
     uint64_t cycles, requests; /* in which it was searched; of the last cycle */
     double variance_share;     /* of the variance within types, in the last cycle */
@@ -95,6 +96,10 @@ struct pythia_cycle {
 int pythia_search_create(const struct pythia_space *space,
                          const struct pythia_search_options *options, struct pythia_search **out);
 void pythia_search_destroy(struct pythia_search *s); /* s may be NULL */
+
+/* Keep a trace point open from the beginning, as if it were one of the skeleton; one that must
+ * never be opened stays closed. Before the first cycle. */
+void pythia_search_keep_open(struct pythia_search *s, uint32_t tracepoint);
 
 /* Is a trace point open, by the decisions so far? The skeleton always is. */
 bool pythia_search_is_open(const struct pythia_search *s, uint32_t tracepoint);
