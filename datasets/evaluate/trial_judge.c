@@ -111,8 +111,7 @@ static bool has_edge(const struct pythia_group *g, const struct pythia_cct *cct,
     return false;
 }
 
-/* Is it that attribute? Behind "@" is where it stands, if that is not the only place. */
-static bool is_key(const struct pythia_explanation *x, struct pythia_text key)
+bool pythia__trial_is_key(const struct pythia_explanation *x, struct pythia_text key)
 {
     return (x->kind == PYTHIA_KEY_NUMERIC || x->kind == PYTHIA_KEY_CATEGORICAL) &&
            strncmp(x->name, key.bytes, key.size) == 0 &&
@@ -126,7 +125,7 @@ static bool is_explained(const struct pythia__hunt *h, const struct pythia_diagn
     for (size_t g = 0; g < d->group_count; g++)
         if (has_edge(&d->groups[g], pythia_groups_cct(h->groups), place))
             return d->groups[g].explanations.found_count > 0 &&
-                   is_key(&d->groups[g].explanations.found[0], key);
+                   pythia__trial_is_key(&d->groups[g].explanations.found[0], key);
     return false;
 }
 

@@ -4,6 +4,7 @@
 
 #include "pythia/arena.h"
 #include "pythia/counts.h"
+#include "pythia/explain.h"
 #include "pythia/history.h"
 #include "pythia/place.h"
 #include "pythia/search.h"
@@ -55,6 +56,10 @@ int pythia__hunt_judge(struct pythia__hunt *h, const struct pythia_cycle *cycle)
 
 /* Causes planted and found, places named, and which of them are right. */
 void pythia__hunt_count(const struct pythia__hunt *h, struct pythia_trial_outcome *out);
+
+/* Does an explanation name that attribute? Behind "@" in its name is where the attribute stands, if
+ * that is not the only place. */
+bool pythia__trial_is_key(const struct pythia_explanation *x, struct pythia_text key);
 
 /* Of the causes found that a key goes with: how many, and where the key is the first explanation.
  * PYTHIA_OK or PYTHIA_ENOMEM. */

@@ -1,4 +1,6 @@
 /* Cycles as a search could tell them, judged. */
+#include <stdio.h>
+
 #include "pythia/mem.h"
 #include "trial_parts.h"
 #include "trials.h"
@@ -224,6 +226,27 @@ static void two_causes_at_one_place_are_both_found(void **state)
     end(&j);
 }
 
+static void a_key_is_known_by_its_name(void **state)
+{
+    static const struct {
+        const char *name;
+        enum pythia_key_kind kind;
+        bool is;
+    } rows[] = {
+        {"plan", PYTHIA_KEY_CATEGORICAL, true},     {"plan", PYTHIA_KEY_NUMERIC, true},
+        {"plan@api", PYTHIA_KEY_CATEGORICAL, true}, {"plan_2", PYTHIA_KEY_CATEGORICAL, false},
+        {"plans", PYTHIA_KEY_CATEGORICAL, false},   {"pla", PYTHIA_KEY_CATEGORICAL, false},
+        {"", PYTHIA_KEY_CATEGORICAL, false},        {"plan", PYTHIA_KEY_COUNT, false},
+        {"my plan", PYTHIA_KEY_CATEGORICAL, false}, {"plan", PYTHIA_KEY_HAS, false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "%s", rows[i].name);
+        struct pythia_explanation x = {.name = name, .kind = rows[i].kind};
+        assert_true(pythia__trial_is_key(&x, pythia_text_of("plan")) == rows[i].is);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +256,7 @@ int main(void)
         cmocka_unit_test(each_place_of_a_lock_is_right),
         cmocka_unit_test(what_moves_counts_where_it_was_when_it_was_named),
         cmocka_unit_test(two_causes_at_one_place_are_both_found),
+        cmocka_unit_test(a_key_is_known_by_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,10 +55,11 @@ static void what_too_few_found_is_beyond_all_cycles(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char *text = written(sample(rows[i].missed), PYTHIA_EVALUATION_TEXT),
              *markdown = written(sample(rows[i].missed), PYTHIA_EVALUATION_MARKDOWN),
-             *svg = written(sample(rows[i].missed), PYTHIA_EVALUATION_SVG);
-        assert_int_equal(count(text, "> 30"), rows[i].beyond);
-        assert_int_equal(count(markdown, "> 30"), rows[i].beyond);
-        assert_int_equal(count(svg, "more than 30"), rows[i].beyond);
+             *svg =
+                 written(sample(rows[i].missed), PYTHIA_EVALUATION_SVG); /* its foot says so too */
+        assert_int_equal(count(text, "> "), rows[i].beyond);
+        assert_int_equal(count(markdown, "> "), rows[i].beyond);
+        assert_int_equal(count(svg, "more than ") - 1, rows[i].beyond);
         free(text);
         free(markdown);
         free(svg);
