@@ -63,6 +63,7 @@ int pythia_evaluation_run(struct pythia_evaluation *e, size_t number, struct pyt
     size_t pair = number / e->o.strategy_count;
     struct pythia_trial trial = {.problem = e->o.problems[pair % e->o.problem_count],
                                  .strategy = e->o.strategies[number % e->o.strategy_count],
+                                 .profile = e->o.profile,
                                  .seed = e->o.first_seed + pair / e->o.problem_count,
                                  .points = e->o.points,
                                  .requests = e->o.requests,

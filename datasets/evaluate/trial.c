@@ -39,18 +39,19 @@ static int take_span(void *context, const struct pythia_trace_id *trace,
 
 /* PYTHIA_OK with *out borrowed until the next, or PYTHIA_ENOMEM. The root of a workflow is always
  * known and open: something is seen of each request. */
-static int make_request(struct pythia__world *w, uint64_t number,
+static int make_request(struct pythia__world *w, struct pythia_workflow *workflow, uint64_t number,
                         const struct pythia_workflow_view *view, const struct pythia_trace **out)
 {
     pythia_arena_clear(&w->arena);
-    pythia_trace_builder_begin(w->builder, pythia_workflow_trace(w->workflow, number));
-    int status = pythia_workflow_request(w->workflow, number, view, take_span, w);
+    pythia_trace_builder_begin(w->builder, pythia_workflow_trace(workflow, number));
+    int status = pythia_workflow_request(workflow, number, view, take_span, w);
     return status == PYTHIA_OK ? pythia_trace_builder_finish(w->builder, &w->counts, out) : status;
 }
 
 /* ---- the world ---- */
 
-static int make_space(struct pythia__world *w)
+/* Of requests of that workflow with everything open, as far as it is known. */
+static int profile(struct pythia__world *w, struct pythia_workflow *workflow)
 {
     struct pythia_critical_path path;
     struct pythia_workflow_view view = {.known_only = true};
@@ -58,7 +59,7 @@ static int make_space(struct pythia__world *w)
     int status = pythia_space_create(w->vocabulary, &w->space);
     for (uint64_t i = 0; i < PROFILED && status == PYTHIA_OK; i++) {
         const struct pythia_trace *trace = NULL;
-        status = make_request(w, PROFILED_FROM + i, &view, &trace);
+        status = make_request(w, workflow, PROFILED_FROM + i, &view, &trace);
         if (status == PYTHIA_OK)
             status = pythia_critical_path_find(&path, trace, PYTHIA_LATENCY_COMPLETION);
         if (status != PYTHIA_OK)
@@ -68,6 +69,24 @@ static int make_space(struct pythia__world *w)
             type == PYTHIA_NONE ? PYTHIA_ENOMEM : pythia_space_add(w->space, type, trace, &path);
     }
     pythia_critical_path_free(&path);
+    return status;
+}
+
+/* The same workflow without its causes has the same trace points, times and requests but for them.
+ * Five requests with everything open may show a cause by its mean alone, and a search that knows
+ * the means of all calls then has little left to do. */
+static int make_space(struct pythia__world *w, enum pythia_trial_profile from,
+                      struct pythia_error *e)
+{
+    struct pythia_workflow *before = NULL;
+    struct pythia_workflow_options options = w->options;
+    if (from == PYTHIA_PROFILE_DURING)
+        return profile(w, w->workflow);
+    options.cause_count = 0;
+    int status = pythia_workflow_create(w->vocabulary, &options, &before, e);
+    if (status == PYTHIA_OK)
+        status = profile(w, before);
+    pythia_workflow_destroy(before);
     return status;
 }
 
@@ -92,7 +111,7 @@ static int make_world(const struct pythia_trial *t, struct pythia__world *w, str
     for (uint32_t node = 0; node < w->options.nodes; node++)
         w->calls[pythia_workflow_tracepoint(w->workflow, node)] +=
             pythia_workflow_calls(w->workflow, node);
-    return make_space(w);
+    return make_space(w, t->profile, e);
 }
 
 static void free_world(struct pythia__world *w)
@@ -169,7 +188,7 @@ static int gather(struct pythia__hunt *h)
     int status = pythia_groups_create(w->vocabulary, &how, &h->groups);
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
         const struct pythia_trace *trace = NULL;
-        status = make_request(w, h->number++, &view, &trace);
+        status = make_request(w, w->workflow, h->number++, &view, &trace);
         if (status == PYTHIA_OK)
             status = pythia_groups_add(h->groups, trace);
     }

@@ -27,7 +27,7 @@ struct settings {
     const char *strategies, *problems, *from, *output;
     int64_t seeds, seed, points, requests, cycles, threads;
     double price_ns;
-    int format;
+    int format, profile;
     bool list, times, verbose, quiet;
 };
 
@@ -51,6 +51,9 @@ static const struct pythia_option options[] = {
     PYTHIA_INTEGER("requests", 'r', "N", "0", 0, 1e6, OF(requests),
                    "Requests of a cycle; 0: as each problem has it, mostly 50"),
     PYTHIA_INTEGER("cycles", 0, "N", "30", 1, 1e6, OF(cycles), "Cycles of a search at most"),
+    PYTHIA_CHOICE("profile", 0, "before|during", "before", OF(profile),
+                  "Requests that the search space is made from: those of before the causes came, "
+                  "or with the causes in them, which then show by their mean times"),
     PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, OF(price_ns),
                 "Cost of one hit of an open trace point"),
     PYTHIA_INTEGER("threads", 0, "N", "0", 0, THREADS_MAX, OF(threads),
@@ -341,6 +344,7 @@ static int evaluate(const struct settings *s, const struct chosen *strategies,
                                             .strategy_count = strategies->count,
                                             .problems = planted,
                                             .problem_count = problems->count,
+                                            .profile = (enum pythia_trial_profile)s->profile,
                                             .first_seed = (uint64_t)s->seed,
                                             .seeds = (size_t)s->seeds,
                                             .points = (size_t)s->points,

@@ -177,6 +177,11 @@ static json_t *notes(struct writer *w, size_t trials)
         w, out,
         json_string("Trace points are those beyond the skeleton, which is always open; what they "
                     "add to a request is their calls times the price of a hit."));
+    append(w, out,
+           json_string(w->o->profile == PYTHIA_PROFILE_DURING
+                           ? "Search spaces are made from requests with the causes in them, whose "
+                             "mean times tell much of where these are."
+                           : "Search spaces are made from requests of before the causes came."));
     if (has_strategy(w, "historic")) {
         snprintf(text, sizeof(text),
                  "historic knows the records of %d earlier searches by the default strategy: of "
@@ -206,6 +211,8 @@ json_t *pythia_evaluation_report_json(const struct pythia_evaluation *e, bool ti
     set(&w, out, "points", whole(w.o->points));
     set(&w, out, "requests", w.o->requests ? whole(w.o->requests) : json_null());
     set(&w, out, "cycles", whole(w.o->cycles));
+    set(&w, out, "profile",
+        json_string(w.o->profile == PYTHIA_PROFILE_DURING ? "during" : "before"));
     set(&w, out, "price_ns", real(w.o->price_ns));
     set(&w, out, "level", real(PYTHIA_EVALUATION_LEVEL));
     set(&w, out, "notes", notes(&w, trials));

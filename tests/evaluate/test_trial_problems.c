@@ -185,6 +185,39 @@ static void workflows_can_be_made(void **state)
         }
 }
 
+/* A search space of before the causes came is one of the same trace points in the same contexts. */
+static void without_causes_a_workflow_is_the_same(void **state)
+{
+    const char *const names[] = {"three-causes", "openstack", "unknown", "loops", "async", "deep"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct pythia_workflow_options o;
+        struct pythia_vocabulary *v = NULL;
+        struct pythia_workflow *with = NULL, *without = NULL;
+        struct pythia_error why = {0};
+        pythia_trial_workflow(problem_named(names[i]), 5, &o);
+        assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
+        assert_int_equal(pythia_workflow_create(v, &o, &with, &why), PYTHIA_OK);
+        uint32_t points = pythia_vocabulary_tracepoints(v);
+        o.cause_count = 0;
+        assert_int_equal(pythia_workflow_create(v, &o, &without, &why), PYTHIA_OK);
+        assert_int_equal(pythia_vocabulary_tracepoints(v), points);
+        for (uint32_t node = 0; node < o.nodes; node++) {
+            assert_int_equal(pythia_workflow_parent(with, node),
+                             pythia_workflow_parent(without, node));
+            assert_int_equal(pythia_workflow_tracepoint(with, node),
+                             pythia_workflow_tracepoint(without, node));
+            assert_true(pythia_workflow_known(with, node) == pythia_workflow_known(without, node));
+            assert_rel_equal(pythia_workflow_time_ns(with, node),
+                             pythia_workflow_time_ns(without, node), 0);
+            assert_rel_equal(pythia_workflow_calls(with, node),
+                             pythia_workflow_calls(without, node), 0);
+        }
+        pythia_workflow_destroy(with);
+        pythia_workflow_destroy(without);
+        pythia_vocabulary_destroy(v);
+    }
+}
+
 static void the_same_can_be_had_from_generate(void **state)
 {
     const struct {
@@ -217,6 +250,7 @@ int main(void)
         cmocka_unit_test(every_shape_and_size_is_there),
         cmocka_unit_test(everything_that_disturbs_is_there),
         cmocka_unit_test(workflows_can_be_made),
+        cmocka_unit_test(without_causes_a_workflow_is_the_same),
         cmocka_unit_test(the_same_can_be_had_from_generate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

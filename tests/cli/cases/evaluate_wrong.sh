@@ -18,6 +18,7 @@ wrong --cycles 0
 wrong --requests -5
 wrong --price-ns -1
 wrong --threads 257
+wrong --profile after
 wrong --format html
 wrong operand
 wrong --from missing.json --strategy all

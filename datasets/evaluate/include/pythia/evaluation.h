@@ -23,6 +23,7 @@ struct pythia_evaluation_options {
     size_t strategy_count;
     const struct pythia_trial_problem *const *problems;
     size_t problem_count;
+    enum pythia_trial_profile profile;
     uint64_t first_seed;
     size_t seeds; /* first_seed, first_seed + 1, … */
     size_t points, requests, cycles;

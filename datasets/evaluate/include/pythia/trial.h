@@ -43,9 +43,14 @@ void pythia_trial_workflow(const struct pythia_trial_problem *problem, uint64_t 
 void pythia_trial_generate_options(const struct pythia_trial_problem *problem,
                                    struct pythia_buf *to);
 
+/* What the search space is made from: requests with everything open, as they were before the causes
+ * came, or with the causes in them. The latter tell much of where these are. */
+enum pythia_trial_profile { PYTHIA_PROFILE_BEFORE, PYTHIA_PROFILE_DURING };
+
 struct pythia_trial {
     const struct pythia_trial_problem *problem;
     const struct pythia_strategy *strategy;
+    enum pythia_trial_profile profile;
     uint64_t seed;            /* of the workflow, and of what the search draws */
     size_t points;            /* opened in a cycle at most; the strategy "all" has no such limit */
     size_t requests;          /* of a cycle; 0: as many as the problem says */
