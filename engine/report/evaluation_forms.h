@@ -20,10 +20,6 @@ void pythia__evaluation_svg(const json_t *report, struct pythia_buf *out);
  * "not in the cycles there were"? */
 bool pythia__evaluation_is_beyond(const json_t *result, unsigned percent);
 
-/* The results of a problem, in the order of the strategies: the first of them is at *from. Returns
- * how many there are. */
-size_t pythia__evaluation_results_of(const json_t *report, const char *problem, size_t *from);
-
 /* "a bushy tree of 500 nodes; 1 cause, 50 requests a cycle" */
 void pythia__evaluation_add_problem(struct pythia_buf *to, const json_t *problem);
 

@@ -271,8 +271,8 @@ static void draw(struct plot *p, const json_t *result)
 static void panel(struct plot *p, const json_t *problem, size_t place)
 {
     const char *name = pythia__string(problem, "name");
-    size_t column = place % p->columns, row = place / p->columns, from = 0,
-           count = pythia__evaluation_results_of(p->report, name, &from);
+    const json_t *results = pythia__array(p->report, "results");
+    size_t column = place % p->columns, row = place / p->columns;
     pythia__html_open(&p->h, "g", NULL);
     pythia__html_attribute_printf(&p->h, "transform", "translate(%.0f %.0f)",
                                   LEFT + (double)column * PANEL_WIDTH,
@@ -282,8 +282,11 @@ static void panel(struct plot *p, const json_t *problem, size_t place)
     text_at(p, 0, 16, "start", "t", name);
     pythia__html_close(&p->h);
     axes(p, column == 0);
-    for (size_t i = count; i-- > 0;) /* the default strategy is the first: it comes on top */
-        draw(p, json_array_get(pythia__array(p->report, "results"), from + i));
+    for (size_t i = json_array_size(results); i-- > 0;) { /* the first, the default, on top */
+        const json_t *result = json_array_get(results, i);
+        if (strcmp(pythia__string(result, "problem"), name) == 0)
+            draw(p, result);
+    }
     pythia__html_close(&p->h);
 }
 

@@ -236,19 +236,6 @@ bool pythia__evaluation_is_beyond(const json_t *result, unsigned percent)
     return missed > 0 && ceil(of * percent / 100) > of - missed;
 }
 
-size_t pythia__evaluation_results_of(const json_t *report, const char *problem, size_t *from)
-{
-    const json_t *results = pythia__array(report, "results");
-    size_t count = 0;
-    for (size_t i = 0; i < json_array_size(results); i++) {
-        if (strcmp(pythia__string(json_array_get(results, i), "problem"), problem) != 0)
-            continue;
-        if (count++ == 0)
-            *from = i;
-    }
-    return count;
-}
-
 void pythia__evaluation_add_problem(struct pythia_buf *to, const json_t *problem)
 {
     double causes = pythia__number(problem, "causes");

@@ -113,17 +113,18 @@ static void cell_longest(struct pythia_buf *to, const json_t *result)
 
 static const struct {
     const char *title;
+    bool wide;  /* not in text, whose lines are narrow */
     bool times; /* only where decisions were timed */
     void (*add)(struct pythia_buf *to, const json_t *result);
 } columns[] = {
-    {"strategy", false, cell_strategy}, {"all causes", false, cell_all},
-    {"top 1", false, cell_first},       {"top 3", false, cell_three},
-    {"cycles", false, cell_cycles},     {"90 %", false, cell_cycles_p90},
-    {"opened", false, cell_opened},     {"90 %", false, cell_opened_p90},
-    {"peak", false, cell_peak},         {"added", false, cell_added},
-    {"mean", false, cell_added_mean},   {"wrong", false, cell_wrong},
-    {"key", false, cell_key},           {"decision", true, cell_decision},
-    {"longest", true, cell_longest},
+    {"strategy", false, false, cell_strategy}, {"all causes", false, false, cell_all},
+    {"top 1", false, false, cell_first},       {"top 3", false, false, cell_three},
+    {"cycles", false, false, cell_cycles},     {"90 %", false, false, cell_cycles_p90},
+    {"opened", false, false, cell_opened},     {"90 %", false, false, cell_opened_p90},
+    {"peak", false, false, cell_peak},         {"added", false, false, cell_added},
+    {"mean", true, false, cell_added_mean},    {"wrong", false, false, cell_wrong},
+    {"key", false, false, cell_key},           {"decision", false, true, cell_decision},
+    {"longest", false, true, cell_longest},
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
@@ -132,61 +133,83 @@ static const char *const legend[] = {
     "a cause, one of the first three was. Of intervals, the ends are in brackets.",
     "cycles: until all causes were found, the median and what 90 % of the searches keep to. "
     "opened: part of all trace points, the same two. peak: trace points open at once.",
-    "added: time added to a request at the peak, and its mean over the cycles. wrong: searches "
+    "added: time added to a request at the peak (mean: over the cycles). wrong: searches "
     "that named a place where nothing is. key: causes found whose key was the first explanation.",
 };
+#define LEGEND (sizeof(legend) / sizeof(legend[0]))
 
-static size_t columns_of(const json_t *report)
+struct page {
+    const json_t *report, *results;
+    struct pythia_buf *out, cell;
+    size_t columns[COLUMNS], count; /* those that there are */
+    size_t widths[COLUMNS];
+};
+
+static void begin(struct page *p, const json_t *report, bool wide, struct pythia_buf *out)
 {
-    const json_t *first = json_array_get(pythia__array(report, "results"), 0);
-    size_t count = 0;
-    while (count < COLUMNS && (!columns[count].times || json_object_get(first, "decision_ns")))
-        count++;
-    return count;
+    *p = (struct page){.report = report, .results = pythia__array(report, "results"), .out = out};
+    bool timed = json_object_get(json_array_get(p->results, 0), "decision_ns") != NULL;
+    for (size_t c = 0; c < COLUMNS; c++)
+        if ((wide || !columns[c].wide) && (timed || !columns[c].times))
+            p->columns[p->count++] = c;
 }
 
-static void cell(struct pythia_buf *to, size_t column, const json_t *result)
+static void end(struct page *p)
 {
-    pythia_buf_clear(to);
-    columns[column].add(to, result);
+    p->out->failed = p->cell.failed ? 1 : p->out->failed;
+    pythia_buf_free(&p->cell);
+}
+
+/* Borrowed until the next. */
+static const char *cell(struct page *p, size_t column, const json_t *result)
+{
+    pythia_buf_clear(&p->cell);
+    columns[p->columns[column]].add(&p->cell, result);
+    return p->cell.bytes ? p->cell.bytes : "";
+}
+
+static const char *title(const struct page *p, size_t column)
+{
+    return columns[p->columns[column]].title;
 }
 
 /* ---- text ---- */
 
-static void words(struct pythia_buf *to, const char *text)
+static void words(struct page *p, const char *text)
 {
-    pythia__add_words(to, 0, pythia_text_of(text));
+    pythia__add_words(p->out, 0, pythia_text_of(text));
 }
 
 /* What all lines of a column need. */
-static void measure(const json_t *results, size_t count, size_t *widths, struct pythia_buf *scratch)
+static void measure(struct page *p)
 {
-    for (size_t c = 0; c < count; c++) {
-        widths[c] = strlen(columns[c].title);
-        for (size_t i = 0; i < json_array_size(results); i++) {
-            cell(scratch, c, json_array_get(results, i));
-            widths[c] = scratch->size > widths[c] ? scratch->size : widths[c];
+    for (size_t c = 0; c < p->count; c++) {
+        p->widths[c] = strlen(title(p, c));
+        for (size_t i = 0; i < json_array_size(p->results); i++) {
+            size_t size = strlen(cell(p, c, json_array_get(p->results, i)));
+            p->widths[c] = size > p->widths[c] ? size : p->widths[c];
         }
     }
 }
 
 /* Names to the left, figures to the right. */
-static void pad(struct pythia_buf *to, size_t column, size_t width, const char *text)
+static void pad(const struct page *p, size_t column, const char *text)
 {
-    pythia_buf_printf(to, column == 0 ? "   %-*s" : "  %*s", (int)width, text);
+    pythia_buf_printf(p->out, column == 0 ? "   %-*s" : "  %*s", (int)p->widths[column], text);
 }
 
-static void table(const json_t *report, const json_t *problem, const size_t *widths, size_t count,
-                  struct pythia_buf *scratch, struct pythia_buf *to)
+static void table(struct page *p, const char *problem)
 {
-    size_t from = 0,
-           rows = pythia__evaluation_results_of(report, pythia__string(problem, "name"), &from);
-    for (size_t i = 0; i < rows; i++) {
-        for (size_t c = 0; c < count; c++) {
-            cell(scratch, c, json_array_get(pythia__array(report, "results"), from + i));
-            pad(to, c, widths[c], pythia_buf_text(scratch).bytes);
-        }
-        pythia_buf_putc(to, '\n');
+    for (size_t c = 0; c < p->count; c++)
+        pad(p, c, title(p, c));
+    pythia_buf_putc(p->out, '\n');
+    for (size_t i = 0; i < json_array_size(p->results); i++) {
+        const json_t *result = json_array_get(p->results, i);
+        if (strcmp(pythia__string(result, "problem"), problem) != 0)
+            continue;
+        for (size_t c = 0; c < p->count; c++)
+            pad(p, c, cell(p, c, result));
+        pythia_buf_putc(p->out, '\n');
     }
 }
 
@@ -194,85 +217,80 @@ void pythia__evaluation_text(const json_t *report, bool colour, struct pythia_bu
 {
     const json_t *problems = pythia__array(report, "problems"),
                  *notes = pythia__array(report, "notes");
-    size_t widths[COLUMNS], count = columns_of(report);
-    struct pythia_buf scratch = {0};
-    pythia__evaluation_add_settings(&scratch, report);
-    words(out, pythia_buf_text(&scratch).bytes);
+    struct page p;
+    begin(&p, report, false, out);
+    pythia__evaluation_add_settings(&p.cell, report);
+    words(&p, pythia_buf_text(&p.cell).bytes);
     for (size_t i = 0; i < json_array_size(notes); i++)
-        words(out, json_string_value(json_array_get(notes, i)));
-    for (size_t i = 0; i < sizeof(legend) / sizeof(legend[0]); i++)
-        words(out, legend[i]);
-    measure(pythia__array(report, "results"), count, widths, &scratch);
-    for (size_t p = 0; p < json_array_size(problems); p++) {
-        const json_t *problem = json_array_get(problems, p);
+        words(&p, json_string_value(json_array_get(notes, i)));
+    for (size_t i = 0; i < LEGEND; i++)
+        words(&p, legend[i]);
+    measure(&p);
+    for (size_t i = 0; i < json_array_size(problems); i++) {
+        const json_t *problem = json_array_get(problems, i);
+        const char *name = pythia__string(problem, "name");
         pythia_buf_puts(out, colour ? "\n\033[1m" : "\n");
-        pythia_shown_add(out, pythia_text_of(pythia__string(problem, "name")), NAME_LIMIT);
+        pythia_shown_add(out, pythia_text_of(name), NAME_LIMIT);
         pythia_buf_puts(out, ": ");
         pythia__evaluation_add_problem(out, problem);
-        pythia_buf_printf(out, "%s\n", colour ? "\033[0m" : "");
-        for (size_t c = 0; c < count; c++)
-            pad(out, c, widths[c], columns[c].title);
-        pythia_buf_putc(out, '\n');
-        table(report, problem, widths, count, &scratch, out);
+        pythia_buf_puts(out, colour ? "\033[0m\n" : "\n");
+        table(&p, name);
     }
-    out->failed = scratch.failed ? 1 : out->failed;
-    pythia_buf_free(&scratch);
+    end(&p);
 }
 
 /* ---- Markdown ---- */
 
-static void prose(struct pythia_buf *to, const char *text)
+static void prose(struct page *p, const char *text)
 {
-    pythia__markdown_prose(to, text);
-    pythia_buf_puts(to, "\n\n");
+    pythia__markdown_prose(p->out, text);
+    pythia_buf_puts(p->out, "\n\n");
 }
 
-static void markdown_table(const json_t *report, const json_t *problem, size_t count,
-                           struct pythia_buf *scratch, struct pythia_buf *to)
+static void markdown_table(struct page *p, const char *problem)
 {
-    size_t from = 0,
-           rows = pythia__evaluation_results_of(report, pythia__string(problem, "name"), &from);
-    pythia_buf_putc(to, '|');
-    for (size_t c = 0; c < count; c++)
-        pythia_buf_printf(to, " %s |", columns[c].title);
-    pythia_buf_puts(to, "\n| --- |");
-    for (size_t c = 1; c < count; c++)
-        pythia_buf_puts(to, " --: |");
-    for (size_t i = 0; i < rows; i++) {
-        pythia_buf_puts(to, "\n|");
-        for (size_t c = 0; c < count; c++) {
-            cell(scratch, c, json_array_get(pythia__array(report, "results"), from + i));
-            pythia_buf_putc(to, ' ');
-            pythia__markdown_prose(to, pythia_buf_text(scratch).bytes);
-            pythia_buf_puts(to, " |");
+    pythia_buf_putc(p->out, '|');
+    for (size_t c = 0; c < p->count; c++)
+        pythia_buf_printf(p->out, " %s |", title(p, c));
+    pythia_buf_puts(p->out, "\n| --- |");
+    for (size_t c = 1; c < p->count; c++)
+        pythia_buf_puts(p->out, " --: |");
+    for (size_t i = 0; i < json_array_size(p->results); i++) {
+        const json_t *result = json_array_get(p->results, i);
+        if (strcmp(pythia__string(result, "problem"), problem) != 0)
+            continue;
+        pythia_buf_puts(p->out, "\n|");
+        for (size_t c = 0; c < p->count; c++) {
+            pythia_buf_putc(p->out, ' ');
+            pythia__markdown_prose(p->out, cell(p, c, result));
+            pythia_buf_puts(p->out, " |");
         }
     }
-    pythia_buf_putc(to, '\n');
+    pythia_buf_putc(p->out, '\n');
 }
 
 void pythia__evaluation_markdown(const json_t *report, struct pythia_buf *out)
 {
     const json_t *problems = pythia__array(report, "problems"),
                  *notes = pythia__array(report, "notes");
-    size_t count = columns_of(report);
-    struct pythia_buf scratch = {0};
+    struct page p;
+    begin(&p, report, true, out);
     pythia_buf_puts(out, "# How fast causes are found\n\n");
-    pythia__evaluation_add_settings(&scratch, report);
-    prose(out, pythia_buf_text(&scratch).bytes);
+    pythia__evaluation_add_settings(&p.cell, report);
+    prose(&p, pythia_buf_text(&p.cell).bytes);
     for (size_t i = 0; i < json_array_size(notes); i++)
-        prose(out, json_string_value(json_array_get(notes, i)));
-    for (size_t i = 0; i < sizeof(legend) / sizeof(legend[0]); i++)
-        prose(out, legend[i]);
-    for (size_t p = 0; p < json_array_size(problems); p++) {
-        const json_t *problem = json_array_get(problems, p);
-        pythia_buf_puts(out, p ? "\n## " : "## ");
+        prose(&p, json_string_value(json_array_get(notes, i)));
+    for (size_t i = 0; i < LEGEND; i++)
+        prose(&p, legend[i]);
+    for (size_t i = 0; i < json_array_size(problems); i++) {
+        const json_t *problem = json_array_get(problems, i);
+        pythia_buf_puts(out, i ? "\n## " : "## ");
         pythia__markdown_prose(out, pythia__string(problem, "name"));
         pythia_buf_puts(out, "\n\n");
-        pythia_buf_clear(&scratch);
-        pythia__evaluation_add_problem(&scratch, problem);
-        prose(out, pythia_buf_text(&scratch).bytes);
-        markdown_table(report, problem, count, &scratch, out);
+        pythia_buf_clear(&p.cell);
+        pythia__evaluation_add_problem(&p.cell, problem);
+        prose(&p, pythia_buf_text(&p.cell).bytes);
+        markdown_table(&p, pythia__string(problem, "name"));
     }
-    out->failed = scratch.failed ? 1 : out->failed;
-    pythia_buf_free(&scratch);
+    end(&p);
 }
