@@ -395,7 +395,8 @@ static int ask_strategy(struct pythia_search *s, const struct pythia_groups *gro
                                            .open = open,
                                            .price_ns = s->o.price_ns,
                                            .seed = s->o.seed,
-                                           .cycle = s->cycle};
+                                           .cycle = s->cycle,
+                                           .history = s->o.history};
         status = pythia_strategy_run(s->o.strategy, &evidence, wanted, list, &count, NULL);
     }
     if (status == PYTHIA_OK && budget > 0)

@@ -29,6 +29,7 @@ struct pythia_search_options {
     struct pythia_budget budget;
     const struct pythia_strategy *strategy; /* what chooses the points; NULL: information-gain, with
                                                what it has learnt in all cycles */
+    const struct pythia_history *history;   /* of earlier searches; NULL: none; borrowed */
     double price_ns;                        /* of one hit of an open trace point */
     struct pythia_open_points *always, *never; /* pins; NULL: none; borrowed. Never wins */
     double alpha;                              /* rate of false findings over all cycles; 0: .05 */
