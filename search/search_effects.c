@@ -12,11 +12,10 @@ int pythia_search_tell(struct pythia_search *s, const struct pythia_effect *effe
         if (pythia_grow(&s->effects, &s->effect_capacity, s->effect_count + i,
                         sizeof(*s->effects)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
-    s->effect_count -= s->told; /* told before, and no cycle came of it */
     if (count)
         memcpy(s->effects + s->effect_count, effects, count * sizeof(*effects));
     s->effect_count += count;
-    s->told = count;
+    s->told += count;
     return PYTHIA_OK;
 }
 

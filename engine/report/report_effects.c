@@ -85,6 +85,29 @@ static void add_point(const struct pythia__json *w, struct pythia_buf *to, uint3
     pythia_buf_text_add(to, pythia_vocabulary_tracepoint_id(w->vocabulary, tracepoint));
 }
 
+static bool is_same_place(const struct pythia_place *a, const struct pythia_place *b)
+{
+    return a->context == b->context && a->from_tracepoint == b->from_tracepoint &&
+           a->to_tracepoint == b->to_tracepoint && a->from_event == b->from_event &&
+           a->to_event == b->to_event;
+}
+
+bool pythia__effects_tell(const struct pythia_loop_cycle *c, const struct pythia_place *place)
+{
+    size_t told = 0;
+    for (size_t i = 0; i < c->effect_count && told < TOLD_MAX; i++) {
+        const struct pythia_effect *e = &c->effects[i];
+        if (e->verdict != PYTHIA_EFFECT_EXPLAINS)
+            continue;
+        told++;
+        bool inside = place->from_tracepoint == e->tracepoint &&
+                      place->to_tracepoint == e->tracepoint && place->context == e->tracepoint;
+        if (is_same_place(place, &e->fine.place) && (e->by_inside ? inside : e->by_part))
+            return true;
+    }
+    return false;
+}
+
 static const struct pythia_effect *effect_of(const struct pythia_loop_cycle *c, uint32_t point)
 {
     for (size_t i = 0; i < c->effect_count; i++)

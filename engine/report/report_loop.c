@@ -96,7 +96,7 @@ static json_t *sentence(struct pythia__json *w, const struct pythia_loop_cycle *
         pythia_buf_printf(&text, "%sGiven up: no closed trace point would tell more.",
                           text.size ? " " : "");
     else if (p->type != PYTHIA_NONE && p->state == PYTHIA_PROBLEM_SEARCHING &&
-             !isnan(p->top.share)) {
+             !isnan(p->top.share) && !pythia__effects_tell(c, &p->top.place)) {
         pythia_buf_puts(&text, p->cause_count > before ? " Of the rest, " : space);
         add_finding(w, &text, &p->top);
     }
