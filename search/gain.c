@@ -168,7 +168,8 @@ static void list_nodes(struct choosing *c)
 }
 
 int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, double weight,
-                        size_t budget, struct pythia__pick *out, size_t *count)
+                        const double *prices, size_t budget, struct pythia__pick *out,
+                        size_t *count)
 {
     struct choosing c = {.b = b, .cct = b->type->cct, .blocks = b->region_count + 1};
     const struct pythia_vocabulary *v = pythia_cct_vocabulary(c.cct);
@@ -191,7 +192,8 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
             if (taken)
                 continue;
             pick.bits = gain_of(&c, point, &pick.block);
-            double worth = pick.bits / (1 + weight * pick.calls);
+            double price = prices ? prices[point] : 1;
+            double worth = pick.bits / (1 + weight * price * pick.calls);
             bool equal = best.tracepoint != PYTHIA_NONE && fabs(worth - most) <= 1e-12 * most;
             if (equal ? pythia_text_compare(pythia_vocabulary_tracepoint_id(v, point),
                                             pythia_vocabulary_tracepoint_id(v, best.tracepoint)) < 0

@@ -222,20 +222,6 @@ static int open_picks(struct looking *l, const struct pythia__pick *picks, size_
     return PYTHIA_OK;
 }
 
-size_t pythia__search_room(const struct pythia_search *s, size_t wanted, double *ns_left)
-{
-    size_t open = 0;
-    double added = 0;
-    for (uint32_t point = 0; point < s->points; point++)
-        if (s->open[point] && !s->skeleton[point]) {
-            open++;
-            added += s->calls[point] * s->o.price_ns;
-        }
-    *ns_left = s->o.budget.added_ns > 0 ? s->o.budget.added_ns - added : INFINITY;
-    size_t limit = s->o.budget.points_open;
-    return limit == 0 ? wanted : open >= limit ? 0 : limit - open < wanted ? limit - open : wanted;
-}
-
 /* Of each open trace point, how much it parts: the mass that is in it, up to the next open points,
  * or the mass around it. Owned by the caller; NULL when out of memory. */
 static double *use_of_points(const struct looking *l)
@@ -263,6 +249,14 @@ static double *use_of_points(const struct looking *l)
         return use;
     pythia_free(use);
     return NULL;
+}
+
+double *pythia__search_use(struct pythia_search *s, size_t number)
+{
+    struct looking l = {.s = s,
+                        .k = &s->keeping[number],
+                        .type = pythia_space_type(s->space, s->problems[number].type)};
+    return use_of_points(&l);
 }
 
 /* May the search of this problem close a point again? */
@@ -324,8 +318,8 @@ static int make_room(struct looking *l, size_t *closed)
 static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bool *any)
 {
     struct pythia_search *s = l->s;
-    double ns_left;
-    size_t budget = pythia__search_room(s, l->budget, &ns_left), chosen = 0;
+    struct pythia__search_room room = pythia__search_room(s, l->budget);
+    size_t chosen = 0;
     bool *closed = pythia_calloc(s->points, sizeof(*closed));
     int status = closed ? PYTHIA_OK : PYTHIA_ENOMEM;
     *any = false;
@@ -335,16 +329,14 @@ static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bo
                    !pythia__search_is_retired(l->s, l->number, point) &&
                    !pythia__search_is_decided(s, point);
         *any = *any || may;
-        closed[point] = may && s->calls[point] * s->o.price_ns <= ns_left;
+        closed[point] = may && pythia__search_fits(s, point, &room);
     }
-    if (status == PYTHIA_OK && budget > 0)
-        status =
-            pythia__gain_choose(&l->k->belief, closed, PYTHIA__CALL_PRICE, budget, picks, &chosen);
-    for (size_t i = 0; i < chosen; i++) { /* together they must fit as well */
-        ns_left -= s->calls[picks[i].tracepoint] * s->o.price_ns;
-        chosen = ns_left < 0 ? i : chosen;
-    }
-    *count = chosen;
+    if (status == PYTHIA_OK && room.points > 0)
+        status = pythia__gain_choose(&l->k->belief, closed, PYTHIA__CALL_PRICE, s->relative,
+                                     room.points, picks, &chosen);
+    *count = 0; /* together they must fit as well */
+    while (*count < chosen && pythia__search_take(s, picks[*count].tracepoint, &room))
+        ++*count;
     pythia_free(closed);
     return status;
 }
@@ -357,10 +349,10 @@ static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
     const struct pythia__belief *b = &l->k->belief;
     const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
     size_t top;
-    double rest, ns_left, *mass = pythia_calloc(s->points, sizeof(*mass));
+    double rest, *mass = pythia_calloc(s->points, sizeof(*mass));
     if (!mass)
         return PYTHIA_ENOMEM;
-    size_t budget = pythia__search_room(s, l->budget, &ns_left);
+    struct pythia__search_room room = pythia__search_room(s, l->budget);
     find_top(l, &top, &rest);
     if (top != SIZE_MAX) {
         const struct pythia_edge *edge = pythia_cct_edge_at(l->seen, l->ranking.edges[top].edge);
@@ -372,11 +364,11 @@ static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
                 *sum += b->mass[b->order[place]];
         }
     }
-    while (*count < budget) {
+    while (room.points > 0) {
         uint32_t best = PYTHIA_NONE;
         for (uint32_t point = 0; point < s->points; point++) {
             bool may = mass[point] > 0 && !s->open[point] && !pythia__search_is_decided(s, point) &&
-                       s->calls[point] * s->o.price_ns <= ns_left;
+                       pythia__search_fits(s, point, &room);
             if (may && (best == PYTHIA_NONE || mass[point] > mass[best] ||
                         (mass[point] == mass[best] &&
                          pythia_text_compare(pythia_vocabulary_tracepoint_id(v, point),
@@ -385,7 +377,7 @@ static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
         }
         if (best == PYTHIA_NONE)
             break;
-        ns_left -= s->calls[best] * s->o.price_ns;
+        (void)pythia__search_take(s, best, &room);
         picks[(*count)++] = (struct pythia__pick){.tracepoint = best,
                                                   .inside = fmin(mass[best], 1),
                                                   .calls = s->calls[best],
@@ -398,13 +390,11 @@ static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
 
 static int open_more(struct looking *l)
 {
-    const struct pythia_budget *budget = &l->s->o.budget;
     size_t count = 0, closed = 0;
     bool any = false;
     struct pythia__pick *picks = pythia_calloc(l->budget + 1, sizeof(*picks));
     int status = picks ? pick(l, picks, &count, &any) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK && count == 0 && any &&
-        (budget->points_open > 0 || budget->added_ns > 0)) {
+    if (status == PYTHIA_OK && count == 0 && any && pythia__search_is_limited(l->s)) {
         status = make_room(l, &closed);
         if (status == PYTHIA_OK && closed > 0)
             status = pick(l, picks, &count, &any);
@@ -449,7 +439,7 @@ static int look(struct looking *l)
     if (changed)
         pythia__search_forget(s, l->number);
     if (status == PYTHIA_OK && l->k->belief.nodes == 0)
-        status = pythia__belief_create(l->type, &l->k->belief);
+        status = pythia__belief_create_with(l->type, s->o.history, &l->k->belief);
     if (status == PYTHIA_OK)
         status = pythia__region_map_create(l->type, l->seen, l->open, &l->map);
     if (status == PYTHIA_OK)

@@ -5,6 +5,7 @@
  *    "types": [                                     in order of name
  *      {"name": ..., "requests": ...,
  *       "nodes": [[parent, trace point, calls, requests, visits, time_ns, flags], ...],
+ *       "bytes": [of all spans of the node, ...],    older files have none
  *       "edges": [[node, from trace point, event, to trace point, event, visits, time_ns], ...]},
  *      ...]}
  *
@@ -147,6 +148,18 @@ static json_t *write_nodes(const struct pythia_space_type *t, const struct order
     return out;
 }
 
+static json_t *write_bytes(const struct pythia_space_type *t, const struct order *nodes)
+{
+    json_t *out = json_array();
+    for (uint32_t i = 1; i < nodes->count; i++)
+        if (json_array_append_new(
+                out, json_integer((json_int_t)t->nodes[nodes->numbers[i]].bytes)) != 0) {
+            json_decref(out);
+            return NULL;
+        }
+    return out;
+}
+
 static json_t *write_edges(const struct pythia_space_type *t, const struct order *nodes,
                            const struct order *points)
 {
@@ -185,6 +198,7 @@ static json_t *write_type(const struct pythia_vocabulary *v, const struct pythia
         (json_object_set_new(out, "name", text(pythia_vocabulary_text(v, t->name))) != 0 ||
          json_object_set_new(out, "requests", json_integer((json_int_t)t->requests)) != 0 ||
          json_object_set_new(out, "nodes", write_nodes(t, &nodes, points)) != 0 ||
+         json_object_set_new(out, "bytes", write_bytes(t, &nodes)) != 0 ||
          json_object_set_new(out, "edges", write_edges(t, &nodes, points)) != 0))
         status = PYTHIA_ENOMEM;
     order_free(&nodes);
@@ -304,6 +318,23 @@ static int read_nodes(struct reading *r, struct pythia_space_type *t, const json
     return PYTHIA_OK;
 }
 
+static int read_bytes(struct reading *r, struct pythia_space_type *t, const json_t *list)
+{
+    if (!list) /* an older file */
+        return PYTHIA_OK;
+    if (json_array_size(list) != r->node_count - 1)
+        return pythia_error_set(r->e, PYTHIA_EFORMAT,
+                                "is no search space that can be read: bytes of %zu nodes, of %zu",
+                                json_array_size(list), r->node_count - 1);
+    for (size_t i = 0; i + 1 < r->node_count; i++) {
+        const json_t *value = json_array_get(list, i);
+        if (!json_is_integer(value) || json_integer_value(value) < 0)
+            return wrong(r, "bytes of node", i);
+        t->nodes[r->nodes[i + 1]].bytes = (uint64_t)json_integer_value(value);
+    }
+    return PYTHIA_OK;
+}
+
 static int read_edges(struct reading *r, struct pythia_space_type *t, const json_t *list)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -341,6 +372,8 @@ static int read_types(struct reading *r, const json_t *list)
             return PYTHIA_ENOMEM;
         t->requests = (uint64_t)json_integer_value(requests);
         status = read_nodes(r, t, json_object_get(type, "nodes"));
+        if (status == PYTHIA_OK)
+            status = read_bytes(r, t, json_object_get(type, "bytes"));
         if (status == PYTHIA_OK)
             status = read_edges(r, t, json_object_get(type, "edges"));
     }

@@ -183,6 +183,17 @@ static void each_failed_allocation_is_reported_and_harmless(void **state)
     pythia_vocabulary_destroy(p.vocabulary);
 }
 
+static void a_text_may_be_asked_whether_it_is_a_pattern_and_what_it_fits(void **state)
+{
+    assert_true(pythia_open_points_is_pattern(PYTHIA_TEXT("a*")));
+    assert_true(pythia_open_points_is_pattern(PYTHIA_TEXT("?a")));
+    assert_true(pythia_open_points_is_pattern(PYTHIA_TEXT("a[b]")));
+    assert_false(pythia_open_points_is_pattern(PYTHIA_TEXT("web:GET /users/{id}")));
+    assert_false(pythia_open_points_is_pattern(PYTHIA_TEXT("")));
+    assert_true(pythia_open_points_fits("db:*", PYTHIA_TEXT("db:a/b")));
+    assert_false(pythia_open_points_fits("db:*", PYTHIA_TEXT("web:db:a")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +204,7 @@ int main(void)
         cmocka_unit_test(many_points_are_told_apart),
         cmocka_unit_test(a_list_is_read_line_by_line),
         cmocka_unit_test(each_failed_allocation_is_reported_and_harmless),
+        cmocka_unit_test(a_text_may_be_asked_whether_it_is_a_pattern_and_what_it_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
