@@ -59,7 +59,7 @@ static int look_for_bar(const struct pythia_search *s, size_t number)
 {
     struct pythia_problem *p = &s->problems[number];
     struct pythia__pick best[BARS];
-    if (s->keeping[number].idle >= PYTHIA__SEARCH_IDLE) {
+    if (s->keeping[number].idle >= PYTHIA__SEARCH_IDLE || !(p->top.low > 0)) {
         p->why = PYTHIA_WHY_CHANCE;
         return PYTHIA_OK;
     }
@@ -84,6 +84,40 @@ static int look_for_bar(const struct pythia_search *s, size_t number)
     return PYTHIA_OK;
 }
 
+static bool is_around_cause(const struct pythia_problem *p, uint32_t point)
+{
+    for (size_t c = 0; c < p->cause_count; c++)
+        if (p->causes[c].place.context == point)
+            return true;
+    return false;
+}
+
+/* A cause is in what is open, as near as pins let it be seen: of the points that are pinned shut and
+ * are called there, name the one with most time. */
+static int look_for_pins(const struct pythia_search *s, struct pythia_problem *p)
+{
+    const struct pythia_space_type *t = pythia_space_type(s->space, p->type);
+    uint64_t most = 0;
+    p->why = PYTHIA_WHY_NONE;
+    if (!s->o.never || !t)
+        return PYTHIA_OK;
+    uint32_t *around = pythia_calloc(pythia_cct_nodes(t->cct), sizeof(*around));
+    if (!around)
+        return PYTHIA_ENOMEM;
+    for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++) {
+        uint32_t point = pythia_cct_tracepoint(t->cct, node);
+        around[node] = s->open[point] ? point : around[pythia_cct_parent(t->cct, node)];
+        if (!s->open[point] && s->never[point] && t->nodes[node].time_ns > most &&
+            is_around_cause(p, around[node])) {
+            most = t->nodes[node].time_ns;
+            p->why = PYTHIA_WHY_PINNED;
+            p->blocked = point;
+        }
+    }
+    pythia_free(around);
+    return PYTHIA_OK;
+}
+
 int pythia__search_say_why(struct pythia_search *s)
 {
     int status = PYTHIA_OK;
@@ -93,9 +127,11 @@ int pythia__search_say_why(struct pythia_search *s)
             p->why = PYTHIA_WHY_TOO_FEW;
         else if (p->state == PYTHIA_PROBLEM_UNKNOWN)
             p->why = PYTHIA_WHY_NO_TYPE;
+        else if (p->state == PYTHIA_PROBLEM_DONE)
+            status = look_for_pins(s, p);
         else if (p->state != PYTHIA_PROBLEM_GIVEN_UP)
             p->why = PYTHIA_WHY_NONE;
-        else if (p->why <= PYTHIA_WHY_NO_TYPE) /* else it was said when it was given up */
+        else if (p->why <= PYTHIA_WHY_NO_TYPE) /* it has just been given up */
             status = look_for_bar(s, i);
     }
     return status;

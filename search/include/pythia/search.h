@@ -75,7 +75,7 @@ enum pythia_why {
     PYTHIA_WHY_PINNED,   /* a closed point would tell more, and is pinned shut */
     PYTHIA_WHY_STRATEGY, /* a closed point would tell more, and the strategy does not suggest it */
     PYTHIA_WHY_OUTSIDE,  /* no closed point would tell more: the cause may lie outside the space */
-    PYTHIA_WHY_CHANCE,   /* no place has a share of the variance above chance */
+    PYTHIA_WHY_CHANCE,   /* no place has a share of the variance that is surely above 0 */
     PYTHIA_WHY_PATIENCE, /* so many cycles were not enough */
 };
 
@@ -90,7 +90,8 @@ struct pythia_finding {
 struct pythia_problem {
     uint32_t type; /* number of a string */
     enum pythia_problem_state state;
-    enum pythia_why why;       /* with TOO_FEW, UNKNOWN and GIVEN_UP; else NONE */
+    enum pythia_why why;       /* with TOO_FEW, UNKNOWN and GIVEN_UP; with DONE it is PINNED if a
+                                  cause is only as near as pins let it be seen; else NONE */
     uint32_t blocked;          /* of BUDGET, PINNED and STRATEGY: the point that would tell most */
     uint64_t cycles, requests; /* in which it was searched; of the last cycle */
     double variance_share;     /* of the variance within types, in the last cycle */
