@@ -355,7 +355,7 @@ static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis
             s->open[point] || s->never[point] || pythia__search_is_retired(s, number, point))
             continue;
         answered[number] = true;
-        if (!pythia__search_take(s, point, &room))
+        if (!pythia__search_is_worth(s, number, point, 1) || !pythia__search_take(s, point, &room))
             continue;
         struct pythia_buf reason = {0};
         pythia_buf_puts(&reason, list[i].reason);

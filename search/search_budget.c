@@ -99,6 +99,13 @@ bool pythia__search_take(const struct pythia_search *s, uint32_t point,
     return true;
 }
 
+bool pythia__search_is_worth(const struct pythia_search *s, size_t problem, uint32_t point,
+                             double part)
+{
+    return !pythia_prices_has(s->o.prices, point) ||
+           pythia__search_cost(s, point) <= part * s->keeping[problem].sd_ns;
+}
+
 bool pythia__search_is_limited(const struct pythia_search *s)
 {
     const struct pythia_budget *limit = &s->o.budget;

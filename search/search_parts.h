@@ -18,6 +18,7 @@ struct pythia__search_keeping {
                             0: never */
     uint64_t forgotten; /* what was retired until this cycle may be tried again */
     uint64_t looked;    /* cycles of it before the present search */
+    double sd_ns;       /* of durations in the last cycle; 0: it was never looked at */
     size_t unanswered;  /* cycles in a row in which a strategy suggested nothing for it */
     size_t idle; /* cycles in a row in which no share that is not explained was above chance */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
@@ -102,6 +103,10 @@ bool pythia__search_fits(const struct pythia_search *s, uint32_t point,
                          const struct pythia__search_room *room);
 bool pythia__search_take(const struct pythia_search *s, uint32_t point,
                          struct pythia__search_room *room);
+/* A point whose price was measured must not add more to a request than it may explain of what
+ * differs there: a part of the standard deviation. */
+bool pythia__search_is_worth(const struct pythia_search *s, size_t problem, uint32_t point,
+                             double part);
 /* Is there a limit to what may be open at once? */
 bool pythia__search_is_limited(const struct pythia_search *s);
 /* Close what tells least until no limit is exceeded. PYTHIA_OK or PYTHIA_ENOMEM. */

@@ -268,20 +268,24 @@ static bool is_ours(const struct looking *l, uint32_t point)
            pythia__search_has_point(s, l->number, point);
 }
 
-/* Close the points that part little from little. */
+/* Close the points that part little from little, or cost more than they may explain. */
 static int close_useless(struct looking *l)
 {
     struct pythia_search *s = l->s;
     double *use = use_of_points(l);
     int status = use ? PYTHIA_OK : PYTHIA_ENOMEM;
     bool retired = false;
-    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
-        if (is_ours(l, point) && use[point] < MASS_MIN) {
-            retired = true;
-            pythia__search_retire(s, l->number, point);
-            status = pythia__search_close(s, point, l->number,
-                                          "the cause is neither in it nor around it");
-        }
+    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++) {
+        bool useless = use[point] < MASS_MIN;
+        if (!is_ours(l, point) ||
+            (!useless && pythia__search_is_worth(s, l->number, point, use[point])))
+            continue;
+        retired = true;
+        pythia__search_retire(s, l->number, point);
+        status = pythia__search_close(s, point, l->number,
+                                      useless ? "the cause is neither in it nor around it"
+                                              : "it adds more to a request than it may explain");
+    }
     pythia_free(use);
     return status == PYTHIA_OK && retired ? pythia__search_remember(s, l->number, l->evidence)
                                           : status;
@@ -329,7 +333,8 @@ static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bo
                    !pythia__search_is_retired(l->s, l->number, point) &&
                    !pythia__search_is_decided(s, point);
         *any = *any || may;
-        closed[point] = may && pythia__search_fits(s, point, &room);
+        closed[point] = may && pythia__search_fits(s, point, &room) &&
+                        pythia__search_is_worth(s, l->number, point, 1);
     }
     if (status == PYTHIA_OK && room.points > 0)
         status = pythia__gain_choose(&l->k->belief, closed, PYTHIA__CALL_PRICE, s->relative,
@@ -368,7 +373,8 @@ static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
         uint32_t best = PYTHIA_NONE;
         for (uint32_t point = 0; point < s->points; point++) {
             bool may = mass[point] > 0 && !s->open[point] && !pythia__search_is_decided(s, point) &&
-                       pythia__search_fits(s, point, &room);
+                       pythia__search_fits(s, point, &room) &&
+                       pythia__search_is_worth(s, l->number, point, 1);
             if (may && (best == PYTHIA_NONE || mass[point] > mass[best] ||
                         (mass[point] == mass[best] &&
                          pythia_text_compare(pythia_vocabulary_tracepoint_id(v, point),
@@ -435,6 +441,7 @@ static int look(struct looking *l)
     struct pythia_search *s = l->s;
     bool changed = false;
     l->p->cycles++;
+    l->k->sd_ns = sqrt(pythia_exact_moments_variance(&l->evidence->moments));
     int status = pythia__search_has_changed(s, l->number, l->evidence, &changed);
     if (changed)
         pythia__search_forget(s, l->number);

@@ -16,12 +16,13 @@ const char *pythia_why_name(enum pythia_why why)
 /* What keeps a closed point from being opened. */
 enum bar { BAR_NONE, BAR_BUDGET, BAR_PIN, BARS };
 
-static enum bar bar_of(const struct pythia_search *s, uint32_t point,
+static enum bar bar_of(const struct pythia_search *s, size_t number, uint32_t point,
                        const struct pythia__search_room *room)
 {
     if (s->never[point])
         return BAR_PIN;
-    return pythia__search_fits(s, point, room) ? BAR_NONE : BAR_BUDGET;
+    bool may = pythia__search_fits(s, point, room) && pythia__search_is_worth(s, number, point, 1);
+    return may ? BAR_NONE : BAR_BUDGET;
 }
 
 /* Of the closed points with each bar, the one that would tell most; bits 0: none of them tells
@@ -39,7 +40,7 @@ static int find_best(const struct pythia_search *s, size_t number, struct pythia
             uint32_t point = pythia_cct_tracepoint(cct, node);
             closed[point] =
                 !s->open[point] && !pythia__search_is_retired(s, number, point) &&
-                bar_of(s, point, &room) == bar;
+                bar_of(s, number, point, &room) == bar;
         }
         best[bar] = (struct pythia__pick){.tracepoint = PYTHIA_NONE};
         status = pythia__gain_choose(&k->belief, closed, PYTHIA__CALL_PRICE, s->relative, 1,

@@ -95,8 +95,25 @@ static void a_point_that_is_too_dear_is_named(void **state)
     begin_text(&h, write_halves, NULL);
     h.how.always = pins(&h, "C*");
     assert_int_equal(pythia_prices_create(h.r.vocabulary, &h.how.prices), PYTHIA_OK);
-    assert_int_equal(pythia_prices_set(h.how.prices, PYTHIA_TEXT("D[15]"), 1e6), PYTHIA_OK);
-    h.how.budget.added_ns = 5000;
+    assert_int_equal(pythia_prices_set(h.how.prices, PYTHIA_TEXT("D[15]"), 6), PYTHIA_OK);
+    h.how.price_ns = 1;
+    h.how.budget.added_ns = 5;
+    search(&h);
+    (void)run(&h, 49, 40);
+    assert_why(&h, PYTHIA_PROBLEM_GIVEN_UP, PYTHIA_WHY_BUDGET, "D1");
+    pythia_open_points_destroy(h.how.always);
+    pythia_prices_destroy(h.how.prices);
+    end(&h);
+}
+
+/* The same where it is not the budget that forbids it, but what differs: some 280 ns. */
+static void a_point_that_costs_more_than_what_differs_is_named(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_halves, NULL);
+    h.how.always = pins(&h, "C*");
+    assert_int_equal(pythia_prices_create(h.r.vocabulary, &h.how.prices), PYTHIA_OK);
+    assert_int_equal(pythia_prices_set(h.how.prices, PYTHIA_TEXT("D[15]"), 500), PYTHIA_OK);
     search(&h);
     (void)run(&h, 49, 40);
     assert_why(&h, PYTHIA_PROBLEM_GIVEN_UP, PYTHIA_WHY_BUDGET, "D1");
@@ -222,6 +239,7 @@ int main(void)
         cmocka_unit_test(too_few_requests_and_an_unknown_type_are_reasons),
         cmocka_unit_test(what_does_not_fit_the_budget_is_named),
         cmocka_unit_test(a_point_that_is_too_dear_is_named),
+        cmocka_unit_test(a_point_that_costs_more_than_what_differs_is_named),
         cmocka_unit_test(a_cause_that_is_only_as_near_as_pins_let_it_be_says_so),
         cmocka_unit_test(a_strategy_that_suggests_nothing_is_told_from_a_space_that_has_nothing),
         cmocka_unit_test(where_nothing_is_above_chance_that_is_the_reason),

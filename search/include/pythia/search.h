@@ -47,7 +47,9 @@ struct pythia_search_options {
                                                what it has learnt in all cycles */
     const struct pythia_history *history;   /* of earlier searches; NULL: none; borrowed */
     double price_ns;                        /* of one hit of an open trace point */
-    struct pythia_prices *prices; /* of points whose price is another; NULL: none; borrowed */
+    struct pythia_prices *prices; /* measured, of single points; NULL: none; borrowed. Such a point
+                                     is not kept open where it costs more than it may explain: a
+                                     part of the standard deviation of durations */
     struct pythia_open_points *always, *never; /* pins; NULL: none; borrowed. Never wins */
     double alpha;                              /* rate of false findings over all cycles; 0: .05 */
     size_t min_requests; /* of a type in a cycle, below which nothing is concluded; 0: 30 */
@@ -71,7 +73,7 @@ enum pythia_why {
     PYTHIA_WHY_NONE,     /* it is searched, done, or quiet */
     PYTHIA_WHY_TOO_FEW,  /* requests in the last cycle */
     PYTHIA_WHY_NO_TYPE,  /* the search space does not know the type */
-    PYTHIA_WHY_BUDGET,   /* a closed point would tell more, and does not fit the budget */
+    PYTHIA_WHY_BUDGET,   /* a closed point would tell more, and costs too much */
     PYTHIA_WHY_PINNED,   /* a closed point would tell more, and is pinned shut */
     PYTHIA_WHY_STRATEGY, /* a closed point would tell more, and the strategy does not suggest it */
     PYTHIA_WHY_OUTSIDE,  /* no closed point would tell more: the cause may lie outside the space */
