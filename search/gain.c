@@ -6,8 +6,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define BITS_MIN 1e-9 /* of a point that is worth opening at all ... */
-#define PART_MIN .05  /* ... and beside a better one, of what that tells */
+#define BITS_MIN 1e-9 /* of a point that is worth opening at all */
 #define ONCE     1.5  /* calls in a request that count as one: there is a before and an after */
 
 /* Scratch of one choice. A block is a set of nodes that nothing tells apart yet. */
@@ -203,7 +202,7 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
             }
         }
         if (best.tracepoint == PYTHIA_NONE || !(best.bits > BITS_MIN) ||
-            (*count > 0 && best.bits < PART_MIN * out[0].bits))
+            (*count > 0 && best.bits < PYTHIA__PART_MIN * out[0].bits))
             break;
         part(&c, best.tracepoint);
         best.inside = mass_inside(&c, best.tracepoint);

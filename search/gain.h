@@ -8,6 +8,9 @@
     .05 /* of a call in a request, against that of opening a point at all   \
                                 */
 
+#define PYTHIA__PART_MIN                                                                           \
+    .05 /* of what a better point tells, has to tell what is opened beside it */
+
 struct pythia__pick {
     uint32_t tracepoint;
     double bits;    /* of information about the cause, expected */

@@ -38,20 +38,13 @@ struct looking {
     size_t budget;   /* points that may still be opened in this cycle */
 };
 
-static bool is_same_place(const struct pythia_place *a, const struct pythia_place *b)
-{
-    return a->context == b->context && a->from_tracepoint == b->from_tracepoint &&
-           a->to_tracepoint == b->to_tracepoint && a->from_event == b->from_event &&
-           a->to_event == b->to_event;
-}
-
 /* Mark edges whose cause is known, and renew what is known of the causes. */
 static void mark_explained(struct looking *l)
 {
     for (size_t e = 0; e < l->ranking.edge_count; e++) {
         struct pythia_place place = pythia_place_of(l->seen, l->ranking.edges[e].edge);
         for (size_t c = 0; c < l->p->cause_count; c++)
-            if (is_same_place(&place, &l->p->causes[c].place)) {
+            if (pythia_place_equal(&place, &l->p->causes[c].place)) {
                 const struct pythia_share *share = &l->ranking.edges[e].share;
                 l->explained[e] = true;
                 l->p->causes[c].share = share->share;
@@ -318,31 +311,50 @@ static int make_room(struct looking *l, size_t *closed)
     return status;
 }
 
+/* Where budgets are small, what fits them may tell next to nothing: what is worth opening beside the
+ * best of all that may be opened, in bits. `may` by trace point. */
+static int least_bits(const struct looking *l, const bool *may, double *bits)
+{
+    struct pythia__pick best;
+    size_t count = 0;
+    int status = PYTHIA_OK;
+    if (pythia__search_is_limited(l->s))
+        status = pythia__gain_choose(&l->k->belief, may, PYTHIA__CALL_PRICE, l->s->relative, 1,
+                                     &best, &count);
+    *bits = count > 0 ? PYTHIA__PART_MIN * best.bits : 0;
+    return status;
+}
+
 /* Choose what fits the budgets; *any: there is something that could be opened with more of them. */
 static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bool *any)
 {
     struct pythia_search *s = l->s;
     struct pythia__search_room room = pythia__search_room(s, l->budget);
     size_t chosen = 0;
-    bool *closed = pythia_calloc(s->points, sizeof(*closed));
-    int status = closed ? PYTHIA_OK : PYTHIA_ENOMEM;
+    double least = 0;
+    bool *may = pythia_calloc(s->points, sizeof(*may));
+    int status = may ? PYTHIA_OK : PYTHIA_ENOMEM;
     *any = false;
     for (uint32_t node = 1; status == PYTHIA_OK && node < pythia_cct_nodes(l->type->cct); node++) {
         uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
-        bool may = !s->open[point] && !s->never[point] &&
-                   !pythia__search_is_retired(l->s, l->number, point) &&
-                   !pythia__search_is_decided(s, point);
-        *any = *any || may;
-        closed[point] = may && pythia__search_fits(s, point, &room) &&
-                        pythia__search_is_worth(s, l->number, point, 1);
+        may[point] = !s->open[point] && !s->never[point] &&
+                     !pythia__search_is_retired(l->s, l->number, point) &&
+                     !pythia__search_is_decided(s, point) &&
+                     pythia__search_is_worth(s, l->number, point, 1);
+        *any = *any || may[point];
     }
+    if (status == PYTHIA_OK)
+        status = least_bits(l, may, &least);
+    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
+        may[point] = may[point] && pythia__search_fits(s, point, &room);
     if (status == PYTHIA_OK && room.points > 0)
-        status = pythia__gain_choose(&l->k->belief, closed, PYTHIA__CALL_PRICE, s->relative,
+        status = pythia__gain_choose(&l->k->belief, may, PYTHIA__CALL_PRICE, s->relative,
                                      room.points, picks, &chosen);
     *count = 0; /* together they must fit as well */
-    while (*count < chosen && pythia__search_take(s, picks[*count].tracepoint, &room))
+    while (*count < chosen && picks[*count].bits >= least &&
+           pythia__search_take(s, picks[*count].tracepoint, &room))
         ++*count;
-    pythia_free(closed);
+    pythia_free(may);
     return status;
 }
 
@@ -460,6 +472,9 @@ static int look(struct looking *l)
     if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING && l->budget > 0 &&
         !s->o.strategy)
         status = open_more(l);
+    if (s->o.budget.points_per_cycle == 0 && !s->o.strategy && /* nothing can ever be opened */
+        l->p->state == PYTHIA_PROBLEM_SEARCHING && ++l->k->unanswered >= PYTHIA__SEARCH_IDLE)
+        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
     if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING)
         status = close_useless(l);
     return status;

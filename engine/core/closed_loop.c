@@ -1,5 +1,6 @@
 #include "pythia/closed_loop.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,16 +103,32 @@ static const struct entry *at(const struct playing *p, size_t place)
 
 /* ---- a cycle ---- */
 
-/* How many requests from p->first on: until so many of one type are in, or all of the capture is.
- */
+/* From the beginning of one request to that of a later one, when the capture is played on and on:
+ * between its last request and its first there is as much time as between two of it on average; a
+ * single one begins when the one before it has ended. */
+static double seconds_between(const struct playing *p, size_t from, size_t to)
+{
+    const struct entry *first = at(p, 0), *last = at(p, p->count - 1);
+    double within_ns = (double)(at(p, to)->start_ns - first->start_ns) -
+                       (double)(at(p, from)->start_ns - first->start_ns);
+    double round_ns = p->count > 1 ? (double)(last->start_ns - first->start_ns) /
+                                         ((double)p->count - 1) * (double)p->count
+                                   : (double)(first->completed_ns - first->start_ns);
+    return (within_ns + round_ns * (double)(to / p->count - from / p->count)) / 1e9;
+}
+
+/* How many requests from p->first on: until so many of one type are in, or so much time has passed,
+ * or all of the capture is. */
 static int choose_length(struct playing *p)
 {
-    size_t wanted = p->o->requests ? p->o->requests : REQUESTS;
+    double seconds = p->o->seconds > 0 ? p->o->seconds : INFINITY;
+    size_t wanted = p->o->requests ? p->o->requests : p->o->seconds > 0 ? SIZE_MAX : REQUESTS;
     uint32_t *seen = pythia_calloc(p->types_end, sizeof(*seen));
     if (!seen)
         return PYTHIA_ENOMEM;
     for (p->length = 0; p->length < p->count; p->length++)
-        if (++seen[at(p, p->first + p->length)->type] > wanted)
+        if (++seen[at(p, p->first + p->length)->type] > wanted ||
+            (p->length > 0 && seconds_between(p, p->first, p->first + p->length) >= seconds))
             break;
     pythia_free(seen);
     return PYTHIA_OK;
@@ -169,8 +186,12 @@ static int keep_switches(struct playing *p, const struct pythia_cycle *found)
         const struct pythia_switch *s = &found->switches[i];
         struct pythia_loop_switch *to =
             s->open ? &c->opened[c->opened_count] : &c->closed[c->closed_count];
-        *to = (struct pythia_loop_switch){s->tracepoint, s->cost_ns,
-                                          pythia_strndup(s->reason, strlen(s->reason))};
+        *to = (struct pythia_loop_switch){.tracepoint = s->tracepoint,
+                                          .gain = s->inside,
+                                          .price_ns = s->price_ns,
+                                          .cost_ns = s->cost_ns,
+                                          .bytes_per_second = s->bytes_per_second,
+                                          .reason = pythia_strndup(s->reason, strlen(s->reason))};
         if (!to->reason)
             return PYTHIA_ENOMEM;
         *(s->open ? &c->opened_count : &c->closed_count) += 1;
@@ -178,6 +199,30 @@ static int keep_switches(struct playing *p, const struct pythia_cycle *found)
     c->leading = (struct pythia_problem){.type = PYTHIA_NONE};
     if (found->leading != SIZE_MAX)
         c->leading = found->problems[found->leading];
+    return PYTHIA_OK;
+}
+
+/* Was a cause known before this cycle? Problems stay where they are. */
+static bool is_known(const struct pythia_loop *l, size_t problem, const struct pythia_place *place)
+{
+    const struct pythia_problem *p = problem < l->problem_count ? &l->problems[problem] : NULL;
+    for (size_t i = 0; p && i < p->cause_count; i++)
+        if (pythia_place_equal(&p->causes[i].place, place))
+            return true;
+    return false;
+}
+
+static int keep_found(struct playing *p, const struct pythia_cycle *found)
+{
+    struct pythia_loop_cycle *c = p->cycle;
+    c->found = pythia_calloc(found->problem_count * PYTHIA_PROBLEM_CAUSES + 1, sizeof(*c->found));
+    if (!c->found)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < found->problem_count; i++)
+        for (size_t k = 0; k < found->problems[i].cause_count; k++)
+            if (!is_known(p->loop, i, &found->problems[i].causes[k].place))
+                c->found[c->found_count++] = (struct pythia_loop_found){
+                    found->problems[i].type, found->problems[i].causes[k]};
     return PYTHIA_OK;
 }
 
@@ -191,6 +236,8 @@ static int keep_problems(struct playing *p, const struct pythia_cycle *found)
     pythia_free(p->loop->problems);
     p->loop->problems = copy;
     p->loop->problem_count = found->problem_count;
+    for (size_t i = 0; i < found->problem_count; i++)
+        p->cycle->states[copy[i].state]++;
     p->loop->finished = found->finished;
     return PYTHIA_OK;
 }
@@ -219,6 +266,8 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
     p->length = ended_before_next(p);
     p->cycle->under_way = begun - p->length;
     p->cycle->again = p->first / p->count != (p->first + begun - 1) / p->count;
+    p->cycle->seconds = seconds_between(p, p->first, p->first + p->length);
+    pythia_search_set_seconds(p->search, p->cycle->seconds);
     pythia_open_points_destroy(p->open);
     p->open = NULL;
     int status = pythia_search_open_points(p->search, &p->open);
@@ -238,7 +287,13 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
     if (status == PYTHIA_OK)
         status = keep_switches(p, &found);
     if (status == PYTHIA_OK)
+        status = keep_found(p, &found);
+    if (status == PYTHIA_OK)
         status = keep_problems(p, &found);
+    if (status == PYTHIA_OK) {
+        p->cycle->spent = found.spent;
+        p->cycle->planned = found.planned;
+    }
     p->first += begun;
     l->rounds = (p->first - 1) / p->count + 1;
     return status;
@@ -259,6 +314,24 @@ static int count_opened(struct playing *p)
         }
     pythia_free(ever);
     return PYTHIA_OK;
+}
+
+/* Which trace points pins hold, of those that there are. */
+static int list_pins(struct playing *p, const struct pythia_space *space)
+{
+    struct pythia_loop *l = p->loop;
+    const struct pythia_search_options *o = &p->o->search;
+    bool *skeleton = pythia_space_skeleton(space);
+    l->always = pythia_calloc(p->points, sizeof(*l->always));
+    l->never = pythia_calloc(p->points, sizeof(*l->never));
+    bool made = skeleton && l->always && l->never;
+    for (uint32_t point = 0; made && point < p->points; point++)
+        if (o->never && !skeleton[point] && pythia_open_points_has(o->never, point))
+            l->never[l->never_count++] = point;
+        else if (!skeleton[point] && pythia_search_in_skeleton(p->search, point))
+            l->always[l->always_count++] = point;
+    pythia_free(skeleton);
+    return made ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
 static int begin(struct playing *p, const struct pythia_space *space)
@@ -284,7 +357,22 @@ static int begin(struct playing *p, const struct pythia_space *space)
         p->loop->point_count += all[point];
     }
     pythia_free(all);
-    return status;
+    p->loop->budget = p->o->search.budget;
+    p->loop->price_ns = p->o->search.price_ns;
+    return status == PYTHIA_OK ? list_pins(p, space) : status;
+}
+
+/* Is there anything left to see? In a time with few requests nothing begins, and nothing has
+ * ended. */
+static bool goes_on(const struct playing *p)
+{
+    const struct pythia_loop *l = p->loop;
+    uint64_t searched = 0;
+    for (size_t i = 0; i < l->problem_count; i++)
+        searched += l->problems[i].cycles;
+    bool may_begin = searched == 0 && p->first < p->count && l->cycle_count > 0 &&
+                     l->cycles[l->cycle_count - 1].states[PYTHIA_PROBLEM_TOO_FEW] > 0;
+    return !l->finished || may_begin;
 }
 
 int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
@@ -297,7 +385,7 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
     struct playing p = {.vocabulary = vocabulary, .input = input, .o = options, .loop = &loop};
     size_t cycles = options->cycles ? options->cycles : CYCLES;
     int status = begin(&p, space);
-    while (status == PYTHIA_OK && p.count > 0 && !loop.finished && loop.cycle_count < cycles &&
+    while (status == PYTHIA_OK && p.count > 0 && goes_on(&p) && loop.cycle_count < cycles &&
            !(options->stop && *options->stop))
         status = play_cycle(&p, result);
     if (status == PYTHIA_OK && !p.groups) { /* there was not a single request */
@@ -332,8 +420,11 @@ void pythia_loop_free(struct pythia_loop *l)
             pythia_free(l->cycles[i].closed[k].reason);
         pythia_free(l->cycles[i].opened);
         pythia_free(l->cycles[i].closed);
+        pythia_free(l->cycles[i].found);
     }
     pythia_free(l->cycles);
     pythia_free(l->problems);
+    pythia_free(l->always);
+    pythia_free(l->never);
     *l = (struct pythia_loop){0};
 }

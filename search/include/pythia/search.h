@@ -67,6 +67,7 @@ enum pythia_problem_state {
     PYTHIA_PROBLEM_UNKNOWN,  /* the search space does not know the type */
     PYTHIA_PROBLEM_GIVEN_UP, /* nothing that may be opened would tell more */
 };
+#define PYTHIA_PROBLEM_STATES 6
 
 /* Why a problem is not searched any more, or not yet. */
 enum pythia_why {
