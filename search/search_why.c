@@ -38,9 +38,8 @@ static int find_best(const struct pythia_search *s, size_t number, struct pythia
         size_t count;
         for (uint32_t node = 1; node < pythia_cct_nodes(cct); node++) {
             uint32_t point = pythia_cct_tracepoint(cct, node);
-            closed[point] =
-                !s->open[point] && !pythia__search_is_retired(s, number, point) &&
-                bar_of(s, number, point, &room) == bar;
+            closed[point] = !s->open[point] && !pythia__search_is_retired(s, number, point) &&
+                            bar_of(s, number, point, &room) == bar;
         }
         best[bar] = (struct pythia__pick){.tracepoint = PYTHIA_NONE};
         status = pythia__gain_choose(&k->belief, closed, PYTHIA__CALL_PRICE, s->relative, 1,
@@ -50,10 +49,20 @@ static int find_best(const struct pythia_search *s, size_t number, struct pythia
     return status;
 }
 
+static void block(const struct pythia_search *s, struct pythia_problem *p, uint32_t point)
+{
+    p->blocked = point;
+    p->needs = (struct pythia_spending){.points = 1,
+                                        .added_ns = pythia__search_cost(s, point),
+                                        .bytes_per_second = s->bytes[point]};
+}
+
 /* Where nothing stands in the way: what the search has seen itself. */
 static enum pythia_why seen(const struct pythia_search *s, size_t number)
 {
-    return s->problems[number].cycles - s->keeping[number].looked >= s->o.patience ? PYTHIA_WHY_PATIENCE : PYTHIA_WHY_OUTSIDE;
+    return s->problems[number].cycles - s->keeping[number].looked >= s->o.patience
+               ? PYTHIA_WHY_PATIENCE
+               : PYTHIA_WHY_OUTSIDE;
 }
 
 static int look_for_bar(const struct pythia_search *s, size_t number)
@@ -75,7 +84,7 @@ static int look_for_bar(const struct pythia_search *s, size_t number)
         most = best[bar].bits > best[most].bits ? bar : most;
     if (!(best[most].bits >= TELLS))
         return PYTHIA_OK;
-    p->blocked = best[most].tracepoint;
+    block(s, p, best[most].tracepoint);
     if (most == BAR_BUDGET)
         p->why = PYTHIA_WHY_BUDGET;
     else if (most == BAR_PIN)
@@ -112,7 +121,7 @@ static int look_for_pins(const struct pythia_search *s, struct pythia_problem *p
             is_around_cause(p, around[node])) {
             most = t->nodes[node].time_ns;
             p->why = PYTHIA_WHY_PINNED;
-            p->blocked = point;
+            block(s, p, point);
         }
     }
     pythia_free(around);

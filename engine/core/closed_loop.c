@@ -359,6 +359,7 @@ static int begin(struct playing *p, const struct pythia_space *space)
     pythia_free(all);
     p->loop->budget = p->o->search.budget;
     p->loop->price_ns = p->o->search.price_ns;
+    p->loop->min_requests = p->o->search.min_requests ? p->o->search.min_requests : 30;
     return status == PYTHIA_OK ? list_pins(p, space) : status;
 }
 

@@ -96,6 +96,7 @@ struct pythia_problem {
     enum pythia_why why;       /* with TOO_FEW, UNKNOWN and GIVEN_UP; with DONE it is PINNED if a
                                   cause is only as near as pins let it be seen; else NONE */
     uint32_t blocked;          /* of BUDGET, PINNED and STRATEGY: the point that would tell most */
+    struct pythia_spending needs; /* what it would add */
     uint64_t cycles, requests; /* in which it was searched; of the last cycle */
     double variance_share;     /* of the variance within types, in the last cycle */
     struct pythia_finding top; /* the largest that is not explained yet; share NaN: none */

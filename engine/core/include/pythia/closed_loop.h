@@ -64,10 +64,10 @@ struct pythia_loop {
     size_t skeleton_count, point_count; /* trace points of the skeleton, and of the space */
     size_t opened_count;                /* different ones that were opened */
     struct pythia_budget budget;
-    double price_ns; /* of points that have no price of their own */
-    uint32_t *always,
-        *never; /* owned: the trace points that pins keep open, beyond the skeleton, or
-                                 shut */
+    size_t min_requests; /* of a type in a cycle */
+    double price_ns;     /* of points that have no price of their own */
+    uint32_t *always;    /* owned: trace points that pins keep open, beyond the skeleton */
+    uint32_t *never;     /* owned: and shut */
     size_t always_count, never_count;
     size_t rounds; /* times the capture was played, the last one perhaps in part */
     bool finished; /* nothing is searched any more; else there were cycles enough */
