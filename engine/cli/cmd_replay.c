@@ -10,6 +10,7 @@
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/report.h"
+#include "pythia/shown_text.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 #include "search_options.h"
@@ -190,7 +191,6 @@ static int take_options(struct replay *r)
 static int play(struct replay *r)
 {
     struct pythia_closed_loop_options how = {
-        .pipeline = r->reading.pipeline,
         .groups = r->reading.groups,
         .search = {.budget = {.points_per_cycle = (size_t)r->s->points,
                               .points_open = (size_t)r->s->points_open,
@@ -210,6 +210,7 @@ static int play(struct replay *r)
     how.groups.rows = (size_t)r->s->rows * 4;
     r->reading.twice = true;
     int status = find_space(r);
+    how.pipeline = r->reading.pipeline;     /* which knows now whether losses were told */
     if (status == PYTHIA_OK && r->s->space) /* else that has looked whether all can be read again */
         status = pythia__reading_again(&r->reading);
     if (status == PYTHIA_OK)
@@ -245,6 +246,17 @@ static int read_all(struct replay *r)
 
 /* ---- diagnosing ---- */
 
+static void tell_missing(struct pythia_text type)
+{
+    struct pythia_buf text = {0};
+    pythia_shown_add(&text, type, SIZE_MAX);
+    pythia_log(
+        PYTHIA_LOG_WARNING,
+        "The search space holds no requests of this type, so nothing can be opened for it: %s",
+        text.bytes ? text.bytes : "");
+    pythia_buf_free(&text);
+}
+
 static int suggest(struct replay *r)
 {
     size_t count;
@@ -262,11 +274,12 @@ static int suggest(struct replay *r)
                                      (size_t)r->s->points, r->next, &r->next_count, &missing);
     for (char *line = missing.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
-        pythia_log(
-            PYTHIA_LOG_WARNING,
-            "The search space holds no requests of this type, so nothing can be opened for it: %s",
-            line);
+        if (!r->s->closed_loop)
+            tell_missing(pythia_text_of(line));
     }
+    for (size_t i = 0; i < r->loop.problem_count; i++)
+        if (r->loop.problems[i].state == PYTHIA_PROBLEM_UNKNOWN)
+            tell_missing(pythia_vocabulary_text(r->reading.vocabulary, r->loop.problems[i].type));
     pythia_buf_free(&missing);
     return status;
 }

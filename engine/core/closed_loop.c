@@ -35,6 +35,8 @@ struct playing {
     uint64_t *hits;                  /* by trace point */
     uint32_t points;
     size_t first, length; /* the requests of the cycle, by place; past the last comes the first */
+    struct pythia_problem *unknown; /* types that the space does not know, with all open */
+    size_t unknown_count, unknown_capacity;
     struct pythia_loop *loop;
     struct pythia_loop_cycle *cycle;
 };
@@ -226,17 +228,33 @@ static int keep_found(struct playing *p, const struct pythia_cycle *found)
     return PYTHIA_OK;
 }
 
+/* Types of the capture of which the search never sees a request, because the space does not even
+ * know where they begin: behind those that it told of. */
+static size_t add_unknown(const struct playing *p, struct pythia_problem *problems, size_t count)
+{
+    size_t told = count;
+    for (size_t u = 0; u < p->unknown_count; u++) {
+        bool known = false;
+        for (size_t i = 0; i < told; i++)
+            known = known || problems[i].type == p->unknown[u].type;
+        if (!known)
+            problems[count++] = p->unknown[u];
+    }
+    return count;
+}
+
 static int keep_problems(struct playing *p, const struct pythia_cycle *found)
 {
-    struct pythia_problem *copy = pythia_calloc(found->problem_count + 1, sizeof(*copy));
+    struct pythia_problem *copy =
+        pythia_calloc(found->problem_count + p->unknown_count + 1, sizeof(*copy));
     if (!copy)
         return PYTHIA_ENOMEM;
     if (found->problem_count)
         memcpy(copy, found->problems, found->problem_count * sizeof(*copy));
     pythia_free(p->loop->problems);
     p->loop->problems = copy;
-    p->loop->problem_count = found->problem_count;
-    for (size_t i = 0; i < found->problem_count; i++)
+    p->loop->problem_count = add_unknown(p, copy, found->problem_count);
+    for (size_t i = 0; i < p->loop->problem_count; i++)
         p->cycle->states[copy[i].state]++;
     p->loop->finished = found->finished;
     return PYTHIA_OK;
@@ -291,6 +309,7 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
     if (status == PYTHIA_OK)
         status = keep_problems(p, &found);
     if (status == PYTHIA_OK) {
+        p->cycle->unseen = p->length > p->cycle->requests ? p->length - p->cycle->requests : 0;
         p->cycle->spent = found.spent;
         p->cycle->planned = found.planned;
     }
@@ -314,6 +333,37 @@ static int count_opened(struct playing *p)
         }
     pythia_free(ever);
     return PYTHIA_OK;
+}
+
+/* Types of the capture that the space holds no requests of, with how many there are: in order of
+ * their first request. */
+static int find_unknown(struct playing *p, const struct pythia_space *space)
+{
+    uint32_t *counts = pythia_calloc(p->types_end + 1, sizeof(*counts));
+    if (!counts)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < p->count; i++)
+        counts[p->entries[i].type]++;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < p->count && status == PYTHIA_OK; i++) {
+        uint32_t type = at(p, i)->type;
+        if (counts[type] == 0 || pythia_space_type(space, type))
+            continue;
+        status =
+            pythia_grow(&p->unknown, &p->unknown_capacity, p->unknown_count, sizeof(*p->unknown));
+        if (status == PYTHIA_OK)
+            p->unknown[p->unknown_count++] =
+                (struct pythia_problem){.type = type,
+                                        .state = PYTHIA_PROBLEM_UNKNOWN,
+                                        .why = PYTHIA_WHY_NO_TYPE,
+                                        .requests = counts[type],
+                                        .variance_share = NAN,
+                                        .top = {.share = NAN},
+                                        .rest = NAN};
+        counts[type] = 0;
+    }
+    pythia_free(counts);
+    return status;
 }
 
 /* Which trace points pins hold, of those that there are. */
@@ -360,6 +410,9 @@ static int begin(struct playing *p, const struct pythia_space *space)
     p->loop->budget = p->o->search.budget;
     p->loop->price_ns = p->o->search.price_ns;
     p->loop->min_requests = p->o->search.min_requests ? p->o->search.min_requests : 30;
+    p->loop->finished = p->count == 0;
+    if (status == PYTHIA_OK)
+        status = find_unknown(p, space);
     return status == PYTHIA_OK ? list_pins(p, space) : status;
 }
 
@@ -409,6 +462,7 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
     pythia_free(p.entries);
     pythia_free(p.order);
     pythia_free(p.hits);
+    pythia_free(p.unknown);
     return status;
 }
 

@@ -152,7 +152,10 @@ static void add_idle(struct pythia_buf *to, const struct pythia_loop_cycle *c)
     size_t all = 0;
     for (size_t i = 0; i < PYTHIA_PROBLEM_STATES; i++)
         all += c->states[i];
-    pythia_buf_puts(to, all == 0 ? "There are no requests."
+    pythia_buf_puts(to, all == 0 && c->unseen > 0
+                            ? "No span of these requests is of an open trace point: the search "
+                              "space is not of this system."
+                        : all == 0 ? "There are no requests."
                         : c->states[PYTHIA_PROBLEM_UNKNOWN] == all
                             ? "The search space knows no type of these requests."
                         : c->states[PYTHIA_PROBLEM_TOO_FEW] == all
@@ -194,6 +197,7 @@ static json_t *cycle(struct pythia__json *w, const struct pythia_loop_cycle *c)
     pythia__json_set(w, out, "cycle", pythia__json_count(c->number));
     pythia__json_set(w, out, "requests", pythia__json_count(c->requests));
     pythia__json_set(w, out, "under_way", pythia__json_count(c->under_way));
+    pythia__json_set(w, out, "unseen", pythia__json_count(c->unseen));
     pythia__json_set(w, out, "again", json_boolean(c->again));
     pythia__json_set(w, out, "seconds",
                      c->seconds > 0 ? pythia__json_real(c->seconds) : json_null());

@@ -382,10 +382,12 @@ static void loop(struct pythia_buf *to, const json_t *report)
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *cycle = json_array_get(list, i);
         pythia_buf_printf(to, "%zu. ", i + 1);
-        add_count(to, pythia__number(cycle, "requests"));
-        pythia_buf_puts(to, " requests, ");
-        add_count(to, pythia__number(cycle, "spans_seen"));
-        pythia_buf_puts(to, " spans. ");
+        double requests = pythia__number(cycle, "requests"),
+               spans = pythia__number(cycle, "spans_seen");
+        add_count(to, requests);
+        pythia_buf_puts(to, requests == 1 ? " request, " : " requests, ");
+        add_count(to, spans);
+        pythia_buf_puts(to, spans == 1 ? " span. " : " spans. ");
         pythia__markdown_prose(to, pythia__string(cycle, "sentence"));
         pythia__add_budget_use(to, search, cycle);
         pythia_buf_putc(to, '\n');

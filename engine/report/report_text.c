@@ -381,12 +381,14 @@ static void loop(const struct page *p, const json_t *report)
         char number[24];
         struct pythia_buf text = {0};
         snprintf(number, sizeof(number), "%.0f", pythia__number(cycle, "cycle"));
-        pythia__add_count(&text, pythia__number(cycle, "requests"));
+        double requests = pythia__number(cycle, "requests"),
+               spans = pythia__number(cycle, "spans_seen");
+        pythia__add_count(&text, requests);
         pythia_buf_printf(
-            &text, " requests%s, ",
+            &text, "%s%s, ", requests == 1 ? " request" : " requests",
             json_is_true(json_object_get(cycle, "again")) ? ", the capture played again" : "");
-        pythia__add_count(&text, pythia__number(cycle, "spans_seen"));
-        pythia_buf_puts(&text, " spans. ");
+        pythia__add_count(&text, spans);
+        pythia_buf_puts(&text, spans == 1 ? " span. " : " spans. ");
         pythia_buf_puts(&text, pythia__string(cycle, "sentence"));
         pythia__add_budget_use(&text, search, cycle);
         paragraph_buf(p, number, &text);

@@ -50,6 +50,7 @@ struct pythia_loop_cycle {
     struct pythia_loop_found *found;       /* owned */
     size_t found_count;
     uint64_t requests, under_way; /* seen; begun, and set apart because they had not ended */
+    uint64_t unseen;              /* requests of which no span is of an open trace point */
     uint64_t spans_seen, spans_saved;
     bool again;                           /* the capture was at its end, and was begun anew */
     struct pythia_problem leading;        /* after it; type PYTHIA_NONE: none was searched */
