@@ -36,7 +36,7 @@ static void blend(struct pythia__belief *b, const struct pythia_history *history
         return;
     for (uint32_t node = 1; node < b->nodes; node++)
         b->log_prior[node] = log((1 - PYTHIA__BELIEF_HISTORY) * b->mass[node] +
-                                  PYTHIA__BELIEF_HISTORY * known[node] / all);
+                                 PYTHIA__BELIEF_HISTORY * known[node] / all);
     pythia__belief_reset(b);
 }
 

@@ -23,10 +23,10 @@ struct pythia__pick {
  * `closed` by trace point says which may be opened. A point parts what lies behind an edge into
  * what is in it and what is not; where it is passed once, also into before and after. The price
  * grows with the calls of the point: 1 + `weight` * its own of `prices` * calls in a request, where
- * `prices` by trace point are multiples of the usual price of a call; NULL: all have that. *count of them into `out`.
- * PYTHIA_OK or PYTHIA_ENOMEM. Deterministic: of equals the one with the smaller id. Greedy choice
- * by information is near-optimal (D. Golovin and A. Krause, "Adaptive Submodularity", JAIR 42,
- * 2011). O(budget * (nodes + trace points)). */
+ * `prices` by trace point are multiples of the usual price of a call; NULL: all have that. *count
+ * of them into `out`. PYTHIA_OK or PYTHIA_ENOMEM. Deterministic: of equals the one with the smaller
+ * id. Greedy choice by information is near-optimal (D. Golovin and A. Krause, "Adaptive
+ * Submodularity", JAIR 42, 2011). O(budget * (nodes + trace points)). */
 int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, double weight,
                         const double *prices, size_t budget, struct pythia__pick *out,
                         size_t *count);

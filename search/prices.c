@@ -13,20 +13,24 @@
 #define UNIT_NS    1000. /* what prices are compared with when the usual one is nothing */
 #define NUMBER_MAX 64    /* bytes of a price as text */
 
+struct price {
+    bool known;
+    double ns;
+};
+
+struct pattern {
+    char *text; /* owned */
+    double ns;
+};
+
 struct pythia_prices {
     const struct pythia_vocabulary *vocabulary;
     struct pythia_strtab *ids;
-    struct known {
-        bool is;
-        double ns;
-    } *of_id; /* by number of an id */
+    struct price *of_id; /* by number of an id */
     size_t id_capacity;
-    struct {
-        char *text; /* owned */
-        double ns;
-    } *patterns; /* in the order in which they were given */
+    struct pattern *patterns; /* in the order in which they were given */
     size_t pattern_count, pattern_capacity;
-    struct known *answers; /* by trace point: what was asked before; NaN: the usual price */
+    struct price *answers; /* by trace point: what was asked before; NaN: the usual price */
     size_t answer_capacity;
 };
 
@@ -82,11 +86,9 @@ int pythia_prices_set(struct pythia_prices *p, struct pythia_text point, double 
         pythia_free(pattern);
         return PYTHIA_ENOMEM;
     }
-    p->of_id[id] = (struct known){true, ns};
-    if (pattern) {
-        p->patterns[p->pattern_count].text = pattern;
-        p->patterns[p->pattern_count++].ns = ns;
-    }
+    p->of_id[id] = (struct price){true, ns};
+    if (pattern)
+        p->patterns[p->pattern_count++] = (struct pattern){pattern, ns};
     if (p->answers)
         memset(p->answers, 0, p->answer_capacity * sizeof(*p->answers));
     return PYTHIA_OK;
@@ -129,7 +131,7 @@ static double look_up(const struct pythia_prices *p, uint32_t tracepoint)
 {
     struct pythia_text id = pythia_vocabulary_tracepoint_id(p->vocabulary, tracepoint);
     uint32_t number = pythia_strtab_find(p->ids, id);
-    if (number != PYTHIA_STRTAB_NONE && number < p->id_capacity && p->of_id[number].is)
+    if (number != PYTHIA_STRTAB_NONE && number < p->id_capacity && p->of_id[number].known)
         return p->of_id[number].ns;
     for (size_t i = p->pattern_count; i-- > 0;)
         if (pythia_open_points_fits(p->patterns[i].text, id))
@@ -144,8 +146,8 @@ static double ask(struct pythia_prices *p, uint32_t tracepoint)
     if (pythia_reach(&p->answers, &p->answer_capacity, tracepoint, sizeof(*p->answers)) !=
         PYTHIA_OK)
         return look_up(p, tracepoint); /* slower, and right */
-    if (!p->answers[tracepoint].is)
-        p->answers[tracepoint] = (struct known){true, look_up(p, tracepoint)};
+    if (!p->answers[tracepoint].known)
+        p->answers[tracepoint] = (struct price){true, look_up(p, tracepoint)};
     return p->answers[tracepoint].ns;
 }
 

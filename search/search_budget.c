@@ -42,7 +42,8 @@ void pythia__search_meet_rates(struct pythia_search *s, const struct pythia_type
         double rate = (double)types[i].moments.n / s->seconds / (double)t->requests;
         for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++)
             s->bytes[pythia_cct_tracepoint(t->cct, node)] +=
-                rate * (double)t->nodes[node].calls * pythia_space_node_bytes(&t->nodes[node], mean);
+                rate * (double)t->nodes[node].calls *
+                pythia_space_node_bytes(&t->nodes[node], mean);
     }
 }
 

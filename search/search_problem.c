@@ -311,8 +311,8 @@ static int make_room(struct looking *l, size_t *closed)
     return status;
 }
 
-/* Where budgets are small, what fits them may tell next to nothing: what is worth opening beside the
- * best of all that may be opened, in bits. `may` by trace point. */
+/* Where budgets are small, what fits them may tell next to nothing: what is worth opening beside
+ * the best of all that may be opened, in bits. `may` by trace point. */
 static int least_bits(const struct looking *l, const bool *may, double *bits)
 {
     struct pythia__pick best;

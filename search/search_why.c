@@ -102,8 +102,8 @@ static bool is_around_cause(const struct pythia_problem *p, uint32_t point)
     return false;
 }
 
-/* A cause is in what is open, as near as pins let it be seen: of the points that are pinned shut and
- * are called there, name the one with most time. */
+/* A cause is in what is open, as near as pins let it be seen: of the points that are pinned shut
+ * and are called there, name the one with most time. */
 static int look_for_pins(const struct pythia_search *s, struct pythia_problem *p)
 {
     const struct pythia_space_type *t = pythia_space_type(s->space, p->type);

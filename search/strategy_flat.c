@@ -8,7 +8,8 @@
 #include "strategy_parts.h"
 #include "strategy_table.h"
 
-/* Each trace point once, and none that an edge before has found or that is pinned: at the beginning of `nodes`. */
+/* Each trace point once, and none that an edge before has found or that is pinned: at the beginning
+ * of `nodes`. */
 static size_t keep_new(struct pythia__parts *p, uint32_t *nodes, size_t count)
 {
     size_t kept = 0;

@@ -66,15 +66,13 @@ static int take(struct choosing *c, size_t group, const struct pythia__belief *b
     }
     double share = fmin(b->regions[pick->block].share, 1);
     c->worth[at] = worth;
-    c->out[at] = (struct pythia_suggestion){.tracepoint = pick->tracepoint,
-                                            .group = group,
-                                            .edge = b->regions[pick->block].edge,
-                                            .gain = fmin(share * pick->inside, 1),
-                                            .cost_ns = pick->calls *
-                                                       pythia_prices_of(c->e->prices,
-                                                                        pick->tracepoint,
-                                                                        c->e->price_ns),
-                                            .reason = reason};
+    c->out[at] = (struct pythia_suggestion){
+        .tracepoint = pick->tracepoint,
+        .group = group,
+        .edge = b->regions[pick->block].edge,
+        .gain = fmin(share * pick->inside, 1),
+        .cost_ns = pick->calls * pythia_prices_of(c->e->prices, pick->tracepoint, c->e->price_ns),
+        .reason = reason};
     return PYTHIA_OK;
 }
 

@@ -23,8 +23,8 @@ struct pythia__search_given {
 };
 
 /* Pins and prices. A pin or a price that fits no trace point is told: none of the space, or if that
- * is NULL none that was read. PYTHIA_ENOMEM, or told: PYTHIA_EUSAGE for what contradicts itself, the
- * skeleton, or is no price; PYTHIA_EIO or PYTHIA_EFORMAT for a file. */
+ * is NULL none that was read. PYTHIA_ENOMEM, or told: PYTHIA_EUSAGE for what contradicts itself,
+ * the skeleton, or is no price; PYTHIA_EIO or PYTHIA_EFORMAT for a file. */
 int pythia__search_options_read(const struct pythia__search_settings *s,
                                 struct pythia_vocabulary *vocabulary,
                                 const struct pythia_space *space, struct pythia__search_given *out);

@@ -1,6 +1,7 @@
 /* Reads a search space (space_file.c shows the layout) row by row, so that a million nodes take no
  * more memory than the space itself. Members may stand in any order as far as that allows: what
- * others refer to comes before them, as the writer puts it. Nothing in the file is taken on trust. */
+ * others refer to comes before them, as the writer puts it. Nothing in the file is taken on trust.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -329,7 +329,8 @@ static void paths(struct pythia_buf *to, const json_t *types)
     }
 }
 
-/* Why request types have no cause, or not a closer one: a list, the blank line before it included. */
+/* Why request types have no cause, or not a closer one: a list, the blank line before it included.
+ */
 static void loop_ends(struct pythia_buf *to, const json_t *search)
 {
     const json_t *problems = pythia__array(search, "problems");

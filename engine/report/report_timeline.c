@@ -231,8 +231,8 @@ static void draw_saved(const struct timeline *t)
 
 /* ---- what was opened and closed ---- */
 
-/* What a mark says when it is pointed at: one trace point and why, or all that have no mark of their
- * own. */
+/* What a mark says when it is pointed at: one trace point and why, or all that have no mark of
+ * their own. */
 static void title_of(const struct timeline *t, size_t cycle, bool opened, const json_t *list,
                      size_t first, bool rest)
 {

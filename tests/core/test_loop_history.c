@@ -5,8 +5,8 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-/* A loop made by hand: points a, b and c were opened, b twice; a cause lies between the end of b and
- * the start of x in p, another inside b, and a third inside c of another type. */
+/* A loop made by hand: points a, b and c were opened, b twice; a cause lies between the end of b
+ * and the start of x in p, another inside b, and a third inside c of another type. */
 struct bench {
     struct pythia_vocabulary *vocabulary;
     struct pythia_loop_switch first[2], second[2];

@@ -144,8 +144,8 @@ static inline json_t *sample_switches(const char *name, size_t count)
     return out;
 }
 
-/* Cycle `number` of a search: `points` were open, `explained` of the variance is, and so many points
- * were opened and closed after it. */
+/* Cycle `number` of a search: `points` were open, `explained` of the variance is, and so many
+ * points were opened and closed after it. */
 static inline json_t *sample_cycle(const char *name, int number, int points, double explained,
                                    size_t opened, size_t closed, bool found)
 {

@@ -68,7 +68,8 @@ static void believe(struct bench *b, const double *mass)
 static void choose(struct bench *b, double weight, size_t budget)
 {
     assert_int_equal(
-        pythia__gain_choose(&b->belief, b->closed, weight, NULL, budget, b->picks, &b->count), PYTHIA_OK);
+        pythia__gain_choose(&b->belief, b->closed, weight, NULL, budget, b->picks, &b->count),
+        PYTHIA_OK);
 }
 
 static void assert_picks(const struct bench *b, const char *ids)
@@ -226,7 +227,8 @@ static void flags_of_points_that_are_not_in_the_tree_are_not_read(void **state)
         snprintf(name, sizeof(name), "new%d", i);
         (void)point(&b, name);
     }
-    assert_int_equal(pythia__gain_choose(&b.belief, closed, 0, NULL, 1, b.picks, &b.count), PYTHIA_OK);
+    assert_int_equal(pythia__gain_choose(&b.belief, closed, 0, NULL, 1, b.picks, &b.count),
+                     PYTHIA_OK);
     assert_picks(&b, "B");
     free(closed);
     end(&b);

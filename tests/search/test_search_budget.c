@@ -128,8 +128,8 @@ static void b38_when_more_requests_come_points_are_closed_in_that_cycle(void **s
     assert_int_equal(times(&h, "", true), times(&h, "", false));
     size_t over = 0;
     for (size_t i = 0; i < h.history_count; i++)
-        over += strstr(h.history[i].reason, " bytes a second, and 2000 may be: it tells least") !=
-                NULL;
+        over +=
+            strstr(h.history[i].reason, " bytes a second, and 2000 may be: it tells least") != NULL;
     assert_true(over > 0);
     assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_SEARCHING);
     do
@@ -205,8 +205,9 @@ static void b38_what_tells_least_is_closed_first_in_each_currency(void **state)
     assert_closed(&h, "D2 D4", "4 points are open, and 2 may be: it tells least");
     begin_known(&h); /* 8000 ns; 7000, 6000, and without D3 1000 */
     h.search->o.budget.added_ns = 2000;
-    assert_closed(&h, "D2 D4 D3", "open points add 8000 ns to a request, and 2000 may be: it tells "
-                                  "least");
+    assert_closed(&h, "D2 D4 D3",
+                  "open points add 8000 ns to a request, and 2000 may be: it tells "
+                  "least");
     begin_known(&h); /* 2480; 1860 */
     h.search->o.budget.bytes_per_second = 1860;
     assert_closed(&h, "D2", "open points add 2480 bytes a second, and 1860 may be: it tells least");
@@ -265,10 +266,9 @@ static void a_point_has_its_own_price(void **state)
     double sum = 0;
     for (size_t i = 0; i < h.cycle.switch_count; i++) {
         const struct pythia_switch *s = &h.cycle.switches[i];
-        double wanted = pythia_vocabulary_tracepoint_id(h.r.vocabulary, s->tracepoint).bytes[0] ==
-                                'D'
-                            ? 250
-                            : 1000;
+        double wanted =
+            pythia_vocabulary_tracepoint_id(h.r.vocabulary, s->tracepoint).bytes[0] == 'D' ? 250
+                                                                                           : 1000;
         assert_rel_equal(s->price_ns, wanted, 0);
         assert_rel_equal(s->cost_ns, wanted, 0);
         sum += wanted;

@@ -95,8 +95,8 @@ static void each_failed_allocation_leaves_no_belief(void **state)
 /* ---- searches ---- */
 
 /* Search the workflow of a seed; what it found is added to `to`. Returns the cycles it took. */
-static uint64_t hunt_down(uint64_t seed, const char *strategy,
-                          const struct pythia_history *history, struct pythia_history *to)
+static uint64_t hunt_down(uint64_t seed, const char *strategy, const struct pythia_history *history,
+                          struct pythia_history *to)
 {
     struct pythia_workflow_options o = bushy(seed);
     struct hunt h;
@@ -118,10 +118,10 @@ static uint64_t hunt_down(uint64_t seed, const char *strategy,
         uint32_t id = h.history[i].point;
         bool is_cause = only_problem(&h)->cause_count > 0 && id == cause->place.context;
         if (h.history[i].open)
-            assert_int_equal(
-                pythia_history_add(to, pythia_vocabulary_tracepoint_id(h.r.vocabulary, id),
-                                   is_cause ? cause->share : 0, is_cause),
-                PYTHIA_OK);
+            assert_int_equal(pythia_history_add(to,
+                                                pythia_vocabulary_tracepoint_id(h.r.vocabulary, id),
+                                                is_cause ? cause->share : 0, is_cause),
+                             PYTHIA_OK);
     }
     end(&h);
     return cycles;
@@ -184,7 +184,8 @@ static void historic_searches_by_what_was_found(void **state)
     struct pythia_history *h = NULL;
     assert_int_equal(pythia_history_create(&h), PYTHIA_OK);
     (void)hunt_down(3, NULL, NULL, h);
-    uint64_t without = hunt_down(3, "historic", NULL, NULL), with = hunt_down(3, "historic", h, NULL);
+    uint64_t without = hunt_down(3, "historic", NULL, NULL),
+             with = hunt_down(3, "historic", h, NULL);
     assert_true(with < without);
     pythia_history_destroy(h);
 }

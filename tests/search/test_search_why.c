@@ -165,8 +165,8 @@ static void a_strategy_that_suggests_nothing_is_told_from_a_space_that_has_nothi
     end(&h);
 }
 
-/* Rare huge values: none of them is beyond chance. Where all calls of a request are slower together,
- * something is, and yet no place is to blame. */
+/* Rare huge values: none of them is beyond chance. Where all calls of a request are slower
+ * together, something is, and yet no place is to blame. */
 static void where_nothing_is_above_chance_that_is_the_reason(void **state)
 {
     for (uint64_t seed = 1; seed <= 6; seed++) {
@@ -179,8 +179,8 @@ static void where_nothing_is_above_chance_that_is_the_reason(void **state)
         begin_workflow(&h, &o);
         search(&h);
         (void)run(&h, 50, 40);
-        assert_why(&h, PYTHIA_PROBLEM_GIVEN_UP,
-                   seed <= 3 ? PYTHIA_WHY_CHANCE : PYTHIA_WHY_PATIENCE, NULL);
+        assert_why(&h, PYTHIA_PROBLEM_GIVEN_UP, seed <= 3 ? PYTHIA_WHY_CHANCE : PYTHIA_WHY_PATIENCE,
+                   NULL);
         end(&h);
     }
 }
@@ -202,7 +202,7 @@ static void when_patience_ends_that_is_the_reason(void **state)
 
 static void reasons_have_names(void **state)
 {
-    const char *names[] = {"too_few", "no_type", "budget", "pinned",
+    const char *names[] = {"too_few",  "no_type", "budget", "pinned",
                            "strategy", "outside", "chance", "patience"};
     assert_null(pythia_why_name(PYTHIA_WHY_NONE));
     for (int i = PYTHIA_WHY_TOO_FEW; i <= PYTHIA_WHY_PATIENCE; i++)

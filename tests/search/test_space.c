@@ -93,8 +93,8 @@ static void contexts_and_what_follows_what_are_counted(void **state)
     end(&b);
 }
 
-/* "B": trace id 18, span id 10, parent 10, name 3, times 18: 59, and 2 before them. With a=1, 2 + 3 +
- * 2 + 2 more. "A" has no parent. */
+/* "B": trace id 18, span id 10, parent 10, name 3, times 18: 59, and 2 before them. With a=1, 2 + 3
+ * + 2 + 2 more. "A" has no parent. */
 static void bytes_of_spans_are_added_up(void **state)
 {
     struct bench b;

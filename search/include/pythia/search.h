@@ -93,13 +93,13 @@ struct pythia_finding {
 struct pythia_problem {
     uint32_t type; /* number of a string */
     enum pythia_problem_state state;
-    enum pythia_why why;       /* with TOO_FEW, UNKNOWN and GIVEN_UP; with DONE it is PINNED if a
-                                  cause is only as near as pins let it be seen; else NONE */
-    uint32_t blocked;          /* of BUDGET, PINNED and STRATEGY: the point that would tell most */
+    enum pythia_why why; /* with TOO_FEW, UNKNOWN and GIVEN_UP; with DONE it is PINNED if a
+                            cause is only as near as pins let it be seen; else NONE */
+    uint32_t blocked;    /* of BUDGET, PINNED and STRATEGY: the point that would tell most */
     struct pythia_spending needs; /* what it would add */
-    uint64_t cycles, requests; /* in which it was searched; of the last cycle */
-    double variance_share;     /* of the variance within types, in the last cycle */
-    struct pythia_finding top; /* the largest that is not explained yet; share NaN: none */
+    uint64_t cycles, requests;    /* in which it was searched; of the last cycle */
+    double variance_share;        /* of the variance within types, in the last cycle */
+    struct pythia_finding top;    /* the largest that is not explained yet; share NaN: none */
     struct pythia_finding causes[PYTHIA_PROBLEM_CAUSES];
     size_t cause_count;
     double rest; /* share of the variance that no cause explains; NaN: not known */

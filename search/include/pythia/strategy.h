@@ -21,7 +21,7 @@ struct pythia_evidence {
     const struct pythia_groups *groups;
     const struct pythia_diagnosis *diagnosis;
     struct pythia_open_points
-        *open;       /* now; whatever is not in it is closed. NULL: everything was open */
+        *open; /* now; whatever is not in it is closed. NULL: everything was open */
     struct pythia_open_points *never; /* not to be suggested; NULL: none */
     double price_ns;                  /* of one hit of an open trace point */
     struct pythia_prices *prices;     /* of points whose price is another; NULL: none */

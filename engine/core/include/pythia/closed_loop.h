@@ -75,10 +75,10 @@ struct pythia_loop {
 };
 
 /* Play it, until no type of request is searched any more; where none ever was, because there were
- * too few requests, at least once from beginning to end. The input is read once for its order, and once for each cycle. The evidence of the last
- * cycle goes to *groups (owned by the caller) with the trace points that were open to *open
- * (owned), and what was read to *result. Returns PYTHIA_OK with *out filled, PYTHIA_ENOMEM, or what
- * reading returned. */
+ * too few requests, at least once from beginning to end. The input is read once for its order, and
+ * once for each cycle. The evidence of the last cycle goes to *groups (owned by the caller) with
+ * the trace points that were open to *open (owned), and what was read to *result. Returns PYTHIA_OK
+ * with *out filled, PYTHIA_ENOMEM, or what reading returned. */
 int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
                            const struct pythia_space *space,
                            const struct pythia_closed_loop_options *options,
@@ -86,9 +86,9 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
                            struct pythia_open_points **open, struct pythia_pipeline_result *result);
 void pythia_loop_free(struct pythia_loop *l);
 
-/* Add to a history what came of it: each trace point that was opened, once; what it explained is the
- * largest share of a cause that it bounds or that lies directly in it, and then it was localised.
- * PYTHIA_OK, or PYTHIA_ENOMEM with a part of it added. */
+/* Add to a history what came of it: each trace point that was opened, once; what it explained is
+ * the largest share of a cause that it bounds or that lies directly in it, and then it was
+ * localised. PYTHIA_OK, or PYTHIA_ENOMEM with a part of it added. */
 int pythia_loop_remember(const struct pythia_loop *l, const struct pythia_vocabulary *v,
                          struct pythia_history *to);
 
