@@ -63,7 +63,8 @@ int pythia_search_create(const struct pythia_space *space,
     s->open = pythia_calloc(s->points, sizeof(*s->open));
     s->never = pythia_calloc(s->points, sizeof(*s->never));
     s->calls = pythia_calloc((size_t)s->points * 2, sizeof(*s->calls));
-    if (!s->skeleton || !s->open || !s->never || !s->calls) {
+    if (!s->skeleton || !s->open || !s->never || !s->calls ||
+        pythia__search_set_prices(s) != PYTHIA_OK) {
         pythia_search_destroy(s);
         return PYTHIA_ENOMEM;
     }
@@ -92,8 +93,8 @@ void pythia_search_destroy(struct pythia_search *s)
     clear_switches(s);
     for (size_t i = 0; i < s->problem_count; i++)
         pythia__search_keeping_free(&s->keeping[i]);
-    void *const owned[] = {s->open,     s->skeleton, s->never,    s->calls,
-                           s->problems, s->keeping,  s->switches, s->effects};
+    void *const owned[] = {s->open,     s->skeleton, s->never,   s->calls,    s->price,  s->relative,
+                           s->bytes,    s->problems, s->keeping, s->switches, s->effects};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     pythia_free(s);
@@ -175,7 +176,9 @@ int pythia__search_decide(struct pythia_search *s, uint32_t point, bool open, si
                                .open = open,
                                .problem = problem,
                                .inside = inside,
-                               .cost_ns = s->calls[point] * s->o.price_ns,
+                               .price_ns = s->price[point],
+                               .cost_ns = pythia__search_cost(s, point),
+                               .bytes_per_second = s->bytes[point],
                                .reason = reason->bytes};
     s->open[point] = open;
     return PYTHIA_OK;
@@ -348,8 +351,7 @@ static int close_idle(struct pythia_search *s, const struct pythia_groups *group
 static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis *d,
                           const struct pythia_suggestion *list, size_t count, bool *answered)
 {
-    double ns_left;
-    size_t budget = pythia__search_room(s, s->o.budget.points_per_cycle, &ns_left);
+    struct pythia__search_room room = pythia__search_room(s, s->o.budget.points_per_cycle);
     for (size_t i = 0; i < count; i++) {
         uint32_t point = list[i].tracepoint,
                  type = d->types[d->groups[list[i].group].type].type->name;
@@ -360,15 +362,12 @@ static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis
             s->open[point] || s->never[point] || pythia__search_is_retired(s, number, point))
             continue;
         answered[number] = true;
-        double cost = s->calls[point] * s->o.price_ns;
-        if (budget == 0 || cost > ns_left)
+        if (!pythia__search_is_worth(s, number, point, 1) || !pythia__search_take(s, point, &room))
             continue;
         struct pythia_buf reason = {0};
         pythia_buf_puts(&reason, list[i].reason);
         if (pythia__search_decide(s, point, true, number, list[i].gain, &reason) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
-        budget--;
-        ns_left -= cost;
     }
     return PYTHIA_OK;
 }
@@ -393,10 +392,12 @@ static int ask_strategy(struct pythia_search *s, const struct pythia_groups *gro
                                            .groups = groups,
                                            .diagnosis = d,
                                            .open = open,
+                                           .never = s->o.never,
                                            .price_ns = s->o.price_ns,
+                                           .prices = s->o.prices,
+                                           .history = s->o.history,
                                            .seed = s->o.seed,
-                                           .cycle = s->cycle,
-                                           .history = s->o.history};
+                                           .cycle = s->cycle};
         status = pythia_strategy_run(s->o.strategy, &evidence, wanted, list, &count, NULL);
     }
     if (status == PYTHIA_OK && budget > 0)
@@ -477,13 +478,19 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
         return PYTHIA_ENOMEM;
     clear_switches(s);
     s->cycle++;
+    pythia__search_meet_rates(s, types, count);
+    struct pythia_spending spent = pythia__search_spending(s);
     int status = meet(s, types, count);
     if (status == PYTHIA_OK)
         status = look_at_all(s, groups, hits, hit_count, &leading);
     if (status == PYTHIA_OK)
         status = remember_given_up(s, types, count);
     if (status == PYTHIA_OK)
+        status = pythia__search_say_why(s);
+    if (status == PYTHIA_OK)
         status = close_idle(s, groups, hits, hit_count);
+    if (status == PYTHIA_OK)
+        status = pythia__search_keep_within(s);
     if (status != PYTHIA_OK) {
         take_back(s);
         return status;
@@ -495,10 +502,11 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
                                  .problems = s->problems,
                                  .problem_count = s->problem_count,
                                  .leading = leading,
+                                 .spent = spent,
+                                 .planned = pythia__search_spending(s),
                                  .finished = true};
     out->effects = pythia__search_take_told(s, &out->effect_count);
-    for (uint32_t point = 0; point < s->points; point++)
-        out->open_count += s->open[point] && !s->skeleton[point];
+    out->open_count = out->planned.points;
     for (size_t i = 0; i < s->problem_count; i++)
         out->finished = out->finished && !is_searched(s, i);
     return PYTHIA_OK;

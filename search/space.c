@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "pythia/mem.h"
+#include "pythia/span_bytes.h"
 #include "pythia/status.h"
 
 struct pythia_space {
@@ -122,6 +123,7 @@ static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
             return PYTHIA_ENOMEM;
         s->node_of_span[at] = node;
         n->calls++;
+        n->bytes += pythia_span_bytes(s->vocabulary, span);
         n->requests += t->last_request[node] != t->requests;
         t->last_request[node] = t->requests;
         n->root = n->root || !parent;
@@ -191,6 +193,21 @@ int pythia_space_add(struct pythia_space *s, uint32_t type, const struct pythia_
     t->requests++;
     int status = add_spans(s, t, trace);
     return status == PYTHIA_OK ? add_path(s, t, path) : status;
+}
+
+double pythia_space_mean_bytes(const struct pythia_space_type *t)
+{
+    double calls = 0, bytes = 0;
+    for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++) {
+        calls += t->nodes[node].bytes ? (double)t->nodes[node].calls : 0;
+        bytes += (double)t->nodes[node].bytes;
+    }
+    return calls > 0 ? bytes / calls : PYTHIA_SPACE_SPAN_BYTES;
+}
+
+double pythia_space_node_bytes(const struct pythia_space_node *n, double mean_bytes)
+{
+    return n->bytes && n->calls ? (double)n->bytes / (double)n->calls : mean_bytes;
 }
 
 const struct pythia_space_type *pythia_space_types(const struct pythia_space *s, size_t *count)

@@ -70,4 +70,21 @@ void pythia__add_split_type(struct pythia_buf *to, const json_t *type);
 /* " Where it is >= 2, the mean is 16.0 s, else 4.23 s.", or nothing. */
 void pythia__add_split(struct pythia_buf *to, const json_t *explanation);
 
+/* ---- what forms say of a search ---- */
+
+#define PYTHIA__ENDS_SHOWN 20 /* request types whose reasons are told as text */
+
+/* "2 trace points are pinned open, 5 trace points are pinned shut.", or nothing. */
+void pythia__add_pins(struct pythia_buf *to, const json_t *search);
+/* " Now open: 3 of 4 points, 3.00 us of 20.0 us a request.", or nothing if there is no limit. */
+void pythia__add_budget_use(struct pythia_buf *to, const json_t *search, const json_t *cycle);
+/* Is there something to say of why a request type has no cause, or not a closer one? "given up,
+ * because …."; the state alone: "given up", "done", … */
+bool pythia__has_reason(const json_t *problem);
+void pythia__add_reason(struct pythia_buf *to, const json_t *problem);
+const char *pythia__state_words(const json_t *problem);
+/* "7 request types had too few requests to be searched: 30 in a cycle are needed.", or nothing if a
+ * cause was found. */
+void pythia__add_never_searched(struct pythia_buf *to, const json_t *search);
+
 #endif

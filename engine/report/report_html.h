@@ -35,6 +35,11 @@ void pythia__html_proposals(struct pythia__html *h, const json_t *group);
 /* Which keys go with the difference: of a group, or of a type. */
 void pythia__html_keys(struct pythia__html *h, const json_t *of);
 
+/* The cycles of a search as a picture; and what came of each type of request that was searched, or
+ * why it was not. */
+void pythia__html_timeline(struct pythia__html *h, const json_t *cycles, const json_t *search);
+void pythia__html_ends(struct pythia__html *h, const json_t *search);
+
 /* ---- pieces ---- */
 
 void pythia__html_duration(struct pythia__html *h, double ns);

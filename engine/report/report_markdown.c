@@ -405,6 +405,36 @@ static void paths(struct pythia_buf *to, const json_t *types)
     }
 }
 
+/* Why request types have no cause, or not a closer one: a list, the blank line before it included.
+ */
+static void loop_ends(struct pythia_buf *to, const json_t *search)
+{
+    const json_t *problems = pythia__array(search, "problems");
+    struct pythia_buf text = {0};
+    size_t told = 0;
+    for (size_t i = 0; i < json_array_size(problems); i++) {
+        const json_t *problem = json_array_get(problems, i);
+        if (!pythia__has_reason(problem) || ++told > PYTHIA__ENDS_SHOWN)
+            continue;
+        pythia_buf_puts(to, told == 1 ? "\n- " : "- ");
+        pythia__markdown_name(to, pythia__string(problem, "request_type"), false);
+        pythia_buf_puts(to, ": ");
+        pythia_buf_clear(&text);
+        pythia__add_reason(&text, problem);
+        pythia__markdown_prose(to, text.bytes ? text.bytes : "");
+        pythia_buf_putc(to, '\n');
+    }
+    if (told > PYTHIA__ENDS_SHOWN)
+        pythia_buf_printf(to, "- and %zu more\n", told - PYTHIA__ENDS_SHOWN);
+    pythia_buf_clear(&text);
+    pythia__add_never_searched(&text, search);
+    if (text.size > 0)
+        pythia_buf_printf(to, "%s- %s\n", told == 0 ? "\n" : "", text.bytes);
+    if (text.failed)
+        to->failed = 1;
+    pythia_buf_free(&text);
+}
+
 /* What a closed loop did, an item a cycle. */
 static void loop(struct pythia_buf *to, const json_t *report)
 {
@@ -418,18 +448,28 @@ static void loop(struct pythia_buf *to, const json_t *report)
     pythia_buf_puts(to, " were open from the start, ");
     add_count(to, pythia__number(search, "opened"));
     pythia_buf_puts(to, json_is_true(json_object_get(search, "finished"))
-                            ? " more were opened.\n\n"
-                            : " more were opened. The search is not at its end.\n\n");
+                            ? " more were opened."
+                            : " more were opened. The search is not at its end.");
+    struct pythia_buf pins = {0};
+    pythia__add_pins(&pins, search);
+    pythia_buf_printf(to, "%s%s\n\n", pins.size ? " " : "", pins.size ? pins.bytes : "");
+    if (pins.failed)
+        to->failed = 1;
+    pythia_buf_free(&pins);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *cycle = json_array_get(list, i);
         pythia_buf_printf(to, "%zu. ", i + 1);
-        add_count(to, pythia__number(cycle, "requests"));
-        pythia_buf_puts(to, " requests, ");
-        add_count(to, pythia__number(cycle, "spans_seen"));
-        pythia_buf_puts(to, " spans. ");
+        double requests = pythia__number(cycle, "requests"),
+               spans = pythia__number(cycle, "spans_seen");
+        add_count(to, requests);
+        pythia_buf_puts(to, requests == 1 ? " request, " : " requests, ");
+        add_count(to, spans);
+        pythia_buf_puts(to, spans == 1 ? " span. " : " spans. ");
         pythia__markdown_prose(to, pythia__string(cycle, "sentence"));
+        pythia__add_budget_use(to, search, cycle);
         pythia_buf_putc(to, '\n');
     }
+    loop_ends(to, search);
 }
 
 static void next(struct pythia_buf *to, const json_t *report)

@@ -52,6 +52,16 @@ static void paragraph(const struct page *p, const char *label, const char *text)
 static void paragraph_buf(const struct page *p, const char *label, struct pythia_buf *text)
 {
     paragraph(p, label, text->bytes ? text->bytes : "");
+    if (text->failed)
+        p->out->failed = 1;
+    pythia_buf_free(text);
+}
+
+/* The same for what may have nothing to say. */
+static void paragraph_if_any(const struct page *p, const char *label, struct pythia_buf *text)
+{
+    if (text->size > 0 || text->failed)
+        paragraph_buf(p, label, text);
     pythia_buf_free(text);
 }
 
@@ -387,6 +397,26 @@ static void next(const struct page *p, const json_t *report)
     }
 }
 
+/* Why request types have no cause, or not a closer one. */
+static void ends(const struct page *p, const json_t *search)
+{
+    const json_t *problems = pythia__array(search, "problems"), *problem;
+    struct pythia_buf few = {0};
+    size_t i, told = 0;
+    json_array_foreach ((json_t *)problems, i, problem) {
+        struct pythia_buf text = {0};
+        if (!pythia__has_reason(problem) || ++told > PYTHIA__ENDS_SHOWN)
+            continue;
+        pythia_buf_printf(&text, "%s: ", pythia__string(problem, "request_type"));
+        pythia__add_reason(&text, problem);
+        paragraph_buf(p, "end", &text);
+    }
+    pythia__add_never_searched(&few, search);
+    if (told > PYTHIA__ENDS_SHOWN)
+        pythia_buf_printf(p->out, "%sand %zu more\n", INDENT, told - PYTHIA__ENDS_SHOWN);
+    paragraph_if_any(p, "end", &few);
+}
+
 /* The search, a paragraph a cycle. */
 static void loop(const struct page *p, const json_t *report)
 {
@@ -407,19 +437,26 @@ static void loop(const struct page *p, const json_t *report)
                       json_array_size(cycles) == 1 ? "" : "s",
                       json_is_true(json_object_get(search, "finished")) ? ""
                                                                         : " It is not at its end.");
+    struct pythia_buf pins = {0};
+    pythia__add_pins(&pins, search);
+    paragraph_if_any(p, "pins", &pins);
     json_array_foreach ((json_t *)cycles, i, cycle) {
         char number[24];
         struct pythia_buf text = {0};
         snprintf(number, sizeof(number), "%.0f", pythia__number(cycle, "cycle"));
-        pythia__add_count(&text, pythia__number(cycle, "requests"));
+        double requests = pythia__number(cycle, "requests"),
+               spans = pythia__number(cycle, "spans_seen");
+        pythia__add_count(&text, requests);
         pythia_buf_printf(
-            &text, " requests%s, ",
+            &text, "%s%s, ", requests == 1 ? " request" : " requests",
             json_is_true(json_object_get(cycle, "again")) ? ", the capture played again" : "");
-        pythia__add_count(&text, pythia__number(cycle, "spans_seen"));
-        pythia_buf_puts(&text, " spans. ");
+        pythia__add_count(&text, spans);
+        pythia_buf_puts(&text, spans == 1 ? " span. " : " spans. ");
         pythia_buf_puts(&text, pythia__string(cycle, "sentence"));
+        pythia__add_budget_use(&text, search, cycle);
         paragraph_buf(p, number, &text);
     }
+    ends(p, search);
 }
 
 void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *out)

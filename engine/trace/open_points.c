@@ -53,10 +53,15 @@ void pythia_open_points_destroy(struct pythia_open_points *o)
     pythia_free(o);
 }
 
-static bool is_pattern(struct pythia_text id)
+bool pythia_open_points_is_pattern(struct pythia_text id)
 {
     return memchr(id.bytes, '*', id.size) || memchr(id.bytes, '?', id.size) ||
            memchr(id.bytes, '[', id.size);
+}
+
+bool pythia_open_points_fits(const char *pattern, struct pythia_text id)
+{
+    return fnmatch(pattern, id.bytes, 0) == 0; /* an id ends with a NUL */
 }
 
 int pythia_open_points_add_id(struct pythia_open_points *o, struct pythia_text id)
@@ -72,7 +77,7 @@ int pythia_open_points_add_id(struct pythia_open_points *o, struct pythia_text i
 int pythia_open_points_add(struct pythia_open_points *o, struct pythia_text id)
 {
     int status = pythia_open_points_add_id(o, id); /* a pattern too: a name may look like one */
-    if (status != PYTHIA_OK || !is_pattern(id))
+    if (status != PYTHIA_OK || !pythia_open_points_is_pattern(id))
         return status;
     char *copy = pythia_strndup(id.bytes, id.size);
     if (!copy || pythia_grow(&o->patterns, &o->pattern_capacity, o->pattern_count,
@@ -107,7 +112,7 @@ static bool is_listed(const struct pythia_open_points *o, uint32_t tracepoint)
     if (pythia_strtab_find(o->ids, id) != PYTHIA_STRTAB_NONE)
         return true;
     for (size_t i = 0; i < o->pattern_count; i++)
-        if (fnmatch(o->patterns[i], id.bytes, 0) == 0) /* it ends with a NUL */
+        if (pythia_open_points_fits(o->patterns[i], id))
             return true;
     return false;
 }

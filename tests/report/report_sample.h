@@ -136,6 +136,84 @@ static inline json_t *sample_group(const char *name, const char *id, const char 
         "group", name, "passes", name, "lacks", name, "splits", sample_split(name));
 }
 
+/* A cause of a search, with half of the variance, or what goes on from it. */
+static inline json_t *sample_cause(const char *name)
+{
+    return json_pack("{s:{s:o, s:o, s:s}, s:f, s:f, s:f, s:s}", "edge", "from",
+                     sample_event(name, "start"), "to", sample_event(name, "end"), "inside", name,
+                     "share", .5, "share_low", .4, "share_high", .6, "request_type", name);
+}
+
+/* So many decisions about a trace point. */
+static inline json_t *sample_switches(const char *name, size_t count)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(out, json_pack("{s:s, s:f, s:f, s:f, s:f, s:o}", "trace_point", name,
+                                             "gain", .25, "price_ns", 500., "cost_ns", 1000.,
+                                             "bytes_per_second", 60., "reason",
+                                             sample_sentence("it parts what lies in ", name)));
+    return out;
+}
+
+/* Cycle `number` of a search: `points` were open, `explained` of the variance is, and so many
+ * points were opened and closed after it. */
+static inline json_t *sample_cycle(const char *name, int number, int points, double explained,
+                                   size_t opened, size_t closed, bool found)
+{
+    json_t *causes = json_array();
+    if (found)
+        json_array_append_new(causes, sample_cause(name));
+    return json_pack(
+        "{s:i, s:i, s:i, s:b, s:f, s:i, s:i, s:i, s:s, s:s, s:o, s:f, s:o, s:o, s:o, s:{s:i, s:f, "
+        "s:f}, s:{s:i, s:f, s:f}, s:o}",
+        "cycle", number, "requests", 100, "under_way", 3, "again", number > 1, "seconds", 10.,
+        "open_count", points, "spans_seen", 200, "spans_saved", 600, "request_type", name, "state",
+        "searching", "top", sample_cause(name), "explained", explained, "found", causes, "opened",
+        sample_switches(name, opened), "closed", sample_switches(name, closed), "spent", "points",
+        points, "added_ns", 1000. * points, "bytes_per_second", 60. * points, "planned", "points",
+        points + (int)opened - (int)closed, "added_ns", 3000., "bytes_per_second", 1234.,
+        "sentence", sample_sentence("50 % of the variance lies inside ", name));
+}
+
+/* A sentence without its full stop. */
+static inline json_t *sample_reason(const char *name)
+{
+    struct pythia_buf text = {0};
+    pythia_buf_printf(&text, "there is %s in the way", name);
+    json_t *out = json_stringn(text.bytes, text.size);
+    pythia_buf_free(&text);
+    return out;
+}
+
+/* A request type that was searched. */
+static inline json_t *sample_problem(const char *name, const char *state, int cycles,
+                                     const char *why)
+{
+    json_t *causes = json_array();
+    if (strcmp(state, "done") == 0)
+        json_array_append_new(causes, sample_cause(name));
+    json_t *out = json_pack("{s:s, s:s, s:i, s:i, s:f, s:o, s:f}", "request_type", name, "state",
+                            state, "cycles", cycles, "requests", 7, "variance_share", .5, "causes",
+                            causes, "rest", .5);
+    json_object_set_new(out, "why", why ? json_string(why) : json_null());
+    json_object_set_new(out, "reason", why ? sample_reason(name) : json_null());
+    return out;
+}
+
+static inline json_t *sample_search(const char *name)
+{
+    return json_pack(
+        "{s:b, s:i, s:i, s:i, s:i, s:{s:i, s:i, s:f, s:f}, s:f, s:{s:[s], s:[s,s]}, s:i, "
+        "s:[o,o,o,o]}",
+        "finished", 1, "rounds", 2, "trace_points", 20, "skeleton", 4, "opened", 3, "budget",
+        "points_per_cycle", 3, "points", 4, "added_ns", 20000., "bytes_per_second", 2000.,
+        "price_ns", 1000., "pins", "always", name, "never", name, name, "min_requests", 30,
+        "problems", sample_problem(name, "done", 3, NULL),
+        sample_problem(name, "done", 2, "pinned"), sample_problem(name, "given_up", 3, "budget"),
+        sample_problem(name, "too_few", 0, "too_few"));
+}
+
 /* A report that has something of all there is, and `name` in all places that a trace can fill. */
 static inline json_t *sample_report(const char *name)
 {
@@ -156,6 +234,11 @@ static inline json_t *sample_report(const char *name)
         sample_sentence("It lies inside ", name), "open", name, "split_by", "split", name, "key",
         name, "requests", 40, "without", 40, "types", sample_split(name));
     assert_non_null(report);
+    json_object_set_new(report, "loop",
+                        json_pack("[o,o,o]", sample_cycle(name, 1, 0, 0, 2, 0, false),
+                                  sample_cycle(name, 2, 2, .5, 7, 1, true),
+                                  sample_cycle(name, 3, 8, .5, 0, 6, false)));
+    json_object_set_new(report, "search", sample_search(name));
     return report;
 }
 

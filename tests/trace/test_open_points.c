@@ -227,6 +227,17 @@ static void a_set_without_some_has_all_others_of_its_base(void **state)
     end(&p);
 }
 
+static void a_text_may_be_asked_whether_it_is_a_pattern_and_what_it_fits(void **state)
+{
+    assert_true(pythia_open_points_is_pattern(PYTHIA_TEXT("a*")));
+    assert_true(pythia_open_points_is_pattern(PYTHIA_TEXT("?a")));
+    assert_true(pythia_open_points_is_pattern(PYTHIA_TEXT("a[b]")));
+    assert_false(pythia_open_points_is_pattern(PYTHIA_TEXT("web:GET /users/{id}")));
+    assert_false(pythia_open_points_is_pattern(PYTHIA_TEXT("")));
+    assert_true(pythia_open_points_fits("db:*", PYTHIA_TEXT("db:a/b")));
+    assert_false(pythia_open_points_fits("db:*", PYTHIA_TEXT("web:db:a")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +250,7 @@ int main(void)
         cmocka_unit_test(each_failed_allocation_is_reported_and_harmless),
         cmocka_unit_test(an_id_added_as_such_is_no_pattern),
         cmocka_unit_test(a_set_without_some_has_all_others_of_its_base),
+        cmocka_unit_test(a_text_may_be_asked_whether_it_is_a_pattern_and_what_it_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

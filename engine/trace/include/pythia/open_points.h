@@ -37,6 +37,11 @@ int pythia_open_points_read(struct pythia_open_points *o, struct pythia_text tex
 
 bool pythia_open_points_has(struct pythia_open_points *o, uint32_t tracepoint);
 
+/* Does such a text have one of * ? [ in it, so that it may stand for many ids? And does a pattern,
+ * which ends with a NUL, match an id of the vocabulary? */
+bool pythia_open_points_is_pattern(struct pythia_text id);
+bool pythia_open_points_fits(const char *pattern, struct pythia_text id);
+
 /* How many ids and patterns were added. */
 size_t pythia_open_points_count(const struct pythia_open_points *o);
 
