@@ -6,7 +6,8 @@
 #include "pythia/split_spec.h"
 #include "pythia/status.h"
 
-#define SHOWN 60 /* characters of a key, in a message */
+#define SHOWN       60  /* characters of a key, in a message */
+#define NAMES_SHOWN 120 /* of the name of a type or a part */
 
 /* ---- what was asked for ---- */
 
@@ -83,7 +84,7 @@ static void tell_rule(const struct pythia_grouping_key *key, size_t split,
     if (!rule || origin == PYTHIA_SPLIT_ASKED)
         return;
     found.rule = *rule;
-    pythia_shown_add(&name, pythia_vocabulary_text(vocabulary, type->name), SHOWN * 2);
+    pythia_shown_add(&name, pythia_vocabulary_text(vocabulary, type->name), NAMES_SHOWN);
     pythia_split_spec_write(&found, &spec);
     const char *type_name = name.bytes ? name.bytes : "", *text = spec.bytes ? spec.bytes : "";
     if (origin == PYTHIA_SPLIT_OF_NONE)
@@ -173,7 +174,7 @@ static void tell_parts(const struct pythia_grouping_key *key, size_t split)
         if (of_levels || pythia_grouping_key_part_was_seen(key, split, part))
             continue;
         pythia_split_rule_label(&s->rule, &s->key, part, &label);
-        pythia_shown_add(&shown, pythia_buf_text(&label), SHOWN * 2);
+        pythia_shown_add(&shown, pythia_buf_text(&label), NAMES_SHOWN);
         pythia_log(PYTHIA_LOG_WARNING, "--split '%s': no request is in the part %s",
                    spec.bytes ? spec.bytes : "", shown.bytes ? shown.bytes : "");
         pythia_buf_free(&label);

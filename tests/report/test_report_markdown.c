@@ -183,8 +183,7 @@ static void the_findings_come_first_and_in_tables(void **state)
         "| `p` | 40 % | 1e-09 | 0.001 | nothing beyond `p`, low confidence |\n",
         "| how often requests pass `p` | 40 % |",
         "\n5 keys were asked, 1 not",
-        "\n**Split.** `p` instead of 'p' leaves 60 % (50 to 70) of the variance between its parts, "
-        "which go with the modes.\n",
+        "\n**Split.** `p` instead of 'p' leaves 60 % (50 to 70) of the variance between",
         "| `p` | 30 | 1.00 s |\n",
         "\n## Paths of `p`\n",
         "\n## Other groups\n",

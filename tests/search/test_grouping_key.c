@@ -340,32 +340,31 @@ static void constants_are_not_cut(void **state)
 /* The rules are those of both sets together: neither has the two modes alone. */
 static void two_sets_are_learnt_from_together(void **state)
 {
-    struct requests r[2];
+    struct requests r;
     const struct pythia_groups *groups[2];
     size_t count;
-    requests_begin_folded(&r[0]);
-    r[1] = r[0];
-    r[1].groups = NULL;
-    requests_group(&r[1], &(struct pythia_groups_options){.fold = true});
-    struct pythia_grouping_key *key = key_of(&r[0], "q");
-    for (int i = 0; i < 60; i++) {
-        requests_add_as(&r[0], (uint64_t)i, i % 2 ? "A(q=1){1000}" : "A(q=2){1040}");
-        requests_add_as(&r[1], (uint64_t)i + 60, i % 2 ? "A(q=7){90000}" : "A(q=8){92000}");
-    }
-    for (int i = 0; i < 2; i++) {
-        requests_finish(&r[i], &count);
-        groups[i] = r[i].groups;
-    }
+    requests_begin_folded(&r);
+    struct pythia_grouping_key *key = key_of(&r, "q");
+    for (int i = 0; i < 60; i++)
+        requests_add(&r, i % 2 ? "A(q=1){1000}" : "A(q=2){1040}");
+    requests_finish(&r, &count);
+    struct pythia_groups *first = r.groups;
+    r.groups = NULL;
+    requests_group(&r, &(struct pythia_groups_options){.fold = true});
+    for (uint64_t i = 60; i < 120; i++)
+        requests_add_as(&r, i, i % 2 ? "A(q=7){90000}" : "A(q=8){92000}");
+    requests_finish(&r, &count);
+    groups[0] = first;
+    groups[1] = r.groups;
     assert_int_equal(pythia_grouping_key_learn(key, groups, 2, .05, 1), PYTHIA_OK);
-    assert_int_equal(origin_of(&r[0], key, "A"), PYTHIA_SPLIT_OF_MODES);
-    pythia_groups_destroy(r[1].groups);
-    r[1].groups = NULL;
-    group_by(&r[0], key);
-    requests_add(&r[0], "A(q=4){1}");
-    requests_add(&r[0], "A(q=5){2}");
-    assert_types(&r[0], "A [q < 5]: 1 of 1; A [q >= 5]: 1 of 2"); /* 4.5 rounded up */
+    assert_int_equal(origin_of(&r, key, "A"), PYTHIA_SPLIT_OF_MODES);
+    pythia_groups_destroy(first);
+    group_by(&r, key);
+    requests_add(&r, "A(q=4){1}");
+    requests_add(&r, "A(q=5){2}");
+    assert_types(&r, "A [q < 5]: 1 of 1; A [q >= 5]: 1 of 2"); /* 4.5 rounded up */
     pythia_grouping_key_destroy(key);
-    requests_end(&r[0]);
+    requests_end(&r);
 }
 
 /* ---- what has to be open ---- */
@@ -472,6 +471,12 @@ static void the_space_serves_the_parts_of_a_type(void **state)
         pythia_suggestion_clear(&next[0]);
     }
     assert_int_equal(missing.size, 0); /* the space knows all types */
+    pythia_space_clear(space);         /* it knows none: each is told once, without its parts */
+    assert_int_equal(
+        pythia_strategy_run(pythia_strategies(&count)[0], &evidence, 3, next, &count, &missing),
+        PYTHIA_OK);
+    assert_string_equal(missing.bytes, "A\n");
+    pythia_buf_free(&missing);
     free(next);
     pythia_diagnosis_destroy(d);
     pythia_space_destroy(space);
