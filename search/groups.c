@@ -44,6 +44,7 @@ struct pythia_groups {
     uint32_t *type_of_name; /* by number of a string: type + 1 */
     size_t type_count, type_capacity, name_capacity;
     size_t rows_per_type, row_count;
+    uint32_t last_type;     /* a name */
     struct entry **entries; /* the clock's ring */
     size_t entry_count, entry_capacity, hand;
     struct entry **table; /* by hash, linear probing */
@@ -62,6 +63,7 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
     g->options = *options;
     g->rows_per_type = options->rows_per_type ? options->rows_per_type : ROWS_PER_TYPE;
     g->options.rows = options->rows ? options->rows : ROWS;
+    g->last_type = PYTHIA_NONE;
     g->table_size = (size_t)SHAPES_MAX * 4;
     g->table = pythia_calloc(g->table_size, sizeof(struct entry *));
     if (!g->table || pythia_cct_create(vocabulary, &g->cct) != PYTHIA_OK ||
@@ -413,6 +415,7 @@ int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *t
     if (!e || (g->lineages &&
                pythia_lineages_find(g->lineages, trace, path, t->hash, &lineage) != PYTHIA_OK))
         return PYTHIA_ENOMEM;
+    g->last_type = t->name;
     pythia_lineage_meet(&e->lineage, &lineage);
     pythia_lineage_meet(&t->lineage, &lineage);
     int64_t duration = (int64_t)(path->events[path->count - 1].at_ns - path->events[0].at_ns);
@@ -432,6 +435,11 @@ int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
 {
     int status = pythia_critical_path_find(&g->path, trace, g->options.latency);
     return status == PYTHIA_OK ? pythia_groups_add_path(g, trace, &g->path) : status;
+}
+
+uint32_t pythia_groups_last_type(const struct pythia_groups *g)
+{
+    return g->last_type;
 }
 
 /* ---- the end ---- */
