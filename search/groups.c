@@ -63,6 +63,7 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
     g->options = *options;
     g->rows_per_type = options->rows_per_type ? options->rows_per_type : ROWS_PER_TYPE;
     g->options.rows = options->rows ? options->rows : ROWS;
+    g->last = PYTHIA_NONE;
     g->table_size = (size_t)SHAPES_MAX * 4;
     g->table = pythia_calloc(g->table_size, sizeof(struct entry *));
     if (!g->table || pythia_cct_create(vocabulary, &g->cct) != PYTHIA_OK ||

@@ -192,13 +192,12 @@ static int take_cycle(void *context, const struct pythia_trace *trace)
     p->cycle->requests++;
     p->cycle->spans_seen += trace->count;
     p->cycle->spans_saved += e->spans > trace->count ? e->spans - trace->count : 0;
-    uint32_t type = pythia_request_type(p->types, trace); /* by what is open */
-    int status = type == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
+    int status = pythia_critical_path_find(&p->path, trace, p->o->groups.latency);
     if (status == PYTHIA_OK)
-        status = pythia_critical_path_find(&p->path, trace, p->o->groups.latency);
-    if (status == PYTHIA_OK)
-        status = pythia_effects_add(p->effects, trace, type, &p->path);
-    return status == PYTHIA_OK ? pythia_groups_add_path(p->groups, trace, &p->path) : status;
+        status = pythia_groups_add_path(p->groups, trace, &p->path);
+    return status == PYTHIA_OK
+               ? pythia_effects_add(p->effects, trace, pythia_groups_last(p->groups), &p->path)
+               : status;
 }
 
 static int keep_switches(struct playing *p, const struct pythia_cycle *found)

@@ -139,6 +139,7 @@ static void groups_that_a_point_tells_apart_have_one_parent(void **state)
     see(&s, "R A C", "R A B C", texts, 2, 120);
     struct pythia_group whole = group_of("R A C", "R A C", texts[0]);
     assert_int_equal(s.diagnosis->group_count, 2);
+    assert_int_equal(pythia_groups_last(s.r.groups), requests_string(&s.r, "R"));
     const struct pythia_group *g = s.diagnosis->groups;
     assert_true(g[0].id != g[1].id);
     for (int i = 0; i < 2; i++)

@@ -80,7 +80,7 @@ int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
 int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *trace,
                            const struct pythia_critical_path *path);
 
-/* The `part` of the request that was added last. */
+/* The `part` of the request that was added last; PYTHIA_NONE before the first. */
 uint32_t pythia_groups_last(const struct pythia_groups *g);
 
 /* No more will be added: count what is still in caches, and sort. Call it once, before the
