@@ -89,6 +89,13 @@ bool pythia__search_fits(const struct pythia_search *s, uint32_t point,
            !(s->bytes[point] > room->bytes); /* NaN: not known, and then without limit */
 }
 
+bool pythia__search_fits_alone(const struct pythia_search *s, uint32_t point)
+{
+    const struct pythia_budget *limit = &s->o.budget;
+    return !(limit->added_ns > 0 && pythia__search_cost(s, point) > limit->added_ns) &&
+           !(limit->bytes_per_second > 0 && s->bytes[point] > limit->bytes_per_second);
+}
+
 bool pythia__search_take(const struct pythia_search *s, uint32_t point,
                          struct pythia__search_room *room)
 {

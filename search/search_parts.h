@@ -108,6 +108,8 @@ struct pythia_spending pythia__search_spending(const struct pythia_search *s);
 struct pythia__search_room pythia__search_room(const struct pythia_search *s, size_t wanted);
 bool pythia__search_fits(const struct pythia_search *s, uint32_t point,
                          const struct pythia__search_room *room);
+bool pythia__search_fits_alone(const struct pythia_search *s,
+                               uint32_t point); /* with nothing open */
 bool pythia__search_take(const struct pythia_search *s, uint32_t point,
                          struct pythia__search_room *room);
 /* A point whose price was measured must not add more to a request than it may explain of what

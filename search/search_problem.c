@@ -311,22 +311,36 @@ static int make_room(struct looking *l, size_t *closed)
     return status;
 }
 
-/* Where budgets are small, what fits them may tell next to nothing: what is worth opening beside
- * the best of all that may be opened, in bits. `may` by trace point. */
-static int least_bits(const struct looking *l, const bool *may, double *bits)
+static int find_best(const struct looking *l, const bool *may, struct pythia__pick *best)
+{
+    size_t count = 0;
+    *best = (struct pythia__pick){.tracepoint = PYTHIA_NONE};
+    return pythia__gain_choose(&l->k->belief, may, PYTHIA__CALL_PRICE, l->s->relative, 1, best,
+                               &count);
+}
+
+/* Where budgets are small, what fits them may tell next to nothing: how many bits is it worth to
+ * open something for, beside the best of all that may be opened? And is there such a thing that
+ * would fit if less were open? `may` by trace point becomes what would fit then. */
+static int compare_with_best(const struct looking *l, bool *may, double *least, bool *would_fit)
 {
     struct pythia__pick best;
-    size_t count = 0;
-    int status = PYTHIA_OK;
-    if (pythia__search_is_limited(l->s))
-        status = pythia__gain_choose(&l->k->belief, may, PYTHIA__CALL_PRICE, l->s->relative, 1,
-                                     &best, &count);
-    *bits = count > 0 ? PYTHIA__PART_MIN * best.bits : 0;
+    *least = 0;
+    *would_fit = false;
+    if (!pythia__search_is_limited(l->s))
+        return PYTHIA_OK;
+    int status = find_best(l, may, &best);
+    *least = PYTHIA__PART_MIN * best.bits;
+    for (uint32_t point = 0; point < l->s->points; point++)
+        may[point] = may[point] && pythia__search_fits_alone(l->s, point);
+    if (status == PYTHIA_OK)
+        status = find_best(l, may, &best);
+    *would_fit = best.bits > 0 && best.bits >= *least;
     return status;
 }
 
-/* Choose what fits the budgets; *any: there is something that could be opened with more of them. */
-static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bool *any)
+/* Choose what fits the budgets. */
+static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bool *would_fit)
 {
     struct pythia_search *s = l->s;
     struct pythia__search_room room = pythia__search_room(s, l->budget);
@@ -334,17 +348,15 @@ static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bo
     double least = 0;
     bool *may = pythia_calloc(s->points, sizeof(*may));
     int status = may ? PYTHIA_OK : PYTHIA_ENOMEM;
-    *any = false;
     for (uint32_t node = 1; status == PYTHIA_OK && node < pythia_cct_nodes(l->type->cct); node++) {
         uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
         may[point] = !s->open[point] && !s->never[point] &&
                      !pythia__search_is_retired(l->s, l->number, point) &&
                      !pythia__search_is_decided(s, point) &&
                      pythia__search_is_worth(s, l->number, point, 1);
-        *any = *any || may[point];
     }
     if (status == PYTHIA_OK)
-        status = least_bits(l, may, &least);
+        status = compare_with_best(l, may, &least, would_fit);
     for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
         may[point] = may[point] && pythia__search_fits(s, point, &room);
     if (status == PYTHIA_OK && room.points > 0)
@@ -366,7 +378,7 @@ static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
     const struct pythia__belief *b = &l->k->belief;
     const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
     size_t top;
-    double rest, *mass = pythia_calloc(s->points, sizeof(*mass));
+    double rest, least = 0, *mass = pythia_calloc(s->points, sizeof(*mass));
     if (!mass)
         return PYTHIA_ENOMEM;
     struct pythia__search_room room = pythia__search_room(s, l->budget);
@@ -381,10 +393,13 @@ static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
                 *sum += b->mass[b->order[place]];
         }
     }
+    for (uint32_t point = 0; point < s->points && pythia__search_is_limited(s); point++)
+        least = fmax(least, PYTHIA__PART_MIN * mass[point]);
     while (room.points > 0) {
         uint32_t best = PYTHIA_NONE;
         for (uint32_t point = 0; point < s->points; point++) {
-            bool may = mass[point] > 0 && !s->open[point] && !pythia__search_is_decided(s, point) &&
+            bool may = mass[point] > 0 && mass[point] >= least && !s->open[point] &&
+                       !pythia__search_is_decided(s, point) &&
                        pythia__search_fits(s, point, &room) &&
                        pythia__search_is_worth(s, l->number, point, 1);
             if (may && (best == PYTHIA_NONE || mass[point] > mass[best] ||
@@ -409,13 +424,13 @@ static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
 static int open_more(struct looking *l)
 {
     size_t count = 0, closed = 0;
-    bool any = false;
+    bool would_fit = false;
     struct pythia__pick *picks = pythia_calloc(l->budget + 1, sizeof(*picks));
-    int status = picks ? pick(l, picks, &count, &any) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK && count == 0 && any && pythia__search_is_limited(l->s)) {
+    int status = picks ? pick(l, picks, &count, &would_fit) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK && count == 0 && would_fit) {
         status = make_room(l, &closed);
         if (status == PYTHIA_OK && closed > 0)
-            status = pick(l, picks, &count, &any);
+            status = pick(l, picks, &count, &would_fit);
     }
     if (status == PYTHIA_OK && count == 0)
         status = confirm(l, picks, &count);

@@ -4,7 +4,8 @@
 #include "pythia/status.h"
 #include "search_parts.h"
 
-#define TELLS .01 /* bits about the cause, below which a point tells nothing worth a change */
+#define PROBABLE .5  /* of a cause to be in a point */
+#define TELLS    .01 /* bits about the cause, below which a point tells nothing worth a change */
 
 const char *pythia_why_name(enum pythia_why why)
 {
@@ -57,6 +58,34 @@ static void block(const struct pythia_search *s, struct pythia_problem *p, uint3
                                         .bytes_per_second = s->bytes[point]};
 }
 
+/* What is all but sure tells nothing new, and is the cause nevertheless: the innermost closed point
+ * that it is probably in. BAR_NONE if there is none, or nothing bars it. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
+static int find_probable(const struct pythia_search *s, size_t number, enum bar *bar,
+                         uint32_t *point)
+{
+    const struct pythia__belief *b = &s->keeping[number].belief;
+    struct pythia__search_room room = pythia__search_room(s, s->o.budget.points_per_cycle);
+    double *below = pythia_calloc(b->nodes, sizeof(*below));
+    bool found = false;
+    *bar = BAR_NONE;
+    if (!below)
+        return PYTHIA_ENOMEM;
+    for (uint32_t place = b->nodes; place-- > 1;) { /* what is below comes behind */
+        uint32_t node = b->order[place], at = pythia_cct_tracepoint(b->type->cct, node);
+        below[node] += b->mass[node];
+        below[pythia_cct_parent(b->type->cct, node)] += below[node];
+        if (found || below[node] < PROBABLE || s->open[at] ||
+            pythia__search_is_retired(s, number, at))
+            continue;
+        found = true;
+        *point = at;
+        *bar = bar_of(s, number, at, &room);
+    }
+    pythia_free(below);
+    return PYTHIA_OK;
+}
+
 /* Where nothing stands in the way: what the search has seen itself. */
 static enum pythia_why seen(const struct pythia_search *s, size_t number)
 {
@@ -82,9 +111,13 @@ static int look_for_bar(const struct pythia_search *s, size_t number)
     enum bar most = BAR_NONE;
     for (enum bar bar = BAR_BUDGET; bar < BARS; bar++)
         most = best[bar].bits > best[most].bits ? bar : most;
-    if (!(best[most].bits >= TELLS))
-        return PYTHIA_OK;
-    block(s, p, best[most].tracepoint);
+    uint32_t blocked = best[most].tracepoint;
+    if (!(best[most].bits >= TELLS)) {
+        status = find_probable(s, number, &most, &blocked);
+        if (status != PYTHIA_OK || most == BAR_NONE)
+            return status;
+    }
+    block(s, p, blocked);
     if (most == BAR_BUDGET)
         p->why = PYTHIA_WHY_BUDGET;
     else if (most == BAR_PIN)

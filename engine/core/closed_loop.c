@@ -131,7 +131,8 @@ static double seconds_between(const struct playing *p, size_t from, size_t to)
     double round_ns = p->count > 1 ? (double)(last->start_ns - first->start_ns) /
                                          ((double)p->count - 1) * (double)p->count
                                    : (double)(first->completed_ns - first->start_ns);
-    return (within_ns + round_ns * (double)(to / p->count - from / p->count)) / 1e9;
+    size_t rounds = to / p->count - from / p->count;
+    return (within_ns + round_ns * (double)rounds) / 1e9;
 }
 
 /* How many requests from p->first on: until so many of one type are in, or so much time has passed,

@@ -126,7 +126,7 @@ static int read_string(struct reading *r, uint32_t *out)
 static int take_point(struct reading *r, void *context, size_t i)
 {
     (void)context;
-    uint32_t names[3]; /* id, service, name */
+    uint32_t names[3] = {0}; /* id, service, name */
     const uint32_t *mark;
     int status = begin_row(r, &mark);
     if (status == PYTHIA_OK)
@@ -155,7 +155,7 @@ static int take_node(struct reading *r, void *context, size_t i)
 {
     struct pythia_space_type *t = context;
     const uint32_t *mark;
-    uint64_t row[ROW];
+    uint64_t row[ROW] = {0};
     int status = begin_row(r, &mark);
     if (status == PYTHIA_OK)
         status = read_row(r, row);
@@ -183,7 +183,7 @@ static int take_bytes(struct reading *r, void *context, size_t i)
 {
     struct pythia_space_type *t = context;
     const uint32_t *mark;
-    uint64_t bytes;
+    uint64_t bytes = 0;
     int status = begin_row(r, &mark);
     if (status == PYTHIA_OK)
         status = read_number(r, &bytes);
@@ -199,7 +199,7 @@ static int take_edge(struct reading *r, void *context, size_t i)
 {
     struct pythia_space_type *t = context;
     const uint32_t *mark;
-    uint64_t row[ROW];
+    uint64_t row[ROW] = {0};
     int status = begin_row(r, &mark);
     if (status == PYTHIA_OK)
         status = read_row(r, row);

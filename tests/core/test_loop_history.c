@@ -5,8 +5,8 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-/* A loop made by hand: points a, b and c were opened, b twice; a cause lies between the end of b
- * and the start of x in p, another inside b, and a third inside c of another type. */
+/* A loop made by hand: points a, b and c were opened, b twice; a cause lies inside b, another
+ * between the end of b and the start of x in p, and a third inside c of another type. */
 struct bench {
     struct pythia_vocabulary *vocabulary;
     struct pythia_loop_switch first[2], second[2];
@@ -38,8 +38,8 @@ static void begin(struct bench *b)
     b->second[1].tracepoint = point(b, "c");
     b->cycles[0] = (struct pythia_loop_cycle){.opened = b->first, .opened_count = 2};
     b->cycles[1] = (struct pythia_loop_cycle){.opened = b->second, .opened_count = 2};
-    b->problems[0].causes[0] = cause(b, "p", "b", "x", .25);
-    b->problems[0].causes[1] = cause(b, "b", "b", "b", .5);
+    b->problems[0].causes[0] = cause(b, "b", "b", "b", .5);
+    b->problems[0].causes[1] = cause(b, "p", "b", "x", .25);
     b->problems[0].cause_count = 2;
     b->problems[1].causes[0] = cause(b, "c", "y", "z", 1.5);
     b->problems[1].cause_count = 1;

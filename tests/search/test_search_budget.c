@@ -297,6 +297,39 @@ static void what_is_too_dear_is_not_opened_and_what_is_cheap_is(void **state)
     end(&h);
 }
 
+/* B varies; beside it are 120 points that take nothing and stand at the end, so that they part
+ * nothing from anything. */
+static void write_one_and_many(char *to, size_t room, uint64_t number)
+{
+    size_t at = (size_t)snprintf(to, room, "A{B{%d} 100 E{", (int)(1000 + number * 7 % 10 * 100));
+    for (int i = 0; i < 120; i++)
+        at += (size_t)snprintf(to + at, room - at, " s%d{0}", i);
+    snprintf(to + at, room - at, "}}");
+}
+
+static void what_fits_and_tells_next_to_nothing_is_left_closed(void **state)
+{
+    for (int dear = 0; dear < 2; dear++) {
+        struct hunt h;
+        begin_text(&h, write_one_and_many, NULL);
+        h.how.price_ns = 1;
+        h.how.budget.added_ns = 3;
+        price(&h, "B", dear ? 4 : 3);
+        search(&h);
+        (void)run(&h, 50, 20);
+        assert_int_equal(times(&h, "B", true), !dear);
+        assert_in_range(times(&h, "", true), 1, 2); /* B, or what follows it, and B */
+        assert_opened_once(&h);
+        const struct pythia_problem *p = only_problem(&h);
+        assert_int_equal(p->state, dear ? PYTHIA_PROBLEM_GIVEN_UP : PYTHIA_PROBLEM_DONE);
+        assert_int_equal(p->why, dear ? PYTHIA_WHY_BUDGET : PYTHIA_WHY_NONE);
+        if (dear)
+            assert_int_equal(p->blocked, point(&h, "B"));
+        pythia_prices_destroy(h.how.prices);
+        end(&h);
+    }
+}
+
 /* Durations have a standard deviation of 290 ns. A price that was measured must not exceed what
  * it may explain of that; one that is taken for all points was not measured. */
 static void what_costs_more_than_all_that_differs_is_not_opened(void **state)
@@ -399,6 +432,7 @@ int main(void)
         cmocka_unit_test(the_skeleton_and_pins_are_neither_charged_nor_closed),
         cmocka_unit_test(a_point_has_its_own_price),
         cmocka_unit_test(what_is_too_dear_is_not_opened_and_what_is_cheap_is),
+        cmocka_unit_test(what_fits_and_tells_next_to_nothing_is_left_closed),
         cmocka_unit_test(what_costs_more_than_all_that_differs_is_not_opened),
         cmocka_unit_test(what_costs_more_than_it_may_explain_is_closed_and_not_tried_again),
         cmocka_unit_test(strategies_keep_to_the_budget),

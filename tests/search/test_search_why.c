@@ -165,6 +165,37 @@ static void a_strategy_that_suggests_nothing_is_told_from_a_space_that_has_nothi
     end(&h);
 }
 
+/* 12 points share the variance; in each of them the space knows another, which no request passes.
+ * All of those are opened, and closed for good: what was tried and told nothing is not in the way. */
+static void write_many(char *to, size_t room, uint64_t number)
+{
+    struct pythia_random random;
+    size_t at = (size_t)snprintf(to, room, "A{");
+    pythia_random_init(&random, number);
+    for (int i = 0; i < 12; i++)
+        at += (size_t)snprintf(to + at, room - at, " C%d{%d}", i,
+                               100 + 100 * (int)pythia_random_below(&random, 10));
+    snprintf(to + at, room - at, " 1}");
+}
+
+static void where_nothing_closed_would_tell_more_the_cause_may_be_outside(void **state)
+{
+    char known[1024] = "A{";
+    struct hunt h;
+    for (int i = 0; i < 12; i++)
+        snprintf(known + strlen(known), sizeof(known) - strlen(known), " C%d{100 D%d{100} 100}", i,
+                 i);
+    strcat(known, " 1}");
+    begin_text(&h, write_many, known);
+    h.how.always = pins(&h, "C*");
+    search(&h);
+    (void)run(&h, 200, 40);
+    assert_true(times(&h, "", true) > 0);
+    assert_why(&h, PYTHIA_PROBLEM_GIVEN_UP, PYTHIA_WHY_OUTSIDE, NULL);
+    pythia_open_points_destroy(h.how.always);
+    end(&h);
+}
+
 /* Rare huge values: none of them is beyond chance. Where all calls of a request are slower
  * together, something is, and yet no place is to blame. */
 static void where_nothing_is_above_chance_that_is_the_reason(void **state)
@@ -242,6 +273,7 @@ int main(void)
         cmocka_unit_test(a_point_that_costs_more_than_what_differs_is_named),
         cmocka_unit_test(a_cause_that_is_only_as_near_as_pins_let_it_be_says_so),
         cmocka_unit_test(a_strategy_that_suggests_nothing_is_told_from_a_space_that_has_nothing),
+        cmocka_unit_test(where_nothing_closed_would_tell_more_the_cause_may_be_outside),
         cmocka_unit_test(where_nothing_is_above_chance_that_is_the_reason),
         cmocka_unit_test(when_patience_ends_that_is_the_reason),
         cmocka_unit_test(reasons_have_names),
