@@ -599,8 +599,8 @@ static void a_hundred_thousand_points_take_no_more_than_their_share(void **state
         for (size_t s = 0; s < strategies; s++) {
             use(&small, nth(s, &strategies)->name);
             use(&large, nth(s, &strategies)->name);
-            double few = time_of(&small, 3), many = time_of(&large, 3);
-            assert_true(many < 45 * few);
+            double few = time_of(&small, 5), many = time_of(&large, 5);
+            assert_true(many < 60 * few); /* on a machine with much else to do */
         }
         end(&small);
         end(&large);
