@@ -46,7 +46,8 @@ static uint64_t value_bytes(const struct pythia_attribute *a)
 uint64_t pythia_span_bytes(const struct pythia_vocabulary *v, const struct pythia_trace_span *span)
 {
     uint32_t name = pythia_vocabulary_tracepoint_at(v, span->tracepoint)->name;
-    uint64_t size = TRACE_ID + SPAN_ID + field(pythia_vocabulary_text(v, name).size) + FIXED64 + FIXED64;
+    uint64_t size =
+        TRACE_ID + SPAN_ID + field(pythia_vocabulary_text(v, name).size) + FIXED64 + FIXED64;
     size += span->parent != PYTHIA_NO_SPAN ? SPAN_ID : 0;
     size += span->kind != PYTHIA_SPAN_UNKNOWN ? SMALL : 0;
     size += span->error ? STATUS : 0;

@@ -330,6 +330,31 @@ static void what_fits_and_tells_next_to_nothing_is_left_closed(void **state)
     }
 }
 
+/* B is too dear; in it are 60 points that are called twice, take nothing, and are not. */
+static void write_one_around_many(char *to, size_t room, uint64_t number)
+{
+    size_t at = (size_t)snprintf(to, room, "A{B{");
+    for (int i = 0; i < 60; i++)
+        at += (size_t)snprintf(to + at, room - at, "s%d{0}s%d{0}", i, i);
+    snprintf(to + at, room - at, "%d} 1000}", (int)(1000 + number * 7 % 10 * 100));
+}
+
+static void what_the_cause_is_hardly_in_is_not_opened_instead(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_one_around_many, NULL);
+    h.how.price_ns = 1;
+    h.how.budget.added_ns = 3;
+    price(&h, "B", 4);
+    search(&h);
+    assert_int_equal(run(&h, 50, 20), 6);
+    assert_int_equal(h.history_count, 0);
+    assert_int_equal(only_problem(&h)->why, PYTHIA_WHY_BUDGET);
+    assert_int_equal(only_problem(&h)->blocked, point(&h, "B"));
+    pythia_prices_destroy(h.how.prices);
+    end(&h);
+}
+
 /* Durations have a standard deviation of 290 ns. A price that was measured must not exceed what
  * it may explain of that; one that is taken for all points was not measured. */
 static void what_costs_more_than_all_that_differs_is_not_opened(void **state)
@@ -433,6 +458,7 @@ int main(void)
         cmocka_unit_test(a_point_has_its_own_price),
         cmocka_unit_test(what_is_too_dear_is_not_opened_and_what_is_cheap_is),
         cmocka_unit_test(what_fits_and_tells_next_to_nothing_is_left_closed),
+        cmocka_unit_test(what_the_cause_is_hardly_in_is_not_opened_instead),
         cmocka_unit_test(what_costs_more_than_all_that_differs_is_not_opened),
         cmocka_unit_test(what_costs_more_than_it_may_explain_is_closed_and_not_tried_again),
         cmocka_unit_test(strategies_keep_to_the_budget),

@@ -166,7 +166,8 @@ static void a_strategy_that_suggests_nothing_is_told_from_a_space_that_has_nothi
 }
 
 /* 12 points share the variance; in each of them the space knows another, which no request passes.
- * All of those are opened, and closed for good: what was tried and told nothing is not in the way. */
+ * All of those are opened, and closed for good: what was tried and told nothing is not in the way.
+ */
 static void write_many(char *to, size_t room, uint64_t number)
 {
     struct pythia_random random;
