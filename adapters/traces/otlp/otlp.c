@@ -11,6 +11,7 @@
 
 #include "../formats.h"
 #include "../held.h"
+#include "../json_decoder.h"
 #include "pythia/mem.h"
 
 struct otlp {
