@@ -5,7 +5,7 @@
 static const struct pythia_adapter_ops *const adapters[] = {
     &pythia__jaeger,
     &pythia__osprofiler,
-    &pythia__otlp,
+    &pythia__otlp_json,
     &pythia__zipkin,
 };
 
