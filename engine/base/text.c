@@ -44,8 +44,8 @@ bool pythia_text_contains(struct pythia_text text, struct pythia_text part)
     return false;
 }
 
-/* Bytes of the UTF-8 sequence at `from`, of which there are `left`, as the Unicode Standard has them
- * (version 15, table 3-7: no detours, no surrogates, nothing above U+10FFFF); 0 if there is no
+/* Bytes of the UTF-8 sequence at `from`, of which there are `left`, as the Unicode Standard has
+ * them (version 15, table 3-7: no detours, no surrogates, nothing above U+10FFFF); 0 if there is no
  * whole one, or U+0000. */
 static size_t sequence_size(const char *from, size_t left)
 {
@@ -65,10 +65,8 @@ static size_t sequence_size(const char *from, size_t left)
     return size;
 }
 
-bool pythia_text_is_sound(struct pythia_text text)
+bool pythia__text_is_sound(struct pythia_text text)
 {
-    if (pythia_text_is_ascii(text))
-        return true;
     for (size_t at = 0, size; at < text.size; at += size) {
         size = sequence_size(text.bytes + at, text.size - at);
         if (size == 0)

@@ -60,9 +60,14 @@ static inline bool pythia_text_is_ascii(struct pythia_text text)
     return (seen & ones << 7) == 0;
 }
 
+bool pythia__text_is_sound(struct pythia_text text);
+
 /* Is `text` UTF-8 without U+0000, which no name needs and which would cut short whatever passes it
  * on as a C string? */
-bool pythia_text_is_sound(struct pythia_text text);
+static inline bool pythia_text_is_sound(struct pythia_text text)
+{
+    return pythia_text_is_ascii(text) || pythia__text_is_sound(text);
+}
 
 /* Copy `text` with U+FFFD for U+0000 and for each byte that belongs to no UTF-8 sequence, into
  * `out`, which has room for 3 * text.size bytes. Returns the bytes written. */
