@@ -20,6 +20,13 @@ void pythia__decoder_free(struct pythia__decoder *d)
     pythia_buf_free(&d->name);
 }
 
+void pythia__decoder_begin(struct pythia__decoder *d, struct pythia_sink *to)
+{
+    d->to = to;
+    d->stopped = 0;
+    d->attributes.failed = d->name.failed = 0;
+}
+
 void pythia__tell(struct pythia__decoder *d, const struct pythia_error *why)
 {
     d->to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
@@ -35,23 +42,13 @@ bool pythia__goes_on(const struct pythia__decoder *d, int status)
 
 uint32_t pythia__key(struct pythia__decoder *d, struct pythia_text text)
 {
-    uint64_t sample = text.size; /* the size and some bytes are hash enough for a cache */
-    if (text.size >= 8) {
-        uint64_t head, tail;
-        memcpy(&head, text.bytes, 8);
-        memcpy(&tail, text.bytes + text.size - 8, 8);
-        sample = (head * UINT64_C(0x9E3779B97F4A7C15)) ^ (tail * UINT64_C(0xC2B2AE3D27D4EB4F)) ^
-                 text.size;
-    } else if (text.size > 0) {
-        sample = (uint64_t)(unsigned char)text.bytes[0] << 16 |
-                 (uint64_t)(unsigned char)text.bytes[text.size / 2] << 8 | text.size;
-    }
-    uint32_t *cached = &d->keys[(sample ^ sample >> 29) * UINT64_C(0x9E3779B97F4A7C15) >> 54];
-    if (*cached && pythia_text_equal(pythia_vocabulary_text(d->vocabulary, *cached), text))
-        return *cached;
-    uint32_t key = pythia_vocabulary_string(d->vocabulary, text);
+    uint32_t key = pythia__key_seen(d, text);
     if (key != PYTHIA_NONE)
-        *cached = key;
+        return key;
+    key = pythia_vocabulary_string(d->vocabulary, text);
+    if (key != PYTHIA_NONE)
+        *pythia__key_entry(d, text) = (struct pythia__key_entry){
+            pythia_vocabulary_text(d->vocabulary, key).bytes, (uint32_t)text.size, key};
     return key;
 }
 
@@ -91,19 +88,16 @@ uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_
 
 /* ---- key-values ---- */
 
-void pythia__add_text(struct pythia__decoder *d, uint32_t key, struct pythia_text text)
+void pythia__add_long_text(struct pythia__decoder *d, uint32_t key, struct pythia_text text)
 {
     char cut[PYTHIA__TEXT_MAX + 24];
-    if (text.size > PYTHIA__TEXT_MAX) {
-        size_t size = PYTHIA__TEXT_MAX - 20;
-        while (size > 0 && ((unsigned char)text.bytes[size] & 0xC0) == 0x80)
-            size--; /* not in the middle of a character */
-        memcpy(cut, text.bytes, size);
-        int more = snprintf(cut + size, sizeof(cut) - size, "...#%016" PRIx64,
-                            pythia_hash_bytes(text.bytes, text.size));
-        text = (struct pythia_text){cut, size + (size_t)more};
-    }
-    pythia_attributes_text(&d->attributes, key, text);
+    size_t size = PYTHIA__TEXT_MAX - 20;
+    while (size > 0 && ((unsigned char)text.bytes[size] & 0xC0) == 0x80)
+        size--; /* not in the middle of a character */
+    memcpy(cut, text.bytes, size);
+    int more = snprintf(cut + size, sizeof(cut) - size, "...#%016" PRIx64,
+                        pythia_hash_bytes(text.bytes, text.size));
+    pythia_attributes_text(&d->attributes, key, (struct pythia_text){cut, size + (size_t)more});
 }
 
 int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,

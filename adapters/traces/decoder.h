@@ -19,6 +19,11 @@ struct pythia__tracepoint_entry {
         tracepoint; /* numbers + 1 of strings, so that 0 is an empty entry */
 };
 
+struct pythia__key_entry {
+    const char *bytes; /* of the string, in the vocabulary; NULL: an empty entry */
+    uint32_t size, number;
+};
+
 struct pythia__resource_entry {
     uint64_t hash; /* of the texts */
     uint32_t resource;
@@ -35,12 +40,15 @@ struct pythia__decoder {
     struct pythia_buf name;       /* scratch */
     int stopped;                  /* what the sink answered, if it was negative */
     struct pythia__tracepoint_entry tracepoints[PYTHIA__CACHE];
-    uint32_t keys[PYTHIA__CACHE]; /* numbers of recent keys, by hash */
+    struct pythia__key_entry keys[PYTHIA__CACHE]; /* recent ones, by hash */
 };
 
 void pythia__decoder_init(struct pythia__decoder *d, const struct pythia_adapter_ops *ops,
                           struct pythia_vocabulary *vocabulary);
 void pythia__decoder_free(struct pythia__decoder *d);
+
+/* Before each source: forget what the last one left behind, also that memory was missing. */
+void pythia__decoder_begin(struct pythia__decoder *d, struct pythia_sink *to);
 
 /* A record cannot be read: count it and tell the sink why. */
 void pythia__tell(struct pythia__decoder *d, const struct pythia_error *why);
@@ -48,7 +56,54 @@ void pythia__tell(struct pythia__decoder *d, const struct pythia_error *why);
 /* Can the spans that are held still be given on after a function returned `status`? */
 bool pythia__goes_on(const struct pythia__decoder *d, int status);
 
-/* The number of a key's string. */
+/* The entry in which a string is if it is in the cache. Its size and its first and last bytes are
+ * hash enough. */
+static inline struct pythia__key_entry *pythia__key_entry(struct pythia__decoder *d,
+                                                          struct pythia_text text)
+{
+    uint64_t head = 0, tail = 0;
+    if (text.size >= 8) {
+        memcpy(&head, text.bytes, 8);
+        memcpy(&tail, text.bytes + text.size - 8, 8);
+    } else if (text.size > 0) {
+        head = (unsigned char)text.bytes[0];
+        tail = (unsigned char)text.bytes[text.size / 2];
+    }
+    uint64_t sample =
+        (head * UINT64_C(0x9E3779B97F4A7C15)) ^ (tail * UINT64_C(0xC2B2AE3D27D4EB4F)) ^ text.size;
+    return &d->keys[(sample ^ sample >> 29) * UINT64_C(0x9E3779B97F4A7C15) >> 54];
+}
+
+/* Are two pieces of memory alike? For some ten bytes, quicker than to call memcmp. */
+static inline bool pythia__same(const char *a, const char *b, size_t size)
+{
+    uint64_t x, y, differ = 0;
+    size_t at = 0;
+    for (; at + 8 <= size; at += 8) {
+        memcpy(&x, a + at, 8);
+        memcpy(&y, b + at, 8);
+        differ |= x ^ y;
+    }
+    if (at < size && at > 0) { /* the last bytes once more, with those that are left */
+        memcpy(&x, a + size - 8, 8);
+        memcpy(&y, b + size - 8, 8);
+        return (differ | (x ^ y)) == 0;
+    }
+    for (; at < size; at++)
+        differ |= (unsigned char)(a[at] ^ b[at]);
+    return differ == 0;
+}
+
+/* The number of a string that has come lately; PYTHIA_NONE if it is not known here. */
+static inline uint32_t pythia__key_seen(struct pythia__decoder *d, struct pythia_text text)
+{
+    const struct pythia__key_entry *entry = pythia__key_entry(d, text);
+    bool seen = entry->bytes && entry->size == text.size &&
+                pythia__same(entry->bytes, text.bytes, text.size);
+    return seen ? entry->number : PYTHIA_NONE;
+}
+
+/* The number of a key's string, or of any that comes again and again. */
 uint32_t pythia__key(struct pythia__decoder *d, struct pythia_text text);
 /* The number of the key "<prefix>.<text>"; prefix "" for none. */
 uint32_t pythia__key_below(struct pythia__decoder *d, struct pythia_text prefix,
@@ -58,9 +113,18 @@ uint32_t pythia__key_below(struct pythia__decoder *d, struct pythia_text prefix,
 uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_t scope,
                             uint32_t name);
 
+void pythia__add_long_text(struct pythia__decoder *d, uint32_t key, struct pythia_text text);
+
 /* Append a text to the attributes. One longer than PYTHIA__TEXT_MAX is cut, and the hash of all of
  * it is put behind: it still differs from any other. */
-void pythia__add_text(struct pythia__decoder *d, uint32_t key, struct pythia_text text);
+static inline void pythia__add_text(struct pythia__decoder *d, uint32_t key,
+                                    struct pythia_text text)
+{
+    if (text.size > PYTHIA__TEXT_MAX)
+        pythia__add_long_text(d, key, text);
+    else
+        pythia_attributes_text(&d->attributes, key, text);
+}
 
 /* Give a span to the sink, with the attributes collected. Negative: stop. */
 int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,

@@ -24,8 +24,7 @@ int pythia__decode(struct pythia__decoder *d, struct pythia_source *from, struct
     int status = pythia_json_create(from, 0, &d->json);
     if (status != PYTHIA_OK)
         return status;
-    d->to = to;
-    d->stopped = 0;
+    pythia__decoder_begin(d, to);
     for (;;) {
         status = pythia_json_document(d->json);
         if (status == 0)

@@ -159,6 +159,7 @@ void pythia__otlp_begin_resource(struct pythia__otlp *o)
     o->resource_number = 0;
     o->resource_known = false;
     o->held.count = 0;
+    o->held.attributes.failed = o->resource_attributes.failed = 0;
     pythia_buf_clear(&o->held.attributes);
 }
 
