@@ -93,8 +93,8 @@ void pythia_search_destroy(struct pythia_search *s)
     clear_switches(s);
     for (size_t i = 0; i < s->problem_count; i++)
         pythia__search_keeping_free(&s->keeping[i]);
-    void *const owned[] = {s->open,     s->skeleton, s->never,   s->calls,    s->price,  s->relative,
-                           s->bytes,    s->problems, s->keeping, s->switches, s->effects};
+    void *const owned[] = {s->open,  s->skeleton, s->never,   s->calls,    s->price,  s->relative,
+                           s->bytes, s->problems, s->keeping, s->switches, s->effects};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     pythia_free(s);

@@ -84,10 +84,10 @@ struct pythia_loop {
 /* Play it, until no type of request is searched any more; where none ever was, because there were
  * too few requests, at least once from beginning to end. With a grouping key, its parts are what
  * requests of "one type" are, and the trace points that show its keys stay open (grouping_key.h).
- * The input is read once for its order, and once for each cycle. The evidence of the last cycle goes
- * to *groups (owned by the caller) with the trace points that were open to *open (owned), and what
- * was read to *result. Returns PYTHIA_OK with *out filled, PYTHIA_ENOMEM, or what reading returned.
- */
+ * The input is read once for its order, and once for each cycle. The evidence of the last cycle
+ * goes to *groups (owned by the caller) with the trace points that were open to *open (owned), and
+ * what was read to *result. Returns PYTHIA_OK with *out filled, PYTHIA_ENOMEM, or what reading
+ * returned. */
 int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
                            const struct pythia_space *space,
                            const struct pythia_closed_loop_options *options,
