@@ -26,8 +26,8 @@ struct pythia_trial_problem {
     double forks, async, retries, loops, unknown, spikes, load;
     uint64_t tick_ns;
     enum pythia_workflow_drift drift;
-    uint64_t drift_requests, first_request; /* which the search begins with */
     bool through;                           /* it goes on until the cause has moved, found or not */
+    uint64_t drift_requests, first_request; /* which the search begins with */
     size_t cause_count;                     /* 0: nothing is to be found */
     struct pythia_workflow_cause causes[PYTHIA_TRIAL_CAUSES];
 };
