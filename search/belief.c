@@ -386,9 +386,9 @@ static void choose(struct pythia__belief *b, const struct pythia_ranking *r, con
 
 /* ---- what lies behind ---- */
 
-/* How much of each node's own time lies behind an edge, 0 to 1, into `part`. A node that was never on
- * a critical path lies where its spans begin. Where the space has never seen one event of the edge
- * follow the other, all that is in the context may lie behind it. */
+/* How much of each node's own time lies behind an edge, 0 to 1, into `part`. A node that was never
+ * on a critical path lies where its spans begin. Where the space has never seen one event of the
+ * edge follow the other, all that is in the context may lie behind it. */
 static void find_parts(const struct pythia__belief *b, struct pythia__region_map *map,
                        const struct pythia_edge *edge, double *part)
 {

@@ -28,6 +28,7 @@ struct entry {
     bool used, listed; /* since the clock's hand was here; in the cache at all */
     struct pythia_exact_moments moments;
     struct pythia_sketch *sketch;
+    struct pythia_lineage lineage;
     uint64_t *times_ns; /* [edge_count] */
 };
 
@@ -39,11 +40,13 @@ struct pythia_groups {
     struct pythia_request_types *namer;
     struct pythia_shape_maker *shapes;
     struct pythia_row_maker *rows;
+    struct pythia_lineages *lineages; /* NULL: the skeleton is not known */
     struct pythia_critical_path path;
     struct pythia_exact_moments moments;
     struct pythia_type *types;
-    uint32_t *type_of_name; /* by number of a string: type + 1 */
-    size_t type_count, type_capacity, name_capacity;
+    uint32_t *type_of_part; /* type + 1 */
+    size_t type_count, type_capacity, part_capacity;
+    uint32_t last; /* part */
     size_t rows_per_type, row_count, row_bytes, shape_bytes;
     struct entry **entries; /* the clock's ring */
     size_t entry_count, entry_capacity, hand;
@@ -63,13 +66,17 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
     g->options = *options;
     g->rows_per_type = options->rows_per_type ? options->rows_per_type : ROWS_PER_TYPE;
     g->options.rows = options->rows ? options->rows : ROWS;
+    g->last = PYTHIA_NONE;
     g->table_size = (size_t)SHAPES_MAX * 4;
     g->table = pythia_calloc(g->table_size, sizeof(struct entry *));
     if (!g->table || pythia_cct_create(vocabulary, &g->cct) != PYTHIA_OK ||
         pythia_keys_create(vocabulary, &g->keys) != PYTHIA_OK ||
         pythia_request_types_create(vocabulary, &options->types, &g->namer) != PYTHIA_OK ||
         pythia_shape_maker_create(g->cct, options->fold, &g->shapes) != PYTHIA_OK ||
-        pythia_row_maker_create(vocabulary, g->keys, &g->rows) != PYTHIA_OK) {
+        pythia_row_maker_create(vocabulary, g->keys, &g->rows) != PYTHIA_OK ||
+        (options->skeleton &&
+         pythia_lineages_create(vocabulary, options->skeleton, options->latency, options->fold,
+                                &g->lineages) != PYTHIA_OK)) {
         pythia_groups_destroy(g);
         return PYTHIA_ENOMEM;
     }
@@ -109,12 +116,13 @@ void pythia_groups_destroy(struct pythia_groups *g)
     for (size_t i = 0; i < g->entry_count; i++)
         free_entry(g, g->entries[i]);
     pythia_free(g->types);
-    pythia_free(g->type_of_name);
+    pythia_free(g->type_of_part);
     pythia_free(g->entries);
     pythia_free(g->table);
     pythia_free(g->totals);
     pythia_critical_path_free(&g->path);
     pythia_row_maker_destroy(g->rows);
+    pythia_lineages_destroy(g->lineages);
     pythia_shape_maker_destroy(g->shapes);
     pythia_request_types_destroy(g->namer);
     pythia_keys_destroy(g->keys);
@@ -135,23 +143,21 @@ static void drop_row(void *context, void *row)
         free_entry(g, e);
 }
 
-static struct pythia_type *find_type(struct pythia_groups *g, uint32_t name)
+/* Structures and shapes are named after the request type, so that a type that nothing parts has the
+ * same names with a grouping key as without one. */
+static struct pythia_type *find_type(struct pythia_groups *g, uint32_t unsplit, uint32_t part)
 {
-    if (name >= g->name_capacity) {
-        size_t capacity = ((size_t)name + 1) * 2;
-        uint32_t *types = pythia_realloc(g->type_of_name, capacity, sizeof(*types));
-        if (!types)
-            return NULL;
-        memset(types + g->name_capacity, 0, (capacity - g->name_capacity) * sizeof(*types));
-        g->type_of_name = types;
-        g->name_capacity = capacity;
-    }
-    if (g->type_of_name[name])
-        return &g->types[g->type_of_name[name] - 1];
+    if (pythia_reach(&g->type_of_part, &g->part_capacity, part, sizeof(*g->type_of_part)) !=
+        PYTHIA_OK)
+        return NULL;
+    if (g->type_of_part[part])
+        return &g->types[g->type_of_part[part] - 1];
     if (pythia_grow(&g->types, &g->type_capacity, g->type_count, sizeof(*g->types)) != PYTHIA_OK)
         return NULL;
-    struct pythia_text text = pythia_vocabulary_text(g->vocabulary, name);
-    struct pythia_type type = {.name = name,
+    struct pythia_text text = pythia_vocabulary_text(g->vocabulary, unsplit);
+    struct pythia_type type = {.name = unsplit,
+                               .unsplit = unsplit,
+                               .part = part,
                                .hash = pythia_hash_bytes(text.bytes, text.size),
                                .levels = PYTHIA_SHAPE_LEVELS};
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &type.sketch) != PYTHIA_OK)
@@ -161,7 +167,7 @@ static struct pythia_type *find_type(struct pythia_groups *g, uint32_t name)
         return NULL;
     }
     g->types[g->type_count++] = type;
-    g->type_of_name[name] = (uint32_t)g->type_count;
+    g->type_of_part[part] = (uint32_t)g->type_count;
     return &g->types[g->type_count - 1];
 }
 
@@ -241,6 +247,7 @@ static int add_structure(struct pythia_type *t, const struct entry *e, uint32_t 
     if (!s)
         return PYTHIA_ENOMEM;
     pythia_exact_moments_merge(&s->moments, &e->moments);
+    pythia_lineage_meet(&s->lineage, &e->lineage);
     int status = pythia_sketch_merge(s->sketch, e->sketch);
     if (status == PYTHIA_OK && t->level_counts[level] > STRUCTURES_MAX)
         status = cut_levels(t, level);
@@ -392,7 +399,8 @@ static void shrink_samples(struct pythia_groups *g)
 }
 
 static int add_row(struct pythia_groups *g, struct pythia_type *t, struct entry *e,
-                   const struct pythia_trace *trace, const struct pythia_critical_path *path)
+                   const struct pythia_trace *trace, const struct pythia_critical_path *path,
+                   const struct pythia_lineage *lineage)
 {
     uint64_t hash = pythia_hash_mix(trace->id.high, trace->id.low);
     if (!pythia_sample_wants(t->rows, hash))
@@ -401,6 +409,7 @@ static int add_row(struct pythia_groups *g, struct pythia_type *t, struct entry 
     if (!row)
         return PYTHIA_ENOMEM;
     row->holder = e;
+    row->parent = pythia_lineage_parent(lineage);
     e->rows++;
     g->row_count++;
     g->row_bytes += row->bytes;
@@ -413,10 +422,17 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
                             const struct pythia_trace *trace,
                             const struct pythia_critical_path *path)
 {
-    struct pythia_type *t = find_type(g, name);
+    uint32_t part =
+        g->options.key ? pythia_grouping_key_part(g->options.key, name, trace, path) : name;
+    struct pythia_type *t = part == PYTHIA_NONE ? NULL : find_type(g, name, part);
     struct entry *e = t ? find_entry(g, (uint32_t)(t - g->types), path) : NULL;
-    if (!e)
+    struct pythia_lineage lineage = {0};
+    if (!e || (g->lineages &&
+               pythia_lineages_find(g->lineages, trace, path, t->hash, &lineage) != PYTHIA_OK))
         return PYTHIA_ENOMEM;
+    pythia_lineage_meet(&e->lineage, &lineage);
+    pythia_lineage_meet(&t->lineage, &lineage);
+    g->last = part;
     int64_t duration = (int64_t)(path->events[path->count - 1].at_ns - path->events[0].at_ns);
     for (size_t i = 0; i + 1 < path->count; i++)
         e->times_ns[e->shape->slots[i]] += path->events[i + 1].at_ns - path->events[i].at_ns;
@@ -427,7 +443,7 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
     int status = pythia_sketch_add(e->sketch, (double)duration, 1);
     if (status == PYTHIA_OK)
         status = pythia_sketch_add(t->sketch, (double)duration, 1);
-    return status == PYTHIA_OK ? add_row(g, t, e, trace, path) : status;
+    return status == PYTHIA_OK ? add_row(g, t, e, trace, path, &lineage) : status;
 }
 
 int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *trace,
@@ -507,9 +523,28 @@ static int sort_structures(struct pythia_type *t)
     return PYTHIA_OK;
 }
 
+/* What the grouping key has seen of all requests is in the names of its parts. */
+static int name_types(struct pythia_groups *g)
+{
+    for (size_t i = 0; i < g->type_count && g->options.key; i++) {
+        struct pythia_type *t = &g->types[i];
+        t->name = pythia_grouping_key_name(g->options.key, t->part);
+        if (t->name == PYTHIA_NONE)
+            return PYTHIA_ENOMEM;
+        struct pythia_text text = pythia_vocabulary_text(g->vocabulary, t->name);
+        t->hash = pythia_hash_bytes(text.bytes, text.size);
+    }
+    return PYTHIA_OK;
+}
+
+uint32_t pythia_groups_last(const struct pythia_groups *g)
+{
+    return g->last;
+}
+
 int pythia_groups_finish(struct pythia_groups *g)
 {
-    int status = PYTHIA_OK;
+    int status = name_types(g);
     for (size_t i = 0; i < g->entry_count && status == PYTHIA_OK; i++)
         status = flush(g, g->entries[i]);
     for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++) {
@@ -528,6 +563,11 @@ const struct pythia_type *pythia_groups_types(const struct pythia_groups *g, siz
 const struct pythia_cct *pythia_groups_cct(const struct pythia_groups *g)
 {
     return g->cct;
+}
+
+const struct pythia_grouping_key *pythia_groups_key(const struct pythia_groups *g)
+{
+    return g->options.key;
 }
 
 const struct pythia_keys *pythia_groups_keys(const struct pythia_groups *g)
@@ -549,7 +589,7 @@ size_t pythia_groups_bytes(const struct pythia_groups *g)
 {
     size_t bytes = g->row_bytes + g->shape_bytes + pythia_cct_bytes(g->cct) +
                    g->table_size * sizeof(struct entry *) + g->type_count * TYPE_BYTES +
-                   g->name_capacity * sizeof(*g->type_of_name) +
+                   g->part_capacity * sizeof(*g->type_of_part) +
                    g->total_capacity * sizeof(*g->totals);
     for (size_t i = 0; i < g->type_count; i++)
         bytes += g->types[i].structure_count * STRUCTURE_BYTES;

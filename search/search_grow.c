@@ -9,15 +9,26 @@
 /* What is kept by trace point, for all problems. */
 struct points {
     bool *open, *skeleton, *never;
-    double *calls;
+    double *calls, *price, *relative, *bytes;
 };
 
 static void free_points(const struct points *p)
 {
-    pythia_free(p->open);
-    pythia_free(p->skeleton);
-    pythia_free(p->never);
-    pythia_free(p->calls);
+    void *const owned[] = {p->open,  p->skeleton, p->never, p->calls,
+                           p->price, p->relative, p->bytes};
+    for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
+        pythia_free(owned[i]);
+}
+
+/* Prices are learnt of all points anew; what points add to the stream, in the next cycle. */
+static int fill_prices(const struct pythia_search *s, uint32_t count, struct points *p)
+{
+    struct pythia_search all = {.space = s->space, .o = s->o, .points = count};
+    int status = pythia__search_set_prices(&all);
+    p->price = all.price;
+    p->relative = all.relative;
+    p->bytes = all.bytes;
+    return status;
 }
 
 /* The same for `count` trace points: those of the skeleton are open. */
@@ -36,7 +47,7 @@ static int fill(const struct pythia_search *s, uint32_t count, struct points *p)
         p->skeleton[point] = p->skeleton[point] || always || (known && s->skeleton[point]);
         p->open[point] = p->skeleton[point] || (known && s->open[point]);
     }
-    return PYTHIA_OK;
+    return fill_prices(s, count, p);
 }
 
 static int lengthen_retired(struct pythia_search *s, uint32_t count)
@@ -60,7 +71,7 @@ int pythia_search_grow(struct pythia_search *s)
     struct points grown = {0};
     for (size_t i = 0; i < s->problem_count; i++)
         if (s->keeping[i].belief.nodes) /* types may have moved */
-            s->keeping[i].belief.type = pythia_space_type(s->space, s->problems[i].type);
+            s->keeping[i].belief.type = pythia_space_type(s->space, s->problems[i].unsplit);
     int status = fill(s, count, &grown);
     if (status == PYTHIA_OK)
         status = lengthen_retired(s, count);
@@ -68,11 +79,15 @@ int pythia_search_grow(struct pythia_search *s)
         free_points(&grown);
         return status;
     }
-    free_points(&(struct points){s->open, s->skeleton, s->never, s->calls});
+    free_points(&(struct points){s->open, s->skeleton, s->never, s->calls, s->price, s->relative,
+                                 s->bytes});
     s->open = grown.open;
     s->skeleton = grown.skeleton;
     s->never = grown.never;
     s->calls = grown.calls;
+    s->price = grown.price;
+    s->relative = grown.relative;
+    s->bytes = grown.bytes;
     s->points = count;
     s->o.budget.points_per_cycle = s->per_cycle < count ? s->per_cycle : count;
     pythia__search_count_calls(s);

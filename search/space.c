@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pythia/mem.h"
+#include "pythia/span_bytes.h"
 #include "pythia/status.h"
 
 struct pythia_space {
@@ -164,6 +165,7 @@ static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
             return PYTHIA_ENOMEM;
         s->node_of_span[at] = node;
         n->calls++;
+        n->bytes += pythia_span_bytes(s->vocabulary, span);
         n->requests += t->last_request[node] != t->requests;
         t->last_request[node] = t->requests;
         n->root = n->root || !parent;
@@ -235,6 +237,21 @@ int pythia_space_add(struct pythia_space *s, uint32_t type, const struct pythia_
     return status == PYTHIA_OK ? add_path(s, t, path) : status;
 }
 
+double pythia_space_mean_bytes(const struct pythia_space_type *t)
+{
+    double calls = 0, bytes = 0;
+    for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++) {
+        calls += t->nodes[node].bytes ? (double)t->nodes[node].calls : 0;
+        bytes += (double)t->nodes[node].bytes;
+    }
+    return calls > 0 ? bytes / calls : PYTHIA_SPACE_SPAN_BYTES;
+}
+
+double pythia_space_node_bytes(const struct pythia_space_node *n, double mean_bytes)
+{
+    return n->bytes && n->calls ? (double)n->bytes / (double)n->calls : mean_bytes;
+}
+
 const struct pythia_space_type *pythia_space_types(const struct pythia_space *s, size_t *count)
 {
     *count = s->count;
@@ -264,6 +281,24 @@ static bool *flag_points(const struct pythia_space *s, bool skeleton_only)
 bool *pythia_space_skeleton(const struct pythia_space *s)
 {
     return flag_points(s, true);
+}
+
+int pythia_space_skeleton_points(const struct pythia_space *s, struct pythia_open_points **out)
+{
+    bool *flags = pythia_space_skeleton(s);
+    struct pythia_open_points *open = NULL;
+    int status = flags ? pythia_open_points_create(s->vocabulary, &open) : PYTHIA_ENOMEM;
+    for (uint32_t i = 0; status == PYTHIA_OK && i < pythia_vocabulary_tracepoints(s->vocabulary);
+         i++)
+        if (flags[i])
+            status =
+                pythia_open_points_add_id(open, pythia_vocabulary_tracepoint_id(s->vocabulary, i));
+    pythia_free(flags);
+    if (status == PYTHIA_OK)
+        *out = open;
+    else
+        pythia_open_points_destroy(open);
+    return status;
 }
 
 bool *pythia_space_points(const struct pythia_space *s)

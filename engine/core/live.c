@@ -32,6 +32,12 @@ struct stage {
     bool full, heavy; /* heavy: of memory */
 };
 
+/* Each owned, or NULL while learning. */
+struct points {
+    struct pythia_open_points *open; /* what the search wants open */
+    struct pythia_open_points *skeleton;
+};
+
 struct pythia_live {
     struct pythia_vocabulary *vocabulary;
     struct pythia_live_options o;
@@ -45,9 +51,10 @@ struct pythia_live {
     uint32_t other; /* the type beyond those that are told apart */
     struct pythia_hider *hider;
     struct pythia_critical_path path;
-    struct pythia_search *search;    /* NULL: learning */
-    struct pythia_open_points *open; /* what the search wants open */
-    bool *known;                     /* by trace point: it is in the search space */
+    struct pythia_search *search;   /* NULL: learning */
+    struct pythia_effects *effects; /* of points that were opened */
+    struct points points, former;   /* former: of evidence that is still being told */
+    bool *known;                    /* by trace point: it is in the search space */
     uint32_t known_count;
     struct pythia_cycle last; /* decisions */
     struct stage stages[PYTHIA__LIVE_STAGES];
@@ -87,25 +94,37 @@ static void set_defaults(struct pythia_live_options *o)
     o->window.age_max_ns = or_usual(o->window.age_max_ns, 120 * SECOND);
 }
 
-/* Something else is wanted open than before. */
+static void free_points(struct points *p)
+{
+    pythia_open_points_destroy(p->open);
+    pythia_open_points_destroy(p->skeleton);
+    *p = (struct points){0};
+}
+
+/* Something else is wanted open than before. Evidence may hold on to the sets of points until now;
+ * it must be dropped before the next wish. */
 static int wish(struct pythia_live *l)
 {
-    struct pythia_open_points *open = NULL;
+    struct points next = {0};
     bool *known = NULL;
     uint32_t count = pythia_vocabulary_tracepoints(l->vocabulary);
     int status = PYTHIA_OK;
     l->waiting = l->due = true;
     if (l->search) {
         known = pythia_space_points(l->space);
-        status = known ? pythia_search_open_points(l->search, &open) : PYTHIA_ENOMEM;
+        status = known ? pythia_search_open_points(l->search, &next.open) : PYTHIA_ENOMEM;
     }
+    if (status == PYTHIA_OK && l->search)
+        status = pythia_space_skeleton_points(l->space, &next.skeleton);
     if (status != PYTHIA_OK) {
+        free_points(&next);
         pythia_free(known);
         return status;
     }
-    pythia_open_points_destroy(l->open);
+    free_points(&l->former);
+    l->former = l->points;
+    l->points = next;
     pythia_free(l->known);
-    l->open = open;
     l->known = known;
     l->known_count = known ? count : 0;
     l->wish++;
@@ -138,6 +157,13 @@ static int make_parts(struct pythia_live *l)
         status = pythia_hider_create(l->vocabulary, &l->hider);
     if (status == PYTHIA_OK)
         status = pythia_window_create(l->vocabulary, &l->o.window, taker, &l->counts, &l->window);
+    const struct pythia_effects_options measuring = {.latency = l->o.groups.latency,
+                                                     .fold = l->o.groups.fold,
+                                                     .alpha = l->o.search.alpha,
+                                                     .min_requests = l->o.search.min_requests,
+                                                     .rows = l->o.groups.rows_per_type};
+    if (status == PYTHIA_OK)
+        status = pythia_effects_create(l->vocabulary, &measuring, &l->effects);
     if (status == PYTHIA_OK && l->owns_space)
         status = pythia_space_create(l->vocabulary, &l->space);
     if (status == PYTHIA_OK)
@@ -183,7 +209,9 @@ void pythia_live_destroy(struct pythia_live *l)
     for (int i = 0; i < PYTHIA__LIVE_STAGES; i++)
         pythia__evidence_free(&l->stages[i].evidence);
     pythia_search_destroy(l->search);
-    pythia_open_points_destroy(l->open);
+    pythia_effects_destroy(l->effects);
+    free_points(&l->points);
+    free_points(&l->former);
     pythia_free(l->known);
     pythia_window_destroy(l->window);
     pythia_hider_destroy(l->hider);
@@ -203,14 +231,25 @@ static void empty(struct stage *s)
     *s = (struct stage){.number = 0};
 }
 
+/* What opened points explain is measured in one stage at a time: from when its cycle is the one at
+ * hand. */
+static int measure(struct pythia_live *l, struct stage *s)
+{
+    return s == &l->stages[l->now] && s->number && l->search && !l->paused
+               ? pythia__evidence_measure(&s->evidence, l->effects, l->points.open)
+               : PYTHIA_OK;
+}
+
 static int begin_stage(struct pythia_live *l, struct stage *s)
 {
-    int status = pythia__evidence_begin(&s->evidence, l->vocabulary, &l->o.groups);
+    struct pythia_groups_options how = l->o.groups;
+    how.skeleton = l->points.skeleton;
+    int status = pythia__evidence_begin(&s->evidence, l->vocabulary, &how);
     if (status != PYTHIA_OK)
         return status;
     s->number = ++l->stage_numbers;
     s->begun_ns = l->now_ns;
-    return PYTHIA_OK;
+    return measure(l, s);
 }
 
 /* The name under which a request counts in a stage: its own, as long as there is room for one more
@@ -293,7 +332,7 @@ static int hide(struct pythia_live *l, const struct pythia__live_type *type,
     *out = whole;
     if (!l->search || l->paused || !type->learnt)
         return 0;
-    int status = pythia_hider_hide(l->hider, whole, l->open, out);
+    int status = pythia_hider_hide(l->hider, whole, l->points.open, out);
     if (status >= 0)
         l->counts.hidden += whole->count - (status == 1 ? 0 : (*out)->count);
     l->numbers.hidden_requests += status == 1;
@@ -327,13 +366,26 @@ static int take_request(void *context, const struct pythia_trace *whole)
 
 /* ---- cycles ---- */
 
+/* How long requests came in for: the last one has as much time after it as there is between two on
+ * average. */
+static double seconds_of(const struct pythia__evidence *e)
+{
+    if (e->requests < 2)
+        return 0;
+    double between_ns = (double)(e->last_begin_ns - e->begin_ns);
+    return between_ns / ((double)e->requests - 1) * (double)e->requests / 1e9;
+}
+
 static int decide(struct pythia_live *l, struct stage *s, bool *switched)
 {
     struct pythia_cycle found = l->last;
     bool searches = l->search && !l->paused;
     found.switches = NULL;
     found.switch_count = 0;
-    int status = pythia__evidence_decide(&s->evidence, searches ? l->search : NULL, &found);
+    found.effects = NULL;
+    found.effect_count = 0;
+    int status = pythia__evidence_decide(&s->evidence, searches ? l->search : NULL,
+                                         l->last.number + 1, seconds_of(&s->evidence), &found);
     if (status != PYTHIA_OK)
         return status;
     l->last = found;
@@ -384,6 +436,8 @@ static int end_cycle(struct pythia_live *l)
     l->now = !l->now;
     if (switched)
         drop_evidence(l);
+    if (grown == PYTHIA_OK)
+        grown = measure(l, &l->stages[l->now]);
     status = status == PYTHIA_OK ? grown : status;
     return status == PYTHIA_OK ? wished : status;
 }

@@ -97,7 +97,8 @@ static void copy_spans(struct pythia_hider *h, const struct pythia_trace *t)
         span->joins = span->work = PYTHIA_NO_SPAN;
         span->forked = h->work[from] != PYTHIA_NO_SPAN;
         span->unawaited = false;
-        if (pythia__has_repair(span, PYTHIA_REPAIR_UNFINISHED))
+        span->annotation = span->point;
+        if (span->point || pythia__has_repair(span, PYTHIA_REPAIR_UNFINISHED))
             span->end_ns = span->start_ns; /* its end was that of what was below it */
     }
 }

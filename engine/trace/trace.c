@@ -415,7 +415,8 @@ static void find_end(struct item *item)
         item->conflict = item->conflict || item->begun_ns != span->start_ns;
         item->start_twice = item->start_twice || item->begun_ns == span->start_ns;
     }
-    span->annotation = item->part == PYTHIA_PART_ANNOTATION && !ended; /* until a child turns up */
+    span->point = item->part == PYTHIA_PART_ANNOTATION && !ended;
+    span->annotation = span->point; /* until a child turns up */
     if (span->end_ns < span->start_ns) {
         item->negative = true;
         span->end_ns = span->start_ns;
@@ -483,8 +484,7 @@ static void name_parent(struct pythia_trace_builder *b, struct item *item)
         item->above = above;
 }
 
-/* As pythia__span_before, for items: the two halves of a shared id may have the same times and the
- * same id. */
+/* The same for items: the two halves of a shared id may have the same times and the same id. */
 static bool items_before(const struct pythia_trace_builder *b, const struct item *x,
                          const struct item *y)
 {

@@ -54,9 +54,8 @@ static uint32_t point_of(struct bench *b, const char *prefix, size_t number)
     char name[64];
     snprintf(name, sizeof(name), "%s_%zu", prefix, number);
     uint32_t service = pythia_vocabulary_string(b->vocabulary, PYTHIA_TEXT("service"));
-    return pythia_vocabulary_tracepoint(b->vocabulary, service, 0,
-                                        pythia_vocabulary_string(b->vocabulary,
-                                                                 pythia_text_of(name)));
+    return pythia_vocabulary_tracepoint(
+        b->vocabulary, service, 0, pythia_vocabulary_string(b->vocabulary, pythia_text_of(name)));
 }
 
 /* A request of a type; `all`: with the closed points open too. */
@@ -158,8 +157,8 @@ static double decide(struct bench *b, const struct pythia_groups *groups, size_t
         hits[b->calls[i]] = b->rows * b->types;
     for (int i = 0; i < CYCLES; i++) {
         double begun = cpu_s();
-        must(pythia_search_cycle(search, groups, hits,
-                                 pythia_vocabulary_tracepoints(b->vocabulary), &cycle),
+        must(pythia_search_cycle(search, groups, hits, pythia_vocabulary_tracepoints(b->vocabulary),
+                                 &cycle),
              "a cycle");
         longest = fmax(longest, cpu_s() - begun);
     }

@@ -64,6 +64,7 @@ static void assert_same_report(const char *actual, const char *wanted)
 struct replay {
     struct pythia_vocabulary *vocabulary;
     struct pythia_groups *groups;
+    struct pythia_open_points *skeleton; /* for lineages; NULL: not known */
     struct pythia_request_types *types;
     struct pythia_space *space;
     struct pythia_critical_path path;
@@ -76,7 +77,9 @@ static int begin_replay(void *context)
     pythia_groups_destroy(r->groups);
     r->groups = NULL;
     pythia_space_clear(r->space);
-    return pythia_groups_create(r->vocabulary, &grouping, &r->groups);
+    struct pythia_groups_options how = grouping;
+    how.skeleton = r->skeleton;
+    return pythia_groups_create(r->vocabulary, &how, &r->groups);
 }
 
 static int take_replay(void *context, const struct pythia_trace *trace)
@@ -101,14 +104,14 @@ static struct pythia_input *input_of(const char *path)
     return input;
 }
 
-/* Read a file with these points open (NULL: all). */
+/* Read a file with these points open (NULL: all), which are the skeleton. */
 static void replay(struct replay *r, struct pythia_vocabulary *v, const char *path,
                    struct pythia_open_points *open)
 {
     struct pythia_pipeline_options how = {.threads = 2, .expansion_max = 250, .open = open};
     struct pythia_consumer consumer = {begin_replay, take_replay, r};
     struct pythia_input *input = input_of(path);
-    *r = (struct replay){.vocabulary = v};
+    *r = (struct replay){.vocabulary = v, .skeleton = open};
     assert_int_equal(pythia_space_create(v, &r->space), PYTHIA_OK);
     assert_int_equal(pythia_request_types_create(v, &grouping.types, &r->types), PYTHIA_OK);
     assert_int_equal(pythia_pipeline_run(v, input, &how, &consumer, &r->result), PYTHIA_OK);

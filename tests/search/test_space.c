@@ -93,6 +93,44 @@ static void contexts_and_what_follows_what_are_counted(void **state)
     end(&b);
 }
 
+/* "B": trace id 18, span id 10, parent 10, name 3, times 18: 59, and 2 before them. With a=1, 2 + 3
+ * + 2 + 2 more. "A" has no parent. */
+static void bytes_of_spans_are_added_up(void **state)
+{
+    struct bench b;
+    begin(&b);
+    add(&b, "t", "A{10 B{100} 7 B(a=1){200} 3}");
+    add(&b, "t", "A{10 B{100} 3}");
+    const struct pythia_space_type *t = type_of(&b, "t");
+    assert_int_equal(node_of(t, "A")->bytes, 2 * 51);
+    assert_int_equal(node_of(t, "A/B")->bytes, 61 + 70 + 61);
+    assert_rel_equal(pythia_space_mean_bytes(t), (2 * 51 + 192) / 5., 1e-15);
+    assert_rel_equal(pythia_space_node_bytes(node_of(t, "A/B"), 7), 64, 1e-15);
+    struct pythia_space_node old = {.calls = 3};
+    assert_rel_equal(pythia_space_node_bytes(&old, 7), 7, 0); /* not known: the mean */
+    end(&b);
+}
+
+static void where_no_bytes_are_known_a_span_has_416(void **state)
+{
+    struct bench b;
+    uint32_t node;
+    begin(&b);
+    struct pythia_space_type *t = pythia_space_type_make(b.space, requests_string(&b.r, "t"));
+    struct pythia_space_node *n = pythia_space_node_make(
+        t, PYTHIA_CCT_ROOT,
+        pythia_vocabulary_tracepoint(b.r.vocabulary, 0, 0, requests_string(&b.r, "A")), &node);
+    n->calls = 5;
+    assert_rel_equal(pythia_space_mean_bytes(t), 416, 0);
+    n->bytes = 500; /* the others are taken to be like those that are known */
+    n = pythia_space_node_make(
+        t, node, pythia_vocabulary_tracepoint(b.r.vocabulary, 0, 0, requests_string(&b.r, "B")),
+        &node);
+    n->calls = 1000;
+    assert_rel_equal(pythia_space_mean_bytes(t), 100, 0);
+    end(&b);
+}
+
 static void what_is_off_the_path_is_called_and_not_visited(void **state)
 {
     struct bench b;
@@ -539,6 +577,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts_and_what_follows_what_are_counted),
+        cmocka_unit_test(bytes_of_spans_are_added_up),
+        cmocka_unit_test(where_no_bytes_are_known_a_span_has_416),
         cmocka_unit_test(what_is_off_the_path_is_called_and_not_visited),
         cmocka_unit_test(roots_entries_and_what_outlives_its_parent_are_the_skeleton),
         cmocka_unit_test(of_what_outlives_its_parent_the_last_to_end_is_in_the_skeleton),

@@ -222,6 +222,7 @@ static void any_trace_looks_as_if_its_points_had_been_closed(void **state)
 static void what_lasts_as_long_as_what_is_hidden_in_it_becomes_a_point(void **state)
 {
     compare_all("A[0,1000] B[100,?]<A C[200,300]<B D[210,250]<C", 4);
+    compare_all("A[0,1000] B[100]<A C[100,300]<B D[210]<C", 4);
 }
 
 static void a_chain_of_100_000_spans_is_no_burden(void **state)
@@ -280,9 +281,10 @@ static void without_memory_it_says_so(void **state)
         pythia_mem_fail_after(n);
         status = pythia_hider_hide(hider, whole.trace, wanted.open, &left);
         pythia_mem_fail_after(-1);
-        assert_true(status == 0 || !left);
+        assert_true((status == 0) == (left != NULL));
     }
-    assert_same_trace(v, left, wanted.trace, "A C");
+    if (left)
+        assert_same_trace(v, left, wanted.trace, "A C");
     pythia_hider_destroy(NULL);
     pythia_hider_destroy(hider);
     drop(&whole);

@@ -25,8 +25,8 @@
  *   searching  Cycles. A cycle is full when it has so many requests of one type, or after a time.
  *              Then those that began before its last request did, and have not been seen whole, are
  *              waited for, up to four times as long as the longest request took and no longer than
- * a cycle may last: whoever decides without them leaves out the slow ones. What is seen meanwhile
- * and began later belongs to the next cycle.
+ *              a cycle may last: whoever decides without them leaves out the slow ones. What is
+ *              seen meanwhile and began later belongs to the next cycle.
  *
  * A request type that turns up later is learnt in the same way beside it, with what is open then;
  * at the end of a cycle the space grows by the types that were learnt, and the search forgets

@@ -29,6 +29,7 @@ struct pythia_trace_span {
     uint8_t kind, relation;
     bool error;
     bool annotation; /* a point in time: end_ns == start_ns and nothing is below it */
+    bool point;      /* reported as one: if it has an end it is that of what is below it */
     bool unawaited;  /* completed_ns is that of work below it that is known to be asynchronous */
     bool forked; /* the root of forked work: on a critical path only where something waits for it */
     struct pythia_text attributes; /* packed, see attributes.h */
