@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pythia/history.h"
 #include "pythia/rank.h"
 #include "pythia/space.h"
 #include "region.h"
@@ -42,6 +43,14 @@ struct pythia__belief {
  * O(nodes + edges). */
 int pythia__belief_create(const struct pythia_space_type *type, struct pythia__belief *out);
 void pythia__belief_free(struct pythia__belief *b);
+
+/* The same, with what earlier searches found (NULL: nothing is known of them). If any point of the
+ * type explained something, a part of the mass (PYTHIA__BELIEF_HISTORY) goes with what each
+ * explained when it was opened; the rest stays where it was, so that a history that is wrong makes
+ * no node less probable than by that factor. */
+#define PYTHIA__BELIEF_HISTORY .5
+int pythia__belief_create_with(const struct pythia_space_type *type,
+                               const struct pythia_history *history, struct pythia__belief *out);
 
 /* As it was before any evidence. */
 void pythia__belief_reset(struct pythia__belief *b);

@@ -116,6 +116,13 @@ void pythia_cct_destroy(struct pythia_cct *c)
     pythia_free(c);
 }
 
+size_t pythia_cct_bytes(const struct pythia_cct *c)
+{
+    return sizeof(*c) + c->node_capacity * sizeof(*c->nodes) +
+           c->edge_capacity * sizeof(*c->edges) +
+           (c->by_node.size + c->by_edge.size) * sizeof(*c->by_node.slots);
+}
+
 const struct pythia_vocabulary *pythia_cct_vocabulary(const struct pythia_cct *c)
 {
     return c->vocabulary;

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "pythia/gate.h"
-#include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "pythia/ranks.h"
 #include "pythia/sort.h"
@@ -120,7 +119,8 @@ static void choose_level(const struct diagnosing *x, struct pythia_type_result *
 
 static struct pythia_group *add_group(struct diagnosing *x, size_t type, uint32_t level,
                                       uint64_t name, const struct pythia_exact_moments *m,
-                                      const struct pythia_sketch *sketch)
+                                      const struct pythia_sketch *sketch,
+                                      const struct pythia_lineage *lineage)
 {
     struct pythia_diagnosis *d = x->d;
     if (pythia_grow(&d->groups, &x->group_capacity, d->group_count, sizeof(*d->groups)) !=
@@ -128,9 +128,10 @@ static struct pythia_group *add_group(struct diagnosing *x, size_t type, uint32_
         return NULL;
     struct pythia_group *g = &d->groups[d->group_count++];
     *g = (struct pythia_group){
-        .id = pythia_hash_mix(pythia_hash_mix(d->types[type].type->hash, level), name),
+        .id = pythia_lineage_id(d->types[type].type->hash, level, name),
         .type = type,
         .level = level,
+        .lineage = *lineage,
         .count = m->n,
         .mean_ns = pythia_exact_moments_mean(m),
         .sd_ns = pythia_exact_moments_sd(m),
@@ -191,14 +192,15 @@ static int make_groups(struct diagnosing *x, size_t type)
     const struct pythia_type_result *r = &x->d->types[type];
     const struct pythia_type *t = r->type;
     if (r->level == 0) {
-        struct pythia_group *g = add_group(x, type, 0, 0, &t->moments, t->sketch);
+        struct pythia_group *g = add_group(x, type, 0, 0, &t->moments, t->sketch, &t->lineage);
         return g ? gather_rows(t, 0, NULL, &g->rows, &g->sampled) : PYTHIA_ENOMEM;
     }
     for (size_t i = 0; i < t->structure_count; i++) {
         const struct pythia_structure *s = &t->structures[i];
         if (!is_group_at(s, r->level))
             continue;
-        struct pythia_group *g = add_group(x, type, s->level, s->name, &s->moments, s->sketch);
+        struct pythia_group *g =
+            add_group(x, type, s->level, s->name, &s->moments, s->sketch, &s->lineage);
         if (!g || gather_rows(t, r->level, s, &g->rows, &g->sampled) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     }
@@ -346,6 +348,11 @@ static int diagnose_group(struct diagnosing *x, struct pythia_group *g)
     g->inclusive = find_inclusive(&g->ranking, cct);
     status = pythia_explain(g->rows, &g->ranking, pythia_groups_keys(x->groups), cct, x->d->alpha,
                             x->o.seed ^ g->id, &g->explanations);
+    if (status == PYTHIA_OK)
+        status = pythia_split_propose(g->rows, g->sampled, &g->modes, &g->explanations,
+                                      pythia_groups_keys(x->groups), x->vocabulary,
+                                      pythia_groups_key(x->groups),
+                                      x->d->types[g->type].type->unsplit, x->d->alpha, &g->splits);
     g->cause = cause_of(g);
     if (g->cause != PYTHIA_CAUSE_NONE)
         g->status = PYTHIA_GROUP_DIAGNOSED;
@@ -527,6 +534,7 @@ void pythia_diagnosis_destroy(struct pythia_diagnosis *d)
         pythia_free(d->groups[i].rows);
         pythia_ranking_free(&d->groups[i].ranking);
         pythia_explanations_free(&d->groups[i].explanations);
+        pythia_split_proposals_free(&d->groups[i].splits);
     }
     for (size_t i = 0; i < d->type_count; i++)
         pythia_explanations_free(&d->types[i].explanations);

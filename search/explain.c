@@ -111,39 +111,6 @@ static struct candidate *add_candidate(struct explainer *x, struct candidate c)
     return &x->candidates[x->count - 1];
 }
 
-static const struct pythia_row_value *find_value(const struct pythia_row *row, uint32_t key)
-{
-    size_t low = 0, high = row->value_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (row->values[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < row->value_count && row->values[low].key == key ? &row->values[low] : NULL;
-}
-
-/* A number written as text counts as a number: many sources know nothing but text. */
-static bool parse_number(const struct pythia_row_value *v, double *out)
-{
-    if (v->size == PYTHIA_ROW_NUMBER) {
-        *out = v->number;
-        return true;
-    }
-    char text[64], *end;
-    if (v->size == 0 || v->size >= sizeof(text))
-        return false;
-    memcpy(text, v->text, v->size);
-    text[v->size] = '\0';
-    const char *digits = text + (text[0] == '-');
-    bool name = digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9'; /* "007" is no number */
-    if (name || strspn(text, "0123456789.eE+-") != v->size || digits[0] < '0' || digits[0] > '9')
-        return false;
-    *out = strtod(text, &end);
-    return *end == '\0' && isfinite(*out);
-}
-
 /* The candidates of all keys in the rows; a key is numeric if all its values are numbers. */
 static int find_keys(struct explainer *x)
 {
@@ -158,7 +125,7 @@ static int find_keys(struct explainer *x)
                 x->places[v->key] = (uint32_t)x->count;
             }
             struct candidate *c = &x->candidates[x->places[v->key] - 1];
-            if (!parse_number(v, &c->numbers[i])) {
+            if (!pythia_row_number(v, &c->numbers[i])) {
                 c->numbers[i] = NAN;
                 c->kind = PYTHIA_KEY_CATEGORICAL;
             }
@@ -196,7 +163,8 @@ static int make_levels(struct explainer *x, struct candidate *c)
     c->texts = pythia_calloc(n, sizeof(*c->texts));
     int status = texts && order && c->levels && c->texts ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (size_t i = 0; i < n && status == PYTHIA_OK; i++) {
-        const struct pythia_row_value *v = find_value(x->rows[i], c->key);
+        const struct pythia_row_value *v =
+            pythia_row_find(x->rows[i]->values, x->rows[i]->value_count, c->key);
         c->levels[i] = PYTHIA_COLUMN_MISSING;
         if (!v)
             continue;
@@ -649,6 +617,24 @@ static int profile(const struct explainer *x, const struct candidate *c,
     return status;
 }
 
+/* The levels of the slow group, with their texts, in one block; NULL when out of memory. */
+static struct pythia_text *copy_levels(const struct candidate *c, const struct pythia_split *s)
+{
+    size_t bytes = 1;
+    for (size_t i = 0; i < s->level_count; i++)
+        bytes += c->texts[s->levels[i]].size;
+    struct pythia_text *out = pythia_calloc(1, s->level_count * sizeof(*out) + bytes);
+    char *room = out ? (char *)(out + s->level_count) : NULL;
+    for (size_t i = 0; out && i < s->level_count; i++) {
+        struct pythia_text text = c->texts[s->levels[i]];
+        if (text.size)
+            memcpy(room, text.bytes, text.size);
+        out[i] = (struct pythia_text){room, text.size};
+        room += text.size;
+    }
+    return out;
+}
+
 static int add_found(const struct explainer *x, const struct pythia_association_result *r,
                      struct pythia_explanations *out)
 {
@@ -664,7 +650,13 @@ static int add_found(const struct explainer *x, const struct pythia_association_
         return PYTHIA_ENOMEM;
     out->found_count++;
     found->split = isnan(r->split.share) ? NULL : split_text(x, c, &r->split);
-    found->result.split.levels = NULL; /* those are the association's, and the text says it */
+    if (r->split.levels) {
+        found->slow_levels = copy_levels(c, &r->split);
+        found->slow_level_count = found->slow_levels ? r->split.level_count : 0;
+    }
+    found->result.split.levels = NULL; /* those are the association's */
+    if (r->split.levels && !found->slow_levels)
+        return PYTHIA_ENOMEM;
     size_t once = 0;
     for (size_t i = 0; i < x->n && c->kind != PYTHIA_KEY_CATEGORICAL; i++) {
         found->low = fmin(found->low, c->numbers[i]); /* NaN gives way to a number */
@@ -774,6 +766,7 @@ void pythia_explanations_free(struct pythia_explanations *x)
     for (size_t i = 0; i < x->found_count; i++) {
         pythia_free(x->found[i].name);
         pythia_free(x->found[i].split);
+        pythia_free(x->found[i].slow_levels);
         for (size_t k = 0; k < x->found[i].profile_bins; k++)
             pythia_free(x->found[i].profile[k].label);
     }

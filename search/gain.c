@@ -6,8 +6,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define BITS_MIN 1e-9 /* of a point that is worth opening at all ... */
-#define PART_MIN .05  /* ... and beside a better one, of what that tells */
+#define BITS_MIN 1e-9 /* of a point that is worth opening at all */
 #define ONCE     1.5  /* calls in a request that count as one: there is a before and an after */
 
 /* Scratch of one choice. A block is a set of nodes that nothing tells apart yet. */
@@ -168,7 +167,8 @@ static void list_nodes(struct choosing *c)
 }
 
 int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, double weight,
-                        size_t budget, struct pythia__pick *out, size_t *count)
+                        const double *prices, size_t budget, struct pythia__pick *out,
+                        size_t *count)
 {
     struct choosing c = {.b = b, .cct = b->type->cct, .blocks = b->region_count + 1};
     const struct pythia_vocabulary *v = pythia_cct_vocabulary(c.cct);
@@ -191,7 +191,8 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
             if (taken)
                 continue;
             pick.bits = gain_of(&c, point, &pick.block);
-            double worth = pick.bits / (1 + weight * pick.calls);
+            double price = prices ? prices[point] : 1;
+            double worth = pick.bits / (1 + weight * price * pick.calls);
             bool equal = best.tracepoint != PYTHIA_NONE && fabs(worth - most) <= 1e-12 * most;
             if (equal ? pythia_text_compare(pythia_vocabulary_tracepoint_id(v, point),
                                             pythia_vocabulary_tracepoint_id(v, best.tracepoint)) < 0
@@ -201,7 +202,7 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
             }
         }
         if (best.tracepoint == PYTHIA_NONE || !(best.bits > BITS_MIN) ||
-            (*count > 0 && best.bits < PART_MIN * out[0].bits))
+            (*count > 0 && best.bits < PYTHIA__PART_MIN * out[0].bits))
             break;
         part(&c, best.tracepoint);
         best.inside = mass_inside(&c, best.tracepoint);

@@ -8,6 +8,9 @@
     .05 /* of a call in a request, against that of opening a point at all   \
                                 */
 
+#define PYTHIA__PART_MIN                                                                           \
+    .05 /* of what a better point tells, has to tell what is opened beside it */
+
 struct pythia__pick {
     uint32_t tracepoint;
     double bits;    /* of information about the cause, expected */
@@ -19,11 +22,13 @@ struct pythia__pick {
 /* Choose up to `budget` points, one after the other, each with the most information for its price:
  * `closed` by trace point says which may be opened. A point parts what lies behind an edge into
  * what is in it and what is not; where it is passed once, also into before and after. The price
- * grows with the calls of the point: 1 + `weight` * calls in a request. *count of them into `out`.
- * PYTHIA_OK or PYTHIA_ENOMEM. Deterministic: of equals the one with the smaller id. Greedy choice
- * by information is near-optimal (D. Golovin and A. Krause, "Adaptive Submodularity", JAIR 42,
- * 2011). O(budget * (nodes + trace points)). */
+ * grows with the calls of the point: 1 + `weight` * its own of `prices` * calls in a request, where
+ * `prices` by trace point are multiples of the usual price of a call; NULL: all have that. *count
+ * of them into `out`. PYTHIA_OK or PYTHIA_ENOMEM. Deterministic: of equals the one with the smaller
+ * id. Greedy choice by information is near-optimal (D. Golovin and A. Krause, "Adaptive
+ * Submodularity", JAIR 42, 2011). O(budget * (nodes + trace points)). */
 int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, double weight,
-                        size_t budget, struct pythia__pick *out, size_t *count);
+                        const double *prices, size_t budget, struct pythia__pick *out,
+                        size_t *count);
 
 #endif

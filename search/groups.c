@@ -12,10 +12,13 @@
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
-#define SHAPES_MAX     8192 /* in the cache, but for those that rows hold */
-#define STRUCTURES_MAX 1024 /* of a type at one level: beyond, the level tells nothing any more */
-#define ROWS_PER_TYPE  2048
-#define ROWS           8192
+#define SHAPES_MAX      8192 /* in the cache, but for those that rows hold */
+#define STRUCTURES_MAX  1024 /* of a type at one level: beyond, the level tells nothing any more */
+#define ROWS_PER_TYPE   2048
+#define ROWS            8192
+#define ENTRY_BYTES     512  /* of what gathers for a shape, with its sketch */
+#define TYPE_BYTES      2048 /* of a type, with its sketch and its sample */
+#define STRUCTURE_BYTES 512
 
 /* A shape in the cache, and what requests that took it add up to since it came. */
 struct entry {
@@ -25,6 +28,7 @@ struct entry {
     bool used, listed; /* since the clock's hand was here; in the cache at all */
     struct pythia_exact_moments moments;
     struct pythia_sketch *sketch;
+    struct pythia_lineage lineage;
     uint64_t *times_ns; /* [edge_count] */
 };
 
@@ -36,12 +40,14 @@ struct pythia_groups {
     struct pythia_request_types *namer;
     struct pythia_shape_maker *shapes;
     struct pythia_row_maker *rows;
+    struct pythia_lineages *lineages; /* NULL: the skeleton is not known */
     struct pythia_critical_path path;
     struct pythia_exact_moments moments;
     struct pythia_type *types;
-    uint32_t *type_of_name; /* by number of a string: type + 1 */
-    size_t type_count, type_capacity, name_capacity;
-    size_t rows_per_type, row_count;
+    uint32_t *type_of_part; /* type + 1 */
+    size_t type_count, type_capacity, part_capacity;
+    uint32_t last; /* part */
+    size_t rows_per_type, row_count, row_bytes, shape_bytes;
     struct entry **entries; /* the clock's ring */
     size_t entry_count, entry_capacity, hand;
     struct entry **table; /* by hash, linear probing */
@@ -60,13 +66,17 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
     g->options = *options;
     g->rows_per_type = options->rows_per_type ? options->rows_per_type : ROWS_PER_TYPE;
     g->options.rows = options->rows ? options->rows : ROWS;
+    g->last = PYTHIA_NONE;
     g->table_size = (size_t)SHAPES_MAX * 4;
     g->table = pythia_calloc(g->table_size, sizeof(struct entry *));
     if (!g->table || pythia_cct_create(vocabulary, &g->cct) != PYTHIA_OK ||
         pythia_keys_create(vocabulary, &g->keys) != PYTHIA_OK ||
         pythia_request_types_create(vocabulary, &options->types, &g->namer) != PYTHIA_OK ||
         pythia_shape_maker_create(g->cct, options->fold, &g->shapes) != PYTHIA_OK ||
-        pythia_row_maker_create(vocabulary, g->keys, &g->rows) != PYTHIA_OK) {
+        pythia_row_maker_create(vocabulary, g->keys, &g->rows) != PYTHIA_OK ||
+        (options->skeleton &&
+         pythia_lineages_create(vocabulary, options->skeleton, options->latency, options->fold,
+                                &g->lineages) != PYTHIA_OK)) {
         pythia_groups_destroy(g);
         return PYTHIA_ENOMEM;
     }
@@ -74,8 +84,17 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
     return PYTHIA_OK;
 }
 
-static void free_entry(struct entry *e)
+/* About how much memory a shape takes, and what gathers for it. */
+static size_t bytes_of(const struct pythia_shape *s)
 {
+    return sizeof(*s) + s->gap_count * sizeof(*s->slots) +
+           s->edge_count * (sizeof(*s->edges) + sizeof(*s->repeats) + sizeof(uint64_t)) +
+           s->point_count * (sizeof(*s->points) + sizeof(*s->point_counts)) + ENTRY_BYTES;
+}
+
+static void free_entry(struct pythia_groups *g, struct entry *e)
+{
+    g->shape_bytes -= bytes_of(e->shape);
     pythia_sketch_destroy(e->sketch);
     pythia_free(e->shape);
     pythia_free(e);
@@ -95,14 +114,15 @@ void pythia_groups_destroy(struct pythia_groups *g)
         pythia_free(t->slots);
     }
     for (size_t i = 0; i < g->entry_count; i++)
-        free_entry(g->entries[i]);
+        free_entry(g, g->entries[i]);
     pythia_free(g->types);
-    pythia_free(g->type_of_name);
+    pythia_free(g->type_of_part);
     pythia_free(g->entries);
     pythia_free(g->table);
     pythia_free(g->totals);
     pythia_critical_path_free(&g->path);
     pythia_row_maker_destroy(g->rows);
+    pythia_lineages_destroy(g->lineages);
     pythia_shape_maker_destroy(g->shapes);
     pythia_request_types_destroy(g->namer);
     pythia_keys_destroy(g->keys);
@@ -114,41 +134,40 @@ void pythia_groups_destroy(struct pythia_groups *g)
 
 static void drop_row(void *context, void *row)
 {
+    struct pythia_groups *g = context;
     struct entry *e = ((struct pythia_row *)row)->holder;
-    size_t *count = context;
-    (*count)--;
+    g->row_count--;
+    g->row_bytes -= ((struct pythia_row *)row)->bytes;
     pythia_free(row);
     if (--e->rows == 0 && !e->listed)
-        free_entry(e);
+        free_entry(g, e);
 }
 
-static struct pythia_type *find_type(struct pythia_groups *g, uint32_t name)
+/* Structures and shapes are named after the request type, so that a type that nothing parts has the
+ * same names with a grouping key as without one. */
+static struct pythia_type *find_type(struct pythia_groups *g, uint32_t unsplit, uint32_t part)
 {
-    if (name >= g->name_capacity) {
-        size_t capacity = ((size_t)name + 1) * 2;
-        uint32_t *types = pythia_realloc(g->type_of_name, capacity, sizeof(*types));
-        if (!types)
-            return NULL;
-        memset(types + g->name_capacity, 0, (capacity - g->name_capacity) * sizeof(*types));
-        g->type_of_name = types;
-        g->name_capacity = capacity;
-    }
-    if (g->type_of_name[name])
-        return &g->types[g->type_of_name[name] - 1];
+    if (pythia_reach(&g->type_of_part, &g->part_capacity, part, sizeof(*g->type_of_part)) !=
+        PYTHIA_OK)
+        return NULL;
+    if (g->type_of_part[part])
+        return &g->types[g->type_of_part[part] - 1];
     if (pythia_grow(&g->types, &g->type_capacity, g->type_count, sizeof(*g->types)) != PYTHIA_OK)
         return NULL;
-    struct pythia_text text = pythia_vocabulary_text(g->vocabulary, name);
-    struct pythia_type type = {.name = name,
+    struct pythia_text text = pythia_vocabulary_text(g->vocabulary, unsplit);
+    struct pythia_type type = {.name = unsplit,
+                               .unsplit = unsplit,
+                               .part = part,
                                .hash = pythia_hash_bytes(text.bytes, text.size),
                                .levels = PYTHIA_SHAPE_LEVELS};
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &type.sketch) != PYTHIA_OK)
         return NULL;
-    if (pythia_sample_create(g->rows_per_type, drop_row, &g->row_count, &type.rows) != PYTHIA_OK) {
+    if (pythia_sample_create(g->rows_per_type, drop_row, g, &type.rows) != PYTHIA_OK) {
         pythia_sketch_destroy(type.sketch);
         return NULL;
     }
     g->types[g->type_count++] = type;
-    g->type_of_name[name] = (uint32_t)g->type_count;
+    g->type_of_part[part] = (uint32_t)g->type_count;
     return &g->types[g->type_count - 1];
 }
 
@@ -228,6 +247,7 @@ static int add_structure(struct pythia_type *t, const struct entry *e, uint32_t 
     if (!s)
         return PYTHIA_ENOMEM;
     pythia_exact_moments_merge(&s->moments, &e->moments);
+    pythia_lineage_meet(&s->lineage, &e->lineage);
     int status = pythia_sketch_merge(s->sketch, e->sketch);
     if (status == PYTHIA_OK && t->level_counts[level] > STRUCTURES_MAX)
         status = cut_levels(t, level);
@@ -314,7 +334,7 @@ static int evict(struct pythia_groups *g)
     g->entries[g->hand] = g->entries[--g->entry_count];
     g->hand = g->entry_count ? g->hand % g->entry_count : 0;
     if (e->rows == 0)
-        free_entry(e);
+        free_entry(g, e);
     return status;
 }
 
@@ -331,10 +351,11 @@ static struct entry *make_entry(struct pythia_groups *g, uint32_t type,
     e->shape = shape;
     e->type = type;
     e->times_ns = (uint64_t *)(void *)(e + 1);
+    g->shape_bytes += bytes_of(shape);
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) != PYTHIA_OK ||
         pythia_grow(&g->entries, &g->entry_capacity, g->entry_count, sizeof(struct entry *)) !=
             PYTHIA_OK) {
-        free_entry(e);
+        free_entry(g, e);
         return NULL;
     }
     return e;
@@ -378,7 +399,8 @@ static void shrink_samples(struct pythia_groups *g)
 }
 
 static int add_row(struct pythia_groups *g, struct pythia_type *t, struct entry *e,
-                   const struct pythia_trace *trace, const struct pythia_critical_path *path)
+                   const struct pythia_trace *trace, const struct pythia_critical_path *path,
+                   const struct pythia_lineage *lineage)
 {
     uint64_t hash = pythia_hash_mix(trace->id.high, trace->id.low);
     if (!pythia_sample_wants(t->rows, hash))
@@ -387,21 +409,30 @@ static int add_row(struct pythia_groups *g, struct pythia_type *t, struct entry 
     if (!row)
         return PYTHIA_ENOMEM;
     row->holder = e;
+    row->parent = pythia_lineage_parent(lineage);
     e->rows++;
     g->row_count++;
+    g->row_bytes += row->bytes;
     int status = pythia_sample_add(t->rows, hash, trace->id.low, row);
     shrink_samples(g);
     return status;
 }
 
-int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *trace,
-                           const struct pythia_critical_path *path)
+int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
+                            const struct pythia_trace *trace,
+                            const struct pythia_critical_path *path)
 {
-    uint32_t name = pythia_request_type(g->namer, trace);
-    struct pythia_type *t = name == PYTHIA_NONE ? NULL : find_type(g, name);
+    uint32_t part =
+        g->options.key ? pythia_grouping_key_part(g->options.key, name, trace, path) : name;
+    struct pythia_type *t = part == PYTHIA_NONE ? NULL : find_type(g, name, part);
     struct entry *e = t ? find_entry(g, (uint32_t)(t - g->types), path) : NULL;
-    if (!e)
+    struct pythia_lineage lineage = {0};
+    if (!e || (g->lineages &&
+               pythia_lineages_find(g->lineages, trace, path, t->hash, &lineage) != PYTHIA_OK))
         return PYTHIA_ENOMEM;
+    pythia_lineage_meet(&e->lineage, &lineage);
+    pythia_lineage_meet(&t->lineage, &lineage);
+    g->last = part;
     int64_t duration = (int64_t)(path->events[path->count - 1].at_ns - path->events[0].at_ns);
     for (size_t i = 0; i + 1 < path->count; i++)
         e->times_ns[e->shape->slots[i]] += path->events[i + 1].at_ns - path->events[i].at_ns;
@@ -412,7 +443,14 @@ int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *t
     int status = pythia_sketch_add(e->sketch, (double)duration, 1);
     if (status == PYTHIA_OK)
         status = pythia_sketch_add(t->sketch, (double)duration, 1);
-    return status == PYTHIA_OK ? add_row(g, t, e, trace, path) : status;
+    return status == PYTHIA_OK ? add_row(g, t, e, trace, path, &lineage) : status;
+}
+
+int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *trace,
+                           const struct pythia_critical_path *path)
+{
+    uint32_t name = pythia_request_type(g->namer, trace);
+    return name == PYTHIA_NONE ? PYTHIA_ENOMEM : pythia_groups_add_typed(g, name, trace, path);
 }
 
 int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
@@ -485,9 +523,28 @@ static int sort_structures(struct pythia_type *t)
     return PYTHIA_OK;
 }
 
+/* What the grouping key has seen of all requests is in the names of its parts. */
+static int name_types(struct pythia_groups *g)
+{
+    for (size_t i = 0; i < g->type_count && g->options.key; i++) {
+        struct pythia_type *t = &g->types[i];
+        t->name = pythia_grouping_key_name(g->options.key, t->part);
+        if (t->name == PYTHIA_NONE)
+            return PYTHIA_ENOMEM;
+        struct pythia_text text = pythia_vocabulary_text(g->vocabulary, t->name);
+        t->hash = pythia_hash_bytes(text.bytes, text.size);
+    }
+    return PYTHIA_OK;
+}
+
+uint32_t pythia_groups_last(const struct pythia_groups *g)
+{
+    return g->last;
+}
+
 int pythia_groups_finish(struct pythia_groups *g)
 {
-    int status = PYTHIA_OK;
+    int status = name_types(g);
     for (size_t i = 0; i < g->entry_count && status == PYTHIA_OK; i++)
         status = flush(g, g->entries[i]);
     for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++) {
@@ -508,6 +565,11 @@ const struct pythia_cct *pythia_groups_cct(const struct pythia_groups *g)
     return g->cct;
 }
 
+const struct pythia_grouping_key *pythia_groups_key(const struct pythia_groups *g)
+{
+    return g->options.key;
+}
+
 const struct pythia_keys *pythia_groups_keys(const struct pythia_groups *g)
 {
     return g->keys;
@@ -521,4 +583,15 @@ const struct pythia_exact_moments *pythia_groups_moments(const struct pythia_gro
 const struct pythia_edge_total *pythia_groups_edge_totals(const struct pythia_groups *g)
 {
     return g->totals;
+}
+
+size_t pythia_groups_bytes(const struct pythia_groups *g)
+{
+    size_t bytes = g->row_bytes + g->shape_bytes + pythia_cct_bytes(g->cct) +
+                   g->table_size * sizeof(struct entry *) + g->type_count * TYPE_BYTES +
+                   g->part_capacity * sizeof(*g->type_of_part) +
+                   g->total_capacity * sizeof(*g->totals);
+    for (size_t i = 0; i < g->type_count; i++)
+        bytes += g->types[i].structure_count * STRUCTURE_BYTES;
+    return bytes;
 }

@@ -12,6 +12,13 @@ struct pythia_place pythia_place_of(const struct pythia_cct *cct, uint32_t numbe
                                  .to_event = edge->to_event};
 }
 
+bool pythia_place_equal(const struct pythia_place *a, const struct pythia_place *b)
+{
+    return a->context == b->context && a->from_tracepoint == b->from_tracepoint &&
+           a->to_tracepoint == b->to_tracepoint && a->from_event == b->from_event &&
+           a->to_event == b->to_event;
+}
+
 void pythia_place_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
                       const struct pythia_place *p)
 {

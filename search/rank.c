@@ -156,6 +156,21 @@ static int share_contexts(const struct columns *c, const struct pythia_cct *cct,
 
 /* ---- edges ---- */
 
+static int share_edges_briefly(double level, struct pythia_ranking *out)
+{
+    size_t k = out->edge_count;
+    struct pythia_share_options clip = PYTHIA_SHARE_OPTIONS_DEFAULT;
+    struct pythia_share *shares = pythia_calloc(k, sizeof(*shares));
+    clip.level = level;
+    int status = shares ? pythia_shares(out->times_ns, out->rows, k, &clip, shares) : PYTHIA_ENOMEM;
+    for (size_t e = 0; e < k && status == PYTHIA_OK; e++) {
+        out->edges[e].share = shares[e];
+        out->edges[e].tail_share = NAN;
+    }
+    pythia_free(shares);
+    return status;
+}
+
 static int share_edges(const struct columns *c, const struct pythia_cct *cct, double level,
                        struct pythia_ranking *out)
 {
@@ -258,7 +273,7 @@ static int ask_modes(const struct pythia_rank_options *o, uint32_t *order, uint3
     }
     pythia_sort_indexes(order, out->edge_count, scratch, scored_before,
                         &(struct order){out->edges, by_variance});
-    for (size_t i = 0; i < out->edge_count && i < MODES_ASKED; i++) {
+    for (size_t i = 0; !o->brief && i < out->edge_count && i < MODES_ASKED; i++) {
         struct pythia_tail_dip dip;
         struct pythia_ranked_edge *e = &out->edges[order[i]];
         if (pythia_tail_dip(out->times_ns + order[i] * out->rows, out->rows, o->seed, &dip) !=
@@ -316,10 +331,11 @@ int pythia_rank(const struct pythia_row *const *rows, size_t count, const struct
         status = PYTHIA_ENOMEM;
     if (status == PYTHIA_OK) {
         fill(rows, &c, &r);
-        status = find_contexts(&c, cct, &r);
+        status = options->brief ? PYTHIA_OK : find_contexts(&c, cct, &r);
     }
     if (status == PYTHIA_OK && c.count > 0)
-        status = share_edges(&c, cct, options->level, &r);
+        status = options->brief ? share_edges_briefly(options->level, &r)
+                                : share_edges(&c, cct, options->level, &r);
     if (status == PYTHIA_OK) {
         share_modes(options, &r);
         status = sort_edges(options, &r);

@@ -223,7 +223,7 @@ static uint32_t by_roots(struct pythia_request_types *r, const struct pythia_tra
     if (pythia_buf_status(&r->name) != PYTHIA_OK)
         return PYTHIA_NONE;
     uint32_t type = pythia_vocabulary_string(r->vocabulary, pythia_buf_text(&r->name));
-    if (type != PYTHIA_NONE) {
+    if (type != PYTHIA_NONE && !pythia_vocabulary_is_other(r->vocabulary, type)) {
         r->cache[set % CACHED].set = set;
         r->cache[set % CACHED].type = type;
     }

@@ -1,6 +1,7 @@
 #include "pythia/row.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pythia/attributes.h"
@@ -11,9 +12,8 @@
 #include "pythia/status.h"
 
 #define OF_SERVICE (UINT64_C(1) << 63) /* in a pair: the origin is a service, not a trace point */
-/* Of one key's different texts; more are cut, with a hash of all behind. */
-#define TEXTS_BYTES 240
-#define TEXTS_MAX   64 /* nobody reads more parts, and finding them in order takes their square */
+/* Of one key; of more different texts the rest is cut, with a hash of all behind. */
+#define TEXTS_MAX 64 /* nobody reads more parts, and finding them in order takes their square */
 
 /* ---- keys ---- */
 
@@ -98,6 +98,47 @@ struct pythia_text pythia_keys_origin(const struct pythia_keys *k, uint32_t key)
                                       : pythia_vocabulary_tracepoint_id(k->vocabulary, origin);
 }
 
+uint32_t pythia_keys_tracepoint(const struct pythia_keys *k, uint32_t key)
+{
+    return k->pairs[key] & OF_SERVICE ? PYTHIA_NONE : (uint32_t)(k->pairs[key] >> 32);
+}
+
+/* ---- values ---- */
+
+bool pythia_row_number(const struct pythia_row_value *value, double *out)
+{
+    if (value->size == PYTHIA_ROW_NUMBER) {
+        *out = value->number;
+        return true;
+    }
+    char text[64], *end;
+    if (value->size == 0 || value->size >= sizeof(text))
+        return false;
+    memcpy(text, value->text, value->size);
+    text[value->size] = '\0';
+    const char *digits = text + (text[0] == '-');
+    bool name = digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9'; /* "007" is no number */
+    if (name || strspn(text, "0123456789.eE+-") != value->size || digits[0] < '0' ||
+        digits[0] > '9')
+        return false;
+    *out = strtod(text, &end);
+    return *end == '\0' && isfinite(*out);
+}
+
+const struct pythia_row_value *pythia_row_find(const struct pythia_row_value *values,
+                                               uint32_t count, uint32_t key)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (values[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && values[low].key == key ? &values[low] : NULL;
+}
+
 /* ---- rows ---- */
 
 /* What one key has been seen with in the request at hand. */
@@ -126,6 +167,10 @@ struct pythia_row_maker {
     size_t seen_count, seen_capacity, place_capacity, extra_count, extra_capacity, resource_count,
         resource_capacity, order_capacity, scratch_capacity;
     struct pythia_buf joined;
+    uint32_t *only; /* attributes that count; NULL: all do */
+    size_t only_count;
+    struct pythia_row_value *values; /* of a request without a row */
+    size_t value_capacity;
 };
 
 int pythia_row_maker_create(const struct pythia_vocabulary *vocabulary, struct pythia_keys *keys,
@@ -150,8 +195,31 @@ void pythia_row_maker_destroy(struct pythia_row_maker *m)
     pythia_free(m->resources);
     pythia_free(m->order);
     pythia_free(m->scratch);
+    pythia_free(m->only);
+    pythia_free(m->values);
     pythia_buf_free(&m->joined);
     pythia_free(m);
+}
+
+int pythia_row_maker_only(struct pythia_row_maker *m, const uint32_t *attributes, size_t count)
+{
+    uint32_t *only = pythia_calloc(count, sizeof(*only));
+    if (!only)
+        return PYTHIA_ENOMEM;
+    if (count)
+        memcpy(only, attributes, count * sizeof(*only));
+    pythia_free(m->only);
+    m->only = only;
+    m->only_count = count;
+    return PYTHIA_OK;
+}
+
+static bool counts(const struct pythia_row_maker *m, uint32_t attribute)
+{
+    for (size_t i = 0; m->only && i < m->only_count; i++)
+        if (m->only[i] == attribute)
+            return true;
+    return !m->only;
 }
 
 static struct seen *seen_at(struct pythia_row_maker *m, uint32_t key)
@@ -200,8 +268,8 @@ static int add_attributes(struct pythia_row_maker *m, struct pythia_text packed,
     struct pythia_attribute a;
     while (pythia_attributes_next(&packed, &a)) {
         double number = a.kind == PYTHIA_ATTRIBUTE_REAL ? a.real : (double)a.integer;
-        if (a.kind != PYTHIA_ATTRIBUTE_TEXT && !isfinite(number))
-            continue; /* as good as missing */
+        if (!counts(m, a.key) || (a.kind != PYTHIA_ATTRIBUTE_TEXT && !isfinite(number)))
+            continue; /* not finite is as good as missing */
         uint32_t key = key_of(m->keys, origin | a.key);
         struct seen *s = key == PYTHIA_NONE ? NULL : seen_at(m, key);
         if (!s)
@@ -262,6 +330,15 @@ static struct pythia_text next_text(const struct pythia_row_maker *m, const stru
     return best;
 }
 
+void pythia_row_cut(struct pythia_buf *b, size_t from, uint64_t hash)
+{
+    size_t end = b->size - from > PYTHIA_ROW_TEXT_MAX ? from + PYTHIA_ROW_TEXT_MAX : b->size;
+    while (end > from && end < b->size && (b->bytes[end] & 0xC0) == 0x80)
+        end--; /* a character of UTF-8 is not parted */
+    b->size = end;
+    pythia_buf_printf(b, "...#%016llx", (unsigned long long)hash);
+}
+
 /* The different texts of a key, in order, so that it does not matter which span came first. */
 static int join_texts(struct pythia_row_maker *m, struct seen *s)
 {
@@ -275,15 +352,11 @@ static int join_texts(struct pythia_row_maker *m, struct seen *s)
     }
     if (pythia_buf_status(&m->joined) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    if (s->texts > TEXTS_MAX || m->joined.size - from > TEXTS_BYTES) {
+    if (s->texts > TEXTS_MAX || m->joined.size - from > PYTHIA_ROW_TEXT_MAX) {
         uint64_t hash = pythia_hash_bytes(s->text.bytes, s->text.size); /* a sum has no order */
         for (size_t i = s->first_extra; i; i = m->extras[i - 1].next)
             hash += pythia_hash_bytes(m->extras[i - 1].text.bytes, m->extras[i - 1].text.size);
-        size_t end = m->joined.size - from > TEXTS_BYTES ? from + TEXTS_BYTES : m->joined.size;
-        while (end > from && end < m->joined.size && (m->joined.bytes[end] & 0xC0) == 0x80)
-            end--; /* a character of UTF-8 is not parted */
-        m->joined.size = end;
-        pythia_buf_printf(&m->joined, "...#%016llx", (unsigned long long)hash);
+        pythia_row_cut(&m->joined, from, hash);
     }
     s->text = (struct pythia_text){NULL, m->joined.size - from}; /* its place comes with the row */
     s->first_extra = from;
@@ -296,24 +369,31 @@ static bool key_before(const void *context, uint32_t a, uint32_t b)
     return m->seen[a].key < m->seen[b].key;
 }
 
+/* What was seen of one key; a text is where it came from. */
+static struct pythia_row_value value_of(const struct pythia_row_maker *m, const struct seen *s)
+{
+    struct pythia_row_value v = {.key = s->key, .size = PYTHIA_ROW_NUMBER};
+    if (s->texts == 0) {
+        v.number = s->sum / s->number_count;
+        return v;
+    }
+    v.size = (uint32_t)s->text.size;
+    v.text = s->text.bytes ? s->text.bytes : m->joined.bytes + s->first_extra;
+    return v;
+}
+
 static void fill_values(struct pythia_row_maker *m, struct pythia_row *row, char *text)
 {
     row->value_count = 0;
     for (size_t i = 0; i < m->seen_count; i++) {
-        const struct seen *s = &m->seen[m->order[i]];
         struct pythia_row_value *v = &row->values[row->value_count++];
-        v->key = s->key;
-        if (s->texts == 0) {
-            v->size = PYTHIA_ROW_NUMBER;
-            v->number = s->sum / s->number_count;
+        *v = value_of(m, &m->seen[m->order[i]]);
+        if (v->size == PYTHIA_ROW_NUMBER)
             continue;
-        }
-        v->size = (uint32_t)s->text.size;
+        if (v->size)
+            memcpy(text, v->text, v->size);
         v->text = text;
-        if (s->text.size)
-            memcpy(text, s->text.bytes ? s->text.bytes : m->joined.bytes + s->first_extra,
-                   s->text.size);
-        text += s->text.size;
+        text += v->size;
     }
 }
 
@@ -347,17 +427,41 @@ static int sort_keys(struct pythia_row_maker *m)
     return PYTHIA_OK;
 }
 
+/* What was seen, in order of key. */
+static int gather_all(struct pythia_row_maker *m, const struct pythia_trace *trace,
+                      const struct pythia_critical_path *path, size_t *text_bytes)
+{
+    int status = gather(m, trace, path);
+    int settled = settle_texts(m, text_bytes); /* also unmarks, so always */
+    if (status == PYTHIA_OK && settled == PYTHIA_OK && sort_keys(m) == PYTHIA_OK)
+        return PYTHIA_OK;
+    m->joined.failed = 0;
+    return PYTHIA_ENOMEM;
+}
+
+int pythia_row_values(struct pythia_row_maker *m, const struct pythia_trace *trace,
+                      const struct pythia_critical_path *path,
+                      const struct pythia_row_value **values, uint32_t *count)
+{
+    size_t text_bytes;
+    if (gather_all(m, trace, path, &text_bytes) != PYTHIA_OK ||
+        pythia_reach(&m->values, &m->value_capacity, m->seen_count, sizeof(*m->values)) !=
+            PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < m->seen_count; i++)
+        m->values[i] = value_of(m, &m->seen[m->order[i]]);
+    *values = m->values;
+    *count = (uint32_t)m->seen_count;
+    return PYTHIA_OK;
+}
+
 struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pythia_trace *trace,
                                    const struct pythia_critical_path *path,
                                    const struct pythia_shape *shape)
 {
-    size_t text_bytes = 0;
-    int status = gather(m, trace, path);
-    int settled = settle_texts(m, &text_bytes); /* also unmarks, so always */
-    if (status != PYTHIA_OK || settled != PYTHIA_OK || sort_keys(m) != PYTHIA_OK) {
-        m->joined.failed = 0;
+    size_t text_bytes;
+    if (gather_all(m, trace, path, &text_bytes) != PYTHIA_OK)
         return NULL;
-    }
     size_t times = shape->edge_count * sizeof(int64_t),
            values = m->seen_count * sizeof(struct pythia_row_value);
     struct pythia_row *row = pythia_calloc(1, sizeof(*row) + times + values + text_bytes);
@@ -366,6 +470,7 @@ struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pyth
     char *room = (char *)(row + 1);
     row->times_ns = (int64_t *)(void *)room;
     row->values = (struct pythia_row_value *)(void *)(room + times);
+    row->bytes = sizeof(*row) + times + values + text_bytes;
     row->hash = pythia_hash_mix(trace->id.high, trace->id.low);
     row->trace = trace->id;
     row->start_ns = trace->start_ns;

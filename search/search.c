@@ -25,7 +25,7 @@ const char *pythia_problem_state_name(enum pythia_problem_state state)
 
 /* ---- the state ---- */
 
-static void count_calls(struct pythia_search *s)
+void pythia__search_count_calls(struct pythia_search *s)
 {
     size_t count;
     const struct pythia_space_type *types = pythia_space_types(s->space, &count);
@@ -57,13 +57,15 @@ int pythia_search_create(const struct pythia_space *space,
     if (s->o.strategy == pythia_strategies(&(size_t){0})[0])
         s->o.strategy = NULL; /* which has a memory here */
     s->points = pythia_vocabulary_tracepoints(pythia_space_vocabulary(space));
+    s->per_cycle = s->o.budget.points_per_cycle;
     if (s->o.budget.points_per_cycle > s->points)
         s->o.budget.points_per_cycle = s->points;
     s->skeleton = pythia_space_skeleton(space);
     s->open = pythia_calloc(s->points, sizeof(*s->open));
     s->never = pythia_calloc(s->points, sizeof(*s->never));
     s->calls = pythia_calloc((size_t)s->points * 2, sizeof(*s->calls));
-    if (!s->skeleton || !s->open || !s->never || !s->calls) {
+    if (!s->skeleton || !s->open || !s->never || !s->calls ||
+        pythia__search_set_prices(s) != PYTHIA_OK) {
         pythia_search_destroy(s);
         return PYTHIA_ENOMEM;
     }
@@ -73,7 +75,7 @@ int pythia_search_create(const struct pythia_space *space,
             s->skeleton[point] = true;
         s->open[point] = s->skeleton[point];
     }
-    count_calls(s);
+    pythia__search_count_calls(s);
     *out = s;
     return PYTHIA_OK;
 }
@@ -92,11 +94,17 @@ void pythia_search_destroy(struct pythia_search *s)
     clear_switches(s);
     for (size_t i = 0; i < s->problem_count; i++)
         pythia__search_keeping_free(&s->keeping[i]);
-    void *const owned[] = {s->open,     s->skeleton, s->never,   s->calls,
-                           s->problems, s->keeping,  s->switches};
+    void *const owned[] = {s->open,  s->skeleton, s->never,   s->calls,    s->price,  s->relative,
+                           s->bytes, s->problems, s->keeping, s->switches, s->effects};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     pythia_free(s);
+}
+
+void pythia_search_keep_open(struct pythia_search *s, uint32_t tracepoint)
+{
+    if (tracepoint < s->points && !s->never[tracepoint])
+        s->open[tracepoint] = s->skeleton[tracepoint] = true;
 }
 
 bool pythia_search_is_open(const struct pythia_search *s, uint32_t tracepoint)
@@ -120,7 +128,7 @@ static int list_open(const struct pythia_search *s, const uint64_t *hits, size_t
         return status;
     for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++)
         if (s->open[point] && (!hits || (point < hit_count && hits[point] > 0)))
-            status = pythia_open_points_add(open, pythia_vocabulary_tracepoint_id(v, point));
+            status = pythia_open_points_add_id(open, pythia_vocabulary_tracepoint_id(v, point));
     if (status == PYTHIA_OK)
         *out = open;
     else
@@ -133,10 +141,10 @@ int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_
     return list_open(s, NULL, 0, out);
 }
 
-static int find_problem(struct pythia_search *s, uint32_t type, size_t *out)
+static int find_problem(struct pythia_search *s, const struct pythia_type *type, size_t *out)
 {
     for (size_t i = 0; i < s->problem_count; i++)
-        if (s->problems[i].type == type) {
+        if (s->problems[i].type == type->name) {
             *out = i;
             return PYTHIA_OK;
         }
@@ -145,10 +153,9 @@ static int find_problem(struct pythia_search *s, uint32_t type, size_t *out)
         pythia_grow(&s->keeping, &s->keeping_capacity, s->problem_count, sizeof(*s->keeping)) !=
             PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    if (pythia__search_keep(s, s->problem_count) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    s->problems[s->problem_count] =
-        (struct pythia_problem){.type = type, .top = {.share = NAN}, .rest = NAN};
+    s->keeping[s->problem_count] = (struct pythia__search_keeping){.idle = 0};
+    s->problems[s->problem_count] = (struct pythia_problem){
+        .type = type->name, .unsplit = type->unsplit, .top = {.share = NAN}, .rest = NAN};
     *out = s->problem_count++;
     return PYTHIA_OK;
 }
@@ -169,7 +176,9 @@ int pythia__search_decide(struct pythia_search *s, uint32_t point, bool open, si
                                .open = open,
                                .problem = problem,
                                .inside = inside,
-                               .cost_ns = s->calls[point] * s->o.price_ns,
+                               .price_ns = s->price[point],
+                               .cost_ns = pythia__search_cost(s, point),
+                               .bytes_per_second = s->bytes[point],
                                .reason = reason->bytes};
     s->open[point] = open;
     return PYTHIA_OK;
@@ -179,12 +188,13 @@ int pythia__search_close(struct pythia_search *s, uint32_t point, size_t problem
 {
     struct pythia_buf reason = {0};
     pythia_buf_puts(&reason, why);
+    pythia__search_add_effect(s, point, &reason);
     return pythia__search_decide(s, point, false, problem, 0, &reason);
 }
 
 bool pythia__search_has_point(const struct pythia_search *s, size_t problem, uint32_t point)
 {
-    const struct pythia_space_type *t = pythia_space_type(s->space, s->problems[problem].type);
+    const struct pythia_space_type *t = pythia_space_type(s->space, s->problems[problem].unsplit);
     for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++)
         if (pythia_cct_tracepoint(t->cct, node) == point)
             return true;
@@ -216,7 +226,7 @@ static enum pythia_problem_state
 state_of(const struct pythia_search *s, const struct pythia_type *t, const struct pythia_problem *p)
 {
     double cov = pythia_exact_moments_cov(&t->moments);
-    if (!pythia_space_type(s->space, t->name))
+    if (!pythia_space_type(s->space, t->unsplit))
         return PYTHIA_PROBLEM_UNKNOWN;
     if (p->requests < s->o.min_requests)
         return PYTHIA_PROBLEM_TOO_FEW;
@@ -247,7 +257,7 @@ static int meet(struct pythia_search *s, const struct pythia_type *types, size_t
         s->problems[i].requests = 0;
     for (size_t i = 0; i < count; i++) {
         size_t number;
-        if (find_problem(s, types[i].name, &number) != PYTHIA_OK)
+        if (find_problem(s, &types[i], &number) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         struct pythia_problem *p = &s->problems[number];
         double variance = pythia_exact_moments_variance(&types[i].moments);
@@ -304,7 +314,8 @@ static int retire_mute(struct pythia_search *s, uint32_t point, const struct pyt
             if (types[t].name == s->problems[i].type &&
                 pythia__search_remember(s, i, &types[t]) != PYTHIA_OK)
                 return PYTHIA_ENOMEM;
-        pythia__search_retire(s, i, point);
+        if (pythia__search_retire(s, i, point) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
     }
     return PYTHIA_OK;
 }
@@ -341,8 +352,7 @@ static int close_idle(struct pythia_search *s, const struct pythia_groups *group
 static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis *d,
                           const struct pythia_suggestion *list, size_t count, bool *answered)
 {
-    double ns_left;
-    size_t budget = pythia__search_room(s, s->o.budget.points_per_cycle, &ns_left);
+    struct pythia__search_room room = pythia__search_room(s, s->o.budget.points_per_cycle);
     for (size_t i = 0; i < count; i++) {
         uint32_t point = list[i].tracepoint,
                  type = d->types[d->groups[list[i].group].type].type->name;
@@ -353,15 +363,12 @@ static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis
             s->open[point] || s->never[point] || pythia__search_is_retired(s, number, point))
             continue;
         answered[number] = true;
-        double cost = s->calls[point] * s->o.price_ns;
-        if (budget == 0 || cost > ns_left)
+        if (!pythia__search_is_worth(s, number, point, 1) || !pythia__search_take(s, point, &room))
             continue;
         struct pythia_buf reason = {0};
         pythia_buf_puts(&reason, list[i].reason);
         if (pythia__search_decide(s, point, true, number, list[i].gain, &reason) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
-        budget--;
-        ns_left -= cost;
     }
     return PYTHIA_OK;
 }
@@ -386,7 +393,10 @@ static int ask_strategy(struct pythia_search *s, const struct pythia_groups *gro
                                            .groups = groups,
                                            .diagnosis = d,
                                            .open = open,
+                                           .never = s->o.never,
                                            .price_ns = s->o.price_ns,
+                                           .prices = s->o.prices,
+                                           .history = s->o.history,
                                            .seed = s->o.seed,
                                            .cycle = s->cycle};
         status = pythia_strategy_run(s->o.strategy, &evidence, wanted, list, &count, NULL);
@@ -469,13 +479,19 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
         return PYTHIA_ENOMEM;
     clear_switches(s);
     s->cycle++;
+    pythia__search_meet_rates(s, types, count);
+    struct pythia_spending spent = pythia__search_spending(s);
     int status = meet(s, types, count);
     if (status == PYTHIA_OK)
         status = look_at_all(s, groups, hits, hit_count, &leading);
     if (status == PYTHIA_OK)
         status = remember_given_up(s, types, count);
     if (status == PYTHIA_OK)
+        status = pythia__search_say_why(s);
+    if (status == PYTHIA_OK)
         status = close_idle(s, groups, hits, hit_count);
+    if (status == PYTHIA_OK)
+        status = pythia__search_keep_within(s);
     if (status != PYTHIA_OK) {
         take_back(s);
         return status;
@@ -487,9 +503,11 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
                                  .problems = s->problems,
                                  .problem_count = s->problem_count,
                                  .leading = leading,
+                                 .spent = spent,
+                                 .planned = pythia__search_spending(s),
                                  .finished = true};
-    for (uint32_t point = 0; point < s->points; point++)
-        out->open_count += s->open[point] && !s->skeleton[point];
+    out->effects = pythia__search_take_told(s, &out->effect_count);
+    out->open_count = out->planned.points;
     for (size_t i = 0; i < s->problem_count; i++)
         out->finished = out->finished && !is_searched(s, i);
     return PYTHIA_OK;

@@ -9,15 +9,6 @@
 #include "pythia/status.h"
 #include "search_parts.h"
 
-int pythia__search_keep(struct pythia_search *s, size_t problem)
-{
-    uint64_t *retired = pythia_calloc(s->points, sizeof(*retired));
-    if (!retired)
-        return PYTHIA_ENOMEM;
-    s->keeping[problem] = (struct pythia__search_keeping){.retired = retired};
-    return PYTHIA_OK;
-}
-
 void pythia__search_keeping_free(struct pythia__search_keeping *k)
 {
     pythia__belief_free(&k->belief);
@@ -56,7 +47,7 @@ void pythia__search_take_back(struct pythia_search *s)
 {
     for (size_t i = 0; i < s->known; i++) {
         struct pythia__search_keeping *now = &s->keeping[i], *then = &s->before[i].keeping;
-        for (uint32_t point = 0; point < s->points; point++)
+        for (uint32_t point = 0; now->retired && point < s->points; point++)
             if (now->retired[point] == s->cycle)
                 now->retired[point] = 0;
         if (now->log_durations != then->log_durations)
@@ -67,6 +58,7 @@ void pythia__search_take_back(struct pythia_search *s)
             pythia__belief_free(&now->belief);
         s->problems[i] = s->before[i].problem;
         then->belief = now->belief;
+        then->retired = now->retired;
         *now = *then;
     }
     while (s->problem_count > s->known)
@@ -77,14 +69,19 @@ void pythia__search_take_back(struct pythia_search *s)
 
 /* ---- points that told nothing ---- */
 
-void pythia__search_retire(struct pythia_search *s, size_t problem, uint32_t point)
+int pythia__search_retire(struct pythia_search *s, size_t problem, uint32_t point)
 {
-    s->keeping[problem].retired[point] = s->cycle;
+    struct pythia__search_keeping *k = &s->keeping[problem];
+    if (!k->retired && !(k->retired = pythia_calloc(s->points, sizeof(*k->retired))))
+        return PYTHIA_ENOMEM;
+    k->retired[point] = s->cycle;
+    return PYTHIA_OK;
 }
 
 bool pythia__search_is_retired(const struct pythia_search *s, size_t problem, uint32_t point)
 {
-    return s->keeping[problem].retired[point] > s->keeping[problem].forgotten;
+    const struct pythia__search_keeping *k = &s->keeping[problem];
+    return k->retired && k->retired[point] > k->forgotten;
 }
 
 int pythia__search_remember(struct pythia_search *s, size_t problem, const struct pythia_type *t)

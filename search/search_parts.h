@@ -15,9 +15,10 @@ struct pythia__search_keeping {
     double *log_durations; /* of the cycle in which points were last retired, or it was given up */
     size_t duration_count;
     uint64_t *retired;  /* by trace point: the cycle in which it was closed because it told nothing;
-                            0: never */
+                            0: never. NULL: none was */
     uint64_t forgotten; /* what was retired until this cycle may be tried again */
     uint64_t looked;    /* cycles of it before the present search */
+    double sd_ns;       /* of durations in the last cycle; 0: it was never looked at */
     size_t unanswered;  /* cycles in a row in which a strategy suggested nothing for it */
     size_t idle; /* cycles in a row in which no share that is not explained was above chance */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
@@ -32,18 +33,27 @@ struct pythia__search_before {
 struct pythia_search {
     const struct pythia_space *space;
     struct pythia_search_options o;
+    size_t per_cycle; /* points, as it was asked for */
     uint32_t points;
     bool *open, *skeleton, *never;
-    double *calls; /* by trace point: in a request of the type that has it most often */
+    double *calls;    /* by trace point: in a request of the type that has it most often */
+    double *price;    /* by trace point: of a hit, in ns; */
+    double *relative; /* the same as a multiple of the usual price; */
+    double *bytes;    /* a second, that it adds to the stream as requests came in the last cycle */
+    double seconds;   /* that a cycle takes; 0: not known */
     struct pythia_problem *problems;
     struct pythia__search_keeping *keeping;
     struct pythia__search_before *before; /* of the problems known before the cycle */
     size_t problem_count, problem_capacity, keeping_capacity, known;
     struct pythia_switch *switches;
     size_t switch_count, switch_capacity;
+    struct pythia_effect *effects; /* all that was measured; the last `told` since the last cycle */
+    size_t effect_count, effect_capacity, told;
     uint64_t cycle;
 };
 
+/* Fill s->calls from the space. */
+void pythia__search_count_calls(struct pythia_search *s);
 /* Open or close a point, and say why; `reason` is taken. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_decide(struct pythia_search *s, uint32_t point, bool open, size_t problem,
                           double inside, struct pythia_buf *reason);
@@ -54,20 +64,23 @@ bool pythia__search_has_point(const struct pythia_search *s, size_t problem, uin
 bool pythia__search_is_decided(const struct pythia_search *s, uint32_t point);
 /* Would a cause that was found be lost from sight without a point? */
 bool pythia__search_bounds_cause(const struct pythia_search *s, uint32_t point);
-/* How many points the budgets still allow, and whether a point fits the time that may be added. */
-size_t pythia__search_room(const struct pythia_search *s, size_t wanted, double *ns_left);
+/* What was told since the last cycle, *count of them, borrowed until more is. */
+const struct pythia_effect *pythia__search_take_told(struct pythia_search *s, size_t *count);
+/* Append to a reason what was last measured of a point; nothing if that is not known. */
+void pythia__search_add_effect(const struct pythia_search *s, uint32_t point,
+                               struct pythia_buf *reason);
 
 /* ---- what is kept of a problem: search_memory.c ---- */
 
-int pythia__search_keep(struct pythia_search *s, size_t problem); /* PYTHIA_OK or PYTHIA_ENOMEM */
 void pythia__search_keeping_free(struct pythia__search_keeping *k);
 /* Note how all problems are, at the beginning of a cycle; and at its end either let that go or go
  * back to it. Between the two calls nothing that was noted is freed. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_begin(struct pythia_search *s);
 void pythia__search_commit(struct pythia_search *s);
 void pythia__search_take_back(struct pythia_search *s);
-/* A point told nothing for a problem: it is not opened for it again until durations change. */
-void pythia__search_retire(struct pythia_search *s, size_t problem, uint32_t point);
+/* A point told nothing for a problem: it is not opened for it again until durations change.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_retire(struct pythia_search *s, size_t problem, uint32_t point);
 bool pythia__search_is_retired(const struct pythia_search *s, size_t problem, uint32_t point);
 /* Keep the durations that are now. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_remember(struct pythia_search *s, size_t problem, const struct pythia_type *t);
@@ -78,8 +91,49 @@ int pythia__search_has_changed(const struct pythia_search *s, size_t problem,
 /* Forget what was learnt about where a problem's cause is, and which points told nothing. */
 void pythia__search_forget(struct pythia_search *s, size_t problem);
 
+/* ---- what is spent: search_budget.c ---- */
+
+/* What the budget still allows. */
+struct pythia__search_room {
+    size_t points;
+    double ns, bytes;
+};
+
+/* Learn the price of each point. PYTHIA_OK or PYTHIA_ENOMEM. And what each would add to the stream,
+ * as requests come now. */
+int pythia__search_set_prices(struct pythia_search *s);
+void pythia__search_meet_rates(struct pythia_search *s, const struct pythia_type *types,
+                               size_t count);
+/* ns that a point adds to a request. */
+double pythia__search_cost(const struct pythia_search *s, uint32_t point);
+struct pythia_spending pythia__search_spending(const struct pythia_search *s);
+/* Room for at most `wanted` points; does a point fit there, and then take its part of it. */
+struct pythia__search_room pythia__search_room(const struct pythia_search *s, size_t wanted);
+bool pythia__search_fits(const struct pythia_search *s, uint32_t point,
+                         const struct pythia__search_room *room);
+bool pythia__search_fits_alone(const struct pythia_search *s,
+                               uint32_t point); /* with nothing open */
+bool pythia__search_take(const struct pythia_search *s, uint32_t point,
+                         struct pythia__search_room *room);
+/* A point whose price was measured must not add more to a request than it may explain of what
+ * differs there: a part of the standard deviation. */
+bool pythia__search_is_worth(const struct pythia_search *s, size_t problem, uint32_t point,
+                             double part);
+/* Is there a limit to what may be open at once? */
+bool pythia__search_is_limited(const struct pythia_search *s);
+/* Close what tells least until no limit is exceeded. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_keep_within(struct pythia_search *s);
+
+/* ---- why a search ends: search_why.c ---- */
+
+/* Say of each problem that is not searched why. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_say_why(struct pythia_search *s);
+
 /* ---- one problem in one cycle: search_problem.c ---- */
 
+/* Of each open point, how much it parts for a problem that has a belief. Owned by the caller; NULL
+ * when out of memory. */
+double *pythia__search_use(struct pythia_search *s, size_t number);
 /* A problem that is done or given up: search again if something else has come up. */
 int pythia__search_watch(struct pythia_search *s, size_t number, const struct pythia_type *t,
                          const struct pythia_groups *groups, struct pythia_open_points *open);

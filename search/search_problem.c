@@ -38,20 +38,13 @@ struct looking {
     size_t budget;   /* points that may still be opened in this cycle */
 };
 
-static bool is_same_place(const struct pythia_place *a, const struct pythia_place *b)
-{
-    return a->context == b->context && a->from_tracepoint == b->from_tracepoint &&
-           a->to_tracepoint == b->to_tracepoint && a->from_event == b->from_event &&
-           a->to_event == b->to_event;
-}
-
 /* Mark edges whose cause is known, and renew what is known of the causes. */
 static void mark_explained(struct looking *l)
 {
     for (size_t e = 0; e < l->ranking.edge_count; e++) {
         struct pythia_place place = pythia_place_of(l->seen, l->ranking.edges[e].edge);
         for (size_t c = 0; c < l->p->cause_count; c++)
-            if (is_same_place(&place, &l->p->causes[c].place)) {
+            if (pythia_place_equal(&place, &l->p->causes[c].place)) {
                 const struct pythia_share *share = &l->ranking.edges[e].share;
                 l->explained[e] = true;
                 l->p->causes[c].share = share->share;
@@ -222,20 +215,6 @@ static int open_picks(struct looking *l, const struct pythia__pick *picks, size_
     return PYTHIA_OK;
 }
 
-size_t pythia__search_room(const struct pythia_search *s, size_t wanted, double *ns_left)
-{
-    size_t open = 0;
-    double added = 0;
-    for (uint32_t point = 0; point < s->points; point++)
-        if (s->open[point] && !s->skeleton[point]) {
-            open++;
-            added += s->calls[point] * s->o.price_ns;
-        }
-    *ns_left = s->o.budget.added_ns > 0 ? s->o.budget.added_ns - added : INFINITY;
-    size_t limit = s->o.budget.points_open;
-    return limit == 0 ? wanted : open >= limit ? 0 : limit - open < wanted ? limit - open : wanted;
-}
-
 /* Of each open trace point, how much it parts: the mass that is in it, up to the next open points,
  * or the mass around it. Owned by the caller; NULL when out of memory. */
 static double *use_of_points(const struct looking *l)
@@ -265,6 +244,14 @@ static double *use_of_points(const struct looking *l)
     return NULL;
 }
 
+double *pythia__search_use(struct pythia_search *s, size_t number)
+{
+    struct looking l = {.s = s,
+                        .k = &s->keeping[number],
+                        .type = pythia_space_type(s->space, s->problems[number].type)};
+    return use_of_points(&l);
+}
+
 /* May the search of this problem close a point again? */
 static bool is_ours(const struct looking *l, uint32_t point)
 {
@@ -274,20 +261,26 @@ static bool is_ours(const struct looking *l, uint32_t point)
            pythia__search_has_point(s, l->number, point);
 }
 
-/* Close the points that part little from little. */
+/* Close the points that part little from little, or cost more than they may explain. */
 static int close_useless(struct looking *l)
 {
     struct pythia_search *s = l->s;
     double *use = use_of_points(l);
     int status = use ? PYTHIA_OK : PYTHIA_ENOMEM;
     bool retired = false;
-    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
-        if (is_ours(l, point) && use[point] < MASS_MIN) {
-            retired = true;
-            pythia__search_retire(s, l->number, point);
-            status = pythia__search_close(s, point, l->number,
-                                          "the cause is neither in it nor around it");
-        }
+    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++) {
+        bool useless = use[point] < MASS_MIN;
+        if (!is_ours(l, point) ||
+            (!useless && pythia__search_is_worth(s, l->number, point, use[point])))
+            continue;
+        retired = true;
+        status = pythia__search_retire(s, l->number, point);
+        if (status == PYTHIA_OK)
+            status =
+                pythia__search_close(s, point, l->number,
+                                     useless ? "the cause is neither in it nor around it"
+                                             : "it adds more to a request than it may explain");
+    }
     pythia_free(use);
     return status == PYTHIA_OK && retired ? pythia__search_remember(s, l->number, l->evidence)
                                           : status;
@@ -320,32 +313,62 @@ static int make_room(struct looking *l, size_t *closed)
     return status;
 }
 
-/* Choose what fits the budgets; *any: there is something that could be opened with more of them. */
-static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bool *any)
+static int find_best(const struct looking *l, const bool *may, struct pythia__pick *best)
+{
+    size_t count = 0;
+    *best = (struct pythia__pick){.tracepoint = PYTHIA_NONE};
+    return pythia__gain_choose(&l->k->belief, may, PYTHIA__CALL_PRICE, l->s->relative, 1, best,
+                               &count);
+}
+
+/* Where budgets are small, what fits them may tell next to nothing: how many bits is it worth to
+ * open something for, beside the best of all that may be opened? And is there such a thing that
+ * would fit if less were open? `may` by trace point becomes what would fit then. */
+static int compare_with_best(const struct looking *l, bool *may, double *least, bool *would_fit)
+{
+    struct pythia__pick best;
+    *least = 0;
+    *would_fit = false;
+    if (!pythia__search_is_limited(l->s))
+        return PYTHIA_OK;
+    int status = find_best(l, may, &best);
+    *least = PYTHIA__PART_MIN * best.bits;
+    for (uint32_t point = 0; point < l->s->points; point++)
+        may[point] = may[point] && pythia__search_fits_alone(l->s, point);
+    if (status == PYTHIA_OK)
+        status = find_best(l, may, &best);
+    *would_fit = best.bits > 0 && best.bits >= *least;
+    return status;
+}
+
+/* Choose what fits the budgets. */
+static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bool *would_fit)
 {
     struct pythia_search *s = l->s;
-    double ns_left;
-    size_t budget = pythia__search_room(s, l->budget, &ns_left), chosen = 0;
-    bool *closed = pythia_calloc(s->points, sizeof(*closed));
-    int status = closed ? PYTHIA_OK : PYTHIA_ENOMEM;
-    *any = false;
+    struct pythia__search_room room = pythia__search_room(s, l->budget);
+    size_t chosen = 0;
+    double least = 0;
+    bool *may = pythia_calloc(s->points, sizeof(*may));
+    int status = may ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (uint32_t node = 1; status == PYTHIA_OK && node < pythia_cct_nodes(l->type->cct); node++) {
         uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
-        bool may = !s->open[point] && !s->never[point] &&
-                   !pythia__search_is_retired(l->s, l->number, point) &&
-                   !pythia__search_is_decided(s, point);
-        *any = *any || may;
-        closed[point] = may && s->calls[point] * s->o.price_ns <= ns_left;
+        may[point] = !s->open[point] && !s->never[point] &&
+                     !pythia__search_is_retired(l->s, l->number, point) &&
+                     !pythia__search_is_decided(s, point) &&
+                     pythia__search_is_worth(s, l->number, point, 1);
     }
-    if (status == PYTHIA_OK && budget > 0)
-        status =
-            pythia__gain_choose(&l->k->belief, closed, PYTHIA__CALL_PRICE, budget, picks, &chosen);
-    for (size_t i = 0; i < chosen; i++) { /* together they must fit as well */
-        ns_left -= s->calls[picks[i].tracepoint] * s->o.price_ns;
-        chosen = ns_left < 0 ? i : chosen;
-    }
-    *count = chosen;
-    pythia_free(closed);
+    if (status == PYTHIA_OK)
+        status = compare_with_best(l, may, &least, would_fit);
+    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
+        may[point] = may[point] && pythia__search_fits(s, point, &room);
+    if (status == PYTHIA_OK && room.points > 0)
+        status = pythia__gain_choose(&l->k->belief, may, PYTHIA__CALL_PRICE, s->relative,
+                                     room.points, picks, &chosen);
+    *count = 0; /* together they must fit as well */
+    while (*count < chosen && picks[*count].bits >= least &&
+           pythia__search_take(s, picks[*count].tracepoint, &room))
+        ++*count;
+    pythia_free(may);
     return status;
 }
 
@@ -357,10 +380,10 @@ static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
     const struct pythia__belief *b = &l->k->belief;
     const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
     size_t top;
-    double rest, ns_left, *mass = pythia_calloc(s->points, sizeof(*mass));
+    double rest, least = 0, *mass = pythia_calloc(s->points, sizeof(*mass));
     if (!mass)
         return PYTHIA_ENOMEM;
-    size_t budget = pythia__search_room(s, l->budget, &ns_left);
+    struct pythia__search_room room = pythia__search_room(s, l->budget);
     find_top(l, &top, &rest);
     if (top != SIZE_MAX) {
         const struct pythia_edge *edge = pythia_cct_edge_at(l->seen, l->ranking.edges[top].edge);
@@ -372,11 +395,15 @@ static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
                 *sum += b->mass[b->order[place]];
         }
     }
-    while (*count < budget) {
+    for (uint32_t point = 0; point < s->points && pythia__search_is_limited(s); point++)
+        least = fmax(least, PYTHIA__PART_MIN * mass[point]);
+    while (room.points > 0) {
         uint32_t best = PYTHIA_NONE;
         for (uint32_t point = 0; point < s->points; point++) {
-            bool may = mass[point] > 0 && !s->open[point] && !pythia__search_is_decided(s, point) &&
-                       s->calls[point] * s->o.price_ns <= ns_left;
+            bool may = mass[point] > 0 && mass[point] >= least && !s->open[point] &&
+                       !pythia__search_is_decided(s, point) &&
+                       pythia__search_fits(s, point, &room) &&
+                       pythia__search_is_worth(s, l->number, point, 1);
             if (may && (best == PYTHIA_NONE || mass[point] > mass[best] ||
                         (mass[point] == mass[best] &&
                          pythia_text_compare(pythia_vocabulary_tracepoint_id(v, point),
@@ -385,7 +412,7 @@ static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
         }
         if (best == PYTHIA_NONE)
             break;
-        ns_left -= s->calls[best] * s->o.price_ns;
+        (void)pythia__search_take(s, best, &room);
         picks[(*count)++] = (struct pythia__pick){.tracepoint = best,
                                                   .inside = fmin(mass[best], 1),
                                                   .calls = s->calls[best],
@@ -398,16 +425,14 @@ static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
 
 static int open_more(struct looking *l)
 {
-    const struct pythia_budget *budget = &l->s->o.budget;
     size_t count = 0, closed = 0;
-    bool any = false;
+    bool would_fit = false;
     struct pythia__pick *picks = pythia_calloc(l->budget + 1, sizeof(*picks));
-    int status = picks ? pick(l, picks, &count, &any) : PYTHIA_ENOMEM;
-    if (status == PYTHIA_OK && count == 0 && any &&
-        (budget->points_open > 0 || budget->added_ns > 0)) {
+    int status = picks ? pick(l, picks, &count, &would_fit) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK && count == 0 && would_fit) {
         status = make_room(l, &closed);
         if (status == PYTHIA_OK && closed > 0)
-            status = pick(l, picks, &count, &any);
+            status = pick(l, picks, &count, &would_fit);
     }
     if (status == PYTHIA_OK && count == 0)
         status = confirm(l, picks, &count);
@@ -428,7 +453,8 @@ static int rank(struct looking *l)
     struct pythia_rank_options how = {.measure = PYTHIA_MEASURE_SHARE,
                                       .level = 1 - pythia_gate_alpha(s->o.alpha, s->cycle),
                                       .alpha = s->o.alpha,
-                                      .seed = s->o.seed};
+                                      .seed = s->o.seed,
+                                      .brief = true};
     int status = pythia_rank(l->rows, l->n, l->seen, &how, &l->ranking);
     if (status != PYTHIA_OK)
         return status;
@@ -445,11 +471,12 @@ static int look(struct looking *l)
     struct pythia_search *s = l->s;
     bool changed = false;
     l->p->cycles++;
+    l->k->sd_ns = sqrt(pythia_exact_moments_variance(&l->evidence->moments));
     int status = pythia__search_has_changed(s, l->number, l->evidence, &changed);
     if (changed)
         pythia__search_forget(s, l->number);
     if (status == PYTHIA_OK && l->k->belief.nodes == 0)
-        status = pythia__belief_create(l->type, &l->k->belief);
+        status = pythia__belief_create_with(l->type, s->o.history, &l->k->belief);
     if (status == PYTHIA_OK)
         status = pythia__region_map_create(l->type, l->seen, l->open, &l->map);
     if (status == PYTHIA_OK)
@@ -463,6 +490,9 @@ static int look(struct looking *l)
     if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING && l->budget > 0 &&
         !s->o.strategy)
         status = open_more(l);
+    if (s->o.budget.points_per_cycle == 0 && !s->o.strategy && /* nothing can ever be opened */
+        l->p->state == PYTHIA_PROBLEM_SEARCHING && ++l->k->unanswered >= PYTHIA__SEARCH_IDLE)
+        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
     if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING)
         status = close_useless(l);
     return status;
@@ -510,7 +540,7 @@ static int with_rows(struct looking *l, int (*work)(struct looking *l))
 {
     l->p = &l->s->problems[l->number];
     l->k = &l->s->keeping[l->number];
-    l->type = pythia_space_type(l->s->space, l->evidence->name);
+    l->type = pythia_space_type(l->s->space, l->evidence->unsplit);
     l->n = pythia_sample_count(l->evidence->rows);
     l->rows = pythia_calloc(l->n + 1, sizeof(struct pythia_row *));
     if (!l->rows)

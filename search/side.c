@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "pythia/mem.h"
-#include "pythia/request_type.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
@@ -23,10 +22,9 @@ struct visit {
 struct pythia_side {
     struct pythia_vocabulary *vocabulary;
     struct pythia_groups *groups;
-    struct pythia_request_types *namer;
     struct pythia_side_type *types;
-    uint32_t *type_of_name; /* by number of a string: index + 1 */
-    size_t type_count, type_capacity, name_capacity;
+    uint32_t *type_of_part; /* of the groups: index + 1 */
+    size_t type_count, type_capacity, part_capacity;
     struct minute *minutes; /* in order of time */
     size_t minute_count, minute_capacity;
     struct visit *visits; /* by number of a trace point; all 0 between traces */
@@ -41,8 +39,7 @@ int pythia_side_create(struct pythia_vocabulary *vocabulary,
     if (!s)
         return PYTHIA_ENOMEM;
     s->vocabulary = vocabulary;
-    if (pythia_groups_create(vocabulary, options, &s->groups) != PYTHIA_OK ||
-        pythia_request_types_create(vocabulary, &options->types, &s->namer) != PYTHIA_OK) {
+    if (pythia_groups_create(vocabulary, options, &s->groups) != PYTHIA_OK) {
         pythia_side_destroy(s);
         return PYTHIA_ENOMEM;
     }
@@ -59,28 +56,27 @@ void pythia_side_destroy(struct pythia_side *s)
         pythia_free(s->types[i].index);
     }
     pythia_groups_destroy(s->groups);
-    pythia_request_types_destroy(s->namer);
     pythia_free(s->types);
-    pythia_free(s->type_of_name);
+    pythia_free(s->type_of_part);
     pythia_free(s->minutes);
     pythia_free(s->visits);
     pythia_free(s->touched);
     pythia_free(s);
 }
 
-static struct pythia_side_type *find_type(struct pythia_side *s, uint32_t name)
+static struct pythia_side_type *find_type(struct pythia_side *s, uint32_t part)
 {
-    if (pythia_reach(&s->type_of_name, &s->name_capacity, name, sizeof(*s->type_of_name)) !=
+    if (pythia_reach(&s->type_of_part, &s->part_capacity, part, sizeof(*s->type_of_part)) !=
         PYTHIA_OK)
         return NULL;
-    if (s->type_of_name[name] == 0) {
+    if (s->type_of_part[part] == 0) {
         if (pythia_grow(&s->types, &s->type_capacity, s->type_count, sizeof(*s->types)) !=
             PYTHIA_OK)
             return NULL;
-        s->types[s->type_count++] = (struct pythia_side_type){.name = name};
-        s->type_of_name[name] = (uint32_t)s->type_count;
+        s->types[s->type_count++] = (struct pythia_side_type){0};
+        s->type_of_part[part] = (uint32_t)s->type_count;
     }
-    return &s->types[s->type_of_name[name] - 1];
+    return &s->types[s->type_of_part[part] - 1];
 }
 
 static struct pythia_side_point *find_point(struct pythia_side_type *t, uint32_t tracepoint)
@@ -168,15 +164,15 @@ static int add_minute(struct pythia_side *s, uint64_t start_ns)
 
 int pythia_side_add(struct pythia_side *s, const struct pythia_trace *trace)
 {
-    uint32_t name = pythia_request_type(s->namer, trace);
-    struct pythia_side_type *t = name == PYTHIA_NONE ? NULL : find_type(s, name);
+    int status = pythia_groups_add(s->groups, trace);
+    if (status != PYTHIA_OK)
+        return status;
+    struct pythia_side_type *t = find_type(s, pythia_groups_last(s->groups));
     if (!t || reserve_visits(s) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     t->failed_requests += count_visits(s, trace);
-    int status = flush_visits(s, t);
-    if (status == PYTHIA_OK)
-        status = add_minute(s, trace->start_ns);
-    return status == PYTHIA_OK ? pythia_groups_add(s->groups, trace) : status;
+    status = flush_visits(s, t);
+    return status == PYTHIA_OK ? add_minute(s, trace->start_ns) : status;
 }
 
 /* ---- the end ---- */
@@ -230,7 +226,7 @@ int pythia_side_finish(struct pythia_side *s)
         return PYTHIA_ENOMEM;
     }
     for (size_t i = 0; i < count; i++)
-        sorted[i] = s->types[s->type_of_name[types[i].name] - 1];
+        sorted[i] = s->types[s->type_of_part[types[i].part] - 1];
     pythia_free(s->types);
     s->types = sorted;
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++)

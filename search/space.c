@@ -1,8 +1,10 @@
 #include "pythia/space.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "pythia/mem.h"
+#include "pythia/span_bytes.h"
 #include "pythia/status.h"
 
 struct pythia_space {
@@ -26,14 +28,18 @@ int pythia_space_create(struct pythia_vocabulary *vocabulary, struct pythia_spac
     return PYTHIA_OK;
 }
 
+static void free_type(struct pythia_space_type *t)
+{
+    pythia_cct_destroy(t->cct);
+    pythia_free(t->nodes);
+    pythia_free(t->edges);
+    pythia_free(t->last_request);
+}
+
 void pythia_space_clear(struct pythia_space *s)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        pythia_cct_destroy(s->types[i].cct);
-        pythia_free(s->types[i].nodes);
-        pythia_free(s->types[i].edges);
-        pythia_free(s->types[i].last_request);
-    }
+    for (size_t i = 0; i < s->count; i++)
+        free_type(&s->types[i]);
     s->count = 0;
     if (s->type_of_name)
         memset(s->type_of_name, 0, s->name_capacity * sizeof(*s->type_of_name));
@@ -97,6 +103,43 @@ struct pythia_space_edge *pythia_space_edge_make(struct pythia_space_type *t,
     return &t->edges[number];
 }
 
+/* Take the type at `index` out; the last one takes its place. */
+static void take_out(struct pythia_space *s, size_t index)
+{
+    s->type_of_name[s->types[index].name] = 0;
+    s->types[index] = s->types[--s->count];
+    if (index < s->count)
+        s->type_of_name[s->types[index].name] = (uint32_t)index + 1;
+}
+
+static size_t index_of(const struct pythia_space *s, uint32_t name)
+{
+    return name < s->name_capacity && s->type_of_name[name] ? s->type_of_name[name] - 1 : SIZE_MAX;
+}
+
+void pythia_space_remove(struct pythia_space *s, uint32_t name)
+{
+    size_t index = index_of(s, name);
+    if (index == SIZE_MAX)
+        return;
+    free_type(&s->types[index]);
+    take_out(s, index);
+}
+
+int pythia_space_move(struct pythia_space *to, struct pythia_space *from, uint32_t name)
+{
+    size_t index = index_of(from, name);
+    assert(index != SIZE_MAX && index_of(to, name) == SIZE_MAX);
+    if (pythia_reach(&to->type_of_name, &to->name_capacity, name, sizeof(*to->type_of_name)) !=
+            PYTHIA_OK ||
+        pythia_grow(&to->types, &to->capacity, to->count, sizeof(*to->types)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    to->types[to->count++] = from->types[index];
+    to->type_of_name[name] = (uint32_t)to->count;
+    take_out(from, index);
+    return PYTHIA_OK;
+}
+
 static uint32_t service_of(const struct pythia_space *s, const struct pythia_trace_span *span)
 {
     return pythia_vocabulary_resource_at(s->vocabulary, span->resource).service;
@@ -122,6 +165,7 @@ static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
             return PYTHIA_ENOMEM;
         s->node_of_span[at] = node;
         n->calls++;
+        n->bytes += pythia_span_bytes(s->vocabulary, span);
         n->requests += t->last_request[node] != t->requests;
         t->last_request[node] = t->requests;
         n->root = n->root || !parent;
@@ -193,6 +237,21 @@ int pythia_space_add(struct pythia_space *s, uint32_t type, const struct pythia_
     return status == PYTHIA_OK ? add_path(s, t, path) : status;
 }
 
+double pythia_space_mean_bytes(const struct pythia_space_type *t)
+{
+    double calls = 0, bytes = 0;
+    for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++) {
+        calls += t->nodes[node].bytes ? (double)t->nodes[node].calls : 0;
+        bytes += (double)t->nodes[node].bytes;
+    }
+    return calls > 0 ? bytes / calls : PYTHIA_SPACE_SPAN_BYTES;
+}
+
+double pythia_space_node_bytes(const struct pythia_space_node *n, double mean_bytes)
+{
+    return n->bytes && n->calls ? (double)n->bytes / (double)n->calls : mean_bytes;
+}
+
 const struct pythia_space_type *pythia_space_types(const struct pythia_space *s, size_t *count)
 {
     *count = s->count;
@@ -201,8 +260,8 @@ const struct pythia_space_type *pythia_space_types(const struct pythia_space *s,
 
 const struct pythia_space_type *pythia_space_type(const struct pythia_space *s, uint32_t name)
 {
-    return name < s->name_capacity && s->type_of_name[name] ? &s->types[s->type_of_name[name] - 1]
-                                                            : NULL;
+    size_t index = index_of(s, name);
+    return index == SIZE_MAX ? NULL : &s->types[index];
 }
 
 static bool *flag_points(const struct pythia_space *s, bool skeleton_only)
@@ -222,6 +281,24 @@ static bool *flag_points(const struct pythia_space *s, bool skeleton_only)
 bool *pythia_space_skeleton(const struct pythia_space *s)
 {
     return flag_points(s, true);
+}
+
+int pythia_space_skeleton_points(const struct pythia_space *s, struct pythia_open_points **out)
+{
+    bool *flags = pythia_space_skeleton(s);
+    struct pythia_open_points *open = NULL;
+    int status = flags ? pythia_open_points_create(s->vocabulary, &open) : PYTHIA_ENOMEM;
+    for (uint32_t i = 0; status == PYTHIA_OK && i < pythia_vocabulary_tracepoints(s->vocabulary);
+         i++)
+        if (flags[i])
+            status =
+                pythia_open_points_add_id(open, pythia_vocabulary_tracepoint_id(s->vocabulary, i));
+    pythia_free(flags);
+    if (status == PYTHIA_OK)
+        *out = open;
+    else
+        pythia_open_points_destroy(open);
+    return status;
 }
 
 bool *pythia_space_points(const struct pythia_space *s)

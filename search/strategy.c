@@ -34,8 +34,11 @@ int pythia_strategy_run(const struct pythia_strategy *strategy,
 {
     const struct pythia_diagnosis *d = evidence->diagnosis;
     for (size_t i = 0; missing && evidence->space && i < d->type_count; i++) {
-        uint32_t name = d->types[i].type->name;
-        if (pythia_space_type(evidence->space, name))
+        uint32_t name = d->types[i].type->unsplit;
+        size_t first = 0; /* of the parts of a type */
+        while (d->types[first].type->unsplit != name)
+            first++;
+        if (first < i || pythia_space_type(evidence->space, name))
             continue;
         pythia_buf_text_add(missing,
                             pythia_vocabulary_text(pythia_space_vocabulary(evidence->space), name));

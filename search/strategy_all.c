@@ -14,9 +14,11 @@ static int look(struct pythia__parts *p)
         if (p->map.open[node])
             continue;
         double part = pythia__parts_part(p, tracepoint); /* 0 elsewhere */
+        double price = pythia_prices_relative(p->e->prices, tracepoint, p->e->price_ns);
         struct pythia__candidate c = {.tracepoint = tracepoint,
                                       .part = part,
-                                      .order = -((double)p->points[tracepoint].calls / requests),
+                                      .order =
+                                          -((double)p->points[tracepoint].calls / requests * price),
                                       .then = pythia__parts_worth(p, part)};
         status = pythia__parts_offer(p, &c);
     }

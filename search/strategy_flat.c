@@ -8,14 +8,15 @@
 #include "strategy_parts.h"
 #include "strategy_table.h"
 
-/* Each trace point once, and none that an edge before has found: at the beginning of `nodes`. */
+/* Each trace point once, and none that an edge before has found or that is pinned: at the beginning
+ * of `nodes`. */
 static size_t keep_new(struct pythia__parts *p, uint32_t *nodes, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t tracepoint = pythia_cct_tracepoint(p->map.type->cct, nodes[i]);
         struct pythia__point *point = &p->points[tracepoint];
-        if (point->found || point->passed)
+        if (point->found || point->passed || point->pinned)
             continue;
         point->passed = true;
         nodes[kept++] = tracepoint;

@@ -16,6 +16,8 @@ struct choosing {
     struct pythia_suggestion *out;
     double *worth; /* of each: information about the variance of all requests */
     size_t count;
+    bool *closed;   /* by trace point: may be suggested */
+    double *prices; /* by trace point: multiples of the usual one */
 };
 
 static char *make_reason(const struct choosing *c, const struct pythia__belief *b,
@@ -64,34 +66,36 @@ static int take(struct choosing *c, size_t group, const struct pythia__belief *b
     }
     double share = fmin(b->regions[pick->block].share, 1);
     c->worth[at] = worth;
-    c->out[at] = (struct pythia_suggestion){.tracepoint = pick->tracepoint,
-                                            .group = group,
-                                            .edge = b->regions[pick->block].edge,
-                                            .gain = fmin(share * pick->inside, 1),
-                                            .cost_ns = pick->calls * c->e->price_ns,
-                                            .reason = reason};
+    c->out[at] = (struct pythia_suggestion){
+        .tracepoint = pick->tracepoint,
+        .group = group,
+        .edge = b->regions[pick->block].edge,
+        .gain = fmin(share * pick->inside, 1),
+        .cost_ns = pick->calls * pythia_prices_of(c->e->prices, pick->tracepoint, c->e->price_ns),
+        .reason = reason};
     return PYTHIA_OK;
 }
 
-static int look_at_group(struct choosing *c, size_t group, bool *closed)
+static int look_at_group(struct choosing *c, size_t group)
 {
     const struct pythia_group *g = &c->e->diagnosis->groups[group];
     const struct pythia_cct *seen = pythia_groups_cct(c->e->groups);
     const struct pythia_space_type *t =
-        pythia_space_type(c->e->space, c->e->diagnosis->types[g->type].type->name);
+        pythia_space_type(c->e->space, c->e->diagnosis->types[g->type].type->unsplit);
     if (!t || g->ranking.edge_count == 0 || g->status != PYTHIA_GROUP_DIAGNOSED)
         return PYTHIA_OK;
     struct pythia__belief b = {0};
     struct pythia__region_map map = {0};
     struct pythia__pick *picks = pythia_calloc(c->budget + 1, sizeof(*picks));
     size_t count = 0;
-    int status = picks ? pythia__belief_create(t, &b) : PYTHIA_ENOMEM;
+    int status = picks ? pythia__belief_create_with(t, c->e->history, &b) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK)
         status = pythia__region_map_create(t, seen, c->e->open, &map);
     if (status == PYTHIA_OK)
         status = pythia__belief_update(&b, &map, &g->ranking, NULL, c->e->seed);
     if (status == PYTHIA_OK && b.region_count > 0)
-        status = pythia__gain_choose(&b, closed, PYTHIA__CALL_PRICE, c->budget, picks, &count);
+        status = pythia__gain_choose(&b, c->closed, PYTHIA__CALL_PRICE, c->prices, c->budget, picks,
+                                     &count);
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
         status = take(c, group, &b, seen, &picks[i]);
     pythia__region_map_free(&map);
@@ -105,26 +109,32 @@ static int suggest(const struct pythia_evidence *e, size_t budget, struct pythia
 {
     if (!e->space || !e->open) /* everything was open: which edges vary is all there is to say */
         return pythia__strategy_hierarchical.suggest(e, budget, out, count);
+    struct pythia_vocabulary *v = pythia_space_vocabulary(e->space);
+    uint32_t points = pythia_vocabulary_tracepoints(v);
     struct choosing c = {.e = e,
-                         .vocabulary = pythia_space_vocabulary(e->space),
+                         .vocabulary = v,
                          .budget = budget,
                          .out = out,
-                         .worth = pythia_calloc(budget + 1, sizeof(double))};
-    uint32_t points = pythia_vocabulary_tracepoints(c.vocabulary);
-    bool *closed = pythia_calloc(points, sizeof(*closed));
-    int status = c.worth && closed ? PYTHIA_OK : PYTHIA_ENOMEM;
+                         .worth = pythia_calloc(budget + 1, sizeof(double)),
+                         .closed = pythia_calloc(points, sizeof(bool)),
+                         .prices = pythia_calloc(points, sizeof(double))};
+    int status = c.worth && c.closed && c.prices ? PYTHIA_OK : PYTHIA_ENOMEM;
     *count = 0;
-    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++)
-        closed[point] = !pythia_open_points_has(e->open, point);
+    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++) {
+        c.closed[point] = !pythia_open_points_has(e->open, point) &&
+                          !(e->never && pythia_open_points_has(e->never, point));
+        c.prices[point] = pythia_prices_relative(e->prices, point, e->price_ns);
+    }
     for (size_t i = 0; i < budget && status == PYTHIA_OK; i++)
         out[i] = (struct pythia_suggestion){0};
     for (size_t g = 0; budget > 0 && status == PYTHIA_OK && g < e->diagnosis->group_count; g++)
-        status = look_at_group(&c, g, closed);
+        status = look_at_group(&c, g);
     for (size_t i = 0; status != PYTHIA_OK && i < c.count; i++)
         pythia_suggestion_clear(&out[i]);
     *count = status == PYTHIA_OK ? c.count : 0;
     pythia_free(c.worth);
-    pythia_free(closed);
+    pythia_free(c.closed);
+    pythia_free(c.prices);
     return status;
 }
 

@@ -8,7 +8,7 @@
 #include "pythia/status.h"
 
 #define SHARE_MIN .05  /* edges below it are left alone */
-#define GROUP_MIN .001 /* groups with less of all variance, too */
+#define GROUP_MIN .001 /* groups with less of the variance within groups, too */
 
 /* ---- reasons ---- */
 
@@ -110,6 +110,8 @@ double pythia__parts_worth(const struct pythia__parts *p, double part)
 static int take(struct pythia__parts *p, const struct pythia__candidate *candidate, double calls)
 {
     struct pythia__point *point = &p->points[candidate->tracepoint];
+    if (point->pinned)
+        return PYTHIA_OK;
     if (point->found) {
         const struct pythia__candidate *known = &p->found[point->found - 1];
         if (known->order > candidate->order ||
@@ -125,7 +127,7 @@ static int take(struct pythia__parts *p, const struct pythia__candidate *candida
     c->group = p->group;
     c->ranked = p->ranked;
     c->gain = gain_of(p, isnan(c->part) ? 1 : c->part);
-    c->cost_ns = calls * p->e->price_ns;
+    c->cost_ns = calls * pythia_prices_of(p->e->prices, c->tracepoint, p->e->price_ns);
     return PYTHIA_OK;
 }
 
@@ -150,6 +152,16 @@ uint64_t pythia__parts_seed(const struct pythia__parts *p, uint32_t tracepoint)
                            pythia_hash_bytes(id.bytes, id.size));
 }
 
+/* A point that is pinned shut is as if it were not there: what is called from it is as near. */
+static bool is_direct(const struct pythia__parts *p, uint32_t node)
+{
+    const struct pythia_cct *cct = p->map.type->cct;
+    do
+        node = pythia_cct_parent(cct, node);
+    while (pythia__region_has(&p->map, node) && p->points[pythia_cct_tracepoint(cct, node)].pinned);
+    return !pythia__region_has(&p->map, node);
+}
+
 /* The direct points that are on the most frequent order, each once, by their places in it: at the
  * beginning of `nodes`. */
 static size_t keep_direct(struct pythia__parts *p, uint32_t *nodes, size_t count)
@@ -158,7 +170,7 @@ static size_t keep_direct(struct pythia__parts *p, uint32_t *nodes, size_t count
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         struct pythia__point *point = &p->points[pythia_cct_tracepoint(cct, nodes[i])];
-        if (pythia__region_has(&p->map, pythia_cct_parent(cct, nodes[i])) || point->passed)
+        if (point->pinned || point->passed || !is_direct(p, nodes[i]))
             continue;
         point->passed = true;
         nodes[kept++] = nodes[i];
@@ -204,6 +216,8 @@ static int note_node(struct pythia__parts *p, uint32_t node)
     const struct pythia_cct *cct = p->map.type->cct;
     uint32_t tracepoint = pythia_cct_tracepoint(cct, node);
     struct pythia__point *point = &p->points[tracepoint];
+    if (point->pinned)
+        return PYTHIA_OK;
     if (!point->here) {
         if (pythia_grow(&p->here, &p->here_capacity, p->here_count, sizeof(*p->here)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
@@ -211,7 +225,7 @@ static int note_node(struct pythia__parts *p, uint32_t node)
         point->here = true;
     }
     point->time_ns += pythia__region_time(&p->map, node);
-    if (!pythia__region_has(&p->map, pythia_cct_parent(cct, node))) {
+    if (is_direct(p, node)) {
         point->direct = true;
         point->direct_ns += pythia__region_time(&p->map, node);
     }
@@ -304,9 +318,12 @@ static bool turn_before(const void *context, uint32_t a, uint32_t b)
 static int find_turns(struct pythia__parts *p, struct turns *turns)
 {
     const struct pythia_diagnosis *d = p->e->diagnosis;
+    double within = 0; /* what lies between the parts of a type may be nearly all there is */
+    for (size_t i = 0; i < d->group_count; i++)
+        within += d->groups[i].variance_share > 0 ? d->groups[i].variance_share : 0;
     for (p->group = 0; p->group < d->group_count; p->group++) {
         const struct pythia_group *g = &d->groups[p->group];
-        if (g->status != PYTHIA_GROUP_DIAGNOSED || g->variance_share < GROUP_MIN)
+        if (g->status != PYTHIA_GROUP_DIAGNOSED || g->variance_share < GROUP_MIN * within)
             continue;
         for (size_t i = 0; i < g->ranking.edge_count; i++) {
             p->ranked = &g->ranking.edges[i];
@@ -327,7 +344,7 @@ static int look_at_edge(struct pythia__parts *p, const struct pythia__strategy_r
     const struct pythia_diagnosis *d = p->e->diagnosis;
     const struct pythia_space_type *t = NULL;
     if (p->e->space) {
-        t = pythia_space_type(p->e->space, d->types[d->groups[p->group].type].type->name);
+        t = pythia_space_type(p->e->space, d->types[d->groups[p->group].type].type->unsplit);
         if (!t)
             return PYTHIA_OK; /* not in the space: said elsewhere */
     }
@@ -431,8 +448,11 @@ int pythia__parts_suggest(const struct pythia__strategy_row *row,
                               .vocabulary =
                                   pythia_cct_vocabulary(pythia_groups_cct(evidence->groups)),
                               .budget = budget};
+    uint32_t points = pythia_vocabulary_tracepoints(p.vocabulary);
     *count = 0;
-    p.points = pythia_calloc(pythia_vocabulary_tracepoints(p.vocabulary), sizeof(*p.points));
+    p.points = pythia_calloc(points, sizeof(*p.points));
+    for (uint32_t i = 0; p.points && evidence->never && i < points; i++)
+        p.points[i].pinned = pythia_open_points_has(evidence->never, i);
     int status = p.points ? look_at_all(&p, row) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK)
         status = take_best(&p, row, out, count);

@@ -26,10 +26,12 @@ struct pythia__candidate {
 
 /* A trace point, by number. */
 struct pythia__point {
+    bool pinned;    /* it is not to be suggested */
     size_t found;   /* index + 1 of its candidate */
     uint64_t calls; /* in all contexts of the request type at hand */
     /* in the region at hand */
-    bool here, direct; /* a span begins there; and not inside another closed one of the region */
+    bool here, direct; /* a span begins there, and it is not pinned; and not inside another such one
+                          of the region */
     bool passed;       /* on the most frequent order, when that is gone through */
     uint64_t time_ns, direct_ns; /* of all its contexts, and of the direct ones */
 };

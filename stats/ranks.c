@@ -50,6 +50,14 @@ double pythia_ranks_quantile(const double *sorted, size_t n, double q)
     return sorted[i] + (place - below) * (sorted[i + 1] - sorted[i]);
 }
 
+double pythia_ranks_percentile(const double *sorted, size_t n, unsigned percent)
+{
+    if (n == 0 || percent == 0 || percent > 100 || isnan(sorted[n - 1]))
+        return NAN;
+    size_t whole = n / 100 * percent, part = (n % 100 * percent + 99) / 100; /* no overflow */
+    return sorted[whole + part - 1];
+}
+
 static double *sorted_copy(const double *x, size_t n)
 {
     double *copy = pythia_calloc(n, sizeof(*copy));

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "structure.h"
 #include "window.h"
 
 #define NUMBER_BYTES ((size_t)1100) /* of a number that is not whole: no double needs more */
@@ -98,29 +97,12 @@ int pythia__json_unescape(struct pythia_json *j, struct pythia_text raw, struct 
     return PYTHIA_OK;
 }
 
-/* Bytes of the UTF-8 sequence at `from`; 0 if there is no whole one. */
-static size_t utf8_length(const char *from, const char *end)
-{
-    for (size_t size = 1; size <= 4 && size <= (size_t)(end - from); size++)
-        if (pythia__structure_is_utf8(from, size))
-            return size;
-    return 0;
-}
-
 int pythia__json_repair_utf8(struct pythia_json *j, struct pythia_text *text)
 {
-    char *copy = pythia_arena_alloc(&j->input->strings, text->size * 3), *to = copy;
+    char *copy = pythia_arena_alloc(&j->input->strings, text->size * 3);
     if (!copy)
         return pythia_json_fail(j, PYTHIA_ENOMEM, "no memory for a string");
-    const char *end = text->bytes + text->size;
-    for (const char *from = text->bytes; from < end;) {
-        size_t size = utf8_length(from, end);
-        if (size)
-            memcpy(to, from, size);
-        to += size ? size : (size_t)encode_utf8(0xFFFD, to);
-        from += size ? size : 1;
-    }
-    *text = (struct pythia_text){copy, (size_t)(to - copy)};
+    *text = (struct pythia_text){copy, pythia_text_repair(*text, copy)};
     j->repaired++;
     return PYTHIA_OK;
 }

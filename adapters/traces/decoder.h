@@ -1,5 +1,4 @@
-/* What the decoders of JSON formats have in common: a cursor over documents and records, names,
- * key-values. */
+/* What all decoders have in common: names, key-values, giving spans on. */
 #ifndef PYTHIA_TRACES_DECODER_H
 #define PYTHIA_TRACES_DECODER_H
 
@@ -7,7 +6,7 @@
 
 #include "pythia/adapter.h"
 #include "pythia/attributes.h"
-#include "pythia/json.h"
+#include "pythia/status.h"
 
 #define PYTHIA__CACHE     1024 /* entries; a power of two */
 #define PYTHIA__TEXT_MAX  160  /* bytes of a key-value's text that are kept, see pythia__add_text */
@@ -20,6 +19,11 @@ struct pythia__tracepoint_entry {
         tracepoint; /* numbers + 1 of strings, so that 0 is an empty entry */
 };
 
+struct pythia__key_entry {
+    const char *bytes; /* of the string, in the vocabulary; NULL: an empty entry */
+    uint32_t size, number;
+};
+
 struct pythia__resource_entry {
     uint64_t hash; /* of the texts */
     uint32_t resource;
@@ -30,53 +34,76 @@ struct pythia__decoder {
     struct pythia_adapter adapter;
     struct pythia_vocabulary *vocabulary;
     struct pythia_sink *to;       /* while decoding */
-    struct pythia_json *json;     /* while decoding */
-    const uint32_t *record;       /* where the record at hand begins (pythia_json_mark) */
+    struct pythia_json *json;     /* of a JSON format, while decoding: see json_decoder.h */
+    const uint32_t *record;       /* where its record at hand begins (pythia_json_mark) */
     struct pythia_buf attributes; /* of the span at hand */
     struct pythia_buf name;       /* scratch */
     int stopped;                  /* what the sink answered, if it was negative */
     struct pythia__tracepoint_entry tracepoints[PYTHIA__CACHE];
-    uint32_t keys[PYTHIA__CACHE]; /* numbers of recent keys, by hash */
+    struct pythia__key_entry keys[PYTHIA__CACHE]; /* recent ones, by hash */
 };
 
 void pythia__decoder_init(struct pythia__decoder *d, const struct pythia_adapter_ops *ops,
                           struct pythia_vocabulary *vocabulary);
 void pythia__decoder_free(struct pythia__decoder *d);
 
-/* Run `document` on each document of a source; what cannot be read is told to the sink. The ops'
- * decode. */
-int pythia__decode(struct pythia__decoder *d, struct pythia_source *from, struct pythia_sink *to,
-                   int (*document)(struct pythia__decoder *d), struct pythia_error *e);
+/* Before each source: forget what the last one left behind, also that memory was missing. */
+void pythia__decoder_begin(struct pythia__decoder *d, struct pythia_sink *to);
 
-/* Read the value at hand as one record: all of it is in the window meanwhile. If `read` fails, the
- * record is told to the sink and passed over. Returns PYTHIA_OK, or negative when the document
- * cannot go on. */
-int pythia__record(struct pythia__decoder *d, int (*read)(struct pythia__decoder *d, void *context),
-                   void *context);
-
-/* The record at hand is unfit: an error at its beginning. Returns PYTHIA_EFORMAT. */
-int pythia__unfit(struct pythia__decoder *d, const char *sentence);
-
-/* The same for a function that finds a record unreadable without being inside pythia__record. */
-void pythia__broken(struct pythia__decoder *d);
+/* A record cannot be read: count it and tell the sink why. */
+void pythia__tell(struct pythia__decoder *d, const struct pythia_error *why);
 
 /* Can the spans that are held still be given on after a function returned `status`? */
 bool pythia__goes_on(const struct pythia__decoder *d, int status);
 
-/* Enter the object, or the array, at hand; 1 if null stands in its place, which means the same as
- * an empty one. */
-int pythia__enter_object(struct pythia__decoder *d);
-int pythia__enter_array(struct pythia__decoder *d);
+/* The entry in which a string is if it is in the cache. Its size and its first and last bytes are
+ * hash enough. */
+static inline struct pythia__key_entry *pythia__key_entry(struct pythia__decoder *d,
+                                                          struct pythia_text text)
+{
+    uint64_t head = 0, tail = 0;
+    if (text.size >= 8) {
+        memcpy(&head, text.bytes, 8);
+        memcpy(&tail, text.bytes + text.size - 8, 8);
+    } else if (text.size > 0) {
+        head = (unsigned char)text.bytes[0];
+        tail = (unsigned char)text.bytes[text.size / 2];
+    }
+    uint64_t sample =
+        (head * UINT64_C(0x9E3779B97F4A7C15)) ^ (tail * UINT64_C(0xC2B2AE3D27D4EB4F)) ^ text.size;
+    return &d->keys[(sample ^ sample >> 29) * UINT64_C(0x9E3779B97F4A7C15) >> 54];
+}
 
-/* Read a document that is an object, or an array of objects, each by `object`; what else is there
- * is passed over and counted as not a trace. */
-int pythia__read_objects(struct pythia__decoder *d, int (*object)(struct pythia__decoder *d));
+/* Are two pieces of memory alike? For some ten bytes, quicker than to call memcmp. */
+static inline bool pythia__same(const char *a, const char *b, size_t size)
+{
+    uint64_t x, y, differ = 0;
+    size_t at = 0;
+    for (; at + 8 <= size; at += 8) {
+        memcpy(&x, a + at, 8);
+        memcpy(&y, b + at, 8);
+        differ |= x ^ y;
+    }
+    if (at < size && at > 0) { /* the last bytes once more, with those that are left */
+        memcpy(&x, a + size - 8, 8);
+        memcpy(&y, b + size - 8, 8);
+        return (differ | (x ^ y)) == 0;
+    }
+    for (; at < size; at++)
+        differ |= (unsigned char)(a[at] ^ b[at]);
+    return differ == 0;
+}
 
-/* Is the value at hand an object, or an array? Else it is passed over and counted as not a trace:
- * 0. Negative on error. */
-int pythia__is(struct pythia__decoder *d, char bracket);
+/* The number of a string that has come lately; PYTHIA_NONE if it is not known here. */
+static inline uint32_t pythia__key_seen(struct pythia__decoder *d, struct pythia_text text)
+{
+    const struct pythia__key_entry *entry = pythia__key_entry(d, text);
+    bool seen = entry->bytes && entry->size == text.size &&
+                pythia__same(entry->bytes, text.bytes, text.size);
+    return seen ? entry->number : PYTHIA_NONE;
+}
 
-/* The number of a key's string. */
+/* The number of a key's string, or of any that comes again and again. */
 uint32_t pythia__key(struct pythia__decoder *d, struct pythia_text text);
 /* The number of the key "<prefix>.<text>"; prefix "" for none. */
 uint32_t pythia__key_below(struct pythia__decoder *d, struct pythia_text prefix,
@@ -86,17 +113,18 @@ uint32_t pythia__key_below(struct pythia__decoder *d, struct pythia_text prefix,
 uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_t scope,
                             uint32_t name);
 
+void pythia__add_long_text(struct pythia__decoder *d, uint32_t key, struct pythia_text text);
+
 /* Append a text to the attributes. One longer than PYTHIA__TEXT_MAX is cut, and the hash of all of
  * it is put behind: it still differs from any other. */
-void pythia__add_text(struct pythia__decoder *d, uint32_t key, struct pythia_text text);
-
-/* Append the scalar at hand to a text of several, with a comma between; what is no scalar is
- * passed over. */
-int pythia__join_scalar(struct pythia__decoder *d, struct pythia_buf *joined);
-
-/* Append the value at hand, whatever it is, under the key `name`: objects as one key-value a
- * member ("name.member"), arrays as the texts of their scalars with commas between. */
-int pythia__add_value(struct pythia__decoder *d, struct pythia_text name);
+static inline void pythia__add_text(struct pythia__decoder *d, uint32_t key,
+                                    struct pythia_text text)
+{
+    if (text.size > PYTHIA__TEXT_MAX)
+        pythia__add_long_text(d, key, text);
+    else
+        pythia_attributes_text(&d->attributes, key, text);
+}
 
 /* Give a span to the sink, with the attributes collected. Negative: stop. */
 int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,
@@ -106,26 +134,5 @@ int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,
  * as a parent that id means this span, and not that there is no parent (span.h). Changes the ids
  * of `span` so that they cannot be mistaken. */
 void pythia__set_apart(const struct pythia_trace_id *trace, struct pythia_span *span);
-
-/* The value at hand as text: a string, or a number as it is written; anything else is passed over
- * and counts as empty. */
-int pythia__read_text(struct pythia__decoder *d, struct pythia_text *out);
-
-/* Whole numbers of `unit_ns` nanoseconds, which have just been read, as nanoseconds;
- * PYTHIA_EFORMAT if they are out of range. */
-int pythia__time(struct pythia__decoder *d, uint64_t number, uint64_t unit_ns, uint64_t *out);
-
-/* The value at hand, microseconds as a number or as a string of one, with or without a fraction,
- * as nanoseconds. A time is not negative, a duration may be. PYTHIA_EFORMAT if they are out of
- * range. */
-int pythia__read_time_us(struct pythia__decoder *d, uint64_t *out_ns);
-int pythia__read_duration_us(struct pythia__decoder *d, int64_t *out_ns);
-
-/* The keys of a piece of JSON down to the third level, each as "<depth><key>", newline-separated,
- * into `out`: what likeness functions look at. Stops without complaint where the piece ends. */
-void pythia__outline(struct pythia_text head, struct pythia_buf *out);
-
-/* Does an outline hold this key at this depth? */
-bool pythia__outlined(const struct pythia_buf *outline, int depth, const char *key);
 
 #endif

@@ -6,7 +6,8 @@
 
 extern const struct pythia_adapter_ops pythia__jaeger;
 extern const struct pythia_adapter_ops pythia__osprofiler;
-extern const struct pythia_adapter_ops pythia__otlp;
+extern const struct pythia_adapter_ops pythia__otlp_json;
+extern const struct pythia_adapter_ops pythia__otlp_protobuf;
 extern const struct pythia_adapter_ops pythia__recording;
 extern const struct pythia_adapter_ops pythia__zipkin;
 

@@ -4,7 +4,7 @@
  *   ResourceSpans 1: Resource,                7, 8: start and end (fixed64), 9: attributes,
  *                 2: ScopeSpans              15: Status
  *   Resource 1: attributes             KeyValue 1: key, 2: AnyValue
- *   ScopeSpans 2: Span                 AnyValue 1: text, 2: bool, 3: integer, 4: double
+ *   ScopeSpans 1: Scope, 2: Span       AnyValue 1: text, 2: bool, 3: integer, 4: double
  *                                      Status 3: code */
 #include "pythia/otlp_writer.h"
 
@@ -14,6 +14,7 @@
 
 #include "pythia/attributes.h"
 #include "pythia/mem.h"
+#include "pythia/protobuf_writer.h"
 #include "pythia/status.h"
 
 /* Spans of one resource in the batch. */
@@ -192,67 +193,29 @@ static void json_batch(const struct pythia_otlp_writer *o, struct pythia_buf *to
 
 /* ---- protobuf ---- */
 
-enum { VARINT = 0, FIXED64 = 1, BYTES = 2 }; /* wire types */
-
-static void put_varint(struct pythia_buf *to, uint64_t number)
-{
-    for (; number >= 0x80; number >>= 7)
-        pythia_buf_putc(to, (char)(number | 0x80));
-    pythia_buf_putc(to, (char)number);
-}
-
-static void put_tag(struct pythia_buf *to, unsigned field, unsigned type)
-{
-    put_varint(to, field << 3 | type);
-}
-
-static void put_number(struct pythia_buf *to, unsigned field, uint64_t number)
-{
-    put_tag(to, field, VARINT);
-    put_varint(to, number);
-}
-
-static void put_fixed(struct pythia_buf *to, unsigned field, uint64_t number)
-{
-    char bytes[8];
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (char)(number >> 8 * i);
-    put_tag(to, field, FIXED64);
-    pythia_buf_add(to, bytes, sizeof(bytes));
-}
-
-static void put_bytes(struct pythia_buf *to, unsigned field, struct pythia_text bytes)
-{
-    put_tag(to, field, BYTES);
-    put_varint(to, bytes.size);
-    pythia_buf_text_add(to, bytes);
-}
-
 /* Ids are big-endian. */
 static void put_id(struct pythia_buf *to, unsigned field, const uint64_t *parts, size_t count)
 {
     char bytes[16];
     for (size_t i = 0; i < 8 * count; i++)
         bytes[i] = (char)(parts[i / 8] >> (56 - 8 * (i % 8)));
-    put_bytes(to, field, (struct pythia_text){bytes, 8 * count});
+    pythia_protobuf_put_bytes(to, field, (struct pythia_text){bytes, 8 * count});
 }
 
 static void put_value(struct pythia_buf *to, const struct pythia_attribute *a)
 {
-    uint64_t bits;
     switch (a->kind) {
     case PYTHIA_ATTRIBUTE_TEXT:
-        put_bytes(to, 1, a->text);
+        pythia_protobuf_put_bytes(to, 1, a->text);
         break;
     case PYTHIA_ATTRIBUTE_BOOL:
-        put_number(to, 2, a->integer != 0);
+        pythia_protobuf_put_number(to, 2, a->integer != 0);
         break;
     case PYTHIA_ATTRIBUTE_INTEGER:
-        put_number(to, 3, (uint64_t)a->integer);
+        pythia_protobuf_put_number(to, 3, (uint64_t)a->integer);
         break;
     case PYTHIA_ATTRIBUTE_REAL:
-        memcpy(&bits, &a->real, sizeof(bits));
-        put_fixed(to, 4, bits);
+        pythia_protobuf_put_double(to, 4, a->real);
         break;
     }
 }
@@ -265,9 +228,9 @@ static void put_attributes(struct pythia_otlp_writer *o, struct pythia_buf *to, 
         pythia_buf_clear(&o->value);
         pythia_buf_clear(&o->inner);
         put_value(&o->value, &a);
-        put_bytes(&o->inner, 1, pythia_vocabulary_text(o->vocabulary, a.key));
-        put_bytes(&o->inner, 2, pythia_buf_text(&o->value));
-        put_bytes(to, field, pythia_buf_text(&o->inner));
+        pythia_protobuf_put_bytes(&o->inner, 1, pythia_vocabulary_text(o->vocabulary, a.key));
+        pythia_protobuf_put_bytes(&o->inner, 2, pythia_buf_text(&o->value));
+        pythia_protobuf_put_bytes(to, field, pythia_buf_text(&o->inner));
     }
 }
 
@@ -281,21 +244,23 @@ static void put_span(struct pythia_otlp_writer *o, struct pythia_buf *to,
     put_id(m, 2, &s->id, 1);
     if (s->parent)
         put_id(m, 4, &s->parent, 1);
-    put_bytes(m, 5, name);
-    put_number(m, 6, (uint64_t)s->kind);
-    put_fixed(m, 7, s->start_ns);
-    put_fixed(m, 8, s->start_ns + (uint64_t)s->duration_ns);
+    pythia_protobuf_put_bytes(m, 5, name);
+    pythia_protobuf_put_number(m, 6, (uint64_t)s->kind);
+    pythia_protobuf_put_fixed64(m, 7, s->start_ns);
+    pythia_protobuf_put_fixed64(m, 8, s->start_ns + (uint64_t)s->duration_ns);
     put_attributes(o, m, 9, s->attributes);
     if (s->error) {
         pythia_buf_clear(&o->inner);
-        put_number(&o->inner, 3, 2);
-        put_bytes(m, 15, pythia_buf_text(&o->inner));
+        pythia_protobuf_put_number(&o->inner, 3, 2);
+        pythia_protobuf_put_bytes(m, 15, pythia_buf_text(&o->inner));
     }
-    put_bytes(to, 2, pythia_buf_text(m));
+    pythia_protobuf_put_bytes(to, 2, pythia_buf_text(m));
 }
 
+/* A ResourceSpans with one ScopeSpans, whose scope has no name: nothing is known of it. */
 static void put_batch(struct pythia_otlp_writer *o, struct pythia_buf *to)
 {
+    static const char scope[] = {0x0A, 0};
     for (size_t i = 0; i < o->used; i++) {
         struct pythia_text spans = pythia_buf_text(&o->groups[i].spans);
         struct pythia_resource r =
@@ -303,11 +268,10 @@ static void put_batch(struct pythia_otlp_writer *o, struct pythia_buf *to)
         struct pythia_buf *m = &o->message, head = {0};
         pythia_buf_clear(m);
         put_attributes(o, m, 1, r.attributes);
-        put_bytes(&head, 1, pythia_buf_text(m));
-        put_tag(&head, 2, BYTES);
-        put_varint(&head, spans.size);
-        put_tag(to, 1, BYTES);
-        put_varint(to, head.size + spans.size);
+        pythia_protobuf_put_bytes(&head, 1, pythia_buf_text(m));
+        pythia_protobuf_put_size(&head, 2, sizeof(scope) + spans.size);
+        pythia_buf_add(&head, scope, sizeof(scope));
+        pythia_protobuf_put_size(to, 1, head.size + spans.size);
         pythia_buf_text_add(to, pythia_buf_text(&head));
         pythia_buf_text_add(to, spans);
         to->failed = to->failed || head.failed;

@@ -52,6 +52,7 @@ void *pythia_arena_alloc(struct pythia_arena *a, size_t size)
         struct pythia_arena_block *block = pythia_realloc(NULL, sizeof(*block) + bytes, 1);
         if (!block)
             return NULL;
+        a->held += sizeof(*block) + bytes;
         *block = (struct pythia_arena_block){.next = NULL, .size = bytes};
         if (a->current)
             a->current->next = block;

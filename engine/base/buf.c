@@ -12,12 +12,10 @@ void pythia_buf_free(struct pythia_buf *b)
     *b = (struct pythia_buf){0};
 }
 
-char *pythia_buf_reserve(struct pythia_buf *b, size_t size)
+char *pythia_buf_grow(struct pythia_buf *b, size_t size)
 {
     if (b->failed)
         return NULL;
-    if (size < b->capacity && b->size < b->capacity - size)
-        return b->bytes + b->size;
     size_t capacity = b->capacity ? b->capacity : 64;
     while (capacity - b->size <= size && capacity <= SIZE_MAX / 2)
         capacity *= 2;

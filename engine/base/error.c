@@ -35,6 +35,8 @@ const char *pythia_error_text(const struct pythia_error *e, char *out, unsigned 
     if (e->source[0] && e->line)
         snprintf(out, size, "%s:%" PRIu64 ": %s (byte %" PRIu64 ")", e->source, e->line, sentence,
                  e->offset);
+    else if (e->source[0] && e->offset)
+        snprintf(out, size, "%s: %s (byte %" PRIu64 ")", e->source, sentence, e->offset);
     else if (e->source[0])
         snprintf(out, size, "%s: %s", e->source, sentence);
     else

@@ -35,6 +35,7 @@ struct pythia_strtab {
     _Atomic(struct table *) table;
     _Atomic(struct entry *) blocks[BLOCKS];
     _Atomic uint32_t count;
+    _Atomic size_t held;  /* bytes of tables and blocks, and of the strings */
     pthread_mutex_t lock; /* of writers */
     struct pythia_arena strings;
 };
@@ -54,9 +55,20 @@ static struct entry *entry_at(const struct pythia_strtab *t, uint32_t index)
     return atomic_load_explicit(&t->blocks[block], memory_order_acquire) + within;
 }
 
+static void note_held(struct pythia_strtab *t, size_t more)
+{
+    size_t held = atomic_load_explicit(&t->held, memory_order_relaxed);
+    atomic_store_explicit(&t->held, held + more, memory_order_relaxed);
+}
+
+static size_t table_bytes(size_t slots)
+{
+    return sizeof(struct table) + slots * sizeof(_Atomic uint32_t);
+}
+
 static struct table *table_create(size_t slots)
 {
-    struct table *table = pythia_calloc(1, sizeof(*table) + slots * sizeof(table->slots[0]));
+    struct table *table = pythia_calloc(1, table_bytes(slots));
     if (table)
         table->mask = slots - 1;
     return table;
@@ -92,6 +104,7 @@ static int grow(struct pythia_strtab *t, struct table *old)
         atomic_store_explicit(&larger->slots[i], index + 1, memory_order_relaxed);
     }
     larger->older = old;
+    note_held(t, table_bytes(larger->mask + 1));
     atomic_store_explicit(&t->table, larger, memory_order_release);
     return PYTHIA_OK;
 }
@@ -107,6 +120,7 @@ static struct entry *entry_make(struct pythia_strtab *t, uint32_t index)
         entries = pythia_calloc((size_t)FIRST_BLOCK << block, sizeof(*entries));
         if (!entries)
             return NULL;
+        note_held(t, ((size_t)FIRST_BLOCK << block) * sizeof(*entries));
         atomic_store_explicit(&t->blocks[block], entries, memory_order_release);
     }
     return entries + within;
@@ -126,8 +140,10 @@ static uint32_t insert(struct pythia_strtab *t, struct pythia_text text, uint32_
         table = atomic_load_explicit(&t->table, memory_order_relaxed);
         lookup(t, table, text, hash, &slot);
     }
+    size_t held = pythia_arena_bytes(&t->strings);
     struct entry *entry = entry_make(t, index);
     char *copy = entry ? pythia_arena_alloc(&t->strings, text.size + 1) : NULL;
+    note_held(t, pythia_arena_bytes(&t->strings) - held);
     if (!copy || text.size >= UINT32_MAX)
         return PYTHIA_STRTAB_NONE;
     if (text.size)
@@ -149,6 +165,7 @@ int pythia_strtab_create(struct pythia_strtab **out)
         return PYTHIA_ENOMEM;
     }
     atomic_init(&t->table, table);
+    atomic_init(&t->held, sizeof(*t) + table_bytes((size_t)FIRST_BLOCK * 2));
     pthread_mutex_init(&t->lock, NULL);
     if (pythia_strtab_intern(t, (struct pythia_text){"", 0}) != 0) {
         pythia_strtab_destroy(t);
@@ -205,4 +222,9 @@ struct pythia_text pythia_strtab_text(const struct pythia_strtab *t, uint32_t in
 uint32_t pythia_strtab_count(const struct pythia_strtab *t)
 {
     return atomic_load_explicit(&t->count, memory_order_acquire);
+}
+
+size_t pythia_strtab_bytes(const struct pythia_strtab *t)
+{
+    return atomic_load_explicit(&t->held, memory_order_relaxed);
 }

@@ -44,6 +44,49 @@ bool pythia_text_contains(struct pythia_text text, struct pythia_text part)
     return false;
 }
 
+/* Bytes of the UTF-8 sequence at `from`, of which there are `left`, as the Unicode Standard has
+ * them (version 15, table 3-7: no detours, no surrogates, nothing above U+10FFFF); 0 if there is no
+ * whole one, or U+0000. */
+static size_t sequence_size(const char *from, size_t left)
+{
+    const unsigned char *b = (const unsigned char *)from;
+    if (b[0] < 0x80)
+        return b[0] ? 1 : 0;
+    size_t size = b[0] < 0xC2 ? 0 : b[0] < 0xE0 ? 2 : b[0] < 0xF0 ? 3 : b[0] < 0xF5 ? 4 : 0;
+    if (size == 0 || left < size)
+        return 0;
+    unsigned low = b[0] == 0xE0 ? 0xA0 : b[0] == 0xF0 ? 0x90 : 0x80;
+    unsigned high = b[0] == 0xED ? 0x9F : b[0] == 0xF4 ? 0x8F : 0xBF;
+    if (b[1] < low || b[1] > high)
+        return 0;
+    for (size_t i = 2; i < size; i++)
+        if ((b[i] & 0xC0) != 0x80)
+            return 0;
+    return size;
+}
+
+bool pythia__text_is_sound(struct pythia_text text)
+{
+    for (size_t at = 0, size; at < text.size; at += size) {
+        size = sequence_size(text.bytes + at, text.size - at);
+        if (size == 0)
+            return false;
+    }
+    return true;
+}
+
+size_t pythia_text_repair(struct pythia_text text, char *out)
+{
+    char *to = out;
+    for (size_t at = 0; at < text.size;) {
+        size_t size = sequence_size(text.bytes + at, text.size - at);
+        memcpy(to, size ? text.bytes + at : "\xEF\xBF\xBD", size ? size : 3);
+        to += size ? size : 3;
+        at += size ? size : 1;
+    }
+    return (size_t)(to - out);
+}
+
 /* So many digits as a number; negative if one of them is none. */
 static int64_t digits_value(const char *bytes, size_t count)
 {

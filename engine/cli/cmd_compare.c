@@ -11,6 +11,7 @@
 #include "pythia/compare_report.h"
 #include "pythia/log.h"
 #include "pythia/status.h"
+#include "splitting.h"
 
 struct settings {
     struct pythia__read_settings read;
@@ -18,8 +19,10 @@ struct settings {
     const char *output;
     int64_t min_requests, rows, top;
     double alpha;
-    struct pythia_option_texts before, after;
+    struct pythia_option_texts before, after, split;
 };
+
+#define SEED 1 /* of the permutations that a split asks for */
 
 #define OPTION(member) offsetof(struct settings, member)
 
@@ -33,6 +36,7 @@ static const struct pythia_option options[] = {
      "One more path that belongs to BEFORE; may be given several times"},
     {"after", 0, PYTHIA_OPTION_TEXTS, "PATH", NULL, NULL, 0, 0, OPTION(after),
      "One more path that belongs to AFTER; may be given several times"},
+    PYTHIA__SPLIT_OPTION(OPTION(split)),
     PYTHIA_REAL("alpha", 0, "P", "0.05", 1e-12, .5, OPTION(alpha),
                 "Rate of false changes that is accepted, over all that is tested"),
     PYTHIA_INTEGER("min-requests", 0, "N", "30", 4, 1e9, OPTION(min_requests),
@@ -49,17 +53,36 @@ static const struct pythia_option options[] = {
 /* One side while it is read. */
 struct side {
     const struct settings *s;
+    const struct side *other;        /* that was read before; NULL: none */
+    struct pythia_grouping_key *key; /* of both; NULL: there is none */
     struct pythia__reading reading;
     struct pythia_side *side;
     char *paths[PYTHIA_OPTION_TEXTS_MAX + 1];
     int count;
 };
 
+/* What the grouping key has seen of this side must go; not what it has seen of the other. */
+static int forget(const struct side *side)
+{
+    size_t count = 0;
+    const struct pythia_type *types =
+        side->other ? pythia_groups_types(pythia_side_groups(side->other->side), &count) : NULL;
+    int status = PYTHIA_OK;
+    if (side->key)
+        pythia_grouping_key_forget(side->key);
+    for (size_t i = 0; side->key && i < count && status == PYTHIA_OK; i++)
+        status = pythia_grouping_key_see(side->key, types[i].part);
+    return status;
+}
+
 static int begin(void *context)
 {
     struct side *side = context;
     pythia_side_destroy(side->side);
     side->side = NULL;
+    int status = forget(side);
+    if (status != PYTHIA_OK)
+        return status;
     side->reading.groups.rows_per_type = (size_t)side->s->rows;
     side->reading.groups.rows = (size_t)side->s->rows * 4;
     return pythia_side_create(side->reading.vocabulary, &side->reading.groups, &side->side);
@@ -76,25 +99,51 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int read_side(struct side *side, char *first, const struct pythia_option_texts *more,
+/* Find the files of a side. */
+static int open_side(struct side *side, char *first, const struct pythia_option_texts *more,
                      struct pythia_vocabulary *vocabulary)
 {
     side->paths[side->count++] = first;
     for (size_t i = 0; i < more->count; i++)
         side->paths[side->count++] = (char *)more->texts[i];
     qsort(side->paths, (size_t)side->count, sizeof(char *), compare_paths);
-    struct pythia_consumer consumer = {begin, take, side};
-    int status = pythia__reading_begin_with(&side->reading, &side->s->read, side->paths,
-                                            side->count, vocabulary);
+    return pythia__reading_begin_with(&side->reading, &side->s->read, side->paths, side->count,
+                                      vocabulary);
+}
+
+/* What the requests of both sides are parted by. */
+static int find_key(struct side sides[2])
+{
+    const struct settings *s = sides[0].s;
+    struct pythia__reading *const readings[] = {&sides[0].reading, &sides[1].reading};
+    struct pythia_grouping_key *key;
+    int status = pythia__splitting_begin(&s->split, sides[0].reading.vocabulary, &key);
+    sides[0].key = sides[1].key = key;
     if (status == PYTHIA_OK)
-        status = pythia__reading_run(&side->reading, &consumer);
-    return status == PYTHIA_OK ? pythia_side_finish(side->side) : status;
+        status = pythia__splitting_learn(key, readings, 2, s->rows, s->alpha, SEED);
+    for (size_t i = 0; i < 2; i++)
+        sides[i].reading.groups.key = key;
+    return status;
+}
+
+/* Names of parts are right when both sides have been read. */
+static int read_sides(struct side sides[2])
+{
+    int status = find_key(sides);
+    for (size_t i = 0; i < 2 && status == PYTHIA_OK; i++) {
+        struct pythia_consumer consumer = {begin, take, &sides[i]};
+        sides[i].other = i ? &sides[0] : NULL;
+        status = pythia__reading_run(&sides[i].reading, &consumer);
+    }
+    for (size_t i = 0; i < 2 && status == PYTHIA_OK; i++)
+        status = pythia_side_finish(sides[i].side);
+    return status;
 }
 
 static struct pythia_compare_input input_of(const struct side *side)
 {
     return (struct pythia_compare_input){(const char *const *)side->paths, (size_t)side->count,
-                                         &side->reading.result};
+                                         &side->reading.result, side->key};
 }
 
 static int report(const struct settings *s, const struct side sides[2],
@@ -123,6 +172,8 @@ static int exit_status(const struct side sides[2], const struct pythia_compariso
             return code;
     }
     assert(c); /* or its status would have told why not */
+    if (!pythia__splitting_tell(sides[0].key, false))
+        return PYTHIA__EXIT_FAILED;
     return c->changed        ? PYTHIA__EXIT_DONE
            : c->compared > 0 ? PYTHIA__EXIT_NOTHING
                              : PYTHIA__EXIT_TOO_FEW;
@@ -152,15 +203,18 @@ static int run(const void *settings, char *const *operands, int count)
         pythia_log(PYTHIA_LOG_ERROR, "standard input (-) can be read only once");
         return PYTHIA__EXIT_USAGE;
     }
-    int status = read_side(&sides[0], operands[0], &s->before, NULL);
+    int status = open_side(&sides[0], operands[0], &s->before, NULL);
     if (status == PYTHIA_OK)
-        status = read_side(&sides[1], operands[count - 1], &s->after, sides[0].reading.vocabulary);
+        status = open_side(&sides[1], operands[count - 1], &s->after, sides[0].reading.vocabulary);
+    if (status == PYTHIA_OK)
+        status = read_sides(sides);
     if (status == PYTHIA_OK)
         status = pythia_compare(sides[0].side, sides[1].side, &how, &c);
     if (status == PYTHIA_OK)
         status = report(s, sides, c);
     int code = exit_status(sides, c, status);
     pythia_comparison_destroy(c);
+    pythia_grouping_key_destroy(sides[0].key);
     for (size_t i = 2; i-- > 0;) { /* the second borrows from the first */
         pythia_side_destroy(sides[i].side);
         pythia__reading_end(&sides[i].reading);

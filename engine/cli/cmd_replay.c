@@ -10,9 +10,12 @@
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/report.h"
+#include "pythia/shown_text.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
+#include "search_options.h"
 #include "space_traces.h"
+#include "splitting.h"
 
 #define POINTS_MAX 64
 
@@ -21,9 +24,11 @@ struct settings {
     int format, rank_by, strategy;
     const char *output, *space, *open;
     int64_t seed, min_requests, rows, points;
-    double min_cov, alpha, price_ns, added_ns;
+    double min_cov, alpha, price_ns, added_ns, bytes_per_second, cycle_seconds;
+    struct pythia_option_texts split;
     bool closed_loop;
     int64_t cycle_requests, cycles, points_open;
+    struct pythia__search_settings search;
 };
 
 #define OPTION(member) offsetof(struct settings, member)
@@ -46,6 +51,7 @@ static const struct pythia_option options[] = {
     PYTHIA_INTEGER("rows", 0, "N", "2048", 64, 1e6, OPTION(rows),
                    "Whole requests of a type that are kept for shares, modes and explanations; "
                    "counts and quantiles are of all"),
+    PYTHIA__SPLIT_OPTION(OPTION(split)),
     PYTHIA_TEXT_OPTION("space", 0, "FILE", OPTION(space),
                        "Search space, from pythia space build; without it, the traces themselves "
                        "say what could be opened"),
@@ -61,15 +67,36 @@ static const struct pythia_option options[] = {
     PYTHIA_FLAG("closed-loop", 0, OPTION(closed_loop),
                 "Play the capture as if it were live: begin with the skeleton of the search space, "
                 "hide closed trace points, and decide after each cycle which to open and close"),
-    PYTHIA_INTEGER("cycle-requests", 0, "N", "100", 4, 1e9, OPTION(cycle_requests),
-                   "Requests of one type that make a cycle"),
+    PYTHIA_INTEGER("cycle-requests", 0, "N", NULL, 4, 1e9, OPTION(cycle_requests),
+                   "Requests of one type that make a cycle (default 100, or with --cycle-seconds "
+                   "any number)"),
+    PYTHIA_REAL("cycle-seconds", 0, "S", NULL, 1e-6, 1e9, OPTION(cycle_seconds),
+                "Seconds that make a cycle, by the times in the traces, from the first request of "
+                "the cycle on; with --cycle-requests, whichever comes first"),
     PYTHIA_INTEGER("cycles", 0, "N", "60", 1, 1e6, OPTION(cycles), "Cycles at most"),
     PYTHIA_INTEGER("points-open", 0, "N", "0", 0, 1e6, OPTION(points_open),
                    "Trace points that may be open at once beyond the skeleton; 0: any number"),
     PYTHIA_REAL("added-ns", 0, "NS", "0", 0, 1e15, OPTION(added_ns),
                 "Time that points beyond the skeleton may add to a request; 0: any"),
+    PYTHIA_REAL(
+        "bytes-per-second", 0, "N", "0", 0, 1e15, OPTION(bytes_per_second),
+        "Bytes that points beyond the skeleton may add to the stream of traces in a second, "
+        "as OTLP; 0: any. By calls and sizes of spans in the search space (416 bytes where "
+        "it does not know them) and by the requests of the last cycle"),
     PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, OPTION(price_ns),
                 "Cost of one hit of an open trace point"),
+    {"price", 0, PYTHIA_OPTION_TEXTS, "ID=NS|@FILE", NULL, NULL, 0, 0, OPTION(search.prices),
+     "Cost of one hit of a trace point, or of all that fit a pattern, where it was measured; or a "
+     "file with one of them a line; may be given several times, and the last one that fits counts, "
+     "but an id before patterns"},
+    {"always", 0, PYTHIA_OPTION_TEXTS, "ID|PATTERN|@FILE", NULL, NULL, 0, 0, OPTION(search.always),
+     "Keep trace points open, and do not charge them to any budget: an id, a pattern with * and ?, "
+     "or a file with one of them a line; may be given several times"},
+    {"never", 0, PYTHIA_OPTION_TEXTS, "ID|PATTERN|@FILE", NULL, NULL, 0, 0, OPTION(search.never),
+     "Never open trace points, nor suggest them; as for --always"},
+    PYTHIA_TEXT_OPTION("history", 0, "FILE", OPTION(search.history),
+                       "Record of earlier searches, where this one begins; what it finds is added "
+                       "to the file, which is made if it is missing"),
     PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OPTION(seed),
                    "Seed of permutations, of jitter, and of what a strategy draws"),
     {0},
@@ -79,13 +106,15 @@ static const struct pythia_option options[] = {
 struct replay {
     const struct settings *s;
     struct pythia__reading reading;
+    struct pythia_grouping_key *key;
     struct pythia_groups *groups;
     struct pythia_space *space;
-    struct pythia_open_points *open;
+    struct pythia_open_points *open, *skeleton;
     struct pythia_diagnosis *diagnosis;
     struct pythia_suggestion next[POINTS_MAX];
     size_t next_count;
     struct pythia_loop loop;
+    struct pythia__search_given given;
 };
 
 /* ---- reading ---- */
@@ -95,6 +124,8 @@ static int begin_groups(void *context)
     struct replay *r = context;
     pythia_groups_destroy(r->groups);
     r->groups = NULL;
+    if (r->key)
+        pythia_grouping_key_forget(r->key);
     r->reading.groups.rows_per_type = (size_t)r->s->rows;
     r->reading.groups.rows = (size_t)r->s->rows * 4;
     return pythia_groups_create(r->reading.vocabulary, &r->reading.groups, &r->groups);
@@ -123,25 +154,16 @@ static int find_space(struct replay *r)
     return status;
 }
 
-static int open_skeleton(struct replay *r)
-{
-    bool *skeleton = pythia_space_skeleton(r->space);
-    int status = skeleton ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t i = 0; skeleton && i < pythia_vocabulary_tracepoints(r->reading.vocabulary) &&
-                         status == PYTHIA_OK;
-         i++)
-        if (skeleton[i])
-            status = pythia_open_points_add(
-                r->open, pythia_vocabulary_tracepoint_id(r->reading.vocabulary, i));
-    pythia_free(skeleton);
-    return status;
-}
-
-static int open_listed(struct replay *r)
+static int open_points(struct replay *r)
 {
     struct pythia_buf text = {0};
     struct pythia_error why = {0};
-    int status = pythia_file_read(r->s->open, &text, &why);
+    if (strcmp(r->s->open, "skeleton") == 0)
+        return pythia_space_skeleton_points(r->space, &r->open);
+    int status = pythia_open_points_create(r->reading.vocabulary, &r->open);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_file_read(r->s->open, &text, &why);
     if (status == PYTHIA_OK)
         status = pythia_open_points_read(r->open, pythia_buf_text(&text));
     else {
@@ -152,21 +174,41 @@ static int open_listed(struct replay *r)
     return status;
 }
 
+/* Is all of the skeleton open? Else nobody knows what it alone would show. */
+static bool shows_skeleton(const struct replay *r)
+{
+    for (uint32_t i = 0; r->open && i < pythia_vocabulary_tracepoints(r->reading.vocabulary); i++)
+        if (pythia_open_points_has(r->skeleton, i) && !pythia_open_points_has(r->open, i))
+            return false;
+    return r->skeleton != NULL;
+}
+
+/* Pins, prices and history, which are asked of the trace points that are known by now. */
+static int take_options(struct replay *r)
+{
+    const struct pythia__search_settings *s = &r->s->search;
+    int status = pythia__search_options_read(s, r->reading.vocabulary, r->space, &r->given);
+    if (status == PYTHIA_OK && s->history)
+        status = pythia__history_read(s->history, r->s->closed_loop, &r->given.history);
+    return status;
+}
+
 /* The capture as if it were live: what is left at the end is the evidence of the last cycle. */
 static int play(struct replay *r)
 {
     struct pythia_closed_loop_options how = {
-        .pipeline = r->reading.pipeline,
         .groups = r->reading.groups,
         .search = {.budget = {.points_per_cycle = (size_t)r->s->points,
                               .points_open = (size_t)r->s->points_open,
-                              .added_ns = r->s->added_ns},
+                              .added_ns = r->s->added_ns,
+                              .bytes_per_second = r->s->bytes_per_second},
                    .price_ns = r->s->price_ns,
                    .alpha = r->s->alpha,
                    .min_requests = (size_t)r->s->min_requests,
                    .min_cov = r->s->min_cov,
                    .seed = (uint64_t)r->s->seed},
         .requests = (size_t)r->s->cycle_requests,
+        .seconds = r->s->cycle_seconds,
         .cycles = (size_t)r->s->cycles};
     size_t count;
     how.search.strategy = pythia_strategies(&count)[r->s->strategy];
@@ -174,27 +216,48 @@ static int play(struct replay *r)
     how.groups.rows = (size_t)r->s->rows * 4;
     r->reading.twice = true;
     int status = find_space(r);
+    how.pipeline = r->reading.pipeline;     /* which knows now whether losses were told */
     if (status == PYTHIA_OK && r->s->space) /* else that has looked whether all can be read again */
         status = pythia__reading_again(&r->reading);
+    if (status == PYTHIA_OK)
+        status = take_options(r);
+    how.search.always = r->given.always;
+    how.search.never = r->given.never;
+    how.search.prices = r->given.prices;
+    how.search.history = r->given.history;
     return status == PYTHIA_OK
                ? pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
                                         &r->loop, &r->groups, &r->open, &r->reading.result)
                : status;
 }
 
+/* What requests are parted by, beside their type and structure. */
+static int find_key(struct replay *r)
+{
+    struct pythia__reading *reading = &r->reading;
+    int status = pythia__splitting_begin(&r->s->split, reading->vocabulary, &r->key);
+    if (status == PYTHIA_OK)
+        status = pythia__splitting_learn(r->key, &reading, 1, r->s->rows, r->s->alpha, r->s->seed);
+    reading->groups.key = r->key;
+    return status;
+}
+
 static int read_all(struct replay *r)
 {
-    int status = PYTHIA_OK;
+    int status = find_key(r);
+    if (status != PYTHIA_OK)
+        return status;
     if (r->s->closed_loop)
         return play(r);
     if (r->s->open || r->s->space)
         status = find_space(r);
+    if (status == PYTHIA_OK && r->space)
+        status = pythia_space_skeleton_points(r->space, &r->skeleton);
     if (status == PYTHIA_OK && r->s->open) {
-        status = pythia_open_points_create(r->reading.vocabulary, &r->open);
-        if (status == PYTHIA_OK)
-            status = strcmp(r->s->open, "skeleton") == 0 ? open_skeleton(r) : open_listed(r);
+        status = open_points(r);
         r->reading.pipeline.open = r->open;
     }
+    r->reading.groups.skeleton = status == PYTHIA_OK && shows_skeleton(r) ? r->skeleton : NULL;
     struct pythia_consumer consumer = {begin_groups, take_group, r};
     if (status == PYTHIA_OK)
         status = pythia__reading_run(&r->reading, &consumer);
@@ -203,6 +266,17 @@ static int read_all(struct replay *r)
 
 /* ---- diagnosing ---- */
 
+static void tell_missing(struct pythia_text type)
+{
+    struct pythia_buf text = {0};
+    pythia_shown_add(&text, type, SIZE_MAX);
+    pythia_log(
+        PYTHIA_LOG_WARNING,
+        "The search space holds no requests of this type, so nothing can be opened for it: %s",
+        text.bytes ? text.bytes : "");
+    pythia_buf_free(&text);
+}
+
 static int suggest(struct replay *r)
 {
     size_t count;
@@ -210,18 +284,22 @@ static int suggest(struct replay *r)
                                        .groups = r->groups,
                                        .diagnosis = r->diagnosis,
                                        .open = r->open,
+                                       .never = r->given.never,
                                        .price_ns = r->s->price_ns,
+                                       .prices = r->given.prices,
+                                       .history = r->given.history,
                                        .seed = (uint64_t)r->s->seed};
     struct pythia_buf missing = {0};
     int status = pythia_strategy_run(pythia_strategies(&count)[r->s->strategy], &evidence,
                                      (size_t)r->s->points, r->next, &r->next_count, &missing);
     for (char *line = missing.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
-        pythia_log(
-            PYTHIA_LOG_WARNING,
-            "The search space holds no requests of this type, so nothing can be opened for it: %s",
-            line);
+        if (!r->s->closed_loop)
+            tell_missing(pythia_text_of(line));
     }
+    for (size_t i = 0; i < r->loop.problem_count; i++)
+        if (r->loop.problems[i].state == PYTHIA_PROBLEM_UNKNOWN)
+            tell_missing(pythia_vocabulary_text(r->reading.vocabulary, r->loop.problems[i].type));
     pythia_buf_free(&missing);
     return status;
 }
@@ -234,6 +312,8 @@ static int diagnose(struct replay *r)
                                            .min_cov = r->s->min_cov,
                                            .seed = (uint64_t)r->s->seed};
     int status = pythia_diagnose(r->groups, &how, &r->diagnosis);
+    if (status == PYTHIA_OK && !r->s->closed_loop)
+        status = take_options(r);
     return status == PYTHIA_OK ? suggest(r) : status;
 }
 
@@ -275,11 +355,42 @@ static int report(struct replay *r, char *const *paths, int count)
     return status;
 }
 
+/* What the search found is known to the next one. */
+static int remember(struct replay *r)
+{
+    struct pythia_history *found = NULL;
+    if (!r->s->closed_loop || !r->s->search.history)
+        return PYTHIA_OK;
+    int status = pythia_history_create(&found);
+    if (status == PYTHIA_OK)
+        status = pythia_loop_remember(&r->loop, r->reading.vocabulary, found);
+    if (status == PYTHIA_OK)
+        status = pythia__history_append(r->s->search.history, found);
+    pythia_history_destroy(found);
+    return status;
+}
+
+/* Options that mean nothing to what is asked for are told instead of passed over. */
+static int check_use(const struct settings *s)
+{
+    const char *idle = s->closed_loop            ? NULL
+                       : s->search.always.count  ? "always"
+                       : s->bytes_per_second > 0 ? "bytes-per-second"
+                       : s->cycle_seconds > 0    ? "cycle-seconds"
+                                                 : NULL;
+    if (!idle)
+        return PYTHIA_OK;
+    pythia_log(PYTHIA_LOG_ERROR, "--%s is of a search: wanted --closed-loop with it", idle);
+    return PYTHIA_EUSAGE;
+}
+
 static int exit_status(const struct replay *r, int status)
 {
     int code = pythia__reading_exit(&r->reading, status);
     if (code != PYTHIA__EXIT_DONE)
         return code;
+    if (!pythia__splitting_tell(r->key, r->open != NULL))
+        return PYTHIA__EXIT_FAILED;
     size_t enough = 0, diagnosed = 0;
     for (size_t i = 0; i < r->diagnosis->group_count; i++) {
         enough += r->diagnosis->groups[i].status != PYTHIA_GROUP_TOO_FEW;
@@ -295,18 +406,25 @@ static int run(const void *settings, char *const *operands, int count)
     struct replay r = {.s = settings};
     int status = pythia__reading_begin(&r.reading, &r.s->read, operands, count);
     if (status == PYTHIA_OK)
+        status = check_use(r.s);
+    if (status == PYTHIA_OK)
         status = read_all(&r);
     if (status == PYTHIA_OK)
         status = diagnose(&r);
     if (status == PYTHIA_OK)
         status = report(&r, operands, count);
+    if (status == PYTHIA_OK)
+        status = remember(&r);
     int code = exit_status(&r, status);
     for (size_t i = 0; i < r.next_count; i++)
         pythia_suggestion_clear(&r.next[i]);
     pythia_loop_free(&r.loop);
+    pythia__search_given_free(&r.given);
     pythia_diagnosis_destroy(r.diagnosis);
     pythia_groups_destroy(r.groups);
+    pythia_grouping_key_destroy(r.key);
     pythia_open_points_destroy(r.open);
+    pythia_open_points_destroy(r.skeleton);
     pythia_space_destroy(r.space);
     pythia__reading_end(&r.reading);
     return code;
@@ -328,11 +446,23 @@ const struct pythia__command pythia__cmd_replay = {
         "passed over.\n\n"
         "With --open, trace points are hidden as if they had been closed when the traces were "
         "taken: what was below them hangs "
-        "on the nearest open one above. Then the report says which of them to open next.",
+        "on the nearest open one above. Then the report says which of them to open next.\n\n"
+        "With --closed-loop, the capture is played as if it were live, and begun anew when it is "
+        "at "
+        "its end. What is "
+        "over one of the budgets is closed in the same cycle, what tells least first. A pin that "
+        "contradicts another "
+        "one, or names a point of the skeleton to be shut, is wrong usage; one that fits nothing "
+        "is told.",
     .examples = "# Why do requests of a captured workload differ?\n"
                 "pythia replay datasets/openstack/contention.jsonl.zst\n"
                 "# What to open first if only the skeleton were open\n"
                 "pythia replay --open skeleton datasets/openstack/contention.jsonl.zst\n"
+                "# Look at short queues and long ones, each by itself\n"
+                "pythia replay --split 'queue_length=2' datasets/openstack/contention.jsonl.zst\n"
+                "# As if it were live, within a budget; what was found before is tried first\n"
+                "pythia replay --closed-loop --bytes-per-second 20000 --never 'db:*' --history "
+                "searches.json datasets/openstack/contention.jsonl.zst\n"
                 "# A page for others\n"
                 "pythia replay --format html --output report.html traces/\n",
     .options = options,

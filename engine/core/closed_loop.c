@@ -1,9 +1,10 @@
 #include "pythia/closed_loop.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/critical_path.h"
+#include "evidence.h"
 #include "pythia/mem.h"
 #include "pythia/request_type.h"
 #include "pythia/status.h"
@@ -15,7 +16,8 @@
 struct entry {
     struct pythia_trace_id id;
     uint64_t start_ns, completed_ns;
-    uint32_t type, spans;
+    uint32_t type, unsplit; /* its part, or without a grouping key its type; its type */
+    uint32_t spans;
     uint32_t place; /* in order of time */
 };
 
@@ -27,13 +29,18 @@ struct playing {
     struct pythia_search *search;
     struct entry *entries; /* in order of id, once read */
     uint32_t types_end;    /* one past the largest number of a type */
-    size_t count, capacity;
-    uint32_t *order;                 /* entries in order of time */
-    struct pythia_groups *groups;    /* of the cycle at hand */
-    struct pythia_open_points *open; /* while it runs */
-    uint64_t *hits;                  /* by trace point */
+    size_t count, capacity, followed_capacity;
+    uint32_t *order;                  /* entries in order of time */
+    struct pythia__evidence evidence; /* of the cycle at hand */
+    struct pythia_open_points *open;  /* while it runs */
+    struct pythia_open_points *skeleton;
+    struct pythia_critical_path path; /* of the request at hand */
+    struct pythia_effects *effects;   /* of points that were opened */
+    uint64_t *followed;               /* by number of a type: the group that is followed */
     uint32_t points;
     size_t first, length; /* the requests of the cycle, by place; past the last comes the first */
+    struct pythia_problem *unknown; /* types that the space does not know, with all open */
+    size_t unknown_count, unknown_capacity;
     struct pythia_loop *loop;
     struct pythia_loop_cycle *cycle;
 };
@@ -44,14 +51,22 @@ static int begin_order(void *context)
 {
     struct playing *p = context;
     p->count = 0;
+    if (p->o->groups.key)
+        pythia_grouping_key_forget(p->o->groups.key);
     return PYTHIA_OK;
 }
 
 static int take_order(void *context, const struct pythia_trace *trace)
 {
     struct playing *p = context;
-    uint32_t type = pythia_request_type(p->types, trace);
-    if (type == PYTHIA_NONE ||
+    uint32_t type = pythia_request_type(p->types, trace), unsplit = type;
+    struct pythia_grouping_key *key = p->o->groups.key;
+    int status = key && type != PYTHIA_NONE
+                     ? pythia_critical_path_find(&p->path, trace, p->o->groups.latency)
+                     : PYTHIA_OK;
+    if (key && type != PYTHIA_NONE && status == PYTHIA_OK)
+        type = pythia_grouping_key_part(key, type, trace, &p->path);
+    if (status != PYTHIA_OK || type == PYTHIA_NONE ||
         pythia_grow(&p->entries, &p->capacity, p->count, sizeof(*p->entries)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     p->types_end = type >= p->types_end ? type + 1 : p->types_end;
@@ -59,6 +74,7 @@ static int take_order(void *context, const struct pythia_trace *trace)
                                             .start_ns = trace->start_ns,
                                             .completed_ns = trace->completed_ns,
                                             .type = type,
+                                            .unsplit = unsplit,
                                             .spans = trace->count};
     return PYTHIA_OK;
 }
@@ -102,16 +118,33 @@ static const struct entry *at(const struct playing *p, size_t place)
 
 /* ---- a cycle ---- */
 
-/* How many requests from p->first on: until so many of one type are in, or all of the capture is.
- */
+/* From the beginning of one request to that of a later one, when the capture is played on and on:
+ * between its last request and its first there is as much time as between two of it on average; a
+ * single one begins when the one before it has ended. */
+static double seconds_between(const struct playing *p, size_t from, size_t to)
+{
+    const struct entry *first = at(p, 0), *last = at(p, p->count - 1);
+    double within_ns = (double)(at(p, to)->start_ns - first->start_ns) -
+                       (double)(at(p, from)->start_ns - first->start_ns);
+    double round_ns = p->count > 1 ? (double)(last->start_ns - first->start_ns) /
+                                         ((double)p->count - 1) * (double)p->count
+                                   : (double)(first->completed_ns - first->start_ns);
+    size_t rounds = to / p->count - from / p->count;
+    return (within_ns + round_ns * (double)rounds) / 1e9;
+}
+
+/* How many requests from p->first on: until so many of one type are in, or so much time has passed,
+ * or all of the capture is. */
 static int choose_length(struct playing *p)
 {
-    size_t wanted = p->o->requests ? p->o->requests : REQUESTS;
+    double seconds = p->o->seconds > 0 ? p->o->seconds : INFINITY;
+    size_t wanted = p->o->requests ? p->o->requests : p->o->seconds > 0 ? SIZE_MAX : REQUESTS;
     uint32_t *seen = pythia_calloc(p->types_end, sizeof(*seen));
     if (!seen)
         return PYTHIA_ENOMEM;
     for (p->length = 0; p->length < p->count; p->length++)
-        if (++seen[at(p, p->first + p->length)->type] > wanted)
+        if (++seen[at(p, p->first + p->length)->type] > wanted ||
+            (p->length > 0 && seconds_between(p, p->first, p->first + p->length) >= seconds))
             break;
     pythia_free(seen);
     return PYTHIA_OK;
@@ -134,11 +167,12 @@ static size_t ended_before_next(const struct playing *p)
 static int begin_cycle(void *context)
 {
     struct playing *p = context;
-    pythia_groups_destroy(p->groups);
-    p->groups = NULL;
-    memset(p->hits, 0, p->points * sizeof(*p->hits));
-    p->cycle->requests = p->cycle->spans_seen = p->cycle->spans_saved = 0;
-    return pythia_groups_create(p->vocabulary, &p->o->groups, &p->groups);
+    struct pythia_groups_options how = p->o->groups;
+    how.skeleton = p->skeleton;
+    p->cycle->spans_saved = 0;
+    int status = pythia__evidence_begin(&p->evidence, p->vocabulary, &how);
+    return status == PYTHIA_OK ? pythia__evidence_measure(&p->evidence, p->effects, p->open)
+                               : status;
 }
 
 static int take_cycle(void *context, const struct pythia_trace *trace)
@@ -149,13 +183,9 @@ static int take_cycle(void *context, const struct pythia_trace *trace)
         bsearch(&wanted, p->entries, p->count, sizeof(*p->entries), compare_ids);
     if (!e || (e->place + p->count - p->first % p->count) % p->count >= p->length)
         return PYTHIA_OK;
-    for (uint32_t i = 0; i < trace->count; i++)
-        if (trace->spans[i].tracepoint < p->points)
-            p->hits[trace->spans[i].tracepoint]++;
-    p->cycle->requests++;
-    p->cycle->spans_seen += trace->count;
     p->cycle->spans_saved += e->spans > trace->count ? e->spans - trace->count : 0;
-    return pythia_groups_add(p->groups, trace);
+    int status = pythia_critical_path_find(&p->path, trace, p->o->groups.latency);
+    return status == PYTHIA_OK ? pythia__evidence_add(&p->evidence, trace, &p->path) : status;
 }
 
 static int keep_switches(struct playing *p, const struct pythia_cycle *found)
@@ -169,8 +199,12 @@ static int keep_switches(struct playing *p, const struct pythia_cycle *found)
         const struct pythia_switch *s = &found->switches[i];
         struct pythia_loop_switch *to =
             s->open ? &c->opened[c->opened_count] : &c->closed[c->closed_count];
-        *to = (struct pythia_loop_switch){s->tracepoint, s->cost_ns,
-                                          pythia_strndup(s->reason, strlen(s->reason))};
+        *to = (struct pythia_loop_switch){.tracepoint = s->tracepoint,
+                                          .gain = s->inside,
+                                          .price_ns = s->price_ns,
+                                          .cost_ns = s->cost_ns,
+                                          .bytes_per_second = s->bytes_per_second,
+                                          .reason = pythia_strndup(s->reason, strlen(s->reason))};
         if (!to->reason)
             return PYTHIA_ENOMEM;
         *(s->open ? &c->opened_count : &c->closed_count) += 1;
@@ -181,18 +215,90 @@ static int keep_switches(struct playing *p, const struct pythia_cycle *found)
     return PYTHIA_OK;
 }
 
+/* Was a cause known before this cycle? Problems stay where they are. */
+static bool is_known(const struct pythia_loop *l, size_t problem, const struct pythia_place *place)
+{
+    const struct pythia_problem *p = problem < l->problem_count ? &l->problems[problem] : NULL;
+    for (size_t i = 0; p && i < p->cause_count; i++)
+        if (pythia_place_equal(&p->causes[i].place, place))
+            return true;
+    return false;
+}
+
+static int keep_found(struct playing *p, const struct pythia_cycle *found)
+{
+    struct pythia_loop_cycle *c = p->cycle;
+    c->found = pythia_calloc(found->problem_count * PYTHIA_PROBLEM_CAUSES + 1, sizeof(*c->found));
+    if (!c->found)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < found->problem_count; i++)
+        for (size_t k = 0; k < found->problems[i].cause_count; k++)
+            if (!is_known(p->loop, i, &found->problems[i].causes[k].place))
+                c->found[c->found_count++] = (struct pythia_loop_found){
+                    found->problems[i].type, found->problems[i].causes[k]};
+    return PYTHIA_OK;
+}
+
+/* Types of the capture of which the search never sees a request, because the space does not even
+ * know where they begin: behind those that it told of. */
+static size_t add_unknown(const struct playing *p, struct pythia_problem *problems, size_t count)
+{
+    size_t told = count;
+    for (size_t u = 0; u < p->unknown_count; u++) {
+        bool known = false;
+        for (size_t i = 0; i < told; i++)
+            known = known || problems[i].type == p->unknown[u].type;
+        if (!known)
+            problems[count++] = p->unknown[u];
+    }
+    return count;
+}
+
 static int keep_problems(struct playing *p, const struct pythia_cycle *found)
 {
-    struct pythia_problem *copy = pythia_calloc(found->problem_count + 1, sizeof(*copy));
+    struct pythia_problem *copy =
+        pythia_calloc(found->problem_count + p->unknown_count + 1, sizeof(*copy));
     if (!copy)
         return PYTHIA_ENOMEM;
     if (found->problem_count)
         memcpy(copy, found->problems, found->problem_count * sizeof(*copy));
     pythia_free(p->loop->problems);
     p->loop->problems = copy;
-    p->loop->problem_count = found->problem_count;
+    p->loop->problem_count = add_unknown(p, copy, found->problem_count);
+    for (size_t i = 0; i < p->loop->problem_count; i++)
+        p->cycle->states[copy[i].state]++;
     p->loop->finished = found->finished;
     return PYTHIA_OK;
+}
+
+static int keep_effects(struct playing *p, const struct pythia_cycle *found)
+{
+    p->cycle->effects = pythia_calloc(found->effect_count, sizeof(*found->effects));
+    if (!p->cycle->effects)
+        return PYTHIA_ENOMEM;
+    if (found->effect_count)
+        memcpy(p->cycle->effects, found->effects, found->effect_count * sizeof(*found->effects));
+    p->cycle->effect_count = found->effect_count;
+    return PYTHIA_OK;
+}
+
+/* How the group of the leading type stands that is followed. */
+static int follow(struct playing *p)
+{
+    size_t count;
+    const struct pythia_type *types = pythia_groups_types(p->evidence.groups, &count);
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+        if (types[i].name != p->cycle->leading.type)
+            continue;
+        status =
+            pythia_reach(&p->followed, &p->followed_capacity, types[i].name, sizeof(*p->followed));
+        if (status == PYTHIA_OK)
+            status = pythia_followed_find(&types[i], p->followed[types[i].name], &p->cycle->group);
+        if (status == PYTHIA_OK)
+            p->followed[types[i].name] = p->cycle->group.id;
+    }
+    return status;
 }
 
 static size_t beyond_skeleton(const struct playing *p)
@@ -219,6 +325,7 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
     p->length = ended_before_next(p);
     p->cycle->under_way = begun - p->length;
     p->cycle->again = p->first / p->count != (p->first + begun - 1) / p->count;
+    p->cycle->seconds = seconds_between(p, p->first, p->first + p->length);
     pythia_open_points_destroy(p->open);
     p->open = NULL;
     int status = pythia_search_open_points(p->search, &p->open);
@@ -231,14 +338,26 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
     struct pythia_consumer consumer = {begin_cycle, take_cycle, p};
     struct pythia_cycle found;
     status = pythia_pipeline_run(p->vocabulary, p->input, &how, &consumer, result);
+    p->cycle->requests = p->evidence.requests;
+    p->cycle->spans_seen = p->evidence.spans;
     if (status == PYTHIA_OK)
-        status = pythia_groups_finish(p->groups);
+        status = pythia__evidence_decide(&p->evidence, p->search, p->cycle->number,
+                                         p->cycle->seconds, &found);
     if (status == PYTHIA_OK)
-        status = pythia_search_cycle(p->search, p->groups, p->hits, p->points, &found);
+        status = keep_effects(p, &found);
     if (status == PYTHIA_OK)
         status = keep_switches(p, &found);
     if (status == PYTHIA_OK)
+        status = keep_found(p, &found);
+    if (status == PYTHIA_OK)
         status = keep_problems(p, &found);
+    if (status == PYTHIA_OK)
+        status = follow(p);
+    if (status == PYTHIA_OK) {
+        p->cycle->unseen = p->length > p->cycle->requests ? p->length - p->cycle->requests : 0;
+        p->cycle->spent = found.spent;
+        p->cycle->planned = found.planned;
+    }
     p->first += begun;
     l->rounds = (p->first - 1) / p->count + 1;
     return status;
@@ -261,30 +380,141 @@ static int count_opened(struct playing *p)
     return PYTHIA_OK;
 }
 
-static int begin(struct playing *p, const struct pythia_space *space)
+/* What the grouping key needs to see stays open, unless the skeleton shows it. */
+static int keep_keys_open(struct playing *p)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(p->vocabulary);
+    bool *open = pythia_calloc(points, sizeof(*open)),
+         *never = pythia_calloc(points, sizeof(*never));
+    int status = open && never ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++) {
+        open[point] = pythia_search_in_skeleton(p->search, point);
+        never[point] = p->o->search.never && pythia_open_points_has(p->o->search.never, point);
+    }
+    if (status == PYTHIA_OK)
+        status = pythia_grouping_key_cover(p->o->groups.key, open, never, points);
+    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++)
+        if (open[point])
+            pythia_search_keep_open(p->search, point);
+    pythia_free(open);
+    pythia_free(never);
+    return status;
+}
+
+/* Types of the capture that the space holds no requests of, with how many there are: in order of
+ * their first request. */
+static int find_unknown(struct playing *p, const struct pythia_space *space)
+{
+    uint32_t *counts = pythia_calloc(p->types_end + 1, sizeof(*counts));
+    if (!counts)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < p->count; i++)
+        counts[p->entries[i].type]++;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < p->count && status == PYTHIA_OK; i++) {
+        uint32_t type = at(p, i)->type, unsplit = at(p, i)->unsplit;
+        if (counts[type] == 0 || pythia_space_type(space, unsplit))
+            continue;
+        status =
+            pythia_grow(&p->unknown, &p->unknown_capacity, p->unknown_count, sizeof(*p->unknown));
+        if (status == PYTHIA_OK)
+            p->unknown[p->unknown_count++] =
+                (struct pythia_problem){.type = type,
+                                        .unsplit = unsplit,
+                                        .state = PYTHIA_PROBLEM_UNKNOWN,
+                                        .why = PYTHIA_WHY_NO_TYPE,
+                                        .requests = counts[type],
+                                        .variance_share = NAN,
+                                        .top = {.share = NAN},
+                                        .rest = NAN};
+        counts[type] = 0;
+    }
+    pythia_free(counts);
+    return status;
+}
+
+/* Which trace points pins hold, of those that there are. */
+static int list_pins(struct playing *p, const struct pythia_space *space)
+{
+    struct pythia_loop *l = p->loop;
+    const struct pythia_search_options *o = &p->o->search;
+    bool *skeleton = pythia_space_skeleton(space);
+    l->always = pythia_calloc(p->points, sizeof(*l->always));
+    l->never = pythia_calloc(p->points, sizeof(*l->never));
+    bool made = skeleton && l->always && l->never;
+    for (uint32_t point = 0; made && point < p->points; point++)
+        if (o->never && !skeleton[point] && pythia_open_points_has(o->never, point))
+            l->never[l->never_count++] = point;
+        else if (!skeleton[point] && pythia_search_in_skeleton(p->search, point))
+            l->always[l->always_count++] = point;
+    pythia_free(skeleton);
+    return made ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+/* Read everything once, with all trace points open. */
+static int read_order(struct playing *p)
 {
     struct pythia_pipeline_result unused;
     struct pythia_pipeline_options how = p->o->pipeline;
     struct pythia_consumer consumer = {begin_order, take_order, p};
     how.open = NULL;
+    if (p->o->groups.key)
+        pythia_grouping_key_note_points(p->o->groups.key, true);
+    int status = pythia_pipeline_run(p->vocabulary, p->input, &how, &consumer, &unused);
+    if (p->o->groups.key)
+        pythia_grouping_key_note_points(p->o->groups.key, false);
+    return status;
+}
+
+static int begin(struct playing *p, const struct pythia_space *space)
+{
+    const struct pythia_effects_options measuring = {.latency = p->o->groups.latency,
+                                                     .fold = p->o->groups.fold,
+                                                     .alpha = p->o->search.alpha,
+                                                     .min_requests = p->o->search.min_requests,
+                                                     .rows = p->o->groups.rows_per_type};
     int status = pythia_request_types_create(p->vocabulary, &p->o->groups.types, &p->types);
     if (status == PYTHIA_OK)
-        status = pythia_pipeline_run(p->vocabulary, p->input, &how, &consumer, &unused);
+        status = read_order(p);
     if (status == PYTHIA_OK)
         status = put_in_order(p);
     if (status == PYTHIA_OK)
         status = pythia_search_create(space, &p->o->search, &p->search);
+    if (status == PYTHIA_OK)
+        status = pythia_space_skeleton_points(space, &p->skeleton);
+    if (status == PYTHIA_OK)
+        status = pythia_effects_create(p->vocabulary, &measuring, &p->effects);
+    if (status == PYTHIA_OK && p->o->groups.key)
+        status = keep_keys_open(p);
     p->points = pythia_vocabulary_tracepoints(p->vocabulary);
-    p->hits = status == PYTHIA_OK ? pythia_calloc(p->points, sizeof(*p->hits)) : NULL;
     bool *all = status == PYTHIA_OK ? pythia_space_points(space) : NULL;
-    if (status == PYTHIA_OK && (!p->hits || !all))
+    if (status == PYTHIA_OK && !all)
         status = PYTHIA_ENOMEM;
     for (uint32_t point = 0; status == PYTHIA_OK && point < p->points; point++) {
         p->loop->skeleton_count += pythia_search_in_skeleton(p->search, point);
         p->loop->point_count += all[point];
     }
     pythia_free(all);
-    return status;
+    p->loop->budget = p->o->search.budget;
+    p->loop->price_ns = p->o->search.price_ns;
+    p->loop->min_requests = p->o->search.min_requests ? p->o->search.min_requests : 30;
+    p->loop->finished = p->count == 0;
+    if (status == PYTHIA_OK)
+        status = find_unknown(p, space);
+    return status == PYTHIA_OK ? list_pins(p, space) : status;
+}
+
+/* Is there anything left to see? In a time with few requests nothing begins, and nothing has
+ * ended. */
+static bool goes_on(const struct playing *p)
+{
+    const struct pythia_loop *l = p->loop;
+    uint64_t searched = 0;
+    for (size_t i = 0; i < l->problem_count; i++)
+        searched += l->problems[i].cycles;
+    bool may_begin = searched == 0 && p->first < p->count && l->cycle_count > 0 &&
+                     l->cycles[l->cycle_count - 1].states[PYTHIA_PROBLEM_TOO_FEW] > 0;
+    return !l->finished || may_begin;
 }
 
 int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
@@ -297,29 +527,35 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
     struct playing p = {.vocabulary = vocabulary, .input = input, .o = options, .loop = &loop};
     size_t cycles = options->cycles ? options->cycles : CYCLES;
     int status = begin(&p, space);
-    while (status == PYTHIA_OK && p.count > 0 && !loop.finished && loop.cycle_count < cycles &&
+    while (status == PYTHIA_OK && p.count > 0 && goes_on(&p) && loop.cycle_count < cycles &&
            !(options->stop && *options->stop))
         status = play_cycle(&p, result);
-    if (status == PYTHIA_OK && !p.groups) { /* there was not a single request */
-        status = pythia_groups_create(vocabulary, &options->groups, &p.groups);
-        status = status == PYTHIA_OK ? pythia_groups_finish(p.groups) : status;
+    if (status == PYTHIA_OK && !p.evidence.groups) { /* there was not a single request */
+        status = pythia__evidence_begin(&p.evidence, vocabulary, &options->groups);
+        if (status == PYTHIA_OK)
+            status = pythia__evidence_decide(&p.evidence, NULL, 0, 0, NULL);
     }
     if (status == PYTHIA_OK)
         status = count_opened(&p);
     if (status == PYTHIA_OK) {
         *out = loop;
-        *groups = p.groups;
+        *groups = p.evidence.groups;
         *open = p.open;
+        p.evidence.groups = NULL;
     } else {
         pythia_loop_free(&loop);
-        pythia_groups_destroy(p.groups);
         pythia_open_points_destroy(p.open);
     }
+    pythia__evidence_free(&p.evidence);
+    pythia_effects_destroy(p.effects);
     pythia_search_destroy(p.search);
+    pythia_open_points_destroy(p.skeleton);
+    pythia_critical_path_free(&p.path);
+    pythia_free(p.followed);
     pythia_request_types_destroy(p.types);
     pythia_free(p.entries);
     pythia_free(p.order);
-    pythia_free(p.hits);
+    pythia_free(p.unknown);
     return status;
 }
 
@@ -332,8 +568,12 @@ void pythia_loop_free(struct pythia_loop *l)
             pythia_free(l->cycles[i].closed[k].reason);
         pythia_free(l->cycles[i].opened);
         pythia_free(l->cycles[i].closed);
+        pythia_free(l->cycles[i].effects);
+        pythia_free(l->cycles[i].found);
     }
     pythia_free(l->cycles);
     pythia_free(l->problems);
+    pythia_free(l->always);
+    pythia_free(l->never);
     *l = (struct pythia_loop){0};
 }

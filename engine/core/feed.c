@@ -11,9 +11,9 @@
 
 #include <uv.h>
 
-#include "pythia/buf.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/span_batch.h"
 #include "pythia/status.h"
 
 #define BATCH_BYTES  ((size_t)256 * 1024)
@@ -143,13 +143,7 @@ static int feed_alone(struct pythia_vocabulary *vocabulary, const struct pythia_
 
 struct batch {
     struct batch *next;
-    struct pythia_buf bytes; /* spans, packed */
-};
-
-/* How a span stands in a batch: this, then its attributes. */
-struct packed_span {
-    struct pythia_trace_id trace;
-    struct pythia_span span;
+    struct pythia_span_batch *spans; /* owned */
 };
 
 struct shared {
@@ -171,15 +165,35 @@ struct worker {
     uv_thread_t thread;
 };
 
+static void free_batches(struct batch *list)
+{
+    while (list) {
+        struct batch *next = list->next;
+        pythia_span_batch_destroy(list->spans);
+        pythia_free(list);
+        list = next;
+    }
+}
+
+static struct batch *make_batch(void)
+{
+    struct batch *batch = pythia_calloc(1, sizeof(*batch));
+    if (!batch || pythia_span_batch_create(&batch->spans) != PYTHIA_OK) {
+        pythia_free(batch);
+        return NULL;
+    }
+    return batch;
+}
+
 static struct batch *take_spare(struct shared *s)
 {
     struct batch *batch = s->spare;
-    if (batch) {
-        s->spare = batch->next;
-        pythia_buf_clear(&batch->bytes);
-        return batch;
-    }
-    return pythia_calloc(1, sizeof(*batch));
+    if (!batch)
+        return make_batch();
+    s->spare = batch->next;
+    pythia_span_batch_clear(batch->spans);
+    batch->next = NULL;
+    return batch;
 }
 
 /* Put the worker's batch into the queue and get another one. */
@@ -189,7 +203,6 @@ static int pass_on(struct worker *w)
     uv_mutex_lock(&s->lock);
     while (s->queued >= QUEUE_MAX && s->status == PYTHIA_OK)
         uv_cond_wait(&s->changed, &s->lock);
-    w->batch->next = NULL;
     *(s->last ? &s->last->next : &s->first) = w->batch;
     s->last = w->batch;
     s->queued++;
@@ -204,12 +217,10 @@ static int on_span_batched(struct pythia_sink *sink, const struct pythia_trace_i
                            const struct pythia_span *span)
 {
     struct worker *w = ((struct decoding *)sink)->worker;
-    struct packed_span packed = {*trace, *span};
-    pythia_buf_add(&w->batch->bytes, &packed, sizeof(packed));
-    pythia_buf_text_add(&w->batch->bytes, span->attributes);
-    if (pythia_buf_status(&w->batch->bytes) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    return w->batch->bytes.size < BATCH_BYTES ? PYTHIA_OK : pass_on(w);
+    int status = pythia_span_batch_add(w->batch->spans, trace, span);
+    return status != PYTHIA_OK || pythia_span_batch_size(w->batch->spans) < BATCH_BYTES
+               ? status
+               : pass_on(w);
 }
 
 static void work(void *argument)
@@ -226,7 +237,7 @@ static void work(void *argument)
             break;
         status = decode_file(&w->decoding, s->vocabulary, s->read_bytes);
     }
-    if (status == PYTHIA_OK && w->batch->bytes.size > 0)
+    if (status == PYTHIA_OK && pythia_span_batch_count(w->batch->spans) > 0)
         status = pass_on(w);
     uv_mutex_lock(&s->lock);
     if (s->status == PYTHIA_OK)
@@ -234,21 +245,6 @@ static void work(void *argument)
     s->working--;
     uv_cond_broadcast(&s->changed);
     uv_mutex_unlock(&s->lock);
-}
-
-static int unpack(const struct batch *batch, struct pythia__feed_taker taker)
-{
-    int status = PYTHIA_OK;
-    const char *at = batch->bytes.bytes, *end = at + batch->bytes.size;
-    while (at < end && status == PYTHIA_OK) {
-        struct packed_span packed;
-        memcpy(&packed, at, sizeof(packed));
-        at += sizeof(packed);
-        packed.span.attributes.bytes = at;
-        at += packed.span.attributes.size;
-        status = taker.take(taker.context, &packed.trace, &packed.span);
-    }
-    return status;
 }
 
 /* Unpack batches until no worker is left. */
@@ -268,7 +264,7 @@ static int drain(struct shared *s, struct pythia__feed_taker taker)
         uv_cond_broadcast(&s->changed);
         uv_mutex_unlock(&s->lock);
         if (status == PYTHIA_OK)
-            status = unpack(batch, taker);
+            status = pythia_span_batch_each(batch->spans, taker.take, taker.context);
         uv_mutex_lock(&s->lock);
         s->status = s->status == PYTHIA_OK ? status : s->status;
         batch->next = s->spare;
@@ -289,7 +285,7 @@ static int start_workers(struct shared *s, struct worker *workers, size_t count,
         w->decoding.sink.counts = &w->decoding.totals.counts;
         w->decoding.worker = w;
         w->shared = s;
-        w->batch = pythia_calloc(1, sizeof(*w->batch));
+        w->batch = make_batch();
         if (!w->batch)
             return PYTHIA_ENOMEM;
         uv_mutex_lock(&s->lock);
@@ -299,23 +295,12 @@ static int start_workers(struct shared *s, struct worker *workers, size_t count,
             uv_mutex_lock(&s->lock);
             s->working--;
             uv_mutex_unlock(&s->lock);
-            pythia_buf_free(&w->batch->bytes);
-            pythia_free(w->batch);
+            free_batches(w->batch);
             w->batch = NULL;
             return i > 0 ? PYTHIA_OK : PYTHIA_ENOMEM; /* fewer will do */
         }
     }
     return PYTHIA_OK;
-}
-
-static void free_batches(struct batch *list)
-{
-    while (list) {
-        struct batch *next = list->next;
-        pythia_buf_free(&list->bytes);
-        pythia_free(list);
-        list = next;
-    }
 }
 
 static int feed_threads(struct shared *s, struct worker *workers, size_t count,
@@ -332,10 +317,7 @@ static int feed_threads(struct shared *s, struct worker *workers, size_t count,
         if (workers[i].thread)
             uv_thread_join(&workers[i].thread);
         add_totals(totals, &workers[i].decoding.totals);
-        if (workers[i].batch) {
-            workers[i].batch->next = NULL;
-            free_batches(workers[i].batch);
-        }
+        free_batches(workers[i].batch);
     }
     free_batches(s->first);
     free_batches(s->spare);

@@ -161,6 +161,8 @@ const struct pythia_input_file *pythia_input_files(const struct pythia_input *in
 
 enum coding { PLAIN, GZIP, ZSTANDARD };
 
+#define SIZE_BYTES 4 /* in front of each frame, where there is a size */
+
 struct pythia_input_stream {
     struct pythia_source source; /* first, so that one is the other */
     int file;
@@ -171,6 +173,9 @@ struct pythia_input_stream {
     z_stream gzip;
     bool gzip_ready;
     ZSTD_DStream *zstd;
+    bool sized;         /* each frame has its size in front of it, the highest byte first */
+    unsigned size_left; /* bytes of the next size that have not come yet */
+    uint32_t size;
     uint64_t raw_total, content_total;
     double expansion_max;
     _Atomic uint64_t *read_bytes;
@@ -254,6 +259,20 @@ static int step_zstd(struct pythia_input_stream *s, void *to, size_t capacity, s
     return PYTHIA_OK;
 }
 
+/* Pass over the size in front of the next frame, as far as it is here. True if a frame follows; one
+ * of no bytes is no frame. */
+static bool pass_size(struct pythia_input_stream *s)
+{
+    while (s->size_left > 0 && s->raw_at < s->raw_size) {
+        s->size = s->size << 8 | s->raw[s->raw_at++];
+        if (--s->size_left == 0 && s->size == 0)
+            s->size_left = SIZE_BYTES;
+        else if (s->size_left == 0)
+            s->between = false;
+    }
+    return s->size_left == 0;
+}
+
 static int check_expansion(const struct pythia_input_stream *s, struct pythia_error *e)
 {
     if (s->content_total < BOMB_BYTES ||
@@ -275,12 +294,16 @@ static int decompress(struct pythia_input_stream *s, void *to, size_t capacity, 
         if (status != PYTHIA_OK)
             return status;
         if (s->file_ended && s->between)
-            return PYTHIA_OK;
+            return s->size_left % SIZE_BYTES == 0 ? PYTHIA_OK : cut_off(s, e);
+        if (s->sized && !pass_size(s))
+            continue;
         status = s->coding == GZIP ? step_gzip(s, to, capacity, got, e)
                                    : step_zstd(s, to, capacity, got, e);
         if (status != PYTHIA_OK)
             return status;
         s->content_total += *got;
+        if (s->sized && s->between)
+            s->size_left = SIZE_BYTES;
         if (*got > 0)
             return check_expansion(s, e);
         if (s->file_ended && !s->between)
@@ -317,25 +340,31 @@ static int stream_read(struct pythia_source *source, void *to, size_t capacity, 
     return status;
 }
 
-/* Read enough to see whether the file is compressed. */
+/* Read enough to see whether the file is compressed: as a whole, or message by message with the
+ * size of each in front of it, as the OpenTelemetry Collector's file exporter does with
+ * "compression: zstd". */
 static int find_coding(struct pythia_input_stream *s, struct pythia_error *e)
 {
-    while (s->raw_size < 4) {
-        size_t got;
+    static const char magic[] = {0x28, (char)0xb5, 0x2f, (char)0xfd};
+    size_t got = 1;
+    while (s->raw_size < SIZE_BYTES + sizeof(magic) && got > 0) {
         int status = read_file(s, s->raw + s->raw_size, READ_BYTES - s->raw_size, &got, e);
         if (status != PYTHIA_OK)
             return status;
-        if (got == 0)
-            return PYTHIA_OK;
         s->raw_size += got;
     }
+    if (s->raw_size < sizeof(magic))
+        return PYTHIA_OK;
     if (s->raw[0] == 0x1f && s->raw[1] == 0x8b) {
         s->coding = GZIP;
         s->gzip_ready = inflateInit2(&s->gzip, 15 + 16) == Z_OK;
         return s->gzip_ready ? PYTHIA_OK
                              : pythia_error_set(e, PYTHIA_ENOMEM, "no memory to decompress");
     }
-    if (memcmp(s->raw, "\x28\xb5\x2f\xfd", 4) == 0) {
+    s->sized = s->raw_size >= SIZE_BYTES + sizeof(magic) &&
+               memcmp(s->raw + SIZE_BYTES, magic, sizeof(magic)) == 0;
+    s->size_left = s->sized ? SIZE_BYTES : 0;
+    if (s->sized || memcmp(s->raw, magic, sizeof(magic)) == 0) {
         s->coding = ZSTANDARD;
         s->zstd = ZSTD_createDStream();
         return s->zstd ? PYTHIA_OK : pythia_error_set(e, PYTHIA_ENOMEM, "no memory to decompress");

@@ -1,10 +1,11 @@
-/* The file:
+/* The file (it is read by space_reader.c):
  *
  *   {"schema": "pythia.space/1",
  *    "trace_points": [[id, service, name], ...],    in order of id
  *    "types": [                                     in order of name
  *      {"name": ..., "requests": ...,
  *       "nodes": [[parent, trace point, calls, requests, visits, time_ns, flags], ...],
+ *       "bytes": [of all spans of the node, ...],    older files have none
  *       "edges": [[node, from trace point, event, to trace point, event, visits, time_ns], ...]},
  *      ...]}
  *
@@ -19,15 +20,12 @@
 
 #include <jansson.h>
 
-#include "json_file.h"
 #include "pythia/mem.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
+#include "space_parts.h"
 
-#define SCHEMA     "pythia.space/1"
 #define READ_BYTES ((size_t)64 * 1024)
-
-enum { FLAG_ROOT = 1, FLAG_ENTRY = 2, FLAG_OUTLIVES = 4 };
 
 /* ---- writing: numbers in memory depend on who came first; in the file everything has its place by
  * name ---- */
@@ -137,13 +135,26 @@ static json_t *write_nodes(const struct pythia_space_type *t, const struct order
                           n->requests,
                           n->visits,
                           n->time_ns,
-                          (uint64_t)((n->root ? FLAG_ROOT : 0) | (n->entry ? FLAG_ENTRY : 0) |
-                                     (n->outlives ? FLAG_OUTLIVES : 0))};
+                          (uint64_t)((n->root ? PYTHIA__SPACE_ROOT : 0) |
+                                     (n->entry ? PYTHIA__SPACE_ENTRY : 0) |
+                                     (n->outlives ? PYTHIA__SPACE_OUTLIVES : 0))};
         if (json_array_append_new(out, numbers(row, sizeof(row) / sizeof(row[0]))) != 0) {
             json_decref(out);
             return NULL;
         }
     }
+    return out;
+}
+
+static json_t *write_bytes(const struct pythia_space_type *t, const struct order *nodes)
+{
+    json_t *out = json_array();
+    for (uint32_t i = 1; i < nodes->count; i++)
+        if (json_array_append_new(
+                out, json_integer((json_int_t)t->nodes[nodes->numbers[i]].bytes)) != 0) {
+            json_decref(out);
+            return NULL;
+        }
     return out;
 }
 
@@ -185,6 +196,7 @@ static json_t *write_type(const struct pythia_vocabulary *v, const struct pythia
         (json_object_set_new(out, "name", text(pythia_vocabulary_text(v, t->name))) != 0 ||
          json_object_set_new(out, "requests", json_integer((json_int_t)t->requests)) != 0 ||
          json_object_set_new(out, "nodes", write_nodes(t, &nodes, points)) != 0 ||
+         json_object_set_new(out, "bytes", write_bytes(t, &nodes)) != 0 ||
          json_object_set_new(out, "edges", write_edges(t, &nodes, points)) != 0))
         status = PYTHIA_ENOMEM;
     order_free(&nodes);
@@ -215,7 +227,7 @@ int pythia_space_file_write(const struct pythia_space *space, struct pythia_buf 
     for (uint32_t i = 0; i < types.count && status == PYTHIA_OK; i++)
         if (json_array_append_new(list, write_type(v, &all[types.numbers[i]], &points)) != 0)
             status = PYTHIA_ENOMEM;
-    bool failed = json_object_set_new(file, "schema", json_string(SCHEMA)) != 0;
+    bool failed = json_object_set_new(file, "schema", json_string(PYTHIA__SPACE_SCHEMA)) != 0;
     failed = json_object_set_new(file, "trace_points",
                                  status == PYTHIA_OK ? write_points(v, &points) : NULL) != 0 ||
              failed;
@@ -228,140 +240,6 @@ int pythia_space_file_write(const struct pythia_space *space, struct pythia_buf 
     order_free(&points);
     order_free(&types);
     return status == PYTHIA_OK ? pythia_buf_status(out) : status;
-}
-
-/* ---- reading: nothing in the file is taken on trust ---- */
-
-struct reading {
-    struct pythia_space *space;
-    struct pythia_vocabulary *vocabulary;
-    uint32_t *points, *nodes; /* numbers in memory by number in the file */
-    size_t point_count, node_count;
-    struct pythia_error *e;
-};
-
-static int wrong(const struct reading *r, const char *what, size_t row)
-{
-    return pythia_error_set(r->e, PYTHIA_EFORMAT, "is no search space that can be read: %s %zu",
-                            what, row);
-}
-
-static uint32_t read_string(struct reading *r, const json_t *row, size_t i)
-{
-    const json_t *value = json_array_get(row, i);
-    if (!json_is_string(value))
-        return PYTHIA_NONE;
-    return pythia_vocabulary_string(
-        r->vocabulary, (struct pythia_text){json_string_value(value), json_string_length(value)});
-}
-
-static int read_points(struct reading *r, const json_t *list)
-{
-    r->point_count = json_array_size(list);
-    r->points = pythia_calloc(r->point_count, sizeof(*r->points));
-    if (!r->points)
-        return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < r->point_count; i++) {
-        const json_t *row = json_array_get(list, i);
-        uint32_t id = read_string(r, row, 0), service = read_string(r, row, 1),
-                 name = read_string(r, row, 2);
-        if (id == PYTHIA_NONE || service == PYTHIA_NONE || name == PYTHIA_NONE)
-            return wrong(r, "trace point", i);
-        r->points[i] = pythia_vocabulary_tracepoint_of_id(
-            r->vocabulary, pythia_vocabulary_text(r->vocabulary, id), service, name);
-        if (r->points[i] == PYTHIA_NONE)
-            return PYTHIA_ENOMEM;
-    }
-    return PYTHIA_OK;
-}
-
-static int read_nodes(struct reading *r, struct pythia_space_type *t, const json_t *list)
-{
-    size_t count = json_array_size(list);
-    uint32_t *nodes = pythia_realloc(r->nodes, count + 1, sizeof(*nodes));
-    if (!nodes)
-        return PYTHIA_ENOMEM;
-    r->nodes = nodes;
-    r->node_count = count + 1;
-    nodes[0] = PYTHIA_CCT_ROOT;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t row[7];
-        if (!pythia__json_numbers(json_array_get(list, i), 0, row, 7) || row[0] > i ||
-            row[1] >= r->point_count)
-            return wrong(r, "node", i);
-        struct pythia_space_node *n =
-            pythia_space_node_make(t, nodes[row[0]], r->points[row[1]], &nodes[i + 1]);
-        if (!n)
-            return PYTHIA_ENOMEM;
-        *n = (struct pythia_space_node){.calls = row[2],
-                                        .requests = row[3],
-                                        .visits = row[4],
-                                        .time_ns = row[5],
-                                        .root = (row[6] & FLAG_ROOT) != 0,
-                                        .entry = (row[6] & FLAG_ENTRY) != 0,
-                                        .outlives = (row[6] & FLAG_OUTLIVES) != 0};
-    }
-    return PYTHIA_OK;
-}
-
-static int read_edges(struct reading *r, struct pythia_space_type *t, const json_t *list)
-{
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        uint64_t row[7];
-        if (!pythia__json_numbers(json_array_get(list, i), 0, row, 7) || row[0] >= r->node_count ||
-            row[1] >= r->point_count || row[3] >= r->point_count ||
-            row[2] > PYTHIA_EVENT_ANNOTATION || row[4] > PYTHIA_EVENT_ANNOTATION)
-            return wrong(r, "edge", i);
-        struct pythia_edge edge = {.context = r->nodes[row[0]],
-                                   .from_tracepoint = r->points[row[1]],
-                                   .from_event = (uint8_t)row[2],
-                                   .to_tracepoint = r->points[row[3]],
-                                   .to_event = (uint8_t)row[4]};
-        struct pythia_space_edge *known = pythia_space_edge_make(t, &edge);
-        if (!known)
-            return PYTHIA_ENOMEM;
-        *known = (struct pythia_space_edge){.visits = row[5], .time_ns = row[6]};
-    }
-    return PYTHIA_OK;
-}
-
-static int read_types(struct reading *r, const json_t *list)
-{
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < json_array_size(list) && status == PYTHIA_OK; i++) {
-        const json_t *type = json_array_get(list, i), *name = json_object_get(type, "name");
-        const json_t *requests = json_object_get(type, "requests");
-        if (!json_is_string(name) || !json_is_integer(requests) || json_integer_value(requests) < 0)
-            return wrong(r, "type", i);
-        uint32_t string = pythia_vocabulary_string(
-            r->vocabulary, (struct pythia_text){json_string_value(name), json_string_length(name)});
-        struct pythia_space_type *t =
-            string == PYTHIA_NONE ? NULL : pythia_space_type_make(r->space, string);
-        if (!t)
-            return PYTHIA_ENOMEM;
-        t->requests = (uint64_t)json_integer_value(requests);
-        status = read_nodes(r, t, json_object_get(type, "nodes"));
-        if (status == PYTHIA_OK)
-            status = read_edges(r, t, json_object_get(type, "edges"));
-    }
-    return status;
-}
-
-int pythia_space_file_read(const char *path, struct pythia_space *space, struct pythia_error *e)
-{
-    json_t *file = NULL;
-    int status = pythia__json_file_read(path, SCHEMA, "search space", &file, e);
-    if (status != PYTHIA_OK)
-        return status;
-    struct reading r = {.space = space, .vocabulary = pythia_space_vocabulary(space), .e = e};
-    status = read_points(&r, json_object_get(file, "trace_points"));
-    if (status == PYTHIA_OK)
-        status = read_types(&r, json_object_get(file, "types"));
-    pythia_error_place(e, path, 0, 0);
-    pythia_free(r.points);
-    pythia_free(r.nodes);
-    json_decref(file);
-    return status;
 }
 
 int pythia_file_read(const char *path, struct pythia_buf *out, struct pythia_error *e)

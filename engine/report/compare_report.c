@@ -10,6 +10,7 @@
 #include "json_writer.h"
 #include "pythia/status.h"
 #include "report_forms.h"
+#include "report_splits.h"
 
 struct writer {
     struct pythia__json json;
@@ -229,6 +230,7 @@ json_t *pythia_compare_report_json(const struct pythia_comparison *c,
     set(w, out, "compared_types", whole(c->compared));
     set(w, out, "changed", json_boolean(c->changed));
     set(w, out, "mean_ns", change(w, &c->mean));
+    set(w, out, "split_by", pythia__json_compared_splits(w, before->key, c));
     set(w, out, "services", services);
     set(w, out, "request_types", types);
     if (w->failed) {

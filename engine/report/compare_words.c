@@ -378,6 +378,15 @@ void pythia__add_compared_input(struct pythia_buf *to, const json_t *report)
     pythia_buf_puts(to, ", ");
     add_side(to, report, "after");
     pythia_buf_printf(to, ", of %zu type%s.", types, types == 1 ? "" : "s");
+    const json_t *list = pythia__array(report, "split_by");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *split = json_array_get(list, i);
+        pythia_buf_printf(to, " Split by %s, which ", pythia__string(split, "split"));
+        pythia__add_count(to, pythia__number_in(split, "requests", "before"));
+        pythia_buf_puts(to, " requests have before, ");
+        pythia__add_count(to, pythia__number_in(split, "requests", "after"));
+        pythia_buf_puts(to, " after.");
+    }
 }
 
 void pythia__add_conclusion(struct pythia_buf *to, const json_t *report)

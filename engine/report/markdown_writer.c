@@ -1,6 +1,7 @@
 /* Text from traces in GitHub-flavoured Markdown (GitHub Flavored Markdown Spec, version 0.29). */
 #include "markdown_writer.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "pythia/shown_text.h"
@@ -40,10 +41,10 @@ static void add_without_pipes(struct pythia_buf *to, const char *text)
 
 /* The span is fenced by one backtick more than the name has in a row, and spaces keep those at its
  * ends apart from the fence; the reader takes them away again. */
-void pythia__markdown_name(struct pythia_buf *to, const char *name, bool in_table)
+static void add_code(struct pythia_buf *to, const char *name, size_t limit, bool in_table)
 {
     struct pythia_buf shown = {0};
-    pythia_shown_add(&shown, pythia_text_of(name[0] ? name : "(no name)"), NAME_LIMIT);
+    pythia_shown_add(&shown, pythia_text_of(name[0] ? name : "(no name)"), limit);
     const char *text = shown.bytes ? shown.bytes : "";
     size_t backticks = longest_run(text);
     bool pad = backticks > 0 || text[0] == ' ';
@@ -58,6 +59,16 @@ void pythia__markdown_name(struct pythia_buf *to, const char *name, bool in_tabl
     if (shown.failed)
         to->failed = 1;
     pythia_buf_free(&shown);
+}
+
+void pythia__markdown_name(struct pythia_buf *to, const char *name, bool in_table)
+{
+    add_code(to, name, NAME_LIMIT, in_table);
+}
+
+void pythia__markdown_code(struct pythia_buf *to, const char *text)
+{
+    add_code(to, text, SIZE_MAX, false);
 }
 
 static bool is_digit(char c)

@@ -10,6 +10,9 @@
  * mention. `in_table`: in a cell, which a pipe would end even there. */
 void pythia__markdown_name(struct pythia_buf *to, const char *name, bool in_table);
 
+/* The same of what is to be copied, not in a table: nothing of it is left out. */
+void pythia__markdown_code(struct pythia_buf *to, const char *text);
+
 /* A part of a sentence, in a table or not. It must not begin a line: what is markup only there is
  * left as it is. */
 void pythia__markdown_prose(struct pythia_buf *to, const char *text);

@@ -13,6 +13,7 @@
 #include "pythia/status.h"
 #include "report_forms.h"
 #include "report_loop.h"
+#include "report_splits.h"
 
 #define HISTOGRAM_BINS 48
 
@@ -294,9 +295,20 @@ static json_t *examples(struct writer *w, const struct pythia_group *g)
 
 static json_t *group_id(const struct pythia_group *g)
 {
-    char id[20];
-    snprintf(id, sizeof(id), "%016" PRIx64, g->id);
-    return json_string(id);
+    return pythia__json_group_id(g->id);
+}
+
+/* What it is of the groups of the skeleton, if these are known and it is none of them itself. */
+static void lineage(struct writer *w, json_t *to, const struct pythia_group *g)
+{
+    json_t *out = json_array();
+    uint64_t parent = pythia_lineage_parent(&g->lineage);
+    for (uint32_t i = 0; i < g->lineage.count; i++) {
+        append(w, out, pythia__json_group_id(g->lineage.ids[i]));
+        parent = g->lineage.ids[i] == g->id ? 0 : parent;
+    }
+    set(w, to, "parent", pythia__json_group_id(parent));
+    set(w, to, "lineage", out);
 }
 
 static struct pythia_text type_name(const struct writer *w, const struct pythia_group *g)
@@ -308,6 +320,7 @@ static json_t *group(struct writer *w, const struct pythia_group *g)
 {
     json_t *out = json_object();
     set(w, out, "id", group_id(g));
+    lineage(w, out, g);
     set(w, out, "request_type", text(type_name(w, g)));
     set(w, out, "level", json_integer(g->level));
     set(w, out, "count", json_integer((json_int_t)g->count));
@@ -331,6 +344,7 @@ static json_t *group(struct writer *w, const struct pythia_group *g)
     set(w, out, "path", path(w, g));
     set(w, out, "edges", edges(w, g));
     explanations(w, out, &g->explanations, &g->ranking);
+    set(w, out, "splits", pythia__json_proposals(&w->json, g));
     json_t *finding = pythia__report_finding(out);
     set(w, out, "finding", finding ? finding : json_null());
     return out;
@@ -342,6 +356,7 @@ static json_t *request_type(struct writer *w, const struct pythia_type_result *r
 {
     json_t *out = json_object(), *levels = json_array();
     set(w, out, "name", text(pythia_vocabulary_text(w->s->vocabulary, r->type->name)));
+    set(w, out, "unsplit", text(pythia_vocabulary_text(w->s->vocabulary, r->type->unsplit)));
     set(w, out, "count", json_integer((json_int_t)r->type->moments.n));
     set(w, out, "mean_ns", real(r->mean_ns));
     set(w, out, "sd_ns", real(r->sd_ns));
@@ -403,6 +418,19 @@ static json_t *open_points(struct writer *w)
     return out;
 }
 
+static json_t *split_by(struct writer *w)
+{
+    const struct pythia_diagnosis *d = w->s->diagnosis;
+    const struct pythia_type **types = pythia_calloc(d->type_count, sizeof(struct pythia_type *));
+    w->json.failed = w->json.failed || !types;
+    for (size_t i = 0; types && i < d->type_count; i++)
+        types[i] = d->types[i].type;
+    json_t *out = pythia__json_split_by(&w->json, pythia_groups_key(w->s->groups), types,
+                                        types ? d->type_count : 0);
+    pythia_free(types);
+    return out;
+}
+
 static const char *measure_name(enum pythia_measure measure)
 {
     static const char *const names[] = {"share", "variance", "cov", "modes", "tail", "slow"};
@@ -430,6 +458,7 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
     w.json.failed = pythia__report_unlike(groups) != PYTHIA_OK || w.json.failed;
     for (size_t i = 0; i < source->next_count; i++)
         append(&w, next, suggestion(&w, &source->next[i]));
+    set(&w, out, "split_by", split_by(&w));
     set(&w, out, "request_types", types);
     set(&w, out, "groups", groups);
     set(&w, out, "next", next);

@@ -53,7 +53,38 @@ const char *pythia__next_title(const json_t *report);
 void pythia__add_requests(struct pythia_buf *to, const json_t *group);
 /* "16 more keys go with it; 49 keys were asked, 173 not: …", of which `shown` were named. */
 void pythia__add_keys_asked(struct pythia_buf *to, const json_t *group, size_t shown);
+/* "queue_length < 2: 62 requests, mean 4.23 s; …", of what has "parts". */
+void pythia__add_parts(struct pythia_buf *to, const json_t *of);
+/* Is an option short enough to be shown? One that was shortened would be pasted as another. */
+bool pythia__option_fits(const char *option);
+#define PYTHIA__OPTION_LONG " (by an option too long to be shown here; the JSON report has it)"
+/* Behind the option that is proposed: "leaves 61 % (51 to 70) of the variance between its parts.";
+ * the same with the parts. */
+void pythia__add_proposal_share(struct pythia_buf *to, const json_t *proposal);
+void pythia__add_proposal(struct pythia_buf *to, const json_t *proposal);
+/* Of a split that requests were parted by: "106 requests have it, 194 do not."; how it parted one
+ * type, and the same with the parts. */
+void pythia__add_split_by(struct pythia_buf *to, const json_t *split);
+void pythia__add_split_share(struct pythia_buf *to, const json_t *type);
+void pythia__add_split_type(struct pythia_buf *to, const json_t *type);
 /* " Where it is >= 2, the mean is 16.0 s, else 4.23 s.", or nothing. */
 void pythia__add_split(struct pythia_buf *to, const json_t *explanation);
+
+/* ---- what forms say of a search ---- */
+
+#define PYTHIA__ENDS_SHOWN 20 /* request types whose reasons are told as text */
+
+/* "2 trace points are pinned open, 5 trace points are pinned shut.", or nothing. */
+void pythia__add_pins(struct pythia_buf *to, const json_t *search);
+/* " Now open: 3 of 4 points, 3.00 us of 20.0 us a request.", or nothing if there is no limit. */
+void pythia__add_budget_use(struct pythia_buf *to, const json_t *search, const json_t *cycle);
+/* Is there something to say of why a request type has no cause, or not a closer one? "given up,
+ * because …."; the state alone: "given up", "done", … */
+bool pythia__has_reason(const json_t *problem);
+void pythia__add_reason(struct pythia_buf *to, const json_t *problem);
+const char *pythia__state_words(const json_t *problem);
+/* "7 request types had too few requests to be searched: 30 in a cycle are needed.", or nothing if a
+ * cause was found. */
+void pythia__add_never_searched(struct pythia_buf *to, const json_t *search);
 
 #endif

@@ -479,14 +479,27 @@ static bool has_loop(const json_t *report)
     return json_array_size(pythia__array(report, "loop")) > 0;
 }
 
-static void loop_row(struct pythia__html *h, const json_t *cycle)
+static bool has_splits(const json_t *report)
 {
+    return json_array_size(pythia__array(report, "split_by")) > 0;
+}
+
+static void loop_row(struct pythia__html *h, const json_t *cycle, const json_t *search)
+{
+    struct pythia_buf use = {0};
     double seen = pythia__number(cycle, "spans_seen"), saved = pythia__number(cycle, "spans_saved");
     double explained = pythia__number(cycle, "explained");
     pythia__html_open(h, "tr", NULL);
     pythia__html_open(h, "th", "scope", "row", NULL);
-    pythia__html_printf(h, "%.0f. ", pythia__number(cycle, "cycle"));
+    pythia__html_count(h, pythia__number(cycle, "cycle"));
+    pythia__html_text(h, ". ");
     pythia__html_prose(h, pythia__string(cycle, "sentence"));
+    pythia__add_budget_use(&use, search, cycle);
+    if (use.size > 0)
+        pythia__html_leaf(h, "span", "sub", use.bytes + 1);
+    if (use.failed)
+        h->out->failed = 1;
+    pythia_buf_free(&use);
     pythia__html_close(h);
     pythia__html_cell(h, "b", NULL);
     pythia__html_bar(h, "share", explained, NAN, NAN);
@@ -515,20 +528,26 @@ static void loop(struct pythia__html *h, const json_t *report)
     pythia__html_open(h, "p", NULL);
     pythia__html_text(h, "Of ");
     pythia__html_things(h, pythia__number(search, "trace_points"), "trace point", "trace points");
-    pythia__html_printf(h, ", %.0f were open from the start, %.0f more were opened.",
-                        pythia__number(search, "skeleton"), pythia__number(search, "opened"));
+    pythia__html_text(h, ", ");
+    pythia__html_count(h, pythia__number(search, "skeleton"));
+    pythia__html_text(h, " were open from the start, ");
+    pythia__html_count(h, pythia__number(search, "opened"));
+    pythia__html_text(h, " more were opened.");
     if (!json_is_true(json_object_get(search, "finished")))
         pythia__html_text(h, " The search is not at its end.");
     if (pythia__number(search, "rounds") > 1)
         pythia__html_text(h, " The capture was played more than once.");
     pythia__html_close(h);
+    pythia__html_ends(h, search);
+    pythia__html_timeline(h, list, search);
     pythia__html_open(h, "table", "class", "stack", NULL);
     pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
     pythia__html_open(h, "tbody", NULL);
     for (size_t i = 0; i < json_array_size(list); i++)
-        loop_row(h, json_array_get(list, i));
+        loop_row(h, json_array_get(list, i), search);
     pythia__html_close(h);
     pythia__html_close(h);
+    pythia__html_effects(h, report);
 }
 
 static void open_points(struct pythia__html *h, const json_t *report)
@@ -601,6 +620,8 @@ static const struct part {
     void (*write)(struct pythia__html *h, const json_t *report);
 } parts[] = {
     {"overview", "Overview", "Where the variance of all requests lies", true, always, overview},
+    {"split", "What they were parted by", "What the requests were parted by", true, has_splits,
+     pythia__html_split_by},
     {"search", "The search", "The search, cycle by cycle", true, has_loop, loop},
     {"next", "What to open next", NULL, false, has_findings, next},
     {"paths", "Types and their paths", "Types whose paths make a difference", false, has_paths,

@@ -27,8 +27,18 @@ void pythia__html_histogram(struct pythia__html *h, const json_t *group);
 void pythia__html_icicle(struct pythia__html *h, const json_t *group);
 /* Edges as a table. */
 void pythia__html_edges(struct pythia__html *h, const json_t *group);
+/* What trace points explained that a search opened; nothing if there were none. */
+void pythia__html_effects(struct pythia__html *h, const json_t *report);
+/* What the requests were parted by; what a group may be parted by. */
+void pythia__html_split_by(struct pythia__html *h, const json_t *report);
+void pythia__html_proposals(struct pythia__html *h, const json_t *group);
 /* Which keys go with the difference: of a group, or of a type. */
 void pythia__html_keys(struct pythia__html *h, const json_t *of);
+
+/* The cycles of a search as a picture; and what came of each type of request that was searched, or
+ * why it was not. */
+void pythia__html_timeline(struct pythia__html *h, const json_t *cycles, const json_t *search);
+void pythia__html_ends(struct pythia__html *h, const json_t *search);
 
 /* ---- pieces ---- */
 

@@ -277,6 +277,7 @@ void pythia__html_group(struct pythia__html *h, const json_t *group, size_t numb
     pythia__html_edges(h, group);
     pythia__html_leaf(h, "h3", NULL, "What goes with the difference");
     pythia__html_keys(h, group);
+    pythia__html_proposals(h, group);
     slowest(h, group);
     pythia__html_close(h);
 }

@@ -5,6 +5,7 @@
 
 #include "pythia/buf.h"
 #include "report_forms.h"
+#include "report_why.h"
 
 static json_t *place(struct pythia__json *w, const struct pythia_place *p)
 {
@@ -16,7 +17,7 @@ static json_t *place(struct pythia__json *w, const struct pythia_place *p)
     return out;
 }
 
-static json_t *finding(struct pythia__json *w, const struct pythia_finding *f)
+json_t *pythia__json_finding(struct pythia__json *w, const struct pythia_finding *f)
 {
     if (isnan(f->share))
         return json_null();
@@ -28,41 +29,94 @@ static json_t *finding(struct pythia__json *w, const struct pythia_finding *f)
     return out;
 }
 
-static json_t *problem(struct pythia__json *w, const struct pythia_problem *p)
+static json_t *spending(struct pythia__json *w, const struct pythia_spending *s)
 {
-    json_t *out = json_object(), *causes = json_array();
-    for (size_t i = 0; i < p->cause_count; i++)
-        pythia__json_append(w, causes, finding(w, &p->causes[i]));
-    pythia__json_set(w, out, "request_type",
-                     pythia__json_text(pythia_vocabulary_text(w->vocabulary, p->type)));
-    pythia__json_set(w, out, "state", json_string(pythia_problem_state_name(p->state)));
-    pythia__json_set(w, out, "cycles", pythia__json_count(p->cycles));
-    pythia__json_set(w, out, "variance_share", pythia__json_real(p->variance_share));
-    pythia__json_set(w, out, "causes", causes);
-    pythia__json_set(w, out, "rest", pythia__json_real(p->rest));
+    json_t *out = json_object();
+    pythia__json_set(w, out, "points", pythia__json_count(s->points));
+    pythia__json_set(w, out, "added_ns", pythia__json_real(s->added_ns));
+    pythia__json_set(w, out, "bytes_per_second", pythia__json_real(s->bytes_per_second));
     return out;
 }
 
-static json_t *switches(struct pythia__json *w, const struct pythia_loop_switch *list, size_t count)
+static json_t *problem(struct pythia__json *w, const struct pythia_loop *loop,
+                       const struct pythia_problem *p)
+{
+    json_t *out = json_object(), *causes = json_array();
+    const char *why = pythia_why_name(p->why);
+    bool blocked =
+        p->why == PYTHIA_WHY_BUDGET || p->why == PYTHIA_WHY_PINNED || p->why == PYTHIA_WHY_STRATEGY;
+    struct pythia_buf reason = {0};
+    pythia__add_why(&reason, w->vocabulary, loop, p);
+    for (size_t i = 0; i < p->cause_count; i++)
+        pythia__json_append(w, causes, pythia__json_finding(w, &p->causes[i]));
+    pythia__json_set(w, out, "request_type",
+                     pythia__json_text(pythia_vocabulary_text(w->vocabulary, p->type)));
+    pythia__json_set(w, out, "state", json_string(pythia_problem_state_name(p->state)));
+    pythia__json_set(w, out, "why", why ? json_string(why) : json_null());
+    pythia__json_set(w, out, "reason",
+                     why ? pythia__json_text(pythia_buf_text(&reason)) : json_null());
+    pythia__json_set(w, out, "blocked", blocked ? pythia__json_point(w, p->blocked) : json_null());
+    pythia__json_set(w, out, "needs", blocked ? spending(w, &p->needs) : json_null());
+    pythia__json_set(w, out, "cycles", pythia__json_count(p->cycles));
+    pythia__json_set(w, out, "requests", pythia__json_count(p->requests));
+    pythia__json_set(w, out, "variance_share", pythia__json_real(p->variance_share));
+    pythia__json_set(w, out, "causes", causes);
+    pythia__json_set(w, out, "rest", pythia__json_real(p->rest));
+    w->failed = pythia_buf_status(&reason) != 0 || w->failed;
+    pythia_buf_free(&reason);
+    return out;
+}
+
+static json_t *switches(struct pythia__json *w, const struct pythia_loop_switch *list, size_t count,
+                        bool open)
 {
     json_t *out = json_array();
     for (size_t i = 0; i < count; i++) {
         json_t *one = json_object();
         pythia__json_set(w, one, "trace_point", pythia__json_point(w, list[i].tracepoint));
+        if (open)
+            pythia__json_set(w, one, "gain", pythia__json_real(list[i].gain));
+        pythia__json_set(w, one, "price_ns", pythia__json_real(list[i].price_ns));
         pythia__json_set(w, one, "cost_ns", pythia__json_real(list[i].cost_ns));
+        pythia__json_set(w, one, "bytes_per_second", pythia__json_real(list[i].bytes_per_second));
         pythia__json_set(w, one, "reason", pythia__json_text(pythia_text_of(list[i].reason)));
         pythia__json_append(w, out, one);
     }
     return out;
 }
 
-static void add_switches(struct pythia__json *w, struct pythia_buf *to, const char *verb,
-                         const struct pythia_loop_switch *list, size_t count)
+static json_t *causes_found(struct pythia__json *w, const struct pythia_loop_cycle *c)
 {
+    json_t *out = json_array();
+    for (size_t i = 0; i < c->found_count; i++) {
+        json_t *one = pythia__json_finding(w, &c->found[i].cause);
+        pythia__json_set(
+            w, one, "request_type",
+            pythia__json_text(pythia_vocabulary_text(w->vocabulary, c->found[i].type)));
+        pythia__json_append(w, out, one);
+    }
+    return out;
+}
+
+/* ---- a cycle as a sentence ---- */
+
+static void add_switches(struct pythia__json *w, struct pythia_buf *to, const char *verb,
+                         const struct pythia_loop_switch *list, size_t count, bool open,
+                         bool useless)
+{
+    double cost_ns = 0;
     for (size_t i = 0; i < count; i++) {
         pythia_buf_puts(to, i == 0 ? verb : i + 1 == count ? " and " : ", ");
         pythia_buf_text_add(to, pythia_vocabulary_tracepoint_id(w->vocabulary, list[i].tracepoint));
+        cost_ns += list[i].cost_ns;
     }
+    if (count && open) {
+        pythia_buf_puts(to, ", for ");
+        pythia__add_duration(to, cost_ns);
+        pythia_buf_puts(to, " a request");
+    }
+    if (useless)
+        pythia_buf_puts(to, count == 1 ? ", which does not pay" : ", which do not pay");
     if (count)
         pythia_buf_putc(to, '.');
 }
@@ -76,34 +130,74 @@ static void add_finding(struct pythia__json *w, struct pythia_buf *to,
     pythia_buf_putc(to, '.');
 }
 
-/* One line of the story: what was seen, what is therefore done. `before` is the number of causes
- * that the cycle before knew. */
-static json_t *sentence(struct pythia__json *w, const struct pythia_loop_cycle *c, size_t before)
+/* What was found of the type that the sentence is about, or of others; how many causes. */
+static size_t add_found(struct pythia__json *w, struct pythia_buf *to,
+                        const struct pythia_loop_cycle *c, bool leading)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->found_count; i++) {
+        if ((c->found[i].type == c->leading.type) != leading)
+            continue;
+        if (leading) {
+            pythia_buf_puts(to, count++ > 0 ? " And: " : to->size ? " Found: " : "Found: ");
+        } else {
+            count++;
+            pythia_buf_puts(to, to->size ? " Found, of " : "Found, of ");
+            pythia_buf_text_add(to, pythia_vocabulary_text(w->vocabulary, c->found[i].type));
+            pythia_buf_puts(to, ": ");
+        }
+        add_finding(w, to, &c->found[i].cause);
+    }
+    return count;
+}
+
+/* Nothing is searched: why not, if there is one reason for all types. */
+static void add_idle(struct pythia_buf *to, const struct pythia_loop_cycle *c)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < PYTHIA_PROBLEM_STATES; i++)
+        all += c->states[i];
+    pythia_buf_puts(to, to->size ? " " : "");
+    pythia_buf_puts(to, all == 0 && c->unseen > 0
+                            ? "No span of these requests is of an open trace point: the search "
+                              "space is not of this system."
+                        : all == 0 ? "There are no requests."
+                        : c->states[PYTHIA_PROBLEM_UNKNOWN] == all
+                            ? "The search space knows no type of these requests."
+                        : c->states[PYTHIA_PROBLEM_TOO_FEW] == all
+                            ? "No request type has enough requests to be searched."
+                        : c->states[PYTHIA_PROBLEM_DONE] + c->states[PYTHIA_PROBLEM_GIVEN_UP] > 0
+                            ? "No request type is searched any more."
+                            : "No request type varies enough to be searched.");
+}
+
+/* One line of the story: what was seen, what is therefore done. */
+static json_t *sentence(struct pythia__json *w, const struct pythia_loop_cycle *c)
 {
     const struct pythia_problem *p = &c->leading;
     struct pythia_buf text = {0};
+    pythia__add_effects(w, &text, c);
     if (p->type == PYTHIA_NONE)
-        pythia_buf_puts(&text, "No request type varies enough to be searched.");
-    for (size_t i = before; p->type != PYTHIA_NONE && i < p->cause_count; i++) {
-        pythia_buf_puts(&text, i == before ? "Found: " : " And: ");
-        add_finding(w, &text, &p->causes[i]);
-    }
-    if (p->type != PYTHIA_NONE && p->state == PYTHIA_PROBLEM_GIVEN_UP)
-        pythia_buf_puts(&text, "Given up: no closed trace point would tell more.");
-    else if (p->type != PYTHIA_NONE && p->state == PYTHIA_PROBLEM_SEARCHING &&
-             !isnan(p->top.share)) {
-        pythia_buf_puts(&text, text.size ? " Of the rest, " : "");
+        add_idle(&text, c);
+    size_t found = add_found(w, &text, c, true);
+    if (p->type != PYTHIA_NONE && p->state == PYTHIA_PROBLEM_GIVEN_UP) {
+        pythia_buf_puts(&text, text.size ? " Given up." : "Given up.");
+    } else if (p->type != PYTHIA_NONE && p->state == PYTHIA_PROBLEM_SEARCHING &&
+               !isnan(p->top.share) && !pythia__effects_tell(c, &p->top.place)) {
+        pythia_buf_puts(&text, found > 0 ? " Of the rest, " : text.size ? " " : "");
         add_finding(w, &text, &p->top);
     }
-    add_switches(w, &text, " Opens ", c->opened, c->opened_count);
-    add_switches(w, &text, " Closes ", c->closed, c->closed_count);
+    add_found(w, &text, c, false);
+    add_switches(w, &text, " Opens ", c->opened, c->opened_count, true, false);
+    add_switches(w, &text, " Closes ", c->closed, c->closed_count, false,
+                 pythia__closes_what_does_not_pay(c));
     json_t *out = pythia__json_text(pythia_buf_text(&text));
     w->failed = pythia_buf_status(&text) != 0 || w->failed;
     pythia_buf_free(&text);
     return out;
 }
 
-static json_t *cycle(struct pythia__json *w, const struct pythia_loop_cycle *c, size_t before)
+static json_t *cycle(struct pythia__json *w, const struct pythia_loop_cycle *c)
 {
     json_t *out = json_object();
     const struct pythia_problem *p = &c->leading;
@@ -111,7 +205,10 @@ static json_t *cycle(struct pythia__json *w, const struct pythia_loop_cycle *c, 
     pythia__json_set(w, out, "cycle", pythia__json_count(c->number));
     pythia__json_set(w, out, "requests", pythia__json_count(c->requests));
     pythia__json_set(w, out, "under_way", pythia__json_count(c->under_way));
+    pythia__json_set(w, out, "unseen", pythia__json_count(c->unseen));
     pythia__json_set(w, out, "again", json_boolean(c->again));
+    pythia__json_set(w, out, "seconds",
+                     c->seconds > 0 ? pythia__json_real(c->seconds) : json_null());
     pythia__json_set(w, out, "open_count", pythia__json_count(c->open_count));
     pythia__json_set(w, out, "spans_seen", pythia__json_count(c->spans_seen));
     pythia__json_set(w, out, "spans_saved", pythia__json_count(c->spans_saved));
@@ -120,33 +217,56 @@ static json_t *cycle(struct pythia__json *w, const struct pythia_loop_cycle *c, 
                          : json_null());
     pythia__json_set(w, out, "state",
                      any ? json_string(pythia_problem_state_name(p->state)) : json_null());
-    pythia__json_set(w, out, "top", any ? finding(w, &p->top) : json_null());
+    pythia__json_set(w, out, "top", any ? pythia__json_finding(w, &p->top) : json_null());
     pythia__json_set(w, out, "explained",
                      any ? pythia__json_real(p->cause_count ? fmax(0, 1 - p->rest) : 0)
                          : json_null());
-    pythia__json_set(w, out, "opened", switches(w, c->opened, c->opened_count));
-    pythia__json_set(w, out, "closed", switches(w, c->closed, c->closed_count));
-    pythia__json_set(w, out, "sentence", sentence(w, c, before));
+    pythia__json_effects(w, out, c);
+    pythia__json_set(w, out, "found", causes_found(w, c));
+    pythia__json_set(w, out, "opened", switches(w, c->opened, c->opened_count, true));
+    pythia__json_set(w, out, "closed", switches(w, c->closed, c->closed_count, false));
+    pythia__json_set(w, out, "spent", spending(w, &c->spent));
+    pythia__json_set(w, out, "planned", spending(w, &c->planned));
+    pythia__json_set(w, out, "sentence", sentence(w, c));
     return out;
+}
+
+static json_t *limit(double of)
+{
+    return of > 0 ? pythia__json_real(of) : json_null();
+}
+
+/* What the search was told to keep to. */
+static void conditions(struct pythia__json *w, json_t *search, const struct pythia_loop *loop)
+{
+    json_t *budget = json_object(), *pins = json_object();
+    const struct pythia_budget *b = &loop->budget;
+    pythia__json_set(w, budget, "points_per_cycle", pythia__json_count(b->points_per_cycle));
+    pythia__json_set(w, budget, "points",
+                     b->points_open ? pythia__json_count(b->points_open) : json_null());
+    pythia__json_set(w, budget, "added_ns", limit(b->added_ns));
+    pythia__json_set(w, budget, "bytes_per_second", limit(b->bytes_per_second));
+    pythia__json_set(w, pins, "always", pythia__json_points(w, loop->always, loop->always_count));
+    pythia__json_set(w, pins, "never", pythia__json_points(w, loop->never, loop->never_count));
+    pythia__json_set(w, search, "budget", budget);
+    pythia__json_set(w, search, "price_ns", pythia__json_real(loop->price_ns));
+    pythia__json_set(w, search, "pins", pins);
+    pythia__json_set(w, search, "min_requests", pythia__json_count(loop->min_requests));
 }
 
 void pythia__json_loop(struct pythia__json *w, json_t *report, const struct pythia_loop *loop)
 {
     json_t *cycles = json_array(), *search = json_object(), *problems = json_array();
-    for (size_t i = 0; i < loop->cycle_count; i++) {
-        size_t before = 0;
-        for (size_t k = 0; k < i; k++)
-            if (loop->cycles[k].leading.type == loop->cycles[i].leading.type)
-                before = loop->cycles[k].leading.cause_count;
-        pythia__json_append(w, cycles, cycle(w, &loop->cycles[i], before));
-    }
+    for (size_t i = 0; i < loop->cycle_count; i++)
+        pythia__json_append(w, cycles, cycle(w, &loop->cycles[i]));
     for (size_t i = 0; i < loop->problem_count; i++)
-        pythia__json_append(w, problems, problem(w, &loop->problems[i]));
+        pythia__json_append(w, problems, problem(w, loop, &loop->problems[i]));
     pythia__json_set(w, search, "finished", json_boolean(loop->finished));
     pythia__json_set(w, search, "rounds", pythia__json_count(loop->rounds));
     pythia__json_set(w, search, "trace_points", pythia__json_count(loop->point_count));
     pythia__json_set(w, search, "skeleton", pythia__json_count(loop->skeleton_count));
     pythia__json_set(w, search, "opened", pythia__json_count(loop->opened_count));
+    conditions(w, search, loop);
     pythia__json_set(w, search, "problems", problems);
     pythia__json_set(w, report, "loop", cycles);
     pythia__json_set(w, report, "search", search);

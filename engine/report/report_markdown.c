@@ -6,10 +6,11 @@
 #include "report_forms.h"
 #include "report_sentence.h"
 
-#define EDGES_SHOWN 4
-#define SHARE_MIN   .02 /* below which an edge or a key is not shown, unless it is the first */
-#define KEYS_SHOWN  3
-#define QUIET_SHOWN 10
+#define EDGES_SHOWN  4
+#define SHARE_MIN    .02 /* below which an edge or a key is not shown, unless it is the first */
+#define KEYS_SHOWN   3
+#define SPLITS_SHOWN 2
+#define QUIET_SHOWN  10
 
 /* A sentence about a group, a type or a suggestion, with the names in it as code. */
 static void add_sentence(struct pythia_buf *to, const char *sentence, const json_t *of,
@@ -256,6 +257,80 @@ static void unlike(struct pythia_buf *to, const json_t *group)
     pythia_buf_free(&text);
 }
 
+/* What can be pasted: all of it, or else what it is about. */
+static void add_option(struct pythia_buf *to, const json_t *of, const char *member)
+{
+    const char *option = pythia__string(of, member);
+    if (pythia__option_fits(option)) {
+        pythia__markdown_code(to, option);
+        return;
+    }
+    pythia__markdown_name(to, pythia__string(of, "key"), false);
+    pythia_buf_puts(to, PYTHIA__OPTION_LONG);
+}
+
+/* Words of the shared kind, which hold names from traces. */
+static void add_words(struct pythia_buf *to, void (*add)(struct pythia_buf *, const json_t *),
+                      const json_t *of)
+{
+    struct pythia_buf text = {0};
+    add(&text, of);
+    pythia__markdown_prose(to, text.bytes ? text.bytes : "");
+    if (text.failed)
+        to->failed = 1;
+    pythia_buf_free(&text);
+}
+
+static void part_table(struct pythia_buf *to, const json_t *of)
+{
+    const json_t *parts = pythia__array(of, "parts");
+    pythia_buf_puts(to, "\n\n| part | requests | mean |\n| --- | --: | --: |\n");
+    for (size_t i = 0; i < json_array_size(parts); i++) {
+        const json_t *part = json_array_get(parts, i);
+        pythia_buf_puts(to, "| ");
+        pythia__markdown_name(to, pythia__string(part, "part"), true);
+        pythia_buf_puts(to, " | ");
+        add_count(to, pythia__number(part, "requests"));
+        pythia_buf_puts(to, " | ");
+        pythia__add_duration(to, pythia__number(part, "mean_ns"));
+        pythia_buf_puts(to, " |\n");
+    }
+}
+
+static void splits(struct pythia_buf *to, const json_t *group)
+{
+    const json_t *list = pythia__array(group, "splits");
+    for (size_t i = 0; i < json_array_size(list) && i < SPLITS_SHOWN; i++) {
+        const json_t *one = json_array_get(list, i);
+        pythia_buf_puts(to, i ? "\n" : "\n**Split.** ");
+        add_option(to, one, "option");
+        pythia_buf_putc(to, ' ');
+        add_words(to, pythia__add_proposal_share, one);
+        part_table(to, one);
+    }
+}
+
+static void split_by(struct pythia_buf *to, const json_t *report)
+{
+    const json_t *list = pythia__array(report, "split_by");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *split = json_array_get(list, i), *types = pythia__array(split, "types");
+        pythia_buf_puts(to, "\n## Split by ");
+        add_option(to, split, "split");
+        pythia_buf_puts(to, "\n\nOf all, ");
+        add_words(to, pythia__add_split_by, split);
+        pythia_buf_putc(to, '\n');
+        for (size_t k = 0; k < json_array_size(types); k++) {
+            const json_t *type = json_array_get(types, k);
+            pythia_buf_puts(to, "\nOf ");
+            pythia__markdown_name(to, pythia__string(type, "request_type"), false);
+            pythia_buf_puts(to, ": ");
+            add_words(to, pythia__add_split_share, type);
+            part_table(to, type);
+        }
+    }
+}
+
 static void diagnosed(struct pythia_buf *to, const json_t *group, size_t number)
 {
     const json_t *finding = json_object_get(group, "finding");
@@ -276,6 +351,7 @@ static void diagnosed(struct pythia_buf *to, const json_t *group, size_t number)
     modes(to, group);
     edges(to, group);
     keys(to, group);
+    splits(to, group);
 }
 
 /* ---- foot ---- */
@@ -329,6 +405,36 @@ static void paths(struct pythia_buf *to, const json_t *types)
     }
 }
 
+/* Why request types have no cause, or not a closer one: a list, the blank line before it included.
+ */
+static void loop_ends(struct pythia_buf *to, const json_t *search)
+{
+    const json_t *problems = pythia__array(search, "problems");
+    struct pythia_buf text = {0};
+    size_t told = 0;
+    for (size_t i = 0; i < json_array_size(problems); i++) {
+        const json_t *problem = json_array_get(problems, i);
+        if (!pythia__has_reason(problem) || ++told > PYTHIA__ENDS_SHOWN)
+            continue;
+        pythia_buf_puts(to, told == 1 ? "\n- " : "- ");
+        pythia__markdown_name(to, pythia__string(problem, "request_type"), false);
+        pythia_buf_puts(to, ": ");
+        pythia_buf_clear(&text);
+        pythia__add_reason(&text, problem);
+        pythia__markdown_prose(to, text.bytes ? text.bytes : "");
+        pythia_buf_putc(to, '\n');
+    }
+    if (told > PYTHIA__ENDS_SHOWN)
+        pythia_buf_printf(to, "- and %zu more\n", told - PYTHIA__ENDS_SHOWN);
+    pythia_buf_clear(&text);
+    pythia__add_never_searched(&text, search);
+    if (text.size > 0)
+        pythia_buf_printf(to, "%s- %s\n", told == 0 ? "\n" : "", text.bytes);
+    if (text.failed)
+        to->failed = 1;
+    pythia_buf_free(&text);
+}
+
 /* What a closed loop did, an item a cycle. */
 static void loop(struct pythia_buf *to, const json_t *report)
 {
@@ -342,18 +448,28 @@ static void loop(struct pythia_buf *to, const json_t *report)
     pythia_buf_puts(to, " were open from the start, ");
     add_count(to, pythia__number(search, "opened"));
     pythia_buf_puts(to, json_is_true(json_object_get(search, "finished"))
-                            ? " more were opened.\n\n"
-                            : " more were opened. The search is not at its end.\n\n");
+                            ? " more were opened."
+                            : " more were opened. The search is not at its end.");
+    struct pythia_buf pins = {0};
+    pythia__add_pins(&pins, search);
+    pythia_buf_printf(to, "%s%s\n\n", pins.size ? " " : "", pins.size ? pins.bytes : "");
+    if (pins.failed)
+        to->failed = 1;
+    pythia_buf_free(&pins);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *cycle = json_array_get(list, i);
         pythia_buf_printf(to, "%zu. ", i + 1);
-        add_count(to, pythia__number(cycle, "requests"));
-        pythia_buf_puts(to, " requests, ");
-        add_count(to, pythia__number(cycle, "spans_seen"));
-        pythia_buf_puts(to, " spans. ");
+        double requests = pythia__number(cycle, "requests"),
+               spans = pythia__number(cycle, "spans_seen");
+        add_count(to, requests);
+        pythia_buf_puts(to, requests == 1 ? " request, " : " requests, ");
+        add_count(to, spans);
+        pythia_buf_puts(to, spans == 1 ? " span. " : " spans. ");
         pythia__markdown_prose(to, pythia__string(cycle, "sentence"));
+        pythia__add_budget_use(to, search, cycle);
         pythia_buf_putc(to, '\n');
     }
+    loop_ends(to, search);
 }
 
 static void next(struct pythia_buf *to, const json_t *report)
@@ -382,6 +498,7 @@ void pythia__report_markdown(const json_t *report, struct pythia_buf *out)
     const json_t *groups = pythia__array(report, "groups");
     size_t number = 0, few = 0;
     head(out, report);
+    split_by(out, report);
     for (size_t i = 0; i < json_array_size(groups); i++) {
         const json_t *group = json_array_get(groups, i);
         few += strcmp(pythia__string(group, "status"), "too_few") == 0;

@@ -112,6 +112,19 @@ static const char *const rules[] = {
     ".hist .mode{fill:var(--share);stroke:none}",
     ".hist .tick{fill:var(--dim)}",
     ".hist .mark{paint-order:stroke;stroke:var(--bg);stroke-width:4px}",
+    ".run{margin:1rem 0 1.5rem}.run .wide>svg{min-width:42rem}.run ol{margin:.25rem 0;"
+    "padding-left:1.5rem}",
+    ".run .explained{fill:var(--share);shape-rendering:crispEdges}"
+    ".run .saved{fill:var(--other);shape-rendering:crispEdges}",
+    ".run line.step{stroke:var(--time);stroke-width:2.5;stroke-linecap:square;"
+    "shape-rendering:crispEdges}",
+    ".run line.limit{stroke:var(--time);stroke-width:1.5;stroke-dasharray:1.5 4}"
+    ".run line.grid{stroke:var(--line)}"
+    ".run line.found{stroke:var(--mark);stroke-width:1.5;stroke-dasharray:5 3}",
+    ".run .opened{fill:var(--mark);stroke:var(--mark)}.run .closed{fill:var(--bg);"
+    "stroke:var(--mark)}.run .cross{fill:none;stroke:var(--mark);stroke-width:2}",
+    ".run .tick{fill:var(--dim)}.run .number{font-weight:650}.run .name{paint-order:stroke;"
+    "stroke:var(--bg);stroke-width:4px}",
     ".icicle svg svg rect{stroke:var(--edge)}",
     ".icicle>.wide{margin:.5rem 0}",
     ".icicle>.wide>svg{min-width:46rem}",
@@ -157,7 +170,7 @@ static const char *const rules[] = {
     "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}tr,figure,.card{break-inside:"
     "avoid}"
     "h2,h3,h4,.eyebrow,figcaption{break-after:avoid}a{color:inherit}.wide{overflow:visible}"
-    ".icicle>.wide>svg{min-width:0}}",
+    ".icicle>.wide>svg,.run .wide>svg{min-width:0}}",
 };
 
 size_t pythia__share_step(double share)

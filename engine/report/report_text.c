@@ -7,14 +7,15 @@
 #include "pythia/shown_text.h"
 #include "report_forms.h"
 
-#define EDGES_SHOWN 4
-#define EDGE_MIN    .02 /* share below which an edge is not shown */
-#define KEYS_SHOWN  3
-#define QUIET_SHOWN 10
-#define INDENT      "   "
-#define LABEL_WIDTH 7
-#define BAR_WIDTH   10
-#define NAME_WIDTH  240 /* characters of a name on a line of its own */
+#define EDGES_SHOWN  4
+#define EDGE_MIN     .02 /* share below which an edge is not shown */
+#define KEYS_SHOWN   3
+#define SPLITS_SHOWN 2
+#define QUIET_SHOWN  10
+#define INDENT       "   "
+#define LABEL_WIDTH  7
+#define BAR_WIDTH    10
+#define NAME_WIDTH   240 /* characters of a name on a line of its own */
 
 struct page {
     struct pythia_buf *out;
@@ -51,6 +52,16 @@ static void paragraph(const struct page *p, const char *label, const char *text)
 static void paragraph_buf(const struct page *p, const char *label, struct pythia_buf *text)
 {
     paragraph(p, label, text->bytes ? text->bytes : "");
+    if (text->failed)
+        p->out->failed = 1;
+    pythia_buf_free(text);
+}
+
+/* The same for what may have nothing to say. */
+static void paragraph_if_any(const struct page *p, const char *label, struct pythia_buf *text)
+{
+    if (text->size > 0 || text->failed)
+        paragraph_buf(p, label, text);
     pythia_buf_free(text);
 }
 
@@ -187,6 +198,67 @@ static void keys(const struct page *p, const json_t *group)
     paragraph_buf(p, json_array_size(list) ? "" : "keys", &text);
 }
 
+/* What can be pasted: all of it, or else what it is about. */
+static void option(const struct page *p, const json_t *of, const char *member)
+{
+    const char *text = pythia__string(of, member);
+    if (pythia__option_fits(text)) {
+        pythia_shown_add(p->out, pythia_text_of(text), SIZE_MAX);
+        return;
+    }
+    safe(p, pythia__string(of, "key"));
+    pythia_buf_puts(p->out, PYTHIA__OPTION_LONG);
+}
+
+/* What to part the group by, each on a line of its own that can be pasted as it is. */
+static void splits(const struct page *p, const json_t *group)
+{
+    const json_t *list = pythia__array(group, "splits"), *one;
+    size_t i;
+    json_array_foreach (list, i, one) {
+        struct pythia_buf text = {0};
+        if (i == SPLITS_SHOWN)
+            break;
+        pythia_buf_puts(p->out, INDENT);
+        style(p, "1");
+        pythia_buf_printf(p->out, "%-*s", LABEL_WIDTH, i ? "" : "split");
+        style(p, "0");
+        style(p, "1;32");
+        option(p, one, "option");
+        style(p, "0");
+        pythia_buf_putc(p->out, '\n');
+        pythia__add_proposal(&text, one);
+        paragraph_buf(p, "", &text);
+    }
+}
+
+/* What the requests were parted by. */
+static void split_by(const struct page *p, const json_t *report)
+{
+    const json_t *list = pythia__array(report, "split_by"), *split, *type;
+    size_t i, k;
+    json_array_foreach (list, i, split) {
+        struct pythia_buf text = {0};
+        pythia_buf_putc(p->out, '\n');
+        style(p, "1");
+        pythia_buf_puts(p->out, "Split by ");
+        option(p, split, "split");
+        style(p, "0");
+        pythia_buf_puts(p->out, ": ");
+        pythia__add_split_by(&text, split);
+        pythia_buf_text_add(p->out, pythia_buf_text(&text));
+        pythia_buf_free(&text);
+        pythia_buf_putc(p->out, '\n');
+        json_array_foreach (pythia__array(split, "types"), k, type) {
+            pythia_buf_puts(p->out, INDENT);
+            safe(p, pythia__string(type, "request_type"));
+            pythia_buf_putc(p->out, '\n');
+            pythia__add_split_type(&text, type);
+            paragraph_buf(p, "", &text);
+        }
+    }
+}
+
 static void diagnosed(const struct page *p, const json_t *group, size_t number)
 {
     const json_t *finding = json_object_get(group, "finding");
@@ -206,6 +278,7 @@ static void diagnosed(const struct page *p, const json_t *group, size_t number)
     if (pythia__string(finding, "why")[0])
         paragraph(p, "why", pythia__string(finding, "why"));
     keys(p, group);
+    splits(p, group);
 }
 
 static bool is_diagnosed(const json_t *group)
@@ -324,6 +397,26 @@ static void next(const struct page *p, const json_t *report)
     }
 }
 
+/* Why request types have no cause, or not a closer one. */
+static void ends(const struct page *p, const json_t *search)
+{
+    const json_t *problems = pythia__array(search, "problems"), *problem;
+    struct pythia_buf few = {0};
+    size_t i, told = 0;
+    json_array_foreach ((json_t *)problems, i, problem) {
+        struct pythia_buf text = {0};
+        if (!pythia__has_reason(problem) || ++told > PYTHIA__ENDS_SHOWN)
+            continue;
+        pythia_buf_printf(&text, "%s: ", pythia__string(problem, "request_type"));
+        pythia__add_reason(&text, problem);
+        paragraph_buf(p, "end", &text);
+    }
+    pythia__add_never_searched(&few, search);
+    if (told > PYTHIA__ENDS_SHOWN)
+        pythia_buf_printf(p->out, "%sand %zu more\n", INDENT, told - PYTHIA__ENDS_SHOWN);
+    paragraph_if_any(p, "end", &few);
+}
+
 /* The search, a paragraph a cycle. */
 static void loop(const struct page *p, const json_t *report)
 {
@@ -344,19 +437,26 @@ static void loop(const struct page *p, const json_t *report)
                       json_array_size(cycles) == 1 ? "" : "s",
                       json_is_true(json_object_get(search, "finished")) ? ""
                                                                         : " It is not at its end.");
+    struct pythia_buf pins = {0};
+    pythia__add_pins(&pins, search);
+    paragraph_if_any(p, "pins", &pins);
     json_array_foreach ((json_t *)cycles, i, cycle) {
         char number[24];
         struct pythia_buf text = {0};
         snprintf(number, sizeof(number), "%.0f", pythia__number(cycle, "cycle"));
-        pythia__add_count(&text, pythia__number(cycle, "requests"));
+        double requests = pythia__number(cycle, "requests"),
+               spans = pythia__number(cycle, "spans_seen");
+        pythia__add_count(&text, requests);
         pythia_buf_printf(
-            &text, " requests%s, ",
+            &text, "%s%s, ", requests == 1 ? " request" : " requests",
             json_is_true(json_object_get(cycle, "again")) ? ", the capture played again" : "");
-        pythia__add_count(&text, pythia__number(cycle, "spans_seen"));
-        pythia_buf_puts(&text, " spans. ");
+        pythia__add_count(&text, spans);
+        pythia_buf_puts(&text, spans == 1 ? " span. " : " spans. ");
         pythia_buf_puts(&text, pythia__string(cycle, "sentence"));
+        pythia__add_budget_use(&text, search, cycle);
         paragraph_buf(p, number, &text);
     }
+    ends(p, search);
 }
 
 void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *out)
@@ -365,6 +465,7 @@ void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *o
     const json_t *groups = pythia__array(report, "groups"), *group;
     size_t i, number = 0;
     head(&p, report);
+    split_by(&p, report);
     loop(&p, report);
     json_array_foreach ((json_t *)groups, i, group)
         if (is_diagnosed(group))

@@ -1,48 +1,46 @@
-/* A hash table of open traces. Each keeps its spans packed in a list of chunks:
+/* A hash table of open traces, each with a list of its spans. The traces stand in two orders:
  *
- *   trace ──> chunk [ head | attributes | head | attributes | … ] ──> chunk …
+ *   by their last span   in one of three queues: those that are finished once they have been quiet;
+ *                        those that were looked at then, were partial, and wait for longer; and
+ *                        those in which something runs, which wait for it
+ *   by their first span  for those that never rest, and to shed the youngest first
  *
- * A chunk is cut from the heap and goes back to a list of free ones when its trace is finished, so
- * that the heap is asked for thousands of spans at once. Traces stand in a queue in order of their
- * last tick; those at its front are quiet. */
+ * Forked work that was found to belong to another trace has its spans there, and is only a way to
+ * it: it stands in neither order. */
 #include "pythia/assembler.h"
 
-#include <stdalign.h>
 #include <string.h>
 
+#include "finished_ids.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "span_list.h"
 
-#define CHUNK_BYTES ((size_t)1024) /* most traces need a few */
-
-struct chunk {
-    struct chunk *next;
-    uint32_t size, used; /* bytes behind this head */
-    alignas(8) char bytes[];
-};
-
-/* A span as it is kept: this head and, padded to 8 bytes, its attributes; a fork or a wait has its
- * link before them. */
-struct packed {
-    uint64_t id, parent, start_ns;
-    int64_t duration_ns;
-    uint32_t tracepoint, resource, attributes_size;
-    uint8_t kind, relation, part, flags;
-};
-
-enum { FLAG_ERROR = 1, FLAG_SHARED = 2, FLAG_MANY_ROOTS = 4 };
+#define BUILDER_MAX ((size_t)1024 * 1024) /* bytes that the builder keeps for the next trace */
+#define SPARE_MAX   256                   /* traces whose memory is kept for others */
 
 struct open_trace {
     struct pythia_trace_id id;
     struct open_trace *merged_into;     /* its spans are there: it was forked off that trace */
-    struct open_trace *earlier, *later; /* in the queue */
+    struct open_trace *earlier, *later; /* in its queue */
+    struct open_trace *elder, *younger; /* by first tick */
     struct open_trace
         *members; /* traces merged into this one, by next_member; they may have some too */
     struct open_trace *next_member;
-    struct chunk *first, *last;
+    struct pythia__span_list list;
     uint64_t spans, first_tick, last_tick;
+    uint64_t start_ns; /* the earliest of its spans */
+    uint32_t kind;     /* a trace point that stands for its request type, PYTHIA_NONE */
+    bool rooted;       /* that is of a root */
+    uint8_t queue;     /* which it is in */
     bool pinned, late; /* late: it is in the list of late ones */
+};
+
+enum { QUIET, PARTIAL, RUNNING, QUEUES };
+
+struct queue {
+    struct open_trace *oldest, *newest;
 };
 
 struct pythia_assembler {
@@ -50,16 +48,21 @@ struct pythia_assembler {
     struct pythia_trace_taker taker;
     struct pythia_counts *counts;
     struct pythia_trace_builder *builder;
+    size_t builder_bytes;
     struct open_trace **table; /* linear probing */
     size_t table_size, table_used;
-    struct open_trace *oldest, *newest, *free_traces;
-    struct chunk *free_chunks;
-    uint64_t tick, open_spans, peak_spans;
-    uint64_t
-        *finished; /* hash set of the ids of finished traces; 0: empty; LATE: it is in `late` */
-    size_t finished_size, finished_used;
+    struct queue queues[QUEUES];
+    struct open_trace *eldest, *youngest;
+    struct open_trace *spare;
+    size_t trace_count, spare_count; /* allocated, and of them spare */
+    struct pythia__span_pool pool;
+    size_t *kinds; /* scratch: bytes of open traces, by the trace point that stands for them */
+    size_t kind_capacity;
+    uint64_t tick;
+    struct pythia__finished_ids finished;
     struct pythia_trace_id *late, *pinned;
     size_t late_count, late_capacity, pinned_count;
+    struct pythia_assembler_numbers numbers;
 };
 
 int pythia_assembler_create(const struct pythia_vocabulary *vocabulary,
@@ -73,13 +76,12 @@ int pythia_assembler_create(const struct pythia_vocabulary *vocabulary,
     a->options = *options;
     if (a->options.quiet_ticks == 0)
         a->options.quiet_ticks = 2;
+    a->finished.limit = options->remembered;
     a->taker = taker;
     a->counts = counts;
     a->table_size = 256;
     a->table = pythia_calloc(a->table_size, sizeof(struct open_trace *));
-    a->finished_size = 256;
-    a->finished = pythia_calloc(a->finished_size, sizeof(*a->finished));
-    if (!a->table || !a->finished ||
+    if (!a->table ||
         pythia_trace_builder_create(vocabulary, options->open, &a->builder) != PYTHIA_OK) {
         pythia_assembler_destroy(a);
         return PYTHIA_ENOMEM;
@@ -88,13 +90,17 @@ int pythia_assembler_create(const struct pythia_vocabulary *vocabulary,
     return PYTHIA_OK;
 }
 
-static void free_chunks(struct chunk *list)
+/* Give spare memory back to the heap. */
+static void trim(struct pythia_assembler *a)
 {
-    while (list) {
-        struct chunk *next = list->next;
-        pythia_free(list);
-        list = next;
+    pythia__span_pool_free(&a->pool);
+    while (a->spare) {
+        struct open_trace *next = a->spare->later;
+        pythia_free(a->spare);
+        a->spare = next;
     }
+    a->trace_count -= a->spare_count;
+    a->spare_count = 0;
 }
 
 void pythia_assembler_destroy(struct pythia_assembler *a)
@@ -103,64 +109,24 @@ void pythia_assembler_destroy(struct pythia_assembler *a)
         return;
     for (size_t i = 0; a->table && i < a->table_size; i++)
         if (a->table[i]) {
-            free_chunks(a->table[i]->first);
+            pythia__span_list_release(&a->table[i]->list, &a->pool);
             pythia_free(a->table[i]);
         }
-    while (a->free_traces) {
-        struct open_trace *next = a->free_traces->later;
-        pythia_free(a->free_traces);
-        a->free_traces = next;
-    }
-    free_chunks(a->free_chunks);
+    trim(a);
+    pythia__finished_ids_free(&a->finished);
     pythia_trace_builder_destroy(a->builder);
     pythia_free(a->table);
-    pythia_free(a->finished);
+    pythia_free(a->kinds);
     pythia_free(a->late);
     pythia_free(a->pinned);
     pythia_free(a);
 }
 
-/* ---- sets of trace ids ---- */
-
-#define LATE (UINT64_C(1) << 63) /* no hash has it */
+/* ---- trace ids ---- */
 
 static uint64_t hash_of(struct pythia_trace_id id)
 {
-    uint64_t hash = pythia_hash_mix(id.high, id.low) & ~LATE;
-    return hash ? hash : 1;
-}
-
-static size_t finished_slot(const uint64_t *set, size_t size, uint64_t hash)
-{
-    size_t i = hash & (size - 1);
-    while (set[i] != 0 && (set[i] & ~LATE) != hash)
-        i = (i + 1) & (size - 1);
-    return i;
-}
-
-static bool is_finished(const struct pythia_assembler *a, uint64_t hash)
-{
-    return a->finished[finished_slot(a->finished, a->finished_size, hash)] != 0;
-}
-
-static int remember_finished(struct pythia_assembler *a, uint64_t hash, bool late)
-{
-    if (a->finished_used >= a->finished_size / 2) {
-        size_t larger = a->finished_size * 2;
-        uint64_t *set = pythia_calloc(larger, sizeof(*set));
-        if (!set)
-            return PYTHIA_ENOMEM;
-        for (size_t i = 0; i < a->finished_size; i++)
-            if (a->finished[i])
-                set[finished_slot(set, larger, a->finished[i] & ~LATE)] = a->finished[i];
-        pythia_free(a->finished);
-        a->finished = set;
-        a->finished_size = larger;
-    }
-    size_t slot = finished_slot(a->finished, a->finished_size, hash);
-    a->finished_used += a->finished[slot] == 0;
-    a->finished[slot] = hash | (late ? LATE : 0);
-    return PYTHIA_OK;
+    return pythia_hash_mix(id.high, id.low);
 }
 
 /* Sorted by hash: binary search. */
@@ -181,22 +147,32 @@ static bool is_pinned(const struct pythia_assembler *a, struct pythia_trace_id i
     return false;
 }
 
+/* Whoever forgets ids does not read again: there is no list of late traces then. */
 static int list_late(struct pythia_assembler *a, struct pythia_trace_id id)
 {
+    if (a->options.remembered)
+        return PYTHIA_OK;
     if (pythia_grow(&a->late, &a->late_capacity, a->late_count, sizeof(*a->late)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     a->late[a->late_count++] = id;
     return PYTHIA_OK;
 }
 
-/* The finished trace `id` had a late span: it is listed once. */
-static int remember_late(struct pythia_assembler *a, struct pythia_trace_id id)
+/* A span came for the trace `id`, which is over; as late it is listed once. */
+static int drop(struct pythia_assembler *a, struct pythia_trace_id id, enum pythia__ending ending)
 {
-    uint64_t *entry = &a->finished[finished_slot(a->finished, a->finished_size, hash_of(id))];
-    int status = *entry & LATE ? PYTHIA_OK : list_late(a, id);
-    if (status == PYTHIA_OK)
-        *entry |= LATE;
-    return status;
+    if (ending == PYTHIA__ENDED_SHED || ending == PYTHIA__ENDED_OVERSIZE) {
+        bool shed = ending == PYTHIA__ENDED_SHED;
+        a->counts->dropped[shed ? PYTHIA_DROP_SHED : PYTHIA_DROP_OVERSIZE]++;
+        return PYTHIA_OK;
+    }
+    a->counts->dropped[PYTHIA_DROP_LATE]++;
+    if (ending == PYTHIA__ENDED_LATE)
+        return PYTHIA_OK;
+    int status = list_late(a, id);
+    return status == PYTHIA_OK
+               ? pythia__finished_ids_set(&a->finished, hash_of(id), PYTHIA__ENDED_LATE)
+               : status;
 }
 
 const struct pythia_trace_id *pythia_assembler_late(const struct pythia_assembler *a, size_t *count)
@@ -226,7 +202,7 @@ int pythia_assembler_pin(struct pythia_assembler *a, const struct pythia_trace_i
     return PYTHIA_OK;
 }
 
-/* ---- the table and the queue ---- */
+/* ---- the table and the orders ---- */
 
 static size_t table_slot(struct open_trace *const *table, size_t size, struct pythia_trace_id id)
 {
@@ -270,229 +246,99 @@ static void table_remove(struct pythia_assembler *a, struct pythia_trace_id id)
 
 static void unqueue(struct pythia_assembler *a, struct open_trace *t)
 {
-    *(t->earlier ? &t->earlier->later : &a->oldest) = t->later;
-    *(t->later ? &t->later->earlier : &a->newest) = t->earlier;
+    struct queue *q = &a->queues[t->queue];
+    *(t->earlier ? &t->earlier->later : &q->oldest) = t->later;
+    *(t->later ? &t->later->earlier : &q->newest) = t->earlier;
     t->earlier = t->later = NULL;
 }
 
-static void enqueue(struct pythia_assembler *a, struct open_trace *t)
+static void enqueue(struct pythia_assembler *a, struct open_trace *t, uint8_t queue)
 {
-    t->earlier = a->newest;
+    struct queue *q = &a->queues[queue];
+    t->queue = queue;
+    t->earlier = q->newest;
     t->later = NULL;
-    *(a->newest ? &a->newest->later : &a->oldest) = t;
-    a->newest = t;
-    t->last_tick = a->tick;
+    *(q->newest ? &q->newest->later : &q->oldest) = t;
+    q->newest = t;
 }
 
-/* The open trace `id` stands for, made if there is none. */
-static struct open_trace *open_trace(struct pythia_assembler *a, struct pythia_trace_id id)
+static void leave_line(struct pythia_assembler *a, struct open_trace *t)
 {
-    size_t slot = table_slot(a->table, a->table_size, id);
-    struct open_trace *t = a->table[slot];
-    if (!t) {
-        if (a->table_used >= a->table_size / 2) {
-            if (grow_table(a) != PYTHIA_OK)
-                return NULL;
-            slot = table_slot(a->table, a->table_size, id);
-        }
-        t = a->free_traces;
-        if (t)
-            a->free_traces = t->later;
-        else if (!(t = pythia_calloc(1, sizeof(*t))))
-            return NULL;
-        *t = (struct open_trace){.id = id, .first_tick = a->tick};
-        t->pinned = a->pinned_count > 0 && is_pinned(a, id);
-        enqueue(a, t);
-        a->table[slot] = t;
-        a->table_used++;
-    }
-    for (; t->merged_into; t = t->merged_into) /* and shorten the way for whoever comes next */
+    *(t->elder ? &t->elder->younger : &a->eldest) = t->younger;
+    *(t->younger ? &t->younger->elder : &a->youngest) = t->elder;
+    t->elder = t->younger = NULL;
+}
+
+/* Stand in line by age, behind `elder` (NULL: at its head). */
+static void stand_behind(struct pythia_assembler *a, struct open_trace *t, struct open_trace *elder)
+{
+    t->elder = elder;
+    t->younger = elder ? elder->younger : a->eldest;
+    *(elder ? &elder->younger : &a->eldest) = t;
+    *(t->younger ? &t->younger->elder : &a->youngest) = t;
+}
+
+/* The open trace `id` stands for; NULL: there is none. */
+static struct open_trace *find_trace(const struct pythia_assembler *a, struct pythia_trace_id id)
+{
+    struct open_trace *t = a->table[table_slot(a->table, a->table_size, id)];
+    for (; t && t->merged_into; t = t->merged_into) /* and shorten the way for whoever comes next */
         if (t->merged_into->merged_into)
             t->merged_into = t->merged_into->merged_into;
     return t;
 }
 
-/* ---- spans ---- */
-
-static struct chunk *make_chunk(struct pythia_assembler *a, size_t bytes)
+static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_trace_id id)
 {
-    size_t plain = CHUNK_BYTES - sizeof(struct chunk);
-    struct chunk *chunk;
-    if (bytes <= plain && a->free_chunks) {
-        chunk = a->free_chunks;
-        a->free_chunks = chunk->next;
+    if (a->table_used >= a->table_size / 2 && grow_table(a) != PYTHIA_OK)
+        return NULL;
+    struct open_trace *t = a->spare;
+    if (t) {
+        a->spare = t->later;
+        a->spare_count--;
     } else {
-        size_t size = bytes <= plain ? plain : bytes;
-        chunk = pythia_realloc(NULL, sizeof(*chunk) + size, 1);
-        if (!chunk)
+        t = pythia_calloc(1, sizeof(*t));
+        if (!t)
             return NULL;
-        chunk->size = (uint32_t)size;
+        a->trace_count++;
     }
-    chunk->next = NULL;
-    chunk->used = 0;
-    return chunk;
-}
-
-static void release_chunks(struct pythia_assembler *a, struct chunk *list)
-{
-    while (list) {
-        struct chunk *next = list->next;
-        if (list->size == CHUNK_BYTES - sizeof(struct chunk)) {
-            list->next = a->free_chunks;
-            a->free_chunks = list;
-        } else {
-            pythia_free(list);
-        }
-        list = next;
-    }
-}
-
-static bool has_link(uint8_t part)
-{
-    return part == PYTHIA_PART_FORK || part == PYTHIA_PART_WAIT;
-}
-
-static int store(struct pythia_assembler *a, struct open_trace *t, const struct pythia_span *s)
-{
-    bool link = has_link((uint8_t)s->part);
-    size_t bytes = sizeof(struct packed) + (link ? sizeof(s->link) : 0) +
-                   ((s->attributes.size + 7) & ~(size_t)7);
-    if (s->attributes.size > UINT32_MAX / 2)
-        return PYTHIA_ENOMEM;
-    if (!t->last || t->last->size - t->last->used < bytes) {
-        struct chunk *chunk = make_chunk(a, bytes);
-        if (!chunk)
-            return PYTHIA_ENOMEM;
-        *(t->last ? &t->last->next : &t->first) = chunk;
-        t->last = chunk;
-    }
-    char *to = t->last->bytes + t->last->used;
-    t->last->used += (uint32_t)bytes;
-    struct packed head = {
-        .id = s->id,
-        .parent = s->parent,
-        .start_ns = s->start_ns,
-        .duration_ns = s->duration_ns,
-        .tracepoint = s->tracepoint,
-        .resource = s->resource,
-        .attributes_size = (uint32_t)s->attributes.size,
-        .kind = (uint8_t)s->kind,
-        .relation = (uint8_t)s->relation,
-        .part = (uint8_t)s->part,
-        .flags = (uint8_t)((s->error ? FLAG_ERROR : 0) | (s->shared ? FLAG_SHARED : 0) |
-                           (s->many_roots ? FLAG_MANY_ROOTS : 0)),
-    };
-    memcpy(to, &head, sizeof(head));
-    to += sizeof(head);
-    if (link) {
-        memcpy(to, &s->link, sizeof(s->link));
-        to += sizeof(s->link);
-    }
-    if (s->attributes.size)
-        memcpy(to, s->attributes.bytes, s->attributes.size);
-    t->spans++;
-    a->open_spans++;
-    if (a->open_spans > a->peak_spans)
-        a->peak_spans = a->open_spans;
-    return PYTHIA_OK;
-}
-
-/* Unpack the span at `from`; returns where the next one is. */
-static const char *unpack(const char *from, struct pythia_span *out)
-{
-    struct packed head;
-    memcpy(&head, from, sizeof(head));
-    from += sizeof(head);
-    *out = (struct pythia_span){
-        .id = head.id,
-        .parent = head.parent,
-        .start_ns = head.start_ns,
-        .duration_ns = head.duration_ns,
-        .tracepoint = head.tracepoint,
-        .resource = head.resource,
-        .kind = (enum pythia_span_kind)head.kind,
-        .relation = (enum pythia_span_relation)head.relation,
-        .part = (enum pythia_span_part)head.part,
-        .error = (head.flags & FLAG_ERROR) != 0,
-        .shared = (head.flags & FLAG_SHARED) != 0,
-        .many_roots = (head.flags & FLAG_MANY_ROOTS) != 0,
-    };
-    if (has_link(head.part)) {
-        memcpy(&out->link, from, sizeof(out->link));
-        from += sizeof(out->link);
-    }
-    out->attributes = (struct pythia_text){from, head.attributes_size};
-    return from + ((head.attributes_size + 7) & ~(size_t)7);
-}
-
-/* The trace `work` was forked off `t`: from now on they are one. */
-static void merge(struct pythia_assembler *a, struct open_trace *t, struct open_trace *work)
-{
-    if (work->first) {
-        *(t->last ? &t->last->next : &t->first) = work->first;
-        t->last = work->last;
-    }
-    t->spans += work->spans;
-    t->pinned = t->pinned || work->pinned;
-    t->first_tick = work->first_tick < t->first_tick ? work->first_tick : t->first_tick;
-    work->first = work->last = NULL;
-    work->merged_into = t;
-    work->next_member = t->members;
-    t->members = work;
-    unqueue(a, work);
-}
-
-static int join_work(struct pythia_assembler *a, struct open_trace *t, struct pythia_trace_id link)
-{
-    uint64_t hash = hash_of(link);
-    if (is_finished(a, hash) && !a->table[table_slot(a->table, a->table_size, link)]) {
-        a->counts->dropped[PYTHIA_DROP_LATE]++; /* the work was taken for a request of its own */
-        int status = remember_late(a, link);
-        if (status == PYTHIA_OK && !t->late)
-            status = list_late(a, t->id);
-        t->late = t->late || status == PYTHIA_OK;
-        return status;
-    }
-    struct open_trace *work = open_trace(a, link);
-    if (!work)
-        return PYTHIA_ENOMEM;
-    if (work != t)
-        merge(a, t, work);
-    return PYTHIA_OK;
-}
-
-int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_id *trace,
-                         const struct pythia_span *span)
-{
-    a->counts->spans++;
-    if (is_finished(a, hash_of(*trace)) && !a->table[table_slot(a->table, a->table_size, *trace)]) {
-        a->counts->dropped[PYTHIA_DROP_LATE]++;
-        return remember_late(a, *trace);
-    }
-    struct open_trace *t = open_trace(a, *trace);
-    if (!t || store(a, t, span) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    if (t->last_tick != a->tick) {
-        unqueue(a, t);
-        enqueue(a, t);
-    }
-    return span->part == PYTHIA_PART_FORK ? join_work(a, t, span->link) : PYTHIA_OK;
+    *t = (struct open_trace){.id = id,
+                             .first_tick = a->tick,
+                             .last_tick = a->tick,
+                             .start_ns = UINT64_MAX,
+                             .kind = PYTHIA_NONE};
+    t->pinned = a->pinned_count > 0 && is_pinned(a, id);
+    a->table[table_slot(a->table, a->table_size, id)] = t;
+    a->table_used++;
+    enqueue(a, t, QUIET);
+    stand_behind(a, t, a->youngest);
+    a->numbers.open_traces++;
+    return t;
 }
 
 /* ---- finishing ---- */
 
-static int forget(struct pythia_assembler *a, struct open_trace *t)
+static int forget(struct pythia_assembler *a, struct open_trace *t, enum pythia__ending ending)
 {
-    int status = remember_finished(a, hash_of(t->id), t->late);
+    if (ending == PYTHIA__ENDED && t->late)
+        ending = PYTHIA__ENDED_LATE;
+    int status = pythia__finished_ids_set(&a->finished, hash_of(t->id), ending);
     table_remove(a, t->id);
-    release_chunks(a, t->first);
-    t->later = a->free_traces;
-    a->free_traces = t;
+    pythia__span_list_release(&t->list, &a->pool);
+    if (a->spare_count < SPARE_MAX) {
+        t->later = a->spare;
+        a->spare = t;
+        a->spare_count++;
+    } else {
+        pythia_free(t);
+        a->trace_count--;
+    }
     return status;
 }
 
 /* Forget the traces in the list `members`, and those that were merged into them before. */
-static int forget_members(struct pythia_assembler *a, struct open_trace *members)
+static int forget_members(struct pythia_assembler *a, struct open_trace *members,
+                          enum pythia__ending ending)
 {
     int status = PYTHIA_OK;
     while (members) {
@@ -503,63 +349,316 @@ static int forget_members(struct pythia_assembler *a, struct open_trace *members
             inner->next_member = members;
             members = inner;
         }
-        int forgotten = forget(a, member);
+        int forgotten = forget(a, member, ending);
         status = status < 0 ? status : forgotten;
     }
     return status;
 }
 
-static int finish(struct pythia_assembler *a, struct open_trace *t)
+static int end_trace(struct pythia_assembler *a, struct open_trace *t, enum pythia__ending ending)
 {
-    const struct pythia_trace *trace;
+    unqueue(a, t);
+    leave_line(a, t);
+    a->numbers.open_traces--;
+    a->numbers.open_spans -= t->spans;
+    int members = forget_members(a, t->members, ending), forgotten = forget(a, t, ending);
+    return members < 0 ? members : forgotten;
+}
+
+/* Give its spans to the builder. */
+static int gather(struct pythia_assembler *a, const struct open_trace *t)
+{
+    struct pythia__span_cursor cursor = {t->list.first, 0};
+    struct pythia_span span;
     int status = PYTHIA_OK;
     pythia_trace_builder_begin(a->builder, t->id);
-    for (const struct chunk *chunk = t->first; chunk && status == PYTHIA_OK; chunk = chunk->next)
-        for (const char *at = chunk->bytes;
-             at < chunk->bytes + chunk->used && status == PYTHIA_OK;) {
-            struct pythia_span span;
-            at = unpack(at, &span);
-            status = pythia_trace_builder_add(a->builder, &span);
-        }
+    while (status == PYTHIA_OK && pythia__span_list_next(&cursor, &span))
+        status = pythia_trace_builder_add(a->builder, &span);
+    return status;
+}
+
+/* Finish a trace whose spans were gathered, with that status. What there is no memory for is shed.
+ */
+static int finish_gathered(struct pythia_assembler *a, struct open_trace *t, enum pythia_finish why,
+                           int status)
+{
+    const struct pythia_trace *trace;
     if (status == PYTHIA_OK)
         status = pythia_trace_builder_finish(a->builder, a->counts, &trace);
+    bool lost = status == PYTHIA_ENOMEM;
+    if (lost)
+        a->counts->dropped[PYTHIA_DROP_SHED] += t->spans;
+    a->numbers.finished[why] += !lost;
+    a->numbers.shed_traces += lost;
     if (status == PYTHIA_OK)
         status = a->taker.take(a->taker.context, trace);
+    a->builder_bytes = pythia_trace_builder_bytes(a->builder);
+    if (a->builder_bytes > BUILDER_MAX) {
+        pythia_trace_builder_release(a->builder);
+        a->builder_bytes = pythia_trace_builder_bytes(a->builder);
+    }
+    int ended = end_trace(a, t, why == PYTHIA_FINISH_SIZE ? PYTHIA__ENDED_OVERSIZE : PYTHIA__ENDED);
+    return status < 0 ? status : ended;
+}
+
+static int finish(struct pythia_assembler *a, struct open_trace *t, enum pythia_finish why)
+{
+    return finish_gathered(a, t, why, gather(a, t));
+}
+
+static bool is_past(const struct pythia_assembler *a, uint64_t tick, uint64_t after)
+{
+    return a->tick - tick >= after;
+}
+
+/* It has been quiet: finish it, unless those that are not whole have longer. */
+static int finish_if_whole(struct pythia_assembler *a, struct open_trace *t)
+{
+    int status = gather(a, t);
+    enum pythia_trace_state state = PYTHIA_TRACE_WHOLE;
+    if (a->options.partial_ticks && status == PYTHIA_OK)
+        state = pythia_trace_builder_state(a->builder);
+    if (state == PYTHIA_TRACE_WHOLE)
+        return finish_gathered(a, t, PYTHIA_FINISH_QUIET, status);
+    bool waits = state == PYTHIA_TRACE_RUNNING && a->options.timeout_ticks;
+    if (!waits && is_past(a, t->last_tick, a->options.partial_ticks))
+        return finish_gathered(a, t, PYTHIA_FINISH_PARTIAL, status);
     unqueue(a, t);
-    a->open_spans -= t->spans;
-    int members = forget_members(a, t->members), forgotten = forget(a, t);
-    if (status < 0)
-        return status;
-    return members < 0 ? members : forgotten;
+    enqueue(a, t, waits ? RUNNING : PARTIAL);
+    return PYTHIA_OK;
+}
+
+void pythia_assembler_now(struct pythia_assembler *a, uint64_t tick)
+{
+    a->tick = tick > a->tick ? tick : a->tick;
+}
+
+int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
+{
+    struct open_trace *next;
+    int status = PYTHIA_OK;
+    pythia_assembler_now(a, tick);
+    for (struct open_trace *t = a->eldest; status == PYTHIA_OK && t; t = next) {
+        next = t->younger;
+        if (a->options.timeout_ticks == 0 || !is_past(a, t->first_tick, a->options.timeout_ticks))
+            break;
+        if (!t->pinned)
+            status = finish(a, t, PYTHIA_FINISH_AGE);
+    }
+    for (struct open_trace *t = a->queues[PARTIAL].oldest; status == PYTHIA_OK && t; t = next) {
+        next = t->later;
+        if (!is_past(a, t->last_tick, a->options.partial_ticks))
+            break;
+        status = finish(a, t, PYTHIA_FINISH_PARTIAL);
+    }
+    for (struct open_trace *t = a->queues[QUIET].oldest; status == PYTHIA_OK && t; t = next) {
+        next = t->later;
+        if (!is_past(a, t->last_tick, a->options.quiet_ticks))
+            break; /* the queue is in order: nobody behind has been quiet for longer */
+        if (!t->pinned)
+            status = finish_if_whole(a, t);
+    }
+    return status;
 }
 
 int pythia_assembler_tick(struct pythia_assembler *a)
 {
-    a->tick++;
-    int status = PYTHIA_OK;
-    for (struct open_trace *t = a->oldest, *later; t && status == PYTHIA_OK; t = later) {
-        later = t->later;
-        bool quiet = t->last_tick + a->options.quiet_ticks <= a->tick;
-        bool old = a->options.timeout_ticks && t->first_tick + a->options.timeout_ticks <= a->tick;
-        if (!quiet && !a->options.timeout_ticks)
-            break; /* the queue is in order: nobody behind has been quiet for longer */
-        if ((quiet || old) && !t->pinned)
-            status = finish(a, t);
-    }
-    return status;
+    return pythia_assembler_tick_at(a, a->tick + 1);
 }
 
 int pythia_assembler_finish(struct pythia_assembler *a)
 {
     int status = PYTHIA_OK;
-    while (a->oldest && status == PYTHIA_OK)
-        status = finish(a, a->oldest);
+    for (int queue = QUEUES; queue-- > 0;)
+        while (a->queues[queue].oldest && status == PYTHIA_OK)
+            status = finish(a, a->queues[queue].oldest, PYTHIA_FINISH_END);
     return status;
+}
+
+/* ---- spans ---- */
+
+/* What a trace is of, for those who share memory out: the trace point of a root, or, as long as
+ * none was seen, of the first span. */
+static int note(struct pythia_assembler *a, struct open_trace *t, const struct pythia_span *s)
+{
+    if (s->part == PYTHIA_PART_STOP)
+        return PYTHIA_OK;
+    t->start_ns = s->start_ns < t->start_ns ? s->start_ns : t->start_ns;
+    bool root = s->parent == 0 || s->parent == pythia_span_id_fold(t->id.high, t->id.low);
+    if (t->rooted || (!root && t->kind != PYTHIA_NONE) || s->tracepoint == PYTHIA_NONE)
+        return PYTHIA_OK;
+    t->kind = s->tracepoint;
+    t->rooted = root;
+    return pythia_reach(&a->kinds, &a->kind_capacity, t->kind, sizeof(*a->kinds));
+}
+
+static int store(struct pythia_assembler *a, struct open_trace *t, const struct pythia_span *s)
+{
+    if (note(a, t, s) != PYTHIA_OK || pythia__span_list_add(&t->list, &a->pool, s) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    t->spans++;
+    a->numbers.open_spans++;
+    if (a->numbers.open_spans > a->numbers.peak_spans)
+        a->numbers.peak_spans = a->numbers.open_spans;
+    return PYTHIA_OK;
+}
+
+/* The trace `work` was forked off `t`: from now on they are one. */
+static void merge(struct pythia_assembler *a, struct open_trace *t, struct open_trace *work)
+{
+    pythia__span_list_append(&t->list, &work->list);
+    t->spans += work->spans;
+    t->pinned = t->pinned || work->pinned;
+    t->start_ns = work->start_ns < t->start_ns ? work->start_ns : t->start_ns;
+    if (work->first_tick < t->first_tick) { /* it takes its place in line */
+        t->first_tick = work->first_tick;
+        leave_line(a, t);
+        stand_behind(a, t, work);
+    }
+    work->merged_into = t;
+    work->next_member = t->members;
+    t->members = work;
+    unqueue(a, work);
+    leave_line(a, work);
+    a->numbers.open_traces--;
+}
+
+static int join_work(struct pythia_assembler *a, struct open_trace *t, struct pythia_trace_id link)
+{
+    struct open_trace *work = find_trace(a, link);
+    enum pythia__ending ending =
+        work ? PYTHIA__ENDED_NOT : pythia__finished_ids_find(&a->finished, hash_of(link));
+    if (ending != PYTHIA__ENDED_NOT) { /* it was taken for a request of its own */
+        int status = drop(a, link, ending);
+        if (status == PYTHIA_OK && !t->late)
+            status = list_late(a, t->id);
+        t->late = t->late || status == PYTHIA_OK;
+        return status;
+    }
+    if (!work && !(work = make_trace(a, link)))
+        return PYTHIA_ENOMEM;
+    if (work != t)
+        merge(a, t, work);
+    return PYTHIA_OK;
+}
+
+int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_id *trace,
+                         const struct pythia_span *span)
+{
+    struct open_trace *t = find_trace(a, *trace);
+    a->counts->spans++;
+    if (!t) {
+        enum pythia__ending ending = pythia__finished_ids_find(&a->finished, hash_of(*trace));
+        if (ending != PYTHIA__ENDED_NOT)
+            return drop(a, *trace, ending);
+        t = make_trace(a, *trace);
+    }
+    if (!t || store(a, t, span) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    if (t->last_tick != a->tick || t->queue != QUIET) {
+        unqueue(a, t);
+        enqueue(a, t, QUIET);
+        t->last_tick = a->tick;
+    }
+    int status = span->part == PYTHIA_PART_FORK ? join_work(a, t, span->link) : PYTHIA_OK;
+    if (status == PYTHIA_OK && a->options.spans_max && t->spans >= a->options.spans_max)
+        status = finish(a, t, PYTHIA_FINISH_SIZE);
+    return status;
+}
+
+/* ---- memory ---- */
+
+static size_t bytes_of(const struct open_trace *t)
+{
+    return t->list.bytes + sizeof(*t) + PYTHIA__HEAP_HEAD;
+}
+
+size_t pythia_assembler_bytes(const struct pythia_assembler *a)
+{
+    return sizeof(*a) + a->pool.bytes +
+           a->trace_count * (sizeof(struct open_trace) + PYTHIA__HEAP_HEAD) +
+           a->table_size * sizeof(struct open_trace *) + pythia__finished_ids_bytes(&a->finished) +
+           a->kind_capacity * sizeof(*a->kinds) + a->pinned_count * sizeof(*a->pinned) +
+           a->late_capacity * sizeof(*a->late) + a->builder_bytes;
+}
+
+/* The bytes above which a kind of trace has to give some away, so that `excess` of them are freed
+ * in all: the same for all kinds. */
+static size_t find_level(const struct pythia_assembler *a, size_t excess)
+{
+    size_t low = 0, high = 0;
+    for (size_t kind = 0; kind < a->kind_capacity; kind++)
+        high = a->kinds[kind] > high ? a->kinds[kind] : high;
+    while (low < high) { /* the largest level that frees enough */
+        size_t middle = low + (high - low + 1) / 2, freed = 0;
+        for (size_t kind = 0; kind < a->kind_capacity; kind++)
+            freed += a->kinds[kind] > middle ? a->kinds[kind] - middle : 0;
+        if (freed >= excess)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* Shed traces of `excess` bytes. */
+static int shed(struct pythia_assembler *a, size_t excess)
+{
+    size_t freed = 0;
+    int status = PYTHIA_OK;
+    if (a->kind_capacity)
+        memset(a->kinds, 0, a->kind_capacity * sizeof(*a->kinds));
+    for (const struct open_trace *t = a->eldest; t; t = t->younger)
+        if (t->kind != PYTHIA_NONE)
+            a->kinds[t->kind] += bytes_of(t);
+    size_t level = find_level(a, excess);
+    for (struct open_trace *t = a->youngest, *elder; t && freed < excess && status == PYTHIA_OK;
+         t = elder) {
+        elder = t->elder;
+        if (t->pinned || (t->kind != PYTHIA_NONE && a->kinds[t->kind] <= level))
+            continue;
+        if (t->kind != PYTHIA_NONE)
+            a->kinds[t->kind] -= bytes_of(t);
+        freed += bytes_of(t);
+        a->counts->dropped[PYTHIA_DROP_SHED] += t->spans;
+        a->numbers.shed_traces++;
+        status = end_trace(a, t, PYTHIA__ENDED_SHED);
+    }
+    trim(a);
+    return status;
+}
+
+int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes)
+{
+    int status = PYTHIA_OK;
+    trim(a);
+    for (uint64_t before = UINT64_MAX;
+         status == PYTHIA_OK && pythia_assembler_bytes(a) > bytes &&
+         a->numbers.open_traces < before;) { /* remembering the ids may have taken some again */
+        before = a->numbers.open_traces;
+        status = shed(a, pythia_assembler_bytes(a) - bytes);
+    }
+    return status;
+}
+
+/* ---- what there is ---- */
+
+uint64_t pythia_assembler_earliest_ns(const struct pythia_assembler *a)
+{
+    uint64_t earliest = UINT64_MAX;
+    for (const struct open_trace *t = a->eldest; t; t = t->younger)
+        earliest = t->start_ns < earliest ? t->start_ns : earliest;
+    return earliest;
+}
+
+struct pythia_assembler_numbers pythia_assembler_numbers(const struct pythia_assembler *a)
+{
+    return a->numbers;
 }
 
 uint64_t pythia_assembler_open_spans(const struct pythia_assembler *a, uint64_t *peak)
 {
     if (peak)
-        *peak = a->peak_spans;
-    return a->open_spans;
+        *peak = a->numbers.peak_spans;
+    return a->numbers.open_spans;
 }

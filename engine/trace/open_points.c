@@ -11,6 +11,7 @@ enum { NOT_ASKED, OPEN, CLOSED };
 
 struct pythia_open_points {
     const struct pythia_vocabulary *vocabulary;
+    struct pythia_open_points *base; /* NULL, or what is open but for those that are listed */
     struct pythia_strtab *ids;
     char **patterns; /* owned */
     size_t pattern_count, pattern_capacity, count;
@@ -31,6 +32,15 @@ int pythia_open_points_create(const struct pythia_vocabulary *vocabulary,
     return PYTHIA_OK;
 }
 
+int pythia_open_points_create_without(struct pythia_open_points *base,
+                                      struct pythia_open_points **out)
+{
+    int status = pythia_open_points_create(base->vocabulary, out);
+    if (status == PYTHIA_OK)
+        (*out)->base = base;
+    return status;
+}
+
 void pythia_open_points_destroy(struct pythia_open_points *o)
 {
     if (!o)
@@ -43,22 +53,32 @@ void pythia_open_points_destroy(struct pythia_open_points *o)
     pythia_free(o);
 }
 
-static bool is_pattern(struct pythia_text id)
+bool pythia_open_points_is_pattern(struct pythia_text id)
 {
     return memchr(id.bytes, '*', id.size) || memchr(id.bytes, '?', id.size) ||
            memchr(id.bytes, '[', id.size);
 }
 
-int pythia_open_points_add(struct pythia_open_points *o, struct pythia_text id)
+bool pythia_open_points_fits(const char *pattern, struct pythia_text id)
 {
-    if (pythia_strtab_intern(o->ids, id) ==
-        PYTHIA_STRTAB_NONE) /* a pattern too: a name may look like one */
+    return fnmatch(pattern, id.bytes, 0) == 0; /* an id ends with a NUL */
+}
+
+int pythia_open_points_add_id(struct pythia_open_points *o, struct pythia_text id)
+{
+    if (pythia_strtab_intern(o->ids, id) == PYTHIA_STRTAB_NONE)
         return PYTHIA_ENOMEM;
     o->count++;
     if (o->answers)
         memset(o->answers, NOT_ASKED, o->answer_capacity);
-    if (!is_pattern(id))
-        return PYTHIA_OK;
+    return PYTHIA_OK;
+}
+
+int pythia_open_points_add(struct pythia_open_points *o, struct pythia_text id)
+{
+    int status = pythia_open_points_add_id(o, id); /* a pattern too: a name may look like one */
+    if (status != PYTHIA_OK || !pythia_open_points_is_pattern(id))
+        return status;
     char *copy = pythia_strndup(id.bytes, id.size);
     if (!copy || pythia_grow(&o->patterns, &o->pattern_capacity, o->pattern_count,
                              sizeof(char *)) != PYTHIA_OK) {
@@ -86,15 +106,21 @@ int pythia_open_points_read(struct pythia_open_points *o, struct pythia_text tex
     return status;
 }
 
-static bool ask(const struct pythia_open_points *o, uint32_t tracepoint)
+static bool is_listed(const struct pythia_open_points *o, uint32_t tracepoint)
 {
     struct pythia_text id = pythia_vocabulary_tracepoint_id(o->vocabulary, tracepoint);
     if (pythia_strtab_find(o->ids, id) != PYTHIA_STRTAB_NONE)
         return true;
     for (size_t i = 0; i < o->pattern_count; i++)
-        if (fnmatch(o->patterns[i], id.bytes, 0) == 0) /* it ends with a NUL */
+        if (pythia_open_points_fits(o->patterns[i], id))
             return true;
     return false;
+}
+
+static bool ask(const struct pythia_open_points *o, uint32_t tracepoint)
+{
+    bool listed = is_listed(o, tracepoint);
+    return o->base ? !listed && pythia_open_points_has(o->base, tracepoint) : listed;
 }
 
 bool pythia_open_points_has(struct pythia_open_points *o, uint32_t tracepoint)

@@ -1,21 +1,23 @@
 /* Spans and parts of spans, in any order, into the forest of one trace.
  *
- *   add:     parts that share an id meet in one item, found by a hash table
- *   finish:  1 what is no span (ends without a start, hidden points, forks) becomes transparent
- *            2 parents: by id, through whatever is transparent; the missing and the circular ones
- * are cut off 3 times: lost ends from below, then from the roots down whatever sticks out of its
- * parent 4 order: children by time, ties by name and id, so that the order of arrival is forgotten
+ *   add      parts that share an id meet in one item, found by a hash table
+ *   finish   what is no span (ends without a start, hidden points, forks) becomes transparent;
+ *            parents are found by id, through whatever is transparent, and the missing and the
+ *            circular ones are cut off
+ *   settle   lost ends, from below; then, from the roots down, whatever sticks out of its parent;
+ *            children by time, ties by name and id, so that the order of arrival is forgotten
+ *            (forest.c)
  *
  * Nothing recurses: a trace may be a chain of a million spans. */
 #include "pythia/trace.h"
 
 #include <string.h>
 
+#include "forest.h"
 #include "pythia/arena.h"
 #include "pythia/attributes.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
-#include "pythia/sort.h"
 #include "pythia/status.h"
 
 enum state {
@@ -42,12 +44,6 @@ struct item {
     uint8_t state;
 };
 
-/* What fitting spans into their parents needs to know of each. */
-struct fit {
-    int64_t moved_ns; /* by how much its clock was off */
-    uint64_t end_ns;  /* as it was reported, or found from below */
-};
-
 struct pythia_trace_builder {
     const struct pythia_vocabulary *vocabulary;
     struct pythia_open_points *open; /* NULL: all are */
@@ -55,14 +51,12 @@ struct pythia_trace_builder {
     uint64_t folded_id;
     struct item *items;
     size_t count, capacity;
-    uint32_t *slots;                   /* hash table of item + 1 by id */
-    size_t slot_count, slot_capacity;  /* in use for this trace; allocated */
-    struct pythia_trace_span *spans;   /* the result */
-    uint32_t *index, *order, *scratch; /* item -> span; spans in some order */
-    struct fit *fits;                  /* of each span */
-    size_t span_capacity, index_capacity, order_capacity, scratch_capacity, fit_capacity;
-    bool changed; /* some span's times, so that siblings may have changed their order */
-    struct pythia_arena joined; /* attributes of spans whose start and stop both have some */
+    uint32_t *slots;                  /* hash table of item + 1 by id */
+    size_t slot_count, slot_capacity; /* in use for this trace; allocated */
+    uint32_t *index;                  /* item -> span */
+    size_t index_capacity;
+    struct pythia__forest forest; /* the result */
+    struct pythia_arena joined;   /* attributes of spans whose start and stop both have some */
     struct pythia_counts *counts;
     struct pythia_trace trace;
 };
@@ -73,7 +67,7 @@ int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary,
     struct pythia_trace_builder *b = pythia_calloc(1, sizeof(*b));
     if (!b)
         return PYTHIA_ENOMEM;
-    b->vocabulary = vocabulary;
+    b->vocabulary = b->forest.vocabulary = vocabulary;
     b->open = open;
     *out = b;
     return PYTHIA_OK;
@@ -85,11 +79,8 @@ void pythia_trace_builder_destroy(struct pythia_trace_builder *b)
         return;
     pythia_free(b->items);
     pythia_free(b->slots);
-    pythia_free(b->spans);
     pythia_free(b->index);
-    pythia_free(b->order);
-    pythia_free(b->scratch);
-    pythia_free(b->fits);
+    pythia__forest_free(&b->forest);
     pythia_arena_free(&b->joined);
     pythia_free(b);
 }
@@ -104,16 +95,6 @@ void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_tr
 }
 
 /* ---- add ---- */
-
-static void repair(struct pythia_trace_span *span, enum pythia_repair what)
-{
-    span->repairs |= 1u << what;
-}
-
-static bool has_repair(const struct pythia_trace_span *span, enum pythia_repair what)
-{
-    return (span->repairs & 1u << what) != 0;
-}
 
 /* The two halves of a shared id are two spans: the server's has a key of its own. */
 static uint64_t key_of(uint64_t id, bool shared)
@@ -362,6 +343,60 @@ int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia
     return PYTHIA_OK;
 }
 
+/* ---- what was added so far ---- */
+
+static bool names_root(const struct pythia_trace_builder *b, const struct item *item)
+{
+    return item->parent_id == 0 || item->parent_id == b->folded_id;
+}
+
+static bool is_running(const struct item *item)
+{
+    bool ends = item->part == PYTHIA_PART_START || item->part == PYTHIA_PART_WAIT;
+    return item->started && ends && !item->stopped;
+}
+
+static bool has_above(const struct pythia_trace_builder *b, const struct item *item)
+{
+    if (item->shared)
+        return find(b, item->span.id, false) != PYTHIA_NO_SPAN;
+    return names_root(b, item) || find(b, item->parent_id, false) != PYTHIA_NO_SPAN ||
+           find(b, item->parent_id, true) != PYTHIA_NO_SPAN;
+}
+
+enum pythia_trace_state pythia_trace_builder_state(const struct pythia_trace_builder *b)
+{
+    bool root = false, whole = true;
+    for (size_t i = 0; i < b->count; i++) {
+        const struct item *item = &b->items[i];
+        bool lasts = item->part != PYTHIA_PART_FORK && item->part != PYTHIA_PART_ANNOTATION;
+        if (is_running(item))
+            return PYTHIA_TRACE_RUNNING;
+        whole = whole && item->started && has_above(b, item);
+        root = root || (lasts && !item->shared && names_root(b, item));
+    }
+    return whole && root ? PYTHIA_TRACE_WHOLE : PYTHIA_TRACE_PARTIAL;
+}
+
+size_t pythia_trace_builder_bytes(const struct pythia_trace_builder *b)
+{
+    return sizeof(*b) + b->capacity * sizeof(*b->items) + b->slot_capacity * sizeof(*b->slots) +
+           b->index_capacity * sizeof(*b->index) + pythia__forest_bytes(&b->forest) +
+           pythia_arena_bytes(&b->joined);
+}
+
+void pythia_trace_builder_release(struct pythia_trace_builder *b)
+{
+    pythia_free(b->items);
+    pythia_free(b->slots);
+    pythia_free(b->index);
+    b->items = NULL;
+    b->slots = b->index = NULL;
+    b->count = b->capacity = b->slot_count = b->slot_capacity = b->index_capacity = 0;
+    pythia__forest_free(&b->forest);
+    pythia_arena_free(&b->joined);
+}
+
 /* ---- finish: who is there, and below whom ---- */
 
 /* The end of a span from what was reported of it, and what had to be mended in that. */
@@ -380,7 +415,8 @@ static void find_end(struct item *item)
         item->conflict = item->conflict || item->begun_ns != span->start_ns;
         item->start_twice = item->start_twice || item->begun_ns == span->start_ns;
     }
-    span->annotation = item->part == PYTHIA_PART_ANNOTATION && !ended; /* until a child turns up */
+    span->point = item->part == PYTHIA_PART_ANNOTATION && !ended;
+    span->annotation = span->point; /* until a child turns up */
     if (span->end_ns < span->start_ns) {
         item->negative = true;
         span->end_ns = span->start_ns;
@@ -394,7 +430,7 @@ static void find_end(struct item *item)
     };
     for (int what = 0; what < PYTHIA_REPAIRS; what++)
         if (mended[what])
-            repair(span, (enum pythia_repair)what);
+            pythia__repair(span, (enum pythia_repair)what);
 }
 
 static void classify(struct pythia_trace_builder *b, struct item *item)
@@ -443,39 +479,19 @@ static void name_parent(struct pythia_trace_builder *b, struct item *item)
     }
     uint32_t above = named_parent(b, item);
     if (above == self)
-        repair(&item->span, PYTHIA_REPAIR_CYCLE);
+        pythia__repair(&item->span, PYTHIA_REPAIR_CYCLE);
     else
         item->above = above;
 }
 
-/* Before `b` in the order that does not depend on arrival: by start, then longest first, then by
- * name, then by id. */
-static bool spans_before(const struct pythia_trace_builder *b, const struct pythia_trace_span *x,
-                         const struct pythia_trace_span *y)
-{
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns > y->end_ns;
-    if (x->tracepoint != y->tracepoint && x->tracepoint != PYTHIA_NONE &&
-        y->tracepoint != PYTHIA_NONE) {
-        int order =
-            pythia_text_compare(pythia_vocabulary_tracepoint_id(b->vocabulary, x->tracepoint),
-                                pythia_vocabulary_tracepoint_id(b->vocabulary, y->tracepoint));
-        if (order)
-            return order < 0;
-    }
-    return x->id < y->id;
-}
-
-/* As above, for items: the two halves of a shared id may have the same times and the same id. */
+/* The same for items: the two halves of a shared id may have the same times and the same id. */
 static bool items_before(const struct pythia_trace_builder *b, const struct item *x,
                          const struct item *y)
 {
-    if (spans_before(b, &x->span, &y->span))
+    if (pythia__span_before(b->vocabulary, &x->span, &y->span))
         return true;
     return x->span.id == y->span.id && !x->shared && y->shared &&
-           !spans_before(b, &y->span, &x->span);
+           !pythia__span_before(b->vocabulary, &y->span, &x->span);
 }
 
 /* Cut every circle of parents at its earliest span. Each item is walked over once: `mark` is 0 for
@@ -496,7 +512,7 @@ static void break_cycles(struct pythia_trace_builder *b, uint32_t *mark)
         for (uint32_t i = b->items[at].above; i != at; i = b->items[i].above)
             if (items_before(b, &b->items[i], &b->items[first]))
                 first = i;
-        repair(&b->items[first].span, PYTHIA_REPAIR_CYCLE);
+        pythia__repair(&b->items[first].span, PYTHIA_REPAIR_CYCLE);
         b->items[first].above = PYTHIA_NO_SPAN;
     }
 }
@@ -561,11 +577,11 @@ static uint32_t number_spans(struct pythia_trace_builder *b)
         if (item->state == STATE_TRANSPARENT)
             continue;
         if (item->above == PYTHIA_NO_SPAN && !item->root) {
-            if (!has_repair(&item->span, PYTHIA_REPAIR_CYCLE))
-                repair(&item->span, PYTHIA_REPAIR_ORPHAN);
+            if (!pythia__has_repair(&item->span, PYTHIA_REPAIR_CYCLE))
+                pythia__repair(&item->span, PYTHIA_REPAIR_ORPHAN);
             item->above = roots == 1 ? root : PYTHIA_NO_SPAN;
         } else if (item->above == PYTHIA_NO_SPAN && i != root && !many_roots) {
-            repair(&item->span, PYTHIA_REPAIR_EXTRA_ROOT);
+            pythia__repair(&item->span, PYTHIA_REPAIR_EXTRA_ROOT);
         }
         item->span.parent = item->above == PYTHIA_NO_SPAN ? PYTHIA_NO_SPAN : b->index[item->above];
         item->span.first_child = item->span.next_sibling = PYTHIA_NO_SPAN;
@@ -591,17 +607,15 @@ static void find_joins(struct pythia_trace_builder *b, uint32_t *latest)
         const struct item *item = &b->items[i];
         if (item->state == STATE_TRANSPARENT || item->fork == PYTHIA_NO_SPAN)
             continue;
-        const struct pythia_trace_span *span = &b->spans[b->index[i]];
         uint32_t *last = &latest[item->fork];
-        if (*last == PYTHIA_NO_SPAN || span->end_ns > b->spans[*last].end_ns ||
-            (span->end_ns == b->spans[*last].end_ns && spans_before(b, span, &b->spans[*last])))
+        if (*last == PYTHIA_NO_SPAN || pythia__forest_ends_later(&b->forest, b->index[i], *last))
             *last = b->index[i];
     }
     for (uint32_t i = 0; i < b->count; i++) {
         const struct item *item = &b->items[i];
         if (item->state == STATE_TRANSPARENT)
             continue;
-        struct pythia_trace_span *span = &b->spans[b->index[i]];
+        struct pythia_trace_span *span = &b->forest.spans[b->index[i]];
         if (item->fork != PYTHIA_NO_SPAN)
             span->work = latest[item->fork];
         uint32_t fork = item->part == PYTHIA_PART_WAIT
@@ -610,184 +624,6 @@ static void find_joins(struct pythia_trace_builder *b, uint32_t *latest)
         if (fork != PYTHIA_NO_SPAN)
             span->joins = latest[fork];
     }
-}
-
-/* ---- finish: order ---- */
-
-static bool before(const void *context, uint32_t x, uint32_t y)
-{
-    const struct pythia_trace_builder *b = context;
-    return spans_before(b, &b->spans[x], &b->spans[y]);
-}
-
-/* Link siblings in canonical order, and the roots. */
-static void link_children(struct pythia_trace_builder *b, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        b->order[i] = i;
-        b->spans[i].first_child = PYTHIA_NO_SPAN;
-    }
-    pythia_sort_indexes(b->order, count, b->scratch, before, b);
-    b->trace.first_root = PYTHIA_NO_SPAN;
-    for (uint32_t i = count; i-- > 0;) { /* from the last, so that each goes to the front */
-        uint32_t at = b->order[i], parent = b->spans[at].parent;
-        uint32_t *head =
-            parent == PYTHIA_NO_SPAN ? &b->trace.first_root : &b->spans[parent].first_child;
-        b->spans[at].next_sibling = *head;
-        *head = at;
-    }
-}
-
-/* ---- finish: times ---- */
-
-/* Parents before children, into `order`; every span is in it because no circle is left. */
-static void order_from_roots(struct pythia_trace_builder *b)
-{
-    uint32_t done = 0;
-    for (uint32_t root = b->trace.first_root; root != PYTHIA_NO_SPAN;
-         root = b->spans[root].next_sibling)
-        b->order[done++] = root;
-    for (uint32_t i = 0; i < done; i++)
-        for (uint32_t child = b->spans[b->order[i]].first_child; child != PYTHIA_NO_SPAN;
-             child = b->spans[child].next_sibling)
-            b->order[done++] = child;
-}
-
-/* Ends that were never seen: a span lasts as long as what is below it; without anything below it is
- * a point. Also what was called an annotation and has children is a span. From the leaves up. */
-static void find_lost_ends(struct pythia_trace_builder *b, uint32_t count)
-{
-    for (uint32_t i = count; i-- > 0;) {
-        struct pythia_trace_span *span = &b->spans[b->order[i]];
-        bool lost = has_repair(span, PYTHIA_REPAIR_UNFINISHED);
-        if (!lost && !span->annotation)
-            continue;
-        if (span->first_child != PYTHIA_NO_SPAN)
-            span->annotation = false;
-        else if (lost)
-            span->annotation = true;
-        for (uint32_t child = span->first_child; child != PYTHIA_NO_SPAN;
-             child = b->spans[child].next_sibling)
-            if (b->spans[child].end_ns > span->end_ns) {
-                span->end_ns = b->spans[child].end_ns;
-                b->changed = true;
-            }
-    }
-}
-
-/* Do two spans read the same clock? Hosts that are not known count as the same one. */
-static bool same_clock(const struct pythia_trace_builder *b, const struct pythia_trace_span *x,
-                       const struct pythia_trace_span *y)
-{
-    if (x->resource == y->resource)
-        return true;
-    struct pythia_resource of_x = pythia_vocabulary_resource_at(b->vocabulary, x->resource);
-    struct pythia_resource of_y = pythia_vocabulary_resource_at(b->vocabulary, y->resource);
-    return of_x.host == of_y.host || !of_x.host || !of_y.host;
-}
-
-/* Move a span that reads another clock than its parent so that it fits; returns the shift. */
-static int64_t fit_clock(const struct pythia_trace_span *span,
-                         const struct pythia_trace_span *parent)
-{
-    if (span->start_ns < parent->start_ns)
-        return (int64_t)(parent->start_ns - span->start_ns);
-    if (span->relation != PYTHIA_RELATION_CALL || span->end_ns <= parent->end_ns)
-        return 0;
-    uint64_t over = span->end_ns - parent->end_ns, room = span->start_ns - parent->start_ns;
-    return (int64_t)(0 - (over < room
-                              ? over
-                              : room)); /* 2^63 has no negative as an int64_t, but it has as this */
-}
-
-static void shift(struct pythia_trace_span *span, int64_t by_ns)
-{
-    span->start_ns += (uint64_t)by_ns;
-    span->end_ns += (uint64_t)by_ns;
-}
-
-/* Cut what sticks out of the parent although nothing begins before its cause, or, if the parent
- * `waits`, ends after whoever waits for it. True if something was cut. */
-static bool clamp(struct pythia_trace_span *span, const struct pythia_trace_span *parent,
-                  bool waits)
-{
-    uint64_t start_ns = span->start_ns, end_ns = span->end_ns;
-    if (span->start_ns < parent->start_ns)
-        span->start_ns = parent->start_ns;
-    if (waits && span->end_ns > parent->end_ns) {
-        if (span->start_ns > parent->end_ns)
-            span->start_ns = parent->end_ns;
-        span->end_ns = parent->end_ns;
-    }
-    if (span->end_ns < span->start_ns)
-        span->end_ns = span->start_ns;
-    return span->start_ns != start_ns || span->end_ns != end_ns;
-}
-
-/* From the roots down: first the clock, whose error is inherited by what is below on the same
- * clock; then what still sticks out. A parent of which nothing is known waited for what ended
- * before it did. */
-static void fit_into_parents(struct pythia_trace_builder *b, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = b->order[i];
-        struct pythia_trace_span *span = &b->spans[at];
-        struct fit *fit = &b->fits[at];
-        *fit = (struct fit){.moved_ns = 0, .end_ns = span->end_ns};
-        if (span->parent == PYTHIA_NO_SPAN)
-            continue;
-        const struct pythia_trace_span *parent = &b->spans[span->parent];
-        const struct fit *above = &b->fits[span->parent];
-        bool same = same_clock(b, span, parent);
-        bool waits =
-            span->relation == PYTHIA_RELATION_CALL ||
-            (span->relation == PYTHIA_RELATION_UNKNOWN && same && fit->end_ns <= above->end_ns);
-        if (same && span->end_ns < parent->start_ns - (uint64_t)above->moved_ns)
-            same = false; /* wholly before its parent on one clock: moved, so that its length is
-                             kept */
-        fit->moved_ns = same ? above->moved_ns : fit_clock(span, parent);
-        shift(span, fit->moved_ns);
-        if (!same && fit->moved_ns)
-            repair(span, PYTHIA_REPAIR_SKEW);
-        if (clamp(span, parent, waits))
-            repair(span, PYTHIA_REPAIR_CLAMPED);
-        b->changed = b->changed ||
-                     span->repairs & (1u << PYTHIA_REPAIR_CLAMPED | 1u << PYTHIA_REPAIR_SKEW) ||
-                     fit->moved_ns;
-    }
-}
-
-static void find_completions(struct pythia_trace_builder *b, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        b->spans[i].completed_ns = b->spans[i].end_ns;
-    for (uint32_t i = count; i-- > 0;) {
-        const struct pythia_trace_span *span = &b->spans[b->order[i]];
-        if (span->parent == PYTHIA_NO_SPAN)
-            continue;
-        struct pythia_trace_span *parent = &b->spans[span->parent];
-        b->counts->outlive += span->end_ns > parent->end_ns;
-        if (span->completed_ns > parent->completed_ns) {
-            parent->completed_ns = span->completed_ns;
-            parent->unawaited =
-                span->unawaited || span->forked || span->relation == PYTHIA_RELATION_SPAWN;
-        }
-    }
-}
-
-static int reserve(void *array, size_t *capacity, size_t count, size_t size)
-{
-    if (count <= *capacity)
-        return PYTHIA_OK;
-    size_t larger = *capacity * 2 > count ? *capacity * 2 : count;
-    void *old;
-    memcpy(&old, array, sizeof(old));
-    void *moved = pythia_realloc(old, larger, size);
-    if (!moved)
-        return PYTHIA_ENOMEM;
-    memcpy(array, &moved, sizeof(moved));
-    *capacity = larger;
-    return PYTHIA_OK;
 }
 
 /* The attributes of a span's start and stop, as one string of bytes. */
@@ -817,7 +653,7 @@ static int copy_spans(struct pythia_trace_builder *b)
             continue;
         if (join_attributes(b, item) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
-        b->spans[b->index[i]] = item->span;
+        b->forest.spans[b->index[i]] = item->span;
     }
     return PYTHIA_OK;
 }
@@ -827,32 +663,8 @@ static void count_all(struct pythia_trace_builder *b, uint32_t count)
     b->counts->traces++;
     b->counts->kept += count;
     for (uint32_t i = 0; i < count; i++)
-        for (uint32_t bits = b->spans[i].repairs; bits; bits &= bits - 1)
+        for (uint32_t bits = b->forest.spans[i].repairs; bits; bits &= bits - 1)
             b->counts->repaired[__builtin_ctz(bits)]++;
-}
-
-static void measure(struct pythia_trace_builder *b, uint32_t count)
-{
-    struct pythia_trace *t = &b->trace;
-    t->id = b->id;
-    t->spans = b->spans;
-    t->count = count;
-    t->roots = 0;
-    t->start_ns = UINT64_MAX;
-    t->end_ns = t->completed_ns = 0;
-    bool all_forked = true; /* then that is the request */
-    for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN; root = b->spans[root].next_sibling)
-        all_forked = all_forked && b->spans[root].forked;
-    for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN;
-         root = b->spans[root].next_sibling) {
-        const struct pythia_trace_span *span = &b->spans[root];
-        t->roots++;
-        t->start_ns = span->start_ns < t->start_ns ? span->start_ns : t->start_ns;
-        if (span->end_ns > t->end_ns && (all_forked || !span->forked))
-            t->end_ns = span->end_ns;
-        t->completed_ns =
-            span->completed_ns > t->completed_ns ? span->completed_ns : t->completed_ns;
-    }
 }
 
 int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_counts *counts,
@@ -860,33 +672,27 @@ int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_co
 {
     b->counts = counts;
     size_t n = b->count;
-    if (reserve(&b->spans, &b->span_capacity, n, sizeof(*b->spans)) != PYTHIA_OK ||
-        reserve(&b->index, &b->index_capacity, n, sizeof(*b->index)) != PYTHIA_OK ||
-        reserve(&b->order, &b->order_capacity, n, sizeof(*b->order)) != PYTHIA_OK ||
-        reserve(&b->scratch, &b->scratch_capacity, n, sizeof(*b->scratch)) != PYTHIA_OK ||
-        reserve(&b->fits, &b->fit_capacity, n, sizeof(*b->fits)) != PYTHIA_OK)
+    while (b->index_capacity < n)
+        if (pythia_grow(&b->index, &b->index_capacity, b->index_capacity, sizeof(*b->index)) !=
+            PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    if (pythia__forest_reserve(&b->forest, n) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < n; i++)
         classify(b, &b->items[i]);
     for (size_t i = 0; i < n; i++)
         name_parent(b, &b->items[i]);
-    break_cycles(b, b->scratch);
-    skip_transparent(b, b->order);
+    break_cycles(b, b->forest.scratch);
+    skip_transparent(b, b->forest.order);
     uint32_t count = number_spans(b);
     if (count == 0)
         return 1;
     if (copy_spans(b) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    link_children(b, count);
-    order_from_roots(b);
-    b->changed = false;
-    find_lost_ends(b, count);
-    fit_into_parents(b, count);
-    find_completions(b, count);
-    find_joins(b, b->scratch);
-    if (b->changed)
-        link_children(b, count);
-    measure(b, count);
+    b->forest.count = count;
+    counts->outlive += pythia__forest_settle(&b->forest);
+    find_joins(b, b->forest.scratch);
+    b->trace = pythia__forest_trace(&b->forest, b->id);
     count_all(b, count);
     *out = &b->trace;
     return PYTHIA_OK;

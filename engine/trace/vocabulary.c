@@ -4,13 +4,18 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "frequent.h"
 #include "pythia/buf.h"
+#include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "pythia/strtab.h"
 
 #define BLOCK_SIZE 1024u
 #define BLOCKS     65536u /* of trace points: 64 Mi of them */
+
+#define OTHER PYTHIA_TEXT("(other)")
+enum { STRINGS, TRACEPOINTS, RESOURCES, KINDS };
 
 /* Strings and resources are looked up without a lock (strtab). A trace point is more than its id,
  * so making one, and finding it by its parts, is done under a lock; decoders keep a cache in front
@@ -20,7 +25,11 @@ struct pythia_vocabulary {
     _Atomic(struct pythia_tracepoint *) blocks[BLOCKS];
     _Atomic uint32_t tracepoints;
     pthread_mutex_t lock; /* of trace points */
-    struct pythia_buf text;
+    struct pythia_buf text, other_text;
+    struct pythia_vocabulary_limits limits;
+    struct pythia__frequent *frequent; /* [KINDS]; NULL: there are no limits */
+    uint32_t other;                    /* the string; 0: there are no limits */
+    _Atomic uint64_t others[KINDS];    /* times that it had to do */
 };
 
 /* What is in front of the attributes in the bytes of a resource. */
@@ -54,13 +63,112 @@ void pythia_vocabulary_destroy(struct pythia_vocabulary *v)
     for (size_t i = 0; i < BLOCKS && v->blocks[i]; i++)
         pythia_free(v->blocks[i]);
     pythia_buf_free(&v->text);
+    pythia_buf_free(&v->other_text);
+    pythia_free(v->frequent);
     pthread_mutex_destroy(&v->lock);
     pythia_free(v);
 }
 
+/* ---- limits ---- */
+
+int pythia_vocabulary_limit(struct pythia_vocabulary *v,
+                            const struct pythia_vocabulary_limits *limits)
+{
+    struct pythia__frequent *frequent =
+        v->frequent ? v->frequent : pythia_calloc(KINDS, sizeof(*frequent));
+    if (!frequent)
+        return PYTHIA_ENOMEM;
+    v->frequent = frequent;
+    uint32_t other = pythia_strtab_intern(v->strings, OTHER);
+    if (other == PYTHIA_STRTAB_NONE)
+        return PYTHIA_ENOMEM;
+    v->other = other;
+    v->limits = *limits;
+    return PYTHIA_OK;
+}
+
+static size_t bytes_of(const struct pythia_vocabulary *v)
+{
+    size_t points = atomic_load_explicit(&v->tracepoints, memory_order_relaxed);
+    return sizeof(*v) + (v->frequent ? KINDS * sizeof(*v->frequent) : 0) +
+           (points + BLOCK_SIZE - 1) / BLOCK_SIZE * BLOCK_SIZE * sizeof(struct pythia_tracepoint) +
+           pythia_strtab_bytes(v->strings) + pythia_strtab_bytes(v->resources) +
+           pythia_strtab_bytes(v->tracepoint_ids);
+}
+
+static size_t most_of(const struct pythia_vocabulary *v, int kind)
+{
+    const size_t most[KINDS] = {v->limits.strings, v->limits.tracepoints, v->limits.resources};
+    return most[kind] ? most[kind] : SIZE_MAX;
+}
+
+/* Is there room for any name, as long as half of it is not used? `count`: how many there are. */
+static bool has_room(const struct pythia_vocabulary *v, int kind, size_t count)
+{
+    return !v->other || (count < most_of(v, kind) / 2 &&
+                         (v->limits.bytes == 0 || bytes_of(v) < v->limits.bytes / 2));
+}
+
+/* May one more of a kind be made? The other half of the room is for what comes often. */
+static bool admits(struct pythia_vocabulary *v, int kind, size_t count, struct pythia_text text)
+{
+    if (has_room(v, kind, count))
+        return true;
+    if (count < most_of(v, kind) && (v->limits.bytes == 0 || bytes_of(v) < v->limits.bytes) &&
+        pythia__frequent_count(&v->frequent[kind], pythia_hash_bytes(text.bytes, text.size)))
+        return true;
+    atomic_fetch_add_explicit(&v->others[kind], 1, memory_order_relaxed);
+    return false;
+}
+
+/* Where services are many too, there is one for all of them. */
+static bool is_flooded(size_t count, size_t most)
+{
+    return most && count / 2 >= most;
+}
+
+bool pythia_vocabulary_is_other(const struct pythia_vocabulary *v, uint32_t string)
+{
+    return v->other && string == v->other;
+}
+
+struct pythia_vocabulary_numbers pythia_vocabulary_numbers(const struct pythia_vocabulary *v)
+{
+    uint64_t others[KINDS];
+    for (int kind = 0; kind < KINDS; kind++)
+        others[kind] = atomic_load_explicit(&v->others[kind], memory_order_relaxed);
+    return (struct pythia_vocabulary_numbers){.strings = pythia_strtab_count(v->strings),
+                                              .tracepoints = pythia_vocabulary_tracepoints(v),
+                                              .resources = pythia_strtab_count(v->resources),
+                                              .bytes = bytes_of(v),
+                                              .other_strings = others[STRINGS],
+                                              .other_tracepoints = others[TRACEPOINTS],
+                                              .other_resources = others[RESOURCES]};
+}
+
+/* ---- strings ---- */
+
+/* A name with an identifier in it may be known without it: that is looked for before it is given
+ * up. */
+static uint32_t limited_string(struct pythia_vocabulary *v, struct pythia_text text)
+{
+    char room[1024];
+    uint32_t known = pythia_strtab_find(v->strings, text);
+    size_t count = pythia_strtab_count(v->strings), size = 0;
+    if (known == PYTHIA_STRTAB_NONE && !has_room(v, STRINGS, count))
+        size = pythia_text_template(text, room, sizeof(room));
+    if (size) {
+        text = (struct pythia_text){room, size};
+        known = pythia_strtab_find(v->strings, text);
+    }
+    if (known != PYTHIA_STRTAB_NONE)
+        return known;
+    return admits(v, STRINGS, count, text) ? pythia_strtab_intern(v->strings, text) : v->other;
+}
+
 uint32_t pythia_vocabulary_string(struct pythia_vocabulary *v, struct pythia_text text)
 {
-    return pythia_strtab_intern(v->strings, text);
+    return v->other ? limited_string(v, text) : pythia_strtab_intern(v->strings, text);
 }
 
 struct pythia_text pythia_vocabulary_text(const struct pythia_vocabulary *v, uint32_t string)
@@ -68,9 +176,9 @@ struct pythia_text pythia_vocabulary_text(const struct pythia_vocabulary *v, uin
     return pythia_strtab_text(v->strings, string);
 }
 
-/* The string of `text` with its identifiers replaced. An element of one digit and its '/' become
- * five bytes. */
-static uint32_t pattern_string(struct pythia_vocabulary *v, struct pythia_text text)
+/* The string of `text` with its identifiers replaced, with or without a limit. An element of one
+ * digit and its '/' become five bytes. */
+static uint32_t pattern_string(struct pythia_vocabulary *v, struct pythia_text text, bool limited)
 {
     char stack[1024], *heap = NULL;
     size_t room = text.size * 3 + 8;
@@ -80,22 +188,26 @@ static uint32_t pattern_string(struct pythia_vocabulary *v, struct pythia_text t
             return PYTHIA_NONE;
     }
     size_t size = pythia_text_template(text, heap ? heap : stack, room);
+    text = size ? (struct pythia_text){heap ? heap : stack, size} : text;
     uint32_t string =
-        pythia_vocabulary_string(v, size ? (struct pythia_text){heap ? heap : stack, size} : text);
+        limited ? pythia_vocabulary_string(v, text) : pythia_strtab_intern(v->strings, text);
     pythia_free(heap);
     return string;
 }
 
+/* ---- trace points ---- */
+
+static uint32_t find_point(const struct pythia_vocabulary *v, struct pythia_text id)
+{
+    uint32_t known = pythia_strtab_find(v->tracepoint_ids, id);
+    return known == PYTHIA_STRTAB_NONE || known == 0 ? PYTHIA_NONE : known - 1;
+}
+
 /* The id goes into its table last: it is the last step that can fail, and whoever finds it without
  * the lock finds a trace point behind it. */
-static uint32_t tracepoint_locked(struct pythia_vocabulary *v, struct pythia_text id,
-                                  uint32_t service, uint32_t name)
+static uint32_t make_point(struct pythia_vocabulary *v, struct pythia_text id, uint32_t service,
+                           uint32_t name)
 {
-    if (id.size == 0) /* the table's own empty string; an empty id is still one trace point */
-        id = PYTHIA_TEXT("(unnamed)");
-    uint32_t known = pythia_strtab_find(v->tracepoint_ids, id);
-    if (known != PYTHIA_STRTAB_NONE)
-        return known - 1;
     uint32_t index = atomic_load_explicit(&v->tracepoints, memory_order_relaxed);
     size_t block = index / BLOCK_SIZE;
     if (block >= BLOCKS)
@@ -108,10 +220,10 @@ static uint32_t tracepoint_locked(struct pythia_vocabulary *v, struct pythia_tex
             return PYTHIA_NONE;
         atomic_store_explicit(&v->blocks[block], points, memory_order_release);
     }
-    struct pythia_tracepoint point = {.id = pythia_vocabulary_string(v, id),
+    struct pythia_tracepoint point = {.id = pythia_strtab_intern(v->strings, id),
                                       .service = service,
                                       .name = name,
-                                      .pattern = pattern_string(v, id)};
+                                      .pattern = pattern_string(v, id, false)};
     if (point.id == PYTHIA_NONE || point.pattern == PYTHIA_NONE)
         return PYTHIA_NONE;
     points[index % BLOCK_SIZE] = point;
@@ -119,6 +231,44 @@ static uint32_t tracepoint_locked(struct pythia_vocabulary *v, struct pythia_tex
         return PYTHIA_NONE;
     atomic_store_explicit(&v->tracepoints, index + 1, memory_order_release);
     return index;
+}
+
+/* The one that stands for all that a service has beyond the limit. */
+static uint32_t other_point(struct pythia_vocabulary *v, uint32_t service)
+{
+    size_t count = atomic_load_explicit(&v->tracepoints, memory_order_relaxed);
+    struct pythia_buf *id = &v->other_text;
+    for (int pass = 0; pass < 2; pass++) {
+        pythia_buf_clear(id);
+        id->failed = 0;
+        if (service) {
+            pythia_buf_text_add(id, pythia_vocabulary_text(v, service));
+            pythia_buf_putc(id, ':');
+        }
+        pythia_buf_text_add(id, OTHER);
+        if (pythia_buf_status(id) != PYTHIA_OK)
+            return PYTHIA_NONE;
+        uint32_t known = find_point(v, pythia_buf_text(id));
+        if (known != PYTHIA_NONE)
+            return known;
+        if (!service || !is_flooded(count, v->limits.tracepoints))
+            break;
+        service = 0;
+    }
+    return make_point(v, pythia_buf_text(id), service, v->other);
+}
+
+static uint32_t tracepoint_locked(struct pythia_vocabulary *v, struct pythia_text id,
+                                  uint32_t service, uint32_t name)
+{
+    if (id.size == 0) /* the table's own empty string; an empty id is still one trace point */
+        id = PYTHIA_TEXT("(unnamed)");
+    uint32_t known = find_point(v, id);
+    if (known != PYTHIA_NONE)
+        return known;
+    size_t count = atomic_load_explicit(&v->tracepoints, memory_order_relaxed);
+    return admits(v, TRACEPOINTS, count, id) ? make_point(v, id, service, name)
+                                             : other_point(v, service);
 }
 
 uint32_t pythia_vocabulary_tracepoint_of_id(struct pythia_vocabulary *v, struct pythia_text id,
@@ -133,7 +283,7 @@ uint32_t pythia_vocabulary_tracepoint_of_id(struct pythia_vocabulary *v, struct 
 uint32_t pythia_vocabulary_tracepoint(struct pythia_vocabulary *v, uint32_t service, uint32_t scope,
                                       uint32_t name)
 {
-    name = pattern_string(v, pythia_vocabulary_text(v, name));
+    name = pattern_string(v, pythia_vocabulary_text(v, name), true);
     if (name == PYTHIA_NONE)
         return PYTHIA_NONE;
     pthread_mutex_lock(&v->lock);
@@ -157,8 +307,7 @@ uint32_t pythia_vocabulary_tracepoint(struct pythia_vocabulary *v, uint32_t serv
 
 uint32_t pythia_vocabulary_tracepoint_find(const struct pythia_vocabulary *v, struct pythia_text id)
 {
-    uint32_t index = pythia_strtab_find(v->tracepoint_ids, id);
-    return index == PYTHIA_STRTAB_NONE || index == 0 ? PYTHIA_NONE : index - 1;
+    return find_point(v, id);
 }
 
 const struct pythia_tracepoint *pythia_vocabulary_tracepoint_at(const struct pythia_vocabulary *v,
@@ -185,6 +334,33 @@ struct pythia_text pythia_vocabulary_tracepoint_pattern(const struct pythia_voca
     return pythia_vocabulary_text(v, pythia_vocabulary_tracepoint_at(v, tracepoint)->pattern);
 }
 
+/* ---- resources ---- */
+
+/* Beyond the limit only the service is told. */
+static uint32_t other_resource(struct pythia_vocabulary *v, size_t count, uint32_t service)
+{
+    struct resource_head head = {.service = service};
+    struct pythia_text bytes = {(const char *)&head, sizeof(head)};
+    if (service == 0)
+        return 0;
+    uint32_t known = pythia_strtab_find(v->resources, bytes);
+    if (known != PYTHIA_STRTAB_NONE)
+        return known;
+    return is_flooded(count, v->limits.resources) ? 0 : pythia_strtab_intern(v->resources, bytes);
+}
+
+static uint32_t resource_of(struct pythia_vocabulary *v, struct pythia_text bytes, uint32_t service)
+{
+    if (!v->other)
+        return pythia_strtab_intern(v->resources, bytes);
+    uint32_t known = pythia_strtab_find(v->resources, bytes);
+    if (known != PYTHIA_STRTAB_NONE)
+        return known;
+    size_t count = pythia_strtab_count(v->resources);
+    return admits(v, RESOURCES, count, bytes) ? pythia_strtab_intern(v->resources, bytes)
+                                              : other_resource(v, count, service);
+}
+
 uint32_t pythia_vocabulary_resource(struct pythia_vocabulary *v,
                                     const struct pythia_resource *resource)
 {
@@ -196,7 +372,7 @@ uint32_t pythia_vocabulary_resource(struct pythia_vocabulary *v,
     pythia_buf_text_add(&bytes, resource->attributes);
     uint32_t index = PYTHIA_NONE;
     if (pythia_buf_status(&bytes) == PYTHIA_OK)
-        index = pythia_strtab_intern(v->resources, pythia_buf_text(&bytes));
+        index = resource_of(v, pythia_buf_text(&bytes), resource->service);
     pythia_buf_free(&bytes);
     return index == PYTHIA_STRTAB_NONE ? PYTHIA_NONE : index;
 }

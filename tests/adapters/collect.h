@@ -94,15 +94,22 @@ static inline struct pythia_buf json_of(const char *text)
     return json;
 }
 
-/* Decode JSON, with ' for ", that comes in pieces of so many bytes (0: in one). */
+/* Decode bytes that come in pieces of so many (0: in one). */
+static inline void collect_bytes(struct collection *c, const char *format, struct pythia_text bytes,
+                                 size_t piece)
+{
+    struct pythia_memory_source memory;
+    pythia_memory_source_init(&memory, "test", bytes.bytes, bytes.size);
+    memory.piece = piece;
+    collect_source(c, format, &memory.source);
+}
+
+/* The same of JSON, with ' for ". */
 static inline void collect_pieces(struct collection *c, const char *format, const char *text,
                                   size_t piece)
 {
     struct pythia_buf json = json_of(text);
-    struct pythia_memory_source memory;
-    pythia_memory_source_init(&memory, "test", json.bytes, json.size);
-    memory.piece = piece;
-    collect_source(c, format, &memory.source);
+    collect_bytes(c, format, pythia_buf_text(&json), piece);
     pythia_buf_free(&json);
 }
 
@@ -114,34 +121,39 @@ static inline void collect(struct collection *c, const char *format, const char 
 }
 
 /* Let each allocation fail in turn: a decoder says so, and lets nothing leak. */
-static inline void assert_every_allocation_may_fail(const char *format, const char *text)
+static inline void assert_every_allocation_may_fail_of(const char *format, struct pythia_text bytes,
+                                                       size_t piece)
 {
     int status = PYTHIA_ENOMEM;
-    struct pythia_buf json = json_of(text);
     for (long allowed = 0; status == PYTHIA_ENOMEM; allowed++) {
         struct collection c;
-        struct pythia_memory_source memory;
         collection_open(&c);
-        pythia_memory_source_init(&memory, "test", json.bytes, json.size);
         pythia_mem_fail_after(allowed);
-        collect_source(&c, format, &memory.source);
+        collect_bytes(&c, format, bytes, piece);
         pythia_mem_fail_after(-1);
         status = c.status;
         assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM);
         collection_close(&c);
     }
+}
+
+static inline void assert_every_allocation_may_fail(const char *format, const char *text)
+{
+    struct pythia_buf json = json_of(text);
+    assert_every_allocation_may_fail_of(format, pythia_buf_text(&json), 0);
     pythia_buf_free(&json);
 }
 
 /* The same spans and problems whatever the size of the pieces that the source comes in. */
-static inline void assert_pieces_do_not_matter(const char *format, const char *text)
+static inline void assert_pieces_do_not_matter_of(const char *format, struct pythia_text bytes)
 {
     struct collection whole, cut;
     collection_open(&whole);
-    collect(&whole, format, text);
+    collect_bytes(&whole, format, bytes, 0);
+    assert_int_equal(whole.status, PYTHIA_OK);
     for (size_t piece = 1; piece < 100; piece = piece * 2 + 1) {
         collection_open(&cut);
-        collect_pieces(&cut, format, text, piece);
+        collect_bytes(&cut, format, bytes, piece);
         assert_int_equal(cut.status, PYTHIA_OK);
         assert_int_equal(cut.count, whole.count);
         assert_string_equal(cut.problems.bytes, whole.problems.bytes);
@@ -152,6 +164,13 @@ static inline void assert_pieces_do_not_matter(const char *format, const char *t
         collection_close(&cut);
     }
     collection_close(&whole);
+}
+
+static inline void assert_pieces_do_not_matter(const char *format, const char *text)
+{
+    struct pythia_buf json = json_of(text);
+    assert_pieces_do_not_matter_of(format, pythia_buf_text(&json));
+    pythia_buf_free(&json);
 }
 
 /* ---- questions ---- */

@@ -216,6 +216,40 @@ static void check_likeness(const char *format, const char *folder)
     pythia_buf_free(&input);
 }
 
+/* Every input of OTLP/JSON is there in protobuf too, and its spans are the same. */
+static void check_forms(const char *format, const char *folder)
+{
+    static const char *const formats[] = {"otlp", "otlp-proto"};
+    struct pythia_buf printed[2] = {{0}, {0}};
+    if (strcmp(format, formats[0]) != 0)
+        return;
+    for (int i = 0; i < 2; i++) {
+        char path[512];
+        struct collection c;
+        struct pythia_memory_source memory;
+        snprintf(path, sizeof(path), CORPUS "/%s/valid/%s/input", formats[i],
+                 strrchr(folder, '/') + 1);
+        struct pythia_buf input = read_file(path);
+        collection_open(&c);
+        pythia_memory_source_init(&memory, "input", input.bytes, input.size);
+        collect_source(&c, formats[i], &memory.source);
+        assert_int_equal(c.status, PYTHIA_OK);
+        for (size_t k = 0; k < c.count; k++)
+            print_span(&printed[i], &c, k);
+        pythia_buf_free(&input);
+        collection_close(&c);
+    }
+    assert_true(printed[0].size > 0);
+    assert_string_equal(printed[0].bytes, printed[1].bytes);
+    pythia_buf_free(&printed[0]);
+    pythia_buf_free(&printed[1]);
+}
+
+static void both_forms_of_otlp_have_the_same_spans(void **state)
+{
+    for_each_case("valid", check_forms);
+}
+
 static void valid_inputs_become_what_is_expected(void **state)
 {
     print_message("%d inputs\n", for_each_case("valid", check_valid));
@@ -237,6 +271,7 @@ int main(void)
         cmocka_unit_test(valid_inputs_become_what_is_expected),
         cmocka_unit_test(invalid_inputs_are_told_where_and_why),
         cmocka_unit_test(inputs_look_like_their_format),
+        cmocka_unit_test(both_forms_of_otlp_have_the_same_spans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

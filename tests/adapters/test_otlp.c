@@ -127,13 +127,17 @@ static void values_of_every_kind_become_attributes(void **state)
             "{'key':'bytes','value':{'bytesValue':'AAE='}},"
             "{'key':'a','value':{'arrayValue':{'values':[{'intValue':'1'},{'stringValue':'x'},"
             "{'boolValue':true}]}}},"
+            "{'key':'reals','value':{'arrayValue':{'values':[{'doubleValue':0.10},"
+            "{'doubleValue':3.0},{'double_value':1e21},{'doubleValue':'NaN'},"
+            "{'doubleValue':'Infinity'},{'doubleValue':'-Infinity'},"
+            "{'doubleValue':0.30000000000000004}]}}},"
             "{'key':'kv','value':{'kvlistValue':{'values':[{'key':'in','value':{'intValue':1}},"
             "{'key':'deep','value':{'kvlistValue':{'values':[{'key':'er','value':"
             "{'stringValue':'y'}}]}}}]}}},"
             "{'value':{'int_value':'5'},'key':'snake'},"
             "{'key':'none','value':{}},{'key':'null','value':null},{'key':'no value'}]");
     assert_problems(&c, "");
-    assert_int_equal(attribute_count(&c, 0), 12);
+    assert_int_equal(attribute_count(&c, 0), 13);
     assert_text(&c, 0, "s", "text");
     assert_truth(&c, 0, "b", 1);
     assert_integer(&c, 0, "i", (double)INT64_MIN);
@@ -143,6 +147,7 @@ static void values_of_every_kind_become_attributes(void **state)
     assert_real(&c, 0, "inf", -INFINITY);
     assert_text(&c, 0, "bytes", "AAE=");
     assert_text(&c, 0, "a", "1,x,true");
+    assert_text(&c, 0, "reals", "0.1,3,1e+21,NaN,Infinity,-Infinity,0.30000000000000004");
     assert_integer(&c, 0, "kv.in", 1);
     assert_text(&c, 0, "kv.deep.er", "y");
     assert_integer(&c, 0, "snake", 5);

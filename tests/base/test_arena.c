@@ -96,6 +96,21 @@ static void a_size_that_cannot_be_is_refused(void **state)
     pythia_arena_free(&a);
 }
 
+static void what_it_holds_is_all_its_blocks(void **state)
+{
+    struct pythia_arena a;
+    pythia_arena_init(&a);
+    assert_int_equal(pythia_arena_bytes(&a), 0);
+    assert_non_null(pythia_arena_alloc(&a, 1));
+    assert_in_range(pythia_arena_bytes(&a), 65536, 65536 + 64);
+    assert_non_null(pythia_arena_alloc(&a, 300000));
+    assert_in_range(pythia_arena_bytes(&a), 365536, 365536 + 128);
+    pythia_arena_clear(&a);
+    assert_in_range(pythia_arena_bytes(&a), 365536, 365536 + 128); /* kept */
+    pythia_arena_free(&a);
+    assert_int_equal(pythia_arena_bytes(&a), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +120,7 @@ int main(void)
         cmocka_unit_test(a_piece_of_no_bytes_is_a_piece),
         cmocka_unit_test(without_memory_a_piece_is_null_and_the_rest_stays),
         cmocka_unit_test(a_size_that_cannot_be_is_refused),
+        cmocka_unit_test(what_it_holds_is_all_its_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

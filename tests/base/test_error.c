@@ -47,8 +47,10 @@ static void the_text_says_what_is_known(void **state)
     assert_string_equal(pythia_error_text(&e, text, sizeof(text)), "a number is missing");
     pythia_error_place(&e, "in.json", 0, 0);
     assert_string_equal(pythia_error_text(&e, text, sizeof(text)), "in.json: a number is missing");
+    e.offset = 345; /* of what has no lines */
+    assert_string_equal(pythia_error_text(&e, text, sizeof(text)),
+                        "in.json: a number is missing (byte 345)");
     e.line = 12;
-    e.offset = 345;
     assert_string_equal(pythia_error_text(&e, text, sizeof(text)),
                         "in.json:12: a number is missing (byte 345)");
 }

@@ -55,12 +55,35 @@ static void no_bytes_are_the_end_at_once(void **state)
     assert_int_equal(got, 0);
 }
 
+static void memory_is_lent_at_once(void **state)
+{
+    struct pythia_memory_source m;
+    char to[4];
+    size_t got;
+    static const char bytes[] = "abcdef";
+    pythia_memory_source_init(&m, "", bytes, 6);
+    assert_int_equal(m.source.read(&m.source, to, 2, &got, NULL), PYTHIA_OK);
+    struct pythia_text lent = m.source.borrow(&m.source);
+    assert_ptr_equal(lent.bytes, bytes + 2);
+    assert_int_equal(lent.size, 4);
+    assert_int_equal(m.source.read(&m.source, to, 4, &got, NULL), PYTHIA_OK);
+    assert_int_equal(got, 0);
+    lent = m.source.borrow(&m.source);
+    assert_int_equal(lent.size, 0);
+    pythia_memory_source_init(&m, "", bytes, 6);
+    m.piece = 2;
+    assert_null(m.source.borrow(&m.source).bytes);
+    assert_int_equal(m.source.read(&m.source, to, 4, &got, NULL), PYTHIA_OK);
+    assert_int_equal(got, 2); /* what is not lent is there to be read */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_given_out_as_asked),
         cmocka_unit_test(pieces_are_at_most_as_large_as_said),
         cmocka_unit_test(no_bytes_are_the_end_at_once),
+        cmocka_unit_test(memory_is_lent_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,6 +244,70 @@ static void hexadecimal_numbers_have_up_to_128_bits(void **state)
     }
 }
 
+/* Of each size, so that a fault stands at each place of a word and behind it. */
+static void ascii_is_told_from_what_is_not(void **state)
+{
+    static const char faults[] = {'\0', '\x80', '\xFF'};
+    char bytes[40];
+    assert_true(pythia_text_is_ascii(NOTHING));
+    for (size_t size = 1; size <= sizeof(bytes); size++) {
+        memset(bytes, 0x7F, size);
+        assert_true(pythia_text_is_ascii((struct pythia_text){bytes, size}));
+        memset(bytes, 1, size);
+        assert_true(pythia_text_is_ascii((struct pythia_text){bytes, size}));
+        for (size_t i = 0; i < 3 * size; i++) {
+            bytes[i / 3] = faults[i % 3];
+            assert_false(pythia_text_is_ascii((struct pythia_text){bytes, size}));
+            bytes[i / 3] = 1;
+        }
+    }
+}
+
+/* The bounds of table 3-7 of the Unicode Standard, and one beyond each. */
+static void what_is_not_utf8_is_repaired(void **state)
+{
+#define BAD "\xEF\xBF\xBD"
+    static const struct {
+        const char *text, *repaired; /* NULL: it is sound */
+    } cases[] = {
+        {"", NULL},
+        {"a", NULL},
+        {"a\xC3\xA4", NULL},
+        {"\xC2\x80\xDF\xBF", NULL},
+        {"\xE0\xA0\x80\xEC\xBF\xBF\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF", NULL},
+        {"\xF0\x90\x80\x80\xF3\xBF\xBF\xBF\xF4\x8F\xBF\xBF", NULL},
+        {"\x80", BAD},
+        {"\xC1\xBF", BAD BAD},
+        {"\xC2", BAD},
+        {"\xC2x", BAD "x"},
+        {"\xDF\xC0", BAD BAD},
+        {"\xE0\x9F\xBF", BAD BAD BAD},
+        {"\xE1\x80", BAD BAD},
+        {"\xE1\x80\x7F", BAD BAD "\x7F"},
+        {"\xED\xA0\x80", BAD BAD BAD}, /* half a surrogate pair */
+        {"\xF0\x8F\xBF\xBF", BAD BAD BAD BAD},
+        {"\xF4\x90\x80\x80", BAD BAD BAD BAD},
+        {"\xF1\x80\x80", BAD BAD BAD},
+        {"\xF1\x80\x80\xC0", BAD BAD BAD BAD},
+        {"\xF5\x80\x80\x80", BAD BAD BAD BAD},
+        {"caf\xE9 \xC3\xA9", "caf" BAD " \xC3\xA9"},
+    };
+    char out[64];
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pythia_text text = pythia_text_of(cases[i].text);
+        const char *wanted = cases[i].repaired ? cases[i].repaired : cases[i].text;
+        assert_int_equal(pythia_text_is_sound(text), cases[i].repaired == NULL);
+        size_t size = pythia_text_repair(text, out);
+        assert_int_equal(size, strlen(wanted));
+        assert_memory_equal(out, wanted, size);
+    }
+    struct pythia_text zero = {"a\0b", 3};
+    assert_false(pythia_text_is_sound(zero));
+    assert_int_equal(pythia_text_repair(zero, out), 5);
+    assert_memory_equal(out, "a" BAD "b", 5);
+#undef BAD
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +323,8 @@ int main(void)
         cmocka_unit_test(a_template_is_at_most_four_bytes_longer_an_element),
         cmocka_unit_test(uuids_are_read_in_both_forms),
         cmocka_unit_test(hexadecimal_numbers_have_up_to_128_bits),
+        cmocka_unit_test(ascii_is_told_from_what_is_not),
+        cmocka_unit_test(what_is_not_utf8_is_repaired),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,11 @@
-/* Writes traces for the benchmarks: bench_input otlp|osprofiler|open SPANS > FILE.
+/* Writes traces for the benchmarks: bench_input otlp|otlp-proto|lean|osprofiler|open SPANS > FILE.
  *
  * otlp: one document a line, as the collector's file exporter writes them; each span has 10
- * attributes, and some 900 bytes; 32 requests are mixed, as they would be if they ran beside each
+ * attributes, and some 800 bytes; 32 requests are mixed, as they would be if they ran beside each
  * other. open: the same, but the first spans of all requests come first, then the second, and so
- * on, so that all are open until the end. osprofiler: raw records, a start and a stop for each
+ * on, so that all are open until the end. otlp-proto: what otlp writes, in protobuf, with the size
+ * of each document in front of it, as the exporter does then; a span has some 350 bytes. lean: the
+ * same with 4 attributes, and some 220 bytes. osprofiler: raw records, a start and a stop for each
  * span. */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pythia/protobuf_writer.h"
 #include "requests.h"
 
 #define MIXED 32
@@ -65,6 +68,104 @@ static void write_otlp(const struct request *requests, size_t count, unsigned se
         printf("]}]}]}\n");
 }
 
+/* ---- OTLP in protobuf: the field numbers of opentelemetry-proto's trace.proto ---- */
+
+struct sheet {
+    struct pythia_buf value, pair, span, spans, resource, document;
+};
+
+/* The key-value whose value stands in the sheet. */
+static void put_pair(struct sheet *s, struct pythia_buf *to, unsigned field, const char *key)
+{
+    pythia_buf_clear(&s->pair);
+    pythia_protobuf_put_bytes(&s->pair, 1, pythia_text_of(key));
+    pythia_protobuf_put_bytes(&s->pair, 2, pythia_buf_text(&s->value));
+    pythia_protobuf_put_bytes(to, field, pythia_buf_text(&s->pair));
+}
+
+static void put_text(struct sheet *s, struct pythia_buf *to, unsigned field, const char *key,
+                     const char *format, unsigned number)
+{
+    char text[80];
+    int size = snprintf(text, sizeof(text), format, number);
+    pythia_buf_clear(&s->value);
+    pythia_protobuf_put_bytes(&s->value, 1, (struct pythia_text){text, (size_t)size});
+    put_pair(s, to, field, key);
+}
+
+/* Value field 2 is a truth, 3 a number. */
+static void put_number(struct sheet *s, const char *key, unsigned value_field, unsigned number)
+{
+    pythia_buf_clear(&s->value);
+    pythia_protobuf_put_number(&s->value, value_field, number);
+    put_pair(s, &s->span, 9, key);
+}
+
+static void put_id(struct pythia_buf *to, unsigned field, uint64_t high, uint64_t low, size_t size)
+{
+    char id[16];
+    for (size_t i = 0; i < 16; i++)
+        id[i] = (char)((i < 8 ? high : low) >> (56 - 8 * (i % 8)));
+    pythia_protobuf_put_bytes(to, field, (struct pythia_text){id + 16 - size, size});
+}
+
+static void put_span(struct sheet *sheet, const struct request *r, const struct request_span *s,
+                     bool lean)
+{
+    char name[32];
+    int size = snprintf(name, sizeof(name), "operation-%u", s->operation);
+    struct pythia_buf *to = &sheet->span;
+    pythia_buf_clear(to);
+    put_id(to, 1, r->trace_high, r->trace_low, 16);
+    put_id(to, 2, 0, s->id, 8);
+    if (s->parent)
+        put_id(to, 4, 0, s->parent, 8);
+    pythia_protobuf_put_bytes(to, 5, (struct pythia_text){name, (size_t)size});
+    pythia_protobuf_put_number(to, 6, s->parent ? 3 : 2);
+    pythia_protobuf_put_fixed64(to, 7, s->start_ns);
+    pythia_protobuf_put_fixed64(to, 8, s->end_ns);
+    put_text(sheet, to, 9, "http.request.method", "GET", 0);
+    put_number(sheet, "http.response.status_code", 3, 200);
+    put_text(sheet, to, 9, "url.path", "/api/v1/items/%u", (unsigned)(s->id % 100000));
+    put_text(sheet, to, 9, "server.address", "item-service.default", 0);
+    if (!lean) {
+        put_number(sheet, "server.port", 3, 8080);
+        put_text(sheet, to, 9, "network.protocol.version", "1.1", 0);
+        put_text(sheet, to, 9, "user.id", "user-%u", (unsigned)(r->trace_low % 5000));
+        put_number(sheet, "thread.id", 3, (unsigned)(s->id % 64));
+        put_number(sheet, "cache.hit", 2, s->id & 64 ? 1 : 0);
+        put_number(sheet, "queue.length", 3, (unsigned)(r->trace_low % 9));
+    }
+    pythia_protobuf_put_bytes(to, 15, (struct pythia_text){"", 0});
+    pythia_protobuf_put_bytes(&sheet->spans, 2, pythia_buf_text(to));
+}
+
+/* One document, as write_otlp writes it. */
+static void write_proto(const struct request *requests, size_t count, unsigned service, bool lean)
+{
+    static const char scope[] = "\x0A\x06\x0A\x04http";
+    static struct sheet s;
+    pythia_buf_clear(&s.spans);
+    pythia_buf_clear(&s.resource);
+    pythia_buf_clear(&s.document);
+    pythia_buf_add(&s.spans, scope, sizeof(scope) - 1);
+    for (size_t i = 0; i < count; i++)
+        for (unsigned k = 0; k < REQUEST_SPANS; k++)
+            if (requests[i].spans[k].service == service)
+                put_span(&s, &requests[i], &requests[i].spans[k], lean);
+    if (s.spans.size == sizeof(scope) - 1)
+        return;
+    put_text(&s, &s.resource, 1, "service.name", "service-%u", service);
+    put_text(&s, &s.resource, 1, "host.name", "host-%u", service);
+    pythia_buf_clear(&s.span);
+    pythia_protobuf_put_bytes(&s.span, 1, pythia_buf_text(&s.resource));
+    pythia_protobuf_put_bytes(&s.span, 2, pythia_buf_text(&s.spans));
+    pythia_protobuf_put_bytes(&s.document, 1, pythia_buf_text(&s.span));
+    for (int shift = 24; shift >= 0; shift -= 8)
+        putchar((int)(s.document.size >> shift & 0xFF));
+    fwrite(s.document.bytes, 1, s.document.size, stdout);
+}
+
 /* ---- OSProfiler ---- */
 
 static void write_record(const struct request *r, const struct request_span *s, bool stop)
@@ -109,15 +210,20 @@ static void write_osprofiler(const struct request *r)
         write_record(r, &r->spans[k], true);
 }
 
-static void write_mixed(struct requests *all, size_t count, bool otlp)
+enum kind { OTLP, OTLP_PROTO, LEAN, OSPROFILER, OPEN, KINDS };
+
+static void write_mixed(struct requests *all, size_t count, enum kind kind)
 {
     static struct request mixed[MIXED];
     for (size_t done = 0; done < count; done += MIXED) {
         for (unsigned i = 0; i < MIXED; i++)
             requests_next(all, &mixed[i]);
-        for (unsigned service = 0; otlp && service < SERVICES; service++)
-            write_otlp(mixed, MIXED, service, 0, REQUEST_SPANS);
-        for (unsigned i = 0; !otlp && i < MIXED; i++)
+        for (unsigned service = 0; kind != OSPROFILER && service < SERVICES; service++)
+            if (kind == OTLP)
+                write_otlp(mixed, MIXED, service, 0, REQUEST_SPANS);
+            else
+                write_proto(mixed, MIXED, service, kind == LEAN);
+        for (unsigned i = 0; kind == OSPROFILER && i < MIXED; i++)
             write_osprofiler(&mixed[i]);
     }
 }
@@ -139,20 +245,22 @@ static int write_open(struct requests *all, size_t count)
 
 int main(int argc, char **argv)
 {
-    const char *what = argc == 3 ? argv[1] : "";
+    static const char *const names[KINDS] = {"otlp", "otlp-proto", "lean", "osprofiler", "open"};
     long spans = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
-    bool otlp = strcmp(what, "otlp") == 0, open = strcmp(what, "open") == 0;
-    if (spans <= 0 || (!otlp && !open && strcmp(what, "osprofiler") != 0)) {
-        fprintf(stderr, "usage: bench_input otlp|osprofiler|open SPANS\n");
+    enum kind kind = 0;
+    while (kind < KINDS && (argc != 3 || strcmp(argv[1], names[kind]) != 0))
+        kind++;
+    if (spans <= 0 || kind == KINDS) {
+        fprintf(stderr, "usage: bench_input otlp|otlp-proto|lean|osprofiler|open SPANS\n");
         return 2;
     }
     struct requests all;
     requests_begin(&all, 1);
     size_t count = ((size_t)spans + REQUEST_SPANS - 1) / REQUEST_SPANS;
     int status = 0;
-    if (open)
+    if (kind == OPEN)
         status = write_open(&all, count);
     else
-        write_mixed(&all, count, otlp);
+        write_mixed(&all, count, kind);
     return fflush(stdout) == 0 ? status : 1;
 }

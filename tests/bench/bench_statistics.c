@@ -18,6 +18,7 @@
 
 #include "pythia/gate.h"
 #include "pythia/option.h"
+#include "pythia/proportion.h"
 #include "pythia/random.h"
 #include "pythia/shares.h"
 #include "pythia/status.h"
@@ -181,17 +182,7 @@ static const struct table bench_edges =
     TABLE("1. Edge ranker: is the source ranked first?", edges, 1);
 static const struct table *const tables[] = {&bench_edges, &bench_modes, &bench_explain};
 
-/* Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22, 1927. */
-static void wilson(double rate, double count, double *low, double *high)
-{
-    const double z = 1.959963984540054;
-    double centre = rate + z * z / (2 * count), scale = 1 + z * z / count;
-    double half = z * sqrt(rate * (1 - rate) / count + z * z / (4 * count * count));
-    *low = (centre - half) / scale;
-    *high = (centre + half) / scale;
-}
-
-static double rate_of(const struct scenario *s, unsigned long seeds)
+static unsigned long hits_of(const struct scenario *s, unsigned long seeds)
 {
     unsigned long yes = 0;
     for (unsigned long seed = 1; seed <= seeds; seed++) {
@@ -199,7 +190,7 @@ static double rate_of(const struct scenario *s, unsigned long seeds)
         pythia_random_init(&r, seed);
         yes += s->trial(s, &r);
     }
-    return (double)yes / (double)seeds;
+    return yes;
 }
 
 /* A scenario's rate, and whether it is what it must be. */
@@ -208,15 +199,15 @@ struct outcome {
     bool ok;
 };
 
-static struct outcome judge(const struct scenario *s, double rate, double previous,
+static struct outcome judge(const struct scenario *s, unsigned long hits, double previous,
                             unsigned long seeds)
 {
-    struct outcome o = {.rate = rate, .ok = true};
-    wilson(rate, (double)seeds, &o.low, &o.high);
+    struct pythia_proportion p = pythia_proportion_wilson(hits, seeds, .95);
+    struct outcome o = {.rate = p.rate, .low = p.low, .high = p.high, .ok = true};
     if (s->bound != SHOWN)
-        o.ok = s->bound == AT_LEAST ? rate >= s->must : rate <= s->must;
+        o.ok = s->bound == AT_LEAST ? o.rate >= s->must : o.rate <= s->must;
     if (s->above_previous > 0)
-        o.ok = o.ok && rate >= previous + s->above_previous;
+        o.ok = o.ok && o.rate >= previous + s->above_previous;
     return o;
 }
 
@@ -247,7 +238,7 @@ static bool run_table(const struct table *table, unsigned long seeds, json_t *ou
            "rate", "Wilson 95 %", "must");
     for (size_t row = 0; row < table->count; row++) {
         const struct scenario *s = &table->rows[row];
-        struct outcome o = judge(s, rate_of(s, count), previous, count);
+        struct outcome o = judge(s, hits_of(s, count), previous, count);
         print_row(s, &o);
         json_t *entry =
             json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:b}", "table", table->title, "scenario",

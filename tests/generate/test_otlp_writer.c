@@ -270,11 +270,11 @@ static void protobuf_says_what_the_schema_calls_for(void **state)
     walk((const unsigned char *)s.out.bytes, s.out.size, TRACES, &read);
 #define TRACE "1:0102030405060708090a0b0c0d0e0f10 2:"
 #define TIMES " 6:2 7:1700000000000000000 8:1700000000000001500"
-    assert_string_equal(read.bytes, "1:{1:{1:{1:service.name 2:{1:api}}} 2:{2:{" TRACE
+    assert_string_equal(read.bytes, "1:{1:{1:{1:service.name 2:{1:api}}} 2:{1: 2:{" TRACE
                                     "0000000000000002 4:0000000000000001 5:GET" TIMES
                                     " 15:{3:2}} 2:{" TRACE "fedcba9876543210 5:root" TIMES
                                     " 9:{1:t 2:{1:text}} 9:{1:i 2:{3:-7}} 9:{1:b 2:{2:1}} "
-                                    "9:{1:r 2:{4:0.5}}}}} 1:{1:{} 2:{2:{" TRACE
+                                    "9:{1:r 2:{4:0.5}}}}} 1:{1:{} 2:{1: 2:{" TRACE
                                     "0000000000000003 5:later" TIMES "}}}");
     pythia_buf_free(&read);
     sheet_end(&s);

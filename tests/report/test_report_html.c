@@ -252,9 +252,16 @@ static void pictures_have_words_and_tables_have_scopes(void **state)
     size_t pictures = sample_count(page.bytes, "<svg role=\"img\"");
     const char *at = page.bytes;
     char words[512];
-    assert_int_equal(pictures, 2);
+    assert_int_equal(pictures, 3);
     for (size_t i = 0; i < pictures; i++) {
         at = strstr(at, "<svg role=\"img\"");
+        if (i == 0) { /* the search: a title and a description of its own */
+            assert_true(next_value(&at, "aria-labelledby", words, sizeof(words)));
+            assert_string_equal(words, "run-title run-words");
+            assert_non_null(strstr(page.bytes, "<title id=\"run-title\">The search over its "
+                                               "cycles</title><desc id=\"run-words\">3 cycles."));
+            continue;
+        }
         assert_true(next_value(&at, "aria-label", words, sizeof(words)));
         assert_true(strlen(words) > 40);
     }
@@ -273,6 +280,67 @@ static void counters_of_the_input_are_said_in_words(void **state)
     assert_non_null(strstr(page.bytes, "2 dropped: <strong>late</strong>, came after its trace"));
     assert_non_null(strstr(page.bytes, "1 file could not be read to the end"));
     assert_null(strstr(page.bytes, "Nothing had to be repaired"));
+    pythia_buf_free(&page);
+}
+
+/* ---- the search ---- */
+
+static json_t *sample_finding(const char *name, double share)
+{
+    return json_pack("{s:{s:o, s:o, s:s}, s:f, s:f, s:f}", "edge", "from",
+                     sample_event(name, "start"), "to", sample_event(name, "end"), "inside", name,
+                     "share", share, "share_low", share - .1, "share_high", share + .05);
+}
+
+/* A report of a search of two cycles: two points were opened in the first. */
+static json_t *searched(const char *name)
+{
+    json_t *report = sample_report(name);
+    json_t *loop = json_pack(
+        "[{s:i, s:s, s:[]}, {s:i, s:s, s:[{s:s, s:i, s:o, s:o, s:f, s:f, s:f, s:f, s:s}, {s:s, "
+        "s:i, s:n, s:n, s:n, s:n, s:s}]}]",
+        "cycle", 1, "sentence", name, "effects", "cycle", 2, "sentence", name, "effects",
+        "trace_point", name, "opened_in", 1, "stretch", sample_finding(name, .9), "part",
+        sample_finding(name, .8), "inside", .75, "inside_low", .7, "inside_high", .8, "eta_squared",
+        .25, "verdict", "explains", "trace_point", name, "opened_in", 1, "stretch", "part",
+        "inside", "eta_squared", "verdict", "not_passed");
+    assert_non_null(loop);
+    json_object_set_new(report, "loop", loop);
+    json_object_set_new(report, "search",
+                        json_pack("{s:i, s:i, s:i, s:b, s:i}", "trace_points", 9, "skeleton", 3,
+                                  "opened", 2, "finished", 1, "rounds", 1));
+    return report;
+}
+
+static void what_opened_points_explained_is_a_table(void **state)
+{
+    struct pythia_buf page = written(searched("point"));
+    char *text = without_breaks(page.bytes);
+    assert_non_null(strstr(text, "colspan=\"2\">Inside it</th><th scope=\"col\" class=\"n\">"
+                                 "Largest part</th><th scope=\"col\" class=\"n\">Without it</th>"));
+    assert_non_null(strstr(text, "<code>point</code><div class=\"sub\">opened in cycle 1; "));
+    assert_non_null(strstr(text, "data-l=\"without it\">90 %<"));
+    assert_non_null(strstr(text, "data-l=\"inside it\">75 %<"));
+    assert_non_null(strstr(text, "data-l=\"largest part\">80 %<"));
+    assert_non_null(strstr(text, "data-l=\"by path\">25 %<"));
+    assert_non_null(strstr(text, "--v:75.0%;--l:70.0%;--h:80.0%"));
+    assert_non_null(strstr(text, ">explains<"));
+    assert_non_null(strstr(text, "data-l=\"inside it\">-<")); /* of the one that is not passed */
+    assert_non_null(strstr(text, ">is on no critical path<"));
+    free(text);
+    struct pythia_buf expected = tags_of(page.bytes);
+    pythia_buf_free(&page);
+    for (size_t i = 0; i < SAMPLE_HOSTILE; i++) {
+        page = written(searched(sample_hostile[i]));
+        struct pythia_buf tags = tags_of(page.bytes);
+        if (sample_can_be_set_apart(sample_hostile[i]))
+            assert_string_equal(tags.bytes, expected.bytes);
+        pythia_buf_free(&tags);
+        pythia_buf_free(&page);
+    }
+    pythia_buf_free(&expected);
+    page = written(sample_report("point"));
+    assert_null(strstr(page.bytes, "opened in cycle"));
     pythia_buf_free(&page);
 }
 
@@ -478,12 +546,46 @@ static void keys_that_cannot_be_told_apart_share_a_card(void **state)
     json_object_set_new(report, "request_types", json_array());
     json_t *group = json_array_get(json_object_get(report, "groups"), 0);
     json_object_set_new(group, "explanations", keys);
+    json_object_del(group, "splits"); /* which have cards, too */
+    json_object_del(report, "split_by");
     struct pythia_buf page = written(report);
     assert_int_equal(sample_count(page.bytes, "<h4>"), 2);
     assert_non_null(strstr(page.bytes, "<h4><code>one</code></h4>"));
     assert_non_null(strstr(page.bytes, "<h4><code>two</code></h4>"));
     assert_non_null(strstr(page.bytes, "Cannot be told apart from <code>twin</code>.</p>"));
     assert_int_equal(sample_count(page.bytes, "Cannot be told apart"), 1);
+    pythia_buf_free(&page);
+}
+
+/* What is pasted must be whole: it is there as it is, or not at all. */
+static void an_option_is_shown_whole_or_not_at_all(void **state)
+{
+    for (int fits = 0; fits < 2; fits++) {
+        json_t *report = sample_report("a");
+        json_t *split = json_array_get(
+            json_object_get(json_array_get(json_object_get(report, "groups"), 0), "splits"), 0);
+        char *option = sample_long_name(fits ? 400 : 401);
+        json_object_set_new(split, "option", json_string(option));
+        json_object_set_new(split, "key", json_string("the-key"));
+        struct pythia_buf page = written(report);
+        assert_int_equal(sample_count(page.bytes, option), fits);
+        assert_int_equal(sample_count(page.bytes, "beginxxx"), fits);
+        assert_int_equal(sample_count(page.bytes, "the-key</code> (by an option too long"), !fits);
+        pythia_buf_free(&page);
+        free(option);
+    }
+}
+
+/* The parts of a proposal, and of what was asked for, with bars as long as their means. */
+static void parts_stand_in_tables(void **state)
+{
+    struct pythia_buf page = written(sample_report("name"));
+    assert_non_null(strstr(page.bytes, "<h3>What to part these requests by</h3>"));
+    assert_non_null(strstr(page.bytes, "<h2>What the requests were parted by</h2>"));
+    assert_non_null(strstr(page.bytes, "40 requests have it, 40 do not."));
+    assert_non_null(strstr(page.bytes, "leaves 60 % (50 to 70) of the variance between its parts, "
+                                       "which go with the modes."));
+    assert_non_null(strstr(page.bytes, "Cut at 3, where the modes of the durations part."));
     pythia_buf_free(&page);
 }
 
@@ -623,6 +725,7 @@ int main(void)
         cmocka_unit_test(pictures_have_words_and_tables_have_scopes),
         cmocka_unit_test(counters_of_the_input_are_said_in_words),
         cmocka_unit_test(an_empty_report_says_that_there_is_nothing),
+        cmocka_unit_test(what_opened_points_explained_is_a_table),
         cmocka_unit_test(what_is_undefined_is_a_dash),
         cmocka_unit_test(one_edge_fills_the_picture),
         cmocka_unit_test(thousands_of_edges_stay_readable),
@@ -631,6 +734,8 @@ int main(void)
         cmocka_unit_test(quantiles_and_modes_stand_where_they_belong_on_the_log_scale),
         cmocka_unit_test(a_bar_is_as_long_as_its_share_and_its_whisker_ends_within_it),
         cmocka_unit_test(keys_that_cannot_be_told_apart_share_a_card),
+        cmocka_unit_test(an_option_is_shown_whole_or_not_at_all),
+        cmocka_unit_test(parts_stand_in_tables),
         cmocka_unit_test(colours_have_enough_contrast_on_light_and_dark_pages),
         cmocka_unit_test(steps_of_the_scale_go_one_way_and_their_text_can_be_read),
         cmocka_unit_test(the_same_report_gives_the_same_bytes),

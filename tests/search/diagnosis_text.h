@@ -143,6 +143,23 @@ static inline void write_explanations(struct diagnosis_writer *w,
         pythia_buf_printf(&w->to, "\n  skipped %s: %s", x->skipped[i].name, x->skipped[i].reason);
 }
 
+static inline void write_splits(struct diagnosis_writer *w, const struct pythia_split_proposals *x)
+{
+    for (size_t i = 0; i < x->count; i++) {
+        const struct pythia_split_proposal *s = &x->all[i];
+        const double numbers[] = {s->between.share, s->between.low, s->between.high};
+        pythia_buf_printf(&w->to, "\n  proposed %s", s->text);
+        write_whole(w, "explanation", s->explanation);
+        write_whole(w, "of_modes", s->of_modes);
+        write_numbers(w, "between", numbers, 3);
+        for (size_t k = 0; k < s->part_count; k++) {
+            pythia_buf_printf(&w->to, " part %s", s->parts[k].label);
+            write_whole(w, "requests", s->parts[k].requests);
+            write_number(w, "mean", s->parts[k].mean_ns);
+        }
+    }
+}
+
 static inline void write_group(struct diagnosis_writer *w, const struct pythia_group *g)
 {
     const double numbers[] = {
@@ -168,6 +185,7 @@ static inline void write_group(struct diagnosis_writer *w, const struct pythia_g
     write_node(w, g->inclusive);
     write_ranking(w, &g->ranking);
     write_explanations(w, &g->explanations);
+    write_splits(w, &g->splits);
 }
 
 /* The text, freed with pythia_free. */

@@ -21,6 +21,8 @@ struct bench {
     const char *strategy; /* NULL: hierarchical */
     uint64_t seed, cycle;
     const struct pythia_history *history;
+    struct pythia_open_points *never;
+    struct pythia_prices *prices;
 };
 
 static inline void begin(struct bench *b)
@@ -112,7 +114,9 @@ static inline int try_suggest(struct bench *b, size_t budget, struct pythia_buf 
                                        .groups = b->seen.groups,
                                        .diagnosis = b->diagnosis,
                                        .open = b->seen.open,
+                                       .never = b->never,
                                        .price_ns = PRICE,
+                                       .prices = b->prices,
                                        .seed = b->seed,
                                        .cycle = b->cycle,
                                        .history = b->history};

@@ -68,7 +68,8 @@ static void believe(struct bench *b, const double *mass)
 static void choose(struct bench *b, double weight, size_t budget)
 {
     assert_int_equal(
-        pythia__gain_choose(&b->belief, b->closed, weight, budget, b->picks, &b->count), PYTHIA_OK);
+        pythia__gain_choose(&b->belief, b->closed, weight, NULL, budget, b->picks, &b->count),
+        PYTHIA_OK);
 }
 
 static void assert_picks(const struct bench *b, const char *ids)
@@ -153,6 +154,31 @@ static void the_price_of_calls_counts(void **state)
     end(&b);
 }
 
+/* B and C have a bit each for two calls: with a weight of 1 it is their price that decides, 1 / 3
+ * against 1 / 2, and then 1 / 41 against D's .811 / 3. */
+static void a_point_may_have_a_price_of_its_own(void **state)
+{
+    struct bench b;
+    double prices[64];
+    begin(&b);
+    plant(&b, SEVEN, 2);
+    believe(&b, leaves);
+    for (size_t i = 0; i < 64; i++)
+        prices[i] = 1;
+    const struct {
+        double b, c;
+        const char *pick;
+    } cases[] = {{1, 1, "B"}, {1, .5, "C"}, {.5, .5, "B"}, {20, 20, "D"}, {20, 0, "C"}};
+    for (size_t i = 0; i < 5; i++) {
+        prices[point(&b, "B")] = cases[i].b;
+        prices[point(&b, "C")] = cases[i].c;
+        assert_int_equal(pythia__gain_choose(&b.belief, b.closed, 1, prices, 1, b.picks, &b.count),
+                         PYTHIA_OK);
+        assert_picks(&b, cases[i].pick);
+    }
+    end(&b);
+}
+
 /* Whatever order they are made in. */
 static void of_equals_the_smaller_id_is_chosen(void **state)
 {
@@ -201,7 +227,8 @@ static void flags_of_points_that_are_not_in_the_tree_are_not_read(void **state)
         snprintf(name, sizeof(name), "new%d", i);
         (void)point(&b, name);
     }
-    assert_int_equal(pythia__gain_choose(&b.belief, closed, 0, 1, b.picks, &b.count), PYTHIA_OK);
+    assert_int_equal(pythia__gain_choose(&b.belief, closed, 0, NULL, 1, b.picks, &b.count),
+                     PYTHIA_OK);
     assert_picks(&b, "B");
     free(closed);
     end(&b);
@@ -273,7 +300,7 @@ static double time_of_chain(uint32_t nodes)
     for (int round = 0; round < 3; round++) {
         clock_t begun = clock();
         assert_int_equal(pythia__belief_create(b.type, &b.belief), PYTHIA_OK);
-        assert_int_equal(pythia__gain_choose(&b.belief, closed, 0, 3, b.picks, &b.count),
+        assert_int_equal(pythia__gain_choose(&b.belief, closed, 0, NULL, 3, b.picks, &b.count),
                          PYTHIA_OK);
         best = fmin(best, (double)(clock() - begun) / CLOCKS_PER_SEC);
         /* All alike, and what is around a point is half before it and half behind: a third of the
@@ -303,7 +330,7 @@ static void a_failed_allocation_is_told(void **state)
     long failures = 0;
     for (;; failures++) {
         pythia_mem_fail_after(failures);
-        int status = pythia__gain_choose(&b.belief, b.closed, 0, 8, b.picks, &b.count);
+        int status = pythia__gain_choose(&b.belief, b.closed, 0, NULL, 8, b.picks, &b.count);
         pythia_mem_fail_after(-1);
         if (status == PYTHIA_OK)
             break;
@@ -321,6 +348,7 @@ int main(void)
         cmocka_unit_test(the_point_that_halves_the_mass_is_chosen_first),
         cmocka_unit_test(what_is_passed_once_has_a_before_and_an_after),
         cmocka_unit_test(the_price_of_calls_counts),
+        cmocka_unit_test(a_point_may_have_a_price_of_its_own),
         cmocka_unit_test(of_equals_the_smaller_id_is_chosen),
         cmocka_unit_test(only_closed_points_are_chosen),
         cmocka_unit_test(flags_of_points_that_are_not_in_the_tree_are_not_read),

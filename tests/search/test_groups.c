@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include "pythia/groups.h"
 #include "pythia/hash.h"
 #include "requests.h"
@@ -456,6 +458,52 @@ static void two_paths_of_one_hash_are_kept_apart(void **state)
     requests_end(&r);
 }
 
+/* ---- memory ---- */
+
+/* Bytes of the heap that are in use; 0 where a sanitizer has taken its place. */
+static size_t heap_in_use(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+/* It is told within a half of what the heap says, and that is enough to stop in time: of types
+ * without number, of shapes without number, of rows with large values. */
+static void how_much_memory_is_held_is_known_roughly(void **state)
+{
+    if (heap_in_use() == 0)
+        skip();
+    for (int kind = 0; kind < 3; kind++) {
+        struct requests r;
+        struct pythia_buf text = {0};
+        requests_begin_folded(&r);
+        for (uint64_t i = 0; i < 3000; i++) { /* names, first */
+            pythia_buf_clear(&text);
+            pythia_buf_printf(&text, kind == 0 ? "A%d{5}" : "A{B%d{5}}", (int)i);
+            (void)requests_trace(&r, i, text.bytes);
+            (void)requests_string(&r, text.bytes);
+        }
+        size_t before = heap_in_use(), told = pythia_groups_bytes(r.groups);
+        for (uint64_t i = 0; i < 3000; i++) {
+            pythia_buf_clear(&text);
+            if (kind == 0)
+                pythia_buf_printf(&text, "A%d{5}", (int)i);
+            else if (kind == 1)
+                pythia_buf_printf(&text, "A{B%d{5} B%d{5} B%d{5}}", (int)i, (int)(i * 7 % 3000),
+                                  (int)(i * 11 % 3000));
+            else
+                pythia_buf_printf(&text, "A(k=x%0200d,l=x%0200d){B1{5}}", (int)i, (int)i);
+            requests_add_as(&r, i, text.bytes);
+        }
+        double held = (double)(heap_in_use() - before);
+        double said = (double)(pythia_groups_bytes(r.groups) - told);
+        if (held < 1e6 || said < held / 2 || said > held * 2)
+            fail_msg("%d: it says %.0f bytes, and the heap %.0f", kind, said, held);
+        pythia_buf_free(&text);
+        requests_end(&r);
+    }
+}
+
 /* ---- failures ---- */
 
 static const char *const mixed[] = {"A(k=1,host=x){1 B{2 C{3} 4} 5}", "A(k=2){1 B{2} 3 B{4} 5}",
@@ -543,6 +591,7 @@ int main(void)
         cmocka_unit_test(the_limit_of_all_rows_is_one_for_all_types),
         cmocka_unit_test(what_leaves_the_cache_and_comes_back_counts_in_full),
         cmocka_unit_test(two_paths_of_one_hash_are_kept_apart),
+        cmocka_unit_test(how_much_memory_is_held_is_known_roughly),
         cmocka_unit_test(a_set_that_cannot_be_made_leaves_nothing),
         cmocka_unit_test(a_request_that_cannot_be_added_stops_no_other),
         cmocka_unit_test(a_set_that_cannot_be_finished_is_given_back),

@@ -93,6 +93,44 @@ static void contexts_and_what_follows_what_are_counted(void **state)
     end(&b);
 }
 
+/* "B": trace id 18, span id 10, parent 10, name 3, times 18: 59, and 2 before them. With a=1, 2 + 3
+ * + 2 + 2 more. "A" has no parent. */
+static void bytes_of_spans_are_added_up(void **state)
+{
+    struct bench b;
+    begin(&b);
+    add(&b, "t", "A{10 B{100} 7 B(a=1){200} 3}");
+    add(&b, "t", "A{10 B{100} 3}");
+    const struct pythia_space_type *t = type_of(&b, "t");
+    assert_int_equal(node_of(t, "A")->bytes, 2 * 51);
+    assert_int_equal(node_of(t, "A/B")->bytes, 61 + 70 + 61);
+    assert_rel_equal(pythia_space_mean_bytes(t), (2 * 51 + 192) / 5., 1e-15);
+    assert_rel_equal(pythia_space_node_bytes(node_of(t, "A/B"), 7), 64, 1e-15);
+    struct pythia_space_node old = {.calls = 3};
+    assert_rel_equal(pythia_space_node_bytes(&old, 7), 7, 0); /* not known: the mean */
+    end(&b);
+}
+
+static void where_no_bytes_are_known_a_span_has_416(void **state)
+{
+    struct bench b;
+    uint32_t node;
+    begin(&b);
+    struct pythia_space_type *t = pythia_space_type_make(b.space, requests_string(&b.r, "t"));
+    struct pythia_space_node *n = pythia_space_node_make(
+        t, PYTHIA_CCT_ROOT,
+        pythia_vocabulary_tracepoint(b.r.vocabulary, 0, 0, requests_string(&b.r, "A")), &node);
+    n->calls = 5;
+    assert_rel_equal(pythia_space_mean_bytes(t), 416, 0);
+    n->bytes = 500; /* the others are taken to be like those that are known */
+    n = pythia_space_node_make(
+        t, node, pythia_vocabulary_tracepoint(b.r.vocabulary, 0, 0, requests_string(&b.r, "B")),
+        &node);
+    n->calls = 1000;
+    assert_rel_equal(pythia_space_mean_bytes(t), 100, 0);
+    end(&b);
+}
+
 static void what_is_off_the_path_is_called_and_not_visited(void **state)
 {
     struct bench b;
@@ -258,6 +296,52 @@ static void types_have_trees_of_their_own(void **state)
 }
 
 /* What a file is read with makes what traces make. */
+static size_t type_count(const struct pythia_space *s)
+{
+    size_t count;
+    (void)pythia_space_types(s, &count);
+    return count;
+}
+
+static void a_type_moves_from_one_space_to_another_as_it_is(void **state)
+{
+    struct bench b;
+    struct pythia_space *other = NULL;
+    begin(&b);
+    assert_int_equal(pythia_space_create(b.r.vocabulary, &other), PYTHIA_OK);
+    static const char *const names[] = {"t", "u", "v", "w"};
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k <= i; k++)
+            add(&b, names[i], "A{10 B{100} 20}");
+    uint32_t u = requests_string(&b.r, "u"), w = requests_string(&b.r, "w");
+    pythia_mem_fail_after(0);
+    assert_int_equal(pythia_space_move(other, b.space, u), PYTHIA_ENOMEM);
+    pythia_mem_fail_after(1);
+    assert_int_equal(pythia_space_move(other, b.space, u), PYTHIA_ENOMEM);
+    pythia_mem_fail_after(-1);
+    assert_int_equal(type_count(b.space), 4);
+    assert_int_equal(type_count(other), 0);
+    assert_int_equal(pythia_space_move(other, b.space, u), PYTHIA_OK);
+    assert_int_equal(type_count(b.space), 3);
+    assert_null(type_of(&b, "u"));
+    assert_int_equal(pythia_space_type(other, u)->requests, 2);
+    assert_node(pythia_space_type(other, u), "A/B", 2, 2, 2, 200);
+    for (int i = 0; i < 4; i += i ? 1 : 2) /* the others are as they were */
+        assert_int_equal(type_of(&b, names[i])->requests, i + 1);
+    pythia_space_remove(b.space, w);
+    pythia_space_remove(b.space, w);
+    pythia_space_remove(b.space, UINT32_MAX - 1);
+    assert_int_equal(type_count(b.space), 2);
+    assert_null(type_of(&b, "w"));
+    assert_int_equal(type_of(&b, "v")->requests, 3);
+    add(&b, "w", "A{10 B{100} 20}"); /* it may come again */
+    assert_int_equal(type_of(&b, "w")->requests, 1);
+    assert_int_equal(pythia_space_move(b.space, other, u), PYTHIA_OK);
+    assert_int_equal(type_of(&b, "u")->requests, 2);
+    pythia_space_destroy(other);
+    end(&b);
+}
+
 static void a_space_can_be_put_together_by_hand(void **state)
 {
     struct bench b;
@@ -493,11 +577,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts_and_what_follows_what_are_counted),
+        cmocka_unit_test(bytes_of_spans_are_added_up),
+        cmocka_unit_test(where_no_bytes_are_known_a_span_has_416),
         cmocka_unit_test(what_is_off_the_path_is_called_and_not_visited),
         cmocka_unit_test(roots_entries_and_what_outlives_its_parent_are_the_skeleton),
         cmocka_unit_test(of_what_outlives_its_parent_the_last_to_end_is_in_the_skeleton),
         cmocka_unit_test(the_order_of_requests_makes_no_difference),
         cmocka_unit_test(types_have_trees_of_their_own),
+        cmocka_unit_test(a_type_moves_from_one_space_to_another_as_it_is),
         cmocka_unit_test(a_space_can_be_put_together_by_hand),
         cmocka_unit_test(b39_forks_and_joins_take_linear_time_and_memory),
         cmocka_unit_test(b39_eight_times_the_forks_take_no_more_than_eight_times_as_long),

@@ -28,6 +28,29 @@ static void quantiles_are_of_type_7(void **state)
     assert_rel_equal(pythia_ranks_quantile((double[]){1, NAN}, 2, 0), NAN, 0);
 }
 
+/* R: quantile(…, type = 1) of 1 to 10, and by hand. */
+static void percentiles_are_values_that_were_seen(void **state)
+{
+    const double ten[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    assert_rel_equal(pythia_ranks_percentile(ten, 10, 50), 5, 0);
+    assert_rel_equal(pythia_ranks_percentile(ten, 10, 90), 9, 0);
+    assert_rel_equal(pythia_ranks_percentile(ten, 10, 91), 10, 0);
+    assert_rel_equal(pythia_ranks_percentile(ten, 10, 100), 10, 0);
+    assert_rel_equal(pythia_ranks_percentile(ten, 10, 1), 1, 0);
+    assert_rel_equal(pythia_ranks_percentile(ten, 9, 50), 5, 0);
+    assert_rel_equal(pythia_ranks_percentile(ten, 1, 90), 1, 0);
+    double many[250];
+    for (size_t i = 0; i < 250; i++)
+        many[i] = (double)i + 1;
+    assert_rel_equal(pythia_ranks_percentile(many, 250, 90), 225, 0);
+    assert_rel_equal(pythia_ranks_percentile(many, 249, 90), 225, 0); /* 224.1, and so one more */
+    assert_rel_equal(pythia_ranks_percentile(many, 200, 29), 58, 0);
+    assert_rel_equal(pythia_ranks_percentile(ten, 0, 50), NAN, 0);
+    assert_rel_equal(pythia_ranks_percentile(ten, 10, 0), NAN, 0);
+    assert_rel_equal(pythia_ranks_percentile(ten, 10, 101), NAN, 0);
+    assert_rel_equal(pythia_ranks_percentile((double[]){1, NAN}, 2, 50), NAN, 0);
+}
+
 /* R: median, mad and IQR of faithful$eruptions. */
 static void old_faithful_has_the_published_spread(void **state)
 {
@@ -219,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorting_puts_nan_last),
         cmocka_unit_test(quantiles_are_of_type_7),
+        cmocka_unit_test(percentiles_are_values_that_were_seen),
         cmocka_unit_test(old_faithful_has_the_published_spread),
         cmocka_unit_test(equal_values_share_their_mean_rank),
         cmocka_unit_test(correlations_match_hand_computation),

@@ -23,9 +23,9 @@ enum { MANY = 1000000 };
 #endif
 
 #ifdef __OPTIMIZE__
-#define SECONDS 2.0
+#define SECONDS 30.0
 #else
-#define SECONDS 6.0 /* a step that is not linear would take minutes */
+#define SECONDS 60.0 /* a step that is not linear would take hours */
 #endif
 
 /* How the spans come. */

@@ -183,6 +183,61 @@ static void each_failed_allocation_is_reported_and_harmless(void **state)
     pythia_vocabulary_destroy(p.vocabulary);
 }
 
+static void an_id_added_as_such_is_no_pattern(void **state)
+{
+    struct points p;
+    begin(&p);
+    assert_int_equal(pythia_open_points_add_id(p.open, pythia_text_of("db:SELECT * FROM t")),
+                     PYTHIA_OK);
+    assert_true(has(&p, "db:SELECT * FROM t"));
+    assert_false(has(&p, "db:SELECT a FROM t"));
+    assert_int_equal(pythia_open_points_count(p.open), 1);
+    int status = PYTHIA_OK;
+    pythia_mem_fail_after(0);
+    for (int i = 0; status == PYTHIA_OK && i < 100000; i++) { /* until its room is used up */
+        char id[16];
+        snprintf(id, sizeof(id), "a%d", i);
+        status = pythia_open_points_add_id(p.open, pythia_text_of(id));
+    }
+    pythia_mem_fail_after(-1);
+    assert_int_equal(status, PYTHIA_ENOMEM);
+    end(&p);
+}
+
+static void a_set_without_some_has_all_others_of_its_base(void **state)
+{
+    struct points p, q = {0};
+    begin(&p);
+    add(&p, "web:*");
+    q.vocabulary = p.vocabulary;
+    assert_int_equal(pythia_open_points_create_without(p.open, &q.open), PYTHIA_OK);
+    assert_true(has(&q, "web:a"));
+    assert_int_equal(pythia_open_points_add_id(q.open, pythia_text_of("web:a")), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add_id(q.open, pythia_text_of("web:*")), PYTHIA_OK);
+    assert_false(has(&q, "web:a"));
+    assert_true(has(&q, "web:b")); /* which neither has seen before */
+    assert_false(has(&q, "db:a"));
+    assert_true(has(&p, "web:a"));
+    pythia_open_points_destroy(q.open);
+    pythia_mem_fail_after(0);
+    q.open = NULL;
+    assert_int_equal(pythia_open_points_create_without(p.open, &q.open), PYTHIA_ENOMEM);
+    pythia_mem_fail_after(-1);
+    assert_null(q.open);
+    end(&p);
+}
+
+static void a_text_may_be_asked_whether_it_is_a_pattern_and_what_it_fits(void **state)
+{
+    assert_true(pythia_open_points_is_pattern(PYTHIA_TEXT("a*")));
+    assert_true(pythia_open_points_is_pattern(PYTHIA_TEXT("?a")));
+    assert_true(pythia_open_points_is_pattern(PYTHIA_TEXT("a[b]")));
+    assert_false(pythia_open_points_is_pattern(PYTHIA_TEXT("web:GET /users/{id}")));
+    assert_false(pythia_open_points_is_pattern(PYTHIA_TEXT("")));
+    assert_true(pythia_open_points_fits("db:*", PYTHIA_TEXT("db:a/b")));
+    assert_false(pythia_open_points_fits("db:*", PYTHIA_TEXT("web:db:a")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +248,9 @@ int main(void)
         cmocka_unit_test(many_points_are_told_apart),
         cmocka_unit_test(a_list_is_read_line_by_line),
         cmocka_unit_test(each_failed_allocation_is_reported_and_harmless),
+        cmocka_unit_test(an_id_added_as_such_is_no_pattern),
+        cmocka_unit_test(a_set_without_some_has_all_others_of_its_base),
+        cmocka_unit_test(a_text_may_be_asked_whether_it_is_a_pattern_and_what_it_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -546,6 +546,91 @@ static void without_spans_there_is_no_trace(void **state)
     pythia_vocabulary_destroy(v);
 }
 
+/* ---- what was added so far ---- */
+
+static enum pythia_trace_state state_of(const char *text)
+{
+    static struct trace_part parts[TRACE_TEXT_PARTS];
+    struct pythia_vocabulary *v = NULL;
+    struct pythia_trace_builder *b = NULL;
+    size_t count = read_parts(text, parts);
+    assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
+    assert_int_equal(pythia_trace_builder_create(v, NULL, &b), PYTHIA_OK);
+    pythia_trace_builder_begin(b, trace_id_of_name("trace", 5));
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(pythia_trace_builder_add(b, name_part(&parts[i], v)), PYTHIA_OK);
+    enum pythia_trace_state found = pythia_trace_builder_state(b);
+    assert_int_equal(pythia_trace_builder_state(b), found); /* looking changes nothing */
+    pythia_trace_builder_destroy(b);
+    pythia_vocabulary_destroy(v);
+    free_parts(parts, count);
+    return found;
+}
+
+static void a_trace_is_whole_once_nothing_is_known_to_be_missing(void **state)
+{
+    static const char *const whole[] = {
+        "A[0,1000]",
+        "A[0,1000]<&trace B[10,110]<A",
+        "A[0,1000] B[10,110]<A C[20,30]<B N[25]<C A[0,1000]", /* twice */
+        "A[0,?] B[10,?]<A /B[110]<A /A[1000]",
+        "A[0,1000] B[10,2000]<A:spawn",
+        "A[0,1000] A2[2000,3000]:many",
+        "A[0,1000] &K[100]<A K1[150,790]<&K W[450,800]<A&K",
+        "A[0,1000] &K[100]<A", /* its work may be hidden: nobody knows */
+        "C[100,500]:%web C[150,450]:%web:shared D[200,300]<C:%web",
+        "A[0,1000] B[10,110]<B", /* that parent is there */
+    };
+    static const char *const partial[] = {
+        "",
+        "B[10,110]<A",
+        "A[0,1000] C[20,30]<B",
+        "/A[1000]",
+        "A[0,1000] /B[110]<A",
+        "N[25]",
+        "&K[100]",
+        "K1[150,790]<&K", /* of another trace */
+        "A[0,1000] C[150,450]<A:%db:shared D[200,300]<C:%db",
+    };
+    static const char *const running[] = {"A[0,?]", "A[0,1000] B[10,?]<A", "A[0,?] B[10,110]<A",
+                                          "B[10,?]<A", "/C[20] B[10,?]<A"};
+    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+        assert_int_equal(state_of(whole[i]), PYTHIA_TRACE_WHOLE);
+    for (size_t i = 0; i < sizeof(partial) / sizeof(partial[0]); i++)
+        assert_int_equal(state_of(partial[i]), PYTHIA_TRACE_PARTIAL);
+    for (size_t i = 0; i < sizeof(running) / sizeof(running[0]); i++)
+        assert_int_equal(state_of(running[i]), PYTHIA_TRACE_RUNNING);
+}
+
+static void a_builder_gives_its_memory_back(void **state)
+{
+    struct pythia_vocabulary *v = NULL;
+    struct pythia_trace_builder *b = NULL;
+    struct pythia_counts counts = {0};
+    const struct pythia_trace *trace;
+    assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
+    assert_int_equal(pythia_trace_builder_create(v, NULL, &b), PYTHIA_OK);
+    size_t empty = pythia_trace_builder_bytes(b);
+    uint32_t point = pythia_vocabulary_tracepoint(v, 0, 0, intern(v, "p"));
+    assert_in_range(empty, 100, 2000);
+    for (uint64_t spans = 3; spans <= 30000; spans *= 10) {
+        pythia_trace_builder_begin(b, (struct pythia_trace_id){1, spans});
+        for (uint64_t i = 1; i <= spans; i++) {
+            struct pythia_span span = {
+                .id = i, .parent = i - 1, .start_ns = i, .tracepoint = point};
+            assert_int_equal(pythia_trace_builder_add(b, &span), PYTHIA_OK);
+        }
+        assert_int_equal(pythia_trace_builder_finish(b, &counts, &trace), PYTHIA_OK);
+        assert_int_equal(trace->count, spans);
+        assert_true(pythia_trace_builder_bytes(b) > empty + spans * sizeof(trace->spans[0]));
+        assert_true(pythia_trace_builder_bytes(b) < empty + (spans + 16) * 1000);
+        pythia_trace_builder_release(b);
+        assert_int_equal(pythia_trace_builder_bytes(b), empty);
+    }
+    pythia_trace_builder_destroy(b);
+    pythia_vocabulary_destroy(v);
+}
+
 /* Spans of all parts, with attributes at both ends, more than the first arrays hold; each
  * allocation fails in turn. */
 static void each_failed_allocation_is_reported_and_nothing_is_lost(void **state)
@@ -628,6 +713,8 @@ int main(void)
         cmocka_unit_test(numbers_at_the_ends_of_their_range_do_no_harm),
         cmocka_unit_test(a_builder_builds_one_trace_after_the_other),
         cmocka_unit_test(without_spans_there_is_no_trace),
+        cmocka_unit_test(a_trace_is_whole_once_nothing_is_known_to_be_missing),
+        cmocka_unit_test(a_builder_gives_its_memory_back),
         cmocka_unit_test(each_failed_allocation_is_reported_and_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -348,6 +348,216 @@ static void a_resource_without_memory_is_none(void **state)
     pythia_vocabulary_destroy(v);
 }
 
+/* ---- limits ---- */
+
+static struct pythia_vocabulary *make_limited(const struct pythia_vocabulary_limits *limits)
+{
+    struct pythia_vocabulary *v = make();
+    assert_int_equal(pythia_vocabulary_limit(v, limits), PYTHIA_OK);
+    return v;
+}
+
+static uint32_t numbered_string(struct pythia_vocabulary *v, const char *prefix, int number)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "%sx%d", prefix, number);
+    return string_of(v, name);
+}
+
+/* With room for 100 strings the first 50 get in, of which two are there from the beginning; what
+ * comes for the 16th time does too, until there are 100. */
+static void half_of_the_strings_may_be_any_and_half_must_come_often(void **state)
+{
+    struct pythia_vocabulary *v = make_limited(&(struct pythia_vocabulary_limits){.strings = 100});
+    uint32_t other = string_of(v, "(other)");
+    assert_true(pythia_vocabulary_is_other(v, other));
+    for (int i = 0; i < 48; i++) {
+        uint32_t string = numbered_string(v, "any", i);
+        assert_false(pythia_vocabulary_is_other(v, string));
+        assert_int_equal(string, 2 + i);
+    }
+    assert_int_equal(pythia_vocabulary_numbers(v).strings, 50);
+    assert_int_equal(pythia_vocabulary_numbers(v).other_strings, 0);
+    for (int i = 0; i < 50; i++) {
+        for (int times = 1; times < 16; times++)
+            assert_int_equal(numbered_string(v, "often", i), other);
+        uint32_t string = numbered_string(v, "often", i);
+        assert_int_equal(string, 50 + i);
+        assert_int_equal(numbered_string(v, "often", i), string);
+    }
+    assert_int_equal(pythia_vocabulary_numbers(v).strings, 100);
+    assert_int_equal(pythia_vocabulary_numbers(v).other_strings, 50 * 15);
+    for (int times = 0; times < 100; times++)
+        assert_int_equal(numbered_string(v, "more", 0), other);
+    assert_int_equal(pythia_vocabulary_numbers(v).strings, 100);
+    assert_int_equal(pythia_vocabulary_numbers(v).other_strings, 50 * 15 + 100);
+    assert_int_equal(numbered_string(v, "any", 7), 9); /* what is known stays known */
+    assert_int_equal(string_of(v, ""), 0);
+    pythia_vocabulary_destroy(v);
+}
+
+/* A million names that come once, and one that comes every thousandth time: only that gets in. */
+static void of_a_flood_only_what_comes_often_gets_in(void **state)
+{
+    struct pythia_vocabulary *v = make_limited(&(struct pythia_vocabulary_limits){.strings = 200});
+    for (int i = 0; i < 1000000; i++) {
+        (void)numbered_string(v, "flood", i);
+        if (i % 1000 == 999)
+            (void)string_of(v, "often");
+    }
+    assert_false(pythia_vocabulary_is_other(v, string_of(v, "often")));
+    assert_int_equal(pythia_vocabulary_numbers(v).strings, 101);
+    assert_int_equal(pythia_vocabulary_numbers(v).other_strings, 1000000 - 98 + 15);
+    pythia_vocabulary_destroy(v);
+}
+
+/* "GET /users/17" is not known any more, but "GET /users/{id}" is. */
+static void beyond_the_limit_a_name_is_known_by_its_template(void **state)
+{
+    struct pythia_vocabulary *v = make_limited(&(struct pythia_vocabulary_limits){.strings = 20});
+    uint32_t point = point_of(v, "web", "", "GET /users/17");
+    for (int i = 0; i < 100; i++)
+        (void)numbered_string(v, "flood", i);
+    for (int i = 0; i < 100; i++) {
+        char name[64];
+        snprintf(name, sizeof(name), "GET /users/%d", 1000 + i);
+        assert_int_equal(point_of(v, "web", "", name), point);
+        snprintf(name, sizeof(name), "GET /carts/%d", i % 2 ? i : 7);
+        uint32_t cart = point_of(v, "web", "", name);
+        assert_string_equal(id_of(v, cart), i < 15 ? "web:(other)" : "web:GET /carts/{id}");
+    }
+    pythia_vocabulary_destroy(v);
+}
+
+static void beyond_the_limit_each_service_has_one_trace_point_for_all(void **state)
+{
+    struct pythia_vocabulary *v =
+        make_limited(&(struct pythia_vocabulary_limits){.tracepoints = 20});
+    char name[32];
+    for (int i = 0; i < 10; i++) {
+        snprintf(name, sizeof(name), "p%c", 'a' + i);
+        assert_int_equal(point_of(v, "web", "", name), i);
+    }
+    assert_int_equal(pythia_vocabulary_numbers(v).other_tracepoints, 0);
+    uint32_t web = point_of(v, "web", "scope", "new"), db = point_of(v, "db", "", "new"),
+             none = point_of(v, "", "", "new");
+    assert_string_equal(id_of(v, web), "web:(other)");
+    assert_string_equal(id_of(v, db), "db:(other)");
+    assert_string_equal(id_of(v, none), "(other)");
+    assert_int_equal(pythia_vocabulary_numbers(v).other_tracepoints, 3);
+    const struct pythia_tracepoint *p = pythia_vocabulary_tracepoint_at(v, db);
+    assert_string_equal(pythia_vocabulary_text(v, p->service).bytes, "db");
+    assert_true(pythia_vocabulary_is_other(v, p->name));
+    assert_int_equal(point_of(v, "web", "", "another"), web);
+    assert_int_equal(
+        pythia_vocabulary_tracepoint_of_id(v, PYTHIA_TEXT("own id"), p->service, p->name), db);
+    assert_int_equal(pythia_vocabulary_tracepoints(v), 13);
+    for (int times = 0; times < 16; times++)
+        web = point_of(v, "web", "", "often");
+    assert_string_equal(id_of(v, web), "web:often");
+    assert_int_equal(point_of(v, "web", "", "pc"), 2);
+    /* Services without number: at twice the limit there is one trace point for all of them. */
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof(name), "service%c%d", 'a' + i % 26, i);
+        assert_int_not_equal(point_of(v, name, "", "p"), PYTHIA_NONE);
+    }
+    assert_int_equal(pythia_vocabulary_tracepoints(v), 40);
+    assert_int_equal(point_of(v, "service of another name", "", "p"), none);
+    assert_string_equal(id_of(v, point_of(v, "db", "", "anew")), "db:(other)");
+    pythia_vocabulary_destroy(v);
+}
+
+/* Names, ids and patterns of trace points are strings, but it is the limit of trace points that
+ * counts for them. */
+static void a_trace_point_that_gets_in_keeps_its_id(void **state)
+{
+    struct pythia_vocabulary *v =
+        make_limited(&(struct pythia_vocabulary_limits){.strings = 8, .tracepoints = 1000});
+    uint32_t web = string_of(v, "web");
+    for (int i = 0; i < 100; i++)
+        (void)numbered_string(v, "flood", i);
+    uint32_t point = pythia_vocabulary_tracepoint_of_id(v, PYTHIA_TEXT("the very id/17"), web, web);
+    assert_string_equal(id_of(v, point), "the very id/17");
+    assert_string_equal(pythia_vocabulary_tracepoint_pattern(v, point).bytes, "the very id/{id}");
+    pythia_vocabulary_destroy(v);
+}
+
+static void beyond_the_limit_only_the_service_of_a_resource_is_known(void **state)
+{
+    struct pythia_vocabulary *v = make_limited(&(struct pythia_vocabulary_limits){.resources = 9});
+    uint32_t web = string_of(v, "web"), db = string_of(v, "db"), host = string_of(v, "h");
+    for (uint32_t i = 0; i < 100; i++) {
+        struct pythia_resource r = {.service = i % 2 ? web : db, .host = host, .instance = 1 + i};
+        struct pythia_resource kept =
+            pythia_vocabulary_resource_at(v, pythia_vocabulary_resource(v, &r));
+        assert_int_equal(kept.service, r.service);
+        assert_int_equal(kept.instance, i < 3 ? r.instance : 0);
+        assert_int_equal(kept.host, i < 3 ? r.host : 0);
+    }
+    assert_int_equal(pythia_vocabulary_numbers(v).resources, 6); /* with the empty one */
+    assert_int_equal(pythia_vocabulary_numbers(v).other_resources, 97);
+    struct pythia_resource without = {.host = host, .instance = 1};
+    assert_int_equal(pythia_vocabulary_resource(v, &without), 0);
+    for (uint32_t i = 1000; i < 1100; i++) { /* services without number */
+        struct pythia_resource r = {.service = i, .host = host};
+        uint32_t kept = pythia_vocabulary_resource(v, &r);
+        assert_true(kept == 0 || pythia_vocabulary_resource_at(v, kept).service == i);
+    }
+    assert_int_equal(pythia_vocabulary_numbers(v).resources, 18);
+    pythia_vocabulary_destroy(v);
+}
+
+/* Long names, of all kinds, until the memory is used up; then nothing grows any more. */
+static void memory_has_a_limit_too(void **state)
+{
+    enum { LIMIT = 8 * 1024 * 1024, STEPS = 20000 };
+    struct pythia_vocabulary *v = make_limited(&(struct pythia_vocabulary_limits){.bytes = LIMIT});
+    size_t half = 0;
+    char *name = calloc(1, 1001);
+    assert_non_null(name);
+    for (int i = 0; i < STEPS; i++) {
+        memset(name, 'a' + i % 26, 1000);
+        snprintf(name, 20, "%d,", i);
+        name[strlen(name)] = 'z';
+        uint32_t string = string_of(v, name);
+        struct pythia_resource r = {.service = string, .attributes = {name, 1000}};
+        assert_int_not_equal(pythia_vocabulary_tracepoint(v, string, 0, string), PYTHIA_NONE);
+        assert_int_not_equal(pythia_vocabulary_resource(v, &r), PYTHIA_NONE);
+        if (pythia_vocabulary_numbers(v).other_strings == 0)
+            half = pythia_vocabulary_numbers(v).bytes;
+    }
+    assert_in_range(half, LIMIT / 2 - 65536 * 4, LIMIT / 2 + 65536 * 4);
+    assert_in_range(pythia_vocabulary_numbers(v).bytes, LIMIT / 2, LIMIT / 2 + 65536 * 4);
+    for (int i = 0; i < 20 * 20000; i++) { /* names that come often use the other half */
+        memset(name, 'A' + i / 20 % 26, 1000);
+        snprintf(name, 20, "%d,", i / 20);
+        name[strlen(name)] = 'z';
+        (void)string_of(v, name);
+    }
+    assert_in_range(pythia_vocabulary_numbers(v).bytes, LIMIT - 65536 * 4, LIMIT + 65536 * 4);
+    free(name);
+    pythia_vocabulary_destroy(v);
+}
+
+static void limits_without_memory_are_none(void **state)
+{
+    struct pythia_vocabulary *v = make();
+    const struct pythia_vocabulary_limits limits = {.strings = 4};
+    int status = PYTHIA_ENOMEM;
+    for (long n = 0; status != PYTHIA_OK; n++) {
+        pythia_mem_fail_after(n);
+        status = pythia_vocabulary_limit(v, &limits);
+        pythia_mem_fail_after(-1);
+        if (status != PYTHIA_OK)
+            assert_false(pythia_vocabulary_is_other(v, string_of(v, "(other)")) && n == 0);
+    }
+    assert_true(pythia_vocabulary_is_other(v, string_of(v, "x")));
+    assert_int_equal(pythia_vocabulary_limit(v, &(struct pythia_vocabulary_limits){.strings = 100}),
+                     PYTHIA_OK); /* a second one takes the place of the first */
+    assert_false(pythia_vocabulary_is_other(v, string_of(v, "x")));
+    pythia_vocabulary_destroy(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +571,14 @@ int main(void)
         cmocka_unit_test(threads_agree_on_the_number_of_every_point),
         cmocka_unit_test(each_failed_allocation_gives_no_point_and_harms_none),
         cmocka_unit_test(a_resource_without_memory_is_none),
+        cmocka_unit_test(half_of_the_strings_may_be_any_and_half_must_come_often),
+        cmocka_unit_test(of_a_flood_only_what_comes_often_gets_in),
+        cmocka_unit_test(beyond_the_limit_a_name_is_known_by_its_template),
+        cmocka_unit_test(beyond_the_limit_each_service_has_one_trace_point_for_all),
+        cmocka_unit_test(a_trace_point_that_gets_in_keeps_its_id),
+        cmocka_unit_test(beyond_the_limit_only_the_service_of_a_resource_is_known),
+        cmocka_unit_test(memory_has_a_limit_too),
+        cmocka_unit_test(limits_without_memory_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 
 #include "../formats.h"
 #include "../held.h"
+#include "../json_decoder.h"
 #include "pythia/mem.h"
 
 #define NO_PROCESS 0

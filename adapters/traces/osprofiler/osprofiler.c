@@ -14,8 +14,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "../decoder.h"
 #include "../formats.h"
+#include "../json_decoder.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "redis_text.h"

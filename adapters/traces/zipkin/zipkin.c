@@ -16,8 +16,8 @@
  * one, whose place in time nothing tells: it is told as broken. A trace id of 64 bits and one of
  * 128 bits whose low 64 bits are the same are two traces: which services cut ids, and which do not,
  * is not written in the spans. */
-#include "../decoder.h"
 #include "../formats.h"
+#include "../json_decoder.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
 

@@ -1,6 +1,7 @@
 #ifndef PYTHIA_CCT_H
 #define PYTHIA_CCT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pythia/vocabulary.h"
@@ -21,7 +22,8 @@ struct pythia_edge {
 
 /* `vocabulary` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_cct_create(const struct pythia_vocabulary *vocabulary, struct pythia_cct **out);
-void pythia_cct_destroy(struct pythia_cct *c); /* c may be NULL */
+void pythia_cct_destroy(struct pythia_cct *c);       /* c may be NULL */
+size_t pythia_cct_bytes(const struct pythia_cct *c); /* that it holds */
 const struct pythia_vocabulary *pythia_cct_vocabulary(const struct pythia_cct *c);
 
 /* The node of `tracepoint` called from `node`, made if it is new; PYTHIA_NONE when out of memory.

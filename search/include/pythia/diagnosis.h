@@ -9,6 +9,7 @@
 #include "pythia/groups.h"
 #include "pythia/modes.h"
 #include "pythia/rank.h"
+#include "pythia/split_proposal.h"
 #include "pythia/tail_dip.h"
 
 /* What the evidence says: which requests vary, where, and with what. A pure function of the groups:
@@ -47,8 +48,9 @@ struct pythia_group {
     uint64_t id; /* of type, level and structure: the same everywhere */
     size_t type; /* index of its type */
     uint32_t level;
-    uint64_t count; /* of all requests */
-    size_t sampled; /* of them in the sample, which what follows `cov` is of */
+    struct pythia_lineage lineage; /* what it is of the skeleton's groups */
+    uint64_t count;                /* of all requests */
+    size_t sampled;                /* of them in the sample, which what follows `cov` is of */
     double mean_ns, sd_ns, cov, p50_ns, p90_ns, p99_ns;
     double variance_share; /* of all requests of the input: within this group */
     double score;          /* by the measure */
@@ -65,6 +67,7 @@ struct pythia_group {
     uint32_t inclusive; /* the deepest node of which at least half of the variance is, beyond
                            chance; PYTHIA_CCT_ROOT: none */
     struct pythia_explanations explanations;
+    struct pythia_split_proposals splits;
 };
 
 /* How much of a type's variance lies between structures, at a level. */

@@ -37,8 +37,11 @@ struct pythia_explanation {
                    count:… */
     enum pythia_key_kind kind;
     uint32_t tracepoint;                     /* of COUNT and HAS; PYTHIA_NONE */
-    struct pythia_association_result result; /* its split's levels are owned by the explainer */
-    char *split;      /* owned: "is >= 3", "is in {cp-2}", "is missing"; NULL: no split */
+    struct pythia_association_result result; /* its split's levels are NULL: see slow_levels */
+    char *split; /* owned: "is >= 3", "is in {cp-2}", "is missing"; NULL: no split */
+    struct pythia_text
+        *slow_levels; /* owned with their texts: of the levels with the larger mean */
+    size_t slow_level_count;
     double low, high; /* the smallest and the largest value, of numbers; NaN */
     struct pythia_profile_bin profile[PYTHIA_PROFILE_BINS]; /* by value, or by mean for levels */
     size_t profile_bins;

@@ -8,6 +8,8 @@
 #include "pythia/cct.h"
 #include "pythia/critical_path.h"
 #include "pythia/exact_moments.h"
+#include "pythia/grouping_key.h"
+#include "pythia/lineage.h"
 #include "pythia/request_type.h"
 #include "pythia/row.h"
 #include "pythia/sample.h"
@@ -27,6 +29,8 @@ struct pythia_groups_options {
     bool fold;                                /* loops count once in structure */
     size_t rows_per_type, rows;               /* of the sample; 0: 2048 and 8192 */
     struct pythia_request_type_options types; /* borrowed */
+    struct pythia_open_points *skeleton;      /* for lineages; NULL: not known; borrowed */
+    struct pythia_grouping_key *key;          /* parts the types; NULL: nothing does; borrowed */
 };
 
 /* How many requests have one structure at one level. */
@@ -37,15 +41,20 @@ struct pythia_structure {
                    too */
     struct pythia_exact_moments moments;
     struct pythia_sketch *sketch;
+    struct pythia_lineage lineage; /* of all these requests */
 };
 
 /* All requests of one type; read it, do not change it. */
 struct pythia_type {
     uint32_t name; /* number of a string */
-    uint64_t hash; /* of that string */
+    uint32_t
+        unsplit;   /* the name of the request type, which the grouping key parts; else the same */
+    uint32_t part; /* the number of its parts in the grouping key; without one, its name */
+    uint64_t hash; /* of the name, once finished */
     struct pythia_exact_moments moments,
         client; /* of the duration, and of what the client waited */
     struct pythia_sketch *sketch;
+    struct pythia_lineage lineage;
     struct pythia_sample *rows; /* of struct pythia_row, sorted by hash */
     struct pythia_structure *structures;
     size_t structure_count;
@@ -71,6 +80,16 @@ int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
 int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *trace,
                            const struct pythia_critical_path *path);
 
+/* The same when its type is known too: the string number of its name. */
+int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
+                            const struct pythia_trace *trace,
+                            const struct pythia_critical_path *path);
+
+/* About how much memory they hold, for whoever wants to stop adding. O(types). */
+size_t pythia_groups_bytes(const struct pythia_groups *g);
+/* The `part` of the request that was added last; PYTHIA_NONE before the first. */
+uint32_t pythia_groups_last(const struct pythia_groups *g);
+
 /* No more will be added: count what is still in caches, and sort. Call it once, before the
  * functions below. */
 int pythia_groups_finish(struct pythia_groups *g);
@@ -78,6 +97,8 @@ int pythia_groups_finish(struct pythia_groups *g);
 /* The types, in order of name; *count of them. Borrowed until _destroy. */
 const struct pythia_type *pythia_groups_types(const struct pythia_groups *g, size_t *count);
 const struct pythia_cct *pythia_groups_cct(const struct pythia_groups *g);
+const struct pythia_grouping_key *
+pythia_groups_key(const struct pythia_groups *g); /* NULL: there is none */
 const struct pythia_keys *pythia_groups_keys(const struct pythia_groups *g);
 const struct pythia_exact_moments *
 pythia_groups_moments(const struct pythia_groups *g); /* of all requests */

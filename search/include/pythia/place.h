@@ -1,6 +1,7 @@
 #ifndef PYTHIA_PLACE_H
 #define PYTHIA_PLACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pythia/buf.h"
@@ -16,6 +17,8 @@ struct pythia_place {
 
 /* The place of an edge of a tree, by its number. */
 struct pythia_place pythia_place_of(const struct pythia_cct *cct, uint32_t number);
+
+bool pythia_place_equal(const struct pythia_place *a, const struct pythia_place *b);
 
 /* Append "inside A", "between one A and the next", "from the end of A to the start of B". */
 void pythia_place_add(struct pythia_buf *to, const struct pythia_vocabulary *v,

@@ -2,8 +2,10 @@
 #define PYTHIA_ROW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/buf.h"
 #include "pythia/critical_path.h"
 #include "pythia/shape.h"
 #include "pythia/trace.h"
@@ -19,6 +21,8 @@ uint32_t pythia_keys_count(const struct pythia_keys *k);
  * Borrowed from the vocabulary. */
 struct pythia_text pythia_keys_attribute(const struct pythia_keys *k, uint32_t key);
 struct pythia_text pythia_keys_origin(const struct pythia_keys *k, uint32_t key);
+/* The number of that trace point; PYTHIA_NONE for the process of a service. */
+uint32_t pythia_keys_tracepoint(const struct pythia_keys *k, uint32_t key);
 
 #define PYTHIA_ROW_NUMBER UINT32_MAX
 
@@ -31,6 +35,15 @@ struct pythia_row_value {
     };
 };
 
+/* A value as a number: a number written as text counts as one, many sources know nothing but text.
+ * False if it is none. */
+bool pythia_row_number(const struct pythia_row_value *value, double *out);
+
+/* The value of a key among `count` in rising order of key; NULL if it is not there. O(log count).
+ */
+const struct pythia_row_value *pythia_row_find(const struct pythia_row_value *values,
+                                               uint32_t count, uint32_t key);
+
 /* One request as statistics see it. Immutable, in one block of memory. */
 struct pythia_row {
     uint64_t hash; /* of the trace id: decides whether it is in a sample, and the order of rows */
@@ -39,6 +52,8 @@ struct pythia_row {
     int64_t duration_ns, client_ns;   /* of its critical path; of its roots alone */
     const struct pythia_shape *shape; /* borrowed */
     void *holder;                     /* of the shape: for whoever made the row */
+    size_t bytes;                     /* of the block */
+    uint64_t parent; /* the group of the skeleton that it belongs to (lineage.h); 0: not known */
     uint32_t value_count;
     struct pythia_row_value *values; /* in rising order of key, each key once */
     int64_t *times_ns; /* [shape->edge_count]: time on each edge, over all its repeats; they add up
@@ -58,5 +73,20 @@ void pythia_row_maker_destroy(struct pythia_row_maker *m); /* m may be NULL */
 struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pythia_trace *trace,
                                    const struct pythia_critical_path *path,
                                    const struct pythia_shape *shape);
+
+/* From now on only the key-values of these attributes (numbers of strings, copied) count.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_row_maker_only(struct pythia_row_maker *m, const uint32_t *attributes, size_t count);
+
+/* The key-values that the row of a request would have, without the row: *count of them at *values,
+ * borrowed from the maker and the trace until the next call. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_row_values(struct pythia_row_maker *m, const struct pythia_trace *trace,
+                      const struct pythia_critical_path *path,
+                      const struct pythia_row_value **values, uint32_t *count);
+
+/* Cut what was joined in `b` from byte `from` on to the length that the text of a value may have at
+ * most, and append a hash of all that was joined. */
+#define PYTHIA_ROW_TEXT_MAX 240
+void pythia_row_cut(struct pythia_buf *b, size_t from, uint64_t hash);
 
 #endif

@@ -6,8 +6,10 @@
 #include <stdint.h>
 
 #include "pythia/groups.h"
+#include "pythia/history.h"
 #include "pythia/open_points.h"
 #include "pythia/place.h"
+#include "pythia/prices.h"
 #include "pythia/space.h"
 #include "pythia/strategy.h"
 
@@ -16,19 +18,39 @@
  * request type (a problem) a probability for each place where the cause may be. Pure: no clock, no
  * file, no switch is thrown; the same evidence gives the same decisions. One thread at a time. */
 struct pythia_search;
+struct pythia_effect;
 
-/* A limit of 0 is none, but for points_per_cycle: then nothing is opened. */
+/* A limit of 0 is none, but for points_per_cycle: then nothing is opened. The others are of the
+ * points beyond the skeleton, and beyond those that a pin keeps open. What would exceed a limit is
+ * not opened; when a limit is exceeded, because more requests come than before, the points that
+ * tell least are closed in the same cycle. */
 struct pythia_budget {
     size_t points_per_cycle;
-    size_t points_open; /* at once, beyond the skeleton */
-    double added_ns;    /* to a request, by the points beyond the skeleton */
+    size_t points_open;      /* at once */
+    double added_ns;         /* to a request: calls * price, each point in the type of request that
+                                has it most often */
+    double bytes_per_second; /* added to the stream of traces: of each type, calls in a request *
+                                bytes of a span * requests a second. Calls and bytes are those of
+                                the search space (pythia_space_node_bytes), requests those of the
+                                last cycle. Without pythia_search_set_seconds it does not hold. */
+};
+
+/* What open points cost, beyond the skeleton and the pins. */
+struct pythia_spending {
+    size_t points;
+    double added_ns;         /* to a request */
+    double bytes_per_second; /* NaN: it is not known how long a cycle was */
 };
 
 struct pythia_search_options {
     struct pythia_budget budget;
     const struct pythia_strategy *strategy; /* what chooses the points; NULL: information-gain, with
                                                what it has learnt in all cycles */
+    const struct pythia_history *history;   /* of earlier searches; NULL: none; borrowed */
     double price_ns;                        /* of one hit of an open trace point */
+    struct pythia_prices *prices; /* measured, of single points; NULL: none; borrowed. Such a point
+                                     is not kept open where it costs more than it may explain: a
+                                     part of the standard deviation of durations */
     struct pythia_open_points *always, *never; /* pins; NULL: none; borrowed. Never wins */
     double alpha;                              /* rate of false findings over all cycles; 0: .05 */
     size_t min_requests; /* of a type in a cycle, below which nothing is concluded; 0: 30 */
@@ -46,6 +68,20 @@ enum pythia_problem_state {
     PYTHIA_PROBLEM_UNKNOWN,  /* the search space does not know the type */
     PYTHIA_PROBLEM_GIVEN_UP, /* nothing that may be opened would tell more */
 };
+#define PYTHIA_PROBLEM_STATES 6
+
+/* Why a problem is not searched any more, or not yet. */
+enum pythia_why {
+    PYTHIA_WHY_NONE,     /* it is searched, done, or quiet */
+    PYTHIA_WHY_TOO_FEW,  /* requests in the last cycle */
+    PYTHIA_WHY_NO_TYPE,  /* the search space does not know the type */
+    PYTHIA_WHY_BUDGET,   /* a closed point would tell more, and costs too much */
+    PYTHIA_WHY_PINNED,   /* a closed point would tell more, and is pinned shut */
+    PYTHIA_WHY_STRATEGY, /* a closed point would tell more, and the strategy does not suggest it */
+    PYTHIA_WHY_OUTSIDE,  /* no closed point would tell more: the cause may lie outside the space */
+    PYTHIA_WHY_CHANCE,   /* no place has a share of the variance that is surely above 0 */
+    PYTHIA_WHY_PATIENCE, /* so many cycles were not enough */
+};
 
 /* The share of the variance of a type's requests that lies in a place. */
 struct pythia_finding {
@@ -56,11 +92,16 @@ struct pythia_finding {
 #define PYTHIA_PROBLEM_CAUSES 8
 
 struct pythia_problem {
-    uint32_t type; /* number of a string */
+    uint32_t type;    /* number of a string */
+    uint32_t unsplit; /* the same without the grouping key: what the search space knows */
     enum pythia_problem_state state;
-    uint64_t cycles, requests; /* in which it was searched; of the last cycle */
-    double variance_share;     /* of the variance within types, in the last cycle */
-    struct pythia_finding top; /* the largest that is not explained yet; share NaN: none */
+    enum pythia_why why; /* with TOO_FEW, UNKNOWN and GIVEN_UP; with DONE it is PINNED if a
+                            cause is only as near as pins let it be seen; else NONE */
+    uint32_t blocked;    /* of BUDGET, PINNED and STRATEGY: the point that would tell most */
+    struct pythia_spending needs; /* what it would add */
+    uint64_t cycles, requests;    /* in which it was searched; of the last cycle */
+    double variance_share;        /* of the variance within types, in the last cycle */
+    struct pythia_finding top;    /* the largest that is not explained yet; share NaN: none */
     struct pythia_finding causes[PYTHIA_PROBLEM_CAUSES];
     size_t cause_count;
     double rest; /* share of the variance that no cause explains; NaN: not known */
@@ -69,11 +110,12 @@ struct pythia_problem {
 /* A decision about one trace point. */
 struct pythia_switch {
     uint32_t tracepoint;
-    bool open;      /* or close */
-    size_t problem; /* for which; SIZE_MAX: for none */
-    double inside;  /* opened: the probability that the cause is in it or below it */
-    double cost_ns; /* added to a request, or no more added */
-    char *reason;   /* a sentence without its full stop */
+    bool open;                /* or close */
+    size_t problem;           /* for which; SIZE_MAX: for none */
+    double inside;            /* opened: the probability that the cause is in it or below it */
+    double price_ns, cost_ns; /* of a hit; added to a request, or no more added */
+    double bytes_per_second;  /* likewise, to the stream; NaN: not known */
+    char *reason;             /* a sentence without its full stop */
 };
 
 /* What came of one cycle; borrowed from the search until the next. */
@@ -83,15 +125,28 @@ struct pythia_cycle {
     size_t switch_count;
     const struct pythia_problem *problems; /* in order of first sight */
     size_t problem_count;
+    const struct pythia_effect *effects; /* what points opened before explained, as it was told */
+    size_t effect_count;
     size_t leading;    /* the problem searched that varies most; SIZE_MAX: none is */
     size_t open_count; /* trace points beyond the skeleton, after the switches */
-    bool finished;     /* no problem is being searched any more */
+    struct pythia_spending spent,
+        planned;   /* while it ran; after the switches, if requests keep coming as they do */
+    bool finished; /* no problem is being searched any more */
 };
 
 /* `space` and the vocabulary are borrowed. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
 int pythia_search_create(const struct pythia_space *space,
                          const struct pythia_search_options *options, struct pythia_search **out);
 void pythia_search_destroy(struct pythia_search *s); /* s may be NULL */
+
+/* The space has more types than before, or the vocabulary more trace points: take them in. What is
+ * open stays open, what belongs to the skeleton now is opened, and nothing is forgotten of types
+ * that were known; those have to be in the space as they were. PYTHIA_OK, or PYTHIA_ENOMEM: then it
+ * is as it was, and what was added to the space has to be taken out again before it goes on. */
+int pythia_search_grow(struct pythia_search *s);
+/* Keep a trace point open from the beginning, as if it were one of the skeleton; one that must
+ * never be opened stays closed. Before the first cycle. */
+void pythia_search_keep_open(struct pythia_search *s, uint32_t tracepoint);
 
 /* Is a trace point open, by the decisions so far? The skeleton always is. */
 bool pythia_search_is_open(const struct pythia_search *s, uint32_t tracepoint);
@@ -100,6 +155,15 @@ bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoin
 /* The open trace points, as a set of its own: owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_points **out);
 
+/* What points that were opened explained (effects.h), in the requests of the cycle that comes next:
+ * it goes with what comes of that cycle, and with the reason when such a point is closed. Copied.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_search_tell(struct pythia_search *s, const struct pythia_effect *effects, size_t count);
+
+/* How long it took until the requests of the next cycle, and all later ones until this is called
+ * again, had come: how many there are in a second follows. 0: not known. */
+void pythia_search_set_seconds(struct pythia_search *s, double seconds);
+
 /* One cycle: requests that were seen, from their beginning to their end, with just these points
  * open; `groups` is finished. hits[tracepoint]: spans of it in them (`hit_count` numbers; points
  * behind have none). Returns PYTHIA_OK, or PYTHIA_ENOMEM and then the decisions stand as before.
@@ -107,7 +171,8 @@ int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_
 int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *groups,
                         const uint64_t *hits, size_t hit_count, struct pythia_cycle *out);
 
-/* Static strings: "searching", "done", … */
+/* Static strings: "searching", "done", …; "budget", "pinned", …, and NULL for PYTHIA_WHY_NONE. */
 const char *pythia_problem_state_name(enum pythia_problem_state state);
+const char *pythia_why_name(enum pythia_why why);
 
 #endif

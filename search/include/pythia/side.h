@@ -24,7 +24,6 @@ struct pythia_side_point {
 
 /* The type of the same index in the groups. */
 struct pythia_side_type {
-    uint32_t name;                    /* number of a string */
     uint64_t failed_requests;         /* in which some span failed */
     struct pythia_side_point *points; /* in order of id */
     size_t point_count;

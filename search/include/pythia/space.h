@@ -23,6 +23,7 @@ struct pythia_space_node {
     uint64_t requests; /* that have at least one */
     uint64_t visits;   /* on critical paths */
     uint64_t time_ns;  /* on critical paths, what is below included */
+    uint64_t bytes;    /* of all spans (span_bytes.h); 0: not known, an older file has none */
     bool root, entry;  /* without a parent; called by another service */
     bool outlives;     /* at least once its end, after that of its parent, was the end of all that
                           the parent began */
@@ -65,16 +66,33 @@ struct pythia_space_node *pythia_space_node_make(struct pythia_space_type *t, ui
 struct pythia_space_edge *pythia_space_edge_make(struct pythia_space_type *t,
                                                  const struct pythia_edge *edge);
 
+/* How many bytes a span of a node takes in a stream of traces. Where that is not known it is the
+ * mean over all nodes of the type of which it is, and if it is of none, as in a search space from
+ * an older file, PYTHIA_SPACE_SPAN_BYTES: a span with ten key-values. O(nodes) for the mean. */
+#define PYTHIA_SPACE_SPAN_BYTES 416.
+double pythia_space_mean_bytes(const struct pythia_space_type *t);
+double pythia_space_node_bytes(const struct pythia_space_node *n, double mean_bytes);
+
 /* The types, in no order, *count of them; or the one of that name, NULL if there is none. Borrowed.
  */
 const struct pythia_space_type *pythia_space_types(const struct pythia_space *s, size_t *count);
 const struct pythia_space_type *pythia_space_type(const struct pythia_space *s, uint32_t name);
+
+/* Take a type out; nothing happens if there is none of that name. */
+void pythia_space_remove(struct pythia_space *s, uint32_t name);
+
+/* Move a type from one space to another that has none of that name; both have the same vocabulary.
+ * PYTHIA_OK, or PYTHIA_ENOMEM with both as they were. */
+int pythia_space_move(struct pythia_space *to, struct pythia_space *from, uint32_t name);
 
 /* Does a trace point belong to the skeleton: what has to be open for a request's duration to be
  * seen at all? These are roots, entry points of services, and whatever goes on after its parent.
  * [tracepoints of the vocabulary] flags, owned by the caller (pythia_free); NULL when out of
  * memory. */
 bool *pythia_space_skeleton(const struct pythia_space *s);
+
+/* The same as a set of open points, owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_space_skeleton_points(const struct pythia_space *s, struct pythia_open_points **out);
 
 /* The trace points of the space, as flags, in the same way. */
 bool *pythia_space_points(const struct pythia_space *s);

@@ -9,6 +9,7 @@
 #include "pythia/groups.h"
 #include "pythia/history.h"
 #include "pythia/open_points.h"
+#include "pythia/prices.h"
 #include "pythia/space.h"
 
 /* Which closed trace points to open next. A strategy is a row of a table; it is given evidence and
@@ -20,8 +21,10 @@ struct pythia_evidence {
     const struct pythia_groups *groups;
     const struct pythia_diagnosis *diagnosis;
     struct pythia_open_points
-        *open;       /* now; whatever is not in it is closed. NULL: everything was open */
-    double price_ns; /* of one hit of an open trace point */
+        *open; /* now; whatever is not in it is closed. NULL: everything was open */
+    struct pythia_open_points *never; /* not to be suggested; NULL: none */
+    double price_ns;                  /* of one hit of an open trace point */
+    struct pythia_prices *prices;     /* of points whose price is another; NULL: none */
     uint64_t seed,
         cycle; /* of what is drawn: another draw in each cycle, the same for the same two */
     const struct pythia_history *history; /* of earlier searches; NULL: none is known */

@@ -25,6 +25,11 @@ void pythia_ranks_sort(double *x, size_t n);
  * NaN for n = 0 or q out of range. O(1). */
 double pythia_ranks_quantile(const double *sorted, size_t n, double q);
 
+/* The lowest of the sorted values that `percent` of 100 values are at most: one that was seen, so
+ * that it makes sense where the highest stand for "at least so much"; type 1 there. NaN for n = 0
+ * or a percent that is not 1 to 100. O(1). */
+double pythia_ranks_percentile(const double *sorted, size_t n, unsigned percent);
+
 /* The median; the median absolute deviation from it times 1.4826, which estimates the sd of a
  * normal law; the distance of the quartiles (type 7). In the unit of x; NaN for n = 0. O(n log
  * n). */

@@ -1,6 +1,6 @@
 # The capture as if it were live: found in few cycles, with few trace points open; the same with the space from a file,
 # and in any order; no contention where there is none; it ends where it is told to.
-pythia replay -q --closed-loop $DATASETS/openstack/contention.jsonl.zst | sed -n 3,8p
+pythia replay -q --closed-loop $DATASETS/openstack/contention.jsonl.zst | sed -n 3,9p
 pythia replay -q --closed-loop --format json $DATASETS/openstack/contention.jsonl.zst > loop.json
 jq -c '.search.problems[] | select(.state == "done") | [.request_type, .causes[0].edge.from.trace_point, .causes[0].share >= .95]' loop.json
 jq -r '"explained by \(.groups[0].explanations[0].key)", "cycles at most 6: \(.loop | length <= 6)",

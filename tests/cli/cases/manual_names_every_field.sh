@@ -2,7 +2,8 @@
 pythia replay -q --format json --open $DATASETS/openstack/open.txt $DATASETS/openstack/contention.jsonl.zst > report.json
 pythia replay -q --format json $DATA/retry.jsonl > retry.json
 pythia replay -q --closed-loop --format json $DATASETS/openstack/contention.jsonl.zst > loop.json
-jq -r 'del(.input.repaired[], .input.dropped[]) | .. | objects | keys[]' report.json retry.json loop.json | sort -u > fields
+pythia replay -q --split queue_length --split request.query --format json $DATASETS/openstack/contention.jsonl.zst > split.json
+jq -r 'del(.input.repaired[], .input.dropped[]) | .. | objects | keys[]' report.json retry.json loop.json split.json | sort -u > fields
 tr -c 'a-z0-9_\n' '\n' < $ROOT/engine/report/pythia-report.5.scd | sed 's/^_*//; s/_*$//' | sort -u > words
 comm -23 fields words
 test "$(wc -l < fields)" -gt 80

@@ -8,6 +8,7 @@
 struct pythia_arena {
     struct pythia_arena_block *blocks, *current; /* the list, and the block that is being cut */
     char *next, *end;                            /* what is left of the current block */
+    size_t held;                                 /* bytes of all blocks */
 };
 
 static inline void pythia_arena_init(struct pythia_arena *a)
@@ -18,6 +19,12 @@ void pythia_arena_free(struct pythia_arena *a);
 
 /* Forget every piece and keep the blocks. O(1). */
 void pythia_arena_clear(struct pythia_arena *a);
+
+/* The memory that it holds. */
+static inline size_t pythia_arena_bytes(const struct pythia_arena *a)
+{
+    return a->held;
+}
 
 /* `size` bytes, not zeroed, aligned for any type; NULL when out of memory. Borrowed: until _clear
  * or _free. */

@@ -36,9 +36,16 @@ static inline struct pythia_text pythia_buf_text(const struct pythia_buf *b)
     return (struct pythia_text){b->bytes ? b->bytes : "", b->size};
 }
 
-/* Room for `size` more bytes; NULL when there is none. The caller writes there and adds to `size`.
- */
-char *pythia_buf_reserve(struct pythia_buf *b, size_t size);
+/* Room for `size` more bytes, by making the buffer larger; NULL when there is none. */
+char *pythia_buf_grow(struct pythia_buf *b, size_t size);
+
+/* The same, if need be. The caller writes there and adds to `size`. */
+static inline char *pythia_buf_reserve(struct pythia_buf *b, size_t size)
+{
+    return !b->failed && size < b->capacity && b->size < b->capacity - size
+               ? b->bytes + b->size
+               : pythia_buf_grow(b, size);
+}
 
 void pythia_buf_add(struct pythia_buf *b, const void *bytes, size_t size);
 void pythia_buf_text_add(struct pythia_buf *b, struct pythia_text text);

@@ -9,8 +9,8 @@
 struct pythia_error {
     int status;       /* PYTHIA_OK: no error yet */
     char source[256]; /* file or stream; the end of it if it is longer; "" if there is none */
-    uint64_t line;    /* 1 for the first; 0: not known */
-    uint64_t offset;  /* byte, 0 for the first */
+    uint64_t line;    /* 1 for the first; 0: not known, or there are none */
+    uint64_t offset;  /* byte, 0 for the first; without a line, 0 says nothing */
     char sentence[320];
 };
 

@@ -5,9 +5,10 @@
 #include <stdint.h>
 
 #include "pythia/error.h"
+#include "pythia/text.h"
 
 /* Where bytes come from: a file, a decompressor, a socket, a piece of memory. Embed it as the first
- * member and fill in `read`. One thread at a time. */
+ * member and fill in `read`, and `borrow` if the bytes are in memory. One thread at a time. */
 struct pythia_source {
     const char *name; /* for messages; borrowed, as long as the source lives */
 
@@ -16,10 +17,15 @@ struct pythia_source {
      */
     int (*read)(struct pythia_source *source, void *to, size_t capacity, size_t *got,
                 struct pythia_error *e);
+
+    /* All bytes that are left, which stay where they are as long as the source lives: nothing is
+     * copied, and `read` finds the end. Without an address if they have to be read after all. NULL
+     * for a source that never lends. */
+    struct pythia_text (*borrow)(struct pythia_source *source);
 };
 
-/* Bytes that are already in memory, given out in pieces of at most `piece` bytes (0: as asked).
- * Tests use small pieces to cut the input everywhere. */
+/* Bytes that are already in memory, lent, or given out in pieces of at most `piece` bytes (0: as
+ * asked). Tests use small pieces, and lend nothing then, to cut the input everywhere. */
 struct pythia_memory_source {
     struct pythia_source source;
     const unsigned char *bytes; /* borrowed */

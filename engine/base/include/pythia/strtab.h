@@ -1,6 +1,7 @@
 #ifndef PYTHIA_STRTAB_H
 #define PYTHIA_STRTAB_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pythia/text.h"
@@ -28,5 +29,8 @@ struct pythia_text pythia_strtab_text(const struct pythia_strtab *t, uint32_t in
 
 /* How many strings there are: all indices are below. */
 uint32_t pythia_strtab_count(const struct pythia_strtab *t);
+
+/* The memory that it holds. */
+size_t pythia_strtab_bytes(const struct pythia_strtab *t);
 
 #endif

@@ -37,6 +37,42 @@ bool pythia_text_starts(struct pythia_text text, struct pythia_text prefix);
 bool pythia_text_ends(struct pythia_text text, struct pythia_text suffix);
 bool pythia_text_contains(struct pythia_text text, struct pythia_text part);
 
+/* Is every byte of `text` from 1 to 127? 8 bytes a step: a byte of 0, less 1, and a byte above 127
+ * have the highest bit. */
+static inline bool pythia_text_is_ascii(struct pythia_text text)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t word, seen = 0;
+    size_t at = 0;
+    for (; at + sizeof(word) <= text.size; at += sizeof(word)) {
+        memcpy(&word, text.bytes + at, sizeof(word));
+        seen |= word | (word - ones);
+    }
+    if (at < text.size && at > 0) { /* the last bytes once more, with those that are left */
+        memcpy(&word, text.bytes + text.size - sizeof(word), sizeof(word));
+        seen |= word | (word - ones);
+        at = text.size;
+    }
+    for (; at < text.size; at++) {
+        unsigned char byte = (unsigned char)text.bytes[at];
+        seen |= byte | (byte - 1u);
+    }
+    return (seen & ones << 7) == 0;
+}
+
+bool pythia__text_is_sound(struct pythia_text text);
+
+/* Is `text` UTF-8 without U+0000, which no name needs and which would cut short whatever passes it
+ * on as a C string? */
+static inline bool pythia_text_is_sound(struct pythia_text text)
+{
+    return pythia_text_is_ascii(text) || pythia__text_is_sound(text);
+}
+
+/* Copy `text` with U+FFFD for U+0000 and for each byte that belongs to no UTF-8 sequence, into
+ * `out`, which has room for 3 * text.size bytes. Returns the bytes written. */
+size_t pythia_text_repair(struct pythia_text text, char *out);
+
 /* Replace what looks like an identifier in a path-like name: an element between '/' that is a
  * number, a UUID or at least 16 hexadecimal digits becomes "{id}", and a query after '?' is cut.
  * Writes at most `capacity` bytes to `out` (never more than text.size + 4 per element) and returns

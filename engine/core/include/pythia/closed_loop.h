@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/effect.h"
+#include "pythia/followed.h"
 #include "pythia/groups.h"
+#include "pythia/history.h"
 #include "pythia/pipeline.h"
 #include "pythia/search.h"
 
@@ -17,7 +20,9 @@ struct pythia_closed_loop_options {
     struct pythia_pipeline_options pipeline; /* `open` is set by the loop */
     struct pythia_groups_options groups;
     struct pythia_search_options search;
-    size_t requests; /* of one type, that have ended, make a cycle; 0: 100 */
+    size_t requests; /* of one type make a cycle; 0: 100, or with `seconds` any number */
+    double seconds;  /* of the traces' own time make a cycle, counted from its first request; 0: any
+                        time. With both, whichever comes first */
     size_t cycles;   /* at most; 0: 60 */
     bool *stop;      /* NULL, or set by somebody else: end after the cycle at hand */
 };
@@ -25,19 +30,38 @@ struct pythia_closed_loop_options {
 /* What a cycle came to, with texts of its own. */
 struct pythia_loop_switch {
     uint32_t tracepoint;
-    double cost_ns;
+    double gain;              /* opened: the probability that the cause is in it or below it */
+    double price_ns, cost_ns; /* as in struct pythia_switch */
+    double bytes_per_second;
     char *reason; /* owned */
+};
+
+/* A cause that was found in a cycle. */
+struct pythia_loop_found {
+    uint32_t type;
+    struct pythia_finding cause;
 };
 
 struct pythia_loop_cycle {
     uint64_t number;
     struct pythia_loop_switch *opened, *closed; /* owned */
     size_t opened_count, closed_count;
-    size_t open_count;            /* trace points beyond the skeleton, while it ran */
+    size_t open_count; /* trace points beyond the skeleton, while it ran */
+    double seconds;    /* from its first request to the first behind those seen */
+    struct pythia_spending spent, planned; /* as in struct pythia_cycle */
+    struct pythia_loop_found *found;       /* owned */
+    size_t found_count;
     uint64_t requests, under_way; /* seen; begun, and set apart because they had not ended */
+    uint64_t unseen;              /* requests of which no span is of an open trace point */
     uint64_t spans_seen, spans_saved;
-    bool again;                    /* the capture was at its end, and was begun anew */
-    struct pythia_problem leading; /* after it; type PYTHIA_NONE: none was searched */
+    bool again;                           /* the capture was at its end, and was begun anew */
+    struct pythia_problem leading;        /* after it; type PYTHIA_NONE: none was searched */
+    size_t states[PYTHIA_PROBLEM_STATES]; /* types that were seen so far, by their state */
+    struct pythia_effect *effects; /* owned: what points explained that were opened before it */
+    size_t effect_count;
+    /* Of the leading type the group that had most of the variance when it first led: the same in
+     * all cycles, whatever is open. */
+    struct pythia_followed group;
 };
 
 struct pythia_loop {
@@ -47,19 +71,34 @@ struct pythia_loop {
     size_t problem_count;
     size_t skeleton_count, point_count; /* trace points of the skeleton, and of the space */
     size_t opened_count;                /* different ones that were opened */
+    struct pythia_budget budget;
+    size_t min_requests; /* of a type in a cycle */
+    double price_ns;     /* of points that have no price of their own */
+    uint32_t *always;    /* owned: trace points that pins keep open, beyond the skeleton */
+    uint32_t *never;     /* owned: and shut */
+    size_t always_count, never_count;
     size_t rounds; /* times the capture was played, the last one perhaps in part */
     bool finished; /* nothing is searched any more; else there were cycles enough */
 };
 
-/* Play it. The input is read once for its order, and once for each cycle. The evidence of the last
- * cycle goes to *groups (owned by the caller) with the trace points that were open to *open
- * (owned), and what was read to *result. Returns PYTHIA_OK with *out filled, PYTHIA_ENOMEM, or what
- * reading returned. */
+/* Play it, until no type of request is searched any more; where none ever was, because there were
+ * too few requests, at least once from beginning to end. With a grouping key, its parts are what
+ * requests of "one type" are, and the trace points that show its keys stay open (grouping_key.h).
+ * The input is read once for its order, and once for each cycle. The evidence of the last cycle
+ * goes to *groups (owned by the caller) with the trace points that were open to *open (owned), and
+ * what was read to *result. Returns PYTHIA_OK with *out filled, PYTHIA_ENOMEM, or what reading
+ * returned. */
 int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
                            const struct pythia_space *space,
                            const struct pythia_closed_loop_options *options,
                            struct pythia_loop *out, struct pythia_groups **groups,
                            struct pythia_open_points **open, struct pythia_pipeline_result *result);
 void pythia_loop_free(struct pythia_loop *l);
+
+/* Add to a history what came of it: each trace point that was opened, once; what it explained is
+ * the largest share of a cause that it bounds or that lies directly in it, and then it was
+ * localised. PYTHIA_OK, or PYTHIA_ENOMEM with a part of it added. */
+int pythia_loop_remember(const struct pythia_loop *l, const struct pythia_vocabulary *v,
+                         struct pythia_history *to);
 
 #endif

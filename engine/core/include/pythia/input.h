@@ -30,7 +30,8 @@ int pythia_input_create(const char *const *paths, size_t count,
 void pythia_input_destroy(struct pythia_input *in); /* in may be NULL */
 const struct pythia_input_file *pythia_input_files(const struct pythia_input *in, size_t *count);
 
-/* One file being read: decompressed on the way if its first bytes say gzip or Zstandard. */
+/* One file being read: decompressed on the way if its first bytes say gzip or Zstandard, also where
+ * each Zstandard frame has its size in 4 bytes in front of it. */
 struct pythia_input_stream;
 
 #define PYTHIA_EXPANSION_MAX                                                                       \

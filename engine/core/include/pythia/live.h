@@ -9,6 +9,7 @@
 #include "pythia/search.h"
 #include "pythia/space.h"
 #include "pythia/span_batch.h"
+#include "pythia/vocabulary.h"
 #include "pythia/window.h"
 
 /* The engine attached to a stream: spans go in, requests are cut out of them, and when a cycle is
@@ -17,27 +18,56 @@
  * --closed-loop`, so that a recorded stream, replayed, gives the same groups, shares and
  * explanation. One thread at a time.
  *
- *   learning: without a search space, the first requests are taken with whatever is open to make
- *             one; then it searches
- *   searching: cycles */
+ *   learning   Without a search space, the first requests are taken with whatever is open to make
+ *              one. When the first type has been learnt, others are waited for as long again, and
+ *              those that were seen by then until they are learnt too, but no longer than
+ *              `cycle_ns`; then the skeleton is wanted open.
+ *   searching  Cycles. A cycle is full when it has so many requests of one type, or after a time.
+ *              Then those that began before its last request did, and have not been seen whole, are
+ *              waited for, up to four times as long as the longest request took and no longer than
+ *              a cycle may last: whoever decides without them leaves out the slow ones. What is
+ *              seen meanwhile and began later belongs to the next cycle.
+ *
+ * A request type that turns up later is learnt in the same way beside it, with what is open then;
+ * at the end of a cycle the space grows by the types that were learnt, and the search forgets
+ * nothing of the others. Types of which requests come without number are learnt when they come
+ * often; in the evidence of one cycle those beyond 2048 are one type, "(other)".
+ *
+ * Of a type that is searched only what is wanted open is looked at: spans of other trace points, of
+ * a target that does not obey or cannot be switched, are left out and counted as hidden.
+ *
+ * After a switch requests are kept apart, and counted, until the owner says that it is in force,
+ * and then those that began before that; but no longer than a request may last, in case the clock
+ * of the spans is off. */
 struct pythia_live;
 
 struct pythia_live_options {
     struct pythia_window_options window;
     struct pythia_groups_options groups;
     struct pythia_search_options search;
-    size_t cycle_requests; /* of one type; 0: 100 */
-    uint64_t cycle_ns;     /* a cycle ends then at the latest, if it has any request; 0: 60 s */
-    size_t learn_requests; /* of each type, before a type is searched; 0: 50 */
+    struct pythia_vocabulary_limits names; /* each 0: 262 144 strings, 65 536 trace points, 65 536
+                                              resources, 64 MiB */
+    size_t cycle_requests;                 /* of one type; 0: 100 */
+    uint64_t cycle_ns;       /* a cycle is full then at the latest, if it has any request; where no
+                                type has as many as the search needs, after ten times as long; 0:
+                                60 s */
+    uint64_t evidence_bytes; /* a cycle whose evidence takes so much memory is full; 0: 64 MiB */
+    size_t learn_requests;   /* of each type, before a type is searched; 0: 50 */
+    size_t types_max;        /* that are searched; 0: 1000 */
+    bool learn_all;          /* while the first types are learnt, everything is wanted open */
 };
 
 /* What came of a cycle. All of it is borrowed for the call. */
 struct pythia_live_cycle {
-    struct pythia_cycle decisions;
+    struct pythia_cycle decisions; /* without any, and with the number of the last that there were,
+                                      while it learns or pauses */
     const struct pythia_groups *groups;
     uint64_t requests;  /* seen whole with one set of open points */
-    uint64_t under_way; /* begun before the last switch was in force: kept apart */
-    uint64_t spans, begin_ns, end_ns;
+    uint64_t under_way; /* since the last cycle: begun before the last switch was in force, and kept
+                           apart */
+    uint64_t spans;     /* of the requests, but for hidden ones */
+    uint64_t begin_ns, end_ns; /* when the first of them began, and the last was completed, by the
+                                  clock of spans */
 };
 
 /* Gets each cycle; negative stops the caller of _add or _tick. */
@@ -46,8 +76,8 @@ struct pythia_live_taker {
     void *context;
 };
 
-/* `vocabulary` and `space` (NULL: learn it) are borrowed. PYTHIA_OK with *out owned, or
- * PYTHIA_ENOMEM. */
+/* `vocabulary` and `space` (NULL: learn it) are borrowed; the vocabulary gets the limits, and the
+ * space the types that are learnt. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
 int pythia_live_create(struct pythia_vocabulary *vocabulary, struct pythia_space *space,
                        const struct pythia_live_options *options, struct pythia_live_taker taker,
                        struct pythia_live **out);
@@ -62,19 +92,41 @@ int pythia_live_drain(
 /* Should senders be told to wait? */
 bool pythia_live_is_full(const struct pythia_live *l);
 
-/* The set of open points that the last decisions want is in force at all targets since this time
- * (Unix epoch, ns, by the clock of spans). Requests that began earlier are kept apart. */
+/* Rises whenever what is wanted open changes, before the taker is told of the cycle that changed
+ * it. 0: nothing is wanted yet, and all stays as it is. */
+uint64_t pythia_live_wish(const struct pythia_live *l);
+
+/* Is a trace point wanted open? And is that for us to say: is it in the search space? What is not
+ * stays as its target has it by default, so that types that are not known yet can be seen. */
+bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint);
+bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint);
+
+/* The set of open points that the last wish is about is in force at all targets since this time
+ * (Unix epoch, ns, by the clock of spans). Requests that began earlier are kept apart. To be called
+ * once for each wish, and again with a later time when targets had lost the set and have it back.
+ */
 void pythia_live_applied(struct pythia_live *l, uint64_t since_ns);
 
-/* Trace points that exist although no span of them was seen yet, as a control plane's inventory
- * knows them. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* A trace point that exists although no span of it was seen yet, as a control plane's inventory
+ * knows it: it gets a number. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_live_know(struct pythia_live *l, struct pythia_text id);
 
 /* Pause and resume deciding ("off" and "on"): while paused cycles are cut and told, and nothing is
- * opened or closed. */
+ * learnt, opened or closed. What was gathered before either is kept apart, because what is open
+ * changes; after resuming the wish is a new one, that has to be applied. */
 void pythia_live_pause(struct pythia_live *l, bool paused);
 
-bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint); /* is it wanted open? */
+struct pythia_live_numbers {
+    bool learning, paused;
+    bool switching;            /* a wish waits for being applied */
+    uint64_t cycles, requests; /* told; in them */
+    uint64_t under_way;        /* requests kept apart */
+    uint64_t other_requests;   /* whose type was taken for "(other)" */
+    uint64_t hidden_requests;  /* of which nothing was left, because their roots are not wanted */
+    uint64_t types, learnt;    /* that are known or being learnt; of them in the search space */
+};
+struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l);
+
 const struct pythia_space *pythia_live_space(const struct pythia_live *l);
 const struct pythia_counts *pythia_live_counts(const struct pythia_live *l);
 struct pythia_window_numbers pythia_live_window(const struct pythia_live *l);

@@ -21,8 +21,10 @@ void pythia_span_batch_clear(struct pythia_span_batch *b);
 int pythia_span_batch_add(struct pythia_span_batch *b, const struct pythia_trace_id *trace,
                           const struct pythia_span *span);
 
-/* How many spans, and the memory that they take. */
+/* How many spans, the bytes that they fill, and the memory that the batch holds: that of the
+ * largest that it ever was. */
 size_t pythia_span_batch_count(const struct pythia_span_batch *b);
+size_t pythia_span_batch_size(const struct pythia_span_batch *b);
 size_t pythia_span_batch_bytes(const struct pythia_span_batch *b);
 
 /* Give each span to `take`, in the order in which they were added; what is handed over is borrowed

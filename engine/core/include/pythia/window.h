@@ -8,32 +8,43 @@
 #include "pythia/counts.h"
 
 /* A live stream of spans, cut into finished requests. A request is finished when its root has ended
- * and nothing came for `quiet_ns`; without a root, when nothing came for `rootless_ns`; and in any
- * case when it is `age_max_ns` old or has `spans_max` spans. Time is the caller's: nanoseconds that
- * never go back. Memory is bounded by two marks: above the soft one the caller is told to refuse
- * (the sender tries again later), above the hard one whole requests are shed, the largest request
- * types first, so that small ones are not starved; both are counted. Spans that come after their
- * request was finished are late, and counted; a span that comes twice counts once. One thread at a
- * time. */
+ * and nothing came for `quiet_ns`; when no root was seen, or a parent is missing, when nothing came
+ * for `rootless_ns`; and in any case when it is `age_max_ns` old, for which one is waited for in
+ * which something is known to run, or has `spans_max` spans. Time is the caller's: nanoseconds that
+ * never go back.
+ *
+ * Memory is bounded by two marks: above the soft one the caller is told to refuse (the sender tries
+ * again later), above the hard one whole requests are shed, those of the request types that hold
+ * most first, so that small ones are not starved, and of one type the youngest first (assembler.h
+ * says what stands for the type of a request whose root is still to come). Putting a request
+ * together takes some 500 bytes for each of its spans on top, for that moment.
+ *
+ * Nothing is lost silently: spans that come after their request was finished are counted as late,
+ * those of a request that was shed, or cut off at the largest size, as that. A span that comes
+ * twice counts once. Late spans are told from new requests as long as the id of their request is
+ * remembered. One thread at a time. */
 struct pythia_window;
 
 struct pythia_window_options {
     uint64_t quiet_ns;    /* 0: 2 s */
     uint64_t rootless_ns; /* 0: 10 s */
     uint64_t age_max_ns;  /* 0: 120 s */
-    uint64_t spans_max;   /* of one request; 0: 100 000; what is beyond is dropped and counted */
+    uint64_t spans_max;   /* of one request, which is then finished; what comes later for it is
+                             dropped and counted; 0: 100 000 */
     uint64_t soft_bytes;  /* 0: 128 MiB */
     uint64_t hard_bytes;  /* 0: 160 MiB */
+    uint64_t remembered;  /* ids of finished requests, at least, at 16 to 32 bytes; 0: 524 288 */
 };
 
 struct pythia_window_numbers {
-    uint64_t open_spans, open_traces, bytes;                                 /* now */
+    uint64_t open_spans, open_traces;                                        /* now */
+    uint64_t bytes;                                                          /* now held */
     uint64_t finished, finished_rootless, finished_by_age, finished_by_size; /* requests so far */
     uint64_t shed_traces, shed_spans, oversize_spans;
 };
 
-/* `vocabulary` and `counts` are borrowed; `taker` gets each finished request. PYTHIA_OK with *out
- * owned, or PYTHIA_ENOMEM. */
+/* `vocabulary` and `counts` are borrowed; spans, repairs and drops are counted in the latter;
+ * `taker` gets each finished request. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
 int pythia_window_create(const struct pythia_vocabulary *vocabulary,
                          const struct pythia_window_options *options,
                          struct pythia_trace_taker taker, struct pythia_counts *counts,
@@ -53,6 +64,10 @@ int pythia_window_tick(struct pythia_window *w, uint64_t now_ns);
 
 /* Finish everything that is open, because nothing more will come. */
 int pythia_window_drain(struct pythia_window *w);
+
+/* When the first of the open requests began, as far as its spans have come and by their clock;
+ * UINT64_MAX: none is open. O(open requests). */
+uint64_t pythia_window_earliest_ns(const struct pythia_window *w);
 
 struct pythia_window_numbers pythia_window_numbers(const struct pythia_window *w);
 

@@ -6,6 +6,7 @@
 
 #include "pythia/buf.h"
 #include "pythia/compare.h"
+#include "pythia/grouping_key.h"
 #include "pythia/pipeline.h"
 #include "pythia/report.h"
 
@@ -16,6 +17,7 @@ struct pythia_compare_input {
     const char *const *paths; /* what the user named, in order of text */
     size_t path_count;
     const struct pythia_pipeline_result *result;
+    const struct pythia_grouping_key *key; /* the same on both sides; NULL: there is none */
 };
 
 /* A comparison as a JSON document, "pythia.comparison/1"; the other forms are made of it. NULL when

@@ -11,15 +11,22 @@
 #include "pythia/vocabulary.h"
 
 /* Spans of many traces, in any order, into finished traces. A trace is finished when nothing was
- * added to it for some ticks; what a tick is (a poll, a number of spans read) is up to the caller.
- * Memory is bounded by the traces that are open: some 200 bytes a span, and 16 bytes for each trace
- * that was finished, so that a span that comes too late is noticed. One thread at a time. */
+ * added to it for some ticks; what a tick is (a poll, a number of spans read, a nanosecond) is up
+ * to the caller. Memory is bounded by the traces that are open: some 200 bytes a span, and 16 to 32
+ * bytes for each trace that was finished and is remembered, so that a span that comes too late is
+ * noticed; while a trace is put together, some 500 bytes for each of its spans on top. One thread
+ * at a time. */
 struct pythia_assembler;
 
 struct pythia_assembler_options {
     uint64_t quiet_ticks;   /* ticks without a span after which a trace is finished; 0: 2 */
     uint64_t timeout_ticks; /* ticks after its first span at which a trace is finished anyway; 0:
                                never */
+    /* Ticks without a span for a trace that is only partial (trace.h); one in which something is
+     * known to run is waited for until its timeout. 0: as for all. */
+    uint64_t partial_ticks;
+    uint64_t spans_max; /* a trace of so many is finished at once; 0: no limit */
+    size_t remembered;  /* of how many finished traces the ids are known at least; 0: all */
     struct pythia_open_points
         *open; /* spans of other trace points are left out, see trace.h; borrowed; NULL: none are */
 };
@@ -40,7 +47,9 @@ int pythia_assembler_create(const struct pythia_vocabulary *vocabulary,
 void pythia_assembler_destroy(struct pythia_assembler *a); /* a may be NULL; open traces are lost */
 
 /* Add one span or part (copied). A FORK joins the trace it links to with this one. A span whose
- * trace is finished is dropped and counted as late. Returns PYTHIA_OK or PYTHIA_ENOMEM. */
+ * trace is finished is dropped and counted as late, one whose trace was shed or cut off at its
+ * largest size as that. Returns PYTHIA_OK, PYTHIA_ENOMEM, or what the taker returned of a trace
+ * that has reached its largest size. */
 int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_id *trace,
                          const struct pythia_span *span);
 
@@ -48,16 +57,57 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
  * taker returned. */
 int pythia_assembler_tick(struct pythia_assembler *a);
 
+/* The same, when the tick at hand is number `tick`: one lower than before counts as the same. And
+ * just saying so, with nothing finished, for spans that are added now. */
+int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick);
+void pythia_assembler_now(struct pythia_assembler *a, uint64_t tick);
+
 /* Finish every trace that is open: nothing more will come. */
 int pythia_assembler_finish(struct pythia_assembler *a);
 
 /* The traces that had late spans, each once, in no order; *count of them, borrowed until the next
- * call. Whoever can read the input again pins them in a new assembler, which keeps them open until
- * _finish. */
+ * call; none where not all ids are remembered. Whoever can read the input again pins them in a new
+ * assembler, which keeps them open until _finish. */
 const struct pythia_trace_id *pythia_assembler_late(const struct pythia_assembler *a,
                                                     size_t *count);
 int pythia_assembler_pin(struct pythia_assembler *a, const struct pythia_trace_id *traces,
                          size_t count);
+
+/* The memory that it holds, in use or at hand: what the heap has given, in bytes. O(1). */
+size_t pythia_assembler_bytes(const struct pythia_assembler *a);
+
+/* Let whole traces go, without taking them, until no more than so many bytes are held, or nothing
+ * is open any more. Fair by request type: those that hold most give away down to a level that is
+ * the same for all, so that who holds less than that loses nothing. What stands for the type of a
+ * request that is not known yet is the trace point of its root, or, as long as no root was seen, of
+ * its first span. Of one type the traces that began last go first: how long a request lasts does
+ * not change its chances, and what is nearly whole is kept. Counted; spans that come for them later
+ * are too. PYTHIA_OK, or PYTHIA_ENOMEM when the id of one could not be remembered. O(open traces +
+ * trace points): shed a good deal at once. */
+int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes);
+
+/* The earliest start of a span of an open trace, by the clock of spans; UINT64_MAX: there is none.
+ * O(open traces). */
+uint64_t pythia_assembler_earliest_ns(const struct pythia_assembler *a);
+
+/* Why a trace was finished. */
+enum pythia_finish {
+    PYTHIA_FINISH_QUIET,   /* nothing was added for a while */
+    PYTHIA_FINISH_PARTIAL, /* nothing was added for a longer while, and it was not whole */
+    PYTHIA_FINISH_AGE,
+    PYTHIA_FINISH_SIZE,
+    PYTHIA_FINISH_END, /* of all */
+    PYTHIA_FINISHES
+};
+
+struct pythia_assembler_numbers {
+    uint64_t open_traces, open_spans; /* now; forked work is part of the trace that it belongs to */
+    uint64_t peak_spans;
+    uint64_t finished[PYTHIA_FINISHES]; /* traces */
+    uint64_t
+        shed_traces; /* or there was no memory to finish them; their spans are among the counts */
+};
+struct pythia_assembler_numbers pythia_assembler_numbers(const struct pythia_assembler *a);
 
 /* Spans of open traces now, and the most there ever were. */
 uint64_t pythia_assembler_open_spans(const struct pythia_assembler *a, uint64_t *peak);

@@ -18,15 +18,29 @@ int pythia_open_points_create(const struct pythia_vocabulary *vocabulary,
                               struct pythia_open_points **out);
 void pythia_open_points_destroy(struct pythia_open_points *o); /* o may be NULL */
 
+/* With open what `base` has open, but for the ids that are added. `base` is borrowed until
+ * _destroy, and does not change. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_open_points_create_without(struct pythia_open_points *base,
+                                      struct pythia_open_points **out);
+
 /* Open the trace point of that id, or all whose ids match it if it has one of * ? [ in it
  * (fnmatch). Copied. */
 int pythia_open_points_add(struct pythia_open_points *o, struct pythia_text id);
+
+/* Open the trace point of that id alone, whatever characters are in it: names of statements have *
+ * and ? in them. Copied. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_open_points_add_id(struct pythia_open_points *o, struct pythia_text id);
 
 /* Open what a text lists: one id a line, blank lines and lines that begin with # are passed over.
  */
 int pythia_open_points_read(struct pythia_open_points *o, struct pythia_text text);
 
 bool pythia_open_points_has(struct pythia_open_points *o, uint32_t tracepoint);
+
+/* Does such a text have one of * ? [ in it, so that it may stand for many ids? And does a pattern,
+ * which ends with a NUL, match an id of the vocabulary? */
+bool pythia_open_points_is_pattern(struct pythia_text id);
+bool pythia_open_points_fits(const char *pattern, struct pythia_text id);
 
 /* How many ids and patterns were added. */
 size_t pythia_open_points_count(const struct pythia_open_points *o);

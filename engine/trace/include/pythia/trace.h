@@ -29,6 +29,7 @@ struct pythia_trace_span {
     uint8_t kind, relation;
     bool error;
     bool annotation; /* a point in time: end_ns == start_ns and nothing is below it */
+    bool point;      /* reported as one: if it has an end it is that of what is below it */
     bool unawaited;  /* completed_ns is that of work below it that is known to be asynchronous */
     bool forked; /* the root of forked work: on a critical path only where something waits for it */
     struct pythia_text attributes; /* packed, see attributes.h */
@@ -61,11 +62,26 @@ void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_tr
  * or PYTHIA_ENOMEM. */
 int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia_span *span);
 
+/* What was added looks like. */
+enum pythia_trace_state {
+    PYTHIA_TRACE_WHOLE, /* a root, every parent, and whatever began has ended; more may come all the
+                           same: nobody says how many spans a trace has */
+    PYTHIA_TRACE_PARTIAL, /* a root is missing, or a parent, or the start of what has ended */
+    PYTHIA_TRACE_RUNNING, /* something that began has not ended, whatever else is missing */
+};
+
+/* Before _finish. O(n). */
+enum pythia_trace_state pythia_trace_builder_state(const struct pythia_trace_builder *b);
+
 /* Put the spans together: merge their parts, find parents, mend what does not fit and count it in
  * `counts`. The result does not depend on the order in which the spans came. Returns 0 with *out
  * borrowed until the next _begin, 1 if no span is left, or PYTHIA_ENOMEM. O(n log n) for n spans,
  * no recursion. */
 int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_counts *counts,
                                 const struct pythia_trace **out);
+
+/* The memory that a builder holds, and giving it back; what was built is no longer valid then. */
+size_t pythia_trace_builder_bytes(const struct pythia_trace_builder *b);
+void pythia_trace_builder_release(struct pythia_trace_builder *b);
 
 #endif

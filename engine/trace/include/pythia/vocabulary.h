@@ -1,6 +1,8 @@
 #ifndef PYTHIA_VOCABULARY_H
 #define PYTHIA_VOCABULARY_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pythia/text.h"
@@ -10,11 +12,38 @@
  * depend on them. */
 struct pythia_vocabulary;
 #define PYTHIA_NONE                                                                                \
-    UINT32_MAX /* no such number, or out of memory where a number was to be made   \
-                                */
+    UINT32_MAX /* no such number, or out of memory where a number was to be made                   \
+                */
 
 int pythia_vocabulary_create(struct pythia_vocabulary **out);
 void pythia_vocabulary_destroy(struct pythia_vocabulary *v); /* v may be NULL */
+
+/* Whoever reads a stream that never ends bounds what is remembered: names may be without number. Of
+ * each kind half of the limit is for any name, and the other half for those that come often (16
+ * times among the last 130 000 or so), so that what matters still gets in when a flood has passed.
+ * What does not get in is counted and taken for something else: a string for "(other)", a trace
+ * point for the one of its service with that name, a resource for one of which only the service is
+ * known. */
+struct pythia_vocabulary_limits {
+    uint32_t strings, tracepoints, resources; /* 0: none */
+    size_t bytes; /* of memory, for all of it; then nothing more gets in. 0: none */
+};
+
+/* Limits hold from now on, and what is known stays. Call it before other threads name anything.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_vocabulary_limit(struct pythia_vocabulary *v,
+                            const struct pythia_vocabulary_limits *limits);
+
+struct pythia_vocabulary_numbers {
+    uint32_t strings, tracepoints, resources;
+    size_t bytes;
+    uint64_t other_strings, other_tracepoints, other_resources; /* times that one did not get in */
+};
+struct pythia_vocabulary_numbers pythia_vocabulary_numbers(const struct pythia_vocabulary *v);
+
+/* Is it the string that stands for those beyond the limit? It may be another one the next time: a
+ * cache in front does not keep it. */
+bool pythia_vocabulary_is_other(const struct pythia_vocabulary *v, uint32_t string);
 
 /* A string's number (0 is the empty string), and a number's string, NUL-terminated and borrowed
  * until _destroy. */

@@ -1,0 +1,67 @@
+#include "pythia/protobuf.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct pythia_protobuf_varint pythia_protobuf_long_varint(const char *at, const char *end)
+{
+    uint64_t number = 0;
+    for (unsigned shift = 0; at < end && shift < 7 * PYTHIA_PROTOBUF_VARINT_MAX; shift += 7) {
+        unsigned char byte = (unsigned char)*at++;
+        number |= (uint64_t)(byte & 0x7F) << shift;
+        if (byte < 0x80)
+            return (struct pythia_protobuf_varint){number, at};
+    }
+    return (struct pythia_protobuf_varint){0, NULL};
+}
+
+struct pythia_protobuf_varint pythia_protobuf_long_tag(const char *at, const char *end)
+{
+    struct pythia_protobuf_varint tag = pythia_protobuf_varint(at, end);
+    bool good = tag.behind && tag.behind - at <= PYTHIA_PROTOBUF_TAG_MAX && tag.value >= 8 &&
+                tag.value <= UINT32_MAX;
+    return good ? tag : (struct pythia_protobuf_varint){0, NULL};
+}
+
+/* Behind the tag of a field: is it because the message ends? */
+static bool value_fault(struct pythia_protobuf m, uint32_t number, unsigned type, char *out,
+                        size_t size)
+{
+    struct pythia_protobuf_varint varint = pythia_protobuf_varint(m.at, m.end);
+    bool too_long = !varint.behind && m.end - m.at >= PYTHIA_PROTOBUF_VARINT_MAX;
+    if (type == 3 || type == 4)
+        snprintf(out, size, "field %" PRIu32 " is a group, which is out of use", number);
+    else if (type > PYTHIA_PROTOBUF_FIXED32)
+        snprintf(out, size, "field %" PRIu32 " is of wire type %u, which there is not", number,
+                 type);
+    else if (too_long && (type == PYTHIA_PROTOBUF_VARINT || type == PYTHIA_PROTOBUF_BYTES))
+        snprintf(out, size, "field %" PRIu32 " has a number of more than %d bytes", number,
+                 PYTHIA_PROTOBUF_VARINT_MAX);
+    else if (type == PYTHIA_PROTOBUF_BYTES && varint.behind)
+        snprintf(out, size,
+                 "field %" PRIu32 " of %" PRIu64 " bytes in a message that ends %zu bytes on",
+                 number, varint.value, (size_t)(m.end - varint.behind));
+    else
+        snprintf(out, size, "the message ends in the middle of field %" PRIu32, number);
+    return type <= PYTHIA_PROTOBUF_FIXED32 && type != 3 && type != 4 && !too_long;
+}
+
+bool pythia_protobuf_fault(struct pythia_protobuf m, char *out, size_t size)
+{
+    struct pythia_protobuf_varint tag = pythia_protobuf_varint(m.at, m.end);
+    if (!tag.behind && m.end - m.at < PYTHIA_PROTOBUF_TAG_MAX) {
+        snprintf(out, size, "the message ends in the middle of a field's number");
+        return true;
+    }
+    if (!tag.behind || tag.behind - m.at > PYTHIA_PROTOBUF_TAG_MAX || tag.value > UINT32_MAX) {
+        snprintf(out, size, "a field's number has more than 5 bytes or is above %" PRIu32,
+                 UINT32_MAX >> 3);
+        return false;
+    }
+    if (tag.value < 8) {
+        snprintf(out, size, "field 0 where a field's number is due");
+        return false;
+    }
+    return value_fault((struct pythia_protobuf){tag.behind, m.end}, (uint32_t)tag.value >> 3,
+                       (unsigned)tag.value & 7, out, size);
+}

@@ -1,0 +1,73 @@
+/* What OTLP means (opentelemetry-proto 1.x, trace.proto), whichever way it is written: JSON and
+ * protobuf give the same spans because both go through here. A reader says what it finds:
+ *
+ *     begin_resource
+ *         resource             the attributes of a Resource
+ *         begin_scope
+ *             scope, scope_known
+ *             give             a span
+ *         end_scope
+ *     end_resource
+ *
+ * A resource or a scope may stand behind its spans: they are held until it is known. */
+#ifndef PYTHIA_TRACES_OTLP_H
+#define PYTHIA_TRACES_OTLP_H
+
+#include "../held.h"
+
+/* Begin a reader's state with this. */
+struct pythia__otlp {
+    struct pythia__decoder d;
+    struct pythia__held held; /* spans of the scope at hand, or of the resource at hand */
+    struct pythia_buf resource_attributes;
+    struct pythia_resource resource; /* at hand */
+    uint32_t resource_number;
+    uint32_t scope; /* number of the name of the scope at hand */
+    bool resource_known, scope_known;
+    uint32_t key_service, key_host, key_instance;
+};
+
+/* What is read of a span before it can be given on. */
+struct pythia__otlp_span {
+    struct pythia__held_span out; /* .scope is for otlp.c to set */
+    uint64_t end_ns;
+    bool has_start, has_end;
+};
+
+/* Over zeroed memory. PYTHIA_OK or PYTHIA_ENOMEM; to be freed in both cases. */
+int pythia__otlp_init(struct pythia__otlp *o, const struct pythia_adapter_ops *ops,
+                      struct pythia_vocabulary *vocabulary);
+void pythia__otlp_free(struct pythia__otlp *o);
+
+/* Nothing is known of the ResourceSpans at hand. */
+void pythia__otlp_begin_resource(struct pythia__otlp *o);
+
+/* The attributes that the decoder has collected are those of the Resource at hand. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
+int pythia__otlp_resource(struct pythia__otlp *o);
+
+/* Nothing more will be learnt of the ResourceSpans at hand, whose reading ended with `status` (1
+ * for its end): what was read of one that is cut off or broken is given on too. Returns `status`
+ * if it is negative, or what giving on returned. */
+int pythia__otlp_end_resource(struct pythia__otlp *o, int status);
+
+/* Nothing is known of the ScopeSpans at hand; the result is for _end_scope, which gives on what was
+ * held if its resource is known and `status` is 1. */
+size_t pythia__otlp_begin_scope(struct pythia__otlp *o);
+int pythia__otlp_end_scope(struct pythia__otlp *o, size_t begun, int status);
+
+/* A span's kind by its number in the protocol; 0 for one that is not in it. */
+void pythia__otlp_kind(struct pythia_span *span, int64_t kind);
+
+/* What makes a span unfit to be given on, as a sentence; NULL: nothing. */
+const char *pythia__otlp_fault(const struct pythia__otlp_span *s);
+
+/* Give on a span without a fault, with the attributes that the decoder has collected, or hold it.
+ * Negative: stop. */
+int pythia__otlp_give(struct pythia__otlp *o, struct pythia__otlp_span *s);
+
+/* Append a value to the text that stands for an array: the scalars with commas between. */
+void pythia__otlp_join(struct pythia_buf *joined, struct pythia_text text);
+void pythia__otlp_join_real(struct pythia_buf *joined, double number);
+
+#endif

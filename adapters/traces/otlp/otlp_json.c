@@ -1,0 +1,609 @@
+/* OTLP/JSON: the OpenTelemetry protocol's TracesData as JSON (opentelemetry.io/docs/specs/otlp,
+ * "JSON Protobuf Encoding"): one document, an array of them, or one a line as the collector's file
+ * exporter writes.
+ *
+ *     {"resourceSpans": [{"resource": …, "scopeSpans": [{"scope": …, "spans": [span, …]}]}]}
+ *
+ * Taken beyond what is written there, because exporters do it: ids in base64, enums by name, names
+ * in snake case, "instrumentationLibrarySpans" of old versions, and members in any order. Spans
+ * whose resource or scope stands behind them are held until it is known. */
+#include <math.h>
+
+#include "../formats.h"
+#include "../json_decoder.h"
+#include "otlp.h"
+#include "pythia/mem.h"
+
+/* ---- values ---- */
+
+static int bad_id(struct pythia_json *j, const char *which, struct pythia_text text)
+{
+    return pythia_json_fail_last(j, PYTHIA_EFORMAT,
+                                 "%s '%.*s' is no id: wanted hexadecimal digits or base64", which,
+                                 (int)(text.size < 48 ? text.size : 48), text.bytes);
+}
+
+static int base64_digit(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+}
+
+/* Base64 of exactly `wanted` bytes, padded or not, as a big-endian number. */
+static bool parse_base64(struct pythia_text text, size_t wanted, uint64_t *high, uint64_t *low)
+{
+    while (text.size > 0 && text.bytes[text.size - 1] == '=')
+        text.size--;
+    if (text.size != (wanted * 8 + 5) / 6)
+        return false;
+    *high = *low = 0;
+    size_t bits = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        int digit = base64_digit(text.bytes[i]);
+        if (digit < 0)
+            return false;
+        size_t take = wanted * 8 - bits < 6 ? wanted * 8 - bits : 6;
+        *high = *high << take | *low >> (64 - take);
+        *low = *low << take | (uint64_t)digit >> (6 - take);
+        bits += take;
+    }
+    return true;
+}
+
+/* An id of `size` bytes: 8 or 16; 0 if there is none. */
+static int read_id(struct pythia_json *j, const char *which, size_t size, uint64_t *high,
+                   uint64_t *low)
+{
+    struct pythia_text text;
+    *high = *low = 0;
+    if (pythia_json_peek(j) == 'n')
+        return pythia_json_skip(j);
+    int status = pythia_json_string(j, &text);
+    if (status != PYTHIA_OK)
+        return status;
+    if (text.size == 0) /* none */
+        return PYTHIA_OK;
+    bool good = text.size == 2 * size ? pythia_text_hex(text, high, low)
+                                      : parse_base64(text, size, high, low);
+    return good ? PYTHIA_OK : bad_id(j, which, text);
+}
+
+/* An enum by number, by number in a string or by name; the names end in one of `words`, which
+ * stand at their numbers. */
+static int read_enum(struct pythia_json *j, const char *const *words, int count, int *out)
+{
+    struct pythia_json_value value;
+    int status = pythia_json_value(j, &value);
+    if (status != PYTHIA_OK)
+        return status;
+    *out = 0;
+    if (value.kind == PYTHIA_JSON_INTEGER) {
+        *out = value.integer >= 0 && value.integer < count ? (int)value.integer : 0;
+    } else if (value.kind == PYTHIA_JSON_STRING) {
+        for (int i = 0; i < count; i++)
+            if (pythia_text_ends(value.text, pythia_text_of(words[i])) ||
+                (value.text.size == 1 && value.text.bytes[0] == '0' + i))
+                *out = i;
+    } else if (value.kind == PYTHIA_JSON_OBJECT || value.kind == PYTHIA_JSON_ARRAY) {
+        return pythia_json_fail(j, PYTHIA_EFORMAT, "wanted a number or a name");
+    }
+    return PYTHIA_OK;
+}
+
+static int read_key_values(struct pythia__otlp *o, struct pythia_text prefix, int depth);
+
+/* The double that was read last: "NaN", "Infinity" and "-Infinity" have no other form. */
+static int double_of(struct pythia__otlp *o, const struct pythia_json_value *value, double *out)
+{
+    *out = value->real;
+    if (value->kind == PYTHIA_JSON_INTEGER || value->kind == PYTHIA_JSON_REAL)
+        return PYTHIA_OK;
+    if (value->kind != PYTHIA_JSON_STRING)
+        return pythia__unfit(&o->d, "a doubleValue that is no number");
+    if (PYTHIA_TEXT_IS(value->text, "NaN"))
+        *out = NAN;
+    else if (PYTHIA_TEXT_IS(value->text, "Infinity"))
+        *out = INFINITY;
+    else if (PYTHIA_TEXT_IS(value->text, "-Infinity"))
+        *out = -INFINITY;
+    else
+        return pythia_json_fail_last(o->d.json, PYTHIA_EFORMAT, "'%.*s' is not a doubleValue",
+                                     (int)(value->text.size < 40 ? value->text.size : 40),
+                                     value->text.bytes);
+    return PYTHIA_OK;
+}
+
+static bool is_double(struct pythia_text variant)
+{
+    return PYTHIA_TEXT_IS(variant, "doubleValue") || PYTHIA_TEXT_IS(variant, "double_value");
+}
+
+/* One member of an AnyValue in an array. */
+static int join_variant(struct pythia__otlp *o, struct pythia_text variant,
+                        struct pythia_buf *joined)
+{
+    struct pythia_json_value value;
+    double number;
+    if (!is_double(variant))
+        return pythia__join_scalar(&o->d, joined);
+    int status = pythia_json_value(o->d.json, &value);
+    if (status == PYTHIA_OK && value.kind == PYTHIA_JSON_NULL)
+        return PYTHIA_OK;
+    if (status == PYTHIA_OK)
+        status = double_of(o, &value, &number);
+    if (status == PYTHIA_OK)
+        pythia__otlp_join_real(joined, number);
+    return status;
+}
+
+/* {"values": [AnyValue, …]}: the scalars as one text with commas between. */
+static int read_array_value(struct pythia__otlp *o, uint32_t key)
+{
+    struct pythia_json *j = o->d.json;
+    struct pythia_buf joined = {0};
+    struct pythia_text member;
+    int status = pythia__enter_object(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
+        if (!PYTHIA_TEXT_IS(member, "values")) {
+            status = pythia_json_skip(j);
+            continue;
+        }
+        status = pythia__enter_array(&o->d);
+        while (status == PYTHIA_OK && (status = pythia_json_element(j)) == 0) {
+            status = pythia__enter_object(&o->d);
+            while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0)
+                status = join_variant(o, member, &joined);
+            status = status == 1 ? PYTHIA_OK : status;
+        }
+        status = status == 1 ? PYTHIA_OK : status;
+    }
+    if (status == 1) {
+        pythia__add_text(&o->d, key, pythia_buf_text(&joined));
+        status = pythia_buf_status(&joined);
+    }
+    pythia_buf_free(&joined);
+    return status;
+}
+
+/* {"values": [{"key", "value"}, …]} below the key `name`. */
+static int read_list_value(struct pythia__otlp *o, struct pythia_text name, int depth)
+{
+    struct pythia_json *j = o->d.json;
+    struct pythia_text member;
+    if (depth >= PYTHIA__DEPTH_MAX)
+        return pythia_json_fail(j, PYTHIA_EFORMAT, "key-values are nested deeper than %d",
+                                PYTHIA__DEPTH_MAX);
+    int status = pythia__enter_object(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0)
+        status = PYTHIA_TEXT_IS(member, "values") ? read_key_values(o, name, depth + 1)
+                                                  : pythia_json_skip(j);
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* One member of an AnyValue. */
+static int read_variant(struct pythia__otlp *o, struct pythia_text variant, uint32_t key, int depth)
+{
+    struct pythia_json *j = o->d.json;
+    struct pythia_json_value value;
+    if (PYTHIA_TEXT_IS(variant, "intValue") || PYTHIA_TEXT_IS(variant, "int_value")) {
+        int64_t number;
+        int status = pythia_json_int64(j, &number);
+        if (status == PYTHIA_OK)
+            pythia_attributes_integer(&o->d.attributes, key, number);
+        return status;
+    }
+    if (PYTHIA_TEXT_IS(variant, "arrayValue") || PYTHIA_TEXT_IS(variant, "array_value"))
+        return read_array_value(o, key);
+    if (PYTHIA_TEXT_IS(variant, "kvlistValue") || PYTHIA_TEXT_IS(variant, "kvlist_value"))
+        return read_list_value(o, pythia_vocabulary_text(o->d.vocabulary, key), depth);
+    int status = pythia_json_value(j, &value);
+    if (status != PYTHIA_OK)
+        return status;
+    if (is_double(variant)) {
+        double number;
+        status = double_of(o, &value, &number);
+        if (status == PYTHIA_OK)
+            pythia_attributes_real(&o->d.attributes, key, number);
+        return status;
+    }
+    if (value.kind == PYTHIA_JSON_STRING)
+        pythia__add_text(&o->d, key, value.text); /* stringValue; bytesValue stays in base64 */
+    else if (value.kind == PYTHIA_JSON_BOOL)
+        pythia_attributes_bool(&o->d.attributes, key, value.integer != 0);
+    else if (value.kind >= PYTHIA_JSON_OBJECT)
+        return pythia_json_skip(j);
+    return PYTHIA_OK;
+}
+
+/* The AnyValue at hand: an object with one member. */
+static int read_any_value(struct pythia__otlp *o, uint32_t key, int depth)
+{
+    struct pythia_text variant;
+    int status = pythia__enter_object(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &variant)) == 0)
+        status = read_variant(o, variant, key, depth);
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* The key-value at hand if it is written as nearly all are: 1; 0 if not, and nothing has happened.
+ */
+static int read_plain_key_value(struct pythia__otlp *o, struct pythia_text prefix)
+{
+    struct pythia_json *j = o->d.json;
+    struct pythia_json_scalar found[3];
+    const uint32_t *begin = pythia_json_mark(j);
+    if (!pythia_json_match(j, "{\"key\":$,\"value\":{$:$}}", found) || !found[0].quoted)
+        goto other;
+    int64_t number;
+    struct pythia_text variant = found[1].text, value = found[2].text;
+    uint32_t key = pythia__key_below(&o->d, prefix, found[0].text);
+    if (key == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    if (PYTHIA_TEXT_IS(variant, "stringValue") && found[2].quoted)
+        pythia__add_text(&o->d, key, value);
+    else if (PYTHIA_TEXT_IS(variant, "intValue") && pythia_json_whole_number(value, &number))
+        pythia_attributes_integer(&o->d.attributes, key, number);
+    else if (PYTHIA_TEXT_IS(variant, "boolValue") && !found[2].quoted &&
+             (PYTHIA_TEXT_IS(value, "true") || PYTHIA_TEXT_IS(value, "false")))
+        pythia_attributes_bool(&o->d.attributes, key, value.size == 4);
+    else
+        goto other;
+    return 1;
+other:
+    pythia_json_again(j, begin);
+    return 0;
+}
+
+/* One {"key": …, "value": …}, in either order. */
+static int read_key_value(struct pythia__otlp *o, struct pythia_text prefix, int depth)
+{
+    struct pythia_json *j = o->d.json;
+    int plain = read_plain_key_value(o, prefix);
+    if (plain != 0)
+        return plain < 0 ? plain : PYTHIA_OK;
+    const uint32_t *value = NULL;
+    struct pythia_text member, name;
+    uint32_t key = PYTHIA_NONE;
+    int status = pythia__enter_object(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
+        if (PYTHIA_TEXT_IS(member, "key")) {
+            status = pythia_json_string(j, &name);
+            if (status == PYTHIA_OK &&
+                (key = pythia__key_below(&o->d, prefix, name)) == PYTHIA_NONE)
+                return PYTHIA_ENOMEM;
+        } else if (PYTHIA_TEXT_IS(member, "value") && key != PYTHIA_NONE) {
+            status = read_any_value(o, key, depth);
+        } else {
+            value = PYTHIA_TEXT_IS(member, "value") ? pythia_json_mark(j) : value;
+            status = pythia_json_skip(j);
+        }
+    }
+    if (status != 1 || !value || key == PYTHIA_NONE)
+        return status == 1 ? PYTHIA_OK : status;
+    const uint32_t *behind = pythia_json_mark(j); /* the value stood before its key */
+    pythia_json_again(j, value);
+    status = read_any_value(o, key, depth);
+    pythia_json_again(j, behind);
+    return status;
+}
+
+/* [{"key", "value"}, …] into the attributes of the decoder. */
+static int read_key_values(struct pythia__otlp *o, struct pythia_text prefix, int depth)
+{
+    int status = pythia__enter_array(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0)
+        status = read_key_value(o, prefix, depth);
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* ---- spans ---- */
+
+static int read_time(struct pythia__otlp *o, uint64_t *out, bool *seen)
+{
+    uint64_t number = 0;
+    int status = pythia_json_uint64(o->d.json, &number);
+    *seen = true;
+    return status == PYTHIA_OK ? pythia__time(&o->d, number, 1, out) : status;
+}
+
+/* Events: their names, and their attributes below their names. */
+static int read_event(struct pythia__otlp *o)
+{
+    struct pythia_json *j = o->d.json;
+    const uint32_t *begin = pythia_json_mark(j);
+    struct pythia_text member, text;
+    uint32_t name = 0;
+    int status = pythia__enter_object(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0) {
+        if (PYTHIA_TEXT_IS(member, "name")) {
+            status = pythia_json_string(j, &text);
+            if (status == PYTHIA_OK &&
+                (name = pythia__key_below(&o->d, PYTHIA_TEXT("event"), text)) == PYTHIA_NONE)
+                return PYTHIA_ENOMEM;
+        } else {
+            status = pythia_json_skip(j);
+        }
+    }
+    if (status != 1 || name == 0)
+        return status == 1 ? PYTHIA_OK : status;
+    const uint32_t *behind = pythia_json_mark(j);
+    pythia_attributes_bool(&o->d.attributes, name, true);
+    pythia_json_again(j, begin);
+    status = pythia__enter_object(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(j, &member)) == 0)
+        status = PYTHIA_TEXT_IS(member, "attributes")
+                     ? read_key_values(o, pythia_vocabulary_text(o->d.vocabulary, name), 0)
+                     : pythia_json_skip(j);
+    pythia_json_again(j, behind);
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int read_events(struct pythia__otlp *o)
+{
+    int status = pythia__enter_array(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0)
+        status = read_event(o);
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int read_status(struct pythia__otlp *o, bool *error)
+{
+    static const char *const codes[] = {"STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"};
+    struct pythia_text member;
+    int code = 0, status = pythia__enter_object(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0)
+        status = PYTHIA_TEXT_IS(member, "code") ? read_enum(o->d.json, codes, 3, &code)
+                                                : pythia_json_skip(o->d.json);
+    *error = code == 2;
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int read_kind(struct pythia__otlp *o, struct pythia_span *span)
+{
+    static const char *const words[] = {"UNSPECIFIED", "INTERNAL", "SERVER",
+                                        "CLIENT",      "PRODUCER", "CONSUMER"};
+    int kind, status = read_enum(o->d.json, words, 6, &kind);
+    if (status != PYTHIA_OK)
+        return status;
+    pythia__otlp_kind(span, kind);
+    return PYTHIA_OK;
+}
+
+/* Is a member called that, in camel or in snake case? */
+#define IS(member, camel, snake) (PYTHIA_TEXT_IS(member, camel) || PYTHIA_TEXT_IS(member, snake))
+
+static int read_span_member(struct pythia__otlp *o, struct pythia_text member,
+                            struct pythia__otlp_span *r)
+{
+    struct pythia_json *j = o->d.json;
+    struct pythia_span *span = &r->out.span;
+    struct pythia_text text;
+    uint64_t unused;
+    int status;
+    if (PYTHIA_TEXT_IS(member, "attributes"))
+        return read_key_values(o, (struct pythia_text){"", 0}, 0);
+    if (IS(member, "traceId", "trace_id"))
+        return read_id(j, "traceId", 16, &r->out.trace.high, &r->out.trace.low);
+    if (IS(member, "spanId", "span_id"))
+        return read_id(j, "spanId", 8, &unused, &span->id);
+    if (IS(member, "parentSpanId", "parent_span_id"))
+        return read_id(j, "parentSpanId", 8, &unused, &span->parent);
+    if (IS(member, "startTimeUnixNano", "start_time_unix_nano"))
+        return read_time(o, &span->start_ns, &r->has_start);
+    if (IS(member, "endTimeUnixNano", "end_time_unix_nano"))
+        return read_time(o, &r->end_ns, &r->has_end);
+    if (PYTHIA_TEXT_IS(member, "name")) {
+        status = pythia_json_string(j, &text);
+        r->out.name = status == PYTHIA_OK ? pythia__key(&o->d, text) : 0;
+        return r->out.name == PYTHIA_NONE ? PYTHIA_ENOMEM : status;
+    }
+    if (PYTHIA_TEXT_IS(member, "kind"))
+        return read_kind(o, span);
+    if (PYTHIA_TEXT_IS(member, "status"))
+        return read_status(o, &span->error);
+    if (PYTHIA_TEXT_IS(member, "events"))
+        return read_events(o);
+    return pythia_json_skip(j);
+}
+
+static int read_span(struct pythia__decoder *d, void *context)
+{
+    (void)context;
+    struct pythia__otlp *o = (struct pythia__otlp *)d;
+    struct pythia__otlp_span r = {0};
+    struct pythia_text member;
+    pythia_buf_clear(&d->attributes);
+    int status = pythia_json_object(d->json);
+    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0)
+        status = read_span_member(o, member, &r);
+    if (status != 1)
+        return status;
+    const char *fault = pythia__otlp_fault(&r);
+    return fault ? pythia__unfit(d, fault) : pythia__otlp_give(o, &r);
+}
+
+static int read_spans(struct pythia__otlp *o)
+{
+    int status = pythia__enter_array(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0)
+        status = pythia__record(&o->d, read_span, NULL);
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* ---- what spans share ---- */
+
+static int read_scope(struct pythia__otlp *o)
+{
+    struct pythia_text member, text;
+    int status = pythia__enter_object(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
+        if (!PYTHIA_TEXT_IS(member, "name")) {
+            status = pythia_json_skip(o->d.json);
+            continue;
+        }
+        status = pythia_json_string(o->d.json, &text);
+        if (status == PYTHIA_OK && (o->scope = pythia__key(&o->d, text)) == PYTHIA_NONE)
+            return PYTHIA_ENOMEM;
+    }
+    o->scope_known = true;
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int read_scope_spans(struct pythia__otlp *o)
+{
+    struct pythia_text member;
+    size_t begun = pythia__otlp_begin_scope(o);
+    int status = pythia__enter_object(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
+        if (PYTHIA_TEXT_IS(member, "scope") ||
+            IS(member, "instrumentationLibrary", "instrumentation_library"))
+            status = read_scope(o);
+        else
+            status = PYTHIA_TEXT_IS(member, "spans") ? read_spans(o) : pythia_json_skip(o->d.json);
+    }
+    return pythia__otlp_end_scope(o, begun, status);
+}
+
+static int read_resource_attributes(struct pythia__decoder *d, void *context)
+{
+    (void)context;
+    struct pythia__otlp *o = (struct pythia__otlp *)d;
+    struct pythia_text member;
+    pythia_buf_clear(&d->attributes);
+    int status = pythia__enter_object(d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0)
+        status = PYTHIA_TEXT_IS(member, "attributes")
+                     ? read_key_values(o, (struct pythia_text){"", 0}, 0)
+                     : pythia_json_skip(d->json);
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int read_resource(struct pythia__otlp *o)
+{
+    int status = pythia__record(&o->d, read_resource_attributes, NULL);
+    return status == PYTHIA_OK ? pythia__otlp_resource(o) : status;
+}
+
+static bool is_scope_spans(struct pythia_text member)
+{
+    return IS(member, "scopeSpans", "scope_spans") ||
+           IS(member, "instrumentationLibrarySpans", "instrumentation_library_spans");
+}
+
+/* One member of a ResourceSpans. */
+static int read_resource_member(struct pythia__otlp *o, struct pythia_text member)
+{
+    if (PYTHIA_TEXT_IS(member, "resource"))
+        return read_resource(o);
+    if (!is_scope_spans(member))
+        return pythia_json_skip(o->d.json);
+    int status = pythia__enter_array(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0)
+        status = read_scope_spans(o);
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int read_resource_spans(struct pythia__otlp *o)
+{
+    int status = pythia__enter_array(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0) {
+        struct pythia_text member;
+        pythia__otlp_begin_resource(o);
+        status = pythia__enter_object(&o->d);
+        while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0)
+            status = read_resource_member(o, member);
+        status = pythia__otlp_end_resource(o, status);
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* ---- documents ---- */
+
+/* A TracesData, or a ResourceSpans by itself. */
+static int read_object(struct pythia__decoder *d)
+{
+    struct pythia__otlp *o = (struct pythia__otlp *)d;
+    struct pythia_text member;
+    bool traces = false;
+    pythia__otlp_begin_resource(o);
+    int status = pythia__enter_object(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
+        if (IS(member, "resourceSpans", "resource_spans")) {
+            status = read_resource_spans(o);
+            traces = true;
+        } else {
+            traces = traces || is_scope_spans(member);
+            status = read_resource_member(o, member);
+        }
+    }
+    if (status == 1) /* metrics, logs and what else is in the file */
+        o->d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE] += !traces;
+    return pythia__otlp_end_resource(o, status);
+}
+
+static int read_document(struct pythia__decoder *d)
+{
+    return pythia__read_objects(d, read_object);
+}
+
+/* ---- the row ---- */
+
+static int likeness(struct pythia_text head)
+{
+    struct pythia_buf outline = {0};
+    pythia__outline(head, &outline);
+    int how_much = 0;
+    static const char *const sure[] = {"resourceSpans", "resource_spans", "scopeSpans",
+                                       "scope_spans", "instrumentationLibrarySpans"};
+    for (int depth = 1; depth <= 2; depth++)
+        for (size_t i = 0; i < sizeof(sure) / sizeof(sure[0]); i++)
+            if (pythia__outlined(&outline, depth, sure[i]))
+                how_much = 100;
+    static const char *const others[] = {"resourceMetrics",
+                                         "resourceLogs"}; /* the same protocol, no traces */
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && how_much == 0; i++)
+        if (pythia__outlined(&outline, 1, others[i]))
+            how_much = 50;
+    pythia_buf_free(&outline);
+    return how_much;
+}
+
+static void destroy(struct pythia_adapter *a)
+{
+    if (a)
+        pythia__otlp_free((struct pythia__otlp *)a);
+    pythia_free(a);
+}
+
+static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+{
+    struct pythia__otlp *o = pythia_calloc(1, sizeof(*o));
+    if (!o)
+        return PYTHIA_ENOMEM;
+    int status = pythia__otlp_init(o, &pythia__otlp_json, vocabulary);
+    if (status == PYTHIA_OK)
+        *out = &o->d.adapter;
+    else
+        destroy(&o->d.adapter);
+    return status;
+}
+
+static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
+                  struct pythia_error *e)
+{
+    return pythia__decode((struct pythia__decoder *)a, from, to, read_document, e);
+}
+
+const struct pythia_adapter_ops pythia__otlp_json = {
+    .name = "otlp",
+    .help = "OpenTelemetry protocol, JSON: one document, an array or one a line",
+    .likeness = likeness,
+    .create = create,
+    .decode = decode,
+    .destroy = destroy,
+};

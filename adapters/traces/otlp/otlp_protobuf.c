@@ -1,0 +1,433 @@
+/* OTLP/protobuf: a TracesData (opentelemetry-proto 1.x, trace.proto), which is written as an
+ * ExportTraceServiceRequest is, the body of OTLP/gRPC and OTLP/HTTP. An input is one message, or
+ * several with the size of each in 4 bytes in front of it, the highest first, as the collector's
+ * file exporter writes them.
+ *
+ *   TracesData 1: ResourceSpans 1: Resource 1: attributes
+ *                               2: ScopeSpans 1: Scope 1: name
+ *                                             2: Span
+ *
+ * Messages that hold others are entered, so that they may be larger than memory; a Resource, a
+ * Scope and a Span are records, read where they are in memory: nothing is copied but what is kept.
+ * A record with a fault is told and passed over. A fault between records ends the message it is in,
+ * because where the next one begins is not known; those around it go on. */
+#include "otlp_protobuf.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../formats.h"
+#include "pythia/mem.h"
+
+/* ---- faults ---- */
+
+int pythia__otlp_fail(struct pythia__otlp_reader *r, const char *at, const char *format, ...)
+{
+    char sentence[sizeof(r->stream.error.sentence)];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof(sentence), format, args);
+    va_end(args);
+    return pythia_protobuf_stream_fail(&r->stream,
+                                       pythia_protobuf_stream_offset(&r->stream, at, r->record),
+                                       PYTHIA_EFORMAT, "%s", sentence);
+}
+
+int pythia__otlp_no_field(struct pythia__otlp_reader *r, struct pythia_protobuf m)
+{
+    char why[200];
+    pythia_protobuf_fault(m, why, sizeof(why));
+    return pythia__otlp_fail(r, m.at, "%s", why);
+}
+
+/* The same for a field that stands at an offset. */
+static int other_at(struct pythia__otlp_reader *r, enum pythia__otlp_message of,
+                    struct pythia_protobuf_field f, uint64_t offset)
+{
+    const struct pythia__otlp_field *known = pythia__otlp_field(of, f.number);
+    if (!known || known->type == f.type)
+        return PYTHIA_OK;
+    return pythia_protobuf_stream_fail(&r->stream, offset, PYTHIA_EFORMAT,
+                                       "%s (field %" PRIu32 ") is of wire type %d, wanted %d",
+                                       known->name, f.number, (int)f.type, (int)known->type);
+}
+
+int pythia__otlp_other(struct pythia__otlp_reader *r, enum pythia__otlp_message of,
+                       struct pythia_protobuf_field f, const char *at)
+{
+    return other_at(r, of, f, pythia_protobuf_stream_offset(&r->stream, at, r->record));
+}
+
+/* Errors after which nothing more can be read. */
+static bool is_fatal(const struct pythia__otlp_reader *r, int status)
+{
+    return status == PYTHIA_ENOMEM || r->stream.source_failed || r->o.d.stopped < 0;
+}
+
+static void tell(struct pythia__otlp_reader *r)
+{
+    pythia__tell(&r->o.d, &r->stream.error);
+    pythia_error_clear(&r->stream.error);
+}
+
+/* ---- records ---- */
+
+/* The bytes at hand as one record: if `read` finds a fault in it, it is told and passed over.
+ * Negative: nothing more can be read. */
+static int record(struct pythia__otlp_reader *r, const struct pythia_protobuf_field *f,
+                  int (*read)(struct pythia__otlp_reader *r, struct pythia_text message))
+{
+    struct pythia_text message;
+    uint64_t end = pythia_protobuf_stream_end(&r->stream, f);
+    r->record = end - f->value;
+    r->merged = 0;
+    pythia_arena_clear(&r->scratch);
+    int status = pythia_protobuf_stream_take(&r->stream, f, &message);
+    bool too_large = status == PYTHIA_ELIMIT;
+    if (status == PYTHIA_OK)
+        status = read(r, message);
+    if (status >= 0 || is_fatal(r, status))
+        return status;
+    tell(r);
+    return too_large ? pythia_protobuf_stream_pass(&r->stream, end) : PYTHIA_OK;
+}
+
+/* 8 bytes, the highest first. */
+static uint64_t number_of(const char *at)
+{
+    const unsigned char *b = (const unsigned char *)at;
+    return (uint64_t)b[0] << 56 | (uint64_t)b[1] << 48 | (uint64_t)b[2] << 40 |
+           (uint64_t)b[3] << 32 | (uint64_t)b[4] << 24 | (uint64_t)b[5] << 16 |
+           (uint64_t)b[6] << 8 | (uint64_t)b[7];
+}
+
+/* An id of 8 or 16 bytes; 0 if it is empty, which says that there is none. */
+static int read_id(struct pythia__otlp_reader *r, struct pythia_text id, const char *name,
+                   size_t size, uint64_t *high, uint64_t *low)
+{
+    *high = *low = 0;
+    if (id.size != size && id.size != 0)
+        return pythia__otlp_fail(r, id.bytes, "%s has %zu bytes, wanted %zu", name, id.size, size);
+    if (id.size == 16)
+        *high = number_of(id.bytes);
+    if (id.size > 0)
+        *low = number_of(id.bytes + size - 8);
+    return PYTHIA_OK;
+}
+
+static int read_time(struct pythia__otlp_reader *r, uint64_t time, const char *at, uint64_t *out,
+                     bool *seen)
+{
+    *seen = true;
+    *out = time;
+    return time <= PYTHIA__TIME_MAX
+               ? PYTHIA_OK
+               : pythia__otlp_fail(r, at, "the time %" PRIu64 " is out of range", time);
+}
+
+static int read_status(struct pythia__otlp_reader *r, struct pythia_text message, bool *error)
+{
+    struct pythia_protobuf m = pythia_protobuf_of(message);
+    struct pythia_protobuf_field f;
+    const char *begin = m.at;
+    int status;
+    for (; (status = pythia__otlp_next(r, &m, &f)) == 0; begin = m.at) {
+        if (f.number == 3 && f.type == PYTHIA_PROTOBUF_VARINT)
+            *error = (int32_t)f.value == 2;
+        else if ((status = pythia__otlp_other(r, PYTHIA__OTLP_STATUS, f, begin)) != PYTHIA_OK)
+            return status;
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* An event: its name, and its attributes below it, which may stand in front of it. */
+static int read_event(struct pythia__otlp_reader *r, struct pythia_text message)
+{
+    struct pythia__decoder *d = &r->o.d;
+    struct pythia_protobuf m = pythia_protobuf_of(message);
+    struct pythia_protobuf_field f;
+    struct pythia_text name = {NULL, 0};
+    const char *begin = m.at;
+    int status;
+    for (; (status = pythia__otlp_next(r, &m, &f)) == 0; begin = m.at) {
+        if (f.number == 2 && f.type == PYTHIA_PROTOBUF_BYTES)
+            name = f.bytes;
+        else if ((status = pythia__otlp_other(r, PYTHIA__OTLP_EVENT, f, begin)) != PYTHIA_OK)
+            return status;
+    }
+    if (status < 0 || !name.bytes)
+        return status < 0 ? status : PYTHIA_OK;
+    uint32_t key = pythia__otlp_key(r, PYTHIA_TEXT("event"), name);
+    if (key == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    pythia_attributes_bool(&d->attributes, key, true);
+    status = PYTHIA_OK;
+    m = pythia_protobuf_of(message);
+    while (status == PYTHIA_OK && pythia_protobuf_next(&m, &f) == 0)
+        if (f.number == 3)
+            status =
+                pythia__otlp_key_value(r, f.bytes, pythia_vocabulary_text(d->vocabulary, key), 0);
+    return status;
+}
+
+static int read_span_field(struct pythia__otlp_reader *r, struct pythia_protobuf_field f,
+                           const char *at, struct pythia__otlp_span *s)
+{
+    struct pythia_span *span = &s->out.span;
+    uint64_t none;
+    switch (PYTHIA__OTLP_TAG(f.number, VARINT) | f.type) {
+    case PYTHIA__OTLP_TAG(1, BYTES):
+        return read_id(r, f.bytes, "traceId", 16, &s->out.trace.high, &s->out.trace.low);
+    case PYTHIA__OTLP_TAG(2, BYTES):
+        return read_id(r, f.bytes, "spanId", 8, &none, &span->id);
+    case PYTHIA__OTLP_TAG(4, BYTES):
+        return read_id(r, f.bytes, "parentSpanId", 8, &none, &span->parent);
+    case PYTHIA__OTLP_TAG(5, BYTES):
+        s->out.name = pythia__otlp_key(r, (struct pythia_text){"", 0}, f.bytes);
+        return s->out.name == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
+    case PYTHIA__OTLP_TAG(6, VARINT):
+        pythia__otlp_kind(span, (int32_t)f.value);
+        return PYTHIA_OK;
+    case PYTHIA__OTLP_TAG(7, FIXED64):
+        return read_time(r, f.value, at, &span->start_ns, &s->has_start);
+    case PYTHIA__OTLP_TAG(8, FIXED64):
+        return read_time(r, f.value, at, &s->end_ns, &s->has_end);
+    case PYTHIA__OTLP_TAG(9, BYTES):
+        return pythia__otlp_key_value(r, f.bytes, (struct pythia_text){"", 0}, 0);
+    case PYTHIA__OTLP_TAG(11, BYTES):
+        return read_event(r, f.bytes);
+    case PYTHIA__OTLP_TAG(15, BYTES):
+        return read_status(r, f.bytes, &span->error);
+    default:
+        return pythia__otlp_other(r, PYTHIA__OTLP_SPAN, f, at);
+    }
+}
+
+static int read_span(struct pythia__otlp_reader *r, struct pythia_text message)
+{
+    struct pythia_protobuf m = pythia_protobuf_of(message);
+    struct pythia_protobuf_field f;
+    struct pythia__otlp_span s = {0};
+    const char *begin = m.at;
+    int status;
+    pythia_buf_clear(&r->o.d.attributes);
+    for (; (status = pythia__otlp_next(r, &m, &f)) == 0; begin = m.at) {
+        status = read_span_field(r, f, begin, &s);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    if (status < 0)
+        return status;
+    const char *fault = pythia__otlp_fault(&s);
+    return fault ? pythia__otlp_fail(r, message.bytes, "%s", fault) : pythia__otlp_give(&r->o, &s);
+}
+
+/* What is written of a scope or a resource more than once is merged: it holds for the spans behind.
+ */
+static int read_scope(struct pythia__otlp_reader *r, struct pythia_text message)
+{
+    struct pythia_protobuf m = pythia_protobuf_of(message);
+    struct pythia_protobuf_field f;
+    const char *begin = m.at;
+    int status;
+    r->o.scope_known = true;
+    for (; (status = pythia__otlp_next(r, &m, &f)) == 0; begin = m.at) {
+        if (f.number != 1 || f.type != PYTHIA_PROTOBUF_BYTES) {
+            status = pythia__otlp_other(r, PYTHIA__OTLP_SCOPE, f, begin);
+        } else {
+            r->o.scope = pythia__otlp_key(r, (struct pythia_text){"", 0}, f.bytes);
+            status = r->o.scope == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
+        }
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int read_resource_attributes(struct pythia__otlp_reader *r, struct pythia_text message)
+{
+    struct pythia_protobuf m = pythia_protobuf_of(message);
+    struct pythia_protobuf_field f;
+    const char *begin = m.at;
+    int status;
+    for (; (status = pythia__otlp_next(r, &m, &f)) == 0; begin = m.at) {
+        status = f.number == 1 && f.type == PYTHIA_PROTOBUF_BYTES
+                     ? pythia__otlp_key_value(r, f.bytes, (struct pythia_text){"", 0}, 0)
+                     : pythia__otlp_other(r, PYTHIA__OTLP_RESOURCE, f, begin);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* Of a resource with a fault what was read until there counts. */
+static int read_resource(struct pythia__otlp_reader *r, const struct pythia_protobuf_field *f)
+{
+    pythia_buf_clear(&r->o.d.attributes);
+    if (r->o.resource_known)
+        pythia_buf_text_add(&r->o.d.attributes, pythia_buf_text(&r->o.resource_attributes));
+    int status = record(r, f, read_resource_attributes);
+    return status == PYTHIA_OK ? pythia__otlp_resource(&r->o) : status;
+}
+
+/* ---- messages that hold others ---- */
+
+/* Enter the message that ends at `end`: if `read` ends with a fault between records, that is told
+ * and the rest is passed over. Negative: nothing more can be read. */
+static int message(struct pythia__otlp_reader *r, uint64_t end,
+                   int (*read)(struct pythia__otlp_reader *r, uint64_t end))
+{
+    struct pythia_protobuf_stream *s = &r->stream;
+    int status = read(r, end);
+    if (status >= 0 || is_fatal(r, status))
+        return status;
+    if (!s->cut_off) {
+        uint64_t left = end - pythia_protobuf_stream_at(s);
+        size_t size = strlen(s->error.sentence);
+        snprintf(s->error.sentence + size, sizeof(s->error.sentence) - size,
+                 end == PYTHIA_PROTOBUF_OPEN ? ": the rest of the input is left out"
+                                             : ": %" PRIu64 " bytes are left out",
+                 left);
+    }
+    tell(r);
+    status = pythia_protobuf_stream_pass(s, end);
+    return is_fatal(r, status) ? status : PYTHIA_OK; /* that the input ends too is nothing new */
+}
+
+/* The next field of the message that ends at `end`, and where it begins. */
+static int next_field(struct pythia__otlp_reader *r, uint64_t end, struct pythia_protobuf_field *f,
+                      uint64_t *at)
+{
+    *at = pythia_protobuf_stream_at(&r->stream);
+    return pythia_protobuf_stream_field(&r->stream, end, f);
+}
+
+/* Pass over a field that is none of those that are read with their types, and tell it if it is one
+ * of them with another type. */
+static int pass_over(struct pythia__otlp_reader *r, enum pythia__otlp_message of,
+                     const struct pythia_protobuf_field *f, uint64_t at)
+{
+    if (other_at(r, of, *f, at) != PYTHIA_OK)
+        tell(r);
+    return f->type == PYTHIA_PROTOBUF_BYTES
+               ? pythia_protobuf_stream_pass(&r->stream, pythia_protobuf_stream_end(&r->stream, f))
+               : PYTHIA_OK;
+}
+
+static int read_scope_spans(struct pythia__otlp_reader *r, uint64_t end)
+{
+    struct pythia_protobuf_field f;
+    uint64_t at;
+    size_t begun = pythia__otlp_begin_scope(&r->o);
+    int status = PYTHIA_OK;
+    while (status == PYTHIA_OK && (status = next_field(r, end, &f, &at)) == 0)
+        status = f.type != PYTHIA_PROTOBUF_BYTES || f.number > 2
+                     ? pass_over(r, PYTHIA__OTLP_SCOPE_SPANS, &f, at)
+                     : record(r, &f, f.number == 2 ? read_span : read_scope);
+    return pythia__otlp_end_scope(&r->o, begun, status);
+}
+
+static int read_resource_spans(struct pythia__otlp_reader *r, uint64_t end)
+{
+    struct pythia_protobuf_field f;
+    uint64_t at;
+    int status = PYTHIA_OK;
+    pythia__otlp_begin_resource(&r->o);
+    while (status == PYTHIA_OK && (status = next_field(r, end, &f, &at)) == 0)
+        if (f.type == PYTHIA_PROTOBUF_BYTES && f.number == 1)
+            status = read_resource(r, &f);
+        else if (f.type == PYTHIA_PROTOBUF_BYTES && (f.number == 2 || f.number == 1000))
+            status = message(r, pythia_protobuf_stream_end(&r->stream, &f), read_scope_spans);
+        else
+            status = pass_over(r, PYTHIA__OTLP_RESOURCE_SPANS, &f, at);
+    return pythia__otlp_end_resource(&r->o, status);
+}
+
+static int read_traces(struct pythia__otlp_reader *r, uint64_t end)
+{
+    struct pythia_protobuf_field f;
+    uint64_t at;
+    bool any = false, traces = false;
+    int status = PYTHIA_OK;
+    for (; status == PYTHIA_OK && (status = next_field(r, end, &f, &at)) == 0; any = true)
+        if (f.type == PYTHIA_PROTOBUF_BYTES && f.number == 1) {
+            traces = true;
+            status = message(r, pythia_protobuf_stream_end(&r->stream, &f), read_resource_spans);
+        } else {
+            status = pass_over(r, PYTHIA__OTLP_TRACES, &f, at);
+        }
+    if (status == 1)
+        r->o.d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE] += any && !traces;
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* ---- the row ---- */
+
+static void destroy(struct pythia_adapter *a)
+{
+    struct pythia__otlp_reader *r = (struct pythia__otlp_reader *)a;
+    if (!r)
+        return;
+    pythia__otlp_free(&r->o);
+    pythia_protobuf_stream_free(&r->stream);
+    pythia_arena_free(&r->scratch);
+    pythia_buf_free(&r->joined);
+    pythia_free(r);
+}
+
+static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+{
+    struct pythia__otlp_reader *r = pythia_calloc(1, sizeof(*r));
+    if (!r)
+        return PYTHIA_ENOMEM;
+    int status = pythia__otlp_init(&r->o, &pythia__otlp_protobuf, vocabulary);
+    if (status == PYTHIA_OK)
+        *out = &r->o.d.adapter;
+    else
+        destroy(&r->o.d.adapter);
+    return status;
+}
+
+/* All messages of the input. */
+static int read_all(struct pythia__otlp_reader *r)
+{
+    unsigned char first;
+    int status = pythia_protobuf_stream_peek(&r->stream, &first);
+    if (status != PYTHIA_OK)
+        return status == 1 ? PYTHIA_OK : status;
+    if (!pythia__otlp_is_framed(first))
+        return message(r, PYTHIA_PROTOBUF_OPEN, read_traces);
+    uint64_t end;
+    while (status == PYTHIA_OK && (status = pythia_protobuf_stream_frame(&r->stream, &end)) == 0)
+        status = message(r, end, read_traces);
+    if (status < 0 && !is_fatal(r, status)) { /* the input ends in a size */
+        tell(r);
+        status = PYTHIA_OK;
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
+                  struct pythia_error *e)
+{
+    struct pythia__otlp_reader *r = (struct pythia__otlp_reader *)a;
+    pythia_protobuf_stream_begin(&r->stream, from, PYTHIA_PROTOBUF_LIMIT);
+    pythia__decoder_begin(&r->o.d, to);
+    r->joined.failed = 0;
+    int status = read_all(r);
+    pythia_arena_free(&r->scratch); /* which is empty, but for hostile input */
+    if (status < 0 && e && e->status == PYTHIA_OK)
+        *e = r->stream.error;
+    return r->o.d.stopped < 0 ? r->o.d.stopped : status;
+}
+
+const struct pythia_adapter_ops pythia__otlp_protobuf = {
+    .name = "otlp-proto",
+    .help = "OpenTelemetry protocol, protobuf: one message, or several with 4 bytes of size each",
+    .likeness = pythia__otlp_protobuf_likeness,
+    .create = create,
+    .decode = decode,
+    .destroy = destroy,
+};

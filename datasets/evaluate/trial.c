@@ -1,0 +1,338 @@
+/* A trial makes a workflow and, of a few of its requests with everything open, the search space.
+ * Then it goes as in production: the requests of a cycle are made with the trace points open that
+ * the search wants, the search is given the evidence, and decides. */
+#include "pythia/trial.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pythia/critical_path.h"
+#include "pythia/groups.h"
+#include "pythia/mem.h"
+#include "pythia/ranks.h"
+#include "pythia/status.h"
+#include "trial_parts.h"
+
+#define PROFILED       5                 /* requests with everything open, for the search space */
+#define PROFILED_FROM  UINT64_C(1000000) /* numbers that no search comes to */
+#define EARLIER_APART  UINT64_C(10000000)
+#define EVERYTHING     "all"
+#define WITH_A_HISTORY "historic"
+
+/* ---- requests ---- */
+
+static int take_span(void *context, const struct pythia_trace_id *trace,
+                     const struct pythia_span *span)
+{
+    struct pythia__world *w = context;
+    struct pythia_span copy = *span;
+    char *bytes = pythia_arena_alloc(&w->arena, span->attributes.size + 1);
+    (void)trace; /* the builder was told */
+    if (!bytes)
+        return PYTHIA_ENOMEM;
+    if (span->attributes.size)
+        memcpy(bytes, span->attributes.bytes, span->attributes.size);
+    copy.attributes.bytes = bytes;
+    w->hits[span->tracepoint]++;
+    return pythia_trace_builder_add(w->builder, &copy);
+}
+
+/* PYTHIA_OK with *out borrowed until the next, or PYTHIA_ENOMEM. The root of a workflow is always
+ * known and open: something is seen of each request. */
+static int make_request(struct pythia__world *w, struct pythia_workflow *workflow, uint64_t number,
+                        const struct pythia_workflow_view *view, const struct pythia_trace **out)
+{
+    pythia_arena_clear(&w->arena);
+    pythia_trace_builder_begin(w->builder, pythia_workflow_trace(workflow, number));
+    int status = pythia_workflow_request(workflow, number, view, take_span, w);
+    return status == PYTHIA_OK ? pythia_trace_builder_finish(w->builder, &w->counts, out) : status;
+}
+
+/* ---- the world ---- */
+
+/* Of requests of that workflow with everything open, as far as it is known. */
+static int profile(struct pythia__world *w, struct pythia_workflow *workflow)
+{
+    struct pythia_critical_path path;
+    struct pythia_workflow_view view = {.known_only = true};
+    pythia_critical_path_init(&path);
+    int status = pythia_space_create(w->vocabulary, &w->space);
+    for (uint64_t i = 0; i < PROFILED && status == PYTHIA_OK; i++) {
+        const struct pythia_trace *trace = NULL;
+        status = make_request(w, workflow, PROFILED_FROM + i, &view, &trace);
+        if (status == PYTHIA_OK)
+            status = pythia_critical_path_find(&path, trace, PYTHIA_LATENCY_COMPLETION);
+        if (status != PYTHIA_OK)
+            break;
+        uint32_t type = pythia_request_type(w->types, trace);
+        status =
+            type == PYTHIA_NONE ? PYTHIA_ENOMEM : pythia_space_add(w->space, type, trace, &path);
+    }
+    pythia_critical_path_free(&path);
+    return status;
+}
+
+/* The same workflow without its causes has the same trace points, times and requests but for them.
+ * Five requests with everything open may show a cause by its mean alone, and a search that knows
+ * the means of all calls then has little left to do. */
+static int make_space(struct pythia__world *w, enum pythia_trial_profile from,
+                      struct pythia_error *e)
+{
+    struct pythia_workflow *before = NULL;
+    struct pythia_workflow_options options = w->options;
+    if (from == PYTHIA_PROFILE_DURING)
+        return profile(w, w->workflow);
+    options.cause_count = 0;
+    int status = pythia_workflow_create(w->vocabulary, &options, &before, e);
+    if (status == PYTHIA_OK)
+        status = profile(w, before);
+    pythia_workflow_destroy(before);
+    return status;
+}
+
+static int make_world(const struct pythia_trial *t, struct pythia__world *w, struct pythia_error *e)
+{
+    static const struct pythia_request_type_options types;
+    pythia_trial_workflow(t->problem, t->seed, &w->options);
+    int status = pythia_vocabulary_create(&w->vocabulary);
+    if (status == PYTHIA_OK)
+        status = pythia_workflow_create(w->vocabulary, &w->options, &w->workflow, e);
+    if (status == PYTHIA_OK)
+        status = pythia_trace_builder_create(w->vocabulary, NULL, &w->builder);
+    if (status == PYTHIA_OK)
+        status = pythia_request_types_create(w->vocabulary, &types, &w->types);
+    if (status != PYTHIA_OK)
+        return status;
+    w->points = pythia_vocabulary_tracepoints(w->vocabulary);
+    w->hits = pythia_calloc(w->points, sizeof(*w->hits));
+    w->calls = pythia_calloc(w->points, sizeof(*w->calls));
+    if (!w->hits || !w->calls)
+        return PYTHIA_ENOMEM;
+    for (uint32_t node = 0; node < w->options.nodes; node++)
+        w->calls[pythia_workflow_tracepoint(w->workflow, node)] +=
+            pythia_workflow_calls(w->workflow, node);
+    return make_space(w, t->profile, e);
+}
+
+static void free_world(struct pythia__world *w)
+{
+    pythia_space_destroy(w->space);
+    pythia_trace_builder_destroy(w->builder);
+    pythia_request_types_destroy(w->types);
+    pythia_workflow_destroy(w->workflow);
+    pythia_vocabulary_destroy(w->vocabulary);
+    pythia_arena_free(&w->arena);
+    pythia_free(w->hits);
+    pythia_free(w->calls);
+}
+
+/* ---- a search ---- */
+
+static int begin_hunt(struct pythia__world *w, const struct pythia_trial *t, uint64_t first,
+                      const struct pythia_history *history, struct pythia__hunt *h)
+{
+    struct pythia_search_options how = {.budget = {.points_per_cycle = t->points},
+                                        .strategy = t->strategy,
+                                        .history = history,
+                                        .price_ns = t->price_ns,
+                                        .patience = t->cycles,
+                                        .seed = t->seed};
+    if (strcmp(t->strategy->name, EVERYTHING) == 0)
+        how.budget.points_per_cycle = w->points;
+    *h = (struct pythia__hunt){.world = w, .trial = t, .number = first};
+    h->open = pythia_calloc(w->points, sizeof(*h->open));
+    h->ever = pythia_calloc(w->points, sizeof(*h->ever));
+    h->decide_ns = pythia_calloc(t->cycles, sizeof(*h->decide_ns));
+    if (!h->open || !h->ever || !h->decide_ns)
+        return PYTHIA_ENOMEM;
+    return pythia_search_create(w->space, &how, &h->search);
+}
+
+static void end_hunt(struct pythia__hunt *h)
+{
+    pythia_search_destroy(h->search);
+    pythia_groups_destroy(h->groups);
+    pythia_free(h->open);
+    pythia_free(h->ever);
+    pythia_free(h->named);
+    pythia_free(h->decide_ns);
+}
+
+/* Which points are open in the cycle that begins, and what that costs. */
+static void look_at_open(struct pythia__hunt *h)
+{
+    size_t open = 0;
+    double added_ns = 0;
+    for (uint32_t point = 0; point < h->world->points; point++) {
+        h->open[point] = pythia_search_is_open(h->search, point);
+        if (!h->open[point] || pythia_search_in_skeleton(h->search, point))
+            continue;
+        open++;
+        added_ns += h->world->calls[point] * h->trial->price_ns;
+    }
+    h->peak = open > h->peak ? open : h->peak;
+    h->added_peak_ns = fmax(h->added_peak_ns, added_ns);
+    h->added_sum_ns += added_ns;
+}
+
+/* The requests of a cycle, as they are seen. */
+static int gather(struct pythia__hunt *h)
+{
+    struct pythia__world *w = h->world;
+    struct pythia_groups_options how = {.fold = true};
+    struct pythia_workflow_view view = {.open = h->open};
+    size_t count = h->trial->requests ? h->trial->requests : h->trial->problem->requests;
+    memset(w->hits, 0, w->points * sizeof(*w->hits));
+    pythia_groups_destroy(h->groups);
+    h->groups = NULL;
+    int status = pythia_groups_create(w->vocabulary, &how, &h->groups);
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+        const struct pythia_trace *trace = NULL;
+        status = make_request(w, w->workflow, h->number++, &view, &trace);
+        if (status == PYTHIA_OK)
+            status = pythia_groups_add(h->groups, trace);
+    }
+    return status == PYTHIA_OK ? pythia_groups_finish(h->groups) : status;
+}
+
+static int decide(struct pythia__hunt *h, struct pythia_cycle *cycle)
+{
+    uint64_t (*now_ns)(void) = h->trial->now_ns;
+    uint64_t begun_ns = now_ns ? now_ns() : 0;
+    int status = pythia_search_cycle(h->search, h->groups, h->world->hits, h->world->points, cycle);
+    h->decide_ns[h->cycles++] = now_ns ? (double)(now_ns() - begun_ns) : NAN;
+    return status;
+}
+
+/* Requests go on where nothing is searched because they do not vary, or not yet: each further cycle
+ * is one more chance to find what grows, or what is not there. */
+static bool is_over(const struct pythia__hunt *h, const struct pythia_cycle *cycle)
+{
+    bool over = false;
+    if (h->trial->problem->through && h->number <= h->trial->problem->drift_requests)
+        return false;
+    for (size_t i = 0; i < cycle->problem_count; i++)
+        over = over || cycle->problems[i].state == PYTHIA_PROBLEM_DONE ||
+               cycle->problems[i].state == PYTHIA_PROBLEM_GIVEN_UP;
+    return cycle->finished && over;
+}
+
+static int hunt(struct pythia__hunt *h, struct pythia_cycle *cycle)
+{
+    int status = PYTHIA_OK;
+    *cycle = (struct pythia_cycle){.finished = false};
+    while (status == PYTHIA_OK && h->cycles < h->trial->cycles && !is_over(h, cycle)) {
+        if (h->trial->stopped && h->trial->stopped())
+            return PYTHIA_ESTOPPED;
+        look_at_open(h);
+        status = gather(h);
+        if (status == PYTHIA_OK)
+            status = decide(h, cycle);
+        if (status != PYTHIA_OK)
+            break;
+        for (size_t i = 0; i < cycle->switch_count; i++)
+            if (cycle->switches[i].open)
+                h->ever[cycle->switches[i].tracepoint] = true;
+        status = pythia__hunt_judge(h, cycle);
+        if (h->trial->story)
+            pythia__hunt_tell(h, cycle, h->trial->story);
+    }
+    return status;
+}
+
+/* ---- what came before ---- */
+
+/* What a search tells those after it: of each point that it opened, whether it was the cause. */
+static int record(const struct pythia__hunt *h, struct pythia_history *history)
+{
+    int status = PYTHIA_OK;
+    for (uint32_t point = 0; point < h->world->points && status == PYTHIA_OK; point++) {
+        double explained = 0;
+        bool localised = false;
+        for (size_t i = 0; i < h->named_count; i++)
+            if (h->named[i].place.context == point) {
+                localised = true;
+                explained = fmax(explained, h->named[i].share);
+            }
+        if (h->ever[point])
+            status = pythia_history_add(
+                history, pythia_vocabulary_tracepoint_id(h->world->vocabulary, point), explained,
+                localised);
+    }
+    return status;
+}
+
+static int search_before(struct pythia__world *w, const struct pythia_trial *t,
+                         struct pythia_history *history)
+{
+    struct pythia_trial earlier = *t;
+    earlier.strategy = pythia_strategies(&(size_t){0})[0];
+    earlier.story = NULL;
+    earlier.now_ns = NULL;
+    int status = PYTHIA_OK;
+    for (uint64_t i = 1; i <= PYTHIA_TRIAL_EARLIER && status == PYTHIA_OK; i++) {
+        struct pythia__hunt h;
+        struct pythia_cycle cycle;
+        status = begin_hunt(w, &earlier, t->problem->first_request + i * EARLIER_APART, NULL, &h);
+        if (status == PYTHIA_OK)
+            status = hunt(&h, &cycle);
+        if (status == PYTHIA_OK)
+            status = record(&h, history);
+        end_hunt(&h);
+    }
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static int sum_up(struct pythia__hunt *h, struct pythia_trial_outcome *out)
+{
+    const struct pythia__world *w = h->world;
+    *out = (struct pythia_trial_outcome){.cycles = h->cycles,
+                                         .localised = h->localised,
+                                         .tracepoints = w->points,
+                                         .peak = h->peak,
+                                         .added_peak_ns = h->added_peak_ns,
+                                         .added_mean_ns = h->added_sum_ns / (double)h->cycles,
+                                         .duration_ns =
+                                             pythia_workflow_facts(w->workflow).duration_ns};
+    pythia__hunt_count(h, out);
+    for (uint32_t point = 0; point < w->points; point++) {
+        out->skeleton += pythia_search_in_skeleton(h->search, point);
+        out->opened += h->ever[point];
+    }
+    pythia_ranks_sort(h->decide_ns, h->cycles);
+    out->decide_median_ns = pythia_ranks_percentile(h->decide_ns, h->cycles, 50);
+    out->decide_most_ns = pythia_ranks_percentile(h->decide_ns, h->cycles, 100);
+    return pythia__hunt_explain(h, out);
+}
+
+int pythia_trial_run(const struct pythia_trial *t, struct pythia_trial_outcome *out,
+                     struct pythia_error *e)
+{
+    struct pythia__world world = {.points = 0};
+    struct pythia__hunt h = {.world = NULL};
+    struct pythia_history *history = NULL;
+    struct pythia_trial_outcome outcome;
+    struct pythia_cycle cycle;
+    int status = make_world(t, &world, e);
+    if (status == PYTHIA_OK && strcmp(t->strategy->name, WITH_A_HISTORY) == 0) {
+        status = pythia_history_create(&history);
+        if (status == PYTHIA_OK)
+            status = search_before(&world, t, history);
+    }
+    if (status == PYTHIA_OK)
+        status = begin_hunt(&world, t, t->problem->first_request, history, &h);
+    if (status == PYTHIA_OK)
+        status = hunt(&h, &cycle);
+    if (status == PYTHIA_OK)
+        status = sum_up(&h, &outcome);
+    if (status == PYTHIA_OK && t->story)
+        status = pythia_buf_status(t->story);
+    if (status == PYTHIA_OK)
+        *out = outcome;
+    end_hunt(&h);
+    pythia_history_destroy(history);
+    free_world(&world);
+    return status;
+}

@@ -1,0 +1,195 @@
+/* What the search says, held against what was planted. */
+#include <math.h>
+#include <string.h>
+
+#include "pythia/diagnosis.h"
+#include "pythia/groups.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "trial_parts.h"
+
+/* The trace point by which a node is seen: its own, or that of the nearest one above that the
+ * search space knows. */
+static uint32_t seen_as(const struct pythia_workflow *w, uint32_t node)
+{
+    while (node && !pythia_workflow_known(w, node))
+        node = pythia_workflow_parent(w, node);
+    return pythia_workflow_tracepoint(w, node);
+}
+
+static bool is_at(const struct pythia_workflow *w, const struct pythia_planted *p,
+                  const struct pythia_place *place)
+{
+    bool at = place->context == seen_as(w, p->node);
+    for (uint32_t i = 0; i < p->other_count; i++)
+        at = at || place->context == seen_as(w, p->others[i]);
+    return at;
+}
+
+static bool is_same_place(const struct pythia_place *a, const struct pythia_place *b)
+{
+    return a->context == b->context && a->from_tracepoint == b->from_tracepoint &&
+           a->to_tracepoint == b->to_tracepoint && a->from_event == b->from_event &&
+           a->to_event == b->to_event;
+}
+
+static bool is_known(const struct pythia__hunt *h, const struct pythia_place *place)
+{
+    for (size_t i = 0; i < h->named_count; i++)
+        if (is_same_place(&h->named[i].place, place))
+            return true;
+    return false;
+}
+
+/* A place counts by what was there when it was named: what moves away later was found all the same.
+ */
+static int take(struct pythia__hunt *h, const struct pythia_finding *cause)
+{
+    if (is_known(h, &cause->place))
+        return PYTHIA_OK;
+    if (pythia_grow(&h->named, &h->named_capacity, h->named_count, sizeof(*h->named)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    struct pythia__named *named = &h->named[h->named_count++];
+    *named = (struct pythia__named){cause->place, cause->share, SIZE_MAX, SIZE_MAX};
+    for (size_t c = 0; c < h->world->options.cause_count; c++) {
+        struct pythia_planted p;
+        pythia_workflow_planted(h->world->workflow, c, h->number - 1, &p);
+        if (!is_at(h->world->workflow, &p, &cause->place))
+            continue;
+        *(named->cause == SIZE_MAX ? &named->cause : &named->also_cause) = c;
+    }
+    return PYTHIA_OK;
+}
+
+static bool is_found(const struct pythia__hunt *h, size_t cause)
+{
+    for (size_t i = 0; i < h->named_count; i++)
+        if (h->named[i].cause == cause || h->named[i].also_cause == cause)
+            return true;
+    return false;
+}
+
+int pythia__hunt_judge(struct pythia__hunt *h, const struct pythia_cycle *cycle)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < cycle->problem_count; i++)
+        for (size_t c = 0; c < cycle->problems[i].cause_count && status == PYTHIA_OK; c++)
+            status = take(h, &cycle->problems[i].causes[c]);
+    struct pythia_trial_outcome now;
+    pythia__hunt_count(h, &now);
+    if (h->localised == 0 && now.causes > 0 && now.found == now.causes)
+        h->localised = h->cycles;
+    return status;
+}
+
+void pythia__hunt_count(const struct pythia__hunt *h, struct pythia_trial_outcome *out)
+{
+    out->causes = h->world->options.cause_count;
+    out->named = h->named_count;
+    out->found = out->wrong = 0;
+    out->first = out->any_three = false;
+    for (size_t c = 0; c < out->causes; c++)
+        out->found += is_found(h, c);
+    for (size_t i = 0; i < h->named_count; i++) {
+        bool right = h->named[i].cause != SIZE_MAX;
+        out->wrong += !right;
+        out->first = out->first || (right && i == 0);
+        out->any_three = out->any_three || (right && i < 3);
+    }
+}
+
+/* ---- the variable ---- */
+
+static bool has_edge(const struct pythia_group *g, const struct pythia_cct *cct,
+                     const struct pythia_place *place)
+{
+    for (size_t e = 0; e < g->ranking.edge_count; e++) {
+        struct pythia_place other = pythia_place_of(cct, g->ranking.edges[e].edge);
+        if (is_same_place(place, &other))
+            return true;
+    }
+    return false;
+}
+
+bool pythia__trial_is_key(const struct pythia_explanation *x, struct pythia_text key)
+{
+    return (x->kind == PYTHIA_KEY_NUMERIC || x->kind == PYTHIA_KEY_CATEGORICAL) &&
+           strncmp(x->name, key.bytes, key.size) == 0 &&
+           (x->name[key.size] == '\0' || x->name[key.size] == '@');
+}
+
+/* Of the groups that pass the place, the one with the highest score is what a person reads. */
+static bool is_explained(const struct pythia__hunt *h, const struct pythia_diagnosis *d,
+                         const struct pythia_place *place, struct pythia_text key)
+{
+    for (size_t g = 0; g < d->group_count; g++)
+        if (has_edge(&d->groups[g], pythia_groups_cct(h->groups), place))
+            return d->groups[g].explanations.found_count > 0 &&
+                   pythia__trial_is_key(&d->groups[g].explanations.found[0], key);
+    return false;
+}
+
+int pythia__hunt_explain(const struct pythia__hunt *h, struct pythia_trial_outcome *out)
+{
+    struct pythia_diagnosis_options how = {.seed = h->trial->seed};
+    struct pythia_diagnosis *d = NULL;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < h->named_count && status == PYTHIA_OK; i++) {
+        const struct pythia__named *named = &h->named[i];
+        struct pythia_planted p = {.key = 0};
+        bool before = false; /* was it found in another place already? */
+        for (size_t k = 0; k < i; k++)
+            before = before || h->named[k].cause == named->cause;
+        if (named->cause != SIZE_MAX && !before)
+            pythia_workflow_planted(h->world->workflow, named->cause, h->number - 1, &p);
+        if (!p.key)
+            continue;
+        if (!d)
+            status = pythia_diagnose(h->groups, &how, &d);
+        if (status != PYTHIA_OK)
+            break;
+        out->keys++;
+        out->keys_first +=
+            is_explained(h, d, &named->place, pythia_vocabulary_text(h->world->vocabulary, p.key));
+    }
+    pythia_diagnosis_destroy(d);
+    return status;
+}
+
+/* ---- the story ---- */
+
+static void tell_finding(const struct pythia__hunt *h, const char *what,
+                         const struct pythia_finding *f, struct pythia_buf *to)
+{
+    pythia_buf_printf(to, "        %s: %.1f %% of the variance (%.1f to %.1f) ", what,
+                      100 * f->share, 100 * f->low, 100 * f->high);
+    pythia_place_add(to, h->world->vocabulary, &f->place);
+    pythia_buf_putc(to, '\n');
+}
+
+void pythia__hunt_tell(const struct pythia__hunt *h, const struct pythia_cycle *cycle,
+                       struct pythia_buf *to)
+{
+    pythia_buf_printf(to, "%s, %s, seed %llu, cycle %zu: %zu open\n", h->trial->problem->name,
+                      h->trial->strategy->name, (unsigned long long)h->trial->seed, h->cycles,
+                      cycle->open_count);
+    for (size_t i = 0; i < cycle->problem_count; i++) {
+        const struct pythia_problem *p = &cycle->problems[i];
+        struct pythia_text type = pythia_vocabulary_text(h->world->vocabulary, p->type);
+        pythia_buf_printf(to, "    %.*s: %s", (int)type.size, type.bytes,
+                          pythia_problem_state_name(p->state));
+        if (!isnan(p->rest))
+            pythia_buf_printf(to, ", %.1f %% of the variance without a cause", 100 * p->rest);
+        pythia_buf_putc(to, '\n');
+        for (size_t c = 0; c < p->cause_count; c++)
+            tell_finding(h, "cause", &p->causes[c], to);
+        if (!isnan(p->top.share))
+            tell_finding(h, "most of the rest", &p->top, to);
+    }
+    for (size_t i = 0; i < cycle->switch_count; i++) {
+        struct pythia_text id =
+            pythia_vocabulary_tracepoint_id(h->world->vocabulary, cycle->switches[i].tracepoint);
+        pythia_buf_printf(to, "    %s %.*s: %s\n", cycle->switches[i].open ? "opens" : "closes",
+                          (int)id.size, id.bytes, cycle->switches[i].reason);
+    }
+}

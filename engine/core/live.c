@@ -1,0 +1,637 @@
+/* A window gives finished requests; each goes into the evidence of the cycle at hand, or of the
+ * next one while stragglers are waited for:
+ *
+ *   batch ─> window ─> request ─┬─> kept apart (a switch is under way)
+ *                               ├─> learning its type
+ *                               └─> hide what is closed ─> evidence ─> full? ─> stragglers ─>
+ * decide
+ */
+#include "pythia/live.h"
+
+#include "evidence.h"
+#include "live_types.h"
+#include "pythia/hider.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define SECOND     UINT64_C(1000000000)
+#define MIB        ((uint64_t)1024 * 1024)
+#define LEARN_FEW  5     /* requests that will do for a type when learning ends */
+#define TYPES_SEEN 2048  /* in one cycle; what is beyond is one type */
+#define PATIENCE   10    /* times a cycle may last as long when no type has enough requests */
+#define STRAGGLERS 4     /* times they are waited for as long as others took */
+#define LOOK_SPANS 10000 /* between looks at the memory of the evidence */
+
+/* What is gathered of one cycle. */
+struct stage {
+    struct pythia__evidence evidence;
+    uint64_t number, begun_ns; /* by the caller's clock; number 0: it has not begun */
+    uint64_t most;             /* requests of one type */
+    uint64_t looked;           /* spans, when its memory was looked at last */
+    size_t types;
+    bool full, heavy; /* heavy: of memory */
+};
+
+/* Each owned, or NULL while learning. */
+struct points {
+    struct pythia_open_points *open; /* what the search wants open */
+    struct pythia_open_points *skeleton;
+};
+
+struct pythia_live {
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_live_options o;
+    struct pythia_live_taker taker;
+    struct pythia_space *space;
+    bool owns_space;
+    struct pythia_window *window;
+    struct pythia_counts counts;
+    struct pythia_request_types *namer;
+    struct pythia__live_types types;
+    uint32_t other; /* the type beyond those that are told apart */
+    struct pythia_hider *hider;
+    struct pythia_critical_path path;
+    struct pythia_search *search;   /* NULL: learning */
+    struct pythia_effects *effects; /* of points that were opened */
+    struct points points, former;   /* former: of evidence that is still being told */
+    bool *known;                    /* by trace point: it is in the search space */
+    uint32_t known_count;
+    struct pythia_cycle last; /* decisions */
+    struct stage stages[PYTHIA__LIVE_STAGES];
+    int now; /* which stage is of the cycle at hand */
+    uint64_t stage_numbers;
+    bool settling; /* the cycle is full: stragglers are waited for */
+    uint64_t cut_ns, settling_since_ns, patience_ns;
+    uint64_t now_ns;
+    uint64_t first_ns, learnt_ns;  /* of learning: the first request, the first type, if any */
+    uint64_t since_ns, applied_ns; /* what is open is in force, by the clock of spans and ours */
+    bool waiting, paused, begun, learnt;
+    bool due;             /* a wish that there was no memory for */
+    uint64_t wish, apart; /* apart: requests since the last cycle */
+    struct pythia_live_numbers numbers;
+};
+
+/* ---- making ---- */
+
+static uint64_t or_usual(uint64_t value, uint64_t usual)
+{
+    return value ? value : usual;
+}
+
+static void set_defaults(struct pythia_live_options *o)
+{
+    o->names.strings = (uint32_t)or_usual(o->names.strings, 262144);
+    o->names.tracepoints = (uint32_t)or_usual(o->names.tracepoints, 65536);
+    o->names.resources = (uint32_t)or_usual(o->names.resources, 65536);
+    o->names.bytes = or_usual(o->names.bytes, 64 * MIB);
+    o->cycle_requests = or_usual(o->cycle_requests, 100);
+    o->cycle_ns = or_usual(o->cycle_ns, 60 * SECOND);
+    o->evidence_bytes = or_usual(o->evidence_bytes, 64 * MIB);
+    o->learn_requests = or_usual(o->learn_requests, 50);
+    o->types_max = or_usual(o->types_max, 1000);
+    o->search.min_requests = or_usual(o->search.min_requests, 30);
+    o->window.quiet_ns = or_usual(o->window.quiet_ns, 2 * SECOND);
+    o->window.age_max_ns = or_usual(o->window.age_max_ns, 120 * SECOND);
+}
+
+static void free_points(struct points *p)
+{
+    pythia_open_points_destroy(p->open);
+    pythia_open_points_destroy(p->skeleton);
+    *p = (struct points){0};
+}
+
+/* Something else is wanted open than before. Evidence may hold on to the sets of points until now;
+ * it must be dropped before the next wish. */
+static int wish(struct pythia_live *l)
+{
+    struct points next = {0};
+    bool *known = NULL;
+    uint32_t count = pythia_vocabulary_tracepoints(l->vocabulary);
+    int status = PYTHIA_OK;
+    l->waiting = l->due = true;
+    if (l->search) {
+        known = pythia_space_points(l->space);
+        status = known ? pythia_search_open_points(l->search, &next.open) : PYTHIA_ENOMEM;
+    }
+    if (status == PYTHIA_OK && l->search)
+        status = pythia_space_skeleton_points(l->space, &next.skeleton);
+    if (status != PYTHIA_OK) {
+        free_points(&next);
+        pythia_free(known);
+        return status;
+    }
+    free_points(&l->former);
+    l->former = l->points;
+    l->points = next;
+    pythia_free(l->known);
+    l->known = known;
+    l->known_count = known ? count : 0;
+    l->wish++;
+    l->due = false;
+    return PYTHIA_OK;
+}
+
+static int begin_search(struct pythia_live *l)
+{
+    int status = pythia_search_create(l->space, &l->o.search, &l->search);
+    if (status == PYTHIA_OK)
+        status = wish(l);
+    if (status != PYTHIA_OK) {
+        pythia_search_destroy(l->search);
+        l->search = NULL;
+        l->waiting = l->due = false;
+    }
+    return status;
+}
+
+static int take_request(void *context, const struct pythia_trace *whole);
+
+static int make_parts(struct pythia_live *l)
+{
+    struct pythia_trace_taker taker = {take_request, l};
+    int status = pythia_vocabulary_limit(l->vocabulary, &l->o.names);
+    if (status == PYTHIA_OK)
+        status = pythia_request_types_create(l->vocabulary, &l->o.groups.types, &l->namer);
+    if (status == PYTHIA_OK)
+        status = pythia_hider_create(l->vocabulary, &l->hider);
+    if (status == PYTHIA_OK)
+        status = pythia_window_create(l->vocabulary, &l->o.window, taker, &l->counts, &l->window);
+    const struct pythia_effects_options measuring = {.latency = l->o.groups.latency,
+                                                     .fold = l->o.groups.fold,
+                                                     .alpha = l->o.search.alpha,
+                                                     .min_requests = l->o.search.min_requests,
+                                                     .rows = l->o.groups.rows_per_type};
+    if (status == PYTHIA_OK)
+        status = pythia_effects_create(l->vocabulary, &measuring, &l->effects);
+    if (status == PYTHIA_OK && l->owns_space)
+        status = pythia_space_create(l->vocabulary, &l->space);
+    if (status == PYTHIA_OK)
+        status = pythia__live_types_init(&l->types, l->vocabulary, l->space, l->o.types_max);
+    l->other = pythia_vocabulary_string(l->vocabulary, PYTHIA_TEXT("(other)"));
+    if (status == PYTHIA_OK && l->other == PYTHIA_NONE)
+        status = PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK && !l->owns_space)
+        status = begin_search(l);
+    if (status == PYTHIA_OK && l->owns_space && l->o.learn_all)
+        status = wish(l);
+    return status;
+}
+
+int pythia_live_create(struct pythia_vocabulary *vocabulary, struct pythia_space *space,
+                       const struct pythia_live_options *options, struct pythia_live_taker taker,
+                       struct pythia_live **out)
+{
+    struct pythia_live *l = pythia_calloc(1, sizeof(*l));
+    if (!l)
+        return PYTHIA_ENOMEM;
+    l->vocabulary = vocabulary;
+    l->space = space;
+    l->owns_space = !space;
+    l->taker = taker;
+    l->o = *options;
+    l->last.leading = SIZE_MAX;
+    set_defaults(&l->o);
+    pythia_critical_path_init(&l->path);
+    int status = make_parts(l);
+    if (status != PYTHIA_OK) {
+        pythia_live_destroy(l);
+        return status;
+    }
+    *out = l;
+    return PYTHIA_OK;
+}
+
+void pythia_live_destroy(struct pythia_live *l)
+{
+    if (!l)
+        return;
+    for (int i = 0; i < PYTHIA__LIVE_STAGES; i++)
+        pythia__evidence_free(&l->stages[i].evidence);
+    pythia_search_destroy(l->search);
+    pythia_effects_destroy(l->effects);
+    free_points(&l->points);
+    free_points(&l->former);
+    pythia_free(l->known);
+    pythia_window_destroy(l->window);
+    pythia_hider_destroy(l->hider);
+    pythia_critical_path_free(&l->path);
+    pythia__live_types_free(&l->types);
+    pythia_request_types_destroy(l->namer);
+    if (l->owns_space)
+        pythia_space_destroy(l->space);
+    pythia_free(l);
+}
+
+/* ---- evidence ---- */
+
+static void empty(struct stage *s)
+{
+    pythia__evidence_free(&s->evidence);
+    *s = (struct stage){.number = 0};
+}
+
+/* What opened points explain is measured in one stage at a time: from when its cycle is the one at
+ * hand. */
+static int measure(struct pythia_live *l, struct stage *s)
+{
+    return s == &l->stages[l->now] && s->number && l->search && !l->paused
+               ? pythia__evidence_measure(&s->evidence, l->effects, l->points.open)
+               : PYTHIA_OK;
+}
+
+static int begin_stage(struct pythia_live *l, struct stage *s)
+{
+    struct pythia_groups_options how = l->o.groups;
+    how.skeleton = l->points.skeleton;
+    int status = pythia__evidence_begin(&s->evidence, l->vocabulary, &how);
+    if (status != PYTHIA_OK)
+        return status;
+    s->number = ++l->stage_numbers;
+    s->begun_ns = l->now_ns;
+    return measure(l, s);
+}
+
+/* The name under which a request counts in a stage: its own, as long as there is room for one more
+ * type. */
+static uint32_t name_in(struct pythia_live *l, struct stage *s, struct pythia__live_type *type)
+{
+    int which = (int)(s - l->stages);
+    if (type->in[which].number != s->number) {
+        if (!type->learnt && s->types >= TYPES_SEEN) {
+            l->numbers.other_requests++;
+            return l->other;
+        }
+        type->in[which].number = s->number;
+        type->in[which].requests = 0;
+        s->types++;
+    }
+    uint64_t requests = ++type->in[which].requests;
+    if (!type->other)
+        s->most = requests > s->most ? requests : s->most;
+    return type->name;
+}
+
+static int gather(struct pythia_live *l, struct stage *s, struct pythia__live_type *type,
+                  const struct pythia_trace *trace)
+{
+    int status = s->number ? PYTHIA_OK : begin_stage(l, s);
+    if (status == PYTHIA_OK)
+        status = pythia__evidence_add_typed(&s->evidence, name_in(l, s, type), trace, &l->path);
+    s->full = s->full || s->most >= l->o.cycle_requests;
+    if (status == PYTHIA_OK && s->evidence.spans - s->looked >= LOOK_SPANS) {
+        s->looked = s->evidence.spans;
+        s->heavy = pythia_groups_bytes(s->evidence.groups) >= l->o.evidence_bytes;
+    }
+    return status;
+}
+
+static void keep_apart(struct pythia_live *l, uint64_t requests)
+{
+    l->apart += requests;
+    l->numbers.under_way += requests;
+}
+
+/* What was gathered is of another set of open points. */
+static void drop_evidence(struct pythia_live *l)
+{
+    for (int i = 0; i < PYTHIA__LIVE_STAGES; i++) {
+        keep_apart(l, l->stages[i].evidence.requests);
+        empty(&l->stages[i]);
+    }
+    l->settling = false;
+}
+
+/* Did the request begin before what is open now was in force? Of one that is finished so much later
+ * that it cannot have, the clock is off. */
+static bool is_under_way(const struct pythia_live *l, const struct pythia_trace *trace)
+{
+    bool any_may = l->now_ns - l->applied_ns < l->o.window.age_max_ns;
+    return l->waiting || (any_may && trace->start_ns < l->since_ns);
+}
+
+static int learn(struct pythia_live *l, struct pythia__live_type *type,
+                 const struct pythia_trace *trace)
+{
+    int status = pythia__live_types_learn(&l->types, type, trace, &l->path);
+    if (!l->begun) {
+        l->begun = true;
+        l->first_ns = l->now_ns;
+    }
+    if (!l->search && !l->learnt && type->requests >= l->o.learn_requests) {
+        l->learnt = true;
+        l->learnt_ns = l->now_ns;
+    }
+    return status;
+}
+
+/* The request as it looks with what is wanted open. 1: nothing of it does. */
+static int hide(struct pythia_live *l, const struct pythia__live_type *type,
+                const struct pythia_trace *whole, const struct pythia_trace **out)
+{
+    *out = whole;
+    if (!l->search || l->paused || !type->learnt)
+        return 0;
+    int status = pythia_hider_hide(l->hider, whole, l->points.open, out);
+    if (status >= 0)
+        l->counts.hidden += whole->count - (status == 1 ? 0 : (*out)->count);
+    l->numbers.hidden_requests += status == 1;
+    return status;
+}
+
+static int take_request(void *context, const struct pythia_trace *whole)
+{
+    struct pythia_live *l = context;
+    uint32_t name = pythia_request_type(l->namer, whole);
+    struct pythia__live_type *type =
+        name == PYTHIA_NONE ? NULL : pythia__live_types_meet(&l->types, name);
+    const struct pythia_trace *trace;
+    if (!type)
+        return PYTHIA_ENOMEM;
+    struct stage *s = &l->stages[l->settling && whole->start_ns > l->cut_ns ? !l->now : l->now];
+    if (is_under_way(l, whole) || s->heavy) {
+        keep_apart(l, 1);
+        return PYTHIA_OK;
+    }
+    l->numbers.other_requests += type->other;
+    int status = hide(l, type, whole, &trace);
+    if (status == 0)
+        status = pythia_critical_path_find(&l->path, trace, l->o.groups.latency);
+    if (status == 0 && !type->learnt && !type->other && !l->paused)
+        status = learn(l, type, trace);
+    if (status == 0)
+        status = gather(l, s, type, trace);
+    return status < 0 ? status : PYTHIA_OK;
+}
+
+/* ---- cycles ---- */
+
+/* How long requests came in for: the last one has as much time after it as there is between two on
+ * average. */
+static double seconds_of(const struct pythia__evidence *e)
+{
+    if (e->requests < 2)
+        return 0;
+    double between_ns = (double)(e->last_begin_ns - e->begin_ns);
+    return between_ns / ((double)e->requests - 1) * (double)e->requests / 1e9;
+}
+
+static int decide(struct pythia_live *l, struct stage *s, bool *switched)
+{
+    struct pythia_cycle found = l->last;
+    bool searches = l->search && !l->paused;
+    found.switches = NULL;
+    found.switch_count = 0;
+    found.effects = NULL;
+    found.effect_count = 0;
+    int status = pythia__evidence_decide(&s->evidence, searches ? l->search : NULL,
+                                         l->last.number + 1, seconds_of(&s->evidence), &found);
+    if (status != PYTHIA_OK)
+        return status;
+    l->last = found;
+    *switched = found.switch_count > 0;
+    return PYTHIA_OK;
+}
+
+/* The space grows by the types that were learnt meanwhile. */
+static int grow(struct pythia_live *l, bool *switched)
+{
+    size_t moved = 0;
+    if (!l->search || l->paused)
+        return PYTHIA_OK;
+    int status = pythia__live_types_settle(&l->types, l->o.learn_requests, l->search, &moved);
+    *switched = *switched || moved > 0;
+    return status;
+}
+
+static int tell(struct pythia_live *l, const struct stage *s)
+{
+    const struct pythia__evidence *e = &s->evidence;
+    struct pythia_live_cycle cycle = {.decisions = l->last,
+                                      .groups = e->groups,
+                                      .requests = e->requests,
+                                      .under_way = l->apart,
+                                      .spans = e->spans,
+                                      .begin_ns = e->begin_ns,
+                                      .end_ns = e->end_ns};
+    l->numbers.cycles++;
+    l->numbers.requests += e->requests;
+    l->apart = 0;
+    return l->taker.cycle(l->taker.context, &cycle);
+}
+
+static int end_cycle(struct pythia_live *l)
+{
+    struct stage *s = &l->stages[l->now];
+    bool switched = false;
+    l->settling = false;
+    int status = decide(l, s, &switched);
+    if (status != PYTHIA_OK)
+        keep_apart(l, s->evidence.requests);
+    int grown = status == PYTHIA_OK ? grow(l, &switched) : status;
+    int wished = switched ? wish(l) : PYTHIA_OK;
+    if (status == PYTHIA_OK)
+        status = tell(l, s);
+    empty(s);
+    l->now = !l->now;
+    if (switched)
+        drop_evidence(l);
+    if (grown == PYTHIA_OK)
+        grown = measure(l, &l->stages[l->now]);
+    status = status == PYTHIA_OK ? grown : status;
+    return status == PYTHIA_OK ? wished : status;
+}
+
+static bool is_over(const struct pythia_live *l, const struct stage *s)
+{
+    uint64_t lasted_ns = l->now_ns - s->begun_ns;
+    bool enough = s->most >= l->o.search.min_requests;
+    return s->full || s->heavy || lasted_ns / PATIENCE >= l->o.cycle_ns ||
+           (enough && lasted_ns >= l->o.cycle_ns);
+}
+
+static void begin_settling(struct pythia_live *l, const struct stage *s)
+{
+    l->settling = true;
+    l->settling_since_ns = l->now_ns;
+    l->cut_ns = s->evidence.last_begin_ns;
+    l->patience_ns = s->evidence.longest_ns;
+}
+
+/* Nothing that belongs to the cycle is open any more; and what nothing was heard of yet would be a
+ * longer request than any. One that is stuck must not hold all others up. */
+static bool is_settled(const struct pythia_live *l)
+{
+    uint64_t waited_ns = l->now_ns - l->settling_since_ns;
+    uint64_t most_ns = STRAGGLERS * (l->patience_ns + l->o.window.quiet_ns);
+    if (!l->search || l->paused || waited_ns >= l->o.cycle_ns || waited_ns >= most_ns)
+        return true;
+    return waited_ns >= l->patience_ns && pythia_window_earliest_ns(l->window) > l->cut_ns;
+}
+
+/* The first types have been learnt: what was seen until now is told, and the search begins. */
+static int end_learning(struct pythia_live *l)
+{
+    size_t moved = 0;
+    uint64_t few = l->o.learn_requests < LEARN_FEW ? l->o.learn_requests : LEARN_FEW;
+    int status = PYTHIA_OK;
+    if (l->stages[l->now].number)
+        status = end_cycle(l);
+    drop_evidence(l);
+    if (status == PYTHIA_OK)
+        status = pythia__live_types_settle(&l->types, few, NULL, &moved);
+    return status == PYTHIA_OK ? begin_search(l) : status;
+}
+
+/* After the first type was learnt others are waited for as long again, and those that were seen by
+ * then until they are learnt too, but not longer than a cycle may last. */
+static bool is_learning_over(const struct pythia_live *l)
+{
+    if (l->search || l->paused || !l->learnt)
+        return false;
+    uint64_t took_ns = l->learnt_ns - l->first_ns, waited_ns = l->now_ns - l->learnt_ns;
+    if (took_ns < l->o.window.quiet_ns)
+        took_ns = l->o.window.quiet_ns;
+    return waited_ns >= l->o.cycle_ns ||
+           (waited_ns >= took_ns && pythia__live_types_ready(&l->types, l->o.learn_requests).all);
+}
+
+/* Do what is due. */
+static int step(struct pythia_live *l)
+{
+    int status = l->due ? wish(l) : PYTHIA_OK;
+    if (status == PYTHIA_OK && is_learning_over(l))
+        status = end_learning(l);
+    while (status == PYTHIA_OK) {
+        struct stage *s = &l->stages[l->now];
+        if (!s->number)
+            break;
+        if (!l->settling && is_over(l, s))
+            begin_settling(l, s);
+        if (!l->settling || !is_settled(l))
+            break;
+        status = end_cycle(l);
+    }
+    return status;
+}
+
+struct adding {
+    struct pythia_live *live;
+    uint64_t now_ns;
+};
+
+static int add_span(void *context, const struct pythia_trace_id *trace,
+                    const struct pythia_span *span)
+{
+    const struct adding *a = context;
+    return pythia_window_add(a->live->window, trace, span, a->now_ns);
+}
+
+static void set_time(struct pythia_live *l, uint64_t now_ns)
+{
+    l->now_ns = now_ns > l->now_ns ? now_ns : l->now_ns;
+}
+
+int pythia_live_add(struct pythia_live *l, const struct pythia_span_batch *batch, uint64_t now_ns)
+{
+    set_time(l, now_ns);
+    int status = pythia_span_batch_each(batch, add_span, &(struct adding){l, l->now_ns});
+    return status == PYTHIA_OK ? step(l) : status;
+}
+
+int pythia_live_tick(struct pythia_live *l, uint64_t now_ns)
+{
+    set_time(l, now_ns);
+    int status = pythia_window_tick(l->window, l->now_ns);
+    return status == PYTHIA_OK ? step(l) : status;
+}
+
+int pythia_live_drain(struct pythia_live *l)
+{
+    int status = pythia_window_drain(l->window);
+    if (status == PYTHIA_OK)
+        status = step(l);
+    while (status == PYTHIA_OK && l->stages[l->now].number)
+        status = end_cycle(l);
+    return status;
+}
+
+/* ---- what its owner says and asks ---- */
+
+void pythia_live_applied(struct pythia_live *l, uint64_t since_ns)
+{
+    if (!l->waiting && since_ns <= l->since_ns)
+        return;
+    if (!l->waiting)
+        drop_evidence(l);
+    l->waiting = false;
+    l->since_ns = since_ns;
+    l->applied_ns = l->now_ns;
+}
+
+void pythia_live_pause(struct pythia_live *l, bool paused)
+{
+    if (paused == l->paused)
+        return;
+    drop_evidence(l);
+    l->paused = paused;
+    if (!paused && l->wish > 0) {
+        l->wish++;
+        l->waiting = true;
+    } else if (paused) {
+        l->waiting = false;
+    }
+}
+
+int pythia_live_know(struct pythia_live *l, struct pythia_text id)
+{
+    return pythia_vocabulary_tracepoint_of_id(l->vocabulary, id, 0, 0) == PYTHIA_NONE
+               ? PYTHIA_ENOMEM
+               : PYTHIA_OK;
+}
+
+bool pythia_live_is_full(const struct pythia_live *l)
+{
+    return pythia_window_is_full(l->window);
+}
+
+uint64_t pythia_live_wish(const struct pythia_live *l)
+{
+    return l->wish;
+}
+
+bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint)
+{
+    return l->search ? pythia_search_is_open(l->search, tracepoint) : l->o.learn_all;
+}
+
+bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint)
+{
+    return l->search ? tracepoint < l->known_count && l->known[tracepoint] : l->o.learn_all;
+}
+
+const struct pythia_space *pythia_live_space(const struct pythia_live *l)
+{
+    return l->space;
+}
+
+const struct pythia_counts *pythia_live_counts(const struct pythia_live *l)
+{
+    return &l->counts;
+}
+
+struct pythia_window_numbers pythia_live_window(const struct pythia_live *l)
+{
+    return pythia_window_numbers(l->window);
+}
+
+struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l)
+{
+    struct pythia_live_numbers n = l->numbers;
+    n.learning = !l->search;
+    n.paused = l->paused;
+    n.switching = l->waiting;
+    n.types = l->types.count;
+    n.learnt = l->types.learnt;
+    return n;
+}

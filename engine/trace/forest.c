@@ -1,0 +1,279 @@
+/* The order of siblings and the times of spans, once it is known whose child each is. Nothing
+ * recurses: a trace may be a chain of a million spans. */
+#include "forest.h"
+
+#include <string.h>
+
+#include "pythia/mem.h"
+#include "pythia/sort.h"
+#include "pythia/status.h"
+
+/* What fitting spans into their parents needs to know of each. */
+struct pythia__fit {
+    int64_t moved_ns; /* by how much its clock was off */
+    uint64_t end_ns;  /* as it was reported, or found from below */
+};
+
+int pythia__forest_reserve(struct pythia__forest *f, size_t count)
+{
+    if (count <= f->capacity)
+        return PYTHIA_OK;
+    size_t larger = f->capacity * 2 > count ? f->capacity * 2 : count;
+    struct {
+        void *array;
+        size_t size;
+    } parts[] = {{&f->spans, sizeof(*f->spans)},
+                 {&f->order, sizeof(*f->order)},
+                 {&f->scratch, sizeof(*f->scratch)},
+                 {&f->fits, sizeof(*f->fits)}};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        void *old;
+        memcpy(&old, parts[i].array, sizeof(old));
+        void *moved = pythia_realloc(old, larger, parts[i].size);
+        if (!moved)
+            return PYTHIA_ENOMEM;
+        memcpy(parts[i].array, &moved, sizeof(moved));
+    }
+    f->capacity = larger;
+    return PYTHIA_OK;
+}
+
+void pythia__forest_free(struct pythia__forest *f)
+{
+    pythia_free(f->spans);
+    pythia_free(f->order);
+    pythia_free(f->scratch);
+    pythia_free(f->fits);
+    *f = (struct pythia__forest){.vocabulary = f->vocabulary};
+}
+
+size_t pythia__forest_bytes(const struct pythia__forest *f)
+{
+    return f->capacity *
+           (sizeof(*f->spans) + sizeof(*f->order) + sizeof(*f->scratch) + sizeof(*f->fits));
+}
+
+/* ---- order ---- */
+
+bool pythia__span_before(const struct pythia_vocabulary *v, const struct pythia_trace_span *x,
+                         const struct pythia_trace_span *y)
+{
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns > y->end_ns;
+    if (x->tracepoint != y->tracepoint && x->tracepoint != PYTHIA_NONE &&
+        y->tracepoint != PYTHIA_NONE) {
+        int order = pythia_text_compare(pythia_vocabulary_tracepoint_id(v, x->tracepoint),
+                                        pythia_vocabulary_tracepoint_id(v, y->tracepoint));
+        if (order)
+            return order < 0;
+    }
+    return x->id < y->id;
+}
+
+static bool before(const void *context, uint32_t x, uint32_t y)
+{
+    const struct pythia__forest *f = context;
+    return pythia__span_before(f->vocabulary, &f->spans[x], &f->spans[y]);
+}
+
+/* Link siblings in canonical order, and the roots. */
+static void link_children(struct pythia__forest *f)
+{
+    for (uint32_t i = 0; i < f->count; i++) {
+        f->order[i] = i;
+        f->spans[i].first_child = PYTHIA_NO_SPAN;
+    }
+    pythia_sort_indexes(f->order, f->count, f->scratch, before, f);
+    f->first_root = PYTHIA_NO_SPAN;
+    for (uint32_t i = f->count; i-- > 0;) { /* from the last, so that each goes to the front */
+        uint32_t at = f->order[i], parent = f->spans[at].parent;
+        uint32_t *head = parent == PYTHIA_NO_SPAN ? &f->first_root : &f->spans[parent].first_child;
+        f->spans[at].next_sibling = *head;
+        *head = at;
+    }
+}
+
+/* ---- times ---- */
+
+/* Parents before children, into `order`; every span is in it because no circle is left. */
+static void order_from_roots(struct pythia__forest *f)
+{
+    uint32_t done = 0;
+    for (uint32_t root = f->first_root; root != PYTHIA_NO_SPAN; root = f->spans[root].next_sibling)
+        f->order[done++] = root;
+    for (uint32_t i = 0; i < done; i++)
+        for (uint32_t child = f->spans[f->order[i]].first_child; child != PYTHIA_NO_SPAN;
+             child = f->spans[child].next_sibling)
+            f->order[done++] = child;
+}
+
+/* Ends that were never seen: a span lasts as long as what is below it; without anything below it is
+ * a point. Also what was called an annotation and has children is a span. From the leaves up. */
+static bool find_lost_ends(struct pythia__forest *f)
+{
+    bool changed = false;
+    for (uint32_t i = f->count; i-- > 0;) {
+        struct pythia_trace_span *span = &f->spans[f->order[i]];
+        bool lost = pythia__has_repair(span, PYTHIA_REPAIR_UNFINISHED);
+        if (!lost && !span->annotation)
+            continue;
+        if (span->first_child != PYTHIA_NO_SPAN)
+            span->annotation = false;
+        else if (lost)
+            span->annotation = true;
+        for (uint32_t child = span->first_child; child != PYTHIA_NO_SPAN;
+             child = f->spans[child].next_sibling)
+            if (f->spans[child].end_ns > span->end_ns) {
+                span->end_ns = f->spans[child].end_ns;
+                changed = true;
+            }
+    }
+    return changed;
+}
+
+/* Do two spans read the same clock? Hosts that are not known count as the same one. */
+static bool same_clock(const struct pythia__forest *f, const struct pythia_trace_span *x,
+                       const struct pythia_trace_span *y)
+{
+    if (x->resource == y->resource)
+        return true;
+    struct pythia_resource of_x = pythia_vocabulary_resource_at(f->vocabulary, x->resource);
+    struct pythia_resource of_y = pythia_vocabulary_resource_at(f->vocabulary, y->resource);
+    return of_x.host == of_y.host || !of_x.host || !of_y.host;
+}
+
+/* Move a span that reads another clock than its parent so that it fits; returns the shift. */
+static int64_t fit_clock(const struct pythia_trace_span *span,
+                         const struct pythia_trace_span *parent)
+{
+    if (span->start_ns < parent->start_ns)
+        return (int64_t)(parent->start_ns - span->start_ns);
+    if (span->relation != PYTHIA_RELATION_CALL || span->end_ns <= parent->end_ns)
+        return 0;
+    uint64_t over = span->end_ns - parent->end_ns, room = span->start_ns - parent->start_ns;
+    return (int64_t)(0 - (over < room
+                              ? over
+                              : room)); /* 2^63 has no negative as an int64_t, but it has as this */
+}
+
+static void shift(struct pythia_trace_span *span, int64_t by_ns)
+{
+    span->start_ns += (uint64_t)by_ns;
+    span->end_ns += (uint64_t)by_ns;
+}
+
+/* Cut what sticks out of the parent although nothing begins before its cause, or, if the parent
+ * `waits`, ends after whoever waits for it. True if something was cut. */
+static bool clamp(struct pythia_trace_span *span, const struct pythia_trace_span *parent,
+                  bool waits)
+{
+    uint64_t start_ns = span->start_ns, end_ns = span->end_ns;
+    if (span->start_ns < parent->start_ns)
+        span->start_ns = parent->start_ns;
+    if (waits && span->end_ns > parent->end_ns) {
+        if (span->start_ns > parent->end_ns)
+            span->start_ns = parent->end_ns;
+        span->end_ns = parent->end_ns;
+    }
+    if (span->end_ns < span->start_ns)
+        span->end_ns = span->start_ns;
+    return span->start_ns != start_ns || span->end_ns != end_ns;
+}
+
+/* From the roots down: first the clock, whose error is inherited by what is below on the same
+ * clock; then what still sticks out. A parent of which nothing is known waited for what ended
+ * before it did. True if a time may have changed. */
+static bool fit_into_parents(struct pythia__forest *f)
+{
+    bool changed = false;
+    for (uint32_t i = 0; i < f->count; i++) {
+        uint32_t at = f->order[i];
+        struct pythia_trace_span *span = &f->spans[at];
+        struct pythia__fit *fit = &f->fits[at];
+        *fit = (struct pythia__fit){.moved_ns = 0, .end_ns = span->end_ns};
+        if (span->parent == PYTHIA_NO_SPAN)
+            continue;
+        const struct pythia_trace_span *parent = &f->spans[span->parent];
+        const struct pythia__fit *above = &f->fits[span->parent];
+        bool same = same_clock(f, span, parent);
+        bool waits =
+            span->relation == PYTHIA_RELATION_CALL ||
+            (span->relation == PYTHIA_RELATION_UNKNOWN && same && fit->end_ns <= above->end_ns);
+        if (same && span->end_ns < parent->start_ns - (uint64_t)above->moved_ns)
+            same = false; /* wholly before its parent on one clock: moved, so that its length is
+                             kept */
+        fit->moved_ns = same ? above->moved_ns : fit_clock(span, parent);
+        shift(span, fit->moved_ns);
+        if (!same && fit->moved_ns)
+            pythia__repair(span, PYTHIA_REPAIR_SKEW);
+        if (clamp(span, parent, waits))
+            pythia__repair(span, PYTHIA_REPAIR_CLAMPED);
+        changed = changed ||
+                  span->repairs & (1u << PYTHIA_REPAIR_CLAMPED | 1u << PYTHIA_REPAIR_SKEW) ||
+                  fit->moved_ns;
+    }
+    return changed;
+}
+
+/* When all below each span has ended; returns how many spans go on after their parent. */
+static uint64_t find_completions(struct pythia__forest *f)
+{
+    uint64_t outlive = 0;
+    for (uint32_t i = 0; i < f->count; i++)
+        f->spans[i].completed_ns = f->spans[i].end_ns;
+    for (uint32_t i = f->count; i-- > 0;) {
+        const struct pythia_trace_span *span = &f->spans[f->order[i]];
+        if (span->parent == PYTHIA_NO_SPAN)
+            continue;
+        struct pythia_trace_span *parent = &f->spans[span->parent];
+        outlive += span->end_ns > parent->end_ns;
+        if (span->completed_ns > parent->completed_ns) {
+            parent->completed_ns = span->completed_ns;
+            parent->unawaited =
+                span->unawaited || span->forked || span->relation == PYTHIA_RELATION_SPAWN;
+        }
+    }
+    return outlive;
+}
+
+uint64_t pythia__forest_settle(struct pythia__forest *f)
+{
+    link_children(f);
+    order_from_roots(f);
+    bool stretched = find_lost_ends(f), moved = fit_into_parents(f);
+    uint64_t outlive = find_completions(f);
+    if (stretched || moved) /* siblings may have changed their order */
+        link_children(f);
+    return outlive;
+}
+
+bool pythia__forest_ends_later(const struct pythia__forest *f, uint32_t x, uint32_t y)
+{
+    const struct pythia_trace_span *a = &f->spans[x], *b = &f->spans[y];
+    return a->end_ns > b->end_ns ||
+           (a->end_ns == b->end_ns && pythia__span_before(f->vocabulary, a, b));
+}
+
+struct pythia_trace pythia__forest_trace(const struct pythia__forest *f, struct pythia_trace_id id)
+{
+    struct pythia_trace t = {.id = id,
+                             .spans = f->spans,
+                             .count = f->count,
+                             .first_root = f->first_root,
+                             .start_ns = UINT64_MAX};
+    bool all_forked = true; /* then that is the request */
+    for (uint32_t root = f->first_root; root != PYTHIA_NO_SPAN; root = f->spans[root].next_sibling)
+        all_forked = all_forked && f->spans[root].forked;
+    for (uint32_t root = f->first_root; root != PYTHIA_NO_SPAN;
+         root = f->spans[root].next_sibling) {
+        const struct pythia_trace_span *span = &f->spans[root];
+        t.roots++;
+        t.start_ns = span->start_ns < t.start_ns ? span->start_ns : t.start_ns;
+        if (span->end_ns > t.end_ns && (all_forked || !span->forked))
+            t.end_ns = span->end_ns;
+        t.completed_ns = span->completed_ns > t.completed_ns ? span->completed_ns : t.completed_ns;
+    }
+    return t;
+}

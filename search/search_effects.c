@@ -1,0 +1,46 @@
+/* What was measured of points that were opened, as evidence that is kept with decisions. */
+#include <string.h>
+
+#include "pythia/effect.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "search_parts.h"
+
+int pythia_search_tell(struct pythia_search *s, const struct pythia_effect *effects, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pythia_grow(&s->effects, &s->effect_capacity, s->effect_count + i,
+                        sizeof(*s->effects)) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    if (count)
+        memcpy(s->effects + s->effect_count, effects, count * sizeof(*effects));
+    s->effect_count += count;
+    s->told += count;
+    return PYTHIA_OK;
+}
+
+const struct pythia_effect *pythia__search_take_told(struct pythia_search *s, size_t *count)
+{
+    *count = s->told;
+    s->told = 0;
+    return *count ? s->effects + s->effect_count - *count : NULL;
+}
+
+void pythia__search_add_effect(const struct pythia_search *s, uint32_t point,
+                               struct pythia_buf *reason)
+{
+    struct pythia_buf words = {0};
+    for (size_t i = s->effect_count; i-- > 0 && words.size == 0;) {
+        const struct pythia_effect *e = &s->effects[i];
+        if (e->tracepoint != point)
+            continue;
+        pythia_effect_add(&words, pythia_space_vocabulary(s->space), e, true);
+        if (words.size) {
+            pythia_buf_printf(reason, "; measured after it was opened in cycle %llu: ",
+                              (unsigned long long)e->opened);
+            pythia_buf_text_add(reason, pythia_buf_text(&words));
+        }
+    }
+    reason->failed = words.failed ? 1 : reason->failed;
+    pythia_buf_free(&words);
+}

@@ -1,0 +1,237 @@
+/* How long a decision takes over many request types: bench_cycle [TYPES [ROWS [CALLS]]].
+ *
+ * Each type has requests whose root makes so many calls, one after the other, which makes twice as
+ * many edges and one; behind each call another one is closed. In each type one call varies most, so
+ * that every type is searched. Prints one JSON object: the time of a decision of the search in the
+ * first cycles, and of the shares with their errors alone, over the same evidence; the least of
+ * several runs, in CPU seconds. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pythia/random.h"
+#include "pythia/search.h"
+#include "pythia/shares.h"
+#include "pythia/status.h"
+
+#define RUNS   5
+#define CYCLES 3
+#define CALLS  256
+
+struct bench {
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_trace_builder *builder;
+    struct pythia_request_types *namer;
+    struct pythia_space *space;
+    struct pythia_critical_path path;
+    struct pythia_counts counts;
+    struct pythia_random random;
+    uint32_t roots[10000], calls[CALLS], inner[CALLS];
+    size_t types, rows, call_count;
+};
+
+static const struct pythia_groups_options grouping = {.fold = true, .rows = 100000000};
+
+static void must(int status, const char *what)
+{
+    if (status == PYTHIA_OK)
+        return;
+    fprintf(stderr, "bench_cycle: %s failed with %d\n", what, status);
+    exit(1);
+}
+
+static double cpu_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static uint32_t point_of(struct bench *b, const char *prefix, size_t number)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "%s_%zu", prefix, number);
+    uint32_t service = pythia_vocabulary_string(b->vocabulary, PYTHIA_TEXT("service"));
+    return pythia_vocabulary_tracepoint(
+        b->vocabulary, service, 0, pythia_vocabulary_string(b->vocabulary, pythia_text_of(name)));
+}
+
+/* A request of a type; `all`: with the closed points open too. */
+static const struct pythia_trace *request(struct bench *b, size_t type, uint64_t number, bool all)
+{
+    const struct pythia_trace *trace;
+    uint64_t begin_ns = UINT64_C(1700000000000000000) + number * 1000000000, now_ns = begin_ns;
+    pythia_trace_builder_begin(b->builder, (struct pythia_trace_id){type + 1, number + 1});
+    for (size_t i = 0; i < b->call_count; i++) {
+        uint64_t takes_ns = 100000 + pythia_random_below(&b->random, 20000);
+        if (i == type % b->call_count && pythia_random_below(&b->random, 10) < 3)
+            takes_ns += 1000000;
+        now_ns += 1000 + pythia_random_below(&b->random, 1000);
+        struct pythia_span call = {.id = 2 * i + 2,
+                                   .parent = 1,
+                                   .start_ns = now_ns,
+                                   .duration_ns = (int64_t)takes_ns,
+                                   .tracepoint = b->calls[i]};
+        struct pythia_span inner = {.id = 2 * i + 3,
+                                    .parent = call.id,
+                                    .start_ns = now_ns + 100,
+                                    .duration_ns = (int64_t)takes_ns - 200,
+                                    .tracepoint = b->inner[i]};
+        must(pythia_trace_builder_add(b->builder, &call), "a span");
+        if (all)
+            must(pythia_trace_builder_add(b->builder, &inner), "a span");
+        now_ns += takes_ns;
+    }
+    struct pythia_span root = {.id = 1,
+                               .start_ns = begin_ns,
+                               .duration_ns = (int64_t)(now_ns + 1000 - begin_ns),
+                               .tracepoint = b->roots[type]};
+    must(pythia_trace_builder_add(b->builder, &root), "a span");
+    must(pythia_trace_builder_finish(b->builder, &b->counts, &trace), "a trace");
+    return trace;
+}
+
+static void begin(struct bench *b)
+{
+    static const struct pythia_request_type_options usual;
+    pythia_random_init(&b->random, 1);
+    pythia_critical_path_init(&b->path);
+    must(pythia_vocabulary_create(&b->vocabulary), "the vocabulary");
+    must(pythia_trace_builder_create(b->vocabulary, NULL, &b->builder), "the builder");
+    must(pythia_request_types_create(b->vocabulary, &usual, &b->namer), "request types");
+    must(pythia_space_create(b->vocabulary, &b->space), "the space");
+    for (size_t i = 0; i < b->call_count; i++) {
+        b->calls[i] = point_of(b, "call", i);
+        b->inner[i] = point_of(b, "inner", i);
+    }
+    for (size_t t = 0; t < b->types; t++) {
+        b->roots[t] = point_of(b, "root", t);
+        const struct pythia_trace *trace = request(b, t, 1000000, true);
+        must(pythia_critical_path_find(&b->path, trace, grouping.latency), "a path");
+        must(pythia_space_add(b->space, pythia_request_type(b->namer, trace), trace, &b->path),
+             "the space");
+    }
+}
+
+static void end(struct bench *b)
+{
+    pythia_space_destroy(b->space);
+    pythia_request_types_destroy(b->namer);
+    pythia_trace_builder_destroy(b->builder);
+    pythia_critical_path_free(&b->path);
+    pythia_vocabulary_destroy(b->vocabulary);
+}
+
+static struct pythia_groups *gather(struct bench *b)
+{
+    struct pythia_groups *groups = NULL;
+    must(pythia_groups_create(b->vocabulary, &grouping, &groups), "groups");
+    for (size_t t = 0; t < b->types; t++)
+        for (size_t i = 0; i < b->rows; i++)
+            must(pythia_groups_add(groups, request(b, t, i, false)), "groups");
+    must(pythia_groups_finish(groups), "groups");
+    return groups;
+}
+
+/* The decisions of the first cycles over the same evidence, with the calls open; the longest. */
+static double decide(struct bench *b, const struct pythia_groups *groups, size_t *looked)
+{
+    struct pythia_search *search = NULL;
+    struct pythia_open_points *always = NULL;
+    struct pythia_cycle cycle;
+    double longest = 0;
+    uint64_t *hits = calloc(pythia_vocabulary_tracepoints(b->vocabulary), sizeof(*hits));
+    must(pythia_open_points_create(b->vocabulary, &always), "open points");
+    must(pythia_open_points_add(always, PYTHIA_TEXT("service:call_*")), "open points");
+    struct pythia_search_options how = {.budget = {.points_per_cycle = 3},
+                                        .price_ns = 1000,
+                                        .always = always,
+                                        .min_share = 1e-9,
+                                        .seed = 1};
+    must(pythia_search_create(b->space, &how, &search), "the search");
+    for (size_t t = 0; t < b->types; t++)
+        hits[b->roots[t]] = b->rows;
+    for (size_t i = 0; i < b->call_count; i++)
+        hits[b->calls[i]] = b->rows * b->types;
+    for (int i = 0; i < CYCLES; i++) {
+        double begun = cpu_s();
+        must(pythia_search_cycle(search, groups, hits, pythia_vocabulary_tracepoints(b->vocabulary),
+                                 &cycle),
+             "a cycle");
+        longest = fmax(longest, cpu_s() - begun);
+    }
+    *looked = 0;
+    for (size_t i = 0; i < cycle.problem_count; i++)
+        *looked += cycle.problems[i].cycles > 0;
+    pythia_search_destroy(search);
+    pythia_open_points_destroy(always);
+    free(hits);
+    return longest;
+}
+
+/* Shares with their errors of each type, from rows as they are kept. */
+static double share(const struct bench *b, const struct pythia_groups *groups, double *sum)
+{
+    size_t count;
+    const struct pythia_type *types = pythia_groups_types(groups, &count);
+    double *times = NULL, begun = 0;
+    struct pythia_share *shares = NULL;
+    *sum = 0;
+    double spent = 0;
+    for (size_t t = 0; t < count; t++) {
+        const struct pythia_row *first = pythia_sample_row(types[t].rows, 0);
+        size_t edges = first->shape->edge_count, rows = pythia_sample_count(types[t].rows);
+        if (!times) {
+            times = calloc(edges * rows, sizeof(*times));
+            shares = calloc(edges, sizeof(*shares));
+        }
+        for (size_t i = 0; i < rows; i++) {
+            const struct pythia_row *row = pythia_sample_row(types[t].rows, i);
+            for (size_t e = 0; e < edges; e++)
+                times[e * rows + i] = (double)row->times_ns[e];
+        }
+        begun = cpu_s();
+        must(pythia_shares(times, rows, edges, NULL, shares), "shares");
+        spent += cpu_s() - begun;
+        for (size_t e = 0; e < edges; e++)
+            *sum += shares[e].share + shares[e].se;
+    }
+    (void)b;
+    free(times);
+    free(shares);
+    return spent;
+}
+
+static size_t number_of(int argc, char **argv, int at, size_t usual, size_t most)
+{
+    size_t number = argc > at ? strtoul(argv[at], NULL, 10) : usual;
+    if (number == 0 || number > most) {
+        fprintf(stderr, "usage: bench_cycle [TYPES [ROWS [CALLS]]]\n");
+        exit(2);
+    }
+    return number;
+}
+
+int main(int argc, char **argv)
+{
+    static struct bench b;
+    b.types = number_of(argc, argv, 1, 1000, sizeof(b.roots) / sizeof(b.roots[0]));
+    b.rows = number_of(argc, argv, 2, 512, 100000);
+    b.call_count = number_of(argc, argv, 3, 25, CALLS);
+    begin(&b);
+    struct pythia_groups *groups = gather(&b);
+    double decision = INFINITY, shares = INFINITY, sum = 0;
+    size_t looked = 0;
+    for (int i = 0; i < RUNS; i++) {
+        decision = fmin(decision, decide(&b, groups, &looked));
+        shares = fmin(shares, share(&b, groups, &sum));
+    }
+    printf("{\"types\": %zu, \"rows\": %zu, \"edges\": %zu, \"looked_at\": %zu, "
+           "\"decision_s\": %.6f, \"shares_s\": %.6f, \"sum\": %.9f}\n",
+           b.types, b.rows, 2 * b.call_count + 1, looked, decision, shares, sum);
+    pythia_groups_destroy(groups);
+    end(&b);
+    return 0;
+}

@@ -1,0 +1,1 @@
+pythia evaluate --help

@@ -1,0 +1,365 @@
+/* A search as JSON: numbers, decisions, sentences, and reasons in words. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "report_loop.h"
+
+struct bench {
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_loop_switch opened[2], closed[1];
+    struct pythia_loop_found found[2];
+    struct pythia_loop_cycle cycles[1];
+    struct pythia_problem problems[1];
+    uint32_t pins[2];
+    struct pythia_loop loop;
+    json_t *report;
+};
+
+static uint32_t point(struct bench *b, const char *id)
+{
+    return pythia_vocabulary_tracepoint_of_id(b->vocabulary, pythia_text_of(id), 0, 0);
+}
+
+static uint32_t string(struct bench *b, const char *text)
+{
+    return pythia_vocabulary_string(b->vocabulary, pythia_text_of(text));
+}
+
+/* The time inside a point. */
+static struct pythia_finding inside(struct bench *b, const char *id, double share)
+{
+    return (struct pythia_finding){.place = {.context = point(b, id),
+                                             .from_tracepoint = point(b, id),
+                                             .to_tracepoint = point(b, id),
+                                             .from_event = PYTHIA_EVENT_START,
+                                             .to_event = PYTHIA_EVENT_END},
+                                   .share = share,
+                                   .low = share - .1,
+                                   .high = share + .1};
+}
+
+/* One cycle, in which type T is searched and nothing happens. */
+static void begin(struct bench *b)
+{
+    *b = (struct bench){0};
+    assert_int_equal(pythia_vocabulary_create(&b->vocabulary), PYTHIA_OK);
+    b->problems[0] = (struct pythia_problem){.type = string(b, "T"),
+                                             .cycles = 3,
+                                             .requests = 12,
+                                             .variance_share = .5,
+                                             .top = {.share = NAN},
+                                             .rest = NAN};
+    b->cycles[0] = (struct pythia_loop_cycle){.number = 1,
+                                              .opened = b->opened,
+                                              .closed = b->closed,
+                                              .found = b->found,
+                                              .requests = 100,
+                                              .spans_seen = 200,
+                                              .spans_saved = 300,
+                                              .leading = b->problems[0]};
+    b->loop = (struct pythia_loop){.cycles = b->cycles,
+                                   .cycle_count = 1,
+                                   .problems = b->problems,
+                                   .problem_count = 1,
+                                   .budget = {.points_per_cycle = 3},
+                                   .min_requests = 30,
+                                   .price_ns = 1000,
+                                   .always = b->pins,
+                                   .never = b->pins + 1};
+}
+
+static void end(struct bench *b)
+{
+    json_decref(b->report);
+    pythia_vocabulary_destroy(b->vocabulary);
+}
+
+static void write(struct bench *b)
+{
+    struct pythia__json w = {.vocabulary = b->vocabulary};
+    json_decref(b->report);
+    b->report = json_object();
+    pythia__json_loop(&w, b->report, &b->loop);
+    assert_false(w.failed);
+}
+
+static const json_t *cycle(const struct bench *b)
+{
+    return json_array_get(json_object_get(b->report, "loop"), 0);
+}
+
+static const json_t *search(const struct bench *b)
+{
+    return json_object_get(b->report, "search");
+}
+
+static void assert_json(const json_t *of, const char *key, const char *wanted)
+{
+    char *text = json_dumps(json_object_get(of, key), JSON_COMPACT | JSON_ENCODE_ANY);
+    assert_non_null(text);
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+static void assert_sentence(struct bench *b, const char *wanted)
+{
+    write(b);
+    assert_string_equal(json_string_value(json_object_get(cycle(b), "sentence")), wanted);
+}
+
+/* ---- numbers ---- */
+
+static void a_cycle_says_what_it_spent_and_what_it_plans(void **state)
+{
+    struct bench b;
+    begin(&b);
+    struct pythia_loop_cycle *c = &b.cycles[0];
+    c->seconds = 2.5;
+    c->unseen = 4;
+    c->open_count = 2;
+    c->spent = (struct pythia_spending){2, 3000, 120.5};
+    c->planned = (struct pythia_spending){3, 4000, NAN};
+    c->opened[0] = (struct pythia_loop_switch){point(&b, "a"), .25, 500, 1500, 60, "because of it"};
+    c->opened_count = 1;
+    c->closed[0] = (struct pythia_loop_switch){point(&b, "b"), 0, 1000, 2000, NAN, "not any more"};
+    c->closed_count = 1;
+    write(&b);
+    assert_json(cycle(&b), "seconds", "2.5");
+    assert_json(cycle(&b), "unseen", "4");
+    assert_json(cycle(&b), "spent",
+                "{\"points\":2,\"added_ns\":3000.0,\"bytes_per_second\":120.5}");
+    assert_json(cycle(&b), "planned",
+                "{\"points\":3,\"added_ns\":4000.0,\"bytes_per_second\":null}");
+    assert_json(
+        cycle(&b), "opened",
+        "[{\"trace_point\":\"a\",\"gain\":0.25,\"price_ns\":500.0,\"cost_ns\":1500.0,\"bytes_"
+        "per_second\":60.0,\"reason\":\"because of it\"}]");
+    assert_json(
+        cycle(&b), "closed",
+        "[{\"trace_point\":\"b\",\"price_ns\":1000.0,\"cost_ns\":2000.0,\"bytes_per_second\":"
+        "null,\"reason\":\"not any more\"}]");
+    c->seconds = 0; /* not known */
+    write(&b);
+    assert_json(cycle(&b), "seconds", "null");
+    end(&b);
+}
+
+static void a_search_says_what_it_had_to_keep_to(void **state)
+{
+    struct bench b;
+    begin(&b);
+    write(&b);
+    assert_json(
+        search(&b), "budget",
+        "{\"points_per_cycle\":3,\"points\":null,\"added_ns\":null,\"bytes_per_second\":null}");
+    assert_json(search(&b), "pins", "{\"always\":[],\"never\":[]}");
+    assert_json(search(&b), "min_requests", "30");
+    assert_json(search(&b), "price_ns", "1000.0");
+    b.loop.budget = (struct pythia_budget){3, 4, 5000, 600};
+    b.pins[0] = point(&b, "a<b");
+    b.pins[1] = point(&b, "c");
+    b.loop.always_count = b.loop.never_count = 1;
+    write(&b);
+    assert_json(
+        search(&b), "budget",
+        "{\"points_per_cycle\":3,\"points\":4,\"added_ns\":5000.0,\"bytes_per_second\":600.0}");
+    assert_json(search(&b), "pins", "{\"always\":[\"a<b\"],\"never\":[\"c\"]}");
+    end(&b);
+}
+
+/* ---- sentences ---- */
+
+static void the_sentence_tells_what_was_seen_and_done(void **state)
+{
+    struct bench b;
+    begin(&b);
+    struct pythia_loop_cycle *c = &b.cycles[0];
+    c->leading.top = inside(&b, "a", .5);
+    assert_sentence(&b, "50 % of the variance lies inside a.");
+    c->opened[0] = (struct pythia_loop_switch){.tracepoint = point(&b, "b"), .cost_ns = 1500};
+    c->opened[1] = (struct pythia_loop_switch){.tracepoint = point(&b, "c"), .cost_ns = 500};
+    c->opened[0].reason = c->opened[1].reason = "";
+    c->opened_count = 2;
+    c->closed[0] = (struct pythia_loop_switch){.tracepoint = point(&b, "d"), .reason = ""};
+    c->closed_count = 1;
+    assert_sentence(&b, "50 % of the variance lies inside a. Opens b and c, for 2.00 us a request. "
+                        "Closes d.");
+    c->opened_count = c->closed_count = 0;
+    c->found[0] = (struct pythia_loop_found){string(&b, "T"), inside(&b, "e", .4)};
+    c->found_count = 1;
+    assert_sentence(&b, "Found: 40 % of the variance lies inside e. Of the rest, 50 % of the "
+                        "variance lies inside a.");
+    c->leading.state = PYTHIA_PROBLEM_DONE;
+    c->found[1] = (struct pythia_loop_found){string(&b, "U"), inside(&b, "f", .9)};
+    c->found_count = 2;
+    assert_sentence(&b, "Found: 40 % of the variance lies inside e. Found, of U: 90 % of the "
+                        "variance lies inside f.");
+    c->found[1].type = string(&b, "T");
+    assert_sentence(&b, "Found: 40 % of the variance lies inside e. And: 90 % of the variance lies "
+                        "inside f.");
+    c->found_count = 0;
+    c->leading.state = PYTHIA_PROBLEM_GIVEN_UP;
+    assert_sentence(&b, "Given up.");
+    end(&b);
+}
+
+static void where_nothing_is_searched_the_sentence_says_why(void **state)
+{
+    struct bench b;
+    begin(&b);
+    struct pythia_loop_cycle *c = &b.cycles[0];
+    c->leading.type = PYTHIA_NONE;
+    assert_sentence(&b, "There are no requests.");
+    c->unseen = 9;
+    assert_sentence(&b, "No span of these requests is of an open trace point: the search space is "
+                        "not of this system.");
+    c->states[PYTHIA_PROBLEM_UNKNOWN] = 2;
+    assert_sentence(&b, "The search space knows no type of these requests.");
+    c->states[PYTHIA_PROBLEM_UNKNOWN] = 0;
+    c->states[PYTHIA_PROBLEM_TOO_FEW] = 2;
+    assert_sentence(&b, "No request type has enough requests to be searched.");
+    c->states[PYTHIA_PROBLEM_QUIET] = 1;
+    assert_sentence(&b, "No request type varies enough to be searched.");
+    c->states[PYTHIA_PROBLEM_GIVEN_UP] = 1;
+    assert_sentence(&b, "No request type is searched any more.");
+    end(&b);
+}
+
+/* ---- reasons ---- */
+
+static void assert_reason(struct bench *b, enum pythia_problem_state state, enum pythia_why why,
+                          const char *name, const char *reason)
+{
+    b->problems[0].state = state;
+    b->problems[0].why = why;
+    write(b);
+    const json_t *p = json_array_get(json_object_get(search(b), "problems"), 0);
+    assert_string_equal(json_string_value(json_object_get(p, "why")), name);
+    assert_string_equal(json_string_value(json_object_get(p, "reason")), reason);
+}
+
+static void a_reason_says_what_to_change(void **state)
+{
+    static const enum pythia_problem_state up = PYTHIA_PROBLEM_GIVEN_UP;
+    struct bench b;
+    begin(&b);
+    struct pythia_problem *p = &b.problems[0];
+    assert_reason(&b, PYTHIA_PROBLEM_TOO_FEW, PYTHIA_WHY_TOO_FEW, "too_few",
+                  "12 requests in the last cycle are too few, 30 are needed: make cycles longer");
+    p->requests = 1;
+    assert_reason(&b, PYTHIA_PROBLEM_TOO_FEW, PYTHIA_WHY_TOO_FEW, "too_few",
+                  "1 request in the last cycle is too few, 30 are needed: make cycles longer");
+    p->requests = 0;
+    assert_reason(&b, PYTHIA_PROBLEM_TOO_FEW, PYTHIA_WHY_TOO_FEW, "too_few",
+                  "no requests of it came any more");
+    assert_reason(&b, PYTHIA_PROBLEM_UNKNOWN, PYTHIA_WHY_NO_TYPE, "no_type",
+                  "the search space holds no requests of this type: build it from traces that have "
+                  "them");
+    assert_reason(&b, up, PYTHIA_WHY_OUTSIDE, "outside",
+                  "no closed trace point would tell more: the cause may lie outside the search "
+                  "space; build it anew, from traces with everything open");
+    assert_reason(&b, up, PYTHIA_WHY_CHANCE, "chance",
+                  "no place has a share of the variance that is surely more than chance: look at "
+                  "more requests in a cycle");
+    p->cause_count = 1;
+    p->causes[0] = inside(&b, "a", .4);
+    assert_reason(&b, up, PYTHIA_WHY_CHANCE, "chance",
+                  "no other place has a share of the variance that is surely more than chance: "
+                  "look at more requests in a cycle");
+    assert_reason(&b, up, PYTHIA_WHY_PATIENCE, "patience",
+                  "3 cycles were not enough: look at more requests in each, or open more points");
+    end(&b);
+}
+
+static void a_reason_names_the_trace_point_in_the_way(void **state)
+{
+    static const enum pythia_problem_state up = PYTHIA_PROBLEM_GIVEN_UP;
+    struct bench b;
+    begin(&b);
+    struct pythia_problem *p = &b.problems[0];
+    p->blocked = point(&b, "db:query");
+    p->needs = (struct pythia_spending){1, 12000, 1234};
+    assert_reason(&b, up, PYTHIA_WHY_PINNED, "pinned",
+                  "db:query would tell more, and is pinned shut: take the pin away");
+    assert_reason(&b, PYTHIA_PROBLEM_DONE, PYTHIA_WHY_PINNED, "pinned",
+                  "db:query is called there, and is pinned shut: without the pin the cause may be "
+                  "told more closely");
+    assert_reason(&b, up, PYTHIA_WHY_STRATEGY, "strategy",
+                  "db:query would tell more, and the strategy does not suggest it: try another "
+                  "strategy");
+    assert_reason(
+        &b, up, PYTHIA_WHY_BUDGET, "budget",
+        "db:query would tell more, and costs too much: it adds 12.0 us to a request and 1 "
+        "234 bytes a second, which is more than requests differ by");
+    p->needs.bytes_per_second = NAN;
+    b.loop.budget = (struct pythia_budget){3, 1, 0, 0};
+    assert_reason(&b, up, PYTHIA_WHY_BUDGET, "budget",
+                  "db:query would tell more, and costs too much: it adds 12.0 us to a request, and "
+                  "the budget for all is 1 point at once");
+    b.loop.budget = (struct pythia_budget){3, 4, 5000, 6000};
+    assert_reason(&b, up, PYTHIA_WHY_BUDGET, "budget",
+                  "db:query would tell more, and costs too much: it adds 12.0 us to a request, and "
+                  "the budget for all is 4 points at once, 5.00 us a request and 6 000 bytes a "
+                  "second");
+    b.loop.budget = (struct pythia_budget){3, 0, 5000, 6000};
+    assert_reason(&b, up, PYTHIA_WHY_BUDGET, "budget",
+                  "db:query would tell more, and costs too much: it adds 12.0 us to a request, and "
+                  "the budget for all is 5.00 us a request and 6 000 bytes a second");
+    b.loop.budget = (struct pythia_budget){0};
+    assert_reason(&b, up, PYTHIA_WHY_BUDGET, "budget",
+                  "db:query would tell more, and none may be opened: allow points in a cycle");
+    const json_t *problem = json_array_get(json_object_get(search(&b), "problems"), 0);
+    assert_json(problem, "blocked", "\"db:query\"");
+    assert_json(problem, "needs", "{\"points\":1,\"added_ns\":12000.0,\"bytes_per_second\":null}");
+    end(&b);
+}
+
+static void without_a_reason_there_is_none(void **state)
+{
+    static const char *const keys[] = {"why", "reason", "blocked", "needs"};
+    struct bench b;
+    begin(&b);
+    b.problems[0].blocked = point(&b, "a"); /* of an earlier one */
+    write(&b);
+    for (size_t i = 0; i < 4; i++)
+        assert_json(json_array_get(json_object_get(search(&b), "problems"), 0), keys[i], "null");
+    end(&b);
+}
+
+static void each_failed_allocation_is_told(void **state)
+{
+    long failures = 0;
+    for (bool failed = true; failed; failures++) {
+        struct bench b;
+        begin(&b);
+        b.problems[0].state = PYTHIA_PROBLEM_GIVEN_UP;
+        b.problems[0].why = PYTHIA_WHY_PINNED;
+        b.cycles[0].leading.top = inside(&b, "a", .5);
+        struct pythia__json w = {.vocabulary = b.vocabulary};
+        b.report = json_object();
+        pythia_mem_fail_after(failures);
+        pythia__json_loop(&w, b.report, &b.loop);
+        pythia_mem_fail_after(-1);
+        failed = w.failed;
+        end(&b);
+    }
+    assert_true(failures > 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cycle_says_what_it_spent_and_what_it_plans),
+        cmocka_unit_test(a_search_says_what_it_had_to_keep_to),
+        cmocka_unit_test(the_sentence_tells_what_was_seen_and_done),
+        cmocka_unit_test(where_nothing_is_searched_the_sentence_says_why),
+        cmocka_unit_test(a_reason_says_what_to_change),
+        cmocka_unit_test(a_reason_names_the_trace_point_in_the_way),
+        cmocka_unit_test(without_a_reason_there_is_none),
+        cmocka_unit_test(each_failed_allocation_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
