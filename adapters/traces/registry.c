@@ -4,6 +4,7 @@
 
 static const struct pythia_adapter_ops *const adapters[] = {
     &pythia__jaeger,
+    &pythia__native,
     &pythia__osprofiler,
     &pythia__otlp,
     &pythia__zipkin,

@@ -23,7 +23,9 @@
     X(BROKEN_RECORD, "broken_record", "a record that could not be read")                           \
     X(STOP_WITHOUT_START, "stop_without_start", "the end of a span whose start is missing")        \
     X(LATE, "late", "came after its trace was finished")                                           \
-    X(NOT_A_TRACE, "not_a_trace", "a record of another kind")
+    X(NOT_A_TRACE, "not_a_trace", "a record of another kind")                                      \
+    X(FULL_RING, "full_ring", "not recorded in the traced program: its ring was full")             \
+    X(CUT_TEXT, "cut_text", "the rest of a text that was longer than its source keeps")
 
 enum pythia_repair {
 #define X(name, text, help) PYTHIA_REPAIR_##name,
