@@ -3,6 +3,7 @@
 #include "planes.h"
 
 static const struct pythia_control_ops *const planes[] = {
+    &pythia__control_gate,
     &pythia__control_http,
     &pythia__control_osprofiler,
 };
