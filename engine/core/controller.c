@@ -385,13 +385,25 @@ static int note_result(void *context, struct pythia_text id, struct pythia_text 
     return PYTHIA_OK;
 }
 
+/* Before a plane was told anything there is nothing to judge. */
+static int pass_over(void *context, struct pythia_text id, struct pythia_text target,
+                     enum pythia_control_result result, uint64_t version)
+{
+    (void)context, (void)id, (void)target, (void)result, (void)version;
+    return PYTHIA_OK;
+}
+
+/* A plane that is settled, or has not been told anything, is looked at now and then: it may be then
+ * that it takes in what its targets say. */
 static int observe(struct pythia_controller *c, size_t index, uint64_t now_ns)
 {
     struct plane *plane = &c->planes[index];
     struct visit v = {.c = c, .plane = index, .now_ns = now_ns, .settled = true};
-    if (plane->version == 0 || (plane->settled && !is_due(plane->observed_ns, LOOK_NS, now_ns)))
+    bool told = plane->version > 0;
+    if ((plane->settled || !told) && !is_due(plane->observed_ns, LOOK_NS, now_ns))
         return PYTHIA_OK;
-    int status = plane->control->ops->observe(plane->control, now_ns, note_result, &v);
+    int status = plane->control->ops->observe(plane->control, now_ns,
+                                              told ? note_result : pass_over, &v);
     if (status != PYTHIA_OK) {
         plane->settled = false;
         return status == PYTHIA_ENOMEM ? status : PYTHIA_OK;
@@ -399,7 +411,7 @@ static int observe(struct pythia_controller *c, size_t index, uint64_t now_ns)
     plane->observed_ns = now_ns;
     if (v.settled && !plane->settled)
         plane->settled_ns = now_ns;
-    plane->settled = v.settled;
+    plane->settled = told && v.settled;
     return PYTHIA_OK;
 }
 

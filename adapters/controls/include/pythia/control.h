@@ -63,7 +63,7 @@ struct pythia_control_ops {
      * their default set. Before the first _apply. */
     void (*set_lease)(struct pythia_control *c, uint64_t lease_ns);
 
-    /* Every point that there is now. Ends with the first negative status of `each`. */
+    /* Every point that there is, as of the last _observe. Ends with the first negative status of `each`. */
     int (*inventory)(struct pythia_control *c,
                      int (*each)(void *context, const struct pythia_control_point *point),
                      void *context);
@@ -77,7 +77,8 @@ struct pythia_control_ops {
 
     /* What is in force: for each point of the inventory whether it is open or closed as the last
      * version says, and for each wish that is not in it PYTHIA_CONTROL_REFUSED with target "";
-     * `version` is the one that the target has confirmed (0: none). */
+     * `version` is the one that the target has confirmed (0: none). This is also when a plane takes
+     * in what its targets say: to be called now and then before the first _apply too. */
     int (*observe)(struct pythia_control *c, uint64_t now_ns,
                    int (*each)(void *context, struct pythia_text id, struct pythia_text target,
                                enum pythia_control_result result, uint64_t version),
