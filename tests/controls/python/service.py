@@ -56,14 +56,15 @@ def request(path, base_id=None, parent_id=None):
 def cost(count, path):
     profiler.init('SECRET_KEY')
     got = profiler.get()
-    notifier.set(lambda info: None)
     out = {}
-    for name in ('compute', 'wsgi'):
-        begin = time.perf_counter_ns()
-        for _ in range(count):
-            got.start(name, info={'request': {'path': path, 'method': 'POST'}} if name == 'wsgi' else {})
-            got.stop()
-        out[name] = (time.perf_counter_ns() - begin) / count
+    with profiler.Trace('wsgi', info={'request': {'path': path, 'method': 'POST'}}):
+        for name, info in (('compute', {}), ('db', {'db': {'statement': 'SELECT * FROM instances'}})):
+            begin = time.perf_counter_ns()
+            for _ in range(count):
+                got.start(name, info=dict(info))
+                got.stop()
+            out[name] = (time.perf_counter_ns() - begin) / count
+    records.clear()
     profiler.clean()
     return out
 

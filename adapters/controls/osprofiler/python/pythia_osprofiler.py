@@ -71,7 +71,8 @@ def _text(part, member):
 
 def point_id(name, info, project):
     """The id that spans of this start have."""
-    info = info if isinstance(info, dict) else {}
+    if not info or not isinstance(info, dict):
+        return f'{name}:{project}'
     given = info.get('tracepoint_id')
     if isinstance(given, str) and given:
         return given
