@@ -1,9 +1,9 @@
 /* What libpythia-tracepoints writes: records in frames (pythia-records(5), pythia/records.h).
  *
  * A span is an ENTER and an EXIT, with key-values between, from one thread or several, and so from
- * several streams: it is held from its ENTER to its EXIT and then given on whole. What has not ended
- * when the input has is given on as begun; an EXIT whose ENTER is elsewhere (in another file, or
- * further on) as a stop. If more are open than is sensible the oldest are given on as begun, and
+ * several streams: it is held from its ENTER to its EXIT and then given on whole. What has not
+ * ended when the input has is given on as begun; an EXIT whose ENTER is elsewhere (in another file,
+ * or further on) as a stop. If more are open than is sensible the oldest are given on as begun, and
  * their EXIT becomes a stop: the same trace is put together from the parts.
  *
  * A duration is a difference of CLOCK_MONOTONIC, so that a clock that was set does not change it. A

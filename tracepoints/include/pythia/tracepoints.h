@@ -109,6 +109,12 @@ struct pythia_tracepoints_state {
 #define PYTHIA_TRACEPARENT_BYTES 55
 #define PYTHIA_TRACESTATE_BYTES  512
 
+#ifdef __cplusplus
+#define PYTHIA__NULL nullptr
+#else
+#define PYTHIA__NULL NULL
+#endif
+
 #ifndef PYTHIA_TRACEPOINTS_DISABLE
 
 #ifdef __cplusplus
@@ -199,9 +205,6 @@ PYTHIA_API size_t pythia_tracestate_write(const char *received, size_t received_
 
 #ifdef __cplusplus
 }
-#define PYTHIA__NULL nullptr
-#else
-#define PYTHIA__NULL NULL
 #endif
 
 /* ---- inline ---- */
@@ -274,7 +277,7 @@ static inline void pythia__set_unsigned(const struct pythia_scope *scope, const 
 #define PYTHIA__SPAN_HERE(kind, name, n) PYTHIA__SPAN(PYTHIA__NAME(pythia_span_, n), kind, name, n)
 
 /* The same, with a variable `span` for what follows; NULL while the point is closed. */
-#define PYTHIA_SPAN_AS(span, name)       PYTHIA__SPAN(span, PYTHIA_POINT_INTERNAL, name, __COUNTER__)
+#define PYTHIA_SPAN_AS(span, name)       PYTHIA_SPAN_OF(span, PYTHIA_POINT_INTERNAL, name)
 #define PYTHIA_SPAN_OF(span, kind, name) PYTHIA__SPAN(span, kind, name, __COUNTER__)
 
 #define PYTHIA__CALL(function, kind, scope, name)                                                  \
@@ -305,7 +308,9 @@ static inline void pythia__nothing(void)
 }
 
 #define PYTHIA__KEY(key)                                                                           \
-    (key), pythia__bytes((key), __builtin_object_size((key), 1), PYTHIA_KEY_BYTES + 1)
+    (key), __builtin_constant_p(__builtin_strlen(key))                                             \
+               ? __builtin_strlen(key)                                                             \
+               : pythia__bytes((key), __builtin_object_size((key), 1), PYTHIA_KEY_BYTES + 1)
 
 /* A key-value of a span: a number, a truth or a string; in C++ also what has data() and size().
  * Neither key nor value is looked at while the point is closed. */
@@ -422,10 +427,11 @@ static inline auto pythia__set(const pythia_scope *s, const char *key, size_t by
 #define PYTHIA__NOT(...)                                                                           \
     do {                                                                                           \
     } while (0)
-#define PYTHIA_SPAN(name)                       PYTHIA__NOT()
-#define PYTHIA_SPAN_AS(span, name)              struct pythia_scope *const span __attribute__((unused)) = 0
-#define PYTHIA_SPAN_OF(span, kind, name)        PYTHIA_SPAN_AS(span, name)
-#define PYTHIA_ENTER(room, name)                ((void)(room), (struct pythia_scope *)0)
+#define PYTHIA_SPAN(name)                PYTHIA__NOT()
+#define PYTHIA_SPAN_OF(span, kind, name) PYTHIA_SPAN_AS(span, name)
+#define PYTHIA_SPAN_AS(span, name)                                                                 \
+    struct pythia_scope *const span __attribute__((unused)) = PYTHIA__NULL
+#define PYTHIA_ENTER(room, name)                ((void)(room), PYTHIA__CLOSED())
 #define PYTHIA_EXIT(span)                       ((void)(span))
 #define PYTHIA_BEGIN(room, kind, name)          PYTHIA_ENTER(room, name)
 #define PYTHIA_END(span)                        ((void)(span))
@@ -439,6 +445,10 @@ static inline auto pythia__set(const pythia_scope *s, const char *key, size_t by
 
 #define PYTHIA__OFF static inline __attribute__((unused))
 
+PYTHIA__OFF struct pythia_scope *PYTHIA__CLOSED(void)
+{
+    return PYTHIA__NULL;
+}
 PYTHIA__OFF int pythia_tracepoints_setup(const struct pythia_tracepoints_options *options)
 {
     (void)options;
