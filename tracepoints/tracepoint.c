@@ -53,6 +53,16 @@ static inline void count_event(struct pythia_context *c)
     c->lamport += c->lamport < UINT32_MAX;
 }
 
+/* Back to where a thread stood before; within one request, events that were counted stay counted. */
+static inline void go_back(struct pythia_context *c, const struct pythia_context *before)
+{
+    uint32_t lamport = c->lamport;
+    int same = before->trace_high == c->trace_high && before->trace_low == c->trace_low;
+    *c = *before;
+    if (same && c->lamport < lamport)
+        c->lamport = lamport;
+}
+
 /* A request has a trace id as soon as anybody asks; what is no request gets one for each span that
  * has none above it. */
 static inline void need_trace(struct pythia__thread *t, struct pythia_context *c)
@@ -170,7 +180,8 @@ struct pythia_scope *pythia_begin(struct pythia_point *point, struct pythia_scop
     return scope;
 }
 
-static void write_exit(struct pythia__thread *t, const struct pythia_scope *scope, uint64_t ticks)
+static void write_exit(struct pythia__thread *t, const struct pythia_scope *scope, uint64_t ticks,
+                       uint32_t lamport)
 {
     lock_ring(t);
     struct pythia_record_exit *to = pythia__ring_room(&t->ring, EXIT_BYTES, 0);
@@ -181,7 +192,7 @@ static void write_exit(struct pythia__thread *t, const struct pythia_scope *scop
                      .kind = PYTHIA_RECORD_EXIT,
                      .flags = (uint8_t)((scope->error ? PYTHIA_RECORD_ERROR : 0) |
                                         (back ? PYTHIA_RECORD_CLOCK_BACK : 0)),
-                     .number = t->context.lamport},
+                     .number = lamport},
             .ticks = ticks,
             .trace_high = scope->trace_high,
             .trace_low = scope->trace_low,
@@ -204,21 +215,19 @@ void pythia_exit(struct pythia_scope *scope)
 {
     struct pythia__thread *t = &pythia__self;
     uint64_t ticks = pythia__ticks();
+    count_event(&t->context);
     uint32_t lamport = t->context.lamport;
-    if (scope->thread == t) { /* else it was left on another thread, which stands where it stood */
-        t->context = scope->before;
-        t->context.lamport = lamport;
-    }
+    if (scope->thread == t) /* else it was left on another thread, which stands where it stood */
+        go_back(&t->context, &scope->before);
     if (is_of_parent(scope))
         return;
     if (!may_write(t)) {
         pythia__lose(t, PYTHIA__LOST_END);
         return;
     }
-    count_event(&t->context);
     if (scope->thread == t && t->epoch == scope->epoch)
         t->ring.reserved = scope->reserved; /* also of spans below that were left by longjmp */
-    write_exit(t, scope, ticks);
+    write_exit(t, scope, ticks, lamport);
 }
 
 void pythia_end(struct pythia_scope *scope)
@@ -232,7 +241,7 @@ void pythia_end(struct pythia_scope *scope)
         return;
     }
     count_event(&t->context);
-    write_exit(t, scope, ticks);
+    write_exit(t, scope, ticks, t->context.lamport);
 }
 
 void pythia_annotate(struct pythia_point *point)
@@ -361,7 +370,7 @@ void pythia_request_begin(struct pythia_request *request, struct pythia_context 
         __atomic_store_n(&request->type, (const void *)type, __ATOMIC_RELEASE);
     }
     if (!(c->flags & PYTHIA_CONTEXT_REQUEST) && !c->span) /* else it goes on, here */
-        *c = (struct pythia_context){.lamport = c->lamport, .flags = PYTHIA_CONTEXT_SAMPLED};
+        *c = (struct pythia_context){.flags = PYTHIA_CONTEXT_SAMPLED};
     c->flags |= PYTHIA_CONTEXT_REQUEST;
     if (!c->type)
         take_type(c, type);
@@ -369,10 +378,7 @@ void pythia_request_begin(struct pythia_request *request, struct pythia_context 
 
 void pythia_request_end(const struct pythia_context *before)
 {
-    uint32_t lamport = pythia__self.context.lamport;
-    pythia__self.context = *before;
-    if (pythia__self.context.lamport < lamport)
-        pythia__self.context.lamport = lamport;
+    go_back(&pythia__self.context, before);
 }
 
 void pythia_request_name(const char *name, size_t name_bytes)
