@@ -178,7 +178,7 @@ static int stop_reading;
 static void *read_steadily(void *unused)
 {
     (void)unused;
-    pythia_drain_counts(drain, &(struct pythia_drain_counts){0});
+    pythia_drain_counts_get(drain, &(struct pythia_drain_counts){0});
     while (!__atomic_load_n(&stop_reading, __ATOMIC_ACQUIRE)) {
         read_rings();
         nanosleep(&(struct timespec){0, 100000}, NULL);
@@ -212,8 +212,8 @@ static void print_rate(double *rates, int runs, uint64_t spans)
     struct pythia_tracepoints_state state;
     struct pythia_drain_counts counts;
     read_rings();
-    pythia_tracepoints_state(&state);
-    pythia_drain_counts(drain, &counts);
+    pythia_tracepoints_state_get(&state);
+    pythia_drain_counts_get(drain, &counts);
     uint64_t written = (uint64_t)runs * THREADS * 2 * (spans + 1),
              lost = state.lost_spans + state.lost_ends;
     if (counts.records != written + 2 - state.lost_spans * 2 - state.lost_ends)

@@ -38,7 +38,7 @@ static int end(void **state)
 static struct pythia_drain_counts counts(void)
 {
     struct pythia_drain_counts c;
-    pythia_drain_counts(traced.drain, &c);
+    pythia_drain_counts_get(traced.drain, &c);
     return c;
 }
 
@@ -312,7 +312,7 @@ static void write_too_much(void)
         PYTHIA_SET(span, "i", i);
         PYTHIA_ANNOTATE("much");
     }
-    pythia_tracepoints_state(&s);
+    pythia_tracepoints_state_get(&s);
     shared->committed = s.lost_spans;
     if (s.lost_ends != 0 || s.lost_annotations < 10000)
         shared->committed = 0;
@@ -515,7 +515,7 @@ static void only_so_many_dead_processes_are_kept(void **state)
     for (int i = 0; i < 40; i++)
         waitpid(start_child(one_span), NULL, 0);
     assert_int_equal(areas(NULL), 33); /* 32, and the one that came last */
-    pythia_switchboard_state(traced.board, &s);
+    pythia_switchboard_state_get(traced.board, &s);
     assert_int_equal(s.removed_areas, 7);
     assert_int_equal(s.removed_bytes, 7 * 96); /* counted */
     struct collection c;

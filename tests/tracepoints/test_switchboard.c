@@ -29,7 +29,7 @@ static uint64_t switches_of(const struct pythia_switchboard *b, const char *id)
     uint64_t found = 0;
     int count = 0;
     for (uint32_t i = 0; i < pythia_switchboard_points(b); i++)
-        if (pythia_switchboard_point(b, i, &point) == 0 && strcmp(point.id, id) == 0) {
+        if (pythia_switchboard_at(b, i, &point) == 0 && strcmp(point.id, id) == 0) {
             found = point.switches;
             count++;
         }
@@ -114,7 +114,7 @@ static void ids_may_have_any_bytes(void **state)
     struct pythia_switchboard_point point;
     static const char odd[] = "s:\x01\n\xFF\xC3\xA9\0z";
     assert_int_equal(pythia_switchboard_throw(traced.board, odd, sizeof(odd) - 1, ALL, 9), 0);
-    assert_int_equal(pythia_switchboard_point(traced.board, 0, &point), 0);
+    assert_int_equal(pythia_switchboard_at(traced.board, 0, &point), 0);
     assert_string_equal(point.id, "s:\x01\n\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBDz");
     assert_int_equal(pythia_switchboard_throw(traced.board, "", 0, ALL, 1), -ENOSPC);
     assert_int_equal(pythia_switchboard_points(traced.board), 1);
@@ -131,7 +131,7 @@ static void long_ids_stay_apart(void **state)
     assert_int_equal(pythia_switchboard_throw(traced.board, b, sizeof(b), ALL, 2), 0);
     assert_int_equal(pythia_switchboard_throw(traced.board, a, sizeof(a), ALL, 4), 0);
     assert_int_equal(pythia_switchboard_points(traced.board), 2);
-    assert_int_equal(pythia_switchboard_point(traced.board, 0, &point), 0);
+    assert_int_equal(pythia_switchboard_at(traced.board, 0, &point), 0);
     assert_int_equal(point.switches, 4);
     assert_int_equal(point.id_bytes, 265);
     assert_memory_equal(point.id + 240, "xxxxx...#", 9);
@@ -150,7 +150,7 @@ static void sixty_two_kinds_of_requests_have_a_switch_of_their_own(void **state)
     assert_string_equal(name, "type 61");
     assert_int_equal(pythia_switchboard_type_name(traced.board, 0, name), -ENOENT);
     assert_int_equal(pythia_switchboard_type_name(traced.board, 63, name), -ENOENT);
-    pythia_switchboard_state(traced.board, &s);
+    pythia_switchboard_state_get(traced.board, &s);
     assert_int_equal(s.types, 62);
     assert_int_equal(s.refused_types, 8);
 }
@@ -167,16 +167,16 @@ static void it_holds_as_many_points_as_it_says_and_counts_the_rest(void **state)
             pythia_switchboard_throw(traced.board, id, (size_t)size, ALL, UINT64_C(1) << (i % 64)),
             expected);
     }
-    pythia_switchboard_state(traced.board, &s);
+    pythia_switchboard_state_get(traced.board, &s);
     assert_int_equal(s.points, PYTHIA_SWITCHBOARD_POINTS);
     assert_int_equal(s.refused_points, 10);
     for (uint32_t i = 0; i < PYTHIA_SWITCHBOARD_POINTS; i += 997) {
         snprintf(id, sizeof(id), "service:point %u", i);
-        assert_int_equal(pythia_switchboard_point(traced.board, i, &point), 0);
+        assert_int_equal(pythia_switchboard_at(traced.board, i, &point), 0);
         assert_string_equal(point.id, id);
         assert_true(point.switches == UINT64_C(1) << (i % 64));
     }
-    assert_int_equal(pythia_switchboard_point(traced.board, PYTHIA_SWITCHBOARD_POINTS, &point),
+    assert_int_equal(pythia_switchboard_at(traced.board, PYTHIA_SWITCHBOARD_POINTS, &point),
                      -ENOENT);
 }
 
@@ -206,14 +206,14 @@ static void check_what_was_added(uint64_t expected)
     struct pythia_switchboard_state s;
     int types[40] = {0};
     for (uint32_t i = 0; i < pythia_switchboard_points(traced.board); i++) {
-        if (pythia_switchboard_point(traced.board, i, &point) != 0)
+        if (pythia_switchboard_at(traced.board, i, &point) != 0)
             continue; /* given up by one who came second */
         assert_true(point.switches == expected);
         seen[strtol(point.id + 2, NULL, 10)]++;
     }
     for (int i = 0; i < SHARED; i++)
         assert_int_equal(seen[i], 1);
-    pythia_switchboard_state(traced.board, &s);
+    pythia_switchboard_state_get(traced.board, &s);
     assert_int_equal(s.types, 40);
     for (int i = 1; i <= 40; i++) {
         assert_int_equal(pythia_switchboard_type_name(traced.board, i, name), 0);
@@ -461,14 +461,14 @@ static void hostile_content_harms_nobody(void **state)
         struct pythia_switchboard_point point;
         struct pythia_switchboard_state s;
         for (uint32_t i = 0; i < pythia_switchboard_points(traced.board); i += 101)
-            (void)pythia_switchboard_point(traced.board, i, &point);
+            (void)pythia_switchboard_at(traced.board, i, &point);
         for (int i = 0; i < 20; i++) {
             int size = snprintf(id, sizeof(id), "hostile:%d", i);
             (void)pythia_switchboard_throw(traced.board, id, (size_t)size, ALL, 1);
             assert_in_range(pythia_switchboard_type(traced.board, id, (size_t)size),
                             PYTHIA_TYPE_FIRST, PYTHIA_TYPE_OTHER);
         }
-        pythia_switchboard_state(traced.board, &s);
+        pythia_switchboard_state_get(traced.board, &s);
         assert_in_range(s.types, 0, 62);
     }
     shmdt(segment);

@@ -277,7 +277,7 @@ static void texts_that_are_too_long_are_cut_and_counted(void **state)
     struct collection c;
     memset(longer, 'x', sizeof(longer) - 1);
     open_point("test:long");
-    pythia_tracepoints_state(&before);
+    pythia_tracepoints_state_get(&before);
     {
         PYTHIA_SPAN_AS(span, "long");
         PYTHIA_SET(span, "fits", longer + 1);
@@ -285,7 +285,7 @@ static void texts_that_are_too_long_are_cut_and_counted(void **state)
         pythia_set_integer(span, longer, PYTHIA_KEY_BYTES + 1, 3);
         pythia_set_text(span, longer, SIZE_MAX, longer, SIZE_MAX);
     }
-    pythia_tracepoints_state(&after);
+    pythia_tracepoints_state_get(&after);
     assert_int_equal(after.cut_values - before.cut_values, 3);
     read_spans(&c);
     assert_problems(&c, "");
@@ -438,7 +438,7 @@ static void signal_handlers_may_have_trace_points(void **state)
     open_point("test:work");
     handle(0);
     discard_spans();
-    pythia_tracepoints_state(&before);
+    pythia_tracepoints_state_get(&before);
     assert_int_equal(sigaction(SIGALRM, &action, &was), 0);
     assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
     size_t spans = 0;
@@ -456,7 +456,7 @@ static void signal_handlers_may_have_trace_points(void **state)
     }
     setitimer(ITIMER_REAL, &never, NULL);
     sigaction(SIGALRM, &was, NULL);
-    pythia_tracepoints_state(&after);
+    pythia_tracepoints_state_get(&after);
     assert_int_equal(spans, 200000); /* the thread itself loses nothing by it */
     assert_int_equal(after.lost_ends, before.lost_ends);
     discard_spans();

@@ -14,6 +14,14 @@
 
 #include "../adapters/collect.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
 /* One for each program: what it traces is the process itself. */
 static struct {
     char directory[64];

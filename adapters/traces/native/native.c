@@ -497,9 +497,13 @@ static uint64_t overlap(struct native *n, const struct stream *s, const struct p
     return s->next - f->position;
 }
 
+/* Losses are counted from the beginning of a stream: those before the first frame here are of what
+ * stands elsewhere. */
 static void count_lost(struct native *n, struct stream *s, const struct pythia_frame *f)
 {
     uint64_t lost = f->lost_spans + f->lost_ends + f->lost_annotations + f->lost_values;
+    if (!s->begun && f->position > 0)
+        s->lost = lost;
     if (lost > s->lost) {
         n->d.to->counts->dropped[PYTHIA_DROP_FULL_RING] += lost - s->lost;
         s->lost = lost;

@@ -128,7 +128,7 @@ extern "C" {
 PYTHIA_API int pythia_tracepoints_setup(const struct pythia_tracepoints_options *options);
 
 /* What this process has made and lost so far. O(rings). */
-PYTHIA_API void pythia_tracepoints_state(struct pythia_tracepoints_state *out);
+PYTHIA_API void pythia_tracepoints_state_get(struct pythia_tracepoints_state *out);
 
 /* Write what is recorded until now to the file of records, and wait until that is done. 0, -ENOENT
  * if there is no such file, or the negative errno of writing it. */
