@@ -53,7 +53,8 @@ static inline void count_event(struct pythia_context *c)
     c->lamport += c->lamport < UINT32_MAX;
 }
 
-/* Back to where a thread stood before; within one request, events that were counted stay counted. */
+/* Back to where a thread stood before; within one request, events that were counted stay counted.
+ */
 static inline void go_back(struct pythia_context *c, const struct pythia_context *before)
 {
     uint32_t lamport = c->lamport;

@@ -261,9 +261,9 @@ struct seen {
     uint32_t throws, ready; /* that the other process has seen */
 };
 
-/* The other process: passes the point some 10 000 times a second, as one that handles requests does,
- * and notes when it finds it changed. It does not enter it: a full ring must not be taken for a
- * closed point. */
+/* The other process: passes the point some 10 000 times a second, as one that handles requests
+ * does, and notes when it finds it changed. It does not enter it: a full ring must not be taken for
+ * a closed point. */
 static void watch(struct seen *seen)
 {
     static struct pythia_point point = PYTHIA_POINT(point, PYTHIA_POINT_INTERNAL, "watched", 7);

@@ -1,6 +1,6 @@
 /* The library is in this program twice. Whether the two become one, as the dynamic linker has it
- * for a library that is linked, or stay two, as for one that is loaded with a copy inside: both obey
- * the switchboard that everybody shares, and neither is in the other's way. */
+ * for a library that is linked, or stay two, as for one that is loaded with a copy inside: both
+ * obey the switchboard that everybody shares, and neither is in the other's way. */
 #include <dlfcn.h>
 
 #include "linked_twice.h"
@@ -76,6 +76,8 @@ static void both_survive_a_fork(void **state)
 static void a_copy_may_be_unloaded(void **state)
 {
     struct collection c;
+    if (SANITIZED)
+        skip(); /* names of points stay, and nothing refers to them then: they would be leaks */
     void *library = dlopen(LINKED_TWICE, RTLD_NOW | RTLD_LOCAL);
     pass_in_copy(5);
     assert_int_equal(dlclose(library), 0);

@@ -15,11 +15,14 @@
 #include "../adapters/collect.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
+#define SANITIZED 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED
+#define SANITIZED 1
 #endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
 #endif
 
 /* One for each program: what it traces is the process itself. */

@@ -524,6 +524,8 @@ static int read_frame(struct native *n, const struct pythia__frame_read *f)
     struct stream *s = &n->streams[index];
     uint64_t whole = 0, skip = overlap(n, s, &f->header);
     count_lost(n, s, &f->header);
+    if (f->header.flags & PYTHIA_FRAME_CLOCK_STEP && f->payload.size > skip)
+        n->d.to->counts->repaired[PYTHIA_REPAIR_CLOCK_STEP]++;
     status = read_records(n, f, skip, &whole);
     if (!s->begun || f->header.position + whole > s->next)
         s->next = f->header.position + whole;

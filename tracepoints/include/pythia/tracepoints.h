@@ -427,6 +427,9 @@ static inline auto pythia__set(const pythia_scope *s, const char *key, size_t by
 #define PYTHIA__NOT(...)                                                                           \
     do {                                                                                           \
     } while (0)
+/* Used, for the compiler, and not evaluated. */
+#define PYTHIA__UNUSED(value) (0 ? (void)(value) : (void)0)
+
 #define PYTHIA_SPAN(name)                PYTHIA__NOT()
 #define PYTHIA_SPAN_OF(span, kind, name) PYTHIA_SPAN_AS(span, name)
 #define PYTHIA_SPAN_AS(span, name)                                                                 \
@@ -436,9 +439,9 @@ static inline auto pythia__set(const pythia_scope *s, const char *key, size_t by
 #define PYTHIA_BEGIN(room, kind, name)          PYTHIA_ENTER(room, name)
 #define PYTHIA_END(span)                        ((void)(span))
 #define PYTHIA_ANNOTATE(name)                   PYTHIA__NOT()
-#define PYTHIA_SET(span, key, value)            ((void)sizeof(value))
-#define PYTHIA_SET_TEXT(span, key, text, bytes) ((void)sizeof(text), (void)sizeof(bytes))
-#define PYTHIA_SET_HERE(key, value)             ((void)sizeof(value))
+#define PYTHIA_SET(span, key, value)            PYTHIA__UNUSED(value)
+#define PYTHIA_SET_TEXT(span, key, text, bytes) PYTHIA__UNUSED(((void)(text), (bytes)))
+#define PYTHIA_SET_HERE(key, value)             PYTHIA__UNUSED(value)
 #define PYTHIA_FAIL(span)                       ((void)(span))
 #define PYTHIA_REQUEST(name)                    PYTHIA__NOT()
 #define PYTHIA_CONTEXT(context)                 ((void)(context))
