@@ -215,7 +215,7 @@ int pythia_drain_pass(struct pythia_drain *d)
     return status;
 }
 
-void pythia_drain_counts(const struct pythia_drain *d, struct pythia_drain_counts *out)
+void pythia_drain_counts_get(const struct pythia_drain *d, struct pythia_drain_counts *out)
 {
     *out = d->counts;
 }

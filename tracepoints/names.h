@@ -11,7 +11,8 @@ uint64_t pythia__fnv(const void *bytes, size_t size);
 
 /* A name of at most `most` bytes into `out`, as UTF-8: each byte that is none, and NUL, becomes
  * U+FFFD, as a reader of JSON would have it. A name that is longer ends in "...#" and the 16 digits
- * of a hash of all of it. Returns its bytes; *cut (NULL: not asked for) is whether it was longer. */
+ * of a hash of all of it. Returns its bytes; *cut (NULL: not asked for) is whether it was longer.
+ */
 size_t pythia__name_clean(const char *name, size_t bytes, char *out, size_t most, int *cut);
 
 /* Does a name fit a pattern, in which * is any bytes and ? is one? */

@@ -507,7 +507,7 @@ static void count_losses(const struct pythia__process *p, struct pythia_tracepoi
     out->lost_values = lost[PYTHIA__LOST_VALUE];
 }
 
-void pythia_tracepoints_state(struct pythia_tracepoints_state *out)
+void pythia_tracepoints_state_get(struct pythia_tracepoints_state *out)
 {
     struct pythia__process *p = &pythia__process;
     *out = (struct pythia_tracepoints_state){0};

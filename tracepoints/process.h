@@ -111,8 +111,8 @@ void pythia__unlock(struct pythia__thread *t);
 /* Options and switchboard. Under the lock; 0, or 1 once it is worth a try later. */
 int pythia__begin(void);
 
-/* Note what is wrong, under the lock: it is shown by pythia_tracepoints_state, and on standard error
- * if PYTHIA_VERBOSE is set. */
+/* Note what is wrong, under the lock: it is shown by pythia_tracepoints_state_get, and on standard
+ * error if PYTHIA_VERBOSE is set. */
 void pythia__problem(const char *sentence);
 
 /* Append a definition: its head, and two texts. 0 if there is no room. Under the lock. */

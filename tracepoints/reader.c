@@ -5,12 +5,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "names.h"
 
 #define CHUNK       ((uint64_t)256 * 1024) /* bytes of records in a frame, at most */
 #define HEADER      sizeof(struct pythia_frame)
-#define DEFINITIONS 0 /* stream */
+#define DEFINITIONS 0     /* stream */
+#define RATE_MIN    0.001 /* nanoseconds of a tick */
+#define RATE_MAX    1000
 
 _Static_assert(CHUNK <= PYTHIA_PAYLOAD_BYTES && CHUNK > PYTHIA_RECORD_BYTES, "a frame holds some");
 
@@ -223,16 +226,30 @@ static int give_ring(const struct pass *p, uint32_t ring)
     return status;
 }
 
+/* Look at the clocks. A rate that no machine has comes of a first look that is not this machine's:
+ * then it is measured here. */
+static void look_at_clocks(struct pythia__clock_track *t)
+{
+    struct pythia__clock_pair now;
+    pythia__clock_pair_now(t->kind, &now);
+    pythia__clock_track_add(t, &now);
+    if (t->ns_per_tick > RATE_MIN && t->ns_per_tick < RATE_MAX)
+        return;
+    pythia__clock_track_init(t, t->kind, &now);
+    nanosleep(&(struct timespec){0, 2000000}, NULL);
+    pythia__clock_pair_now(t->kind, &now);
+    pythia__clock_track_add(t, &now);
+    t->step = 1;
+}
+
 int pythia__reader_pass(struct pythia__reader *r, const struct pythia_drain_handler *handler,
                         const char *name, struct pythia_drain_counts *counts)
 {
     const struct pass pass = {r, handler, name, counts};
-    struct pythia__clock_pair now;
     for (uint32_t i = 0; i < r->area.rings; i++)
         look_at_ring(&pass, i);
     /* Only now: what the records up to those heads are about has been defined before. */
-    pythia__clock_pair_now(r->track.kind, &now);
-    pythia__clock_track_add(&r->track, &now);
+    look_at_clocks(&r->track);
     int status = give_definitions(&pass);
     for (uint32_t i = 0; i < r->area.rings && status == 0; i++)
         status = give_ring(&pass, i);

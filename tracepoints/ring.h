@@ -62,10 +62,9 @@ static inline void pythia__ring_take(struct pythia__ring *r, struct pythia__ring
     r->tail = head - capacity; /* full, until it is looked at */
 }
 
-/* Where to write `bytes`, if there is room for so many and `keep` more beside what is set aside;
- * else NULL. */
-static inline unsigned char *pythia__ring_room(struct pythia__ring *r, uint64_t bytes,
-                                               uint64_t keep)
+/* Where to write `bytes`, aligned to 8, if there is room for so many and `keep` more beside what is
+ * set aside; else NULL. */
+static inline void *pythia__ring_room(struct pythia__ring *r, uint64_t bytes, uint64_t keep)
 {
     uint64_t wanted = bytes + keep + r->reserved;
     if (__builtin_expect(r->head - r->tail + wanted > r->capacity / 2, 0) &&

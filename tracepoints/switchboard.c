@@ -308,8 +308,8 @@ uint32_t pythia_switchboard_points(const struct pythia_switchboard *b)
     return points < POINTS ? points : POINTS;
 }
 
-int pythia_switchboard_point(const struct pythia_switchboard *b, uint32_t index,
-                             struct pythia_switchboard_point *out)
+int pythia_switchboard_at(const struct pythia_switchboard *b, uint32_t index,
+                          struct pythia_switchboard_point *out)
 {
     struct segment *s = b->segment;
     struct pythia_switchboard_point point;
@@ -397,8 +397,8 @@ void pythia__switchboard_removed(struct pythia_switchboard *b, uint64_t bytes)
     __atomic_fetch_add(&b->segment->removed_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-void pythia_switchboard_state(const struct pythia_switchboard *b,
-                              struct pythia_switchboard_state *out)
+void pythia_switchboard_state_get(const struct pythia_switchboard *b,
+                                  struct pythia_switchboard_state *out)
 {
     const struct segment *s = b->segment;
     char name[272];
@@ -457,7 +457,7 @@ static int64_t throw_line(struct pythia_switchboard *b, const struct line *l)
     struct pythia_switchboard_point point;
     int64_t thrown = 0;
     for (uint32_t i = 0; i < pythia_switchboard_points(b); i++)
-        if (pythia_switchboard_point(b, i, &point) == 0 &&
+        if (pythia_switchboard_at(b, i, &point) == 0 &&
             pythia__name_matches(l->id, l->id_bytes, point.id, point.id_bytes))
             thrown += pythia_switchboard_throw(b, point.id, point.id_bytes, of, to) == 0;
     return thrown;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the macros call when a point is open. The way of an open span is short: 56 bytes into this
- * thread's ring, and 40 when it is left; nothing is locked or shared, and no memory is asked for. */
+ * thread's ring, and 40 when it is left; nothing is locked or shared, and no memory is asked for.
+ */
 #include <string.h>
 
 #include "process.h"
@@ -52,6 +53,17 @@ static inline void count_event(struct pythia_context *c)
     c->lamport += c->lamport < UINT32_MAX;
 }
 
+/* Back to where a thread stood before; within one request, events that were counted stay counted.
+ */
+static inline void go_back(struct pythia_context *c, const struct pythia_context *before)
+{
+    uint32_t lamport = c->lamport;
+    int same = before->trace_high == c->trace_high && before->trace_low == c->trace_low;
+    *c = *before;
+    if (same && c->lamport < lamport)
+        c->lamport = lamport;
+}
+
 /* A request has a trace id as soon as anybody asks; what is no request gets one for each span that
  * has none above it. */
 static inline void need_trace(struct pythia__thread *t, struct pythia_context *c)
@@ -77,11 +89,11 @@ static inline uint64_t write_enter(struct pythia__thread *t, const struct pythia
 {
     uint64_t span = 0;
     lock_ring(t);
-    unsigned char *to = pythia__ring_room(&t->ring, ENTER_BYTES, keep);
+    struct pythia_record_enter *to = pythia__ring_room(&t->ring, ENTER_BYTES, keep);
     if (to) {
         span = pythia__random(t);
         *ticks = pythia__ticks();
-        struct pythia_record_enter record = {
+        *to = (struct pythia_record_enter){
             .head = {.bytes = ENTER_BYTES,
                      .kind = kind,
                      .flags = has_local_parent(above) ? 0 : PYTHIA_RECORD_LOCAL_ROOT,
@@ -95,7 +107,6 @@ static inline uint64_t write_enter(struct pythia__thread *t, const struct pythia
             .point_kind = point->kind,
             .request_type = above->request_type,
         };
-        memcpy(to, &record, ENTER_BYTES);
         pythia__ring_commit(&t->ring, ENTER_BYTES);
     }
     unlock_ring(t);
@@ -170,24 +181,24 @@ struct pythia_scope *pythia_begin(struct pythia_point *point, struct pythia_scop
     return scope;
 }
 
-static void write_exit(struct pythia__thread *t, const struct pythia_scope *scope, uint64_t ticks)
+static void write_exit(struct pythia__thread *t, const struct pythia_scope *scope, uint64_t ticks,
+                       uint32_t lamport)
 {
     lock_ring(t);
-    unsigned char *to = pythia__ring_room(&t->ring, EXIT_BYTES, 0);
+    struct pythia_record_exit *to = pythia__ring_room(&t->ring, EXIT_BYTES, 0);
     if (to) {
         int back = ticks < scope->ticks;
-        struct pythia_record_exit record = {
+        *to = (struct pythia_record_exit){
             .head = {.bytes = EXIT_BYTES,
                      .kind = PYTHIA_RECORD_EXIT,
                      .flags = (uint8_t)((scope->error ? PYTHIA_RECORD_ERROR : 0) |
                                         (back ? PYTHIA_RECORD_CLOCK_BACK : 0)),
-                     .number = t->context.lamport},
+                     .number = lamport},
             .ticks = ticks,
             .trace_high = scope->trace_high,
             .trace_low = scope->trace_low,
             .span = scope->span,
         };
-        memcpy(to, &record, EXIT_BYTES);
         pythia__ring_commit(&t->ring, EXIT_BYTES);
     }
     unlock_ring(t);
@@ -205,21 +216,19 @@ void pythia_exit(struct pythia_scope *scope)
 {
     struct pythia__thread *t = &pythia__self;
     uint64_t ticks = pythia__ticks();
+    count_event(&t->context);
     uint32_t lamport = t->context.lamport;
-    if (scope->thread == t) { /* else it was left on another thread, which stands where it stood */
-        t->context = scope->before;
-        t->context.lamport = lamport;
-    }
+    if (scope->thread == t) /* else it was left on another thread, which stands where it stood */
+        go_back(&t->context, &scope->before);
     if (is_of_parent(scope))
         return;
     if (!may_write(t)) {
         pythia__lose(t, PYTHIA__LOST_END);
         return;
     }
-    count_event(&t->context);
     if (scope->thread == t && t->epoch == scope->epoch)
         t->ring.reserved = scope->reserved; /* also of spans below that were left by longjmp */
-    write_exit(t, scope, ticks);
+    write_exit(t, scope, ticks, lamport);
 }
 
 void pythia_end(struct pythia_scope *scope)
@@ -233,7 +242,7 @@ void pythia_end(struct pythia_scope *scope)
         return;
     }
     count_event(&t->context);
-    write_exit(t, scope, ticks);
+    write_exit(t, scope, ticks, t->context.lamport);
 }
 
 void pythia_annotate(struct pythia_point *point)
@@ -258,8 +267,8 @@ void pythia_annotate(struct pythia_point *point)
 
 /* ---- key-values ---- */
 
-static void write_value(const struct pythia_scope *scope, const char *key, size_t key_bytes,
-                        enum pythia_value_kind kind, const void *value, size_t value_bytes)
+static inline void write_value(const struct pythia_scope *scope, const char *key, size_t key_bytes,
+                               enum pythia_value_kind kind, const void *value, size_t value_bytes)
 {
     struct pythia__thread *t = &pythia__self;
     uint8_t flags = 0;
@@ -269,34 +278,34 @@ static void write_value(const struct pythia_scope *scope, const char *key, size_
         pythia__lose(t, PYTHIA__LOST_VALUE);
         return;
     }
-    if (key_bytes > PYTHIA_KEY_BYTES) {
+    if (UNLIKELY(key_bytes > PYTHIA_KEY_BYTES)) {
         key_bytes = PYTHIA_KEY_BYTES;
         flags |= PYTHIA_RECORD_KEY_CUT;
     }
-    if (value_bytes > PYTHIA_TEXT_BYTES) {
+    if (UNLIKELY(value_bytes > PYTHIA_TEXT_BYTES)) {
         value_bytes = PYTHIA_TEXT_BYTES;
         flags |= PYTHIA_RECORD_TEXT_CUT;
     }
-    struct pythia_record_value record = {
-        .head = {.kind = PYTHIA_RECORD_VALUE, .flags = flags},
-        .trace_high = scope->trace_high,
-        .trace_low = scope->trace_low,
-        .span = scope->span,
-        .value_kind = (uint8_t)kind,
-        .key_bytes = (uint8_t)key_bytes,
-        .value_bytes = (uint16_t)value_bytes,
-    };
-    size_t used = sizeof(record) + key_bytes + value_bytes, bytes = (used + 7) & ~(size_t)7;
-    record.head.bytes = (uint16_t)bytes;
+    size_t used = sizeof(struct pythia_record_value) + key_bytes + value_bytes,
+           bytes = (used + 7) & ~(size_t)7;
     lock_ring(t);
-    unsigned char *to = pythia__ring_room(&t->ring, bytes, 0);
+    struct pythia_record_value *to = pythia__ring_room(&t->ring, bytes, 0);
     if (to) {
-        memset(to + bytes - 8, 0, 8); /* the zeros at the end */
-        memcpy(to, &record, sizeof(record));
+        char *texts = (char *)(to + 1);
+        memset((char *)to + bytes - 8, 0, 8); /* the zeros at the end */
+        *to = (struct pythia_record_value){
+            .head = {.bytes = (uint16_t)bytes, .kind = PYTHIA_RECORD_VALUE, .flags = flags},
+            .trace_high = scope->trace_high,
+            .trace_low = scope->trace_low,
+            .span = scope->span,
+            .value_kind = (uint8_t)kind,
+            .key_bytes = (uint8_t)key_bytes,
+            .value_bytes = (uint16_t)value_bytes,
+        };
         if (key_bytes)
-            memcpy(to + sizeof(record), key, key_bytes);
+            memcpy(texts, key, key_bytes);
         if (value_bytes)
-            memcpy(to + sizeof(record) + key_bytes, value, value_bytes);
+            memcpy(texts + key_bytes, value, value_bytes);
         pythia__ring_commit(&t->ring, bytes);
         if (UNLIKELY(flags))
             pythia__ring_lose(&t->ring.control->cut_values);
@@ -362,7 +371,7 @@ void pythia_request_begin(struct pythia_request *request, struct pythia_context 
         __atomic_store_n(&request->type, (const void *)type, __ATOMIC_RELEASE);
     }
     if (!(c->flags & PYTHIA_CONTEXT_REQUEST) && !c->span) /* else it goes on, here */
-        *c = (struct pythia_context){.lamport = c->lamport, .flags = PYTHIA_CONTEXT_SAMPLED};
+        *c = (struct pythia_context){.flags = PYTHIA_CONTEXT_SAMPLED};
     c->flags |= PYTHIA_CONTEXT_REQUEST;
     if (!c->type)
         take_type(c, type);
@@ -370,10 +379,7 @@ void pythia_request_begin(struct pythia_request *request, struct pythia_context 
 
 void pythia_request_end(const struct pythia_context *before)
 {
-    uint32_t lamport = pythia__self.context.lamport;
-    pythia__self.context = *before;
-    if (pythia__self.context.lamport < lamport)
-        pythia__self.context.lamport = lamport;
+    go_back(&pythia__self.context, before);
 }
 
 void pythia_request_name(const char *name, size_t name_bytes)

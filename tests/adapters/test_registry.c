@@ -10,7 +10,7 @@ static void formats_are_in_order_of_name_and_found_by_it(void **state)
 {
     size_t count;
     const struct pythia_adapter_ops *const *all = pythia_adapters(&count);
-    assert_true(count >= 4);
+    assert_true(count >= 5);
     for (size_t i = 0; i < count; i++) {
         assert_ptr_equal(pythia_adapter_named(all[i]->name), all[i]);
         assert_true(i == 0 || strcmp(all[i - 1]->name, all[i]->name) < 0);
@@ -48,6 +48,8 @@ static void what_is_no_trace_looks_like_nothing(void **state)
         "A letter",
         "1) 'no event'",
         "<?xml version='1.0'?>",
+        "\x89PNG\r\n\x1a\n",
+        "\x89PYREC\n",
         "\x1f\x8b\x08",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -70,6 +72,7 @@ static void each_shape_of_a_format_looks_like_it(void **state)
         {"otlp", "[{'resourceSpans':[]"},
         {"otlp", "{'resource':{},'scopeSpans':["},
         {"otlp", "{'resourceMetrics':[]}"},
+        {"native", "\x89PYREC\r\n"},
         {"osprofiler", "{'name':'a-start','base_id':'1','trace_id':'2'"},
         {"osprofiler", "[{'name':'a-start','base_id':'1'"},
         {"osprofiler", "['{\\\"base_id\\\": "},

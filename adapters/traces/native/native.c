@@ -1,9 +1,9 @@
 /* What libpythia-tracepoints writes: records in frames (pythia-records(5), pythia/records.h).
  *
  * A span is an ENTER and an EXIT, with key-values between, from one thread or several, and so from
- * several streams: it is held from its ENTER to its EXIT and then given on whole. What has not ended
- * when the input has is given on as begun; an EXIT whose ENTER is elsewhere (in another file, or
- * further on) as a stop. If more are open than is sensible the oldest are given on as begun, and
+ * several streams: it is held from its ENTER to its EXIT and then given on whole. What has not
+ * ended when the input has is given on as begun; an EXIT whose ENTER is elsewhere (in another file,
+ * or further on) as a stop. If more are open than is sensible the oldest are given on as begun, and
  * their EXIT becomes a stop: the same trace is put together from the parts.
  *
  * A duration is a difference of CLOCK_MONOTONIC, so that a clock that was set does not change it. A
@@ -497,9 +497,13 @@ static uint64_t overlap(struct native *n, const struct stream *s, const struct p
     return s->next - f->position;
 }
 
+/* Losses are counted from the beginning of a stream: those before the first frame here are of what
+ * stands elsewhere. */
 static void count_lost(struct native *n, struct stream *s, const struct pythia_frame *f)
 {
     uint64_t lost = f->lost_spans + f->lost_ends + f->lost_annotations + f->lost_values;
+    if (!s->begun && f->position > 0)
+        s->lost = lost;
     if (lost > s->lost) {
         n->d.to->counts->dropped[PYTHIA_DROP_FULL_RING] += lost - s->lost;
         s->lost = lost;
@@ -520,6 +524,8 @@ static int read_frame(struct native *n, const struct pythia__frame_read *f)
     struct stream *s = &n->streams[index];
     uint64_t whole = 0, skip = overlap(n, s, &f->header);
     count_lost(n, s, &f->header);
+    if (f->header.flags & PYTHIA_FRAME_CLOCK_STEP && f->payload.size > skip)
+        n->d.to->counts->repaired[PYTHIA_REPAIR_CLOCK_STEP]++;
     status = read_records(n, f, skip, &whole);
     if (!s->begun || f->header.position + whole > s->next)
         s->next = f->header.position + whole;

@@ -44,6 +44,7 @@ PYTHIA_API void pythia_drain_close(struct pythia_drain *d); /* d may be NULL */
  * records to a file by itself is left alone as long as it lives. */
 PYTHIA_API int pythia_drain_pass(struct pythia_drain *d);
 
-PYTHIA_API void pythia_drain_counts(const struct pythia_drain *d, struct pythia_drain_counts *out);
+PYTHIA_API void pythia_drain_counts_get(const struct pythia_drain *d,
+                                        struct pythia_drain_counts *out);
 
 #endif

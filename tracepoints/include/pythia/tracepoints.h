@@ -109,6 +109,12 @@ struct pythia_tracepoints_state {
 #define PYTHIA_TRACEPARENT_BYTES 55
 #define PYTHIA_TRACESTATE_BYTES  512
 
+#ifdef __cplusplus
+#define PYTHIA__NULL nullptr
+#else
+#define PYTHIA__NULL NULL
+#endif
+
 #ifndef PYTHIA_TRACEPOINTS_DISABLE
 
 #ifdef __cplusplus
@@ -122,7 +128,7 @@ extern "C" {
 PYTHIA_API int pythia_tracepoints_setup(const struct pythia_tracepoints_options *options);
 
 /* What this process has made and lost so far. O(rings). */
-PYTHIA_API void pythia_tracepoints_state(struct pythia_tracepoints_state *out);
+PYTHIA_API void pythia_tracepoints_state_get(struct pythia_tracepoints_state *out);
 
 /* Write what is recorded until now to the file of records, and wait until that is done. 0, -ENOENT
  * if there is no such file, or the negative errno of writing it. */
@@ -199,9 +205,6 @@ PYTHIA_API size_t pythia_tracestate_write(const char *received, size_t received_
 
 #ifdef __cplusplus
 }
-#define PYTHIA__NULL nullptr
-#else
-#define PYTHIA__NULL NULL
 #endif
 
 /* ---- inline ---- */
@@ -274,7 +277,7 @@ static inline void pythia__set_unsigned(const struct pythia_scope *scope, const 
 #define PYTHIA__SPAN_HERE(kind, name, n) PYTHIA__SPAN(PYTHIA__NAME(pythia_span_, n), kind, name, n)
 
 /* The same, with a variable `span` for what follows; NULL while the point is closed. */
-#define PYTHIA_SPAN_AS(span, name)       PYTHIA__SPAN(span, PYTHIA_POINT_INTERNAL, name, __COUNTER__)
+#define PYTHIA_SPAN_AS(span, name)       PYTHIA_SPAN_OF(span, PYTHIA_POINT_INTERNAL, name)
 #define PYTHIA_SPAN_OF(span, kind, name) PYTHIA__SPAN(span, kind, name, __COUNTER__)
 
 #define PYTHIA__CALL(function, kind, scope, name)                                                  \
@@ -305,7 +308,9 @@ static inline void pythia__nothing(void)
 }
 
 #define PYTHIA__KEY(key)                                                                           \
-    (key), pythia__bytes((key), __builtin_object_size((key), 1), PYTHIA_KEY_BYTES + 1)
+    (key), __builtin_constant_p(__builtin_strlen(key))                                             \
+               ? __builtin_strlen(key)                                                             \
+               : pythia__bytes((key), __builtin_object_size((key), 1), PYTHIA_KEY_BYTES + 1)
 
 /* A key-value of a span: a number, a truth or a string; in C++ also what has data() and size().
  * Neither key nor value is looked at while the point is closed. */
@@ -422,23 +427,31 @@ static inline auto pythia__set(const pythia_scope *s, const char *key, size_t by
 #define PYTHIA__NOT(...)                                                                           \
     do {                                                                                           \
     } while (0)
-#define PYTHIA_SPAN(name)                       PYTHIA__NOT()
-#define PYTHIA_SPAN_AS(span, name)              struct pythia_scope *const span __attribute__((unused)) = 0
-#define PYTHIA_SPAN_OF(span, kind, name)        PYTHIA_SPAN_AS(span, name)
-#define PYTHIA_ENTER(room, name)                ((void)(room), (struct pythia_scope *)0)
+/* Used, for the compiler, and not evaluated. */
+#define PYTHIA__UNUSED(value) (0 ? (void)(value) : (void)0)
+
+#define PYTHIA_SPAN(name)                PYTHIA__NOT()
+#define PYTHIA_SPAN_OF(span, kind, name) PYTHIA_SPAN_AS(span, name)
+#define PYTHIA_SPAN_AS(span, name)                                                                 \
+    struct pythia_scope *const span __attribute__((unused)) = PYTHIA__NULL
+#define PYTHIA_ENTER(room, name)                ((void)(room), PYTHIA__CLOSED())
 #define PYTHIA_EXIT(span)                       ((void)(span))
 #define PYTHIA_BEGIN(room, kind, name)          PYTHIA_ENTER(room, name)
 #define PYTHIA_END(span)                        ((void)(span))
 #define PYTHIA_ANNOTATE(name)                   PYTHIA__NOT()
-#define PYTHIA_SET(span, key, value)            ((void)sizeof(value))
-#define PYTHIA_SET_TEXT(span, key, text, bytes) ((void)sizeof(text), (void)sizeof(bytes))
-#define PYTHIA_SET_HERE(key, value)             ((void)sizeof(value))
+#define PYTHIA_SET(span, key, value)            PYTHIA__UNUSED(value)
+#define PYTHIA_SET_TEXT(span, key, text, bytes) PYTHIA__UNUSED(((void)(text), (bytes)))
+#define PYTHIA_SET_HERE(key, value)             PYTHIA__UNUSED(value)
 #define PYTHIA_FAIL(span)                       ((void)(span))
 #define PYTHIA_REQUEST(name)                    PYTHIA__NOT()
 #define PYTHIA_CONTEXT(context)                 ((void)(context))
 
 #define PYTHIA__OFF static inline __attribute__((unused))
 
+PYTHIA__OFF struct pythia_scope *PYTHIA__CLOSED(void)
+{
+    return PYTHIA__NULL;
+}
 PYTHIA__OFF int pythia_tracepoints_setup(const struct pythia_tracepoints_options *options)
 {
     (void)options;

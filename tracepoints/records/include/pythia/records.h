@@ -16,7 +16,8 @@
  * A record stands by itself: which trace and span it is about is in it. So a frame that is lost
  * costs what is in it and nothing else. */
 
-#define PYTHIA_FRAME_MAGIC   "\x89PYREC\r\n" /* 8 bytes: not text, and broken where text is mended */
+/* 8 bytes: not text, and broken where text is mended. */
+#define PYTHIA_FRAME_MAGIC   "\x89PYREC\r\n"
 #define PYTHIA_FRAME_VERSION 1
 
 /* Bytes at most. A name or a service that is longer is cut, with "...#" and a hash of all of it at
