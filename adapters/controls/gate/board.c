@@ -42,7 +42,7 @@ int pythia__board_next(const struct pythia__board *b, uint32_t *index,
 {
     uint32_t count = b->switches ? pythia_switchboard_points(b->switches) : 0;
     while (*index < count)
-        if (pythia_switchboard_point(b->switches, (*index)++, out) == 0 && !is_owner(out))
+        if (pythia_switchboard_at(b->switches, (*index)++, out) == 0 && !is_owner(out))
             return 0;
     return 1;
 }
@@ -94,7 +94,7 @@ bool pythia__board_is_claimed(const struct pythia__board *b, uint64_t owner)
     struct pythia_switchboard_point point;
     uint32_t count = pythia_switchboard_points(b->switches);
     for (uint32_t i = 0; i < count; i++)
-        if (pythia_switchboard_point(b->switches, i, &point) == 0 && is_owner(&point))
+        if (pythia_switchboard_at(b->switches, i, &point) == 0 && is_owner(&point))
             return point.switches == owner;
     return false;
 }
