@@ -402,8 +402,8 @@ static int observe(struct pythia_controller *c, size_t index, uint64_t now_ns)
     bool told = plane->version > 0;
     if ((plane->settled || !told) && !is_due(plane->observed_ns, LOOK_NS, now_ns))
         return PYTHIA_OK;
-    int status = plane->control->ops->observe(plane->control, now_ns,
-                                              told ? note_result : pass_over, &v);
+    int status =
+        plane->control->ops->observe(plane->control, now_ns, told ? note_result : pass_over, &v);
     if (status != PYTHIA_OK) {
         plane->settled = false;
         return status == PYTHIA_ENOMEM ? status : PYTHIA_OK;

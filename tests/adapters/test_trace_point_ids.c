@@ -33,13 +33,13 @@ static void check(const char *format, json_t *document, const char *id)
 static json_t *otlp_of(const json_t *example)
 {
     const char *scope = json_string_value(json_object_get(example, "scope"));
-    json_t *document = json_pack(
-        "{s:[{s:{s:[{s:s, s:{s:O}}]}, s:[{s:{s:s}, s:[{s:s, s:s, s:O, s:s, s:s}]}]}]}",
-        "resourceSpans", "resource", "attributes", "key", "service.name", "value", "stringValue",
-        json_object_get(example, "service"), "scopeSpans", "scope", "name", scope, "spans",
-        "traceId", "0102030405060708090a0b0c0d0e0f10", "spanId", "0102030405060708", "name",
-        json_object_get(example, "name"), "startTimeUnixNano", "1700000000000000000",
-        "endTimeUnixNano", "1700000000000000001");
+    json_t *document =
+        json_pack("{s:[{s:{s:[{s:s, s:{s:O}}]}, s:[{s:{s:s}, s:[{s:s, s:s, s:O, s:s, s:s}]}]}]}",
+                  "resourceSpans", "resource", "attributes", "key", "service.name", "value",
+                  "stringValue", json_object_get(example, "service"), "scopeSpans", "scope", "name",
+                  scope, "spans", "traceId", "0102030405060708090a0b0c0d0e0f10", "spanId",
+                  "0102030405060708", "name", json_object_get(example, "name"), "startTimeUnixNano",
+                  "1700000000000000000", "endTimeUnixNano", "1700000000000000001");
     assert_non_null(document);
     return document;
 }
@@ -47,8 +47,7 @@ static json_t *otlp_of(const json_t *example)
 static json_t *osprofiler_of(const json_t *example)
 {
     char name[64];
-    snprintf(name, sizeof(name), "%s-start",
-             json_string_value(json_object_get(example, "name")));
+    snprintf(name, sizeof(name), "%s-start", json_string_value(json_object_get(example, "name")));
     json_t *document = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:O, s:O, s:s}", "name", name, "base_id",
         "00000000-0000-0000-0000-000000000001", "trace_id", "00000000-0000-0000-0000-000000000002",

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -107,8 +108,10 @@ static void bench_gate(size_t count)
     if (!ms || count == 0 || shown == MAP_FAILED || !mkdtemp(directory))
         die("no memory, or no directory");
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         program(shown, directory);
+    }
     while (!shown->ready)
         sched_yield();
     struct pythia_control *plane = make("gate", directory);

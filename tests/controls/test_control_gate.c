@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/shm.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -96,8 +97,10 @@ static pid_t start_program(void)
 {
     uint64_t rounds = shown->rounds;
     pid_t process = fork();
-    if (process == 0)
+    if (process == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if the test fails */
         program();
+    }
     note_process(process);
     while (shown->rounds < rounds + 2)
         sleep_ms(1);
@@ -161,7 +164,8 @@ static void switches_are_in_force_in_another_process(void **state)
     start_program();
     assert_int_equal(shown->pay + shown->cart, 0);
     plane_inventory(c, &out);
-    assert_string_equal(out.bytes, "shop shop:pay nan 0\nshop shop:cart nan 0\nshop shop:step nan 0\n");
+    assert_string_equal(out.bytes,
+                        "shop shop:pay nan 0\nshop shop:cart nan 0\nshop shop:step nan 0\n");
     assert_int_equal(plane_apply(c, "shop:pay shop:step", 1, 1 * S), PYTHIA_OK);
     pass();
     assert_true(shown->pay && !shown->cart && shown->typed && shown->untyped);
@@ -283,6 +287,7 @@ static pid_t start_daemon(const char *defaults, const char *ids, uint64_t lease_
     pid_t process = fork();
     if (process == 0) {
         struct pythia_control *c = make(defaults);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         close(ready[0]);
         c->ops->set_lease(c, lease_ns);
         for (uint64_t i = 1;; i++) {
@@ -449,7 +454,10 @@ static void a_hostile_switchboard_breaks_nobody(void **state)
     unsigned char *at = attach(&size);
     for (uint64_t round = 0; round < 40; round++) {
         /* Everything behind the id, or only the counts, or only the places of ids. */
-        size_t from = round % 4 == 0 ? 32 : round % 4 == 1 ? 36 : round % 4 == 2 ? 1052672 : 1576960;
+        size_t from = round % 4 == 0   ? 32
+                      : round % 4 == 1 ? 36
+                      : round % 4 == 2 ? 1052672
+                                       : 1576960;
         size_t to = round % 4 == 1 ? 128 : round % 4 == 0 ? size : from + 4096;
         for (size_t i = from; i + 8 <= to; i += 8) {
             uint64_t bits = pythia_random_next(&random);

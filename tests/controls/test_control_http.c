@@ -1,8 +1,9 @@
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <jansson.h>
 
 #include "check.h"
 #include "plane.h"
@@ -82,9 +83,10 @@ static void agents_get_what_shall_be_open(void **state)
     assert_int_equal(plane_apply(c, "shop:db:query", 4, 2 * S), PYTHIA_OK);
     get(c, "shop", "h:1", "", 2 * S, &a);
     /* What is open by default and not wished for has to be closed; the others are anyway. */
-    assert_string_equal(a.body.bytes, "{\"lease_ms\":30000,\"poll_ms\":250,\"default\":\"skeleton\","
-                                      "\"open\":[\"shop:db:query\"],\"open_for\":{},"
-                                      "\"closed\":[\"shop:web:GET /\"]}\n");
+    assert_string_equal(a.body.bytes,
+                        "{\"lease_ms\":30000,\"poll_ms\":250,\"default\":\"skeleton\","
+                        "\"open\":[\"shop:db:query\"],\"open_for\":{},"
+                        "\"closed\":[\"shop:web:GET /\"]}\n");
     assert_int_equal(strlen(a.etag), 18);
     json_t *json = json_loads(a.body.bytes, 0, NULL);
     assert_non_null(json);
@@ -120,15 +122,17 @@ static void a_switch_is_in_force_when_all_agents_have_confirmed_it(void **state)
     post(c, "{'service':'stock','instance':'h:1','points':[{'id':'stock:find'}]}", 1 * S, &a);
     assert_int_equal(plane_apply(c, "shop:db:query stock:find nobody:x", 7, 1 * S), PYTHIA_OK);
     plane_observe(c, 1 * S, &a.body);
-    assert_string_equal(a.body.bytes, "shop shop:db:query pending 0\nshop shop:say \"hi\" pending 0\n"
-                                      "shop shop:web:GET / pending 0\nstock stock:find pending 0\n"
-                                      " nobody:x refused 0\n");
+    assert_string_equal(a.body.bytes,
+                        "shop shop:db:query pending 0\nshop shop:say \"hi\" pending 0\n"
+                        "shop shop:web:GET / pending 0\nstock stock:find pending 0\n"
+                        " nobody:x refused 0\n");
     poll(c, "shop", "h:1", 1 * S, &a);
     poll(c, "stock", "h:1", 1 * S, &a);
     plane_observe(c, 1 * S, &a.body);
-    assert_string_equal(a.body.bytes, "shop shop:db:query pending 0\nshop shop:say \"hi\" pending 0\n"
-                                      "shop shop:web:GET / pending 0\nstock stock:find applied 7\n"
-                                      " nobody:x refused 0\n");
+    assert_string_equal(a.body.bytes,
+                        "shop shop:db:query pending 0\nshop shop:say \"hi\" pending 0\n"
+                        "shop shop:web:GET / pending 0\nstock stock:find applied 7\n"
+                        " nobody:x refused 0\n");
     /* The other says so by a report: the etag without its quotes. */
     get(c, "shop", "h:2", "", 1 * S, &a);
     memcpy(etag, a.etag, sizeof(etag));
@@ -162,7 +166,8 @@ static void a_new_point_does_not_put_others_in_doubt(void **state)
     poll(c, "shop", "h:2", 1 * S, &a);
     assert_int_equal(plane_result(c, "shop:db:query", 1 * S), PYTHIA_CONTROL_APPLIED);
     assert_int_equal(plane_result(c, "shop:new", 1 * S), PYTHIA_CONTROL_APPLIED);
-    post(c, "{'service':'shop','instance':'h:2','points':[{'id':'shop:new','open_by_default':true}]}",
+    post(c,
+         "{'service':'shop','instance':'h:2','points':[{'id':'shop:new','open_by_default':true}]}",
          1 * S, &a);
     assert_int_equal(plane_result(c, "shop:new", 1 * S), PYTHIA_CONTROL_PENDING); /* to be closed */
     c->ops->destroy(c);
@@ -284,7 +289,8 @@ static void what_is_no_report_is_refused_with_the_reason(void **state)
         {"{'service':", "report:1: the report is not JSON: string or '}' expected"},
         {"[]", "the report is not an object\n"},
         {"7", "report:1: the report is not JSON: "},
-        {"{}", "the report has no service: wanted text of 1 to 256 bytes without control characters\n"},
+        {"{}",
+         "the report has no service: wanted text of 1 to 256 bytes without control characters\n"},
         {"{'service':7}", "the report has no service"},
         {"{'service':'a\\u0001'}", "the report has no service"},
         {"{'service':'a'}",
@@ -348,8 +354,9 @@ static int post_sizes(struct pythia_control *c, size_t service, size_t instance,
     char name[600], body[2400];
     struct answer a = {0};
     memset(name, 'n', sizeof(name));
-    snprintf(body, sizeof(body), "{'service':'%.*s','instance':'%.*s','points':[{'id':'%.*s:%.*s'}]}",
-             (int)service, name, (int)instance, name, (int)service, name,
+    snprintf(body, sizeof(body),
+             "{'service':'%.*s','instance':'%.*s','points':[{'id':'%.*s:%.*s'}]}", (int)service,
+             name, (int)instance, name, (int)service, name,
              (int)(id > service ? id - service - 1 : 0), name);
     int status = post(c, body, 1 * S, &a);
     if (status == 200 && strstr(a.body.bytes, "\"refused\":1"))
@@ -382,7 +389,8 @@ static void limits_hold_at_their_edges(void **state)
         int status = post(c, body, 1 * S, &a);
         assert_int_equal(status, size <= 100 ? (body[size - 1] == '}' ? 200 : 400) : 413);
         if (status == 413)
-            assert_string_equal(a.body.bytes, "the report has 101 bytes, and at most 100 are read\n");
+            assert_string_equal(a.body.bytes,
+                                "the report has 101 bytes, and at most 100 are read\n");
     }
     c->ops->destroy(c);
 
@@ -392,13 +400,13 @@ static void limits_hold_at_their_edges(void **state)
     assert_int_equal(post(c, "{'service':'t','instance':'2','points':[{'id':'t:1'}]}", S, &a), 200);
     assert_int_equal(post(c, "{'service':'t','instance':'3'}", 1 * S, &a), 429);
     assert_string_equal(a.body.bytes, "there are 2 agents already, the most that are taken\n");
-    assert_int_equal(post(c, "{'service':'s','instance':'1','points':[{'id':'s:2'},{'id':'s:3'}]}",
-                          1 * S, &a),
-                     200);
+    assert_int_equal(
+        post(c, "{'service':'s','instance':'1','points':[{'id':'s:2'},{'id':'s:3'}]}", 1 * S, &a),
+        200);
     assert_string_equal(a.body.bytes, "{\"taken\":1,\"refused\":1}\n");
-    assert_int_equal(post(c, "{'service':'s','instance':'1','points':[{'id':'s:1','hits':1}]}",
-                          1 * S, &a),
-                     200); /* what is known may be told again */
+    assert_int_equal(
+        post(c, "{'service':'s','instance':'1','points':[{'id':'s:1','hits':1}]}", 1 * S, &a),
+        200); /* what is known may be told again */
     assert_string_equal(a.body.bytes, "{\"taken\":1,\"refused\":0}\n");
     assert_int_equal(pythia_control_http_numbers(c, 1 * S).points, 3);
     c->ops->destroy(c);
@@ -409,8 +417,8 @@ static void hits_add_up_and_do_not_overflow(void **state)
 {
     struct pythia_control *c = make();
     struct answer a = {0};
-    static const char body[] =
-        "{'service':'s','instance':'1','points':[{'id':'s:1','hits':1000000000000000,'price_ns':%d}]}";
+    static const char body[] = "{'service':'s','instance':'1','points':[{'id':'s:1','hits':"
+                               "1000000000000000,'price_ns':%d}]}";
     char text[160];
     for (int i = 0; i < 3; i++) {
         snprintf(text, sizeof(text), body, 100 + i);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,9 +28,9 @@ static int try_url(const char *url, struct pythia_control **out, struct pythia_e
 static void addresses_are_checked_when_the_plane_is_made(void **state)
 {
     static const char *const good[] = {
-        "redis://127.0.0.1",          "redis://127.0.0.1:6379",         "redis://127.0.0.1:1/15",
-        "redis://localhost:2/",       "redis://:secret@127.0.0.1:3/0",  "redis://[::1]:4/1",
-        "redis://[::1]",              "unix:/run/redis/redis.sock",     "redis://:a:b@10.0.0.1",
+        "redis://127.0.0.1",    "redis://127.0.0.1:6379",        "redis://127.0.0.1:1/15",
+        "redis://localhost:2/", "redis://:secret@127.0.0.1:3/0", "redis://[::1]:4/1",
+        "redis://[::1]",        "unix:/run/redis/redis.sock",    "redis://:a:b@10.0.0.1",
     };
     static const struct {
         const char *url, *why;
@@ -96,8 +97,7 @@ static _Noreturn void serve(int listening, const char *answer)
 static struct server start(const char *answer)
 {
     struct server s;
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof(address);
     int listening = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(bind(listening, (struct sockaddr *)&address, size), 0);
@@ -105,8 +105,10 @@ static struct server start(const char *answer)
     assert_int_equal(getsockname(listening, (struct sockaddr *)&address, &size), 0);
     snprintf(s.url, sizeof(s.url), "redis://127.0.0.1:%d/0", ntohs(address.sin_port));
     s.process = fork();
-    if (s.process == 0)
+    if (s.process == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if the test fails */
         serve(listening, answer);
+    }
     close(listening);
     return s;
 }
@@ -127,16 +129,14 @@ static void nobody_waits_for_a_server_that_does_not_answer(void **state)
     struct pythia_error e = {0};
     struct pythia_buf out = {0};
     assert_int_equal(try_url(s.url, &c, &e), PYTHIA_OK);
-    int last = PYTHIA_OK;
     for (uint64_t i = 0; i < 40; i++) { /* two seconds of the plane's time */
         uint64_t begin = clock_now_ns();
         pythia_error_clear(&e);
-        last = c->ops->apply(c, NULL, 0, i + 1, S + i * 50 * MS, &e);
+        assert_int_equal(c->ops->apply(c, NULL, 0, i + 1, S + i * 50 * MS, &e), PYTHIA_EIO);
         plane_observe(c, S + i * 50 * MS, &out);
         assert_true(clock_now_ns() - begin < PATIENCE);
     }
-    (void)last;
-    /* In the end it counts as lost, with the reason. */
+    /* And the reason is told. */
     bool told = false;
     for (uint64_t i = 40; i < 80 && !told; i++) {
         pythia_error_clear(&e);
@@ -223,9 +223,8 @@ static void want_of_memory_is_told(void **state)
         assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM || status == PYTHIA_EIO);
         if (c)
             c->ops->destroy(c);
-        if (status == PYTHIA_OK)
+        if (status == PYTHIA_OK || status == PYTHIA_EIO) /* nothing was short of memory */
             break;
-        assert_true(n < 100);
     }
     end(&s);
 }

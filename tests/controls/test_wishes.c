@@ -33,8 +33,8 @@ static void wishes_are_kept_in_order_each_id_once(void **state)
     assert_int_equal(pythia_wishes_find(&w, PYTHIA_TEXT("a")), PYTHIA_NO_WISH);
 }
 
-static bool equal(const struct pythia_control_wish *x, size_t n, const struct pythia_control_wish *y,
-                  size_t m)
+static bool equal(const struct pythia_control_wish *x, size_t n,
+                  const struct pythia_control_wish *y, size_t m)
 {
     struct pythia_wishes a, b;
     assert_int_equal(pythia_wishes_copy(x, n, &a), PYTHIA_OK);
@@ -47,8 +47,10 @@ static bool equal(const struct pythia_control_wish *x, size_t n, const struct py
 
 static void sets_are_equal_whatever_their_order(void **state)
 {
-    const struct pythia_control_wish x[] = {{PYTHIA_TEXT("a"), a_b, 2}, {PYTHIA_TEXT("b"), NULL, 0}};
-    const struct pythia_control_wish y[] = {{PYTHIA_TEXT("b"), NULL, 0}, {PYTHIA_TEXT("a"), a_b, 3}};
+    const struct pythia_control_wish x[] = {{PYTHIA_TEXT("a"), a_b, 2},
+                                            {PYTHIA_TEXT("b"), NULL, 0}};
+    const struct pythia_control_wish y[] = {{PYTHIA_TEXT("b"), NULL, 0},
+                                            {PYTHIA_TEXT("a"), a_b, 3}};
     const struct pythia_control_wish types[] = {{PYTHIA_TEXT("a"), c_a, 2},
                                                 {PYTHIA_TEXT("b"), NULL, 0}};
     const struct pythia_control_wish all[] = {{PYTHIA_TEXT("a"), NULL, 0},

@@ -90,7 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         MUST(got == 200 || got == 304 || got == 400 || got == 503);
         look(c, now);
         pythia_buf_clear(&body);
-        got = pythia_control_http_get(c, PYTHIA_TEXT("s"), PYTHIA_TEXT("i"), text, now, &body, etag);
+        got =
+            pythia_control_http_get(c, PYTHIA_TEXT("s"), PYTHIA_TEXT("i"), text, now, &body, etag);
         if (got == 200) {
             json_t *json = json_loadb(body.bytes, body.size, 0, NULL);
             MUST(json && json_is_array(json_object_get(json, "open")));

@@ -51,8 +51,8 @@ bool pythia__board_set(struct pythia__board *b, const struct pythia_switchboard_
                        uint64_t switches)
 {
     return point->switches == switches ||
-           pythia_switchboard_throw(b->switches, point->id, point->id_bytes,
-                                    PYTHIA_SWITCHES_ALL, switches) == 0;
+           pythia_switchboard_throw(b->switches, point->id, point->id_bytes, PYTHIA_SWITCHES_ALL,
+                                    switches) == 0;
 }
 
 /* The bit of a kind of request by its name; -1: there is none of that name. */

@@ -92,8 +92,8 @@ static void set_lease(struct pythia_control *c, uint64_t lease_ns)
 {
     struct gate *g = (struct gate *)c;
     g->lease_ns = lease_ns;
-    if (!g->guard && pythia__guard_start(g->directory, g->defaults, g->owner, &g->guard) !=
-                         PYTHIA_OK)
+    if (!g->guard &&
+        pythia__guard_start(g->directory, g->defaults, g->owner, &g->guard) != PYTHIA_OK)
         g->guard = NULL; /* _apply tries again, and says so */
 }
 

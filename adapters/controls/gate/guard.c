@@ -58,11 +58,11 @@ static void put_back(const struct pythia__guard *g)
         return;
     if (pythia__board_is_claimed(&board, g->owner))
         while (pythia__board_next(&board, &index, &point) == 0)
-            pythia__board_set(&board, &point,
-                              pythia__board_fits(
-                                  g->defaults, (struct pythia_text){point.id, point.id_bytes})
-                                  ? PYTHIA_SWITCHES_ALL
-                                  : 0);
+            pythia__board_set(
+                &board, &point,
+                pythia__board_fits(g->defaults, (struct pythia_text){point.id, point.id_bytes})
+                    ? PYTHIA_SWITCHES_ALL
+                    : 0);
     pythia__board_close(&board);
 }
 
@@ -138,8 +138,8 @@ int pythia__guard_start(const char *directory, const char *defaults, uint64_t ow
     g->owner = owner;
     g->defaults = copy(defaults);
     g->directory = directory ? copy(directory) : NULL;
-    void *words = mmap(NULL, sizeof(*g->words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                       -1, 0);
+    void *words =
+        mmap(NULL, sizeof(*g->words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     g->words = words == MAP_FAILED ? NULL : words;
     int status = g->defaults && g->words && (g->directory || !directory) ? start(g) : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK) {

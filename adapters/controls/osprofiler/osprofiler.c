@@ -249,7 +249,7 @@ static bool go_on(struct plane *p, uint64_t now_ns, int wait_ms)
 {
     bool anew;
     p->now_ns = now_ns;
-    bool connected = pythia__redis_pump(p->redis, now_ns, 0, &anew);
+    bool connected = pythia__redis_pump(p->redis, now_ns, wait_ms, &anew);
     if (anew || p->failed) {
         p->failed = false;
         p->looking = p->looking && !anew;
@@ -261,7 +261,7 @@ static bool go_on(struct plane *p, uint64_t now_ns, int wait_ms)
         look(p);
         if (!pythia__agents_stale(p->agents, now_ns))
             pythia__agents_untold(p->agents, tell, p);
-        connected = pythia__redis_pump(p->redis, now_ns, wait_ms, &anew);
+        connected = pythia__redis_pump(p->redis, now_ns, 0, &anew);
         p->failed = p->failed || anew;
     }
     return connected;
@@ -289,11 +289,8 @@ static int apply(struct pythia_control *c, const struct pythia_control_wish *wis
                  uint64_t version, uint64_t now_ns, struct pythia_error *e)
 {
     struct plane *p = (struct plane *)c;
-    if (!go_on(p, now_ns, 0)) {
-        go_on(p, now_ns, 2); /* a connection to this machine is made at once */
-        if (!go_on(p, now_ns, 0))
-            return unreachable(p, e);
-    }
+    if (!go_on(p, now_ns, 2)) /* a connection to this machine is made at once */
+        return unreachable(p, e);
     if (pythia__agents_apply(p->agents, wishes, count, version, now_ns) != PYTHIA_OK)
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     pythia__agents_tell_again(p->agents);

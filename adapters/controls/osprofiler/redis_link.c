@@ -1,39 +1,50 @@
+/* Of hiredis the reader of answers and the writer of commands are used, and not its asynchronous
+ * connection: that one ends the process if a server answers more than it was asked. */
 #define _GNU_SOURCE
 #include "redis_link.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <hiredis/async.h>
+#include <fcntl.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "pythia/buf.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
 #define MS          UINT64_C(1000000)
 #define AGAIN_NS    (500 * MS)  /* between attempts to connect */
 #define PATIENCE_NS (1000 * MS) /* for an answer; then the connection counts as lost */
+#define ANSWER_MAX  (64u << 20) /* bytes of an answer that is not whole yet */
+#define WAITING_MAX 100000      /* commands */
+
+/* A command that waits for its answer. */
+struct question {
+    pythia__redis_answer answer;
+    void *context;
+};
 
 struct pythia__redis {
     char address[128], path[108], password[128];
     int port, database;
-    redisAsyncContext *context;          /* NULL: there is none */
-    bool reads, writes;                  /* what hiredis waits for */
-    bool connected, anew, refused;       /* refused: our password, or our database */
+    int file;                          /* -1: there is no connection */
+    bool introducing, connected, anew; /* connected: and it has answered */
+    bool refused;                      /* our password, or our database */
+    redisReader *reader;               /* of this connection; NULL: none */
+    struct pythia_buf out;             /* not written yet, from `written` on */
+    size_t written;
+    struct question *questions; /* owned; those from `first` to `last` wait, in order */
+    size_t first, last, capacity;
     uint64_t tried_ns, now_ns, asked_ns; /* asked_ns: since when an answer is due */
-    size_t waiting;
     char why[200];
-};
-
-/* A command that waits for its answer. */
-struct question {
-    struct pythia__redis *redis;
-    pythia__redis_answer answer;
-    void *context;
 };
 
 /* ---- the address ---- */
@@ -107,6 +118,7 @@ int pythia__redis_create(const char *url, struct pythia__redis **out, struct pyt
     struct pythia__redis *r = pythia_calloc(1, sizeof(*r));
     if (!r)
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
+    r->file = -1;
     int status = parse_url(r, url, e);
     if (status != PYTHIA_OK) {
         pythia_free(r);
@@ -116,81 +128,32 @@ int pythia__redis_create(const char *url, struct pythia__redis **out, struct pyt
     return PYTHIA_OK;
 }
 
-/* ---- what hiredis tells ---- */
+/* ---- connecting ---- */
 
-static void add_read(void *redis)
+static void note_why(struct pythia__redis *r, const char *why)
 {
-    ((struct pythia__redis *)redis)->reads = true;
-}
-
-static void del_read(void *redis)
-{
-    ((struct pythia__redis *)redis)->reads = false;
-}
-
-static void add_write(void *redis)
-{
-    ((struct pythia__redis *)redis)->writes = true;
-}
-
-static void del_write(void *redis)
-{
-    ((struct pythia__redis *)redis)->writes = false;
-}
-
-static void forget(struct pythia__redis *r, const char *why)
-{
-    r->context = NULL; /* hiredis frees it */
-    r->connected = r->reads = r->writes = false;
     snprintf(r->why, sizeof(r->why), "%s", why);
 }
 
-static const char *error_of(const redisAsyncContext *context)
-{
-    return context->errstr && context->errstr[0] ? context->errstr : "the connection was closed";
-}
-
-static void on_connect(const redisAsyncContext *context, int status)
-{
-    struct pythia__redis *r = context->data;
-    if (status != REDIS_OK) {
-        forget(r, error_of(context));
-        return;
-    }
-    r->connected = r->anew = true;
-    r->why[0] = '\0';
-}
-
-static void on_disconnect(const redisAsyncContext *context, int status)
-{
-    (void)status;
-    forget(context->data, error_of(context));
-}
-
-static void on_answer(redisAsyncContext *context, void *reply, void *question)
-{
-    struct question *q = question;
-    (void)context;
-    q->redis->waiting--;
-    q->redis->asked_ns = q->redis->now_ns;
-    if (q->answer)
-        q->answer(q->context, reply);
-    pythia_free(q);
-}
-
-/* ---- connecting ---- */
-
+/* End the connection. Whoever waits for an answer learns that there is none. */
 static void drop(struct pythia__redis *r, const char *why)
 {
-    redisAsyncContext *context = r->context;
-    if (!context)
-        return;
-    forget(r, why);
-    redisAsyncSetDisconnectCallback(context, NULL);
-    context->onDisconnect = NULL;
-    context->onConnect = NULL;
-    redisAsyncFree(context); /* answers everything that waits by NULL */
-    forget(r, why);
+    if (r->file >= 0)
+        close(r->file);
+    r->file = -1;
+    r->connected = r->anew = false;
+    if (r->reader)
+        redisReaderFree(r->reader);
+    r->reader = NULL;
+    pythia_buf_free(&r->out);
+    r->written = 0;
+    note_why(r, why);
+    while (r->first < r->last) {
+        struct question q = r->questions[r->first++];
+        if (q.answer)
+            q.answer(q.context, NULL);
+    }
+    r->first = r->last = 0;
 }
 
 static void refused_setup(void *redis, const struct redisReply *reply)
@@ -202,42 +165,77 @@ static void refused_setup(void *redis, const struct redisReply *reply)
     snprintf(r->why, sizeof(r->why), "%.*s", (int)sizeof(r->why) - 1, reply->str);
 }
 
-/* The first commands of a connection: they are queued before it is there. */
+static void note_alive(void *redis, const struct redisReply *reply)
+{
+    struct pythia__redis *r = redis;
+    if (!reply || r->refused)
+        return;
+    refused_setup(redis, reply);
+    r->connected = r->anew = !r->refused;
+    if (r->connected)
+        r->why[0] = '\0';
+}
+
+/* The first commands of a connection: they are queued before it is there. Only whoever answers
+ * counts: a port that is open may belong to anybody. */
 static void introduce(struct pythia__redis *r)
 {
     char number[16];
     snprintf(number, sizeof(number), "%d", r->database);
     const struct pythia_text auth[] = {PYTHIA_TEXT("AUTH"), pythia_text_of(r->password)};
     const struct pythia_text select[] = {PYTHIA_TEXT("SELECT"), pythia_text_of(number)};
+    const struct pythia_text ping[] = {PYTHIA_TEXT("PING")};
+    r->introducing = true;
     if (r->password[0])
         pythia__redis_send(r, refused_setup, r, auth, 2);
     if (r->database)
         pythia__redis_send(r, refused_setup, r, select, 2);
+    pythia__redis_send(r, note_alive, r, ping, 1);
+    r->introducing = false;
+}
+
+/* Where to, as a socket has it. */
+static socklen_t make_address(const struct pythia__redis *r, struct sockaddr_storage *out)
+{
+    memset(out, 0, sizeof(*out));
+    if (r->path[0]) {
+        struct sockaddr_un *un = (struct sockaddr_un *)(void *)out;
+        un->sun_family = AF_UNIX;
+        memcpy(un->sun_path, r->path, strlen(r->path) + 1);
+        return sizeof(*un);
+    }
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)(void *)out;
+    if (inet_pton(AF_INET6, r->address, &six->sin6_addr) == 1) {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons((uint16_t)r->port);
+        return sizeof(*six);
+    }
+    struct sockaddr_in *four = (struct sockaddr_in *)(void *)out;
+    inet_pton(AF_INET, r->address, &four->sin_addr);
+    four->sin_family = AF_INET;
+    four->sin_port = htons((uint16_t)r->port);
+    return sizeof(*four);
 }
 
 static void try_to_connect(struct pythia__redis *r)
 {
+    struct sockaddr_storage address;
     if (r->tried_ns && r->now_ns < r->tried_ns + AGAIN_NS)
         return;
-    r->tried_ns = r->now_ns;
-    redisAsyncContext *context =
-        r->path[0] ? redisAsyncConnectUnix(r->path) : redisAsyncConnect(r->address, r->port);
-    if (!context || context->err) {
-        snprintf(r->why, sizeof(r->why), "%s", context ? error_of(context) : "out of memory");
-        if (context)
-            redisAsyncFree(context);
+    r->tried_ns = r->now_ns ? r->now_ns : 1;
+    r->refused = false;
+    socklen_t size = make_address(r, &address);
+    r->reader = redisReaderCreate();
+    r->file = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (r->file < 0 || !r->reader) {
+        drop(r, r->reader ? strerror(errno) : "out of memory");
         return;
     }
-    context->data = r;
-    context->ev.data = r;
-    context->ev.addRead = add_read;
-    context->ev.delRead = del_read;
-    context->ev.addWrite = add_write;
-    context->ev.delWrite = del_write;
-    r->context = context;
+    if (connect(r->file, (struct sockaddr *)&address, size) != 0 && errno != EINPROGRESS) {
+        drop(r, strerror(errno));
+        return;
+    }
     r->asked_ns = r->now_ns;
-    redisAsyncSetConnectCallback(context, on_connect); /* also asks for add_write */
-    redisAsyncSetDisconnectCallback(context, on_disconnect);
     introduce(r);
 }
 
@@ -246,22 +244,84 @@ void pythia__redis_destroy(struct pythia__redis *r)
     if (!r)
         return;
     drop(r, "");
+    pythia_free(r->questions);
     pythia_free(r);
 }
 
 /* ---- going on ---- */
 
+static void write_some(struct pythia__redis *r)
+{
+    ssize_t sent = send(r->file, r->out.bytes + r->written, r->out.size - r->written, MSG_NOSIGNAL);
+    if (sent < 0) {
+        if (errno != EAGAIN && errno != EINTR)
+            drop(r, strerror(errno));
+        return;
+    }
+    r->written += (size_t)sent;
+    if (r->written < r->out.size)
+        return;
+    pythia_buf_clear(&r->out);
+    r->written = 0;
+}
+
+/* Give each answer that is whole to whoever waits for it. */
+static void take_answers(struct pythia__redis *r)
+{
+    while (r->reader) {
+        void *reply = NULL;
+        if (redisReaderGetReply(r->reader, &reply) != REDIS_OK) {
+            drop(r, "an answer that cannot be read");
+            return;
+        }
+        if (!reply)
+            return;
+        if (r->first == r->last) {
+            freeReplyObject(reply);
+            drop(r, "an answer that nobody has asked for");
+            return;
+        }
+        struct question q = r->questions[r->first++];
+        r->asked_ns = r->now_ns;
+        if (r->first == r->last)
+            r->first = r->last = 0;
+        if (q.answer)
+            q.answer(q.context, reply);
+        freeReplyObject(reply);
+    }
+}
+
+static void read_some(struct pythia__redis *r)
+{
+    char bytes[16384];
+    ssize_t got = recv(r->file, bytes, sizeof(bytes), 0);
+    if (got < 0) {
+        if (errno != EAGAIN && errno != EINTR)
+            drop(r, strerror(errno));
+        return;
+    }
+    if (got == 0) {
+        drop(r, "the connection was closed");
+        return;
+    }
+    if (redisReaderFeed(r->reader, bytes, (size_t)got) != REDIS_OK || r->reader->len > ANSWER_MAX) {
+        drop(r, "an answer that is too large");
+        return;
+    }
+    take_answers(r);
+}
+
 /* Read and write what can be, once. False: there was nothing to do. */
 static bool step(struct pythia__redis *r, int wait_ms)
 {
-    struct pollfd file = {.fd = r->context->c.fd,
-                          .events = (short)((r->reads ? POLLIN : 0) | (r->writes ? POLLOUT : 0))};
+    struct pollfd file = {.fd = r->file,
+                          .events = (short)(POLLIN | (r->written < r->out.size ? POLLOUT : 0))};
     if (poll(&file, 1, wait_ms) <= 0)
         return false;
-    if (r->context && r->writes && (file.revents & (POLLOUT | POLLERR | POLLHUP)))
-        redisAsyncHandleWrite(r->context);
-    if (r->context && r->reads && (file.revents & (POLLIN | POLLERR | POLLHUP)))
-        redisAsyncHandleRead(r->context);
+    if (r->written < r->out.size && (file.revents & (POLLOUT | POLLERR | POLLHUP)))
+        write_some(r);
+    if (r->file >= 0 && (file.revents & (POLLIN | POLLERR | POLLHUP)))
+        read_some(r);
     return true;
 }
 
@@ -276,23 +336,25 @@ bool pythia__redis_pump(struct pythia__redis *r, uint64_t now_ns, int wait_ms, b
 {
     uint64_t end_ms = wait_ms > 0 ? clock_ms() + (uint64_t)wait_ms : 0;
     r->now_ns = now_ns;
-    if (!r->context)
+    if (r->file < 0)
         try_to_connect(r);
-    for (int steps = 0; r->context && steps < 1000; steps++) {
+    for (int steps = 0; r->file >= 0 && steps < 1000; steps++) {
         uint64_t at_ms = end_ms ? clock_ms() : 0;
         int left = end_ms > at_ms ? (int)(end_ms - at_ms) : 0;
-        if (r->connected && r->waiting == 0 && !r->writes)
+        if (r->connected && r->first == r->last && r->written == r->out.size)
             left = 0;
         if (!step(r, left) && left == 0)
             break;
+        if (r->refused)
+            break;
     }
-    if (r->context && (r->waiting || !r->connected) && now_ns > r->asked_ns + PATIENCE_NS)
+    if (r->file >= 0 && (r->first < r->last || !r->connected) && now_ns > r->asked_ns + PATIENCE_NS)
         drop(r, "no answer for a second");
     if (r->refused) {
         char why[sizeof(r->why)];
         memcpy(why, r->why, sizeof(why));
+        r->refused = false;
         drop(r, why);
-        r->refused = r->anew = false;
     }
     *connected_anew = r->anew;
     r->anew = false;
@@ -304,29 +366,42 @@ bool pythia__redis_send(struct pythia__redis *r, pythia__redis_answer answer, vo
 {
     const char *bytes[16];
     size_t sizes[16];
-    if (!r->context || count > 16)
+    if (r->file < 0 || !(r->connected || r->introducing) || count > 16 ||
+        r->last - r->first >= WAITING_MAX)
         return false;
     for (int i = 0; i < count; i++) {
         bytes[i] = words[i].bytes;
         sizes[i] = words[i].size;
     }
-    struct question *q = pythia_calloc(1, sizeof(*q));
-    if (!q)
+    char *command = NULL;
+    if (r->first > WAITING_MAX / 2) {
+        memmove(r->questions, r->questions + r->first,
+                (r->last - r->first) * sizeof(*r->questions));
+        r->last -= r->first;
+        r->first = 0;
+    }
+    if (pythia_grow(&r->questions, &r->capacity, r->last, sizeof(*r->questions)) != PYTHIA_OK)
         return false;
-    *q = (struct question){r, answer, context};
-    if (r->waiting == 0)
+    int size = redisFormatCommandArgv(&command, count, bytes, sizes);
+    if (size < 0)
+        return false;
+    size_t before = r->out.size;
+    pythia_buf_add(&r->out, command, (size_t)size);
+    redisFreeCommand(command);
+    if (pythia_buf_status(&r->out) != PYTHIA_OK) { /* half a command must not go out */
+        r->out.size = before;
+        r->out.failed = 0;
+        return false;
+    }
+    if (r->first == r->last)
         r->asked_ns = r->now_ns;
-    r->waiting++;
-    if (redisAsyncCommandArgv(r->context, on_answer, q, count, bytes, sizes) == REDIS_OK)
-        return true;
-    r->waiting--;
-    pythia_free(q);
-    return false;
+    r->questions[r->last++] = (struct question){answer, context};
+    return true;
 }
 
 size_t pythia__redis_waiting(const struct pythia__redis *r)
 {
-    return r->waiting;
+    return r->last - r->first;
 }
 
 const char *pythia__redis_why(const struct pythia__redis *r)

@@ -63,7 +63,8 @@ struct pythia_control_ops {
      * their default set. Before the first _apply. */
     void (*set_lease)(struct pythia_control *c, uint64_t lease_ns);
 
-    /* Every point that there is, as of the last _observe. Ends with the first negative status of `each`. */
+    /* Every point that there is, as of the last _observe. Ends with the first negative status of
+     * `each`. */
     int (*inventory)(struct pythia_control *c,
                      int (*each)(void *context, const struct pythia_control_point *point),
                      void *context);
