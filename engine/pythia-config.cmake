@@ -2,7 +2,8 @@
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 find_dependency(PkgConfig)
-foreach(pair GSL:gsl OPENBLAS:openblas LAPACKE:lapacke HIREDIS:hiredis UV:libuv JANSSON:jansson SIMDJSON:simdjson
+foreach(pair GSL:gsl OPENBLAS:openblas LAPACKE:lapacke HIREDIS:hiredis UV:libuv JANSSON:jansson
+        SIMDJSON:simdjson
         XXHASH:libxxhash ZLIB:zlib ZSTD:libzstd)
   string(REPLACE ":" ";" pair ${pair})
   list(GET pair 0 target)
