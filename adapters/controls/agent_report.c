@@ -165,7 +165,7 @@ static int take(struct pythia__agents *a, const json_t *report, uint64_t now_ns,
 int pythia__agents_report(struct pythia__agents *a, const char *bytes, size_t size, uint64_t now_ns,
                           size_t *taken, size_t *refused, struct pythia_error *e)
 {
-    json_t *report;
+    json_t *report = NULL;
     *taken = *refused = 0;
     int status = parse(a, bytes, size, &report, e);
     if (status != PYTHIA_OK)
