@@ -119,7 +119,9 @@ class Service:
     def ask(self, **command):
         self.child.stdin.write(json.dumps(command) + '\n')
         self.child.stdin.flush()
-        return json.loads(self.child.stdout.readline())
+        line = self.child.stdout.readline()
+        assert line, f'the service has ended: {self.child.wait()}'
+        return json.loads(line)
 
     def edges(self, count=10, **more):
         """Requests, and what was recorded: how often one point hangs on which."""
