@@ -5,6 +5,7 @@
 #include "pythia/adapter.h"
 
 extern const struct pythia_adapter_ops pythia__jaeger;
+extern const struct pythia_adapter_ops pythia__native;
 extern const struct pythia_adapter_ops pythia__osprofiler;
 extern const struct pythia_adapter_ops pythia__otlp_json;
 extern const struct pythia_adapter_ops pythia__otlp_protobuf;

@@ -49,6 +49,8 @@ static void what_is_no_trace_looks_like_nothing(void **state)
         "A letter",
         "1) 'no event'",
         "<?xml version='1.0'?>",
+        "\x89PNG\r\n\x1a\n",
+        "\x89PYREC\n",
         "\x1f\x8b\x08",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -71,6 +73,7 @@ static void each_shape_of_a_format_looks_like_it(void **state)
         {"otlp", "[{'resourceSpans':[]"},
         {"otlp", "{'resource':{},'scopeSpans':["},
         {"otlp", "{'resourceMetrics':[]}"},
+        {"native", "\x89PYREC\r\n"},
         {"osprofiler", "{'name':'a-start','base_id':'1','trace_id':'2'"},
         {"osprofiler", "[{'name':'a-start','base_id':'1'"},
         {"osprofiler", "['{\\\"base_id\\\": "},

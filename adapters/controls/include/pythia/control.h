@@ -13,13 +13,14 @@
  * Never fire and forget: each apply has a version, each point a result, and what is really open is
  * observed. A plane takes ids only from its own inventory. It knows neither search nor engine. All
  * calls are made by one thread, must not block for longer than some milliseconds, and may be made
- * as often as wanted with the same set. */
+ * as often as wanted with the same set. Times are the caller's: nanoseconds that never go back. */
 
 /* One switch of a target, as the plane's inventory knows it. Texts are borrowed for the call. */
 struct pythia_control_point {
     struct pythia_text id;     /* the trace point's, as spans of it have it */
     struct pythia_text target; /* a service, or a process: who has it */
     double price_ns;           /* of one hit while it is open, measured; NaN: not known */
+    uint64_t hits;             /* how often it was passed, open or closed, as far as was counted */
     bool open_by_default;      /* what the target goes back to when its lease runs out */
     bool pinned;               /* cannot be switched */
 };
@@ -43,6 +44,8 @@ struct pythia_control {
     const struct pythia_control_ops *ops; /* begin a plane's own state with this */
 };
 
+#define PYTHIA_CONTROL_LEASE_NS UINT64_C(30000000000) /* unless told otherwise */
+
 struct pythia_control_ops {
     const char *name; /* "gate", "http", "osprofiler" */
     const char *help;
@@ -50,27 +53,43 @@ struct pythia_control_ops {
     size_t settings_size;
     bool by_type; /* it can open a point for single request types */
 
-    /* `settings` is copied. PYTHIA_OK with *out owned, or negative with the reason in `e`. */
+    /* `settings` is copied. PYTHIA_OK with *out owned, or negative with the reason in `e`. A plane
+     * whose targets cannot be reached yet is no failure. */
     int (*create)(const void *settings, struct pythia_control **out, struct pythia_error *e);
     void (*destroy)(struct pythia_control *c); /* c may be NULL; the targets keep what they have
                                                   until their lease runs out */
 
-    /* Every point that there is now. */
+    /* How long the targets keep what they were told after the last _apply; then they go back to
+     * their default set. Before the first _apply. */
+    void (*set_lease)(struct pythia_control *c, uint64_t lease_ns);
+
+    /* Every point that there is, as of the last _observe. Ends with the first negative status of
+     * `each`. */
     int (*inventory)(struct pythia_control *c,
                      int (*each)(void *context, const struct pythia_control_point *point),
                      void *context);
 
-    /* Let exactly these be open from version `version` on (rising). Ids that are not in the
-     * inventory are refused and told by `observe`. Also renews the lease of all targets. */
+    /* Of what is in the inventory, let exactly these be open from version `version` on (rising);
+     * points that nobody has told of yet stay as they are by default. Ids that are not in the
+     * inventory are refused and told by `observe`. Also renews the lease of all targets. Negative:
+     * nothing was changed, the reason is in `e`. */
     int (*apply)(struct pythia_control *c, const struct pythia_control_wish *wishes, size_t count,
                  uint64_t version, uint64_t now_ns, struct pythia_error *e);
 
-    /* What is in force: for each point of the last version, its result; `version` is the one that
-     * the target has confirmed. */
+    /* What is in force: for each point of the inventory whether it is open or closed as the last
+     * version says, and for each wish that is not in it PYTHIA_CONTROL_REFUSED with target "";
+     * `version` is the one that the target has confirmed (0: none). This is also when a plane takes
+     * in what its targets say: to be called now and then before the first _apply too. */
     int (*observe)(struct pythia_control *c, uint64_t now_ns,
                    int (*each)(void *context, struct pythia_text id, struct pythia_text target,
                                enum pythia_control_result result, uint64_t version),
                    void *context);
+
+    /* Close everything at once, also what nobody has told of yet, whatever was applied or will be,
+     * and end that again. Needs no _apply before it, so that another process than the one that
+     * applies, which may hang, can do it by a plane of its own; may take as long as half a second.
+     * PYTHIA_OK: all targets that can be reached will see it within their plane's latency. */
+    int (*off)(struct pythia_control *c, bool off, uint64_t now_ns, struct pythia_error *e);
 
     /* How long a switch takes at most to be in force, once it was applied. */
     uint64_t (*latency_ns)(const struct pythia_control *c);

@@ -9,8 +9,10 @@
 
 /* Brings what is open to what shall be open. It holds the desired set and its version, gives it to
  * every plane, looks at what came of it, tries again what is pending, and puts points that do not
- * obey into quarantine: they are not asked for again for a while, and told. One thread at a time;
- * the time is the caller's. */
+ * obey into quarantine: they go back to their default, are not asked for again for a while, and
+ * told. Only points of the planes' inventories are ever asked for; a wish for another waits until
+ * it is there. A point is switched at most once in `hold_ns`, however often the desired set
+ * changes. One thread at a time; the time is the caller's, and never goes back. */
 struct pythia_controller;
 
 struct pythia_controller_options {
@@ -18,43 +20,78 @@ struct pythia_controller_options {
     uint64_t obey_ns;       /* time to obey beyond the plane's latency; 0: 5 s */
     uint64_t quarantine_ns; /* 0: 10 min */
     uint64_t lease_ns;      /* renewed in thirds of it; 0: 30 s */
+    uint64_t hold_ns;       /* 0: 1 s */
+    bool keep_defaults;     /* what is open by default (entry points, roots) stays open, wished for
+                               or not */
 };
 
-/* Takes over the planes (destroyed with it). PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
+/* Takes over the planes (destroyed with it, on failure too). PYTHIA_OK with *out owned, or
+ * PYTHIA_ENOMEM. */
 int pythia_controller_create(struct pythia_control *const *planes, size_t count,
                              const struct pythia_controller_options *options,
                              struct pythia_controller **out);
 void pythia_controller_destroy(struct pythia_controller *c); /* c may be NULL */
 
-/* A new desired set (copied): *version of it, which rises. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* A new desired set (copied): *version of it, which rises; the next _tick acts on it. Before the
+ * first one targets are left alone, and the inventory is read. PYTHIA_OK or PYTHIA_ENOMEM, with
+ * everything as it was. */
 int pythia_controller_want(struct pythia_controller *c, const struct pythia_control_wish *wishes,
                            size_t count, uint64_t *version);
 
-/* Do what is due. PYTHIA_OK or PYTHIA_ENOMEM; what goes wrong with a plane is counted, and told by
- * _each. */
+/* Do what is due: call it after _want, and at least some times a second. PYTHIA_OK or
+ * PYTHIA_ENOMEM; what goes wrong with a plane is counted, and told by _each_plane. O(points). */
 int pythia_controller_tick(struct pythia_controller *c, uint64_t now_ns);
 
-/* Is the version in force everywhere, but for points in quarantine and targets that are lost? */
+/* Is the version (the last one) in force everywhere, but for points in quarantine and targets that
+ * are lost? Since when: the time of the _tick that saw it. */
 bool pythia_controller_in_force(const struct pythia_controller *c, uint64_t version,
                                 uint64_t *since_ns);
 
-/* Close everything at once, and keep it closed until _on: works whatever the desired set is. */
+/* Put the points of that id into quarantine, because what they were opened for did not come: they
+ * are open and yet no span of them is seen. PYTHIA_ENOTFOUND: there is none. */
+int pythia_controller_quarantine(struct pythia_controller *c, struct pythia_text id,
+                                 uint64_t now_ns);
+
+/* Close everything at once, and keep it closed until _on: works whatever the desired set is.
+ * PYTHIA_OK: all planes were told; else the status of the first that could not be, which is tried
+ * again by _tick. */
 int pythia_controller_off(struct pythia_controller *c, uint64_t now_ns);
 int pythia_controller_on(struct pythia_controller *c, uint64_t now_ns);
+bool pythia_controller_is_off(const struct pythia_controller *c);
 
+/* A point of some plane. */
 struct pythia_controlled {
     const char *plane;
     struct pythia_text id, target; /* borrowed for the call */
-    double price_ns;
-    bool wanted, pinned, quarantined;
+    double price_ns;               /* NaN: not known */
+    uint64_t hits;
+    bool wanted, pinned, quarantined, open_by_default;
     enum pythia_control_result result;
 };
+
+/* All points, in order of plane, target and id. Ends with the first negative status of `each`,
+ * which is returned. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_controller_each(struct pythia_controller *c,
                            int (*each)(void *context, const struct pythia_controlled *point),
                            void *context);
 
+struct pythia_controlled_plane {
+    const char *name;
+    bool reachable;  /* the last attempt to tell it its set came through */
+    bool in_force;   /* what it was told */
+    const char *why; /* of the last failure; "": none so far */
+    uint64_t points, lost_targets;
+};
+int pythia_controller_each_plane(const struct pythia_controller *c,
+                                 int (*each)(void *context,
+                                             const struct pythia_controlled_plane *plane),
+                                 void *context);
+
 struct pythia_controller_numbers {
-    uint64_t version, applied, failed_applies, retries, quarantined, lost_targets;
+    uint64_t version;                                                 /* of the desired set */
+    uint64_t applied, failed_applies, retries, switches, quarantined; /* so far */
+    uint64_t points, in_quarantine, lost_targets, unknown_wishes;     /* now; wishes for points that
+                                                                         no plane has */
 };
 struct pythia_controller_numbers pythia_controller_numbers(const struct pythia_controller *c);
 

@@ -16,7 +16,8 @@
     X(CLAMPED, "clamped", "stuck out of a parent that waits for it: cut to the parent")            \
     X(NEGATIVE, "negative", "ended before it began: taken to have no length")                      \
     X(SEVERAL_PARENTS, "several_parents", "several parents: the first is kept")                    \
-    X(ENCODING, "encoding", "text that is not UTF-8: broken bytes became U+FFFD")
+    X(ENCODING, "encoding", "text that is not UTF-8: broken bytes became U+FFFD")                  \
+    X(CLOCK_STEP, "clock_step", "a clock was set, or the machine slept: times may be off")
 
 /* What was left out, and why. */
 #define PYTHIA_DROP_MAP(X)                                                                         \
@@ -25,7 +26,9 @@
     X(LATE, "late", "came after its trace was finished")                                           \
     X(NOT_A_TRACE, "not_a_trace", "a record of another kind")                                      \
     X(OVERSIZE, "oversize", "came after its trace had reached the largest size")                   \
-    X(SHED, "shed", "its whole trace was left out, for want of memory")
+    X(SHED, "shed", "its whole trace was left out, for want of memory")                            \
+    X(FULL_RING, "full_ring", "not recorded in the traced program: its ring was full")             \
+    X(CUT_TEXT, "cut_text", "the rest of a text that was longer than its source keeps")
 
 enum pythia_repair {
 #define X(name, text, help) PYTHIA_REPAIR_##name,

@@ -1,0 +1,86 @@
+/* Agents: pieces of code inside the processes that are traced, which ask now and then what shall be
+ * open, and tell which trace points there are. What the planes that work by such have in common:
+ * who there is, what was told, and the list that each service gets. No transport. */
+#ifndef PYTHIA_CONTROLS_AGENTS_H
+#define PYTHIA_CONTROLS_AGENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pythia/buf.h"
+#include "pythia/control.h"
+
+#define PYTHIA__SERVICE_BYTES  256
+#define PYTHIA__INSTANCE_BYTES 128
+#define PYTHIA__ID_BYTES       512
+#define PYTHIA__ETAG           17 /* 16 digits and a NUL */
+
+struct pythia__agents;
+
+struct pythia__agents_options {
+    size_t agents_max, points_max; /* of all services */
+    uint64_t lost_ns;              /* without a word from it an agent counts as lost */
+    uint64_t forget_ns;            /* and then as gone, with the points that only it had */
+    uint64_t poll_ns;              /* told to agents: how often to ask */
+    bool own_ids;                  /* an id begins with "<service>:", else it is refused */
+};
+
+/* Who there is, and what was refused so far. */
+struct pythia__agents_numbers {
+    uint64_t services, agents, lost_agents, points;
+    uint64_t reports, refused_reports, refused_points, forgotten_agents;
+};
+
+int pythia__agents_create(const struct pythia__agents_options *options,
+                          struct pythia__agents **out);
+void pythia__agents_destroy(struct pythia__agents *a); /* a may be NULL */
+void pythia__agents_set_lease(struct pythia__agents *a, uint64_t lease_ns);
+
+/* A name that may come in: 1 to `most` bytes, no control characters. */
+bool pythia__agents_name(struct pythia_text name, size_t most);
+
+/* What an agent says of itself, as JSON (agent_report.c draws it). PYTHIA_OK with how many points
+ * were taken and refused; PYTHIA_EFORMAT, PYTHIA_ELIMIT (too many agents) or PYTHIA_ENOMEM with the
+ * reason in `e`; what stands before a fault may have been taken. */
+int pythia__agents_report(struct pythia__agents *a, const char *bytes, size_t size, uint64_t now_ns,
+                          size_t *taken, size_t *refused, struct pythia_error *e);
+
+/* An agent has asked, and has this list in force (its etag; empty: none). Is it known? */
+bool pythia__agents_seen(struct pythia__agents *a, struct pythia_text service,
+                         struct pythia_text instance, struct pythia_text etag, uint64_t now_ns);
+
+/* The list of a service as JSON (borrowed until the next call of any of these), and what tells it
+ * from other lists. A service that is not known gets the list of one without points. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
+int pythia__agents_list(struct pythia__agents *a, struct pythia_text service,
+                        struct pythia_text *json, char etag[PYTHIA__ETAG]);
+
+/* Give each service whose list is not the one that was told last to `tell`; what it returns
+ * PYTHIA_OK for counts as told. */
+int pythia__agents_untold(struct pythia__agents *a,
+                          int (*tell)(void *context, struct pythia_text service,
+                                      struct pythia_text json, const char *etag),
+                          void *context);
+void pythia__agents_tell_again(struct pythia__agents *a); /* everything is untold */
+
+/* Has the last _apply run out? Then nobody shall be told that the list still holds. */
+bool pythia__agents_stale(const struct pythia__agents *a, uint64_t now_ns);
+
+/* What struct pythia_control_ops asks for. */
+int pythia__agents_inventory(struct pythia__agents *a,
+                             int (*each)(void *context, const struct pythia_control_point *point),
+                             void *context);
+int pythia__agents_apply(struct pythia__agents *a, const struct pythia_control_wish *wishes,
+                         size_t count, uint64_t version, uint64_t now_ns);
+int pythia__agents_observe(struct pythia__agents *a, uint64_t now_ns,
+                           int (*each)(void *context, struct pythia_text id,
+                                       struct pythia_text target, enum pythia_control_result result,
+                                       uint64_t version),
+                           void *context);
+void pythia__agents_off(struct pythia__agents *a, bool off);
+
+struct pythia__agents_numbers pythia__agents_numbers(const struct pythia__agents *a,
+                                                     uint64_t now_ns);
+
+#endif

@@ -1,0 +1,171 @@
+#define _GNU_SOURCE
+#include "guard.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "board.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define NAP_NS UINT64_C(100000000) /* between looks at the clock */
+
+/* What the two processes share. */
+struct words {
+    _Atomic uint64_t deadline_ns; /* of CLOCK_BOOTTIME, which a machine that sleeps does not stop;
+                                     0: there is no lease yet */
+    _Atomic uint32_t left;        /* the daemon does not need it any more */
+};
+
+struct pythia__guard {
+    struct words *words; /* mapped */
+    char *directory, *defaults;
+    uint64_t owner;
+    pid_t process;
+};
+
+static uint64_t clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* ---- in the process of its own ---- */
+
+static volatile sig_atomic_t asked_to_end;
+
+static void note_signal(int number)
+{
+    (void)number;
+    asked_to_end = 1;
+}
+
+/* Put back what is open by default, if nobody else has taken over. */
+static void put_back(const struct pythia__guard *g)
+{
+    struct pythia__board board = {0};
+    struct pythia_switchboard_point point;
+    uint32_t index = 0;
+    if (pythia__board_open(&board, g->directory, false, NULL) != PYTHIA_OK)
+        return;
+    if (pythia__board_is_claimed(&board, g->owner))
+        while (pythia__board_next(&board, &index, &point) == 0)
+            pythia__board_set(
+                &board, &point,
+                pythia__board_fits(g->defaults, (struct pythia_text){point.id, point.id_bytes})
+                    ? PYTHIA_SWITCHES_ALL
+                    : 0);
+    pythia__board_close(&board);
+}
+
+/* Nothing that was the daemon's is kept: its sockets must be free for the next one. */
+static void detach(void)
+{
+    struct sigaction action = {.sa_handler = note_signal};
+    for (int number = 1; number < NSIG; number++)
+        if (number != SIGKILL && number != SIGSTOP)
+            signal(number, SIG_DFL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    close_range(0, ~0U, 0);
+    setsid(); /* what ends the daemon's terminal or group does not end this */
+    prctl(PR_SET_NAME, "pythia-guard");
+}
+
+static _Noreturn void watch(const struct pythia__guard *g, pid_t parent)
+{
+    uint64_t served = 0; /* the deadline that was acted on */
+    detach();
+    for (;;) {
+        uint64_t now = clock_ns(), deadline = atomic_load(&g->words->deadline_ns);
+        bool orphan = getppid() != parent || atomic_load(&g->words->left);
+        bool due = deadline != 0 && deadline != served;
+        if (due && (now >= deadline || asked_to_end)) {
+            put_back(g);
+            served = deadline;
+            due = false;
+        }
+        if (asked_to_end || (orphan && !due))
+            _exit(0);
+        uint64_t nap = due && deadline - now < NAP_NS ? deadline - now : NAP_NS;
+        nanosleep(&(struct timespec){0, (long)nap}, NULL);
+    }
+}
+
+/* ---- in the daemon ---- */
+
+static int start(struct pythia__guard *g)
+{
+    pid_t parent = getpid();
+    g->process = fork();
+    if (g->process == 0)
+        watch(g, parent);
+    return g->process > 0 ? PYTHIA_OK : PYTHIA_EIO;
+}
+
+static void free_guard(struct pythia__guard *g)
+{
+    if (g->words)
+        munmap(g->words, sizeof(*g->words));
+    pythia_free(g->directory);
+    pythia_free(g->defaults);
+    pythia_free(g);
+}
+
+static char *copy(const char *text)
+{
+    return pythia_strndup(text, strlen(text));
+}
+
+int pythia__guard_start(const char *directory, const char *defaults, uint64_t owner,
+                        struct pythia__guard **out)
+{
+    struct pythia__guard *g = pythia_calloc(1, sizeof(*g));
+    if (!g)
+        return PYTHIA_ENOMEM;
+    g->owner = owner;
+    g->defaults = copy(defaults);
+    g->directory = directory ? copy(directory) : NULL;
+    void *words =
+        mmap(NULL, sizeof(*g->words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    g->words = words == MAP_FAILED ? NULL : words;
+    int status = g->defaults && g->words && (g->directory || !directory) ? start(g) : PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK) {
+        free_guard(g);
+        return status;
+    }
+    *out = g;
+    return PYTHIA_OK;
+}
+
+void pythia__guard_renew(struct pythia__guard *g, uint64_t lease_ns)
+{
+    atomic_store(&g->words->deadline_ns, clock_ns() + lease_ns);
+    if (g->process > 0 && waitpid(g->process, NULL, WNOHANG) == 0)
+        return;
+    start(g);
+}
+
+void pythia__guard_leave(struct pythia__guard *g)
+{
+    if (!g)
+        return;
+    atomic_store(&g->words->left, 1);
+    if (atomic_load(&g->words->deadline_ns) == 0 && g->process > 0) {
+        kill(g->process, SIGKILL);
+        waitpid(g->process, NULL, 0);
+    }
+    free_guard(g);
+}

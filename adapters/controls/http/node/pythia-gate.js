@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: MIT
+// Copyright 2026 the Pythia developers
+'use strict';
+/* Switches for the spans of any OpenTelemetry program in Node.js, whose code nobody changes:
+ *
+ *     node --require /usr/share/pythia/node/pythia-gate.js app.js
+ *
+ * Each (scope, span name) is a trace point that can be closed. A closed point is transparent: it makes no span, and what
+ * is started below it hangs on the nearest open span above. What shall be open is asked for over HTTP
+ * (pythia-control-http(7)); without an answer for as long as the lease, only entry points stay open: spans of servers and
+ * consumers, and those without a parent. Whatever goes wrong here, the program runs on as without it.
+ *
+ * The program's own @opentelemetry packages are found through the global object that all copies of @opentelemetry/api 1.x
+ * share, so that it does not matter which versions there are, where they lie, or whether they come before this file.
+ *
+ * Environment: PYTHIA_URL (http://127.0.0.1:4318), PYTHIA_SERVICE (service.name of the program's resource),
+ * PYTHIA_TOKEN_FILE (a file with a token for the header Authorization), PYTHIA_OFF_FILE (/run/pythia/off: while this
+ * file is there everything is closed), PYTHIA_GATE=0 (do nothing at all). */
+
+// Taken before anybody instruments them: what this file does itself makes no spans.
+const { request: httpRequest, Agent: HttpAgent } = require('node:http');
+const { stat, readFileSync } = require('node:fs');
+const { hostname } = require('node:os');
+const { randomBytes } = require('node:crypto');
+const now = performance.now.bind(performance);
+const later = setTimeout;
+
+const API = Symbol.for('opentelemetry.js.api.1');
+const SPAN = Symbol.for('OpenTelemetry Context Key SPAN');
+const SUPPRESSED = Symbol.for('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
+const SERVER = 1, CONSUMER = 4; // SpanKind
+const PATCHED = Symbol.for('pythia.gate.patched');
+
+const POINTS_MAX = 5000; // of one service in this process; more run by the default rule
+const NAMES_MAX = 5000; // of one tracer, before their identifiers are replaced
+const ID_MAX = 512; // bytes
+const ALIASES_MAX = 1000; // names that spans of one point were given later
+const REPORT_POINTS = 1000; // in one report
+const ANSWER_MAX = 8 << 20; // bytes
+const TIMEOUT_MS = 2000;
+const BACKOFF_MAX_MS = 2000;
+const REPORT_MS = 1000; // between reports of new points
+const NEWS_MS = 10000; // between reports of nothing but hits and prices
+const SAMPLE = 16; // every so many passes of an open point is timed
+
+// ---- what a trace point is called: as adapters/traces/otlp does it ----
+
+const IDENTIFIER = /^(?:[0-9]+|[0-9A-Fa-f]{16,}|[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12})$/;
+
+/** A path-like name with the identifiers in it replaced, and without its query. */
+function template(text) {
+  if (!text.includes('/')) return text;
+  const end = text.indexOf('?');
+  const path = end < 0 ? text : text.slice(0, end);
+  return path.split('/').map((element, i) => (i > 0 && IDENTIFIER.test(element) ? '{id}' : element)).join('/') || text;
+}
+
+/** Text as it arrives by OTLP: without halves of surrogate pairs, and without NUL. */
+function sound(text) {
+  text = String(text);
+  return (text.isWellFormed?.() ?? true ? text : text.toWellFormed()).replaceAll('\0', '\uFFFD');
+}
+
+function pointId(service, scope, name) {
+  const parts = scope ? [scope, template(sound(name))] : [template(sound(name))];
+  return (service ? [service, ...parts] : parts).join(':') || '(unnamed)';
+}
+
+// ---- a span that is not one ----
+
+const NO_CONTEXT = { traceId: '0'.repeat(32), spanId: '0'.repeat(16), traceFlags: 0 };
+
+/** Stands for the nearest open span above. */
+class ClosedSpan {
+  constructor(context) {
+    this._context = context;
+  }
+  spanContext() {
+    return this._context;
+  }
+  setAttribute() {
+    return this;
+  }
+  setAttributes() {
+    return this;
+  }
+  addEvent() {
+    return this;
+  }
+  addLink() {
+    return this;
+  }
+  addLinks() {
+    return this;
+  }
+  setStatus() {
+    return this;
+  }
+  updateName() {
+    return this;
+  }
+  end() {}
+  isRecording() {
+    return false;
+  }
+  recordException() {}
+}
+
+// ---- what is open ----
+
+/** What a list says. Never changed: another list is another table. */
+class Table {
+  constructor({ open = [], closed = [], fallback = 'skeleton' } = {}) {
+    this.open = new Set(open);
+    this.closed = new Set(closed);
+    this.fallback = fallback;
+  }
+  isOpen(id, isEntry) {
+    if (this.open.has(id)) return true;
+    return isEntry && this.fallback !== 'none' && !this.closed.has(id);
+  }
+}
+
+const DEFAULT = new Table();
+const OFF = new Table({ fallback: 'none' });
+
+/** The table of a list as JSON, its lease and its poll; throws if it is none. */
+function parseList(text) {
+  const list = JSON.parse(text);
+  const ids = (value) => {
+    if (value === undefined) return [];
+    if (!Array.isArray(value) || !value.every((id) => typeof id === 'string')) throw new Error('no list of ids');
+    return value;
+  };
+  const within = (value, low, high, otherwise) =>
+    Number.isFinite(value) ? Math.min(Math.max(value, low), high) : otherwise;
+  if (typeof list !== 'object' || list === null) throw new Error('no object');
+  return {
+    // A point that is open for some types only is open for all: requests are not told apart here.
+    table: new Table({ open: [...ids(list.open), ...Object.keys(list.open_for ?? {})], closed: ids(list.closed),
+      fallback: list.default === 'none' ? 'none' : 'skeleton' }),
+    leaseMs: within(list.lease_ms, 100, 86400000, 30000),
+    pollMs: within(list.poll_ms, 10, 60000, 250),
+    report: list.report === true,
+  };
+}
+
+class Point {
+  constructor(id) {
+    this.id = id;
+    this.hits = 0;
+    this.entries = 0;
+    this.told = 0; // hits
+    this.toldEntry = false;
+    this.price = undefined;
+    this.known = false; // was told of
+  }
+  /** Is it an entry point more often than not? */
+  get isEntry() {
+    return this.entries * 2 >= this.hits && this.entries > 0;
+  }
+}
+
+/** The switch of the spans of one kind that begin with one name. Some are given another name later (an HTTP server knows
+ * its route only then): they arrive as other points, which have no other switch than this. */
+class Gate {
+  constructor(point) {
+    this.point = point; // null: there was no room for it
+    this.aliases = new Map(); // point -> spans that became it
+    this.passes = 0; // while it was open
+    this.table = undefined; // for which the next two hold
+    this.open = this.openAsEntry = false;
+  }
+  isOpen(table, isEntry) {
+    if (this.table !== table) {
+      const points = [...this.aliases.keys()];
+      const own = points.length ? table.open.has(this.point.id) : undefined;
+      this.open = own ?? table.isOpen(this.point.id, false);
+      this.openAsEntry = own ?? table.isOpen(this.point.id, true);
+      for (const { id } of points) {
+        this.open ||= table.isOpen(id, false);
+        this.openAsEntry ||= table.isOpen(id, true);
+      }
+      this.table = table;
+    }
+    return isEntry ? this.openAsEntry : this.open;
+  }
+}
+
+// ---- asking and telling, for one service of this process ----
+
+class Agent {
+  constructor(service, settings) {
+    this.service = service;
+    this.settings = settings;
+    this.instance = `${hostname().slice(0, 60)}:${process.pid}:${randomBytes(4).toString('hex')}`;
+    this.table = DEFAULT;
+    this.points = new Map();
+    this.refused = 0; // points for which there was no room, or whose ids are no good
+    this.etag = ''; // of the list in force
+    this.lease = undefined;
+    this.pollMs = 250;
+    this.failures = 0;
+    this.reported = -Infinity;
+    this.quietUntil = 0; // the answer to the last report was no
+    this.unreported = false; // the list in force has not been confirmed
+    this.connections = new HttpAgent({ keepAlive: true, maxSockets: 1 });
+    this.next(0);
+  }
+
+  point(id) {
+    let point = this.points.get(id);
+    if (point === undefined) {
+      if (this.points.size >= POINTS_MAX || Buffer.byteLength(id) > ID_MAX || /[\0-\x1f\x7f]/.test(id)) {
+        this.refused++;
+        return undefined;
+      }
+      point = new Point(id);
+      this.points.set(id, point);
+    }
+    return point;
+  }
+
+  next(ms) {
+    later(() => this.poll().catch(() => this.failures++).finally(() => this.next(this.delay())), ms).unref();
+  }
+
+  delay() {
+    const base = this.failures ? Math.min(this.pollMs * 2 ** Math.min(this.failures, 10), BACKOFF_MAX_MS) : this.pollMs;
+    return base * (0.9 + 0.2 * Math.random());
+  }
+
+  renew(ms) {
+    clearTimeout(this.lease);
+    this.lease = later(() => {
+      if (this.table !== OFF) this.use(DEFAULT, '');
+    }, ms).unref();
+  }
+
+  use(table, etag) {
+    this.table = table;
+    this.etag = etag;
+  }
+
+  async poll() {
+    if (await exists(this.settings.offFile)) {
+      this.use(OFF, '');
+    } else if (this.table === OFF && this.etag === '') {
+      this.use(DEFAULT, '');
+    }
+    const query = `?service=${encodeURIComponent(this.service)}&instance=${encodeURIComponent(this.instance)}`;
+    const answer = await this.ask('GET', query, this.etag ? { 'if-none-match': `"${this.etag}"` } : {});
+    let wanted = false;
+    if (answer.status === 200) {
+      const { table, leaseMs, pollMs, report } = parseList(answer.body);
+      const etag = /^"([0-9a-f]{16})"$/.exec(answer.etag)?.[1] ?? '';
+      this.pollMs = pollMs;
+      this.leaseMs = leaseMs;
+      if (this.table !== OFF || this.etag !== '') { // the file that says "off" is stronger
+        this.unreported ||= etag !== this.etag;
+        this.use(table, etag);
+      }
+      wanted = report;
+    } else if (answer.status !== 304) {
+      throw new Error(`answer ${answer.status}`);
+    }
+    this.failures = 0;
+    this.renew(this.leaseMs ?? 30000);
+    await this.report(wanted);
+  }
+
+  /** Tell which points there are, if there is something to tell. */
+  async report(everything) {
+    const at = now();
+    if (at < this.quietUntil) return;
+    if (everything) for (const point of this.points.values()) point.known = false;
+    const news = [];
+    const counts = at - this.reported > NEWS_MS;
+    const due = this.unreported || everything || at - this.reported > REPORT_MS;
+    for (const point of due ? this.points.values() : []) {
+      if (point.known ? point.isEntry !== point.toldEntry || (counts && point.hits !== point.told) : point.hits > 0)
+        news.push(point);
+      if (news.length === REPORT_POINTS) break;
+    }
+    if (!due || (!news.length && !this.unreported && !everything)) return;
+    const sent = news.map((point) => ({ point, hits: point.hits, entry: point.isEntry }));
+    const points = sent.map(({ point, hits, entry }) => ({ id: point.id, hits: Math.max(0, hits - point.told),
+      open_by_default: entry, price_ns: point.price }));
+    const { service, instance, etag: applied } = this;
+    const answer = await this.ask('POST', '', { 'content-type': 'application/json' },
+      JSON.stringify({ service, instance, applied, points }));
+    if (answer.status !== 200) {
+      this.quietUntil = now() + NEWS_MS;
+      return;
+    }
+    for (const { point, hits, entry } of sent) Object.assign(point, { known: true, told: hits, toldEntry: entry });
+    this.unreported &&= this.etag !== applied;
+    this.reported = news.length === REPORT_POINTS ? -Infinity : at; // there may be more
+  }
+
+  ask(method, query, headers, body) {
+    const { url, token } = this.settings;
+    return suppressed(() => new Promise((resolve, reject) => {
+      const request = httpRequest({ method, host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port || 80,
+        path: `${url.pathname.replace(/\/$/, '')}/v1/trace-points${query}`, agent: this.connections,
+        headers: { ...headers, ...(token && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) } }, (response) => {
+        const chunks = [];
+        let size = 0;
+        response.on('data', (chunk) => {
+          size += chunk.length;
+          if (size > ANSWER_MAX) request.destroy(new Error('too large an answer'));
+          else chunks.push(chunk);
+        });
+        response.on('error', reject);
+        response.on('end', () => {
+          clearTimeout(timer);
+          resolve({ status: response.statusCode, etag: response.headers.etag ?? '', body: Buffer.concat(chunks).toString() });
+        });
+      });
+      const timer = later(() => request.destroy(new Error('no answer')), TIMEOUT_MS).unref();
+      request.on('socket', (socket) => socket.unref()); // a program that is done ends
+      request.on('error', (why) => {
+        clearTimeout(timer);
+        reject(why);
+      });
+      request.end(body);
+    }));
+  }
+}
+
+function exists(file) {
+  return new Promise((resolve) => (file ? stat(file, (why) => resolve(!why)) : resolve(false)));
+}
+
+/** Run with tracing suppressed: also connections and look-ups of names may be instrumented. */
+function suppressed(run) {
+  const contexts = globalThis[API]?.context;
+  const active = contexts?.active?.();
+  return active?.setValue ? contexts.with(active.setValue(SUPPRESSED, true), run) : run();
+}
+
+// ---- the switches ----
+
+let settings;
+const agents = new Map(); // by service
+const tracers = new WeakMap(); // Tracer -> what is known of it
+
+function agentOf(service) {
+  let agent = agents.get(service);
+  if (agent === undefined) agents.set(service, (agent = new Agent(service, settings)));
+  return agent;
+}
+
+/** service.name of a tracer's resource; undefined while it is not known. */
+function serviceOf(tracer) {
+  if (settings.service) return settings.service;
+  const resource = tracer._resource ?? tracer.resource;
+  for (const [key, value] of resource?.getRawAttributes?.() ?? resource?._rawAttributes ?? [])
+    if (key === 'service.name' && value != null) return typeof value === 'string' ? value : undefined;
+  const name = resource?.asyncAttributesPending ? undefined : resource?.attributes?.['service.name'];
+  return typeof name === 'string' ? name : undefined;
+}
+
+function lookUp(tracer) {
+  const service = serviceOf(tracer);
+  if (!service) return undefined;
+  const scope = tracer.instrumentationScope?.name ?? tracer.instrumentationLibrary?.name ?? '';
+  const known = { agent: agentOf(sound(service)), scope: sound(scope), gates: [0, 1, 2, 3, 4].map(() => new Map()), ids: new Map() };
+  tracers.set(tracer, known);
+  return known;
+}
+
+function gateOf(known, name, kind) {
+  const gates = known.gates[kind] ?? known.gates[0];
+  let gate = gates.get(name);
+  if (gate === undefined) {
+    if (gates.size >= NAMES_MAX) gates.clear();
+    const id = pointId(known.agent.service, known.scope, name);
+    gate = known.ids.get(`${kind}:${id}`); // names that differ in nothing but an identifier
+    if (gate === undefined) {
+      gate = new Gate(known.agent.point(id) ?? null);
+      if (gate.point) known.ids.set(`${kind}:${id}`, gate);
+    }
+    gates.set(name, gate);
+  }
+  return gate;
+}
+
+function isValid(context) {
+  return context !== undefined && context.traceId !== NO_CONTEXT.traceId && context.spanId !== NO_CONTEXT.spanId;
+}
+
+/** What becomes of a start: a span that is closed, or the gate that it passes, and whether to time it. */
+function decide(tracer, name, options, context) {
+  const known = tracers.get(tracer) ?? lookUp(tracer);
+  const within = context ?? globalThis[API]?.context?.active();
+  if (known === undefined || within?.getValue(SUPPRESSED) === true) return {};
+  const above = options?.root ? undefined : within?.getValue(SPAN);
+  const aboveContext = above?.spanContext();
+  const kind = options?.kind;
+  // What is below a closed point is no entry point, even if no open span is above.
+  const isEntry = kind === SERVER || kind === CONSUMER ||
+    (!(above instanceof ClosedSpan) && (!isValid(aboveContext) || aboveContext.isRemote === true));
+  const gate = gateOf(known, name, kind ?? 0);
+  const { table } = known.agent;
+  const { point } = gate;
+  if (point === null) return { closed: isEntry && table.fallback !== 'none' ? undefined : close(aboveContext) };
+  const open = gate.isOpen(table, isEntry);
+  if (open || gate.aliases.size === 0) { // else nobody knows as which it would arrive
+    point.hits++;
+    if (isEntry) point.entries++;
+  }
+  if (!open) return { closed: close(aboveContext) };
+  return { gate, isEntry, isTimed: gate.passes++ % SAMPLE === 0 };
+}
+
+function close(above) {
+  return new ClosedSpan(isValid(above) ? above : NO_CONTEXT);
+}
+
+const passes = new WeakMap(); // span -> where it counts: gate, point, isEntry
+
+/** A pass of an open point with a watch: its start, and its end, are what it costs the program. */
+function startTimed(start, tracer, parameters) {
+  const begin = process.hrtime.bigint();
+  const span = Reflect.apply(start, tracer, parameters);
+  const cost = process.hrtime.bigint() - begin;
+  const end = span?.end;
+  if (typeof end !== 'function') return span;
+  span.end = function (...rest) {
+    delete span.end;
+    const from = process.hrtime.bigint();
+    const result = Reflect.apply(end, this, rest);
+    const price = Number(cost + process.hrtime.bigint() - from);
+    const point = passes.get(this)?.point;
+    if (point) point.price = point.price === undefined ? price : point.price + (price - point.price) / 8;
+    return result;
+  };
+  return span;
+}
+
+function gated(start) {
+  return function startSpan(...parameters) {
+    let found;
+    try {
+      found = decide(this, parameters[0], parameters[1], parameters[2]);
+    } catch {
+      found = {}; // better a span too many than a program that fails
+    }
+    if (found.closed !== undefined) return found.closed;
+    const span = found.isTimed ? startTimed(start, this, parameters) : Reflect.apply(start, this, parameters);
+    if (found.gate !== undefined) notePass(span, this, found);
+    return span;
+  };
+}
+
+/** Remember as what a span counts, and watch updateName of the SDK's class of spans. */
+function notePass(span, tracer, { gate, isEntry }) {
+  try {
+    passes.set(span, { gate, point: gate.point, isEntry, known: tracers.get(tracer) });
+    const prototype = Object.getPrototypeOf(span);
+    if (Object.hasOwn(prototype, PATCHED) || typeof prototype.updateName !== 'function') return;
+    const { updateName } = prototype;
+    Object.defineProperty(prototype, PATCHED, { value: true });
+    prototype.updateName = function (...rest) {
+      try {
+        rename(this, rest[0]);
+      } catch {
+        // The name changes all the same.
+      }
+      return Reflect.apply(updateName, this, rest);
+    };
+  } catch {
+    // It runs as it would without us.
+  }
+}
+
+/** A span arrives as another point than it began as: it counts there, and that point has the switch of its gate. */
+function rename(span, name) {
+  const pass = passes.get(span);
+  if (pass === undefined || typeof name !== 'string') return;
+  const { gate, known } = pass;
+  const point = known.agent.point(pointId(known.agent.service, known.scope, name));
+  if (!point || point === pass.point || (!gate.aliases.has(point) && gate.aliases.size >= ALIASES_MAX)) return;
+  count(pass, -1);
+  pass.point = point;
+  count(pass, 1);
+}
+
+function count({ gate, point, isEntry }, more) {
+  point.hits += more;
+  if (isEntry) point.entries += more;
+  if (point === gate.point) return;
+  const before = gate.aliases.get(point) ?? 0;
+  if (before + more > 0) gate.aliases.set(point, before + more);
+  else gate.aliases.delete(point); // it was a name in between
+  if (before === 0 || before + more === 0) gate.table = undefined;
+}
+
+/** Put the switches in front of the tracers of a provider: of their class, so that those that exist have them too. */
+function patchProvider(provider) {
+  try {
+    const tracer = provider?.getTracer?.('pythia-gate');
+    const prototype = tracer && Object.getPrototypeOf(tracer);
+    if (typeof prototype?.startSpan !== 'function' || Object.hasOwn(prototype, PATCHED)) return;
+    if (tracer._resource === undefined && tracer.resource === undefined) return; // of no SDK
+    Object.defineProperty(prototype, PATCHED, { value: true });
+    prototype.startSpan = gated(prototype.startSpan);
+    lookUp(tracer); // ask from now on, not from the first span on
+  } catch {
+    // It runs as it would without us.
+  }
+}
+
+/** The provider of @opentelemetry/api, which passes calls on to one that is named later. */
+function watchProvider(provider) {
+  const setDelegate = provider?.setDelegate;
+  if (typeof setDelegate !== 'function') {
+    patchProvider(provider);
+    return;
+  }
+  if (Object.hasOwn(provider, PATCHED)) return;
+  Object.defineProperty(provider, PATCHED, { value: true });
+  provider.setDelegate = function (delegate) {
+    const result = Reflect.apply(setDelegate, this, [delegate]);
+    patchProvider(delegate);
+    return result;
+  };
+  patchProvider(provider.getDelegate?.());
+}
+
+function watchApi(api) {
+  if (typeof api !== 'object' || api === null) return api;
+  watchProvider(api.trace);
+  return new Proxy(api, {
+    set(target, key, value) {
+      target[key] = value;
+      if (key === 'trace') watchProvider(value);
+      return true;
+    },
+  });
+}
+
+function readSettings(env) {
+  const url = new URL(env.PYTHIA_URL || 'http://127.0.0.1:4318');
+  if (url.protocol !== 'http:') throw new Error(`PYTHIA_URL begins with ${url.protocol}, and only http: is known`);
+  return { url, service: env.PYTHIA_SERVICE ? sound(env.PYTHIA_SERVICE) : undefined,
+    token: env.PYTHIA_TOKEN_FILE ? readFileSync(env.PYTHIA_TOKEN_FILE, 'utf8').trim() : undefined,
+    offFile: env.PYTHIA_OFF_FILE ?? '/run/pythia/off' };
+}
+
+function install() {
+  settings = readSettings(process.env);
+  let api = watchApi(globalThis[API]);
+  Object.defineProperty(globalThis, API, {
+    configurable: true,
+    enumerable: true,
+    get: () => api,
+    set: (value) => {
+      api = watchApi(value);
+    },
+  });
+}
+
+if (process.env.PYTHIA_GATE !== '0' && !globalThis[PATCHED]) {
+  try {
+    install();
+    globalThis[PATCHED] = true;
+  } catch (why) {
+    process.stderr.write(`pythia-gate: spans cannot be switched: ${why.message}\n`);
+  }
+}
+
+module.exports = { template, pointId, parseList, Table, ClosedSpan, agents };

@@ -1,0 +1,30 @@
+#ifndef PYTHIA_WISHES_H
+#define PYTHIA_WISHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pythia/control.h"
+
+#define PYTHIA_NO_WISH SIZE_MAX
+
+/* A set of wishes that is kept: copies, in order of id, each id once. One thread at a time. */
+struct pythia_wishes {
+    struct pythia_control_wish *wishes; /* owned */
+    size_t count;
+    void *memory; /* of their texts */
+};
+
+/* A copy of `wishes`, in order; of two for one id the union. *out is then owned. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
+int pythia_wishes_copy(const struct pythia_control_wish *wishes, size_t count,
+                       struct pythia_wishes *out);
+void pythia_wishes_free(struct pythia_wishes *w); /* also makes it empty again */
+
+/* The place of an id, or PYTHIA_NO_WISH. O(log n). */
+size_t pythia_wishes_find(const struct pythia_wishes *w, struct pythia_text id);
+
+/* Are the same points wished for, for the same types? */
+bool pythia_wishes_equal(const struct pythia_wishes *a, const struct pythia_wishes *b);
+
+#endif

@@ -1,0 +1,214 @@
+#include "frames.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "pythia/status.h"
+
+#define HEADER     sizeof(struct pythia_frame)
+#define READ_BYTES ((size_t)256 * 1024)
+#define RATE_MIN   1e-6
+#define RATE_MAX   1e6
+
+double pythia__little_real(const void *at)
+{
+    uint64_t bits = pythia__little(at, sizeof(bits));
+    double real;
+    memcpy(&real, &bits, sizeof(real));
+    return real;
+}
+
+void pythia__frames_free(struct pythia__frames *f)
+{
+    pythia_buf_free(&f->bytes);
+}
+
+static const char *here(const struct pythia__frames *f)
+{
+    return f->bytes.bytes + f->at;
+}
+
+static size_t there(const struct pythia__frames *f)
+{
+    return f->bytes.size - f->at;
+}
+
+static void pass(struct pythia__frames *f, size_t size)
+{
+    f->at += size;
+    f->offset += size;
+}
+
+/* Read until `size` bytes are there, or the source has ended. PYTHIA_OK or PYTHIA_ENOMEM. */
+static int fill(struct pythia__frames *f, size_t size)
+{
+    while (there(f) < size && !f->ended) {
+        size_t left = there(f), got = 0;
+        if (f->at > 0) {
+            memmove(f->bytes.bytes, here(f), left);
+            f->bytes.size = left;
+            f->at = 0;
+        }
+        size_t wanted = size - left > READ_BYTES ? size - left : READ_BYTES;
+        char *room = pythia_buf_reserve(&f->bytes, wanted);
+        if (!room)
+            return PYTHIA_ENOMEM;
+        int status = f->from->read(f->from, room, wanted, &got, &f->cause);
+        f->ended = status != PYTHIA_OK || got == 0;
+        if (status != PYTHIA_OK && f->cause.status == PYTHIA_OK)
+            pythia_error_set(&f->cause, status, "%s", pythia_status_text(status));
+        f->bytes.size += got;
+    }
+    return PYTHIA_OK;
+}
+
+/* ---- headers ---- */
+
+static uint64_t check_of(const char *header)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < HEADER - 8; i++)
+        hash = (hash ^ (unsigned char)header[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static bool is_magic(const char *at)
+{
+    return memcmp(at, PYTHIA_FRAME_MAGIC, 8) == 0;
+}
+
+/* Whole, and as it was written. */
+static bool is_header(const char *at)
+{
+    return is_magic(at) && PYTHIA__MEMBER(at, pythia_frame, version) == PYTHIA_FRAME_VERSION &&
+           PYTHIA__MEMBER(at, pythia_frame, check) == check_of(at);
+}
+
+static void read_header(const char *at, struct pythia_frame *out)
+{
+    *out = (struct pythia_frame){
+        .header_bytes = (uint16_t)PYTHIA__MEMBER(at, pythia_frame, header_bytes),
+        .payload_bytes = (uint32_t)PYTHIA__MEMBER(at, pythia_frame, payload_bytes),
+        .process_high = PYTHIA__MEMBER(at, pythia_frame, process_high),
+        .process_low = PYTHIA__MEMBER(at, pythia_frame, process_low),
+        .stream = (uint32_t)PYTHIA__MEMBER(at, pythia_frame, stream),
+        .flags = (uint32_t)PYTHIA__MEMBER(at, pythia_frame, flags),
+        .position = PYTHIA__MEMBER(at, pythia_frame, position),
+        .anchor_ticks = PYTHIA__MEMBER(at, pythia_frame, anchor_ticks),
+        .anchor_ns = PYTHIA__MEMBER(at, pythia_frame, anchor_ns),
+        .epoch_ns = (int64_t)PYTHIA__MEMBER(at, pythia_frame, epoch_ns),
+        .ns_per_tick = pythia__little_real(at + offsetof(struct pythia_frame, ns_per_tick)),
+        .lost_spans = PYTHIA__MEMBER(at, pythia_frame, lost_spans),
+        .lost_ends = PYTHIA__MEMBER(at, pythia_frame, lost_ends),
+        .lost_annotations = PYTHIA__MEMBER(at, pythia_frame, lost_annotations),
+        .lost_values = PYTHIA__MEMBER(at, pythia_frame, lost_values),
+    };
+}
+
+/* What is wrong with a header that was written so; NULL: nothing. */
+static const char *fault_of(const struct pythia_frame *h)
+{
+    if (h->header_bytes != HEADER)
+        return "a frame whose header has another size than its version says";
+    if (h->payload_bytes > PYTHIA_PAYLOAD_BYTES || h->payload_bytes % 8)
+        return "a frame of an impossible size";
+    if (!isfinite(h->ns_per_tick) || h->ns_per_tick < RATE_MIN || h->ns_per_tick > RATE_MAX ||
+        h->anchor_ns > INT64_MAX / 2 || h->epoch_ns > INT64_MAX / 2 || h->epoch_ns < INT64_MIN / 2)
+        return "a frame with an impossible clock";
+    if (h->position % 8 || h->position > INT64_MAX)
+        return "a frame with an impossible position";
+    return NULL;
+}
+
+/* ---- what is no frame ---- */
+
+static int fail(const struct pythia__frames *f, uint64_t offset, struct pythia_error *why,
+                const char *sentence)
+{
+    pythia_error_set(why, PYTHIA_EFORMAT, "%s", sentence);
+    pythia_error_place(why, f->from->name, f->number, offset);
+    return PYTHIA_EFORMAT;
+}
+
+/* Where the next magic begins behind the first `from` bytes; all that is there if none does, but
+ * for what may be the beginning of one. */
+static size_t find_magic(const char *bytes, size_t size, size_t from)
+{
+    for (size_t at = from; at < size; at++) {
+        const char *found = memchr(bytes + at, PYTHIA_FRAME_MAGIC[0], size - at);
+        if (!found)
+            return size;
+        at = (size_t)(found - bytes);
+        if (size - at < 8 ? memcmp(found, PYTHIA_FRAME_MAGIC, size - at) == 0 : is_magic(found))
+            return at;
+    }
+    return size;
+}
+
+/* Pass over what stands here, to where a frame may begin. */
+static int pass_over(struct pythia__frames *f, struct pythia_error *why)
+{
+    const char *sentence = "no frame begins here: passed over to where one does";
+    uint64_t offset = f->offset;
+    if (there(f) < HEADER && (there(f) < 8 || is_magic(here(f))))
+        sentence = "the input ends in the header of a frame";
+    else if (is_magic(here(f)))
+        sentence = PYTHIA__MEMBER(here(f), pythia_frame, version) == PYTHIA_FRAME_VERSION
+                       ? "the header of a frame is damaged: passed over to the next"
+                       : "a frame of another version: passed over to the next";
+    for (size_t from = 1;; from = 0) {
+        pass(f, find_magic(here(f), there(f), from));
+        if (fill(f, 8) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        if (there(f) < 8 || is_magic(here(f)))
+            break;
+    }
+    if (there(f) < 8)
+        pass(f, there(f));
+    return fail(f, offset, why, sentence);
+}
+
+/* Where in a payload another frame begins: the one it is of was cut short. `size` if none does. */
+static size_t find_frame(const char *bytes, size_t size)
+{
+    size_t at = find_magic(bytes, size, 0);
+    while (at < size && (size - at < HEADER || !is_header(bytes + at)))
+        at = find_magic(bytes, size, at + 1);
+    return at;
+}
+
+int pythia__frames_next(struct pythia__frames *f, struct pythia__frame_read *out,
+                        struct pythia_error *why)
+{
+    if (fill(f, HEADER) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    if (there(f) == 0) {
+        if (f->cause.status != PYTHIA_OK)
+            *why = f->cause;
+        return f->cause.status != PYTHIA_OK ? f->cause.status : 1;
+    }
+    f->number++;
+    if (there(f) < HEADER || !is_header(here(f)))
+        return pass_over(f, why);
+    read_header(here(f), &out->header);
+    const char *fault = fault_of(&out->header);
+    if (fault) {
+        uint64_t offset = f->offset;
+        pass(f, HEADER);
+        return fail(f, offset, why, fault);
+    }
+    size_t size = out->header.payload_bytes;
+    /* A header more: a frame may begin in the last bytes of this one. */
+    if (fill(f, HEADER + size + HEADER) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    pass(f, HEADER);
+    size_t seen = there(f) < size + HEADER - 1 ? there(f) : size + HEADER - 1,
+           end = find_frame(here(f), seen), most = size < there(f) ? size : there(f);
+    end = end < most ? end : most;
+    out->payload = (struct pythia_text){here(f), end};
+    out->offset = f->offset;
+    out->missing = size - end;
+    pass(f, end);
+    return 0;
+}

@@ -1,0 +1,335 @@
+/* What the corpus of native records is too small for: many spans at once, memory that is missing,
+ * sinks and sources that stop. */
+#include <pythia/records.h>
+#include <stdio.h>
+
+#include "check.h"
+#include "collect.h"
+
+/* ---- frames, as the library writes them ---- */
+
+static uint64_t fnv(const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Put a frame around what is in `payload`, which is emptied. Ticks are nanoseconds of the epoch. */
+static void add_frame(struct pythia_buf *to, struct pythia_buf *payload, uint32_t stream,
+                      uint64_t *position)
+{
+    struct pythia_frame frame = {
+        .version = PYTHIA_FRAME_VERSION,
+        .header_bytes = sizeof(frame),
+        .payload_bytes = (uint32_t)payload->size,
+        .process_low = 1,
+        .stream = stream,
+        .position = *position,
+        .ns_per_tick = 1,
+    };
+    memcpy(frame.magic, PYTHIA_FRAME_MAGIC, 8);
+    frame.check = fnv(&frame, sizeof(frame) - 8);
+    pythia_buf_add(to, &frame, sizeof(frame));
+    pythia_buf_text_add(to, pythia_buf_text(payload));
+    *position += payload->size;
+    pythia_buf_clear(payload);
+}
+
+static void add_definitions(struct pythia_buf *to)
+{
+    struct pythia_buf payload = {0};
+    uint64_t position = 0;
+    const struct pythia_record_process process = {
+        .head = {.bytes = 24, .kind = PYTHIA_RECORD_PROCESS}, .pid = 1, .service_bytes = 1};
+    const struct pythia_record_point point = {
+        .head = {.bytes = 24, .kind = PYTHIA_RECORD_POINT, .number = 1}, .name_bytes = 1};
+    pythia_buf_add(&payload, &process, sizeof(process));
+    pythia_buf_add(&payload, "s\0\0\0\0\0\0\0", 8);
+    pythia_buf_add(&payload, &point, sizeof(point));
+    pythia_buf_add(&payload, "p\0\0\0\0\0\0\0", 8);
+    add_frame(to, &payload, 0, &position);
+    pythia_buf_free(&payload);
+}
+
+static void add_enter(struct pythia_buf *to, uint64_t span, uint64_t ticks)
+{
+    const struct pythia_record_enter record = {
+        .head = {.bytes = sizeof(record), .kind = PYTHIA_RECORD_ENTER, .number = 1},
+        .ticks = ticks,
+        .trace_low = 1,
+        .span = span,
+    };
+    pythia_buf_add(to, &record, sizeof(record));
+}
+
+static void add_exit(struct pythia_buf *to, uint64_t span, uint64_t ticks)
+{
+    const struct pythia_record_exit record = {
+        .head = {.bytes = sizeof(record), .kind = PYTHIA_RECORD_EXIT},
+        .ticks = ticks,
+        .trace_low = 1,
+        .span = span,
+    };
+    pythia_buf_add(to, &record, sizeof(record));
+}
+
+/* A text of `size` bytes (a multiple of 8, less one for the key), each of them 'x'. */
+static void add_text(struct pythia_buf *to, uint64_t span, uint16_t size)
+{
+    struct pythia_record_value record = {
+        .head = {.bytes = (uint16_t)(sizeof(record) + 1 + size), .kind = PYTHIA_RECORD_VALUE},
+        .trace_low = 1,
+        .span = span,
+        .value_kind = PYTHIA_VALUE_TEXT,
+        .key_bytes = 1,
+        .value_bytes = size,
+    };
+    pythia_buf_add(to, &record, sizeof(record));
+    pythia_buf_putc(to, 'k');
+    for (int i = 0; i < size; i++)
+        pythia_buf_putc(to, 'x');
+}
+
+static void decode(struct collection *c, const struct pythia_buf *bytes, size_t piece)
+{
+    struct pythia_memory_source memory;
+    assert_int_equal(pythia_buf_status(bytes), PYTHIA_OK);
+    pythia_memory_source_init(&memory, "test", bytes->bytes, bytes->size);
+    memory.piece = piece;
+    collect_source(c, "native", &memory.source);
+}
+
+/* ---- tests ---- */
+
+#define MANY 70000 /* more than are held */
+
+/* The oldest are given on as begun, and end as parts: nothing is left out. */
+static void more_open_spans_than_are_held_come_in_parts(void **state)
+{
+    struct pythia_buf bytes = {0}, payload = {0};
+    struct collection c;
+    uint64_t position = 0;
+    add_definitions(&bytes);
+    for (uint64_t i = 1; i <= MANY; i++) {
+        add_enter(&payload, i, i);
+        if (i % 1000 == 0)
+            add_frame(&bytes, &payload, 1, &position);
+    }
+    for (uint64_t i = 1; i <= MANY; i++) {
+        add_exit(&payload, i, MANY + i);
+        if (i % 1000 == 0)
+            add_frame(&bytes, &payload, 1, &position);
+    }
+    collection_open(&c);
+    decode(&c, &bytes, 0);
+    assert_int_equal(c.status, PYTHIA_OK);
+    assert_problems(&c, "");
+    size_t parts[3] = {0, 0, 0};
+    for (size_t i = 0; i < c.count; i++)
+        parts[span_at(&c, i)->part]++;
+    assert_int_equal(parts[PYTHIA_PART_START], MANY - 65536);
+    assert_int_equal(parts[PYTHIA_PART_STOP], MANY - 65536);
+    assert_int_equal(parts[PYTHIA_PART_WHOLE], 65536);
+    assert_times(&c, 0, 1, 0); /* the oldest first */
+    collection_close(&c);
+    pythia_buf_free(&bytes);
+    pythia_buf_free(&payload);
+}
+
+/* Key-values are held to a limit, too. */
+static void more_key_values_than_are_held_are_given_on(void **state)
+{
+    struct pythia_buf bytes = {0}, payload = {0};
+    struct collection c;
+    uint64_t position = 0;
+    const uint64_t spans = 600;
+    add_definitions(&bytes);
+    for (uint64_t i = 1; i <= spans; i++) {
+        add_enter(&payload, i, i);
+        for (int k = 0; k < 1000; k++)
+            add_text(&payload, i, 159);
+        add_frame(&bytes, &payload, 1, &position);
+    }
+    collection_open(&c);
+    decode(&c, &bytes, 0);
+    assert_int_equal(c.status, PYTHIA_OK);
+    assert_problems(&c, "");
+    assert_int_equal(c.count, spans);
+    for (size_t i = 0; i < c.count; i++) {
+        assert_times(&c, i, i + 1, 0);
+        assert_int_equal(attribute_count(&c, i), 1000);
+    }
+    collection_close(&c);
+    pythia_buf_free(&bytes);
+    pythia_buf_free(&payload);
+}
+
+static void long_texts_are_cut_and_still_differ(void **state)
+{
+    struct pythia_buf bytes = {0}, payload = {0};
+    struct collection c;
+    struct pythia_attribute found;
+    uint64_t position = 0;
+    add_definitions(&bytes);
+    add_enter(&payload, 1, 1);
+    add_text(&payload, 1, 4095);
+    add_exit(&payload, 1, 2);
+    add_frame(&bytes, &payload, 1, &position);
+    collection_open(&c);
+    decode(&c, &bytes, 0);
+    assert_true(find_attribute(&c, attributes_at(&c, 0), "k", &found));
+    assert_int_equal(found.text.size, 160);
+    assert_memory_equal(found.text.bytes + 136, "xxxx...#", 8);
+    collection_close(&c);
+    pythia_buf_free(&bytes);
+    pythia_buf_free(&payload);
+}
+
+static struct pythia_buf file_of(const char *name)
+{
+    char path[512];
+    struct pythia_buf content = {0};
+    size_t size;
+    char *room;
+    snprintf(path, sizeof(path), PYTHIA_TESTS "/corpus/native/%s/input", name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    while ((room = pythia_buf_reserve(&content, 4096)) && (size = fread(room, 1, 4096, file)) > 0)
+        content.size += size;
+    fclose(file);
+    return content;
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    static const char *const names[] = {"valid/nested", "valid/threads", "valid/any-bytes",
+                                        "invalid/cut-by-another-frame"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct pythia_buf bytes = file_of(names[i]);
+        int status = PYTHIA_ENOMEM;
+        for (long allowed = 0; status == PYTHIA_ENOMEM; allowed++) {
+            struct collection c;
+            struct pythia_memory_source memory;
+            collection_open(&c);
+            pythia_memory_source_init(&memory, "test", bytes.bytes, bytes.size);
+            pythia_mem_fail_after(allowed);
+            collect_source(&c, "native", &memory.source);
+            pythia_mem_fail_after(-1);
+            status = c.status;
+            assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM);
+            collection_close(&c);
+        }
+        pythia_buf_free(&bytes);
+    }
+}
+
+static void a_sink_may_stop_at_any_span(void **state)
+{
+    struct pythia_buf bytes = file_of("valid/nested");
+    for (size_t stop = 1; stop <= 6; stop++) {
+        struct collection c;
+        collection_open(&c);
+        c.stop_after = stop;
+        decode(&c, &bytes, 0);
+        assert_int_equal(c.status, PYTHIA_ESTOPPED);
+        assert_int_equal(c.count, stop);
+        collection_close(&c);
+    }
+    pythia_buf_free(&bytes);
+    bytes = file_of("valid/unfinished"); /* stopped while the rest is given on */
+    struct collection c;
+    collection_open(&c);
+    c.stop_after = 1;
+    decode(&c, &bytes, 0);
+    assert_int_equal(c.status, PYTHIA_ESTOPPED);
+    assert_int_equal(c.count, 1);
+    collection_close(&c);
+    pythia_buf_free(&bytes);
+}
+
+/* A source that fails in the middle: what was read before counts. */
+struct failing {
+    struct pythia_source source;
+    const struct pythia_buf *bytes;
+    size_t at, end;
+};
+
+static int read_failing(struct pythia_source *source, void *to, size_t capacity, size_t *got,
+                        struct pythia_error *e)
+{
+    struct failing *f = (struct failing *)source;
+    *got = 0;
+    if (f->at == f->end)
+        return pythia_error_set(e, PYTHIA_EIO, "the cable was pulled");
+    *got = f->end - f->at < capacity ? f->end - f->at : capacity;
+    memcpy(to, f->bytes->bytes + f->at, *got);
+    f->at += *got;
+    return PYTHIA_OK;
+}
+
+static void a_source_that_fails_is_told_behind_what_it_gave(void **state)
+{
+    struct pythia_buf bytes = file_of("valid/one-span");
+    struct failing f = {{"cable", read_failing}, &bytes, 0, bytes.size};
+    struct collection c;
+    collection_open(&c);
+    collect_source(&c, "native", &f.source);
+    assert_int_equal(c.status, PYTHIA_EIO);
+    assert_string_equal(c.error.sentence, "the cable was pulled");
+    assert_int_equal(c.count, 1);
+    collection_close(&c);
+    pythia_buf_free(&bytes);
+}
+
+/* One adapter, two files of one process: what begins in the first may end in the second. */
+static void definitions_are_kept_from_source_to_source(void **state)
+{
+    struct pythia_buf first = {0}, second = {0}, payload = {0};
+    struct collection c;
+    uint64_t position = 0;
+    struct pythia_adapter *adapter = NULL;
+    const struct pythia_adapter_ops *ops = pythia_adapter_named("native");
+    add_definitions(&first);
+    add_enter(&payload, 1, 5);
+    add_frame(&first, &payload, 1, &position);
+    add_exit(&payload, 1, 9);
+    add_enter(&payload, 2, 10);
+    add_exit(&payload, 2, 12);
+    add_frame(&second, &payload, 1, &position);
+    collection_open(&c);
+    assert_int_equal(ops->create(c.vocabulary, &adapter), PYTHIA_OK);
+    const struct pythia_buf *const both[] = {&first, &second};
+    for (int i = 0; i < 2; i++) {
+        struct pythia_memory_source memory;
+        pythia_memory_source_init(&memory, "test", both[i]->bytes, both[i]->size);
+        assert_int_equal(ops->decode(adapter, &memory.source, &c.sink, &c.error), PYTHIA_OK);
+    }
+    ops->destroy(adapter);
+    assert_int_equal(c.count, 3);
+    assert_int_equal(span_at(&c, 0)->part, PYTHIA_PART_START);
+    assert_int_equal(span_at(&c, 1)->part, PYTHIA_PART_STOP);
+    assert_times(&c, 1, 9, 0);
+    assert_int_equal(span_at(&c, 2)->part, PYTHIA_PART_WHOLE);
+    assert_tracepoint(&c, 2, "s:p");
+    collection_close(&c);
+    pythia_buf_free(&first);
+    pythia_buf_free(&second);
+    pythia_buf_free(&payload);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(more_open_spans_than_are_held_come_in_parts),
+        cmocka_unit_test(more_key_values_than_are_held_are_given_on),
+        cmocka_unit_test(long_texts_are_cut_and_still_differ),
+        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(a_sink_may_stop_at_any_span),
+        cmocka_unit_test(a_source_that_fails_is_told_behind_what_it_gave),
+        cmocka_unit_test(definitions_are_kept_from_source_to_source),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

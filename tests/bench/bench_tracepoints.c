@@ -1,0 +1,344 @@
+/* What trace points cost: bench_tracepoints ROW prints one object of JSON. ROW is
+ *
+ *     closed, closed_shared, open, open_shared, open_root, open_monotonic, integer, annotation: ns
+ *         of a pass beyond an empty loop, least and median of many
+ *     burst      4 threads into rings that hold everything: events a second, and how many were lost
+ *     reading    how fast one reader takes these out again
+ *     sustained  4 threads at a steady rate, and a reader: the same
+ *     switch     from throwing a switch until it is in force in another process: ms */
+#include "bench_tracepoints.h"
+
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include <inttypes.h>
+#include <pthread.h>
+#include <pythia/drain.h>
+#include <pythia/switchboard.h>
+#include <pythia/tracepoints.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REPEATS 201
+#define LOOP    100000 /* passes of a closed point that are timed at once */
+#define BATCH   4000   /* spans, or other records, that fit into half a ring */
+#define THREADS 4
+#define RUNS    7
+
+static char directory[] = "/tmp/bench-tracepoints-XXXXXX";
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "bench_tracepoints: %s\n", what);
+    exit(1);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* ---- the other side ---- */
+
+static struct pythia_switchboard *board;
+static struct pythia_drain *drain;
+
+static int take(void *context, const void *bytes, size_t size)
+{
+    (void)context;
+    (void)bytes;
+    (void)size;
+    return 0;
+}
+
+static void throw_switch(const char *id, int open)
+{
+    if (pythia_switchboard_throw(board, id, strlen(id), PYTHIA_SWITCHES_ALL,
+                                 open ? PYTHIA_SWITCHES_ALL : 0) != 0)
+        fail("a switch cannot be thrown");
+}
+
+static void begin(size_t ring_bytes, const char *clock)
+{
+    char why[256];
+    const struct pythia_drain_handler handler = {take, NULL, NULL};
+    if (!mkdtemp(directory))
+        fail("there is no place for files");
+    setenv("PYTHIA_DIRECTORY", directory, 1);
+    setenv("PYTHIA_SERVICE", "bench", 1);
+    if (clock)
+        setenv("PYTHIA_CLOCK", clock, 1);
+    const struct pythia_tracepoints_options options = {.ring_bytes = ring_bytes};
+    if (pythia_tracepoints_setup(&options) != 0 ||
+        pythia_switchboard_open(NULL, 1, &board, why) != 0 ||
+        pythia_drain_open(NULL, &handler, &drain, why) != 0)
+        fail(why);
+    throw_switch("bench:open", 1);
+}
+
+static void read_rings(void)
+{
+    if (pythia_drain_pass(drain) != 0)
+        fail("the rings cannot be read");
+}
+
+/* The segments outlive the program: it must not leave them behind. */
+static void end(void)
+{
+    char command[128];
+    pythia_drain_close(drain);
+    pythia_switchboard_close(board);
+    pythia_switchboard_remove(directory, NULL);
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    if (system(command) != 0) /* NOLINT(cert-env33-c,bugprone-command-processor) */
+        fail("the files cannot be removed");
+}
+
+/* ---- single passes ---- */
+
+static void integers(size_t n)
+{
+    PYTHIA_SPAN_AS(span, "open");
+    for (size_t i = 0; i < n; i++)
+        PYTHIA_SET(span, "queue_length", (int64_t)i);
+}
+
+static void annotations(size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        PYTHIA_ANNOTATE("open");
+}
+
+static double time_of(void (*pass)(size_t n), size_t n)
+{
+    uint64_t start = now_ns();
+    pass(n);
+    return (double)(now_ns() - start) / (double)n;
+}
+
+/* Repeats of a pass, and of an empty loop; `below`: under a span that is open meanwhile. */
+static void measure(const struct passes *p, void (*pass)(size_t n), size_t n, int below)
+{
+    double full[REPEATS], empty[REPEATS];
+    pass(1);
+    for (int i = 0; i < REPEATS; i++) {
+        struct pythia_scope room, *span = below ? PYTHIA_ENTER(&room, "open") : NULL;
+        empty[i] = time_of(p->empty, LOOP);
+        full[i] = time_of(pass, n);
+        PYTHIA_EXIT(span);
+        read_rings();
+    }
+    qsort(empty, REPEATS, sizeof(double), compare);
+    qsort(full, REPEATS, sizeof(double), compare);
+    double least = empty[0], median = empty[REPEATS / 2];
+    printf("{\"min\": %.3f, \"median\": %.3f, \"empty\": %.3f, \"ratio\": %.1f}\n", full[0] - least,
+           full[REPEATS / 2] - median, median, full[REPEATS / 2] / median);
+}
+
+/* ---- throughput ---- */
+
+struct writer {
+    pthread_t thread;
+    pthread_barrier_t *start;
+    uint64_t spans;
+    double rate; /* spans a second; 0: as fast as it goes */
+};
+
+static void *write_spans(void *argument)
+{
+    const struct writer *w = argument;
+    passes_in_program.open(1); /* the ring */
+    pthread_barrier_wait(w->start);
+    uint64_t start = now_ns();
+    for (uint64_t done = 0; done < w->spans;) {
+        uint64_t batch = w->spans - done < 64 ? w->spans - done : 64;
+        passes_in_program.open(batch);
+        done += batch;
+        while (w->rate > 0 && (double)(now_ns() - start) < (double)done / w->rate * 1e9)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static int stop_reading;
+
+static void *read_steadily(void *unused)
+{
+    (void)unused;
+    pythia_drain_counts_get(drain, &(struct pythia_drain_counts){0});
+    while (!__atomic_load_n(&stop_reading, __ATOMIC_ACQUIRE)) {
+        read_rings();
+        nanosleep(&(struct timespec){0, 100000}, NULL);
+    }
+    return NULL;
+}
+
+/* Events a second of four threads, until the last has ended. */
+static double run_writers(uint64_t spans, double rate)
+{
+    struct writer writers[THREADS];
+    pthread_barrier_t start;
+    pthread_barrier_init(&start, NULL, THREADS + 1);
+    for (int i = 0; i < THREADS; i++) {
+        writers[i] = (struct writer){.start = &start, .spans = spans, .rate = rate};
+        if (pthread_create(&writers[i].thread, NULL, write_spans, &writers[i]) != 0)
+            fail("there is no thread");
+    }
+    pthread_barrier_wait(&start);
+    uint64_t from = now_ns();
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(writers[i].thread, NULL);
+    double seconds = (double)(now_ns() - from) / 1e9;
+    pthread_barrier_destroy(&start);
+    return (double)(THREADS * 2 * spans) / seconds;
+}
+
+/* What was written against what was read; two definitions, and a span to get each ring. */
+static void print_rate(double *rates, int runs, uint64_t spans)
+{
+    struct pythia_tracepoints_state state;
+    struct pythia_drain_counts counts;
+    read_rings();
+    pythia_tracepoints_state_get(&state);
+    pythia_drain_counts_get(drain, &counts);
+    uint64_t written = (uint64_t)runs * THREADS * 2 * (spans + 1),
+             lost = state.lost_spans + state.lost_ends;
+    if (counts.records != written + 2 - state.lost_spans * 2 - state.lost_ends)
+        fail("what was read is not what was written");
+    qsort(rates, (size_t)runs, sizeof(double), compare);
+    printf("{\"min\": %.0f, \"median\": %.0f, \"max\": %.0f, \"lost\": %" PRIu64 "}\n", rates[0],
+           rates[runs / 2], rates[runs - 1], lost);
+}
+
+/* `reading`: how fast they are read afterwards is what counts. */
+static void burst(int reading)
+{
+    const uint64_t spans = 600000; /* 57.6 MB a thread */
+    double rates[RUNS];
+    for (int i = 0; i < RUNS; i++) {
+        rates[i] = run_writers(spans, 0);
+        uint64_t start = now_ns();
+        read_rings();
+        if (reading)
+            rates[i] = (double)(THREADS * 2 * spans) / (double)(now_ns() - start) * 1e9;
+    }
+    print_rate(rates, RUNS, spans);
+}
+
+static void sustained(void)
+{
+    const double rate = 5.25e6 / THREADS; /* spans a second and thread: 10.5 million events */
+    const uint64_t spans = (uint64_t)(rate * 3);
+    double rates[1];
+    pthread_t reader;
+    if (pthread_create(&reader, NULL, read_steadily, NULL) != 0)
+        fail("there is no thread");
+    rates[0] = run_writers(spans, rate);
+    __atomic_store_n(&stop_reading, 1, __ATOMIC_RELEASE);
+    pthread_join(reader, NULL);
+    print_rate(rates, 1, spans);
+}
+
+/* ---- switches ---- */
+
+#define THROWS 1000
+
+struct seen {
+    uint64_t at_ns;
+    uint32_t throws, ready; /* that the other process has seen */
+};
+
+/* The other process: passes the point some 10 000 times a second, as one that handles requests
+ * does, and notes when it finds it changed. It does not enter it: a full ring must not be taken for
+ * a closed point. */
+static void watch(struct seen *seen)
+{
+    static struct pythia_point point = PYTHIA_POINT(point, PYTHIA_POINT_INTERNAL, "watched", 7);
+    struct pythia_scope room;
+    if (pythia_enter(&point, &room))
+        _exit(1);
+    __atomic_store_n(&seen->ready, 1, __ATOMIC_RELEASE);
+    for (int open = 0;; nanosleep(&(struct timespec){0, 50000}, NULL))
+        if (pythia_is_open(&point) != open) {
+            open = !open;
+            seen->at_ns = now_ns();
+            __atomic_store_n(&seen->throws, seen->throws + 1, __ATOMIC_RELEASE);
+        }
+}
+
+static void switches(void)
+{
+    double ms[THROWS];
+    struct seen *seen =
+        mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    throw_switch("bench:watched", 0);
+    pid_t child = fork();
+    if (child == 0)
+        watch(seen);
+    while (!__atomic_load_n(&seen->ready, __ATOMIC_ACQUIRE))
+        sched_yield();
+    for (uint32_t i = 0; i < THROWS; i++) {
+        nanosleep(&(struct timespec){0, 200000 + 1777 * (long)(i % 997)}, NULL);
+        uint64_t thrown = now_ns();
+        throw_switch("bench:watched", i % 2 == 0);
+        while (__atomic_load_n(&seen->throws, __ATOMIC_ACQUIRE) == i)
+            nanosleep(&(struct timespec){0, 50000}, NULL);
+        ms[i] = seen->at_ns > thrown ? (double)(seen->at_ns - thrown) / 1e6 : 0;
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    read_rings();
+    qsort(ms, THROWS, sizeof(double), compare);
+    printf("{\"median\": %.4f, \"p99\": %.4f, \"max\": %.4f}\n", ms[THROWS / 2],
+           ms[THROWS * 99 / 100], ms[THROWS - 1]);
+}
+
+/* ---- rows ---- */
+
+int main(int argc, char **argv)
+{
+    const char *row = argc == 2 ? argv[1] : "";
+    const struct passes *program = &passes_in_program, *library = &passes_in_library;
+    size_t ring_bytes =
+        strcmp(row, "burst") == 0 || strcmp(row, "reading") == 0 || strcmp(row, "sustained") == 0
+            ? 64 << 20
+            : 1 << 20;
+    begin(ring_bytes, strcmp(row, "open_monotonic") == 0 ? "monotonic" : NULL);
+    if (strcmp(row, "closed") == 0)
+        measure(program, program->closed, LOOP, 0);
+    else if (strcmp(row, "closed_shared") == 0)
+        measure(library, library->closed, LOOP, 0);
+    else if (strcmp(row, "open") == 0 || strcmp(row, "open_monotonic") == 0)
+        measure(program, program->open, BATCH, 1);
+    else if (strcmp(row, "open_shared") == 0)
+        measure(library, library->open, BATCH, 0);
+    else if (strcmp(row, "open_root") == 0)
+        measure(program, program->open, BATCH, 0);
+    else if (strcmp(row, "integer") == 0)
+        measure(program, integers, BATCH, 1);
+    else if (strcmp(row, "annotation") == 0)
+        measure(program, annotations, BATCH, 1);
+    else if (strcmp(row, "burst") == 0 || strcmp(row, "reading") == 0)
+        burst(strcmp(row, "reading") == 0);
+    else if (strcmp(row, "sustained") == 0)
+        sustained();
+    else if (strcmp(row, "switch") == 0)
+        switches();
+    else
+        fail("there is no such row");
+    end();
+    return 0;
+}

@@ -1,0 +1,509 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "check.h"
+#include "plane.h"
+#include "pythia/control_http.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+/* ---- requests ---- */
+
+struct answer {
+    int status;
+    struct pythia_buf body;
+    char etag[PYTHIA_CONTROL_HTTP_ETAG];
+};
+
+static void get(struct pythia_control *c, const char *service, const char *instance,
+                const char *match, uint64_t now_ns, struct answer *a)
+{
+    char sent[64];
+    snprintf(sent, sizeof(sent), "%s", match); /* it may be the etag of the last answer */
+    pythia_buf_clear(&a->body);
+    a->status = pythia_control_http_get(c, pythia_text_of(service), pythia_text_of(instance),
+                                        pythia_text_of(sent), now_ns, &a->body, a->etag);
+}
+
+/* ' stands for " in the body. */
+static int post(struct pythia_control *c, const char *body, uint64_t now_ns, struct answer *a)
+{
+    char *text = strdup(body);
+    for (char *at = text; *at; at++)
+        if (*at == '\'')
+            *at = '"';
+    pythia_buf_clear(&a->body);
+    a->status = pythia_control_http_post(c, text, strlen(text), now_ns, &a->body);
+    free(text);
+    return a->status;
+}
+
+/* What an agent does: ask, and ask again with what it has in force. */
+static void poll(struct pythia_control *c, const char *service, const char *instance,
+                 uint64_t now_ns, struct answer *a)
+{
+    char etag[PYTHIA_CONTROL_HTTP_ETAG];
+    get(c, service, instance, "", now_ns, a);
+    assert_int_equal(a->status, 200);
+    memcpy(etag, a->etag, sizeof(etag));
+    get(c, service, instance, etag, now_ns, a);
+    assert_int_equal(a->status, 304);
+}
+
+static struct pythia_control *make(void)
+{
+    return plane_make("http", (const char *const[]){NULL});
+}
+
+static const char shop[] =
+    "{'service':'shop','instance':'h:1','points':["
+    "{'id':'shop:web:GET /','price_ns':3000,'hits':5,'open_by_default':true},"
+    "{'id':'shop:db:query','hits':2},{'id':'shop:say \\\"hi\\\"'}]}";
+
+/* ---- tests ---- */
+
+static void agents_get_what_shall_be_open(void **state)
+{
+    struct pythia_control *c = make();
+    struct answer a = {0};
+    get(c, "shop", "h:1", "", 1 * S, &a);
+    assert_int_equal(a.status, 200);
+    assert_string_equal(a.body.bytes,
+                        "{\"lease_ms\":30000,\"poll_ms\":250,\"default\":\"skeleton\",\"open\":[],"
+                        "\"open_for\":{},\"closed\":[],\"report\":true}\n");
+    assert_int_equal(post(c, shop, 1 * S, &a), 200);
+    assert_string_equal(a.body.bytes, "{\"taken\":3,\"refused\":0}\n");
+    plane_inventory(c, &a.body);
+    assert_string_equal(a.body.bytes, "shop shop:db:query nan 2\nshop shop:say \"hi\" nan 0\n"
+                                      "shop shop:web:GET / 3000 5 default\n");
+    assert_int_equal(plane_apply(c, "shop:db:query", 4, 2 * S), PYTHIA_OK);
+    get(c, "shop", "h:1", "", 2 * S, &a);
+    /* What is open by default and not wished for has to be closed; the others are anyway. */
+    assert_string_equal(a.body.bytes,
+                        "{\"lease_ms\":30000,\"poll_ms\":250,\"default\":\"skeleton\","
+                        "\"open\":[\"shop:db:query\"],\"open_for\":{},"
+                        "\"closed\":[\"shop:web:GET /\"]}\n");
+    assert_int_equal(strlen(a.etag), 18);
+    json_t *json = json_loads(a.body.bytes, 0, NULL);
+    assert_non_null(json);
+    json_decref(json);
+    get(c, "shop", "", "", 2 * S, &a); /* a person looks */
+    assert_int_equal(a.status, 200);
+    assert_int_equal(pythia_control_http_numbers(c, 2 * S).agents, 1);
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+static void names_with_quotes_are_written_as_json(void **state)
+{
+    struct pythia_control *c = make();
+    struct pythia_control_wish wish = {.id = PYTHIA_TEXT("shop:say \"hi\"")};
+    struct pythia_error e = {0};
+    struct answer a = {0};
+    post(c, shop, 1 * S, &a);
+    assert_int_equal(c->ops->apply(c, &wish, 1, 1, 1 * S, &e), PYTHIA_OK);
+    get(c, "shop", "", "", 1 * S, &a);
+    assert_non_null(strstr(a.body.bytes, "\"open\":[\"shop:say \\\"hi\\\"\"]"));
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+static void a_switch_is_in_force_when_all_agents_have_confirmed_it(void **state)
+{
+    struct pythia_control *c = make();
+    struct answer a = {0};
+    char etag[PYTHIA_CONTROL_HTTP_ETAG];
+    post(c, shop, 1 * S, &a);
+    post(c, "{'service':'shop','instance':'h:2'}", 1 * S, &a);
+    post(c, "{'service':'stock','instance':'h:1','points':[{'id':'stock:find'}]}", 1 * S, &a);
+    assert_int_equal(plane_apply(c, "shop:db:query stock:find nobody:x", 7, 1 * S), PYTHIA_OK);
+    plane_observe(c, 1 * S, &a.body);
+    assert_string_equal(a.body.bytes,
+                        "shop shop:db:query pending 0\nshop shop:say \"hi\" pending 0\n"
+                        "shop shop:web:GET / pending 0\nstock stock:find pending 0\n"
+                        " nobody:x refused 0\n");
+    poll(c, "shop", "h:1", 1 * S, &a);
+    poll(c, "stock", "h:1", 1 * S, &a);
+    plane_observe(c, 1 * S, &a.body);
+    assert_string_equal(a.body.bytes,
+                        "shop shop:db:query pending 0\nshop shop:say \"hi\" pending 0\n"
+                        "shop shop:web:GET / pending 0\nstock stock:find applied 7\n"
+                        " nobody:x refused 0\n");
+    /* The other says so by a report: the etag without its quotes. */
+    get(c, "shop", "h:2", "", 1 * S, &a);
+    memcpy(etag, a.etag, sizeof(etag));
+    char body[128];
+    snprintf(body, sizeof(body), "{'service':'shop','instance':'h:2','applied':'%.16s'}", etag + 1);
+    assert_int_equal(post(c, body, 1 * S, &a), 200);
+    assert_int_equal(plane_result(c, "shop:db:query", 1 * S), PYTHIA_CONTROL_APPLIED);
+    /* Another set, of which nothing is this service's: nothing has to be told again. */
+    assert_int_equal(plane_apply(c, "shop:db:query", 8, 2 * S), PYTHIA_OK);
+    assert_int_equal(plane_result(c, "shop:db:query", 2 * S), PYTHIA_CONTROL_APPLIED);
+    assert_int_equal(plane_result(c, "stock:find", 2 * S), PYTHIA_CONTROL_PENDING);
+    get(c, "shop", "h:1", etag, 2 * S, &a);
+    assert_int_equal(a.status, 304);
+    get(c, "shop", "h:1", "W/\"x\", W/\"y\"", 2 * S, &a);
+    assert_int_equal(a.status, 200);
+    assert_int_equal(plane_result(c, "shop:db:query", 2 * S), PYTHIA_CONTROL_PENDING);
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+/* A point that is closed by default changes no list when it is first told of. */
+static void a_new_point_does_not_put_others_in_doubt(void **state)
+{
+    struct pythia_control *c = make();
+    struct answer a = {0};
+    post(c, shop, 1 * S, &a);
+    assert_int_equal(plane_apply(c, "shop:db:query", 1, 1 * S), PYTHIA_OK);
+    poll(c, "shop", "h:1", 1 * S, &a);
+    assert_int_equal(plane_result(c, "shop:db:query", 1 * S), PYTHIA_CONTROL_APPLIED);
+    post(c, "{'service':'shop','instance':'h:2','points':[{'id':'shop:new'}]}", 1 * S, &a);
+    poll(c, "shop", "h:2", 1 * S, &a);
+    assert_int_equal(plane_result(c, "shop:db:query", 1 * S), PYTHIA_CONTROL_APPLIED);
+    assert_int_equal(plane_result(c, "shop:new", 1 * S), PYTHIA_CONTROL_APPLIED);
+    post(c,
+         "{'service':'shop','instance':'h:2','points':[{'id':'shop:new','open_by_default':true}]}",
+         1 * S, &a);
+    assert_int_equal(plane_result(c, "shop:new", 1 * S), PYTHIA_CONTROL_PENDING); /* to be closed */
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+static void silent_agents_are_lost_and_then_forgotten(void **state)
+{
+    struct pythia_control *c = make();
+    struct answer a = {0};
+    post(c, shop, 1 * S, &a);
+    plane_apply(c, "shop:db:query", 1, 1 * S);
+    poll(c, "shop", "h:1", 1 * S, &a);
+    assert_int_equal(plane_result(c, "shop:db:query", 5 * S - 1), PYTHIA_CONTROL_APPLIED);
+    assert_int_equal(plane_result(c, "shop:db:query", 5 * S), PYTHIA_CONTROL_LOST);
+    assert_int_equal(pythia_control_http_numbers(c, 5 * S).lost_agents, 1);
+    /* A second one that is there decides. */
+    post(c, "{'service':'shop','instance':'h:2'}", 5 * S, &a);
+    assert_int_equal(plane_result(c, "shop:db:query", 5 * S), PYTHIA_CONTROL_PENDING);
+    poll(c, "shop", "h:2", 5 * S, &a);
+    assert_int_equal(plane_result(c, "shop:db:query", 5 * S), PYTHIA_CONTROL_APPLIED);
+    /* The first is back, with what it had: it is asked for nothing. */
+    get(c, "shop", "h:1", a.etag, 20 * S, &a);
+    assert_int_equal(a.status, 304);
+    assert_int_equal(plane_result(c, "shop:db:query", 20 * S), PYTHIA_CONTROL_APPLIED);
+    plane_observe(c, 605 * S, &a.body);
+    assert_int_equal(pythia_control_http_numbers(c, 605 * S).agents, 1);
+    plane_observe(c, 620 * S, &a.body);
+    assert_int_equal(pythia_control_http_numbers(c, 620 * S).agents, 0);
+    assert_int_equal(pythia_control_http_numbers(c, 620 * S).points, 3);
+    plane_observe(c, 1220 * S, &a.body); /* nobody has been there for as long */
+    assert_int_equal(pythia_control_http_numbers(c, 1220 * S).services, 0);
+    assert_int_equal(pythia_control_http_numbers(c, 1220 * S).points, 0);
+    assert_int_equal(pythia_control_http_numbers(c, 1220 * S).forgotten_agents, 2);
+    plane_inventory(c, &a.body);
+    assert_int_equal(a.body.size, 0);
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+/* If the engine hangs, but not the server, agents must notice: their lease is not renewed. */
+static void a_set_that_is_not_renewed_is_not_confirmed(void **state)
+{
+    struct pythia_control *c = make();
+    struct answer a = {0};
+    char etag[PYTHIA_CONTROL_HTTP_ETAG];
+    c->ops->set_lease(c, 2 * S);
+    post(c, shop, 1 * S, &a);
+    plane_apply(c, "shop:db:query", 1, 1 * S);
+    get(c, "shop", "h:1", "", 3 * S, &a);
+    assert_int_equal(a.status, 200);
+    memcpy(etag, a.etag, sizeof(etag));
+    assert_non_null(strstr(a.body.bytes, "\"lease_ms\":2000,"));
+    get(c, "shop", "h:1", etag, 3 * S + 1, &a);
+    assert_int_equal(a.status, 503);
+    plane_apply(c, "shop:db:query", 1, 4 * S);
+    get(c, "shop", "h:1", etag, 4 * S, &a);
+    assert_int_equal(a.status, 304);
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+static void a_refusal_holds_until_something_else_is_wished_for(void **state)
+{
+    struct pythia_control *c = make();
+    struct answer a = {0};
+    post(c, shop, 1 * S, &a);
+    plane_apply(c, "shop:db:query", 1, 1 * S);
+    post(c, "{'service':'shop','instance':'h:1','refused':['shop:db:query','x',7]}", 1 * S, &a);
+    poll(c, "shop", "h:1", 1 * S, &a);
+    assert_int_equal(plane_result(c, "shop:db:query", 1 * S), PYTHIA_CONTROL_REFUSED);
+    assert_int_equal(plane_result(c, "shop:web:GET /", 1 * S), PYTHIA_CONTROL_APPLIED);
+    plane_apply(c, "shop:db:query shop:web:GET", 2, 1 * S);
+    poll(c, "shop", "h:1", 1 * S, &a);
+    assert_int_equal(plane_result(c, "shop:db:query", 1 * S), PYTHIA_CONTROL_APPLIED);
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+static void off_closes_what_nobody_has_told_of_too(void **state)
+{
+    char file[64], setting[80];
+    struct answer a = {0};
+    struct pythia_error e = {0};
+    snprintf(file, sizeof(file), "/tmp/pythia-off-%ld", (long)getpid());
+    snprintf(setting, sizeof(setting), "off-file=%s", file);
+    const char *settings[] = {setting, NULL};
+    struct pythia_control *c = plane_make("http", settings);
+    post(c, shop, 1 * S, &a);
+    assert_int_equal(c->ops->off(c, true, 1 * S, &e), PYTHIA_OK); /* nothing was applied before */
+    assert_int_equal(access(file, F_OK), 0);
+    plane_apply(c, "shop:db:query", 1, 1 * S);
+    get(c, "shop", "h:1", "", 100 * S, &a); /* and no lease ends it */
+    assert_int_equal(a.status, 200);
+    assert_string_equal(a.body.bytes, "{\"lease_ms\":30000,\"poll_ms\":250,\"default\":\"none\","
+                                      "\"open\":[],\"open_for\":{},\"closed\":[]}\n");
+    assert_int_equal(c->ops->off(c, false, 100 * S, &e), PYTHIA_OK);
+    assert_int_equal(access(file, F_OK), -1);
+    plane_apply(c, "shop:db:query", 1, 100 * S);
+    get(c, "shop", "h:1", "", 100 * S, &a);
+    assert_non_null(strstr(a.body.bytes, "\"open\":[\"shop:db:query\"]"));
+    c->ops->destroy(c);
+    const char *nowhere[] = {"off-file=/nonexistent/off", NULL};
+    c = plane_make("http", nowhere);
+    assert_int_equal(c->ops->off(c, true, 1 * S, &e), PYTHIA_EIO);
+    assert_string_equal(e.sentence, "cannot make /nonexistent/off: No such file or directory");
+    get(c, "shop", "", "", 1 * S, &a); /* those that ask are told all the same */
+    assert_non_null(strstr(a.body.bytes, "\"default\":\"none\""));
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+static void what_is_no_report_is_refused_with_the_reason(void **state)
+{
+    static const struct {
+        const char *body, *why;
+    } cases[] = {
+        {"", "report:1: the report is not JSON: '[' or '{' expected near end of file (byte 0)\n"},
+        {"{'service':", "report:1: the report is not JSON: string or '}' expected"},
+        {"[]", "the report is not an object\n"},
+        {"7", "report:1: the report is not JSON: "},
+        {"{}",
+         "the report has no service: wanted text of 1 to 256 bytes without control characters\n"},
+        {"{'service':7}", "the report has no service"},
+        {"{'service':'a\\u0001'}", "the report has no service"},
+        {"{'service':'a'}",
+         "the report has no instance: wanted text of 1 to 128 bytes without control characters\n"},
+        {"{'service':'a','instance':''}", "the report has no instance"},
+        {"{'service':'a','instance':'b','points':{}}",
+         "the report has points or refused that are no array\n"},
+        {"{'service':'a','instance':'b','refused':1}", "the report has points or refused"},
+        {"{'service':'a','service':'a','instance':'b'}", "report:1: the report is not JSON: dup"},
+        {"{'service':'\xff','instance':'b'}", "report:1: the report is not JSON: unable to decode"},
+        {"{'service':'a\\u0000','instance':'b'}", "report:1: the report is not JSON: \\u0000"},
+    };
+    struct pythia_control *c = make();
+    struct answer a = {0};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(post(c, cases[i].body, 1 * S, &a), 400);
+        if (strncmp(a.body.bytes, cases[i].why, strlen(cases[i].why)) != 0 &&
+            !(i == 1 && strstr(a.body.bytes, "is not JSON")))
+            assert_string_equal(a.body.bytes, cases[i].why);
+    }
+    assert_int_equal(pythia_control_http_numbers(c, 1 * S).refused_reports,
+                     sizeof(cases) / sizeof(cases[0]));
+    assert_int_equal(pythia_control_http_numbers(c, 1 * S).agents, 0);
+    get(c, "", "", "", 1 * S, &a);
+    assert_int_equal(a.status, 400);
+    get(c, "a\nb", "", "", 1 * S, &a);
+    assert_int_equal(a.status, 400);
+    get(c, "a", "\x7f", "", 1 * S, &a);
+    assert_int_equal(a.status, 400);
+    assert_string_equal(a.etag, "");
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+/* One point that is no good does not cost the others. */
+static void points_that_are_no_good_are_refused_one_by_one(void **state)
+{
+    static const char body[] =
+        "{'service':'shop','instance':'h:1','points':["
+        "{'id':'shop:good'},{'id':'other:bad'},{'id':'shop'},{'id':'shop:'},{'id':'shopx:y'},"
+        "{'id':''},{'id':7},{},[],7,null,{'id':'shop:\\u001b[2J'},{'id':'shop:a','price_ns':-1},"
+        "{'id':'shop:a','price_ns':'1'},{'id':'shop:a','price_ns':1e300},{'id':'shop:a','hits':-1},"
+        "{'id':'shop:a','hits':1e16},{'id':'shop:a','open_by_default':1},{'id':'shop:a','hits':[]},"
+        "{'id':'shop:../../etc/passwd'},{'id':'shop:ok','price_ns':null,'hits':1.5,'x':[{}]}]}";
+    struct pythia_control *c = make();
+    struct answer a = {0};
+    assert_int_equal(post(c, body, 1 * S, &a), 200);
+    assert_string_equal(a.body.bytes, "{\"taken\":3,\"refused\":18}\n");
+    plane_inventory(c, &a.body);
+    /* An id is a name and nothing else: it is never made a path of. */
+    assert_string_equal(a.body.bytes, "shop shop:../../etc/passwd nan 0\nshop shop:good nan 0\n"
+                                      "shop shop:ok nan 1\n");
+    assert_int_equal(pythia_control_http_numbers(c, 1 * S).refused_points, 18);
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+/* A report whose texts have so many bytes. */
+static int post_sizes(struct pythia_control *c, size_t service, size_t instance, size_t id)
+{
+    char name[600], body[2400];
+    struct answer a = {0};
+    memset(name, 'n', sizeof(name));
+    snprintf(body, sizeof(body),
+             "{'service':'%.*s','instance':'%.*s','points':[{'id':'%.*s:%.*s'}]}", (int)service,
+             name, (int)instance, name, (int)service, name,
+             (int)(id > service ? id - service - 1 : 0), name);
+    int status = post(c, body, 1 * S, &a);
+    if (status == 200 && strstr(a.body.bytes, "\"refused\":1"))
+        status = -200;
+    pythia_buf_free(&a.body);
+    return status;
+}
+
+static void limits_hold_at_their_edges(void **state)
+{
+    struct pythia_control *c = make();
+    assert_int_equal(post_sizes(c, 255, 1, 512), 200);
+    assert_int_equal(post_sizes(c, 256, 1, 511), 200);
+    assert_int_equal(post_sizes(c, 257, 1, 511), 400);
+    assert_int_equal(post_sizes(c, 1, 127, 511), 200);
+    assert_int_equal(post_sizes(c, 1, 128, 512), 200);
+    assert_int_equal(post_sizes(c, 1, 129, 512), 400);
+    assert_int_equal(post_sizes(c, 1, 1, 513), -200);
+    c->ops->destroy(c);
+
+    const char *small[] = {"agents-max=2", "points-max=3", "body-max=100", NULL};
+    struct answer a = {0};
+    c = plane_make("http", small);
+    assert_int_equal(pythia_control_http_body_max(c), 100);
+    char body[128];
+    for (int size = 99; size <= 101; size++) {
+        snprintf(body, sizeof(body), "{'service':'s','instance':'i'%*s}", size - 29 - 1 + 1, "");
+        body[size] = '\0';
+        assert_int_equal(strlen(body), size);
+        int status = post(c, body, 1 * S, &a);
+        assert_int_equal(status, size <= 100 ? (body[size - 1] == '}' ? 200 : 400) : 413);
+        if (status == 413)
+            assert_string_equal(a.body.bytes,
+                                "the report has 101 bytes, and at most 100 are read\n");
+    }
+    c->ops->destroy(c);
+
+    const char *few[] = {"agents-max=2", "points-max=3", NULL};
+    c = plane_make("http", few);
+    assert_int_equal(post(c, "{'service':'s','instance':'1','points':[{'id':'s:1'}]}", S, &a), 200);
+    assert_int_equal(post(c, "{'service':'t','instance':'2','points':[{'id':'t:1'}]}", S, &a), 200);
+    assert_int_equal(post(c, "{'service':'t','instance':'3'}", 1 * S, &a), 429);
+    assert_string_equal(a.body.bytes, "there are 2 agents already, the most that are taken\n");
+    assert_int_equal(
+        post(c, "{'service':'s','instance':'1','points':[{'id':'s:2'},{'id':'s:3'}]}", 1 * S, &a),
+        200);
+    assert_string_equal(a.body.bytes, "{\"taken\":1,\"refused\":1}\n");
+    assert_int_equal(
+        post(c, "{'service':'s','instance':'1','points':[{'id':'s:1','hits':1}]}", 1 * S, &a),
+        200); /* what is known may be told again */
+    assert_string_equal(a.body.bytes, "{\"taken\":1,\"refused\":0}\n");
+    assert_int_equal(pythia_control_http_numbers(c, 1 * S).points, 3);
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+static void hits_add_up_and_do_not_overflow(void **state)
+{
+    struct pythia_control *c = make();
+    struct answer a = {0};
+    static const char body[] = "{'service':'s','instance':'1','points':[{'id':'s:1','hits':"
+                               "1000000000000000,'price_ns':%d}]}";
+    char text[160];
+    for (int i = 0; i < 3; i++) {
+        snprintf(text, sizeof(text), body, 100 + i);
+        assert_int_equal(post(c, text, 1 * S, &a), 200);
+    }
+    plane_inventory(c, &a.body);
+    assert_non_null(strstr(a.body.bytes, "s s:1 102 "));
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+static void *counted_malloc(size_t size)
+{
+    return pythia_calloc(1, size);
+}
+
+/* Each allocation fails in turn, those of the JSON library too. */
+static void want_of_memory_is_told_and_gone_through(void **state)
+{
+    json_set_alloc_funcs(counted_malloc, pythia_free);
+    int worked = 0;
+    for (long n = 0; !worked; n++) {
+        struct pythia_control *c = NULL;
+        struct pythia_error e = {0};
+        struct answer a = {0};
+        const char *settings[] = {"off-file=/tmp/x", NULL};
+        struct pythia_control_wish wish = {.id = PYTHIA_TEXT("shop:db:query")};
+        pythia_mem_fail_after(n);
+        int status = plane_try("http", settings, &c, &e);
+        if (status == PYTHIA_OK) {
+            char body[512]; /* post() would use the heap of libc, which does not fail */
+            snprintf(body, sizeof(body), "%s", shop);
+            for (char *at = body; *at; at++)
+                *at = *at == '\'' ? '"' : *at;
+            status = c->ops->apply(c, &wish, 1, 1, 1 * S, &e);
+            int posted = pythia_control_http_post(c, body, strlen(body), 1 * S, &a.body);
+            assert_true(posted == 200 || posted == 503);
+            get(c, "shop", "h:1", "", 1 * S, &a);
+            assert_true(a.status == 200 || a.status == 503);
+            worked = status == PYTHIA_OK && posted == 200 && a.status == 200 &&
+                     !strstr(a.body.bytes, "report");
+        }
+        pythia_mem_fail_after(-1);
+        if (c) {
+            plane_apply(c, "shop:db:query", 2, 1 * S);
+            assert_int_equal(post(c, shop, 1 * S, &a), 200);
+            poll(c, "shop", "h:1", 1 * S, &a);
+            assert_int_equal(plane_result(c, "shop:db:query", 1 * S), PYTHIA_CONTROL_APPLIED);
+            c->ops->destroy(c);
+        }
+        pythia_buf_free(&a.body);
+    }
+    json_set_alloc_funcs(malloc, free);
+}
+
+static void planes_are_in_order_of_name_and_found_by_it(void **state)
+{
+    size_t count;
+    const struct pythia_control_ops *const *all = pythia_controls(&count);
+    assert_int_equal(count, 3);
+    for (size_t i = 0; i < count; i++) {
+        assert_ptr_equal(pythia_control_named(all[i]->name), all[i]);
+        assert_true(i == 0 || strcmp(all[i - 1]->name, all[i]->name) < 0);
+        assert_non_null(all[i]->help);
+    }
+    assert_null(pythia_control_named("tape"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planes_are_in_order_of_name_and_found_by_it),
+        cmocka_unit_test(agents_get_what_shall_be_open),
+        cmocka_unit_test(names_with_quotes_are_written_as_json),
+        cmocka_unit_test(a_switch_is_in_force_when_all_agents_have_confirmed_it),
+        cmocka_unit_test(a_new_point_does_not_put_others_in_doubt),
+        cmocka_unit_test(silent_agents_are_lost_and_then_forgotten),
+        cmocka_unit_test(a_set_that_is_not_renewed_is_not_confirmed),
+        cmocka_unit_test(a_refusal_holds_until_something_else_is_wished_for),
+        cmocka_unit_test(off_closes_what_nobody_has_told_of_too),
+        cmocka_unit_test(what_is_no_report_is_refused_with_the_reason),
+        cmocka_unit_test(points_that_are_no_good_are_refused_one_by_one),
+        cmocka_unit_test(limits_hold_at_their_edges),
+        cmocka_unit_test(hits_add_up_and_do_not_overflow),
+        cmocka_unit_test(want_of_memory_is_told_and_gone_through),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

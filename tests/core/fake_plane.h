@@ -1,0 +1,47 @@
+/* A control plane whose targets do as a test says: they obey, refuse, are lost, are slow, or lie.
+ */
+#ifndef FAKE_PLANE_H
+#define FAKE_PLANE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pythia/control.h"
+
+#define FAKE_POINTS 16
+
+enum fake_mood {
+    FAKE_OBEYS,   /* at once, or after `delay_ns` */
+    FAKE_REFUSES, /* says no */
+    FAKE_IGNORES, /* is asked, and stays as it is */
+    FAKE_LIES,    /* says "applied" of a set that is older than the one it was told */
+    FAKE_LOST,
+};
+
+struct fake_point {
+    const char *id, *target;
+    bool open_by_default, pinned;
+    enum fake_mood mood;
+    bool open;         /* really */
+    bool told;         /* what it was told last */
+    unsigned switches; /* how often `told` changed */
+    size_t types;      /* for how many types; 0: all */
+};
+
+struct fake_plane {
+    struct pythia_control control;
+    struct fake_point points[FAKE_POINTS];
+    size_t count;
+    uint64_t delay_ns, latency_ns;
+    bool broken, off_broken; /* apply and off fail */
+    bool off;
+    uint64_t version, told_ns, lease_ns;
+    unsigned applies, inventories, observations, destroyed;
+    char unknown[64]; /* an id that it was told and does not have */
+};
+
+/* Begin one, on the stack or static: what destroys it leaves the memory alone. */
+void fake_plane_init(struct fake_plane *f, const char *name, bool by_type);
+struct fake_point *fake_plane_add(struct fake_plane *f, const char *id, const char *target);
+
+#endif

@@ -1,0 +1,493 @@
+#include <string.h>
+
+#include "check.h"
+#include "fake_plane.h"
+#include "pythia/buf.h"
+#include "pythia/controller.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define MS UINT64_C(1000000)
+#define S  UINT64_C(1000000000)
+
+static const struct pythia_controller_options usual = {0};
+
+/* Three points of two services; a controller over them that has seen them. Time begins at 100 s. */
+static struct pythia_controller *begin(struct fake_plane *f,
+                                       const struct pythia_controller_options *options)
+{
+    struct pythia_controller *c = NULL;
+    fake_plane_init(f, "fake", true);
+    fake_plane_add(f, "shop:pay", "shop");
+    fake_plane_add(f, "shop:cart", "shop");
+    fake_plane_add(f, "stock:find", "stock");
+    struct pythia_control *plane = &f->control;
+    assert_int_equal(pythia_controller_create(&plane, 1, options, &c), PYTHIA_OK);
+    return c;
+}
+
+/* Wish for the ids of a list with blanks between them. */
+static uint64_t want(struct pythia_controller *c, const char *ids)
+{
+    struct pythia_control_wish wishes[16];
+    size_t count = 0;
+    uint64_t version = 0;
+    while (*ids) {
+        size_t size = strcspn(ids, " ");
+        wishes[count++] = (struct pythia_control_wish){.id = {ids, size}};
+        ids += size + (ids[size] == ' ');
+    }
+    assert_int_equal(pythia_controller_want(c, wishes, count, &version), PYTHIA_OK);
+    return version;
+}
+
+static void tick(struct pythia_controller *c, uint64_t now_ns)
+{
+    assert_int_equal(pythia_controller_tick(c, now_ns), PYTHIA_OK);
+}
+
+/* Tick ten times a second from one time to another. */
+static void run(struct pythia_controller *c, uint64_t from_ns, uint64_t to_ns)
+{
+    for (uint64_t now = from_ns; now <= to_ns; now += 100 * MS)
+        tick(c, now);
+}
+
+/* What the plane was told: ids with blanks. */
+static void assert_told(const struct fake_plane *f, const char *ids)
+{
+    struct pythia_buf told = {0};
+    for (size_t i = 0; i < f->count; i++)
+        if (f->points[i].told) {
+            pythia_buf_puts(&told, told.size ? " " : "");
+            pythia_buf_puts(&told, f->points[i].id);
+        }
+    assert_string_equal(told.size ? told.bytes : "", ids);
+    pythia_buf_free(&told);
+}
+
+static int show(void *context, const struct pythia_controlled *p)
+{
+    static const char *const results[] = {"pending", "applied", "refused", "lost"};
+    pythia_buf_printf(context, "%s %.*s %.*s %g %d %s%s%s%s\n", p->plane, (int)p->target.size,
+                      p->target.bytes, (int)p->id.size, p->id.bytes, p->price_ns, (int)p->hits,
+                      results[p->result], p->wanted ? " wanted" : "", p->pinned ? " pinned" : "",
+                      p->quarantined ? " quarantined" : "");
+    return PYTHIA_OK;
+}
+
+static void assert_shown(struct pythia_controller *c, const char *text)
+{
+    struct pythia_buf out = {0};
+    assert_int_equal(pythia_controller_each(c, show, &out), PYTHIA_OK);
+    assert_string_equal(out.size ? out.bytes : "", text);
+    pythia_buf_free(&out);
+}
+
+static void what_is_wished_for_comes_in_force(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    uint64_t since = 7;
+    f.delay_ns = 250 * MS;
+    tick(c, 100 * S);
+    assert_int_equal(f.applies, 0); /* nobody has wished for anything: targets are left alone */
+    assert_false(pythia_controller_in_force(c, 0, &since));
+    uint64_t version = want(c, "stock:find shop:pay");
+    assert_int_equal(version, 1);
+    assert_false(pythia_controller_in_force(c, 1, &since));
+    tick(c, 101 * S);
+    assert_told(&f, "shop:pay stock:find");
+    assert_false(pythia_controller_in_force(c, 1, &since));
+    run(c, 101 * S + 100 * MS, 101 * S + 200 * MS);
+    assert_false(pythia_controller_in_force(c, 1, &since));
+    assert_int_equal(since, 7);
+    run(c, 101 * S + 300 * MS, 101 * S + 900 * MS);
+    assert_true(pythia_controller_in_force(c, 1, &since));
+    assert_int_equal(since, 101 * S + 300 * MS);
+    assert_shown(c, "fake shop shop:cart 101 1 applied\nfake shop shop:pay 100 0 applied wanted\n"
+                    "fake stock stock:find 102 2 applied wanted\n");
+    assert_int_equal(f.applies, 1);
+    assert_int_equal(f.lease_ns, 30 * S);
+    pythia_controller_destroy(c);
+    assert_int_equal(f.destroyed, 1);
+}
+
+static void the_same_set_again_throws_no_switch(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    uint64_t since;
+    want(c, "shop:pay");
+    run(c, 100 * S, 102 * S);
+    uint64_t version = want(c, "shop:pay");
+    assert_int_equal(version, 2);
+    tick(c, 103 * S);
+    assert_int_equal(f.applies, 1);
+    assert_true(pythia_controller_in_force(c, 2, &since));
+    assert_false(pythia_controller_in_force(c, 1, &since));
+    assert_int_equal(since, 100 * S); /* it has been in force all the time */
+    pythia_controller_destroy(c);
+}
+
+static void the_lease_is_renewed_in_thirds(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    want(c, "shop:pay");
+    run(c, 100 * S, 109 * S + 900 * MS);
+    assert_int_equal(f.applies, 1);
+    tick(c, 110 * S);
+    assert_int_equal(f.applies, 2);
+    run(c, 110 * S + 100 * MS, 160 * S);
+    assert_int_equal(f.applies, 7);
+    assert_int_equal(f.version, 1); /* renewed, not told anew */
+    assert_int_equal(f.points[0].switches, 1);
+    pythia_controller_destroy(c);
+}
+
+static void a_wish_for_an_unknown_point_waits_for_it(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    uint64_t since, version = want(c, "../../etc/passwd shop:new shop:pay");
+    run(c, 100 * S, 101 * S);
+    assert_told(&f, "shop:pay");
+    assert_string_equal(f.unknown, "");
+    assert_int_equal(pythia_controller_numbers(c).unknown_wishes, 2);
+    assert_true(pythia_controller_in_force(c, version, &since));
+    fake_plane_add(&f, "shop:new", "shop");
+    run(c, 101 * S + 100 * MS, 102 * S);
+    assert_told(&f, "shop:pay shop:new");
+    assert_int_equal(pythia_controller_numbers(c).unknown_wishes, 1);
+    assert_string_equal(f.unknown, "");
+    f.count--; /* and it goes again */
+    run(c, 102 * S + 100 * MS, 103 * S);
+    assert_int_equal(pythia_controller_numbers(c).points, 3);
+    assert_string_equal(f.unknown, "");
+    pythia_controller_destroy(c);
+}
+
+static void a_point_is_switched_at_most_once_a_round(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    uint64_t since, version = 0;
+    for (uint64_t i = 0; i < 50; i++) { /* for five seconds another wish each tenth */
+        version = want(c, i % 2 ? "stock:find" : "shop:pay stock:find");
+        tick(c, 100 * S + i * 100 * MS);
+    }
+    assert_in_range(f.points[0].switches, 1, 5);
+    assert_int_equal(f.points[2].switches, 1);
+    assert_false(pythia_controller_in_force(c, version, &since)); /* it has to hold still yet */
+    run(c, 105 * S, 107 * S);
+    assert_told(&f, "stock:find");
+    assert_true(pythia_controller_in_force(c, version, &since));
+    pythia_controller_destroy(c);
+}
+
+/* A point that has not been switched lately is switched at once, whatever the others do. */
+static void another_point_does_not_have_to_wait(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    want(c, "shop:pay");
+    tick(c, 100 * S);
+    want(c, "shop:cart");
+    tick(c, 100 * S + 10 * MS);
+    assert_told(&f, "shop:pay shop:cart");
+    run(c, 100 * S + 100 * MS, 101 * S + 100 * MS);
+    assert_told(&f, "shop:cart");
+    pythia_controller_destroy(c);
+}
+
+static void points_that_do_not_obey_go_into_quarantine(void **state)
+{
+    static const enum fake_mood moods[] = {FAKE_REFUSES, FAKE_IGNORES, FAKE_LIES};
+    for (size_t i = 0; i < 3; i++) {
+        struct fake_plane f;
+        struct pythia_controller *c = begin(&f, &usual);
+        uint64_t since, version;
+        f.latency_ns = 250 * MS;
+        f.points[0].mood = moods[i];
+        version = want(c, "shop:pay stock:find");
+        run(c, 100 * S, 105 * S + 200 * MS);
+        assert_told(&f, "shop:pay stock:find");
+        assert_false(pythia_controller_in_force(c, version, &since));
+        assert_int_equal(pythia_controller_numbers(c).quarantined, 0);
+        assert_in_range(pythia_controller_numbers(c).retries, 4, 6);
+        run(c, 105 * S + 300 * MS, 106 * S);
+        assert_told(&f, "stock:find"); /* rolled back */
+        assert_true(pythia_controller_in_force(c, version, &since));
+        assert_int_equal(pythia_controller_numbers(c).quarantined, 1);
+        assert_int_equal(pythia_controller_numbers(c).in_quarantine, 1);
+        unsigned switches = f.points[0].switches;
+        run(c, 106 * S + 100 * MS, 700 * S); /* ten minutes: not asked for */
+        assert_int_equal(f.points[0].switches, switches);
+        f.points[0].mood = FAKE_OBEYS;
+        run(c, 700 * S + 100 * MS, 707 * S);
+        assert_told(&f, "shop:pay stock:find");
+        assert_true(pythia_controller_in_force(c, version, &since));
+        assert_int_equal(pythia_controller_numbers(c).in_quarantine, 0);
+        pythia_controller_destroy(c);
+    }
+}
+
+static void a_quarantine_says_so(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    f.points[0].mood = FAKE_REFUSES;
+    want(c, "shop:pay");
+    run(c, 100 * S, 106 * S);
+    assert_shown(c, "fake shop shop:cart 101 1 applied\n"
+                    "fake shop shop:pay 100 0 refused quarantined\n"
+                    "fake stock stock:find 102 2 applied\n");
+    /* What the engine finds mute goes there too. */
+    assert_int_equal(pythia_controller_quarantine(c, PYTHIA_TEXT("stock:find"), 106 * S),
+                     PYTHIA_OK);
+    assert_int_equal(pythia_controller_quarantine(c, PYTHIA_TEXT("none"), 106 * S),
+                     PYTHIA_ENOTFOUND);
+    want(c, "stock:find shop:cart");
+    run(c, 106 * S, 108 * S);
+    assert_told(&f, "shop:cart");
+    assert_int_equal(pythia_controller_numbers(c).in_quarantine, 2);
+    pythia_controller_destroy(c);
+}
+
+static void a_lost_target_is_seen_and_told_again_when_it_is_back(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    uint64_t since, version = want(c, "shop:pay stock:find");
+    run(c, 100 * S, 101 * S);
+    f.points[2].mood = FAKE_LOST;
+    run(c, 101 * S, 101 * S + 600 * MS);
+    assert_int_equal(pythia_controller_numbers(c).lost_targets, 1);
+    assert_true(
+        pythia_controller_in_force(c, version, &since)); /* everywhere that can be reached */
+    run(c, 102 * S, 140 * S);
+    assert_int_equal(pythia_controller_numbers(c).quarantined, 0); /* it cannot obey */
+    f.points[2].mood = FAKE_IGNORES; /* it is back, and knows of nothing */
+    unsigned applies = f.applies;
+    run(c, 140 * S + 100 * MS, 142 * S);
+    assert_true(f.applies > applies);
+    assert_false(pythia_controller_in_force(c, version, &since));
+    f.points[2].mood = FAKE_OBEYS;
+    run(c, 142 * S + 100 * MS, 144 * S);
+    assert_true(pythia_controller_in_force(c, version, &since));
+    assert_in_range(since, 142 * S, 143 * S);
+    assert_int_equal(pythia_controller_numbers(c).lost_targets, 0);
+    assert_int_equal(f.points[2].switches, 1);
+    pythia_controller_destroy(c);
+}
+
+static int take_plane(void *context, const struct pythia_controlled_plane *plane)
+{
+    *(struct pythia_controlled_plane *)context = *plane;
+    return PYTHIA_OK;
+}
+
+static void a_plane_that_fails_is_tried_again_and_told(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    struct pythia_controlled_plane plane;
+    f.broken = true;
+    want(c, "shop:pay");
+    run(c, 100 * S, 103 * S);
+    assert_int_equal(f.applies, 4);
+    assert_int_equal(pythia_controller_numbers(c).failed_applies, 4);
+    assert_int_equal(pythia_controller_each_plane(c, take_plane, &plane), PYTHIA_OK);
+    assert_false(plane.reachable);
+    assert_false(plane.in_force);
+    assert_string_equal(plane.why, "the wire is cut");
+    assert_int_equal(plane.lost_targets, 2);
+    assert_int_equal(pythia_controller_numbers(c).quarantined, 0);
+    f.broken = false;
+    run(c, 103 * S + 100 * MS, 105 * S);
+    assert_told(&f, "shop:pay");
+    assert_int_equal(pythia_controller_each_plane(c, take_plane, &plane), PYTHIA_OK);
+    assert_true(plane.reachable && plane.in_force);
+    assert_int_equal(plane.points, 3);
+    assert_int_equal(plane.lost_targets, 0);
+    pythia_controller_destroy(c);
+}
+
+static void off_closes_everything_and_keeps_it_closed(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller_options o = {.keep_defaults = true};
+    struct pythia_controller *c = begin(&f, &o);
+    uint64_t since, version;
+    f.points[1].open_by_default = true;
+    want(c, "shop:pay");
+    run(c, 100 * S, 100 * S + 200 * MS);
+    assert_told(&f, "shop:pay shop:cart");
+    /* They were switched a moment ago: off does not wait. */
+    assert_int_equal(pythia_controller_off(c, 100 * S + 250 * MS), PYTHIA_OK);
+    assert_told(&f, "");
+    assert_true(f.off);
+    assert_true(pythia_controller_is_off(c));
+    version = want(c, "stock:find");
+    run(c, 100 * S + 300 * MS, 150 * S);
+    assert_told(&f, "");
+    assert_false(pythia_controller_in_force(c, version, &since));
+    assert_int_equal(pythia_controller_on(c, 150 * S), PYTHIA_OK);
+    run(c, 150 * S, 151 * S);
+    assert_false(f.off);
+    assert_told(&f, "shop:cart stock:find");
+    assert_true(pythia_controller_in_force(c, version, &since));
+    pythia_controller_destroy(c);
+}
+
+static void off_is_tried_again_where_it_failed(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    tick(c, 100 * S);
+    f.off_broken = true;
+    assert_int_equal(pythia_controller_off(c, 100 * S), PYTHIA_EIO);
+    f.off_broken = false;
+    run(c, 100 * S + 100 * MS, 101 * S + 100 * MS);
+    assert_true(f.off);
+    assert_int_equal(f.applies, 0); /* nobody has wished for anything yet */
+    pythia_controller_destroy(c);
+}
+
+static void what_is_open_by_default_stays_open_if_that_is_asked_for(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller_options o = {.keep_defaults = true};
+    struct pythia_controller *c = begin(&f, &o);
+    f.points[0].open_by_default = true;
+    f.points[2].pinned = f.points[2].open_by_default = true;
+    want(c, "shop:cart");
+    run(c, 100 * S, 102 * S);
+    assert_told(&f, "shop:pay shop:cart"); /* what is pinned is not asked for */
+    assert_shown(
+        c, "fake shop shop:cart 101 1 applied wanted\nfake shop shop:pay 100 0 applied wanted\n"
+           "fake stock stock:find 102 2 pending wanted pinned\n");
+    pythia_controller_destroy(c);
+    c = begin(&f, &usual);
+    f.points[0].open_by_default = true;
+    want(c, "shop:cart");
+    run(c, 100 * S, 102 * S);
+    assert_told(&f, "shop:cart");
+    pythia_controller_destroy(c);
+}
+
+static void types_go_to_planes_that_can_tell_them_apart(void **state)
+{
+    for (int by_type = 0; by_type < 2; by_type++) {
+        struct fake_plane f;
+        struct pythia_controller *c = NULL;
+        struct pythia_control *plane = &f.control;
+        const struct pythia_text types[] = {PYTHIA_TEXT("GET /a"), PYTHIA_TEXT("GET /b")};
+        struct pythia_control_wish wish = {PYTHIA_TEXT("shop:pay"), types, 2};
+        uint64_t version;
+        fake_plane_init(&f, "fake", by_type);
+        fake_plane_add(&f, "shop:pay", "shop");
+        assert_int_equal(pythia_controller_create(&plane, 1, &usual, &c), PYTHIA_OK);
+        assert_int_equal(pythia_controller_want(c, &wish, 1, &version), PYTHIA_OK);
+        run(c, 100 * S, 101 * S);
+        assert_true(f.points[0].told);
+        assert_int_equal(f.points[0].types, by_type ? 2 : 0);
+        wish.type_count = 1;
+        assert_int_equal(pythia_controller_want(c, &wish, 1, &version), PYTHIA_OK);
+        run(c, 102 * S, 103 * S);
+        assert_int_equal(f.points[0].types, by_type ? 1 : 0);
+        assert_int_equal(f.version, by_type ? 2 : 1);
+        pythia_controller_destroy(c);
+    }
+}
+
+static void planes_do_not_get_in_each_others_way(void **state)
+{
+    struct fake_plane a, b;
+    fake_plane_init(&a, "a", false);
+    fake_plane_init(&b, "b", false);
+    fake_plane_add(&a, "x", "one");
+    fake_plane_add(&b, "x", "one"); /* the same names in another plane */
+    fake_plane_add(&b, "y", "two");
+    struct pythia_control *planes[] = {&a.control, &b.control};
+    struct pythia_controller *c = NULL;
+    uint64_t since, version;
+    assert_int_equal(pythia_controller_create(planes, 2, &usual, &c), PYTHIA_OK);
+    a.broken = true;
+    version = want(c, "x");
+    run(c, 100 * S, 102 * S);
+    assert_true(b.points[0].told && !b.points[1].told && !a.points[0].told);
+    assert_true(pythia_controller_in_force(c, version, &since)); /* where it can be */
+    assert_int_equal(pythia_controller_numbers(c).lost_targets, 1);
+    a.broken = false;
+    run(c, 102 * S, 104 * S);
+    assert_true(a.points[0].told);
+    pythia_controller_destroy(c);
+    assert_int_equal(a.destroyed + b.destroyed, 2);
+}
+
+/* Each allocation fails in turn: nothing leaks, nothing is half done, and it works afterwards. */
+static void want_of_memory_is_told_and_gone_through(void **state)
+{
+    for (long n = 0;; n++) {
+        struct fake_plane f;
+        struct pythia_controller *c = NULL;
+        fake_plane_init(&f, "fake", true);
+        fake_plane_add(&f, "shop:pay", "shop");
+        fake_plane_add(&f, "stock:find", "stock");
+        struct pythia_control *plane = &f.control;
+        struct pythia_control_wish wish = {.id = PYTHIA_TEXT("stock:find")};
+        uint64_t version = 0, since;
+        struct pythia_buf out = {0};
+        pythia_mem_fail_after(n);
+        int status = pythia_controller_create(&plane, 1, &usual, &c);
+        if (status == PYTHIA_OK)
+            status = pythia_controller_want(c, &wish, 1, &version);
+        for (uint64_t i = 0; i < 3 && status == PYTHIA_OK; i++)
+            status = pythia_controller_tick(c, 100 * S + i * 100 * MS);
+        if (status == PYTHIA_OK)
+            status = pythia_controller_off(c, 101 * S);
+        if (status == PYTHIA_OK)
+            status = pythia_controller_on(c, 102 * S);
+        pythia_mem_fail_after(-1);
+        assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM);
+        if (c) {
+            if (version == 0)
+                assert_int_equal(pythia_controller_want(c, &wish, 1, &version), PYTHIA_OK);
+            assert_int_equal(pythia_controller_on(c, 103 * S), PYTHIA_OK);
+            run(c, 103 * S, 106 * S);
+            assert_told(&f, "stock:find");
+            assert_true(pythia_controller_in_force(c, version, &since));
+            assert_int_equal(pythia_controller_each(c, show, &out), PYTHIA_OK);
+        }
+        pythia_controller_destroy(c);
+        pythia_buf_free(&out);
+        assert_int_equal(f.destroyed, 1);
+        if (status == PYTHIA_OK)
+            return;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_wished_for_comes_in_force),
+        cmocka_unit_test(the_same_set_again_throws_no_switch),
+        cmocka_unit_test(the_lease_is_renewed_in_thirds),
+        cmocka_unit_test(a_wish_for_an_unknown_point_waits_for_it),
+        cmocka_unit_test(a_point_is_switched_at_most_once_a_round),
+        cmocka_unit_test(another_point_does_not_have_to_wait),
+        cmocka_unit_test(points_that_do_not_obey_go_into_quarantine),
+        cmocka_unit_test(a_quarantine_says_so),
+        cmocka_unit_test(a_lost_target_is_seen_and_told_again_when_it_is_back),
+        cmocka_unit_test(a_plane_that_fails_is_tried_again_and_told),
+        cmocka_unit_test(off_closes_everything_and_keeps_it_closed),
+        cmocka_unit_test(off_is_tried_again_where_it_failed),
+        cmocka_unit_test(what_is_open_by_default_stays_open_if_that_is_asked_for),
+        cmocka_unit_test(types_go_to_planes_that_can_tell_them_apart),
+        cmocka_unit_test(planes_do_not_get_in_each_others_way),
+        cmocka_unit_test(want_of_memory_is_told_and_gone_through),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,89 @@
+/* The macros in C++: with exceptions, templates, lambdas, inline functions and standard strings.
+ * Linked into test_cplusplus.c, which knows what must come of it. */
+#include <pythia/tracepoints.h>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace
+{
+
+template <class Number> void values_of(Number number)
+{
+    PYTHIA_SPAN_AS(span, "template");
+    PYTHIA_SET(span, "number", number);
+}
+
+inline void in_inline_function()
+{
+    PYTHIA_SPAN("inline");
+    PYTHIA_ANNOTATE("note");
+}
+
+void throws()
+{
+    PYTHIA_SPAN_AS(span, "throws");
+    PYTHIA_FAIL(span);
+    throw std::runtime_error("left by an exception");
+}
+
+class Service
+{
+  public:
+    explicit Service(std::string name) : name_(std::move(name))
+    {
+    }
+
+    void handle() const
+    {
+        PYTHIA_SPAN_AS(span, "method");
+        PYTHIA_SET(span, "string", name_);
+        PYTHIA_SET(span, "view", std::string_view(name_).substr(1));
+        PYTHIA_SET(span, "literal", "text");
+        PYTHIA_SET(span, name_.c_str(), true);
+        PYTHIA_SET(span, "enum", kind_);
+        PYTHIA_SET(span, "size", name_.size());
+        PYTHIA_SET(span, "float", 1.5F);
+        PYTHIA_SET(span, "short", static_cast<short>(-3));
+    }
+
+  private:
+    enum Kind { one = 1 };
+    std::string name_;
+    Kind kind_ = one;
+};
+
+} // namespace
+
+extern "C" void run_cplusplus()
+{
+    PYTHIA_REQUEST("c++");
+    PYTHIA_SPAN("c++");
+    values_of(7);
+    values_of(.5);
+    in_inline_function();
+    Service("name").handle();
+    try {
+        throws();
+    } catch (const std::runtime_error &) {
+        PYTHIA_SPAN("caught");
+    }
+    const auto lambda = [](int i) {
+        PYTHIA_SPAN_OF(span, PYTHIA_POINT_CLIENT, "lambda");
+        PYTHIA_SET(span, "i", i);
+        PYTHIA_SET_HERE("here", 2L);
+    };
+    lambda(1);
+    pythia_scope room;
+    pythia_scope *span = PYTHIA_ENTER(&room, "entered");
+    PYTHIA_EXIT(span);
+    pythia_scope *job = PYTHIA_BEGIN(&room, PYTHIA_POINT_PRODUCER, "job");
+    pythia_context context;
+    pythia_context_of(job, &context);
+    {
+        PYTHIA_CONTEXT(&context);
+        PYTHIA_SPAN("part");
+    }
+    PYTHIA_END(job);
+}

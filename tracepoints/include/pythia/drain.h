@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PYTHIA_DRAIN_H
+#define PYTHIA_DRAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef PYTHIA_API
+#define PYTHIA_API __attribute__((visibility("default")))
+#endif
+
+/* The reader of the rings of all programs that a user traces, as pythiad is one: what they have
+ * committed comes out as frames (records.h), of those that run and of those that have ended,
+ * however they did. One reader at a time for a directory; one thread at a time for a reader. */
+struct pythia_drain;
+
+struct pythia_drain_handler {
+    /* Take a frame, which is borrowed for the call: 0, or negative to end the pass: then the frame
+     * is kept, and given again. */
+    int (*frame)(void *context, const void *bytes, size_t size);
+
+    /* A file of the directory, or what it names, was refused, and why, a sentence; told once. NULL:
+     * not asked for. */
+    void (*refused)(void *context, const char *name, const char *why);
+
+    void *context;
+};
+
+struct pythia_drain_counts {
+    uint64_t processes;              /* whose rings are attached now */
+    uint64_t ended;                  /* whose rings were read to the end and removed */
+    uint64_t frames, records, bytes; /* given on; bytes of records */
+    uint64_t refused;                /* files, areas and rings */
+    uint64_t refused_bytes;          /* in rings that are read no further */
+};
+
+/* Become the reader of a directory (NULL: where programs look for it). -EBUSY: there is one. On
+ * success *out is owned; the handler is copied. `why` has 256 bytes, or is NULL. */
+PYTHIA_API int pythia_drain_open(const char *directory, const struct pythia_drain_handler *handler,
+                                 struct pythia_drain **out, char *why);
+PYTHIA_API void pythia_drain_close(struct pythia_drain *d); /* d may be NULL */
+
+/* Give on all that is committed now: 0, or what the handler returned. A program that writes its
+ * records to a file by itself is left alone as long as it lives. */
+PYTHIA_API int pythia_drain_pass(struct pythia_drain *d);
+
+PYTHIA_API void pythia_drain_counts_get(const struct pythia_drain *d,
+                                        struct pythia_drain_counts *out);
+
+#endif

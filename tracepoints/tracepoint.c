@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* What the macros call when a point is open. The way of an open span is short: 56 bytes into this
+ * thread's ring, and 40 when it is left; nothing is locked or shared, and no memory is asked for.
+ */
+#include <string.h>
+
+#include "process.h"
+#include "pythia/tracepoints.h"
+
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+#define ENTER_BYTES sizeof(struct pythia_record_enter)
+#define EXIT_BYTES  sizeof(struct pythia_record_exit)
+
+/* The switch that the request at hand looks at; 0 if nothing of it is to be recorded. */
+static inline uint64_t bit_of(const struct pythia_context *c)
+{
+    return (uint64_t)(c->flags & PYTHIA_CONTEXT_SAMPLED) << c->request_type;
+}
+
+/* Is the point open for the request at hand? Gives it its switches on the first pass. */
+static inline int is_open(struct pythia__thread *t, struct pythia_point *point)
+{
+    if (UNLIKELY(__atomic_load_n(&point->number, __ATOMIC_ACQUIRE) == 0) && !pythia__bind(t, point))
+        return 0;
+    const uint64_t *switches = __atomic_load_n(&point->switches, __ATOMIC_RELAXED);
+    return (__atomic_load_n(switches, __ATOMIC_RELAXED) & bit_of(&t->context)) != 0 &&
+           !__atomic_load_n(pythia__process.off, __ATOMIC_RELAXED);
+}
+
+/* May this thread write to its ring? Not if it has none, nor in a signal handler that came in the
+ * middle of a record. */
+static inline int may_write(struct pythia__thread *t)
+{
+    return !UNLIKELY(t->busy || t->epoch != pythia__epoch_now()) || pythia__attach(t);
+}
+
+/* From here to `unlock_ring`, a signal handler of this thread keeps out of the ring. */
+static inline void lock_ring(struct pythia__thread *t)
+{
+    t->busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void unlock_ring(struct pythia__thread *t)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->busy = 0;
+}
+
+static inline void count_event(struct pythia_context *c)
+{
+    c->lamport += c->lamport < UINT32_MAX;
+}
+
+/* Back to where a thread stood before; within one request, events that were counted stay counted.
+ */
+static inline void go_back(struct pythia_context *c, const struct pythia_context *before)
+{
+    uint32_t lamport = c->lamport;
+    int same = before->trace_high == c->trace_high && before->trace_low == c->trace_low;
+    *c = *before;
+    if (same && c->lamport < lamport)
+        c->lamport = lamport;
+}
+
+/* A request has a trace id as soon as anybody asks; what is no request gets one for each span that
+ * has none above it. */
+static inline void need_trace(struct pythia__thread *t, struct pythia_context *c)
+{
+    if (c->trace_high | c->trace_low)
+        return;
+    c->trace_high = pythia__random(t);
+    c->trace_low = pythia__random(t);
+}
+
+/* ---- spans ---- */
+
+static inline int has_local_parent(const struct pythia_context *c)
+{
+    return c->span && !(c->flags & PYTHIA_CONTEXT_REMOTE);
+}
+
+/* Write where a span, or an annotation, begins, below `above`, and leave `keep` bytes beside it.
+ * Returns its id, 0 if there is no room. */
+static inline uint64_t write_enter(struct pythia__thread *t, const struct pythia_point *point,
+                                   const struct pythia_context *above, uint64_t keep, uint8_t kind,
+                                   uint64_t *ticks)
+{
+    uint64_t span = 0;
+    lock_ring(t);
+    struct pythia_record_enter *to = pythia__ring_room(&t->ring, ENTER_BYTES, keep);
+    if (to) {
+        span = pythia__random(t);
+        *ticks = pythia__ticks();
+        *to = (struct pythia_record_enter){
+            .head = {.bytes = ENTER_BYTES,
+                     .kind = kind,
+                     .flags = has_local_parent(above) ? 0 : PYTHIA_RECORD_LOCAL_ROOT,
+                     .number = point->number},
+            .ticks = *ticks,
+            .trace_high = above->trace_high,
+            .trace_low = above->trace_low,
+            .span = span,
+            .parent = above->span,
+            .lamport = above->lamport,
+            .point_kind = point->kind,
+            .request_type = above->request_type,
+        };
+        pythia__ring_commit(&t->ring, ENTER_BYTES);
+    }
+    unlock_ring(t);
+    return span;
+}
+
+/* The name of its kind goes with the first span of a request in each process. */
+static void write_type(const struct pythia_scope *scope, const struct pythia_context *c)
+{
+    const struct pythia__type *type = c->type;
+    if (type)
+        pythia_set_text(scope, "request_type", 12, type->name, type->bytes);
+}
+
+/* What enter and begin share: `above` is where the span hangs. 0: it is not recorded. */
+static inline int open_span(struct pythia__thread *t, struct pythia_point *point,
+                            struct pythia_scope *scope, struct pythia_context *above, uint64_t keep)
+{
+    if (!may_write(t)) {
+        pythia__lose(t, PYTHIA__LOST_SPAN);
+        return 0;
+    }
+    need_trace(t, above);
+    count_event(above);
+    scope->trace_high = above->trace_high;
+    scope->trace_low = above->trace_low;
+    scope->epoch = t->epoch;
+    scope->error = 0;
+    scope->span = write_enter(t, point, above, keep, PYTHIA_RECORD_ENTER, &scope->ticks);
+    if (UNLIKELY(!scope->span))
+        pythia__lose(t, PYTHIA__LOST_SPAN);
+    return scope->span != 0;
+}
+
+struct pythia_scope *pythia_enter(struct pythia_point *point, struct pythia_scope *scope)
+{
+    struct pythia__thread *t = &pythia__self;
+    if (!is_open(t, point))
+        return NULL;
+    if (t->context.flags & PYTHIA_CONTEXT_REQUEST)
+        need_trace(t, &t->context); /* it outlives this span: others of the request have the same */
+    struct pythia_context above = t->context;
+    if (!open_span(t, point, scope, &above, EXIT_BYTES))
+        return NULL;
+    scope->before = t->context;
+    scope->thread = t;
+    scope->reserved = t->ring.reserved;
+    t->ring.reserved += EXIT_BYTES;
+    t->context = above;
+    t->context.span = scope->span;
+    t->context.flags &= (uint8_t)~PYTHIA_CONTEXT_REMOTE;
+    if (UNLIKELY(!has_local_parent(&scope->before)))
+        write_type(scope, &above);
+    return scope;
+}
+
+struct pythia_scope *pythia_begin(struct pythia_point *point, struct pythia_scope *scope)
+{
+    struct pythia__thread *t = &pythia__self;
+    if (!is_open(t, point))
+        return NULL;
+    if (t->context.flags & PYTHIA_CONTEXT_REQUEST)
+        need_trace(t, &t->context);
+    struct pythia_context above = t->context;
+    if (!open_span(t, point, scope, &above, 0))
+        return NULL;
+    t->context.lamport = above.lamport;
+    scope->thread = NULL; /* anybody's */
+    scope->before = above;
+    if (!has_local_parent(&above))
+        write_type(scope, &above);
+    return scope;
+}
+
+static void write_exit(struct pythia__thread *t, const struct pythia_scope *scope, uint64_t ticks,
+                       uint32_t lamport)
+{
+    lock_ring(t);
+    struct pythia_record_exit *to = pythia__ring_room(&t->ring, EXIT_BYTES, 0);
+    if (to) {
+        int back = ticks < scope->ticks;
+        *to = (struct pythia_record_exit){
+            .head = {.bytes = EXIT_BYTES,
+                     .kind = PYTHIA_RECORD_EXIT,
+                     .flags = (uint8_t)((scope->error ? PYTHIA_RECORD_ERROR : 0) |
+                                        (back ? PYTHIA_RECORD_CLOCK_BACK : 0)),
+                     .number = lamport},
+            .ticks = ticks,
+            .trace_high = scope->trace_high,
+            .trace_low = scope->trace_low,
+            .span = scope->span,
+        };
+        pythia__ring_commit(&t->ring, EXIT_BYTES);
+    }
+    unlock_ring(t);
+    if (UNLIKELY(!to))
+        pythia__lose(t, PYTHIA__LOST_END);
+}
+
+/* A span that another process has entered, before a fork, is that one's to end. */
+static inline int is_of_parent(const struct pythia_scope *scope)
+{
+    return scope->epoch != pythia__epoch_now();
+}
+
+void pythia_exit(struct pythia_scope *scope)
+{
+    struct pythia__thread *t = &pythia__self;
+    uint64_t ticks = pythia__ticks();
+    count_event(&t->context);
+    uint32_t lamport = t->context.lamport;
+    if (scope->thread == t) /* else it was left on another thread, which stands where it stood */
+        go_back(&t->context, &scope->before);
+    if (is_of_parent(scope))
+        return;
+    if (!may_write(t)) {
+        pythia__lose(t, PYTHIA__LOST_END);
+        return;
+    }
+    if (scope->thread == t && t->epoch == scope->epoch)
+        t->ring.reserved = scope->reserved; /* also of spans below that were left by longjmp */
+    write_exit(t, scope, ticks, lamport);
+}
+
+void pythia_end(struct pythia_scope *scope)
+{
+    struct pythia__thread *t = &pythia__self;
+    uint64_t ticks = pythia__ticks();
+    if (is_of_parent(scope))
+        return;
+    if (!may_write(t)) {
+        pythia__lose(t, PYTHIA__LOST_END);
+        return;
+    }
+    count_event(&t->context);
+    write_exit(t, scope, ticks, t->context.lamport);
+}
+
+void pythia_annotate(struct pythia_point *point)
+{
+    struct pythia__thread *t = &pythia__self;
+    if (!is_open(t, point))
+        return;
+    if (t->context.flags & PYTHIA_CONTEXT_REQUEST)
+        need_trace(t, &t->context);
+    struct pythia_context above = t->context;
+    uint64_t ticks;
+    if (may_write(t)) {
+        need_trace(t, &above);
+        count_event(&above);
+        if (write_enter(t, point, &above, 0, PYTHIA_RECORD_ANNOTATION, &ticks)) {
+            t->context.lamport = above.lamport;
+            return;
+        }
+    }
+    pythia__lose(t, PYTHIA__LOST_ANNOTATION);
+}
+
+/* ---- key-values ---- */
+
+static inline void write_value(const struct pythia_scope *scope, const char *key, size_t key_bytes,
+                               enum pythia_value_kind kind, const void *value, size_t value_bytes)
+{
+    struct pythia__thread *t = &pythia__self;
+    uint8_t flags = 0;
+    if (!scope)
+        return;
+    if (!may_write(t)) {
+        pythia__lose(t, PYTHIA__LOST_VALUE);
+        return;
+    }
+    if (UNLIKELY(key_bytes > PYTHIA_KEY_BYTES)) {
+        key_bytes = PYTHIA_KEY_BYTES;
+        flags |= PYTHIA_RECORD_KEY_CUT;
+    }
+    if (UNLIKELY(value_bytes > PYTHIA_TEXT_BYTES)) {
+        value_bytes = PYTHIA_TEXT_BYTES;
+        flags |= PYTHIA_RECORD_TEXT_CUT;
+    }
+    size_t used = sizeof(struct pythia_record_value) + key_bytes + value_bytes,
+           bytes = (used + 7) & ~(size_t)7;
+    lock_ring(t);
+    struct pythia_record_value *to = pythia__ring_room(&t->ring, bytes, 0);
+    if (to) {
+        char *texts = (char *)(to + 1);
+        memset((char *)to + bytes - 8, 0, 8); /* the zeros at the end */
+        *to = (struct pythia_record_value){
+            .head = {.bytes = (uint16_t)bytes, .kind = PYTHIA_RECORD_VALUE, .flags = flags},
+            .trace_high = scope->trace_high,
+            .trace_low = scope->trace_low,
+            .span = scope->span,
+            .value_kind = (uint8_t)kind,
+            .key_bytes = (uint8_t)key_bytes,
+            .value_bytes = (uint16_t)value_bytes,
+        };
+        if (key_bytes)
+            memcpy(texts, key, key_bytes);
+        if (value_bytes)
+            memcpy(texts + key_bytes, value, value_bytes);
+        pythia__ring_commit(&t->ring, bytes);
+        if (UNLIKELY(flags))
+            pythia__ring_lose(&t->ring.control->cut_values);
+    }
+    unlock_ring(t);
+    if (UNLIKELY(!to))
+        pythia__lose(t, PYTHIA__LOST_VALUE);
+}
+
+void pythia_set_text(const struct pythia_scope *scope, const char *key, size_t key_bytes,
+                     const char *text, size_t text_bytes)
+{
+    write_value(scope, key, key_bytes, PYTHIA_VALUE_TEXT, text, text ? text_bytes : 0);
+}
+
+void pythia_set_integer(const struct pythia_scope *scope, const char *key, size_t key_bytes,
+                        int64_t number)
+{
+    write_value(scope, key, key_bytes, PYTHIA_VALUE_INTEGER, &number, sizeof(number));
+}
+
+void pythia_set_real(const struct pythia_scope *scope, const char *key, size_t key_bytes,
+                     double number)
+{
+    write_value(scope, key, key_bytes, PYTHIA_VALUE_REAL, &number, sizeof(number));
+}
+
+void pythia_set_bool(const struct pythia_scope *scope, const char *key, size_t key_bytes, int truth)
+{
+    uint8_t value = truth != 0;
+    write_value(scope, key, key_bytes, PYTHIA_VALUE_BOOL, &value, sizeof(value));
+}
+
+const struct pythia_scope *pythia_here(struct pythia_scope *room)
+{
+    const struct pythia_context *c = &pythia__self.context;
+    if (!has_local_parent(c))
+        return NULL;
+    room->trace_high = c->trace_high;
+    room->trace_low = c->trace_low;
+    room->span = c->span;
+    return room;
+}
+
+/* ---- requests ---- */
+
+static void take_type(struct pythia_context *c, const struct pythia__type *type)
+{
+    if (type) {
+        c->type = type;
+        c->request_type = type->bit;
+    }
+}
+
+void pythia_request_begin(struct pythia_request *request, struct pythia_context *before)
+{
+    struct pythia__thread *t = &pythia__self;
+    struct pythia_context *c = &t->context;
+    *before = *c;
+    const struct pythia__type *type = __atomic_load_n(&request->type, __ATOMIC_ACQUIRE);
+    if (UNLIKELY(!type)) {
+        type = pythia__type_of(t, request->name, request->name_bytes);
+        __atomic_store_n(&request->type, (const void *)type, __ATOMIC_RELEASE);
+    }
+    if (!(c->flags & PYTHIA_CONTEXT_REQUEST) && !c->span) /* else it goes on, here */
+        *c = (struct pythia_context){.flags = PYTHIA_CONTEXT_SAMPLED};
+    c->flags |= PYTHIA_CONTEXT_REQUEST;
+    if (!c->type)
+        take_type(c, type);
+}
+
+void pythia_request_end(const struct pythia_context *before)
+{
+    go_back(&pythia__self.context, before);
+}
+
+void pythia_request_name(const char *name, size_t name_bytes)
+{
+    struct pythia__thread *t = &pythia__self;
+    struct pythia_scope room;
+    take_type(&t->context, pythia__type_of(t, name, name_bytes));
+    write_type(pythia_here(&room), &t->context);
+}
+
+/* ---- context ---- */
+
+void pythia_context_get(struct pythia_context *out)
+{
+    struct pythia__thread *t = &pythia__self;
+    if (t->context.flags & PYTHIA_CONTEXT_REQUEST)
+        need_trace(t, &t->context); /* both threads must mean the same one */
+    *out = t->context;
+}
+
+void pythia_context_of(const struct pythia_scope *scope, struct pythia_context *out)
+{
+    pythia_context_get(out);
+    if (!scope)
+        return;
+    *out = scope->before;
+    out->trace_high = scope->trace_high;
+    out->trace_low = scope->trace_low;
+    out->span = scope->span;
+    out->flags &= (uint8_t)~PYTHIA_CONTEXT_REMOTE;
+}
+
+void pythia_context_set(const struct pythia_context *context, struct pythia_context *before)
+{
+    struct pythia_context *c = &pythia__self.context, was = *c;
+    *c = *context;
+    c->request_type &= 63;
+    if (before)
+        *before = was;
+}
+
+void pythia_context_receive(uint32_t lamport)
+{
+    struct pythia_context *c = &pythia__self.context;
+    c->lamport = c->lamport > lamport ? c->lamport : lamport;
+    count_event(c);
+}
