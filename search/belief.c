@@ -103,12 +103,16 @@ static void list_edges(struct ordering *o)
 {
     for (uint32_t e = 0; e < pythia_cct_edges(o->cct); e++) {
         const struct pythia_edge *edge = pythia_cct_edge_at(o->cct, e);
-        uint32_t from = pythia_cct_find(o->cct, edge->context, edge->from_tracepoint);
+        if (edge->to_event == PYTHIA_EVENT_END)
+            continue;
         uint32_t to = pythia_cct_find(o->cct, edge->context, edge->to_tracepoint);
-        if (edge->to_event == PYTHIA_EVENT_END || to == PYTHIA_NONE)
+        if (to == PYTHIA_NONE)
             continue;
         o->entry[to] = o->entry[to] || edge->from_event == PYTHIA_EVENT_START;
-        if (edge->from_event == PYTHIA_EVENT_START || from == PYTHIA_NONE || from == to)
+        if (edge->from_event == PYTHIA_EVENT_START)
+            continue;
+        uint32_t from = pythia_cct_find(o->cct, edge->context, edge->from_tracepoint);
+        if (from == PYTHIA_NONE || from == to)
             continue;
         o->from[e + 1] = from;
         o->to[e + 1] = to;

@@ -232,20 +232,49 @@ int pythia_cct_compare_edges(const struct pythia_cct *c, uint32_t a, uint32_t b)
     return order ? order : x->to_event - y->to_event;
 }
 
-static bool node_before(const void *context, uint32_t a, uint32_t b)
+static bool name_before(const void *context, uint32_t a, uint32_t b)
 {
-    return pythia_cct_compare_nodes(context, a, b) < 0;
+    const struct pythia_cct *c = context;
+    return compare_tracepoints(c, c->nodes[a].tracepoint, c->nodes[b].tracepoint) < 0;
 }
 
+/* Brothers are put in order, and then all are listed as they are met going down. */
 int pythia_cct_sorted_nodes(const struct pythia_cct *c, uint32_t **nodes, uint32_t *count)
 {
-    uint32_t *order = pythia_calloc(2 * c->node_count, sizeof(*order));
+    uint32_t n = (uint32_t)c->node_count, listed = 0, depth = 0;
+    uint32_t *order = pythia_calloc(n, sizeof(*order)); /* at first it is scratch */
+    uint32_t *end = pythia_calloc((size_t)n + 1, sizeof(*end));
+    uint32_t *brothers = pythia_calloc(n, sizeof(*brothers));
+    uint32_t *stack = pythia_calloc(n, sizeof(*stack));
+    if (!order || !end || !brothers || !stack) {
+        pythia_free(order);
+        order = NULL;
+    }
+    for (uint32_t i = 1; order && i < n; i++)
+        end[c->nodes[i].parent + 1]++;
+    for (uint32_t i = 0; order && i < n; i++)
+        end[i + 1] += end[i];
+    for (uint32_t i = 1; order && i < n;
+         i++) /* end[i] is where those of i begin, until all are in */
+        brothers[end[c->nodes[i].parent]++] = i;
+    for (uint32_t i = 0; order && i < n; i++) {
+        uint32_t begin = i > 0 ? end[i - 1] : 0;
+        pythia_sort_indexes(brothers + begin, end[i] - begin, order, name_before, c);
+    }
+    if (order)
+        stack[depth++] = PYTHIA_CCT_ROOT;
+    while (depth > 0) {
+        uint32_t node = stack[--depth], begin = node > 0 ? end[node - 1] : 0;
+        order[listed++] = node;
+        for (uint32_t k = end[node]; k-- > begin;)
+            stack[depth++] = brothers[k];
+    }
+    pythia_free(end);
+    pythia_free(brothers);
+    pythia_free(stack);
     if (!order)
         return PYTHIA_ENOMEM;
-    *count = (uint32_t)c->node_count;
-    for (uint32_t i = 0; i < *count; i++)
-        order[i] = i;
-    pythia_sort_indexes(order, *count, order + *count, node_before, c);
     *nodes = order;
+    *count = n;
     return PYTHIA_OK;
 }

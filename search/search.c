@@ -121,14 +121,15 @@ bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoin
 static int list_open(const struct pythia_search *s, const uint64_t *hits, size_t hit_count,
                      struct pythia_open_points **out)
 {
-    const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
-    struct pythia_open_points *open;
-    int status = pythia_open_points_create(v, &open);
-    if (status != PYTHIA_OK)
-        return status;
+    struct pythia_open_points *open = NULL;
+    bool *shown = pythia_calloc(s->points, sizeof(*shown));
+    int status =
+        shown ? pythia_open_points_create(pythia_space_vocabulary(s->space), &open) : PYTHIA_ENOMEM;
     for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++)
-        if (s->open[point] && (!hits || (point < hit_count && hits[point] > 0)))
-            status = pythia_open_points_add_id(open, pythia_vocabulary_tracepoint_id(v, point));
+        shown[point] = s->open[point] && (!hits || (point < hit_count && hits[point] > 0));
+    if (status == PYTHIA_OK)
+        status = pythia_open_points_add_flagged(open, shown, s->points);
+    pythia_free(shown);
     if (status == PYTHIA_OK)
         *out = open;
     else

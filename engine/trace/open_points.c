@@ -74,6 +74,36 @@ int pythia_open_points_add_id(struct pythia_open_points *o, struct pythia_text i
     return PYTHIA_OK;
 }
 
+static int reserve_answers(struct pythia_open_points *o, size_t needed)
+{
+    size_t capacity = needed * 2;
+    uint8_t *answers =
+        needed <= o->answer_capacity ? o->answers : pythia_realloc(o->answers, capacity, 1);
+    if (!answers)
+        return PYTHIA_ENOMEM;
+    if (needed > o->answer_capacity) {
+        memset(answers + o->answer_capacity, NOT_ASKED, capacity - o->answer_capacity);
+        o->answer_capacity = capacity;
+    }
+    o->answers = answers;
+    return PYTHIA_OK;
+}
+
+int pythia_open_points_add_flagged(struct pythia_open_points *o, const bool *flags, uint32_t count)
+{
+    bool only = o->count == 0 && !o->base; /* so that what has no flag is closed */
+    int status = PYTHIA_OK;
+    for (uint32_t i = 0; i < count && status == PYTHIA_OK; i++)
+        if (flags[i])
+            status =
+                pythia_open_points_add_id(o, pythia_vocabulary_tracepoint_id(o->vocabulary, i));
+    if (status != PYTHIA_OK || !only || reserve_answers(o, count) != PYTHIA_OK)
+        return status; /* answers are found when they are asked for */
+    for (uint32_t i = 0; i < count; i++)
+        o->answers[i] = flags[i] ? OPEN : CLOSED;
+    return PYTHIA_OK;
+}
+
 int pythia_open_points_add(struct pythia_open_points *o, struct pythia_text id)
 {
     int status = pythia_open_points_add_id(o, id); /* a pattern too: a name may look like one */
@@ -125,15 +155,8 @@ static bool ask(const struct pythia_open_points *o, uint32_t tracepoint)
 
 bool pythia_open_points_has(struct pythia_open_points *o, uint32_t tracepoint)
 {
-    if (tracepoint >= o->answer_capacity) {
-        size_t capacity = ((size_t)tracepoint + 1) * 2;
-        uint8_t *answers = pythia_realloc(o->answers, capacity, 1);
-        if (!answers)
-            return ask(o, tracepoint); /* slower, and right */
-        memset(answers + o->answer_capacity, NOT_ASKED, capacity - o->answer_capacity);
-        o->answers = answers;
-        o->answer_capacity = capacity;
-    }
+    if (reserve_answers(o, (size_t)tracepoint + 1) != PYTHIA_OK)
+        return ask(o, tracepoint); /* slower, and right */
     if (o->answers[tracepoint] == NOT_ASKED)
         o->answers[tracepoint] = ask(o, tracepoint) ? OPEN : CLOSED;
     return o->answers[tracepoint] == OPEN;

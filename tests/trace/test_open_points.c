@@ -1,5 +1,6 @@
 /* What becomes of a trace whose points are closed is in test_trace.c. */
 #include <stdio.h>
+#include <string.h>
 
 #include "check.h"
 #include "pythia/mem.h"
@@ -204,6 +205,31 @@ static void an_id_added_as_such_is_no_pattern(void **state)
     end(&p);
 }
 
+static void those_with_a_flag_are_open_and_no_others(void **state)
+{
+    struct points p;
+    begin(&p);
+    const char *ids[] = {"web:a", "web:b", "db:a"};
+    bool flags[64] = {false};
+    for (uint32_t i = 0; i < 3; i++)
+        flags[pythia_vocabulary_tracepoint_of_id(p.vocabulary, pythia_text_of(ids[i]), 0, 0)] =
+            i != 1;
+    uint32_t count = pythia_vocabulary_tracepoints(p.vocabulary);
+    assert_in_range(count, 3, 64);
+    assert_int_equal(pythia_open_points_add_flagged(p.open, flags, count), PYTHIA_OK);
+    assert_true(has(&p, "web:a"));
+    assert_false(has(&p, "web:b"));
+    assert_true(has(&p, "db:a"));
+    assert_false(has(&p, "db:b")); /* met later */
+    assert_int_equal(pythia_open_points_count(p.open), 2);
+    add(&p, "*:b");
+    assert_true(has(&p, "web:b"));
+    memset(flags, 0, sizeof(flags)); /* which closes nothing in a set that has some open */
+    assert_int_equal(pythia_open_points_add_flagged(p.open, flags, count), PYTHIA_OK);
+    assert_true(has(&p, "web:a"));
+    end(&p);
+}
+
 static void a_set_without_some_has_all_others_of_its_base(void **state)
 {
     struct points p, q = {0};
@@ -249,6 +275,7 @@ int main(void)
         cmocka_unit_test(a_list_is_read_line_by_line),
         cmocka_unit_test(each_failed_allocation_is_reported_and_harmless),
         cmocka_unit_test(an_id_added_as_such_is_no_pattern),
+        cmocka_unit_test(those_with_a_flag_are_open_and_no_others),
         cmocka_unit_test(a_set_without_some_has_all_others_of_its_base),
         cmocka_unit_test(a_text_may_be_asked_whether_it_is_a_pattern_and_what_it_fits),
     };

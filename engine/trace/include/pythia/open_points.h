@@ -31,6 +31,10 @@ int pythia_open_points_add(struct pythia_open_points *o, struct pythia_text id);
  * and ? in them. Copied. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_open_points_add_id(struct pythia_open_points *o, struct pythia_text id);
 
+/* Open those of the first `count` trace points of the vocabulary whose flag is set. Added to a set
+ * that has nothing open, these are known by their numbers at once. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_open_points_add_flagged(struct pythia_open_points *o, const bool *flags, uint32_t count);
+
 /* Open what a text lists: one id a line, blank lines and lines that begin with # are passed over.
  */
 int pythia_open_points_read(struct pythia_open_points *o, struct pythia_text text);
