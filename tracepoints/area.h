@@ -29,9 +29,9 @@
 #define PYTHIA__AREA_VERSION 1
 #define PYTHIA__AREA_HEADER  4096
 #define PYTHIA__RING_MIN     65536
-#define PYTHIA__RING_MAX     (1024 * 1024 * 1024)
+#define PYTHIA__RING_MAX     ((uint64_t)1 << 30)
 #define PYTHIA__RINGS_MAX    4096
-#define PYTHIA__DEFINITIONS  (32 * 1024 * 1024)
+#define PYTHIA__DEFINITIONS  ((uint64_t)32 << 20)
 
 struct pythia__area_header {
     char magic[8];

@@ -160,9 +160,9 @@ size_t pythia_traceparent_write(char out[PYTHIA_TRACEPARENT_BYTES + 1])
     uint64_t parent = c.span ? c.span : c.trace_low;
     if (parent == 0)
         return 0; /* a trace of others, with half an id, and no span */
-    char *to = out;
-    memcpy(to, "00-", 3);
-    to = write_hex(to + 3, c.trace_high, 16);
+    char *to = write_hex(out, 0, 2);
+    *to++ = '-';
+    to = write_hex(to, c.trace_high, 16);
     to = write_hex(to, c.trace_low, 16);
     *to++ = '-';
     to = write_hex(to, parent, 16);

@@ -145,7 +145,9 @@ static int look(struct pythia_drain *d)
 {
     DIR *folder = opendir(d->directory.path);
     const struct dirent *entry;
-    int status = folder ? 0 : -errno;
+    int status = 0;
+    if (!folder)
+        return -errno;
     for (struct source *s = d->sources; s; s = s->next)
         s->seen = 0;
     while (status == 0 && (entry = readdir(folder))) {
@@ -157,8 +159,7 @@ static int look(struct pythia_drain *d)
         else
             status = add(d, entry->d_name);
     }
-    if (folder)
-        closedir(folder);
+    closedir(folder);
     return status;
 }
 

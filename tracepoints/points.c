@@ -15,7 +15,7 @@
 
 #define POINTS_MAX   1048576
 #define TYPES_MAX    4096
-#define OPENED_BYTES (1024 * 1024) /* of a file of points to open */
+#define OPENED_BYTES ((ssize_t)1 << 20) /* of a file of points to open */
 
 struct node {
     uint64_t pinned; /* its switches, if the environment has opened it */
@@ -88,7 +88,7 @@ static void read_opened(struct pythia__process *p)
     if (!p->open || *p->open != '@')
         return;
     int file = open(p->open + 1, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char *text = file >= 0 ? malloc(OPENED_BYTES + 1) : NULL;
+    char *text = file >= 0 ? malloc((size_t)OPENED_BYTES + 1) : NULL;
     ssize_t size = -1, got;
     for (size = 0; text && (got = read(file, text + size, (size_t)(OPENED_BYTES - size))) > 0;)
         size += got;
@@ -102,7 +102,8 @@ static void read_opened(struct pythia__process *p)
     if (text) {
         text[size] = '\0';
         for (char *c = text; c < text + size; c++)
-            *c = *c == '\0' ? '\n' : *c;
+            if (*c == '\0')
+                *c = '\n';
     }
     free(p->open);
     p->open = text; /* lines */
@@ -129,18 +130,18 @@ static int grow(void)
 {
     if (points.count < points.capacity)
         return 1;
-    uint32_t capacity = points.capacity ? points.capacity * 2 : 64;
-    struct node **nodes = realloc(points.nodes, capacity * sizeof(*nodes));
+    size_t capacity = points.capacity ? points.capacity * (size_t)2 : 64;
+    struct node **nodes = realloc(points.nodes, capacity * sizeof(struct node *)); /* NOLINT */
     if (!nodes)
         return 0;
     points.nodes = nodes;
-    struct node **slots = calloc(capacity * 2, sizeof(struct node *));
+    struct node **slots = calloc(capacity * 2, sizeof(struct node *)); /* NOLINT: of pointers */
     if (!slots)
         return 0;
     free(points.slots);
     points.slots = slots;
     points.slot_count = capacity * 2;
-    points.capacity = capacity;
+    points.capacity = (uint32_t)capacity;
     for (uint32_t i = 0; i < points.count; i++)
         *slot_of(nodes[i]->hash, nodes[i]->name, nodes[i]->bytes) = nodes[i];
     return 1;

@@ -17,7 +17,7 @@
 #include "leftovers.h"
 #include "names.h"
 
-#define RING_BYTES (1024 * 1024)
+#define RING_BYTES ((uint64_t)1024 * 1024)
 #define RINGS      256
 #define FLUSH_MS   20
 #define TRIES      1000 /* at the lock; the later ones 10 us apart */
@@ -70,7 +70,8 @@ void pythia__problem(const char *sentence)
         char line[PYTHIA__WHY + 64];
         int size = snprintf(line, sizeof(line), "libpythia-tracepoints: %s\n", sentence);
         for (int i = 0; i < size - 1; i++)
-            line[i] = (unsigned char)line[i] < ' ' || line[i] == 0x7f ? '?' : line[i];
+            if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+                line[i] = '?';
         if (write(STDERR_FILENO, line, (size_t)size) < 0)
             return; /* there is nobody left to tell */
     }

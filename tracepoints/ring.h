@@ -53,8 +53,10 @@ struct pythia__ring {
 int pythia__ring_look(struct pythia__ring *r, uint64_t wanted);
 
 /* Take over a ring, wherever its last writer left it. */
-static inline void pythia__ring_take(struct pythia__ring *r, struct pythia__ring_control *control,
-                                     unsigned char *data, uint64_t capacity)
+static inline void
+pythia__ring_take(struct pythia__ring *r, struct pythia__ring_control *control,
+                  unsigned char *data, /* NOLINT(readability-non-const-parameter): written to */
+                  uint64_t capacity)
 {
     uint64_t head = __atomic_load_n(&control->head, __ATOMIC_RELAXED) & ~(uint64_t)7;
     *r =
@@ -83,7 +85,7 @@ static inline void pythia__ring_commit(struct pythia__ring *r, uint64_t bytes)
     __atomic_store_n(&r->control->head, r->head, __ATOMIC_RELEASE);
 }
 
-static inline void pythia__ring_lose(uint64_t *count)
+static inline void pythia__ring_lose(uint64_t *count) /* NOLINT(readability-non-const-parameter) */
 {
     __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
 }

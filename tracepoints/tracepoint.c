@@ -81,8 +81,8 @@ static inline int has_local_parent(const struct pythia_context *c)
     return c->span && !(c->flags & PYTHIA_CONTEXT_REMOTE);
 }
 
-/* Write where a span, or an annotation, begins, below `above`, and leave `keep` bytes beside it.
- * Returns its id, 0 if there is no room. */
+/* Write where a span, or an annotation, begins, below `above`, and set `keep` bytes aside for its
+ * end. Returns its id, 0 if there is no room. */
 static inline uint64_t write_enter(struct pythia__thread *t, const struct pythia_point *point,
                                    const struct pythia_context *above, uint64_t keep, uint8_t kind,
                                    uint64_t *ticks)
@@ -108,6 +108,7 @@ static inline uint64_t write_enter(struct pythia__thread *t, const struct pythia
             .request_type = above->request_type,
         };
         pythia__ring_commit(&t->ring, ENTER_BYTES);
+        t->ring.reserved += keep;
     }
     unlock_ring(t);
     return span;
@@ -153,8 +154,7 @@ struct pythia_scope *pythia_enter(struct pythia_point *point, struct pythia_scop
         return NULL;
     scope->before = t->context;
     scope->thread = t;
-    scope->reserved = t->ring.reserved;
-    t->ring.reserved += EXIT_BYTES;
+    scope->reserved = t->ring.reserved - EXIT_BYTES;
     t->context = above;
     t->context.span = scope->span;
     t->context.flags &= (uint8_t)~PYTHIA_CONTEXT_REMOTE;
@@ -181,10 +181,14 @@ struct pythia_scope *pythia_begin(struct pythia_point *point, struct pythia_scop
     return scope;
 }
 
+/* Write where a span ends. `own`: what was set aside for it in this ring, and for spans below it
+ * that were left by longjmp, is free from now on. */
 static void write_exit(struct pythia__thread *t, const struct pythia_scope *scope, uint64_t ticks,
-                       uint32_t lamport)
+                       uint32_t lamport, int own)
 {
     lock_ring(t);
+    if (own)
+        t->ring.reserved = scope->reserved;
     struct pythia_record_exit *to = pythia__ring_room(&t->ring, EXIT_BYTES, 0);
     if (to) {
         int back = ticks < scope->ticks;
@@ -226,9 +230,7 @@ void pythia_exit(struct pythia_scope *scope)
         pythia__lose(t, PYTHIA__LOST_END);
         return;
     }
-    if (scope->thread == t && t->epoch == scope->epoch)
-        t->ring.reserved = scope->reserved; /* also of spans below that were left by longjmp */
-    write_exit(t, scope, ticks, lamport);
+    write_exit(t, scope, ticks, lamport, scope->thread == t);
 }
 
 void pythia_end(struct pythia_scope *scope)
@@ -242,7 +244,7 @@ void pythia_end(struct pythia_scope *scope)
         return;
     }
     count_event(&t->context);
-    write_exit(t, scope, ticks, t->context.lamport);
+    write_exit(t, scope, ticks, t->context.lamport, 0);
 }
 
 void pythia_annotate(struct pythia_point *point)

@@ -28,6 +28,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
+    leave_if_child();
     munmap((void *)shared, sizeof(*shared));
     traced_end();
     memset(&traced, 0, sizeof(traced));

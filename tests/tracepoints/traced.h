@@ -14,20 +14,30 @@
 
 #include "../adapters/collect.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
+#elif defined(__SANITIZE_THREAD__)
+#define SANITIZED        1
+#define THREAD_SANITIZED 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#if __has_feature(address_sanitizer)
 #define SANITIZED 1
+#elif __has_feature(thread_sanitizer)
+#define SANITIZED        1
+#define THREAD_SANITIZED 1
 #endif
 #endif
 #ifndef SANITIZED
 #define SANITIZED 0
 #endif
+#ifndef THREAD_SANITIZED
+#define THREAD_SANITIZED 0 /* else a child of several threads cannot start any */
+#endif
 
 /* One for each program: what it traces is the process itself. */
 static struct {
     char directory[64];
+    pid_t owner; /* the test; its children only do what they are told */
     struct pythia_switchboard *board;
     struct pythia_drain *drain;
     struct pythia_buf frames;   /* since they were last read */
@@ -60,6 +70,7 @@ static inline void traced_directory(void)
 {
     snprintf(traced.directory, sizeof(traced.directory), "/tmp/pythia-test-XXXXXX");
     assert_non_null(mkdtemp(traced.directory));
+    traced.owner = getpid();
     setenv("PYTHIA_DIRECTORY", traced.directory, 1);
     setenv("PYTHIA_SERVICE", "test", 1);
 }
@@ -71,6 +82,13 @@ static inline void traced_begin(void)
     if (pythia_switchboard_open(traced.directory, 1, &traced.board, why) != 0)
         fail_msg("%s", why);
     traced_open_drain();
+}
+
+/* A child in which something did not hold comes here: it has failed, and that is all of it. */
+static inline void leave_if_child(void)
+{
+    if (getpid() != traced.owner)
+        _exit(1);
 }
 
 /* Segments stay when a program ends: none may be left behind. */
@@ -94,6 +112,7 @@ static inline void remove_segments(const char *directory)
 
 static inline void traced_end(void)
 {
+    leave_if_child();
     pythia_drain_close(traced.drain);
     pythia_switchboard_close(traced.board);
     remove_segments(traced.directory);

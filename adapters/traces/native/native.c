@@ -87,6 +87,7 @@ static struct pythia_text clean(struct native *n, struct pythia_text text)
     char *room = pythia_buf_reserve(&n->text, 3 * text.size);
     if (room)
         n->text.size += pythia_text_repair(text, room);
+    return pythia_buf_text(&n->text);
 }
 
 /* ---- who and what ---- */

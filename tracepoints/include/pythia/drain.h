@@ -9,6 +9,10 @@
 #define PYTHIA_API __attribute__((visibility("default")))
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The reader of the rings of all programs that a user traces, as pythiad is one: what they have
  * committed comes out as frames (records.h), of those that run and of those that have ended,
  * however they did. One reader at a time for a directory; one thread at a time for a reader. */
@@ -46,5 +50,9 @@ PYTHIA_API int pythia_drain_pass(struct pythia_drain *d);
 
 PYTHIA_API void pythia_drain_counts_get(const struct pythia_drain *d,
                                         struct pythia_drain_counts *out);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,16 +5,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef PYTHIA_API
+#define PYTHIA_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The switches of all trace points of one user's programs, in memory that these share: whoever
  * throws one has thrown it in every process that runs, and in those that will. A trace point is
  * known by its id, "<service>:<name>", a kind of request by its name. Any number of threads and
  * processes; nobody waits for anybody. Functions that can fail return 0 or a negative errno, and
  * put a sentence into `why` (256 bytes, or NULL). */
 struct pythia_switchboard;
-
-#ifndef PYTHIA_API
-#define PYTHIA_API __attribute__((visibility("default")))
-#endif
 
 #define PYTHIA_SWITCHBOARD_POINTS 131072 /* on one switchboard, at most */
 #define PYTHIA_SWITCHES_ALL       UINT64_MAX
@@ -81,5 +85,9 @@ struct pythia_switchboard_state {
 
 PYTHIA_API void pythia_switchboard_state_get(const struct pythia_switchboard *b,
                                              struct pythia_switchboard_state *out);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -110,9 +110,11 @@ struct pythia_tracepoints_state {
 #define PYTHIA_TRACESTATE_BYTES  512
 
 #ifdef __cplusplus
-#define PYTHIA__NULL nullptr
+#define PYTHIA__NULL             nullptr
+#define PYTHIA__AS(type, number) static_cast<type>(number)
 #else
-#define PYTHIA__NULL NULL
+#define PYTHIA__NULL             NULL
+#define PYTHIA__AS(type, number) ((type)(number))
 #endif
 
 #ifndef PYTHIA_TRACEPOINTS_DISABLE
@@ -120,7 +122,9 @@ struct pythia_tracepoints_state {
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifndef PYTHIA_API
 #define PYTHIA_API __attribute__((visibility("default")))
+#endif
 
 /* ---- the library as a whole ---- */
 
@@ -252,9 +256,9 @@ static inline void pythia__set_unsigned(const struct pythia_scope *scope, const 
                                         size_t key_bytes, uint64_t number)
 {
     if (number <= INT64_MAX)
-        pythia_set_integer(scope, key, key_bytes, (int64_t)number);
+        pythia_set_integer(scope, key, key_bytes, PYTHIA__AS(int64_t, number));
     else
-        pythia_set_real(scope, key, key_bytes, (double)number);
+        pythia_set_real(scope, key, key_bytes, PYTHIA__AS(double, number));
 }
 
 /* ---- macros ---- */
@@ -468,7 +472,7 @@ PYTHIA__OFF void pythia_request_name(const char *name, size_t name_bytes)
 PYTHIA__OFF void pythia_context_get(struct pythia_context *out)
 {
     out->trace_high = out->trace_low = out->span = 0;
-    out->type = 0;
+    out->type = PYTHIA__NULL;
     out->lamport = 0;
     out->request_type = out->flags = 0;
 }
