@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "pythia/diagnosis.h"
 #include "pythia/history_file.h"
@@ -15,6 +16,7 @@
 #include "pythia/request_type.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
+#include "switching.h"
 
 #define TICK_MS      100
 #define DRAIN_MS     5000
@@ -32,43 +34,6 @@ uint64_t pythia__unix_ns(void)
 uint64_t pythia__daemon_now(const struct pythia__daemon *d)
 {
     return uv_now(d->loop) * 1000000;
-}
-
-/* ---- switches ---- */
-
-static int take_wish(struct pythia__daemon *d, uint32_t point, struct pythia_control_wish *out)
-{
-    *out =
-        (struct pythia_control_wish){.id = pythia_vocabulary_tracepoint_id(d->vocabulary, point)};
-    return PYTHIA_OK;
-}
-
-int pythia__daemon_want(struct pythia__daemon *d)
-{
-    uint32_t points = pythia_vocabulary_tracepoints(d->vocabulary);
-    struct pythia_control_wish *wishes = pythia_calloc((size_t)points + 1, sizeof(*wishes));
-    struct pythia_text *ids = pythia_calloc((size_t)points + 1, sizeof(*ids));
-    size_t count = 0;
-    int status = wishes && ids ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++)
-        if (pythia_live_is_open(d->live, point)) {
-            status = take_wish(d, point, &wishes[count]);
-            ids[count] = wishes[count].id;
-            count++;
-        }
-    uint64_t version = 0;
-    if (status == PYTHIA_OK && d->planes > 0 && !d->s.observe_only)
-        status = pythia_controller_want(d->controller, wishes, count, &version);
-    if (status == PYTHIA_OK) {
-        (void)pythia_state_put_desired(d->state, ids, count, version); /* degraded: told by it */
-        if (version != d->version) {
-            d->version = version;
-            d->version_in_force = false;
-        }
-    }
-    pythia_free(wishes);
-    pythia_free(ids);
-    return status;
 }
 
 /* ---- a cycle ---- */
@@ -127,6 +92,49 @@ static int make_report(struct pythia__daemon *d, const struct pythia_live_cycle 
     return PYTHIA_OK;
 }
 
+/* What earlier searches opened, and what this one did so far. */
+static int keep_history(struct pythia__daemon *d)
+{
+    struct pythia_history *all = NULL;
+    int status = pythia_history_create(&all);
+    if (status == PYTHIA_OK && d->history)
+        status = pythia_history_merge(all, d->history);
+    if (status == PYTHIA_OK)
+        status = pythia_loop_remember(&d->story, d->vocabulary, all);
+    if (status == PYTHIA_OK)
+        (void)pythia_state_put_history(d->state, all); /* degraded: told by it */
+    pythia_history_destroy(all);
+    return status;
+}
+
+/* A search space that was learnt is written where it is read from at the next start. */
+static void keep_space(struct pythia__daemon *d)
+{
+    struct pythia_buf text = {0}, path = {0};
+    uint64_t learnt = pythia_live_numbers(d->live).learnt;
+    if (!d->writes_space || learnt == d->learnt)
+        return;
+    d->learnt = learnt;
+    pythia_buf_printf(&path, "%s.new", d->s.space);
+    int status = pythia_space_file_write(pythia_live_space(d->live), &text);
+    FILE *file = status == PYTHIA_OK && path.bytes ? fopen(path.bytes, "we") : NULL;
+    bool written = file && fwrite(text.bytes, 1, text.size, file) == text.size;
+    if (file)
+        written = fflush(file) == 0 && fsync(fileno(file)) == 0 && written;
+    if (file)
+        written = fclose(file) == 0 && written;
+    if (written)
+        written = rename(path.bytes, d->s.space) == 0;
+    if (written)
+        pythia_log(PYTHIA_LOG_INFO, "Wrote the search space: file=%s, types=%" PRIu64, d->s.space,
+                   learnt);
+    else
+        pythia_log(PYTHIA_LOG_ERROR, "Cannot write the search space: file=%s, reason=%s",
+                   d->s.space, strerror(errno));
+    pythia_buf_free(&text);
+    pythia_buf_free(&path);
+}
+
 static int on_cycle(void *context, const struct pythia_live_cycle *c)
 {
     struct pythia__daemon *d = context;
@@ -136,9 +144,9 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     (void)pythia_state_add_cycle(d->state, d->last_cycle_ns, d->vocabulary, c);
     int status = pythia_loop_tell(&d->story, c, PYTHIA__STORY);
     if (status == PYTHIA_OK)
-        status = pythia__daemon_want(d);
-    if (status == PYTHIA_OK)
         status = make_report(d, c);
+    if (status == PYTHIA_OK && c->decisions.switch_count > 0)
+        status = keep_history(d);
     return status;
 }
 
@@ -165,18 +173,14 @@ static void finish(struct pythia__daemon *d)
 static void on_tick(uv_timer_t *timer)
 {
     struct pythia__daemon *d = timer->data;
-    uint64_t now = pythia__daemon_now(d), since;
+    uint64_t now = pythia__daemon_now(d);
     int status = pythia_live_tick(d->live, now);
-    if (status == PYTHIA_OK && d->controller)
-        status = pythia_controller_tick(d->controller, now);
+    if (status == PYTHIA_OK)
+        status = pythia__switching_tick(d, now);
+    keep_space(d);
     if (status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
                    pythia_status_text(status));
-    if (!d->version_in_force && d->controller &&
-        pythia_controller_in_force(d->controller, d->version, &since)) {
-        d->version_in_force = true;
-        pythia_live_applied(d->live, pythia__unix_ns() - (now - since));
-    }
     if (d->draining && pythia__intake_waiting(d->intake) == 0)
         finish(d);
 }
@@ -229,25 +233,6 @@ static int read_secrets(struct pythia__daemon *d, struct pythia_error *e)
                                : status;
 }
 
-static int add_pins(struct pythia__daemon *d, const struct pythia_option_texts *texts,
-                    struct pythia_open_points **out)
-{
-    int status = pythia_open_points_create(d->vocabulary, out);
-    for (size_t i = 0; i < texts->count && status == PYTHIA_OK; i++)
-        status = pythia_open_points_add(*out, pythia_text_of(texts->texts[i]));
-    return status;
-}
-
-struct pinning {
-    struct pythia__daemon *d;
-};
-
-static int take_pin(void *context, struct pythia_text id, int pin)
-{
-    struct pythia__daemon *d = context;
-    return pythia_open_points_add(pin > 0 ? d->always : d->never, id);
-}
-
 static int make_live(struct pythia__daemon *d, struct pythia_error *e)
 {
     const struct pythia__settings *s = &d->s;
@@ -276,6 +261,8 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                               .added_ns = s->added_ns},
                    .strategy = strategies[s->strategy],
                    .price_ns = s->price_ns,
+                   .prices = d->prices,
+                   .history = d->history,
                    .always = d->always,
                    .never = d->never,
                    .alpha = s->alpha,
@@ -285,9 +272,11 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                    .seed = (uint64_t)s->seed},
         .cycle_requests = (size_t)s->cycle_requests,
         .cycle_ns = (uint64_t)(s->cycle_seconds * 1e9),
-        .learn_requests = (size_t)s->learn_requests};
+        .learn_requests = (size_t)s->learn_requests,
+        .learn_all = s->learn == 0};
     int status = PYTHIA_OK;
-    if (s->space) {
+    d->writes_space = s->space && access(s->space, F_OK) != 0;
+    if (s->space && !d->writes_space) {
         status = pythia_space_create(d->vocabulary, &d->space);
         if (status == PYTHIA_OK)
             status = pythia_space_file_read(s->space, d->space, e);
@@ -295,54 +284,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
     if (status == PYTHIA_OK)
         status = pythia_live_create(d->vocabulary, d->space, &o,
                                     (struct pythia_live_taker){on_cycle, d}, &d->live);
-    if (status == PYTHIA_OK && (d->planes == 0 || s->observe_only))
-        pythia_live_pause(d->live, true); /* there is nothing to switch */
     return status;
-}
-
-static int add_plane(struct pythia_control **planes, size_t *count, const char *name,
-                     const char *where, struct pythia_error *e)
-{
-    const struct pythia_control_ops *ops = pythia_control_named(name);
-    struct pythia_error why = {0};
-    void *settings = ops ? pythia_calloc(1, ops->settings_size + 1) : NULL;
-    if (!settings)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "this pythiad has no control plane %s", name);
-    pythia_options_default(ops->options, settings);
-    int status = PYTHIA_OK;
-    if (where) /* a plane's first option is where its targets are */
-        status = pythia_option_set(&ops->options[0], settings, where, &why);
-    if (status == PYTHIA_OK)
-        status = ops->create(settings, &planes[*count], &why);
-    pythia_free(settings);
-    if (status != PYTHIA_OK)
-        return pythia_error_set(e, status, "control plane %s: %s", name, why.sentence);
-    ++*count;
-    return PYTHIA_OK;
-}
-
-static int make_controller(struct pythia__daemon *d, struct pythia_error *e)
-{
-    struct pythia_control *planes[4];
-    struct pythia_controller_options o = {.lease_ns = (uint64_t)(d->s.lease_seconds * 1e9),
-                                          .keep_defaults = true};
-    size_t count = 0;
-    int status = add_plane(planes, &count, "http", NULL, e);
-    if (status == PYTHIA_OK)
-        d->agents = planes[0];
-    if (status == PYTHIA_OK && d->s.gate)
-        status = add_plane(planes, &count, "gate", d->s.gate, e);
-    if (status == PYTHIA_OK && d->s.osprofiler)
-        status = add_plane(planes, &count, "osprofiler", d->s.osprofiler, e);
-    if (status != PYTHIA_OK) {
-        while (count > 0) {
-            count--;
-            planes[count]->ops->destroy(planes[count]);
-        }
-        return status;
-    }
-    d->planes = count;
-    return pythia_controller_create(planes, count, &o, &d->controller);
 }
 
 static bool is_off(const char *address)
@@ -374,7 +316,9 @@ static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
     size_t count;
     const struct pythia__http_route *routes =
         pythia__receive_otlp_routes(d->receive, d->s.body_max, &count);
-    int status = listen_http(d, 0, d->s.otlp_http, routes, count, e);
+    memcpy(d->ingest_routes, routes, count * sizeof(*routes)); /* one */
+    count += pythia__api_agent_routes(d, d->ingest_routes + count);
+    int status = listen_http(d, 0, d->s.otlp_http, d->ingest_routes, count, e);
     if (status == PYTHIA_OK) {
         routes = pythia__receive_zipkin_routes(d->receive, d->s.body_max, &count);
         status = listen_http(d, 1, d->s.zipkin, routes, count, e);
@@ -412,13 +356,13 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
     if (status == PYTHIA_OK)
         status = pythia_state_open(d->s.state, &d->state, e);
     if (status == PYTHIA_OK)
-        status = add_pins(d, &d->s.always, &d->always);
+        status = pythia_state_get_history(d->state, &d->history, e);
     if (status == PYTHIA_OK)
-        status = add_pins(d, &d->s.never, &d->never);
+        status = pythia_prices_create(d->vocabulary, &d->prices);
     if (status == PYTHIA_OK)
-        status = pythia_state_each_pin(d->state, take_pin, d);
+        status = pythia__switching_read_pins(d, &d->s);
     if (status == PYTHIA_OK)
-        status = make_controller(d, e);
+        status = pythia__switching_create(d, e);
     if (status == PYTHIA_OK)
         status = make_live(d, e);
     if (status == PYTHIA_OK)
@@ -477,6 +421,8 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia_state_close(d->state);
     pythia_open_points_destroy(d->always);
     pythia_open_points_destroy(d->never);
+    pythia_prices_destroy(d->prices);
+    pythia_history_destroy(d->history);
     pythia_space_destroy(d->space);
     pythia_vocabulary_destroy(d->vocabulary);
     pythia_loop_free(&d->story);
@@ -486,5 +432,6 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     pythia_config_destroy(d->config);
+    pythia_config_destroy(d->pins_config);
     pythia_free(d);
 }

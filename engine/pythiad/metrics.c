@@ -111,7 +111,7 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
     gauge(to, "pythia_targets_lost", "Targets that cannot be reached.", (double)c.lost_targets);
     gauge(to, "pythia_desired_version", "Version of the desired set.", (double)c.version);
     gauge(to, "pythia_desired_in_force", "1: the desired set is in force everywhere.",
-          d->version_in_force);
+          d->in_force);
     gauge(to, "pythia_off", "1: everything is closed by hand.",
           pythia_controller_is_off(d->controller));
 }

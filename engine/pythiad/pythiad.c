@@ -189,9 +189,7 @@ int main(int argc, char **argv)
     int status = pythia__settings_read(argc, argv, environ, &settings, &config, &why);
     if (status != PYTHIA_OK)
         return fail(&why, status);
-    pythia_log_setup("pythiad", settings.quiet     ? PYTHIA_LOG_WARNING
-                                : settings.verbose ? PYTHIA_LOG_DEBUG
-                                                   : PYTHIA_LOG_INFO);
+    pythia__log_level(&settings);
     if (settings.check_config) {
         pythia_config_destroy(config);
         pythia_log(PYTHIA_LOG_INFO, "The settings are good");

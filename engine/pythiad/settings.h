@@ -31,7 +31,7 @@ struct pythia__settings {
     const char *space;
     int64_t learn_requests, cycle_requests, min_requests, points, points_open, seed, patience;
     double cycle_seconds, added_ns, price_ns, alpha, min_cov;
-    int strategy;
+    int strategy, learn;
     bool observe_only;
     struct pythia_option_texts always, never;
     /* switches */
