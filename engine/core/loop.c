@@ -142,21 +142,55 @@ static void free_cycle(struct pythia_loop_cycle *c)
     pythia_free(c->found);
 }
 
-int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycle, size_t max)
+/* Did nothing happen in a cycle? */
+static bool is_idle(const struct pythia_loop_cycle *c)
 {
-    size_t beyond = 0;
-    if (l->cycle_count >= max && l->cycle_count > 0) { /* the oldest goes */
+    return c->leading.type == PYTHIA_NONE && c->opened_count == 0 && c->closed_count == 0 &&
+           c->found_count == 0 && c->effect_count == 0;
+}
+
+/* Of two cycles in which nothing happened the last one stands for both. */
+static void join_idle(struct pythia_loop *l)
+{
+    if (l->cycle_count < 2)
+        return;
+    struct pythia_loop_cycle *before = &l->cycles[l->cycle_count - 2], *last = before + 1;
+    if (!is_idle(before) || !is_idle(last) || (before->number == 0) != (last->number == 0) ||
+        memcmp(before->states, last->states, sizeof(last->states)) != 0)
+        return;
+    last->more = before->more + 1;
+    last->seconds += before->seconds;
+    last->requests += before->requests;
+    last->under_way += before->under_way;
+    last->unseen += before->unseen;
+    last->spans_seen += before->spans_seen;
+    last->spans_saved += before->spans_saved;
+    free_cycle(before);
+    *before = *last;
+    l->cycle_count--;
+}
+
+/* Make room for one more, at the expense of the oldest. */
+static int make_room(struct pythia_loop *l, size_t max)
+{
+    if (l->cycle_count >= max && l->cycle_count > 0) {
         free_cycle(&l->cycles[0]);
         memmove(&l->cycles[0], &l->cycles[1], --l->cycle_count * sizeof(*l->cycles));
     }
-    if (pythia_grow(&l->cycles, &l->cycle_capacity, l->cycle_count, sizeof(*l->cycles)) !=
-        PYTHIA_OK)
+    return pythia_grow(&l->cycles, &l->cycle_capacity, l->cycle_count, sizeof(*l->cycles));
+}
+
+int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycle, size_t max)
+{
+    const struct pythia_cycle *d = &cycle->decisions;
+    size_t opened = 0;
+    if (make_room(l, max) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     struct pythia_loop_cycle *c = &l->cycles[l->cycle_count++];
-    for (size_t i = 0; i < cycle->decisions.switch_count; i++)
-        beyond += cycle->decisions.switches[i].open ? 1 : (size_t)-1;
-    *c = (struct pythia_loop_cycle){.number = cycle->decisions.number,
-                                    .open_count = cycle->decisions.open_count - beyond,
+    for (size_t i = 0; i < d->switch_count; i++)
+        opened += d->switches[i].open;
+    *c = (struct pythia_loop_cycle){.number = d->number,
+                                    .open_count = d->open_count + d->switch_count - 2 * opened,
                                     .seconds = cycle->seconds,
                                     .requests = cycle->requests,
                                     .under_way = cycle->under_way,
@@ -167,9 +201,11 @@ int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycl
     l->skeleton_count = cycle->skeleton_count;
     l->point_count = cycle->point_count;
     l->rounds = 1;
-    for (size_t i = 0; i < cycle->decisions.switch_count; i++)
-        l->opened_count += cycle->decisions.switches[i].open;
-    return pythia__loop_keep(l, c, &cycle->decisions, cycle->groups, NULL, 0);
+    l->opened_count += opened;
+    int status = pythia__loop_keep(l, c, d, cycle->groups, NULL, 0);
+    if (status == PYTHIA_OK)
+        join_idle(l);
+    return status;
 }
 
 void pythia_loop_free(struct pythia_loop *l)

@@ -38,28 +38,32 @@ uint64_t pythia__daemon_now(const struct pythia__daemon *d)
 
 /* ---- a cycle ---- */
 
-static void log_cycle(const struct pythia__daemon *d, const struct pythia_live_cycle *c)
+static void log_switches(const struct pythia__daemon *d, const struct pythia_loop_cycle *c,
+                         const char *what, const struct pythia_loop_switch *list, size_t count)
 {
-    for (size_t i = 0; i < c->decisions.switch_count; i++) {
-        const struct pythia_switch *s = &c->decisions.switches[i];
-        struct pythia_text id = pythia_vocabulary_tracepoint_id(d->vocabulary, s->tracepoint);
+    for (size_t i = 0; i < count; i++) {
+        struct pythia_text id = pythia_vocabulary_tracepoint_id(d->vocabulary, list[i].tracepoint);
         pythia_log(PYTHIA_LOG_INFO,
-                   "%s a trace point: trace-point=%.*s, cycle=%" PRIu64 ", reason=%s",
-                   s->open ? "Opens" : "Closes", (int)id.size, id.bytes, d->cycles, s->reason);
+                   "%s a trace point: trace-point=%.*s, cycle=%" PRIu64 ", reason=%s", what,
+                   (int)id.size, id.bytes, c->number, list[i].reason);
     }
-    for (size_t i = 0; i < c->decisions.problem_count; i++) {
-        const struct pythia_problem *p = &c->decisions.problems[i];
+}
+
+static void log_cycle(const struct pythia__daemon *d, const struct pythia_loop_cycle *c)
+{
+    for (size_t i = 0; i < c->found_count; i++) {
+        const struct pythia_finding *cause = &c->found[i].cause;
+        struct pythia_text type = pythia_vocabulary_text(d->vocabulary, c->found[i].type);
         struct pythia_buf place = {0};
-        struct pythia_text type = pythia_vocabulary_text(d->vocabulary, p->type);
-        if (p->state != PYTHIA_PROBLEM_DONE || p->cause_count == 0)
-            continue;
-        pythia_place_add(&place, d->vocabulary, &p->causes[0].place);
-        pythia_log(PYTHIA_LOG_DEBUG,
-                   "Found what varies: request-type=%.*s, place=%s, share=%.3f, causes=%zu",
-                   (int)type.size, type.bytes, place.bytes ? place.bytes : "", p->causes[0].share,
-                   p->cause_count);
+        pythia_place_add(&place, d->vocabulary, &cause->place);
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Found what varies: request-type=%.*s, place=%s, share=%.3f, cycle=%" PRIu64,
+                   (int)type.size, type.bytes, place.bytes ? place.bytes : "", cause->share,
+                   c->number);
         pythia_buf_free(&place);
     }
+    log_switches(d, c, "Opens", c->opened, c->opened_count);
+    log_switches(d, c, "Closes", c->closed, c->closed_count);
 }
 
 static int make_report(struct pythia__daemon *d, const struct pythia_live_cycle *c)
@@ -78,6 +82,7 @@ static int make_report(struct pythia__daemon *d, const struct pythia_live_cycle 
         return status;
     struct pythia_report_source source = {.paths = paths,
                                           .path_count = 1,
+                                          .live = true,
                                           .input = &input,
                                           .vocabulary = d->vocabulary,
                                           .groups = c->groups,
@@ -140,11 +145,12 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     struct pythia__daemon *d = context;
     d->cycles++;
     d->last_cycle_ns = pythia__unix_ns();
-    log_cycle(d, c);
     (void)pythia_state_add_cycle(d->state, d->last_cycle_ns, d->vocabulary, c);
     int status = pythia_loop_tell(&d->story, c, PYTHIA__STORY);
-    if (status == PYTHIA_OK)
-        status = make_report(d, c);
+    if (status != PYTHIA_OK)
+        return status;
+    log_cycle(d, &d->story.cycles[d->story.cycle_count - 1]);
+    status = make_report(d, c);
     if (status == PYTHIA_OK && c->decisions.switch_count > 0)
         status = keep_history(d);
     return status;
@@ -341,6 +347,35 @@ static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
         status = pythia__grpc_create(d->loop, &o, &d->grpc, e);
     }
     return status;
+}
+
+/* "NAME=HOST:PORT", with the port that it has. */
+static void add_address(struct pythia_buf *to, const char *name, const char *address, unsigned port)
+{
+    const char *colon = address ? strrchr(address, ':') : NULL;
+    pythia_buf_printf(to, "%s%s=", to->size ? ", " : "", name);
+    if (is_off(address))
+        pythia_buf_puts(to, "off");
+    else if (port > 0 && colon)
+        pythia_buf_printf(to, "%.*s:%u", (int)(colon - address), address, port);
+    else
+        pythia_buf_puts(to, address);
+}
+
+void pythia__daemon_tell_addresses(const struct pythia__daemon *d)
+{
+    struct pythia_buf text = {0};
+    unsigned ports[PYTHIA__HTTP_SERVERS];
+    for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
+        ports[i] = d->http[i] ? pythia__http_port(d->http[i]) : 0;
+    add_address(&text, "otlp-grpc", d->s.otlp_grpc, d->grpc ? pythia__grpc_port(d->grpc) : 0);
+    add_address(&text, "otlp-http", d->s.otlp_http, ports[0]);
+    add_address(&text, "zipkin", d->s.zipkin, ports[1]);
+    add_address(&text, "control", d->s.control, ports[2]);
+    if (d->http[3])
+        add_address(&text, "control-socket", d->s.control_socket, 0);
+    pythia_log(PYTHIA_LOG_INFO, "Listens: %s", text.bytes ? text.bytes : "");
+    pythia_buf_free(&text);
 }
 
 static int start(struct pythia__daemon *d, struct pythia_error *e)

@@ -61,6 +61,9 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
                           struct pythia_config *config, struct pythia__daemon **out,
                           struct pythia_error *e);
 
+/* Say in the log where it listens, with the ports that the system chose for those that were 0. */
+void pythia__daemon_tell_addresses(const struct pythia__daemon *d);
+
 /* Stop listening, take in what has come, end the cycle, and close the loop's handles: uv_run ends
  * then. What is open at targets stays so until their lease runs out, but what `close` says. */
 void pythia__daemon_drain(struct pythia__daemon *d);

@@ -30,10 +30,6 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
     for (int i = 0; i < PYTHIA_DROPS; i++)
         pythia_buf_printf(to, "pythia_spans_dropped_total{reason=\"%s\"} %" PRIu64 "\n",
                           pythia_drop_name((enum pythia_drop)i), all.dropped[i]);
-    pythia_buf_printf(to, "pythia_spans_dropped_total{reason=\"shed\"} %" PRIu64 "\n",
-                      w.shed_spans);
-    pythia_buf_printf(to, "pythia_spans_dropped_total{reason=\"oversize\"} %" PRIu64 "\n",
-                      w.oversize_spans);
     head(to, "pythia_spans_repaired_total", "counter", "Repairs made to spans, by kind.");
     for (int i = 0; i < PYTHIA_REPAIRS; i++)
         pythia_buf_printf(to, "pythia_spans_repaired_total{kind=\"%s\"} %" PRIu64 "\n",

@@ -154,8 +154,7 @@ static int run(struct pythia__settings *settings, struct pythia_config *config, 
     p.daemon->argv = argv;
     p.daemon->environment = environ;
     handle_signals(&p, &loop);
-    pythia_log(PYTHIA_LOG_INFO, "Listens: otlp-grpc=%s, otlp-http=%s, zipkin=%s, control=%s",
-               settings->otlp_grpc, settings->otlp_http, settings->zipkin, settings->control);
+    pythia__daemon_tell_addresses(p.daemon);
     notify("READY=1");
     uv_run(&loop, UV_RUN_DEFAULT);
     if (!p.late) {

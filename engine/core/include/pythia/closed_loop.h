@@ -44,7 +44,9 @@ struct pythia_loop_found {
 };
 
 struct pythia_loop_cycle {
-    uint64_t number;
+    uint64_t number; /* 0: the search space is being learnt */
+    uint64_t more;   /* cycles before it that it stands for too, because nothing was searched, found
+                        or switched in any of them: only of a live stream */
     struct pythia_loop_switch *opened, *closed; /* owned */
     size_t opened_count, closed_count;
     size_t open_count; /* trace points beyond the skeleton, while it ran */
