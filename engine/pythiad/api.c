@@ -119,11 +119,12 @@ static void handle_status(void *context, struct pythia__http_exchange *x)
                 json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}",
                           "version", PYTHIA_VERSION, "doing", doing, "started_unix_ns",
                           (json_int_t)d->started_ns, "cycles", (json_int_t)d->cycles, "spans",
-                          (json_int_t)in.spans, "requests", (json_int_t)window.finished,
-                          "open_requests", (json_int_t)window.open_traces, "points_known",
-                          (json_int_t)c.points, "desired_version", (json_int_t)c.version,
-                          "quarantined", (json_int_t)c.in_quarantine, "in_force", d->in_force,
-                          "degraded", pythia_state_is_degraded(d->state), "planes", plane_list(d)));
+                          (json_int_t)(in.spans + pythia__feeds_numbers(d->feeds).spans),
+                          "requests", (json_int_t)window.finished, "open_requests",
+                          (json_int_t)window.open_traces, "points_known", (json_int_t)c.points,
+                          "desired_version", (json_int_t)c.version, "quarantined",
+                          (json_int_t)c.in_quarantine, "in_force", d->in_force, "degraded",
+                          pythia_state_is_degraded(d->state), "planes", plane_list(d)));
 }
 
 static void handle_report(void *context, struct pythia__http_exchange *x)

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "feeding.h"
 #include "pythia/diagnosis.h"
 #include "pythia/history_file.h"
 #include "pythia/log.h"
@@ -76,7 +77,7 @@ static int make_report(struct pythia__daemon *d, const struct pythia_live_cycle 
                                            .seed = (uint64_t)d->s.seed};
     static const char *const paths[] = {"pythiad"};
     struct pythia_pipeline_result input = {.counts = *pythia_live_counts(d->live)};
-    input.bytes = pythia__intake_numbers(d->intake).bytes;
+    input.bytes = pythia__intake_numbers(d->intake).bytes + pythia__feeds_numbers(d->feeds).bytes;
     int status = pythia_diagnose(c->groups, &how, &diagnosis);
     if (status != PYTHIA_OK)
         return status;
@@ -167,6 +168,7 @@ static void finish(struct pythia__daemon *d)
     if (d->draining && !uv_is_closing((uv_handle_t *)&d->tick)) {
         (void)pythia_live_drain(d->live);
         uv_close((uv_handle_t *)&d->tick, end);
+        pythia__feeds_close(d->feeds);
         pythia__grpc_destroy(d->grpc);
         d->grpc = NULL;
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++) {
@@ -187,7 +189,8 @@ static void on_tick(uv_timer_t *timer)
     if (status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
                    pythia_status_text(status));
-    if (d->draining && pythia__intake_waiting(d->intake) == 0)
+    if (d->draining && pythia__intake_waiting(d->intake) == 0 &&
+        pythia__feeds_running(d->feeds) == 0)
         finish(d);
 }
 
@@ -202,6 +205,7 @@ void pythia__daemon_drain(struct pythia__daemon *d)
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
         if (d->http[i])
             pythia__http_quiesce(d->http[i]);
+    pythia__feeding_stop(d);
 }
 
 /* ---- starting ---- */
@@ -409,6 +413,8 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
         status = d->control_routes ? listen_all(d, e) : PYTHIA_ENOMEM;
     }
     if (status == PYTHIA_OK)
+        status = pythia__feeding_start(d, e);
+    if (status == PYTHIA_OK)
         status = pythia__daemon_want(d);
     return status;
 }
@@ -436,6 +442,11 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
         pythia__grpc_destroy(d->grpc);
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
             pythia__http_destroy(d->http[i]);
+        pythia__feeding_stop(d);
+        while (d->feeds && pythia__feeds_running(d->feeds) > 0)
+            uv_run(loop, UV_RUN_ONCE);
+        if (d->feeds)
+            pythia__feeds_close(d->feeds);
         uv_run(loop, UV_RUN_DEFAULT);
         pythia__daemon_destroy(d);
         return status;
@@ -451,6 +462,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
         return;
     pythia__receive_destroy(d->receive);
     pythia__intake_destroy(d->intake);
+    pythia__feeds_destroy(d->feeds);
     pythia_live_destroy(d->live);
     pythia_controller_destroy(d->controller);
     pythia_state_close(d->state);

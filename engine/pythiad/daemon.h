@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <uv.h>
 
+#include "feed.h"
 #include "grpc_server.h"
 #include "http_server.h"
 #include "intake.h"
@@ -37,6 +38,8 @@ struct pythia__daemon {
     struct pythia_control *agents; /* the plane "http", borrowed from the controller */
     struct pythia__intake *intake;
     struct pythia__receive *receive;
+    struct pythia__feeds *feeds;
+    struct pythia__records_listener *records; /* NULL: none */
     struct pythia__grpc_server *grpc;
     struct pythia__http_server *http[PYTHIA__HTTP_SERVERS];
     struct pythia__http_route ingest_routes[4];

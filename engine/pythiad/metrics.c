@@ -25,6 +25,7 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
     const struct pythia_counts *live = pythia_live_counts(d->live);
     struct pythia_counts all = *pythia__intake_counts(d->intake);
     struct pythia_window_numbers w = pythia_live_window(d->live);
+    pythia_counts_add(&all, pythia__feeds_counts(d->feeds));
     pythia_counts_add(&all, live);
     head(to, "pythia_spans_dropped_total", "counter", "Spans and records left out, by reason.");
     for (int i = 0; i < PYTHIA_DROPS; i++)
@@ -52,10 +53,14 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
 static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
+    struct pythia__feeds_numbers feeds = pythia__feeds_numbers(d->feeds);
     counter(to, "pythia_bodies_total", "Bodies taken in.", in.bodies);
     counter(to, "pythia_body_bytes_total", "Bytes of them, on the wire.", in.bytes);
-    counter(to, "pythia_spans_total", "Spans taken in.", in.spans);
-    counter(to, "pythia_records_broken_total", "Records that could not be read.", in.broken);
+    counter(to, "pythia_feed_bytes_total", "Bytes read from files, rings, sockets and Redis.",
+            feeds.bytes);
+    counter(to, "pythia_spans_total", "Spans taken in.", in.spans + feeds.spans);
+    counter(to, "pythia_records_broken_total", "Records that could not be read.",
+            in.broken + feeds.broken);
     counter(to, "pythia_bodies_refused_total", "Bodies whose sender was told to come again.",
             in.refused_bodies);
     counter(to, "pythia_body_bytes_refused_total", "Bytes of them.", in.refused_bytes);

@@ -20,7 +20,7 @@ struct pythia__settings {
     uint64_t body_max, inflated_max, waiting_max, memory, memory_hard;
     int64_t connections, streams, retry_s;
     struct pythia_option_texts follow;
-    const char *record, *state;
+    const char *record, *state, *records;
     /* requests */
     int64_t quiet_ms, rootless_ms, request_max_ms, request_spans_max;
     int latency;
