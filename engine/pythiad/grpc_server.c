@@ -129,6 +129,8 @@ static void free_call(struct pythia__grpc_call *call)
 static void leave_call(struct pythia__grpc_call *call)
 {
     struct connection *c = call->connection;
+    if (!c)
+        return;
     if (call->next)
         call->next->previous = call->previous;
     if (call->previous)
@@ -217,10 +219,10 @@ static void base64(const unsigned char *bytes, size_t size, char *to)
         unsigned group = (unsigned)bytes[i] << 16 | second << 8 | third;
         *to++ = digits[group >> 18];
         *to++ = digits[group >> 12 & 63];
-        *to = i + 1 < size ? digits[group >> 6 & 63] : '\0';
-        to += i + 1 < size;
-        *to = i + 2 < size ? digits[group & 63] : '\0';
-        to += i + 2 < size;
+        if (i + 1 < size)
+            *to++ = digits[group >> 6 & 63];
+        if (i + 2 < size)
+            *to++ = digits[group & 63];
     }
     *to = '\0';
 }

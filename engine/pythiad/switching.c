@@ -228,7 +228,7 @@ static int add_plane(struct pythia_control **planes, size_t *count, const char *
 
 int pythia__switching_create(struct pythia__daemon *d, struct pythia_error *e)
 {
-    struct pythia_control *planes[4];
+    struct pythia_control *planes[4] = {NULL};
     struct pythia_controller_options o = {.lease_ns = (uint64_t)(d->s.lease_seconds * 1e9),
                                           .keep_defaults = true};
     size_t count = 0;

@@ -27,7 +27,7 @@
 #define PYTHIA_KEY_BYTES     128
 #define PYTHIA_TEXT_BYTES    4096
 #define PYTHIA_RECORD_BYTES  4352
-#define PYTHIA_PAYLOAD_BYTES (4 * 1024 * 1024)
+#define PYTHIA_PAYLOAD_BYTES 4194304 /* 4 MiB */
 
 enum pythia_frame_flag {
     PYTHIA_FRAME_CLOCK_STEP = 1, /* the clock was set, or the machine slept, since the last frame:
