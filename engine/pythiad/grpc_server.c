@@ -538,7 +538,7 @@ static void on_written(uv_write_t *write, int status)
 /* Send what nghttp2 has to say, one write at a time. */
 static void flush(struct connection *c)
 {
-    if (c->writing || c->closing || c->receiving)
+    if (c->writing || c->closing || c->receiving || (c->tls && !pythia__tls_is_ready(c->tls)))
         return;
     while (c->wire.size < WRITE_BYTES) {
         const uint8_t *bytes;

@@ -25,6 +25,7 @@
 #define CHECK_MS    1000
 #define ROUNDS_MAX  1000 /* of running at once, before others of the loop have their turn */
 #define HEAD_BYTES  ((size_t)32 * 1024)
+#define PASS_BYTES  ((size_t)64 * 1024 * 1024) /* of a body that is refused, and read all the same */
 
 /* What a connection is at. */
 enum phase {
@@ -270,12 +271,11 @@ static unsigned check(struct pythia__http_exchange *x, const char *method, const
         return MHD_HTTP_UNAUTHORIZED;
     }
     const char *length = pythia__http_header(x, "Content-Length");
-    if (length && strtoull(length, NULL, 10) > x->route->body_max) {
-        x->server->numbers.too_large++;
-        *why = "the body is larger than is taken here\n";
-        return MHD_HTTP_CONTENT_TOO_LARGE;
-    }
-    return 0;
+    unsigned long long size = length ? strtoull(length, NULL, 10) : 0;
+    x->too_large = size > x->route->body_max;
+    x->server->numbers.too_large += x->too_large;
+    *why = "the body is larger than is taken here\n";
+    return size > PASS_BYTES && x->too_large ? MHD_HTTP_CONTENT_TOO_LARGE : 0;
 }
 
 /* ---- exchanges ---- */
@@ -316,7 +316,8 @@ static void leave_room(struct pythia__http_exchange *x)
     x->room = 0;
 }
 
-/* What is too much is read and forgotten to its end: only then can it be said. */
+/* What is too much is read and forgotten to its end: most senders only listen then, and would come
+ * again with what they could not send. */
 static void take(struct pythia__http_exchange *x, const char *bytes, size_t size)
 {
     struct pythia__room *room =

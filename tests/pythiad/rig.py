@@ -2,6 +2,7 @@
 
 A test is `test_NAME.py BIN [SANITIZER]`: BIN is where pythiad and pythia are, SANITIZER what they are built with, if
 anything. Then times are generous, and memory is not looked at. Ends with 77 if every test was skipped."""
+import ctypes
 import http.client
 import json
 import os
@@ -16,6 +17,7 @@ import tempfile
 import threading
 import time
 import unittest
+import warnings
 
 BIN = ""
 SANITIZER = ""
@@ -270,6 +272,37 @@ def until(what, seconds, why=None):
         if time.monotonic() > end:
             raise AssertionError(why() if callable(why) else why or "it did not come in time")
         time.sleep(.02)
+
+
+class Point(ctypes.Structure):
+    """struct pythia_switchboard_point."""
+    _fields_ = [("id", ctypes.c_char * 272), ("id_bytes", ctypes.c_size_t), ("switches", ctypes.c_uint64)]
+
+
+class BoardState(ctypes.Structure):
+    """struct pythia_switchboard_state."""
+    _fields_ = [("points", ctypes.c_uint32), ("types", ctypes.c_int), ("off", ctypes.c_int),
+                ("refused_points", ctypes.c_uint64), ("refused_types", ctypes.c_uint64),
+                ("removed_areas", ctypes.c_uint64), ("removed_bytes", ctypes.c_uint64)]
+
+
+def open_points(library, board):
+    """What is open on a switchboard, as programs see it."""
+    state, point = BoardState(), Point()
+    library.pythia_switchboard_state_get(board, ctypes.byref(state))
+    found = set()
+    for i in range(library.pythia_switchboard_points(board)):
+        if library.pythia_switchboard_at(board, ctypes.c_uint32(i), ctypes.byref(point)) == 0 and point.switches:
+            found.add(point.id.decode())
+    found.discard("pythia:gate:owner")  # whose set it is, kept by the plane itself
+    return set() if state.off else found
+
+
+def warnings_off():
+    """For asking for what is known to be old."""
+    caught = warnings.catch_warnings()
+    warnings.simplefilter("ignore")
+    return caught
 
 
 def make_certificates(folder):
