@@ -77,6 +77,8 @@ static int make_report(struct pythia__daemon *d, const struct pythia_live_cycle 
                                            .seed = (uint64_t)d->s.seed};
     static const char *const paths[] = {"pythiad"};
     struct pythia_pipeline_result input = {.counts = *pythia_live_counts(d->live)};
+    pythia_counts_add(&input.counts, pythia__intake_counts(d->intake));
+    pythia_counts_add(&input.counts, pythia__feeds_counts(d->feeds));
     input.bytes = pythia__intake_numbers(d->intake).bytes + pythia__feeds_numbers(d->feeds).bytes;
     int status = pythia_diagnose(c->groups, &how, &diagnosis);
     if (status != PYTHIA_OK)
@@ -162,11 +164,29 @@ static void end(uv_handle_t *handle)
     (void)handle;
 }
 
+/* What went in, and what became of it. */
+static void tell_counts(const struct pythia__daemon *d)
+{
+    struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
+    struct pythia_counts all = *pythia__intake_counts(d->intake);
+    uint64_t dropped = 0;
+    pythia_counts_add(&all, pythia_live_counts(d->live));
+    for (int i = 0; i < PYTHIA_DROPS; i++)
+        dropped += all.dropped[i];
+    pythia_log(PYTHIA_LOG_INFO,
+               "Took in: bodies=%" PRIu64 ", refused-bodies=%" PRIu64 ", spans=%" PRIu64
+               ", kept=%" PRIu64 ", hidden=%" PRIu64 ", dropped=%" PRIu64 ", requests=%" PRIu64
+               ", cycles=%" PRIu64,
+               in.bodies, d->room.refused_bodies, in.spans, all.kept, all.hidden, dropped,
+               pythia_live_window(d->live).finished, d->cycles);
+}
+
 /* Nothing waits any more: end the cycle and let go of the loop. */
 static void finish(struct pythia__daemon *d)
 {
     if (d->draining && !uv_is_closing((uv_handle_t *)&d->tick)) {
         (void)pythia_live_drain(d->live);
+        tell_counts(d);
         uv_close((uv_handle_t *)&d->tick, end);
         pythia__feeds_close(d->feeds);
         pythia__grpc_destroy(d->grpc);
@@ -189,8 +209,10 @@ static void on_tick(uv_timer_t *timer)
     if (status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
                    pythia_status_text(status));
-    if (d->draining && pythia__intake_waiting(d->intake) == 0 &&
-        pythia__feeds_running(d->feeds) == 0)
+    /* One more round after the last body: its answer has to be sent. */
+    bool quiet = pythia__intake_waiting(d->intake) == 0 && pythia__feeds_running(d->feeds) == 0;
+    d->quiet_ticks = quiet ? d->quiet_ticks + d->draining : 0;
+    if (d->quiet_ticks > 1)
         finish(d);
 }
 
@@ -200,6 +222,7 @@ void pythia__daemon_drain(struct pythia__daemon *d)
         return;
     d->draining = true;
     pythia_log(PYTHIA_LOG_INFO, "Stops: takes in what has come");
+    pythia__intake_stop(d->intake);
     if (d->grpc)
         pythia__grpc_quiesce(d->grpc);
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
@@ -315,7 +338,9 @@ static int listen_http(struct pythia__daemon *d, size_t slot, const char *addres
                                      .tls_key = tcp ? d->tls_key : NULL,
                                      .tls_certificate = tcp ? d->tls_certificate : NULL,
                                      .tls_trust = tcp ? d->tls_trust : NULL,
-                                     .connections_max = (unsigned)d->s.connections};
+                                     .connections_max = (unsigned)d->s.connections,
+                                     .room = &d->room,
+                                     .retry_s = (unsigned)d->s.retry_s};
     o.tokens[PYTHIA__HTTP_INGEST] = d->ingest_token;
     o.tokens[PYTHIA__HTTP_CONTROL] = d->control_token;
     return pythia__http_create(d->loop, &o, &d->http[slot], e);
@@ -346,7 +371,9 @@ static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
                                          .tls_trust = d->tls_trust,
                                          .message_max = d->s.body_max,
                                          .connections_max = (unsigned)d->s.connections,
-                                         .streams_max = (unsigned)d->s.streams};
+                                         .streams_max = (unsigned)d->s.streams,
+                                         .room = &d->room,
+                                         .retry_s = (unsigned)d->s.retry_s};
         o.methods = pythia__receive_grpc_methods(d->receive, &o.method_count);
         status = pythia__grpc_create(d->loop, &o, &d->grpc, e);
     }
@@ -387,8 +414,11 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
     struct stat about;
     if (!d->s.control_socket && stat(RUN_FOLDER, &about) == 0 && S_ISDIR(about.st_mode))
         d->s.control_socket = "unix:" RUN_FOLDER "/control.sock";
-    struct pythia__intake_options taking = {
-        .waiting_max = d->s.waiting_max, .inflated_max = d->s.inflated_max, .record = d->s.record};
+    struct pythia__intake_options taking = {.room = &d->room,
+                                            .inflated_max = d->s.inflated_max,
+                                            .attributes_max = (size_t)d->s.attributes_max,
+                                            .record = d->s.record};
+    d->room.max = d->s.waiting_max;
     int status = read_secrets(d, e);
     if (status == PYTHIA_OK)
         status = pythia_vocabulary_create(&d->vocabulary);

@@ -36,6 +36,7 @@ struct pythia__daemon {
     struct pythia_state *state;
     struct pythia_controller *controller;
     struct pythia_control *agents; /* the plane "http", borrowed from the controller */
+    struct pythia__room room;      /* for bodies */
     struct pythia__intake *intake;
     struct pythia__receive *receive;
     struct pythia__feeds *feeds;
@@ -55,6 +56,7 @@ struct pythia__daemon {
     uint64_t points_met, met_ns, kept_ns; /* of the inventory */
     uint64_t learnt;                      /* types that the search space had when it was written */
     uint64_t reloads, failed_reloads;
+    unsigned quiet_ticks; /* since nothing waits any more while it drains */
     bool in_force, draining, writes_space;
 };
 

@@ -52,7 +52,10 @@ const struct pythia_option pythia__settings_table[] = {
     BYTES("body-max", "4M", AT(body_max), "Size of a body on the wire, at most"),
     BYTES("inflated-max", "16M", AT(inflated_max), "Size of a body when it is unpacked, at most"),
     BYTES("waiting-max", "64M", AT(waiting_max),
-          "Bodies that wait to be decoded, at most; then senders are told to come again"),
+          "Bodies that are being received or wait to be decoded, at most; then senders are told to "
+          "come again"),
+    PYTHIA_INTEGER("attributes-max", 0, "N", "256", 1, 1e9, AT(attributes_max),
+                   "Key-values of a span and its events; what is beyond is dropped and counted"),
     BYTES("memory", "128M", AT(memory),
           "Spans of unfinished requests above which senders are told to come again"),
     BYTES("memory-hard", "160M", AT(memory_hard),

@@ -16,7 +16,7 @@ struct pythia__settings {
     const char *otlp_grpc, *otlp_http, *zipkin, *control, *control_socket;
     const char *tls_key, *tls_certificate, *tls_trust, *ingest_token, *control_token; /* files */
     uint64_t body_max, inflated_max, waiting_max, memory, memory_hard;
-    int64_t connections, streams, retry_s;
+    int64_t connections, streams, retry_s, attributes_max;
     struct pythia_option_texts follow;
     const char *record, *state, *records;
     /* requests */

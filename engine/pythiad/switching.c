@@ -22,7 +22,10 @@ int pythia__daemon_want(struct pythia__daemon *d)
     size_t count = 0;
     int status = wishes && ids ? PYTHIA_OK : PYTHIA_ENOMEM;
     d->wish = pythia_live_wish(d->live);
-    if (status == PYTHIA_OK && d->wish == 0) { /* nothing is wanted yet: targets are left alone */
+    /* Nothing is wanted yet, by the search or by hand: targets are left alone. */
+    bool by_hand = pythia_open_points_count(d->always) > 0 ||
+                   pythia_controller_numbers(d->controller).version > 0;
+    if (status == PYTHIA_OK && d->wish == 0 && !by_hand) {
         pythia_free(wishes);
         pythia_free(ids);
         return PYTHIA_OK;
@@ -49,13 +52,13 @@ int pythia__daemon_want(struct pythia__daemon *d)
 /* Requests that begin once the set is in force at all targets are seen with it. */
 static void look_whether_in_force(struct pythia__daemon *d, uint64_t now)
 {
-    uint64_t since = now;
+    uint64_t since = d->in_force ? d->since : now; /* of a set that nobody is told */
     bool in_force =
         d->s.observe_only || pythia_controller_in_force(d->controller, d->version, &since);
     if (in_force && d->wish > 0 && (!d->in_force || since > d->since))
         pythia_live_applied(d->live, pythia__unix_ns() - (now - since));
     d->in_force = in_force;
-    d->since = d->s.observe_only ? 0 : since;
+    d->since = since;
 }
 
 /* ---- what there is ---- */

@@ -413,7 +413,8 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
                   struct pythia_error *e)
 {
     struct pythia__otlp_reader *r = (struct pythia__otlp_reader *)a;
-    pythia_protobuf_stream_begin(&r->stream, from, PYTHIA_PROTOBUF_LIMIT);
+    pythia_protobuf_stream_begin(&r->stream, from,
+                                 to->record_max ? to->record_max : PYTHIA_PROTOBUF_LIMIT);
     pythia__decoder_begin(&r->o.d, to);
     r->joined.failed = 0;
     int status = read_all(r);
