@@ -101,9 +101,9 @@ int pythia_window_drain(struct pythia_window *w)
     return status == PYTHIA_OK ? relieve(w) : status;
 }
 
-uint64_t pythia_window_earliest_ns(const struct pythia_window *w)
+bool pythia_window_began_by(struct pythia_window *w, uint64_t start_ns)
 {
-    return pythia_assembler_earliest_ns(w->assembler);
+    return pythia_assembler_began_by(w->assembler, start_ns);
 }
 
 struct pythia_window_numbers pythia_window_numbers(const struct pythia_window *w)

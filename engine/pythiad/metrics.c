@@ -43,6 +43,16 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
                       w.finished_by_age);
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"size\"} %" PRIu64 "\n",
                       w.finished_by_size);
+    struct pythia_live_numbers n = pythia_live_numbers(d->live);
+    counter(to, "pythia_requests_grouped_total", "Requests of the cycles that were worked out.",
+            n.requests);
+    counter(to, "pythia_requests_apart_total",
+            "Requests kept apart: a switch was under way, or there was no memory for more of them.",
+            n.under_way);
+    counter(to, "pythia_requests_hidden_total", "Requests whose root is not wanted.",
+            n.hidden_requests);
+    counter(to, "pythia_requests_other_total", "Requests whose type was taken for (other).",
+            n.other_requests);
     counter(to, "pythia_requests_shed_total", "Requests shed above the hard mark of memory.",
             w.shed_traces);
     gauge(to, "pythia_open_spans", "Spans of unfinished requests.", (double)w.open_spans);

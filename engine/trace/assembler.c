@@ -58,6 +58,7 @@ struct pythia_assembler {
     struct pythia__span_pool pool;
     size_t *kinds; /* scratch: bytes of open traces, by the trace point that stands for them */
     size_t kind_capacity;
+    struct pythia_trace_id old; /* one that began early, as far as it is still open */
     uint64_t tick;
     struct pythia__finished_ids finished;
     struct pythia_trace_id *late, *pinned;
@@ -643,12 +644,17 @@ int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes)
 
 /* ---- what there is ---- */
 
-uint64_t pythia_assembler_earliest_ns(const struct pythia_assembler *a)
+/* Whoever waits for the old traces to end asks again and again: it is told by one of them. */
+bool pythia_assembler_began_by(struct pythia_assembler *a, uint64_t start_ns)
 {
-    uint64_t earliest = UINT64_MAX;
-    for (const struct open_trace *t = a->eldest; t; t = t->younger)
-        earliest = t->start_ns < earliest ? t->start_ns : earliest;
-    return earliest;
+    const struct open_trace *t = find_trace(a, a->old);
+    if (t && t->start_ns <= start_ns)
+        return true;
+    for (t = a->eldest; t && t->start_ns > start_ns; t = t->younger)
+        continue;
+    if (t)
+        a->old = t->id;
+    return t != NULL;
 }
 
 struct pythia_assembler_numbers pythia_assembler_numbers(const struct pythia_assembler *a)

@@ -822,21 +822,35 @@ static void with_a_limit_old_ids_are_forgotten(void **state)
     end(l);
 }
 
+/* UINT64_MAX: no open trace has a begin. */
+static void earliest_is(struct line *l, uint64_t start_ns)
+{
+    if (start_ns != UINT64_MAX)
+        assert_true(pythia_assembler_began_by(l->assembler, start_ns));
+    assert_false(pythia_assembler_began_by(l->assembler, start_ns - 1));
+}
+
 static void the_earliest_start_of_what_is_open_is_known(void **state)
 {
     struct line *l = begin(NULL, NULL);
-    assert_int_equal(pythia_assembler_earliest_ns(l->assembler), UINT64_MAX);
+    earliest_is(l, UINT64_MAX);
     add(l, "t", "/A[1]"); /* when it stopped, not when it began */
-    assert_int_equal(pythia_assembler_earliest_ns(l->assembler), UINT64_MAX);
+    earliest_is(l, UINT64_MAX);
     tick(l);
     add(l, "u", "B[300,400]<A C[200,300]<A");
-    assert_int_equal(pythia_assembler_earliest_ns(l->assembler), TRACE_TEXT_BEGIN + 200);
+    earliest_is(l, TRACE_TEXT_BEGIN + 200);
+    add(l, "v", "F[150,160]<A"); /* though it came later */
+    earliest_is(l, TRACE_TEXT_BEGIN + 150);
     add(l, "K", "D[100,300]");
+    earliest_is(l, TRACE_TEXT_BEGIN + 100); /* it was found as K, and is part of u from now on */
     add(l, "u", "&K[250]<A");
-    assert_int_equal(pythia_assembler_earliest_ns(l->assembler), TRACE_TEXT_BEGIN + 100);
+    earliest_is(l, TRACE_TEXT_BEGIN + 100);
     tick(l);
+    add(l, "w", "G[600,700]<A");
     tick(l);
-    assert_int_equal(pythia_assembler_earliest_ns(l->assembler), UINT64_MAX);
+    earliest_is(l, TRACE_TEXT_BEGIN + 600); /* what was found before has ended */
+    tick(l);
+    earliest_is(l, UINT64_MAX);
     end(l);
 }
 
