@@ -53,13 +53,13 @@ struct pythia__collector pythia__collector = {.switches = &nothing_on, .off = &n
 void pythia__collector_problem(const char *sentence)
 {
     struct pythia__collector *c = &pythia__collector;
-    if (strncmp(sentence, c->problem, sizeof(c->problem) - 1) == 0)
+    if (!pythia__lock(&pythia__self))
         return;
-    snprintf(c->problem, sizeof(c->problem), "%s", sentence);
-    if (pythia__lock(&pythia__self)) {
+    if (strncmp(sentence, c->problem, sizeof(c->problem) - 1) != 0) {
+        snprintf(c->problem, sizeof(c->problem), "%s", sentence);
         pythia__problem(c->problem);
-        pythia__unlock(&pythia__self);
     }
+    pythia__unlock(&pythia__self);
 }
 
 /* ---- switches ---- */
@@ -76,7 +76,7 @@ int pythia__collector_on(void)
 {
     const struct pythia__collector *c = &pythia__collector;
     return __atomic_load_n(__atomic_load_n(&c->switches, __ATOMIC_RELAXED), __ATOMIC_RELAXED) &&
-           !__atomic_load_n(c->off, __ATOMIC_RELAXED);
+           !__atomic_load_n(__atomic_load_n(&c->off, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
 
 /* The switch is a trace point's. One that nobody has thrown yet is opened: whoever starts the
@@ -209,10 +209,10 @@ static void add_own_labels(struct pythia__collector *c)
 
 uint32_t pythia__label_number(struct pythia_label *label)
 {
-    uint32_t number = __atomic_load_n(&label->number, __ATOMIC_RELAXED);
+    uint32_t number = __atomic_load_n(&label->number, __ATOMIC_ACQUIRE);
     if (UNLIKELY(number == 0)) {
         number = number_of(label->name, label->name_bytes, 0);
-        __atomic_store_n(&label->number, number, __ATOMIC_RELAXED);
+        __atomic_store_n(&label->number, number, __ATOMIC_RELEASE);
     }
     return number == REFUSED ? 0 : number;
 }
@@ -308,7 +308,7 @@ static inline uint64_t bits_of(double value)
 static uint32_t number_here(struct pythia_label *label)
 {
     struct measuring *t = &self;
-    uint32_t number = __atomic_load_n(&label->number, __ATOMIC_RELAXED);
+    uint32_t number = __atomic_load_n(&label->number, __ATOMIC_ACQUIRE);
     if (number != 0 && number != REFUSED)
         return number;
     if (t->busy)
@@ -440,13 +440,14 @@ static int start(struct pythia__collector *c, const struct pythia_collector_opti
     snprintf(c->directory, sizeof(c->directory), "%s", o->directory);
     c->options.directory = c->directory;
     add_own_labels(c);
+    __atomic_store_n(&c->off, pythia__process.begun ? pythia__process.off : &not_off,
+                     __ATOMIC_RELEASE);
+    const uint64_t *switches = find_switches();
     status = begin_process(c);
     if (status != 0)
         return status;
     c->running = 1;
-    __atomic_store_n(&c->off, pythia__process.begun ? pythia__process.off : &not_off,
-                     __ATOMIC_RELEASE);
-    __atomic_store_n(&c->switches, find_switches(), __ATOMIC_RELEASE);
+    __atomic_store_n(&c->switches, switches, __ATOMIC_RELEASE);
     return 0;
 }
 
@@ -538,7 +539,10 @@ void pythia_collector_state_get(struct pythia_collector_state *out)
             (uint64_t)__atomic_load_n(&c->chunks_used, __ATOMIC_RELAXED) * PYTHIA__CHUNK_SAMPLES,
         .room = (uint64_t)c->chunk_count * PYTHIA__CHUNK_SAMPLES,
     };
-    memcpy(out->problem, c->problem, sizeof(out->problem));
+    if (pythia__lock(&pythia__self)) {
+        memcpy(out->problem, c->problem, sizeof(out->problem));
+        pythia__unlock(&pythia__self);
+    }
 }
 
 /* A program whose code says nothing of it is started by its environment. */

@@ -42,7 +42,7 @@ static int write_all(struct pythia__rows *r, const char *bytes, size_t size, siz
 static void name_of(const struct pythia__rows *r, const char *end,
                     char path[sizeof(((struct pythia__rows *)0)->path) + 8])
 {
-    snprintf(path, sizeof(r->path) + 8, "%s.%s", r->path, end);
+    snprintf(path, sizeof(r->path) + 8, "%.1119s.%s", r->path, end);
 }
 
 /* Attach to the file that is being written, or make it. */
@@ -54,7 +54,7 @@ static int open_file(struct pythia__rows *r)
     char path[sizeof(r->path) + 8];
     int again = r->bytes > 0; /* it was closed behind our back */
     if (!again)
-        snprintf(r->path, sizeof(r->path), "%s/%s.%d.%" PRIu64 ".%016" PRIx64, c->directory,
+        snprintf(r->path, sizeof(r->path), "%.1023s/%s.%d.%" PRIu64 ".%016" PRIx64, c->directory,
                  r->prefix, c->pid, r->number, c->id);
     name_of(r, "tmp", path);
     int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | (again ? 0 : O_CREAT | O_EXCL), 0640);

@@ -53,7 +53,7 @@ static inline void read_rows(struct collected_rows *c, char *text, const char *n
         assert_true(*end == '\0' && end != field);
         row.value = strtod(take_field(&at, field), &end);
         assert_true(*end == '\0' && end != field);
-        snprintf(row.label, sizeof(row.label), "%s", take_field(&at, field));
+        snprintf(row.label, sizeof(row.label), "%.255s", take_field(&at, field));
         row.pid = (int)strtol(take_field(&at, field), &end, 10);
         assert_true(*end == '\0' && end != field && at[-1] == '\n');
         if (c->count == c->capacity) {

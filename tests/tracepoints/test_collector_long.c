@@ -195,6 +195,7 @@ static void ten_seconds(void)
     } while (now.tv_sec < until.tv_sec ||
              (now.tv_sec == until.tv_sec && now.tv_nsec < until.tv_nsec));
     pythia_duration_end(&label, begun);
+    assert_true(work > 0);
     assert_int_equal(pythia_collector_stop(), 0);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
