@@ -421,7 +421,8 @@ static void labels_without_room_are_counted(void **state)
     assert_int_equal(all.count, 62);
     collected_free(&all);
     collect_files(&all, csv_folder, "runtime.", 0);
-    assert_true(row_of(&all, "dropped measurements", 0)->value == 1938);
+    size_t told = rows_of(&all, "dropped measurements"); /* each time that it is looked at */
+    assert_true(told > 0 && row_of(&all, "dropped measurements", told - 1)->value == 1938);
 }
 
 static void close_all_files(void)
