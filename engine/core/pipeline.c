@@ -62,6 +62,19 @@ static int take_span(void *context, const struct pythia_trace_id *trace,
     return status;
 }
 
+/* A consumer behind a join. */
+struct joining {
+    struct pythia_series_join *join;
+    const struct pythia_consumer *consumer;
+};
+
+static int take_joined(void *context, const struct pythia_trace *trace)
+{
+    const struct joining *j = context;
+    trace = pythia_series_join_trace(j->join, trace);
+    return trace ? j->consumer->take(j->consumer->context, trace) : PYTHIA_ENOMEM;
+}
+
 static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
                     const struct pythia_pipeline_options *options,
                     const struct pythia_consumer *consumer, struct pythia_assembler **previous,
@@ -79,9 +92,14 @@ static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_in
     *result = (struct pythia_pipeline_result){.read_twice = *previous != NULL};
     struct pythia_assembler_options assembling = {.quiet_ticks = QUIET_TICKS + 1,
                                                   .open = options->open};
-    int status = pythia_assembler_create(
-        vocabulary, &assembling, (struct pythia_trace_taker){consumer->take, consumer->context},
-        &result->counts, &p.assembler);
+    struct joining joining = {options->join, consumer};
+    struct pythia_trace_taker taker = {consumer->take, consumer->context};
+    if (options->join) {
+        pythia_series_join_again(options->join);
+        taker = (struct pythia_trace_taker){take_joined, &joining};
+    }
+    int status =
+        pythia_assembler_create(vocabulary, &assembling, taker, &result->counts, &p.assembler);
     if (status != PYTHIA_OK)
         return status;
     if (*previous) {

@@ -170,6 +170,7 @@ static void tell_counts(const struct pythia__daemon *d)
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
     struct pythia_counts all = *pythia__intake_counts(d->intake);
     uint64_t dropped = 0;
+    pythia_counts_add(&all, pythia__feeds_counts(d->feeds));
     pythia_counts_add(&all, pythia_live_counts(d->live));
     for (int i = 0; i < PYTHIA_DROPS; i++)
         dropped += all.dropped[i];
@@ -177,8 +178,8 @@ static void tell_counts(const struct pythia__daemon *d)
                "Took in: bodies=%" PRIu64 ", refused-bodies=%" PRIu64 ", spans=%" PRIu64
                ", kept=%" PRIu64 ", hidden=%" PRIu64 ", dropped=%" PRIu64 ", requests=%" PRIu64
                ", cycles=%" PRIu64,
-               in.bodies, d->room.refused_bodies, in.spans, all.kept, all.hidden, dropped,
-               pythia_live_window(d->live).finished, d->cycles);
+               in.bodies, d->room.refused_bodies, in.spans + pythia__feeds_numbers(d->feeds).spans,
+               all.kept, all.hidden, dropped, pythia_live_window(d->live).finished, d->cycles);
 }
 
 /* Nothing waits any more: end the cycle and let go of the loop. */
