@@ -5,11 +5,12 @@
  * address. A slot is known by that stub and not by its order, so that coroutines may switch stacks,
  * and calls may end on another thread than they began on.
  *
- * A call that is left by longjmp never comes back to its stub. That is seen when its thread enters
- * another hook: the place of the stub is below the stack pointer, or holds something else. Its span
- * then gets no end, since nobody knows when that was, and the thread stands again where it stood
- * before it. This is only looked at on the thread's own stack: of other stacks nobody knows whether
- * they are still there. Slots that were left this way are used again only when there are no others.
+ * A call that is left by longjmp never comes back to its stub: its span is ended there (jumps.c).
+ * What is left by other means is seen when its thread enters another hook: the place of the stub is
+ * below the stack pointer, or holds something else. Its span then gets no end, since nobody knows
+ * when that was, and the thread stands again where it stood before it. This is only looked at on
+ * the thread's own stack: of other stacks nobody knows whether they are still there. Slots that
+ * were left this way are used again only when there are no others.
  */
 #define _GNU_SOURCE
 #include <asm/prctl.h>
@@ -418,6 +419,32 @@ void pythia__hook_left(uint64_t number, const struct pythia__registers *r)
     errno = saved;
 }
 
+void pythia__calls_leave(uintptr_t stack)
+{
+    struct calls *c = &self;
+    int saved = errno;
+    know_stack(c);
+    if (c->busy || !is_own_stack(c, stack) ||
+        !is_own_stack(c, (uintptr_t)__builtin_frame_address(0)))
+        return;
+    c->busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    for (uint32_t slot = c->last - 1; c->last; slot = c->last - 1) {
+        uintptr_t place = (uintptr_t)pythia__hook_returns[slot].place;
+        if (!is_own_stack(c, place) || place >= stack)
+            break;
+        c->last = slots[slot].below;
+        if (__atomic_load_n(&slots[slot].state, __ATOMIC_ACQUIRE) == LIVE)
+            finish(slot, NULL);
+        for (uint32_t at = slot + 1; at; at = slots[at - 1].chained)
+            __atomic_store_n(&slots[at - 1].state, LEFT, __ATOMIC_RELEASE);
+    }
+    pythia__instrumented_leave(stack);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    c->busy = 0;
+    errno = saved;
+}
+
 /* ---- unwinding ---- */
 
 extern uintptr_t _Unwind_GetIP(struct _Unwind_Context *context) __attribute__((weak));
@@ -482,5 +509,6 @@ int pythia__calls_begin(void)
     if (status != 0)
         return -status;
     choose_registers();
+    pythia__jumps_begin();
     return 0;
 }

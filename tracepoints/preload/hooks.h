@@ -48,17 +48,25 @@ _Static_assert(sizeof(struct pythia__registers) == 640, "as in hook_x86_64.S");
  * lock. */
 const struct pythia__hook *pythia__hook_of(struct pythia__hooked *of, uintptr_t target);
 
-/* Is this the address of an entry stub? */
+/* Is this the address of an entry stub? And the function that it is of; 0: it is none. */
 int pythia__is_stub(uintptr_t address);
+uintptr_t pythia__stub_target(uintptr_t address);
 
 /* ---- calls (calls.c) ---- */
 
 /* Make ready: once, before the first hook. 0 or a negative errno. */
 int pythia__calls_begin(void);
 
+/* The calling thread leaves all that is deeper than this on its own stack: it has failed. */
+void pythia__calls_leave(uintptr_t stack);
+
 /* Is the function that has just been entered the one that this thread has come to by a hook? Then
  * its span is there already. */
 int pythia__calls_came_by_hook(uintptr_t function);
+
+/* ---- longjmp (jumps.c) ---- */
+
+void pythia__jumps_begin(void);
 
 /* ---- key-values (values.c) ---- */
 
@@ -91,6 +99,9 @@ const char *pythia__object_at(uintptr_t address, uintptr_t *begin);
 /* Look for declared functions among the symbols of an object that is compiled with
  * -finstrument-functions. Under the lock. */
 void pythia__instrumented_look(const char *path, uintptr_t base);
+
+/* As pythia__calls_leave, which calls it. */
+void pythia__instrumented_leave(uintptr_t stack);
 
 /* ---- the plan in this process (preload.c) ---- */
 

@@ -26,6 +26,7 @@ struct object {
     uintptr_t relro_low, relro_high;
     char *path; /* owned */
     int looked_at, seen, gone;
+    int instrumented; /* its functions tell when they are called */
 };
 
 static struct {
@@ -337,7 +338,7 @@ static int write_entry(const struct object *o,
 }
 
 /* Hook one entry if its function was declared. */
-static size_t hook_entry(const struct object *o, const struct tables *t, const ElfW(Rela) * r,
+static size_t hook_entry(struct object *o, const struct tables *t, const ElfW(Rela) * r,
                          void *handle)
 {
     size_t symbol = ELF64_R_SYM(r->r_info);
@@ -348,6 +349,8 @@ static size_t hook_entry(const struct object *o, const struct tables *t, const E
         (kind != STT_FUNC && kind != STT_NOTYPE && kind != STT_GNU_IFUNC))
         return 0;
     const char *name = t->strings + s->st_name;
+    if (strcmp(name, "__cyg_profile_func_enter") == 0)
+        o->instrumented = 1;
     for (struct pythia__hooked *h = pythia__declared_first(name); h;
          h = pythia__declared_next(h, name)) {
         if (pythia__is_stub(__atomic_load_n(entry, __ATOMIC_ACQUIRE)))
@@ -369,7 +372,7 @@ static size_t hook_entry(const struct object *o, const struct tables *t, const E
     return 0;
 }
 
-static size_t hook_object(const struct object *o, void *handle)
+static size_t hook_object(struct object *o, void *handle)
 {
     struct tables t;
     size_t hooked = 0;
@@ -400,7 +403,8 @@ size_t pythia__objects_look(void)
         if (!handle)
             continue;
         hooked += hook_object(o, handle);
-        pythia__instrumented_look(o->path, o->base);
+        if (o->instrumented)
+            pythia__instrumented_look(o->path, o->base);
         dlclose(handle);
     }
     return hooked;

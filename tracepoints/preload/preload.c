@@ -35,6 +35,7 @@ static struct {
     struct pythia__hooked *points;
     size_t count;
     struct pythia__hooked *by_name[HASH], *of_classes;
+    char *text;      /* the plan; points refer to it */
     char path[3072]; /* of the plan; what is told goes to <path>.report */
     void *(*dlopen)(const char *, int);
     void *(*dlsym)(void *, const char *);
@@ -346,10 +347,10 @@ __attribute__((constructor)) static void begin(void)
     if (!path || !*path || strlen(path) >= sizeof(preload.path))
         return;
     snprintf(preload.path, sizeof(preload.path), "%s", path);
-    char *text = read_plan(path);
-    if (!text)
+    preload.text = read_plan(path);
+    if (!preload.text)
         return; /* the run that made it is over */
-    int status = add_points(text);
+    int status = add_points(preload.text);
     if (status == 0)
         status = pythia__calls_begin();
     if (status != 0) {
@@ -364,7 +365,7 @@ __attribute__((constructor)) static void begin(void)
     look();
     pthread_mutex_unlock(&preload.lock);
     __atomic_store_n(&preload.active, 1, __ATOMIC_RELEASE);
-} /* NOLINT(clang-analyzer-unix.Malloc): the points refer to the text */
+}
 
 /* Calls that there was no slot for. */
 __attribute__((destructor)) static void end(void)

@@ -56,6 +56,15 @@ int pythia__is_stub(uintptr_t address)
     return 0;
 }
 
+uintptr_t pythia__stub_target(uintptr_t address)
+{
+    uintptr_t target = 0;
+    if (pythia__is_stub(address))
+        memcpy(&target, (const unsigned char *)address + 25,
+               sizeof(target)); /* NOLINT: an address */
+    return target;
+}
+
 static int add_area(void)
 {
     if (stubs.area_count == AREAS)
