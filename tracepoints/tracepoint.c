@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "hooking.h"
 #include "process.h"
 #include "pythia/tracepoints.h"
 
@@ -233,6 +234,16 @@ void pythia_exit(struct pythia_scope *scope)
     write_exit(t, scope, ticks, lamport, scope->thread == t);
 }
 
+void pythia__abandon(const struct pythia_scope *scope)
+{
+    struct pythia__thread *t = &pythia__self;
+    if (scope->thread != t)
+        return;
+    go_back(&t->context, &scope->before);
+    if (!is_of_parent(scope) && scope->epoch == t->epoch)
+        t->ring.reserved = scope->reserved;
+}
+
 void pythia_end(struct pythia_scope *scope)
 {
     struct pythia__thread *t = &pythia__self;
@@ -390,6 +401,12 @@ void pythia_request_name(const char *name, size_t name_bytes)
     struct pythia_scope room;
     take_type(&t->context, pythia__type_of(t, name, name_bytes));
     write_type(pythia_here(&room), &t->context);
+}
+
+void pythia__request_named(const char *name, size_t name_bytes)
+{
+    struct pythia__thread *t = &pythia__self;
+    take_type(&t->context, pythia__type_of(t, name, name_bytes));
 }
 
 /* ---- context ---- */
