@@ -26,10 +26,10 @@ from osprofiler import profiler
 from catalogue import FLAVOURS, IMAGES, at, login
 
 # of a hundred requests
-MIX = {'server_create': 50, 'server_delete': 18, 'server_list': 6, 'server_show': 6, 'flavour_list': 4, 'image_list': 4,
-       'image_show': 4, 'volume_create': 3, 'volume_list': 2, 'volume_delete': 3}
+MIX = {'server_create': 44, 'server_delete': 38, 'server_list': 3, 'server_show': 3, 'flavour_list': 2, 'image_list': 2,
+       'image_show': 2, 'volume_create': 2, 'volume_list': 2, 'volume_delete': 2}
 BURST = 5
-SERVERS_KEPT, VOLUMES_KEPT = 4, 2
+SERVERS_KEPT, VOLUMES_KEPT = 2, 2
 VERSION = {'OpenStack-API-Version': 'compute 2.37'}
 
 
@@ -182,7 +182,8 @@ def main():
         load.images[image['name']] = image['id']
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: load.stopped.set())
-    threading.Thread(target=load.watch, daemon=True).start()
+    watching = threading.Thread(target=load.watch)
+    watching.start()
     begin = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(30) as pool:
         for due, kind, seed in schedule(random.Random(a.seed), a.rate, a.seconds, a.only):
@@ -190,6 +191,7 @@ def main():
                 break
             pool.submit(load.run, kind, seed, not a.unprofiled)
     load.stopped.set()
+    watching.join()
     failed = load.counts.pop('failed')
     print(f'{sum(load.counts.values())} requests, {failed} failed: '
           + ', '.join(f'{kind} {count}' for kind, count in sorted(load.counts.items())))

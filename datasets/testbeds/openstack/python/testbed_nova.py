@@ -3,9 +3,10 @@
 
 A machine that boots: the fake driver's spawn takes as long as TESTBED_SPAWN says ("LOW:HIGH", in seconds).
 
-Three more trace points, such as nova's authors might have put, made with OSProfiler's own calls: build_semaphore, the wait
-for a place among those that are built, with queue_length, builds_in_progress and max_concurrent_builds as it found them;
-build_instance, the work once there is a place; and virt_spawn, the driver.
+Four more trace points, such as nova's authors might have put, made with OSProfiler's own calls: build, all that is done in
+nova-compute; build_semaphore, the wait for a place among those that are built, with queue_length, builds_in_progress and
+max_concurrent_builds as it found them; build_instance, the work once there is a place; and virt_spawn, the driver. nova
+builds in a green thread of its own, whose first span is an entry point: that is build, and the others are below it.
 
 A limit that can be changed: nova reads max_concurrent_builds when it starts. Here the file TESTBED_BUILDS, which is one of
 nova-compute's settings, is looked at whenever a build asks for a place or gives it back."""
@@ -50,12 +51,14 @@ def build_semaphore_class(Semaphore, profiler):
 
         def __enter__(self):
             self.follow()
+            profiler.start('build')
             with profiler.Trace('build_semaphore', info={
                     'queue_length': len(self._waiters), 'builds_in_progress': self.limit - self.counter,
                     'max_concurrent_builds': self.limit}):
                 self.acquire()
 
         def __exit__(self, *why):
+            profiler.stop()
             self.release()
             self.follow()
     return BuildSemaphore
