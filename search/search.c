@@ -117,6 +117,11 @@ bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoin
     return tracepoint < s->points && s->skeleton[tracepoint];
 }
 
+double pythia_search_calls(const struct pythia_search *s, uint32_t tracepoint)
+{
+    return tracepoint < s->points ? s->calls[tracepoint] : 0;
+}
+
 /* The open points, or (hits not NULL) those that something was seen of. */
 static int list_open(const struct pythia_search *s, const uint64_t *hits, size_t hit_count,
                      struct pythia_open_points **out)

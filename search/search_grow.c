@@ -1,5 +1,5 @@
-/* A search whose space has grown: what it keeps by trace point gets longer, and what it knows of
- * types stays. */
+/* A search whose space has grown, or whose pins and prices are others: what it keeps by trace point
+ * is made anew, and what it knows of types stays. */
 #include <string.h>
 
 #include "pythia/mem.h"
@@ -31,8 +31,9 @@ static int fill_prices(const struct pythia_search *s, uint32_t count, struct poi
     return status;
 }
 
-/* The same for `count` trace points: those of the skeleton are open. */
-static int fill(const struct pythia_search *s, uint32_t count, struct points *p)
+/* The same for `count` trace points: those of the skeleton are open. `pinned`: what is kept open is
+ * what pins say now, else also what it was. */
+static int fill(const struct pythia_search *s, uint32_t count, bool pinned, struct points *p)
 {
     p->skeleton = pythia_space_skeleton(s->space);
     p->open = pythia_calloc(count, sizeof(*p->open));
@@ -44,8 +45,10 @@ static int fill(const struct pythia_search *s, uint32_t count, struct points *p)
         bool known = point < s->points;
         p->never[point] = s->o.never && pythia_open_points_has(s->o.never, point);
         bool always = s->o.always && !p->never[point] && pythia_open_points_has(s->o.always, point);
-        p->skeleton[point] = p->skeleton[point] || always || (known && s->skeleton[point]);
-        p->open[point] = p->skeleton[point] || (known && s->open[point]);
+        bool kept = known && !pinned && s->skeleton[point];
+        bool open = known && s->open[point] && !(pinned && p->never[point]);
+        p->skeleton[point] = p->skeleton[point] || always || kept;
+        p->open[point] = p->skeleton[point] || open;
     }
     return fill_prices(s, count, p);
 }
@@ -65,6 +68,42 @@ static int lengthen_retired(struct pythia_search *s, uint32_t count)
     return PYTHIA_OK;
 }
 
+/* Let `p` take the place of what is kept. */
+static void replace(struct pythia_search *s, uint32_t count, const struct points *p)
+{
+    free_points(&(struct points){s->open, s->skeleton, s->never, s->calls, s->price, s->relative,
+                                 s->bytes});
+    s->open = p->open;
+    s->skeleton = p->skeleton;
+    s->never = p->never;
+    s->calls = p->calls;
+    s->price = p->price;
+    s->relative = p->relative;
+    s->bytes = p->bytes;
+    s->points = count;
+    s->o.budget.points_per_cycle = s->per_cycle < count ? s->per_cycle : count;
+    pythia__search_count_calls(s);
+}
+
+int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *always,
+                           struct pythia_open_points *never, bool *switched)
+{
+    struct points pinned = {0};
+    struct pythia_open_points *const before[] = {s->o.always, s->o.never};
+    s->o.always = always;
+    s->o.never = never;
+    int status = fill(s, s->points, true, &pinned);
+    if (status != PYTHIA_OK) {
+        s->o.always = before[0];
+        s->o.never = before[1];
+        free_points(&pinned);
+        return status;
+    }
+    *switched = memcmp(s->open, pinned.open, s->points * sizeof(*s->open)) != 0;
+    replace(s, s->points, &pinned);
+    return PYTHIA_OK;
+}
+
 int pythia_search_grow(struct pythia_search *s)
 {
     uint32_t count = pythia_vocabulary_tracepoints(pythia_space_vocabulary(s->space));
@@ -72,24 +111,12 @@ int pythia_search_grow(struct pythia_search *s)
     for (size_t i = 0; i < s->problem_count; i++)
         if (s->keeping[i].belief.nodes) /* types may have moved */
             s->keeping[i].belief.type = pythia_space_type(s->space, s->problems[i].unsplit);
-    int status = fill(s, count, &grown);
+    int status = fill(s, count, false, &grown);
     if (status == PYTHIA_OK)
         status = lengthen_retired(s, count);
-    if (status != PYTHIA_OK) {
+    if (status == PYTHIA_OK)
+        replace(s, count, &grown);
+    else
         free_points(&grown);
-        return status;
-    }
-    free_points(&(struct points){s->open, s->skeleton, s->never, s->calls, s->price, s->relative,
-                                 s->bytes});
-    s->open = grown.open;
-    s->skeleton = grown.skeleton;
-    s->never = grown.never;
-    s->calls = grown.calls;
-    s->price = grown.price;
-    s->relative = grown.relative;
-    s->bytes = grown.bytes;
-    s->points = count;
-    s->o.budget.points_per_cycle = s->per_cycle < count ? s->per_cycle : count;
-    pythia__search_count_calls(s);
-    return PYTHIA_OK;
+    return status;
 }

@@ -13,6 +13,7 @@
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
+#include "pythia/space_file.h"
 #include "pythia/status.h"
 
 #define SOCKET     "unix:/run/pythiad/control.sock"

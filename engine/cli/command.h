@@ -47,6 +47,7 @@ extern const struct pythia__command pythia__cmd_tree;
 extern const struct pythia__command pythia__cmd_profile;
 extern const struct pythia__command pythia__cmd_export;
 extern const struct pythia__command pythia__cmd_generate;
+extern const struct pythia__command pythia__cmd_ctl;
 extern const struct pythia__command pythia__cmd_evaluate;
 
 /* All commands, in the order of --help; *count of them. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "evidence.h"
+#include "loop.h"
 #include "pythia/mem.h"
 #include "pythia/request_type.h"
 #include "pythia/status.h"
@@ -29,14 +30,13 @@ struct playing {
     struct pythia_search *search;
     struct entry *entries; /* in order of id, once read */
     uint32_t types_end;    /* one past the largest number of a type */
-    size_t count, capacity, followed_capacity;
+    size_t count, capacity;
     uint32_t *order;                  /* entries in order of time */
     struct pythia__evidence evidence; /* of the cycle at hand */
     struct pythia_open_points *open;  /* while it runs */
     struct pythia_open_points *skeleton;
     struct pythia_critical_path path; /* of the request at hand */
     struct pythia_effects *effects;   /* of points that were opened */
-    uint64_t *followed;               /* by number of a type: the group that is followed */
     uint32_t points;
     size_t first, length; /* the requests of the cycle, by place; past the last comes the first */
     struct pythia_problem *unknown; /* types that the space does not know, with all open */
@@ -188,119 +188,6 @@ static int take_cycle(void *context, const struct pythia_trace *trace)
     return status == PYTHIA_OK ? pythia__evidence_add(&p->evidence, trace, &p->path) : status;
 }
 
-static int keep_switches(struct playing *p, const struct pythia_cycle *found)
-{
-    struct pythia_loop_cycle *c = p->cycle;
-    c->opened = pythia_calloc(found->switch_count + 1, sizeof(*c->opened));
-    c->closed = pythia_calloc(found->switch_count + 1, sizeof(*c->closed));
-    if (!c->opened || !c->closed)
-        return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < found->switch_count; i++) {
-        const struct pythia_switch *s = &found->switches[i];
-        struct pythia_loop_switch *to =
-            s->open ? &c->opened[c->opened_count] : &c->closed[c->closed_count];
-        *to = (struct pythia_loop_switch){.tracepoint = s->tracepoint,
-                                          .gain = s->inside,
-                                          .price_ns = s->price_ns,
-                                          .cost_ns = s->cost_ns,
-                                          .bytes_per_second = s->bytes_per_second,
-                                          .reason = pythia_strndup(s->reason, strlen(s->reason))};
-        if (!to->reason)
-            return PYTHIA_ENOMEM;
-        *(s->open ? &c->opened_count : &c->closed_count) += 1;
-    }
-    c->leading = (struct pythia_problem){.type = PYTHIA_NONE};
-    if (found->leading != SIZE_MAX)
-        c->leading = found->problems[found->leading];
-    return PYTHIA_OK;
-}
-
-/* Was a cause known before this cycle? Problems stay where they are. */
-static bool is_known(const struct pythia_loop *l, size_t problem, const struct pythia_place *place)
-{
-    const struct pythia_problem *p = problem < l->problem_count ? &l->problems[problem] : NULL;
-    for (size_t i = 0; p && i < p->cause_count; i++)
-        if (pythia_place_equal(&p->causes[i].place, place))
-            return true;
-    return false;
-}
-
-static int keep_found(struct playing *p, const struct pythia_cycle *found)
-{
-    struct pythia_loop_cycle *c = p->cycle;
-    c->found = pythia_calloc(found->problem_count * PYTHIA_PROBLEM_CAUSES + 1, sizeof(*c->found));
-    if (!c->found)
-        return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < found->problem_count; i++)
-        for (size_t k = 0; k < found->problems[i].cause_count; k++)
-            if (!is_known(p->loop, i, &found->problems[i].causes[k].place))
-                c->found[c->found_count++] = (struct pythia_loop_found){
-                    found->problems[i].type, found->problems[i].causes[k]};
-    return PYTHIA_OK;
-}
-
-/* Types of the capture of which the search never sees a request, because the space does not even
- * know where they begin: behind those that it told of. */
-static size_t add_unknown(const struct playing *p, struct pythia_problem *problems, size_t count)
-{
-    size_t told = count;
-    for (size_t u = 0; u < p->unknown_count; u++) {
-        bool known = false;
-        for (size_t i = 0; i < told; i++)
-            known = known || problems[i].type == p->unknown[u].type;
-        if (!known)
-            problems[count++] = p->unknown[u];
-    }
-    return count;
-}
-
-static int keep_problems(struct playing *p, const struct pythia_cycle *found)
-{
-    struct pythia_problem *copy =
-        pythia_calloc(found->problem_count + p->unknown_count + 1, sizeof(*copy));
-    if (!copy)
-        return PYTHIA_ENOMEM;
-    if (found->problem_count)
-        memcpy(copy, found->problems, found->problem_count * sizeof(*copy));
-    pythia_free(p->loop->problems);
-    p->loop->problems = copy;
-    p->loop->problem_count = add_unknown(p, copy, found->problem_count);
-    for (size_t i = 0; i < p->loop->problem_count; i++)
-        p->cycle->states[copy[i].state]++;
-    p->loop->finished = found->finished;
-    return PYTHIA_OK;
-}
-
-static int keep_effects(struct playing *p, const struct pythia_cycle *found)
-{
-    p->cycle->effects = pythia_calloc(found->effect_count, sizeof(*found->effects));
-    if (!p->cycle->effects)
-        return PYTHIA_ENOMEM;
-    if (found->effect_count)
-        memcpy(p->cycle->effects, found->effects, found->effect_count * sizeof(*found->effects));
-    p->cycle->effect_count = found->effect_count;
-    return PYTHIA_OK;
-}
-
-/* How the group of the leading type stands that is followed. */
-static int follow(struct playing *p)
-{
-    size_t count;
-    const struct pythia_type *types = pythia_groups_types(p->evidence.groups, &count);
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
-        if (types[i].name != p->cycle->leading.type)
-            continue;
-        status =
-            pythia_reach(&p->followed, &p->followed_capacity, types[i].name, sizeof(*p->followed));
-        if (status == PYTHIA_OK)
-            status = pythia_followed_find(&types[i], p->followed[types[i].name], &p->cycle->group);
-        if (status == PYTHIA_OK)
-            p->followed[types[i].name] = p->cycle->group.id;
-    }
-    return status;
-}
-
 static size_t beyond_skeleton(const struct playing *p)
 {
     size_t count = 0;
@@ -344,20 +231,10 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
         status = pythia__evidence_decide(&p->evidence, p->search, p->cycle->number,
                                          p->cycle->seconds, &found);
     if (status == PYTHIA_OK)
-        status = keep_effects(p, &found);
+        status = pythia__loop_keep(l, p->cycle, &found, p->evidence.groups, p->unknown,
+                                   p->unknown_count);
     if (status == PYTHIA_OK)
-        status = keep_switches(p, &found);
-    if (status == PYTHIA_OK)
-        status = keep_found(p, &found);
-    if (status == PYTHIA_OK)
-        status = keep_problems(p, &found);
-    if (status == PYTHIA_OK)
-        status = follow(p);
-    if (status == PYTHIA_OK) {
         p->cycle->unseen = p->length > p->cycle->requests ? p->length - p->cycle->requests : 0;
-        p->cycle->spent = found.spent;
-        p->cycle->planned = found.planned;
-    }
     p->first += begun;
     l->rounds = (p->first - 1) / p->count + 1;
     return status;
@@ -551,29 +428,9 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
     pythia_search_destroy(p.search);
     pythia_open_points_destroy(p.skeleton);
     pythia_critical_path_free(&p.path);
-    pythia_free(p.followed);
     pythia_request_types_destroy(p.types);
     pythia_free(p.entries);
     pythia_free(p.order);
     pythia_free(p.unknown);
     return status;
-}
-
-void pythia_loop_free(struct pythia_loop *l)
-{
-    for (size_t i = 0; i < l->cycle_count; i++) {
-        for (size_t k = 0; k < l->cycles[i].opened_count; k++)
-            pythia_free(l->cycles[i].opened[k].reason);
-        for (size_t k = 0; k < l->cycles[i].closed_count; k++)
-            pythia_free(l->cycles[i].closed[k].reason);
-        pythia_free(l->cycles[i].opened);
-        pythia_free(l->cycles[i].closed);
-        pythia_free(l->cycles[i].effects);
-        pythia_free(l->cycles[i].found);
-    }
-    pythia_free(l->cycles);
-    pythia_free(l->problems);
-    pythia_free(l->always);
-    pythia_free(l->never);
-    *l = (struct pythia_loop){0};
 }

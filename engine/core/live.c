@@ -8,6 +8,8 @@
  */
 #include "pythia/live.h"
 
+#include <math.h>
+
 #include "evidence.h"
 #include "live_types.h"
 #include "pythia/hider.h"
@@ -68,6 +70,7 @@ struct pythia_live {
     bool waiting, paused, begun, learnt;
     bool due;             /* a wish that there was no memory for */
     uint64_t wish, apart; /* apart: requests since the last cycle */
+    uint64_t told_hidden; /* requests hidden before it */
     struct pythia_live_numbers numbers;
 };
 
@@ -404,6 +407,23 @@ static int grow(struct pythia_live *l, bool *switched)
     return status;
 }
 
+/* Spans that there would be if everything that the search space knows were open. */
+static double spans_of_all(const struct pythia_live *l, const struct pythia_groups *groups)
+{
+    size_t count;
+    double sum = 0;
+    const struct pythia_type *types = pythia_groups_types(groups, &count);
+    for (size_t i = 0; l->search && i < count; i++) {
+        const struct pythia_space_type *t = pythia_space_type(l->space, types[i].name);
+        double calls = 0;
+        for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++)
+            calls += (double)t->nodes[node].calls;
+        if (t && t->requests > 0)
+            sum += calls / (double)t->requests * (double)types[i].moments.n;
+    }
+    return sum;
+}
+
 static int tell(struct pythia_live *l, const struct stage *s)
 {
     const struct pythia__evidence *e = &s->evidence;
@@ -411,12 +431,22 @@ static int tell(struct pythia_live *l, const struct stage *s)
                                       .groups = e->groups,
                                       .requests = e->requests,
                                       .under_way = l->apart,
+                                      .hidden_requests =
+                                          l->numbers.hidden_requests - l->told_hidden,
                                       .spans = e->spans,
+                                      .seconds = seconds_of(e),
                                       .begin_ns = e->begin_ns,
                                       .end_ns = e->end_ns};
+    double all = spans_of_all(l, e->groups);
+    cycle.spans_saved = all > (double)e->spans ? (uint64_t)(all - (double)e->spans + .5) : 0;
+    for (uint32_t point = 0; point < l->known_count; point++) {
+        cycle.point_count += l->known[point];
+        cycle.skeleton_count += l->search && pythia_search_in_skeleton(l->search, point);
+    }
     l->numbers.cycles++;
     l->numbers.requests += e->requests;
     l->apart = 0;
+    l->told_hidden = l->numbers.hidden_requests;
     return l->taker.cycle(l->taker.context, &cycle);
 }
 
@@ -583,6 +613,29 @@ void pythia_live_pause(struct pythia_live *l, bool paused)
     }
 }
 
+int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *always,
+                         struct pythia_open_points *never)
+{
+    bool switched = !l->search && l->o.learn_all && l->wish > 0;
+    int status =
+        l->search ? pythia_search_set_pins(l->search, always, never, &switched) : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        return status;
+    l->o.search.always = always;
+    l->o.search.never = never;
+    if (!switched)
+        return PYTHIA_OK;
+    drop_evidence(l);
+    return wish(l);
+}
+
+double pythia_live_calls(const struct pythia_live *l, uint32_t tracepoint)
+{
+    return l->search && pythia_live_knows(l, tracepoint)
+               ? pythia_search_calls(l->search, tracepoint)
+               : NAN;
+}
+
 int pythia_live_know(struct pythia_live *l, struct pythia_text id)
 {
     return pythia_vocabulary_tracepoint_of_id(l->vocabulary, id, 0, 0) == PYTHIA_NONE
@@ -602,7 +655,12 @@ uint64_t pythia_live_wish(const struct pythia_live *l)
 
 bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint)
 {
-    return l->search ? pythia_search_is_open(l->search, tracepoint) : l->o.learn_all;
+    if (l->search)
+        return pythia_search_is_open(l->search, tracepoint);
+    const struct pythia_search_options *o = &l->o.search;
+    if (o->never && pythia_open_points_has(o->never, tracepoint))
+        return false;
+    return l->o.learn_all || (o->always && pythia_open_points_has(o->always, tracepoint));
 }
 
 bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint)

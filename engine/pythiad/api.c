@@ -10,6 +10,7 @@
 #include "pythia/mem.h"
 #include "pythia/report.h"
 #include "pythia/status.h"
+#include "switching.h"
 
 #define JSON_TYPE "application/json"
 #define BODY_MAX  ((size_t)1024 * 1024)
@@ -114,15 +115,16 @@ static void handle_status(void *context, struct pythia__http_exchange *x)
                         : pythia_controller_is_off(d->controller) ? "off"
                         : d->s.observe_only                       ? "observes"
                                                                   : "works";
-    answer_json(
-        x, 200,
-        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}", "version",
-                  PYTHIA_VERSION, "doing", doing, "started_unix_ns", (json_int_t)d->started_ns,
-                  "cycles", (json_int_t)d->cycles, "spans", (json_int_t)in.spans, "requests",
-                  (json_int_t)window.finished, "open_requests", (json_int_t)window.open_traces,
-                  "points_known", (json_int_t)c.points, "desired_version", (json_int_t)c.version,
-                  "quarantined", (json_int_t)c.in_quarantine, "in_force", d->version_in_force,
-                  "degraded", pythia_state_is_degraded(d->state), "planes", plane_list(d)));
+    answer_json(x, 200,
+                json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}",
+                          "version", PYTHIA_VERSION, "doing", doing, "started_unix_ns",
+                          (json_int_t)d->started_ns, "cycles", (json_int_t)d->cycles, "spans",
+                          (json_int_t)(in.spans + pythia__feeds_numbers(d->feeds).spans),
+                          "requests", (json_int_t)window.finished, "open_requests",
+                          (json_int_t)window.open_traces, "points_known", (json_int_t)c.points,
+                          "desired_version", (json_int_t)c.version, "quarantined",
+                          (json_int_t)c.in_quarantine, "in_force", d->in_force, "degraded",
+                          pythia_state_is_degraded(d->state), "planes", plane_list(d)));
 }
 
 static void handle_report(void *context, struct pythia__http_exchange *x)
@@ -256,23 +258,22 @@ static void pin(struct pythia__daemon *d, struct pythia__http_exchange *x, int v
         return;
     }
     json_decref(unknown);
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < json_array_size(ids) && status == PYTHIA_OK; i++) {
-        struct pythia_text id = pythia_text_of(json_string_value(json_array_get(ids, i)));
-        (void)pythia_state_put_pin(d->state, id, value);
-        status =
-            pythia_live_pin(d->live, pythia_vocabulary_tracepoint_find(d->vocabulary, id), value);
+    struct pythia_text texts[IDS_MAX];
+    size_t count = json_array_size(ids), obeyed = 0;
+    for (size_t i = 0; i < count; i++)
+        texts[i] = pythia_text_of(json_string_value(json_array_get(ids, i)));
+    int status = pythia__switching_pin(d, texts, count, value);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t point = pythia_vocabulary_tracepoint_find(d->vocabulary, texts[i]);
+        obeyed += value == 0 || pythia_live_is_open(d->live, point) == (value > 0);
     }
-    if (status == PYTHIA_OK)
-        status = pythia__daemon_want(d);
-    size_t count = json_array_size(ids);
     json_decref(body);
     if (status != PYTHIA_OK)
         refuse(x, 503, pythia_status_text(status));
     else
         answer_json(x, 200,
-                    json_pack("{s:I, s:I}", "trace_points", (json_int_t)count, "desired_version",
-                              (json_int_t)d->version));
+                    json_pack("{s:I, s:I, s:I}", "trace_points", (json_int_t)count, "obeyed",
+                              (json_int_t)obeyed, "desired_version", (json_int_t)d->version));
 }
 
 static void handle_open(void *context, struct pythia__http_exchange *x)
@@ -402,9 +403,6 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
         {"POST", "/v1/plan", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_plan, d},
         {"POST", "/v1/off", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_off, d},
         {"POST", "/v1/on", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_on, d},
-        {"GET", PYTHIA_CONTROL_HTTP_PATH, PYTHIA__HTTP_INGEST, 0, handle_agent_get, d},
-        {"POST", PYTHIA_CONTROL_HTTP_PATH, PYTHIA__HTTP_INGEST,
-         pythia_control_http_body_max(d->agents), handle_agent_post, d},
     };
     struct pythia__http_route *out = pythia_calloc(1, sizeof(routes));
     if (!out)
@@ -412,4 +410,17 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
     memcpy(out, routes, sizeof(routes));
     *count = sizeof(routes) / sizeof(routes[0]);
     return out;
+}
+
+size_t pythia__api_agent_routes(struct pythia__daemon *d, struct pythia__http_route *to)
+{
+    to[0] = (struct pythia__http_route){"GET", PYTHIA_CONTROL_HTTP_PATH, PYTHIA__HTTP_INGEST,
+                                        0,     handle_agent_get,         d};
+    to[1] = (struct pythia__http_route){"POST",
+                                        PYTHIA_CONTROL_HTTP_PATH,
+                                        PYTHIA__HTTP_INGEST,
+                                        pythia_control_http_body_max(d->agents),
+                                        handle_agent_post,
+                                        d};
+    return 2;
 }

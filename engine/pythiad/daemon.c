@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "feeding.h"
 #include "pythia/diagnosis.h"
 #include "pythia/history_file.h"
 #include "pythia/log.h"
@@ -15,6 +17,7 @@
 #include "pythia/request_type.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
+#include "switching.h"
 
 #define TICK_MS      100
 #define DRAIN_MS     5000
@@ -34,67 +37,34 @@ uint64_t pythia__daemon_now(const struct pythia__daemon *d)
     return uv_now(d->loop) * 1000000;
 }
 
-/* ---- switches ---- */
-
-static int take_wish(struct pythia__daemon *d, uint32_t point, struct pythia_control_wish *out)
-{
-    *out =
-        (struct pythia_control_wish){.id = pythia_vocabulary_tracepoint_id(d->vocabulary, point)};
-    return PYTHIA_OK;
-}
-
-int pythia__daemon_want(struct pythia__daemon *d)
-{
-    uint32_t points = pythia_vocabulary_tracepoints(d->vocabulary);
-    struct pythia_control_wish *wishes = pythia_calloc((size_t)points + 1, sizeof(*wishes));
-    struct pythia_text *ids = pythia_calloc((size_t)points + 1, sizeof(*ids));
-    size_t count = 0;
-    int status = wishes && ids ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++)
-        if (pythia_live_is_open(d->live, point)) {
-            status = take_wish(d, point, &wishes[count]);
-            ids[count] = wishes[count].id;
-            count++;
-        }
-    uint64_t version = 0;
-    if (status == PYTHIA_OK && d->planes > 0 && !d->s.observe_only)
-        status = pythia_controller_want(d->controller, wishes, count, &version);
-    if (status == PYTHIA_OK) {
-        (void)pythia_state_put_desired(d->state, ids, count, version); /* degraded: told by it */
-        if (version != d->version) {
-            d->version = version;
-            d->version_in_force = false;
-        }
-    }
-    pythia_free(wishes);
-    pythia_free(ids);
-    return status;
-}
-
 /* ---- a cycle ---- */
 
-static void log_cycle(const struct pythia__daemon *d, const struct pythia_live_cycle *c)
+static void log_switches(const struct pythia__daemon *d, const struct pythia_loop_cycle *c,
+                         const char *what, const struct pythia_loop_switch *list, size_t count)
 {
-    for (size_t i = 0; i < c->decisions.switch_count; i++) {
-        const struct pythia_switch *s = &c->decisions.switches[i];
-        struct pythia_text id = pythia_vocabulary_tracepoint_id(d->vocabulary, s->tracepoint);
+    for (size_t i = 0; i < count; i++) {
+        struct pythia_text id = pythia_vocabulary_tracepoint_id(d->vocabulary, list[i].tracepoint);
         pythia_log(PYTHIA_LOG_INFO,
-                   "%s a trace point: trace-point=%.*s, cycle=%" PRIu64 ", reason=%s",
-                   s->open ? "Opens" : "Closes", (int)id.size, id.bytes, d->cycles, s->reason);
+                   "%s a trace point: trace-point=%.*s, cycle=%" PRIu64 ", reason=%s", what,
+                   (int)id.size, id.bytes, c->number, list[i].reason);
     }
-    for (size_t i = 0; i < c->decisions.problem_count; i++) {
-        const struct pythia_problem *p = &c->decisions.problems[i];
+}
+
+static void log_cycle(const struct pythia__daemon *d, const struct pythia_loop_cycle *c)
+{
+    for (size_t i = 0; i < c->found_count; i++) {
+        const struct pythia_finding *cause = &c->found[i].cause;
+        struct pythia_text type = pythia_vocabulary_text(d->vocabulary, c->found[i].type);
         struct pythia_buf place = {0};
-        struct pythia_text type = pythia_vocabulary_text(d->vocabulary, p->type);
-        if (p->state != PYTHIA_PROBLEM_DONE || p->cause_count == 0)
-            continue;
-        pythia_place_add(&place, d->vocabulary, &p->causes[0].place);
-        pythia_log(PYTHIA_LOG_DEBUG,
-                   "Found what varies: request-type=%.*s, place=%s, share=%.3f, causes=%zu",
-                   (int)type.size, type.bytes, place.bytes ? place.bytes : "", p->causes[0].share,
-                   p->cause_count);
+        pythia_place_add(&place, d->vocabulary, &cause->place);
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Found what varies: request-type=%.*s, place=%s, share=%.3f, cycle=%" PRIu64,
+                   (int)type.size, type.bytes, place.bytes ? place.bytes : "", cause->share,
+                   c->number);
         pythia_buf_free(&place);
     }
+    log_switches(d, c, "Opens", c->opened, c->opened_count);
+    log_switches(d, c, "Closes", c->closed, c->closed_count);
 }
 
 static int make_report(struct pythia__daemon *d, const struct pythia_live_cycle *c)
@@ -107,12 +77,13 @@ static int make_report(struct pythia__daemon *d, const struct pythia_live_cycle 
                                            .seed = (uint64_t)d->s.seed};
     static const char *const paths[] = {"pythiad"};
     struct pythia_pipeline_result input = {.counts = *pythia_live_counts(d->live)};
-    input.bytes = pythia__intake_numbers(d->intake).bytes;
+    input.bytes = pythia__intake_numbers(d->intake).bytes + pythia__feeds_numbers(d->feeds).bytes;
     int status = pythia_diagnose(c->groups, &how, &diagnosis);
     if (status != PYTHIA_OK)
         return status;
     struct pythia_report_source source = {.paths = paths,
                                           .path_count = 1,
+                                          .live = true,
                                           .input = &input,
                                           .vocabulary = d->vocabulary,
                                           .groups = c->groups,
@@ -127,18 +98,62 @@ static int make_report(struct pythia__daemon *d, const struct pythia_live_cycle 
     return PYTHIA_OK;
 }
 
+/* What earlier searches opened, and what this one did so far. */
+static int keep_history(struct pythia__daemon *d)
+{
+    struct pythia_history *all = NULL;
+    int status = pythia_history_create(&all);
+    if (status == PYTHIA_OK && d->history)
+        status = pythia_history_merge(all, d->history);
+    if (status == PYTHIA_OK)
+        status = pythia_loop_remember(&d->story, d->vocabulary, all);
+    if (status == PYTHIA_OK)
+        (void)pythia_state_put_history(d->state, all); /* degraded: told by it */
+    pythia_history_destroy(all);
+    return status;
+}
+
+/* A search space that was learnt is written where it is read from at the next start. */
+static void keep_space(struct pythia__daemon *d)
+{
+    struct pythia_buf text = {0}, path = {0};
+    uint64_t learnt = pythia_live_numbers(d->live).learnt;
+    if (!d->writes_space || learnt == d->learnt)
+        return;
+    d->learnt = learnt;
+    pythia_buf_printf(&path, "%s.new", d->s.space);
+    int status = pythia_space_file_write(pythia_live_space(d->live), &text);
+    FILE *file = status == PYTHIA_OK && path.bytes ? fopen(path.bytes, "we") : NULL;
+    bool written = file && fwrite(text.bytes, 1, text.size, file) == text.size;
+    if (file)
+        written = fflush(file) == 0 && fsync(fileno(file)) == 0 && written;
+    if (file)
+        written = fclose(file) == 0 && written;
+    if (written)
+        written = rename(path.bytes, d->s.space) == 0;
+    if (written)
+        pythia_log(PYTHIA_LOG_INFO, "Wrote the search space: file=%s, types=%" PRIu64, d->s.space,
+                   learnt);
+    else
+        pythia_log(PYTHIA_LOG_ERROR, "Cannot write the search space: file=%s, reason=%s",
+                   d->s.space, strerror(errno));
+    pythia_buf_free(&text);
+    pythia_buf_free(&path);
+}
+
 static int on_cycle(void *context, const struct pythia_live_cycle *c)
 {
     struct pythia__daemon *d = context;
     d->cycles++;
     d->last_cycle_ns = pythia__unix_ns();
-    log_cycle(d, c);
     (void)pythia_state_add_cycle(d->state, d->last_cycle_ns, d->vocabulary, c);
     int status = pythia_loop_tell(&d->story, c, PYTHIA__STORY);
-    if (status == PYTHIA_OK)
-        status = pythia__daemon_want(d);
-    if (status == PYTHIA_OK)
-        status = make_report(d, c);
+    if (status != PYTHIA_OK)
+        return status;
+    log_cycle(d, &d->story.cycles[d->story.cycle_count - 1]);
+    status = make_report(d, c);
+    if (status == PYTHIA_OK && c->decisions.switch_count > 0)
+        status = keep_history(d);
     return status;
 }
 
@@ -153,6 +168,7 @@ static void finish(struct pythia__daemon *d)
     if (d->draining && !uv_is_closing((uv_handle_t *)&d->tick)) {
         (void)pythia_live_drain(d->live);
         uv_close((uv_handle_t *)&d->tick, end);
+        pythia__feeds_close(d->feeds);
         pythia__grpc_destroy(d->grpc);
         d->grpc = NULL;
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++) {
@@ -165,19 +181,16 @@ static void finish(struct pythia__daemon *d)
 static void on_tick(uv_timer_t *timer)
 {
     struct pythia__daemon *d = timer->data;
-    uint64_t now = pythia__daemon_now(d), since;
+    uint64_t now = pythia__daemon_now(d);
     int status = pythia_live_tick(d->live, now);
-    if (status == PYTHIA_OK && d->controller)
-        status = pythia_controller_tick(d->controller, now);
+    if (status == PYTHIA_OK)
+        status = pythia__switching_tick(d, now);
+    keep_space(d);
     if (status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
                    pythia_status_text(status));
-    if (!d->version_in_force && d->controller &&
-        pythia_controller_in_force(d->controller, d->version, &since)) {
-        d->version_in_force = true;
-        pythia_live_applied(d->live, pythia__unix_ns() - (now - since));
-    }
-    if (d->draining && pythia__intake_waiting(d->intake) == 0)
+    if (d->draining && pythia__intake_waiting(d->intake) == 0 &&
+        pythia__feeds_running(d->feeds) == 0)
         finish(d);
 }
 
@@ -192,6 +205,7 @@ void pythia__daemon_drain(struct pythia__daemon *d)
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
         if (d->http[i])
             pythia__http_quiesce(d->http[i]);
+    pythia__feeding_stop(d);
 }
 
 /* ---- starting ---- */
@@ -229,25 +243,6 @@ static int read_secrets(struct pythia__daemon *d, struct pythia_error *e)
                                : status;
 }
 
-static int add_pins(struct pythia__daemon *d, const struct pythia_option_texts *texts,
-                    struct pythia_open_points **out)
-{
-    int status = pythia_open_points_create(d->vocabulary, out);
-    for (size_t i = 0; i < texts->count && status == PYTHIA_OK; i++)
-        status = pythia_open_points_add(*out, pythia_text_of(texts->texts[i]));
-    return status;
-}
-
-struct pinning {
-    struct pythia__daemon *d;
-};
-
-static int take_pin(void *context, struct pythia_text id, int pin)
-{
-    struct pythia__daemon *d = context;
-    return pythia_open_points_add(pin > 0 ? d->always : d->never, id);
-}
-
 static int make_live(struct pythia__daemon *d, struct pythia_error *e)
 {
     const struct pythia__settings *s = &d->s;
@@ -276,6 +271,8 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                               .added_ns = s->added_ns},
                    .strategy = strategies[s->strategy],
                    .price_ns = s->price_ns,
+                   .prices = d->prices,
+                   .history = d->history,
                    .always = d->always,
                    .never = d->never,
                    .alpha = s->alpha,
@@ -285,9 +282,11 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                    .seed = (uint64_t)s->seed},
         .cycle_requests = (size_t)s->cycle_requests,
         .cycle_ns = (uint64_t)(s->cycle_seconds * 1e9),
-        .learn_requests = (size_t)s->learn_requests};
+        .learn_requests = (size_t)s->learn_requests,
+        .learn_all = s->learn == 0};
     int status = PYTHIA_OK;
-    if (s->space) {
+    d->writes_space = s->space && access(s->space, F_OK) != 0;
+    if (s->space && !d->writes_space) {
         status = pythia_space_create(d->vocabulary, &d->space);
         if (status == PYTHIA_OK)
             status = pythia_space_file_read(s->space, d->space, e);
@@ -295,54 +294,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
     if (status == PYTHIA_OK)
         status = pythia_live_create(d->vocabulary, d->space, &o,
                                     (struct pythia_live_taker){on_cycle, d}, &d->live);
-    if (status == PYTHIA_OK && (d->planes == 0 || s->observe_only))
-        pythia_live_pause(d->live, true); /* there is nothing to switch */
     return status;
-}
-
-static int add_plane(struct pythia_control **planes, size_t *count, const char *name,
-                     const char *where, struct pythia_error *e)
-{
-    const struct pythia_control_ops *ops = pythia_control_named(name);
-    struct pythia_error why = {0};
-    void *settings = ops ? pythia_calloc(1, ops->settings_size + 1) : NULL;
-    if (!settings)
-        return pythia_error_set(e, PYTHIA_EUSAGE, "this pythiad has no control plane %s", name);
-    pythia_options_default(ops->options, settings);
-    int status = PYTHIA_OK;
-    if (where) /* a plane's first option is where its targets are */
-        status = pythia_option_set(&ops->options[0], settings, where, &why);
-    if (status == PYTHIA_OK)
-        status = ops->create(settings, &planes[*count], &why);
-    pythia_free(settings);
-    if (status != PYTHIA_OK)
-        return pythia_error_set(e, status, "control plane %s: %s", name, why.sentence);
-    ++*count;
-    return PYTHIA_OK;
-}
-
-static int make_controller(struct pythia__daemon *d, struct pythia_error *e)
-{
-    struct pythia_control *planes[4];
-    struct pythia_controller_options o = {.lease_ns = (uint64_t)(d->s.lease_seconds * 1e9),
-                                          .keep_defaults = true};
-    size_t count = 0;
-    int status = add_plane(planes, &count, "http", NULL, e);
-    if (status == PYTHIA_OK)
-        d->agents = planes[0];
-    if (status == PYTHIA_OK && d->s.gate)
-        status = add_plane(planes, &count, "gate", d->s.gate, e);
-    if (status == PYTHIA_OK && d->s.osprofiler)
-        status = add_plane(planes, &count, "osprofiler", d->s.osprofiler, e);
-    if (status != PYTHIA_OK) {
-        while (count > 0) {
-            count--;
-            planes[count]->ops->destroy(planes[count]);
-        }
-        return status;
-    }
-    d->planes = count;
-    return pythia_controller_create(planes, count, &o, &d->controller);
 }
 
 static bool is_off(const char *address)
@@ -374,7 +326,9 @@ static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
     size_t count;
     const struct pythia__http_route *routes =
         pythia__receive_otlp_routes(d->receive, d->s.body_max, &count);
-    int status = listen_http(d, 0, d->s.otlp_http, routes, count, e);
+    memcpy(d->ingest_routes, routes, count * sizeof(*routes)); /* one */
+    count += pythia__api_agent_routes(d, d->ingest_routes + count);
+    int status = listen_http(d, 0, d->s.otlp_http, d->ingest_routes, count, e);
     if (status == PYTHIA_OK) {
         routes = pythia__receive_zipkin_routes(d->receive, d->s.body_max, &count);
         status = listen_http(d, 1, d->s.zipkin, routes, count, e);
@@ -399,6 +353,35 @@ static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
     return status;
 }
 
+/* "NAME=HOST:PORT", with the port that it has. */
+static void add_address(struct pythia_buf *to, const char *name, const char *address, unsigned port)
+{
+    const char *colon = address ? strrchr(address, ':') : NULL;
+    pythia_buf_printf(to, "%s%s=", to->size ? ", " : "", name);
+    if (is_off(address))
+        pythia_buf_puts(to, "off");
+    else if (port > 0 && colon)
+        pythia_buf_printf(to, "%.*s:%u", (int)(colon - address), address, port);
+    else
+        pythia_buf_puts(to, address);
+}
+
+void pythia__daemon_tell_addresses(const struct pythia__daemon *d)
+{
+    struct pythia_buf text = {0};
+    unsigned ports[PYTHIA__HTTP_SERVERS];
+    for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
+        ports[i] = d->http[i] ? pythia__http_port(d->http[i]) : 0;
+    add_address(&text, "otlp-grpc", d->s.otlp_grpc, d->grpc ? pythia__grpc_port(d->grpc) : 0);
+    add_address(&text, "otlp-http", d->s.otlp_http, ports[0]);
+    add_address(&text, "zipkin", d->s.zipkin, ports[1]);
+    add_address(&text, "control", d->s.control, ports[2]);
+    if (d->http[3])
+        add_address(&text, "control-socket", d->s.control_socket, 0);
+    pythia_log(PYTHIA_LOG_INFO, "Listens: %s", text.bytes ? text.bytes : "");
+    pythia_buf_free(&text);
+}
+
 static int start(struct pythia__daemon *d, struct pythia_error *e)
 {
     struct stat about;
@@ -412,13 +395,13 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
     if (status == PYTHIA_OK)
         status = pythia_state_open(d->s.state, &d->state, e);
     if (status == PYTHIA_OK)
-        status = add_pins(d, &d->s.always, &d->always);
+        status = pythia_state_get_history(d->state, &d->history, e);
     if (status == PYTHIA_OK)
-        status = add_pins(d, &d->s.never, &d->never);
+        status = pythia_prices_create(d->vocabulary, &d->prices);
     if (status == PYTHIA_OK)
-        status = pythia_state_each_pin(d->state, take_pin, d);
+        status = pythia__switching_read_pins(d, &d->s);
     if (status == PYTHIA_OK)
-        status = make_controller(d, e);
+        status = pythia__switching_create(d, e);
     if (status == PYTHIA_OK)
         status = make_live(d, e);
     if (status == PYTHIA_OK)
@@ -429,6 +412,8 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
         d->control_routes = pythia__api_routes(d, &d->control_route_count);
         status = d->control_routes ? listen_all(d, e) : PYTHIA_ENOMEM;
     }
+    if (status == PYTHIA_OK)
+        status = pythia__feeding_start(d, e);
     if (status == PYTHIA_OK)
         status = pythia__daemon_want(d);
     return status;
@@ -457,6 +442,11 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
         pythia__grpc_destroy(d->grpc);
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
             pythia__http_destroy(d->http[i]);
+        pythia__feeding_stop(d);
+        while (d->feeds && pythia__feeds_running(d->feeds) > 0)
+            uv_run(loop, UV_RUN_ONCE);
+        if (d->feeds)
+            pythia__feeds_close(d->feeds);
         uv_run(loop, UV_RUN_DEFAULT);
         pythia__daemon_destroy(d);
         return status;
@@ -472,11 +462,14 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
         return;
     pythia__receive_destroy(d->receive);
     pythia__intake_destroy(d->intake);
+    pythia__feeds_destroy(d->feeds);
     pythia_live_destroy(d->live);
     pythia_controller_destroy(d->controller);
     pythia_state_close(d->state);
     pythia_open_points_destroy(d->always);
     pythia_open_points_destroy(d->never);
+    pythia_prices_destroy(d->prices);
+    pythia_history_destroy(d->history);
     pythia_space_destroy(d->space);
     pythia_vocabulary_destroy(d->vocabulary);
     pythia_loop_free(&d->story);
@@ -486,5 +479,6 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     pythia_config_destroy(d->config);
+    pythia_config_destroy(d->pins_config);
     pythia_free(d);
 }

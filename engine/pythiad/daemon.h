@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <uv.h>
 
+#include "feed.h"
 #include "grpc_server.h"
 #include "http_server.h"
 #include "intake.h"
@@ -21,31 +22,40 @@
 struct pythia__daemon {
     uv_loop_t *loop;
     struct pythia__settings s;
-    struct pythia_config *config; /* owns the texts of `s` */
+    struct pythia_config *config;      /* owns the texts of `s`, */
+    struct pythia_config *pins_config; /* but for those of pins that were read later; or NULL */
     int argc;
     char **argv, **environment; /* for SIGHUP */
     struct pythia_vocabulary *vocabulary;
-    struct pythia_space *space; /* from a file; NULL: it is learnt */
-    struct pythia_open_points *always, *never;
+    struct pythia_space *space;                /* from a file; NULL: it is learnt */
+    struct pythia_open_points *always, *never; /* pins of the settings, and those by hand */
+    struct pythia_prices *prices;              /* as the planes measured them */
+    struct pythia_history *history;            /* of searches before this start */
     const char *left_out[PYTHIA_OPTION_TEXTS_MAX];
     struct pythia_live *live;
     struct pythia_state *state;
     struct pythia_controller *controller;
     struct pythia_control *agents; /* the plane "http", borrowed from the controller */
-    size_t planes;
     struct pythia__intake *intake;
     struct pythia__receive *receive;
+    struct pythia__feeds *feeds;
+    struct pythia__records_listener *records; /* NULL: none */
     struct pythia__grpc_server *grpc;
     struct pythia__http_server *http[PYTHIA__HTTP_SERVERS];
+    struct pythia__http_route ingest_routes[4];
     struct pythia__http_route *control_routes; /* owned */
     size_t control_route_count;
     char *tls_key, *tls_certificate, *tls_trust, *ingest_token, *control_token; /* owned */
     uv_timer_t tick;
     struct pythia_loop story; /* the last cycles */
     json_t *report;           /* of the last cycle; NULL: there was none yet */
-    uint64_t started_ns, cycles, version, last_cycle_ns;
+    uint64_t started_ns, cycles, last_cycle_ns;
+    uint64_t wish, version; /* of the engine, and of the set that the controller has of it */
+    uint64_t since;         /* when that set was in force, if it is */
+    uint64_t points_met, met_ns, kept_ns; /* of the inventory */
+    uint64_t learnt;                      /* types that the search space had when it was written */
     uint64_t reloads, failed_reloads;
-    bool version_in_force, draining, paused;
+    bool in_force, draining, writes_space;
 };
 
 /* Start everything. PYTHIA_OK with *out owned, or negative with the reason in `e`. Takes over
@@ -53,6 +63,9 @@ struct pythia__daemon {
 int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settings,
                           struct pythia_config *config, struct pythia__daemon **out,
                           struct pythia_error *e);
+
+/* Say in the log where it listens, with the ports that the system chose for those that were 0. */
+void pythia__daemon_tell_addresses(const struct pythia__daemon *d);
 
 /* Stop listening, take in what has come, end the cycle, and close the loop's handles: uv_run ends
  * then. What is open at targets stays so until their lease runs out, but what `close` says. */
@@ -63,13 +76,21 @@ void pythia__daemon_destroy(struct pythia__daemon *d); /* after the loop has end
  * nothing. */
 void pythia__daemon_reload(struct pythia__daemon *d);
 
+/* Log as much as the settings say. */
+void pythia__log_level(const struct pythia__settings *s);
+
 /* ---- for the control interface: api.c ---- */
 
 /* The routes of the control interface, owned by the caller (pythia_free); *count of them. NULL when
  * out of memory. */
 struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *count);
 
-/* The desired set has changed by hand or by a cycle: hand it on. */
+/* Add the routes of agents, which ask where traces are sent to; returns how many, at most
+ * PYTHIA__AGENT_ROUTES. */
+#define PYTHIA__AGENT_ROUTES 2
+size_t pythia__api_agent_routes(struct pythia__daemon *d, struct pythia__http_route *to);
+
+/* What the engine wants open has changed: hand it on. */
 int pythia__daemon_want(struct pythia__daemon *d);
 
 /* Nanoseconds that never go back, and those of the Unix epoch. */

@@ -24,7 +24,7 @@
 #define IDLE_S            300
 #define CHECK_MS          1000
 #define PREFIX            5                  /* of a message: is it packed? and its length */
-#define WINDOW_BYTES      (16 * 1024 * 1024) /* of a connection: 64 KiB would be a round trip each */
+#define WINDOW_BYTES      (16 * 1024 * 1024) /* of a connection: in 64 KiB each call would wait */
 #define HEADER_LIST_BYTES (16 * 1024)
 #define READ_BYTES        ((size_t)64 * 1024)
 #define WRITE_BYTES       ((size_t)64 * 1024) /* gathered for one write */

@@ -25,15 +25,12 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
     const struct pythia_counts *live = pythia_live_counts(d->live);
     struct pythia_counts all = *pythia__intake_counts(d->intake);
     struct pythia_window_numbers w = pythia_live_window(d->live);
+    pythia_counts_add(&all, pythia__feeds_counts(d->feeds));
     pythia_counts_add(&all, live);
     head(to, "pythia_spans_dropped_total", "counter", "Spans and records left out, by reason.");
     for (int i = 0; i < PYTHIA_DROPS; i++)
         pythia_buf_printf(to, "pythia_spans_dropped_total{reason=\"%s\"} %" PRIu64 "\n",
                           pythia_drop_name((enum pythia_drop)i), all.dropped[i]);
-    pythia_buf_printf(to, "pythia_spans_dropped_total{reason=\"shed\"} %" PRIu64 "\n",
-                      w.shed_spans);
-    pythia_buf_printf(to, "pythia_spans_dropped_total{reason=\"oversize\"} %" PRIu64 "\n",
-                      w.oversize_spans);
     head(to, "pythia_spans_repaired_total", "counter", "Repairs made to spans, by kind.");
     for (int i = 0; i < PYTHIA_REPAIRS; i++)
         pythia_buf_printf(to, "pythia_spans_repaired_total{kind=\"%s\"} %" PRIu64 "\n",
@@ -56,10 +53,14 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
 static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
+    struct pythia__feeds_numbers feeds = pythia__feeds_numbers(d->feeds);
     counter(to, "pythia_bodies_total", "Bodies taken in.", in.bodies);
     counter(to, "pythia_body_bytes_total", "Bytes of them, on the wire.", in.bytes);
-    counter(to, "pythia_spans_total", "Spans taken in.", in.spans);
-    counter(to, "pythia_records_broken_total", "Records that could not be read.", in.broken);
+    counter(to, "pythia_feed_bytes_total", "Bytes read from files, rings, sockets and Redis.",
+            feeds.bytes);
+    counter(to, "pythia_spans_total", "Spans taken in.", in.spans + feeds.spans);
+    counter(to, "pythia_records_broken_total", "Records that could not be read.",
+            in.broken + feeds.broken);
     counter(to, "pythia_bodies_refused_total", "Bodies whose sender was told to come again.",
             in.refused_bodies);
     counter(to, "pythia_body_bytes_refused_total", "Bytes of them.", in.refused_bytes);
@@ -110,8 +111,7 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
           (double)c.in_quarantine);
     gauge(to, "pythia_targets_lost", "Targets that cannot be reached.", (double)c.lost_targets);
     gauge(to, "pythia_desired_version", "Version of the desired set.", (double)c.version);
-    gauge(to, "pythia_desired_in_force", "1: the desired set is in force everywhere.",
-          d->version_in_force);
+    gauge(to, "pythia_desired_in_force", "1: the desired set is in force everywhere.", d->in_force);
     gauge(to, "pythia_off", "1: everything is closed by hand.",
           pythia_controller_is_off(d->controller));
 }

@@ -154,8 +154,7 @@ static int run(struct pythia__settings *settings, struct pythia_config *config, 
     p.daemon->argv = argv;
     p.daemon->environment = environ;
     handle_signals(&p, &loop);
-    pythia_log(PYTHIA_LOG_INFO, "Listens: otlp-grpc=%s, otlp-http=%s, zipkin=%s, control=%s",
-               settings->otlp_grpc, settings->otlp_http, settings->zipkin, settings->control);
+    pythia__daemon_tell_addresses(p.daemon);
     notify("READY=1");
     uv_run(&loop, UV_RUN_DEFAULT);
     if (!p.late) {
@@ -189,9 +188,7 @@ int main(int argc, char **argv)
     int status = pythia__settings_read(argc, argv, environ, &settings, &config, &why);
     if (status != PYTHIA_OK)
         return fail(&why, status);
-    pythia_log_setup("pythiad", settings.quiet     ? PYTHIA_LOG_WARNING
-                                : settings.verbose ? PYTHIA_LOG_DEBUG
-                                                   : PYTHIA_LOG_INFO);
+    pythia__log_level(&settings);
     if (settings.check_config) {
         pythia_config_destroy(config);
         pythia_log(PYTHIA_LOG_INFO, "The settings are good");

@@ -66,6 +66,8 @@ const struct pythia_option pythia__settings_table[] = {
     TEXTS("follow", "FILE", AT(follow),
           "Read a file of traces, and what is written to it from now on (may be given several "
           "times)"),
+    PYTHIA_TEXT_OPTION("records", 0, "unix:PATH", AT(records),
+                       "Take records of libpythia-tracepoints over a socket there"),
     PYTHIA_TEXT_OPTION("record", 0, "FILE", AT(record),
                        "Keep every body that came in, for pythia replay"),
     PYTHIA_TEXT_OPTION("state", 0, "FILE", AT(state),
@@ -87,7 +89,12 @@ const struct pythia_option pythia__settings_table[] = {
           "Leave out requests of types that match (may be given several times)"),
     PYTHIA_FLAG("no-fold", 0, AT(no_fold), "Count each round of a loop as a step of its own"),
     PYTHIA_TEXT_OPTION("space", 0, "FILE", AT(space),
-                       "Search space, from pythia space build; without one it is learnt"),
+                       "Search space, from pythia space build; without one, or if there is no such "
+                       "file, it is learnt, and then written there"),
+    PYTHIA_CHOICE(
+        "learn", 0, "all|default", "all", AT(learn),
+        "What is open while the search space is learnt: every trace point, or what targets "
+        "have open by default"),
     PYTHIA_INTEGER("learn-requests", 0, "N", "50", 4, 1e9, AT(learn_requests),
                    "Requests of a type that the search space is learnt from"),
     PYTHIA_INTEGER("cycle-requests", 0, "N", "100", 4, 1e9, AT(cycle_requests),
@@ -118,8 +125,10 @@ const struct pythia_option pythia__settings_table[] = {
                 "Say what would be opened and closed, and throw no switch"),
     TEXTS("always", "ID|PATTERN", AT(always), "Keep these trace points open"),
     TEXTS("never", "ID|PATTERN", AT(never), "Never open these trace points"),
-    PYTHIA_TEXT_OPTION("gate", 0, "FOLDER", AT(gate),
-                       "Switch the trace points of C programs by their switchboards there"),
+    PYTHIA_TEXT_OPTION(
+        "gate", 0, "FOLDER", AT(gate),
+        "Switch the trace points of C programs by their switchboards there, and take "
+        "what they record"),
     PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", AT(osprofiler),
                        "Take OSProfiler's traces from Redis, and switch its trace points there"),
     PYTHIA_REAL("lease-seconds", 0, "S", "30", 1, 3600, AT(lease_seconds),
@@ -180,7 +189,8 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
                      {"otlp-http", s->otlp_http},
                      {"zipkin", s->zipkin},
                      {"control", s->control},
-                     {"control-socket", s->control_socket}};
+                     {"control-socket", s->control_socket},
+                     {"records", s->records}};
     for (size_t i = 0; i < sizeof(listeners) / sizeof(listeners[0]); i++) {
         const char *address = listeners[i].address;
         if (is_off(address))

@@ -20,7 +20,7 @@ struct pythia__settings {
     uint64_t body_max, inflated_max, waiting_max, memory, memory_hard;
     int64_t connections, streams, retry_s;
     struct pythia_option_texts follow;
-    const char *record, *state;
+    const char *record, *state, *records;
     /* requests */
     int64_t quiet_ms, rootless_ms, request_max_ms, request_spans_max;
     int latency;
@@ -31,7 +31,7 @@ struct pythia__settings {
     const char *space;
     int64_t learn_requests, cycle_requests, min_requests, points, points_open, seed, patience;
     double cycle_seconds, added_ns, price_ns, alpha, min_cov;
-    int strategy;
+    int strategy, learn;
     bool observe_only;
     struct pythia_option_texts always, never;
     /* switches */

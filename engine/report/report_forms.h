@@ -41,6 +41,13 @@ void pythia__add_percent(struct pythia_buf *to, double part);
 void pythia__add_chance(struct pythia_buf *to, double p);
 /* 36133 as "36 133" */
 void pythia__add_count(struct pythia_buf *to, double count);
+
+/* Where it was read from: "3 files", or "a live stream". */
+void pythia__add_origin(struct pythia_buf *to, const json_t *input);
+/* The number of an item of `loop`, or "4-17" where it stands for several cycles; and how many
+ * cycles all items stand for. */
+void pythia__name_cycle(const json_t *cycle, char *name, size_t size);
+size_t pythia__count_cycles(const json_t *cycles);
 /* "the time inside X", "from the end of A to the start of B" */
 void pythia__add_edge(struct pythia_buf *to, const json_t *edge);
 /* "Unlike most of their type, they pass A, and not B.", or nothing for the largest group of a type.

@@ -106,8 +106,9 @@ static void sources(struct pythia__html *h, const json_t *input)
 static void input(struct pythia__html *h, const json_t *report)
 {
     const json_t *in = json_object_get(report, "input");
-    double files = pythia__number(in, "files"), failed = pythia__number(in, "failed_files");
+    double failed = pythia__number(in, "failed_files");
     double bytes = pythia__number(in, "bytes");
+    struct pythia_buf origin = {0};
     pythia__html_open(h, "p", "class", "read", NULL);
     pythia__html_things(h, pythia__number(in, "traces"), "request", "requests");
     pythia__html_text(h, " of ");
@@ -116,7 +117,9 @@ static void input(struct pythia__html *h, const json_t *report)
     pythia__html_text(h, ", ");
     pythia__html_things(h, pythia__number(in, "spans"), "span", "spans");
     pythia__html_text(h, ", from ");
-    pythia__html_things(h, files, "file", "files");
+    pythia__add_origin(&origin, in);
+    pythia__html_text(h, origin.bytes ? origin.bytes : "");
+    pythia_buf_free(&origin);
     if (isfinite(bytes))
         pythia__html_printf(h, " (%.1f MB)", bytes / 1e6);
     pythia__html_text(h, ".");
@@ -491,8 +494,9 @@ static void loop_row(struct pythia__html *h, const json_t *cycle, const json_t *
     double explained = pythia__number(cycle, "explained");
     pythia__html_open(h, "tr", NULL);
     pythia__html_open(h, "th", "scope", "row", NULL);
-    pythia__html_count(h, pythia__number(cycle, "cycle"));
-    pythia__html_text(h, ". ");
+    char number[64];
+    pythia__name_cycle(cycle, number, sizeof(number));
+    pythia__html_printf(h, "%s. ", number);
     pythia__html_prose(h, pythia__string(cycle, "sentence"));
     pythia__add_budget_use(&use, search, cycle);
     if (use.size > 0)

@@ -158,7 +158,8 @@ static void add_idle(struct pythia_buf *to, const struct pythia_loop_cycle *c)
     for (size_t i = 0; i < PYTHIA_PROBLEM_STATES; i++)
         all += c->states[i];
     pythia_buf_puts(to, to->size ? " " : "");
-    pythia_buf_puts(to, all == 0 && c->unseen > 0
+    pythia_buf_puts(to, c->number == 0 ? "The search space is learnt from them."
+                        : all == 0 && c->unseen > 0
                             ? "No span of these requests is of an open trace point: the search "
                               "space is not of this system."
                         : all == 0 ? "There are no requests."
@@ -203,6 +204,8 @@ static json_t *cycle(struct pythia__json *w, const struct pythia_loop_cycle *c)
     const struct pythia_problem *p = &c->leading;
     bool any = p->type != PYTHIA_NONE;
     pythia__json_set(w, out, "cycle", pythia__json_count(c->number));
+    if (c->more > 0)
+        pythia__json_set(w, out, "cycles", pythia__json_count(c->more + 1));
     pythia__json_set(w, out, "requests", pythia__json_count(c->requests));
     pythia__json_set(w, out, "under_way", pythia__json_count(c->under_way));
     pythia__json_set(w, out, "unseen", pythia__json_count(c->unseen));

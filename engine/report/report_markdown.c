@@ -89,15 +89,14 @@ static void head(struct pythia_buf *to, const json_t *report)
 {
     const json_t *in = json_object_get(report, "input");
     size_t types = json_array_size(pythia__array(report, "request_types"));
-    double files = pythia__number(in, "files"), failed = pythia__number(in, "failed_files");
+    double failed = pythia__number(in, "failed_files");
     double bytes = pythia__number(in, "bytes");
     pythia_buf_puts(to, "# Pythia report\n\n**");
     add_count(to, pythia__number(in, "traces"));
     pythia_buf_printf(to, " requests** of %zu type%s, ", types, types == 1 ? "" : "s");
     add_count(to, pythia__number(in, "spans"));
     pythia_buf_puts(to, " spans, from ");
-    add_count(to, files);
-    pythia_buf_puts(to, files == 1 ? " file" : " files");
+    pythia__add_origin(to, in);
     if (isfinite(bytes))
         pythia_buf_printf(to, " (%.1f MB)", bytes / 1e6);
     pythia_buf_putc(to, '.');
@@ -458,7 +457,11 @@ static void loop(struct pythia_buf *to, const json_t *report)
     pythia_buf_free(&pins);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *cycle = json_array_get(list, i);
+        char number[64];
+        pythia__name_cycle(cycle, number, sizeof(number));
         pythia_buf_printf(to, "%zu. ", i + 1);
+        if (strchr(number, '-'))
+            pythia_buf_printf(to, "Cycles %s: ", number);
         double requests = pythia__number(cycle, "requests"),
                spans = pythia__number(cycle, "spans_seen");
         add_count(to, requests);

@@ -87,9 +87,9 @@ static void head(const struct page *p, const json_t *report)
     size_t types = json_array_size(pythia__array(report, "request_types"));
     pythia_buf_printf(p->out, " of %zu type%s, ", types, types == 1 ? "" : "s");
     pythia__add_count(p->out, pythia__number(in, "spans"));
-    double files = pythia__number(in, "files");
-    pythia_buf_printf(p->out, " spans, from %.0f file%s (%.1f MB).", files, files == 1 ? "" : "s",
-                      pythia__number(in, "bytes") / 1e6);
+    pythia_buf_puts(p->out, " spans, from ");
+    pythia__add_origin(p->out, in);
+    pythia_buf_printf(p->out, " (%.1f MB).", pythia__number(in, "bytes") / 1e6);
     const struct {
         double count;
         const char *what;
@@ -433,17 +433,17 @@ static void loop(const struct page *p, const json_t *report)
                       ": of %.0f trace points %.0f were open from the start, %.0f more were "
                       "opened in %zu cycle%s.%s\n",
                       pythia__number(search, "trace_points"), pythia__number(search, "skeleton"),
-                      pythia__number(search, "opened"), json_array_size(cycles),
-                      json_array_size(cycles) == 1 ? "" : "s",
+                      pythia__number(search, "opened"), pythia__count_cycles(cycles),
+                      pythia__count_cycles(cycles) == 1 ? "" : "s",
                       json_is_true(json_object_get(search, "finished")) ? ""
                                                                         : " It is not at its end.");
     struct pythia_buf pins = {0};
     pythia__add_pins(&pins, search);
     paragraph_if_any(p, "pins", &pins);
     json_array_foreach ((json_t *)cycles, i, cycle) {
-        char number[24];
+        char number[64];
         struct pythia_buf text = {0};
-        snprintf(number, sizeof(number), "%.0f", pythia__number(cycle, "cycle"));
+        pythia__name_cycle(cycle, number, sizeof(number));
         double requests = pythia__number(cycle, "requests"),
                spans = pythia__number(cycle, "spans_seen");
         pythia__add_count(&text, requests);

@@ -151,9 +151,9 @@ static void frame(const struct timeline *t, const struct panel *p, const char *t
 /* "Cycle 7: " */
 static void name_cycle(const struct timeline *t, const char *before, size_t i)
 {
-    pythia__html_text(t->h, before);
-    pythia__html_count(t->h, pythia__number(cycle_at(t, i), "cycle"));
-    pythia__html_text(t->h, ": ");
+    char number[64];
+    pythia__name_cycle(cycle_at(t, i), number, sizeof(number));
+    pythia__html_printf(t->h, "%s%s: ", before, number);
 }
 
 /* A bar over a cycle, from the bottom of a panel: `part` of its height. */

@@ -296,3 +296,40 @@ json_t *pythia__report_finding(const json_t *group)
     }
     return out;
 }
+
+void pythia__add_origin(struct pythia_buf *to, const json_t *input)
+{
+    double files = pythia__number(input, "files");
+    if (json_is_true(json_object_get(input, "live"))) {
+        pythia_buf_puts(to, "a live stream");
+        return;
+    }
+    pythia__add_count(to, files);
+    pythia_buf_puts(to, files == 1 ? " file" : " files");
+}
+
+/* How many cycles an item stands for. */
+static double cycles_of(const json_t *cycle)
+{
+    const json_t *count = json_object_get(cycle, "cycles");
+    return json_is_number(count) ? json_number_value(count) : 1;
+}
+
+void pythia__name_cycle(const json_t *cycle, char *name, size_t size)
+{
+    double last = pythia__number(cycle, "cycle"), count = cycles_of(cycle);
+    if (count > 1 && last >= count)
+        snprintf(name, size, "%.0f-%.0f", last - count + 1, last);
+    else if (isnan(last))
+        snprintf(name, size, "-");
+    else
+        snprintf(name, size, "%.0f", last);
+}
+
+size_t pythia__count_cycles(const json_t *cycles)
+{
+    double sum = 0;
+    for (size_t i = 0; i < json_array_size(cycles); i++)
+        sum += cycles_of(json_array_get(cycles, i));
+    return (size_t)sum;
+}

@@ -144,6 +144,14 @@ void pythia_search_destroy(struct pythia_search *s); /* s may be NULL */
  * that were known; those have to be in the space as they were. PYTHIA_OK, or PYTHIA_ENOMEM: then it
  * is as it was, and what was added to the space has to be taken out again before it goes on. */
 int pythia_search_grow(struct pythia_search *s);
+
+/* Other pins than before, and what prices (of the options) say now. What a pin kept open and holds
+ * no longer stays open until the search closes it; what may never be open is closed at once, unless
+ * it belongs to the skeleton. *switched: another set of points is open than before. PYTHIA_OK, or
+ * PYTHIA_ENOMEM: then it is as it was. O(points). */
+int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *always,
+                           struct pythia_open_points *never, bool *switched);
+
 /* Keep a trace point open from the beginning, as if it were one of the skeleton; one that must
  * never be opened stays closed. Before the first cycle. */
 void pythia_search_keep_open(struct pythia_search *s, uint32_t tracepoint);
@@ -151,6 +159,10 @@ void pythia_search_keep_open(struct pythia_search *s, uint32_t tracepoint);
 /* Is a trace point open, by the decisions so far? The skeleton always is. */
 bool pythia_search_is_open(const struct pythia_search *s, uint32_t tracepoint);
 bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoint);
+
+/* How often a trace point is passed in a request, of the type that has it most often, by the search
+ * space; 0: it is in no type. */
+double pythia_search_calls(const struct pythia_search *s, uint32_t tracepoint);
 
 /* The open trace points, as a set of its own: owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_points **out);

@@ -9,6 +9,7 @@
 #include "pythia/followed.h"
 #include "pythia/groups.h"
 #include "pythia/history.h"
+#include "pythia/live.h"
 #include "pythia/pipeline.h"
 #include "pythia/search.h"
 
@@ -43,7 +44,9 @@ struct pythia_loop_found {
 };
 
 struct pythia_loop_cycle {
-    uint64_t number;
+    uint64_t number; /* 0: the search space is being learnt */
+    uint64_t more;   /* cycles before it that it stands for too, because nothing was searched, found
+                        or switched in any of them: only of a live stream */
     struct pythia_loop_switch *opened, *closed; /* owned */
     size_t opened_count, closed_count;
     size_t open_count; /* trace points beyond the skeleton, while it ran */
@@ -77,6 +80,8 @@ struct pythia_loop {
     uint32_t *always;    /* owned: trace points that pins keep open, beyond the skeleton */
     uint32_t *never;     /* owned: and shut */
     size_t always_count, never_count;
+    uint64_t *followed; /* owned: by number of a type, the group that is followed */
+    size_t followed_capacity;
     size_t rounds; /* times the capture was played, the last one perhaps in part */
     bool finished; /* nothing is searched any more; else there were cycles enough */
 };
@@ -94,6 +99,11 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
                            struct pythia_loop *out, struct pythia_groups **groups,
                            struct pythia_open_points **open, struct pythia_pipeline_result *result);
 void pythia_loop_free(struct pythia_loop *l);
+
+/* Tell what came of a cycle of a live stream, as the last of at most `max` cycles (the oldest goes
+ * for it). `l` is {0} before the first, and to be freed. Of `opened_count` a point counts each time
+ * that it is opened. PYTHIA_OK, or PYTHIA_ENOMEM with a part of it told. */
+int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycle, size_t max);
 
 /* Add to a history what came of it: each trace point that was opened, once; what it explained is
  * the largest share of a cause that it bounds or that lies directly in it, and then it was

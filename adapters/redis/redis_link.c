@@ -1,7 +1,7 @@
 /* Of hiredis the reader of answers and the writer of commands are used, and not its asynchronous
  * connection: that one ends the process if a server answers more than it was asked. */
 #define _GNU_SOURCE
-#include "redis_link.h"
+#include "pythia/redis_link.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

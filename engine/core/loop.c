@@ -1,0 +1,221 @@
+#include "loop.h"
+
+#include <string.h>
+
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+static int keep_switches(struct pythia_loop_cycle *c, const struct pythia_cycle *found)
+{
+    c->opened = pythia_calloc(found->switch_count + 1, sizeof(*c->opened));
+    c->closed = pythia_calloc(found->switch_count + 1, sizeof(*c->closed));
+    if (!c->opened || !c->closed)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < found->switch_count; i++) {
+        const struct pythia_switch *s = &found->switches[i];
+        struct pythia_loop_switch *to =
+            s->open ? &c->opened[c->opened_count] : &c->closed[c->closed_count];
+        *to = (struct pythia_loop_switch){.tracepoint = s->tracepoint,
+                                          .gain = s->inside,
+                                          .price_ns = s->price_ns,
+                                          .cost_ns = s->cost_ns,
+                                          .bytes_per_second = s->bytes_per_second,
+                                          .reason = pythia_strndup(s->reason, strlen(s->reason))};
+        if (!to->reason)
+            return PYTHIA_ENOMEM;
+        *(s->open ? &c->opened_count : &c->closed_count) += 1;
+    }
+    c->leading = (struct pythia_problem){.type = PYTHIA_NONE};
+    if (found->leading != SIZE_MAX)
+        c->leading = found->problems[found->leading];
+    return PYTHIA_OK;
+}
+
+/* Was a cause known before this cycle? Problems stay where they are. */
+static bool is_known(const struct pythia_loop *l, size_t problem, const struct pythia_place *place)
+{
+    const struct pythia_problem *p = problem < l->problem_count ? &l->problems[problem] : NULL;
+    for (size_t i = 0; p && i < p->cause_count; i++)
+        if (pythia_place_equal(&p->causes[i].place, place))
+            return true;
+    return false;
+}
+
+static int keep_found(const struct pythia_loop *l, struct pythia_loop_cycle *c,
+                      const struct pythia_cycle *found)
+{
+    c->found = pythia_calloc(found->problem_count * PYTHIA_PROBLEM_CAUSES + 1, sizeof(*c->found));
+    if (!c->found)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < found->problem_count; i++)
+        for (size_t k = 0; k < found->problems[i].cause_count; k++)
+            if (!is_known(l, i, &found->problems[i].causes[k].place))
+                c->found[c->found_count++] = (struct pythia_loop_found){
+                    found->problems[i].type, found->problems[i].causes[k]};
+    return PYTHIA_OK;
+}
+
+static int keep_problems(struct pythia_loop *l, struct pythia_loop_cycle *c,
+                         const struct pythia_cycle *found, const struct pythia_problem *unknown,
+                         size_t unknown_count)
+{
+    size_t count = found->problem_count;
+    struct pythia_problem *copy = pythia_calloc(count + unknown_count + 1, sizeof(*copy));
+    if (!copy)
+        return PYTHIA_ENOMEM;
+    if (count)
+        memcpy(copy, found->problems, count * sizeof(*copy));
+    for (size_t u = 0; u < unknown_count; u++) {
+        bool known = false;
+        for (size_t i = 0; i < found->problem_count; i++)
+            known = known || copy[i].type == unknown[u].type;
+        if (!known)
+            copy[count++] = unknown[u];
+    }
+    pythia_free(l->problems);
+    l->problems = copy;
+    l->problem_count = count;
+    for (size_t i = 0; i < count; i++)
+        c->states[copy[i].state]++;
+    l->finished = found->finished;
+    return PYTHIA_OK;
+}
+
+static int keep_effects(struct pythia_loop_cycle *c, const struct pythia_cycle *found)
+{
+    c->effects = pythia_calloc(found->effect_count, sizeof(*found->effects));
+    if (!c->effects)
+        return PYTHIA_ENOMEM;
+    if (found->effect_count)
+        memcpy(c->effects, found->effects, found->effect_count * sizeof(*found->effects));
+    c->effect_count = found->effect_count;
+    return PYTHIA_OK;
+}
+
+/* How the group of the leading type stands that is followed. */
+static int follow(struct pythia_loop *l, struct pythia_loop_cycle *c,
+                  const struct pythia_groups *groups)
+{
+    size_t count;
+    const struct pythia_type *types = pythia_groups_types(groups, &count);
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+        if (types[i].name != c->leading.type)
+            continue;
+        status =
+            pythia_reach(&l->followed, &l->followed_capacity, types[i].name, sizeof(*l->followed));
+        if (status == PYTHIA_OK)
+            status = pythia_followed_find(&types[i], l->followed[types[i].name], &c->group);
+        if (status == PYTHIA_OK)
+            l->followed[types[i].name] = c->group.id;
+    }
+    return status;
+}
+
+int pythia__loop_keep(struct pythia_loop *l, struct pythia_loop_cycle *c,
+                      const struct pythia_cycle *found, const struct pythia_groups *groups,
+                      const struct pythia_problem *unknown, size_t unknown_count)
+{
+    int status = keep_effects(c, found);
+    if (status == PYTHIA_OK)
+        status = keep_switches(c, found);
+    if (status == PYTHIA_OK)
+        status = keep_found(l, c, found);
+    if (status == PYTHIA_OK)
+        status = keep_problems(l, c, found, unknown, unknown_count);
+    if (status == PYTHIA_OK)
+        status = follow(l, c, groups);
+    c->spent = found->spent;
+    c->planned = found->planned;
+    return status;
+}
+
+static void free_cycle(struct pythia_loop_cycle *c)
+{
+    for (size_t k = 0; k < c->opened_count; k++)
+        pythia_free(c->opened[k].reason);
+    for (size_t k = 0; k < c->closed_count; k++)
+        pythia_free(c->closed[k].reason);
+    pythia_free(c->opened);
+    pythia_free(c->closed);
+    pythia_free(c->effects);
+    pythia_free(c->found);
+}
+
+/* Did nothing happen in a cycle? */
+static bool is_idle(const struct pythia_loop_cycle *c)
+{
+    return c->leading.type == PYTHIA_NONE && c->opened_count == 0 && c->closed_count == 0 &&
+           c->found_count == 0 && c->effect_count == 0;
+}
+
+/* Of two cycles in which nothing happened the last one stands for both. */
+static void join_idle(struct pythia_loop *l)
+{
+    if (l->cycle_count < 2)
+        return;
+    struct pythia_loop_cycle *before = &l->cycles[l->cycle_count - 2], *last = before + 1;
+    if (!is_idle(before) || !is_idle(last) || (before->number == 0) != (last->number == 0) ||
+        memcmp(before->states, last->states, sizeof(last->states)) != 0)
+        return;
+    last->more = before->more + 1;
+    last->seconds += before->seconds;
+    last->requests += before->requests;
+    last->under_way += before->under_way;
+    last->unseen += before->unseen;
+    last->spans_seen += before->spans_seen;
+    last->spans_saved += before->spans_saved;
+    free_cycle(before);
+    *before = *last;
+    l->cycle_count--;
+}
+
+/* Make room for one more, at the expense of the oldest. */
+static int make_room(struct pythia_loop *l, size_t max)
+{
+    if (l->cycle_count >= max && l->cycle_count > 0) {
+        free_cycle(&l->cycles[0]);
+        memmove(&l->cycles[0], &l->cycles[1], --l->cycle_count * sizeof(*l->cycles));
+    }
+    return pythia_grow(&l->cycles, &l->cycle_capacity, l->cycle_count, sizeof(*l->cycles));
+}
+
+int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycle, size_t max)
+{
+    const struct pythia_cycle *d = &cycle->decisions;
+    size_t opened = 0;
+    if (make_room(l, max) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    struct pythia_loop_cycle *c = &l->cycles[l->cycle_count++];
+    for (size_t i = 0; i < d->switch_count; i++)
+        opened += d->switches[i].open;
+    *c = (struct pythia_loop_cycle){.number = d->number,
+                                    .open_count = d->open_count + d->switch_count - 2 * opened,
+                                    .seconds = cycle->seconds,
+                                    .requests = cycle->requests,
+                                    .under_way = cycle->under_way,
+                                    .unseen = cycle->hidden_requests,
+                                    .spans_seen = cycle->spans,
+                                    .spans_saved = cycle->spans_saved,
+                                    .leading = {.type = PYTHIA_NONE}};
+    l->skeleton_count = cycle->skeleton_count;
+    l->point_count = cycle->point_count;
+    l->rounds = 1;
+    l->opened_count += opened;
+    int status = pythia__loop_keep(l, c, d, cycle->groups, NULL, 0);
+    if (status == PYTHIA_OK)
+        join_idle(l);
+    return status;
+}
+
+void pythia_loop_free(struct pythia_loop *l)
+{
+    for (size_t i = 0; i < l->cycle_count; i++)
+        free_cycle(&l->cycles[i]);
+    pythia_free(l->cycles);
+    pythia_free(l->problems);
+    pythia_free(l->followed);
+    pythia_free(l->always);
+    pythia_free(l->never);
+    *l = (struct pythia_loop){0};
+}

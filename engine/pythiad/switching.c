@@ -1,0 +1,250 @@
+/* From what the engine wants open to the switches of the targets, and back: the inventory of the
+ * planes, prices, pins, and when a set is in force. */
+#include "switching.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define INVENTORY_NS UINT64_C(1000000000)  /* between looks at the inventory for prices */
+#define KEEP_NS      UINT64_C(60000000000) /* between writings of it */
+
+/* ---- what shall be open ---- */
+
+int pythia__daemon_want(struct pythia__daemon *d)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(d->vocabulary);
+    struct pythia_control_wish *wishes = pythia_calloc((size_t)points + 1, sizeof(*wishes));
+    struct pythia_text *ids = pythia_calloc((size_t)points + 1, sizeof(*ids));
+    size_t count = 0;
+    int status = wishes && ids ? PYTHIA_OK : PYTHIA_ENOMEM;
+    d->wish = pythia_live_wish(d->live);
+    if (status == PYTHIA_OK && d->wish == 0) { /* nothing is wanted yet: targets are left alone */
+        pythia_free(wishes);
+        pythia_free(ids);
+        return PYTHIA_OK;
+    }
+    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++)
+        if (pythia_live_is_open(d->live, point)) {
+            ids[count] = pythia_vocabulary_tracepoint_id(d->vocabulary, point);
+            wishes[count] = (struct pythia_control_wish){.id = ids[count]};
+            count++;
+        }
+    uint64_t version = d->version + 1;
+    if (status == PYTHIA_OK && !d->s.observe_only)
+        status = pythia_controller_want(d->controller, wishes, count, &version);
+    if (status == PYTHIA_OK) {
+        (void)pythia_state_put_desired(d->state, ids, count, version); /* degraded: told by it */
+        d->version = version;
+        d->in_force = false;
+    }
+    pythia_free(wishes);
+    pythia_free(ids);
+    return status;
+}
+
+/* Requests that begin once the set is in force at all targets are seen with it. */
+static void look_whether_in_force(struct pythia__daemon *d, uint64_t now)
+{
+    uint64_t since = now;
+    bool in_force =
+        d->s.observe_only || pythia_controller_in_force(d->controller, d->version, &since);
+    if (in_force && d->wish > 0 && (!d->in_force || since > d->since))
+        pythia_live_applied(d->live, pythia__unix_ns() - (now - since));
+    d->in_force = in_force;
+    d->since = d->s.observe_only ? 0 : since;
+}
+
+/* ---- what there is ---- */
+
+struct inventory {
+    struct pythia__daemon *d;
+    struct pythia_state_point *points; /* owned; texts are copies in `texts` */
+    size_t count, capacity;
+    struct pythia_buf texts;
+    bool repriced;
+};
+
+/* A point of a plane: it gets a number, and the price that was measured. */
+static int meet_point(void *context, const struct pythia_controlled *p)
+{
+    struct inventory *v = context;
+    int status = pythia_live_know(v->d->live, p->id);
+    if (status == PYTHIA_OK && isfinite(p->price_ns) && p->price_ns >= 0) {
+        status = pythia_prices_set(v->d->prices, p->id, p->price_ns);
+        v->repriced = true;
+    }
+    return status;
+}
+
+/* What the planes know, for the state: texts are put down first, because they may move. */
+static int list_point(void *context, const struct pythia_controlled *p)
+{
+    struct inventory *v = context;
+    if (pythia_grow(&v->points, &v->capacity, v->count, sizeof(*v->points)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    v->points[v->count++] = (struct pythia_state_point){.plane = p->plane,
+                                                        .target = {NULL, p->target.size},
+                                                        .id = {NULL, p->id.size},
+                                                        .price_ns = p->price_ns};
+    pythia_buf_text_add(&v->texts, p->target);
+    pythia_buf_text_add(&v->texts, p->id);
+    return pythia_buf_status(&v->texts);
+}
+
+static void keep_inventory(struct pythia__daemon *d)
+{
+    struct inventory v = {.d = d};
+    size_t at = 0;
+    if (pythia_controller_each(d->controller, list_point, &v) == PYTHIA_OK) {
+        for (size_t i = 0; i < v.count; i++) {
+            v.points[i].target.bytes = v.texts.bytes + at;
+            at += v.points[i].target.size;
+            v.points[i].id.bytes = v.texts.bytes + at;
+            at += v.points[i].id.size;
+        }
+        (void)pythia_state_put_inventory(d->state, v.points, v.count);
+    }
+    pythia_free(v.points);
+    pythia_buf_free(&v.texts);
+}
+
+/* Points that are new may be wanted already; prices may have changed. */
+static int meet_inventory(struct pythia__daemon *d, uint64_t now)
+{
+    struct pythia_controller_numbers n = pythia_controller_numbers(d->controller);
+    bool grown = n.points != d->points_met;
+    if (!grown && now - d->met_ns < INVENTORY_NS)
+        return PYTHIA_OK;
+    struct inventory v = {.d = d};
+    uint32_t before = pythia_vocabulary_tracepoints(d->vocabulary);
+    int status = pythia_controller_each(d->controller, meet_point, &v);
+    d->met_ns = now;
+    if (status == PYTHIA_OK)
+        d->points_met = n.points;
+    if (status == PYTHIA_OK && v.repriced)
+        status = pythia_live_set_pins(d->live, d->always, d->never);
+    if (status == PYTHIA_OK && pythia_vocabulary_tracepoints(d->vocabulary) != before)
+        status = pythia__daemon_want(d);
+    if (grown || now - d->kept_ns >= KEEP_NS) {
+        keep_inventory(d);
+        d->kept_ns = now;
+    }
+    return status;
+}
+
+int pythia__switching_tick(struct pythia__daemon *d, uint64_t now)
+{
+    int status = pythia_controller_tick(d->controller, now);
+    if (status == PYTHIA_OK)
+        status = meet_inventory(d, now);
+    if (status == PYTHIA_OK && pythia_live_wish(d->live) != d->wish)
+        status = pythia__daemon_want(d);
+    look_whether_in_force(d, now);
+    return status;
+}
+
+/* ---- pins ---- */
+
+struct pins {
+    struct pythia_open_points *always, *never;
+};
+
+static int take_pin(void *context, struct pythia_text id, int pin)
+{
+    struct pins *p = context;
+    return pythia_open_points_add_id(pin > 0 ? p->always : p->never, id);
+}
+
+static int add_all(struct pythia_open_points *to, const struct pythia_option_texts *texts)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < texts->count && status == PYTHIA_OK; i++)
+        status = pythia_open_points_add(to, pythia_text_of(texts->texts[i]));
+    return status;
+}
+
+int pythia__switching_read_pins(struct pythia__daemon *d, const struct pythia__settings *s)
+{
+    struct pins p = {0};
+    int status = pythia_open_points_create(d->vocabulary, &p.always);
+    if (status == PYTHIA_OK)
+        status = pythia_open_points_create(d->vocabulary, &p.never);
+    if (status == PYTHIA_OK)
+        status = add_all(p.always, &s->always);
+    if (status == PYTHIA_OK)
+        status = add_all(p.never, &s->never);
+    if (status == PYTHIA_OK)
+        status = pythia_state_each_pin(d->state, take_pin, &p);
+    if (status == PYTHIA_OK && d->live)
+        status = pythia_live_set_pins(d->live, p.always, p.never);
+    struct pins old = status == PYTHIA_OK ? (struct pins){d->always, d->never} : p;
+    if (status == PYTHIA_OK) {
+        d->always = p.always;
+        d->never = p.never;
+    }
+    pythia_open_points_destroy(old.always);
+    pythia_open_points_destroy(old.never);
+    return status;
+}
+
+int pythia__switching_pin(struct pythia__daemon *d, const struct pythia_text *ids, size_t count,
+                          int pin)
+{
+    for (size_t i = 0; i < count; i++) {
+        int status = pythia_state_put_pin(d->state, ids[i], pin);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    int status = pythia__switching_read_pins(d, &d->s);
+    return status == PYTHIA_OK ? pythia__daemon_want(d) : status;
+}
+
+/* ---- the planes ---- */
+
+static int add_plane(struct pythia_control **planes, size_t *count, const char *name,
+                     const char *where, struct pythia_error *e)
+{
+    const struct pythia_control_ops *ops = pythia_control_named(name);
+    struct pythia_error why = {0};
+    void *settings = ops ? pythia_calloc(1, ops->settings_size + 1) : NULL;
+    if (!settings)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "this pythiad has no control plane %s", name);
+    pythia_options_default(ops->options, settings);
+    int status = PYTHIA_OK;
+    if (where) /* a plane's first option is where its targets are */
+        status = pythia_option_set(&ops->options[0], settings, where, &why);
+    if (status == PYTHIA_OK)
+        status = ops->create(settings, &planes[*count], &why);
+    pythia_free(settings);
+    if (status != PYTHIA_OK)
+        return pythia_error_set(e, status, "control plane %s: %s", name, why.sentence);
+    ++*count;
+    return PYTHIA_OK;
+}
+
+int pythia__switching_create(struct pythia__daemon *d, struct pythia_error *e)
+{
+    struct pythia_control *planes[4];
+    struct pythia_controller_options o = {.lease_ns = (uint64_t)(d->s.lease_seconds * 1e9),
+                                          .keep_defaults = true};
+    size_t count = 0;
+    int status = add_plane(planes, &count, "http", NULL, e);
+    if (status == PYTHIA_OK)
+        d->agents = planes[0];
+    if (status == PYTHIA_OK && d->s.gate)
+        status = add_plane(planes, &count, "gate", d->s.gate, e);
+    if (status == PYTHIA_OK && d->s.osprofiler)
+        status = add_plane(planes, &count, "osprofiler", d->s.osprofiler, e);
+    if (status != PYTHIA_OK) {
+        while (count > 0) {
+            count--;
+            planes[count]->ops->destroy(planes[count]);
+        }
+        return status;
+    }
+    return pythia_controller_create(planes, count, &o, &d->controller);
+}
