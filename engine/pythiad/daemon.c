@@ -463,6 +463,11 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
     d->s = *settings;
     d->config = config;
     d->started_ns = pythia__unix_ns();
+    d->story = (struct pythia_loop){.budget = {.points_per_cycle = (size_t)settings->points,
+                                               .points_open = (size_t)settings->points_open,
+                                               .added_ns = settings->added_ns},
+                                    .min_requests = (size_t)settings->min_requests,
+                                    .price_ns = settings->price_ns};
     uv_timer_init(loop, &d->tick);
     d->tick.data = d;
     int status = start(d, e);
