@@ -176,7 +176,10 @@ static void finish(uv_work_t *work, int cancelled)
     } else {
         record(i, j);
         pythia_counts_add(&i->counts, &j->counts);
-        int status = pythia_live_add(i->live, j->batch, uv_now(i->loop) * 1000000);
+        uint64_t now_ns = uv_now(i->loop) * 1000000;
+        int status = pythia_live_add(i->live, j->batch, now_ns);
+        if (status == PYTHIA_OK) /* finish as much as comes in: all at once would hold others up */
+            status = pythia_live_tick(i->live, now_ns);
         if (status != PYTHIA_OK)
             j->result.status = status;
     }
