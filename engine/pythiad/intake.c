@@ -235,15 +235,28 @@ static struct job *take_job(struct pythia__intake *i)
     return j;
 }
 
+/* What is refused is counted as far as that costs little. */
+static int refuse(struct pythia__intake *i, const struct pythia_adapter_ops *format,
+                  enum pythia_packing packing, struct pythia_text body, enum pythia__refusal why)
+{
+    i->numbers.refused_bodies++;
+    i->numbers.refused_bytes += body.size;
+    if (packing == PYTHIA_PACKING_NONE && format->count)
+        i->numbers.refused_spans[why] += format->count(body);
+    else
+        i->numbers.refused_uncounted++;
+    return why == PYTHIA__REFUSED_NO_MEMORY ? PYTHIA_ENOMEM : PYTHIA_ELIMIT;
+}
+
 int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_ops *format,
                           enum pythia_packing packing, char *bytes, size_t size,
                           pythia__intake_done done, void *context)
 {
-    if (i->waiting_bytes + size > i->o.waiting_max || pythia_live_is_full(i->live)) {
-        i->numbers.refused_bodies++;
-        i->numbers.refused_bytes += size;
-        return PYTHIA_ELIMIT;
-    }
+    if (i->waiting_bytes + size > i->o.waiting_max)
+        return refuse(i, format, packing, (struct pythia_text){bytes, size},
+                      PYTHIA__REFUSED_WAITING);
+    if (pythia_live_is_full(i->live))
+        return refuse(i, format, packing, (struct pythia_text){bytes, size}, PYTHIA__REFUSED_FULL);
     struct job *j = take_job(i);
     struct decoder *decoder = j ? take_decoder(i, format) : NULL;
     if (!decoder) {
@@ -251,7 +264,8 @@ int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_
             j->next = i->spare;
             i->spare = j;
         }
-        return PYTHIA_ENOMEM;
+        return refuse(i, format, packing, (struct pythia_text){bytes, size},
+                      PYTHIA__REFUSED_NO_MEMORY);
     }
     j->intake = i;
     j->sink = (struct pythia_sink){.span = on_span, .broken = on_broken, .counts = &j->counts};
