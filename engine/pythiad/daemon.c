@@ -18,7 +18,8 @@
 #include "pythia/status.h"
 #include "switching.h"
 
-#define TICK_MS      100
+#define TICK_MS      20
+#define TICK_SPANS   4096 /* some 4 ms; others wait meanwhile */
 #define DRAIN_MS     5000
 #define CONTROL_BODY ((size_t)1024 * 1024)
 #define SECRET_MAX   ((size_t)64 * 1024)
@@ -167,6 +168,7 @@ static void finish(struct pythia__daemon *d)
     if (d->draining && !uv_is_closing((uv_handle_t *)&d->tick)) {
         (void)pythia_live_drain(d->live);
         uv_close((uv_handle_t *)&d->tick, end);
+        uv_close((uv_handle_t *)&d->turn, end);
         pythia__grpc_destroy(d->grpc);
         d->grpc = NULL;
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++) {
@@ -189,6 +191,14 @@ static void on_tick(uv_timer_t *timer)
                    pythia_status_text(status));
     if (d->draining && pythia__intake_waiting(d->intake) == 0)
         finish(d);
+}
+
+/* What is wanted does not wait for the next tick. */
+static void on_turn(uv_check_t *turn)
+{
+    struct pythia__daemon *d = turn->data;
+    if (pythia__switching_is_due(d))
+        (void)pythia__switching_tick(d, pythia__daemon_now(d)); /* what fails is tried by the tick */
 }
 
 void pythia__daemon_drain(struct pythia__daemon *d)
@@ -255,6 +265,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                    .rootless_ns = (uint64_t)s->rootless_ms * 1000000,
                    .age_max_ns = (uint64_t)s->request_max_ms * 1000000,
                    .spans_max = (uint64_t)s->request_spans_max,
+                   .tick_spans = TICK_SPANS,
                    .soft_bytes = s->memory,
                    .hard_bytes = s->memory_hard},
         .groups = {.latency = s->latency ? PYTHIA_LATENCY_CLIENT : PYTHIA_LATENCY_COMPLETION,
@@ -427,12 +438,14 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
     d->config = config;
     d->started_ns = pythia__unix_ns();
     uv_timer_init(loop, &d->tick);
-    d->tick.data = d;
+    uv_check_init(loop, &d->turn);
+    d->tick.data = d->turn.data = d;
     int status = start(d, e);
     if (status != PYTHIA_OK) {
         pythia_error_set(e, status, "cannot start: %s", pythia_status_text(status));
         d->draining = true;
         uv_close((uv_handle_t *)&d->tick, end);
+        uv_close((uv_handle_t *)&d->turn, end);
         pythia__grpc_destroy(d->grpc);
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
             pythia__http_destroy(d->http[i]);
@@ -441,6 +454,7 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
         return status;
     }
     uv_timer_start(&d->tick, on_tick, TICK_MS, TICK_MS);
+    uv_check_start(&d->turn, on_turn);
     *out = d;
     return PYTHIA_OK;
 }
