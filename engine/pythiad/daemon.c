@@ -19,7 +19,8 @@
 #include "pythia/status.h"
 #include "switching.h"
 
-#define TICK_MS      100
+#define TICK_MS      20
+#define TICK_SPANS   4096 /* some 4 ms; others wait meanwhile */
 #define DRAIN_MS     5000
 #define CONTROL_BODY ((size_t)1024 * 1024)
 #define SECRET_MAX   ((size_t)64 * 1024)
@@ -190,6 +191,7 @@ static void finish(struct pythia__daemon *d)
         tell_counts(d);
         uv_close((uv_handle_t *)&d->tick, end);
         pythia__feeds_close(d->feeds);
+        uv_close((uv_handle_t *)&d->turn, end);
         pythia__grpc_destroy(d->grpc);
         d->grpc = NULL;
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++) {
@@ -215,6 +217,15 @@ static void on_tick(uv_timer_t *timer)
     d->quiet_ticks = quiet ? d->quiet_ticks + d->draining : 0;
     if (d->quiet_ticks > 1)
         finish(d);
+}
+
+/* What is wanted does not wait for the next tick. */
+static void on_turn(uv_check_t *turn)
+{
+    struct pythia__daemon *d = turn->data;
+    if (pythia__switching_is_due(d))
+        (void)pythia__switching_tick(d,
+                                     pythia__daemon_now(d)); /* what fails is tried by the tick */
 }
 
 void pythia__daemon_drain(struct pythia__daemon *d)
@@ -283,6 +294,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                    .rootless_ns = (uint64_t)s->rootless_ms * 1000000,
                    .age_max_ns = (uint64_t)s->request_max_ms * 1000000,
                    .spans_max = (uint64_t)s->request_spans_max,
+                   .tick_spans = TICK_SPANS,
                    .soft_bytes = s->memory,
                    .hard_bytes = s->memory_hard},
         .groups = {.latency = s->latency ? PYTHIA_LATENCY_CLIENT : PYTHIA_LATENCY_COMPLETION,
@@ -469,12 +481,14 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
                                     .min_requests = (size_t)settings->min_requests,
                                     .price_ns = settings->price_ns};
     uv_timer_init(loop, &d->tick);
-    d->tick.data = d;
+    uv_check_init(loop, &d->turn);
+    d->tick.data = d->turn.data = d;
     int status = start(d, e);
     if (status != PYTHIA_OK) {
         pythia_error_set(e, status, "cannot start: %s", pythia_status_text(status));
         d->draining = true;
         uv_close((uv_handle_t *)&d->tick, end);
+        uv_close((uv_handle_t *)&d->turn, end);
         pythia__grpc_destroy(d->grpc);
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
             pythia__http_destroy(d->http[i]);
@@ -488,6 +502,7 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
         return status;
     }
     uv_timer_start(&d->tick, on_tick, TICK_MS, TICK_MS);
+    uv_check_start(&d->turn, on_turn);
     *out = d;
     return PYTHIA_OK;
 }

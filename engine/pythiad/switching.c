@@ -139,13 +139,19 @@ static int meet_inventory(struct pythia__daemon *d, uint64_t now)
     return status;
 }
 
+bool pythia__switching_is_due(const struct pythia__daemon *d)
+{
+    return pythia_live_wish(d->live) != d->wish || d->version != d->tried;
+}
+
 int pythia__switching_tick(struct pythia__daemon *d, uint64_t now)
 {
-    int status = pythia_controller_tick(d->controller, now);
+    int status = pythia_live_wish(d->live) != d->wish ? pythia__daemon_want(d) : PYTHIA_OK;
+    d->tried = d->version;
+    if (status == PYTHIA_OK)
+        status = pythia_controller_tick(d->controller, now);
     if (status == PYTHIA_OK)
         status = meet_inventory(d, now);
-    if (status == PYTHIA_OK && pythia_live_wish(d->live) != d->wish)
-        status = pythia__daemon_want(d);
     look_whether_in_force(d, now);
     return status;
 }

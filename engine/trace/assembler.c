@@ -58,6 +58,7 @@ struct pythia_assembler {
     struct pythia__span_pool pool;
     size_t *kinds; /* scratch: bytes of open traces, by the trace point that stands for them */
     size_t kind_capacity;
+    uint64_t gathered;          /* spans that were given to the builder */
     struct pythia_trace_id old; /* one that began early, as far as it is still open */
     uint64_t tick;
     struct pythia__finished_ids finished;
@@ -372,6 +373,7 @@ static int gather(struct pythia_assembler *a, const struct open_trace *t)
     struct pythia__span_cursor cursor = {t->list.first, 0};
     struct pythia_span span;
     int status = PYTHIA_OK;
+    a->gathered += t->spans;
     pythia_trace_builder_begin(a->builder, t->id);
     while (status == PYTHIA_OK && pythia__span_list_next(&cursor, &span))
         status = pythia_trace_builder_add(a->builder, &span);
@@ -438,21 +440,25 @@ int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
 {
     struct open_trace *next;
     int status = PYTHIA_OK;
+    uint64_t most = a->options.tick_spans ? a->gathered + a->options.tick_spans : UINT64_MAX;
     pythia_assembler_now(a, tick);
-    for (struct open_trace *t = a->eldest; status == PYTHIA_OK && t; t = next) {
+    for (struct open_trace *t = a->eldest; status == PYTHIA_OK && t && a->gathered < most;
+         t = next) {
         next = t->younger;
         if (a->options.timeout_ticks == 0 || !is_past(a, t->first_tick, a->options.timeout_ticks))
             break;
         if (!t->pinned)
             status = finish(a, t, PYTHIA_FINISH_AGE);
     }
-    for (struct open_trace *t = a->queues[PARTIAL].oldest; status == PYTHIA_OK && t; t = next) {
+    for (struct open_trace *t = a->queues[PARTIAL].oldest;
+         status == PYTHIA_OK && t && a->gathered < most; t = next) {
         next = t->later;
         if (!is_past(a, t->last_tick, a->options.partial_ticks))
             break;
         status = finish(a, t, PYTHIA_FINISH_PARTIAL);
     }
-    for (struct open_trace *t = a->queues[QUIET].oldest; status == PYTHIA_OK && t; t = next) {
+    for (struct open_trace *t = a->queues[QUIET].oldest;
+         status == PYTHIA_OK && t && a->gathered < most; t = next) {
         next = t->later;
         if (!is_past(a, t->last_tick, a->options.quiet_ticks))
             break; /* the queue is in order: nobody behind has been quiet for longer */

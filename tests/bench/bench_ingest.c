@@ -256,7 +256,7 @@ int main(int argc, char **argv)
     if (l.connections > LINKS)
         die("at most %d connections", LINKS);
     signal(SIGPIPE, SIG_IGN);
-    bodies_read(&l.bodies, argv[3], l.spans);
+    bodies_read(&l.bodies, argv[3], l.spans, clock_ns(CLOCK_REALTIME));
     for (size_t i = 0; i < l.connections; i++) {
         int s = open_socket(argv[2]);
         l.polls[i].fd = s;

@@ -212,7 +212,7 @@ static struct pythia_buf read_batches(const char *path)
     return all;
 }
 
-void bodies_read(struct bodies *b, const char *path, uint64_t spans)
+void bodies_read(struct bodies *b, const char *path, uint64_t spans, uint64_t now_ns)
 {
     struct pythia_buf all = read_batches(path);
     struct reading r = {.to = b};
@@ -220,7 +220,7 @@ void bodies_read(struct bodies *b, const char *path, uint64_t spans)
     struct pythia_protobuf_field f = {0};
     struct counting counting = {0};
     const char *begin = m.at;
-    *b = (struct bodies){.round = 1};
+    *b = (struct bodies){.round = now_ns};
     if (pythia_strtab_create(&r.ids) != PYTHIA_OK)
         die("out of memory");
     int status;

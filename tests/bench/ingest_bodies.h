@@ -29,13 +29,12 @@ struct bodies {
     size_t count, next;
     struct trace_times *traces;
     size_t trace_count;
-    uint64_t round, spans; /* times that all were sent, and one; spans of all */
-    char *memory;
+    uint64_t round, spans; /* rises each time that all were sent; spans of all */
 };
 
 /* Read a file: one message, or several with their sizes in front; its batches are put together to
- * bodies of at least `spans`. Ends the program with a sentence if it cannot. */
-void bodies_read(struct bodies *b, const char *path, uint64_t spans);
+ * bodies of at least `spans`. Their ids are those of nobody who began at another time. Ends the program with a sentence if it cannot. */
+void bodies_read(struct bodies *b, const char *path, uint64_t spans, uint64_t now_ns);
 void bodies_free(struct bodies *b);
 
 /* The next body, whose traces end now, by the clock of Unix; the caller sets in_flight. NULL: it is

@@ -33,6 +33,8 @@ struct pythia_window_options {
                              dropped and counted; 0: 100 000 */
     uint64_t soft_bytes;  /* 0: 128 MiB */
     uint64_t hard_bytes;  /* 0: 160 MiB */
+    uint64_t tick_spans;  /* a tick looks at requests that are due until they had so many spans, and
+                             leaves the others to the next; 0: no limit */
     uint64_t remembered;  /* ids of finished requests, at least, at 16 to 32 bytes; 0: 524 288 */
 };
 
