@@ -7,6 +7,7 @@
 #include "hooking.h"
 #include "process.h"
 #include "pythia/tracepoints.h"
+#include "variables.h"
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
@@ -161,6 +162,7 @@ struct pythia_scope *pythia_enter(struct pythia_point *point, struct pythia_scop
     t->context.flags &= (uint8_t)~PYTHIA_CONTEXT_REMOTE;
     if (UNLIKELY(!has_local_parent(&scope->before)))
         write_type(scope, &above);
+    pythia__variables_enter(t, scope);
     return scope;
 }
 
@@ -179,6 +181,7 @@ struct pythia_scope *pythia_begin(struct pythia_point *point, struct pythia_scop
     scope->before = above;
     if (!has_local_parent(&above))
         write_type(scope, &above);
+    pythia__variables_enter(t, scope);
     return scope;
 }
 

@@ -79,9 +79,8 @@ static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
     static const char *const whys[PYTHIA__REFUSALS] = {"waiting", "full", "no-memory"};
     head(to, "pythia_spans_refused_total", "counter", "Spans of them, by reason.");
     for (int why = 0; why < PYTHIA__REFUSALS; why++)
-        pythia_buf_printf(to, "pythia_spans_refused_total{reason=\" % s\"} %" PRIu64 "\
-",
-                          whys[why], in.refused_spans[why]);
+        pythia_buf_printf(to, "pythia_spans_refused_total{reason=\"%s\"} %" PRIu64 "\n", whys[why],
+                          in.refused_spans[why]);
     counter(to, "pythia_bodies_refused_uncounted_total",
             "Those of them whose spans could not be counted: packed, or JSON.",
             in.refused_uncounted);
