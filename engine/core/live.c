@@ -616,7 +616,8 @@ void pythia_live_pause(struct pythia_live *l, bool paused)
 int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *always,
                          struct pythia_open_points *never)
 {
-    bool switched = !l->search && l->o.learn_all && l->wish > 0;
+    bool others = always != l->o.search.always || never != l->o.search.never;
+    bool switched = !l->search && l->o.learn_all && l->wish > 0 && others;
     int status =
         l->search ? pythia_search_set_pins(l->search, always, never, &switched) : PYTHIA_OK;
     if (status != PYTHIA_OK)

@@ -4,13 +4,13 @@
 const http = require('node:http');
 const { trace, SpanStatusCode } = require('@opentelemetry/api');
 
-/** in(NAME, WORK) and in(NAME, ATTRIBUTES, WORK) run WORK within a span of the service's own. */
-function spansOf(service) {
+/** A function in(NAME, WORK) that runs WORK within a span of the service's own, with what attributes() gives. */
+function spansOf(service, attributes = () => ({})) {
   const tracer = trace.getTracer(`${service}.work`, '1.0.0');
-  return (name, attributes, work = attributes) =>
-    tracer.startActiveSpan(name, { attributes: work === attributes ? {} : attributes }, async (span) => {
+  return (name, work) =>
+    tracer.startActiveSpan(name, { attributes: attributes() }, async (span) => {
       try {
-        return await work(span);
+        return await work();
       } catch (why) {
         span.recordException(why);
         span.setStatus({ code: SpanStatusCode.ERROR, message: why.message });
