@@ -84,6 +84,9 @@ static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
     counter(to, "pythia_bodies_refused_uncounted_total",
             "Those of them whose spans could not be counted: packed, or JSON.",
             in.refused_uncounted);
+    gauge(to, "pythia_recordings_failed",
+          "Recordings that ended because they could not be written.",
+          (double)(in.record_failed + feeds.record_failed));
     gauge(to, "pythia_bodies_waiting", "Bodies that are being decoded, or wait.",
           (double)pythia__intake_waiting(d->intake));
 }
