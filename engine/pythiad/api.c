@@ -116,15 +116,15 @@ static void handle_status(void *context, struct pythia__http_exchange *x)
                         : pythia_controller_is_off(d->controller) ? "off"
                         : d->s.observe_only                       ? "observes"
                                                                   : "works";
-    answer_json(
-        x, 200,
-        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}", "version",
-                  PYTHIA_VERSION, "doing", doing, "started_unix_ns", (json_int_t)d->started_ns,
-                  "cycles", (json_int_t)d->cycles, "spans", (json_int_t)in.spans, "requests",
-                  (json_int_t)window.finished, "open_requests", (json_int_t)window.open_traces,
-                  "points_known", (json_int_t)c.points, "desired_version", (json_int_t)c.version,
-                  "quarantined", (json_int_t)c.in_quarantine, "in_force", d->in_force,
-                  "degraded", pythia_state_is_degraded(d->state), "planes", plane_list(d)));
+    answer_json(x, 200,
+                json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}",
+                          "version", PYTHIA_VERSION, "doing", doing, "started_unix_ns",
+                          (json_int_t)d->started_ns, "cycles", (json_int_t)d->cycles, "spans",
+                          (json_int_t)in.spans, "requests", (json_int_t)window.finished,
+                          "open_requests", (json_int_t)window.open_traces, "points_known",
+                          (json_int_t)c.points, "desired_version", (json_int_t)c.version,
+                          "quarantined", (json_int_t)c.in_quarantine, "in_force", d->in_force,
+                          "degraded", pythia_state_is_degraded(d->state), "planes", plane_list(d)));
 }
 
 static void handle_report(void *context, struct pythia__http_exchange *x)
@@ -429,8 +429,8 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
 
 size_t pythia__api_agent_routes(struct pythia__daemon *d, struct pythia__http_route *to)
 {
-    to[0] = (struct pythia__http_route){
-        "GET", PYTHIA_CONTROL_HTTP_PATH, PYTHIA__HTTP_INGEST, 0, handle_agent_get, d};
+    to[0] = (struct pythia__http_route){"GET", PYTHIA_CONTROL_HTTP_PATH, PYTHIA__HTTP_INGEST,
+                                        0,     handle_agent_get,         d};
     to[1] = (struct pythia__http_route){"POST",
                                         PYTHIA_CONTROL_HTTP_PATH,
                                         PYTHIA__HTTP_INGEST,

@@ -26,7 +26,7 @@ struct pythia__daemon {
     int argc;
     char **argv, **environment; /* for SIGHUP */
     struct pythia_vocabulary *vocabulary;
-    struct pythia_space *space; /* from a file; NULL: it is learnt */
+    struct pythia_space *space;                /* from a file; NULL: it is learnt */
     struct pythia_open_points *always, *never; /* pins of the settings, and those by hand */
     struct pythia_prices *prices;              /* as the planes measured them */
     struct pythia_history *history;            /* of searches before this start */
@@ -35,7 +35,7 @@ struct pythia__daemon {
     struct pythia_state *state;
     struct pythia_controller *controller;
     struct pythia_control *agents; /* the plane "http", borrowed from the controller */
-    struct pythia__room room; /* for bodies */
+    struct pythia__room room;      /* for bodies */
     struct pythia__intake *intake;
     struct pythia__receive *receive;
     struct pythia__grpc_server *grpc;

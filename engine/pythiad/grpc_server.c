@@ -24,7 +24,7 @@
 #define IDLE_S            300
 #define CHECK_MS          1000
 #define PREFIX            5                  /* of a message: is it packed? and its length */
-#define WINDOW_BYTES      (16 * 1024 * 1024) /* of a connection: 64 KiB would be a round trip each */
+#define WINDOW_BYTES      (16 * 1024 * 1024) /* of a connection: 64 KiB would be many round trips */
 #define HEADER_LIST_BYTES (16 * 1024)
 #define HEADER_BYTES      32 /* that one counts beyond its name and value (RFC 9113, 6.5.2) */
 #define READ_BYTES        ((size_t)64 * 1024)
@@ -43,7 +43,7 @@ struct pythia__grpc_call {
     struct pythia_buf body;
     size_t room;         /* that the body has */
     size_t header_bytes; /* as HTTP/2 counts them */
-    char *answer; /* message with its prefix */
+    char *answer;        /* message with its prefix */
     size_t answer_size, answer_at;
     enum pythia__grpc_status status;
     char text[192], details[256];
@@ -332,8 +332,8 @@ static void check_call(struct pythia__grpc_call *call)
         refuse(call, PYTHIA__GRPC_UNIMPLEMENTED, "there is no such method here", 0);
     } else if (!call->has_token) {
         numbers->not_allowed++;
-        refuse(call, PYTHIA__GRPC_UNAUTHENTICATED,
-               "a token is needed: authorization: Bearer TOKEN", 0);
+        refuse(call, PYTHIA__GRPC_UNAUTHENTICATED, "a token is needed: authorization: Bearer TOKEN",
+               0);
     } else if (call->packing == PYTHIA_PACKINGS) {
         refuse(call, PYTHIA__GRPC_UNIMPLEMENTED, "this grpc-encoding is not known: gzip or zstd",
                0);

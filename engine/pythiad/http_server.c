@@ -25,7 +25,9 @@
 #define CHECK_MS    1000
 #define ROUNDS_MAX  1000 /* of running at once, before others of the loop have their turn */
 #define HEAD_BYTES  ((size_t)32 * 1024)
-#define PASS_BYTES  ((size_t)64 * 1024 * 1024) /* of a body that is refused, and read all the same */
+#define PASS_BYTES                                                                                 \
+    ((size_t)64 * 1024 * 1024) /* of a body that is refused, and read all the same \
+                                                */
 
 /* What a connection is at. */
 enum phase {
@@ -320,8 +322,7 @@ static void leave_room(struct pythia__http_exchange *x)
  * again with what they could not send. */
 static void take(struct pythia__http_exchange *x, const char *bytes, size_t size)
 {
-    struct pythia__room *room =
-        x->route->role == PYTHIA__HTTP_INGEST ? x->server->o.room : NULL;
+    struct pythia__room *room = x->route->role == PYTHIA__HTTP_INGEST ? x->server->o.room : NULL;
     if (x->too_large || x->no_room)
         return;
     x->too_large = x->body.size + size > x->route->body_max;

@@ -14,8 +14,9 @@
 #include "pythia/status.h"
 
 #define INFLATED_BYTES ((size_t)16 * 1024 * 1024)
-#define RECORD_BYTES   ((size_t)4 * 1024 * 1024) /* of a span, at most; indexed, it takes 5 times that */
-#define PIECE_BYTES    ((size_t)64 * 1024)
+#define RECORD_BYTES                                                                               \
+    ((size_t)4 * 1024 * 1024) /* of a span, at most; indexed, it takes 5 times that */
+#define PIECE_BYTES ((size_t)64 * 1024)
 
 /* A format's decoder, which is used again for the next body of that format. */
 struct decoder {

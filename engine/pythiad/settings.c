@@ -92,9 +92,10 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_TEXT_OPTION("space", 0, "FILE", AT(space),
                        "Search space, from pythia space build; without one, or if there is no such "
                        "file, it is learnt, and then written there"),
-    PYTHIA_CHOICE("learn", 0, "all|default", "all", AT(learn),
-                  "What is open while the search space is learnt: every trace point, or what targets "
-                  "have open by default"),
+    PYTHIA_CHOICE(
+        "learn", 0, "all|default", "all", AT(learn),
+        "What is open while the search space is learnt: every trace point, or what targets "
+        "have open by default"),
     PYTHIA_INTEGER("learn-requests", 0, "N", "50", 4, 1e9, AT(learn_requests),
                    "Requests of a type that the search space is learnt from"),
     PYTHIA_INTEGER("cycle-requests", 0, "N", "100", 4, 1e9, AT(cycle_requests),

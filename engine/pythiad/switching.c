@@ -9,7 +9,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define INVENTORY_NS UINT64_C(1000000000) /* between looks at the inventory for prices */
+#define INVENTORY_NS UINT64_C(1000000000)  /* between looks at the inventory for prices */
 #define KEEP_NS      UINT64_C(60000000000) /* between writings of it */
 
 /* ---- what shall be open ---- */
@@ -53,8 +53,8 @@ int pythia__daemon_want(struct pythia__daemon *d)
 static void look_whether_in_force(struct pythia__daemon *d, uint64_t now)
 {
     uint64_t since = d->in_force ? d->since : now; /* of a set that nobody is told */
-    bool in_force = d->s.observe_only ||
-                    pythia_controller_in_force(d->controller, d->version, &since);
+    bool in_force =
+        d->s.observe_only || pythia_controller_in_force(d->controller, d->version, &since);
     if (in_force && d->wish > 0 && (!d->in_force || since > d->since))
         pythia_live_applied(d->live, pythia__unix_ns() - (now - since));
     d->in_force = in_force;
@@ -191,7 +191,9 @@ int pythia__switching_read_pins(struct pythia__daemon *d, const struct pythia__s
     }
     pythia_open_points_destroy(old.always);
     pythia_open_points_destroy(old.never);
-    return status;
+    /* Before the search wants anything, it is for the pins alone to say what is open. */
+    bool changed = d->live && (d->wish == 0 || pythia_live_wish(d->live) != d->wish);
+    return status == PYTHIA_OK && changed ? pythia__daemon_want(d) : status;
 }
 
 int pythia__switching_pin(struct pythia__daemon *d, const struct pythia_text *ids, size_t count,
@@ -202,8 +204,7 @@ int pythia__switching_pin(struct pythia__daemon *d, const struct pythia_text *id
         if (status != PYTHIA_OK)
             return status;
     }
-    int status = pythia__switching_read_pins(d, &d->s);
-    return status == PYTHIA_OK ? pythia__daemon_want(d) : status;
+    return pythia__switching_read_pins(d, &d->s);
 }
 
 /* ---- the planes ---- */
