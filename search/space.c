@@ -145,6 +145,16 @@ static uint32_t service_of(const struct pythia_space *s, const struct pythia_tra
     return pythia_vocabulary_resource_at(s->vocabulary, span->resource).service;
 }
 
+/* Does a span go on after its parent? Clocks that start spans at whole milliseconds, as those of
+ * OpenTelemetry in browsers and Node.js do, put a span up to one too late beside its parent. */
+static bool goes_on_after(const struct pythia_trace_span *span,
+                          const struct pythia_trace_span *parent)
+{
+    uint64_t ms = 1000000;
+    uint64_t slack = span->start_ns % ms == 0 && parent->start_ns % ms == 0 ? ms : 0;
+    return span->end_ns > parent->end_ns + slack && span->end_ns == parent->completed_ns;
+}
+
 /* Count every span at its context: a walk over the forest in the order of its lists, without
  * recursion. */
 static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
@@ -169,8 +179,7 @@ static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
         n->requests += t->last_request[node] != t->requests;
         t->last_request[node] = t->requests;
         n->root = n->root || !parent;
-        n->outlives = n->outlives || (parent && span->end_ns > parent->end_ns &&
-                                      span->end_ns == parent->completed_ns);
+        n->outlived += parent && goes_on_after(span, parent);
         n->entry = n->entry || (parent && service_of(s, span) != service_of(s, parent));
         if (span->first_child != PYTHIA_NO_SPAN) {
             at = span->first_child;
@@ -271,7 +280,7 @@ static bool *flag_points(const struct pythia_space *s, bool skeleton_only)
         const struct pythia_space_type *t = &s->types[i];
         for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++) {
             const struct pythia_space_node *n = &t->nodes[node];
-            if (!skeleton_only || n->root || n->entry || n->outlives)
+            if (!skeleton_only || n->root || n->entry || pythia_space_node_outlives(n))
                 flags[pythia_cct_tracepoint(t->cct, node)] = true;
         }
     }

@@ -12,6 +12,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "pythia/mem.h"
 
@@ -191,14 +192,23 @@ static int make_room(struct pythia_json *j)
     return PYTHIA_OK;
 }
 
-/* Read until the memory is full or the source has ended. */
+/* There are whole lines that were not indexed yet, and more than those would have to be waited for.
+ */
+static bool has_enough(const struct pythia__json_input *in)
+{
+    return in->from->waits && in->filled > in->cut &&
+           memchr(in->buffer + in->cut, '\n', in->filled - in->cut) && in->from->waits(in->from);
+}
+
+/* Read until the memory is full or the source has ended; from one that has to be waited for, as
+ * long as it gives something. */
 static void fill(struct pythia_json *j)
 {
     struct pythia__json_input *in = j->input;
     if (!in->ended && in->buffer != in->memory && in->filled < in->capacity / 2)
         compact(j);
     size_t capacity = in->capacity - (size_t)(in->buffer - in->memory);
-    while (!in->ended && in->filled < capacity) {
+    while (!in->ended && in->filled < capacity && !has_enough(in)) {
         size_t got = 0;
         int status = in->from->read(in->from, in->buffer + in->filled, capacity - in->filled, &got,
                                     &in->cause);

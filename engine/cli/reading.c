@@ -13,9 +13,9 @@
 #define MEMBER(member) offsetof(struct pythia__read_settings, member)
 
 static const struct pythia_option read_options[] = {
-    PYTHIA_CHOICE("input-format", 0, "auto|jaeger|native|osprofiler|otlp|otlp-proto|recording|zipkin", "auto",
-                  MEMBER(input_format),
-                  "Format of the traces; auto looks at the first bytes of each file"),
+    PYTHIA_CHOICE(
+        "input-format", 0, "auto|jaeger|native|osprofiler|otlp|otlp-proto|recording|zipkin", "auto",
+        MEMBER(input_format), "Format of the traces; auto looks at the first bytes of each file"),
     PYTHIA_CHOICE("latency", 0, "completion|client", "completion", MEMBER(latency),
                   "What a request's duration is: until all its work has ended, or only what its "
                   "client waited for"),

@@ -496,7 +496,7 @@ static bool is_settled(const struct pythia_live *l)
     uint64_t most_ns = STRAGGLERS * (l->patience_ns + l->o.window.quiet_ns);
     if (!l->search || l->paused || waited_ns >= l->o.cycle_ns || waited_ns >= most_ns)
         return true;
-    return waited_ns >= l->patience_ns && pythia_window_earliest_ns(l->window) > l->cut_ns;
+    return waited_ns >= l->patience_ns && !pythia_window_began_by(l->window, l->cut_ns);
 }
 
 /* The first types have been learnt: what was seen until now is told, and the search begins. */
@@ -616,9 +616,10 @@ void pythia_live_pause(struct pythia_live *l, bool paused)
 int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *always,
                          struct pythia_open_points *never)
 {
-    bool switched = !l->search && l->o.learn_all && l->wish > 0;
-    int status = l->search ? pythia_search_set_pins(l->search, always, never, &switched)
-                           : PYTHIA_OK;
+    bool others = always != l->o.search.always || never != l->o.search.never;
+    bool switched = !l->search && l->o.learn_all && l->wish > 0 && others;
+    int status =
+        l->search ? pythia_search_set_pins(l->search, always, never, &switched) : PYTHIA_OK;
     if (status != PYTHIA_OK)
         return status;
     l->o.search.always = always;

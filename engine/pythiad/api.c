@@ -112,6 +112,7 @@ static void handle_status(void *context, struct pythia__http_exchange *x)
     struct pythia_window_numbers window = pythia_live_window(d->live);
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
     struct pythia_controller_numbers c = pythia_controller_numbers(d->controller);
+    uint64_t spans = in.spans + pythia__feeds_numbers(d->feeds).spans;
     const char *doing = d->draining                               ? "stops"
                         : pythia_controller_is_off(d->controller) ? "off"
                         : d->s.observe_only                       ? "observes"
@@ -120,7 +121,7 @@ static void handle_status(void *context, struct pythia__http_exchange *x)
                 json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}",
                           "version", PYTHIA_VERSION, "doing", doing, "started_unix_ns",
                           (json_int_t)d->started_ns, "cycles", (json_int_t)d->cycles, "spans",
-                          (json_int_t)in.spans, "requests", (json_int_t)window.finished,
+                          (json_int_t)spans, "requests", (json_int_t)window.finished,
                           "open_requests", (json_int_t)window.open_traces, "points_known",
                           (json_int_t)c.points, "desired_version", (json_int_t)c.version,
                           "quarantined", (json_int_t)c.in_quarantine, "in_force", d->in_force,

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "feeding.h"
 #include "pythia/diagnosis.h"
 #include "pythia/history_file.h"
 #include "pythia/log.h"
@@ -18,7 +19,8 @@
 #include "pythia/status.h"
 #include "switching.h"
 
-#define TICK_MS      100
+#define TICK_MS      20
+#define TICK_SPANS   4096 /* some 4 ms; others wait meanwhile */
 #define DRAIN_MS     5000
 #define CONTROL_BODY ((size_t)1024 * 1024)
 #define SECRET_MAX   ((size_t)64 * 1024)
@@ -77,7 +79,8 @@ static int make_report(struct pythia__daemon *d, const struct pythia_live_cycle 
     static const char *const paths[] = {"pythiad"};
     struct pythia_pipeline_result input = {.counts = *pythia_live_counts(d->live)};
     pythia_counts_add(&input.counts, pythia__intake_counts(d->intake));
-    input.bytes = pythia__intake_numbers(d->intake).bytes;
+    pythia_counts_add(&input.counts, pythia__feeds_counts(d->feeds));
+    input.bytes = pythia__intake_numbers(d->intake).bytes + pythia__feeds_numbers(d->feeds).bytes;
     int status = pythia_diagnose(c->groups, &how, &diagnosis);
     if (status != PYTHIA_OK)
         return status;
@@ -167,6 +170,7 @@ static void tell_counts(const struct pythia__daemon *d)
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
     struct pythia_counts all = *pythia__intake_counts(d->intake);
     uint64_t dropped = 0;
+    pythia_counts_add(&all, pythia__feeds_counts(d->feeds));
     pythia_counts_add(&all, pythia_live_counts(d->live));
     for (int i = 0; i < PYTHIA_DROPS; i++)
         dropped += all.dropped[i];
@@ -174,8 +178,8 @@ static void tell_counts(const struct pythia__daemon *d)
                "Took in: bodies=%" PRIu64 ", refused-bodies=%" PRIu64 ", spans=%" PRIu64
                ", kept=%" PRIu64 ", hidden=%" PRIu64 ", dropped=%" PRIu64 ", requests=%" PRIu64
                ", cycles=%" PRIu64,
-               in.bodies, d->room.refused_bodies, in.spans, all.kept, all.hidden, dropped,
-               pythia_live_window(d->live).finished, d->cycles);
+               in.bodies, d->room.refused_bodies, in.spans + pythia__feeds_numbers(d->feeds).spans,
+               all.kept, all.hidden, dropped, pythia_live_window(d->live).finished, d->cycles);
 }
 
 /* Nothing waits any more: end the cycle and let go of the loop. */
@@ -185,6 +189,8 @@ static void finish(struct pythia__daemon *d)
         (void)pythia_live_drain(d->live);
         tell_counts(d);
         uv_close((uv_handle_t *)&d->tick, end);
+        pythia__feeds_close(d->feeds);
+        uv_close((uv_handle_t *)&d->turn, end);
         pythia__grpc_destroy(d->grpc);
         d->grpc = NULL;
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++) {
@@ -206,9 +212,19 @@ static void on_tick(uv_timer_t *timer)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
                    pythia_status_text(status));
     /* One more round after the last body: its answer has to be sent. */
-    d->quiet_ticks = pythia__intake_waiting(d->intake) == 0 ? d->quiet_ticks + d->draining : 0;
+    bool quiet = pythia__intake_waiting(d->intake) == 0 && pythia__feeds_running(d->feeds) == 0;
+    d->quiet_ticks = quiet ? d->quiet_ticks + d->draining : 0;
     if (d->quiet_ticks > 1)
         finish(d);
+}
+
+/* What is wanted does not wait for the next tick. */
+static void on_turn(uv_check_t *turn)
+{
+    struct pythia__daemon *d = turn->data;
+    if (pythia__switching_is_due(d))
+        (void)pythia__switching_tick(d,
+                                     pythia__daemon_now(d)); /* what fails is tried by the tick */
 }
 
 void pythia__daemon_drain(struct pythia__daemon *d)
@@ -223,6 +239,7 @@ void pythia__daemon_drain(struct pythia__daemon *d)
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
         if (d->http[i])
             pythia__http_quiesce(d->http[i]);
+    pythia__feeding_stop(d);
 }
 
 /* ---- starting ---- */
@@ -276,6 +293,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                    .rootless_ns = (uint64_t)s->rootless_ms * 1000000,
                    .age_max_ns = (uint64_t)s->request_max_ms * 1000000,
                    .spans_max = (uint64_t)s->request_spans_max,
+                   .tick_spans = TICK_SPANS,
                    .soft_bytes = s->memory,
                    .hard_bytes = s->memory_hard},
         .groups = {.latency = s->latency ? PYTHIA_LATENCY_CLIENT : PYTHIA_LATENCY_COMPLETION,
@@ -437,6 +455,8 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
         status = d->control_routes ? listen_all(d, e) : PYTHIA_ENOMEM;
     }
     if (status == PYTHIA_OK)
+        status = pythia__feeding_start(d, e);
+    if (status == PYTHIA_OK)
         status = pythia__daemon_want(d);
     return status;
 }
@@ -454,21 +474,34 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
     d->s = *settings;
     d->config = config;
     d->started_ns = pythia__unix_ns();
+    d->story = (struct pythia_loop){.budget = {.points_per_cycle = (size_t)settings->points,
+                                               .points_open = (size_t)settings->points_open,
+                                               .added_ns = settings->added_ns},
+                                    .min_requests = (size_t)settings->min_requests,
+                                    .price_ns = settings->price_ns};
     uv_timer_init(loop, &d->tick);
-    d->tick.data = d;
+    uv_check_init(loop, &d->turn);
+    d->tick.data = d->turn.data = d;
     int status = start(d, e);
     if (status != PYTHIA_OK) {
         pythia_error_set(e, status, "cannot start: %s", pythia_status_text(status));
         d->draining = true;
         uv_close((uv_handle_t *)&d->tick, end);
+        uv_close((uv_handle_t *)&d->turn, end);
         pythia__grpc_destroy(d->grpc);
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
             pythia__http_destroy(d->http[i]);
+        pythia__feeding_stop(d);
+        while (d->feeds && pythia__feeds_running(d->feeds) > 0)
+            uv_run(loop, UV_RUN_ONCE);
+        if (d->feeds)
+            pythia__feeds_close(d->feeds);
         uv_run(loop, UV_RUN_DEFAULT);
         pythia__daemon_destroy(d);
         return status;
     }
     uv_timer_start(&d->tick, on_tick, TICK_MS, TICK_MS);
+    uv_check_start(&d->turn, on_turn);
     *out = d;
     return PYTHIA_OK;
 }
@@ -479,6 +512,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
         return;
     pythia__receive_destroy(d->receive);
     pythia__intake_destroy(d->intake);
+    pythia__feeds_destroy(d->feeds);
     pythia_live_destroy(d->live);
     pythia_controller_destroy(d->controller);
     pythia_state_close(d->state);

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <uv.h>
 
+#include "feed.h"
 #include "grpc_server.h"
 #include "http_server.h"
 #include "intake.h"
@@ -38,6 +39,8 @@ struct pythia__daemon {
     struct pythia__room room;      /* for bodies */
     struct pythia__intake *intake;
     struct pythia__receive *receive;
+    struct pythia__feeds *feeds;
+    struct pythia__records_listener *records; /* NULL: none */
     struct pythia__grpc_server *grpc;
     struct pythia__http_server *http[PYTHIA__HTTP_SERVERS];
     struct pythia__http_route ingest_routes[4];
@@ -45,10 +48,12 @@ struct pythia__daemon {
     size_t control_route_count;
     char *tls_key, *tls_certificate, *tls_trust, *ingest_token, *control_token; /* owned */
     uv_timer_t tick;
+    uv_check_t turn;          /* of the loop */
     struct pythia_loop story; /* the last cycles */
     json_t *report;           /* of the last cycle; NULL: there was none yet */
     uint64_t started_ns, cycles, last_cycle_ns;
     uint64_t wish, version; /* of the engine, and of the set that the controller has of it */
+    uint64_t tried;         /* the version of which planes were told, as far as they could be */
     uint64_t since;         /* when that set was in force, if it is */
     uint64_t points_met, met_ns, kept_ns; /* of the inventory */
     uint64_t mended_ns;                   /* when it was last tried to write a degraded state */

@@ -24,7 +24,7 @@
 #define IDLE_S            300
 #define CHECK_MS          1000
 #define PREFIX            5                  /* of a message: is it packed? and its length */
-#define WINDOW_BYTES      (16 * 1024 * 1024) /* of a connection: 64 KiB would be many round trips */
+#define WINDOW_BYTES      (16 * 1024 * 1024) /* of a connection: in 64 KiB each call would wait */
 #define HEADER_LIST_BYTES (16 * 1024)
 #define HEADER_BYTES      32 /* that one counts beyond its name and value (RFC 9113, 6.5.2) */
 #define READ_BYTES        ((size_t)64 * 1024)
@@ -141,6 +141,8 @@ static void free_call(struct pythia__grpc_call *call)
 static void leave_call(struct pythia__grpc_call *call)
 {
     struct connection *c = call->connection;
+    if (!c)
+        return;
     if (call->next)
         call->next->previous = call->previous;
     if (call->previous)
@@ -229,10 +231,10 @@ static void base64(const unsigned char *bytes, size_t size, char *to)
         unsigned group = (unsigned)bytes[i] << 16 | second << 8 | third;
         *to++ = digits[group >> 18];
         *to++ = digits[group >> 12 & 63];
-        *to = i + 1 < size ? digits[group >> 6 & 63] : '\0';
-        to += i + 1 < size;
-        *to = i + 2 < size ? digits[group & 63] : '\0';
-        to += i + 2 < size;
+        if (i + 1 < size)
+            *to++ = digits[group >> 6 & 63];
+        if (i + 2 < size)
+            *to++ = digits[group & 63];
     }
     *to = '\0';
 }

@@ -181,7 +181,10 @@ static void finish(uv_work_t *work, int cancelled)
     } else {
         record(i, j);
         pythia_counts_add(&i->counts, &j->counts);
-        int status = pythia_live_add(i->live, j->batch, uv_now(i->loop) * 1000000);
+        uint64_t now_ns = uv_now(i->loop) * 1000000;
+        int status = pythia_live_add(i->live, j->batch, now_ns);
+        if (status == PYTHIA_OK) /* finish as much as comes in: all at once would hold others up */
+            status = pythia_live_tick(i->live, now_ns);
         if (status != PYTHIA_OK)
             j->result.status = status;
     }
@@ -237,25 +240,40 @@ static struct job *take_job(struct pythia__intake *i)
     return j;
 }
 
+/* What is refused is counted as far as that costs little. */
+static int refuse(struct pythia__intake *i, const struct pythia_adapter_ops *format,
+                  enum pythia_packing packing, struct pythia_text body, enum pythia__refusal why)
+{
+    pythia__room_refuse(i->o.room, body.size);
+    if (packing == PYTHIA_PACKING_NONE && format->count)
+        i->numbers.refused_spans[why] += format->count(body);
+    else
+        i->numbers.refused_uncounted++;
+    return why == PYTHIA__REFUSED_NO_MEMORY ? PYTHIA_ENOMEM : PYTHIA_ELIMIT;
+}
+
 int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_ops *format,
                           enum pythia_packing packing, char *bytes, size_t size,
                           pythia__intake_done done, void *context)
 {
-    bool taken = !i->stopped && !pythia_live_is_full(i->live) && pythia__room_take(i->o.room, size);
-    if (!taken) {
+    struct pythia_text body = {bytes, size};
+    if (i->stopped) {
         pythia__room_refuse(i->o.room, size);
-        return i->stopped ? PYTHIA_ESTOPPED : PYTHIA_ELIMIT;
+        return PYTHIA_ESTOPPED;
     }
+    if (pythia_live_is_full(i->live))
+        return refuse(i, format, packing, body, PYTHIA__REFUSED_FULL);
+    if (!pythia__room_take(i->o.room, size))
+        return refuse(i, format, packing, body, PYTHIA__REFUSED_WAITING);
     struct job *j = take_job(i);
     struct decoder *decoder = j ? take_decoder(i, format) : NULL;
     if (!decoder) {
         pythia__room_give(i->o.room, size);
-        pythia__room_refuse(i->o.room, size);
         if (j) {
             j->next = i->spare;
             i->spare = j;
         }
-        return PYTHIA_ENOMEM;
+        return refuse(i, format, packing, body, PYTHIA__REFUSED_NO_MEMORY);
     }
     j->intake = i;
     j->sink = (struct pythia_sink){.span = on_span,

@@ -59,8 +59,18 @@ void pythia__intake_stop(struct pythia__intake *i);
 /* How many bodies are not done yet. */
 size_t pythia__intake_waiting(const struct pythia__intake *i);
 
+/* Why a body is refused. */
+enum pythia__refusal {
+    PYTHIA__REFUSED_WAITING, /* too much waits to be decoded */
+    PYTHIA__REFUSED_FULL,    /* too many spans are of unfinished requests */
+    PYTHIA__REFUSED_NO_MEMORY,
+    PYTHIA__REFUSALS
+};
+
 struct pythia__intake_numbers {
     uint64_t bodies, bytes, spans, broken;
+    uint64_t refused_spans[PYTHIA__REFUSALS]; /* of bodies that could be counted */
+    uint64_t refused_uncounted;               /* bodies that could not: packed, or JSON */
     uint64_t record_failed; /* 1: the recording ended because it could not be written */
 };
 struct pythia__intake_numbers pythia__intake_numbers(const struct pythia__intake *i);

@@ -25,6 +25,7 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
     const struct pythia_counts *live = pythia_live_counts(d->live);
     struct pythia_counts all = *pythia__intake_counts(d->intake);
     struct pythia_window_numbers w = pythia_live_window(d->live);
+    pythia_counts_add(&all, pythia__feeds_counts(d->feeds));
     pythia_counts_add(&all, live);
     head(to, "pythia_spans_dropped_total", "counter", "Spans and records left out, by reason.");
     for (int i = 0; i < PYTHIA_DROPS; i++)
@@ -42,6 +43,16 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
                       w.finished_by_age);
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"size\"} %" PRIu64 "\n",
                       w.finished_by_size);
+    struct pythia_live_numbers n = pythia_live_numbers(d->live);
+    counter(to, "pythia_requests_grouped_total", "Requests of the cycles that were worked out.",
+            n.requests);
+    counter(to, "pythia_requests_apart_total",
+            "Requests kept apart: a switch was under way, or there was no memory for more of them.",
+            n.under_way);
+    counter(to, "pythia_requests_hidden_total", "Requests whose root is not wanted.",
+            n.hidden_requests);
+    counter(to, "pythia_requests_other_total", "Requests whose type was taken for (other).",
+            n.other_requests);
     counter(to, "pythia_requests_shed_total", "Requests shed above the hard mark of memory.",
             w.shed_traces);
     gauge(to, "pythia_open_spans", "Spans of unfinished requests.", (double)w.open_spans);
@@ -52,15 +63,27 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
 static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
+    struct pythia__feeds_numbers feeds = pythia__feeds_numbers(d->feeds);
     counter(to, "pythia_bodies_total", "Bodies taken in.", in.bodies);
     counter(to, "pythia_body_bytes_total", "Bytes of them, on the wire.", in.bytes);
-    counter(to, "pythia_spans_total", "Spans taken in.", in.spans);
-    counter(to, "pythia_records_broken_total", "Records that could not be read.", in.broken);
+    counter(to, "pythia_feed_bytes_total", "Bytes read from files, rings, sockets and Redis.",
+            feeds.bytes);
+    counter(to, "pythia_spans_total", "Spans taken in.", in.spans + feeds.spans);
+    counter(to, "pythia_records_broken_total", "Records that could not be read.",
+            in.broken + feeds.broken);
     counter(to, "pythia_bodies_refused_total", "Bodies whose sender was told to come again.",
             d->room.refused_bodies);
     counter(to, "pythia_body_bytes_refused_total", "Bytes of them.", d->room.refused_bytes);
     gauge(to, "pythia_body_bytes_held", "Bytes of bodies that are received, wait or are decoded.",
           (double)d->room.used);
+    static const char *const whys[PYTHIA__REFUSALS] = {"waiting", "full", "no-memory"};
+    head(to, "pythia_spans_refused_total", "counter", "Spans of them, by reason.");
+    for (int why = 0; why < PYTHIA__REFUSALS; why++)
+        pythia_buf_printf(to, "pythia_spans_refused_total{reason=\"%s\"} %" PRIu64 "\n", whys[why],
+                          in.refused_spans[why]);
+    counter(to, "pythia_bodies_refused_uncounted_total",
+            "Those of them whose spans could not be counted: packed, or JSON.",
+            in.refused_uncounted);
     gauge(to, "pythia_bodies_waiting", "Bodies that are being decoded, or wait.",
           (double)pythia__intake_waiting(d->intake));
 }

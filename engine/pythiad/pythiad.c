@@ -16,6 +16,7 @@
 #include <uv.h>
 
 #include "daemon.h"
+#include "manual.h"
 #include "pythia/log.h"
 #include "pythia/status.h"
 
@@ -187,6 +188,13 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
             print_help();
+            return EXIT_DONE;
+        }
+        if (strcmp(argv[i], "--scdoc") == 0) { /* for the build */
+            struct pythia_buf page = {0};
+            pythia__manual_write(&page);
+            fputs(page.bytes ? page.bytes : "", stdout);
+            pythia_buf_free(&page);
             return EXIT_DONE;
         }
         if (strcmp(argv[i], "--version") == 0) {

@@ -30,11 +30,12 @@ const struct pythia_option pythia__settings_table[] = {
     TEXT("otlp-grpc", ADDRESS, "127.0.0.1:4317", AT(otlp_grpc),
          "Take OTLP over gRPC there; off: not at all"),
     TEXT("otlp-http", ADDRESS, "127.0.0.1:4318", AT(otlp_http),
-         "Take OTLP over HTTP there (/v1/traces, protobuf and JSON); off: not at all"),
+         "Take OTLP over HTTP there (/v1/traces, protobuf and JSON), and answer agents; off: not "
+         "at all"),
     TEXT("zipkin", ADDRESS, "127.0.0.1:9411", AT(zipkin),
          "Take Zipkin v2 there (/api/v2/spans); off: not at all"),
     TEXT("control", ADDRESS, "127.0.0.1:4319", AT(control),
-         "Serve the control interface, the page, /metrics and agents there; off: not at all"),
+         "Serve the control interface, the page and /metrics there; off: not at all"),
     TEXT("control-socket", "unix:PATH", NULL, AT(control_socket),
          "Serve the control interface at a socket too (default unix:/run/pythiad/control.sock if "
          "that folder is there)"),
@@ -69,6 +70,8 @@ const struct pythia_option pythia__settings_table[] = {
     TEXTS("follow", "FILE", AT(follow),
           "Read a file of traces, and what is written to it from now on (may be given several "
           "times)"),
+    PYTHIA_TEXT_OPTION("records", 0, "unix:PATH", AT(records),
+                       "Take records of libpythia-tracepoints over a socket there"),
     PYTHIA_TEXT_OPTION("record", 0, "FILE", AT(record),
                        "Keep every body that came in, for pythia replay"),
     PYTHIA_TEXT_OPTION("state", 0, "FILE", AT(state),
@@ -126,8 +129,10 @@ const struct pythia_option pythia__settings_table[] = {
                 "Say what would be opened and closed, and throw no switch"),
     TEXTS("always", "ID|PATTERN", AT(always), "Keep these trace points open"),
     TEXTS("never", "ID|PATTERN", AT(never), "Never open these trace points"),
-    PYTHIA_TEXT_OPTION("gate", 0, "FOLDER", AT(gate),
-                       "Switch the trace points of C programs by their switchboards there"),
+    PYTHIA_TEXT_OPTION(
+        "gate", 0, "FOLDER", AT(gate),
+        "Switch the trace points of C programs by their switchboards there, and take "
+        "what they record"),
     PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", AT(osprofiler),
                        "Take OSProfiler's traces from Redis, and switch its trace points there"),
     PYTHIA_REAL("lease-seconds", 0, "S", "30", 1, 3600, AT(lease_seconds),
@@ -188,7 +193,8 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
                      {"otlp-http", s->otlp_http},
                      {"zipkin", s->zipkin},
                      {"control", s->control},
-                     {"control-socket", s->control_socket}};
+                     {"control-socket", s->control_socket},
+                     {"records", s->records}};
     for (size_t i = 0; i < sizeof(listeners) / sizeof(listeners[0]); i++) {
         const char *address = listeners[i].address;
         if (is_off(address))

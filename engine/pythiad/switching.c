@@ -172,13 +172,19 @@ static int meet_inventory(struct pythia__daemon *d, uint64_t now)
     return status;
 }
 
+bool pythia__switching_is_due(const struct pythia__daemon *d)
+{
+    return pythia_live_wish(d->live) != d->wish || d->version != d->tried;
+}
+
 int pythia__switching_tick(struct pythia__daemon *d, uint64_t now)
 {
-    int status = pythia_controller_tick(d->controller, now);
+    int status = pythia_live_wish(d->live) != d->wish ? pythia__daemon_want(d) : PYTHIA_OK;
+    d->tried = d->version;
+    if (status == PYTHIA_OK)
+        status = pythia_controller_tick(d->controller, now);
     if (status == PYTHIA_OK)
         status = meet_inventory(d, now);
-    if (status == PYTHIA_OK && pythia_live_wish(d->live) != d->wish)
-        status = pythia__daemon_want(d);
     look_whether_in_force(d, now);
     mend_state(d, now);
     return status;
@@ -266,7 +272,7 @@ static int add_plane(struct pythia_control **planes, size_t *count, const char *
 
 int pythia__switching_create(struct pythia__daemon *d, struct pythia_error *e)
 {
-    struct pythia_control *planes[4];
+    struct pythia_control *planes[4] = {NULL};
     struct pythia_controller_options o = {.lease_ns = (uint64_t)(d->s.lease_seconds * 1e9),
                                           .keep_defaults = true};
     size_t count = 0;

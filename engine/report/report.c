@@ -444,8 +444,7 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
     json_t *out = json_object(), *types = json_array(), *groups = json_array(),
            *next = json_array();
     set(&w, out, "schema", json_string("pythia.report/1"));
-    json_t *input =
-        pythia__json_input(&w.json, source->paths, source->path_count, source->input);
+    json_t *input = pythia__json_input(&w.json, source->paths, source->path_count, source->input);
     if (source->live)
         set(&w, input, "live", json_true());
     set(&w, out, "input", input);

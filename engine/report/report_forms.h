@@ -44,7 +44,7 @@ void pythia__add_count(struct pythia_buf *to, double count);
 
 /* Where it was read from: "3 files", or "a live stream". */
 void pythia__add_origin(struct pythia_buf *to, const json_t *input);
-/* The number of an item of `loop`, or "4 to 17" where it stands for several cycles; and how many
+/* The number of an item of `loop`, or "4-17" where it stands for several cycles; and how many
  * cycles all items stand for. */
 void pythia__name_cycle(const json_t *cycle, char *name, size_t size);
 size_t pythia__count_cycles(const json_t *cycles);

@@ -460,7 +460,7 @@ static void loop(struct pythia_buf *to, const json_t *report)
         char number[64];
         pythia__name_cycle(cycle, number, sizeof(number));
         pythia_buf_printf(to, "%zu. ", i + 1);
-        if (strchr(number, ' '))
+        if (strchr(number, '-'))
             pythia_buf_printf(to, "Cycles %s: ", number);
         double requests = pythia__number(cycle, "requests"),
                spans = pythia__number(cycle, "spans_seen");

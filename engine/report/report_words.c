@@ -319,7 +319,9 @@ void pythia__name_cycle(const json_t *cycle, char *name, size_t size)
 {
     double last = pythia__number(cycle, "cycle"), count = cycles_of(cycle);
     if (count > 1 && last >= count)
-        snprintf(name, size, "%.0f to %.0f", last - count + 1, last);
+        snprintf(name, size, "%.0f-%.0f", last - count + 1, last);
+    else if (isnan(last))
+        snprintf(name, size, "-");
     else
         snprintf(name, size, "%.0f", last);
 }

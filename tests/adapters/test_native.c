@@ -273,7 +273,7 @@ static int read_failing(struct pythia_source *source, void *to, size_t capacity,
 static void a_source_that_fails_is_told_behind_what_it_gave(void **state)
 {
     struct pythia_buf bytes = file_of("valid/one-span");
-    struct failing f = {{"cable", read_failing, NULL}, &bytes, 0, bytes.size};
+    struct failing f = {{"cable", read_failing, NULL, NULL}, &bytes, 0, bytes.size};
     struct collection c;
     collection_open(&c);
     collect_source(&c, "native", &f.source);

@@ -10,6 +10,7 @@
  * Behind each body there is a line break of its own. Where a line is not such a one, nothing that
  * follows can be found: the rest is told as lost. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 #define LINE_MAX_ 96
 #define READ_SIZE ((size_t)64 * 1024)
 #define FORMATS   16
+#define ENDED     1 /* there is nothing more to read */
 
 struct recording {
     struct pythia_adapter adapter;
@@ -34,11 +36,14 @@ struct recording {
     struct pythia_source *from;
 };
 
-/* A body, as a source of its own. */
+/* A body, as a source of its own, and between its decoder and whoever gets its spans. */
 struct body {
     struct pythia_source source;
+    struct pythia_sink sink;
     struct recording *recording;
-    uint64_t left;
+    struct pythia_sink *to;
+    const char *format;
+    uint64_t begun, left; /* where in the recording; bytes to come */
 };
 
 static int likeness(struct pythia_text head)
@@ -91,10 +96,10 @@ static int read_line(struct recording *r, char line[LINE_MAX_], struct pythia_er
     size_t size = 0;
     for (;;) {
         int status = fill(r, e);
-        if (status == 1 && size == 0)
-            return 1;
+        if (status == ENDED && size == 0)
+            return ENDED;
         if (status != PYTHIA_OK)
-            return status == 1 ? PYTHIA_EFORMAT : status;
+            return status == ENDED ? PYTHIA_EFORMAT : status;
         char c = r->bytes[r->at++];
         r->offset++;
         if (c == '\n') {
@@ -116,7 +121,7 @@ static int read_body(struct pythia_source *source, void *to, size_t capacity, si
     if (b->left == 0)
         return PYTHIA_OK;
     int status = fill(r, e);
-    if (status == 1)
+    if (status == ENDED)
         return pythia_error_set(e, PYTHIA_EFORMAT,
                                 "the recording ends in the middle of a body, %" PRIu64
                                 " bytes before its end",
@@ -161,6 +166,31 @@ static bool split(char *line, uint64_t *size)
     return *end == '\0';
 }
 
+static struct body *body_of(struct pythia_sink *sink)
+{
+    return (struct body *)((char *)sink - offsetof(struct body, sink));
+}
+
+static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
+                   const struct pythia_span *span)
+{
+    struct pythia_sink *to = body_of(sink)->to;
+    return to->span(to, trace, span);
+}
+
+/* Lines and bytes that a decoder tells are those of the body. */
+static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
+{
+    const struct body *b = body_of(sink);
+    struct pythia_error inside = *why, told = {0};
+    char text[640];
+    inside.source[0] = '\0';
+    pythia_error_place(&told, b->source.name, 0, b->begun);
+    pythia_error_set(&told, why->status, "a body (%s) from there on: %s", b->format,
+                     pythia_error_text(&inside, text, sizeof(text)));
+    b->to->broken(b->to, &told);
+}
+
 /* One body behind the line that tells of it. What its decoder could not read is told, and the rest
  * of it passed over. */
 static int decode_body(struct recording *r, const char *format_name, uint64_t size,
@@ -168,28 +198,32 @@ static int decode_body(struct recording *r, const char *format_name, uint64_t si
 {
     const struct pythia_adapter_ops *format = NULL;
     struct pythia_adapter *decoder = decoder_of(r, format_name, &format);
-    struct body b = {
-        .source = {.name = r->from->name, .read = read_body}, .recording = r, .left = size};
+    struct body b = {.source = {.name = r->from->name, .read = read_body},
+                     .sink = {.span = on_span, .broken = on_broken, .counts = to->counts},
+                     .recording = r,
+                     .to = to,
+                     .format = format_name,
+                     .begun = r->offset,
+                     .left = size};
     struct pythia_error why = {0};
     int status = PYTHIA_OK;
     if (decoder) {
-        status = format->decode(decoder, &b.source, to, &why);
+        status = format->decode(decoder, &b.source, &b.sink, &why);
         if (status != PYTHIA_OK && why.status == PYTHIA_OK)
             return status; /* the sink's wish, or no memory */
     } else {
         pythia_error_set(&why, PYTHIA_EFORMAT, "there is no format %s", format_name);
     }
     if (why.status != PYTHIA_OK) {
-        pythia_error_place(&why, r->from->name, 0, r->offset);
         to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
-        to->broken(to, &why);
+        on_broken(&b.sink, &why);
     }
     char rest[4096];
-    size_t got = 1;
-    while (b.left > 0 && got > 0) {
+    size_t got;
+    while (b.left > 0) {
         status = read_body(&b.source, rest, sizeof(rest), &got, e);
-        if (status != PYTHIA_OK)
-            return status;
+        if (status != PYTHIA_OK) /* where it is cut, that was told */
+            return status == PYTHIA_EFORMAT && why.status != PYTHIA_OK ? ENDED : status;
     }
     return PYTHIA_OK;
 }
@@ -215,12 +249,16 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
         if (status != PYTHIA_OK)
             break;
     }
-    if (status == 1 && good)
+    if (status == ENDED && good)
         return PYTHIA_OK;
-    if (status == PYTHIA_OK || status == 1 || status == PYTHIA_EFORMAT) {
-        pythia_error_place(e, from->name, 0, r->offset);
-        return pythia_error_set(e, PYTHIA_EFORMAT,
-                                "is no recording from here on: there should be a line FORMAT SIZE");
+    if (status == PYTHIA_OK || status == ENDED || status == PYTHIA_EFORMAT) {
+        struct pythia_error why = {0};
+        pythia_error_place(&why, from->name, 0, r->offset);
+        pythia_error_set(&why, PYTHIA_EFORMAT,
+                         "is no recording from here on: there should be a line FORMAT SIZE");
+        to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
+        to->broken(to, &why);
+        return PYTHIA_OK;
     }
     return status;
 }

@@ -47,9 +47,8 @@ struct pythia_rank_options {
     uint64_t seed;        /* for the jitter of quantised clocks */
     const size_t *labels; /* [rows]: the mode of each; NULL: there is one */
     size_t modes;
-    bool
-        brief; /* only edges, their shares and their times: what else costs is left out. The rest of
-                   an edge is NaN, nothing is localised, and there are no contexts */
+    bool brief; /* only edges, their shares and their times: what else costs is left out. The rest
+                   of an edge is NaN, nothing is localised, and there are no contexts */
 };
 
 /* What a set of like requests spends its time on and what makes it vary. */

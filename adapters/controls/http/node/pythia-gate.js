@@ -150,14 +150,15 @@ class Point {
     this.id = id;
     this.hits = 0;
     this.entries = 0;
+    this.left = 0; // spans that were given another name
     this.told = 0; // hits
     this.toldEntry = false;
     this.price = undefined;
     this.known = false; // was told of
   }
-  /** Is it an entry point more often than not? */
+  /** Is it an entry point more often than not? Those that are on their way to another name do not make it one. */
   get isEntry() {
-    return this.entries * 2 >= this.hits && this.entries > 0;
+    return this.entries * 2 >= this.hits && this.entries > 0 && this.entries * 2 >= this.left;
   }
 }
 
@@ -484,6 +485,7 @@ function rename(span, name) {
   const point = known.agent.point(pointId(known.agent.service, known.scope, name));
   if (!point || point === pass.point || (!gate.aliases.has(point) && gate.aliases.size >= ALIASES_MAX)) return;
   count(pass, -1);
+  pass.point.left++;
   pass.point = point;
   count(pass, 1);
 }

@@ -1,6 +1,7 @@
 #ifndef PYTHIA_SOURCE_H
 #define PYTHIA_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,11 @@ struct pythia_source {
      * copied, and `read` finds the end. Without an address if they have to be read after all. NULL
      * for a source that never lends. */
     struct pythia_text (*borrow)(struct pythia_source *source);
+
+    /* Has everything that came been read, so that the next `read` has to wait for more? A reader
+     * that has a whole line does not wait behind it then. NULL for a source that never waits for
+     * long. */
+    bool (*waits)(struct pythia_source *source);
 };
 
 /* Bytes that are already in memory, lent, or given out in pieces of at most `piece` bytes (0: as

@@ -1,7 +1,7 @@
 /* A connection to Redis that never makes its owner wait: commands are queued, and whatever can be
  * done is done by _pump. It connects by itself, and again when the connection is lost. */
-#ifndef PYTHIA_CONTROLS_REDIS_LINK_H
-#define PYTHIA_CONTROLS_REDIS_LINK_H
+#ifndef PYTHIA_REDIS_LINK_H
+#define PYTHIA_REDIS_LINK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,71 @@
+/* Streams that are read for as long as pythiad runs: a file that grows, the rings of traced
+ * programs, records that come over a socket, OSProfiler's events in Redis. Each has a thread that
+ * reads and decodes; what it has decoded is given to the engine on the loop's thread. Where the
+ * engine takes no more, a thread waits, and so does whoever feeds it. */
+#ifndef PYTHIA_PYTHIAD_FEED_H
+#define PYTHIA_PYTHIAD_FEED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "pythia/adapter.h"
+#include "pythia/live.h"
+
+/* Where the bytes of a feed come from. Begin one of these with this. Owned by its feed; all but
+ * `create` of whoever made it is called on the feed's thread. */
+struct pythia__feed_reader {
+    /* Put up to `capacity` bytes into `to`, and their number into *got; 0: there is nothing now, or
+     * (*ended) never will be again. Waits for at most a tenth of a second. PYTHIA_OK, or negative
+     * with the reason in `e`: the feed ends. */
+    int (*read)(struct pythia__feed_reader *r, void *to, size_t capacity, size_t *got, bool *ended,
+                struct pythia_error *e);
+    void (*destroy)(struct pythia__feed_reader *r);
+};
+
+struct pythia__feeds;
+
+/* All feeds; what is borrowed lives longer. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
+int pythia__feeds_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
+                         struct pythia_live *live, struct pythia__feeds **out);
+/* Let each feed take in what is there, and end. */
+void pythia__feeds_stop(struct pythia__feeds *f);
+/* How many have not ended yet. Once there is none, _close lets go of the loop; then _destroy. */
+size_t pythia__feeds_running(const struct pythia__feeds *f);
+void pythia__feeds_close(struct pythia__feeds *f);
+void pythia__feeds_destroy(struct pythia__feeds *f); /* f may be NULL */
+
+/* Begin to read; takes over the reader, also on failure. `name` (copied) is for messages; `format`
+ * NULL: that which the first bytes look like. PYTHIA_OK, or PYTHIA_ENOMEM. */
+int pythia__feeds_add(struct pythia__feeds *all, const char *name,
+                      const struct pythia_adapter_ops *format, struct pythia__feed_reader *reader);
+
+struct pythia__feeds_numbers {
+    uint64_t feeds, bytes, spans, broken; /* so far; feeds that were begun */
+};
+struct pythia__feeds_numbers pythia__feeds_numbers(const struct pythia__feeds *f);
+const struct pythia_counts *pythia__feeds_counts(const struct pythia__feeds *f); /* of decoders */
+
+/* ---- readers ---- */
+
+/* A file from its beginning, and what is appended to it. One that is cut short is read from its
+ * beginning again, and one that is replaced by another of the same name is read to its end, and
+ * then the other one. PYTHIA_OK with *out owned, or negative with the reason in `e`. */
+int pythia__follow_create(const char *path, struct pythia__feed_reader **out,
+                          struct pythia_error *e);
+
+/* What libpythia-tracepoints records in all programs of this user, by the rings in a directory
+ * (NULL: where programs look for it). PYTHIA_EIO: somebody else reads them. */
+int pythia__rings_create(const char *directory, struct pythia__feed_reader **out,
+                         struct pythia_error *e);
+
+/* A connection (taken over). */
+int pythia__connection_create(int socket, struct pythia__feed_reader **out);
+
+/* OSProfiler's events, in all layouts that its drivers for Redis have; they are taken out of it. */
+int pythia__redis_events_create(const char *url, struct pythia__feed_reader **out,
+                                struct pythia_error *e);
+
+#endif

@@ -1,0 +1,13 @@
+/* The streams that the settings name: files, rings, sockets, Redis. */
+#ifndef PYTHIA_PYTHIAD_FEEDING_H
+#define PYTHIA_PYTHIAD_FEEDING_H
+
+#include "daemon.h"
+
+/* Begin to read them. PYTHIA_OK, or negative with the reason in `e`. */
+int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e);
+
+/* Begin no more, and let those that run take in what is there. */
+void pythia__feeding_stop(struct pythia__daemon *d);
+
+#endif
