@@ -815,6 +815,12 @@ static int peeked_read(struct pythia_source *source, void *to, size_t capacity, 
     return PYTHIA_OK;
 }
 
+static bool peeked_waits(struct pythia_source *source)
+{
+    const struct peeked *p = (const struct peeked *)source;
+    return p->given == p->size && p->from->waits(p->from);
+}
+
 /* Read until something else than white space has come. */
 static int peek(struct peeked *p, struct pythia_text *begin, struct pythia_error *e)
 {
@@ -833,7 +839,10 @@ static int peek(struct peeked *p, struct pythia_text *begin, struct pythia_error
 static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
                   struct pythia_error *e)
 {
-    struct peeked head = {.source = {.name = from->name, .read = peeked_read}, .from = from};
+    struct peeked head = {.source = {.name = from->name,
+                                     .read = peeked_read,
+                                     .waits = from->waits ? peeked_waits : NULL},
+                          .from = from};
     struct pythia_text begin;
     int status = peek(&head, &begin, e);
     if (status != PYTHIA_OK)

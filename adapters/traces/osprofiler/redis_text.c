@@ -104,9 +104,17 @@ static int redis_text_read(struct pythia_source *source, void *to, size_t capaci
     return PYTHIA_OK;
 }
 
+static bool redis_text_waits(struct pythia_source *source)
+{
+    const struct pythia__redis_text *r = (const struct pythia__redis_text *)source;
+    return r->given == r->out.size && r->from->waits(r->from);
+}
+
 void pythia__redis_text_init(struct pythia__redis_text *r, struct pythia_source *from)
 {
-    *r = (struct pythia__redis_text){.source = {.name = from->name, .read = redis_text_read},
+    *r = (struct pythia__redis_text){.source = {.name = from->name,
+                                                .read = redis_text_read,
+                                                .waits = from->waits ? redis_text_waits : NULL},
                                      .from = from};
 }
 

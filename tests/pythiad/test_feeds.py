@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""Streams that pythiad reads for long: files that grow, rings of traced programs, records over a socket, Redis."""
+import glob
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+import rig
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+CAPTURE = os.path.join(ROOT, "datasets", "openstack", "contention.jsonl.zst")
+
+
+def generate(folder, requests, name="made.json"):
+    """OTLP/JSON lines of requests with 20 spans each."""
+    path = os.path.join(folder, name)
+    subprocess.run([rig.program("pythia"), "generate", "--nodes", "20", "--requests", str(requests), "--output", path],
+                   check=True, capture_output=True)
+    with open(path, "rb") as lines:
+        return lines.read().splitlines(keepends=True)
+
+
+def spans_of(lines):
+    return sum(len(scope["spans"]) for line in lines for resource in json.loads(line)["resourceSpans"]
+               for scope in resource["scopeSpans"])
+
+
+def replayed(*paths):
+    """How many spans and requests pythia replay finds."""
+    done = subprocess.run([rig.program("pythia"), "replay", "--quiet", "--format", "json", *paths], capture_output=True,
+                          text=True, check=False)
+    found = json.loads(done.stdout)["input"]
+    return found["spans"], found["traces"]
+
+
+class Follow(unittest.TestCase):
+    def start(self, *paths, **more):
+        return rig.Pythiad(self, "--quiet-ms=200", *(f"--follow={path}" for path in paths), **more)
+
+    def spans(self, daemon, count):
+        rig.until(lambda: daemon.metric("pythia_spans_total") == count, 10,
+                  lambda: f"{daemon.metric('pythia_spans_total')} spans, not {count}:\n{daemon.log}")
+
+    def test_what_is_appended_is_read_line_by_line(self):
+        folder = rig.make_folder(self)
+        lines = generate(folder, 200)
+        path = os.path.join(folder, "grows.json")
+        with open(path, "wb", buffering=0) as to:
+            daemon = self.start(path, folder=folder)
+            to.write(lines[0])
+            self.spans(daemon, spans_of(lines[:1]))
+            to.write(lines[1] + lines[2][:1000])  # the rest of the line has not come yet
+            self.spans(daemon, spans_of(lines[:2]))
+            to.write(lines[2][1000:] + b"no JSON\n" + b"".join(lines[3:]))
+            self.spans(daemon, spans_of(lines))
+        daemon.logged("cannot be read.*grows.json:4")
+        self.assertEqual(daemon.metric("pythia_records_broken_total"), 1)
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_a_file_that_is_replaced_or_cut_short_is_read_from_its_beginning(self):
+        folder = rig.make_folder(self)
+        lines = generate(folder, 100)
+        path = os.path.join(folder, "rotates.json")
+        with open(path, "wb") as to:
+            to.write(lines[0])
+        daemon = self.start(path, folder=folder)
+        self.spans(daemon, spans_of(lines[:1]))
+        with open(path + ".new", "wb") as to:
+            to.write(lines[1])
+        os.rename(path + ".new", path)
+        self.spans(daemon, spans_of(lines[:2]))
+        daemon.logged("was replaced")
+        with open(path, "wb") as to:  # shorter than it was
+            to.flush()
+            daemon.logged("was cut short")
+            to.write(lines[2])
+        self.spans(daemon, spans_of(lines[:3]))
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_a_file_that_is_no_trace_is_told_and_costs_nothing_else(self):
+        folder = rig.make_folder(self)
+        lines = generate(folder, 50)
+        for name, content in (("poem.txt", b"O Wild West Wind\n"), ("good.json", b"".join(lines)), ("empty", b"")):
+            with open(os.path.join(folder, name), "wb") as to:
+                to.write(content)
+        daemon = self.start("poem.txt", "good.json", "empty", folder=folder)
+        self.spans(daemon, spans_of(lines))
+        daemon.logged("Reads no more: poem.txt: looks like no format of traces")
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_a_file_that_is_not_there_ends_the_start(self):
+        code, said = rig.run(self, "--follow=/nonexistent/file", "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off",
+                             "--control=off")
+        self.assertEqual(code, 1)
+        self.assertIn("/nonexistent/file: cannot be followed: No such file or directory", said)
+
+
+class Rings(unittest.TestCase):
+    def start(self, *options):
+        folder = rig.make_folder(self)
+        gate = os.path.join(folder, "gate")
+        os.mkdir(gate, 0o700)
+        daemon = rig.Pythiad(self, "--quiet-ms=200", f"--gate={gate}", *options, folder=folder)
+        return daemon, dict(os.environ, PYTHIA_DIRECTORY=gate, PYTHIA_SERVICE="shop")
+
+    def test_the_cause_in_a_program_with_trace_points_is_found(self):
+        daemon, environment = self.start()
+        program = subprocess.Popen([rig.program("traced_orders"), "100000"], env=environment)
+        self.addCleanup(program.kill)
+        daemon.logged("Found what varies: request-type=shop:handle, place=from the start of shop:pay to the start of "
+                      "shop:query", 60)
+        report = rig.until(lambda: next((g for g in daemon.get("/v1/groups").json if g["explanations"]), None), 30)
+        self.assertEqual([e["key"] for e in report["explanations"]][0], "tenant")
+        self.assertEqual(daemon.ctl("off").returncode, 0)
+        time.sleep(1)
+        spans = daemon.metric("pythia_spans_total")
+        time.sleep(.5)
+        self.assertEqual(daemon.metric("pythia_spans_total"), spans)
+        program.kill()
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_what_a_killed_program_had_committed_is_not_lost(self):
+        daemon, environment = self.start()
+        program = subprocess.Popen([rig.program("traced_orders"), "100000"], env=dict(environment, PYTHIA_OPEN="*"))
+        rig.until(lambda: daemon.metric("pythia_spans_total") > 200, 30)
+        program.kill()
+        program.wait()
+        taken = rig.until(lambda: self.settled(daemon), 10)
+        self.assertGreater(taken, 200)
+        for reason in ("full_ring", "broken_record"):
+            self.assertEqual(daemon.metric(f'pythia_spans_dropped_total{{reason="{reason}"}}'), 0)
+        self.assertEqual(glob.glob(os.path.join(environment["PYTHIA_DIRECTORY"], f"*{program.pid}*")), [])
+        self.assertEqual(daemon.stop(), 0)
+
+    def settled(self, daemon):
+        before = daemon.metric("pythia_spans_total")
+        time.sleep(.3)
+        return before if daemon.metric("pythia_spans_total") == before else None
+
+    def test_rings_have_one_reader(self):
+        daemon, environment = self.start()
+        code, said = rig.run(self, "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off", "--control=off",
+                             f"--gate={environment['PYTHIA_DIRECTORY']}")
+        self.assertEqual(code, 1)
+        self.assertIn("records of traced programs cannot be read", said)
+        self.assertEqual(daemon.stop(), 0)
+
+
+class Records(unittest.TestCase):
+    def test_records_come_over_a_socket_as_they_do_from_a_file(self):
+        folder = rig.make_folder(self)
+        records, gate = os.path.join(folder, "orders.records"), os.path.join(folder, "none")
+        os.mkdir(gate, 0o700)
+        subprocess.run([rig.program("traced_orders"), "200"], check=True,
+                       env=dict(os.environ, PYTHIA_OPEN="*", PYTHIA_RECORDS=records, PYTHIA_DIRECTORY=gate))
+        path = os.path.join(folder, "records.sock")
+        daemon = rig.Pythiad(self, "--quiet-ms=200", f"--records=unix:{path}", folder=folder)
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+        with open(records, "rb") as file, socket.socket(socket.AF_UNIX) as link:
+            content = file.read()
+            link.connect(path)
+            for at in range(0, len(content), 777):  # frames are cut anywhere
+                link.sendall(content[at:at + 777])
+        rig.until(lambda: daemon.metric("pythia_requests_finished_total{by=\"any\"}") == 200, 10, lambda: daemon.log)
+        self.assertEqual(daemon.metric("pythia_spans_total"), replayed(records)[0])
+        with socket.socket(socket.AF_UNIX) as link:
+            link.connect(path)
+            link.sendall(b"GET / HTTP/1.1\r\n\r\n" * 10)
+        daemon.logged("A record cannot be read: records")
+        self.assertEqual(daemon.stop(), 0)
+
+
+@unittest.skipUnless(shutil.which("redis-server"), "there is no redis-server: apt-get install redis-server")
+class Redis(unittest.TestCase):
+    def setUp(self):
+        self.folder = rig.make_folder(self)
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            self.port = server.getsockname()[1]
+        self.start_redis()
+        unpacked = subprocess.run(["zstd", "-dcq", CAPTURE], capture_output=True, check=True).stdout.splitlines()
+        self.events = [json.loads(line) for line in unpacked]
+        self.lines = unpacked
+        some = list(dict.fromkeys(e["base_id"] for e in self.events))[:20]
+        self.chosen = [(e, line) for e, line in zip(self.events, self.lines) if e["base_id"] in some]
+        path = os.path.join(self.folder, "some.jsonl")
+        with open(path, "wb") as to:
+            to.write(b"\n".join(line for _, line in self.chosen) + b"\n")
+        self.wanted = replayed(path)
+
+    def start_redis(self):
+        self.redis = subprocess.Popen(["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--save", "",
+                                       "--appendonly", "no", "--dir", self.folder], stdout=subprocess.DEVNULL,
+                                      preexec_fn=rig.die_with_parent)
+        self.addCleanup(self.redis.wait)
+        self.addCleanup(self.redis.kill)
+        rig.until(self.answers, 10)
+
+    def answers(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+            return True
+        except OSError:
+            return False
+
+    def send(self, *commands):
+        """Commands of the wire protocol, in one go."""
+        with socket.create_connection(("127.0.0.1", self.port)) as link:
+            for words in commands:
+                parts = [word if isinstance(word, bytes) else word.encode() for word in words]
+                link.sendall(b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(p), p) for p in parts))
+            link.shutdown(socket.SHUT_WR)
+            answers = b""
+            while True:
+                more = link.recv(65536)
+                if not more:
+                    return answers
+                answers += more
+
+    def start(self, *options):
+        return rig.Pythiad(self, "--quiet-ms=500", f"--osprofiler=redis://127.0.0.1:{self.port}/0", *options,
+                           folder=self.folder)
+
+    def commands(self, layout):
+        for i, (event, line) in enumerate(self.chosen):
+            base = event["base_id"]
+            if layout == "list":
+                yield "LPUSH", "osprofiler_opt:" + base, line
+            elif layout == "key":
+                yield "SET", f"osprofiler:{base}{event['trace_id']}{event['parent_id']}{i}", line
+            else:
+                yield "APPEND", "osprofiler:" + base, line
+
+    def check(self, layout):
+        daemon = self.start()
+        self.send(*self.commands(layout))
+        rig.until(lambda: daemon.metric("pythia_requests_finished_total{by=\"any\"}") == self.wanted[1], 20,
+                  lambda: f"{daemon.metrics()} {daemon.log}")
+        self.assertEqual(daemon.metric("pythia_spans_total"), len(self.chosen))
+        self.assertEqual(daemon.metric("pythia_records_broken_total"), 0)
+        self.assertEqual(self.send(("KEYS", "osprofiler*")), b"*0\r\n")
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_the_list_of_a_trace(self):
+        self.check("list")
+
+    def test_a_key_for_each_event(self):
+        self.check("key")
+
+    def test_events_one_behind_the_other(self):
+        self.check("append")
+
+    def test_a_redis_that_is_gone_and_comes_back_is_read_again(self):
+        daemon = self.start()
+        daemon.logged("Reads OSProfiler's events from Redis")
+        self.redis.send_signal(signal.SIGKILL)
+        self.redis.wait()
+        daemon.logged("Redis cannot be reached")
+        self.start_redis()
+        self.send(*self.commands("list"))
+        rig.until(lambda: daemon.metric("pythia_spans_total") == len(self.chosen), 20, lambda: daemon.log)
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_what_is_recorded_gives_the_same_when_it_is_replayed(self):
+        record = os.path.join(self.folder, "record")
+        daemon = self.start(f"--record={record}")
+        self.send(*self.commands("list"))
+        rig.until(lambda: daemon.metric("pythia_requests_finished_total{by=\"any\"}") == self.wanted[1], 20,
+                  lambda: daemon.log)
+        self.assertEqual(daemon.stop(), 0)
+        self.assertEqual(replayed(record + ".1"), self.wanted)
+
+
+if __name__ == "__main__":
+    rig.main()

@@ -1,0 +1,47 @@
+/* A program with trace points: orders, of which those of one tenant in twenty are slow. usage:
+ * traced_orders COUNT */
+#define _GNU_SOURCE
+#include <pythia/tracepoints.h>
+#include <stdlib.h>
+#include <time.h>
+
+static void nap(int us)
+{
+    struct timespec time = {0, us * 1000L};
+    nanosleep(&time, NULL);
+}
+
+static void query(int order)
+{
+    PYTHIA_SPAN_AS(span, "query");
+    PYTHIA_SET(span, "order", order);
+    nap(100);
+}
+
+static void pay(int order)
+{
+    PYTHIA_SPAN_AS(span, "pay");
+    PYTHIA_SET(span, "tenant", order % 20 == 7 ? "bad" : "good");
+    if (order % 20 == 7)
+        nap(5000);
+    query(order);
+}
+
+static void parse(int order)
+{
+    PYTHIA_SPAN("parse");
+    query(order);
+}
+
+int main(int argc, char **argv)
+{
+    long count = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;
+    for (int order = 0; order < count; order++) {
+        PYTHIA_REQUEST("order");
+        PYTHIA_SPAN_OF(span, PYTHIA_POINT_SERVER, "handle");
+        parse(order);
+        pay(order);
+        nap(200);
+    }
+    return 0;
+}
