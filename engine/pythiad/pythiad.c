@@ -67,6 +67,9 @@ static void close_handles(struct program *p)
     for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++)
         if (!uv_is_closing(handles[i]))
             uv_close(handles[i], NULL);
+    signal(SIGTERM, SIG_IGN); /* it ends by itself, within the deadline */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
 }
 
 static void on_deadline(uv_timer_t *timer)

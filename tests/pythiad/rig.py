@@ -222,6 +222,11 @@ class Pythiad:
         with open(f"/proc/{self.pid}/status", encoding="ascii") as lines:
             return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(what + ":"))
 
+    def cpu_seconds(self):
+        with open(f"/proc/{self.pid}/stat", encoding="utf-8") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def signal(self, number):
         os.kill(self.pid, number)
 

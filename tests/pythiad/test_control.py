@@ -168,6 +168,8 @@ class Pages(Case):
 
 
 class Orders(Case):
+    options = ("--learn=default",)
+
     def test_ids_that_are_not_known(self):
         before = set(os.listdir(self.pythiad.folder))
         for words in (["shop:nothing"], ["../../etc/passwd"], ["/etc/passwd"], [""], ["a\0b"], ["%2e%2e%2f"], ["*"],

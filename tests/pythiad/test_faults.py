@@ -168,6 +168,7 @@ class Overload(unittest.TestCase):
                     told["refused"] += answer.status == 503
                     told["slow"] = max(told["slow"], time.monotonic() - begun)
                     told.setdefault("other", set()).add(answer.status)
+            link.close()
         threads = [threading.Thread(target=send, args=(body,), daemon=True) for body in bodies]
         for thread in threads:
             thread.start()
