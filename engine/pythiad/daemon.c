@@ -20,6 +20,7 @@
 
 #define TICK_MS      20
 #define TICK_SPANS   4096 /* some 4 ms; others wait meanwhile */
+#define CYCLE_MIN_NS UINT64_C(250000000) /* as often as agents ask what shall be open */
 #define DRAIN_MS     5000
 #define CONTROL_BODY ((size_t)1024 * 1024)
 #define SECRET_MAX   ((size_t)64 * 1024)
@@ -289,6 +290,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                    .seed = (uint64_t)s->seed},
         .cycle_requests = (size_t)s->cycle_requests,
         .cycle_ns = (uint64_t)(s->cycle_seconds * 1e9),
+        .cycle_min_ns = CYCLE_MIN_NS,
         .learn_requests = (size_t)s->learn_requests,
         .learn_all = s->learn == 0};
     int status = PYTHIA_OK;

@@ -66,7 +66,7 @@ static ssize_t read_body(nghttp2_session *session, int32_t stream, uint8_t *to, 
  */
 static uint64_t rejected(const struct call *call)
 {
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {0};
     uint64_t count = 0;
     if (call->message_size <= BODY_PREFIX)
         return 0;
