@@ -618,8 +618,8 @@ int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *alway
                          struct pythia_open_points *never)
 {
     bool switched = !l->search && l->o.learn_all && l->wish > 0;
-    int status = l->search ? pythia_search_set_pins(l->search, always, never, &switched)
-                           : PYTHIA_OK;
+    int status =
+        l->search ? pythia_search_set_pins(l->search, always, never, &switched) : PYTHIA_OK;
     if (status != PYTHIA_OK)
         return status;
     l->o.search.always = always;

@@ -19,7 +19,7 @@
 #include "switching.h"
 
 #define TICK_MS      20
-#define TICK_SPANS   4096 /* some 4 ms; others wait meanwhile */
+#define TICK_SPANS   4096                /* some 4 ms; others wait meanwhile */
 #define CYCLE_MIN_NS UINT64_C(500000000) /* twice as long as agents wait between asking */
 #define DRAIN_MS     5000
 #define CONTROL_BODY ((size_t)1024 * 1024)
@@ -194,12 +194,12 @@ static void on_tick(uv_timer_t *timer)
         finish(d);
 }
 
-/* What is wanted does not wait for the next tick. */
+/* What is wanted does not wait for the next tick, which tries again what fails here. */
 static void on_turn(uv_check_t *turn)
 {
     struct pythia__daemon *d = turn->data;
     if (pythia__switching_is_due(d))
-        (void)pythia__switching_tick(d, pythia__daemon_now(d)); /* what fails is tried by the tick */
+        (void)pythia__switching_tick(d, pythia__daemon_now(d));
 }
 
 void pythia__daemon_drain(struct pythia__daemon *d)

@@ -26,7 +26,7 @@ struct pythia__daemon {
     int argc;
     char **argv, **environment; /* for SIGHUP */
     struct pythia_vocabulary *vocabulary;
-    struct pythia_space *space; /* from a file; NULL: it is learnt */
+    struct pythia_space *space;                /* from a file; NULL: it is learnt */
     struct pythia_open_points *always, *never; /* pins of the settings, and those by hand */
     struct pythia_prices *prices;              /* as the planes measured them */
     struct pythia_history *history;            /* of searches before this start */
@@ -44,7 +44,7 @@ struct pythia__daemon {
     size_t control_route_count;
     char *tls_key, *tls_certificate, *tls_trust, *ingest_token, *control_token; /* owned */
     uv_timer_t tick;
-    uv_check_t turn; /* of the loop */
+    uv_check_t turn;          /* of the loop */
     struct pythia_loop story; /* the last cycles */
     json_t *report;           /* of the last cycle; NULL: there was none yet */
     uint64_t started_ns, cycles, last_cycle_ns;

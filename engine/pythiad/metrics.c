@@ -124,8 +124,7 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
           (double)c.in_quarantine);
     gauge(to, "pythia_targets_lost", "Targets that cannot be reached.", (double)c.lost_targets);
     gauge(to, "pythia_desired_version", "Version of the desired set.", (double)c.version);
-    gauge(to, "pythia_desired_in_force", "1: the desired set is in force everywhere.",
-          d->in_force);
+    gauge(to, "pythia_desired_in_force", "1: the desired set is in force everywhere.", d->in_force);
     gauge(to, "pythia_off", "1: everything is closed by hand.",
           pythia_controller_is_off(d->controller));
 }

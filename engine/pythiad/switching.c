@@ -9,7 +9,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define INVENTORY_NS UINT64_C(1000000000) /* between looks at the inventory for prices */
+#define INVENTORY_NS UINT64_C(1000000000)  /* between looks at the inventory for prices */
 #define KEEP_NS      UINT64_C(60000000000) /* between writings of it */
 
 /* ---- what shall be open ---- */
@@ -50,8 +50,8 @@ int pythia__daemon_want(struct pythia__daemon *d)
 static void look_whether_in_force(struct pythia__daemon *d, uint64_t now)
 {
     uint64_t since = now;
-    bool in_force = d->s.observe_only || pythia_controller_in_force(d->controller, d->version,
-                                                                    &since);
+    bool in_force =
+        d->s.observe_only || pythia_controller_in_force(d->controller, d->version, &since);
     if (in_force && d->wish > 0 && (!d->in_force || since > d->since))
         pythia_live_applied(d->live, pythia__unix_ns() - (now - since));
     d->in_force = in_force;

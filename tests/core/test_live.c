@@ -226,7 +226,8 @@ static void a_cycle_is_not_full_before_its_time(void **state)
     stream_applied(&s);
     for (int i = 0; i < 50; i++)
         stream_request(&s, steady(s.number));
-    stream_wait(&s, 9 * SECOND); /* 2 s of them before the first is finished, and the cycle begins */
+    stream_wait(&s,
+                9 * SECOND); /* 2 s of them before the first is finished, and the cycle begins */
     assert_int_equal(s.cycles, 0);
     stream_wait(&s, 2 * SECOND);
     assert_int_equal(s.cycles, 1);

@@ -69,8 +69,8 @@ struct pythia_live_cycle {
                            apart */
     uint64_t hidden_requests; /* since the last cycle: of which nothing is wanted open */
     uint64_t spans;           /* of the requests, but for hidden ones */
-    uint64_t spans_saved;     /* that there would be more if all that the search space knows of their
-                                 types were open: as many as it has of a request on average */
+    uint64_t spans_saved; /* that there would be more if all that the search space knows of their
+                             types were open: as many as it has of a request on average */
     size_t skeleton_count, point_count; /* trace points: of the skeleton, of the search space */
     double seconds;                     /* that the requests came in; 0: not known */
     uint64_t begin_ns, end_ns; /* when the first of them began, and the last was completed, by the
@@ -118,8 +118,8 @@ void pythia_live_applied(struct pythia_live *l, uint64_t since_ns);
  * knows it: it gets a number. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_live_know(struct pythia_live *l, struct pythia_text id);
 
-/* Other pins than those of the options (borrowed, NULL: none), and what prices say now: what changes
- * by that is wished at once. PYTHIA_OK, or PYTHIA_ENOMEM: then it is as it was. */
+/* Other pins than those of the options (borrowed, NULL: none), and what prices say now: what
+ * changes by that is wished at once. PYTHIA_OK, or PYTHIA_ENOMEM: then it is as it was. */
 int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *always,
                          struct pythia_open_points *never);
 
