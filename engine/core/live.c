@@ -476,7 +476,8 @@ static bool is_over(const struct pythia_live *l, const struct stage *s)
 {
     uint64_t lasted_ns = l->now_ns - s->begun_ns;
     bool enough = s->most >= l->o.search.min_requests;
-    return s->full || s->heavy || lasted_ns / PATIENCE >= l->o.cycle_ns ||
+    bool full = s->full && lasted_ns >= l->o.cycle_min_ns;
+    return full || s->heavy || lasted_ns / PATIENCE >= l->o.cycle_ns ||
            (enough && lasted_ns >= l->o.cycle_ns);
 }
 

@@ -20,7 +20,8 @@
 #include "switching.h"
 
 #define TICK_MS      20
-#define TICK_SPANS   4096 /* some 4 ms; others wait meanwhile */
+#define TICK_SPANS   4096                /* some 4 ms; others wait meanwhile */
+#define CYCLE_MIN_NS UINT64_C(500000000) /* twice as long as agents wait between asking */
 #define DRAIN_MS     5000
 #define CONTROL_BODY ((size_t)1024 * 1024)
 #define SECRET_MAX   ((size_t)64 * 1024)
@@ -218,7 +219,7 @@ static void on_tick(uv_timer_t *timer)
         finish(d);
 }
 
-/* What is wanted does not wait for the next tick. */
+/* What is wanted does not wait for the next tick, which tries again what fails here. */
 static void on_turn(uv_check_t *turn)
 {
     struct pythia__daemon *d = turn->data;
@@ -317,6 +318,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                    .seed = (uint64_t)s->seed},
         .cycle_requests = (size_t)s->cycle_requests,
         .cycle_ns = (uint64_t)(s->cycle_seconds * 1e9),
+        .cycle_min_ns = CYCLE_MIN_NS,
         .learn_requests = (size_t)s->learn_requests,
         .learn_all = s->learn == 0};
     int status = PYTHIA_OK;

@@ -551,7 +551,8 @@ static void spans_are_counted_without_being_read(void **state)
     }
     assert_int_equal(count_of(pythia_buf_text(&framed)), all);
     uint64_t before = 0;
-    for (size_t size = 0; size < framed.size; size++) { /* one that ends early, in memory of its own */
+    for (size_t size = 0; size < framed.size;
+         size++) { /* one that ends early, in memory of its own */
         char *bytes = pythia_strndup(framed.bytes, size);
         uint64_t spans = count_of((struct pythia_text){bytes, size});
         assert_true(spans >= before && spans <= all);

@@ -3,12 +3,12 @@
  *     bench_ingest grpc|http HOST:PORT FILE [--spans N] [--connections N] [--depth N]
  *                  [--rate SPANS_A_SECOND] [--seconds S] [--total SPANS]
  *
- * FILE is OTLP in protobuf, as pythia generate and bench_input write it; it is sent again and again,
- * each time as other requests that end now. A body has --spans of them (default 512, what SDKs
- * send), a connection has --depth bodies under way. Without --rate a body is sent as soon as an
- * answer makes room; with it, bodies are due at even times, and an answer's time counts from when
- * its body was due, so that waiting to be sent counts too. Nothing is sent twice. Prints one JSON
- * object. */
+ * FILE is OTLP in protobuf, as pythia generate and bench_input write it; it is sent again and
+ * again, each time as other requests that end now. A body has --spans of them (default 512, what
+ * SDKs send), a connection has --depth bodies under way. Without --rate a body is sent as soon as
+ * an answer makes room; with it, bodies are due at even times, and an answer's time counts from
+ * when its body was due, so that waiting to be sent counts too. Nothing is sent twice. Prints one
+ * JSON object. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -200,8 +200,7 @@ static void print(struct load *l, double seconds)
 {
     static const char *const names[OUTCOMES] = {"taken", "refused", "failed"};
     printf("{\"seconds\": %.6f, \"body_spans\": %.1f, \"body_bytes\": %.0f, ", seconds,
-           (double)l->bodies.spans / (double)l->bodies.count,
-           (double)l->bodies.list[0].size);
+           (double)l->bodies.spans / (double)l->bodies.count, (double)l->bodies.list[0].size);
     for (int o = 0; o < OUTCOMES; o++) {
         struct times *t = &l->times[o];
         if (t->count)
@@ -226,9 +225,9 @@ static void read_option(struct load *l, const char *name, const char *value)
         uint64_t *number;
         double *real;
     } options[] = {
-        {"--spans", &l->spans, NULL},   {"--connections", &l->connections, NULL},
-        {"--depth", &l->depth, NULL},   {"--total", &l->total, NULL},
-        {"--rate", NULL, &l->rate},     {"--seconds", NULL, &l->seconds},
+        {"--spans", &l->spans, NULL}, {"--connections", &l->connections, NULL},
+        {"--depth", &l->depth, NULL}, {"--total", &l->total, NULL},
+        {"--rate", NULL, &l->rate},   {"--seconds", NULL, &l->seconds},
     };
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
         if (strcmp(name, options[i].name) == 0) {
@@ -260,8 +259,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < l.connections; i++) {
         int s = open_socket(argv[2]);
         l.polls[i].fd = s;
-        l.links[i] = l.ops->create(s, argv[2], (unsigned)l.depth,
-                                   (struct answer_taker){take_answer, &l});
+        l.links[i] =
+            l.ops->create(s, argv[2], (unsigned)l.depth, (struct answer_taker){take_answer, &l});
     }
     double seconds = run(&l);
     print(&l, seconds);

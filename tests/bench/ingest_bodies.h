@@ -33,7 +33,8 @@ struct bodies {
 };
 
 /* Read a file: one message, or several with their sizes in front; its batches are put together to
- * bodies of at least `spans`. Their ids are those of nobody who began at another time. Ends the program with a sentence if it cannot. */
+ * bodies of at least `spans`. Their ids are those of nobody who began at another time. Ends the
+ * program with a sentence if it cannot. */
 void bodies_read(struct bodies *b, const char *path, uint64_t spans, uint64_t now_ns);
 void bodies_free(struct bodies *b);
 

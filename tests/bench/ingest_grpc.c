@@ -1,11 +1,10 @@
 /* OTLP over gRPC, by nghttp2: a body is a stream. */
 #include <errno.h>
+#include <nghttp2/nghttp2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <nghttp2/nghttp2.h>
 
 #include "ingest_link.h"
 #include "pythia/protobuf.h"
@@ -110,8 +109,8 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
         memcpy(digits, value, size);
         call->status = (int)strtol(digits, NULL, 10);
     }
-    call->has_details = call->has_details ||
-                        (name_size == 23 && memcmp(name, "grpc-status-details-bin", 23) == 0);
+    call->has_details =
+        call->has_details || (name_size == 23 && memcmp(name, "grpc-status-details-bin", 23) == 0);
     return 0;
 }
 
@@ -180,12 +179,10 @@ static bool has_room(const struct link *l)
 
 static void send_body(struct link *l, struct body *body, uint64_t due_ns)
 {
-    const nghttp2_nv headers[] = {header(":method", "POST"),
-                                  header(":scheme", "http"),
-                                  header(":authority", l->host),
-                                  header(":path", EXPORT),
-                                  header("te", "trailers"),
-                                  header("content-type", "application/grpc")};
+    const nghttp2_nv headers[] = {
+        header(":method", "POST"),     header(":scheme", "http"),
+        header(":authority", l->host), header(":path", EXPORT),
+        header("te", "trailers"),      header("content-type", "application/grpc")};
     struct call *call = l->spare;
     l->spare = call->next;
     *call = (struct call){.link = l, .body = body, .due_ns = due_ns, .status = -1};

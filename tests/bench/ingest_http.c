@@ -66,8 +66,8 @@ static void write_link(struct link *l)
 {
     while (wants_write(l)) {
         bool in_head = l->sent < l->head_size;
-        const char *from = in_head ? l->head + l->sent
-                                   : l->body->bytes + BODY_PREFIX + (l->sent - l->head_size);
+        const char *from =
+            in_head ? l->head + l->sent : l->body->bytes + BODY_PREFIX + (l->sent - l->head_size);
         size_t left = (in_head ? l->head_size : l->head_size + l->body->size) - l->sent;
         ssize_t written = write(l->socket, from, left);
         if (written < 0 && errno == EAGAIN)
@@ -99,8 +99,8 @@ static void read_link(struct link *l)
     l->answer[l->answer_size] = '\0';
     const char *end = strstr(l->answer, "\r\n\r\n");
     const char *length = end ? value_of(l->answer, end, "Content-Length") : NULL;
-    if (!end || l->answer_size < (size_t)(end + 4 - l->answer) +
-                                     (length ? strtoul(length, NULL, 10) : 0))
+    if (!end ||
+        l->answer_size < (size_t)(end + 4 - l->answer) + (length ? strtoul(length, NULL, 10) : 0))
         return;
     unsigned long status = strtoul(l->answer + strlen("HTTP/1.1 "), NULL, 10);
     struct answer answer = {.outcome = status == 200                    ? TAKEN

@@ -214,6 +214,28 @@ static void a_cycle_is_full_with_so_many_requests_of_one_type(void **state)
     pythia_space_destroy(space);
 }
 
+/* Where requests are many, a cycle takes in more than it needs rather than to be too short. */
+static void a_cycle_is_not_full_before_its_time(void **state)
+{
+    struct stream s;
+    struct pythia_live_options o = usual;
+    o.cycle_min_ns = 10 * SECOND * MS;
+    stream_begin(&s);
+    struct pythia_space *space = space_of(&s, steady);
+    stream_attach(&s, space, &o);
+    stream_applied(&s);
+    for (int i = 0; i < 50; i++)
+        stream_request(&s, steady(s.number));
+    stream_wait(&s,
+                9 * SECOND); /* 2 s of them before the first is finished, and the cycle begins */
+    assert_int_equal(s.cycles, 0);
+    stream_wait(&s, 2 * SECOND);
+    assert_int_equal(s.cycles, 1);
+    assert_string_equal(s.types, "A 50");
+    stream_end(&s);
+    pythia_space_destroy(space);
+}
+
 /* The slow ones of the requests that began in a cycle belong to it, whenever they end; the quick
  * ones that begin after its last one, to the next. */
 static void a_full_cycle_waits_for_its_stragglers(void **state)
@@ -745,6 +767,7 @@ int main(void)
         cmocka_unit_test(a_planted_cause_is_found_cycle_by_cycle),
         cmocka_unit_test(with_a_space_it_searches_from_the_beginning),
         cmocka_unit_test(a_cycle_is_full_with_so_many_requests_of_one_type),
+        cmocka_unit_test(a_cycle_is_not_full_before_its_time),
         cmocka_unit_test(a_full_cycle_waits_for_its_stragglers),
         cmocka_unit_test(one_that_is_stuck_does_not_hold_up_the_others),
         cmocka_unit_test(between_two_cycles_nothing_is_lost),

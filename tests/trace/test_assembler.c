@@ -698,11 +698,10 @@ static void what_is_not_whole_is_waited_for_longer(void **state)
 
 static void a_tick_leaves_to_the_next_what_is_too_much(void **state)
 {
-    struct line *l = begin(&(struct pythia_assembler_options){.quiet_ticks = 10,
-                                                              .partial_ticks = 20,
-                                                              .timeout_ticks = 100,
-                                                              .tick_spans = 3},
-                           NULL);
+    struct line *l = begin(
+        &(struct pythia_assembler_options){
+            .quiet_ticks = 10, .partial_ticks = 20, .timeout_ticks = 100, .tick_spans = 3},
+        NULL);
     pythia_assembler_now(l->assembler, 100);
     add(l, "t", "A[0,1000] B[10,110]<A");
     add(l, "u", "A[0,1000] B[10,110]<A"); /* it is begun, and goes on to its end */

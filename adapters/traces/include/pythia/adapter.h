@@ -38,7 +38,8 @@ struct pythia_adapter_ops {
 
     /* How many spans a whole input in memory has, told from what is around them: a few nanoseconds
      * for each, for an input that is not taken. Of one that cannot be read, as many as there are
-     * before the place. Allocates nothing. NULL: of this format it is not known without decoding. */
+     * before the place. Allocates nothing. NULL: of this format it is not known without decoding.
+     */
     uint64_t (*count)(struct pythia_text input);
 };
 

@@ -51,6 +51,8 @@ struct pythia_live_options {
     uint64_t cycle_ns;       /* a cycle is full then at the latest, if it has any request; where no
                                 type has as many as the search needs, after ten times as long; 0:
                                 60 s */
+    uint64_t cycle_min_ns;   /* it is not full before, however many requests come; 0: no such time.
+                                A decision costs some ms, and a switch takes longer than that */
     uint64_t evidence_bytes; /* a cycle whose evidence takes so much memory is full; 0: 64 MiB */
     size_t learn_requests;   /* of each type, before a type is searched; 0: 50 */
     size_t types_max;        /* that are searched; 0: 1000 */

@@ -25,10 +25,10 @@ struct pythia_assembler_options {
     /* Ticks without a span for a trace that is only partial (trace.h); one in which something is
      * known to run is waited for until its timeout. 0: as for all. */
     uint64_t partial_ticks;
-    uint64_t spans_max; /* a trace of so many is finished at once; 0: no limit */
+    uint64_t spans_max;  /* a trace of so many is finished at once; 0: no limit */
     uint64_t tick_spans; /* once a tick has looked at so many spans of traces, the others that are
                             due are left to the next one; 0: no limit */
-    size_t remembered;  /* of how many finished traces the ids are known at least; 0: all */
+    size_t remembered;   /* of how many finished traces the ids are known at least; 0: all */
     struct pythia_open_points
         *open; /* spans of other trace points are left out, see trace.h; borrowed; NULL: none are */
 };
