@@ -177,14 +177,30 @@ static void add_list(const struct tree *t, struct pythia_buf *to)
 
 /* ---- as HiQ prints ---- */
 
-static void add_clock(uint64_t ns, bool date, struct pythia_buf *to)
+/* A time of day. Those of one tree are often of one second, which is put into words once. */
+struct clock {
+    time_t second;
+    bool known;
+    char words[40]; /* date and time */
+};
+
+static void add_clock(struct clock *c, uint64_t ns, bool date, struct pythia_buf *to)
 {
-    time_t seconds = (time_t)(ns / 1000000000);
+    time_t second = (time_t)(ns / 1000000000);
     struct tm parts;
-    char text[32] = "?";
-    if (gmtime_r(&seconds, &parts))
-        strftime(text, sizeof(text), date ? "%F %T" : "%T", &parts);
-    pythia_buf_printf(to, "%s.%06u", text, (unsigned)(ns % 1000000000 / 1000));
+    char fraction[8] = ".000000";
+    if (!c->known || c->second != second) {
+        c->known = true;
+        c->second = second;
+        if (!gmtime_r(&second, &parts) ||
+            strftime(c->words, sizeof(c->words), "%F %T", &parts) == 0)
+            snprintf(c->words, sizeof(c->words), "? ?");
+    }
+    unsigned micro = (unsigned)(ns % 1000000000 / 1000);
+    for (int i = 6; i > 0; i--, micro /= 10)
+        fraction[i] = (char)('0' + micro % 10);
+    pythia_buf_puts(to, date ? c->words : strchr(c->words, ' ') + 1);
+    pythia_buf_add(to, fraction, 7);
 }
 
 /* `more[d]`: at depth d another branch follows. */
@@ -217,30 +233,34 @@ static void add_extra(const struct tree *t, const struct pythia_trace_span *span
 }
 
 static void add_line(const struct tree *t, const struct shown *s, const bool *more,
-                     struct pythia_buf *to)
+                     struct clock *clock, struct pythia_buf *to)
 {
     const struct pythia_trace *trace = t->trace;
     const struct pythia_trace_span *span = s ? &trace->spans[s->span] : NULL;
     uint64_t start = span ? span->start_ns : trace->start_ns,
              end = span ? span->end_ns : trace->completed_ns;
     double whole = (double)(trace->completed_ns - trace->start_ns), length = (double)(end - start);
+    char number[64]; /* formatted here: a buffer's own printf measures first */
     pythia_buf_putc(to, '[');
-    add_clock(start, true, to);
+    add_clock(clock, start, true, to);
     pythia_buf_puts(to, " - ");
-    add_clock(end, false, to);
-    pythia_buf_printf(to, "] [%6.2f%%] ", whole > 0 ? 100 * length / whole : 0);
-    if (!span) {
-        pythia_buf_printf(to, "● request(%.4f)\n", length / 1e9);
-        return;
+    add_clock(clock, end, false, to);
+    snprintf(number, sizeof(number), "] [%6.2f%%] ", whole > 0 ? 100 * length / whole : 0);
+    pythia_buf_puts(to, number);
+    snprintf(number, sizeof(number), "(%.4f)", length / 1e9);
+    if (span) {
+        struct shown below = *s; /* the request itself is at depth 0 */
+        below.depth++;
+        add_branch(&below, more, to);
+        pythia_shown_add(to, id_of(t, span), SIZE_MAX);
+    } else {
+        pythia_buf_puts(to, "● request");
     }
-    struct shown below = *s; /* the request itself is at depth 0 */
-    below.depth++;
-    add_branch(&below, more, to);
-    pythia_shown_add(to, id_of(t, span), SIZE_MAX);
-    pythia_buf_printf(to, "(%.4f)", length / 1e9);
-    if (t->how->keys)
+    pythia_buf_puts(to, number);
+    if (span && t->how->keys)
         add_extra(t, span, to);
-    add_flags(t, span, to);
+    if (span)
+        add_flags(t, span, to);
     pythia_buf_putc(to, '\n');
 }
 
@@ -323,13 +343,14 @@ static int add_leaves(const struct tree *t, struct pythia_buf *to)
 static int add_shares(const struct tree *t, struct pythia_buf *to)
 {
     bool more[BRANCHES_MAX + 2] = {false};
+    struct clock clock = {0};
     pythia_buf_printf(to, "trace %016" PRIx64 "%016" PRIx64 "\n", t->trace->id.high,
                       t->trace->id.low);
-    add_line(t, NULL, more, to);
+    add_line(t, NULL, more, &clock, to);
     for (uint32_t i = 0; i < t->count; i++) {
         if (t->list[i].depth < BRANCHES_MAX)
             more[t->list[i].depth + 1] = !t->list[i].last;
-        add_line(t, &t->list[i], more, to);
+        add_line(t, &t->list[i], more, &clock, to);
     }
     int status = add_leaves(t, to);
     add_hidden(t, to);
