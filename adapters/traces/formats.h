@@ -4,6 +4,7 @@
 
 #include "pythia/adapter.h"
 
+extern const struct pythia_adapter_ops pythia__hiq;
 extern const struct pythia_adapter_ops pythia__jaeger;
 extern const struct pythia_adapter_ops pythia__native;
 extern const struct pythia_adapter_ops pythia__osprofiler;

@@ -1,21 +1,21 @@
-#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "command.h"
-#include "pythia/attributes.h"
 #include "pythia/critical_path.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
-#include "pythia/shown_text.h"
 #include "pythia/status.h"
 #include "pythia/text.h"
+#include "tree_form.h"
 
 struct settings {
     struct pythia__read_settings read;
     const char *trace, *output;
     int64_t slowest;
     bool keys;
+    int mode, format;
+    double min_s;
 };
 
 static const struct pythia_option options[] = {
@@ -24,6 +24,16 @@ static const struct pythia_option options[] = {
     PYTHIA_INTEGER("slowest", 'n', "N", "1", 1, 1000, offsetof(struct settings, slowest),
                    "Show the N requests that took longest"),
     PYTHIA_FLAG("keys", 'k', offsetof(struct settings, keys), "Show the key-values of each span"),
+    PYTHIA_CHOICE(
+        "mode", 0, "debug|concise|verbose", "debug", offsetof(struct settings, mode),
+        "Spans to show: all; those that took at least 100 ns; or these and those that have "
+        "key-values. What is below others hangs on the nearest above that is shown"),
+    PYTHIA_REAL("min-duration", 0, "SECONDS", "0", 0, 1e9, offsetof(struct settings, min_s),
+                "Show no shorter spans, but those that --mode verbose keeps"),
+    PYTHIA_CHOICE(
+        "format", 'f', "text|shares|json", "text", offsetof(struct settings, format),
+        "Form of the output: starts and durations in milliseconds; or, as HiQ prints them, "
+        "times, shares of the whole request, branches and seconds; or JSON"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
                        "File to write to (default standard output)"),
     {0},
@@ -43,93 +53,6 @@ struct looking {
     struct printed *best; /* [slowest], longest first */
     size_t count;
 };
-
-/* ---- one request ---- */
-
-static void add_keys(const struct looking *l, const struct pythia_trace_span *span, int indent,
-                     struct pythia_buf *to)
-{
-    const struct pythia_vocabulary *v = l->reading.vocabulary;
-    struct pythia_text packed = span->attributes;
-    struct pythia_attribute a;
-    while (pythia_attributes_next(&packed, &a)) {
-        pythia_buf_printf(to, "%*s", indent, "");
-        pythia_shown_add(to, pythia_vocabulary_text(v, a.key), SIZE_MAX);
-        pythia_buf_puts(to, " = ");
-        if (a.kind == PYTHIA_ATTRIBUTE_TEXT)
-            pythia_shown_add(to, a.text, SIZE_MAX);
-        else if (a.kind == PYTHIA_ATTRIBUTE_REAL)
-            pythia_buf_printf(to, "%.15g", a.real);
-        else if (a.kind == PYTHIA_ATTRIBUTE_BOOL)
-            pythia_buf_puts(to, a.integer ? "true" : "false");
-        else
-            pythia_buf_printf(to, "%" PRId64, a.integer);
-        pythia_buf_putc(to, '\n');
-    }
-}
-
-static void add_flags(const struct pythia_trace_span *span, const struct pythia_trace *trace,
-                      struct pythia_buf *to)
-{
-    if (span->error)
-        pythia_buf_puts(to, "  [error]");
-    if (span->parent != PYTHIA_NO_SPAN && span->end_ns > trace->spans[span->parent].end_ns)
-        pythia_buf_puts(to, "  [outlives its parent]");
-    for (uint32_t bits = span->repairs; bits; bits &= bits - 1)
-        pythia_buf_printf(to, "  [%s]",
-                          pythia_repair_name((enum pythia_repair)__builtin_ctz(bits)));
-}
-
-static void add_span(const struct looking *l, const struct pythia_trace *trace, uint32_t i,
-                     int depth, bool critical, struct pythia_buf *to)
-{
-    const struct pythia_trace_span *span = &trace->spans[i];
-    pythia_buf_printf(to, "%11.3f %11.3f %c %*s", (double)(span->start_ns - trace->start_ns) / 1e6,
-                      (double)(span->end_ns - span->start_ns) / 1e6, critical ? '*' : ' ',
-                      2 * depth, "");
-    pythia_shown_add(to, pythia_vocabulary_tracepoint_id(l->reading.vocabulary, span->tracepoint),
-                     SIZE_MAX);
-    if (span->annotation)
-        pythia_buf_puts(to, "  [annotation]");
-    add_flags(span, trace, to);
-    pythia_buf_putc(to, '\n');
-    if (l->s->keys)
-        add_keys(l, span, 2 * depth + 30, to);
-}
-
-static int print_trace(struct looking *l, const struct pythia_trace *trace, struct pythia_buf *to)
-{
-    bool *critical = pythia_calloc(trace->count, sizeof(*critical));
-    if (!critical)
-        return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < l->path.count; i++)
-        critical[l->path.events[i].span] = true;
-    pythia_buf_printf(to,
-                      "trace %016" PRIx64 "%016" PRIx64
-                      "  %u spans, %.3f ms for its client, %.3f ms until all was done\n",
-                      trace->id.high, trace->id.low, trace->count,
-                      (double)(trace->end_ns - trace->start_ns) / 1e6,
-                      (double)(trace->completed_ns - trace->start_ns) / 1e6);
-    pythia_buf_puts(to, "   start ms duration ms * on the critical path\n");
-    int depth = 0;
-    for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN;) {
-        const struct pythia_trace_span *span = &trace->spans[at];
-        add_span(l, trace, at, depth, critical[at], to);
-        if (span->first_child != PYTHIA_NO_SPAN) {
-            at = span->first_child;
-            depth++;
-            continue;
-        }
-        while (at != PYTHIA_NO_SPAN && trace->spans[at].next_sibling == PYTHIA_NO_SPAN) {
-            at = trace->spans[at].parent;
-            depth--;
-        }
-        at = at == PYTHIA_NO_SPAN ? at : trace->spans[at].next_sibling;
-    }
-    pythia_buf_putc(to, '\n');
-    pythia_free(critical);
-    return pythia_buf_status(to);
-}
 
 /* ---- which ones ---- */
 
@@ -170,14 +93,23 @@ static int take(void *context, const struct pythia_trace *trace)
     memmove(l->best + at + 1, l->best + at, (l->count - 1 - at) * sizeof(*l->best));
     pythia_buf_clear(&text);
     l->best[at] = (struct printed){duration_ns, hash, text};
-    return print_trace(l, trace, &l->best[at].text);
+    const struct pythia__tree_how how = {.mode = (enum pythia__tree_mode)l->s->mode,
+                                         .form = (enum pythia__tree_form)l->s->format,
+                                         .min_ns = (uint64_t)(l->s->min_s * 1e9),
+                                         .keys = l->s->keys};
+    return pythia__tree_add(&how, l->reading.vocabulary, trace, &l->path, &l->best[at].text);
 }
 
 static int print(const struct looking *l)
 {
     struct pythia_buf all = {0};
-    for (size_t i = 0; i < l->count; i++)
+    bool json = l->s->format == PYTHIA__TREE_JSON;
+    pythia_buf_puts(&all, json ? "[\n" : "");
+    for (size_t i = 0; i < l->count; i++) {
+        pythia_buf_puts(&all, json && i ? ",\n" : "");
         pythia_buf_text_add(&all, pythia_buf_text(&l->best[i].text));
+    }
+    pythia_buf_puts(&all, json ? "\n]\n" : "");
     int status = pythia_buf_status(&all);
     if (status == PYTHIA_OK)
         status = pythia__write_output(l->s->output, pythia_buf_text(&all));
@@ -221,15 +153,18 @@ const struct pythia__command pythia__cmd_tree = {
     .name = "tree",
     .operands = "PATH...",
     .summary = "Show single requests as trees of spans",
-    .description = "Prints the spans of a request under their parents, with start and duration in "
-                   "milliseconds, marks those on the "
-                   "critical path, and names repairs. Without --trace, the requests that took "
-                   "longest are shown.",
-    .examples = "# The three slowest requests\n"
-                "pythia tree --slowest 3 datasets/openstack/contention.jsonl.zst\n"
-                "# One request with its key-values\n"
-                "pythia tree --keys --trace abf365c08a364b01878b5a18aec9b8d8 "
-                "datasets/openstack/contention.jsonl.zst\n",
+    .description =
+        "Prints the spans of a request under their parents, with start and duration in "
+        "milliseconds, marks those on the critical path, and names repairs. Without --trace, the "
+        "requests that took longest are shown.",
+    .examples =
+        "# The three slowest requests\n"
+        "pythia tree --slowest 3 datasets/openstack/contention.jsonl.zst\n"
+        "# Where half a second or more went, in shares of the whole\n"
+        "pythia tree --format shares --min-duration 0.5 datasets/openstack/contention.jsonl.zst\n"
+        "# One request with its key-values\n"
+        "pythia tree --keys --trace abf365c08a364b01878b5a18aec9b8d8 "
+        "datasets/openstack/contention.jsonl.zst\n",
     .options = options,
     .read_offset = offsetof(struct settings, read),
     .settings_size = sizeof(struct settings),

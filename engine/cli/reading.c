@@ -13,9 +13,10 @@
 #define MEMBER(member) offsetof(struct pythia__read_settings, member)
 
 static const struct pythia_option read_options[] = {
-    PYTHIA_CHOICE(
-        "input-format", 0, "auto|jaeger|native|osprofiler|otlp|otlp-proto|recording|zipkin", "auto",
-        MEMBER(input_format), "Format of the traces; auto looks at the first bytes of each file"),
+    PYTHIA_CHOICE("input-format", 0,
+                  "auto|hiq|jaeger|native|osprofiler|otlp|otlp-proto|recording|zipkin", "auto",
+                  MEMBER(input_format),
+                  "Format of the traces; auto looks at the first bytes of each file"),
     PYTHIA_CHOICE("latency", 0, "completion|client", "completion", MEMBER(latency),
                   "What a request's duration is: until all its work has ended, or only what its "
                   "client waited for"),
@@ -72,7 +73,7 @@ int pythia__reading_begin_with(struct pythia__reading *r,
                                const struct pythia__read_settings *settings, char *const *paths,
                                int count, struct pythia_vocabulary *vocabulary)
 {
-    static const char *const formats[] = {NULL,   "jaeger",     "native",    "osprofiler",
+    static const char *const formats[] = {NULL,   "hiq",        "jaeger",    "native", "osprofiler",
                                           "otlp", "otlp-proto", "recording", "zipkin"};
     *r = (struct pythia__reading){.vocabulary = vocabulary, .borrows = vocabulary != NULL};
     pythia_log_setup("pythia", settings->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);

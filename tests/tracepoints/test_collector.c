@@ -139,6 +139,8 @@ static void parent_and_children(void)
     for (int i = 0; i < 1000; i++)
         PYTHIA_OBSERVE("parent", i);
     for (int child = 0; child < 3; child++) {
+        if (SANITIZED) /* the thread may hold a lock of its allocator: let it come to rest */
+            pythia_collector_flush();
         pid_t pid = fork();
         if (pid == 0) {
             for (int i = 0; i < 500; i++)

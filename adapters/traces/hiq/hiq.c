@@ -1,0 +1,358 @@
+/* The log that HiQ's LumberJack writes, a line a tree (version 2 of its trees):
+ *
+ *     time,v2,0,{"None":1637008247.9725869,1637008251.9771237,{"__main":…,…,{"__func1":…,…,}}}
+ *
+ * A node is its name, where it begins and ends, in seconds since 1970, base64 of a dictionary, or
+ * nothing, and then the nodes below it, with nothing between them. The node around all, "None",
+ * stands for no function: those below it are the roots. Trees of other metrics than time (memory,
+ * bytes) say nothing of when: they are counted and passed over.
+ *
+ * A tree has no id: that of the trace is a hash of its line. A line that is broken is told, and
+ * none of it is taken. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "../decoder.h"
+#include "../formats.h"
+#include "extra.h"
+#include "pythia/hash.h"
+#include "pythia/mem.h"
+
+#define READ_BYTES ((size_t)64 * 1024)
+#define LINE_BYTES ((size_t)256 * 1024 * 1024) /* of a longer line nothing is taken */
+#define SERVICE    "hiq"
+
+struct node {
+    uint64_t start_ns, end_ns;
+    uint32_t parent; /* number of a node, from 1; 0: none */
+    uint32_t name;   /* number of a string */
+    size_t extra, extra_size;
+};
+
+struct hiq {
+    struct pythia__decoder d;
+    struct pythia_buf line, text;
+    struct node *nodes;
+    size_t count, capacity;
+    uint32_t service, resource;
+    const char *source;
+    uint64_t number, offset; /* of the line at hand, and its first byte */
+    bool too_long;           /* the rest of a line is passed over */
+};
+
+/* ---- one tree ---- */
+
+struct cursor {
+    const char *begin, *at, *end;
+};
+
+static int wrong(const struct hiq *h, const struct cursor *c, struct pythia_error *why,
+                 const char *sentence)
+{
+    pythia_error_clear(why);
+    pythia_error_set(why, PYTHIA_EFORMAT, "%s", sentence);
+    pythia_error_place(why, h->source, h->number, h->offset + (uint64_t)(c->at - c->begin));
+    return PYTHIA_EFORMAT;
+}
+
+static bool is_next(const struct cursor *c, char wanted)
+{
+    return c->at < c->end && *c->at == wanted;
+}
+
+/* Seconds with a fraction as nanoseconds, exactly; what is below them is left out. */
+static bool take_time(struct cursor *c, uint64_t *out)
+{
+    uint64_t seconds = 0, ns = 0, scale = 100000000;
+    const char *begin = c->at;
+    for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++) {
+        seconds = seconds * 10 + (uint64_t)(*c->at - '0');
+        if (seconds > PYTHIA__TIME_MAX / 1000000000 - 1)
+            return false;
+    }
+    if (c->at == begin)
+        return false;
+    if (is_next(c, '.'))
+        for (c->at++; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++) {
+            ns += (uint64_t)(*c->at - '0') * scale;
+            scale /= 10;
+        }
+    *out = seconds * 1000000000 + ns;
+    return true;
+}
+
+/* `"NAME":`; the name may hold anything but a quote and a colon behind each other. */
+static bool take_name(struct hiq *h, struct cursor *c, uint32_t *out, int *status)
+{
+    if (!is_next(c, '"'))
+        return false;
+    const char *begin = ++c->at;
+    while (c->at + 1 < c->end && !(c->at[0] == '"' && c->at[1] == ':'))
+        c->at++;
+    if (c->at + 1 >= c->end)
+        return false;
+    struct pythia_text name = {begin, (size_t)(c->at - begin)};
+    c->at += 2;
+    if (name.size == 0 || name.size > 4096)
+        return false;
+    if (!pythia_text_is_sound(name)) {
+        pythia_buf_clear(&h->text);
+        char *room = pythia_buf_reserve(&h->text, 3 * name.size + 1);
+        if (!room) {
+            *status = PYTHIA_ENOMEM;
+            return false;
+        }
+        name = (struct pythia_text){room, pythia_text_repair(name, room)};
+        h->d.to->counts->repaired[PYTHIA_REPAIR_ENCODING]++;
+    }
+    *out = pythia__key(&h->d, name);
+    *status = *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
+    return *status == PYTHIA_OK;
+}
+
+/* What stands before the nodes below it. */
+static int take_node(struct hiq *h, struct cursor *c, uint32_t parent, struct pythia_error *why)
+{
+    struct node node = {.parent = parent};
+    int status = PYTHIA_OK;
+    if (!take_name(h, c, &node.name, &status))
+        return status != PYTHIA_OK
+                   ? status
+                   : wrong(h, c, why,
+                           "a node has no name between quotes and with a colon behind it");
+    if (!take_time(c, &node.start_ns) || !is_next(c, ','))
+        return wrong(h, c, why, "where a node begins is no time in seconds");
+    c->at++;
+    if (!take_time(c, &node.end_ns) || !is_next(c, ','))
+        return wrong(h, c, why, "where a node ends is no time in seconds");
+    c->at++;
+    node.extra = (size_t)(c->at - c->begin);
+    while (c->at < c->end && *c->at != '{' && *c->at != '}')
+        c->at++;
+    node.extra_size = (size_t)(c->at - c->begin) - node.extra;
+    if (pythia_grow(&h->nodes, &h->capacity, h->count, sizeof(*h->nodes)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    h->nodes[h->count++] = node;
+    return PYTHIA_OK;
+}
+
+/* All nodes, outer before inner. */
+static int take_tree(struct hiq *h, struct cursor *c, struct pythia_error *why)
+{
+    uint32_t at = 0; /* the node that is open */
+    h->count = 0;
+    do {
+        int status = PYTHIA_OK;
+        if (is_next(c, '{')) {
+            c->at++;
+            status = take_node(h, c, at, why);
+            at = (uint32_t)h->count;
+        } else if (is_next(c, '}')) {
+            c->at++;
+            at = h->nodes[at - 1].parent;
+        } else {
+            status = wrong(h, c, why,
+                           c->at == c->end ? "the tree ends before its nodes do"
+                                           : "there is neither a node nor the end of one");
+        }
+        if (status != PYTHIA_OK)
+            return status;
+        if (h->count == UINT32_MAX)
+            return wrong(h, c, why, "a tree of too many nodes");
+    } while (at > 0);
+    return c->at == c->end ? PYTHIA_OK
+                           : wrong(h, c, why, "there is something behind the end of the tree");
+}
+
+static bool is_virtual(const struct hiq *h)
+{
+    struct pythia_text name = pythia_vocabulary_text(h->d.vocabulary, h->nodes[0].name);
+    return PYTHIA_TEXT_IS(name, "None") || PYTHIA_TEXT_IS(name, "none");
+}
+
+static int emit(struct hiq *h, struct pythia_text line, const struct pythia_trace_id *trace,
+                size_t i, bool below_virtual)
+{
+    const struct node *node = &h->nodes[i];
+    bool root = node->parent == 0 || (below_virtual && node->parent == 1);
+    struct pythia_span span = {.id = i + 1,
+                               .parent = root ? 0 : node->parent,
+                               .start_ns = node->start_ns,
+                               .duration_ns = (int64_t)(node->end_ns - node->start_ns),
+                               .tracepoint = pythia__tracepoint(&h->d, h->service, 0, node->name),
+                               .resource = h->resource,
+                               .kind = PYTHIA_SPAN_INTERNAL,
+                               .relation = PYTHIA_RELATION_CALL,
+                               .many_roots = below_virtual};
+    if (span.tracepoint == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    pythia_buf_clear(&h->d.attributes);
+    struct pythia_text extra = {line.bytes + node->extra, node->extra_size};
+    if (extra.size > 0 && !pythia__hiq_extra(&h->d, extra, &h->text)) {
+        struct pythia_error why = {0};
+        struct cursor at = {line.bytes, extra.bytes, line.bytes + line.size};
+        wrong(h, &at, &why, "what a node has beside its times is not base64: it is left out");
+        h->d.to->broken(h->d.to, &why);
+        h->d.to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
+    }
+    return pythia__emit(&h->d, trace, &span);
+}
+
+/* "METRIC,v2,": where the tree begins; NULL if it is no such line. */
+static const char *tree_of(struct pythia_text line, struct pythia_text *metric)
+{
+    const char *comma = memchr(line.bytes, ',', line.size), *end = line.bytes + line.size;
+    if (!comma || end - comma < 5 || memcmp(comma, ",v2,", 4) != 0)
+        return NULL;
+    *metric = (struct pythia_text){line.bytes, (size_t)(comma - line.bytes)};
+    return memchr(comma, '{', (size_t)(end - comma));
+}
+
+static int read_line(struct hiq *h, struct pythia_text line)
+{
+    struct pythia_text metric = {"", 0};
+    struct pythia_error why = {0};
+    if (line.size && line.bytes[line.size - 1] == '\r')
+        line.size--;
+    if (line.size == 0)
+        return PYTHIA_OK;
+    struct cursor c = {line.bytes, line.bytes, line.bytes + line.size};
+    const char *tree = tree_of(line, &metric);
+    if (!tree) {
+        wrong(h, &c, &why, "no tree of HiQ, version 2: METRIC,v2,…,{…}");
+        pythia__tell(&h->d, &why);
+        return PYTHIA_OK;
+    }
+    if (!PYTHIA_TEXT_IS(metric, "time")) {
+        h->d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
+        return PYTHIA_OK;
+    }
+    c.at = tree;
+    int status = take_tree(h, &c, &why);
+    if (status == PYTHIA_EFORMAT)
+        pythia__tell(&h->d, &why);
+    if (status != PYTHIA_OK)
+        return status == PYTHIA_EFORMAT ? PYTHIA_OK : status;
+    uint64_t hash = pythia_hash_bytes(line.bytes, line.size);
+    struct pythia_trace_id trace = {hash, pythia_hash_mix(hash, line.size) | 1};
+    bool below_virtual = is_virtual(h);
+    if (below_virtual && h->count == 1)
+        h->d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
+    for (size_t i = below_virtual; i < h->count && status == PYTHIA_OK; i++)
+        status = emit(h, line, &trace, i, below_virtual);
+    return status;
+}
+
+/* ---- lines ---- */
+
+static int read_lines(struct hiq *h, bool ended)
+{
+    size_t from = 0;
+    int status = PYTHIA_OK;
+    while (status == PYTHIA_OK && from < h->line.size) {
+        const char *begin = h->line.bytes + from,
+                   *newline = memchr(begin, '\n', h->line.size - from);
+        if (!newline && !ended)
+            break;
+        size_t size = newline ? (size_t)(newline - begin) : h->line.size - from;
+        if (!h->too_long)
+            status = read_line(h, (struct pythia_text){begin, size});
+        h->too_long = false;
+        h->number++;
+        h->offset += size + (newline != NULL);
+        from += size + (newline != NULL);
+    }
+    if (from < h->line.size && h->line.size - from > LINE_BYTES && status == PYTHIA_OK) {
+        struct cursor c = {h->line.bytes + from, h->line.bytes + from, NULL};
+        struct pythia_error why = {0};
+        if (!h->too_long) {
+            wrong(h, &c, &why, "a line of more than 256 MiB");
+            pythia__tell(&h->d, &why);
+        }
+        h->too_long = true;
+        h->offset += h->line.size - from;
+        from = h->line.size;
+    }
+    if (from > 0)
+        memmove(h->line.bytes, h->line.bytes + from, h->line.size - from);
+    h->line.size -= from;
+    return status;
+}
+
+static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
+                  struct pythia_error *e)
+{
+    struct hiq *h = (struct hiq *)a;
+    size_t got = 1;
+    int status = PYTHIA_OK;
+    pythia__decoder_begin(&h->d, to);
+    h->source = from->name;
+    h->number = 1;
+    h->offset = 0;
+    h->too_long = false;
+    h->line.failed = h->text.failed = 0;
+    h->line.size = 0;
+    while (status == PYTHIA_OK && got > 0) {
+        char *room = pythia_buf_reserve(&h->line, READ_BYTES);
+        if (!room)
+            return PYTHIA_ENOMEM;
+        status = from->read(from, room, READ_BYTES, &got, e);
+        if (status != PYTHIA_OK)
+            break;
+        h->line.size += got;
+        status = read_lines(h, got == 0);
+    }
+    return h->d.stopped < 0 ? h->d.stopped : status;
+}
+
+/* ---- the format ---- */
+
+static int likeness(struct pythia_text head)
+{
+    struct pythia_text metric, line = head;
+    const char *newline = memchr(head.bytes, '\n', head.size);
+    if (newline)
+        line.size = (size_t)(newline - head.bytes);
+    const char *tree = tree_of(line, &metric);
+    return tree && metric.size <= 64 && tree + 1 < line.bytes + line.size && tree[1] == '"' ? 90
+                                                                                            : 0;
+}
+
+static void destroy(struct pythia_adapter *a)
+{
+    struct hiq *h = (struct hiq *)a;
+    if (!h)
+        return;
+    pythia__decoder_free(&h->d);
+    pythia_buf_free(&h->line);
+    pythia_buf_free(&h->text);
+    pythia_free(h->nodes);
+    pythia_free(h);
+}
+
+static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+{
+    struct hiq *h = pythia_calloc(1, sizeof(*h));
+    if (!h)
+        return PYTHIA_ENOMEM;
+    pythia__decoder_init(&h->d, &pythia__hiq, vocabulary);
+    h->service = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT(SERVICE));
+    const struct pythia_resource resource = {.service = h->service};
+    h->resource =
+        h->service == PYTHIA_NONE ? PYTHIA_NONE : pythia_vocabulary_resource(vocabulary, &resource);
+    if (h->resource == PYTHIA_NONE) {
+        destroy(&h->d.adapter);
+        return PYTHIA_ENOMEM;
+    }
+    *out = &h->d.adapter;
+    return PYTHIA_OK;
+}
+
+const struct pythia_adapter_ops pythia__hiq = {
+    .name = "hiq",
+    .help = "the log of HiQ's LumberJack: trees of version 2, a line each",
+    .likeness = likeness,
+    .create = create,
+    .decode = decode,
+    .destroy = destroy,
+};
