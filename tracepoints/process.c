@@ -23,6 +23,7 @@
 #define TRIES      1000 /* at the lock; the later ones 10 us apart */
 #define TRIES_FAST 20
 #define RETRY_NS   UINT64_C(100000000)
+#define TIMED_FIRST 64 /* spans at most before the first that is timed, of a thread */
 #define NO_RING_NS 1000000 /* between looks for a ring that has become free */
 
 #define RESETTING UINT64_MAX /* the epoch while a child makes itself anew */
@@ -176,6 +177,7 @@ static void begin_child(void)
     pythia__self.epoch = 0;
     p->area = (struct pythia__area){0}; /* it was not inherited */
     p->defined = 0;
+    p->calibrated = 0;
     memset(p->lost, 0, sizeof(p->lost));
     pythia__flusher_forget();
     __atomic_store_n(&p->recording, 0, __ATOMIC_RELEASE);
@@ -405,14 +407,25 @@ int pythia__attach(struct pythia__thread *t)
     if (t->retry && pythia__clock_ns(CLOCK_MONOTONIC) < t->retry)
         return 0;
     int saved = errno, ready = 0;
+    uint64_t cost = 0;
     t->busy = 1; /* what is called here may have trace points too */
     if (pythia__lock(t)) {
         ready = pythia__begin() == 0 && begin_recording(p) && take_ring(p, t);
+        if (ready && !p->calibrated) {
+            p->calibrated = 1;
+            cost = pythia__cost_calibrate(t);
+        }
         pythia__unlock(t);
     }
     if (ready) {
         pthread_setspecific(leaving, t);
         t->epoch = pythia__epoch_now();
+        t->until_timed = 1 + (uint32_t)(pythia__random(t) % TIMED_FIRST);
+    }
+    if (ready && cost) {
+        t->busy = 0;
+        pythia__cost_write(t, 0, cost);
+        t->busy = 1;
     }
     t->retry = ready ? 0 : pythia__clock_ns(CLOCK_MONOTONIC) + NO_RING_NS;
     t->busy = 0;

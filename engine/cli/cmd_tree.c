@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "pythia/attributes.h"
+#include "pythia/bill.h"
 #include "pythia/critical_path.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
@@ -97,6 +98,22 @@ static void add_span(const struct looking *l, const struct pythia_trace *trace, 
         add_keys(l, span, 2 * depth + 30, to);
 }
 
+/* What tracing has cost this request, if its trace points measure that. */
+static void add_cost(const struct looking *l, const struct pythia_trace *trace,
+                     struct pythia_buf *to)
+{
+    struct pythia_bill bill;
+    pythia_bill_of(l->reading.vocabulary, trace, &bill);
+    if (bill.billed == 0)
+        return;
+    pythia_buf_printf(to, "tracing it has cost %.3f us, %.3g %% of what its client has waited",
+                      bill.cost_ns / 1e3,
+                      100 * bill.cost_ns / (double)(trace->end_ns - trace->start_ns));
+    if (bill.unbilled > 0)
+        pythia_buf_printf(to, " (and what %u spans of others have cost)", bill.unbilled);
+    pythia_buf_putc(to, '\n');
+}
+
 static int print_trace(struct looking *l, const struct pythia_trace *trace, struct pythia_buf *to)
 {
     bool *critical = pythia_calloc(trace->count, sizeof(*critical));
@@ -110,6 +127,7 @@ static int print_trace(struct looking *l, const struct pythia_trace *trace, stru
                       trace->id.high, trace->id.low, trace->count,
                       (double)(trace->end_ns - trace->start_ns) / 1e6,
                       (double)(trace->completed_ns - trace->start_ns) / 1e6);
+    add_cost(l, trace, to);
     pythia_buf_puts(to, "   start ms duration ms * on the critical path\n");
     int depth = 0;
     for (uint32_t at = trace->first_root; at != PYTHIA_NO_SPAN;) {

@@ -206,7 +206,8 @@ static double run_writers(uint64_t spans, double rate)
     return (double)(THREADS * 2 * spans) / seconds;
 }
 
-/* What was written against what was read; two definitions, and a span to get each ring. */
+/* What was written against what was read; two definitions, and a span to get each ring. One span in
+ * about a thousand has a record of its cost beside it, and the process one. */
 static void print_rate(double *rates, int runs, uint64_t spans)
 {
     struct pythia_tracepoints_state state;
@@ -216,7 +217,8 @@ static void print_rate(double *rates, int runs, uint64_t spans)
     pythia_drain_counts_get(drain, &counts);
     uint64_t written = (uint64_t)runs * THREADS * 2 * (spans + 1),
              lost = state.lost_spans + state.lost_ends;
-    if (counts.records != written + 2 - state.lost_spans * 2 - state.lost_ends)
+    uint64_t wanted = written + 2 - state.lost_spans * 2 - state.lost_ends;
+    if (counts.records < wanted || counts.records > wanted + 1 + written / 2 / 500 + THREADS * 64)
         fail("what was read is not what was written");
     qsort(rates, (size_t)runs, sizeof(double), compare);
     printf("{\"min\": %.0f, \"median\": %.0f, \"max\": %.0f, \"lost\": %" PRIu64 "}\n", rates[0],
