@@ -13,7 +13,7 @@
 #define LOOP    256
 #define LOOPS   8
 #define SCRATCH (PYTHIA__RING_MIN)
-#define MOST    64 /* times what an empty span costs: more is not the tracing's */
+#define MOST    16 /* times what an empty span costs: more is not the tracing's */
 
 int64_t pythia__cost_unseen;
 uint64_t pythia__cost_most = UINT64_MAX, pythia__cost_clock;
@@ -21,8 +21,7 @@ static uint64_t span_cost; /* of an empty one, in a loop */
 
 void pythia__timed_next(struct pythia__thread *t)
 {
-    t->until_timed = PYTHIA__TIMED_EVERY / 2 +
-                     (uint32_t)(pythia__random(t) % PYTHIA__TIMED_EVERY);
+    t->until_timed = PYTHIA__TIMED_EVERY / 2 + (uint32_t)(pythia__random(t) % PYTHIA__TIMED_EVERY);
 }
 
 /* Ticks of so many spans; each of them timed, if so: *inside gets what that says of all. */

@@ -457,7 +457,8 @@ struct pythia_cost pythia_vocabulary_cost(const struct pythia_vocabulary *v, uin
 
 double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tracepoint)
 {
-    struct measured m = tracepoint == PYTHIA_NONE ? (struct measured){0} : measured_of(v, tracepoint);
+    struct measured m =
+        tracepoint == PYTHIA_NONE ? (struct measured){0} : measured_of(v, tracepoint);
     struct pythia_cost loop = pythia_vocabulary_cost(v, PYTHIA_NONE);
     if (!m.expected || m.cost.passes + loop.passes == 0)
         return NAN;

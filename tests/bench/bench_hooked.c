@@ -2,13 +2,13 @@
  * prints one object of JSON, ns of a call, least and median of many. `pythia run` hooks it or not;
  * between batches there is a pause, in which what was recorded is written. */
 #define _DEFAULT_SOURCE
+#include "bench_hooked.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "bench_hooked.h"
 
 #define REPEATS 201
 

@@ -443,8 +443,8 @@ static int read_cost(struct native *n, struct pythia_text record)
     uint32_t number = (uint32_t)PYTHIA__MEMBER(record.bytes, pythia_record, number);
     if (record.size < sizeof(struct pythia_record_cost))
         return tell(n, "a record of what a trace point costs that is too short");
-    double ns = (double)PYTHIA__MEMBER(record.bytes, pythia_record_cost, ticks) *
-                n->frame->ns_per_tick;
+    double ns =
+        (double)PYTHIA__MEMBER(record.bytes, pythia_record_cost, ticks) * n->frame->ns_per_tick;
     uint32_t tracepoint = number ? find_tracepoint(n, number) : PYTHIA_NONE;
     if (number && tracepoint == PYTHIA_NONE)
         return tell(n, "what a trace point costs that is not defined");

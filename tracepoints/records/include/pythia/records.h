@@ -141,8 +141,9 @@ struct pythia_record_value {
 };
 
 /* What one pass of a point has cost the thread that made it, its key-values included: of about one
- * in a thousand, so that the mean is what each has cost. Number 0: what a span without key-values
- * costs in a loop, measured when the process began to record, for points that are seldom passed. */
+ * in a thousand, so that the mean is what each has cost. Number 0, in stream 0: what a span without
+ * key-values costs in a loop, measured when the process began to record, for points that are seldom
+ * passed. */
 struct pythia_record_cost {
     struct pythia_record head; /* number: the point */
     uint64_t ticks;            /* 8 */
