@@ -14,4 +14,12 @@ PYTHIA_API void pythia__abandon(const struct pythia_scope *scope);
  */
 PYTHIA_API void pythia__request_named(const char *name, size_t name_bytes);
 
+/* The clock of the records. */
+PYTHIA_API uint64_t pythia__ticks_now(void);
+
+/* What calls cost whose spans go nowhere: ticks of one, the least of several loops of `n` of them,
+ * The library has begun to record. 0: there is no memory. And what a span by itself costs. */
+PYTHIA_API uint64_t pythia__cost_of(void (*calls)(unsigned n));
+PYTHIA_API uint64_t pythia__cost_of_span(void);
+
 #endif

@@ -24,6 +24,8 @@
 #define TRIES      1000 /* at the lock; the later ones 10 us apart */
 #define TRIES_FAST 20
 #define RETRY_NS   UINT64_C(100000000)
+#define TIMED_FIRST                                                                                \
+    64 /* spans before the first that is timed, of a thread, or up to twice as many */
 #define NO_RING_NS 1000000 /* between looks for a ring that has become free */
 
 #define RESETTING UINT64_MAX /* the epoch while a child makes itself anew */
@@ -177,6 +179,7 @@ static void begin_child(void)
     pythia__self.epoch = 0;
     p->area = (struct pythia__area){0}; /* it was not inherited */
     p->defined = 0;
+    p->calibrated = 0;
     memset(p->lost, 0, sizeof(p->lost));
     pythia__flusher_forget();
     __atomic_store_n(&p->recording, 0, __ATOMIC_RELEASE);
@@ -397,6 +400,16 @@ static int take_ring(struct pythia__process *p, struct pythia__thread *t)
     return 0;
 }
 
+/* What a span costs in a loop is a definition: whoever reads later has to know it too. */
+static void calibrate(struct pythia__process *p, struct pythia__thread *t)
+{
+    struct pythia_record_cost record = {.head = {.kind = PYTHIA_RECORD_COST},
+                                        .ticks = pythia__cost_calibrate(t)};
+    p->calibrated = 1;
+    if (record.ticks)
+        pythia__define(&record, sizeof(record), "", 0, "", 0);
+}
+
 int pythia__attach(struct pythia__thread *t)
 {
     struct pythia__process *p = &pythia__process;
@@ -410,11 +423,14 @@ int pythia__attach(struct pythia__thread *t)
     t->busy = 1; /* what is called here may have trace points too */
     if (pythia__lock(t)) {
         ready = pythia__begin() == 0 && begin_recording(p) && take_ring(p, t);
+        if (ready && !p->calibrated)
+            calibrate(p, t);
         pythia__unlock(t);
     }
     if (ready) {
         pthread_setspecific(leaving, t);
         t->epoch = pythia__epoch_now();
+        t->until_timed = TIMED_FIRST + (uint32_t)(pythia__random(t) % TIMED_FIRST);
     }
     t->retry = ready ? 0 : pythia__clock_ns(CLOCK_MONOTONIC) + NO_RING_NS;
     t->busy = 0;

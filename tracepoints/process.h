@@ -21,6 +21,7 @@ struct pythia__thread {
     struct pythia__ring ring;
     uint64_t random, random_epoch; /* state, and for which process it was seeded */
     uint64_t retry;                /* ticks before which there is no use in asking for a ring */
+    uint32_t until_timed;          /* open spans until one is timed */
     unsigned char busy;            /* in the middle of a record: a signal handler must not write */
     unsigned char locked;          /* it holds the process's lock */
 };
@@ -47,6 +48,25 @@ enum pythia__lost {
 
 /* Get a ring for the calling thread, and all that is needed before that; 0 if that cannot be. */
 int pythia__attach(struct pythia__thread *t);
+
+/* Spans from one that is timed to the next, on average (cost.c). */
+#define PYTHIA__TIMED_EVERY 1024
+
+/* Choose when the next span is timed: not at even distances, which a loop may have too. */
+void pythia__timed_next(struct pythia__thread *t);
+
+/* What timing does not see of a span, in ticks; and what it may see at most: a thread that lost its
+ * processor in the middle has not spent that on tracing. */
+extern int64_t pythia__cost_unseen;
+extern uint64_t pythia__cost_most;
+extern uint64_t pythia__cost_clock; /* from one reading of the clock to the next */
+
+/* Measure these, once for each process, by spans that go nowhere. Returns what an empty one costs.
+ */
+uint64_t pythia__cost_calibrate(struct pythia__thread *t);
+
+/* Write a record of cost. */
+void pythia__cost_write(struct pythia__thread *t, uint32_t point, uint64_t ticks);
 
 /* Count what could not be recorded. */
 void pythia__lose(const struct pythia__thread *t, enum pythia__lost what);
@@ -98,6 +118,7 @@ struct pythia__process {
     struct pythia__entry entry;
     char file[64]; /* of the directory, for the area */
     uint64_t defined;
+    int calibrated;
     uint64_t lost[4]; /* while there is no area */
     char problem[PYTHIA__WHY];
 };

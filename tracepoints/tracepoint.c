@@ -137,6 +137,7 @@ static inline int open_span(struct pythia__thread *t, struct pythia_point *point
     scope->trace_high = above->trace_high;
     scope->trace_low = above->trace_low;
     scope->epoch = t->epoch;
+    scope->spent = 0;
     scope->error = 0;
     scope->span = write_enter(t, point, above, keep, PYTHIA_RECORD_ENTER, &scope->ticks);
     if (UNLIKELY(!scope->span))
@@ -144,11 +145,36 @@ static inline int open_span(struct pythia__thread *t, struct pythia_point *point
     return scope->span != 0;
 }
 
+/* ---- one in about a thousand is timed (cost.c), on the same way as all others ---- */
+
+static __attribute__((noinline)) uint64_t begin_timed(struct pythia__thread *t)
+{
+    pythia__timed_next(t);
+    return pythia__ticks();
+}
+
+/* When this span begins, if it is one that is timed; else 0. */
+static inline uint64_t time_of_timed(struct pythia__thread *t)
+{
+    return UNLIKELY(--t->until_timed == 0) ? begin_timed(t) : 0;
+}
+
+static inline void end_timed(struct pythia_scope *scope, const struct pythia_point *point,
+                             uint64_t begun)
+{
+    if (UNLIKELY(begun)) {
+        scope->spent = pythia__ticks() - begun;
+        scope->spent += scope->spent == 0;
+        scope->point = point->number;
+    }
+}
+
 struct pythia_scope *pythia_enter(struct pythia_point *point, struct pythia_scope *scope)
 {
     struct pythia__thread *t = &pythia__self;
     if (!is_open(t, point))
         return NULL;
+    uint64_t begun = time_of_timed(t);
     if (t->context.flags & PYTHIA_CONTEXT_REQUEST)
         need_trace(t, &t->context); /* it outlives this span: others of the request have the same */
     struct pythia_context above = t->context;
@@ -163,6 +189,7 @@ struct pythia_scope *pythia_enter(struct pythia_point *point, struct pythia_scop
     if (UNLIKELY(!has_local_parent(&scope->before)))
         write_type(scope, &above);
     pythia__variables_enter(t, scope);
+    end_timed(scope, point, begun);
     return scope;
 }
 
@@ -171,6 +198,7 @@ struct pythia_scope *pythia_begin(struct pythia_point *point, struct pythia_scop
     struct pythia__thread *t = &pythia__self;
     if (!is_open(t, point))
         return NULL;
+    uint64_t begun = time_of_timed(t);
     if (t->context.flags & PYTHIA_CONTEXT_REQUEST)
         need_trace(t, &t->context);
     struct pythia_context above = t->context;
@@ -182,6 +210,7 @@ struct pythia_scope *pythia_begin(struct pythia_point *point, struct pythia_scop
     if (!has_local_parent(&above))
         write_type(scope, &above);
     pythia__variables_enter(t, scope);
+    end_timed(scope, point, begun);
     return scope;
 }
 
@@ -220,6 +249,16 @@ static inline int is_of_parent(const struct pythia_scope *scope)
     return scope->epoch != pythia__epoch_now();
 }
 
+/* A span that is timed has ended: say what it has cost, in all. */
+static __attribute__((noinline)) void bill(struct pythia__thread *t,
+                                           const struct pythia_scope *scope, uint64_t ticks)
+{
+    uint64_t spent = scope->spent + (pythia__ticks() - ticks);
+    int64_t all = (int64_t)(spent < pythia__cost_most ? spent : pythia__cost_most);
+    all += pythia__cost_unseen;
+    pythia__cost_write(t, scope->point, all > 0 ? (uint64_t)all : 0);
+}
+
 void pythia_exit(struct pythia_scope *scope)
 {
     struct pythia__thread *t = &pythia__self;
@@ -235,6 +274,8 @@ void pythia_exit(struct pythia_scope *scope)
         return;
     }
     write_exit(t, scope, ticks, lamport, scope->thread == t);
+    if (UNLIKELY(scope->spent))
+        bill(t, scope, ticks);
 }
 
 void pythia__abandon(const struct pythia_scope *scope)
@@ -259,13 +300,12 @@ void pythia_end(struct pythia_scope *scope)
     }
     count_event(&t->context);
     write_exit(t, scope, ticks, t->context.lamport, 0);
+    if (UNLIKELY(scope->spent))
+        bill(t, scope, ticks);
 }
 
-void pythia_annotate(struct pythia_point *point)
+static inline void annotate(struct pythia__thread *t, const struct pythia_point *point)
 {
-    struct pythia__thread *t = &pythia__self;
-    if (!is_open(t, point))
-        return;
     if (t->context.flags & PYTHIA_CONTEXT_REQUEST)
         need_trace(t, &t->context);
     struct pythia_context above = t->context;
@@ -281,7 +321,32 @@ void pythia_annotate(struct pythia_point *point)
     pythia__lose(t, PYTHIA__LOST_ANNOTATION);
 }
 
+void pythia_annotate(struct pythia_point *point)
+{
+    struct pythia__thread *t = &pythia__self;
+    if (!is_open(t, point))
+        return;
+    if (UNLIKELY(--t->until_timed == 0)) {
+        pythia__timed_next(t);
+        struct pythia_scope spent = {.spent = 0, .point = point->number};
+        uint64_t begun = pythia__ticks();
+        annotate(t, point);
+        bill(t, &spent, begun);
+    } else {
+        annotate(t, point);
+    }
+}
+
 /* ---- key-values ---- */
+
+/* The scope of a span that is timed is the caller's own, whatever it is called here. What the
+ * clock's reading adds is not the program's. */
+static __attribute__((noinline)) void add_spent(const struct pythia_scope *scope, uint64_t begun)
+{
+    uint64_t spent = pythia__ticks() - begun;
+    if (spent > pythia__cost_clock)
+        ((struct pythia_scope *)(uintptr_t)scope)->spent += spent - pythia__cost_clock; /* NOLINT */
+}
 
 static inline void write_value(const struct pythia_scope *scope, const char *key, size_t key_bytes,
                                enum pythia_value_kind kind, const void *value, size_t value_bytes)
@@ -290,6 +355,7 @@ static inline void write_value(const struct pythia_scope *scope, const char *key
     uint8_t flags = 0;
     if (!scope)
         return;
+    uint64_t begun = UNLIKELY(scope->spent) ? pythia__ticks() : 0;
     if (!may_write(t)) {
         pythia__lose(t, PYTHIA__LOST_VALUE);
         return;
@@ -329,6 +395,8 @@ static inline void write_value(const struct pythia_scope *scope, const char *key
     unlock_ring(t);
     if (UNLIKELY(!to))
         pythia__lose(t, PYTHIA__LOST_VALUE);
+    if (UNLIKELY(begun))
+        add_spent(scope, begun);
 }
 
 void pythia_set_text(const struct pythia_scope *scope, const char *key, size_t key_bytes,
@@ -355,6 +423,22 @@ void pythia_set_bool(const struct pythia_scope *scope, const char *key, size_t k
     write_value(scope, key, key_bytes, PYTHIA_VALUE_BOOL, &value, sizeof(value));
 }
 
+void pythia__cost_write(struct pythia__thread *t, uint32_t point, uint64_t ticks)
+{
+    if (!may_write(t))
+        return;
+    lock_ring(t);
+    struct pythia_record_cost *to = pythia__ring_room(&t->ring, sizeof(*to), 0);
+    if (to) {
+        *to = (struct pythia_record_cost){
+            .head = {.bytes = sizeof(*to), .kind = PYTHIA_RECORD_COST, .number = point},
+            .ticks = ticks,
+        };
+        pythia__ring_commit(&t->ring, sizeof(*to));
+    }
+    unlock_ring(t);
+}
+
 const struct pythia_scope *pythia_here(struct pythia_scope *room)
 {
     const struct pythia_context *c = &pythia__self.context;
@@ -363,6 +447,7 @@ const struct pythia_scope *pythia_here(struct pythia_scope *room)
     room->trace_high = c->trace_high;
     room->trace_low = c->trace_low;
     room->span = c->span;
+    room->spent = 0; /* what it costs is on no span's bill */
     return room;
 }
 

@@ -27,6 +27,8 @@
 #define RECORDS "pythia.records"
 #define SHIM    "libpythia-preload.so"
 
+#define RING_BYTES "16777216"
+
 struct settings {
     struct pythia_option_texts points;
     const char *records, *service;
@@ -71,7 +73,7 @@ struct report {
 /* The shim beside this program: where it was built, or installed. */
 static bool find_shim(char *out, size_t size)
 {
-    static const char *const places[] = {"../tracepoints", "../" PYTHIA_LIBDIR, "."};
+    static const char *const places[] = {"../tracepoints", PYTHIA_SHIM_FOLDER, "."};
     char self[PATH_MAX];
     const char *wanted = getenv("PYTHIA_PRELOAD");
     ssize_t bytes = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -257,6 +259,8 @@ static void set_environment(const struct running *r, const char *shim)
         unsetenv("PYTHIA_RECORDS");
     else
         setenv("PYTHIA_RECORDS", r->records, 1);
+    /* Functions may be called more often than trace points are that somebody has put there. */
+    setenv("PYTHIA_RING_BYTES", RING_BYTES, 0);
 }
 
 /* ---- after ---- */

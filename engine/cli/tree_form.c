@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "pythia/attributes.h"
+#include "pythia/bill.h"
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
 #include "pythia/sort.h"
@@ -148,6 +149,21 @@ static void add_keys(const struct tree *t, const struct pythia_trace_span *span,
     }
 }
 
+/* What tracing has cost this request, if its trace points measure that. */
+static void add_cost(const struct tree *t, struct pythia_buf *to)
+{
+    struct pythia_bill bill;
+    pythia_bill_of(t->vocabulary, t->trace, &bill);
+    if (bill.billed == 0)
+        return;
+    pythia_buf_printf(to, "tracing it has cost %.3f us, %.3g %% of what its client has waited",
+                      bill.cost_ns / 1e3,
+                      100 * bill.cost_ns / (double)(t->trace->end_ns - t->trace->start_ns));
+    if (bill.unbilled > 0)
+        pythia_buf_printf(to, " (and what %u spans of others have cost)", bill.unbilled);
+    pythia_buf_putc(to, '\n');
+}
+
 static void add_list(const struct tree *t, struct pythia_buf *to)
 {
     const struct pythia_trace *trace = t->trace;
@@ -157,6 +173,7 @@ static void add_list(const struct tree *t, struct pythia_buf *to)
                       trace->id.high, trace->id.low, trace->count,
                       (double)(trace->end_ns - trace->start_ns) / 1e6,
                       (double)(trace->completed_ns - trace->start_ns) / 1e6);
+    add_cost(t, to);
     pythia_buf_puts(to, "   start ms duration ms * on the critical path\n");
     for (uint32_t i = 0; i < t->count; i++) {
         const struct pythia_trace_span *span = &trace->spans[t->list[i].span];

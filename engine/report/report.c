@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "json_writer.h"
+#include "pythia/bill.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "report_forms.h"
@@ -235,6 +236,31 @@ static json_t *context(struct writer *w, uint32_t node)
     return pythia__json_context(&w->json, pythia_groups_cct(w->s->groups), node);
 }
 
+/* What tracing itself adds, where that is measured: ns, and of how much. It is a part of that:
+ * what lies outside of a short edge is its neighbours'. */
+static void tracing(struct writer *w, json_t *to, double cost_ns, double of_ns)
+{
+    if (isnan(cost_ns))
+        return;
+    cost_ns = cost_ns > of_ns ? of_ns : cost_ns;
+    set(w, to, "tracing_ns", real(cost_ns));
+    set(w, to, "tracing_share", real(of_ns > 0 ? cost_ns / of_ns : NAN));
+}
+
+/* What it adds to the way of a group's requests; NaN if any of it is not known. */
+static double tracing_of_group(const struct writer *w, const struct pythia_group *g)
+{
+    double sum = g->ranking.edge_count ? 0 : NAN;
+    for (size_t i = 0; i < g->ranking.edge_count; i++) {
+        const struct pythia_ranked_edge *e = &g->ranking.edges[i];
+        const struct pythia_edge *edge =
+            pythia_cct_edge_at(pythia_groups_cct(w->s->groups), e->edge);
+        sum += pythia_bill_edge_ns(w->s->vocabulary, edge->from_tracepoint, edge->to_tracepoint) *
+               e->repeats;
+    }
+    return sum;
+}
+
 static json_t *edges(struct writer *w, const struct pythia_group *g)
 {
     json_t *out = json_array();
@@ -259,6 +285,10 @@ static json_t *edges(struct writer *w, const struct pythia_group *g)
         set(w, one, "tail_share", real(e->tail_share));
         set(w, one, "mode_share", real(e->mode_share));
         set(w, one, "modes_p", real(e->modes_p));
+        tracing(w, one,
+                pythia_bill_edge_ns(w->s->vocabulary, edge->from_tracepoint, edge->to_tracepoint) *
+                    e->repeats,
+                e->share.mean);
         append(w, out, one);
     }
     return out;
@@ -334,6 +364,7 @@ static json_t *group(struct writer *w, const struct pythia_group *g)
     set(w, out, "p90_ns", real(g->p90_ns));
     set(w, out, "p99_ns", real(g->p99_ns));
     set(w, out, "variance_share", real(g->variance_share));
+    tracing(w, out, tracing_of_group(w, g), g->mean_ns);
     set(w, out, "status", json_string(pythia_group_status_name(g->status)));
     set(w, out, "cause", json_string(pythia_cause_name(g->cause)));
     set(w, out, "localised", json_boolean(g->ranking.localised));

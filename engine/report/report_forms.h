@@ -37,6 +37,9 @@ void pythia__add_words(struct pythia_buf *to, size_t indent, struct pythia_text 
 void pythia__add_duration(struct pythia_buf *to, double ns);
 /* "97 %", "0.5 %", "-". */
 void pythia__add_percent(struct pythia_buf *to, double part);
+
+/* "0.3 us to each (0.2 %)": what tracing adds to a group's requests. */
+void pythia__add_tracing(struct pythia_buf *to, const json_t *group);
 /* "= 2e-46", "< 1e-300" */
 void pythia__add_chance(struct pythia_buf *to, double p);
 /* 36133 as "36 133" */

@@ -186,6 +186,14 @@ static void figures(struct pythia__html *h, const json_t *group)
         pythia__html_duration(h, pythia__number(group, durations[i].key));
         end_figure(h);
     }
+    if (json_object_get(group, "tracing_ns")) {
+        struct pythia_buf text = {0};
+        pythia__add_tracing(&text, group);
+        figure(h, "Added by tracing");
+        pythia__html_text(h, text.bytes ? text.bytes : "");
+        end_figure(h);
+        pythia_buf_free(&text);
+    }
     double cov = pythia__number(group, "cov");
     figure(h, "SD / mean (CoV)");
     if (isfinite(cov))

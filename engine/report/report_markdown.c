@@ -144,6 +144,11 @@ static void figures(struct pythia_buf *to, const json_t *group)
         cell_duration(to, group, keys[i]);
     pythia__add_percent(to, pythia__number(group, "variance_share"));
     pythia_buf_puts(to, " |\n");
+    if (json_object_get(group, "tracing_ns")) {
+        pythia_buf_puts(to, "\nTracing adds ");
+        pythia__add_tracing(to, group);
+        pythia_buf_puts(to, ".\n");
+    }
 }
 
 static void modes(struct pythia_buf *to, const json_t *group)

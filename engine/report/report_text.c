@@ -132,6 +132,10 @@ static void figures(const struct page *p, const json_t *group)
     pythia_buf_puts(&text, "; ");
     pythia__add_percent(&text, pythia__number(group, "variance_share"));
     pythia_buf_puts(&text, " of the variance of all requests");
+    if (json_object_get(group, "tracing_ns")) {
+        pythia_buf_puts(&text, "; tracing adds ");
+        pythia__add_tracing(&text, group);
+    }
     const json_t *modes = json_object_get(group, "modes");
     if (pythia__number(modes, "count") > 1) {
         const json_t *centers = pythia__array(modes, "centers_ns"),

@@ -80,6 +80,14 @@ void pythia__add_percent(struct pythia_buf *to, double part)
         pythia_buf_printf(to, "%.0f %%", 100 * part);
 }
 
+void pythia__add_tracing(struct pythia_buf *to, const json_t *group)
+{
+    pythia__add_duration(to, pythia__number(group, "tracing_ns"));
+    pythia_buf_puts(to, " to each (");
+    pythia__add_percent(to, pythia__number(group, "tracing_share"));
+    pythia_buf_putc(to, ')');
+}
+
 void pythia__add_chance(struct pythia_buf *to, double p)
 {
     if (p > 0 || !isfinite(p))

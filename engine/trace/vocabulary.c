@@ -1,5 +1,6 @@
 #include "pythia/vocabulary.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -30,6 +31,14 @@ struct pythia_vocabulary {
     struct pythia__frequent *frequent; /* [KINDS]; NULL: there are no limits */
     uint32_t other;                    /* the string; 0: there are no limits */
     _Atomic uint64_t others[KINDS];    /* times that it had to do */
+    struct measured *costs;            /* by trace point; under the lock */
+    size_t cost_capacity;
+    struct pythia_cost loop_cost;
+};
+
+struct measured {
+    struct pythia_cost cost;
+    bool expected;
 };
 
 /* What is in front of the attributes in the bytes of a resource. */
@@ -65,6 +74,7 @@ void pythia_vocabulary_destroy(struct pythia_vocabulary *v)
     pythia_buf_free(&v->text);
     pythia_buf_free(&v->other_text);
     pythia_free(v->frequent);
+    pythia_free(v->costs);
     pthread_mutex_destroy(&v->lock);
     pythia_free(v);
 }
@@ -390,4 +400,72 @@ struct pythia_resource pythia_vocabulary_resource_at(const struct pythia_vocabul
                                     head.host,
                                     head.instance,
                                     {bytes.bytes + sizeof(head), bytes.size - sizeof(head)}};
+}
+
+/* ---- what tracing costs ---- */
+
+#define LOOP_WEIGHT 16 /* passes that were measured which the one of a loop is worth */
+
+/* Add to the cost of a point. */
+static int add_cost(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t passes, uint64_t ns)
+{
+    int status = PYTHIA_OK;
+    pthread_mutex_lock(&v->lock);
+    struct pythia_cost *cost = &v->loop_cost;
+    if (tracepoint != PYTHIA_NONE) {
+        status = pythia_reach(&v->costs, &v->cost_capacity, tracepoint, sizeof(*v->costs));
+        if (status == PYTHIA_OK) {
+            v->costs[tracepoint].expected = true;
+            cost = &v->costs[tracepoint].cost;
+        }
+    }
+    if (status == PYTHIA_OK) {
+        cost->passes += passes;
+        cost->ns += ns;
+    }
+    pthread_mutex_unlock(&v->lock);
+    return status;
+}
+
+int pythia_vocabulary_cost_add(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t ns)
+{
+    return add_cost(v, tracepoint, 1, ns);
+}
+
+int pythia_vocabulary_cost_expect(struct pythia_vocabulary *v, uint32_t tracepoint)
+{
+    return tracepoint == PYTHIA_NONE ? PYTHIA_OK : add_cost(v, tracepoint, 0, 0);
+}
+
+static struct measured measured_of(const struct pythia_vocabulary *v, uint32_t tracepoint)
+{
+    struct pythia_vocabulary *locked = (struct pythia_vocabulary *)v;
+    struct measured m = {0};
+    pthread_mutex_lock(&locked->lock);
+    if (tracepoint == PYTHIA_NONE)
+        m.cost = v->loop_cost;
+    else if (tracepoint < v->cost_capacity)
+        m = v->costs[tracepoint];
+    pthread_mutex_unlock(&locked->lock);
+    return m;
+}
+
+struct pythia_cost pythia_vocabulary_cost(const struct pythia_vocabulary *v, uint32_t tracepoint)
+{
+    return measured_of(v, tracepoint).cost;
+}
+
+double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tracepoint)
+{
+    struct measured m =
+        tracepoint == PYTHIA_NONE ? (struct measured){0} : measured_of(v, tracepoint);
+    struct pythia_cost loop = pythia_vocabulary_cost(v, PYTHIA_NONE);
+    if (!m.expected || m.cost.passes + loop.passes == 0)
+        return NAN;
+    double ns = (double)m.cost.ns, passes = (double)m.cost.passes;
+    if (m.cost.passes < LOOP_WEIGHT && loop.passes > 0) {
+        ns += LOOP_WEIGHT * (double)loop.ns / (double)loop.passes;
+        passes += LOOP_WEIGHT;
+    }
+    return ns / passes;
 }

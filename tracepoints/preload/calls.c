@@ -67,6 +67,9 @@ static struct slot slots[PYTHIA__SLOTS];
 static uint64_t free_slots = NONE; /* first of them, and in the upper half a count of changes */
 static uint32_t fresh;             /* those from here on were never used */
 static pthread_key_t leaving;
+static int calibrated;
+static uint64_t hook_cost;  /* ticks of a call, beyond what its span costs */
+static uint64_t clock_cost; /* from one reading of the clock to the next */
 
 struct calls {
     uint32_t last; /* + 1: the latest call under way; 0: none */
@@ -312,6 +315,22 @@ static uintptr_t chain(struct calls *c, struct slot *s, const uintptr_t *place)
     return pythia__hook_returns[slot].to;
 }
 
+/* Key-values, whose reading is a part of what the span costs. */
+static void set_values(const struct pythia__hooked *h, struct pythia_scope *scope,
+                       const struct pythia__registers *r, const uint64_t *stack, uintptr_t caller)
+{
+    uint64_t spent = scope->spent, begun = spent ? pythia__ticks_now() : 0;
+    scope->spent = 0; /* they are timed together */
+    if (stack)
+        pythia__values_enter(h, scope, r, stack, caller);
+    else
+        pythia__values_left(h, scope, r);
+    if (spent) {
+        uint64_t ticks = pythia__ticks_now() - begun;
+        scope->spent = spent + (ticks > clock_cost ? ticks - clock_cost : 0);
+    }
+}
+
 /* Begin what was declared of a call, in a slot; 0: nothing of it is open. */
 static int record(struct calls *c, uint32_t slot, struct pythia__hook *hook,
                   const struct pythia__registers *r, uintptr_t *place)
@@ -333,9 +352,54 @@ static int record(struct calls *c, uint32_t slot, struct pythia__hook *hook,
     __atomic_store_n(&s->state, LIVE, __ATOMIC_RELEASE);
     *place = stub_of(slot);
     c->by_hook = hook->target;
+    if (s->recorded && s->scope.spent)
+        s->scope.spent += hook_cost;
     if (s->recorded && h->declared.key_count)
-        pythia__values_enter(h, &s->scope, r, stack, caller);
+        set_values(h, &s->scope, r, stack, caller);
     return 1;
+}
+
+/* ---- what it costs ---- */
+
+static void nothing(void)
+{
+}
+
+static struct pythia__hooked calibration;
+static const struct pythia__hook *calibration_hook;
+
+static void call_nothing(unsigned n)
+{
+    void (*volatile plain)(void) = nothing;
+    for (unsigned i = 0; i < n; i++)
+        plain();
+}
+
+static void read_clock(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        pythia__ticks_now();
+}
+
+static void call_hooked(unsigned n)
+{
+    void (*hooked)(void);
+    memcpy(&hooked, &calibration_hook->stub, sizeof(hooked));
+    for (unsigned i = 0; i < n; i++)
+        hooked();
+}
+
+/* What a call by a hook costs beyond its span: once, when a span has been recorded. */
+static __attribute__((noinline)) void calibrate(struct calls *c)
+{
+    int none = 0;
+    uint64_t span = pythia__cost_of_span();
+    if (!span || !calibration_hook || c->last ||
+        !__atomic_compare_exchange_n(&calibrated, &none, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return;
+    uint64_t plain = pythia__cost_of(call_nothing), hooked = pythia__cost_of(call_hooked);
+    clock_cost = pythia__cost_of(read_clock);
+    hook_cost = hooked > plain + span ? hooked - plain - span : 0;
 }
 
 /* Returns where the call goes on. */
@@ -350,6 +414,8 @@ uintptr_t pythia__hook_entered(struct pythia__hook *hook, const struct pythia__r
         return hook->target;
     }
     int saved = errno;
+    if (__builtin_expect(__atomic_load_n(&calibrated, __ATOMIC_RELAXED) == 0, 0))
+        calibrate(c);
     c->busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (!c->registered)
@@ -385,7 +451,7 @@ static void finish(uint32_t slot, const struct pythia__registers *r)
             if (!r)
                 s->scope.error = 1;
             else if (s->of->declared.key_count || s->of->declared.error)
-                pythia__values_left(s->of, &s->scope, r);
+                set_values(s->of, &s->scope, r, NULL, 0);
             pythia_exit(&s->scope);
         }
         if (s->request)
@@ -508,6 +574,11 @@ int pythia__calls_begin(void)
     int status = pthread_key_create(&leaving, leave_thread);
     if (status != 0)
         return -status;
+    static const uint64_t open = UINT64_MAX;
+    calibration.point = (struct pythia_point){&open, 0, "", 0, 1, PYTHIA_POINT_INTERNAL};
+    calibration.declared.name = calibration.declared.types = "";
+    void (*function)(void) = nothing;
+    calibration_hook = pythia__hook_of(&calibration, (uintptr_t)function);
     choose_registers();
     pythia__jumps_begin();
     return 0;

@@ -35,6 +35,9 @@ struct entry {
 static struct table *table; /* tables are never freed: a thread may look into an older one */
 static pthread_key_t leaving;
 static int ready; /* the key is there */
+static int calibrated;
+static uint64_t call_cost; /* ticks of a call, beyond what its span costs */
+static struct pythia__hooked calibration;
 
 static __thread struct {
     struct entry *entries; /* owned: DEPTH of them, once one is needed */
@@ -176,9 +179,13 @@ static void enter(struct pythia__hooked *h, uintptr_t function, const void *fram
         if (e->request)
             pythia_request_begin(&h->request, &e->before);
         e->recorded = pythia_is_open(&h->point) && pythia_enter(&h->point, &e->scope) != NULL;
+        if (e->recorded && e->scope.spent)
+            e->scope.spent += call_cost;
     }
     errno = saved;
 }
+
+static void calibrate(uint64_t span);
 
 void __cyg_profile_func_enter(void *function, void *caller)
 {
@@ -191,14 +198,8 @@ void __cyg_profile_func_enter(void *function, void *caller)
         enter(h, at, __builtin_frame_address(0));
 }
 
-void __cyg_profile_func_exit(void *function, void *caller)
+static void leave(uintptr_t at)
 {
-    uintptr_t at = (uintptr_t)function, target;
-    (void)caller;
-    if (self.depth == 0)
-        return;
-    if ((target = pythia__stub_target(at)))
-        at = target;
     uint32_t depth = self.depth;
     while (depth > 0 && self.entries[depth - 1].function != at)
         depth--;
@@ -209,4 +210,40 @@ void __cyg_profile_func_exit(void *function, void *caller)
         end(&self.entries[--self.depth], -1);
     end(&self.entries[--self.depth], 1);
     errno = saved;
+}
+
+void __cyg_profile_func_exit(void *function, void *caller)
+{
+    (void)caller;
+    if (self.depth == 0)
+        return;
+    uintptr_t target = pythia__stub_target((uintptr_t)function);
+    leave(target ? target : (uintptr_t)function);
+    if (__builtin_expect(!__atomic_load_n(&calibrated, __ATOMIC_RELAXED), 0) &&
+        pythia__cost_of_span() && !__atomic_exchange_n(&calibrated, 1, __ATOMIC_ACQ_REL))
+        calibrate(pythia__cost_of_span());
+}
+
+/* ---- what it costs ---- */
+
+static void nothing(void)
+{
+}
+
+static void call(unsigned n)
+{
+    void (*function)(void) = nothing;
+    uintptr_t at = (uintptr_t)function;
+    for (unsigned i = 0; i < n; i++) {
+        enter(&calibration, at, __builtin_frame_address(0));
+        leave(at);
+    }
+}
+
+static void calibrate(uint64_t span)
+{
+    static const uint64_t open = UINT64_MAX;
+    calibration.point = (struct pythia_point){&open, 0, "", 0, 1, PYTHIA_POINT_INTERNAL};
+    uint64_t cost = ready && table ? pythia__cost_of(call) : 0;
+    call_cost = cost > span ? cost - span : 0;
 }

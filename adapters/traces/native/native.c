@@ -167,6 +167,7 @@ static int read_point(struct native *n, struct pythia_text record)
     uint32_t tracepoint = make_tracepoint(n, clean(n, name)),
              index = intern(n->point_ids, n->process, number);
     if (tracepoint == PYTHIA_NONE || index == PYTHIA_STRTAB_NONE ||
+        pythia_vocabulary_cost_expect(n->d.vocabulary, tracepoint) != PYTHIA_OK ||
         pythia_reach(&n->tracepoints, &n->point_capacity, index, sizeof(*n->tracepoints)) !=
             PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -433,6 +434,25 @@ static int read_value(struct native *n, struct pythia_text record)
     return number ? keep_value(n, number) : PYTHIA_ENOMEM;
 }
 
+/* ---- cost ---- */
+
+#define COST_MAX_NS 1e9 /* of one pass */
+
+static int read_cost(struct native *n, struct pythia_text record)
+{
+    uint32_t number = (uint32_t)PYTHIA__MEMBER(record.bytes, pythia_record, number);
+    if (record.size < sizeof(struct pythia_record_cost))
+        return tell(n, "a record of what a trace point costs that is too short");
+    double ns =
+        (double)PYTHIA__MEMBER(record.bytes, pythia_record_cost, ticks) * n->frame->ns_per_tick;
+    uint32_t tracepoint = number ? find_tracepoint(n, number) : PYTHIA_NONE;
+    if (number && tracepoint == PYTHIA_NONE)
+        return tell(n, "what a trace point costs that is not defined");
+    if (!(ns <= COST_MAX_NS))
+        return tell(n, "a trace point that costs an impossible time");
+    return pythia_vocabulary_cost_add(n->d.vocabulary, tracepoint, (uint64_t)(ns + .5));
+}
+
 /* ---- frames ---- */
 
 static int read_record(struct native *n, struct pythia_text record)
@@ -452,6 +472,8 @@ static int read_record(struct native *n, struct pythia_text record)
         return read_exit(n, record);
     case PYTHIA_RECORD_VALUE:
         return read_value(n, record);
+    case PYTHIA_RECORD_COST:
+        return read_cost(n, record);
     default: /* of a later version */
         n->d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
         return PYTHIA_OK;

@@ -80,6 +80,8 @@ struct pythia_scope {
     uint64_t ticks;
     const void *thread;
     uint64_t epoch, reserved;
+    uint64_t spent; /* ticks that it has cost until now, if that is measured; else 0 */
+    uint32_t point;
     uint8_t error;
 };
 

@@ -86,6 +86,29 @@ struct pythia_text pythia_vocabulary_tracepoint_id(const struct pythia_vocabular
 struct pythia_text pythia_vocabulary_tracepoint_pattern(const struct pythia_vocabulary *v,
                                                         uint32_t tracepoint);
 
+/* ---- what tracing costs ---- */
+
+/* What one pass of a trace point costs the program that is traced, as programs measure it of some
+ * of their passes. Sums are whole numbers, so that they do not depend on who comes first. */
+struct pythia_cost {
+    uint64_t passes; /* that were measured */
+    uint64_t ns;     /* of all of them */
+};
+
+/* One more pass was measured; PYTHIA_NONE: one of no point, in a loop, which stands for those of
+ * which there are few. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_vocabulary_cost_add(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t ns);
+
+/* A point whose cost is measured, even if it has not been yet. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_vocabulary_cost_expect(struct pythia_vocabulary *v, uint32_t tracepoint);
+
+/* What was measured of a point; PYTHIA_NONE: of passes in a loop. */
+struct pythia_cost pythia_vocabulary_cost(const struct pythia_vocabulary *v, uint32_t tracepoint);
+
+/* ns of one pass of a point. Where few were measured, those of a loop count as 16 of them. NaN if
+ * its cost is not measured: it is another tool's. */
+double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tracepoint);
+
 /* Whatever reported a span: a process on a host, with the key-values that all its spans have in
  * common. */
 struct pythia_resource {
