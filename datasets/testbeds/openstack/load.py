@@ -44,7 +44,7 @@ class Load:
 
     def server_create(self, cloud, draw):
         images = cloud.get('/v2/images', params={'name': draw.choice(IMAGES)}, endpoint_filter=at('image'))
-        flavour = cloud.get(f'/flavors/{draw.choice(FLAVOURS)[0]}', endpoint_filter=at('compute'))
+        flavour = cloud.get(f'/flavors/{draw.choice(list(FLAVOURS))}', endpoint_filter=at('compute'))
         cloud.post('/servers', headers=VERSION, endpoint_filter=at('compute'), json={'server': {
             'name': f'load-{uuid.uuid4().hex[:8]}', 'imageRef': images.json()['images'][0]['id'],
             'flavorRef': flavour.json()['flavor']['id'], 'networks': 'none'}})
