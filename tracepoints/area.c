@@ -11,6 +11,8 @@ _Static_assert(offsetof(struct pythia__ring_control, tail) == 128, "as drawn in 
 _Static_assert(offsetof(struct pythia__area_header, first) == 56, "as drawn in area.h");
 _Static_assert(offsetof(struct pythia__area_header, defined) == 128, "as drawn in area.h");
 _Static_assert(offsetof(struct pythia__area_header, lost_spans) == 192, "as drawn in area.h");
+_Static_assert(offsetof(struct pythia__area_header, variables) == 1024, "as drawn in area.h");
+_Static_assert(sizeof(struct pythia_record_variable) == 16, "as drawn in records.h");
 _Static_assert(sizeof(struct pythia_frame) == 128, "as drawn in records.h");
 _Static_assert(offsetof(struct pythia_frame, anchor_ticks) == 48, "as drawn in records.h");
 _Static_assert(offsetof(struct pythia_frame, check) == 120, "as drawn in records.h");

@@ -16,6 +16,7 @@
  *             128  defined      8: bytes of definitions that are there; only grows
  *             192  lost_spans, lost_ends, lost_annotations, lost_values: 8 each, of threads that
  *                  got no ring
+ *            1024  variables    128 x 8: the last value of each (variable.h), a double
  *       4096  rings x 256 bytes: their controls (ring.h), to the next page
  *          …  definition_bytes: records of stream 0
  *          …  rings x (ring_bytes + 8 KiB): their data */
@@ -45,6 +46,8 @@ struct pythia__area_header {
     uint64_t defined;
     uint8_t zero1[56];
     uint64_t lost_spans, lost_ends, lost_annotations, lost_values;
+    uint8_t zero2[800];
+    uint64_t variables[128];
 };
 
 /* An area that is attached. The numbers are copies: what stands in shared memory may change. */

@@ -184,7 +184,9 @@ static size_t write_type(char *to, const struct pythia__type *type)
     size_t used = 3, most = STATE_MOST - 16;
     if (!type || type->bytes == 0)
         return 0;
-    memcpy(to, ";t:", 3);
+    to[0] = ';';
+    to[1] = 't';
+    to[2] = ':';
     for (size_t i = 0; i < type->bytes; i++) {
         char c = type->name[i];
         if (used + 3 > most)

@@ -16,6 +16,7 @@
 
 #include "leftovers.h"
 #include "names.h"
+#include "variables.h"
 
 #define RING_BYTES ((uint64_t)1024 * 1024)
 #define RINGS      256
@@ -349,6 +350,7 @@ static int begin_recording(struct pythia__process *p)
         fill_header(p, p->area.header);
         define_process(p);
         pythia__points_define();
+        pythia__variables_define();
         snprintf(p->file, sizeof(p->file), "area-%d-%016" PRIx64, p->entry.pid, p->entry.id_low);
         status = pythia__entry_write(&p->directory, p->file, &p->entry, 0);
         if (status != 0) {

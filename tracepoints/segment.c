@@ -13,12 +13,12 @@
 
 int pythia__why(char *why, int status, const char *format, ...)
 {
-    if (why) {
-        va_list args;
-        va_start(args, format);
+    va_list args;
+    va_start(args, format);
+    if (why)
+        /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was begun above */
         vsnprintf(why, PYTHIA__WHY, format, args);
-        va_end(args);
-    }
+    va_end(args);
     return status;
 }
 

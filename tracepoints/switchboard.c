@@ -39,7 +39,7 @@
 #define PATIENCE_MS 20
 #define POINTS      PYTHIA_SWITCHBOARD_POINTS
 #define SLOTS       (2 * POINTS)
-#define NAMES       (16 * 1024 * 1024)
+#define NAMES       ((size_t)16 * 1024 * 1024)
 #define PROBES      1024
 #define TYPES       PYTHIA_TYPE_LAST
 
@@ -192,7 +192,7 @@ int pythia_switchboard_remove(const char *directory, char *why)
     int status = pythia__directory_find(directory, 1, &d, why);
     if (status != 0)
         return status;
-    struct segment *s;
+    struct segment *s = NULL;
     status = attach(&d, &s, why); /* never remove a segment that is something else */
     if (status == 0) {
         status = pythia__entry_read(&d, FILE_NAME, "switchboard", &entry, why);

@@ -4,8 +4,10 @@
  */
 #include <string.h>
 
+#include "hooking.h"
 #include "process.h"
 #include "pythia/tracepoints.h"
+#include "variables.h"
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
@@ -160,6 +162,7 @@ struct pythia_scope *pythia_enter(struct pythia_point *point, struct pythia_scop
     t->context.flags &= (uint8_t)~PYTHIA_CONTEXT_REMOTE;
     if (UNLIKELY(!has_local_parent(&scope->before)))
         write_type(scope, &above);
+    pythia__variables_enter(t, scope);
     return scope;
 }
 
@@ -178,6 +181,7 @@ struct pythia_scope *pythia_begin(struct pythia_point *point, struct pythia_scop
     scope->before = above;
     if (!has_local_parent(&above))
         write_type(scope, &above);
+    pythia__variables_enter(t, scope);
     return scope;
 }
 
@@ -231,6 +235,16 @@ void pythia_exit(struct pythia_scope *scope)
         return;
     }
     write_exit(t, scope, ticks, lamport, scope->thread == t);
+}
+
+void pythia__abandon(const struct pythia_scope *scope)
+{
+    struct pythia__thread *t = &pythia__self;
+    if (scope->thread != t)
+        return;
+    go_back(&t->context, &scope->before);
+    if (!is_of_parent(scope) && scope->epoch == t->epoch)
+        t->ring.reserved = scope->reserved;
 }
 
 void pythia_end(struct pythia_scope *scope)
@@ -390,6 +404,12 @@ void pythia_request_name(const char *name, size_t name_bytes)
     struct pythia_scope room;
     take_type(&t->context, pythia__type_of(t, name, name_bytes));
     write_type(pythia_here(&room), &t->context);
+}
+
+void pythia__request_named(const char *name, size_t name_bytes)
+{
+    struct pythia__thread *t = &pythia__self;
+    take_type(&t->context, pythia__type_of(t, name, name_bytes));
 }
 
 /* ---- context ---- */

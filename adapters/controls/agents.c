@@ -132,15 +132,16 @@ static int make_service(struct pythia__agents *a, struct pythia_text name,
     struct pythia__agent_service *s = pythia_calloc(1, sizeof(*s));
     char *copy = pythia_strndup(name.bytes, name.size);
     if (!s || !copy ||
-        pythia_grow(&a->services, &a->service_capacity, a->service_count, sizeof(*a->services)) !=
-            PYTHIA_OK) {
+        pythia_grow(&a->services, &a->service_capacity, a->service_count,
+                    sizeof(struct pythia__agent_service *)) != PYTHIA_OK) {
         pythia_free(s);
         pythia_free(copy);
         return PYTHIA_ENOMEM;
     }
     s->name = (struct pythia_text){copy, name.size};
     size_t at = service_place(a, name);
-    memmove(a->services + at + 1, a->services + at, (a->service_count - at) * sizeof(*a->services));
+    memmove(a->services + at + 1, a->services + at,
+            (a->service_count - at) * sizeof(struct pythia__agent_service *));
     a->services[at] = s;
     a->service_count++;
     *out = s;
@@ -164,14 +165,15 @@ int pythia__agents_agent(struct pythia__agents *a, struct pythia_text service,
     struct pythia__agent *agent = pythia_calloc(1, sizeof(*agent));
     char *copy = pythia_strndup(instance.bytes, instance.size);
     if (!agent || !copy || (!of && make_service(a, service, &of) != PYTHIA_OK) ||
-        pythia_grow(&a->agents, &a->agent_capacity, a->agent_count, sizeof(*a->agents)) !=
-            PYTHIA_OK) {
+        pythia_grow(&a->agents, &a->agent_capacity, a->agent_count,
+                    sizeof(struct pythia__agent *)) != PYTHIA_OK) {
         pythia_free(agent);
         pythia_free(copy);
         return PYTHIA_ENOMEM; /* a service without agents is forgotten like any other */
     }
     *agent = (struct pythia__agent){.service = of, .instance = {copy, instance.size}};
-    memmove(a->agents + at + 1, a->agents + at, (a->agent_count - at) * sizeof(*a->agents));
+    memmove(a->agents + at + 1, a->agents + at,
+            (a->agent_count - at) * sizeof(struct pythia__agent *));
     a->agents[at] = agent;
     a->agent_count++;
     of->agents++;

@@ -132,7 +132,7 @@ bool pythia_wishes_equal(const struct pythia_wishes *a, const struct pythia_wish
         if (!pythia_text_equal(x->id, y->id) || !x->types != !y->types ||
             x->type_count != y->type_count)
             return false;
-        for (size_t t = 0; t < x->type_count; t++)
+        for (size_t t = 0; x->types && t < x->type_count; t++)
             if (!pythia_text_equal(x->types[t], y->types[t]))
                 return false;
     }

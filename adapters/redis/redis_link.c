@@ -21,10 +21,10 @@
 #include "pythia/status.h"
 
 #define MS          UINT64_C(1000000)
-#define AGAIN_NS    (500 * MS)  /* between attempts to connect */
-#define PATIENCE_NS (1000 * MS) /* for an answer; then the connection counts as lost */
-#define ANSWER_MAX  (64u << 20) /* bytes of an answer that is not whole yet */
-#define WAITING_MAX 100000      /* commands */
+#define AGAIN_NS    (500 * MS)         /* between attempts to connect */
+#define PATIENCE_NS (1000 * MS)        /* for an answer; then the connection counts as lost */
+#define ANSWER_MAX  ((size_t)64 << 20) /* bytes of an answer that is not whole yet */
+#define WAITING_MAX 100000             /* commands */
 
 /* A command that waits for its answer. */
 struct question {
@@ -104,7 +104,7 @@ static int parse_url(struct pythia__redis *r, const char *url, struct pythia_err
     const char *stop = colon ? colon : end;
     bool brackets = *at == '[' && stop > at + 1 && stop[-1] == ']';
     if (!copy_part(r->address, sizeof(r->address), at + brackets,
-                   (size_t)(stop - at) - 2U * brackets))
+                   (size_t)(stop - at) - (brackets ? 2 : 0)))
         return bad_url(e, sign ? "redis://…" : url, "the address is too long");
     if (strcmp(r->address, "localhost") == 0)
         strcpy(r->address, "127.0.0.1");

@@ -102,6 +102,22 @@ void pythia__add_long_text(struct pythia__decoder *d, uint32_t key, struct pythi
     pythia_attributes_text(&d->attributes, key, (struct pythia_text){cut, size + (size_t)more});
 }
 
+/* Leave out what is beyond the most that a span may have. None has less than 2 bytes, so that most
+ * need not be counted. */
+static void limit_attributes(struct pythia__decoder *d)
+{
+    size_t max = d->to->attributes_max, count = 0;
+    if (max == 0 || d->attributes.size <= 2 * max)
+        return;
+    struct pythia_text all = pythia_buf_text(&d->attributes), rest = all;
+    struct pythia_attribute unused;
+    while (count < max && pythia_attributes_next(&rest, &unused))
+        count++;
+    d->attributes.size = all.size - rest.size;
+    while (pythia_attributes_next(&rest, &unused))
+        d->to->counts->dropped[PYTHIA_DROP_ATTRIBUTE]++;
+}
+
 int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,
                  struct pythia_span *span)
 {
@@ -109,6 +125,7 @@ int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,
         d->attributes.failed = 0;
         return PYTHIA_ENOMEM;
     }
+    limit_attributes(d);
     span->attributes = pythia_buf_text(&d->attributes);
     int status = d->to->span(d->to, trace, span);
     if (status < 0)

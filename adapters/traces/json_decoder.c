@@ -21,7 +21,7 @@ int pythia__decode(struct pythia__decoder *d, struct pythia_source *from, struct
                    int (*document)(struct pythia__decoder *d), struct pythia_error *e)
 {
     struct pythia_json *outer = d->json;
-    int status = pythia_json_create(from, 0, &d->json);
+    int status = pythia_json_create(from, to->record_max, &d->json);
     if (status != PYTHIA_OK)
         return status;
     pythia__decoder_begin(d, to);

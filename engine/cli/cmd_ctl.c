@@ -16,9 +16,10 @@
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 
-#define SOCKET     "unix:/run/pythiad/control.sock"
-#define ADDRESS    "127.0.0.1:4319"
-#define OFF_WAIT_S 1L /* for the daemon to close everything, before it is done without it */
+#define SOCKET_PATH "/run/pythiad/control.sock"
+#define SOCKET      "unix:" SOCKET_PATH
+#define ADDRESS     "127.0.0.1:4319"
+#define OFF_WAIT_S  1L /* for the daemon to close everything, before it is done without it */
 
 struct settings {
     const char *address, *token, *tls_trust, *gate, *osprofiler;
@@ -68,7 +69,7 @@ static const char *address_of(const struct settings *s)
 {
     if (s->address)
         return s->address;
-    return access(SOCKET + 5, F_OK) == 0 ? SOCKET : ADDRESS;
+    return access(SOCKET_PATH, F_OK) == 0 ? SOCKET : ADDRESS;
 }
 
 static int set_up(CURL *curl, const struct settings *s, const char *path, struct curl_slist **list,

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 #include "search_options.h"
+#include "series_options.h"
 #include "space_traces.h"
 #include "splitting.h"
 
@@ -25,7 +27,8 @@ struct settings {
     const char *output, *space, *open;
     int64_t seed, min_requests, rows, points;
     double min_cov, alpha, price_ns, added_ns, bytes_per_second, cycle_seconds;
-    struct pythia_option_texts split;
+    struct pythia_option_texts split, series;
+    double series_age_s;
     bool closed_loop;
     int64_t cycle_requests, cycles, points_open;
     struct pythia__search_settings search;
@@ -52,6 +55,12 @@ static const struct pythia_option options[] = {
                    "Whole requests of a type that are kept for shares, modes and explanations; "
                    "counts and quantiles are of all"),
     PYTHIA__SPLIT_OPTION(OPTION(split)),
+    {"series", 0, PYTHIA_OPTION_TEXTS, "PATH", NULL, NULL, 0, 0, OPTION(series),
+     "Measurements over time, a folder or a file as of pythia series: the last value of each "
+     "series "
+     "before a request began is a key-value of it, series.<label>; may be given several times"},
+    PYTHIA_REAL("series-age", 0, "SECONDS", "60", 0, 1e9, OPTION(series_age_s),
+                "Measurements older than this say nothing of a request"),
     PYTHIA_TEXT_OPTION("space", 0, "FILE", OPTION(space),
                        "Search space, from pythia space build; without it, the traces themselves "
                        "say what could be opened"),
@@ -115,6 +124,9 @@ struct replay {
     size_t next_count;
     struct pythia_loop loop;
     struct pythia__search_given given;
+    struct pythia_series_set *series;
+    struct pythia_series_join *join;
+    size_t series_problems;
 };
 
 /* ---- reading ---- */
@@ -229,6 +241,34 @@ static int play(struct replay *r)
                ? pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
                                         &r->loop, &r->groups, &r->open, &r->reading.result)
                : status;
+}
+
+/* Measurements that requests are joined with. */
+static int find_series(struct replay *r)
+{
+    const struct settings *s = r->s;
+    struct pythia_series_files_result files;
+    if (s->series.count == 0)
+        return PYTHIA_OK;
+    int status = pythia__series_read(s->series.texts, s->series.count, &r->series, &files,
+                                     &r->series_problems);
+    if (status == PYTHIA_OK)
+        status = pythia_series_join_create(r->series, (uint64_t)(s->series_age_s * 1e9),
+                                           r->reading.vocabulary, &r->join);
+    r->reading.pipeline.join = r->join;
+    return status;
+}
+
+/* How many requests it said something of: clocks or days may not fit. */
+static void tell_joined(const struct replay *r)
+{
+    if (!r->join)
+        return;
+    struct pythia_series_join_counts n = pythia_series_join_counts(r->join);
+    pythia_log(n.joined ? PYTHIA_LOG_INFO : PYTHIA_LOG_WARNING,
+               "Joined series with requests: values=%" PRIu64 ", missing=%" PRIu64
+               " (nothing was measured in the %g s before)",
+               n.joined, n.missing, r->s->series_age_s);
 }
 
 /* What requests are parted by, beside their type and structure. */
@@ -389,7 +429,7 @@ static int exit_status(const struct replay *r, int status)
     int code = pythia__reading_exit(&r->reading, status);
     if (code != PYTHIA__EXIT_DONE)
         return code;
-    if (!pythia__splitting_tell(r->key, r->open != NULL))
+    if (!pythia__splitting_tell(r->key, r->open != NULL) || r->series_problems)
         return PYTHIA__EXIT_FAILED;
     size_t enough = 0, diagnosed = 0;
     for (size_t i = 0; i < r->diagnosis->group_count; i++) {
@@ -408,7 +448,10 @@ static int run(const void *settings, char *const *operands, int count)
     if (status == PYTHIA_OK)
         status = check_use(r.s);
     if (status == PYTHIA_OK)
+        status = find_series(&r);
+    if (status == PYTHIA_OK)
         status = read_all(&r);
+    tell_joined(&r);
     if (status == PYTHIA_OK)
         status = diagnose(&r);
     if (status == PYTHIA_OK)
@@ -426,6 +469,8 @@ static int run(const void *settings, char *const *operands, int count)
     pythia_open_points_destroy(r.open);
     pythia_open_points_destroy(r.skeleton);
     pythia_space_destroy(r.space);
+    pythia_series_join_destroy(r.join);
+    pythia_series_set_destroy(r.series);
     pythia__reading_end(&r.reading);
     return code;
 }
@@ -463,6 +508,8 @@ const struct pythia__command pythia__cmd_replay = {
                 "# As if it were live, within a budget; what was found before is tried first\n"
                 "pythia replay --closed-loop --bytes-per-second 20000 --never 'db:*' --history "
                 "searches.json datasets/openstack/contention.jsonl.zst\n"
+                "# With what was measured meanwhile: does the length of a queue explain it?\n"
+                "pythia replay --series /var/tmp/shop traces/\n"
                 "# A page for others\n"
                 "pythia replay --format html --output report.html traces/\n",
     .options = options,

@@ -45,9 +45,11 @@ extern const struct pythia__command pythia__cmd_space_build;
 extern const struct pythia__command pythia__cmd_space_show;
 extern const struct pythia__command pythia__cmd_tree;
 extern const struct pythia__command pythia__cmd_profile;
+extern const struct pythia__command pythia__cmd_series;
 extern const struct pythia__command pythia__cmd_export;
 extern const struct pythia__command pythia__cmd_generate;
 extern const struct pythia__command pythia__cmd_ctl;
+extern const struct pythia__command pythia__cmd_run;
 extern const struct pythia__command pythia__cmd_evaluate;
 
 /* All commands, in the order of --help; *count of them. */

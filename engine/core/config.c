@@ -311,9 +311,9 @@ int pythia_config_environment(struct pythia_config *c, const char *prefix, char 
         int status = PYTHIA_OK;
         if (!o)
             status = pythia_error_set(e, PYTHIA_EUSAGE, "there is no such setting");
-        if (o && o->type == PYTHIA_OPTION_TEXTS)
+        else if (o->type == PYTHIA_OPTION_TEXTS)
             ((struct pythia_option_texts *)(void *)((char *)settings + o->offset))->count = 0;
-        for (const char *at = value + 1; status == PYTHIA_OK;) {
+        for (const char *at = value + 1; o && status == PYTHIA_OK;) {
             size_t size = o->type == PYTHIA_OPTION_TEXTS ? strcspn(at, ",") : strlen(at);
             status = set(c, o, at, size, settings, e);
             at += size;

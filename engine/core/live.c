@@ -496,7 +496,7 @@ static bool is_settled(const struct pythia_live *l)
     uint64_t most_ns = STRAGGLERS * (l->patience_ns + l->o.window.quiet_ns);
     if (!l->search || l->paused || waited_ns >= l->o.cycle_ns || waited_ns >= most_ns)
         return true;
-    return waited_ns >= l->patience_ns && pythia_window_earliest_ns(l->window) > l->cut_ns;
+    return waited_ns >= l->patience_ns && !pythia_window_began_by(l->window, l->cut_ns);
 }
 
 /* The first types have been learnt: what was seen until now is told, and the search begins. */

@@ -10,6 +10,7 @@
 #include "pythia/assembler.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/request_variables.h"
 #include "pythia/status.h"
 
 #define QUIET_SPANS 65536
@@ -60,6 +61,30 @@ static int take_span(void *context, const struct pythia_trace_id *trace,
     if (p->options->progress && p->spans % CHECK_EVERY == 0)
         show_progress(p);
     return status;
+}
+
+/* A consumer behind what is added to each trace: variables, and series. */
+struct adding {
+    struct pythia_request_variables *variables;
+    struct pythia_series_join *join; /* NULL: none */
+    const struct pythia_consumer *consumer;
+};
+
+static int begin_traces(void *context)
+{
+    const struct adding *a = context;
+    if (a->join)
+        pythia_series_join_again(a->join);
+    return a->consumer->begin(a->consumer->context);
+}
+
+static int take_trace(void *context, const struct pythia_trace *trace)
+{
+    const struct adding *a = context;
+    trace = pythia_request_variables_trace(a->variables, trace);
+    if (trace && a->join)
+        trace = pythia_series_join_trace(a->join, trace);
+    return trace ? a->consumer->take(a->consumer->context, trace) : PYTHIA_ENOMEM;
 }
 
 static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
@@ -114,7 +139,12 @@ int pythia_pipeline_run(struct pythia_vocabulary *vocabulary, const struct pythi
                         struct pythia_pipeline_result *result)
 {
     struct pythia_assembler *assembler = NULL;
-    int status = run_pass(vocabulary, input, options, consumer, &assembler, result);
+    struct adding adding = {.join = options->join, .consumer = consumer};
+    const struct pythia_consumer behind = {begin_traces, take_trace, &adding};
+    int status = pythia_request_variables_create(vocabulary, &adding.variables);
+    if (status != PYTHIA_OK)
+        return status;
+    status = run_pass(vocabulary, input, options, &behind, &assembler, result);
     size_t late = 0, count;
     const struct pythia_input_file *files = pythia_input_files(input, &count);
     bool again = true;
@@ -127,7 +157,7 @@ int pythia_pipeline_run(struct pythia_vocabulary *vocabulary, const struct pythi
             PYTHIA_LOG_INFO,
             "Spans of %zu traces are far apart: reading all again, with those traces kept open",
             late);
-        status = run_pass(vocabulary, input, options, consumer, &assembler, result);
+        status = run_pass(vocabulary, input, options, &behind, &assembler, result);
     } else if (late > 0) {
         pythia_log(
             PYTHIA_LOG_WARNING,
@@ -136,5 +166,6 @@ int pythia_pipeline_run(struct pythia_vocabulary *vocabulary, const struct pythi
             result->counts.dropped[PYTHIA_DROP_LATE]);
     }
     pythia_assembler_destroy(assembler);
+    pythia_request_variables_destroy(adding.variables);
     return status;
 }

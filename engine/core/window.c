@@ -41,6 +41,7 @@ int pythia_window_create(const struct pythia_vocabulary *vocabulary,
                                                   .timeout_ticks = w->options.age_max_ns,
                                                   .partial_ticks = w->options.rootless_ns,
                                                   .spans_max = w->options.spans_max,
+                                                  .tick_spans = w->options.tick_spans,
                                                   .remembered = w->options.remembered};
     int status = pythia_assembler_create(vocabulary, &assembling, taker, counts, &w->assembler);
     if (status != PYTHIA_OK) {
@@ -101,9 +102,9 @@ int pythia_window_drain(struct pythia_window *w)
     return status == PYTHIA_OK ? relieve(w) : status;
 }
 
-uint64_t pythia_window_earliest_ns(const struct pythia_window *w)
+bool pythia_window_began_by(struct pythia_window *w, uint64_t start_ns)
 {
-    return pythia_assembler_earliest_ns(w->assembler);
+    return pythia_assembler_began_by(w->assembler, start_ns);
 }
 
 struct pythia_window_numbers pythia_window_numbers(const struct pythia_window *w)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "daemon.h"
 #include "metrics.h"
@@ -111,6 +112,7 @@ static void handle_status(void *context, struct pythia__http_exchange *x)
     struct pythia_window_numbers window = pythia_live_window(d->live);
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
     struct pythia_controller_numbers c = pythia_controller_numbers(d->controller);
+    uint64_t spans = in.spans + pythia__feeds_numbers(d->feeds).spans;
     const char *doing = d->draining                               ? "stops"
                         : pythia_controller_is_off(d->controller) ? "off"
                         : d->s.observe_only                       ? "observes"
@@ -119,12 +121,11 @@ static void handle_status(void *context, struct pythia__http_exchange *x)
                 json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}",
                           "version", PYTHIA_VERSION, "doing", doing, "started_unix_ns",
                           (json_int_t)d->started_ns, "cycles", (json_int_t)d->cycles, "spans",
-                          (json_int_t)(in.spans + pythia__feeds_numbers(d->feeds).spans),
-                          "requests", (json_int_t)window.finished, "open_requests",
-                          (json_int_t)window.open_traces, "points_known", (json_int_t)c.points,
-                          "desired_version", (json_int_t)c.version, "quarantined",
-                          (json_int_t)c.in_quarantine, "in_force", d->in_force, "degraded",
-                          pythia_state_is_degraded(d->state), "planes", plane_list(d)));
+                          (json_int_t)spans, "requests", (json_int_t)window.finished,
+                          "open_requests", (json_int_t)window.open_traces, "points_known",
+                          (json_int_t)c.points, "desired_version", (json_int_t)c.version,
+                          "quarantined", (json_int_t)c.in_quarantine, "in_force", d->in_force,
+                          "degraded", pythia_state_is_degraded(d->state), "planes", plane_list(d)));
 }
 
 static void handle_report(void *context, struct pythia__http_exchange *x)
@@ -211,16 +212,25 @@ static void handle_points(void *context, struct pythia__http_exchange *x)
 
 /* ---- what it is told by hand ---- */
 
+/* A page of another site can have a browser post a form, but not JSON. */
+static bool is_json(struct pythia__http_exchange *x)
+{
+    const char *type = pythia__http_header(x, "Content-Type");
+    size_t size = strlen(JSON_TYPE);
+    if (type && strncasecmp(type, JSON_TYPE, size) == 0 && strchr("; \t", type[size]))
+        return true;
+    refuse(x, 415, "Content-Type has to be " JSON_TYPE);
+    return false;
+}
+
 /* The body: {"trace_points": ["a:b", ...]}. NULL: it is something else, and was refused. */
 static json_t *read_ids(struct pythia__http_exchange *x)
 {
     size_t size;
-    const char *bytes = pythia__http_body(x, &size), *type = pythia__http_header(x, "Content-Type");
+    const char *bytes = pythia__http_body(x, &size);
     json_error_t why;
-    if (!type || strncmp(type, JSON_TYPE, strlen(JSON_TYPE)) != 0) {
-        refuse(x, 415, "Content-Type has to be " JSON_TYPE);
+    if (!is_json(x))
         return NULL;
-    }
     json_t *body = json_loadb(bytes ? bytes : "", size, 0, &why);
     json_t *ids = json_object_get(body, "trace_points");
     bool good = json_is_array(ids) && json_array_size(ids) >= 1 && json_array_size(ids) <= IDS_MAX;
@@ -335,6 +345,8 @@ static void handle_plan(void *context, struct pythia__http_exchange *x)
 static void handle_off(void *context, struct pythia__http_exchange *x)
 {
     struct pythia__daemon *d = context;
+    if (!is_json(x))
+        return;
     int status = pythia_controller_off(d->controller, pythia__daemon_now(d));
     pythia_live_pause(d->live, true);
     if (status == PYTHIA_OK)
@@ -346,6 +358,8 @@ static void handle_off(void *context, struct pythia__http_exchange *x)
 static void handle_on(void *context, struct pythia__http_exchange *x)
 {
     struct pythia__daemon *d = context;
+    if (!is_json(x))
+        return;
     int status = pythia_controller_on(d->controller, pythia__daemon_now(d));
     pythia_live_pause(d->live, d->s.observe_only);
     if (status == PYTHIA_OK)
@@ -379,6 +393,8 @@ static void handle_agent_post(void *context, struct pythia__http_exchange *x)
     size_t size;
     const char *bytes = pythia__http_body(x, &size);
     struct pythia_buf body = {0};
+    if (!is_json(x))
+        return;
     int status =
         pythia_control_http_post(d->agents, bytes ? bytes : "", size, pythia__daemon_now(d), &body);
     pythia__http_answer(x, (unsigned)status, body.bytes ? PYTHIA_CONTROL_HTTP_TYPE : NULL,

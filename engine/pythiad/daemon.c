@@ -19,7 +19,8 @@
 #include "pythia/status.h"
 #include "switching.h"
 
-#define TICK_MS      100
+#define TICK_MS      20
+#define TICK_SPANS   4096 /* some 4 ms; others wait meanwhile */
 #define DRAIN_MS     5000
 #define CONTROL_BODY ((size_t)1024 * 1024)
 #define SECRET_MAX   ((size_t)64 * 1024)
@@ -77,6 +78,8 @@ static int make_report(struct pythia__daemon *d, const struct pythia_live_cycle 
                                            .seed = (uint64_t)d->s.seed};
     static const char *const paths[] = {"pythiad"};
     struct pythia_pipeline_result input = {.counts = *pythia_live_counts(d->live)};
+    pythia_counts_add(&input.counts, pythia__intake_counts(d->intake));
+    pythia_counts_add(&input.counts, pythia__feeds_counts(d->feeds));
     input.bytes = pythia__intake_numbers(d->intake).bytes + pythia__feeds_numbers(d->feeds).bytes;
     int status = pythia_diagnose(c->groups, &how, &diagnosis);
     if (status != PYTHIA_OK)
@@ -162,13 +165,33 @@ static void end(uv_handle_t *handle)
     (void)handle;
 }
 
+/* What went in, and what became of it. */
+static void tell_counts(const struct pythia__daemon *d)
+{
+    struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
+    struct pythia_counts all = *pythia__intake_counts(d->intake);
+    uint64_t dropped = 0;
+    pythia_counts_add(&all, pythia__feeds_counts(d->feeds));
+    pythia_counts_add(&all, pythia_live_counts(d->live));
+    for (int i = 0; i < PYTHIA_DROPS; i++)
+        dropped += all.dropped[i];
+    pythia_log(PYTHIA_LOG_INFO,
+               "Took in: bodies=%" PRIu64 ", refused-bodies=%" PRIu64 ", spans=%" PRIu64
+               ", kept=%" PRIu64 ", hidden=%" PRIu64 ", dropped=%" PRIu64 ", requests=%" PRIu64
+               ", cycles=%" PRIu64,
+               in.bodies, d->room.refused_bodies, in.spans + pythia__feeds_numbers(d->feeds).spans,
+               all.kept, all.hidden, dropped, pythia_live_window(d->live).finished, d->cycles);
+}
+
 /* Nothing waits any more: end the cycle and let go of the loop. */
 static void finish(struct pythia__daemon *d)
 {
     if (d->draining && !uv_is_closing((uv_handle_t *)&d->tick)) {
         (void)pythia_live_drain(d->live);
+        tell_counts(d);
         uv_close((uv_handle_t *)&d->tick, end);
         pythia__feeds_close(d->feeds);
+        uv_close((uv_handle_t *)&d->turn, end);
         pythia__grpc_destroy(d->grpc);
         d->grpc = NULL;
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++) {
@@ -189,9 +212,20 @@ static void on_tick(uv_timer_t *timer)
     if (status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
                    pythia_status_text(status));
-    if (d->draining && pythia__intake_waiting(d->intake) == 0 &&
-        pythia__feeds_running(d->feeds) == 0)
+    /* One more round after the last body: its answer has to be sent. */
+    bool quiet = pythia__intake_waiting(d->intake) == 0 && pythia__feeds_running(d->feeds) == 0;
+    d->quiet_ticks = quiet ? d->quiet_ticks + d->draining : 0;
+    if (d->quiet_ticks > 1)
         finish(d);
+}
+
+/* What is wanted does not wait for the next tick. */
+static void on_turn(uv_check_t *turn)
+{
+    struct pythia__daemon *d = turn->data;
+    if (pythia__switching_is_due(d))
+        (void)pythia__switching_tick(d,
+                                     pythia__daemon_now(d)); /* what fails is tried by the tick */
 }
 
 void pythia__daemon_drain(struct pythia__daemon *d)
@@ -200,6 +234,7 @@ void pythia__daemon_drain(struct pythia__daemon *d)
         return;
     d->draining = true;
     pythia_log(PYTHIA_LOG_INFO, "Stops: takes in what has come");
+    pythia__intake_stop(d->intake);
     if (d->grpc)
         pythia__grpc_quiesce(d->grpc);
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
@@ -259,6 +294,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                    .rootless_ns = (uint64_t)s->rootless_ms * 1000000,
                    .age_max_ns = (uint64_t)s->request_max_ms * 1000000,
                    .spans_max = (uint64_t)s->request_spans_max,
+                   .tick_spans = TICK_SPANS,
                    .soft_bytes = s->memory,
                    .hard_bytes = s->memory_hard},
         .groups = {.latency = s->latency ? PYTHIA_LATENCY_CLIENT : PYTHIA_LATENCY_COMPLETION,
@@ -315,7 +351,9 @@ static int listen_http(struct pythia__daemon *d, size_t slot, const char *addres
                                      .tls_key = tcp ? d->tls_key : NULL,
                                      .tls_certificate = tcp ? d->tls_certificate : NULL,
                                      .tls_trust = tcp ? d->tls_trust : NULL,
-                                     .connections_max = (unsigned)d->s.connections};
+                                     .connections_max = (unsigned)d->s.connections,
+                                     .room = &d->room,
+                                     .retry_s = (unsigned)d->s.retry_s};
     o.tokens[PYTHIA__HTTP_INGEST] = d->ingest_token;
     o.tokens[PYTHIA__HTTP_CONTROL] = d->control_token;
     return pythia__http_create(d->loop, &o, &d->http[slot], e);
@@ -346,7 +384,9 @@ static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
                                          .tls_trust = d->tls_trust,
                                          .message_max = d->s.body_max,
                                          .connections_max = (unsigned)d->s.connections,
-                                         .streams_max = (unsigned)d->s.streams};
+                                         .streams_max = (unsigned)d->s.streams,
+                                         .room = &d->room,
+                                         .retry_s = (unsigned)d->s.retry_s};
         o.methods = pythia__receive_grpc_methods(d->receive, &o.method_count);
         status = pythia__grpc_create(d->loop, &o, &d->grpc, e);
     }
@@ -387,8 +427,11 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
     struct stat about;
     if (!d->s.control_socket && stat(RUN_FOLDER, &about) == 0 && S_ISDIR(about.st_mode))
         d->s.control_socket = "unix:" RUN_FOLDER "/control.sock";
-    struct pythia__intake_options taking = {
-        .waiting_max = d->s.waiting_max, .inflated_max = d->s.inflated_max, .record = d->s.record};
+    struct pythia__intake_options taking = {.room = &d->room,
+                                            .inflated_max = d->s.inflated_max,
+                                            .attributes_max = (size_t)d->s.attributes_max,
+                                            .record = d->s.record};
+    d->room.max = d->s.waiting_max;
     int status = read_secrets(d, e);
     if (status == PYTHIA_OK)
         status = pythia_vocabulary_create(&d->vocabulary);
@@ -432,13 +475,20 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
     d->s = *settings;
     d->config = config;
     d->started_ns = pythia__unix_ns();
+    d->story = (struct pythia_loop){.budget = {.points_per_cycle = (size_t)settings->points,
+                                               .points_open = (size_t)settings->points_open,
+                                               .added_ns = settings->added_ns},
+                                    .min_requests = (size_t)settings->min_requests,
+                                    .price_ns = settings->price_ns};
     uv_timer_init(loop, &d->tick);
-    d->tick.data = d;
+    uv_check_init(loop, &d->turn);
+    d->tick.data = d->turn.data = d;
     int status = start(d, e);
     if (status != PYTHIA_OK) {
         pythia_error_set(e, status, "cannot start: %s", pythia_status_text(status));
         d->draining = true;
         uv_close((uv_handle_t *)&d->tick, end);
+        uv_close((uv_handle_t *)&d->turn, end);
         pythia__grpc_destroy(d->grpc);
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
             pythia__http_destroy(d->http[i]);
@@ -452,6 +502,7 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
         return status;
     }
     uv_timer_start(&d->tick, on_tick, TICK_MS, TICK_MS);
+    uv_check_start(&d->turn, on_turn);
     *out = d;
     return PYTHIA_OK;
 }

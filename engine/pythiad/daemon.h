@@ -36,6 +36,7 @@ struct pythia__daemon {
     struct pythia_state *state;
     struct pythia_controller *controller;
     struct pythia_control *agents; /* the plane "http", borrowed from the controller */
+    struct pythia__room room;      /* for bodies */
     struct pythia__intake *intake;
     struct pythia__receive *receive;
     struct pythia__feeds *feeds;
@@ -47,14 +48,17 @@ struct pythia__daemon {
     size_t control_route_count;
     char *tls_key, *tls_certificate, *tls_trust, *ingest_token, *control_token; /* owned */
     uv_timer_t tick;
+    uv_check_t turn;          /* of the loop */
     struct pythia_loop story; /* the last cycles */
     json_t *report;           /* of the last cycle; NULL: there was none yet */
     uint64_t started_ns, cycles, last_cycle_ns;
     uint64_t wish, version; /* of the engine, and of the set that the controller has of it */
+    uint64_t tried;         /* the version of which planes were told, as far as they could be */
     uint64_t since;         /* when that set was in force, if it is */
     uint64_t points_met, met_ns, kept_ns; /* of the inventory */
     uint64_t learnt;                      /* types that the search space had when it was written */
     uint64_t reloads, failed_reloads;
+    unsigned quiet_ticks; /* since nothing waits any more while it drains */
     bool in_force, draining, writes_space;
 };
 

@@ -39,7 +39,7 @@ void pythia__feeds_destroy(struct pythia__feeds *f); /* f may be NULL */
 
 /* Begin to read; takes over the reader, also on failure. `name` (copied) is for messages; `format`
  * NULL: that which the first bytes look like. PYTHIA_OK, or PYTHIA_ENOMEM. */
-int pythia__feeds_add(struct pythia__feeds *f, const char *name,
+int pythia__feeds_add(struct pythia__feeds *all, const char *name,
                       const struct pythia_adapter_ops *format, struct pythia__feed_reader *reader);
 
 struct pythia__feeds_numbers {

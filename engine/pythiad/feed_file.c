@@ -61,7 +61,7 @@ static int read_follow(struct pythia__feed_reader *r, void *to, size_t capacity,
                        bool *ended, struct pythia_error *e)
 {
     struct follow *f = (struct follow *)r;
-    (void)ended;
+    *ended = false;
     *got = 0;
     ssize_t size = read(f->file, to, capacity);
     if (size < 0 && errno != EINTR && errno != EAGAIN)

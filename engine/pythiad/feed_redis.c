@@ -116,7 +116,7 @@ static int read_events(struct pythia__feed_reader *reader, void *to, size_t capa
                        bool *ended, struct pythia_error *e)
 {
     struct events *s = (struct events *)reader;
-    (void)ended;
+    *ended = false;
     if (s->at == s->json.size) {
         pythia_buf_clear(&s->json);
         s->at = 0;

@@ -35,7 +35,7 @@ static int read_rings(struct pythia__feed_reader *reader, void *to, size_t capac
                       bool *ended, struct pythia_error *e)
 {
     struct rings *r = (struct rings *)reader;
-    (void)ended;
+    *ended = false;
     if (r->at == r->frames.size) {
         pythia_buf_clear(&r->frames);
         r->at = 0;

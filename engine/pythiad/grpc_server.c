@@ -26,6 +26,7 @@
 #define PREFIX            5                  /* of a message: is it packed? and its length */
 #define WINDOW_BYTES      (16 * 1024 * 1024) /* of a connection: in 64 KiB each call would wait */
 #define HEADER_LIST_BYTES (16 * 1024)
+#define HEADER_BYTES      32 /* that one counts beyond its name and value (RFC 9113, 6.5.2) */
 #define READ_BYTES        ((size_t)64 * 1024)
 #define WRITE_BYTES       ((size_t)64 * 1024) /* gathered for one write */
 
@@ -40,7 +41,9 @@ struct pythia__grpc_call {
     enum pythia_packing packing; /* of messages that say they are packed */
     bool is_post, is_grpc, has_token, ended, handled, answered, refused;
     struct pythia_buf body;
-    char *answer; /* message with its prefix */
+    size_t room;         /* that the body has */
+    size_t header_bytes; /* as HTTP/2 counts them */
+    char *answer;        /* message with its prefix */
     size_t answer_size, answer_at;
     enum pythia__grpc_status status;
     char text[192], details[256];
@@ -115,9 +118,18 @@ static struct pythia__grpc_call *begin_call(struct connection *c, int32_t stream
     return call;
 }
 
+/* The body is not kept, or not any more. */
+static void leave_room(struct pythia__grpc_call *call)
+{
+    if (call->room > 0)
+        pythia__room_give(call->server->o.room, call->room);
+    call->room = 0;
+}
+
 static void free_call(struct pythia__grpc_call *call)
 {
     struct pythia__grpc_server *s = call->server;
+    leave_room(call);
     pythia_buf_free(&call->body);
     pythia_free(call->answer);
     pythia_free(call);
@@ -129,6 +141,8 @@ static void free_call(struct pythia__grpc_call *call)
 static void leave_call(struct pythia__grpc_call *call)
 {
     struct connection *c = call->connection;
+    if (!c)
+        return;
     if (call->next)
         call->next->previous = call->previous;
     if (call->previous)
@@ -217,10 +231,10 @@ static void base64(const unsigned char *bytes, size_t size, char *to)
         unsigned group = (unsigned)bytes[i] << 16 | second << 8 | third;
         *to++ = digits[group >> 18];
         *to++ = digits[group >> 12 & 63];
-        *to = i + 1 < size ? digits[group >> 6 & 63] : '\0';
-        to += i + 1 < size;
-        *to = i + 2 < size ? digits[group & 63] : '\0';
-        to += i + 2 < size;
+        if (i + 1 < size)
+            *to++ = digits[group >> 6 & 63];
+        if (i + 2 < size)
+            *to++ = digits[group & 63];
     }
     *to = '\0';
 }
@@ -290,16 +304,20 @@ void pythia__grpc_answer(struct pythia__grpc_call *call, enum pythia__grpc_statu
     flush(call->connection);
 }
 
-/* A call that is not even looked at; the rest of its body is passed over. */
+/* A call that is not even looked at; the rest of its body is passed over. With `retry_s` > 0 it may
+ * come again. */
 static void refuse(struct pythia__grpc_call *call, enum pythia__grpc_status status,
-                   const char *text)
+                   const char *text, unsigned retry_s)
 {
+    leave_room(call);
     pythia_buf_free(&call->body);
     call->refused = true;
     call->handled = call->answered = true;
     call->status = status;
     call->server->numbers.by_status[status]++;
     escape(text, call->text, sizeof(call->text));
+    if (retry_s > 0)
+        put_retry(call, retry_s * 1000);
     submit_answer(call); /* whoever called this flushes */
 }
 
@@ -307,15 +325,20 @@ static void refuse(struct pythia__grpc_call *call, enum pythia__grpc_status stat
 static void check_call(struct pythia__grpc_call *call)
 {
     struct pythia__grpc_numbers *numbers = &call->server->numbers;
-    if (!call->is_post || !call->is_grpc || !call->method) {
+    if (call->header_bytes > HEADER_LIST_BYTES) {
+        numbers->too_large++;
+        refuse(call, PYTHIA__GRPC_RESOURCE_EXHAUSTED, "the headers are larger than is taken here",
+               0);
+    } else if (!call->is_post || !call->is_grpc || !call->method) {
         numbers->not_allowed++;
-        refuse(call, PYTHIA__GRPC_UNIMPLEMENTED, "there is no such method here");
+        refuse(call, PYTHIA__GRPC_UNIMPLEMENTED, "there is no such method here", 0);
     } else if (!call->has_token) {
         numbers->not_allowed++;
-        refuse(call, PYTHIA__GRPC_UNAUTHENTICATED,
-               "a token is needed: authorization: Bearer TOKEN");
+        refuse(call, PYTHIA__GRPC_UNAUTHENTICATED, "a token is needed: authorization: Bearer TOKEN",
+               0);
     } else if (call->packing == PYTHIA_PACKINGS) {
-        refuse(call, PYTHIA__GRPC_UNIMPLEMENTED, "this grpc-encoding is not known: gzip or zstd");
+        refuse(call, PYTHIA__GRPC_UNIMPLEMENTED, "this grpc-encoding is not known: gzip or zstd",
+               0);
     }
 }
 
@@ -330,13 +353,20 @@ static void handle_call(struct pythia__grpc_call *call)
         ((size_t)bytes[1] << 24 | (size_t)bytes[2] << 16 | (size_t)bytes[3] << 8 | bytes[4]) !=
             size - PREFIX) {
         call->server->numbers.broken++;
-        refuse(call, PYTHIA__GRPC_INTERNAL, "the body is not one message with its length");
+        refuse(call, PYTHIA__GRPC_INTERNAL, "the body is not one message with its length", 0);
+        return;
+    }
+    if (bytes[0] && call->packing == PYTHIA_PACKING_NONE) {
+        call->server->numbers.broken++;
+        refuse(call, PYTHIA__GRPC_INTERNAL, "the message is packed, and no grpc-encoding says how",
+               0);
         return;
     }
     enum pythia_packing packing = bytes[0] ? call->packing : PYTHIA_PACKING_NONE;
     char *message = call->body.bytes;
     memmove(message, message + PREFIX, size - PREFIX);
     call->body = (struct pythia_buf){0};
+    leave_room(call);
     call->handled = true;
     call->method->handle(call->method->context, call, message, size - PREFIX, packing);
 }
@@ -383,6 +413,7 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     (void)context;
     if (!call || frame->hd.type != NGHTTP2_HEADERS)
         return 0;
+    call->header_bytes += name_size + size + HEADER_BYTES;
     if (is(name, name_size, ":method")) {
         call->is_post = is(value, size, "POST");
     } else if (is(name, name_size, ":path")) {
@@ -411,12 +442,20 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
         return 0;
     if (call->body.size + size > call->server->o.message_max + PREFIX) {
         call->server->numbers.too_large++;
-        refuse(call, PYTHIA__GRPC_RESOURCE_EXHAUSTED, "the message is larger than is taken here");
+        refuse(call, PYTHIA__GRPC_RESOURCE_EXHAUSTED, "the message is larger than is taken here",
+               0);
         return 0;
     }
-    pythia_buf_add(&call->body, bytes, size);
-    if (pythia_buf_status(&call->body) != PYTHIA_OK)
-        refuse(call, PYTHIA__GRPC_UNAVAILABLE, "out of memory");
+    struct pythia__room *room = call->server->o.room;
+    bool full = room && !pythia__room_take(room, size);
+    if (full)
+        pythia__room_refuse(room, call->body.size + size);
+    call->room += room && !full ? size : 0;
+    if (!full)
+        pythia_buf_add(&call->body, bytes, size);
+    if (full || pythia_buf_status(&call->body) != PYTHIA_OK)
+        refuse(call, PYTHIA__GRPC_UNAVAILABLE, "too much at once: try again later",
+               call->server->o.retry_s);
     return 0;
 }
 
@@ -501,7 +540,7 @@ static void on_written(uv_write_t *write, int status)
 /* Send what nghttp2 has to say, one write at a time. */
 static void flush(struct connection *c)
 {
-    if (c->writing || c->closing || c->receiving)
+    if (c->writing || c->closing || c->receiving || (c->tls && !pythia__tls_is_ready(c->tls)))
         return;
     while (c->wire.size < WRITE_BYTES) {
         const uint8_t *bytes;
@@ -701,6 +740,7 @@ int pythia__grpc_create(uv_loop_t *loop, const struct pythia__grpc_options *opti
     s->o.header_s = options->header_s ? options->header_s : HEADER_S;
     s->o.body_s = options->body_s ? options->body_s : BODY_S;
     s->o.idle_s = options->idle_s ? options->idle_s : IDLE_S;
+    s->o.retry_s = options->retry_s ? options->retry_s : 1;
     int status = make_callbacks(s);
     if (status == PYTHIA_OK && options->tls_key)
         status = pythia__tls_create(options->tls_key, options->tls_certificate, options->tls_trust,

@@ -9,6 +9,7 @@
 
 #include "pythia/error.h"
 #include "pythia/unpack.h"
+#include "room.h"
 
 struct pythia__grpc_server;
 struct pythia__grpc_call;
@@ -42,6 +43,8 @@ struct pythia__grpc_options {
     unsigned connections_max;                          /* 0: 256 */
     unsigned streams_max;                              /* of a connection at once; 0: 100 */
     unsigned header_s, body_s, idle_s;                 /* 0: 10, 30, 300 */
+    struct pythia__room *room; /* for messages that are being received; borrowed; NULL: no limit */
+    unsigned retry_s;          /* after how long one for which there is none may come again */
 };
 
 struct pythia__grpc_numbers {

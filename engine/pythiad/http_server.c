@@ -3,6 +3,7 @@
 #include "http_server.h"
 
 #include <errno.h>
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@
 #define CHECK_MS    1000
 #define ROUNDS_MAX  1000 /* of running at once, before others of the loop have their turn */
 #define HEAD_BYTES  ((size_t)32 * 1024)
+#define PASS_BYTES  ((size_t)64 * 1024 * 1024) /* of a body that is refused, and read all the same */
 
 /* What a connection is at. */
 enum phase {
@@ -38,6 +40,7 @@ struct connection {
     struct MHD_Connection *mhd;
     enum phase phase;
     uint64_t since_ms;
+    bool trusted; /* its certificate was looked at, and is good */
 };
 
 struct pythia__http_exchange {
@@ -48,7 +51,8 @@ struct pythia__http_exchange {
     struct pythia_buf body;
     struct MHD_Response *response;
     unsigned status;
-    bool suspended, handled, too_large;
+    bool suspended, handled, too_large, no_room;
+    size_t room; /* that the body has */
     struct {
         char name[64], value[192];
     } headers[8];
@@ -67,6 +71,7 @@ struct pythia__http_server {
     int socket, handles_open;
     unsigned port;
     bool running;
+    bool left; /* a connection has gone: at its limit, MHD listens again in the round after that */
     struct pythia__http_numbers numbers;
 };
 
@@ -87,12 +92,11 @@ static void run(struct pythia__http_server *s)
         return;
     s->running = true;
     for (int i = 0; i < ROUNDS_MAX; i++) {
+        s->left = false;
         MHD_run(s->daemon);
-        if (MHD_get_timeout(s->daemon, &wait_ms) != MHD_YES) {
+        if (MHD_get_timeout(s->daemon, &wait_ms) != MHD_YES)
             wait_ms = UINT64_MAX;
-            break;
-        }
-        if (wait_ms > 0)
+        if (wait_ms > 0 && !s->left)
             break;
     }
     s->running = false;
@@ -162,6 +166,7 @@ static void on_connection(void *context, struct MHD_Connection *mhd, void **sock
         else
             s->connections = c->next;
         pythia_free(c);
+        s->left = true;
         *socket_context = NULL;
     }
 }
@@ -221,12 +226,31 @@ static bool is_from_elsewhere(const struct pythia__http_exchange *x)
     return true;
 }
 
+/* Does the sender have a certificate of those that are trusted? MHD asks for one, but takes whoever
+ * has none, or any. */
+static bool is_trusted(const struct pythia__http_exchange *x)
+{
+    if (!x->server->o.tls_trust || (x->connection && x->connection->trusted))
+        return true;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(x->mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    unsigned faults = 0;
+    bool trusted = info && info->tls_session &&
+                   gnutls_certificate_verify_peers2(info->tls_session, &faults) == 0 && faults == 0;
+    if (x->connection)
+        x->connection->trusted = trusted;
+    return trusted;
+}
+
 /* 0, or the status of a refusal. */
 static unsigned check(struct pythia__http_exchange *x, const char *method, const char *path,
                       const char **why)
 {
     const struct pythia__http_options *o = &x->server->o;
     bool known = false;
+    *why = "a certificate is needed that is trusted here\n";
+    if (!is_trusted(x))
+        return MHD_HTTP_FORBIDDEN;
     for (size_t i = 0; i < o->route_count && !x->route; i++)
         if (path_matches(o->routes[i].path, path)) {
             known = true;
@@ -247,12 +271,11 @@ static unsigned check(struct pythia__http_exchange *x, const char *method, const
         return MHD_HTTP_UNAUTHORIZED;
     }
     const char *length = pythia__http_header(x, "Content-Length");
-    if (length && strtoull(length, NULL, 10) > x->route->body_max) {
-        x->server->numbers.too_large++;
-        *why = "the body is larger than is taken here\n";
-        return MHD_HTTP_CONTENT_TOO_LARGE;
-    }
-    return 0;
+    unsigned long long size = length ? strtoull(length, NULL, 10) : 0;
+    x->too_large = size > x->route->body_max;
+    x->server->numbers.too_large += x->too_large;
+    *why = "the body is larger than is taken here\n";
+    return size > PASS_BYTES && x->too_large ? MHD_HTTP_CONTENT_TOO_LARGE : 0;
 }
 
 /* ---- exchanges ---- */
@@ -285,17 +308,43 @@ static struct pythia__http_exchange *begin(struct pythia__http_server *s,
     return x;
 }
 
+/* The body is not kept, or not any more. */
+static void leave_room(struct pythia__http_exchange *x)
+{
+    if (x->room > 0)
+        pythia__room_give(x->server->o.room, x->room);
+    x->room = 0;
+}
+
+/* What is too much is read and forgotten to its end: most senders only listen then, and would come
+ * again with what they could not send. */
 static void take(struct pythia__http_exchange *x, const char *bytes, size_t size)
 {
-    if (x->too_large)
+    struct pythia__room *room = x->route->role == PYTHIA__HTTP_INGEST ? x->server->o.room : NULL;
+    if (x->too_large || x->no_room)
         return;
-    if (x->body.size + size > x->route->body_max) {
-        x->too_large = true; /* the rest is read and forgotten: only then can it be said */
-        x->server->numbers.too_large++;
-        pythia_buf_free(&x->body);
+    x->too_large = x->body.size + size > x->route->body_max;
+    x->server->numbers.too_large += x->too_large;
+    if (!x->too_large && room) {
+        x->no_room = !pythia__room_take(room, size);
+        x->room += x->no_room ? 0 : size;
+        if (x->no_room)
+            pythia__room_refuse(room, x->body.size + size);
+    }
+    if (!x->too_large && !x->no_room) {
+        pythia_buf_add(&x->body, bytes, size);
         return;
     }
-    pythia_buf_add(&x->body, bytes, size);
+    pythia_buf_free(&x->body);
+    leave_room(x);
+}
+
+static void say_no_room(struct pythia__http_exchange *x)
+{
+    char seconds[16];
+    snprintf(seconds, sizeof(seconds), "%u", x->server->o.retry_s);
+    pythia__http_set(x, "Retry-After", seconds);
+    pythia__http_say(x, MHD_HTTP_SERVICE_UNAVAILABLE, "too much at once: try again later\n");
 }
 
 static enum MHD_Result on_request(void *context, struct MHD_Connection *mhd, const char *path,
@@ -330,8 +379,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *mhd, con
     enter(x, PHASE_ANSWER);
     if (x->too_large)
         pythia__http_say(x, MHD_HTTP_CONTENT_TOO_LARGE, "the body is larger than is taken here\n");
-    else if (pythia_buf_status(&x->body) != PYTHIA_OK)
-        pythia__http_say(x, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
+    else if (x->no_room || pythia_buf_status(&x->body) != PYTHIA_OK)
+        say_no_room(x);
     else
         x->route->handle(x->route->context, x);
     if (x->response)
@@ -353,6 +402,7 @@ static void on_completed(void *context, struct MHD_Connection *mhd, void **state
     enter(x, PHASE_IDLE);
     if (x->response)
         MHD_destroy_response(x->response);
+    leave_room(x);
     pythia_buf_free(&x->body);
     pythia_free(x->path);
     pythia_free(x);
@@ -385,6 +435,7 @@ char *pythia__http_take_body(struct pythia__http_exchange *x, size_t *size)
     char *bytes = x->body.bytes;
     *size = x->body.size;
     x->body = (struct pythia_buf){0};
+    leave_room(x);
     return bytes;
 }
 
@@ -488,6 +539,7 @@ int pythia__http_create(uv_loop_t *loop, const struct pythia__http_options *opti
     s->o.header_s = options->header_s ? options->header_s : HEADER_S;
     s->o.body_s = options->body_s ? options->body_s : BODY_S;
     s->o.idle_s = options->idle_s ? options->idle_s : IDLE_S;
+    s->o.retry_s = options->retry_s ? options->retry_s : 1;
     int status = pythia__listen(options->address, &s->socket, e);
     if (status == PYTHIA_OK) {
         s->port = pythia__socket_port(s->socket);

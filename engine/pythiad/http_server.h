@@ -10,6 +10,7 @@
 #include <uv.h>
 
 #include "pythia/error.h"
+#include "room.h"
 
 struct pythia__http_server;
 struct pythia__http_exchange;
@@ -40,6 +41,8 @@ struct pythia__http_options {
     const char *tls_key, *tls_certificate, *tls_trust; /* PEM texts; NULL: no TLS, no client's
                                                           certificate asked for */
     unsigned connections_max;                          /* 0: 256 */
+    struct pythia__room *room; /* for bodies of PYTHIA__HTTP_INGEST; borrowed; NULL: no limit */
+    unsigned retry_s;          /* after how long one for which there is none may come again */
     unsigned header_s, body_s, idle_s; /* 0: 10, 30 and 60: a connection that takes longer is closed
                                         */
 };
@@ -66,7 +69,8 @@ const char *pythia__http_path(const struct pythia__http_exchange *x);
 const char *pythia__http_header(const struct pythia__http_exchange *x, const char *name);
 const char *pythia__http_query(const struct pythia__http_exchange *x, const char *name);
 
-/* The body, NUL behind it; NULL if there is none. _take makes it the caller's (pythia_free). */
+/* The body, NUL behind it; NULL if there is none. _take makes it the caller's (pythia_free), and it
+ * leaves the room for bodies. */
 const char *pythia__http_body(const struct pythia__http_exchange *x, size_t *size);
 char *pythia__http_take_body(struct pythia__http_exchange *x, size_t *size);
 

@@ -13,9 +13,10 @@
 #include "pythia/span_batch.h"
 #include "pythia/status.h"
 
-#define WAITING_BYTES  ((size_t)64 * 1024 * 1024)
 #define INFLATED_BYTES ((size_t)16 * 1024 * 1024)
-#define PIECE_BYTES    ((size_t)64 * 1024)
+#define RECORD_BYTES                                                                               \
+    ((size_t)4 * 1024 * 1024) /* of a span, at most; indexed, it takes 5 times that */
+#define PIECE_BYTES ((size_t)64 * 1024)
 
 /* A format's decoder, which is used again for the next body of that format. */
 struct decoder {
@@ -49,7 +50,8 @@ struct pythia__intake {
     struct pythia__intake_options o;
     struct decoder *decoders; /* that are not in use */
     struct job *spare;
-    size_t waiting, waiting_bytes;
+    size_t waiting;
+    bool stopped;
     int record; /* a file, or -1 */
     struct pythia__intake_numbers numbers;
     struct pythia_counts counts;
@@ -120,7 +122,10 @@ static void decode(uv_work_t *work)
     pythia_unpack_destroy(unpack);
     if (status != PYTHIA_OK && why.status)
         keep_reason(j, &why);
+    if (status == PYTHIA_ELIMIT) /* its sender is told that none of it was taken */
+        pythia_span_batch_clear(j->batch);
     j->result.status = status;
+    j->result.broken += status == PYTHIA_EFORMAT; /* the rest */
     j->result.spans = pythia_span_batch_count(j->batch);
 }
 
@@ -176,7 +181,10 @@ static void finish(uv_work_t *work, int cancelled)
     } else {
         record(i, j);
         pythia_counts_add(&i->counts, &j->counts);
-        int status = pythia_live_add(i->live, j->batch, uv_now(i->loop) * 1000000);
+        uint64_t now_ns = uv_now(i->loop) * 1000000;
+        int status = pythia_live_add(i->live, j->batch, now_ns);
+        if (status == PYTHIA_OK) /* finish as much as comes in: all at once would hold others up */
+            status = pythia_live_tick(i->live, now_ns);
         if (status != PYTHIA_OK)
             j->result.status = status;
     }
@@ -185,7 +193,7 @@ static void finish(uv_work_t *work, int cancelled)
     i->numbers.spans += j->result.spans;
     i->numbers.broken += j->result.broken;
     i->waiting--;
-    i->waiting_bytes -= j->size;
+    pythia__room_give(i->o.room, j->size);
     pythia_free(j->bytes);
     j->decoder->next = i->decoders;
     i->decoders = j->decoder;
@@ -232,26 +240,47 @@ static struct job *take_job(struct pythia__intake *i)
     return j;
 }
 
+/* What is refused is counted as far as that costs little. */
+static int refuse(struct pythia__intake *i, const struct pythia_adapter_ops *format,
+                  enum pythia_packing packing, struct pythia_text body, enum pythia__refusal why)
+{
+    pythia__room_refuse(i->o.room, body.size);
+    if (packing == PYTHIA_PACKING_NONE && format->count)
+        i->numbers.refused_spans[why] += format->count(body);
+    else
+        i->numbers.refused_uncounted++;
+    return why == PYTHIA__REFUSED_NO_MEMORY ? PYTHIA_ENOMEM : PYTHIA_ELIMIT;
+}
+
 int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_ops *format,
                           enum pythia_packing packing, char *bytes, size_t size,
                           pythia__intake_done done, void *context)
 {
-    if (i->waiting_bytes + size > i->o.waiting_max || pythia_live_is_full(i->live)) {
-        i->numbers.refused_bodies++;
-        i->numbers.refused_bytes += size;
-        return PYTHIA_ELIMIT;
+    struct pythia_text body = {bytes, size};
+    if (i->stopped) {
+        pythia__room_refuse(i->o.room, size);
+        return PYTHIA_ESTOPPED;
     }
+    if (pythia_live_is_full(i->live))
+        return refuse(i, format, packing, body, PYTHIA__REFUSED_FULL);
+    if (!pythia__room_take(i->o.room, size))
+        return refuse(i, format, packing, body, PYTHIA__REFUSED_WAITING);
     struct job *j = take_job(i);
     struct decoder *decoder = j ? take_decoder(i, format) : NULL;
     if (!decoder) {
+        pythia__room_give(i->o.room, size);
         if (j) {
             j->next = i->spare;
             i->spare = j;
         }
-        return PYTHIA_ENOMEM;
+        return refuse(i, format, packing, body, PYTHIA__REFUSED_NO_MEMORY);
     }
     j->intake = i;
-    j->sink = (struct pythia_sink){.span = on_span, .broken = on_broken, .counts = &j->counts};
+    j->sink = (struct pythia_sink){.span = on_span,
+                                   .broken = on_broken,
+                                   .counts = &j->counts,
+                                   .attributes_max = i->o.attributes_max,
+                                   .record_max = RECORD_BYTES};
     j->decoder = decoder;
     j->packing = packing;
     j->bytes = bytes;
@@ -260,7 +289,6 @@ int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_
     j->done = done;
     j->context = context;
     i->waiting++;
-    i->waiting_bytes += size;
     uv_queue_work(i->loop, &j->work, decode, finish); /* fails only without a function */
     return PYTHIA_OK;
 }
@@ -276,7 +304,6 @@ int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
     *i = (struct pythia__intake){
         .loop = loop, .vocabulary = vocabulary, .live = live, .o = *options, .record = -1};
-    i->o.waiting_max = options->waiting_max ? options->waiting_max : WAITING_BYTES;
     i->o.inflated_max = options->inflated_max ? options->inflated_max : INFLATED_BYTES;
     if (options->record) {
         i->record = open(options->record, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -311,6 +338,11 @@ void pythia__intake_destroy(struct pythia__intake *i)
     if (i->record >= 0)
         close(i->record);
     pythia_free(i);
+}
+
+void pythia__intake_stop(struct pythia__intake *i)
+{
+    i->stopped = true;
 }
 
 size_t pythia__intake_waiting(const struct pythia__intake *i)

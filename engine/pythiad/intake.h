@@ -12,13 +12,15 @@
 #include "pythia/adapter.h"
 #include "pythia/live.h"
 #include "pythia/unpack.h"
+#include "room.h"
 
 struct pythia__intake;
 
 struct pythia__intake_options {
-    size_t waiting_max;  /* bytes of bodies that wait or are being decoded; 0: 64 MiB */
-    size_t inflated_max; /* bytes of one body when it is unpacked; 0: 16 MiB */
-    const char *record;  /* a file that gets every body that was accepted; NULL: none */
+    struct pythia__room *room; /* for bodies that wait or are being decoded; borrowed */
+    size_t inflated_max;       /* bytes of one body when it is unpacked; 0: 16 MiB */
+    size_t attributes_max;     /* key-values of a span; 0: any number */
+    const char *record;        /* a file that gets every body that was accepted; NULL: none */
 };
 
 /* What came of a body, for the answer to its sender. */
@@ -45,17 +47,30 @@ void pythia__intake_destroy(struct pythia__intake *i); /* after its last body is
 
 /* Unpack and decode `size` bytes (taken: freed by pythia_free when done). PYTHIA_OK: `done` will be
  * called, later. PYTHIA_ELIMIT: too much waits, or the engine is full: tell the sender to come
- * again in a while; `bytes` is still the caller's and `done` is not called. PYTHIA_ENOMEM likewise.
- */
+ * again in a while; `bytes` is still the caller's and `done` is not called. PYTHIA_ENOMEM and,
+ * after _stop, PYTHIA_ESTOPPED likewise. */
 int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_ops *format,
                           enum pythia_packing packing, char *bytes, size_t size,
                           pythia__intake_done done, void *context);
 
+/* Take no more bodies; those that wait are decoded. */
+void pythia__intake_stop(struct pythia__intake *i);
+
 /* How many bodies are not done yet. */
 size_t pythia__intake_waiting(const struct pythia__intake *i);
 
+/* Why a body is refused. */
+enum pythia__refusal {
+    PYTHIA__REFUSED_WAITING, /* too much waits to be decoded */
+    PYTHIA__REFUSED_FULL,    /* too many spans are of unfinished requests */
+    PYTHIA__REFUSED_NO_MEMORY,
+    PYTHIA__REFUSALS
+};
+
 struct pythia__intake_numbers {
-    uint64_t bodies, bytes, spans, broken, refused_bodies, refused_bytes;
+    uint64_t bodies, bytes, spans, broken;
+    uint64_t refused_spans[PYTHIA__REFUSALS]; /* of bodies that could be counted */
+    uint64_t refused_uncounted;               /* bodies that could not: packed, or JSON */
     uint64_t record_failed; /* 1: the recording ended because it could not be written */
 };
 struct pythia__intake_numbers pythia__intake_numbers(const struct pythia__intake *i);

@@ -43,6 +43,16 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
                       w.finished_by_age);
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"size\"} %" PRIu64 "\n",
                       w.finished_by_size);
+    struct pythia_live_numbers n = pythia_live_numbers(d->live);
+    counter(to, "pythia_requests_grouped_total", "Requests of the cycles that were worked out.",
+            n.requests);
+    counter(to, "pythia_requests_apart_total",
+            "Requests kept apart: a switch was under way, or there was no memory for more of them.",
+            n.under_way);
+    counter(to, "pythia_requests_hidden_total", "Requests whose root is not wanted.",
+            n.hidden_requests);
+    counter(to, "pythia_requests_other_total", "Requests whose type was taken for (other).",
+            n.other_requests);
     counter(to, "pythia_requests_shed_total", "Requests shed above the hard mark of memory.",
             w.shed_traces);
     gauge(to, "pythia_open_spans", "Spans of unfinished requests.", (double)w.open_spans);
@@ -62,10 +72,46 @@ static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
     counter(to, "pythia_records_broken_total", "Records that could not be read.",
             in.broken + feeds.broken);
     counter(to, "pythia_bodies_refused_total", "Bodies whose sender was told to come again.",
-            in.refused_bodies);
-    counter(to, "pythia_body_bytes_refused_total", "Bytes of them.", in.refused_bytes);
+            d->room.refused_bodies);
+    counter(to, "pythia_body_bytes_refused_total", "Bytes of them.", d->room.refused_bytes);
+    gauge(to, "pythia_body_bytes_held", "Bytes of bodies that are received, wait or are decoded.",
+          (double)d->room.used);
+    static const char *const whys[PYTHIA__REFUSALS] = {"waiting", "full", "no-memory"};
+    head(to, "pythia_spans_refused_total", "counter", "Spans of them, by reason.");
+    for (int why = 0; why < PYTHIA__REFUSALS; why++)
+        pythia_buf_printf(to, "pythia_spans_refused_total{reason=\"%s\"} %" PRIu64 "\n", whys[why],
+                          in.refused_spans[why]);
+    counter(to, "pythia_bodies_refused_uncounted_total",
+            "Those of them whose spans could not be counted: packed, or JSON.",
+            in.refused_uncounted);
     gauge(to, "pythia_bodies_waiting", "Bodies that are being decoded, or wait.",
           (double)pythia__intake_waiting(d->intake));
+}
+
+/* Names that came when there was no room for more, and requests whose type was none of those. */
+static void write_names(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    struct pythia_vocabulary_numbers v = pythia_vocabulary_numbers(d->vocabulary);
+    struct pythia_live_numbers l = pythia_live_numbers(d->live);
+    head(to, "pythia_names", "gauge", "Names that are known, by kind.");
+    pythia_buf_printf(to, "pythia_names{kind=\"string\"} %" PRIu32 "\n", v.strings);
+    pythia_buf_printf(to, "pythia_names{kind=\"trace_point\"} %" PRIu32 "\n", v.tracepoints);
+    pythia_buf_printf(to, "pythia_names{kind=\"resource\"} %" PRIu32 "\n", v.resources);
+    head(to, "pythia_names_beyond_limit_total", "counter",
+         "Times that a name did not get in and was taken for another, by kind.");
+    pythia_buf_printf(to, "pythia_names_beyond_limit_total{kind=\"string\"} %" PRIu64 "\n",
+                      v.other_strings);
+    pythia_buf_printf(to, "pythia_names_beyond_limit_total{kind=\"trace_point\"} %" PRIu64 "\n",
+                      v.other_tracepoints);
+    pythia_buf_printf(to, "pythia_names_beyond_limit_total{kind=\"resource\"} %" PRIu64 "\n",
+                      v.other_resources);
+    gauge(to, "pythia_names_bytes", "Memory of names.", (double)v.bytes);
+    counter(to, "pythia_requests_other_total", "Requests whose type was one too many.",
+            l.other_requests);
+    counter(to, "pythia_requests_under_way_total", "Requests kept apart because of a switch.",
+            l.under_way);
+    counter(to, "pythia_requests_hidden_total", "Requests of which nothing is wanted open.",
+            l.hidden_requests);
 }
 
 static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *to)
@@ -87,6 +133,8 @@ static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *t
                                   "%" PRIu64 "\n",
                                   status, n.by_status[status]);
     }
+    counter(to, "pythia_connections_refused_total", "Connections of gRPC beyond the limit.",
+            d->grpc ? pythia__grpc_numbers(d->grpc).refused_connections : 0);
     uint64_t timed_out = d->grpc ? pythia__grpc_numbers(d->grpc).timed_out : 0;
     uint64_t too_large = d->grpc ? pythia__grpc_numbers(d->grpc).too_large : 0;
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
@@ -121,6 +169,7 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
     struct rusage usage;
     write_intake(d, to);
     write_spans(d, to);
+    write_names(d, to);
     write_listeners(d, to);
     write_control(d, to);
     gauge(to, "pythia_state_degraded", "1: the state cannot be written.",

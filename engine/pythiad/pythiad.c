@@ -1,6 +1,7 @@
 /* pythiad: attached to a live trace stream, it opens the few trace points that show why like
  * requests differ. */
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,11 @@
 #include <uv.h>
 
 #include "daemon.h"
+#include "manual.h"
 #include "pythia/log.h"
 #include "pythia/status.h"
+
+#define LARGE_BYTES (2 * 1024 * 1024) /* of memory that goes back when it is free */
 
 enum { EXIT_DONE, EXIT_FAILED, EXIT_USAGE };
 
@@ -173,11 +177,21 @@ int main(int argc, char **argv)
     struct pythia_config *config = NULL;
     struct pythia_error why = {0};
     pythia_log_setup("pythiad", PYTHIA_LOG_INFO);
+    /* Left to itself, malloc keeps what a large body needed once, in the arena of each thread. */
+    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+    mallopt(M_TRIM_THRESHOLD, 2 * LARGE_BYTES);
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
     openblas_set_num_threads(1); /* matrices are small */
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
             print_help();
+            return EXIT_DONE;
+        }
+        if (strcmp(argv[i], "--scdoc") == 0) { /* for the build */
+            struct pythia_buf page = {0};
+            pythia__manual_write(&page);
+            fputs(page.bytes ? page.bytes : "", stdout);
+            pythia_buf_free(&page);
             return EXIT_DONE;
         }
         if (strcmp(argv[i], "--version") == 0) {

@@ -66,6 +66,12 @@ static void put_export_response(struct pythia_buf *to, const struct pythia__inta
     pythia_buf_free(&partial);
 }
 
+/* Could nothing of it be read at all? */
+static bool is_unreadable(const struct pythia__intake_result *result)
+{
+    return result->spans == 0 && (result->status != PYTHIA_OK || result->broken > 0);
+}
+
 /* ---- OTLP over HTTP ---- */
 
 static void answer_json(struct pythia__http_exchange *x, unsigned status, json_t *body)
@@ -92,17 +98,28 @@ static void answer_status(struct pythia__http_exchange *x, bool json, unsigned s
     pythia__http_answer(x, status, PROTOBUF, body.bytes, body.size);
 }
 
+/* Not now, but later: that can help. */
+static void answer_later(const struct pythia__receive *r, struct pythia__http_exchange *x,
+                         bool json)
+{
+    char seconds[16];
+    snprintf(seconds, sizeof(seconds), "%u", r->retry_s);
+    pythia__http_set(x, "Retry-After", seconds);
+    answer_status(x, json, 503, PYTHIA__GRPC_UNAVAILABLE, "too much at once: try again later");
+}
+
 static void answer_otlp(void *context, const struct pythia__intake_result *result)
 {
     struct waiting *w = context;
     struct pythia__http_exchange *x = w->exchange;
+    const struct pythia__receive *r = w->receive;
     bool json = w->json;
     pythia_free(w);
     if (result->status == PYTHIA_ELIMIT) {
         answer_status(x, json, 413, PYTHIA__GRPC_RESOURCE_EXHAUSTED, result->reason);
     } else if (result->status == PYTHIA_ENOMEM || result->status == PYTHIA_ESTOPPED) {
-        answer_status(x, json, 503, PYTHIA__GRPC_UNAVAILABLE, "not now");
-    } else if (result->status != PYTHIA_OK && result->spans == 0) {
+        answer_later(r, x, json);
+    } else if (is_unreadable(result)) {
         answer_status(x, json, 400, PYTHIA__GRPC_INVALID_ARGUMENT, result->reason);
     } else if (!json) {
         struct pythia_buf body = {0};
@@ -123,12 +140,13 @@ static void answer_zipkin(void *context, const struct pythia__intake_result *res
 {
     struct waiting *w = context;
     struct pythia__http_exchange *x = w->exchange;
+    const struct pythia__receive *r = w->receive;
     pythia_free(w);
     if (result->status == PYTHIA_ELIMIT)
         pythia__http_say(x, 413, result->reason);
     else if (result->status == PYTHIA_ENOMEM || result->status == PYTHIA_ESTOPPED)
-        pythia__http_say(x, 503, "not now\n");
-    else if (result->status != PYTHIA_OK && result->spans == 0)
+        answer_later(r, x, true);
+    else if (is_unreadable(result))
         pythia__http_say(x, 400, result->reason);
     else
         pythia__http_answer(x, 202, NULL, NULL, 0);
@@ -139,7 +157,6 @@ static void submit(struct pythia__receive *r, struct pythia__http_exchange *x, b
                    const struct pythia_adapter_ops *format, pythia__intake_done done)
 {
     enum pythia_packing packing = pythia_packing_named(pythia__http_header(x, "Content-Encoding"));
-    char seconds[16];
     size_t size;
     if (packing == PYTHIA_PACKINGS) {
         pythia__http_set(x, "Accept-Encoding", "gzip, zstd");
@@ -158,9 +175,7 @@ static void submit(struct pythia__receive *r, struct pythia__http_exchange *x, b
         return;
     pythia_free(bytes);
     pythia_free(w);
-    snprintf(seconds, sizeof(seconds), "%u", r->retry_s);
-    pythia__http_set(x, "Retry-After", seconds);
-    answer_status(x, json, 503, PYTHIA__GRPC_UNAVAILABLE, "too much at once: try again later");
+    answer_later(r, x, json);
 }
 
 static bool has_type(const char *type, const char *wanted)
@@ -200,7 +215,7 @@ static void answer_grpc(void *context, const struct pythia__intake_result *resul
         pythia__grpc_answer(call, PYTHIA__GRPC_RESOURCE_EXHAUSTED, result->reason, NULL, 0, 0);
     } else if (result->status == PYTHIA_ENOMEM || result->status == PYTHIA_ESTOPPED) {
         pythia__grpc_answer(call, PYTHIA__GRPC_UNAVAILABLE, "not now", NULL, 0, 1000);
-    } else if (result->status != PYTHIA_OK && result->spans == 0) {
+    } else if (is_unreadable(result)) {
         pythia__grpc_answer(call, PYTHIA__GRPC_INVALID_ARGUMENT, result->reason, NULL, 0, 0);
     } else {
         struct pythia_buf body = {0};

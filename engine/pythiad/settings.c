@@ -30,11 +30,12 @@ const struct pythia_option pythia__settings_table[] = {
     TEXT("otlp-grpc", ADDRESS, "127.0.0.1:4317", AT(otlp_grpc),
          "Take OTLP over gRPC there; off: not at all"),
     TEXT("otlp-http", ADDRESS, "127.0.0.1:4318", AT(otlp_http),
-         "Take OTLP over HTTP there (/v1/traces, protobuf and JSON); off: not at all"),
+         "Take OTLP over HTTP there (/v1/traces, protobuf and JSON), and answer agents; off: not "
+         "at all"),
     TEXT("zipkin", ADDRESS, "127.0.0.1:9411", AT(zipkin),
          "Take Zipkin v2 there (/api/v2/spans); off: not at all"),
     TEXT("control", ADDRESS, "127.0.0.1:4319", AT(control),
-         "Serve the control interface, the page, /metrics and agents there; off: not at all"),
+         "Serve the control interface, the page and /metrics there; off: not at all"),
     TEXT("control-socket", "unix:PATH", NULL, AT(control_socket),
          "Serve the control interface at a socket too (default unix:/run/pythiad/control.sock if "
          "that folder is there)"),
@@ -52,7 +53,10 @@ const struct pythia_option pythia__settings_table[] = {
     BYTES("body-max", "4M", AT(body_max), "Size of a body on the wire, at most"),
     BYTES("inflated-max", "16M", AT(inflated_max), "Size of a body when it is unpacked, at most"),
     BYTES("waiting-max", "64M", AT(waiting_max),
-          "Bodies that wait to be decoded, at most; then senders are told to come again"),
+          "Bodies that are being received or wait to be decoded, at most; then senders are told to "
+          "come again"),
+    PYTHIA_INTEGER("attributes-max", 0, "N", "256", 1, 1e9, AT(attributes_max),
+                   "Key-values of a span and its events; what is beyond is dropped and counted"),
     BYTES("memory", "128M", AT(memory),
           "Spans of unfinished requests above which senders are told to come again"),
     BYTES("memory-hard", "160M", AT(memory_hard),

@@ -12,32 +12,27 @@
 
 struct pythia__settings {
     const char *config;
-    bool check_config;
     /* where to listen; "off": not at all */
     const char *otlp_grpc, *otlp_http, *zipkin, *control, *control_socket;
-    bool insecure;
     const char *tls_key, *tls_certificate, *tls_trust, *ingest_token, *control_token; /* files */
     uint64_t body_max, inflated_max, waiting_max, memory, memory_hard;
-    int64_t connections, streams, retry_s;
+    int64_t connections, streams, retry_s, attributes_max;
     struct pythia_option_texts follow;
     const char *record, *state, *records;
     /* requests */
     int64_t quiet_ms, rootless_ms, request_max_ms, request_spans_max;
-    int latency;
     const char *type_attribute;
-    bool no_fold;
     struct pythia_option_texts left_out;
     /* the search */
     const char *space;
     int64_t learn_requests, cycle_requests, min_requests, points, points_open, seed, patience;
     double cycle_seconds, added_ns, price_ns, alpha, min_cov;
-    int strategy, learn;
-    bool observe_only;
     struct pythia_option_texts always, never;
     /* switches */
     const char *gate, *osprofiler;
     double lease_seconds;
-    bool quiet, verbose;
+    int latency, strategy, learn;
+    bool check_config, insecure, no_fold, observe_only, quiet, verbose;
 };
 
 extern const struct pythia_option pythia__settings_table[];

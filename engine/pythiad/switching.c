@@ -22,7 +22,10 @@ int pythia__daemon_want(struct pythia__daemon *d)
     size_t count = 0;
     int status = wishes && ids ? PYTHIA_OK : PYTHIA_ENOMEM;
     d->wish = pythia_live_wish(d->live);
-    if (status == PYTHIA_OK && d->wish == 0) { /* nothing is wanted yet: targets are left alone */
+    /* Nothing is wanted yet, by the search or by hand: targets are left alone. */
+    bool by_hand = pythia_open_points_count(d->always) > 0 ||
+                   pythia_controller_numbers(d->controller).version > 0;
+    if (status == PYTHIA_OK && d->wish == 0 && !by_hand) {
         pythia_free(wishes);
         pythia_free(ids);
         return PYTHIA_OK;
@@ -49,13 +52,13 @@ int pythia__daemon_want(struct pythia__daemon *d)
 /* Requests that begin once the set is in force at all targets are seen with it. */
 static void look_whether_in_force(struct pythia__daemon *d, uint64_t now)
 {
-    uint64_t since = now;
+    uint64_t since = d->in_force ? d->since : now; /* of a set that nobody is told */
     bool in_force =
         d->s.observe_only || pythia_controller_in_force(d->controller, d->version, &since);
     if (in_force && d->wish > 0 && (!d->in_force || since > d->since))
         pythia_live_applied(d->live, pythia__unix_ns() - (now - since));
     d->in_force = in_force;
-    d->since = d->s.observe_only ? 0 : since;
+    d->since = since;
 }
 
 /* ---- what there is ---- */
@@ -136,13 +139,19 @@ static int meet_inventory(struct pythia__daemon *d, uint64_t now)
     return status;
 }
 
+bool pythia__switching_is_due(const struct pythia__daemon *d)
+{
+    return pythia_live_wish(d->live) != d->wish || d->version != d->tried;
+}
+
 int pythia__switching_tick(struct pythia__daemon *d, uint64_t now)
 {
-    int status = pythia_controller_tick(d->controller, now);
+    int status = pythia_live_wish(d->live) != d->wish ? pythia__daemon_want(d) : PYTHIA_OK;
+    d->tried = d->version;
+    if (status == PYTHIA_OK)
+        status = pythia_controller_tick(d->controller, now);
     if (status == PYTHIA_OK)
         status = meet_inventory(d, now);
-    if (status == PYTHIA_OK && pythia_live_wish(d->live) != d->wish)
-        status = pythia__daemon_want(d);
     look_whether_in_force(d, now);
     return status;
 }
@@ -228,7 +237,7 @@ static int add_plane(struct pythia_control **planes, size_t *count, const char *
 
 int pythia__switching_create(struct pythia__daemon *d, struct pythia_error *e)
 {
-    struct pythia_control *planes[4];
+    struct pythia_control *planes[4] = {NULL};
     struct pythia_controller_options o = {.lease_ns = (uint64_t)(d->s.lease_seconds * 1e9),
                                           .keep_defaults = true};
     size_t count = 0;

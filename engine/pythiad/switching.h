@@ -8,6 +8,9 @@
  * negative with the reason in `e`. */
 int pythia__switching_create(struct pythia__daemon *d, struct pythia_error *e);
 
+/* Has something been wanted since the last tick? Then the next one need not be waited for. */
+bool pythia__switching_is_due(const struct pythia__daemon *d);
+
 /* Do what is due: switches, new trace points, prices, and whether the set is in force. */
 int pythia__switching_tick(struct pythia__daemon *d, uint64_t now);
 

@@ -136,6 +136,11 @@ void pythia__tls_session_destroy(struct pythia__tls_session *s)
     pythia_free(s);
 }
 
+bool pythia__tls_is_ready(const struct pythia__tls_session *s)
+{
+    return s->shaken;
+}
+
 int pythia__tls_receive(struct pythia__tls_session *s, const char *bytes, size_t size,
                         struct pythia_buf *plain, struct pythia_buf *wire)
 {

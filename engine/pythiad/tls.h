@@ -2,6 +2,7 @@
 #ifndef PYTHIA_PYTHIAD_TLS_H
 #define PYTHIA_PYTHIAD_TLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "pythia/buf.h"
@@ -20,6 +21,9 @@ void pythia__tls_destroy(struct pythia__tls *t); /* after its sessions; t may be
 struct pythia__tls_session;
 int pythia__tls_session_create(struct pythia__tls *t, struct pythia__tls_session **out);
 void pythia__tls_session_destroy(struct pythia__tls_session *s); /* s may be NULL */
+
+/* Is the handshake over? Only then can anything be said. */
+bool pythia__tls_is_ready(const struct pythia__tls_session *s);
 
 /* Bytes came from the socket: what they say is appended to `plain`, and what has to go to the
  * socket for it to `wire`. PYTHIA_OK, 1 when the other side has ended it, or negative when the

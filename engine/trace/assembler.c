@@ -58,6 +58,8 @@ struct pythia_assembler {
     struct pythia__span_pool pool;
     size_t *kinds; /* scratch: bytes of open traces, by the trace point that stands for them */
     size_t kind_capacity;
+    uint64_t gathered;          /* spans that were given to the builder */
+    struct pythia_trace_id old; /* one that began early, as far as it is still open */
     uint64_t tick;
     struct pythia__finished_ids finished;
     struct pythia_trace_id *late, *pinned;
@@ -371,6 +373,7 @@ static int gather(struct pythia_assembler *a, const struct open_trace *t)
     struct pythia__span_cursor cursor = {t->list.first, 0};
     struct pythia_span span;
     int status = PYTHIA_OK;
+    a->gathered += t->spans;
     pythia_trace_builder_begin(a->builder, t->id);
     while (status == PYTHIA_OK && pythia__span_list_next(&cursor, &span))
         status = pythia_trace_builder_add(a->builder, &span);
@@ -437,21 +440,25 @@ int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
 {
     struct open_trace *next;
     int status = PYTHIA_OK;
+    uint64_t most = a->options.tick_spans ? a->gathered + a->options.tick_spans : UINT64_MAX;
     pythia_assembler_now(a, tick);
-    for (struct open_trace *t = a->eldest; status == PYTHIA_OK && t; t = next) {
+    for (struct open_trace *t = a->eldest; status == PYTHIA_OK && t && a->gathered < most;
+         t = next) {
         next = t->younger;
         if (a->options.timeout_ticks == 0 || !is_past(a, t->first_tick, a->options.timeout_ticks))
             break;
         if (!t->pinned)
             status = finish(a, t, PYTHIA_FINISH_AGE);
     }
-    for (struct open_trace *t = a->queues[PARTIAL].oldest; status == PYTHIA_OK && t; t = next) {
+    for (struct open_trace *t = a->queues[PARTIAL].oldest;
+         status == PYTHIA_OK && t && a->gathered < most; t = next) {
         next = t->later;
         if (!is_past(a, t->last_tick, a->options.partial_ticks))
             break;
         status = finish(a, t, PYTHIA_FINISH_PARTIAL);
     }
-    for (struct open_trace *t = a->queues[QUIET].oldest; status == PYTHIA_OK && t; t = next) {
+    for (struct open_trace *t = a->queues[QUIET].oldest;
+         status == PYTHIA_OK && t && a->gathered < most; t = next) {
         next = t->later;
         if (!is_past(a, t->last_tick, a->options.quiet_ticks))
             break; /* the queue is in order: nobody behind has been quiet for longer */
@@ -643,12 +650,17 @@ int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes)
 
 /* ---- what there is ---- */
 
-uint64_t pythia_assembler_earliest_ns(const struct pythia_assembler *a)
+/* Whoever waits for the old traces to end asks again and again: it is told by one of them. */
+bool pythia_assembler_began_by(struct pythia_assembler *a, uint64_t start_ns)
 {
-    uint64_t earliest = UINT64_MAX;
-    for (const struct open_trace *t = a->eldest; t; t = t->younger)
-        earliest = t->start_ns < earliest ? t->start_ns : earliest;
-    return earliest;
+    const struct open_trace *t = find_trace(a, a->old);
+    if (t && t->start_ns <= start_ns)
+        return true;
+    for (t = a->eldest; t && t->start_ns > start_ns; t = t->younger)
+        continue;
+    if (t)
+        a->old = t->id;
+    return t != NULL;
 }
 
 struct pythia_assembler_numbers pythia_assembler_numbers(const struct pythia_assembler *a)

@@ -3,6 +3,8 @@
 
 #include "check.h"
 #include "otlp_protobuf_text.h"
+#include "pythia/adapter.h"
+#include "pythia/mem.h"
 
 static const char plain[] =
     "1{1{1{1'service.name' 2{1'users'}} 1{1'host.name' 2{1'h1'}}"
@@ -522,6 +524,43 @@ static void what_holds_no_spans_is_counted(void **state)
     }
 }
 
+static uint64_t count_of(struct pythia_text input)
+{
+    return pythia_adapter_named(FORMAT)->count(input);
+}
+
+static void spans_are_counted_without_being_read(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t spans;
+    } cases[] = {{plain, 2},
+                 {"", 0},
+                 {"1{1{2{}} 2{1{} 3'x'}}", 0}, /* 2 in a resource is none */
+                 {"1{2{2{}}} 2{2{2{}}} 7=3 1{1000{2{} 2{2{}}} 2{2'not even a span' 2=5}}", 4}};
+    struct pythia_buf framed = {0};
+    uint64_t all = 0;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pythia_buf message = protobuf_of(cases[i].text);
+        assert_int_equal(count_of(pythia_buf_text(&message)), cases[i].spans);
+        const char size[] = {0, 0, (char)(message.size >> 8), (char)message.size};
+        pythia_buf_add(&framed, size, sizeof(size));
+        pythia_buf_text_add(&framed, pythia_buf_text(&message));
+        all += cases[i].spans;
+        pythia_buf_free(&message);
+    }
+    assert_int_equal(count_of(pythia_buf_text(&framed)), all);
+    uint64_t before = 0;
+    for (size_t size = 0; size < framed.size; size++) { /* one that ends early, in memory of its own */
+        char *bytes = pythia_strndup(framed.bytes, size);
+        uint64_t spans = count_of((struct pythia_text){bytes, size});
+        assert_true(spans >= before && spans <= all);
+        before = spans > before ? spans : before;
+        pythia_free(bytes);
+    }
+    pythia_buf_free(&framed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -544,6 +583,7 @@ int main(void)
         cmocka_unit_test(what_stands_twice_is_as_protobuf_has_it),
         cmocka_unit_test(what_is_put_together_is_limited),
         cmocka_unit_test(what_holds_no_spans_is_counted),
+        cmocka_unit_test(spans_are_counted_without_being_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

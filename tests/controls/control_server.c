@@ -179,8 +179,12 @@ static struct pythia_text parameter(const char *head, const char *name, char roo
         return (struct pythia_text){"", 0};
     for (at += strlen(key); *at != ' ' && *at != '&' && size < 1023; at++) {
         unsigned byte = (unsigned char)*at;
-        if (*at == '%' && sscanf(at + 1, "%2x", &byte) == 1)
+        uint64_t high, low;
+        if (*at == '%' && at[1] && at[2] &&
+            pythia_text_hex((struct pythia_text){at + 1, 2}, &high, &low)) {
+            byte = (unsigned)low;
             at += 2;
+        }
         room[size++] = (char)byte;
     }
     return (struct pythia_text){room, size};
@@ -242,7 +246,8 @@ static int listen_somewhere(void)
 {
     const char *wanted = getenv("CONTROL_SERVER_PORT");
     struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)(wanted ? atoi(wanted) : 0)),
+                                  .sin_port =
+                                      htons((uint16_t)(wanted ? strtoul(wanted, NULL, 10) : 0)),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof(address);
     int on = 1, socket_number = socket(AF_INET, SOCK_STREAM, 0);
@@ -281,7 +286,7 @@ static void make_plane(int argc, char **argv)
     for (int i = 2; i < argc; i++) {
         char *equals = strchr(argv[i], '=');
         size_t size = equals ? (size_t)(equals - argv[i]) : 0;
-        if (strncmp(argv[i], "lease-ms=", 9) == 0)
+        if (equals && strncmp(argv[i], "lease-ms=", 9) == 0)
             o.lease_ns = strtoull(equals + 1, NULL, 10) * 1000000;
         for (const struct pythia_option *row = ops->options; row->name; row++)
             if (strlen(row->name) == size && strncmp(row->name, argv[i], size) == 0 &&

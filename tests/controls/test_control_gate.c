@@ -344,16 +344,15 @@ static void a_guard_leaves_alone_what_another_has_taken_over(void **state)
 /* The guards that this process has started. */
 static size_t find_guards(pid_t *out, size_t room)
 {
-    char path[64], name[32];
-    long child;
+    char path[64], name[32], number[24];
     size_t count = 0;
     snprintf(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)getpid(), (long)getpid());
     FILE *children = fopen(path, "r");
-    while (children && count < room && fscanf(children, "%ld", &child) == 1) {
-        snprintf(path, sizeof(path), "/proc/%ld/comm", child);
+    while (children && count < room && fscanf(children, "%23s", number) == 1) {
+        snprintf(path, sizeof(path), "/proc/%s/comm", number);
         FILE *comm = fopen(path, "r");
         if (comm && fscanf(comm, "%31s", name) == 1 && strcmp(name, "pythia-guard") == 0)
-            out[count++] = (pid_t)child;
+            out[count++] = (pid_t)strtol(number, NULL, 10);
         if (comm)
             fclose(comm);
     }
@@ -415,7 +414,9 @@ static unsigned char *attach(size_t *size)
     int file = open(path, O_RDONLY);
     assert_true(file >= 0 && read(file, line, sizeof(line) - 1) > 0);
     close(file);
-    assert_int_equal(sscanf(line, "pythia-switchboard 1 %d", &segment), 1);
+    const char *head = "pythia-switchboard 1 ";
+    assert_memory_equal(line, head, strlen(head));
+    segment = (int)strtol(line + strlen(head), NULL, 10);
     assert_int_equal(shmctl(segment, IPC_STAT, &about), 0);
     *size = about.shm_segsz;
     void *at = shmat(segment, NULL, 0);

@@ -24,8 +24,11 @@
 #define CYCLES_MAX 40
 
 static const char *const left_out[] = {PYTHIA_LEFT_OUT_DEFAULT};
-static const struct pythia_groups_options grouping = {
-    .fold = true, .types = {.left_out = left_out, .left_out_count = 1}};
+#define GROUPING                                                                                   \
+    {                                                                                              \
+        .fold = true, .types = {.left_out = left_out, .left_out_count = 1 }                        \
+    }
+static const struct pythia_groups_options grouping = GROUPING;
 
 /* ---- reports ---- */
 
@@ -254,7 +257,7 @@ static void end_seen(struct seen *s, struct pythia_live *live)
 }
 
 /* One cycle of all, with whatever is open. */
-static const struct pythia_live_options all_at_once = {.groups = grouping,
+static const struct pythia_live_options all_at_once = {.groups = GROUPING,
                                                        .cycle_requests = MANY,
                                                        .cycle_ns = 1000000 * SECOND,
                                                        .learn_requests = MANY};
@@ -373,6 +376,7 @@ static int write_span(void *context, const struct pythia_trace_id *trace,
     struct writer *w = context;
     const struct pythia_tracepoint *p =
         pythia_vocabulary_tracepoint_at(w->vocabulary, span->tracepoint);
+    uint64_t end_ns = span->start_ns + (uint64_t)span->duration_ns;
     fprintf(
         w->file,
         "%s{\"resource\":{\"attributes\":[{\"key\":\"service.name\",\"value\":{\"stringValue\":"
@@ -383,7 +387,7 @@ static int write_span(void *context, const struct pythia_trace_id *trace,
         (unsigned long long)trace->high, (unsigned long long)trace->low,
         (unsigned long long)span->id, (unsigned long long)span->parent,
         pythia_vocabulary_text(w->vocabulary, p->name).bytes, (unsigned long long)span->start_ns,
-        (unsigned long long)(span->start_ns + (uint64_t)span->duration_ns));
+        (unsigned long long)end_ns);
     w->first = false;
     return 0;
 }

@@ -20,7 +20,8 @@ static void fill(struct packed *p)
     uint32_t random = 1;
     for (size_t i = 0; i < CONTENT; i++) {
         random = random * 1664525 + 1013904223;
-        p->content[i] = i < CONTENT / 2 ? (char)('a' + i % 7) : (char)(random >> 24);
+        unsigned byte = i < CONTENT / 2 ? 'a' + (unsigned)(i % 7) : random >> 24;
+        p->content[i] = (char)byte;
     }
 }
 

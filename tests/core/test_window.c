@@ -439,18 +439,20 @@ static void whatever_comes_the_heap_stays_below_the_hard_mark(void **state)
 
 /* ---- the rest ---- */
 
-static void the_earliest_begin_is_of_what_is_open(void **state)
+static void what_is_open_began_when_its_first_span_did(void **state)
 {
     struct stream s;
     begin(&s, NULL);
-    assert_int_equal(pythia_window_earliest_ns(s.window), UINT64_MAX);
+    assert_false(pythia_window_began_by(s.window, UINT64_MAX - 1));
     add(&s, 0, "t", "B[10,110]<A");
     add(&s, 1000, "u", "A[20,1000]");
-    assert_int_equal(pythia_window_earliest_ns(s.window), TRACE_TEXT_BEGIN + 10);
+    assert_true(pythia_window_began_by(s.window, TRACE_TEXT_BEGIN + 10));
+    assert_false(pythia_window_began_by(s.window, TRACE_TEXT_BEGIN + 9));
     add(&s, 1000, "t", "A[5,1000]");
-    assert_int_equal(pythia_window_earliest_ns(s.window), TRACE_TEXT_BEGIN + 5);
+    assert_true(pythia_window_began_by(s.window, TRACE_TEXT_BEGIN + 5));
+    assert_false(pythia_window_began_by(s.window, TRACE_TEXT_BEGIN + 4));
     at(&s, 3000);
-    assert_int_equal(pythia_window_earliest_ns(s.window), UINT64_MAX);
+    assert_false(pythia_window_began_by(s.window, UINT64_MAX - 1));
     end(&s);
 }
 
@@ -540,7 +542,7 @@ int main(void)
         cmocka_unit_test(above_the_hard_mark_requests_are_shed),
         cmocka_unit_test(a_flood_of_one_type_does_not_starve_the_others),
         cmocka_unit_test(whatever_comes_the_heap_stays_below_the_hard_mark),
-        cmocka_unit_test(the_earliest_begin_is_of_what_is_open),
+        cmocka_unit_test(what_is_open_began_when_its_first_span_did),
         cmocka_unit_test(what_the_taker_says_comes_back),
         cmocka_unit_test(each_failed_allocation_is_reported_and_harmless),
     };

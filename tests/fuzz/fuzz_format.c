@@ -73,7 +73,7 @@ static void decode(struct fuzz_sink *f, struct pythia_vocabulary *vocabulary, co
     struct pythia_adapter *adapter;
     struct pythia_memory_source memory;
     struct pythia_error error = {0};
-    f->sink = (struct pythia_sink){take_span, take_broken, &f->counts};
+    f->sink = (struct pythia_sink){.span = take_span, .broken = take_broken, .counts = &f->counts};
     f->vocabulary = vocabulary;
     f->lines = strcmp(format, "otlp-proto") != 0 && strcmp(format, "recording") != 0;
     f->size = size;

@@ -696,6 +696,36 @@ static void what_is_not_whole_is_waited_for_longer(void **state)
     end(l);
 }
 
+static void a_tick_leaves_to_the_next_what_is_too_much(void **state)
+{
+    struct line *l = begin(&(struct pythia_assembler_options){.quiet_ticks = 10,
+                                                              .partial_ticks = 20,
+                                                              .timeout_ticks = 100,
+                                                              .tick_spans = 3},
+                           NULL);
+    pythia_assembler_now(l->assembler, 100);
+    add(l, "t", "A[0,1000] B[10,110]<A");
+    add(l, "u", "A[0,1000] B[10,110]<A"); /* it is begun, and goes on to its end */
+    add(l, "v", "A[0,1000]");
+    add(l, "w", "C[20,30]<B");
+    tick_at(l, 110);
+    assert_string_equal(given(l), "t: A[0,1000]{B[10,110]} u: A[0,1000]{B[10,110]}");
+    tick_at(l, 110);
+    assert_string_equal(given(l), "v: A[0,1000]");
+    add(l, "x", "A[0,1000] B[10,110]<A D[120,130]<A");
+    tick_at(l, 120); /* what is not whole and what is quiet have the same room, */
+    assert_string_equal(given(l), "w: C[20,30]:orphan x: A[0,1000]{B[10,110] D[120,130]}");
+    for (int i = 0; i < 20; i++) /* and so has what is too old */
+        tick_at(l, 120);
+    add(l, "y", "A[0,?] B[0,1]<A C[0,1]<A");
+    add(l, "z", "A[0,?]");
+    tick_at(l, 220);
+    assert_string_equal(given(l), "y: A[0,1]:unfinished{B[0,1] C[0,1]}");
+    tick_at(l, 220);
+    assert_string_equal(given(l), "z: A[0]:unfinished");
+    end(l);
+}
+
 /* With a timeout, what runs is waited for until then. */
 static void what_runs_is_waited_for_until_it_is_too_old(void **state)
 {
@@ -822,21 +852,35 @@ static void with_a_limit_old_ids_are_forgotten(void **state)
     end(l);
 }
 
+/* UINT64_MAX: no open trace has a begin. */
+static void earliest_is(struct line *l, uint64_t start_ns)
+{
+    if (start_ns != UINT64_MAX)
+        assert_true(pythia_assembler_began_by(l->assembler, start_ns));
+    assert_false(pythia_assembler_began_by(l->assembler, start_ns - 1));
+}
+
 static void the_earliest_start_of_what_is_open_is_known(void **state)
 {
     struct line *l = begin(NULL, NULL);
-    assert_int_equal(pythia_assembler_earliest_ns(l->assembler), UINT64_MAX);
+    earliest_is(l, UINT64_MAX);
     add(l, "t", "/A[1]"); /* when it stopped, not when it began */
-    assert_int_equal(pythia_assembler_earliest_ns(l->assembler), UINT64_MAX);
+    earliest_is(l, UINT64_MAX);
     tick(l);
     add(l, "u", "B[300,400]<A C[200,300]<A");
-    assert_int_equal(pythia_assembler_earliest_ns(l->assembler), TRACE_TEXT_BEGIN + 200);
+    earliest_is(l, TRACE_TEXT_BEGIN + 200);
+    add(l, "v", "F[150,160]<A"); /* though it came later */
+    earliest_is(l, TRACE_TEXT_BEGIN + 150);
     add(l, "K", "D[100,300]");
+    earliest_is(l, TRACE_TEXT_BEGIN + 100); /* it was found as K, and is part of u from now on */
     add(l, "u", "&K[250]<A");
-    assert_int_equal(pythia_assembler_earliest_ns(l->assembler), TRACE_TEXT_BEGIN + 100);
+    earliest_is(l, TRACE_TEXT_BEGIN + 100);
     tick(l);
+    add(l, "w", "G[600,700]<A");
     tick(l);
-    assert_int_equal(pythia_assembler_earliest_ns(l->assembler), UINT64_MAX);
+    earliest_is(l, TRACE_TEXT_BEGIN + 600); /* what was found before has ended */
+    tick(l);
+    earliest_is(l, UINT64_MAX);
     end(l);
 }
 
@@ -1109,6 +1153,7 @@ int main(void)
         cmocka_unit_test(many_traces_are_told_apart),
         cmocka_unit_test(open_spans_take_less_than_250_bytes_each_and_their_memory_serves_again),
         cmocka_unit_test(what_is_not_whole_is_waited_for_longer),
+        cmocka_unit_test(a_tick_leaves_to_the_next_what_is_too_much),
         cmocka_unit_test(what_runs_is_waited_for_until_it_is_too_old),
         cmocka_unit_test(after_a_long_pause_all_is_finished_at_once),
         cmocka_unit_test(the_end_finishes_what_waits_too),

@@ -57,7 +57,8 @@ static void long_names_are_cut_where_a_character_ends(void **state)
     assert_int_equal(pythia__name_clean(name, 33, out, 32, &cut), 32);
     assert_true(cut);
     assert_memory_equal(out, "xxxxxxxxxxxx...#", 16);
-    memcpy(name + 11, "\xC3\xA9", 2); /* a character across the place of the cut */
+    name[11] = '\xC3'; /* a character across the place of the cut */
+    name[12] = '\xA9';
     assert_int_equal(pythia__name_clean(name, 100, out, 32, &cut), 31);
     assert_memory_equal(out, "xxxxxxxxxxx...#", 15);
     char other[32];
@@ -105,8 +106,9 @@ static void patterns_end(void **state)
 {
     char name[200], pattern[100];
     memset(name, 'a', sizeof(name));
+    memset(pattern, 'a', sizeof(pattern));
     for (size_t i = 0; i < sizeof(pattern) - 1; i += 2)
-        memcpy(pattern + i, "*a", 2);
+        pattern[i] = '*';
     pattern[sizeof(pattern) - 1] = 'b';
     assert_false(pythia__name_matches(pattern, sizeof(pattern), name, sizeof(name)));
 }

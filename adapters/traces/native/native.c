@@ -442,6 +442,8 @@ static int read_record(struct native *n, struct pythia_text record)
         return read_process(n, record);
     case PYTHIA_RECORD_POINT:
         return read_point(n, record);
+    case PYTHIA_RECORD_VARIABLE: /* its values are key-values */
+        return PYTHIA_OK;
     case PYTHIA_RECORD_ENTER:
         return read_enter(n, record, false);
     case PYTHIA_RECORD_ANNOTATION:

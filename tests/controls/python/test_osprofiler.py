@@ -295,8 +295,8 @@ class Live(unittest.TestCase):
         if importlib.util.find_spec('eventlet') or os.path.isdir('/usr/lib/python3/dist-packages/eventlet'):
             green = self.start(Service, 'eventlet', name='green')
             green.edges()
-            control.until(lambda now: any(p['target'] == 'nova-green' for p in now['points']), 'green threads')
-            self.in_force(control)
+            control.until(lambda now: sum(p['target'] == 'nova-green' for p in now['points']) == 4, 'green threads')
+            control.until(lambda now: now['in_force'] and all(p['result'] == 'applied' for p in now['points']), 'in force')
             self.assertEqual(green.edges(), {'db': 10})
 
     def test_a_service_that_was_killed_is_seen_and_has_its_switches_when_it_is_back(self):

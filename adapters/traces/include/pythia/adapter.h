@@ -2,6 +2,7 @@
 #define PYTHIA_ADAPTER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "pythia/error.h"
 #include "pythia/source.h"
@@ -34,6 +35,11 @@ struct pythia_adapter_ops {
                   struct pythia_error *e);
 
     void (*destroy)(struct pythia_adapter *a); /* a may be NULL */
+
+    /* How many spans a whole input in memory has, told from what is around them: a few nanoseconds
+     * for each, for an input that is not taken. Of one that cannot be read, as many as there are
+     * before the place. Allocates nothing. NULL: of this format it is not known without decoding. */
+    uint64_t (*count)(struct pythia_text input);
 };
 
 /* All formats, in order of name; *count of them. */

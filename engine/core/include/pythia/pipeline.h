@@ -9,6 +9,7 @@
 #include "pythia/counts.h"
 #include "pythia/input.h"
 #include "pythia/open_points.h"
+#include "pythia/series_join.h"
 #include "pythia/trace.h"
 #include "pythia/vocabulary.h"
 
@@ -20,8 +21,9 @@ struct pythia_pipeline_options {
     unsigned threads;     /* 1: all on the caller's; n: n - 1 decode, the caller's does the rest */
     double expansion_max; /* see input.h */
     struct pythia_open_points
-        *open;            /* spans of other trace points are left out; NULL: none are; borrowed */
-    bool progress;        /* a line on stderr */
+        *open; /* spans of other trace points are left out; NULL: none are; borrowed */
+    struct pythia_series_join *join; /* key-values that each trace gets; NULL: none; borrowed */
+    bool progress;                   /* a line on stderr */
     bool told;            /* what is wrong with the input was said before, by another run */
     uint64_t quiet_spans; /* a trace to which nothing was added for so many spans of others is
                              finished; 0: 65536 */

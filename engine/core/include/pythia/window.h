@@ -33,6 +33,8 @@ struct pythia_window_options {
                              dropped and counted; 0: 100 000 */
     uint64_t soft_bytes;  /* 0: 128 MiB */
     uint64_t hard_bytes;  /* 0: 160 MiB */
+    uint64_t tick_spans;  /* a tick looks at requests that are due until they had so many spans, and
+                             leaves the others to the next; 0: no limit */
     uint64_t remembered;  /* ids of finished requests, at least, at 16 to 32 bytes; 0: 524 288 */
 };
 
@@ -65,9 +67,9 @@ int pythia_window_tick(struct pythia_window *w, uint64_t now_ns);
 /* Finish everything that is open, because nothing more will come. */
 int pythia_window_drain(struct pythia_window *w);
 
-/* When the first of the open requests began, as far as its spans have come and by their clock;
- * UINT64_MAX: none is open. O(open requests). */
-uint64_t pythia_window_earliest_ns(const struct pythia_window *w);
+/* Did an open request begin at `start_ns` or before, as far as its spans have come and by their
+ * clock? O(1) nearly always: pythia_assembler_began_by. */
+bool pythia_window_began_by(struct pythia_window *w, uint64_t start_ns);
 
 struct pythia_window_numbers pythia_window_numbers(const struct pythia_window *w);
 

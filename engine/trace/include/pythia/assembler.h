@@ -26,6 +26,8 @@ struct pythia_assembler_options {
      * known to run is waited for until its timeout. 0: as for all. */
     uint64_t partial_ticks;
     uint64_t spans_max; /* a trace of so many is finished at once; 0: no limit */
+    uint64_t tick_spans; /* once a tick has looked at so many spans of traces, the others that are
+                            due are left to the next one; 0: no limit */
     size_t remembered;  /* of how many finished traces the ids are known at least; 0: all */
     struct pythia_open_points
         *open; /* spans of other trace points are left out, see trace.h; borrowed; NULL: none are */
@@ -86,9 +88,9 @@ size_t pythia_assembler_bytes(const struct pythia_assembler *a);
  * trace points): shed a good deal at once. */
 int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes);
 
-/* The earliest start of a span of an open trace, by the clock of spans; UINT64_MAX: there is none.
- * O(open traces). */
-uint64_t pythia_assembler_earliest_ns(const struct pythia_assembler *a);
+/* Does an open trace have a span that began at `start_ns` or before, by the clock of spans? O(1) as
+ * long as the trace that was found last is open and still has one, else O(open traces). */
+bool pythia_assembler_began_by(struct pythia_assembler *a, uint64_t start_ns);
 
 /* Why a trace was finished. */
 enum pythia_finish {

@@ -28,7 +28,8 @@
     X(OVERSIZE, "oversize", "came after its trace had reached the largest size")                   \
     X(SHED, "shed", "its whole trace was left out, for want of memory")                            \
     X(FULL_RING, "full_ring", "not recorded in the traced program: its ring was full")             \
-    X(CUT_TEXT, "cut_text", "the rest of a text that was longer than its source keeps")
+    X(CUT_TEXT, "cut_text", "the rest of a text that was longer than its source keeps")            \
+    X(ATTRIBUTE, "attribute", "a key-value beyond the most that a span may have")
 
 enum pythia_repair {
 #define X(name, text, help) PYTHIA_REPAIR_##name,

@@ -81,6 +81,14 @@ struct pythia_sink {
     void (*broken)(struct pythia_sink *sink, const struct pythia_error *why);
 
     struct pythia_counts *counts; /* borrowed: decoders count their own repairs here */
+
+    /* Key-values that a span may have, those of its events among them; the rest is dropped and
+     * counted. 0: any number. */
+    size_t attributes_max;
+
+    /* Bytes that a record may have, which is held in memory as a whole; a larger one is broken. 0:
+     * 64 MiB. */
+    size_t record_max;
 };
 
 #endif

@@ -27,7 +27,7 @@
 #define PYTHIA_KEY_BYTES     128
 #define PYTHIA_TEXT_BYTES    4096
 #define PYTHIA_RECORD_BYTES  4352
-#define PYTHIA_PAYLOAD_BYTES (4 * 1024 * 1024)
+#define PYTHIA_PAYLOAD_BYTES 4194304 /* 4 MiB */
 
 enum pythia_frame_flag {
     PYTHIA_FRAME_CLOCK_STEP = 1, /* the clock was set, or the machine slept, since the last frame:
@@ -61,6 +61,7 @@ struct pythia_frame {
 enum pythia_record_kind {
     PYTHIA_RECORD_PROCESS = 1,
     PYTHIA_RECORD_POINT = 2,
+    PYTHIA_RECORD_VARIABLE = 3,
     PYTHIA_RECORD_ENTER = 16,
     PYTHIA_RECORD_EXIT = 17,
     PYTHIA_RECORD_ANNOTATION = 18,
@@ -97,6 +98,17 @@ struct pythia_record_point {
     struct pythia_record head;
     uint16_t name_bytes; /*  8 */
     uint16_t zero[3];    /* 10 */
+    /* 16: the name, zeros */
+};
+
+/* A variable of the process (variable.h), of stream 0. Its values are key-values of spans. */
+struct pythia_record_variable {
+    struct pythia_record head; /* number: of the variable, from 1 */
+    uint8_t of_class;          /*  8  enum pythia_variable_class */
+    uint8_t binding;           /*  9  enum pythia_variable_binding */
+    uint8_t type;              /* 10  enum pythia_variable_type */
+    uint8_t name_bytes;        /* 11 */
+    uint32_t zero;             /* 12 */
     /* 16: the name, zeros */
 };
 

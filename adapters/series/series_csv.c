@@ -1,0 +1,316 @@
+/* Rows of CSV, as RFC 4180 has them. A row that is broken is left out and told; reading goes on at
+ * the next line, so that a quote that is never closed costs one row and not the rest. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/hash.h"
+#include "pythia/mem.h"
+#include "pythia/series.h"
+#include "pythia/status.h"
+
+#define FIELDS      4
+#define FIELD_BYTES 4096 /* of a label; no quoted one is followed further */
+#define STEP_NS     UINT64_C(1000000000)
+#define EXACT       UINT64_C(9007199254740992) /* 2^53 */
+
+struct reading {
+    struct pythia_series_csv *csv;
+    const char *name, *begin, *at, *end;
+    uint64_t line;
+    char label[3 * FIELD_BYTES]; /* without its quotes, and sound */
+    char raw[FIELD_BYTES];
+    /* The label and process of the last row, and the latest time of theirs in this file. */
+    struct latest {
+        uint64_t hash, time_ns;
+    } * latest;
+    size_t slot_count, used;
+};
+
+struct row {
+    struct pythia_text fields[FIELDS];
+};
+
+static void tell(const struct reading *r, const char *at, const char *sentence)
+{
+    struct pythia_error why = {0};
+    pythia_error_set(&why, PYTHIA_EFORMAT, "%s", sentence);
+    pythia_error_place(&why, r->name, r->line, (uint64_t)(at - r->begin));
+    r->csv->broken(r->csv->context, &why);
+}
+
+static struct pythia_text trimmed(struct pythia_text t)
+{
+    while (t.size && (t.bytes[0] == ' ' || t.bytes[0] == '\t')) {
+        t.bytes++;
+        t.size--;
+    }
+    while (t.size && (t.bytes[t.size - 1] == ' ' || t.bytes[t.size - 1] == '\t'))
+        t.size--;
+    return t;
+}
+
+/* ---- fields ---- */
+
+/* A quoted field into `raw`; r->at is behind its opening quote. NULL, or what is wrong. */
+static const char *take_quoted(struct reading *r, const char **at, struct pythia_text *field)
+{
+    size_t used = 0;
+    for (const char *from = *at; from < r->end; from++) {
+        if (*from == '"') {
+            if (from + 1 == r->end || from[1] != '"') {
+                *at = from + 1;
+                *field = (struct pythia_text){r->raw, used};
+                return NULL;
+            }
+            from++;
+        }
+        if (used == sizeof(r->raw))
+            return "a quoted field has more than 4096 bytes: is its quote closed?";
+        r->raw[used++] = *from;
+    }
+    return "the end of the file comes before the end of a quoted field";
+}
+
+/* One row's fields, of which at most one, the label, is quoted. NULL, or what is wrong; r->at is
+ * then where the next line begins. */
+static const char *take_row(struct reading *r, struct row *row)
+{
+    const char *at = r->at, *line_end = memchr(at, '\n', (size_t)(r->end - at)), *wrong = NULL;
+    const char *next = line_end ? line_end + 1 : r->end;
+    size_t count = 0;
+    for (bool more = true; more && !wrong; count++) {
+        struct pythia_text field;
+        const char *quote = at;
+        while (quote < r->end && *quote == ' ')
+            quote++;
+        if (quote < r->end && *quote == '"') {
+            if (count != 2) {
+                wrong = "a number is quoted";
+                break;
+            }
+            at = quote + 1;
+            wrong = take_quoted(r, &at, &field);
+            if (wrong)
+                break;
+            while (at < r->end && *at == ' ')
+                at++;
+        } else {
+            const char *begin = at;
+            while (at < r->end && *at != ',' && *at != '\n')
+                at++;
+            field = (struct pythia_text){begin, (size_t)(at - begin)};
+        }
+        more = at < r->end && *at == ',';
+        if (!more && field.size && field.bytes + field.size == at && at[-1] == '\r')
+            field.size--;
+        if (!more && at < r->end && *at == '\r')
+            at++;
+        if (!more && at < r->end && *at != '\n')
+            wrong = "there is something behind the closing quote of a field";
+        if (count < FIELDS)
+            row->fields[count] = field;
+        at += at < r->end;
+    }
+    if (!wrong && count != FIELDS)
+        wrong = count < FIELDS ? "has fewer fields than 4" : "has more fields than 4";
+    r->at = wrong ? next : at;
+    return wrong;
+}
+
+static bool read_unsigned(struct pythia_text t, uint64_t most, uint64_t *out)
+{
+    uint64_t number = 0;
+    if (t.size == 0 || t.size > 20)
+        return false;
+    for (size_t i = 0; i < t.size; i++) {
+        unsigned digit = (unsigned)(unsigned char)t.bytes[i] - '0';
+        if (digit > 9 || number > (UINT64_MAX - digit) / 10)
+            return false;
+        number = number * 10 + digit;
+    }
+    *out = number;
+    return number <= most;
+}
+
+/* Digits and a point, of up to 2^53 and 22 decimals: one division of exact numbers, rounded once
+ * (Clinger, "How to Read Floating Point Numbers Accurately", PLDI 1990). */
+static bool read_short(struct pythia_text t, double *out)
+{
+    static const double powers[] = {1,    1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    uint64_t number = 0;
+    size_t i = 0, digits = 0, decimals = 0;
+    bool minus = t.size && t.bytes[0] == '-', point = false;
+    for (i = minus; i < t.size; i++) {
+        unsigned digit = (unsigned)(unsigned char)t.bytes[i] - '0';
+        if (t.bytes[i] == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (digit > 9 || number > (EXACT - 9) / 10 || decimals == 22)
+            return false;
+        number = number * 10 + digit;
+        digits++;
+        decimals += point;
+    }
+    *out = (minus ? -1 : 1) * ((double)number / powers[decimals]);
+    return digits > 0;
+}
+
+static const char *read_real(struct pythia_text t, double *out)
+{
+    char text[64], *end;
+    if (read_short(t, out))
+        return NULL;
+    if (t.size == 0 || t.size >= sizeof(text) || t.bytes[0] == ' ')
+        return "the measurement is not a number";
+    memcpy(text, t.bytes, t.size);
+    text[t.size] = '\0';
+    *out = strtod(text, &end);
+    if (end != text + t.size || strpbrk(text, "xXpP"))
+        return "the measurement is not a number";
+    return isfinite(*out) ? NULL : "the measurement is not finite";
+}
+
+/* ---- rows ---- */
+
+static int reach_latest(struct reading *r)
+{
+    if (2 * (r->used + 1) < r->slot_count)
+        return PYTHIA_OK;
+    size_t wanted = r->slot_count ? 2 * r->slot_count : 64;
+    struct latest *latest = pythia_calloc(wanted, sizeof(*latest));
+    if (!latest)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < r->slot_count; i++) {
+        if (!r->latest[i].hash)
+            continue;
+        size_t at = (size_t)r->latest[i].hash & (wanted - 1);
+        while (latest[at].hash)
+            at = (at + 1) & (wanted - 1);
+        latest[at] = r->latest[i];
+    }
+    pythia_free(r->latest);
+    r->latest = latest;
+    r->slot_count = wanted;
+    return PYTHIA_OK;
+}
+
+/* Rows of several threads are not quite in order; a second is more than that. */
+static int look_for_step(struct reading *r, struct pythia_text label, uint64_t process,
+                         uint64_t time_ns)
+{
+    if (reach_latest(r) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    uint64_t hash = pythia_hash_mix(pythia_hash_bytes(label.bytes, label.size), process) | 1;
+    size_t at = (size_t)hash & (r->slot_count - 1);
+    while (r->latest[at].hash && r->latest[at].hash != hash)
+        at = (at + 1) & (r->slot_count - 1);
+    struct latest *latest = &r->latest[at];
+    r->used += latest->hash == 0;
+    latest->hash = hash;
+    if (time_ns + STEP_NS < latest->time_ns) {
+        r->csv->counts.back++;
+        latest->time_ns = time_ns;
+    }
+    latest->time_ns = latest->time_ns > time_ns ? latest->time_ns : time_ns;
+    return PYTHIA_OK;
+}
+
+/* A row's values: PYTHIA_OK, PYTHIA_ENOMEM, or PYTHIA_EFORMAT and *wrong. */
+static int add_row(struct reading *r, const struct row *row, const char **wrong)
+{
+    uint64_t time_ns, process;
+    double value;
+    if (!read_unsigned(trimmed(row->fields[0]), INT64_MAX, &time_ns))
+        *wrong = "the time point is no number of nanoseconds";
+    else if (!(*wrong = read_real(trimmed(row->fields[1]), &value)) &&
+             !read_unsigned(trimmed(row->fields[3]), UINT32_MAX, &process))
+        *wrong = "the PID is not a number";
+    struct pythia_text label = row->fields[2];
+    if (!*wrong && label.size > FIELD_BYTES)
+        *wrong = "the label has more than 4096 bytes";
+    if (*wrong)
+        return PYTHIA_EFORMAT;
+    if (label.bytes != r->raw)
+        label = trimmed(label);
+    if (!pythia_text_is_sound(label))
+        label = (struct pythia_text){r->label, pythia_text_repair(label, r->label)};
+    int status = look_for_step(r, label, process, time_ns);
+    if (status == PYTHIA_OK)
+        status = pythia_series_set_add(r->csv->to, label, (uint32_t)process, time_ns, value);
+    return status;
+}
+
+static uint64_t lines_in(const char *from, const char *to)
+{
+    uint64_t lines = 0;
+    while (from < to && (from = memchr(from, '\n', (size_t)(to - from)))) {
+        lines++;
+        from++;
+    }
+    return lines;
+}
+
+static int read_rows(struct reading *r, bool unfinished)
+{
+    while (r->at < r->end) {
+        struct row row = {0};
+        const char *begin = r->at, *wrong = take_row(r, &row);
+        bool cut = unfinished && r->at == r->end && r->end[-1] != '\n', empty = false;
+        if (wrong && r->at - begin <= 2)
+            empty = begin[0] == '\n' || (begin[0] == '\r' && r->at - begin == 2);
+        int status = wrong || cut ? PYTHIA_EFORMAT : add_row(r, &row, &wrong);
+        if (status == PYTHIA_ENOMEM)
+            return status;
+        if (status == PYTHIA_OK) {
+            r->csv->counts.rows++;
+        } else if (cut) {
+            r->csv->counts.cut++;
+        } else if (!empty) {
+            r->csv->counts.broken++;
+            tell(r, begin, wrong);
+        }
+        r->line += lines_in(begin, r->at);
+    }
+    return PYTHIA_OK;
+}
+
+static bool take_heading(struct reading *r)
+{
+    static const char *const names[FIELDS] = {"Timepoint", "Measurement", "Label", "PID"};
+    struct row row = {0};
+    if (r->end - r->at >= 3 && memcmp(r->at, "\xef\xbb\xbf", 3) == 0)
+        r->at += 3;
+    if (r->at == r->end || take_row(r, &row))
+        return false;
+    for (size_t i = 0; i < FIELDS; i++)
+        if (!pythia_text_equal(trimmed(row.fields[i]), pythia_text_of(names[i])))
+            return false;
+    r->line = 2;
+    return true;
+}
+
+int pythia_series_csv_read(struct pythia_series_csv *csv, const char *name,
+                           struct pythia_text content, bool unfinished)
+{
+    struct reading *r = pythia_calloc(1, sizeof(*r));
+    if (!r)
+        return PYTHIA_ENOMEM;
+    r->csv = csv;
+    r->name = name;
+    r->begin = r->at = content.bytes;
+    r->line = 1;
+    r->end = content.bytes + content.size;
+    int status = PYTHIA_EFORMAT;
+    if (take_heading(r))
+        status = read_rows(r, unfinished);
+    else
+        tell(r, r->begin, "does not begin with Timepoint,Measurement,Label,PID");
+    pythia_free(r->latest);
+    pythia_free(r);
+    return status;
+}

@@ -1,0 +1,68 @@
+#include "series_options.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "pythia/log.h"
+#include "pythia/status.h"
+
+#define TOLD_MAX 20 /* rows of one kind of trouble that are told one by one */
+
+struct telling {
+    size_t told;
+};
+
+static void on_problem(void *context, const struct pythia_error *why)
+{
+    struct telling *t = context;
+    char text[1024];
+    if (t->told++ < TOLD_MAX)
+        pythia_log(PYTHIA_LOG_WARNING, "%s", pythia_error_text(why, text, sizeof(text)));
+}
+
+static void tell(enum pythia_log_level level, uint64_t count, const char *what)
+{
+    if (count)
+        pythia_log(level, "%s: count=%" PRIu64, what, count);
+}
+
+/* A collector tells in a series of its own what it has dropped: the last number is all of it. */
+static uint64_t dropped(const struct pythia_series_set *set)
+{
+    size_t count;
+    const struct pythia_series *each = pythia_series_each(set, &count);
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        if (PYTHIA_TEXT_IS(each[i].label, "dropped measurements"))
+            sum += each[i].points[each[i].count - 1].value;
+    return sum >= 0 && sum < 1e18 ? (uint64_t)sum : 0;
+}
+
+int pythia__series_read(const char *const *paths, size_t count, struct pythia_series_set **out,
+                        struct pythia_series_files_result *r, size_t *problems)
+{
+    struct telling telling = {0};
+    int status = pythia_series_files_read(paths, count, on_problem, &telling, out, r);
+    if (status != PYTHIA_OK)
+        return status;
+    if (telling.told > TOLD_MAX)
+        pythia_log(PYTHIA_LOG_WARNING, "More like these: count=%zu", telling.told - TOLD_MAX);
+    *problems += r->refused;
+    size_t series;
+    pythia_series_all(*out, &series);
+    pythia_log(PYTHIA_LOG_INFO, "Read %" PRIu64 " measurements: series=%zu, files=%" PRIu64,
+               r->csv.rows, series, r->files);
+    tell(PYTHIA_LOG_WARNING, r->csv.broken, "Left out broken rows");
+    tell(PYTHIA_LOG_WARNING, r->killed,
+         "Files of processes that were killed (what they held in memory is lost)");
+    tell(PYTHIA_LOG_WARNING, r->csv.cut, "Left out rows that were cut when a process was killed");
+    tell(PYTHIA_LOG_WARNING, r->missing, "Files between those that are there are missing");
+    tell(PYTHIA_LOG_WARNING, r->csv.back,
+         "Times go back by more than a second (a clock was set): measurements are put in order");
+    tell(PYTHIA_LOG_WARNING, dropped(*out),
+         "Measurements dropped by their programs for want of room");
+    tell(PYTHIA_LOG_INFO, r->writing, "Passed over files that are being written");
+    tell(PYTHIA_LOG_INFO, r->gone, "Files taken away by others meanwhile");
+    tell(PYTHIA_LOG_INFO, r->others, "Passed over other files");
+    return PYTHIA_OK;
+}

@@ -1,0 +1,77 @@
+#include "manual.h"
+
+#include "settings.h"
+
+static const char before[] =
+    "pythiad(8)\n\n"
+    "# NAME\n\n"
+    "pythiad - open the few trace points that show why like requests differ\n\n"
+    "# SYNOPSIS\n\n"
+    "*pythiad* [_OPTION_...]\n\n"
+    "# DESCRIPTION\n\n"
+    "*pythiad* stays attached to a stream of traces. It groups the requests that should behave "
+    "alike, and where they do not, it finds the edge of the critical path that varies, opens the "
+    "trace points that would tell more, closes those that told nothing, and names the key-value "
+    "that goes with the variation. Nearly all trace points stay closed.\n\n"
+    "Without any setting it listens on this machine alone, for OTLP over gRPC and HTTP, and for "
+    "Zipkin, and keeps what it knows in memory.\n\n"
+    "At first it learns which trace points there are in requests of each type: for the first "
+    "requests of a type all are open (*--learn*). Then it searches, in cycles: with the skeleton "
+    "open, which is what has to be open for the duration of requests to be seen at all. A target "
+    "that cannot switch its trace points is looked at as if it could: the same report, but nothing "
+    "is saved.\n\n"
+    "Settings come from a YAML file (_NAME_: _VALUE_), from the environment (*PYTHIAD\\_*_NAME_, "
+    "in "
+    "capitals and with \\_ for -), and from the command line, the later ones over the earlier.\n\n"
+    "# OPTIONS\n\n";
+
+static const char after[] =
+    "\n*-h*, *--help*\n\tThis help.\n\n*--version*\n\tThe version.\n\n"
+    "# WHAT IT TAKES\n\n"
+    "*OTLP*\n\tgRPC, and POST /v1/traces with protobuf or JSON; packed by gzip or Zstandard.\n\n"
+    "*Zipkin*\n\tPOST /api/v2/spans, JSON.\n\n"
+    "*OSProfiler*\n\tFrom Redis, in all layouts of its drivers (*--osprofiler*). Events are taken "
+    "out of it.\n\n"
+    "*libpythia-tracepoints*\n\tFrom the rings of all programs of its user (*--gate*), or over a "
+    "socket (*--records*).\n\n"
+    "*Files*\n\tThat grow, in any format that *pythia replay* reads (*--follow*).\n\n"
+    "A sender is told to come again only where that can help: not if a body is too large or "
+    "broken.\n\n"
+    "# WHOM IT SWITCHES\n\n"
+    "*Programs with OpenTelemetry in Node.js*\n\tBy pythia-gate.js, see "
+    "*pythia-control-http*(7).\n\n"
+    "*Services with OSProfiler*\n\tBy Redis, see *pythia-control-osprofiler*(7).\n\n"
+    "*Programs with libpythia-tracepoints*\n\tBy their switchboard (*--gate*).\n\n"
+    "Whom it switched goes back to its own set once it has not heard of *pythiad* for "
+    "*--lease-seconds*.\n\n"
+    "# CONTROL\n\n"
+    "*pythia ctl* talks to it. The same interface has the page / with the report of the last "
+    "cycle, /metrics for Prometheus, /healthz and /readyz.\n\n"
+    "# SIGNALS\n\n"
+    "*SIGHUP*\n\tRead the settings again. Pins and the level of the log change at once; of all "
+    "else that is different the log says that it takes a restart. Settings with an error change "
+    "nothing.\n\n"
+    "*SIGTERM*, *SIGINT*\n\tTake in what has come, end the cycle, and end.\n\n"
+    "# EXIT STATUS\n\n"
+    "0 done, 1 failed, 2 wrong settings.\n\n"
+    "# FILES\n\n"
+    "*/etc/pythia/pythiad.yaml*\n\tThe settings of the service for systemd.\n\n"
+    "*/run/pythiad/control.sock*\n\tWhere *pythia ctl* looks first.\n\n"
+    "*/run/pythia/off*\n\tWhile it is there, agents close everything.\n\n"
+    "# EXAMPLES\n\n"
+    "Attach it to a program with OpenTelemetry in Node.js:\n\n"
+    "```\n$ pythiad &\n"
+    "$ node --require /usr/share/pythia/node/pythia-gate.js --require ./tracing.js app.js\n"
+    "$ pythia ctl report\n```\n\n"
+    "Look, and switch nothing:\n\n"
+    "```\n$ pythiad --observe-only\n```\n\n"
+    "# SEE ALSO\n\n"
+    "*pythia*(1), *pythia-ctl*(1), *pythia-control-http*(7), *pythia-control-osprofiler*(7), "
+    "*libpythia-tracepoints*(3), *pythia-report*(5)\n";
+
+void pythia__manual_write(struct pythia_buf *to)
+{
+    pythia_buf_puts(to, before);
+    pythia_options_scdoc(pythia__settings_table, to);
+    pythia_buf_puts(to, after);
+}

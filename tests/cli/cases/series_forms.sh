@@ -1,0 +1,9 @@
+pythia series -q -f html -o page.html $DATA/series && tail -n +2 page.html | xmllint --noout - && echo "the page is well-formed"
+pythia series -q -f svg -o picture.svg --resample 1 $DATA/series && xmllint --noout picture.svg && echo "the picture is well-formed"
+grep -o '<path' picture.svg | wc -l
+pythia series -q -f json --resample 5 $DATA/series | jq '.series |= length | .resampled.series |= map(.values)'
+echo "--- hostile names"
+printf 'Timepoint,Measurement,Label,PID\n1,2,<script>alert(1)</script>,3\n1,2,\033[31mred,3\n1,2,"a | `b`",3\n' >hostile.csv
+pythia series -q hostile.csv
+pythia series -q -f markdown hostile.csv
+pythia series -q -f html hostile.csv | grep -c '<script'

@@ -1,0 +1,528 @@
+#!/usr/bin/env python3
+"""The control interface: what it says, what it can be told, and who may. usage: test_control.py BIN [SANITIZER]"""
+import ctypes
+import http.client
+import json
+import os
+import signal
+import stat
+import time
+import unittest
+
+import grpc
+import otlp
+import rig
+from otlp import Span
+
+TOKEN = "a secret of the test"
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as to:
+        to.write(text)
+    return path
+
+
+class Agent:
+    """A process with trace points that are switched, as one that polls."""
+
+    def __init__(self, pythiad, service, names, **headers):
+        self.pythiad, self.service, self.points, self.etag = pythiad, service, [f"{service}:{n}" for n in names], ""
+        self.headers = headers
+
+    def report(self):
+        body = {"service": self.service, "instance": "1", "applied": self.etag.strip('"'),
+                "points": [{"id": point, "hits": 1, "open_by_default": False} for point in self.points]}
+        return rig.ask(self.pythiad.http, "POST", "/v1/trace-points", json.dumps(body), rig.JSON, **self.headers)
+
+    def poll(self):
+        answer = rig.ask(self.pythiad.http, "GET", f"/v1/trace-points?service={self.service}&instance=1", **self.headers)
+        if answer.status != 200:
+            return None
+        self.etag = answer.headers["ETag"]
+        self.report()
+        return answer.json
+
+    def is_open(self, name):
+        got = self.poll()
+        return got is not None and f"{self.service}:{name}" in got["open"]
+
+
+class Case(unittest.TestCase):
+    options = ()
+
+    def setUp(self):
+        self.pythiad = rig.Pythiad(self, *self.options)
+
+    def tearDown(self):
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+
+    def feed(self, count=200, slow="step b"):
+        for i in range(count):
+            spans = otlp.request(("step a", "step b", "step c"), slow=(slow, 20000000 * (i % 3 == 0)))
+            self.assertEqual(self.pythiad.send(otlp.protobuf(spans)).status, 200)
+
+
+    def feed_until(self, what):
+        """Requests have to begin after the first set of open points is in force."""
+        for _ in range(60):
+            self.feed(70)
+            if what():
+                return
+            time.sleep(.2)
+        self.fail("it did not come: " + self.pythiad.log)
+
+
+class Pages(Case):
+    options = ("--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20", "--cycle-seconds=1")
+
+    def test_health(self):
+        for path, text in (("/healthz", "ok\n"), ("/readyz", "ready\n")):
+            answer = self.pythiad.get(path)
+            self.assertEqual((answer.status, answer.text), (200, text))
+        self.assertEqual(rig.ask(self.pythiad.control, "HEAD", "/healthz").status, 200)
+
+    def test_metrics_are_in_the_format_of_prometheus(self):
+        self.feed(30)
+        with grpc.Connection(self.pythiad.grpc) as link:
+            link.call(b"garbage")
+        answer = self.pythiad.get("/metrics")
+        self.assertEqual(answer.headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8")
+        metrics = rig.parse_metrics(answer.text)  # fails on what is not right
+        self.assertEqual(metrics["pythia_spans_total"], 120)
+        self.assertEqual(metrics['pythia_answers_total{listener="otlp-http",class="2xx"}'], 30)
+        self.assertEqual(metrics['pythia_answers_total{listener="otlp-grpc",class="3"}'], 1)
+        self.assertLess(time.time() - metrics["process_start_time_seconds"], rig.patience(60))
+        self.assertGreater(metrics["process_resident_memory_max_bytes"], 1 << 20)
+
+    def test_the_check_of_metrics_finds_faults(self):
+        good = "# HELP a_total x\n# TYPE a_total counter\na_total 1\n"
+        self.assertEqual(rig.parse_metrics(good), {"a_total": 1})
+        for bad in (good + good, "a_total 1\n", good + "a_total 2\n", good.replace("1", "one"), good[:-1],
+                    good.replace("counter", "count"), good.replace("a_total", "a"),
+                    good + "# HELP b_total x\n# TYPE b_total counter\nb_total 1\na_total{x=\"1\"} 1\n"):
+            with self.assertRaises(AssertionError, msg=bad):
+                rig.parse_metrics(bad)
+
+    def test_every_action_in_text_and_json(self):
+        agent = Agent(self.pythiad, "shop", ("root", "step a", "step b", "step c"))
+        self.assertEqual(agent.report().status, 200)
+        for action in ("groups", "decisions"):
+            done = self.pythiad.ctl(action)
+            self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        done = self.pythiad.ctl("report")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("There is no report yet", done.stderr)
+        self.feed_until(lambda: agent.poll() and self.pythiad.get("/v1/groups").json)
+
+        texts = {action: self.pythiad.ctl(*action.split()) for action in
+                 ("status", "groups", "report", "decisions", "points", "plan shop:root", "open shop:root",
+                  "close shop:root", "unpin shop:root", "off", "on")}
+        for action, done in texts.items():
+            self.assertEqual((done.returncode, done.stderr), (0, ""), action)
+        self.assertRegex(texts["status"].stdout, r"^pythiad \S+ works\n(  .+\n)+")
+        self.assertRegex(texts["status"].stdout, r"plane http: 4 points, ")
+        self.assertRegex(texts["groups"].stdout, r" requests, mean \d+\.\d{3} ms  shop:root\n")
+        self.assertIn("shop:root", texts["report"].stdout)
+        self.assertRegex(texts["points"].stdout, r"shop:step b  \(")
+        self.assertRegex(texts["plan shop:root"].stdout, r"^shop:root: .+\ntogether \d+ ns a request\n$")
+        self.assertRegex(texts["open shop:root"].stdout, r"^1 trace points, desired set \d+\n$")
+        self.assertEqual((texts["off"].stdout, texts["on"].stdout), ("pythiad: off\n", "pythiad: works\n"))
+
+        answers = {}
+        for action in texts:
+            done = self.pythiad.ctl("--format", "json", *action.split(" ", 1))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            answers[action] = json.loads(done.stdout)
+        self.assertEqual(answers["status"]["doing"], "works")
+        self.assertEqual(answers["report"]["schema"], "pythia.report/1")
+        self.assertEqual({p["trace_point"] for p in answers["points"]}, set(agent.points))
+        self.assertEqual(answers["plan shop:root"]["trace_points"][0]["known"], True)
+        self.assertEqual(answers["groups"][0]["request_type"], "shop:root")
+        self.assertEqual(answers["open shop:root"]["trace_points"], 1)
+        self.assertEqual(answers["off"], {"doing": "off"})
+        for form, first in (("markdown", "#"), ("html", "<!")):
+            self.assertTrue(self.pythiad.ctl("--format", form, "report").stdout.startswith(first), form)
+        for wrong in (("nonsense",), ("open",), ("status", "x"), ("off", "x")):
+            self.assertEqual(self.pythiad.ctl(*wrong).returncode, 2, wrong)
+
+    def test_the_page_is_safe_to_look_at(self):
+        hostile = "<script>alert(1)</script>"
+        for i in range(6000):
+            spans = otlp.request(("a", hostile), service_root=hostile, slow=("a", 20000000 * (i % 3 == 0)))
+            self.pythiad.send(otlp.protobuf(spans, service='"><img src=x onerror=alert(1)>'))
+            if i % 100 == 99:
+                time.sleep(.2)
+                if self.pythiad.get("/").status == 200:
+                    break
+        page = self.pythiad.get("/")
+        self.assertEqual(page.headers["Content-Type"], "text/html; charset=utf-8")
+        self.assertIn("default-src 'none'", page.headers["Content-Security-Policy"])
+        self.assertEqual(page.headers["X-Content-Type-Options"], "nosniff")
+        self.assertNotIn("<script", page.text)
+        self.assertNotIn("<img src=x", page.text)
+        self.assertEqual(self.pythiad.get("/v1/report?format=pdf").status, 400)
+        for form in ("json", "text", "markdown", "html"):
+            self.assertEqual(self.pythiad.get(f"/v1/report?format={form}").status, 200)
+
+
+class Orders(Case):
+    def test_ids_that_are_not_known(self):
+        before = set(os.listdir(self.pythiad.folder))
+        for words in (["shop:nothing"], ["../../etc/passwd"], ["/etc/passwd"], [""], ["a\0b"], ["%2e%2e%2f"], ["*"],
+                      ["x" * 10000]):
+            for path in ("/v1/open", "/v1/close", "/v1/unpin"):
+                answer = self.pythiad.post(path, {"trace_points": words})
+                self.assertIn(answer.status, (404, 400), (path, words))
+                self.assertIn("error", answer.json)
+        answer = self.pythiad.post("/v1/plan", {"trace_points": ["shop:nothing"]})
+        self.assertEqual((answer.status, answer.json["trace_points"][0]["known"]), (200, False))
+        done = self.pythiad.ctl("open", "../../etc/passwd")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no such trace points are known: ../../etc/passwd", done.stderr)
+        self.assertEqual(set(os.listdir(self.pythiad.folder)), before)
+
+    def test_one_that_is_not_known_spoils_the_whole_order(self):
+        agent = Agent(self.pythiad, "shop", ("a",))
+        agent.report()
+        rig.until(lambda: self.pythiad.metric("pythia_points_known") == 1, 5)
+        answer = self.pythiad.post("/v1/open", {"trace_points": ["shop:a", "shop:b"]})
+        self.assertEqual((answer.status, answer.json["unknown"]), (404, ["shop:b"]))
+        self.assertFalse(agent.is_open("a"))
+
+    def test_a_point_is_opened_closed_and_left_alone_again(self):
+        agent = Agent(self.pythiad, "shop", ("a", "b"))
+        agent.report()
+        rig.until(lambda: self.pythiad.metric("pythia_points_known") == 2, 5)
+        answer = self.pythiad.post("/v1/open", {"trace_points": ["shop:a"]})
+        self.assertEqual((answer.status, answer.json["obeyed"]), (200, 1))
+        rig.until(lambda: agent.is_open("a"), 5)
+        self.assertEqual(self.pythiad.post("/v1/close", {"trace_points": ["shop:a"]}).status, 200)
+        rig.until(lambda: not agent.is_open("a"), 5)
+        self.assertEqual(self.pythiad.post("/v1/unpin", {"trace_points": ["shop:a"]}).status, 200)
+
+    def test_bodies_that_are_no_orders(self):
+        for body in (b"", b"{", b"[]", b"{}", b'{"trace_points":[]}', b'{"trace_points":"a"}', b'{"trace_points":[1]}',
+                     json.dumps({"trace_points": ["a"] * 1001}).encode(), b"[" * 100000):
+            self.assertEqual(rig.ask(self.pythiad.control, "POST", "/v1/open", body, rig.JSON).status, 400, body[:50])
+        self.assertEqual(self.pythiad.post("/v1/open", {"trace_points": ["a"] * 1000}).status, 404)
+        big = b'{"trace_points":["' + b"x" * (1 << 20) + b'"]}'
+        self.assertEqual(rig.ask(self.pythiad.control, "POST", "/v1/open", big, rig.JSON).status, 413)
+        for count in ("0", "-1", "10001", "x"):
+            self.assertEqual(self.pythiad.get(f"/v1/decisions?count={count}").status, 400, count)
+        for count in ("1", "10000"):
+            self.assertEqual(self.pythiad.get(f"/v1/decisions?count={count}").status, 200, count)
+
+    def test_another_content_type(self):
+        for path in ("/v1/open", "/v1/close", "/v1/unpin", "/v1/plan", "/v1/off", "/v1/on"):
+            for kind in ("text/plain", "application/x-www-form-urlencoded", "application/jsonp", None):
+                answer = rig.ask(self.pythiad.control, "POST", path, b'{"trace_points":["a"]}', kind)
+                self.assertEqual(answer.status, 415, (path, kind))
+        self.assertEqual(self.pythiad.get("/v1/status").json["doing"], "works")
+        answer = rig.ask(self.pythiad.http, "POST", "/v1/trace-points", b"{}", "text/plain")
+        self.assertEqual(answer.status, 415)
+        answer = rig.ask(self.pythiad.control, "POST", "/v1/off", b"{}", "Application/JSON; charset=utf-8")
+        self.assertEqual(answer.status, 200)
+
+    def test_a_page_of_another_site(self):
+        port = self.pythiad.control
+        for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": f"https://localhost.evil:{port}"},
+                        {"Host": "evil.example"}, {"Host": f"evil.example:{port}"}, {"Host": f"127.0.0.1.evil:{port}"},
+                        {"Host": "evil.example", "Origin": "http://evil.example"}):
+            for method, path in (("GET", "/v1/status"), ("POST", "/v1/off"), ("GET", "/"), ("GET", "/v1/points")):
+                answer = rig.ask(port, method, path, b"{}" if method == "POST" else None, rig.JSON, **headers)
+                self.assertEqual(answer.status, 403, (headers, path))
+        self.assertEqual(self.pythiad.get("/v1/status").json["doing"], "works")
+        for headers in ({"Host": f"localhost:{port}", "Origin": f"http://localhost:{port}"}, {"Host": "LOCALHOST"},
+                        {"Host": f"[::1]:{port}"}, {"Host": "127.0.0.1"}):
+            self.assertEqual(self.pythiad.get("/v1/status", **headers).status, 200, headers)
+
+    def test_off_closes_everything_and_on_brings_it_back(self):
+        agent = Agent(self.pythiad, "shop", ("a", "b"))
+        agent.report()
+        rig.until(lambda: self.pythiad.metric("pythia_points_known") == 2, 5)
+        self.pythiad.post("/v1/open", {"trace_points": ["shop:a"]})
+        rig.until(lambda: agent.is_open("a"), 5)
+        begun = time.monotonic()
+        self.assertEqual(self.pythiad.ctl("off").returncode, 0)
+        rig.until(lambda: not agent.is_open("a"), 2)
+        if not rig.SANITIZER:
+            self.assertLess(time.monotonic() - begun, 2)
+        self.assertEqual(self.pythiad.metric("pythia_off"), 1)
+        self.assertEqual(self.pythiad.get("/v1/status").json["doing"], "off")
+        self.assertEqual(self.pythiad.ctl("on").returncode, 0)
+        rig.until(lambda: agent.is_open("a"), 5)
+        self.assertEqual(self.pythiad.metric("pythia_off"), 0)
+
+
+class ObserveOnly(Case):
+    options = ("--observe-only", "--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20", "--cycle-seconds=1")
+
+    def test_no_switch_is_thrown(self):
+        agent = Agent(self.pythiad, "shop", ("root", "step a", "step b", "step c"))
+        agent.report()
+        def cycled():
+            self.assertEqual((agent.poll() or {"open": []})["open"], [])
+            return self.pythiad.metric("pythia_cycles_total") >= 3
+        self.feed_until(cycled)
+        self.assertEqual((agent.poll() or {"open": []})["open"], [])
+        self.assertEqual(self.pythiad.metric("pythia_switches_total"), 0)
+        self.assertEqual(self.pythiad.get("/v1/status").json["doing"], "observes")
+
+
+class Tokens(unittest.TestCase):
+    def test_each_role_has_its_own(self):
+        folder = rig.make_folder(self)
+        ingest, control = write(folder, "ingest", "sender\n"), write(folder, "control", TOKEN + "\n")
+        pythiad = rig.Pythiad(self, f"--ingest-token={ingest}", f"--control-token={control}", folder=folder)
+        body = otlp.protobuf([Span()])
+        for given in (None, "Bearer", "Bearer ", "Bearer sende", "Bearer senderr", "Bearer SENDER", "Basic sender",
+                      f"Bearer {TOKEN}", "sender"):
+            headers = {"Authorization": given} if given else {}
+            self.assertEqual(pythiad.send(body, **headers).status, 401, given)
+            self.assertEqual(rig.ask(pythiad.zipkin, "POST", "/api/v2/spans", b"[]", rig.JSON, **headers).status, 401, given)
+            self.assertEqual(Agent(pythiad, "shop", ("a",), **headers).report().status, 401, given)
+            with grpc.Connection(pythiad.grpc) as link:
+                more = [("authorization", given.strip())] if given else []
+                self.assertEqual(link.call(body, more=more).status, grpc.UNAUTHENTICATED, given)
+        self.assertEqual(pythiad.metric("pythia_spans_total"), 0)
+        self.assertEqual(pythiad.send(body, Authorization="Bearer sender").status, 200)
+        self.assertEqual(pythiad.send(body, Authorization="bearer sender").status, 200)
+        with grpc.Connection(pythiad.grpc) as link:
+            self.assertEqual(link.call(body, more=[("authorization", "Bearer sender")]).status, grpc.OK)
+        self.assertEqual(Agent(pythiad, "shop", ("a",), Authorization="Bearer sender").report().status, 200)
+
+        for given in (None, "Bearer sender", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}"):
+            headers = {"Authorization": given} if given else {}
+            for path in ("/v1/status", "/v1/points", "/v1/decisions", "/v1/groups", "/v1/report", "/"):
+                answer = pythiad.get(path, **headers)
+                self.assertEqual((answer.status, answer.headers["WWW-Authenticate"]), (401, "Bearer"), (path, given))
+            self.assertEqual(pythiad.post("/v1/off", **headers).status, 401)
+        self.assertEqual(pythiad.get("/v1/status", Authorization=f"Bearer {TOKEN}").status, 200)
+        self.assertEqual(pythiad.get("/healthz").status, 200)
+        self.assertEqual(pythiad.ctl("status").returncode, 1)
+        self.assertEqual(pythiad.ctl("--token", control, "status").returncode, 0)
+        self.assertEqual(pythiad.stop(), 0)
+        self.assertNotIn(TOKEN, pythiad.log)
+        self.assertNotIn("sender", pythiad.log.replace("senders", ""))
+
+    def test_a_token_that_is_none(self):
+        folder = rig.make_folder(self)
+        for path, why in ((write(folder, "empty", ""), "is empty"), (folder + "/nothing", "cannot be read")):
+            code, said = rig.run(self, "--otlp-grpc=127.0.0.1:0", "--otlp-http=off", "--zipkin=off", "--control=off",
+                                 f"--control-token={path}")
+            self.assertNotEqual(code, 0)
+            self.assertIn(path, said)
+            self.assertIn(why, said)
+
+
+class Sockets(unittest.TestCase):
+    def test_a_unix_socket_is_for_its_owner(self):
+        folder = rig.make_folder(self)
+        path = os.path.join(folder, "control.sock")
+        pythiad = rig.Pythiad(self, f"--control-socket=unix:{path}", folder=folder)
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        self.assertEqual(rig.ask(path, "GET", "/v1/status").status, 200)
+        done = pythiad.ctl("status", address=f"unix:{path}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # A second one does not take it away.
+        code, said = rig.run(self, "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off", "--control=off",
+                             f"--control-socket=unix:{path}")
+        self.assertEqual(code, 1)
+        self.assertIn(f"cannot listen at unix:{path}", said)
+        self.assertEqual(rig.ask(path, "GET", "/v1/status").status, 200)
+        pythiad.signal(signal.SIGKILL)
+        pythiad.process.wait()
+        again = rig.Pythiad(self, f"--control-socket=unix:{path}", folder=folder)  # what was left is no hindrance
+        self.assertEqual(rig.ask(path, "GET", "/v1/status").status, 200)
+        self.assertEqual(again.stop(), 0)
+
+    def test_everything_can_be_at_sockets(self):
+        folder = rig.make_folder(self)
+        names = ("otlp-grpc", "otlp-http", "zipkin", "control")
+        where = {name: f"{folder}/{name}.sock" for name in names}
+        pythiad = rig.Pythiad(self, addresses={name: f"unix:{path}" for name, path in where.items()}, folder=folder)
+        for path in where.values():
+            self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600, path)
+        with grpc.Connection(None, path=where["otlp-grpc"]) as link:
+            self.assertEqual(link.call(otlp.protobuf([Span()])).status, grpc.OK)
+        self.assertEqual(rig.ask(where["otlp-http"], "POST", "/v1/traces", otlp.protobuf([Span()]), rig.PROTOBUF).status, 200)
+        self.assertEqual(rig.ask(where["zipkin"], "POST", "/api/v2/spans", otlp.zipkin([Span()]), rig.JSON).status, 202)
+        metrics = rig.parse_metrics(rig.ask(where["control"], "GET", "/metrics").text)
+        self.assertEqual(metrics["pythia_spans_total"], 3)
+        self.assertEqual(pythiad.stop(), 0)
+
+
+class Addresses(unittest.TestCase):
+    def test_one_beyond_this_machine_is_refused(self):
+        for name in ("otlp-grpc", "otlp-http", "zipkin", "control", "control-socket"):
+            for address in ("0.0.0.0:0", "*:0", "[::]:0", "192.0.2.1:4317"):
+                code, said = rig.run(self, "--check-config", f"--{name}={address}")
+                self.assertEqual(code, 2, (name, address))
+                self.assertIn(f"{name} at {address} can be reached from elsewhere", said)
+                self.assertIn("insecure: true", said)
+        for address in ("127.0.0.1:1", "127.1.2.3:1", "localhost:1", "[::1]:1", "unix:/tmp/x", "off"):
+            self.assertEqual(rig.run(self, "--check-config", f"--otlp-http={address}")[0], 0, address)
+        self.assertEqual(rig.run(self, "--check-config", "--otlp-http=*:0", "--insecure")[0], 0)
+        self.assertEqual(rig.run(self, "--check-config", env={"PYTHIAD_CONTROL": "*:1"})[0], 2)
+        for address in ("127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:123456", ":1", "::1:1", "unix:"):
+            code, said = rig.run(self, "--check-config", f"--otlp-http={address}")
+            self.assertEqual((code, f"{address} is no address" in said), (2, True), address)
+
+    def test_with_tls_it_is_not(self):
+        folder = rig.make_folder(self)
+        rig.make_certificates(folder)
+        options = ("--check-config", "--otlp-http=*:0", f"--tls-key={folder}/server.key")
+        self.assertEqual(rig.run(self, *options, f"--tls-certificate={folder}/server.pem")[0], 0)
+        code, said = rig.run(self, *options)
+        self.assertEqual((code, "have to be given together" in said), (2, True))
+        code, said = rig.run(self, "--check-config", f"--tls-trust={folder}/ca.pem")
+        self.assertEqual((code, "tls-trust needs" in said), (2, True))
+
+
+class Tls(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = None
+
+    def setUp(self):
+        self.folder = rig.make_folder(self)
+        rig.make_certificates(self.folder)
+
+    def start(self, *options):
+        return rig.Pythiad(self, f"--tls-key={self.folder}/server.key", f"--tls-certificate={self.folder}/server.pem",
+                           *options)
+
+    def refused(self, what):
+        """A handshake that fails, or a connection that ends before there is an answer."""
+        try:
+            return what()
+        except (OSError, http.client.HTTPException):
+            return None
+
+    def test_both_stacks(self):
+        pythiad = self.start()
+        tls = rig.tls_context(self.folder)
+        body = otlp.protobuf([Span() for _ in range(5000)])
+        answer = rig.ask(pythiad.http, "POST", "/v1/traces", body, rig.PROTOBUF, tls=tls)
+        self.assertEqual(answer.status, 200)
+        with grpc.Connection(pythiad.grpc, rig.tls_context(self.folder, alpn="h2")) as link:
+            self.assertEqual(link.socket.selected_alpn_protocol(), "h2")
+            for _ in range(20):
+                self.assertEqual(link.call(body).status, grpc.OK)
+        self.assertEqual(pythiad.metrics(tls=tls)["pythia_spans_total"], 21 * 5000)
+        self.assertIsNone(self.refused(lambda: pythiad.send(body[:100])))  # in the clear
+        with self.assertRaises((OSError, AssertionError)):
+            with grpc.Connection(pythiad.grpc) as link:
+                link.call(b"")
+        # Who does not know the authority does not go on.
+        with self.assertRaises(OSError):
+            rig.ask(pythiad.http, "GET", "/", tls=rig.ssl.create_default_context())
+        done = pythiad.ctl("--tls-trust", f"{self.folder}/ca.pem", "status")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+
+    def test_old_versions_are_refused(self):
+        pythiad = self.start()
+        for version in (rig.ssl.TLSVersion.TLSv1, rig.ssl.TLSVersion.TLSv1_1):
+            context = rig.tls_context(self.folder, alpn="h2")
+            with rig.warnings_off():
+                context.minimum_version = context.maximum_version = version
+            context.set_ciphers("ALL:@SECLEVEL=0")
+            for port in (pythiad.http, pythiad.grpc):
+                with self.assertRaises(OSError):
+                    grpc.Connection(port, context)
+        for version in (rig.ssl.TLSVersion.TLSv1_2, rig.ssl.TLSVersion.TLSv1_3):
+            context = rig.tls_context(self.folder, alpn="h2")
+            context.minimum_version = context.maximum_version = version
+            with grpc.Connection(pythiad.grpc, context) as link:
+                self.assertEqual(link.call(b"").status, grpc.OK)
+
+    def test_certificates_of_clients(self):
+        pythiad = self.start(f"--tls-trust={self.folder}/ca.pem")
+        body = otlp.protobuf([Span()])
+        for client in (None, "stranger"):
+            context = rig.tls_context(self.folder, client)
+            for port, path in ((pythiad.http, "/v1/traces"), (pythiad.zipkin, "/api/v2/spans"), (pythiad.control, "/v1/off")):
+                answer = self.refused(lambda port=port, path=path, context=context:
+                                      rig.ask(port, "POST", path, body, rig.PROTOBUF, tls=context))
+                self.assertIn(answer and answer.status, (None, 403), (client, path))
+            answer = self.refused(lambda context=context: rig.ask(pythiad.control, "GET", "/metrics", tls=context))
+            self.assertIn(answer and answer.status, (None, 403), client)
+
+            def call(client=client):
+                with grpc.Connection(pythiad.grpc, rig.tls_context(self.folder, client, "h2")) as link:
+                    return link.call(body)
+            self.assertIsNone(self.refused(call), client)
+        context = rig.tls_context(self.folder, "client")
+        self.assertEqual(pythiad.metrics(tls=context)["pythia_spans_total"], 0)
+        for _ in range(3):
+            self.assertEqual(rig.ask(pythiad.http, "POST", "/v1/traces", body, rig.PROTOBUF, tls=context).status, 200)
+        with grpc.Connection(pythiad.grpc, rig.tls_context(self.folder, "client", "h2")) as link:
+            self.assertEqual(link.call(body).status, grpc.OK)
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+
+    def test_keys_that_are_none(self):
+        for key, certificate in (("ca.key", "server.pem"), ("server.pem", "server.key"), ("server.key", "nothing.pem")):
+            code, said = rig.run(self, "--otlp-grpc=127.0.0.1:0", "--otlp-http=127.0.0.1:0", "--zipkin=off", "--control=off",
+                                 f"--tls-key={self.folder}/{key}", f"--tls-certificate={self.folder}/{certificate}")
+            self.assertIn(code, (1, 2), said)
+            self.assertRegex(said, "key and certificate|nothing.pem: cannot be read")
+
+
+class Gate(unittest.TestCase):
+    """Switches of C programs, which can be thrown without pythiad."""
+
+    def setUp(self):
+        path = rig.program("../tracepoints/libpythia-tracepoints.so")
+        if rig.SANITIZER or not os.path.exists(path):
+            self.skipTest("the library of trace points is looked at in plain builds")
+        self.library = ctypes.CDLL(path)
+        self.folder = rig.make_folder(self)
+        self.board = ctypes.c_void_p()
+        self.assertEqual(self.library.pythia_switchboard_open(self.folder.encode(), 1, ctypes.byref(self.board), None), 0)
+        self.addCleanup(self.library.pythia_switchboard_close, self.board)
+        for name in ("a", "b"):
+            self.assertEqual(self.throw(f"shop:{name}"), 0)
+
+    def throw(self, point):
+        return self.library.pythia_switchboard_throw(self.board, point.encode(), ctypes.c_size_t(len(point)),
+                                                     ctypes.c_uint64(0), ctypes.c_uint64(0))
+
+    def opened(self):
+        """What is open, by what programs look at."""
+        return rig.open_points(self.library, self.board)
+
+    def test_off_with_pythiad_stopped_and_on_again(self):
+        pythiad = rig.Pythiad(self, f"--gate={self.folder}", "--learn=default")
+        rig.until(lambda: pythiad.metric("pythia_points_known") == 2, 5)
+        self.assertEqual(pythiad.ctl("open", "shop:a").returncode, 0)
+        rig.until(lambda: self.opened() == {"shop:a"}, 5)
+        begun = time.monotonic()
+        self.assertEqual(pythiad.ctl("--gate", self.folder, "off").returncode, 0)
+        self.assertEqual(self.opened(), set())
+        self.assertLess(time.monotonic() - begun, 2)
+        self.assertEqual(pythiad.ctl("on").returncode, 0)
+        rig.until(lambda: self.opened() == {"shop:a"}, 5)
+
+        pythiad.signal(signal.SIGSTOP)
+        begun = time.monotonic()
+        done = pythiad.ctl("--gate", self.folder, "off")
+        self.assertLess(time.monotonic() - begun, 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.opened(), set())
+        self.assertIn("Closed everything without pythiad", done.stderr)
+        done = pythiad.ctl("off")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Nothing was closed", done.stderr)
+        pythiad.signal(signal.SIGCONT)
+        time.sleep(2)  # it works again, but leaves off what was switched off
+        self.assertEqual(self.opened(), set())
+        self.assertEqual(pythiad.ctl("on").returncode, 0)
+        rig.until(lambda: self.opened() == {"shop:a"}, 5)
+        self.assertEqual(pythiad.stop(), 0)
+
+
+if __name__ == "__main__":
+    rig.main()

@@ -1,0 +1,400 @@
+#!/usr/bin/env python3
+"""Limits, at one below, at, and one above; and what is made to go far beyond them. usage: test_limits.py BIN [SANITIZER]"""
+import gzip
+import http.client
+import json
+import socket
+import time
+import unittest
+import zlib
+
+import grpc
+import otlp
+import rig
+from otlp import Span
+
+GIB = 1 << 30
+
+
+def padded(size):
+    """A good body of exactly so many bytes."""
+    body = otlp.protobuf([Span()])
+    for pad in range(size, 0, -1):
+        whole = body + otlp.message(15, b"\0" * pad)  # a field of the future
+        if len(whole) == size:
+            return whole
+    raise AssertionError("no such size can be made")
+
+
+class Bodies(unittest.TestCase):
+    MAX = 64 << 10
+
+    def setUp(self):
+        self.pythiad = rig.Pythiad(self, "--body-max=64K", "--inflated-max=64K")
+
+    def tearDown(self):
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+
+    def statuses(self, send):
+        return [send(padded(self.MAX + more)) for more in (-1, 0, 1)]
+
+    def test_body_over_http(self):
+        self.assertEqual(self.statuses(lambda body: self.pythiad.send(body).status), [200, 200, 413])
+
+        def in_chunks(body):
+            link = http.client.HTTPConnection("127.0.0.1", self.pythiad.http, timeout=60)
+            link.request("POST", "/v1/traces", iter([body[:1000], body[1000:]]), {"Content-Type": rig.PROTOBUF},
+                         encode_chunked=True)
+            status = link.getresponse().status
+            link.close()
+            return status
+        self.assertEqual(self.statuses(in_chunks), [200, 200, 413])
+        metrics = self.pythiad.metrics()
+        self.assertEqual(metrics["pythia_bodies_too_large_total"], 2)
+        self.assertEqual(metrics["pythia_spans_total"], 4)
+        self.assertEqual(metrics["pythia_body_bytes_held"], 0)
+
+    def test_body_to_zipkin(self):
+        text = otlp.zipkin([Span()])
+
+        def send(body):
+            return rig.ask(self.pythiad.zipkin, "POST", "/api/v2/spans", text + b" " * (len(body) - len(text)),
+                           rig.JSON).status
+        self.assertEqual(self.statuses(send), [202, 202, 413])
+
+    def test_message_over_grpc(self):
+        with grpc.Connection(self.pythiad.grpc) as link:
+            self.assertEqual(self.statuses(lambda body: link.call(body).status),
+                             [grpc.OK, grpc.OK, grpc.RESOURCE_EXHAUSTED])
+            self.assertEqual(link.call(otlp.protobuf([Span()])).status, grpc.OK)  # the connection is still good
+        self.assertEqual(self.pythiad.metric("pythia_bodies_too_large_total"), 1)
+
+    def test_a_length_that_is_not_true(self):
+        """A message that says it is of 4 GiB is refused when as much has come as is taken, not when all has."""
+        with grpc.Connection(self.pythiad.grpc) as link:
+            stream = link.begin()
+            link.data(stream, b"\0\xff\xff\xff\xff" + b"\0" * (self.MAX + 1), ends=False)
+            self.assertEqual(link.wait(stream).status, grpc.RESOURCE_EXHAUSTED)
+
+    def test_unpacked(self):
+        for coding, pack in (("gzip", gzip.compress), ("zstd", otlp.zstd_of)):
+            self.assertEqual(self.statuses(lambda body, coding=coding, pack=pack:
+                                           self.pythiad.send(pack(body), Content_Encoding=coding).status),
+                             [200, 200, 413], coding)
+            with grpc.Connection(self.pythiad.grpc) as link:
+                self.assertEqual(self.statuses(lambda body, coding=coding, pack=pack, link=link:
+                                               link.call(pack(body), True, coding=coding).status),
+                                 [grpc.OK, grpc.OK, grpc.RESOURCE_EXHAUSTED], coding)
+        # Nothing of a body that was refused counts.
+        self.assertEqual(self.pythiad.metric("pythia_spans_total"), 8)
+
+    def test_nothing_of_a_body_that_is_too_large_is_taken(self):
+        """Also where the limit comes after thousands of good spans."""
+        body = otlp.protobuf([Span() for _ in range(2000)])
+        self.assertGreater(len(body), self.MAX)
+        self.assertEqual(self.pythiad.send(gzip.compress(body), Content_Encoding="gzip").status, 413)
+        self.assertEqual(self.pythiad.metric("pythia_spans_total"), 0)
+        self.assertEqual(self.pythiad.metric("pythia_open_spans"), 0)
+
+
+class Connections(unittest.TestCase):
+    def setUp(self):
+        self.pythiad = rig.Pythiad(self, "--connections=4", "--streams=3")
+        self.links = []
+
+    def tearDown(self):
+        for link in self.links:
+            link.close()
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+
+    def http(self, timeout=60):
+        link = http.client.HTTPConnection("127.0.0.1", self.pythiad.http, timeout=timeout)
+        self.links.append(link)
+        return rig.on(link, "POST", "/v1/traces", otlp.protobuf([Span()]), rig.PROTOBUF).status
+
+    def test_connections_of_http(self):
+        self.assertEqual([self.http() for _ in range(4)], [200] * 4)
+        with self.assertRaises(TimeoutError):  # it waits for its turn
+            self.http(timeout=.5)
+        self.links.pop().close()
+        self.links.pop().close()
+        self.assertEqual(self.http(), 200)
+        self.assertEqual(self.pythiad.get("/healthz").status, 200)  # another listener has its own
+
+    def test_connections_of_grpc(self):
+        self.links = [grpc.Connection(self.pythiad.grpc) for _ in range(4)]
+        for link in self.links:
+            self.assertEqual(link.call(otlp.protobuf([Span()])).status, grpc.OK)
+        with grpc.Connection(self.pythiad.grpc) as fifth, self.assertRaises(ConnectionError):
+            fifth.call(b"")
+        self.assertEqual(self.pythiad.metric("pythia_connections_refused_total"), 1)
+        for link in self.links:
+            self.assertEqual(link.call(otlp.protobuf([Span()])).status, grpc.OK)
+        self.links.pop().close()
+        rig.until(lambda: self.works(grpc.Connection(self.pythiad.grpc)), 5)
+
+    def works(self, link):
+        self.links.append(link)
+        try:
+            return link.call(otlp.protobuf([Span()])).status == grpc.OK
+        except ConnectionError:
+            return False
+
+    def test_streams(self):
+        link = grpc.Connection(self.pythiad.grpc)
+        self.links.append(link)
+        other = grpc.Connection(self.pythiad.grpc)
+        self.links.append(other)
+        link.call(b"")
+        self.assertEqual(link.settings[3], 3)  # SETTINGS_MAX_CONCURRENT_STREAMS
+        for count in (2, 3):
+            streams = [link.begin() for _ in range(count)]
+            for stream in streams:
+                link.data(stream, grpc.framed(otlp.protobuf([Span()])))
+                self.assertEqual(link.wait(stream).status, grpc.OK)
+        for _ in range(4):
+            link.begin()
+        while link.receive():  # whoever goes beyond what was said to them breaks the protocol
+            pass
+        self.assertEqual(link.goaway[1], 1)
+        self.assertEqual(other.call(otlp.protobuf([Span()])).status, grpc.OK)
+
+    def test_streams_that_are_begun_and_reset_without_end(self):
+        link = grpc.Connection(self.pythiad.grpc)
+        self.links.append(link)
+        other = grpc.Connection(self.pythiad.grpc)
+        self.links.append(other)
+        try:
+            for _ in range(20000):
+                stream = link.begin()
+                link.frame(grpc.RST_STREAM, 0, stream, b"\0\0\0\x08")
+            while link.receive():
+                pass
+        except ConnectionError:
+            link.ended = True
+        self.assertTrue(link.ended or link.goaway, "20000 streams were reset, and it is still served")
+        self.assertEqual(other.call(otlp.protobuf([Span()])).status, grpc.OK)
+
+
+class Heads(unittest.TestCase):
+    def setUp(self):
+        self.pythiad = rig.Pythiad(self)
+
+    def tearDown(self):
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+
+    def test_headers_of_http(self):
+        body = otlp.protobuf([Span()])
+        self.assertEqual(self.pythiad.send(body, X_Long="x" * (16 << 10)).status, 200)
+        for headers in ({"X-Long": "x" * (40 << 10)}, {f"X-{i}": "x" * 1000 for i in range(40)}):
+            link = http.client.HTTPConnection("127.0.0.1", self.pythiad.http, timeout=60)
+            link.putrequest("POST", "/v1/traces")
+            for name, value in headers.items():
+                link.putheader(name, value)
+            link.putheader("Content-Length", "0")
+            try:
+                link.endheaders()
+                self.assertIn(link.getresponse().status, (431, 400))
+            except ConnectionError:
+                pass  # it was refused before all of it was sent
+            link.close()
+        self.assertEqual(self.pythiad.send(body).status, 200)
+        self.assertIn(rig.ask(self.pythiad.http, "GET", "/" + "x" * (16 << 10)).status, (404, 414))
+
+    def test_headers_of_grpc(self):
+        """16 KiB as HTTP/2 counts them: name, value and 32 bytes for each."""
+        body = otlp.protobuf([Span()])
+        with grpc.Connection(self.pythiad.grpc) as link:
+            link.call(b"")
+            limit = link.settings[6]  # SETTINGS_MAX_HEADER_LIST_SIZE
+            self.assertEqual(limit, 16 << 10)
+            ours = [(":method", "POST"), (":scheme", "http"), (":path", grpc.EXPORT), (":authority", "127.0.0.1"),
+                    ("content-type", "application/grpc"), ("te", "trailers")]
+            used = sum(len(name) + len(value) + 32 for name, value in ours)
+            for more, wanted in ((-1, grpc.OK), (0, grpc.OK), (1, grpc.RESOURCE_EXHAUSTED)):
+                value = "x" * (limit - used - 32 - len("x-long") + more)
+                # In one frame of at most 16 KiB: the peer's limit.
+                block = grpc.pack_headers([*ours, ("x-long", value)])
+                link.stream += 2
+                link.frame(grpc.HEADERS, 0, link.stream, block[:16000])
+                link.frame(grpc.CONTINUATION, grpc.END_HEADERS, link.stream, block[16000:])
+                link.windows[link.stream] = link.first_window
+                link.data(link.stream, grpc.framed(body))
+                self.assertEqual(link.wait(link.stream).status, wanted, more)
+
+    def test_headers_that_never_end(self):
+        """CONTINUATION frames without an end (CVE-2024-28182) end the connection; memory stays."""
+        before = self.pythiad.memory()
+        with grpc.Connection(self.pythiad.grpc) as link:
+            link.frame(grpc.HEADERS, 0, 1, grpc.pack_headers([(":method", "POST")]))
+            more = grpc.pack_headers([("x", "y" * 1000)])
+            try:
+                for _ in range(20000):
+                    link.frame(grpc.CONTINUATION, 0, 1, more)
+                while link.receive():
+                    pass
+            except ConnectionError:
+                link.ended = True
+            self.assertTrue(link.ended or link.goaway)
+        if not rig.SANITIZER:
+            self.assertLess(self.pythiad.memory() - before, 4 << 20)
+
+
+class Spans(unittest.TestCase):
+    def metric(self, name):
+        return self.pythiad.metric(f'pythia_spans_dropped_total{{reason="{name}"}}')
+
+    def tearDown(self):
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+
+    def test_key_values_of_a_span(self):
+        self.pythiad = rig.Pythiad(self, "--attributes-max=20")
+        for count, dropped in ((19, 0), (20, 0), (21, 1), (120, 100)):
+            for way, body, kind in (("protobuf", otlp.protobuf, rig.PROTOBUF), ("json", otlp.as_json, rig.JSON)):
+                before = self.metric("attribute")
+                span = Span(attributes={f"key-{i}": "v" for i in range(count)})
+                self.assertEqual(self.pythiad.send(body([span]), kind).status, 200)
+                self.assertEqual(self.metric("attribute") - before, dropped, (way, count))
+        before = self.metric("attribute")
+        tags = Span().zipkin() | {"tags": {f"key-{i}": "v" for i in range(21)}}
+        self.assertEqual(rig.ask(self.pythiad.zipkin, "POST", "/api/v2/spans", otlp.zipkin([tags]), rig.JSON).status, 202)
+        self.assertEqual(self.metric("attribute") - before, 1)
+
+    def test_events_count_as_key_values_and_links_cost_nothing(self):
+        self.pythiad = rig.Pythiad(self, "--attributes-max=20")
+        for events, dropped in ((19, 0), (20, 0), (21, 1)):
+            before = self.metric("attribute")
+            span = Span(events=[f"event {i}" for i in range(events)], links=200)
+            self.assertEqual(self.pythiad.send(otlp.protobuf([span])).status, 200)
+            self.assertEqual(self.metric("attribute") - before, dropped, events)
+        self.assertLess(self.pythiad.metric("pythia_window_bytes"), 64 << 10)
+
+    def test_the_default_is_256(self):
+        self.pythiad = rig.Pythiad(self)
+        for count, dropped in ((255, 0), (256, 0), (257, 1)):
+            self.pythiad.send(otlp.protobuf([Span(attributes={f"key-{i}": True for i in range(count)})]))
+            self.assertEqual(self.metric("attribute"), dropped)
+
+    def test_a_long_value_is_held_short(self):
+        self.pythiad = rig.Pythiad(self)
+        for size in (159, 160, 161, 3 << 20):
+            self.assertEqual(self.pythiad.send(otlp.protobuf([Span(attributes={"key": "v" * size})])).status, 200)
+        self.assertLess(self.pythiad.metric("pythia_window_bytes"), 64 << 10)
+
+    def test_spans_of_a_request(self):
+        self.pythiad = rig.Pythiad(self, "--request-spans-max=1000", "--quiet-ms=50")
+        for count, dropped in ((999, 0), (1000, 0), (1001, 1)):
+            before = self.metric("oversize")
+            spans = otlp.request([f"step {i % 10}" for i in range(count - 1)])
+            self.assertEqual(len(spans), count)
+            finished = self.pythiad.metric('pythia_requests_finished_total{by="any"}')
+            self.pythiad.send(otlp.protobuf(spans))
+            rig.until(lambda finished=finished:
+                      self.pythiad.metric('pythia_requests_finished_total{by="any"}') > finished, 10)
+            self.assertEqual(self.metric("oversize") - before, dropped, count)
+        self.pythiad.stop()
+        self.assertIn("spans=3000, kept=2999,", self.pythiad.log)
+
+    def test_a_million_spans_in_one_request(self):
+        if rig.SANITIZER:
+            self.skipTest("a million spans are for a plain build")
+        self.pythiad = rig.Pythiad(self, "--quiet-ms=10000")
+        trace, last = b"t" * 16, b""
+        begin = time.time_ns()
+        for _ in range(50):
+            spans = []
+            for _ in range(20000):
+                span = Span("deep", trace, parent=last, start=begin, length=1000)
+                last = span.id
+                spans.append(span)
+            self.assertEqual(self.pythiad.send(otlp.protobuf(spans)).status, 200)
+        rig.until(lambda: self.pythiad.metric("pythia_open_spans") == 0, 20)
+        self.assertEqual(self.metric("oversize"), 900000)
+        self.assertEqual(self.pythiad.metric('pythia_requests_finished_total{by="size"}'), 1)
+        self.assertLess(self.pythiad.memory("VmHWM"), 256 << 20)
+
+
+class Bombs(unittest.TestCase):
+    """1 GiB in 1 MiB: refused for good within 0.2 s and with less than 32 MiB more memory."""
+
+    def setUp(self):
+        self.pythiad = rig.Pythiad(self)
+        for _ in range(5):  # what is needed anyway
+            body = gzip.compress(otlp.protobuf([Span()]))
+            self.pythiad.send(body, Content_Encoding="gzip")
+            self.pythiad.send(otlp.zstd(otlp.as_json([Span()])), rig.JSON, Content_Encoding="zstd")
+        with grpc.Connection(self.pythiad.grpc) as link:
+            link.call(body, True, coding="gzip")
+
+    def tearDown(self):
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+
+    @staticmethod
+    def gzip_bomb(byte, head=b""):
+        packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+        begin = packer.compress(head) + packer.flush(zlib.Z_FULL_FLUSH)
+        piece = packer.compress(byte * ((64 << 20) // len(byte))) + packer.flush(zlib.Z_FULL_FLUSH)
+        return begin + piece * 16  # behind a full flush the same bytes mean the same again
+
+    def defuse(self, what, send, seconds=.2):
+        before, took = self.pythiad.memory("VmHWM"), []
+        for _ in range(3):  # others use this machine too
+            begun = time.monotonic()
+            status = send()
+            took.append(time.monotonic() - begun)
+            self.assertIn(status, (413, grpc.RESOURCE_EXHAUSTED), what)
+        if not rig.SANITIZER:
+            self.assertLess(min(took), seconds, what)
+            self.assertLess(self.pythiad.memory("VmHWM") - before, 32 << 20, what)
+
+    def everywhere(self, what, coding, bomb, kinds=(rig.PROTOBUF, rig.JSON), seconds=.2):
+        self.assertLess(len(bomb), 2 << 20)
+        for kind in kinds:
+            self.defuse((what, kind), lambda kind=kind: self.pythiad.send(bomb, kind, Content_Encoding=coding).status,
+                        seconds)
+        if rig.JSON in kinds:
+            self.defuse((what, "zipkin"), lambda: rig.ask(self.pythiad.zipkin, "POST", "/api/v2/spans", bomb, rig.JSON,
+                                                          Content_Encoding=coding).status, seconds)
+        if rig.PROTOBUF in kinds:
+            with grpc.Connection(self.pythiad.grpc) as link:
+                self.defuse((what, "grpc"), lambda: link.call(bomb, True, coding=coding).status)
+
+    def test_gzip(self):
+        # Spaces are no protobuf, but nothing else stands in JSON without end; zeros are empty messages.
+        self.everywhere("zeros", "gzip", self.gzip_bomb(b"\0"), (rig.PROTOBUF,))
+        self.everywhere("spaces", "gzip", self.gzip_bomb(b" "), (rig.JSON,))
+        self.everywhere("a text", "gzip", self.gzip_bomb(b"a", b'{"resourceSpans":[{"resource":{"x":"'), (rig.JSON,))
+        self.everywhere("brackets", "gzip", self.gzip_bomb(b"[", b'{"resourceSpans":['), (rig.JSON,), 1)
+        record = otlp.varint(1 << 3 | 2) + otlp.varint(GIB)  # one field of a GiB, and in it one span
+        self.everywhere("a field", "gzip", self.gzip_bomb(b"\0", record * 3), (rig.PROTOBUF,))
+        empty = otlp.message(1, otlp.message(2, otlp.message(2, b"")))  # spans without anything in them
+        self.everywhere("broken spans", "gzip", self.gzip_bomb(empty * 64), (rig.PROTOBUF,))
+
+    def test_zstd(self):
+        self.everywhere("zeros", "zstd", otlp.zstd_bomb(GIB, b"\0"), (rig.PROTOBUF,))
+        self.everywhere("spaces", "zstd", otlp.zstd_bomb(GIB, b" "), (rig.JSON,))
+        # Its header says that it is small, that it is large, that it is larger than anything.
+        for stated in (1, GIB, (1 << 63) + 5):
+            bomb = otlp.zstd_bomb(GIB, b"\0", stated)
+            before = self.pythiad.memory("VmHWM")
+            self.assertIn(self.pythiad.send(bomb, Content_Encoding="zstd").status, (400, 413), stated)
+            if not rig.SANITIZER:
+                self.assertLess(self.pythiad.memory("VmHWM") - before, 32 << 20, stated)
+
+    def test_packed_twice_is_unpacked_once(self):
+        inner = gzip.compress(otlp.protobuf([Span()]))
+        self.assertEqual(self.pythiad.send(gzip.compress(inner), Content_Encoding="gzip").status, 400)
+        self.assertEqual(self.pythiad.send(gzip.compress(inner), Content_Encoding="gzip, gzip").status, 415)
+
+    def test_many_members_of_nothing(self):
+        """Empty members and frames, by the hundred thousand, come to an end."""
+        for coding, member in (("gzip", gzip.compress(b"")), ("zstd", otlp.zstd(b""))):
+            begun = time.monotonic()
+            body = member * ((4 << 20) // len(member))
+            self.assertEqual(self.pythiad.send(body, Content_Encoding=coding).status, 200, coding)
+            if not rig.SANITIZER:
+                self.assertLess(time.monotonic() - begun, 2, coding)
+
+
+if __name__ == "__main__":
+    rig.main()

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What the shim (preload/) needs of the library beyond <pythia/tracepoints.h>. Both are always of
+ * one version. */
+#ifndef PYTHIA_HOOKING_H
+#define PYTHIA_HOOKING_H
+
+#include "pythia/tracepoints.h"
+
+/* A span that will never be left: its end stays unknown, and the thread stands where it stood
+ * before it. Only on the thread that has entered it. */
+PYTHIA_API void pythia__abandon(const struct pythia_scope *scope);
+
+/* As pythia_request_name, without a key-value of the span that is open: the request has just begun.
+ */
+PYTHIA_API void pythia__request_named(const char *name, size_t name_bytes);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* What is to be hooked, and what of it to keep: a plan, which `pythia run` writes and the shim
+ * reads in the program. A file of lines, fields with tabs between:
+ *
+ *     pythia-hooks 1
+ *     point <name> <module> <class> <function> <flags> <error> <types> <keys>
+ *
+ * flags: "open" or "closed", then ",request" or ",request=<source>" if a request begins with it.
+ * types: of requests, with unit separators (0x1F) between; keys with commas between. An empty field
+ * is "-". Names with control characters do not come as far as this. */
+#ifndef PYTHIA_PLAN_H
+#define PYTHIA_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PYTHIA__PLAN_HEAD    "pythia-hooks 1\n"
+#define PYTHIA__PLAN_POINTS  65536
+#define PYTHIA__PLAN_KEYS    16 /* of one point */
+#define PYTHIA__PLAN_TEXT    64 /* bytes of a string that is kept, unless it says otherwise */
+#define PYTHIA__PLAN_ARG_MAX 16 /* arguments of one kind */
+
+enum pythia__source_kind {
+    PYTHIA__FROM_ARGUMENT, /* of the integers and pointers, the index-th */
+    PYTHIA__FROM_FLOATING, /* of the floats and doubles */
+    PYTHIA__FROM_RETURN,
+    PYTHIA__FROM_CALLER, /* where it was called */
+};
+
+enum pythia__source_type {
+    PYTHIA__AS_SIGNED,
+    PYTHIA__AS_UNSIGNED,
+    PYTHIA__AS_BOOL,
+    PYTHIA__AS_FLOAT,
+    PYTHIA__AS_DOUBLE,
+    PYTHIA__AS_TEXT,
+    PYTHIA__AS_PLACE,
+};
+
+/* A key-value: "arg0:i64", "name=arg1:str8", "farg0:f64", "ret", "caller". */
+struct pythia__key {
+    enum pythia__source_kind from;
+    enum pythia__source_type as;
+    uint16_t index;
+    uint16_t bytes; /* of the number; of a text at most */
+    char name[64];
+    uint8_t name_bytes;
+};
+
+/* Read one; 0, or -EINVAL and why not in `why` (256 bytes). */
+int pythia__key_parse(const char *text, size_t bytes, struct pythia__key *out, char *why);
+
+enum pythia__error_kind {
+    PYTHIA__ERROR_NEVER,
+    PYTHIA__ERROR_NEGATIVE, /* "negative": the function has failed if it returns an int below 0 */
+    PYTHIA__ERROR_ZERO,     /* "zero", "null" */
+    PYTHIA__ERROR_NONZERO,  /* "nonzero" */
+};
+
+/* "-" or "" is never; -EINVAL if it is none of them. */
+int pythia__error_parse(const char *text, enum pythia__error_kind *out);
+
+/* A point as it is declared. Strings are NUL-terminated. */
+struct pythia__declared {
+    const char *name, *module, *class_name, *function; /* "" for none */
+    const char *types;                                 /* with 0x1F between; "": all */
+    int open, request;
+    struct pythia__key request_key; /* names the request; name_bytes 0: the point's name does */
+    enum pythia__error_kind error;
+    struct pythia__key keys[PYTHIA__PLAN_KEYS];
+    size_t key_count;
+};
+
+/* Read the next line of a plan, which is changed for it and stays behind the strings. 1: there was
+ * one; 0: the end; -EINVAL. */
+int pythia__plan_next(char **text, struct pythia__declared *out);
+
+/* Is a symbol of the dynamic linker the function that is declared? With a class, "ns::Class", any
+ * overload of it counts: what the C++ ABI (Itanium) makes of its name begins so. */
+int pythia__declared_is(const char *class_name, const char *function, const char *symbol);
+
+/* Why a function cannot be hooked, a sentence; NULL: it can. */
+const char *pythia__unhookable(const char *function);
+
+/* Does the file of an object fit a declared module: "", "*", its name, its name without what is
+ * behind ".so", or a pattern of its path? */
+int pythia__module_is(const char *module, const char *path);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* The shim that `pythia run` has loaded before a program's own libraries: reads the plan, hooks
+ * what it declares, and does so again when the program loads more.
+ *
+ * The library itself is only used once a hooked function is called, so that a program that has
+ * trace points of its own can still set it up in main.
+ *
+ * dlopen and dlsym are replaced. A file that is named with its path is loaded, and its calls are
+ * hooked, before dlopen returns. Where the search for it depends on who asks, dlopen is jumped to,
+ * and what it has loaded is looked at with the next dlsym, which nearly always follows, or at the
+ * next dlopen. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../names.h"
+#include "hooks.h"
+#include "pythia/switchboard.h"
+
+#define HASH     4096
+#define PLAN_MAX ((off_t)64 << 20)
+#define VARIABLE "PYTHIA_HOOKS"
+
+static struct {
+    pthread_mutex_t lock;
+    int active; /* there is a plan, and calls can be hooked */
+    struct pythia__hooked *points;
+    size_t count;
+    struct pythia__hooked *by_name[HASH], *of_classes;
+    char *text;      /* the plan; points refer to it */
+    char path[3072]; /* of the plan; what is told goes to <path>.report */
+    void *(*dlopen)(const char *, int);
+    void *(*dlsym)(void *, const char *);
+} preload = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- telling ---- */
+
+void pythia__tell(const char *format, ...)
+{
+    char line[1024], path[sizeof(preload.path) + 16];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(line, sizeof(line) - 1, format, arguments);
+    va_end(arguments);
+    size = size < (int)sizeof(line) - 2 ? size : (int)sizeof(line) - 2;
+    for (int i = 0; i < size; i++)
+        if (((unsigned char)line[i] < ' ' && line[i] != '\t') || line[i] == 0x7f)
+            line[i] = '?';
+    line[size] = '\n';
+    snprintf(path, sizeof(path), "%s.report", preload.path);
+    int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0)
+        return; /* whoever has started this is gone */
+    ssize_t written = write(file, line, (size_t)size + 1);
+    (void)written; /* there is nobody to tell that to either */
+    close(file);
+}
+
+/* ---- the real ones ---- */
+
+/* They have moved from one library to another, with a new version. dlvsym is not replaced. */
+static void *real(const char *name)
+{
+    void *found = dlvsym(RTLD_NEXT, name, "GLIBC_2.34");
+    return found ? found : dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5");
+}
+
+static void find_real(void)
+{
+    if (__atomic_load_n(&preload.dlsym, __ATOMIC_ACQUIRE))
+        return;
+    void *found = real("dlopen");
+    memcpy(&preload.dlopen, &found, sizeof(found));
+    found = real("dlsym");
+    void *(*function)(void *, const char *);
+    memcpy(&function, &found, sizeof(found));
+    __atomic_store_n(&preload.dlsym, function, __ATOMIC_RELEASE);
+}
+
+void *pythia__real_dlopen(const char *file, int mode)
+{
+    return preload.dlopen(file, mode);
+}
+
+void *pythia__real_dlsym(void *handle, const char *name)
+{
+    return preload.dlsym(handle, name);
+}
+
+/* ---- the plan ---- */
+
+struct pythia__hooked *pythia__declared_next(const struct pythia__hooked *h, const char *symbol)
+{
+    struct pythia__hooked *next = h->next;
+    while (next && !pythia__declared_is(next->declared.class_name, next->declared.function, symbol))
+        next = next->next;
+    return next;
+}
+
+struct pythia__hooked *pythia__declared_first(const char *symbol)
+{
+    struct pythia__hooked *h = strncmp(symbol, "_ZN", 3) == 0
+                                   ? preload.of_classes
+                                   : preload.by_name[pythia__fnv(symbol, strlen(symbol)) % HASH];
+    if (h && !pythia__declared_is(h->declared.class_name, h->declared.function, symbol))
+        h = pythia__declared_next(h, symbol);
+    return h;
+}
+
+/* A mangled name may be declared as it is, too: it is then looked for where those of classes are.
+ */
+static void file_away(struct pythia__hooked *h)
+{
+    const char *function = h->declared.function;
+    int of_class = *h->declared.class_name || strncmp(function, "_ZN", 3) == 0;
+    struct pythia__hooked **list =
+        of_class ? &preload.of_classes
+                 : &preload.by_name[pythia__fnv(function, strlen(function)) % HASH];
+    h->next = *list;
+    *list = h;
+}
+
+/* The plan stays in memory for as long as the program runs. */
+static char *read_plan(const char *path)
+{
+    struct stat about;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    char *text = NULL;
+    if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
+        about.st_uid == geteuid() && about.st_size < PLAN_MAX)
+        text = calloc(1, (size_t)about.st_size + 1);
+    for (ssize_t at = 0, size; text && at < about.st_size; at += size)
+        if ((size = read(file, text + at, (size_t)(about.st_size - at))) <= 0)
+            break;
+    if (file >= 0)
+        close(file);
+    return text;
+}
+
+static int add_points(char *text)
+{
+    size_t lines = 0;
+    for (const char *c = text; *c; c++)
+        lines += *c == '\n';
+    if (strncmp(text, PYTHIA__PLAN_HEAD, strlen(PYTHIA__PLAN_HEAD)) != 0 ||
+        lines > PYTHIA__PLAN_POINTS)
+        return -EINVAL;
+    text += strlen(PYTHIA__PLAN_HEAD);
+    preload.points = calloc(lines + 1, sizeof(*preload.points));
+    if (!preload.points)
+        return -ENOMEM;
+    int status = 1;
+    while (preload.count < lines &&
+           (status = pythia__plan_next(&text, &preload.points[preload.count].declared)) > 0) {
+        struct pythia__hooked *h = &preload.points[preload.count++];
+        const char *name = h->declared.name;
+        struct pythia_point point =
+            PYTHIA_POINT(h->point, PYTHIA_POINT_INTERNAL, name, (uint32_t)strlen(name));
+        h->point = point;
+        h->request = (struct pythia_request){name, strlen(name), NULL};
+        if (*h->declared.function)
+            file_away(h);
+    }
+    return status < 0 ? status : 0;
+}
+
+/* ---- switches ---- */
+
+/* The program's part of ids, as the library will find it unless the program says otherwise. */
+static const char *service(void)
+{
+    const char *name = secure_getenv("PYTHIA_SERVICE");
+    if (!name || !*name)
+        name = secure_getenv("OTEL_SERVICE_NAME");
+    return name && *name ? name : program_invocation_short_name;
+}
+
+/* Was a point already opened for this program by another process of the same run? Then whoever has
+ * closed it since has meant it. */
+static int is_first(const struct pythia__hooked *h, const char *id, size_t bytes)
+{
+    char path[sizeof(preload.path) + 32];
+    (void)h;
+    snprintf(path, sizeof(path), "%s.open-%016llx", preload.path,
+             (unsigned long long)pythia__fnv(id, bytes));
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0)
+        return 0;
+    close(file);
+    return 1;
+}
+
+static void throw_open(struct pythia_switchboard *board, struct pythia__hooked *h)
+{
+    char id[4352];
+    uint64_t bits = 0;
+    int size = snprintf(id, sizeof(id), "%.4000s:%.300s", service(), h->declared.name);
+    if (!is_first(h, id, (size_t)size))
+        return;
+    for (const char *type = h->declared.types; *type;) {
+        size_t bytes = strcspn(type, "\x1f");
+        bits |= UINT64_C(1) << pythia_switchboard_type(board, type, bytes);
+        type += bytes + (type[bytes] != '\0');
+    }
+    bits = bits ? bits : PYTHIA_SWITCHES_ALL;
+    pythia__tell("opened\t%zu\t%016llx\t%s", h - preload.points, (unsigned long long)bits, id);
+    if (pythia_switchboard_throw(board, id, (size_t)size, bits, bits) != 0)
+        pythia__tell("problem\tthe switchboard has no place for %s", id);
+}
+
+/* Open what is declared to be open and was found here. */
+static void open_found(void)
+{
+    struct pythia_switchboard *board = NULL;
+    char why[256] = "";
+    for (size_t i = 0; i < preload.count; i++) {
+        struct pythia__hooked *h = &preload.points[i];
+        if (h->opened || (h->places == 0 && h->symbols == 0))
+            continue;
+        h->opened = 1;
+        if (h->declared.open && !board && pythia_switchboard_open(NULL, 1, &board, why) != 0) {
+            pythia__tell("problem\t%s", why);
+            return;
+        }
+        if (h->declared.open)
+            throw_open(board, h);
+    }
+    pythia_switchboard_close(board);
+}
+
+/* ---- hooking ---- */
+
+/* Tell which points have got (more) places. */
+static void tell_places(const uint32_t *before)
+{
+    for (size_t i = 0; i < preload.count; i++) {
+        const struct pythia__hooked *h = &preload.points[i];
+        uint32_t now = h->places + h->symbols;
+        if (now > (before ? before[i] : 0))
+            pythia__tell("hooked\t%zu\t%u\t%u", i, h->places, h->symbols);
+    }
+}
+
+/* Under the lock. */
+static void look(void)
+{
+    int saved = errno;
+    uint32_t *before = calloc(preload.count + 1, sizeof(*before));
+    for (size_t i = 0; before && i < preload.count; i++)
+        before[i] = preload.points[i].places + preload.points[i].symbols;
+    pythia__objects_look();
+    open_found();
+    tell_places(before);
+    free(before);
+    errno = saved;
+}
+
+static void look_if_changed(void)
+{
+    if (!__atomic_load_n(&preload.active, __ATOMIC_ACQUIRE) || !pythia__objects_changed())
+        return;
+    pthread_mutex_lock(&preload.lock);
+    look();
+    pthread_mutex_unlock(&preload.lock);
+}
+
+/* ---- dlopen and dlsym ---- */
+
+static void *open_and_look(const char *file, int mode)
+{
+    void *handle = preload.dlopen(file, mode);
+    look_if_changed();
+    return handle;
+}
+
+/* The function to go on with, for whoever calls dlopen. A name with a path in it, and without $,
+ * is the same file for everybody. */
+uintptr_t pythia__hook_dlopen_of(const char *file, int mode);
+uintptr_t pythia__hook_dlopen_of(const char *file, int mode)
+{
+    (void)mode;
+    find_real();
+    int same = file && strchr(file, '/') && !strchr(file, '$');
+    look_if_changed();
+    return same ? (uintptr_t)open_and_look : (uintptr_t)preload.dlopen;
+}
+
+/* A function that is declared is given out with its hook. */
+static void *look_up_hooked(void *handle, const char *name)
+{
+    void *found = preload.dlsym(handle, name);
+    struct pythia__hooked *h = found ? pythia__declared_first(name) : NULL;
+    uintptr_t target = (uintptr_t)found, begin;
+    if (!h || pythia__is_stub(target))
+        return found;
+    pthread_mutex_lock(&preload.lock);
+    for (; h; h = pythia__declared_next(h, name)) {
+        const char *path = pythia__object_at(target, &begin);
+        const struct pythia__hook *hook =
+            path && pythia__module_is(h->declared.module, path) ? pythia__hook_of(h, target) : NULL;
+        if (!hook)
+            continue;
+        h->places++;
+        open_found();
+        pythia__tell("hooked\t%zu\t%u\t%u", h - preload.points, h->places, h->symbols);
+        found = (void *)hook->stub; /* NOLINT(performance-no-int-to-ptr) */
+        break;
+    }
+    pthread_mutex_unlock(&preload.lock);
+    return found;
+}
+
+uintptr_t pythia__hook_dlsym_of(const void *handle, const char *name);
+uintptr_t pythia__hook_dlsym_of(const void *handle, const char *name)
+{
+    find_real();
+    look_if_changed();
+    int hooked = __atomic_load_n(&preload.active, __ATOMIC_ACQUIRE) && handle != RTLD_NEXT &&
+                 handle != RTLD_DEFAULT && pythia__declared_first(name) != NULL;
+    return hooked ? (uintptr_t)look_up_hooked : (uintptr_t)preload.dlsym;
+}
+
+/* ---- beginning and end ---- */
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&preload.lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&preload.lock);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *path = secure_getenv(VARIABLE);
+    find_real();
+    if (!path || !*path || strlen(path) >= sizeof(preload.path))
+        return;
+    snprintf(preload.path, sizeof(preload.path), "%s", path);
+    preload.text = read_plan(path);
+    if (!preload.text)
+        return; /* the run that made it is over */
+    int status = add_points(preload.text);
+    if (status == 0)
+        status = pythia__calls_begin();
+    if (status != 0) {
+        pythia__tell("refused\t%s", status == -ENOTSUP ? "the processor keeps a second stack of "
+                                                         "return addresses (CET shadow stack)"
+                                                       : strerror(-status));
+        return;
+    }
+    pthread_atfork(before_fork, after_fork, after_fork);
+    pythia__tell("began\t%ld\t%s", (long)getpid(), program_invocation_short_name);
+    pthread_mutex_lock(&preload.lock);
+    look();
+    pthread_mutex_unlock(&preload.lock);
+    __atomic_store_n(&preload.active, 1, __ATOMIC_RELEASE);
+}
+
+/* Calls that there was no slot for. */
+__attribute__((destructor)) static void end(void)
+{
+    for (size_t i = 0; i < preload.count; i++) {
+        uint64_t lost = __atomic_load_n(&preload.points[i].unrecorded, __ATOMIC_RELAXED);
+        if (lost)
+            pythia__tell("unrecorded\t%zu\t%llu", i, (unsigned long long)lost);
+    }
+}

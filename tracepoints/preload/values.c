@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Arguments and results as key-values. Nothing says that what was declared is so: a pointer may be
+ * none, and a string may have no end. So strings are copied by a system call, which fails where
+ * memory cannot be read, and at most as many bytes as were asked for. */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "hooks.h"
+
+#define PAGE 4096
+
+/* Bytes of the string at `from`, at most `most`, into `to`; -1 if it cannot be read. */
+static long copy_string(uint64_t from, char *to, size_t most)
+{
+    size_t got = 0;
+    while (got < most) { /* page by page: the one behind the string may not be there */
+        size_t wanted = PAGE - (size_t)((from + got) % PAGE);
+        wanted = wanted < most - got ? wanted : most - got;
+        struct iovec local = {to + got, wanted},
+                     remote = {(void *)(uintptr_t)(from + got), wanted}; /* NOLINT: an address */
+        ssize_t size = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+        if (size <= 0)
+            return got > 0 ? (long)got : -1;
+        const char *end = memchr(to + got, '\0', (size_t)size);
+        if (end)
+            return end - to;
+        got += (size_t)size;
+    }
+    return (long)got;
+}
+
+static __attribute__((noinline)) void set_text(const struct pythia_scope *scope,
+                                               const struct pythia__key *k, uint64_t from)
+{
+    char text[PYTHIA_TEXT_BYTES];
+    size_t most = k->bytes;
+    long bytes = from ? copy_string(from, text, most) : 0;
+    if (bytes >= 0)
+        pythia_set_text(scope, k->name, k->name_bytes, text, (size_t)bytes);
+    else
+        pythia_set_text(scope, k->name, k->name_bytes, "(unreadable)", 12);
+}
+
+/* The lowest bytes of a register as a number with a sign. */
+static int64_t signed_of(uint64_t bits, unsigned bytes)
+{
+    unsigned shift = 64 - 8 * bytes;
+    return (int64_t)(bits << shift) >> shift;
+}
+
+static uint64_t unsigned_of(uint64_t bits, unsigned bytes)
+{
+    return bytes < 8 ? bits & ((UINT64_C(1) << 8 * bytes) - 1) : bits;
+}
+
+static void set_value(const struct pythia_scope *scope, const struct pythia__key *k, uint64_t bits)
+{
+    double real;
+    float single;
+    uint64_t number;
+    switch (k->as) {
+    case PYTHIA__AS_SIGNED:
+        pythia_set_integer(scope, k->name, k->name_bytes, signed_of(bits, k->bytes));
+        break;
+    case PYTHIA__AS_UNSIGNED:
+        number = unsigned_of(bits, k->bytes);
+        if (number <= INT64_MAX)
+            pythia_set_integer(scope, k->name, k->name_bytes, (int64_t)number);
+        else
+            pythia_set_real(scope, k->name, k->name_bytes, (double)number);
+        break;
+    case PYTHIA__AS_BOOL:
+        pythia_set_bool(scope, k->name, k->name_bytes, (bits & 0xff) != 0);
+        break;
+    case PYTHIA__AS_FLOAT:
+        memcpy(&single, &bits, sizeof(single));
+        pythia_set_real(scope, k->name, k->name_bytes, (double)single);
+        break;
+    case PYTHIA__AS_DOUBLE:
+        memcpy(&real, &bits, sizeof(real));
+        pythia_set_real(scope, k->name, k->name_bytes, real);
+        break;
+    case PYTHIA__AS_TEXT:
+        set_text(scope, k, bits);
+        break;
+    case PYTHIA__AS_PLACE:
+        break;
+    }
+}
+
+static uint64_t low_bits(const uint8_t *vector)
+{
+    uint64_t bits;
+    memcpy(&bits, vector, sizeof(bits));
+    return bits;
+}
+
+static uint64_t argument(const struct pythia__key *k, const struct pythia__registers *r,
+                         const uint64_t *stack)
+{
+    if (k->from == PYTHIA__FROM_FLOATING)
+        return low_bits(r->vectors[k->index]);
+    return k->index < 6 ? r->integers[k->index] : stack[k->index - 6];
+}
+
+/* "app+0x1234" */
+static __attribute__((noinline)) void set_place(const struct pythia_scope *scope,
+                                                const struct pythia__key *k, uintptr_t caller)
+{
+    char text[320];
+    uintptr_t begin = 0;
+    const char *name = pythia__object_at(caller, &begin);
+    int size =
+        snprintf(text, sizeof(text), "%.255s+0x%" PRIxPTR, name ? name : "?", caller - begin);
+    pythia_set_text(scope, k->name, k->name_bytes, text, (size_t)size);
+}
+
+void pythia__values_enter(const struct pythia__hooked *h, const struct pythia_scope *scope,
+                          const struct pythia__registers *r, const uint64_t *stack,
+                          uintptr_t caller)
+{
+    for (size_t i = 0; i < h->declared.key_count; i++) {
+        const struct pythia__key *k = &h->declared.keys[i];
+        if (k->from == PYTHIA__FROM_CALLER)
+            set_place(scope, k, caller);
+        else if (k->from != PYTHIA__FROM_RETURN)
+            set_value(scope, k, argument(k, r, stack));
+    }
+}
+
+void pythia__values_left(const struct pythia__hooked *h, struct pythia_scope *scope,
+                         const struct pythia__registers *r)
+{
+    int64_t word = (int64_t)(int32_t)r->rax;
+    for (size_t i = 0; i < h->declared.key_count; i++) {
+        const struct pythia__key *k = &h->declared.keys[i];
+        if (k->from != PYTHIA__FROM_RETURN)
+            continue;
+        int floating = k->as == PYTHIA__AS_FLOAT || k->as == PYTHIA__AS_DOUBLE;
+        set_value(scope, k, floating ? low_bits(r->vectors[0]) : r->rax);
+        if (k->as == PYTHIA__AS_SIGNED && k->bytes == 8)
+            word = (int64_t)r->rax; /* it is known to be as wide as that */
+    }
+    enum pythia__error_kind error = h->declared.error;
+    if ((error == PYTHIA__ERROR_NEGATIVE && word < 0) ||
+        (error == PYTHIA__ERROR_ZERO && r->rax == 0) ||
+        (error == PYTHIA__ERROR_NONZERO && (int32_t)r->rax != 0))
+        scope->error = 1;
+}
+
+size_t pythia__values_request(const struct pythia__key *k, const struct pythia__registers *r,
+                              const uint64_t *stack, char *room, size_t most)
+{
+    uint64_t bits = argument(k, r, stack);
+    if (k->as == PYTHIA__AS_TEXT) {
+        long bytes = bits ? copy_string(bits, room, k->bytes < most ? k->bytes : most) : 0;
+        return bytes > 0 ? (size_t)bytes : 0;
+    }
+    return (size_t)snprintf(room, most, "%" PRId64,
+                            k->as == PYTHIA__AS_SIGNED ? signed_of(bits, k->bytes)
+                                                       : (int64_t)unsigned_of(bits, k->bytes));
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* Variables: a table that only grows, so that looking needs no lock. What a request has of one is
+ * kept by the thread that says it, for the innermost spans of its last few requests: a sum must go
+ * on where it stood. */
+#define _GNU_SOURCE
+#include "pythia/variable.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names.h"
+#include "variables.h"
+
+#define FRESH_NS  1000000 /* so long a function is not asked again */
+#define PREFIX    "variable."
+#define KEY_BYTES (sizeof(PREFIX) - 1 + PYTHIA_VARIABLE_NAME_BYTES)
+#define REQUESTS  4 /* that one thread has in hand by turns */
+
+_Static_assert(KEY_BYTES <= PYTHIA_KEY_BYTES, "a key is not cut");
+
+struct variable {
+    char key[KEY_BYTES]; /* the prefix, and the name */
+    uint16_t key_bytes;
+    uint8_t of_class, binding, type;
+    struct pythia_variable_source source;
+    uint64_t asked_ns; /* when the function was last asked; 1 while it is being asked */
+    uint64_t bits;     /* of the last value */
+    uint32_t seen;     /* there is one */
+};
+
+static struct {
+    struct variable all[PYTHIA_VARIABLES];
+    uint32_t count;
+} variables;
+
+uint32_t pythia__variables_of_process;
+
+/* What requests of a thread have: of each, which one, and the values so far. */
+struct of_request {
+    uint64_t trace_high, trace_low, used;
+    uint64_t epoch;
+    uint8_t has[PYTHIA_VARIABLES];
+    double values[PYTHIA_VARIABLES];
+};
+
+static __thread struct of_request *mine; /* REQUESTS of them; NULL until something is said */
+static pthread_key_t forgetting;
+static int forgetting_made;
+
+static uint32_t count_now(void)
+{
+    return __atomic_load_n(&variables.count, __ATOMIC_ACQUIRE);
+}
+
+static struct variable *variable_of(int number)
+{
+    return number >= 1 && (uint32_t)number <= count_now() ? &variables.all[number - 1] : NULL;
+}
+
+/* ---- values ---- */
+
+static void note(struct variable *v, double value)
+{
+    const struct pythia__process *p = &pythia__process;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    __atomic_store_n(&v->bits, bits, __ATOMIC_RELAXED);
+    __atomic_store_n(&v->seen, 1, __ATOMIC_RELEASE);
+    if (__atomic_load_n(&p->recording, __ATOMIC_ACQUIRE) > 0)
+        __atomic_store_n(&p->area.header->variables[v - variables.all], bits, __ATOMIC_RELAXED);
+}
+
+static double last_of(const struct variable *v)
+{
+    uint64_t bits = __atomic_load_n(&v->bits, __ATOMIC_RELAXED);
+    double value;
+    memcpy(&value, &bits, sizeof(value));
+    return __atomic_load_n(&v->seen, __ATOMIC_ACQUIRE) ? value : NAN;
+}
+
+/* A function is asked by one thread, and not too often; others take what it said last. */
+static double ask(struct variable *v)
+{
+    uint64_t now = pythia__clock_ns(CLOCK_MONOTONIC),
+             asked = __atomic_load_n(&v->asked_ns, __ATOMIC_ACQUIRE);
+    if (asked != 1 && now - asked >= FRESH_NS &&
+        __atomic_compare_exchange_n(&v->asked_ns, &asked, 1, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED)) {
+        note(v, v->source.ask(v->source.context));
+        __atomic_store_n(&v->asked_ns, now, __ATOMIC_RELEASE);
+    }
+    return last_of(v);
+}
+
+static double read_source(struct variable *v)
+{
+    const void *at = v->source.address;
+    uint64_t bits;
+    double value;
+    switch (v->source.type) {
+    case PYTHIA_VARIABLE_INT:
+        return __atomic_load_n((const int *)at, __ATOMIC_RELAXED);
+    case PYTHIA_VARIABLE_UNSIGNED:
+        return __atomic_load_n((const unsigned *)at, __ATOMIC_RELAXED);
+    case PYTHIA_VARIABLE_LONG:
+        return (double)__atomic_load_n((const long *)at, __ATOMIC_RELAXED);
+    case PYTHIA_VARIABLE_UNSIGNED_LONG:
+        return (double)__atomic_load_n((const unsigned long *)at, __ATOMIC_RELAXED);
+    case PYTHIA_VARIABLE_DOUBLE:
+        bits = __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED);
+        memcpy(&value, &bits, sizeof(value));
+        return value;
+    case PYTHIA_VARIABLE_ASKED:
+        break;
+    }
+    return ask(v);
+}
+
+static void write_value(const struct variable *v, const struct pythia_scope *scope, double value)
+{
+    if (value == (double)(int64_t)value)
+        pythia_set_integer(scope, v->key, v->key_bytes, (int64_t)value);
+    else
+        pythia_set_real(scope, v->key, v->key_bytes, value);
+}
+
+static int in_integers(double value)
+{
+    return value > -9e15 && value < 9e15;
+}
+
+static void tell(struct variable *v, const struct pythia_scope *scope, double value)
+{
+    if (in_integers(value))
+        write_value(v, scope, value);
+    else
+        pythia_set_real(scope, v->key, v->key_bytes, value);
+}
+
+void pythia__variables_look(struct pythia__thread *t, const struct pythia_scope *scope)
+{
+    static __thread unsigned char looking; /* a function that is asked may pass points itself */
+    uint32_t count = count_now();
+    (void)t;
+    if (looking)
+        return;
+    looking = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        struct variable *v = &variables.all[i];
+        if (v->binding != PYTHIA_BIND_PROCESS)
+            continue;
+        double value = read_source(v);
+        if (v->source.type != PYTHIA_VARIABLE_ASKED)
+            note(v, value);
+        if (!isnan(value))
+            tell(v, scope, value);
+    }
+    looking = 0;
+}
+
+/* ---- what is said of a request ---- */
+
+static struct of_request *take_mine(void)
+{
+    if (!mine && __atomic_load_n(&forgetting_made, __ATOMIC_ACQUIRE)) {
+        mine = calloc(REQUESTS, sizeof(*mine));
+        if (mine)
+            pthread_setspecific(forgetting, mine);
+    }
+    return mine;
+}
+
+/* What this thread has of a request; the one that was not used for longest makes room. */
+static struct of_request *request_of(const struct pythia_scope *here)
+{
+    static __thread uint64_t uses;
+    struct of_request *all = take_mine(), *oldest = all;
+    if (!all)
+        return NULL;
+    for (int i = 0; i < REQUESTS; i++) {
+        struct of_request *r = &all[i];
+        if (r->used && r->trace_high == here->trace_high && r->trace_low == here->trace_low &&
+            r->epoch == pythia__epoch_now()) {
+            r->used = ++uses;
+            return r;
+        }
+        oldest = r->used < oldest->used ? r : oldest;
+    }
+    memset(oldest->has, 0, sizeof(oldest->has));
+    oldest->trace_high = here->trace_high;
+    oldest->trace_low = here->trace_low;
+    oldest->epoch = pythia__epoch_now();
+    oldest->used = ++uses;
+    return oldest;
+}
+
+/* The value of a request's variable, of which `value` was said; `more`: by how much it changes. */
+static void say(int number, double value, int more)
+{
+    struct pythia_scope room;
+    struct variable *v = variable_of(number);
+    const struct pythia_scope *here;
+    if (!v || v->binding != PYTHIA_BIND_REQUEST || isnan(value) || pythia__self.busy ||
+        !(here = pythia_here(&room)))
+        return;
+    struct of_request *r = request_of(here);
+    if (!r)
+        return;
+    double before = r->values[number - 1];
+    int has = r->has[number - 1];
+    if (v->of_class == PYTHIA_CLASS_TIMER || v->of_class == PYTHIA_CLASS_COUNTER ||
+        (more && v->of_class == PYTHIA_CLASS_LEVEL))
+        value = has ? before + value : value;
+    else if (has && v->of_class == PYTHIA_CLASS_HIGHWATERMARK)
+        value = before > value ? before : value;
+    else if (has && v->of_class == PYTHIA_CLASS_LOWWATERMARK)
+        value = before < value ? before : value;
+    r->has[number - 1] = 1;
+    r->values[number - 1] = value;
+    note(v, value);
+    tell(v, here, value);
+}
+
+void pythia_variable_set(int variable, double value)
+{
+    say(variable, value, 0);
+}
+
+void pythia_variable_add(int variable, double change)
+{
+    say(variable, change, 1);
+}
+
+/* ---- defining ---- */
+
+static int define_one(const struct variable *v)
+{
+    struct pythia_record_variable record = {
+        .head = {.kind = PYTHIA_RECORD_VARIABLE, .number = (uint32_t)(v - variables.all) + 1},
+        .of_class = v->of_class,
+        .binding = v->binding,
+        .type = v->type,
+        .name_bytes = (uint8_t)(v->key_bytes - (sizeof(PREFIX) - 1)),
+    };
+    return pythia__define(&record, sizeof(record), v->key + sizeof(PREFIX) - 1, record.name_bytes,
+                          "", 0);
+}
+
+void pythia__variables_define(void)
+{
+    for (uint32_t i = 0; i < variables.count; i++) {
+        const struct variable *v = &variables.all[i];
+        double value = last_of(v);
+        define_one(v);
+        memcpy(&pythia__process.area.header->variables[i], &value, sizeof(value));
+    }
+}
+
+/* Under the lock. */
+static int add(const struct variable *wanted)
+{
+    for (uint32_t i = 0; i < variables.count; i++) {
+        const struct variable *v = &variables.all[i];
+        if (v->key_bytes == wanted->key_bytes && memcmp(v->key, wanted->key, v->key_bytes) == 0)
+            return v->of_class == wanted->of_class && v->binding == wanted->binding ? (int)i + 1
+                                                                                    : -EINVAL;
+    }
+    if (variables.count == PYTHIA_VARIABLES)
+        return -ENOSPC;
+    if (!forgetting_made) {
+        if (pthread_key_create(&forgetting, free) != 0)
+            return -ENOMEM;
+        __atomic_store_n(&forgetting_made, 1, __ATOMIC_RELEASE);
+    }
+    variables.all[variables.count] = *wanted;
+    if (pythia__process.recording > 0) {
+        const double never = NAN;
+        memcpy(&pythia__process.area.header->variables[variables.count], &never, sizeof(never));
+        if (!define_one(&variables.all[variables.count]))
+            return -ENOSPC;
+    }
+    __atomic_store_n(&variables.count, variables.count + 1, __ATOMIC_RELEASE);
+    if (wanted->binding == PYTHIA_BIND_PROCESS)
+        __atomic_fetch_add(&pythia__variables_of_process, 1, __ATOMIC_RELEASE);
+    return (int)variables.count;
+}
+
+static int is_sound(enum pythia_variable_class of_class, enum pythia_variable_binding binding,
+                    const struct pythia_variable_source *s)
+{
+    if ((unsigned)of_class > PYTHIA_CLASS_LOWWATERMARK || (unsigned)binding > PYTHIA_BIND_REQUEST ||
+        (s != NULL) != (binding == PYTHIA_BIND_PROCESS))
+        return 0;
+    return !s || ((unsigned)s->type <= PYTHIA_VARIABLE_ASKED &&
+                  (s->type == PYTHIA_VARIABLE_ASKED ? s->ask != NULL : s->address != NULL));
+}
+
+int pythia_variable_define(const char *name, enum pythia_variable_class of_class,
+                           enum pythia_variable_binding binding,
+                           const struct pythia_variable_source *source)
+{
+    struct variable v = {.of_class = (uint8_t)of_class, .binding = (uint8_t)binding};
+    size_t size = name ? strnlen(name, PYTHIA_VARIABLE_NAME_BYTES + 1) : 0;
+    int cut = 0;
+    if (size == 0 || size > PYTHIA_VARIABLE_NAME_BYTES || !is_sound(of_class, binding, source))
+        return -EINVAL;
+    memcpy(v.key, PREFIX, sizeof(PREFIX) - 1);
+    size = pythia__name_clean(name, size, v.key + sizeof(PREFIX) - 1, PYTHIA_VARIABLE_NAME_BYTES,
+                              &cut);
+    v.key_bytes = (uint16_t)(sizeof(PREFIX) - 1 + size);
+    v.type = (uint8_t)(source ? source->type : PYTHIA_VARIABLE_DOUBLE);
+    if (source)
+        v.source = *source;
+    if (!pythia__lock(&pythia__self))
+        return -EBUSY;
+    int number = add(&v);
+    pythia__unlock(&pythia__self);
+    return number;
+}
+
+int pythia_variable_count(void)
+{
+    return (int)count_now();
+}
+
+int pythia_variable_get(int variable, struct pythia_variable_info *out)
+{
+    const struct variable *v = variable_of(variable);
+    if (!v)
+        return -ENOENT;
+    *out = (struct pythia_variable_info){.of_class = (enum pythia_variable_class)v->of_class,
+                                         .binding = (enum pythia_variable_binding)v->binding,
+                                         .type = (enum pythia_variable_type)v->type,
+                                         .value = last_of(v)};
+    memcpy(out->name, v->key + sizeof(PREFIX) - 1, v->key_bytes - (sizeof(PREFIX) - 1));
+    return 0;
+}
