@@ -33,7 +33,7 @@ class Pythiad:
             self.command += [option] if value is True else [option, str(value)]
         with open(self.log, 'ab') as out:
             self.child = subprocess.Popen(self.command, stdout=out, stderr=out)
-        self.watching, self.most_open, self.versions = None, 0, set()
+        self.watching, self.most_open = None, 0
         self.until(20, 'pythiad answers', lambda: self.ctl('status', quiet=True))
 
     def ctl(self, action, *arguments, quiet=False):
@@ -60,19 +60,26 @@ class Pythiad:
     def is_in_force(self):
         return self.ctl('status')['in_force']
 
-    def open_points(self):
-        """Ids that it wants open."""
-        return {point['trace_point'] for point in self.ctl('points') if point['wanted']}
+    def opened(self):
+        """Ids that the search has ever opened."""
+        return {one['trace_point'] for one in self.ctl('decisions', '--count', '10000') if one['open']}
 
-    def watch(self, skeleton):
+    def is_open(self):
+        """Ids that are wanted open: those of the skeleton, and of those that the search has opened."""
+        wanted = {point['trace_point'] for point in self.ctl('points') if point['wanted']}
+        opened = self.opened()
+        return wanted - opened, wanted & opened
+
+    def watch(self):
         """Note from now on how many points beyond the skeleton are open at once, at most."""
         stop = threading.Event()
 
         def look():
             while not stop.wait(.5):
-                points = self.ctl('points', quiet=True)
-                beyond = {point['trace_point'] for point in points or [] if point['wanted']} - skeleton
-                self.most_open = max(self.most_open, len(beyond))
+                try:
+                    self.most_open = max(self.most_open, len(self.is_open()[1]))
+                except AssertionError:
+                    pass  # it does not answer: whoever waits for it tells
         thread = threading.Thread(target=look)
         thread.start()
         self.watching = (stop, thread)
