@@ -179,7 +179,7 @@ static int add_spans(struct pythia_space *s, struct pythia_space_type *t,
         n->requests += t->last_request[node] != t->requests;
         t->last_request[node] = t->requests;
         n->root = n->root || !parent;
-        n->outlives = n->outlives || (parent && goes_on_after(span, parent));
+        n->outlived += parent && goes_on_after(span, parent);
         n->entry = n->entry || (parent && service_of(s, span) != service_of(s, parent));
         if (span->first_child != PYTHIA_NO_SPAN) {
             at = span->first_child;
@@ -280,7 +280,7 @@ static bool *flag_points(const struct pythia_space *s, bool skeleton_only)
         const struct pythia_space_type *t = &s->types[i];
         for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++) {
             const struct pythia_space_node *n = &t->nodes[node];
-            if (!skeleton_only || n->root || n->entry || n->outlives)
+            if (!skeleton_only || n->root || n->entry || pythia_space_node_outlives(n))
                 flags[pythia_cct_tracepoint(t->cct, node)] = true;
         }
     }

@@ -108,7 +108,7 @@ static int show_type(const struct pythia_space *space, const struct pythia_space
             out, pythia_vocabulary_tracepoint_id(v, pythia_cct_tracepoint(t->cct, order[i])),
             SIZE_MAX);
         pythia_buf_printf(out, "%s%s%s\n", n->root ? "  [root]" : "", n->entry ? "  [entry]" : "",
-                          n->outlives ? "  [outlives its parent]" : "");
+                          pythia_space_node_outlives(n) ? "  [outlives its parent]" : "");
     }
     pythia_buf_putc(out, '\n');
     pythia_free(order);

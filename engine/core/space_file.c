@@ -137,7 +137,7 @@ static json_t *write_nodes(const struct pythia_space_type *t, const struct order
                           n->time_ns,
                           (uint64_t)((n->root ? PYTHIA__SPACE_ROOT : 0) |
                                      (n->entry ? PYTHIA__SPACE_ENTRY : 0) |
-                                     (n->outlives ? PYTHIA__SPACE_OUTLIVES : 0))};
+                                     (pythia_space_node_outlives(n) ? PYTHIA__SPACE_OUTLIVES : 0))};
         if (json_array_append_new(out, numbers(row, sizeof(row) / sizeof(row[0]))) != 0) {
             json_decref(out);
             return NULL;

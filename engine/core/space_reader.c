@@ -175,7 +175,8 @@ static int take_node(struct reading *r, void *context, size_t i)
                                     .time_ns = row[5],
                                     .root = (row[6] & PYTHIA__SPACE_ROOT) != 0,
                                     .entry = (row[6] & PYTHIA__SPACE_ENTRY) != 0,
-                                    .outlives = (row[6] & PYTHIA__SPACE_OUTLIVES) != 0};
+                                    .outlived =
+                                        row[6] & PYTHIA__SPACE_OUTLIVES ? row[2] + !row[2] : 0};
     return PYTHIA_OK;
 }
 

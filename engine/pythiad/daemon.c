@@ -101,8 +101,7 @@ static int make_report(struct pythia__daemon *d, const struct pythia_live_cycle 
     return PYTHIA_OK;
 }
 
-/* What earlier searches opened, and what this one did so far. */
-static int keep_history(struct pythia__daemon *d)
+int pythia__daemon_keep_history(struct pythia__daemon *d)
 {
     struct pythia_history *all = NULL;
     int status = pythia_history_create(&all);
@@ -156,7 +155,7 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     log_cycle(d, &d->story.cycles[d->story.cycle_count - 1]);
     status = make_report(d, c);
     if (status == PYTHIA_OK && c->decisions.switch_count > 0)
-        status = keep_history(d);
+        status = pythia__daemon_keep_history(d);
     return status;
 }
 

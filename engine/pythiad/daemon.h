@@ -56,6 +56,7 @@ struct pythia__daemon {
     uint64_t tried;         /* the version of which planes were told, as far as they could be */
     uint64_t since;         /* when that set was in force, if it is */
     uint64_t points_met, met_ns, kept_ns; /* of the inventory */
+    uint64_t mended_ns;                   /* when it was last tried to write a degraded state */
     uint64_t learnt;                      /* types that the search space had when it was written */
     uint64_t reloads, failed_reloads;
     unsigned quiet_ticks; /* since nothing waits any more while it drains */
@@ -96,6 +97,10 @@ size_t pythia__api_agent_routes(struct pythia__daemon *d, struct pythia__http_ro
 
 /* What the engine wants open has changed: hand it on. */
 int pythia__daemon_want(struct pythia__daemon *d);
+
+/* Write down what earlier searches opened, and what this one did so far. PYTHIA_OK, also if the
+ * state cannot be written, or PYTHIA_ENOMEM. */
+int pythia__daemon_keep_history(struct pythia__daemon *d);
 
 /* Nanoseconds that never go back, and those of the Unix epoch. */
 uint64_t pythia__daemon_now(const struct pythia__daemon *d);

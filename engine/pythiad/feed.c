@@ -1,8 +1,12 @@
 #include "feed.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "pythia/buf.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/span_batch.h"
@@ -37,17 +41,19 @@ struct feed {
     int failed; /* with the reason in `why`, once what was read before is used up */
     struct pythia_error why;
     struct batch *batch; /* at hand; NULL: none */
+    int record;          /* a file, or -1 */
     uint64_t told;
     /* under the lock */
     struct batch *ready, **ready_end, *spare;
     size_t ready_count;
-    bool done;
+    bool done, record_failed;
 };
 
 struct pythia__feeds {
     uv_loop_t *loop;
     struct pythia_vocabulary *vocabulary;
     struct pythia_live *live;
+    const char *record; /* borrowed; NULL: none */
     uv_async_t wake;
     uv_timer_t again; /* while the engine is full */
     uv_mutex_t lock;
@@ -137,6 +143,28 @@ static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
                    pythia_error_text(why, text, sizeof(text)));
 }
 
+/* Write down what was read, if that is wished. */
+static void keep(struct feed *f, const char *bytes, size_t size)
+{
+    while (size > 0 && f->record >= 0) {
+        ssize_t written = write(f->record, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0) {
+            pythia_log(PYTHIA_LOG_ERROR, "Cannot record any more: of=%s, reason=%s", f->name,
+                       strerror(errno));
+            close(f->record);
+            f->record = -1;
+            uv_mutex_lock(&f->all->lock);
+            f->record_failed = true;
+            uv_mutex_unlock(&f->all->lock);
+            return;
+        }
+        bytes += written;
+        size -= (size_t)written;
+    }
+}
+
 /* Read more behind what was read ahead. Waits for a tenth of a second, at most. */
 static int read_ahead(struct feed *f, struct pythia_error *e)
 {
@@ -148,6 +176,7 @@ static int read_ahead(struct feed *f, struct pythia_error *e)
         status = f->reader->read(f->reader, f->ahead + f->size, sizeof(f->ahead) - f->size, &got,
                                  &f->ended, e);
     if (status == PYTHIA_OK) {
+        keep(f, f->ahead + f->size, got);
         f->size += got;
         f->batch->bytes += got;
     }
@@ -246,6 +275,8 @@ static void free_feed(struct feed *f)
     free_batches(f->ready);
     free_batches(f->spare);
     free_batches(f->batch);
+    if (f->record >= 0)
+        close(f->record);
     pythia_free(f->name);
     pythia_free(f);
 }
@@ -286,6 +317,7 @@ static bool remove_done(struct pythia__feeds *all, struct feed **at)
     if (!done)
         return false;
     uv_thread_join(&f->thread);
+    all->numbers.record_failed += f->record_failed;
     *at = f->next;
     free_feed(f);
     all->running--;
@@ -332,7 +364,7 @@ static void on_wake(uv_async_t *wake)
 /* ---- all of them ---- */
 
 int pythia__feeds_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
-                         struct pythia_live *live, struct pythia__feeds **out)
+                         struct pythia_live *live, const char *record, struct pythia__feeds **out)
 {
     struct pythia__feeds *f = pythia_calloc(1, sizeof(*f));
     if (!f)
@@ -340,6 +372,7 @@ int pythia__feeds_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
     f->loop = loop;
     f->vocabulary = vocabulary;
     f->live = live;
+    f->record = record;
     uv_mutex_init(&f->lock);
     uv_cond_init(&f->room);
     uv_async_init(loop, &f->wake, on_wake);
@@ -379,6 +412,23 @@ void pythia__feeds_destroy(struct pythia__feeds *f)
     pythia_free(f);
 }
 
+/* A new file for what a feed reads; -1 if none is wished, or it cannot be had, which is told. */
+static int make_record(const struct pythia__feeds *all, const char *name)
+{
+    struct pythia_buf path = {0};
+    if (!all->record)
+        return -1;
+    pythia_buf_printf(&path, "%s.%" PRIu64, all->record, all->numbers.feeds + 1);
+    int file = path.bytes ? open(path.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    if (file < 0)
+        pythia_log(PYTHIA_LOG_ERROR, "Cannot record: of=%s, file=%s, reason=%s", name,
+                   path.bytes ? path.bytes : "", strerror(errno));
+    else
+        pythia_log(PYTHIA_LOG_INFO, "Records: of=%s, file=%s", name, path.bytes);
+    pythia_buf_free(&path);
+    return file;
+}
+
 int pythia__feeds_add(struct pythia__feeds *all, const char *name,
                       const struct pythia_adapter_ops *format, struct pythia__feed_reader *reader)
 {
@@ -397,6 +447,8 @@ int pythia__feeds_add(struct pythia__feeds *all, const char *name,
     f->format = format;
     f->name = copy;
     f->ready_end = &f->ready;
+    f->record = make_record(all, name);
+    all->numbers.record_failed += all->record && f->record < 0;
     if (uv_thread_create(&f->thread, run, f) != 0) {
         reader->destroy(reader);
         free_feed(f);

@@ -27,9 +27,11 @@ struct pythia__feed_reader {
 
 struct pythia__feeds;
 
-/* All feeds; what is borrowed lives longer. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
+/* All feeds; what is borrowed lives longer. `record` (NULL: none): what each feed reads goes to a
+ * file of that name with its number behind it (".1" for the first that is begun), as it came.
+ * PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
 int pythia__feeds_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
-                         struct pythia_live *live, struct pythia__feeds **out);
+                         struct pythia_live *live, const char *record, struct pythia__feeds **out);
 /* Let each feed take in what is there, and end. */
 void pythia__feeds_stop(struct pythia__feeds *f);
 /* How many have not ended yet. Once there is none, _close lets go of the loop; then _destroy. */
@@ -44,6 +46,7 @@ int pythia__feeds_add(struct pythia__feeds *all, const char *name,
 
 struct pythia__feeds_numbers {
     uint64_t feeds, bytes, spans, broken; /* so far; feeds that were begun */
+    uint64_t record_failed;               /* feeds whose recording ended early */
 };
 struct pythia__feeds_numbers pythia__feeds_numbers(const struct pythia__feeds *f);
 const struct pythia_counts *pythia__feeds_counts(const struct pythia__feeds *f); /* of decoders */

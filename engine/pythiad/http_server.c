@@ -25,7 +25,9 @@
 #define CHECK_MS    1000
 #define ROUNDS_MAX  1000 /* of running at once, before others of the loop have their turn */
 #define HEAD_BYTES  ((size_t)32 * 1024)
-#define PASS_BYTES  ((size_t)64 * 1024 * 1024) /* of a body that is refused, and read all the same */
+#define PASS_BYTES                                                                                 \
+    ((size_t)64 * 1024 * 1024) /* of a body that is refused, and read all the same \
+                                                */
 
 /* What a connection is at. */
 enum phase {

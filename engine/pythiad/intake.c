@@ -18,11 +18,22 @@
     ((size_t)4 * 1024 * 1024) /* of a span, at most; indexed, it takes 5 times that */
 #define PIECE_BYTES ((size_t)64 * 1024)
 
+/* Bodies that are worked on at once: enough that threads find the next one when the loop is busy. */
+#define LANES      8
+#define LANE_BYTES ((size_t)2 * 1024 * 1024) /* that a lane keeps */
+
 /* A format's decoder, which is used again for the next body of that format. */
 struct decoder {
     struct decoder *next;
     const struct pythia_adapter_ops *format;
     struct pythia_adapter *adapter;
+};
+
+/* What a body becomes, which may be many times its size: there are only so many of them. */
+struct lane {
+    struct lane *next;
+    struct pythia_span_batch *batch;
+    struct pythia_buf content; /* unpacked, for the recording */
 };
 
 struct job {
@@ -31,13 +42,13 @@ struct job {
     struct pythia__intake *intake;
     struct pythia_sink sink;
     struct pythia_counts counts;
-    struct decoder *decoder;
-    struct pythia_span_batch *batch;
+    const struct pythia_adapter_ops *format;
+    struct decoder *decoder; /* while it is worked on, */
+    struct lane *lane;       /* and so is this */
     enum pythia_packing packing;
     char *bytes;
     size_t size;
-    bool recorded; /* what was packed is kept as well, in `content` */
-    struct pythia_buf content;
+    bool recorded; /* what was packed is kept as well, in the lane */
     struct pythia__intake_result result;
     pythia__intake_done done;
     void *context;
@@ -49,6 +60,8 @@ struct pythia__intake {
     struct pythia_live *live;
     struct pythia__intake_options o;
     struct decoder *decoders; /* that are not in use */
+    struct lane lanes[LANES], *free_lanes;
+    struct job *first, **last; /* that wait for a lane */
     struct job *spare;
     size_t waiting;
     bool stopped;
@@ -67,7 +80,7 @@ static struct job *job_of(struct pythia_sink *sink)
 static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
                    const struct pythia_span *span)
 {
-    return pythia_span_batch_add(job_of(sink)->batch, trace, span);
+    return pythia_span_batch_add(job_of(sink)->lane->batch, trace, span);
 }
 
 static void keep_reason(struct job *j, const struct pythia_error *why)
@@ -83,17 +96,17 @@ static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
     j->result.broken++;
 }
 
-/* All that a source has, into j->content. */
+/* All that a source has, into j->lane->content. */
 static int unpack_whole(struct job *j, struct pythia_source *from, struct pythia_error *e)
 {
     size_t got = 1;
     int status = PYTHIA_OK;
     while (status == PYTHIA_OK && got > 0) {
-        char *to = pythia_buf_reserve(&j->content, PIECE_BYTES);
+        char *to = pythia_buf_reserve(&j->lane->content, PIECE_BYTES);
         if (!to)
             return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to record");
         status = from->read(from, to, PIECE_BYTES, &got, e);
-        j->content.size += status == PYTHIA_OK ? got : 0;
+        j->lane->content.size += status == PYTHIA_OK ? got : 0;
     }
     return status;
 }
@@ -113,7 +126,7 @@ static void decode(uv_work_t *work)
         status = unpack_whole(j, pythia_unpack_source(unpack), &why);
         pythia_unpack_destroy(unpack);
         unpack = NULL;
-        pythia_memory_source_init(&bytes, "body", j->content.bytes, j->content.size);
+        pythia_memory_source_init(&bytes, "body", j->lane->content.bytes, j->lane->content.size);
     }
     if (status == PYTHIA_OK)
         status = j->decoder->format->decode(j->decoder->adapter,
@@ -123,10 +136,10 @@ static void decode(uv_work_t *work)
     if (status != PYTHIA_OK && why.status)
         keep_reason(j, &why);
     if (status == PYTHIA_ELIMIT) /* its sender is told that none of it was taken */
-        pythia_span_batch_clear(j->batch);
+        pythia_span_batch_clear(j->lane->batch);
     j->result.status = status;
     j->result.broken += status == PYTHIA_EFORMAT; /* the rest */
-    j->result.spans = pythia_span_batch_count(j->batch);
+    j->result.spans = pythia_span_batch_count(j->lane->batch);
 }
 
 /* ---- on the loop's thread ---- */
@@ -158,49 +171,11 @@ static void record(struct pythia__intake *i, const struct job *j)
         return;
     struct pythia_text content = j->packing == PYTHIA_PACKING_NONE
                                      ? (struct pythia_text){j->bytes, j->size}
-                                     : pythia_buf_text(&j->content);
+                                     : pythia_buf_text(&j->lane->content);
     int size = snprintf(head, sizeof(head), "%s %zu\n", j->decoder->format->name, content.size);
     write_whole(i, head, (size_t)size);
     write_whole(i, content.bytes, content.size);
     write_whole(i, "\n", 1);
-}
-
-static void free_job(struct job *j)
-{
-    pythia_span_batch_destroy(j->batch);
-    pythia_buf_free(&j->content);
-    pythia_free(j);
-}
-
-static void finish(uv_work_t *work, int cancelled)
-{
-    struct job *j = (struct job *)work;
-    struct pythia__intake *i = j->intake;
-    if (cancelled) {
-        j->result = (struct pythia__intake_result){.status = PYTHIA_ESTOPPED};
-    } else {
-        record(i, j);
-        pythia_counts_add(&i->counts, &j->counts);
-        uint64_t now_ns = uv_now(i->loop) * 1000000;
-        int status = pythia_live_add(i->live, j->batch, now_ns);
-        if (status == PYTHIA_OK) /* finish as much as comes in: all at once would hold others up */
-            status = pythia_live_tick(i->live, now_ns);
-        if (status != PYTHIA_OK)
-            j->result.status = status;
-    }
-    i->numbers.bodies++;
-    i->numbers.bytes += j->size;
-    i->numbers.spans += j->result.spans;
-    i->numbers.broken += j->result.broken;
-    i->waiting--;
-    pythia__room_give(i->o.room, j->size);
-    pythia_free(j->bytes);
-    j->decoder->next = i->decoders;
-    i->decoders = j->decoder;
-    j->done(j->context, &j->result);
-    pythia_span_batch_clear(j->batch);
-    j->next = i->spare;
-    i->spare = j;
 }
 
 static struct decoder *take_decoder(struct pythia__intake *i,
@@ -221,23 +196,92 @@ static struct decoder *take_decoder(struct pythia__intake *i,
     return made;
 }
 
+/* The lane is free again; what only a large body needed goes back. */
+static void leave_lane(struct pythia__intake *i, struct job *j)
+{
+    struct lane *lane = j->lane;
+    struct pythia_span_batch *fresh = NULL;
+    if (pythia_span_batch_bytes(lane->batch) > LANE_BYTES &&
+        pythia_span_batch_create(&fresh) == PYTHIA_OK) {
+        pythia_span_batch_destroy(lane->batch);
+        lane->batch = fresh;
+    }
+    pythia_span_batch_clear(lane->batch);
+    if (lane->content.capacity > LANE_BYTES)
+        pythia_buf_free(&lane->content);
+    pythia_buf_clear(&lane->content);
+    lane->next = i->free_lanes;
+    i->free_lanes = lane;
+    if (j->decoder) {
+        j->decoder->next = i->decoders;
+        i->decoders = j->decoder;
+    }
+}
+
+/* A body is done, however it went. */
+static void end_job(struct job *j)
+{
+    struct pythia__intake *i = j->intake;
+    i->numbers.bodies++;
+    i->numbers.bytes += j->size;
+    i->numbers.spans += j->result.spans;
+    i->numbers.broken += j->result.broken;
+    i->waiting--;
+    pythia__room_give(i->o.room, j->size);
+    pythia_free(j->bytes);
+    leave_lane(i, j);
+    j->done(j->context, &j->result);
+    j->next = i->spare;
+    i->spare = j;
+}
+
+static void start_next(struct pythia__intake *i);
+
+static void finish(uv_work_t *work, int cancelled)
+{
+    struct job *j = (struct job *)work;
+    struct pythia__intake *i = j->intake;
+    if (cancelled) {
+        j->result = (struct pythia__intake_result){.status = PYTHIA_ESTOPPED};
+    } else {
+        record(i, j);
+        pythia_counts_add(&i->counts, &j->counts);
+        uint64_t now_ns = uv_now(i->loop) * 1000000;
+        int status = pythia_live_add(i->live, j->lane->batch, now_ns);
+        if (status == PYTHIA_OK) /* finish as much as comes in: all at once would hold others up */
+            status = pythia_live_tick(i->live, now_ns);
+        if (status != PYTHIA_OK)
+            j->result.status = status;
+    }
+    end_job(j);
+    start_next(i);
+}
+
+/* Work on the first of those that wait, as long as there are lanes. */
+static void start_next(struct pythia__intake *i)
+{
+    while (i->first && i->free_lanes) {
+        struct job *j = i->first;
+        i->first = j->next;
+        i->last = i->first ? i->last : &i->first;
+        j->lane = i->free_lanes;
+        i->free_lanes = j->lane->next;
+        j->decoder = take_decoder(i, j->format);
+        if (j->decoder) {
+            uv_queue_work(i->loop, &j->work, decode, finish); /* fails only without a function */
+        } else {
+            j->result.status = PYTHIA_ENOMEM;
+            end_job(j);
+        }
+    }
+}
+
 static struct job *take_job(struct pythia__intake *i)
 {
     struct job *j = i->spare;
-    if (j) {
+    if (j)
         i->spare = j->next;
-        struct pythia_span_batch *batch = j->batch;
-        struct pythia_buf content = j->content;
-        pythia_buf_clear(&content);
-        *j = (struct job){.batch = batch, .content = content};
-        return j;
-    }
-    j = pythia_calloc(1, sizeof(*j));
-    if (j && pythia_span_batch_create(&j->batch) != PYTHIA_OK) {
-        pythia_free(j);
-        return NULL;
-    }
-    return j;
+    return j ? j : pythia_calloc(1, sizeof(*j));
 }
 
 /* What is refused is counted as far as that costs little. */
@@ -266,30 +310,27 @@ int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_
     if (!pythia__room_take(i->o.room, size))
         return refuse(i, format, packing, body, PYTHIA__REFUSED_WAITING);
     struct job *j = take_job(i);
-    struct decoder *decoder = j ? take_decoder(i, format) : NULL;
-    if (!decoder) {
+    if (!j) {
         pythia__room_give(i->o.room, size);
-        if (j) {
-            j->next = i->spare;
-            i->spare = j;
-        }
         return refuse(i, format, packing, body, PYTHIA__REFUSED_NO_MEMORY);
     }
-    j->intake = i;
+    *j = (struct job){.intake = i,
+                      .format = format,
+                      .packing = packing,
+                      .bytes = bytes,
+                      .size = size,
+                      .recorded = i->record >= 0,
+                      .done = done,
+                      .context = context};
     j->sink = (struct pythia_sink){.span = on_span,
                                    .broken = on_broken,
                                    .counts = &j->counts,
                                    .attributes_max = i->o.attributes_max,
                                    .record_max = RECORD_BYTES};
-    j->decoder = decoder;
-    j->packing = packing;
-    j->bytes = bytes;
-    j->size = size;
-    j->recorded = i->record >= 0;
-    j->done = done;
-    j->context = context;
     i->waiting++;
-    uv_queue_work(i->loop, &j->work, decode, finish); /* fails only without a function */
+    *i->last = j;
+    i->last = &j->next;
+    start_next(i);
     return PYTHIA_OK;
 }
 
@@ -305,11 +346,20 @@ int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
     *i = (struct pythia__intake){
         .loop = loop, .vocabulary = vocabulary, .live = live, .o = *options, .record = -1};
     i->o.inflated_max = options->inflated_max ? options->inflated_max : INFLATED_BYTES;
+    i->last = &i->first;
+    for (size_t lane = 0; lane < LANES; lane++) {
+        if (pythia_span_batch_create(&i->lanes[lane].batch) != PYTHIA_OK) {
+            pythia__intake_destroy(i);
+            return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
+        }
+        i->lanes[lane].next = i->free_lanes;
+        i->free_lanes = &i->lanes[lane];
+    }
     if (options->record) {
         i->record = open(options->record, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (i->record < 0) {
             int number = errno;
-            pythia_free(i);
+            pythia__intake_destroy(i);
             pythia_error_place(e, options->record, 0, 0);
             return pythia_error_set(e, PYTHIA_EIO, "cannot be made to record into: %s",
                                     strerror(number));
@@ -332,8 +382,12 @@ void pythia__intake_destroy(struct pythia__intake *i)
     }
     while (i->spare) {
         struct job *next = i->spare->next;
-        free_job(i->spare);
+        pythia_free(i->spare);
         i->spare = next;
+    }
+    for (size_t lane = 0; lane < LANES; lane++) {
+        pythia_span_batch_destroy(i->lanes[lane].batch);
+        pythia_buf_free(&i->lanes[lane].content);
     }
     if (i->record >= 0)
         close(i->record);

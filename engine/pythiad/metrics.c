@@ -84,15 +84,17 @@ static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
     counter(to, "pythia_bodies_refused_uncounted_total",
             "Those of them whose spans could not be counted: packed, or JSON.",
             in.refused_uncounted);
+    gauge(to, "pythia_recordings_failed",
+          "Recordings that ended because they could not be written.",
+          (double)(in.record_failed + feeds.record_failed));
     gauge(to, "pythia_bodies_waiting", "Bodies that are being decoded, or wait.",
           (double)pythia__intake_waiting(d->intake));
 }
 
-/* Names that came when there was no room for more, and requests whose type was none of those. */
+/* Names, and those that came when there was no room for more. */
 static void write_names(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct pythia_vocabulary_numbers v = pythia_vocabulary_numbers(d->vocabulary);
-    struct pythia_live_numbers l = pythia_live_numbers(d->live);
     head(to, "pythia_names", "gauge", "Names that are known, by kind.");
     pythia_buf_printf(to, "pythia_names{kind=\"string\"} %" PRIu32 "\n", v.strings);
     pythia_buf_printf(to, "pythia_names{kind=\"trace_point\"} %" PRIu32 "\n", v.tracepoints);
@@ -106,12 +108,6 @@ static void write_names(const struct pythia__daemon *d, struct pythia_buf *to)
     pythia_buf_printf(to, "pythia_names_beyond_limit_total{kind=\"resource\"} %" PRIu64 "\n",
                       v.other_resources);
     gauge(to, "pythia_names_bytes", "Memory of names.", (double)v.bytes);
-    counter(to, "pythia_requests_other_total", "Requests whose type was one too many.",
-            l.other_requests);
-    counter(to, "pythia_requests_under_way_total", "Requests kept apart because of a switch.",
-            l.under_way);
-    counter(to, "pythia_requests_hidden_total", "Requests of which nothing is wanted open.",
-            l.hidden_requests);
 }
 
 static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *to)

@@ -1,6 +1,7 @@
 /* pythiad: attached to a live trace stream, it opens the few trace points that show why like
  * requests differ. */
 #include <errno.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -90,8 +91,10 @@ static void on_stop(uv_signal_t *signal, int number)
 static void on_hangup(uv_signal_t *signal, int number)
 {
     struct program *p = signal->data;
+    char text[64];
     (void)number;
-    notify("RELOADING=1");
+    snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, uv_hrtime() / 1000);
+    notify(text);
     pythia__daemon_reload(p->daemon);
     notify("READY=1");
 }

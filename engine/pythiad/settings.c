@@ -72,8 +72,10 @@ const struct pythia_option pythia__settings_table[] = {
           "times)"),
     PYTHIA_TEXT_OPTION("records", 0, "unix:PATH", AT(records),
                        "Take records of libpythia-tracepoints over a socket there"),
-    PYTHIA_TEXT_OPTION("record", 0, "FILE", AT(record),
-                       "Keep every body that came in, for pythia replay"),
+    PYTHIA_TEXT_OPTION(
+        "record", 0, "FILE", AT(record),
+        "Keep every body that came in, for pythia replay; what is read from files, rings, sockets "
+        "and Redis is kept in files of that name with a number behind it"),
     PYTHIA_TEXT_OPTION("state", 0, "FILE", AT(state),
                        "What survives a restart, an SQLite file (default: it is kept in memory)"),
     PYTHIA_INTEGER("quiet-ms", 0, "MS", "2000", 1, 3.6e6, AT(quiet_ms),

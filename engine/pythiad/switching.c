@@ -11,31 +11,45 @@
 
 #define INVENTORY_NS UINT64_C(1000000000)  /* between looks at the inventory for prices */
 #define KEEP_NS      UINT64_C(60000000000) /* between writings of it */
+#define MEND_NS      UINT64_C(1000000000)  /* between attempts to write a state that is degraded */
 
 /* ---- what shall be open ---- */
 
-int pythia__daemon_want(struct pythia__daemon *d)
+/* What the engine wants open now: both lists owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
+static int list_open(const struct pythia__daemon *d, struct pythia_text **ids,
+                     struct pythia_control_wish **wishes, size_t *count)
 {
     uint32_t points = pythia_vocabulary_tracepoints(d->vocabulary);
-    struct pythia_control_wish *wishes = pythia_calloc((size_t)points + 1, sizeof(*wishes));
-    struct pythia_text *ids = pythia_calloc((size_t)points + 1, sizeof(*ids));
-    size_t count = 0;
-    int status = wishes && ids ? PYTHIA_OK : PYTHIA_ENOMEM;
-    d->wish = pythia_live_wish(d->live);
-    /* Nothing is wanted yet, by the search or by hand: targets are left alone. */
-    bool by_hand = pythia_open_points_count(d->always) > 0 ||
-                   pythia_controller_numbers(d->controller).version > 0;
-    if (status == PYTHIA_OK && d->wish == 0 && !by_hand) {
-        pythia_free(wishes);
-        pythia_free(ids);
-        return PYTHIA_OK;
-    }
-    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++)
+    *wishes = pythia_calloc((size_t)points + 1, sizeof(**wishes));
+    *ids = pythia_calloc((size_t)points + 1, sizeof(**ids));
+    *count = 0;
+    if (!*wishes || !*ids)
+        return PYTHIA_ENOMEM;
+    for (uint32_t point = 0; point < points; point++)
         if (pythia_live_is_open(d->live, point)) {
-            ids[count] = pythia_vocabulary_tracepoint_id(d->vocabulary, point);
-            wishes[count] = (struct pythia_control_wish){.id = ids[count]};
-            count++;
+            (*ids)[*count] = pythia_vocabulary_tracepoint_id(d->vocabulary, point);
+            (*wishes)[*count] = (struct pythia_control_wish){.id = (*ids)[*count]};
+            ++*count;
         }
+    return PYTHIA_OK;
+}
+
+/* Has anything been wanted, by the search or by hand? Until then targets are left alone. */
+static bool is_wanted(const struct pythia__daemon *d)
+{
+    return d->wish > 0 || pythia_open_points_count(d->always) > 0 ||
+           pythia_controller_numbers(d->controller).version > 0;
+}
+
+int pythia__daemon_want(struct pythia__daemon *d)
+{
+    struct pythia_control_wish *wishes = NULL;
+    struct pythia_text *ids = NULL;
+    size_t count = 0;
+    d->wish = pythia_live_wish(d->live);
+    if (!is_wanted(d))
+        return PYTHIA_OK;
+    int status = list_open(d, &ids, &wishes, &count);
     uint64_t version = d->version + 1;
     if (status == PYTHIA_OK && !d->s.observe_only)
         status = pythia_controller_want(d->controller, wishes, count, &version);
@@ -47,6 +61,25 @@ int pythia__daemon_want(struct pythia__daemon *d)
     pythia_free(wishes);
     pythia_free(ids);
     return status;
+}
+
+/* The state could not be written: try again, with what it has to know by now. */
+static void mend_state(struct pythia__daemon *d, uint64_t now)
+{
+    struct pythia_control_wish *wishes = NULL;
+    struct pythia_text *ids = NULL;
+    size_t count = 0;
+    if (!pythia_state_is_degraded(d->state) || now - d->mended_ns < MEND_NS)
+        return;
+    d->mended_ns = now;
+    if (list_open(d, &ids, &wishes, &count) == PYTHIA_OK)
+        (void)pythia_state_put_desired(d->state, ids, is_wanted(d) ? count : 0, d->version);
+    pythia_free(wishes);
+    pythia_free(ids);
+    if (!pythia_state_is_degraded(d->state)) {
+        d->kept_ns = 0; /* the inventory is due */
+        (void)pythia__daemon_keep_history(d);
+    }
 }
 
 /* Requests that begin once the set is in force at all targets are seen with it. */
@@ -132,7 +165,7 @@ static int meet_inventory(struct pythia__daemon *d, uint64_t now)
         status = pythia_live_set_pins(d->live, d->always, d->never);
     if (status == PYTHIA_OK && pythia_vocabulary_tracepoints(d->vocabulary) != before)
         status = pythia__daemon_want(d);
-    if (grown || now - d->kept_ns >= KEEP_NS) {
+    if (grown || d->kept_ns == 0 || now - d->kept_ns >= KEEP_NS) {
         keep_inventory(d);
         d->kept_ns = now;
     }
@@ -153,6 +186,7 @@ int pythia__switching_tick(struct pythia__daemon *d, uint64_t now)
     if (status == PYTHIA_OK)
         status = meet_inventory(d, now);
     look_whether_in_force(d, now);
+    mend_state(d, now);
     return status;
 }
 
@@ -197,7 +231,9 @@ int pythia__switching_read_pins(struct pythia__daemon *d, const struct pythia__s
     }
     pythia_open_points_destroy(old.always);
     pythia_open_points_destroy(old.never);
-    return status;
+    /* Before the search wants anything, it is for the pins alone to say what is open. */
+    bool changed = d->live && (d->wish == 0 || pythia_live_wish(d->live) != d->wish);
+    return status == PYTHIA_OK && changed ? pythia__daemon_want(d) : status;
 }
 
 int pythia__switching_pin(struct pythia__daemon *d, const struct pythia_text *ids, size_t count,
@@ -208,8 +244,7 @@ int pythia__switching_pin(struct pythia__daemon *d, const struct pythia_text *id
         if (status != PYTHIA_OK)
             return status;
     }
-    int status = pythia__switching_read_pins(d, &d->s);
-    return status == PYTHIA_OK ? pythia__daemon_want(d) : status;
+    return pythia__switching_read_pins(d, &d->s);
 }
 
 /* ---- the planes ---- */

@@ -18,8 +18,6 @@ struct pythia__path_frame {
  * the end of all is too late. */
 #define OWN_END 0x80000000u
 
-#define MS UINT64_C(1000000)
-
 struct walk {
     struct pythia_critical_path *path;
     const struct pythia_trace *trace;
@@ -265,14 +263,15 @@ static void forget_twin(struct walk *w, const struct pythia__path_frame *top, ui
     }
 }
 
-/* Clocks that start spans at whole milliseconds, as those of OpenTelemetry in browsers and Node.js
- * do, tell durations to the nanosecond: a span that ended before the next one began can then be
- * told to end up to a millisecond after it began. Such an end is taken for the cursor. */
-static uint64_t end_by_clock(const struct pythia_trace_span *kid, uint64_t ended, uint64_t cursor)
+/* Some clocks start spans at whole milliseconds and measure how long they last more finely, as that
+ * of OpenTelemetry in Node.js does: what ended before the path goes on seems to end up to one
+ * millisecond after that. */
+static bool ends_late_by_rounding(const struct pythia_trace_span *kid, uint64_t ended,
+                                  uint64_t cursor)
 {
-    bool rounded = kid->start_ns > 0 && kid->start_ns % MS == 0 && cursor % MS == 0;
-    return rounded && ended > cursor && ended - cursor < MS && kid->start_ns <= cursor ? cursor
-                                                                                       : ended;
+    const uint64_t ms = 1000000;
+    return ended > cursor && ended - cursor < ms && cursor % ms == 0 && kid->start_ns % ms == 0 &&
+           ended % ms != 0 && kid->start_ns < cursor && kid->joins == PYTHIA_NO_SPAN;
 }
 
 /* The next child of the innermost span that the path goes through, and the end to go in by;
@@ -286,8 +285,10 @@ static uint32_t next_kid(struct walk *w, uint64_t *out)
         uint32_t entry = w->path->kids[top->next++], kid = entry & ~OWN_END;
         if (entry == PYTHIA_NO_SPAN)
             continue;
-        uint64_t ended = *out = end_by_clock(&spans[kid], end_of_kid(w, entry), top->cursor);
-        if (ended <= top->cursor && spans[kid].start_ns >= top->low &&
+        uint64_t ended = *out = end_of_kid(w, entry);
+        bool before =
+            ended <= top->cursor || ends_late_by_rounding(&spans[kid], ended, top->cursor);
+        if (before && spans[kid].start_ns >= top->low &&
             (ended > own_end || !runs_apart(w, top, kid)) && !is_entered(w, kid)) {
             if (entry == kid && has_twin(w, kid))
                 forget_twin(w, top, kid);
@@ -334,6 +335,8 @@ static int walk(struct walk *w)
             status = leave(w, w->path->frames[w->depth - 1].low, false);
         else if (w->trace->spans[kid].joins != PYTHIA_NO_SPAN)
             status = follow_join(w, kid, ended);
+        else if (ended > w->path->frames[w->depth - 1].cursor)
+            status = enter(w, kid, w->path->frames[w->depth - 1].cursor, false);
         else
             status = enter(w, kid, ended, false);
         if (status != PYTHIA_OK)

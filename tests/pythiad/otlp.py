@@ -1,4 +1,5 @@
 """Bodies as senders of traces make them, written by hand from the protocols: OTLP in protobuf and JSON, Zipkin v2, zstd."""
+import gzip
 import json
 import os
 import struct
@@ -194,3 +195,7 @@ def zstd_bomb(size, byte=b"a", stated=None):
         size -= count
         blocks.append(struct.pack("<I", int(size == 0) | 1 << 1 | count << 3)[:3] + byte)
     return ZSTD_MAGIC + header + b"".join(blocks)
+
+
+def gzipped(content):
+    return gzip.compress(content, 1)

@@ -61,6 +61,11 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
+def die_with_parent():
+    """In a child: nothing is left running, however this test ends."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 class Answer:
     def __init__(self, answer):
         self.status, self.headers, self.body = answer.status, answer.headers, answer.read()
@@ -138,7 +143,7 @@ def parse_metrics(text):
 class Pythiad:
     """A running one. Ports are free ones of the loopback; `grpc`, `http`, `zipkin`, `control` say which."""
 
-    def __init__(self, test, *options, env=None, folder=None, wait=True, pass_fds=(), addresses=None, config=None):
+    def __init__(self, test, *options, env=None, folder=None, wait=True, addresses=None, config=None):
         self.folder = folder or make_folder(test)
         self.lines, self.listens = [], threading.Event()
         where = {"otlp-grpc": "127.0.0.1:0", "otlp-http": "127.0.0.1:0", "zipkin": "127.0.0.1:0",
@@ -152,7 +157,7 @@ class Pythiad:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHIAD_")}
         environment.update(env or {})
         self.process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                                        env=environment, pass_fds=pass_fds, cwd=self.folder)
+                                        env=environment, cwd=self.folder, preexec_fn=die_with_parent)
         self.pid = self.process.pid
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()

@@ -289,6 +289,25 @@ static void of_roots_that_overlap_the_first_is_left_where_the_next_takes_over(vo
     check_trace(.spans = "A[0,300]:many B[0,250]:many", .client = "A -300-> /A");
 }
 
+/* Where spans start at whole milliseconds and last as long as they do, one that ended before the
+ * next began is not taken to run beside it. */
+static void what_ends_late_only_because_starts_are_rounded_is_on_the_path(void **state)
+{
+    check_trace(.spans = "A[0,20000000] B[1000000,5400000]<A C[5000000,9300000]<A",
+                .client = "A -1000000-> B -4000000-> /B -0-> C -4300000-> /C -10700000-> /A");
+    check_trace(.spans =
+                    "A[0,20000000] B[1000000,5400000]<A D[2000000,5300000]<B C[5000000,9300000]<A",
+                .client = "A -1000000-> B -1000000-> D -3000000-> /D -0-> /B -0-> C -4300000-> /C "
+                          "-10700000-> /A");
+    /* a finer clock; longer than the rounding; a clock that rounds both ends */
+    check_trace(.spans = "A[0,20000000] B[1000001,5400000]<A C[5000000,9300000]<A",
+                .client = "A -5000000-> C -4300000-> /C -10700000-> /A");
+    check_trace(.spans = "A[0,20000000] B[1000000,6400000]<A C[5000000,9300000]<A",
+                .client = "A -5000000-> C -4300000-> /C -10700000-> /A");
+    check_trace(.spans = "A[0,20000000] B[1000000,6000000]<A C[5000000,9000000]<A",
+                .client = "A -5000000-> C -4000000-> /C -11000000-> /A");
+}
+
 /* ---- behaviour 11, and the definition itself ---- */
 
 enum { TREE_SPANS = 24 };
@@ -581,6 +600,7 @@ int main(void)
         cmocka_unit_test(roots_one_after_the_other_are_all_on_the_path),
         cmocka_unit_test(what_outlives_a_child_does_not_take_the_child_off_the_path),
         cmocka_unit_test(of_roots_that_overlap_the_first_is_left_where_the_next_takes_over),
+        cmocka_unit_test(what_ends_late_only_because_starts_are_rounded_is_on_the_path),
         cmocka_unit_test(b11_the_gaps_of_every_path_add_up_to_its_length),
         cmocka_unit_test(paths_agree_with_their_definition),
         cmocka_unit_test(one_path_can_be_used_for_many_traces),

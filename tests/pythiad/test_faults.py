@@ -1,0 +1,344 @@
+#!/usr/bin/env python3
+"""What goes wrong around it: slow senders, too much of everything, a full disk, an end without warning.
+usage: test_faults.py BIN [SANITIZER]"""
+import gzip
+import http.client
+import json
+import os
+import random
+import select
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+import grpc
+import otlp
+import rig
+from otlp import Span
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def percentile(values, share):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(len(values) * share))]
+
+
+class SlowSenders(unittest.TestCase):
+    """A thousand connections that never come to an end, of all kinds."""
+
+    def open(self, count):
+        """`count` connections that are slow, of four kinds in turn."""
+        kinds = ((self.pythiad.http, b""), (self.pythiad.http, b"POST /v1/traces HTTP/1.1\r\nHost: loc"),
+                 (self.pythiad.http, b"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                                     b"Content-Length: 1000\r\n\r\n{"),
+                 (self.pythiad.grpc, b"PRI * HTTP/2.0\r\n\r\nSM"))
+        links = []
+        for i in range(count):
+            port, begin = kinds[i % 4]
+            link = socket.create_connection(("127.0.0.1", port), 60)
+            link.sendall(begin)
+            links.append((link, i % 4))
+        return links
+
+    def latencies(self, count):
+        """How long others wait for an answer, over connections that they have and new ones."""
+        body, took = otlp.protobuf([Span()]), []
+        link = http.client.HTTPConnection("127.0.0.1", self.pythiad.http, timeout=60)
+        call = grpc.Connection(self.pythiad.grpc)
+        for i in range(count):
+            begun = time.monotonic()
+            if i % 3 == 0:
+                status = rig.on(link, "POST", "/v1/traces", body, rig.PROTOBUF).status
+            elif i % 3 == 1:
+                status = 200 + call.call(body).status
+            else:
+                status = self.pythiad.send(body).status
+            took.append(time.monotonic() - begun)
+            self.assertEqual(status, 200)
+        link.close()
+        call.close()
+        return took
+
+    def test_others_hardly_notice_and_they_are_closed(self):
+        self.pythiad = rig.Pythiad(self, "--connections=1500")
+        self.latencies(300)
+        alone = min(percentile(self.latencies(1000), .99) for _ in range(3))
+        begun = time.monotonic()
+        links = self.open(1000)
+        self.addCleanup(lambda: [link.close() for link, _ in links])
+        with_them = min(percentile(self.latencies(1000), .99) for _ in range(3))
+        if not rig.SANITIZER:
+            self.assertLess(with_them, alone * 1.2 + .002, (alone, with_them))
+            self.assertLess(time.monotonic() - begun, 9)
+        # The connections are held for 10 s before a whole header, and for 30 s before a whole body; each trickles on.
+        ended, waiting = {}, {link: kind for link, kind in links}
+        while waiting and time.monotonic() - begun < rig.patience(40):
+            for link in list(waiting):
+                if waiting[link] == 2 and random.random() < .02:
+                    try:
+                        link.sendall(b" ")
+                    except OSError:
+                        pass
+            for link in select_some(list(waiting)):
+                kind = waiting.pop(link)
+                ended.setdefault(kind, []).append(time.monotonic() - begun)
+            time.sleep(.1)
+        self.assertEqual(len(waiting), 0, {kind: len(times) for kind, times in ended.items()})
+        for kind, least, most in ((0, 8, 13), (1, 8, 13), (2, 28, 34), (3, 8, 13)):
+            self.assertGreater(min(ended[kind]), least, kind)
+            if not rig.SANITIZER:
+                self.assertLess(max(ended[kind]), most, kind)
+        self.assertGreaterEqual(self.pythiad.metric("pythia_connections_timed_out_total"), 1000)
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+
+    def test_with_the_usual_limit_those_who_are_connected_go_on(self):
+        self.pythiad = rig.Pythiad(self)
+        link = http.client.HTTPConnection("127.0.0.1", self.pythiad.http, timeout=60)
+        self.addCleanup(link.close)
+        body = otlp.protobuf([Span()])
+        self.assertEqual(rig.on(link, "POST", "/v1/traces", body, rig.PROTOBUF).status, 200)
+        links = self.open(1000)
+        for _ in range(200):
+            self.assertEqual(rig.on(link, "POST", "/v1/traces", body, rig.PROTOBUF).status, 200)
+        self.assertEqual(self.pythiad.get("/readyz").status, 200)
+        # A new one waits until the first of the slow ones are closed, and not for all of them.
+        begun = time.monotonic()
+        self.assertEqual(self.pythiad.send(body).status, 200)
+        if not rig.SANITIZER:
+            self.assertLess(time.monotonic() - begun, 25)
+        for one, _ in links:
+            one.close()
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+
+
+def select_some(links):
+    """Those whose other side has ended."""
+    ended = []
+    poll = select.poll()
+    by_number = {link.fileno(): link for link in links}
+    for number in by_number:
+        poll.register(number, select.POLLIN | select.POLLRDHUP)
+    for number, _ in poll.poll(0):
+        link = by_number[number]
+        try:
+            link.setblocking(False)
+            while link.recv(4096):
+                pass
+            ended.append(link)
+        except BlockingIOError:
+            pass
+        except OSError:
+            ended.append(link)
+        finally:
+            link.setblocking(True)
+    return ended
+
+
+class Overload(unittest.TestCase):
+    """Ten times what it can take."""
+    LIMIT = (24 << 20) + (32 << 20) + (16 << 20)
+
+    def test_it_lives_keeps_its_limit_and_counts(self):
+        folder = rig.make_folder(self)
+        pythiad = rig.Pythiad(self, "--memory=16M", "--memory-hard=24M", "--waiting-max=16M", "--quiet-ms=500",
+                              "--rootless-ms=1000", folder=folder)
+        pythiad.send(otlp.protobuf([Span()]))
+        base = pythiad.memory()
+        bodies = [otlp.protobuf([Span(f"step {i % 20}", kind=2) for i in range(2000)]) for _ in range(4)]
+        path = os.path.join(folder, "body")
+        with open(path, "wb") as to:
+            to.write(grpc.framed(bodies[0]))
+        seconds = 8
+        load = [subprocess.Popen(["h2load", "-D", str(seconds), "-c", "32", "-m", "16", "-t", "1", "-d", path, "-H",
+                                  "content-type: application/grpc", "-H", "te: trailers",
+                                  f"http://127.0.0.1:{pythiad.grpc}{grpc.EXPORT}"], stdout=subprocess.PIPE, text=True)]
+        stop, told = threading.Event(), {"taken": 0, "refused": 0, "slow": 0.0}
+        lock = threading.Lock()
+
+        def send(body):
+            link = http.client.HTTPConnection("127.0.0.1", pythiad.http, timeout=60)
+            while not stop.is_set():
+                begun = time.monotonic()
+                answer = rig.on(link, "POST", "/v1/traces", body, rig.PROTOBUF)
+                with lock:
+                    told["taken"] += answer.status == 200
+                    told["refused"] += answer.status == 503
+                    told["slow"] = max(told["slow"], time.monotonic() - begun)
+                    told.setdefault("other", set()).add(answer.status)
+        threads = [threading.Thread(target=send, args=(body,), daemon=True) for body in bodies]
+        for thread in threads:
+            thread.start()
+        most = 0
+        while load[0].poll() is None:
+            most = max(most, pythiad.memory())
+            self.assertEqual(pythiad.get("/healthz").status, 200)
+            time.sleep(.1)
+        stop.set()
+        for thread in threads:
+            thread.join(60)
+        ended = time.monotonic()
+        text = load[0].stdout.read()
+        load[0].stdout.close()
+
+        # Normal again within 5 s.
+        rig.until(lambda: pythiad.get("/readyz").text == "ready\n", 5, lambda: pythiad.get("/readyz").text)
+        self.assertEqual(pythiad.send(otlp.protobuf([Span()])).status, 200)
+        if not rig.SANITIZER:
+            self.assertLess(time.monotonic() - ended, 5)
+            self.assertLess(most - base, self.LIMIT * 1.1, text)
+        self.assertEqual(told["other"] - {200, 503}, set())
+        self.assertGreater(told["refused"], 0)
+
+        # Each body was taken or refused, and each span that was taken became part of a request, or was told why not.
+        rig.until(lambda: pythiad.metric("pythia_open_spans") == 0, 20)
+        metrics = pythiad.metrics()
+        self.assertEqual(metrics['pythia_answers_total{listener="otlp-http",class="2xx"}'], told["taken"] + 2)
+        self.assertEqual(metrics['pythia_answers_total{listener="otlp-http",class="5xx"}'], told["refused"])
+        refused = told["refused"] + metrics.get('pythia_answers_total{listener="otlp-grpc",class="14"}', 0)
+        self.assertGreaterEqual(metrics["pythia_bodies_refused_total"], refused)
+        self.assertEqual(metrics["pythia_body_bytes_held"], 0)
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+        last = dict(part.split("=") for part in next(line for line in pythiad.lines if "Took in: " in line)
+                    .split("Took in: ")[1].split(", "))
+        self.assertGreaterEqual(int(last["spans"]), 2)
+        self.assertLessEqual(int(last["kept"]) + int(last["hidden"]), int(last["spans"]))
+
+
+class FullDisk(unittest.TestCase):
+    def setUp(self):
+        self.folder = rig.make_folder(self)
+        self.disk = os.path.join(self.folder, "disk")
+        os.mkdir(self.disk)
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "pythiad-test", self.disk], capture_output=True,
+                              check=False)
+        if done.returncode != 0:
+            self.skipTest("a small file system can only be had by root")
+        self.addCleanup(subprocess.run, ["umount", "-l", self.disk], check=False)
+
+    def test_degraded_and_back(self):
+        pythiad = rig.Pythiad(self, f"--state={self.disk}/state.db", "--learn=default", folder=self.folder)
+        points = [{"id": f"shop:{i}", "hits": 1, "open_by_default": False} for i in range(20)]
+
+        def report():
+            body = {"service": "shop", "instance": "1", "applied": "", "points": points}
+            self.assertEqual(rig.ask(pythiad.http, "POST", "/v1/trace-points", json.dumps(body), rig.JSON).status, 200)
+        report()
+        rig.until(lambda: pythiad.metric("pythia_points_known") == 20, 5)
+        self.assertEqual(pythiad.post("/v1/open", {"trace_points": ["shop:1"]}).status, 200)
+        full = os.path.join(self.disk, "full")
+        with open(full, "wb", buffering=0) as to:
+            try:
+                while True:
+                    to.write(b"\0" * 4096)
+            except OSError:
+                pass
+        # What is not on disk is not acknowledged.
+        answer = rig.until(lambda: next((a for a in [pythiad.post("/v1/open", {"trace_points": ["shop:2"]})]
+                                         if a.status != 200), None), 10)
+        self.assertEqual(answer.status, 503)
+        self.assertEqual(pythiad.metric("pythia_state_degraded"), 1)
+        ready = pythiad.get("/readyz")
+        self.assertEqual((ready.status, ready.text), (200, "degraded: the state cannot be written\n"))
+        self.assertTrue(pythiad.get("/v1/status").json["degraded"])
+        self.assertIn("its state cannot be written", pythiad.ctl("status").stdout)
+        pythiad.logged("The state cannot be written, decisions go on without")
+        # It takes spans, and switches, as before.
+        self.assertEqual(pythiad.send(otlp.protobuf([Span()])).status, 200)
+        self.assertEqual(pythiad.post("/v1/off").status, 200)
+        self.assertEqual(pythiad.post("/v1/on").status, 200)
+        os.remove(full)
+        rig.until(lambda: pythiad.metric("pythia_state_degraded") == 0, 10, lambda: pythiad.log)
+        pythiad.logged("The state can be written again")
+        self.assertEqual(pythiad.get("/readyz").text, "ready\n")
+        self.assertEqual(pythiad.post("/v1/open", {"trace_points": ["shop:3"]}).status, 200)
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+
+
+class Order(unittest.TestCase):
+    """Late and twice: the same groups."""
+
+    def play(self, order):
+        """The report of a cycle of all the requests, whose bodies come in that order."""
+        pythiad = rig.Pythiad(self, "--quiet-ms=1500", "--rootless-ms=4000", f"--cycle-requests={self.COUNT}",
+                              "--cycle-seconds=1000", f"--space={self.folder}/space.json", "--always=*")
+        rig.until(lambda: pythiad.metric("pythia_desired_in_force") == 1, 10)
+        time.sleep(.2)
+        for body in order:
+            self.assertEqual(pythiad.send(body).status, 200)
+        report = rig.until(lambda: pythiad.get("/v1/report").status == 200 and pythiad.get("/v1/report").json, 30,
+                           lambda: str(pythiad.metrics()))
+        metrics = pythiad.metrics()
+        self.assertEqual(pythiad.stop(), 0)
+        return report, metrics
+
+    COUNT = 100
+
+    def test_shuffled_and_sent_twice(self):
+        self.folder = rig.make_folder(self)
+        chance = random.Random(5)
+
+        def requests(count, start=None):
+            return [otlp.request(("a", "b", "c"), slow=("b", (i * 7919 % 30) * 1000000),
+                                 start=start and start + i * 1000000) for i in range(count)]
+        with open(f"{self.folder}/known", "wb") as to:
+            to.write(b"\n".join(otlp.as_json(spans) for spans in requests(30)))
+        subprocess.run([rig.program("pythia"), "space", "build", "--quiet", "--output", f"{self.folder}/space.json",
+                        f"{self.folder}/known"], check=True, timeout=rig.patience(60))
+        # In the future, so that all begin when the set is in force, in each of the runs.
+        whole = requests(self.COUNT, time.time_ns() + 3600 * 10**9)
+        pieces = [otlp.protobuf([span]) for spans in whole for span in spans]
+        sorted_report, _ = self.play(pieces)
+        shuffled = pieces[:]
+        chance.shuffle(shuffled)
+        report, metrics = self.play(shuffled)
+        self.assertEqual(metrics['pythia_spans_dropped_total{reason="late"}'], 0)
+        self.assertEqual(report["groups"], sorted_report["groups"])
+        twice = pieces + [piece for piece in pieces if chance.random() < .5]
+        chance.shuffle(twice)
+        report, metrics = self.play(twice)
+        self.assertEqual(metrics['pythia_spans_repaired_total{kind="duplicate"}'], len(twice) - len(pieces))
+        self.assertEqual(report["groups"], sorted_report["groups"])
+        self.assertEqual(report["request_types"], sorted_report["request_types"])
+        self.assertEqual(report["request_types"][0]["count"], self.COUNT)
+
+
+class Threads(unittest.TestCase):
+    def test_packed_bodies_of_all_kinds_at_once(self):
+        """Decoders on several threads share the names."""
+        pythiad = rig.Pythiad(self, "--memory=1G", "--memory-hard=1G")
+        failures = []
+
+        def send(number):
+            link = http.client.HTTPConnection("127.0.0.1", pythiad.http, timeout=rig.patience(60))
+            call = grpc.Connection(pythiad.grpc, timeout=rig.patience(60))
+            for i in range(40):
+                spans = [Span(f"name {(number * 7 + i + j) % 50}", attributes={f"key {j}": f"value {i}"}) for j in range(30)]
+                kind = (number + i) % 3
+                if kind == 0:
+                    good = rig.on(link, "POST", "/v1/traces", otlp.as_json(spans), rig.JSON).status == 200
+                elif kind == 1:
+                    good = call.call(gzip.compress(otlp.protobuf(spans)), True, coding="gzip").status == grpc.OK
+                else:
+                    good = rig.on(link, "POST", "/v1/traces", otlp.zstd(otlp.protobuf(spans)), rig.PROTOBUF,
+                                  Content_Encoding="zstd").status == 200
+                if not good:
+                    failures.append((number, i))
+            link.close()
+            call.close()
+        threads = [threading.Thread(target=send, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+        metrics = pythiad.metrics()
+        self.assertEqual(metrics["pythia_spans_total"], 8 * 40 * 30)
+        self.assertEqual(metrics['pythia_names{kind="trace_point"}'], 50)
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+
+
+if __name__ == "__main__":
+    rig.main()

@@ -1,0 +1,454 @@
+#!/usr/bin/env python3
+"""Settings, signals, the end, and what survives it. usage: test_lifecycle.py BIN [SANITIZER]"""
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import threading
+import time
+import unittest
+
+import grpc
+import otlp
+import rig
+from otlp import Span
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NOWHERE = ("--otlp-grpc=off", "--otlp-http=off", "--zipkin=off", "--control=off")
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as to:
+        to.write(text)
+    return path
+
+
+class Settings(unittest.TestCase):
+    def check(self, text, *options, env=None):
+        path = write(rig.make_folder(self), "pythiad.yaml", text)
+        code, said = rig.run(self, "--check-config", f"--config={path}", *options, env=env)
+        return code, said.replace(path, "FILE")
+
+    def test_good_ones(self):
+        for text in ("", "# nothing\n", "connections: 4\n", "otlp-http: 'off'\n", "always: [a, b]\nnever:\n  - c\n",
+                     "otlp:\n  http: off\n  grpc: 127.0.0.1:1\n", "---\ninsecure: true\ncontrol: '*:1'\n", "body-max: 1M\n"):
+            self.assertEqual(self.check(text), (0, "pythiad: The settings are good\n"), text)
+        self.assertEqual(rig.run(self, "--check-config")[0], 0)
+
+    def test_wrong_ones_with_line_and_column(self):
+        for text, line, column, why in (
+                ("connections: many\n", 1, 14, "connections"),
+                ("otlp-http: off\nconnections: 0\n", 2, 14, "connections"),
+                ("\n\n  nothing: 1\n", 3, 3, "there is no setting nothing"),
+                ("otlp:\n  nothing: 1\n", 2, 3, "there is no setting otlp-nothing"),
+                ("connections: 4\nconnections: 5\n", 2, 1, "connections is set twice"),
+                ("insecure: perhaps\n", 1, 11, "insecure is true or false"),
+                ("connections: [4]\n", 1, 14, "takes one value, not a list"),
+                ("always: {a: b}\n", 1, 9, "takes a value"),
+                ("a: &x b\n", 1, 4, "anchors, aliases and tags"),
+                ("- a\n", 1, 1, "settings are lines of NAME: VALUE"),
+                ("connections: 4\n---\nconnections: 5\n", 2, 1, "a second document begins"),
+                ("connections: \"4\n", 2, 1, "it is not YAML"),
+                ("connections: 4\n\tstreams: 5\n", 2, 1, "it is not YAML")):
+            code, said = self.check(text)
+            self.assertEqual(code, 2, (text, said))
+            self.assertIn(f"FILE:{line}: column {column}: ", said, text)
+            self.assertIn(why, said, text)
+
+    def test_what_does_not_go_together(self):
+        for text in ("memory: 10M\nmemory-hard: 1M\n", "body-max: 2M\ninflated-max: 1M\n", "quiet: true\nverbose: true\n",
+                     "tls-key: /x\n", "tls-trust: /x\n", "otlp-http: nowhere\n", "control: '*:1'\n"):
+            self.assertEqual(self.check(text)[0], 2, text)
+        code, said = rig.run(self, "--check-config", "--config=/no/such/file")
+        self.assertEqual((code, "/no/such/file: cannot be opened" in said), (1, True), said)
+
+    def test_file_environment_and_command_line(self):
+        def of(*options, env=None, config=None):
+            pythiad = rig.Pythiad(self, *options, env=env, config=config, addresses={"zipkin": None})
+            lines = [line for line in pythiad.lines if "Listens" in line]
+            self.assertEqual(pythiad.stop(), 0)
+            return re.search(r"zipkin=127\.0\.0\.1:(\d+)|zipkin=(off)", lines[0]).group(0)
+        ports = []
+        for _ in range(3):
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                ports.append(free.getsockname()[1])
+        file, env = f"zipkin: 127.0.0.1:{ports[0]}\n", {"PYTHIAD_ZIPKIN": f"127.0.0.1:{ports[1]}"}
+        self.assertEqual(of(config=file), f"zipkin=127.0.0.1:{ports[0]}")
+        self.assertEqual(of(config=file, env=env), f"zipkin=127.0.0.1:{ports[1]}")
+        self.assertEqual(of(f"--zipkin=127.0.0.1:{ports[2]}", config=file, env=env), f"zipkin=127.0.0.1:{ports[2]}")
+        self.assertEqual(of("--zipkin=off", config=file, env=env), "zipkin=off")
+        path = write(rig.make_folder(self), "named.yaml", file)
+        self.assertEqual(of(env={"PYTHIAD_CONFIG": path}), f"zipkin=127.0.0.1:{ports[0]}")
+
+    def test_a_variable_that_is_no_setting(self):
+        code, said = rig.run(self, "--check-config", env={"PYTHIAD_NOTHING": "1"})
+        self.assertEqual(code, 2)
+        self.assertIn("PYTHIAD_NOTHING: there is no such setting", said)
+        code, said = rig.run(self, "--check-config", env={"PYTHIAD_CONNECTIONS": "x"})
+        self.assertEqual((code, "PYTHIAD_CONNECTIONS: " in said), (2, True), said)
+        self.assertEqual(rig.run(self, "--check-config", env={"PYTHIAD_ALWAYS": "a,b", "PYTHIAD_INSECURE": "yes",
+                                                              "PYTHIADX": "1"})[0], 0)
+
+    def test_the_command_line(self):
+        for options in (("--nothing",), ("operand",), ("--connections",), ("--connections=0",), ("--connections=65537",)):
+            code, said = rig.run(self, *options)
+            self.assertEqual((code, said.startswith("pythiad: error: ")), (2, True), (options, said))
+        code, said = rig.run(self, "--help")
+        self.assertEqual((code, "usage: pythiad" in said and "--lease-seconds" in said), (0, True))
+        code, said = rig.run(self, "--version")
+        self.assertRegex(said, r"^pythiad \d+\.\d+\.\d+\n$")
+
+
+class Reload(unittest.TestCase):
+    def agent(self, pythiad):
+        body = {"service": "shop", "instance": "1", "applied": "", "points": [
+            {"id": f"shop:{name}", "hits": 1, "open_by_default": False} for name in "abc"]}
+        self.assertEqual(rig.ask(pythiad.http, "POST", "/v1/trace-points", json.dumps(body), rig.JSON).status, 200)
+
+    def opened(self, pythiad):
+        answer = rig.ask(pythiad.http, "GET", "/v1/trace-points?service=shop&instance=1")
+        return set(answer.json["open"]) if answer.status == 200 else None
+
+    def test_pins_change_and_no_connection_is_lost(self):
+        folder = rig.make_folder(self)
+        pythiad = rig.Pythiad(self, "--learn=default", config="always: [shop:a]\n", folder=folder)
+        self.agent(pythiad)
+        rig.until(lambda: self.opened(pythiad) == {"shop:a"}, 5)
+        link = http.client.HTTPConnection("127.0.0.1", pythiad.http, timeout=60)
+        call = grpc.Connection(pythiad.grpc)
+        self.addCleanup(call.close)
+        self.addCleanup(link.close)
+        self.assertEqual(rig.on(link, "POST", "/v1/traces", b"", rig.PROTOBUF).status, 200)
+        stream = call.begin()  # a call that is under way
+        body = grpc.framed(otlp.protobuf([Span()]))
+        call.data(stream, body[:10], ends=False)
+        before = link.sock
+
+        write(folder, "pythiad.yaml", "always: [shop:b]\nconnections: 7\n")
+        pythiad.signal(signal.SIGHUP)
+        pythiad.logged("Read the settings again")
+        pythiad.logged("A setting that changes with a restart only: name=connections")
+        rig.until(lambda: self.opened(pythiad) == {"shop:b"}, 5)
+        self.assertEqual(rig.on(link, "POST", "/v1/traces", b"", rig.PROTOBUF).status, 200)
+        self.assertIs(link.sock, before)
+        call.data(stream, body[10:])
+        self.assertEqual(call.wait(stream).status, grpc.OK)
+
+        for number, (text, place) in enumerate((("always: [shop:c]\nnever: {a: b}\n", "pythiad.yaml:2: column 8: "),
+                                                ("always: [shop:c\n", "pythiad.yaml:2: column 1: "),
+                                                ("always: [shop:c]\nmemory: 1M\nmemory-hard: 1K\n", "memory-hard is below memory")), 1):
+            write(folder, "pythiad.yaml", text)
+            pythiad.signal(signal.SIGHUP)
+            rig.until(lambda number=number: pythiad.metric("pythia_reloads_failed_total") == number, 5,
+                      lambda: pythiad.log)
+            kept = pythiad.logged(r"Keeps the settings as they were: .*" + re.escape(place))
+            self.assertIn("error", kept)
+        os.remove(os.path.join(folder, "pythiad.yaml"))
+        pythiad.signal(signal.SIGHUP)
+        rig.until(lambda: pythiad.metric("pythia_reloads_failed_total") == 4, 5)
+        self.assertEqual(self.opened(pythiad), {"shop:b"})
+        self.assertEqual(pythiad.metric("pythia_reloads_total"), 1)
+
+        write(folder, "pythiad.yaml", "quiet: true\n")
+        pythiad.signal(signal.SIGHUP)
+        rig.until(lambda: self.opened(pythiad) == set(), 5)
+        self.assertEqual(rig.on(link, "POST", "/v1/traces", b"", rig.PROTOBUF).status, 200)
+        call.close()
+        self.assertEqual(pythiad.stop(), 0)
+        self.assertNotIn("Stopped", pythiad.log)  # quiet by now
+
+    def test_pins_by_hand_outlive_it(self):
+        pythiad = rig.Pythiad(self, "--learn=default", config="always: [shop:a]\n")
+        self.agent(pythiad)
+        rig.until(lambda: self.opened(pythiad) == {"shop:a"}, 5)
+        self.assertEqual(pythiad.post("/v1/open", {"trace_points": ["shop:c"]}).status, 200)
+        rig.until(lambda: self.opened(pythiad) == {"shop:a", "shop:c"}, 5)
+        pythiad.signal(signal.SIGHUP)
+        pythiad.logged("Read the settings again")
+        self.agent(pythiad)
+        self.assertEqual(self.opened(pythiad), {"shop:a", "shop:c"})
+
+
+class Sender(threading.Thread):
+    """Sends as fast as it is answered, until the connection ends; counts what was acknowledged."""
+
+    def __init__(self, pythiad, spans, by_grpc):
+        super().__init__(daemon=True)
+        self.pythiad, self.spans, self.by_grpc = pythiad, spans, by_grpc
+        self.acknowledged = self.refused = 0
+        self.stop = False
+
+    def run(self):
+        try:
+            if self.by_grpc:
+                with grpc.Connection(self.pythiad.grpc) as link:
+                    while not self.stop:
+                        self.count(link.call(otlp.protobuf([Span() for _ in range(self.spans)])).status == grpc.OK)
+            else:
+                link = http.client.HTTPConnection("127.0.0.1", self.pythiad.http, timeout=60)
+                while not self.stop:
+                    body = otlp.protobuf([Span() for _ in range(self.spans)])
+                    self.count(rig.on(link, "POST", "/v1/traces", body, rig.PROTOBUF).status == 200)
+        except (OSError, http.client.HTTPException, KeyError):
+            pass
+
+    def count(self, good):
+        self.acknowledged += self.spans * good
+        self.refused += self.spans * (not good)
+
+
+class End(unittest.TestCase):
+    def test_under_load_nothing_that_was_acknowledged_is_lost(self):
+        folder = rig.make_folder(self)
+        pythiad = rig.Pythiad(self, f"--record={folder}/recording", "--memory=1G", "--memory-hard=1G", folder=folder)
+        senders = [Sender(pythiad, 50, i % 2 == 0) for i in range(6)]
+        for sender in senders:
+            sender.start()
+        time.sleep(1)
+        begun = time.monotonic()
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+        if not rig.SANITIZER:
+            self.assertLess(time.monotonic() - begun, 5)
+        for sender in senders:
+            sender.join(rig.patience(10))
+            self.assertFalse(sender.is_alive())
+            self.assertGreater(sender.acknowledged, 0)
+        acknowledged = sum(sender.acknowledged for sender in senders)
+        told = re.search(r"Took in: bodies=(\d+), refused-bodies=(\d+), spans=(\d+), kept=(\d+), .*requests=(\d+)", pythiad.log)
+        self.assertIsNotNone(told, pythiad.log)
+        bodies, _, spans, kept, requests = (int(number) for number in told.groups())
+        self.assertGreaterEqual(spans, acknowledged)
+        self.assertLessEqual(spans, acknowledged + 50 * len(senders))  # taken, and the answer did not arrive
+        self.assertEqual((kept, requests, bodies), (spans, spans, spans // 50))
+        done = subprocess.run([rig.program("pythia"), "replay", "--quiet", "--format", "json", f"{folder}/recording"],
+                              capture_output=True, timeout=rig.patience(60), check=False)
+        self.assertEqual(json.loads(done.stdout)["input"]["spans"], spans)
+
+    def test_it_ends_while_somebody_is_slow(self):
+        pythiad = rig.Pythiad(self)
+        with grpc.Connection(pythiad.grpc) as link, socket.create_connection(("127.0.0.1", pythiad.http)) as other:
+            stream = link.begin()
+            link.data(stream, b"\0", ends=False)
+            other.sendall(b"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                          b"Content-Length: 100\r\n\r\n{")
+            time.sleep(.2)
+            begun = time.monotonic()
+            self.assertEqual(pythiad.stop(), 0, pythiad.log)
+            if not rig.SANITIZER:
+                self.assertLess(time.monotonic() - begun, 2)
+
+    def test_an_interrupt_and_a_second_signal(self):
+        pythiad = rig.Pythiad(self)
+        pythiad.signal(signal.SIGINT)
+        pythiad.signal(signal.SIGTERM)
+        self.assertEqual(pythiad.wait(10), 0, pythiad.log)
+
+    def test_ends_at_once_when_nothing_goes_on(self):
+        for _ in range(10):
+            self.assertEqual(rig.Pythiad(self).stop(), 0)
+
+    def test_a_second_one_at_the_same_place(self):
+        pythiad = rig.Pythiad(self)
+        for name, port in (("otlp-grpc", pythiad.grpc), ("otlp-http", pythiad.http), ("control", pythiad.control)):
+            where = {one.split("=")[0][2:]: one for one in NOWHERE}
+            where[name] = f"--{name}=127.0.0.1:{port}"
+            begun = time.monotonic()
+            code, said = rig.run(self, *where.values())
+            self.assertEqual(code, 1, said)
+            self.assertIn(f"cannot listen at 127.0.0.1:{port}: something else listens there", said)
+            self.assertLess(time.monotonic() - begun, rig.patience(2))
+        self.assertEqual(pythiad.get("/healthz").status, 200)
+
+    def test_a_recording_is_not_overwritten(self):
+        folder = rig.make_folder(self)
+        path = write(folder, "recording", "mine")
+        code, said = rig.run(self, *NOWHERE, f"--record={path}")
+        self.assertEqual((code, "cannot be made to record into" in said), (1, True), said)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "mine")
+
+
+class Systemd(unittest.TestCase):
+    def test_it_is_told(self):
+        folder = rig.make_folder(self)
+        for path in (os.path.join(folder, "notify"), "\0pythiad-test-%d" % os.getpid()):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as here:
+                here.bind(path)
+                here.settimeout(rig.patience(5))
+                pythiad = rig.Pythiad(self, config="connections: 5\n",
+                                      env={"NOTIFY_SOCKET": path.replace("\0", "@"), "WATCHDOG_USEC": "200000"})
+                self.assertEqual(here.recv(1000), b"READY=1")
+                begun = time.monotonic()
+                for _ in range(3):
+                    self.assertEqual(here.recv(1000), b"WATCHDOG=1")
+                self.assertLess(time.monotonic() - begun, rig.patience(.6))  # twice as often as asked for
+                pythiad.signal(signal.SIGHUP)
+                told = self.next(here)
+                self.assertRegex(told, rb"^RELOADING=1\nMONOTONIC_USEC=\d+$")
+                now = int(told.split(b"=")[2])
+                self.assertLess(abs(time.monotonic_ns() // 1000 - now), rig.patience(5e6))
+                self.assertEqual(self.next(here), b"READY=1")
+                pythiad.signal(signal.SIGTERM)
+                self.assertEqual(self.next(here), b"STOPPING=1")
+                self.assertEqual(pythiad.wait(10), 0)
+
+    @staticmethod
+    def next(here):
+        while True:
+            told = here.recv(1000)
+            if told != b"WATCHDOG=1":
+                return told
+
+    def test_the_watchdog_notices_a_loop_that_hangs(self):
+        path = os.path.join(rig.make_folder(self), "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as here:
+            here.bind(path)
+            here.settimeout(rig.patience(5))
+            pythiad = rig.Pythiad(self, env={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "200000"})
+            here.recv(1000)
+            here.recv(1000)
+            pythiad.signal(signal.SIGSTOP)
+            time.sleep(.1)
+            here.settimeout(.5)
+            with self.assertRaises(TimeoutError):
+                while True:
+                    here.recv(1000)
+            pythiad.signal(signal.SIGCONT)
+
+
+class Restart(unittest.TestCase):
+    OPTIONS = ("--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20", "--cycle-seconds=1", "--lease-seconds=30")
+
+    def start(self, folder):
+        return rig.Pythiad(self, f"--state={folder}/state.db", f"--space={folder}/space.json", *self.OPTIONS, folder=folder)
+
+    @staticmethod
+    def rows(folder, query):
+        with sqlite3.connect(f"file:{folder}/state.db?mode=ro", uri=True) as db:
+            rows = db.execute(query).fetchall()
+        db.close()
+        return rows
+
+    def test_what_survives(self):
+        folder = rig.make_folder(self)
+        generated = os.path.join(folder, "traces.json")
+        with open(generated, "wb") as to:
+            subprocess.run([rig.program("pythia"), "generate", "--nodes", "60", "--requests", "300", "--causes", "sleep:0.3",
+                            "--duration", "20", "--interval", "10", "--seed", "5"], stdout=to, check=True, timeout=rig.patience(60))
+        with open(generated, encoding="utf-8") as file:
+            services = sorted(set(re.findall(r'"service.name","value":\{"stringValue":"([^"]+)"', file.read())))
+        self.assertTrue(services)
+        pythiad = self.start(folder)
+        stream = subprocess.Popen(
+            ["python3", os.path.join(HERE, "stream.py"), "--url", f"http://127.0.0.1:{pythiad.http}", "--rounds", "0",
+             "--seconds", str(rig.patience(40)), *(word for s in services for word in ("--agent", s)), generated],
+            stderr=subprocess.DEVNULL)
+        self.addCleanup(stream.wait)
+        self.addCleanup(stream.kill)
+        rig.until(lambda: pythiad.get("/v1/decisions").json, 40, lambda: pythiad.log)
+        point = pythiad.get("/v1/points").json[-1]["trace_point"]
+        self.assertEqual(pythiad.post("/v1/close", {"trace_points": [point]}).status, 200)
+        decisions = pythiad.get("/v1/decisions?count=10000").json
+        stream.kill()
+        stream.wait()
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+        self.assertEqual(self.rows(folder, "SELECT trace_point, pin FROM pin"), [(point, -1)])
+        self.assertGreaterEqual(len(self.rows(folder, "SELECT * FROM cycle")), 1)
+        self.assertGreaterEqual(len(self.rows(folder, "SELECT * FROM inventory")), 2)
+        desired = {row[0] for row in self.rows(folder, "SELECT trace_point FROM desired")}
+        self.assertTrue(desired)
+        self.assertNotIn(point, desired)
+        history = self.rows(folder, "SELECT value FROM note WHERE name = 'history'")
+        self.assertEqual(len(history), 1)
+
+        pythiad = self.start(folder)
+        kept = pythiad.get("/v1/decisions?count=10000").json
+        self.assertEqual(kept[-len(decisions):], decisions)
+        rig.until(lambda: pythiad.metric("pythia_desired_version") > 0, 5)
+        self.assertEqual(self.rows(folder, "SELECT trace_point, pin FROM pin"), [(point, -1)])
+        again = {row[0] for row in self.rows(folder, "SELECT trace_point FROM desired")}
+        self.assertNotIn(point, again)
+        self.assertTrue(again)
+        self.assertEqual(self.rows(folder, "SELECT value FROM note WHERE name = 'history'"), history)
+        self.assertEqual(pythiad.stop(), 0)
+
+    def test_a_state_of_the_future_is_left_alone(self):
+        folder = rig.make_folder(self)
+        self.assertEqual(self.start(folder).stop(), 0)
+        db = sqlite3.connect(f"{folder}/state.db")
+        db.execute("PRAGMA user_version = 99")
+        db.close()
+        code, said = rig.run(self, *NOWHERE, f"--state={folder}/state.db")
+        self.assertNotEqual(code, 0)
+        self.assertIn("is state of a newer pythiad (schema 99", said)
+        self.assertEqual(self.rows(folder, "PRAGMA user_version"), [(99,)])
+
+    def test_a_state_that_is_none_is_put_aside(self):
+        folder = rig.make_folder(self)
+        write(folder, "state.db", "this is no database " * 1000)
+        pythiad = self.start(folder)
+        pythiad.logged("is begun anew")
+        self.assertEqual(pythiad.stop(), 0)
+        with open(f"{folder}/state.db.broken", encoding="utf-8") as file:
+            self.assertTrue(file.read().startswith("this is no database"))
+
+
+class Recording(unittest.TestCase):
+    REQUESTS = 400
+
+    @staticmethod
+    def requests(count):
+        for i in range(count):
+            yield otlp.request(("step a", "step b", "step c"), slow=("step b", (i * 7919 % 30) * 1000000))
+
+    def pythia(self, *words):
+        done = subprocess.run([rig.program("pythia"), *words], capture_output=True, timeout=rig.patience(60), check=False)
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        return done.stdout
+
+    def test_replayed_it_gives_the_same_groups(self):
+        """What was received by all protocols, in one recording: the same types, counts, means and shares."""
+        folder = rig.make_folder(self)
+        with open(f"{folder}/known", "wb") as to:
+            to.write(b"\n".join(otlp.as_json(spans) for spans in self.requests(30)))
+        self.pythia("space", "build", "--quiet", "--output", f"{folder}/space.json", f"{folder}/known")
+        pythiad = rig.Pythiad(self, f"--record={folder}/recording", "--quiet-ms=100", f"--cycle-requests={self.REQUESTS}",
+                              "--cycle-seconds=1000", f"--space={folder}/space.json", "--always=*", folder=folder)
+        rig.until(lambda: pythiad.metric("pythia_desired_in_force") == 1, 10)
+        time.sleep(.2)
+        with grpc.Connection(pythiad.grpc) as link:
+            for i, spans in enumerate(self.requests(self.REQUESTS)):
+                if i % 4 == 0:
+                    self.assertEqual(link.call(otlp.protobuf(spans)).status, grpc.OK)
+                elif i % 4 == 1:
+                    self.assertEqual(pythiad.send(otlp.as_json(spans), rig.JSON).status, 200)
+                elif i % 4 == 2:
+                    body = otlp.gzipped(otlp.protobuf(spans))
+                    self.assertEqual(pythiad.send(body, Content_Encoding="gzip").status, 200)
+                else:
+                    self.assertEqual(pythiad.send(otlp.zstd(otlp.as_json(spans)), rig.JSON, Content_Encoding="zstd").status,
+                                     200)
+        live = rig.until(lambda: pythiad.get("/v1/report").status == 200 and pythiad.get("/v1/report").json, 20)
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+        self.assertEqual(os.stat(f"{folder}/recording").st_mode & 0o777, 0o600)
+        replayed = json.loads(self.pythia("replay", "--quiet", "--format", "json", f"{folder}/recording"))
+        self.assertEqual(replayed["input"]["spans"], self.REQUESTS * 4)
+        self.assertEqual(replayed["input"]["dropped"], {})
+        self.assertEqual(replayed["request_types"], live["request_types"])
+        self.assertEqual(replayed["request_types"][0]["count"], self.REQUESTS)
+        self.assertEqual([(g["id"], g["count"], g["mean_ns"], g["sd_ns"], g["path"]) for g in replayed["groups"]],
+                         [(g["id"], g["count"], g["mean_ns"], g["sd_ns"], g["path"]) for g in live["groups"]])
+        self.assertEqual([[(e["from"], e["to"], e["share"]) for e in g["edges"]] for g in replayed["groups"]],
+                         [[(e["from"], e["to"], e["share"]) for e in g["edges"]] for g in live["groups"]])
+        top = replayed["groups"][0]["edges"][0]
+        self.assertEqual((top["from"]["trace_point"], top["to"]["trace_point"]), ("shop:step b", "shop:step b"))
+
+
+if __name__ == "__main__":
+    rig.main()
