@@ -1,6 +1,7 @@
-# Processes that a testbed starts by itself, as nothing else does on a machine without an init: sourced by up and down.
-# $run keeps a file NAME.pid for each, $logs its output in NAME.log. A pid counts only with the time its process was
-# started at, so that one that the system has given to another process since is never signalled.
+# Processes that a testbed starts by itself, as nothing else does on a machine without an init:
+# sourced by up and down. $run keeps a file NAME.pid for each, $logs its output in NAME.log. A pid
+# counts only with the time its process was started at, so that one that the system has given to
+# another process since is never signalled.
 
 started_at() { # PID: clock ticks since boot; nothing if there is no such process
     local stat
@@ -18,7 +19,8 @@ pid_of() { # NAME: its pid, if it runs
     echo "$pid"
 }
 
-start() { # NAME COMMAND...: unless it runs; the process leads a session, so that what it starts can be ended with it
+# Unless it runs; the process leads a session, so that what it starts can be ended with it.
+start() { # NAME COMMAND...
     local name=$1 pid
     shift
     ! pid_of "$name" >/dev/null || return 0

@@ -12,7 +12,7 @@ from keystoneauth1.identity import v3
 PASSWORD = os.environ['TESTBED_PASSWORD']
 SERVICES = (('image', 'glance', ''), ('placement', 'placement', ''), ('network', 'neutron', ''),
             ('compute', 'nova', '/v2.1'), ('volumev3', 'cinder', '/v3/%(project_id)s'))
-FLAVOURS = (('tiny', 64, 1), ('small', 128, 1), ('large', 512, 2))
+FLAVOURS = {1: ('tiny', 64, 1), 2: ('small', 128, 1), 3: ('large', 512, 2)}  # by id
 IMAGES = ('red', 'green', 'blue')
 
 
@@ -61,10 +61,10 @@ def services(cloud):
 
 def resources(cloud):
     have = {one['name'] for one in cloud.get('/flavors', endpoint_filter=at('compute')).json()['flavors']}
-    for name, ram, cpus in FLAVOURS:
+    for number, (name, ram, cpus) in FLAVOURS.items():
         if name not in have:
             cloud.post('/flavors', endpoint_filter=at('compute'), json={
-                'flavor': {'name': name, 'id': name, 'ram': ram, 'vcpus': cpus, 'disk': 1}})
+                'flavor': {'name': name, 'id': str(number), 'ram': ram, 'vcpus': cpus, 'disk': 1}})
     have = {one['name'] for one in cloud.get('/v2/images', endpoint_filter=at('image')).json()['images']}
     for name in IMAGES:
         if name not in have:

@@ -30,6 +30,7 @@ MIX = {'server_create': 44, 'server_delete': 38, 'server_list': 3, 'server_show'
        'image_show': 2, 'volume_create': 2, 'volume_list': 2, 'volume_delete': 2}
 BURST = 5
 SERVERS_KEPT, VOLUMES_KEPT = 2, 2
+BUILDING_MAX = 8  # servers: where the machine is too slow for the rate, the queue does not grow without end
 VERSION = {'OpenStack-API-Version': 'compute 2.37'}
 
 
@@ -38,16 +39,22 @@ class Load:
         self.lock, self.log = threading.Lock(), log
         self.servers, self.volumes, self.stopped = [], [], threading.Event()
         self.counts = collections.Counter()
-        self.images = {}
+        self.images, self.building = {}, 0
 
     # ---- kinds ----
 
     def server_create(self, cloud, draw):
+        with self.lock:
+            room = self.building < BUILDING_MAX
+            self.building += room
+        if not room:
+            return self.server_list(cloud, draw)
         images = cloud.get('/v2/images', params={'name': draw.choice(IMAGES)}, endpoint_filter=at('image'))
-        flavour = cloud.get(f'/flavors/{draw.choice(FLAVOURS)[0]}', endpoint_filter=at('compute'))
+        flavour = cloud.get(f'/flavors/{draw.choice(list(FLAVOURS))}', endpoint_filter=at('compute'))
         cloud.post('/servers', headers=VERSION, endpoint_filter=at('compute'), json={'server': {
             'name': f'load-{uuid.uuid4().hex[:8]}', 'imageRef': images.json()['images'][0]['id'],
             'flavorRef': flavour.json()['flavor']['id'], 'networks': 'none'}})
+        return None
 
     def server_delete(self, cloud, draw):
         server = self.take(self.servers, SERVERS_KEPT)
@@ -132,6 +139,7 @@ class Load:
                         known.add(server['id'])
                         with self.lock:
                             self.servers.append(server['id'])
+                            self.building -= 1
                     elif server['status'] == 'ERROR' and server['id'] not in failed:
                         failed.add(server['id'])
                         with self.lock:

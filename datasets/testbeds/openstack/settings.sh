@@ -14,13 +14,13 @@ unset PYTHONPATH PYTHONHOME
 
 # Ports of the loopback, beginning with TESTBED_PORTS.
 names=(MYSQL REDIS RABBIT RABBIT_PEERS EPMD MEMCACHED KEYSTONE GLANCE PLACEMENT NEUTRON NOVA CINDER)
-for number in "${!names[@]}"; do export "${names[number]}_PORT=$((${TESTBED_PORTS:-17300} + number))"; done
+for number in "${!names[@]}"; do
+    export "${names[number]}_PORT=$((${TESTBED_PORTS:-17300} + number))"
+done
 export TESTBED_PLACE=$place TESTBED_PASSWORD=pythia TESTBED_HMAC_KEY=pythia-hmac
 traces=redis://127.0.0.1:$REDIS_PORT/0
 
-# in the order in which they can be started; the stores and the broker, then the services
-stores=(mysql redis memcached epmd rabbitmq)
-services=(keystone placement glance neutron nova-conductor nova-scheduler nova-api nova-compute cinder-scheduler
-    cinder-volume cinder-api)
+services=(keystone placement glance neutron nova-conductor nova-scheduler nova-api nova-compute
+    cinder-scheduler cinder-volume cinder-api)
 mkdir -p "$run" "$logs" "$etc" "$state"
 . "$here/../processes.sh"
