@@ -1,5 +1,5 @@
-/* Settings in YAML: whatever it is, they are read, or it is told in which line and why not; what was
- * read can be checked, and read again gives the same. */
+/* Settings in YAML: whatever it is, they are read, or it is told in which line and why not; what
+ * was read can be checked, and read again gives the same. */
 #include <string.h>
 
 #include "fuzz.h"
