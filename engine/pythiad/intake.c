@@ -14,11 +14,11 @@
 #include "pythia/status.h"
 
 #define INFLATED_BYTES ((size_t)16 * 1024 * 1024)
-#define RECORD_BYTES                                                                               \
-    ((size_t)4 * 1024 * 1024) /* of a span, at most; indexed, it takes 5 times that */
-#define PIECE_BYTES ((size_t)64 * 1024)
+#define RECORD_BYTES   ((size_t)4 * 1024 * 1024) /* of a span; indexed it takes 5 times that */
+#define PIECE_BYTES    ((size_t)64 * 1024)
 
-/* Bodies that are worked on at once: enough that threads find the next one when the loop is busy. */
+/* Bodies that are worked on at once: enough that threads find the next one when the loop is
+ * busy. */
 #define LANES      8
 #define LANE_BYTES ((size_t)2 * 1024 * 1024) /* that a lane keeps */
 

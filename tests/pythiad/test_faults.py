@@ -104,11 +104,11 @@ class SlowSenders(unittest.TestCase):
         for _ in range(200):
             self.assertEqual(rig.on(link, "POST", "/v1/traces", body, rig.PROTOBUF).status, 200)
         self.assertEqual(self.pythiad.get("/readyz").status, 200)
-        # A new one waits until the first of the slow ones are closed, and not for all of them.
+        # A new one waits its turn: until most of those before it are closed, in three rounds.
         begun = time.monotonic()
         self.assertEqual(self.pythiad.send(body).status, 200)
         if not rig.SANITIZER:
-            self.assertLess(time.monotonic() - begun, 25)
+            self.assertLess(time.monotonic() - begun, 60)
         for one, _ in links:
             one.close()
         self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)

@@ -1,0 +1,521 @@
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "pythia/buf.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/space_file.h"
+#include "pythia/state.h"
+#include "pythia/status.h"
+
+#define POINTS 8
+
+/* ---- a folder for each test ---- */
+
+struct place {
+    char folder[64], state[96], copy[96];
+};
+
+static void make_place(struct place *p)
+{
+    /* Every decision waits for the disk: where there is one in memory, that is quicker. */
+    snprintf(p->folder, sizeof(p->folder), "%s/pythia-state-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    assert_non_null(mkdtemp(p->folder));
+    snprintf(p->state, sizeof(p->state), "%s/state.db", p->folder);
+    snprintf(p->copy, sizeof(p->copy), "%s/copy.db", p->folder);
+}
+
+static void remove_all(const char *path)
+{
+    static const char *const ends[] = {"",        "-wal",        "-shm",       "-journal",
+                                       ".broken", ".broken-wal", ".broken-shm"};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        char name[128];
+        snprintf(name, sizeof(name), "%s%s", path, ends[i]);
+        unlink(name);
+    }
+}
+
+static void remove_place(const struct place *p)
+{
+    remove_all(p->state);
+    remove_all(p->copy);
+    assert_int_equal(rmdir(p->folder), 0);
+}
+
+static struct pythia_state *opened(const char *path)
+{
+    struct pythia_state *s = NULL;
+    struct pythia_error e = {0};
+    int status = pythia_state_open(path, &s, &e);
+    if (status != PYTHIA_OK)
+        print_error("%s: %s\n", path, e.sentence);
+    assert_int_equal(status, PYTHIA_OK);
+    return s;
+}
+
+/* ---- what is in it ---- */
+
+struct pins {
+    int pin[POINTS]; /* of p0 to p7; 0: none */
+    size_t count;
+};
+
+static int take_pin(void *context, struct pythia_text id, int pin)
+{
+    struct pins *p = context;
+    assert_true(id.size == 2 && id.bytes[0] == 'p');
+    p->pin[id.bytes[1] - '0'] = pin;
+    p->count++;
+    return PYTHIA_OK;
+}
+
+static struct pins pins_of(struct pythia_state *s)
+{
+    struct pins p = {0};
+    assert_int_equal(pythia_state_each_pin(s, take_pin, &p), PYTHIA_OK);
+    return p;
+}
+
+static struct pythia_text point(int number)
+{
+    static const char *const names[POINTS] = {"p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"};
+    return pythia_text_of(names[number]);
+}
+
+struct desired {
+    size_t count;
+    char all[64]; /* one behind the other */
+};
+
+static int take_desired(void *context, struct pythia_text id)
+{
+    struct desired *d = context;
+    strncat(d->all, id.bytes, id.size);
+    d->count++;
+    return PYTHIA_OK;
+}
+
+/* Decision number n of a run: what it leaves behind is told by pins and desired set together. */
+static int decide(struct pythia_state *s, int n)
+{
+    struct pythia_text ids[POINTS];
+    if (n % 2 == 0)
+        return pythia_state_put_pin(s, point(n / 2 % POINTS), n / 2 % 3 == 0 ? -1 : 1);
+    for (int i = 0; i < POINTS; i++)
+        ids[i] = point((n + i) % POINTS);
+    return pythia_state_put_desired(s, ids, (size_t)(n / 2 % POINTS), (uint64_t)n);
+}
+
+/* All that decisions leave behind, as a text. */
+static void tell(struct pythia_state *s, char out[256])
+{
+    struct pins p = pins_of(s);
+    struct desired d = {0};
+    uint64_t version;
+    assert_int_equal(pythia_state_each_desired(s, take_desired, &d, &version), PYTHIA_OK);
+    int at = snprintf(out, 256, "%llu %s", (unsigned long long)version, d.all);
+    for (int i = 0; i < POINTS; i++)
+        at += snprintf(out + at, 256 - (size_t)at, " %d", p.pin[i]);
+}
+
+static void what_is_put_down_is_there_again(void **state)
+{
+    struct place place;
+    struct desired d = {0};
+    uint64_t version = 7;
+    const struct pythia_text ids[] = {PYTHIA_TEXT("p1"), PYTHIA_TEXT("p5"), PYTHIA_TEXT("p1")};
+    const struct pythia_state_point inventory[] = {
+        {"gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:a"), 250},
+        {"gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:b"), NAN}};
+    make_place(&place);
+    struct pythia_state *s = opened(place.state);
+    assert_int_equal(pythia_state_each_desired(s, take_desired, &d, &version), PYTHIA_OK);
+    assert_true(version == 0 && d.count == 0);
+    assert_int_equal(pythia_state_put_pin(s, point(1), 1), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_pin(s, point(2), -1), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_pin(s, point(3), 1), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_pin(s, point(3), 0), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_pin(s, point(1), -1), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_pin(s, point(7), 0), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_desired(s, ids, 3, 41), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_inventory(s, inventory, 2), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_inventory(s, inventory, 2), PYTHIA_OK); /* replaces all */
+    pythia_state_close(s);
+
+    s = opened(place.state);
+    struct pins p = pins_of(s);
+    assert_true(p.count == 2 && p.pin[1] == -1 && p.pin[2] == -1);
+    assert_int_equal(pythia_state_each_desired(s, take_desired, &d, &version), PYTHIA_OK);
+    assert_true(version == 41);
+    assert_string_equal(d.all, "p1p5");
+    char *decisions = NULL;
+    assert_int_equal(pythia_state_decisions(s, 10, &decisions), PYTHIA_OK);
+    assert_string_equal(decisions, "[]");
+    pythia_free(decisions);
+    struct pythia_history *history = NULL;
+    struct pythia_error e = {0};
+    assert_int_equal(pythia_state_get_history(s, &history, &e), PYTHIA_OK);
+    assert_null(history);
+    pythia_state_close(s);
+
+    sqlite3 *db;
+    sqlite3_stmt *rows;
+    assert_int_equal(sqlite3_open(place.state, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db,
+                                        "SELECT count(*), sum(price_ns), count(price_ns)"
+                                        " FROM inventory",
+                                        -1, &rows, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(rows), SQLITE_ROW);
+    assert_int_equal(sqlite3_column_int(rows, 0), 2);
+    assert_int_equal(sqlite3_column_int(rows, 1), 250);
+    assert_int_equal(sqlite3_column_int(rows, 2), 1); /* NaN: not known */
+    sqlite3_finalize(rows);
+    sqlite3_close(db);
+    remove_place(&place);
+}
+
+/* ---- schemas ---- */
+
+static void execute(const char *path, const char *query)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, query, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void a_newer_schema_is_refused_and_left_as_it_is(void **state)
+{
+    struct place place;
+    struct pythia_error e = {0};
+    struct pythia_state *s = NULL, *untouched = NULL;
+    make_place(&place);
+    s = opened(place.state);
+    assert_int_equal(pythia_state_put_pin(s, point(1), 1), PYTHIA_OK);
+    pythia_state_close(s);
+    char newer[64];
+    snprintf(newer, sizeof(newer), "PRAGMA user_version=%d", PYTHIA_STATE_SCHEMA + 1);
+    execute(place.state, newer);
+    assert_int_equal(pythia_state_open(place.state, &untouched, &e), PYTHIA_EFORMAT);
+    assert_null(untouched);
+    assert_non_null(strstr(e.sentence, "newer pythiad"));
+    assert_string_equal(e.source, place.state);
+    snprintf(newer, sizeof(newer), "PRAGMA user_version=%d", PYTHIA_STATE_SCHEMA);
+    execute(place.state, newer);
+    s = opened(place.state);
+    assert_int_equal(pins_of(s).pin[1], 1);
+    pythia_state_close(s);
+    remove_place(&place);
+}
+
+/* No schema is older than the first, but a file with nothing in it, and one of somebody else. */
+static void an_empty_file_becomes_one_and_another_database_is_not_touched(void **state)
+{
+    struct place place;
+    struct pythia_error e = {0};
+    struct pythia_state *untouched = NULL;
+    make_place(&place);
+    close(open(place.state, O_CREAT | O_WRONLY, 0600));
+    struct pythia_state *s = opened(place.state);
+    assert_int_equal(pythia_state_put_pin(s, point(1), 1), PYTHIA_OK);
+    pythia_state_close(s);
+    execute(place.copy, "CREATE TABLE pin(other); INSERT INTO pin VALUES('mine')");
+    assert_true(pythia_state_open(place.copy, &untouched, &e) < 0);
+    assert_null(untouched);
+    execute(place.copy, "SELECT other FROM pin"); /* it is there */
+    remove_place(&place);
+}
+
+static void what_is_no_database_is_put_aside(void **state)
+{
+    struct place place;
+    make_place(&place);
+    FILE *file = fopen(place.state, "w");
+    for (int i = 0; i < 1000; i++)
+        fputs("no database at all\n", file);
+    fclose(file);
+    pythia_log_setup("test", PYTHIA_LOG_ERROR);
+    struct pythia_state *s = opened(place.state);
+    assert_int_equal(pythia_state_put_pin(s, point(1), 1), PYTHIA_OK);
+    pythia_state_close(s);
+    char aside[128];
+    struct stat about;
+    snprintf(aside, sizeof(aside), "%s.broken", place.state);
+    assert_int_equal(stat(aside, &about), 0);
+    assert_int_equal(about.st_size, 19000);
+    remove_place(&place);
+}
+
+static void a_path_that_cannot_be_is_told(void **state)
+{
+    struct pythia_error e = {0};
+    struct pythia_state *untouched = NULL;
+    assert_int_equal(pythia_state_open("/no/such/folder/state.db", &untouched, &e), PYTHIA_EIO);
+    assert_null(untouched);
+    assert_string_equal(e.source, "/no/such/folder/state.db");
+}
+
+/* ---- power cuts ---- */
+
+static void read_file(const char *path, struct pythia_buf *out)
+{
+    struct pythia_error e = {0};
+    pythia_buf_clear(out);
+    struct stat about;
+    if (stat(path, &about) == 0 && about.st_size > 0)
+        assert_int_equal(pythia_file_read(path, out, &e), PYTHIA_OK);
+}
+
+static void write_file(const char *path, const char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(size == 0 || fwrite(bytes, 1, size, file) == size);
+    assert_int_equal(fclose(file), 0);
+}
+
+#define DECISIONS 12
+
+/* A run of decisions as the disk has it: the file, its log behind each decision, what they say. */
+struct run {
+    struct pythia_buf file, log;
+    size_t log_size[DECISIONS + 1];
+    char told[DECISIONS + 1][256];
+};
+
+static void make_run(const struct place *place, struct run *r)
+{
+    char wal[128];
+    struct stat about;
+    struct pythia_state *s = opened(place->state);
+    snprintf(wal, sizeof(wal), "%s-wal", place->state);
+    pythia_state_close(s); /* which writes the log into the file: it holds the schema */
+    s = opened(place->state);
+    for (int n = 0; n <= DECISIONS; n++) {
+        if (n > 0)
+            assert_int_equal(decide(s, n), PYTHIA_OK);
+        r->log_size[n] = stat(wal, &about) == 0 ? (size_t)about.st_size : 0;
+        tell(s, r->told[n]);
+    }
+    read_file(place->state, &r->file);
+    read_file(wal, &r->log);
+    assert_int_equal(r->log.size, r->log_size[DECISIONS]);
+    pythia_state_close(s);
+}
+
+static void free_run(struct run *r)
+{
+    pythia_buf_free(&r->file);
+    pythia_buf_free(&r->log);
+}
+
+/* Open a copy of which the log is `log_size` long: it says what some decision left, none before
+ * `least`, and can be written. */
+static void check_copy(const struct place *place, const struct run *r, size_t log_size, int least)
+{
+    char wal[128], told[256];
+    snprintf(wal, sizeof(wal), "%s-wal", place->copy);
+    remove_all(place->copy);
+    write_file(place->copy, r->file.bytes, r->file.size);
+    write_file(wal, r->log.bytes, log_size);
+    struct pythia_state *s = opened(place->copy);
+    tell(s, told);
+    int is = DECISIONS;
+    while (is > least && strcmp(told, r->told[is]) != 0)
+        is--;
+    if (strcmp(told, r->told[is]) != 0)
+        print_error("cut at %zu: '%s', wanted '%s' or later\n", log_size, told, r->told[least]);
+    assert_string_equal(told, r->told[is]);
+    assert_int_equal(decide(s, 2), PYTHIA_OK);
+    pythia_state_close(s);
+}
+
+/* The power goes while the log is written: at any byte of it, every decision whose write was done
+ * is there, and nothing of the one that was under way. */
+static void a_log_cut_at_each_byte_loses_at_most_the_last_decision(void **state)
+{
+    struct place place;
+    struct run r = {0};
+    make_place(&place);
+    make_run(&place, &r);
+    int done = 0;
+    for (size_t cut = 0; cut <= r.log.size; cut++) {
+        while (done < DECISIONS && cut >= r.log_size[done + 1])
+            done++;
+        /* All bytes around what matters, and some of the middle of pages. */
+        size_t frame = cut > 32 ? (cut - 32) % 4120 : cut;
+        if (frame > 40 && frame < 4100 && cut % 509 != 0 && cut + 40 < r.log.size)
+            continue;
+        check_copy(&place, &r, cut, done);
+    }
+    assert_int_equal(done, DECISIONS);
+    free_run(&r);
+    remove_place(&place);
+}
+
+/* A page of the log that was not written as a whole, although its end was. */
+static void a_log_with_a_torn_page_keeps_what_is_before_it(void **state)
+{
+    struct place place;
+    struct run r = {0};
+    make_place(&place);
+    make_run(&place, &r);
+    for (size_t at = 32; at < r.log.size; at += 4120 / 3) {
+        char kept = r.log.bytes[at];
+        int done = 0;
+        while (done < DECISIONS && r.log_size[done + 1] <= at)
+            done++;
+        r.log.bytes[at] = (char)~kept;
+        check_copy(&place, &r, r.log.size, done);
+        r.log.bytes[at] = kept;
+    }
+    free_run(&r);
+    remove_place(&place);
+}
+
+/* A file that is cut, as no power cut does it: it opens, as what it was or begun anew. */
+static void a_file_cut_at_each_page_opens(void **state)
+{
+    struct place place;
+    struct run r = {0};
+    make_place(&place);
+    make_run(&place, &r);
+    pythia_log_setup("test", PYTHIA_LOG_ERROR);
+    for (size_t cut = 0; cut <= r.file.size; cut += cut < 200 ? 1 : 997) {
+        remove_all(place.copy);
+        write_file(place.copy, r.file.bytes, cut);
+        struct pythia_state *s = opened(place.copy);
+        assert_int_equal(pythia_state_put_pin(s, point(4), 1), PYTHIA_OK);
+        assert_int_equal(pins_of(s).pin[4], 1);
+        pythia_state_close(s);
+    }
+    free_run(&r);
+    remove_place(&place);
+}
+
+/* ---- what goes wrong ---- */
+
+static void each_failed_allocation(void **state)
+{
+    struct place place;
+    struct pythia_error e = {0};
+    make_place(&place);
+    for (int after = 0;; after++) {
+        struct pythia_state *s = NULL;
+        char *decisions = NULL;
+        pythia_error_clear(&e);
+        pythia_mem_fail_after(after);
+        int status = pythia_state_open(place.state, &s, &e);
+        if (status == PYTHIA_OK)
+            status = pythia_state_decisions(s, 5, &decisions);
+        pythia_mem_fail_after(-1);
+        assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM);
+        pythia_free(decisions);
+        if (s) {
+            assert_int_equal(pythia_state_put_pin(s, point(1), 1), PYTHIA_OK);
+            assert_false(pythia_state_is_degraded(s));
+        }
+        pythia_state_close(s);
+        if (status == PYTHIA_OK)
+            break;
+        assert_true(after < 100);
+    }
+    pythia_state_close(NULL);
+    remove_place(&place);
+}
+
+/* Somebody else holds the file: nothing is acknowledged, what was is kept, and when they are gone
+ * it can be written again, by itself. */
+static void degraded_and_recovered(void **state)
+{
+    struct place place;
+    sqlite3 *other;
+    make_place(&place);
+    pythia_log_setup("test", PYTHIA_LOG_ERROR);
+    struct pythia_state *s = opened(place.state);
+    assert_int_equal(decide(s, 2), PYTHIA_OK);
+    assert_int_equal(decide(s, 5), PYTHIA_OK);
+    char before[256], after[256];
+    tell(s, before);
+    assert_int_equal(sqlite3_open(place.state, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    for (int n = 6; n < 8; n++) {
+        assert_int_equal(decide(s, n), PYTHIA_EIO);
+        assert_true(pythia_state_is_degraded(s));
+    }
+    const struct pythia_state_point one = {"gate", PYTHIA_TEXT("a"), PYTHIA_TEXT("a:b"), 1};
+    assert_int_equal(pythia_state_put_inventory(s, &one, 1), PYTHIA_EIO);
+    tell(s, after);
+    assert_string_equal(after, before);
+    assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(other);
+    assert_true(pythia_state_is_degraded(s)); /* until a write shows that it is over */
+    assert_int_equal(decide(s, 6), PYTHIA_OK);
+    assert_false(pythia_state_is_degraded(s));
+    pythia_state_close(s);
+    remove_place(&place);
+}
+
+static void in_memory_without_a_file(void **state)
+{
+    struct pythia_state *s = opened(NULL);
+    assert_int_equal(pythia_state_put_pin(s, point(1), 1), PYTHIA_OK);
+    assert_int_equal(pins_of(s).pin[1], 1);
+    pythia_state_close(s);
+}
+
+/* Names are hostile: quotes, zeros, nothing, what is no UTF-8. */
+static int take_hostile(void *context, struct pythia_text id, int pin)
+{
+    struct pythia_buf *all = context;
+    assert_int_equal(pin, 1);
+    pythia_buf_printf(all, "%zu:", id.size);
+    pythia_buf_text_add(all, id);
+    return PYTHIA_OK;
+}
+
+static void hostile_names_stay_what_they_are(void **state)
+{
+    const struct pythia_text names[] = {PYTHIA_TEXT("'); DROP TABLE pin; --"),
+                                        PYTHIA_TEXT(""),
+                                        PYTHIA_TEXT("\xff\xfe"),
+                                        {"a\0b", 3}};
+    struct pythia_state *s = opened(NULL);
+    struct pythia_buf all = {0};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(pythia_state_put_pin(s, names[i], 1), PYTHIA_OK);
+    assert_int_equal(pythia_state_each_pin(s, take_hostile, &all), PYTHIA_OK);
+    const char wanted[] = "0:22:'); DROP TABLE pin; --3:a\0b2:\xff\xfe";
+    assert_int_equal(all.size, sizeof(wanted) - 1);
+    assert_memory_equal(all.bytes, wanted, sizeof(wanted) - 1);
+    pythia_buf_free(&all);
+    pythia_state_close(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_put_down_is_there_again),
+        cmocka_unit_test(a_newer_schema_is_refused_and_left_as_it_is),
+        cmocka_unit_test(an_empty_file_becomes_one_and_another_database_is_not_touched),
+        cmocka_unit_test(what_is_no_database_is_put_aside),
+        cmocka_unit_test(a_path_that_cannot_be_is_told),
+        cmocka_unit_test(a_log_cut_at_each_byte_loses_at_most_the_last_decision),
+        cmocka_unit_test(a_log_with_a_torn_page_keeps_what_is_before_it),
+        cmocka_unit_test(a_file_cut_at_each_page_opens),
+        cmocka_unit_test(each_failed_allocation),
+        cmocka_unit_test(degraded_and_recovered),
+        cmocka_unit_test(in_memory_without_a_file),
+        cmocka_unit_test(hostile_names_stay_what_they_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
