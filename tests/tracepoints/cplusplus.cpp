@@ -1,6 +1,8 @@
 /* The macros in C++: with exceptions, templates, lambdas, inline functions and standard strings.
  * Linked into test_cplusplus.c, which knows what must come of it. */
+#include <pythia/collector.h>
 #include <pythia/tracepoints.h>
+#include <pythia/variable.h>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -26,6 +28,20 @@ void throws()
     PYTHIA_SPAN_AS(span, "throws");
     PYTHIA_FAIL(span);
     throw std::runtime_error("left by an exception");
+}
+
+/* While nothing collects, these do nothing; that they compile is the test. */
+void measures(double number)
+{
+    static long waiting;
+    static const pythia_variable_source source = PYTHIA_SOURCE_LONG(&waiting);
+    static pythia_label label = PYTHIA_LABEL("label");
+    const pythia_observation all[] = {{&label, number}};
+    PYTHIA_TIME_IT("measured");
+    PYTHIA_OBSERVE("number", number);
+    pythia_observe_many(all, 1);
+    pythia_variable_set(
+        pythia_variable_define("waiting", PYTHIA_CLASS_LEVEL, PYTHIA_BIND_PROCESS, &source), 1);
 }
 
 class Service
@@ -62,6 +78,7 @@ extern "C" void run_cplusplus()
     PYTHIA_SPAN("c++");
     values_of(7);
     values_of(.5);
+    measures(1);
     in_inline_function();
     Service("name").handle();
     try {

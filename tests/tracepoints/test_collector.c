@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "collected.h"
+#include "pythia/series_files.h"
 
 static struct collected_rows all;
 
@@ -188,6 +189,11 @@ static void be_killed(void)
     kill(getpid(), SIGKILL);
 }
 
+static void on_problem(void *context, const struct pythia_error *why)
+{
+    fail_msg("%s", why->sentence);
+}
+
 static void aq7_what_a_killed_process_loses_is_bounded(void **state)
 {
     pid_t child = fork();
@@ -196,7 +202,15 @@ static void aq7_what_a_killed_process_loses_is_bounded(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
     collect_files(&all, csv_folder, "observed.", 0);
     assert_in_range(rows_of(&all, "tick"), 60, 100); /* 100 ms are 10 rows; the machine is shared */
-    assert_true(all.temporary > 0); /* which says that it was killed: the reader's tests */
+    assert_true(all.temporary > 0);
+    const char *const paths[] = {csv_folder};
+    struct pythia_series_set *set;
+    struct pythia_series_files_result read;
+    assert_int_equal(pythia_series_files_read(paths, 1, on_problem, NULL, &set, &read), PYTHIA_OK);
+    assert_int_equal(read.killed, all.temporary); /* it is told that something is missing */
+    assert_int_equal(read.writing + read.csv.broken, 0);
+    assert_in_range(read.csv.rows, rows_of(&all, "tick"), 100);
+    pythia_series_set_destroy(set);
 }
 
 /* ---- AQ10 ---- */

@@ -5,14 +5,15 @@ void run_cplusplus(void);
 
 static void a_program_in_cplusplus_is_traced_like_any_other(void **state)
 {
-    static const char *const below[] = {"test:inline", "test:method",  "test:throws", "test:caught",
-                                        "test:lambda", "test:entered", "test:job"};
+    static const char *const below[] = {"test:inline", "test:method",  "test:throws",
+                                        "test:caught", "test:lambda",  "test:entered",
+                                        "test:job",    "test:measured"};
     struct collection c;
     setenv("PYTHIA_OPEN", "*", 1);
     run_cplusplus();
     read_spans(&c);
     assert_problems(&c, "");
-    assert_int_equal(c.count, 12);
+    assert_int_equal(c.count, 13);
     for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++)
         assert_child(&c, below[i], "test:c++");
     assert_child(&c, "test:note", "test:inline");

@@ -1,7 +1,9 @@
 /* With PYTHIA_TRACEPOINTS_DISABLE a program compiles as it is, needs no library, and does nothing.
  * This one is not linked with it. */
 #define PYTHIA_TRACEPOINTS_DISABLE
+#include <pythia/collector.h>
 #include <pythia/tracepoints.h>
+#include <pythia/variable.h>
 
 #include "check.h"
 
@@ -54,10 +56,30 @@ static void nothing_is_left_of_trace_points(void **state)
     assert_string_equal(parent, "");
 }
 
+static void nothing_is_left_of_measurements_and_variables(void **state)
+{
+    static struct pythia_label label = PYTHIA_LABEL("label");
+    const struct pythia_collector_options options = {.directory = "/no/such/place"};
+    struct pythia_collector_state s;
+    computed = 0;
+    assert_int_equal(pythia_collector_start(&options), 0);
+    PYTHIA_TIME_IT("block");
+    PYTHIA_OBSERVE("number", ++computed);
+    pythia_observe(&label, 1);
+    pythia_duration_end(&label, pythia_duration_begin());
+    pythia_variable_set(pythia_variable_define("", PYTHIA_CLASS_STATE, PYTHIA_BIND_REQUEST, NULL),
+                        1);
+    pythia_collector_state_get(&s);
+    assert_int_equal(s.rows + s.dropped, 0);
+    assert_int_equal(pythia_collector_stop(), 0);
+    assert_int_equal(computed, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_left_of_trace_points),
+        cmocka_unit_test(nothing_is_left_of_measurements_and_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
