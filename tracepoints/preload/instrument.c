@@ -17,7 +17,8 @@
 #define DEPTH 1024 /* calls under way in a thread */
 
 struct table {
-    size_t size, used; /* size: a power of two */
+    struct table *older; /* kept: a thread may look into it */
+    size_t size, used;   /* size: a power of two */
     struct {
         uintptr_t function;
         struct pythia__hooked *of;
@@ -32,7 +33,7 @@ struct entry {
     uint8_t recorded, request;
 };
 
-static struct table *table; /* tables are never freed: a thread may look into an older one */
+static struct table *table;
 static pthread_key_t leaving;
 static int ready; /* the key is there */
 static int calibrated;
@@ -53,34 +54,46 @@ VISIBLE void __cyg_profile_func_exit(void *function, void *caller);
 static size_t slot_of(const struct table *t, uintptr_t function)
 {
     size_t at = (size_t)((function >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 32) & (t->size - 1);
-    while (t->at[at].function && t->at[at].function != function)
+    for (uintptr_t there; (there = __atomic_load_n(&t->at[at].function, __ATOMIC_ACQUIRE)) != 0;) {
+        if (there == function)
+            break;
         at = (at + 1) & (t->size - 1);
+    }
     return at;
 }
 
+/* The point of a free place is only looked at once the function stands there. */
 static struct pythia__hooked *find(uintptr_t function)
 {
     const struct table *t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
-    return t ? t->at[slot_of(t, function)].of : NULL;
+    size_t at = t ? slot_of(t, function) : 0;
+    return t && __atomic_load_n(&t->at[at].function, __ATOMIC_ACQUIRE) ? t->at[at].of : NULL;
 }
 
-/* A table with one more, to be looked into from now on. */
+static void put(struct table *t, uintptr_t function, struct pythia__hooked *h)
+{
+    size_t at = slot_of(t, function);
+    t->at[at].of = h;
+    t->used++;
+    __atomic_store_n(&t->at[at].function, function, __ATOMIC_RELEASE);
+}
+
+/* Under the lock; the function is not there yet. 0: there is no memory. */
 static int add(struct pythia__hooked *h, uintptr_t function)
 {
-    size_t size = table ? table->size : 64, used = table ? table->used : 0;
-    size *= used * 2 >= size ? 2 : 1;
-    struct table *t = calloc(1, sizeof(*t) + size * sizeof(t->at[0]));
-    if (!t)
-        return 0;
-    t->size = size;
-    for (size_t i = 0; table && i < table->size; i++)
-        if (table->at[i].function)
-            t->at[slot_of(t, table->at[i].function)] = table->at[i];
-    size_t at = slot_of(t, function);
-    t->used = used + (t->at[at].function == 0);
-    t->at[at].function = function;
-    t->at[at].of = h;
-    __atomic_store_n(&table, t, __ATOMIC_RELEASE);
+    if (!table || table->used * 2 >= table->size) {
+        size_t size = table ? table->size * 2 : 64;
+        struct table *t = calloc(1, sizeof(*t) + size * sizeof(t->at[0]));
+        if (!t)
+            return 0;
+        t->size = size;
+        t->older = table;
+        for (size_t i = 0; table && i < table->size; i++)
+            if (table->at[i].function)
+                put(t, table->at[i].function, table->at[i].of);
+        __atomic_store_n(&table, t, __ATOMIC_RELEASE);
+    }
+    put(table, function, h);
     return 1;
 }
 

@@ -50,6 +50,8 @@ static __attribute__((noreturn)) void jump_by(const char *name, const char *vers
     abort(); /* there is no C library without it */
 }
 
+/* The header's parameters have names that are the C library's own.
+ * NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 #define REPLACE(name, version)                                                                     \
     __attribute__((visibility("default"), noreturn)) void name(struct __jmp_buf_tag buffer[1],     \
                                                                int value)                          \
@@ -63,3 +65,4 @@ REPLACE(longjmp, "GLIBC_2.2.5")
 REPLACE(_longjmp, "GLIBC_2.2.5")
 REPLACE(siglongjmp, "GLIBC_2.2.5")
 REPLACE(__longjmp_chk, "GLIBC_2.11")
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

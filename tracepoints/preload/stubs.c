@@ -23,6 +23,7 @@
 #include "hooks.h"
 
 #define STUB_BYTES 64
+#define AT_TARGET  25
 #define AREA_BYTES ((size_t)16 * 4096) /* 1024 stubs */
 #define PER_PAGE   (4096 / STUB_BYTES)
 #define AREAS      1024
@@ -58,10 +59,13 @@ int pythia__is_stub(uintptr_t address)
 
 uintptr_t pythia__stub_target(uintptr_t address)
 {
+    uint32_t count = __atomic_load_n(&stubs.area_count, __ATOMIC_ACQUIRE);
     uintptr_t target = 0;
-    if (pythia__is_stub(address))
-        memcpy(&target, (const unsigned char *)address + 25,
-               sizeof(target)); /* NOLINT: an address */
+    for (uint32_t i = 0; i < count; i++) {
+        size_t at = (size_t)(address - (uintptr_t)stubs.areas[i]);
+        if (at < AREA_BYTES)
+            memcpy(&target, stubs.areas[i] + at + AT_TARGET, sizeof(target));
+    }
     return target;
 }
 
@@ -98,7 +102,7 @@ static void write_stub(unsigned char *to, const struct pythia__hook *hook)
     };
     memcpy(to, code, sizeof(code));
     put(to, 6, hook->of->declared.request ? (const void *)&always_open : &hook->of->point);
-    put(to, 25, (const void *)hook->target); /* NOLINT(performance-no-int-to-ptr) */
+    put(to, AT_TARGET, (const void *)hook->target); /* NOLINT(performance-no-int-to-ptr) */
     put(to, 38, hook);
     void (*enter)(void) = pythia__hook_enter;
     memcpy(to + 56, &enter, sizeof(enter));

@@ -86,7 +86,7 @@ int fails_with(int number)
 /* By way of another, or compilers would make a loop of it. */
 long factorial(long n)
 {
-    return n < 2 ? 1 : n * factorial_below(n);
+    return n < 2 ? 1 : (long)((unsigned long)n * (unsigned long)factorial_below(n));
 }
 
 long factorial_below(long n)

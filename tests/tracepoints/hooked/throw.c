@@ -16,10 +16,13 @@ int main(int argc, char **argv)
     if (argc >= 3) {
         int size = snprintf(line, sizeof(line), "%s\t%s%s%s", argv[1], argv[2],
                             argc > 3 ? "\t" : "", argc > 3 ? argv[3] : "");
-        return pythia_switchboard_apply(board, line, (size_t)size, why) == 1 ? 0 : 1;
+        int thrown = pythia_switchboard_apply(board, line, (size_t)size, why) == 1;
+        pythia_switchboard_close(board);
+        return !thrown;
     }
     for (uint32_t i = 0; i < pythia_switchboard_points(board); i++)
         if (pythia_switchboard_at(board, i, &point) == 0)
             printf("%s %" PRIx64 "\n", point.id, point.switches);
+    pythia_switchboard_close(board);
     return 0;
 }
