@@ -166,10 +166,17 @@ def schedule(draw, rate, seconds, only):
 
 
 def clean():
-    """Delete what an earlier load left."""
+    """Delete what an earlier load left, and wait until it is gone."""
     cloud = login()
-    for server in cloud.get('/servers', endpoint_filter=at('compute')).json()['servers']:
-        cloud.delete(f'/servers/{server["id"]}', endpoint_filter=at('compute'), raise_exc=False)
+    told = set()
+    for _ in range(120):
+        servers = {one['id'] for one in cloud.get('/servers', endpoint_filter=at('compute')).json()['servers']}
+        for server in servers - told:
+            cloud.delete(f'/servers/{server}', endpoint_filter=at('compute'), raise_exc=False)
+        told |= servers
+        if not servers:
+            break
+        time.sleep(1)
     for volume in cloud.get('/volumes', endpoint_filter=at('volumev3')).json()['volumes']:
         cloud.delete(f'/volumes/{volume["id"]}', endpoint_filter=at('volumev3'), raise_exc=False)
 

@@ -48,6 +48,7 @@ function ask(base, path, tenant, body) {
 /** Listen at a free port of the loopback, and say which it is. */
 function listen(app) {
   const server = app.listen(0, '127.0.0.1', () => process.stdout.write(`port ${server.address().port}\n`));
+  server.keepAliveTimeout = 60000; // longer than any pause of those who ask: a connection does not end under a request
 }
 
 module.exports = { spansOf, takes, ask, listen };
