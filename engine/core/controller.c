@@ -361,6 +361,13 @@ static void judge(struct pythia_controller *c, struct plane *plane, struct pythi
         quarantine(c, p, now_ns);
 }
 
+/* A point that was met just now, closed by default and not asked to open: it shows nothing, whether
+ * its target has confirmed that or not. */
+static bool is_closed_anyway(const struct pythia__controlled *p)
+{
+    return p->asked == CLOSED && !p->open_by_default && p->switched_ns == 0;
+}
+
 static int note_result(void *context, struct pythia_text id, struct pythia_text target,
                        enum pythia_control_result result, uint64_t version)
 {
@@ -381,7 +388,7 @@ static int note_result(void *context, struct pythia_text id, struct pythia_text 
     if (!waited) /* it was in force, or its target was away: its time to obey begins now */
         p->pending_ns = v->now_ns;
     judge(c, plane, p, v->now_ns);
-    v->settled = v->settled && p->quarantined_ns;
+    v->settled = v->settled && (p->quarantined_ns || is_closed_anyway(p));
     return PYTHIA_OK;
 }
 

@@ -84,6 +84,29 @@ static void assert_shown(struct pythia_controller *c, const char *text)
     pythia_buf_free(&out);
 }
 
+/* Points turn up all the time, where statements or functions are met for the first time. */
+static void a_new_point_that_is_closed_anyway_changes_nothing(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    uint64_t since = 0, before;
+    want(c, "shop:pay");
+    run(c, 100 * S, 102 * S);
+    assert_true(pythia_controller_in_force(c, 1, &before));
+    fake_plane_add(&f, "shop:new", "shop")->mood = FAKE_IGNORES;
+    for (uint64_t now = 102 * S; now <= 105 * S; now += 100 * MS) {
+        tick(c, now);
+        assert_true(pythia_controller_in_force(c, 1, &since));
+        assert_int_equal(since, before);
+    }
+    struct fake_point *shown = fake_plane_add(&f, "shop:entry", "shop");
+    shown->open_by_default = shown->open = true;
+    shown->mood = FAKE_IGNORES;
+    run(c, 105 * S, 107 * S);
+    assert_false(pythia_controller_in_force(c, 1, &since)); /* it is open, and shall not be */
+    pythia_controller_destroy(c);
+}
+
 static void what_is_wished_for_comes_in_force(void **state)
 {
     struct fake_plane f;
@@ -473,6 +496,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_wished_for_comes_in_force),
+        cmocka_unit_test(a_new_point_that_is_closed_anyway_changes_nothing),
         cmocka_unit_test(the_same_set_again_throws_no_switch),
         cmocka_unit_test(the_lease_is_renewed_in_thirds),
         cmocka_unit_test(a_wish_for_an_unknown_point_waits_for_it),
