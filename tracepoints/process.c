@@ -44,11 +44,15 @@ const uint64_t *pythia__epoch = &no_epoch;
 
 int pythia__lock(struct pythia__thread *t)
 {
+    int cancel;
     if (t->locked)
         return 0;
+    /* A thread that is to be cancelled must not end in here, with the lock. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     for (int i = 0; i < TRIES; i++) {
         if (pthread_mutex_trylock(&pythia__process.lock) == 0) {
             t->locked = 1;
+            t->cancel = cancel;
             return 1;
         }
         if (i < TRIES_FAST)
@@ -56,13 +60,16 @@ int pythia__lock(struct pythia__thread *t)
         else
             nanosleep(&(struct timespec){0, 10000}, NULL);
     }
+    pthread_setcancelstate(cancel, NULL);
     return 0;
 }
 
 void pythia__unlock(struct pythia__thread *t)
 {
+    int cancel = t->cancel;
     t->locked = 0;
     pthread_mutex_unlock(&pythia__process.lock);
+    pthread_setcancelstate(cancel, NULL);
 }
 
 void pythia__problem(const char *sentence)
@@ -458,7 +465,10 @@ uint64_t pythia__random(struct pythia__thread *t)
 {
     uint64_t epoch = pythia__epoch_now(), z;
     if (t->random_epoch != epoch) {
+        int cancel;
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
         pythia__random_bytes(&t->random, sizeof(t->random));
+        pthread_setcancelstate(cancel, NULL);
         t->random_epoch = epoch;
     }
     do { /* SplitMix64: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA

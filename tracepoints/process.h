@@ -23,6 +23,7 @@ struct pythia__thread {
     uint64_t retry;                /* ticks before which there is no use in asking for a ring */
     uint32_t until_timed;          /* open spans until one is timed */
     unsigned char busy;            /* in the middle of a record: a signal handler must not write */
+    int cancel;                    /* its cancel state from before it had that */
     unsigned char locked;          /* it holds the process's lock */
 };
 

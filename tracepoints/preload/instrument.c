@@ -51,28 +51,31 @@ VISIBLE void __cyg_profile_func_exit(void *function, void *caller);
 
 /* ---- which ---- */
 
-static size_t slot_of(const struct table *t, uintptr_t function)
+static size_t first_slot(const struct table *t, uintptr_t function)
 {
-    size_t at = (size_t)((function >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 32) & (t->size - 1);
-    for (uintptr_t there; (there = __atomic_load_n(&t->at[at].function, __ATOMIC_ACQUIRE)) != 0;) {
-        if (there == function)
-            break;
-        at = (at + 1) & (t->size - 1);
-    }
-    return at;
+    return (size_t)((function >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 32) & (t->size - 1);
 }
 
 /* The point of a free place is only looked at once the function stands there. */
-static struct pythia__hooked *find(uintptr_t function)
+static inline struct pythia__hooked *find(uintptr_t function)
 {
     const struct table *t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
-    size_t at = t ? slot_of(t, function) : 0;
-    return t && __atomic_load_n(&t->at[at].function, __ATOMIC_ACQUIRE) ? t->at[at].of : NULL;
+    if (!t)
+        return NULL;
+    for (size_t at = first_slot(t, function);; at = (at + 1) & (t->size - 1)) {
+        uintptr_t there = __atomic_load_n(&t->at[at].function, __ATOMIC_ACQUIRE);
+        if (there == function)
+            return t->at[at].of;
+        if (there == 0)
+            return NULL;
+    }
 }
 
 static void put(struct table *t, uintptr_t function, struct pythia__hooked *h)
 {
-    size_t at = slot_of(t, function);
+    size_t at = first_slot(t, function);
+    while (t->at[at].function)
+        at = (at + 1) & (t->size - 1);
     t->at[at].of = h;
     t->used++;
     __atomic_store_n(&t->at[at].function, function, __ATOMIC_RELEASE);
