@@ -25,7 +25,7 @@
 #define CHECK_MS          1000
 #define PREFIX            5                  /* of a message: is it packed? and its length */
 #define WINDOW_BYTES      (16 * 1024 * 1024) /* of a connection: in 64 KiB each call would wait */
-#define HEADER_LIST_BYTES (16 * 1024)
+#define HEADER_LIST_BYTES ((size_t)16 * 1024)
 #define HEADER_BYTES      32 /* that one counts beyond its name and value (RFC 9113, 6.5.2) */
 #define READ_BYTES        ((size_t)64 * 1024)
 #define WRITE_BYTES       ((size_t)64 * 1024) /* gathered for one write */
@@ -630,7 +630,7 @@ static int begin_session(struct connection *c)
     const nghttp2_settings_entry settings[] = {
         {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, o->streams_max},
         {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, (uint32_t)(o->message_max + PREFIX)},
-        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, HEADER_LIST_BYTES},
+        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, (uint32_t)HEADER_LIST_BYTES},
     };
     nghttp2_submit_settings(c->session, NGHTTP2_FLAG_NONE, settings,
                             sizeof(settings) / sizeof(settings[0]));

@@ -317,11 +317,11 @@ int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_
     *j = (struct job){.intake = i,
                       .format = format,
                       .packing = packing,
-                      .bytes = bytes,
                       .size = size,
                       .recorded = i->record >= 0,
                       .done = done,
                       .context = context};
+    j->bytes = bytes;
     j->sink = (struct pythia_sink){.span = on_span,
                                    .broken = on_broken,
                                    .counts = &j->counts,
