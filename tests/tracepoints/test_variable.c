@@ -71,7 +71,7 @@ static void a_variable_of_the_process_is_in_every_span(void **state)
     assert_value(&c, "test:inner", "variable.load", .25, 1);
     assert_value(&c, "test:outer", "variable.asked", 7, 1);
     assert_value(&c, "test:inner", "variable.asked", 7, 1);
-    assert_int_equal(asked, 1); /* not again within a millisecond */
+    assert_in_range(asked, 1, 2); /* not again within a millisecond; this may have taken longer */
     assert_problems(&c, "");
     collection_close(&c);
     struct pythia_variable_info info;
