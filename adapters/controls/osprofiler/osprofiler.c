@@ -21,8 +21,8 @@
 #include "agents.h"
 #include "planes.h"
 #include "pythia/mem.h"
-#include "pythia/status.h"
 #include "pythia/redis_link.h"
+#include "pythia/status.h"
 
 #define MS          UINT64_C(1000000)
 #define LOOK_NS     (50 * MS) /* between looks at the reports */
