@@ -261,7 +261,7 @@ int main(int argc, char **argv)
         int s = open_socket(argv[2]);
         l.polls[i].fd = s;
         l.links[i] =
-            l.ops->create(s, argv[2], (unsigned)l.depth, (struct answer_taker){take_answer, &l});
+            ops->create(s, argv[2], (unsigned)l.depth, (struct answer_taker){take_answer, &l});
     }
     double seconds = run(&l);
     print(&l, seconds);
