@@ -21,7 +21,7 @@
 
 #define TICK_MS      20
 #define TICK_SPANS   4096                /* some 4 ms; others wait meanwhile */
-#define CYCLE_MIN_NS UINT64_C(500000000) /* twice as long as agents wait between asking */
+#define CYCLE_MIN_NS UINT64_C(250000000) /* as often as agents ask what shall be open */
 #define DRAIN_MS     5000
 #define CONTROL_BODY ((size_t)1024 * 1024)
 #define SECRET_MAX   ((size_t)64 * 1024)

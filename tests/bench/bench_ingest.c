@@ -249,7 +249,8 @@ int main(int argc, char **argv)
     static struct load l = {.spans = 512, .connections = 4, .depth = 8, .seconds = 10};
     if (argc < 4 || argc % 2 != 0)
         die("usage: bench_ingest grpc|http HOST:PORT FILE [--OPTION NUMBER...]");
-    l.ops = strcmp(argv[1], "http") == 0 ? &ingest_http : &ingest_grpc;
+    const struct link_ops *ops = strcmp(argv[1], "http") == 0 ? &ingest_http : &ingest_grpc;
+    l.ops = ops;
     for (int i = 4; i < argc; i += 2)
         read_option(&l, argv[i], argv[i + 1]);
     if (l.connections > LINKS)
@@ -260,12 +261,12 @@ int main(int argc, char **argv)
         int s = open_socket(argv[2]);
         l.polls[i].fd = s;
         l.links[i] =
-            l.ops->create(s, argv[2], (unsigned)l.depth, (struct answer_taker){take_answer, &l});
+            ops->create(s, argv[2], (unsigned)l.depth, (struct answer_taker){take_answer, &l});
     }
     double seconds = run(&l);
     print(&l, seconds);
     for (size_t i = 0; i < l.connections; i++)
-        l.ops->destroy(l.links[i]);
+        ops->destroy(l.links[i]);
     bodies_free(&l.bodies);
     return 0;
 }

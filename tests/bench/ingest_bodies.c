@@ -46,7 +46,7 @@ static void put_low_first(char *at, uint64_t number)
 
 static void *grown(void *list, size_t count, size_t size)
 {
-    list = realloc(list, count * size);
+    list = realloc(list, count * size + 1);
     if (!list)
         die("out of memory");
     return list;
@@ -204,7 +204,7 @@ static struct pythia_buf read_batches(const char *path)
         got = room ? fread(room, 1, (size_t)1 << 20, file) : 0;
         all.size += got;
     }
-    if (ferror(file) || pythia_buf_status(&all) != PYTHIA_OK || all.size < 4)
+    if (ferror(file) || !all.bytes || pythia_buf_status(&all) != PYTHIA_OK || all.size < 4)
         die("%s cannot be read, or is empty", path);
     fclose(file);
     if ((unsigned char)all.bytes[0] < 8)
