@@ -114,6 +114,7 @@ class Pages(Case):
         done = self.pythiad.ctl("report")
         self.assertEqual(done.returncode, 1)
         self.assertIn("There is no report yet", done.stderr)
+        rig.until(lambda: self.pythiad.metric("pythia_points_known") == 4, 10)
         self.feed_until(lambda: agent.poll() and self.pythiad.get("/v1/groups").json)
 
         texts = {action: self.pythiad.ctl(*action.split()) for action in
