@@ -4,7 +4,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import threading
 import time
 
@@ -142,6 +141,10 @@ def keys(report, request_type):
             if group['request_type'] == request_type for explanation in group['explanations']]
 
 
-def skip(why):
-    print(f'skipped: {why}')
-    sys.exit(77)
+def rounded(value):
+    """A report's part with its numbers to nine digits: alpha goes from one to the other as a text."""
+    if isinstance(value, dict):
+        return {key: rounded(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one) for one in value]
+    return float(f'{value:.9g}') if isinstance(value, float) else value
