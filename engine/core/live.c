@@ -500,17 +500,22 @@ static bool is_settled(const struct pythia_live *l)
     return waited_ns >= l->patience_ns && !pythia_window_began_by(l->window, l->cut_ns);
 }
 
+/* Requests that will do for a type when the others have been learnt. */
+static uint64_t few_to_learn(const struct pythia_live *l)
+{
+    return l->o.learn_requests < LEARN_FEW ? l->o.learn_requests : LEARN_FEW;
+}
+
 /* The first types have been learnt: what was seen until now is told, and the search begins. */
 static int end_learning(struct pythia_live *l)
 {
     size_t moved = 0;
-    uint64_t few = l->o.learn_requests < LEARN_FEW ? l->o.learn_requests : LEARN_FEW;
     int status = PYTHIA_OK;
     if (l->stages[l->now].number)
         status = end_cycle(l);
     drop_evidence(l);
     if (status == PYTHIA_OK)
-        status = pythia__live_types_settle(&l->types, few, NULL, &moved);
+        status = pythia__live_types_settle(&l->types, few_to_learn(l), NULL, &moved);
     return status == PYTHIA_OK ? begin_search(l) : status;
 }
 
@@ -524,7 +529,8 @@ static bool is_learning_over(const struct pythia_live *l)
     if (took_ns < l->o.window.quiet_ns)
         took_ns = l->o.window.quiet_ns;
     return waited_ns >= l->o.cycle_ns ||
-           (waited_ns >= took_ns && pythia__live_types_ready(&l->types, l->o.learn_requests).all);
+           (waited_ns >= took_ns &&
+            pythia__live_types_ready(&l->types, l->o.learn_requests, few_to_learn(l)).all);
 }
 
 /* Do what is due. */

@@ -122,13 +122,14 @@ static bool is_ready(const struct pythia__live_type *type, uint64_t requests)
 }
 
 struct pythia__live_ready pythia__live_types_ready(const struct pythia__live_types *t,
-                                                   uint64_t requests)
+                                                   uint64_t requests, uint64_t few)
 {
     struct pythia__live_ready out = {.all = true};
     for (size_t i = 0; i < t->count; i++) {
-        bool ready = is_ready(&t->types[i], requests);
+        const struct pythia__live_type *type = &t->types[i];
+        bool ready = is_ready(type, requests);
         out.any = out.any || ready;
-        out.all = out.all && (ready || t->types[i].learnt || t->types[i].refused);
+        out.all = out.all && (ready || type->learnt || type->refused || type->requests < few);
     }
     out.all = out.all && out.any;
     return out;

@@ -59,7 +59,7 @@ struct pythia__live_ready {
     bool any, all;
 };
 struct pythia__live_ready pythia__live_types_ready(const struct pythia__live_types *t,
-                                                   uint64_t requests);
+                                                   uint64_t requests, uint64_t few);
 
 /* Move types that were learnt from that many requests to the search space, and have the search
  * (NULL: there is none yet) take them in; *moved of them. PYTHIA_OK, or PYTHIA_ENOMEM with all as

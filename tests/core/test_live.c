@@ -78,7 +78,7 @@ static void the_first_requests_make_the_space_and_then_the_skeleton_is_wanted(vo
 }
 
 /* A second type is waited for, but not longer than a cycle may last; it is known by then even if
- * there were few of it, but not if there was hardly any. */
+ * there were few of it. One that hardly any request is of holds nobody up. */
 static void other_types_are_waited_for_a_while(void **state)
 {
     for (int others = 4; others <= 10; others++) {
@@ -89,7 +89,7 @@ static void other_types_are_waited_for_a_while(void **state)
         for (int i = 0; i < others; i++)
             stream_request(&s, "Z{10 Y{20} 10}");
         stream_wait(&s, 20 * SECOND);
-        assert_int_equal(pythia_live_wish(s.live), others == 10);
+        assert_int_equal(pythia_live_wish(s.live), others == 10 || others < 5);
         stream_wait(&s, 50 * SECOND);
         assert_int_equal(pythia_live_wish(s.live), 1);
         assert_int_equal(stream_knows(&s, "Y"), others >= 5);
@@ -594,6 +594,7 @@ static void of_types_without_number_those_that_come_often_are_learnt(void **stat
     struct pythia_live_options o = usual;
     o.cycle_ns = 600 * 1000 * MS;
     o.window.quiet_ns = 10 * MS;
+    o.learn_requests = 900; /* of the 1000 that come */
     o.names.strings = 20000;
     o.names.tracepoints = 5000;
     stream_begin(&s);

@@ -20,8 +20,8 @@
  *
  *   learning   Without a search space, the first requests are taken with whatever is open to make
  *              one. When the first type has been learnt, others are waited for as long again, and
- *              those that were seen by then until they are learnt too, but no longer than
- *              `cycle_ns`; then the skeleton is wanted open.
+ *              those of which some requests were seen by then until they are learnt too, but no
+ *              longer than `cycle_ns`; then the skeleton is wanted open.
  *   searching  Cycles. A cycle is full when it has so many requests of one type, or after a time.
  *              Then those that began before its last request did, and have not been seen whole, are
  *              waited for, up to four times as long as the longest request took and no longer than
