@@ -383,7 +383,8 @@ static void draw_numbers(const struct timeline *t)
             continue; /* others are too near */
         double x = left_of(t, i) + t->cell / 2;
         struct pythia_buf number = {0};
-        pythia_buf_printf(&number, "%zu", i + 1);
+        double cycle = pythia__number(cycle_at(t, i), "cycle"); /* of a stream: 0 while it learns */
+        pythia_buf_printf(&number, "%.0f", isnan(cycle) ? (double)(i + 1) : cycle);
         label(t, "tick", x, y, x > 97 ? "end" : "middle", number.bytes ? number.bytes : "");
         give_back(t, &number);
     }
