@@ -26,7 +26,7 @@ from osprofiler import profiler
 from catalogue import FLAVOURS, IMAGES, at, login
 
 # of a hundred requests
-MIX = {'server_create': 44, 'server_delete': 38, 'server_list': 3, 'server_show': 3, 'flavour_list': 2, 'image_list': 2,
+MIX = {'server_create': 50, 'server_delete': 30, 'server_list': 3, 'server_show': 3, 'flavour_list': 2, 'image_list': 2,
        'image_show': 2, 'volume_create': 2, 'volume_list': 2, 'volume_delete': 2}
 BURST = 5
 SERVERS_KEPT, VOLUMES_KEPT = 2, 2
