@@ -8,14 +8,19 @@
 #include "daemon.h"
 #include "metrics.h"
 #include "pythia/control_http.h"
+#include "pythia/daemon_page.h"
 #include "pythia/mem.h"
 #include "pythia/report.h"
 #include "pythia/status.h"
 #include "switching.h"
 
-#define JSON_TYPE "application/json"
-#define BODY_MAX  ((size_t)1024 * 1024)
-#define IDS_MAX   1000 /* in one request */
+#define JSON_TYPE   "application/json"
+#define HTML_TYPE   "text/html; charset=utf-8"
+#define REPORT_PAGE "/report"
+#define PAGE_S      10 /* so often a page that somebody looks at is fetched again */
+#define DECISIONS   50 /* of which it tells */
+#define BODY_MAX    ((size_t)1024 * 1024)
+#define IDS_MAX     1000 /* in one request */
 
 /* ---- answers ---- */
 
@@ -106,26 +111,70 @@ static json_t *plane_list(const struct pythia__daemon *d)
     return list;
 }
 
-static void handle_status(void *context, struct pythia__http_exchange *x)
+/* Of whatever reason; /metrics tells them apart. */
+static uint64_t spans_dropped(const struct pythia__daemon *d)
 {
-    struct pythia__daemon *d = context;
+    struct pythia_counts all = *pythia__intake_counts(d->intake);
+    uint64_t sum = 0;
+    pythia_counts_add(&all, pythia__feeds_counts(d->feeds));
+    pythia_counts_add(&all, pythia_live_counts(d->live));
+    for (int i = 0; i < PYTHIA_DROPS; i++)
+        sum += all.dropped[i];
+    return sum;
+}
+
+static json_t *status_of(struct pythia__daemon *d)
+{
     struct pythia_window_numbers window = pythia_live_window(d->live);
+    struct pythia_live_numbers live = pythia_live_numbers(d->live);
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
     struct pythia_controller_numbers c = pythia_controller_numbers(d->controller);
-    uint64_t spans = in.spans + pythia__feeds_numbers(d->feeds).spans;
+    uint64_t spans = in.spans + pythia__feeds_numbers(d->feeds).spans, refused = 0;
     const char *doing = d->draining                               ? "stops"
                         : pythia_controller_is_off(d->controller) ? "off"
                         : d->s.observe_only                       ? "observes"
                                                                   : "works";
-    answer_json(x, 200,
-                json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}",
-                          "version", PYTHIA_VERSION, "doing", doing, "started_unix_ns",
-                          (json_int_t)d->started_ns, "cycles", (json_int_t)d->cycles, "spans",
-                          (json_int_t)spans, "requests", (json_int_t)window.finished,
-                          "open_requests", (json_int_t)window.open_traces, "points_known",
-                          (json_int_t)c.points, "desired_version", (json_int_t)c.version,
-                          "quarantined", (json_int_t)c.in_quarantine, "in_force", d->in_force,
-                          "degraded", pythia_state_is_degraded(d->state), "planes", plane_list(d)));
+    for (int why = 0; why < PYTHIA__REFUSALS; why++)
+        refused += in.refused_spans[why];
+    json_t *out =
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}", "version",
+                  PYTHIA_VERSION, "doing", doing, "started_unix_ns", (json_int_t)d->started_ns,
+                  "cycles", (json_int_t)d->cycles, "spans", (json_int_t)spans, "requests",
+                  (json_int_t)window.finished, "open_requests", (json_int_t)window.open_traces,
+                  "points_known", (json_int_t)c.points, "desired_version", (json_int_t)c.version,
+                  "quarantined", (json_int_t)c.in_quarantine, "in_force", d->in_force, "degraded",
+                  pythia_state_is_degraded(d->state), "planes", plane_list(d));
+    json_t *more =
+        json_pack("{s:b, s:I, s:I, s:I, s:I, s:I}", "learning", live.learning, "request_types",
+                  (json_int_t)live.types, "learnt_types", (json_int_t)live.learnt, "requests_apart",
+                  (json_int_t)live.under_way, "spans_refused", (json_int_t)refused, "spans_dropped",
+                  (json_int_t)spans_dropped(d));
+    if (!out || !more || json_object_update(out, more) != 0) {
+        json_decref(out);
+        out = NULL;
+    }
+    json_decref(more);
+    return out;
+}
+
+static void handle_status(void *context, struct pythia__http_exchange *x)
+{
+    answer_json(x, 200, status_of(context));
+}
+
+/* Pages load nothing and run nothing. */
+static void answer_page(struct pythia__http_exchange *x, const char *type, struct pythia_buf *body,
+                        int status)
+{
+    if (status != PYTHIA_OK) {
+        pythia_buf_free(body);
+        pythia__http_say(x, 503, "out of memory\n");
+        return;
+    }
+    pythia__http_set(x, "Content-Security-Policy",
+                     "default-src 'none'; style-src 'unsafe-inline'; img-src data:");
+    pythia__http_set(x, "X-Content-Type-Options", "nosniff");
+    pythia__http_answer(x, 200, type, body->bytes, body->size);
 }
 
 static void handle_report(void *context, struct pythia__http_exchange *x)
@@ -136,11 +185,10 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
     } forms[] = {{"json", JSON_TYPE, PYTHIA_REPORT_JSON},
                  {"text", "text/plain; charset=utf-8", PYTHIA_REPORT_TEXT},
                  {"markdown", "text/markdown; charset=utf-8", PYTHIA_REPORT_MARKDOWN},
-                 {"html", "text/html; charset=utf-8", PYTHIA_REPORT_HTML}};
+                 {"html", HTML_TYPE, PYTHIA_REPORT_HTML}};
     const struct pythia__daemon *d = context;
-    bool page = strcmp(pythia__http_path(x), "/") == 0;
     const char *wanted = pythia__http_query(x, "format");
-    wanted = wanted ? wanted : page ? "html" : "json";
+    wanted = wanted ? wanted : strcmp(pythia__http_path(x), REPORT_PAGE) == 0 ? "html" : "json";
     if (!d->report) {
         pythia__http_say(x, 404, "There is no report yet: no cycle has ended\n");
         return;
@@ -149,15 +197,8 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
         struct pythia_buf out = {0};
         if (strcmp(forms[i].name, wanted) != 0)
             continue;
-        if (pythia_report_write(d->report, forms[i].format, false, &out) != PYTHIA_OK) {
-            pythia_buf_free(&out);
-            pythia__http_say(x, 503, "out of memory\n");
-            return;
-        }
-        pythia__http_set(x, "Content-Security-Policy",
-                         "default-src 'none'; style-src 'unsafe-inline'; img-src data:");
-        pythia__http_set(x, "X-Content-Type-Options", "nosniff");
-        pythia__http_answer(x, 200, forms[i].type, out.bytes, out.size);
+        int status = pythia_report_write(d->report, forms[i].format, false, &out);
+        answer_page(x, forms[i].type, &out, status);
         return;
     }
     refuse(x, 400, "format is one of json, text, markdown and html");
@@ -198,16 +239,46 @@ static int add_point(void *context, const struct pythia_controlled *p)
     return json_array_append_new(context, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
+/* NULL when out of memory. */
+static json_t *points_of(struct pythia__daemon *d)
+{
+    json_t *list = json_array();
+    if (pythia_controller_each(d->controller, add_point, list) == PYTHIA_OK)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 static void handle_points(void *context, struct pythia__http_exchange *x)
 {
+    answer_json(x, 200, points_of(context));
+}
+
+/* The page of what it does; the report has one of its own. */
+static void handle_page(void *context, struct pythia__http_exchange *x)
+{
     struct pythia__daemon *d = context;
-    json_t *list = json_array();
-    if (pythia_controller_each(d->controller, add_point, list) != PYTHIA_OK) {
-        json_decref(list);
-        pythia__http_say(x, 503, "out of memory\n");
-        return;
-    }
-    answer_json(x, 200, list);
+    char *latest = NULL;
+    (void)pythia_state_decisions(d->state, DECISIONS, &latest); /* unreadable: none are shown */
+    json_t *status = status_of(d), *points = points_of(d);
+    json_t *decisions = latest ? json_loads(latest, 0, NULL) : NULL;
+    struct pythia_buf out = {0};
+    int written = PYTHIA_ENOMEM;
+    if (status && points)
+        written =
+            pythia_daemon_page_write(&(struct pythia_daemon_page){.status = status,
+                                                                  .points = points,
+                                                                  .decisions = decisions,
+                                                                  .report = d->report,
+                                                                  .report_path = REPORT_PAGE,
+                                                                  .now_unix_ns = pythia__unix_ns(),
+                                                                  .refresh_s = PAGE_S},
+                                     &out);
+    answer_page(x, HTML_TYPE, &out, written);
+    json_decref(status);
+    json_decref(points);
+    json_decref(decisions);
+    pythia_free(latest);
 }
 
 /* ---- what it is told by hand ---- */
@@ -407,7 +478,8 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
         {"GET", "/healthz", PYTHIA__HTTP_PUBLIC, 0, handle_alive, d},
         {"GET", "/readyz", PYTHIA__HTTP_PUBLIC, 0, handle_ready, d},
         {"GET", "/metrics", PYTHIA__HTTP_PUBLIC, 0, handle_metrics, d},
-        {"GET", "/", PYTHIA__HTTP_CONTROL, 0, handle_report, d},
+        {"GET", "/", PYTHIA__HTTP_CONTROL, 0, handle_page, d},
+        {"GET", REPORT_PAGE, PYTHIA__HTTP_CONTROL, 0, handle_report, d},
         {"GET", "/v1/status", PYTHIA__HTTP_CONTROL, 0, handle_status, d},
         {"GET", "/v1/report", PYTHIA__HTTP_CONTROL, 0, handle_report, d},
         {"GET", "/v1/groups", PYTHIA__HTTP_CONTROL, 0, handle_groups, d},

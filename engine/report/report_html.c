@@ -245,20 +245,6 @@ static void size_cells(struct pythia__html *h, const json_t *of)
     pythia__html_close(h);
 }
 
-/* What was found about a group, in short. */
-static void finding(struct pythia__html *h, const json_t *group)
-{
-    static const char *const parts_of_it[] = {"where", "why"};
-    for (size_t i = 0; i < 2; i++) {
-        const char *sentence = pythia__string(json_object_get(group, "finding"), parts_of_it[i]);
-        if (!sentence[0])
-            continue;
-        pythia__html_open(h, "span", "class", "found", NULL);
-        pythia__html_sentence(h, sentence, group);
-        pythia__html_close(h);
-    }
-}
-
 static void overview_row(struct pythia__html *h, const json_t *group, size_t number)
 {
     pythia__html_open(h, "tr", NULL);
@@ -268,7 +254,7 @@ static void overview_row(struct pythia__html *h, const json_t *group, size_t num
         snprintf(label, sizeof(label), "%zu. ", number);
         link_to_group(h, group, label);
         pythia__html_unlike(h, "span", group);
-        finding(h, group);
+        pythia__html_found(h, group);
     } else {
         pythia__html_name(h, pythia__string(group, "request_type"));
         pythia__html_unlike(h, "span", group);
@@ -683,28 +669,16 @@ static void findings(struct pythia__html *h, const json_t *groups)
 
 static void document_head(struct pythia__html *h, const json_t *report)
 {
-    pythia__html_open(h, "head", NULL);
-    pythia__html_open(h, "meta", "charset", "utf-8", NULL);
-    pythia__html_close(h);
-    /* Nothing is loaded and nothing runs, even if a name found a way to be markup. */
-    pythia__html_open(h, "meta", "http-equiv", "Content-Security-Policy", "content",
-                      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri "
-                      "'none'; form-action 'none'",
-                      NULL);
-    pythia__html_close(h);
-    pythia__html_open(h, "meta", "name", "viewport", "content",
-                      "width=device-width,initial-scale=1", NULL);
-    pythia__html_close(h);
-    pythia__html_open(h, "meta", "name", "referrer", "content", "no-referrer", NULL);
-    pythia__html_close(h);
     size_t found = count_diagnosed(pythia__array(report, "groups"));
-    pythia__html_open(h, "title", NULL);
-    pythia__html_printf(h, "Pythia: %zu finding%s in ", found, found == 1 ? "" : "s");
-    pythia__html_things(h, pythia__number(json_object_get(report, "input"), "traces"), "request",
-                        "requests");
-    pythia__html_close(h);
-    pythia__html_sheet(h);
-    pythia__html_close(h);
+    struct pythia_buf title = {0};
+    pythia_buf_printf(&title, "Pythia: %zu finding%s in ", found, found == 1 ? "" : "s");
+    double requests = pythia__number(json_object_get(report, "input"), "traces");
+    pythia__add_count(&title, requests);
+    pythia_buf_puts(&title, requests == 1 ? " request" : " requests");
+    pythia__html_head(h, title.bytes ? title.bytes : "", 0);
+    if (title.failed)
+        h->out->failed = 1;
+    pythia_buf_free(&title);
 }
 
 void pythia__report_html(const json_t *report, struct pythia_buf *out)

@@ -42,6 +42,12 @@ void pythia__html_ends(struct pythia__html *h, const json_t *search);
 
 /* ---- pieces ---- */
 
+/* The head of a document, with all that keeps it from loading or running anything. `refresh_s`: it
+ * is fetched again so often; 0: never. */
+void pythia__html_head(struct pythia__html *h, const char *title, unsigned refresh_s);
+/* What was found about a group, in a sentence or two. */
+void pythia__html_found(struct pythia__html *h, const json_t *group);
+
 void pythia__html_duration(struct pythia__html *h, double ns);
 void pythia__html_percent(struct pythia__html *h, double part);
 void pythia__html_chance(struct pythia__html *h, double p); /* "2e-46" */

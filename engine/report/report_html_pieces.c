@@ -226,3 +226,43 @@ void pythia__html_cell(struct pythia__html *h, const char *class, const char *la
     if (label)
         pythia__html_attribute(h, "data-l", label);
 }
+
+void pythia__html_found(struct pythia__html *h, const json_t *group)
+{
+    static const char *const parts_of_it[] = {"where", "why"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *sentence = pythia__string(json_object_get(group, "finding"), parts_of_it[i]);
+        if (!sentence[0])
+            continue;
+        pythia__html_open(h, "span", "class", "found", NULL);
+        pythia__html_sentence(h, sentence, group);
+        pythia__html_close(h);
+    }
+}
+
+static void meta(struct pythia__html *h, const char *kind, const char *name, const char *content)
+{
+    pythia__html_open(h, "meta", kind, name, "content", content, NULL);
+    pythia__html_close(h);
+}
+
+void pythia__html_head(struct pythia__html *h, const char *title, unsigned refresh_s)
+{
+    pythia__html_open(h, "head", NULL);
+    pythia__html_open(h, "meta", "charset", "utf-8", NULL);
+    pythia__html_close(h);
+    /* Nothing is loaded and nothing runs, even if a name found a way to be markup. */
+    meta(h, "http-equiv", "Content-Security-Policy",
+         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+         "form-action 'none'");
+    meta(h, "name", "viewport", "width=device-width,initial-scale=1");
+    meta(h, "name", "referrer", "no-referrer");
+    if (refresh_s > 0) {
+        char seconds[16];
+        snprintf(seconds, sizeof(seconds), "%u", refresh_s);
+        meta(h, "http-equiv", "refresh", seconds);
+    }
+    pythia__html_leaf(h, "title", NULL, title);
+    pythia__html_sheet(h);
+    pythia__html_close(h);
+}

@@ -148,6 +148,12 @@ class Pages(Case):
         for wrong in (("nonsense",), ("open",), ("status", "x"), ("off", "x")):
             self.assertEqual(self.pythiad.ctl(*wrong).returncode, 2, wrong)
 
+    def test_there_is_a_page_before_there_is_a_report(self):
+        page = self.pythiad.get("/")
+        self.assertEqual(page.status, 200)
+        self.assertIn("It waits: no span has come yet.", page.text)
+        self.assertEqual(self.pythiad.get("/report").status, 404)
+
     def test_the_page_is_safe_to_look_at(self):
         hostile = "<script>alert(1)</script>"
         for i in range(6000):
@@ -155,14 +161,17 @@ class Pages(Case):
             self.pythiad.send(otlp.protobuf(spans, service='"><img src=x onerror=alert(1)>'))
             if i % 100 == 99:
                 time.sleep(.2)
-                if self.pythiad.get("/").status == 200:
+                if self.pythiad.get("/report").status == 200:
                     break
-        page = self.pythiad.get("/")
-        self.assertEqual(page.headers["Content-Type"], "text/html; charset=utf-8")
-        self.assertIn("default-src 'none'", page.headers["Content-Security-Policy"])
-        self.assertEqual(page.headers["X-Content-Type-Options"], "nosniff")
-        self.assertNotIn("<script", page.text)
-        self.assertNotIn("<img src=x", page.text)
+        for path, says in (("/", "What it found"), ("/report", "Where the variance of all requests lies")):
+            page = self.pythiad.get(path)
+            self.assertEqual(page.status, 200)
+            self.assertIn(says, page.text)
+            self.assertEqual(page.headers["Content-Type"], "text/html; charset=utf-8")
+            self.assertIn("default-src 'none'", page.headers["Content-Security-Policy"])
+            self.assertEqual(page.headers["X-Content-Type-Options"], "nosniff")
+            self.assertNotIn("<script", page.text)
+            self.assertNotIn("<img src=x", page.text)
         self.assertEqual(self.pythiad.get("/v1/report?format=pdf").status, 400)
         for form in ("json", "text", "markdown", "html"):
             self.assertEqual(self.pythiad.get(f"/v1/report?format={form}").status, 200)

@@ -5,111 +5,9 @@
 #include <string.h>
 
 #include "check.h"
+#include "page_reader.h"
 #include "pythia/mem.h"
 #include "report_sample.h"
-
-/* ---- the page as XML ---- */
-
-/* Reads a page as XML, which is stricter than HTML: what it takes, every browser takes in the same
- * way. What it saw of tags and names of attributes is gathered in `tags`, without the places where
- * lines may break. */
-struct reader {
-    const char *at;
-    struct pythia_buf tags;
-    char open[64][24];
-    size_t depth;
-};
-
-static size_t name_size(const char *at)
-{
-    size_t size = 0;
-    while (isalnum((unsigned char)at[size]) || (size > 0 && at[size] == '-'))
-        size++;
-    return size;
-}
-
-/* Text or the value of an attribute up to `end`: references are known ones, and there is no control
- * character. */
-static void read_text(struct reader *r, char end)
-{
-    static const char *const known[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-    for (; *r->at && *r->at != end; r->at++) {
-        size_t found = 0;
-        for (size_t i = 0; i < 5; i++)
-            found += strncmp(r->at, known[i], strlen(known[i])) == 0;
-        if (*r->at == '&' && !found)
-            fail_msg("no reference: %.40s", r->at);
-        if (((unsigned char)*r->at < ' ' && *r->at != '\n') || *r->at == '<' || *r->at == 0x7F)
-            fail_msg("a character that must not be here: %.40s", r->at);
-    }
-}
-
-static void read_attributes(struct reader *r)
-{
-    const char *first = r->at;
-    while (*r->at == ' ') {
-        size_t size = name_size(++r->at);
-        assert_true(size > 0 && r->at[size] == '=' && r->at[size + 1] == '"');
-        char again[32];
-        assert_true(size + 4 < sizeof(again));
-        snprintf(again, sizeof(again), " %.*s=\"", (int)size, r->at);
-        const char *same = strstr(first, again);
-        assert_ptr_equal(same, r->at - 1); /* no attribute stands twice */
-        pythia_buf_printf(&r->tags, " %.*s", (int)size, r->at);
-        r->at += size + 2;
-        read_text(r, '"');
-        assert_int_equal(*r->at++, '"');
-    }
-}
-
-static void read_tag(struct reader *r)
-{
-    bool closing = r->at[1] == '/';
-    r->at += 1 + closing;
-    size_t size = name_size(r->at);
-    assert_in_range(size, 1, 23);
-    size_t before = r->tags.size;
-    pythia_buf_printf(&r->tags, "<%s%.*s", closing ? "/" : "", (int)size, r->at);
-    bool is_break = size == 3 && strncmp(r->at, "wbr", 3) == 0;
-    if (closing) {
-        assert_true(r->depth > 0);
-        const char *open = r->open[--r->depth];
-        assert_int_equal(strlen(open), size);
-        assert_memory_equal(open, r->at, size);
-        r->at += size;
-    } else {
-        assert_true(r->depth < 64);
-        snprintf(r->open[r->depth++], sizeof(r->open[0]), "%.*s", (int)size, r->at);
-        r->at += size;
-        read_attributes(r);
-        if (*r->at == '/') {
-            r->at++;
-            r->depth--;
-        }
-    }
-    assert_int_equal(*r->at++, '>');
-    if (is_break) {
-        r->tags.size = before;
-        r->tags.bytes[before] = '\0';
-    }
-}
-
-/* The tags of a page. The caller frees them. */
-static struct pythia_buf tags_of(const char *page)
-{
-    static const char doctype[] = "<!DOCTYPE html>\n";
-    struct reader r = {0};
-    assert_memory_equal(page, doctype, sizeof(doctype) - 1);
-    r.at = page + sizeof(doctype) - 1;
-    while (*r.at) {
-        if (*r.at == '<')
-            read_tag(&r);
-        else
-            read_text(&r, '<');
-    }
-    assert_int_equal(r.depth, 0);
-    return r.tags;
-}
 
 static void check_page(const char *page)
 {
@@ -140,20 +38,6 @@ static void hostile_names_change_no_tag(void **state)
         pythia_buf_free(&page);
     }
     pythia_buf_free(&expected);
-}
-
-/* The page without <wbr/>, so that names in it can be looked for. */
-static char *without_breaks(const char *page)
-{
-    char *out = malloc(strlen(page) + 1), *to = out;
-    while (*page) {
-        if (strncmp(page, "<wbr/>", 6) == 0)
-            page += 6;
-        else
-            *to++ = *page++;
-    }
-    *to = '\0';
-    return out;
 }
 
 static void what_acts_instead_of_being_seen_is_shown_by_its_code(void **state)

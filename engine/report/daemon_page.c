@@ -1,0 +1,447 @@
+/* A running pythiad as a page: somebody who looks at it wants to know first whether it does
+ * anything, then what it found, then what it has opened for that. */
+#include "pythia/daemon_page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pythia/status.h"
+#include "report_forms.h"
+#include "report_html.h"
+
+#define FOUND_MAX  20
+#define CLOSED_MAX 1000
+
+static bool is_true(const json_t *object, const char *key)
+{
+    return json_is_true(json_object_get(object, key));
+}
+
+/* "12 s", "3 min", "5 h", "2 days": how long something is ago or lasts. */
+static void add_age(struct pythia_buf *to, double seconds)
+{
+    static const struct {
+        double from, unit;
+        const char *name;
+    } units[] = {{172800, 86400, "days"}, {7200, 3600, "h"}, {120, 60, "min"}, {0, 1, "s"}};
+    size_t i = 0;
+    while (seconds < units[i].from && i + 1 < sizeof(units) / sizeof(units[0]))
+        i++;
+    pythia_buf_printf(to, "%.0f %s", fmax(0, floor(seconds / units[i].unit)), units[i].name);
+}
+
+static void age(struct pythia__html *h, const struct pythia_daemon_page *p, double unix_ns)
+{
+    struct pythia_buf text = {0};
+    add_age(&text, ((double)p->now_unix_ns - unix_ns) / 1e9);
+    pythia__html_text(h, text.bytes ? text.bytes : "");
+    if (text.failed)
+        h->out->failed = 1;
+    pythia_buf_free(&text);
+}
+
+/* ---- what it does ---- */
+
+static size_t count_found(const json_t *report)
+{
+    const json_t *groups = pythia__array(report, "groups");
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(groups); i++)
+        count += strcmp(pythia__string(json_array_get(groups, i), "status"), "diagnosed") == 0;
+    return count;
+}
+
+static void lead(struct pythia__html *h, const struct pythia_daemon_page *p)
+{
+    const char *doing = pythia__string(p->status, "doing");
+    size_t found = count_found(p->report);
+    pythia__html_open(h, "p", "class", "lead", NULL);
+    if (strcmp(doing, "stops") == 0)
+        pythia__html_text(h, "It stops, and takes in what has come.");
+    else if (strcmp(doing, "off") == 0)
+        pythia__html_text(h, "It is off: everything is closed until it is told “on”.");
+    else if (!(pythia__number(p->status, "spans") > 0))
+        pythia__html_text(h, "It waits: no span has come yet.");
+    else if (is_true(p->status, "learning"))
+        pythia__html_text(h, "It learns which trace points there are.");
+    else if (!p->report)
+        pythia__html_text(h, "It watches; no cycle has ended yet.");
+    else if (found == 0)
+        pythia__html_text(h, "No group of requests varies in a way that stands out.");
+    else
+        pythia__html_printf(h, "%zu group%s of requests %s in a way that stands out.", found,
+                            found == 1 ? "" : "s", found == 1 ? "varies" : "vary");
+    pythia__html_close(h);
+}
+
+static void head(struct pythia__html *h, const struct pythia_daemon_page *p)
+{
+    const json_t *s = p->status;
+    pythia__html_open(h, "header", NULL);
+    pythia__html_open(h, "h1", NULL);
+    pythia__html_printf(h, "pythiad %s", pythia__string(s, "version"));
+    pythia__html_close(h);
+    lead(h, p);
+    pythia__html_open(h, "p", "class", "read", NULL);
+    pythia__html_text(h, "In ");
+    age(h, p, pythia__number(s, "started_unix_ns"));
+    pythia__html_text(h, " it has taken in ");
+    pythia__html_things(h, pythia__number(s, "spans"), "span", "spans");
+    pythia__html_text(h, " of ");
+    pythia__html_things(h, pythia__number(s, "requests"), "request", "requests");
+    pythia__html_text(h, ", and decided ");
+    pythia__html_things(h, pythia__number(s, "cycles"), "time", "times");
+    pythia__html_text(h, ".");
+    pythia__html_close(h);
+    if (is_true(s, "degraded"))
+        pythia__html_leaf(h, "p", "warn",
+                          "Its state cannot be written: it goes on, but would not remember its "
+                          "decisions after a restart.");
+    if (strcmp(pythia__string(s, "doing"), "observes") == 0)
+        pythia__html_leaf(h, "p", "warn", "It only observes: it is set to switch nothing.");
+    pythia__html_close(h);
+}
+
+/* ---- what it found ---- */
+
+static void found_row(struct pythia__html *h, const struct pythia_daemon_page *p,
+                      const json_t *group)
+{
+    struct pythia_buf link = {0};
+    double share = pythia__number(group, "variance_share");
+    pythia_buf_printf(&link, "%s#", p->report_path);
+    pythia__html_group_anchor(&link, pythia__string(group, "id"));
+    pythia__html_open(h, "tr", NULL);
+    pythia__html_open(h, "th", "scope", "row", NULL);
+    pythia__html_open(h, "a", "href", link.bytes ? link.bytes : "", NULL);
+    pythia__html_name(h, pythia__string(group, "request_type"));
+    pythia__html_close(h);
+    pythia__html_unlike(h, "span", group);
+    pythia__html_found(h, group);
+    pythia__html_close(h);
+    pythia__html_cell(h, "b", NULL);
+    pythia__html_bar(h, "share", share, NAN, NAN);
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "share");
+    pythia__html_percent(h, share);
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "requests");
+    pythia__html_count(h, pythia__number(group, "count"));
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "mean");
+    pythia__html_duration(h, pythia__number(group, "mean_ns"));
+    pythia__html_close(h);
+    pythia__html_close(h);
+    if (link.failed)
+        h->out->failed = 1;
+    pythia_buf_free(&link);
+}
+
+static void found(struct pythia__html *h, const struct pythia_daemon_page *p)
+{
+    static const char *const labels[] = {"Group of requests", "=Share of the variance", ">Requests",
+                                         ">Mean"};
+    const json_t *groups = pythia__array(p->report, "groups");
+    size_t shown = 0, of = count_found(p->report);
+    if (of > 0) {
+        pythia__html_open(h, "table", "class", "stack", NULL);
+        pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
+        pythia__html_open(h, "tbody", NULL);
+        for (size_t i = 0; i < json_array_size(groups) && shown < FOUND_MAX; i++) {
+            const json_t *group = json_array_get(groups, i);
+            if (strcmp(pythia__string(group, "status"), "diagnosed") != 0)
+                continue;
+            found_row(h, p, group);
+            shown++;
+        }
+        pythia__html_close(h);
+        pythia__html_close(h);
+    }
+    pythia__html_open(h, "p", NULL);
+    if (!p->report) {
+        pythia__html_text(h, "There is a report when the first cycle has ended.");
+    } else {
+        if (of > shown)
+            pythia__html_printf(h, "%zu more are in the report. ", of - shown);
+        pythia__html_open(h, "a", "href", p->report_path, NULL);
+        pythia__html_text(h, "The report of the last cycle");
+        pythia__html_close(h);
+    }
+    pythia__html_close(h);
+}
+
+/* ---- trace points ---- */
+
+/* What a person wants to see first: what is open, or was told by hand, or does not obey. */
+static bool stands_out(const json_t *point)
+{
+    return is_true(point, "wanted") || is_true(point, "pinned") || is_true(point, "quarantined") ||
+           strcmp(pythia__string(point, "result"), "refused") == 0;
+}
+
+static void point_row(struct pythia__html *h, const json_t *point)
+{
+    double price = pythia__number(point, "price_ns");
+    pythia__html_open(h, "tr", NULL);
+    pythia__html_open(h, "th", "scope", "row", NULL);
+    pythia__html_name(h, pythia__string(point, "trace_point"));
+    pythia__html_close(h);
+    pythia__html_cell(h, "nb", NULL);
+    pythia__html_printf(h, "%s%s%s", is_true(point, "wanted") ? "open" : "closed",
+                        is_true(point, "pinned") ? ", pinned" : "",
+                        is_true(point, "quarantined") ? ", in quarantine" : "");
+    pythia__html_close(h);
+    pythia__html_cell(h, "nb", NULL);
+    pythia__html_prose(h, pythia__string(point, "result"));
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "hits");
+    if (pythia__number(point, "hits") > 0) /* not every plane counts */
+        pythia__html_count(h, pythia__number(point, "hits"));
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "price");
+    if (price > 0)
+        pythia__html_duration(h, price);
+    pythia__html_close(h);
+    pythia__html_cell(h, "nb", NULL);
+    pythia__html_prose(h, pythia__string(point, "plane"));
+    pythia__html_close(h);
+    pythia__html_close(h);
+}
+
+/* Those that stand out or the others; returns how many there are. */
+static size_t point_table(struct pythia__html *h, const json_t *points, bool outstanding,
+                          size_t most)
+{
+    static const char *const labels[] = {"Trace point", "Wanted", "At the target",
+                                         ">Hits",       ">Price", "By"};
+    size_t count = 0;
+    pythia__html_open(h, "table", "class", "stack", NULL);
+    pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
+    pythia__html_open(h, "tbody", NULL);
+    for (size_t i = 0; i < json_array_size(points); i++) {
+        const json_t *point = json_array_get(points, i);
+        if (stands_out(point) == outstanding && count++ < most)
+            point_row(h, point);
+    }
+    pythia__html_close(h);
+    pythia__html_close(h);
+    return count;
+}
+
+static size_t count_outstanding(const json_t *points)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(points); i++)
+        count += stands_out(json_array_get(points, i));
+    return count;
+}
+
+static void points(struct pythia__html *h, const struct pythia_daemon_page *p)
+{
+    size_t all = json_array_size(p->points), outstanding = count_outstanding(p->points);
+    if (all == 0) {
+        pythia__html_leaf(h, "p", NULL,
+                          "None is known that could be switched: no control plane has told of any. "
+                          "What comes is watched as it is.");
+        return;
+    }
+    if (outstanding > 0)
+        point_table(h, p->points, true, SIZE_MAX);
+    else
+        pythia__html_leaf(h, "p", NULL, "None is open.");
+    if (all > outstanding) {
+        pythia__html_open(h, "details", NULL);
+        pythia__html_open(h, "summary", NULL);
+        pythia__html_things(h, (double)(all - outstanding), "trace point is", "trace points are");
+        pythia__html_text(h, " closed");
+        pythia__html_close(h);
+        size_t count = point_table(h, p->points, false, CLOSED_MAX);
+        if (count > CLOSED_MAX)
+            pythia__html_printf(h, "and %zu more: pythia ctl points", count - CLOSED_MAX);
+        pythia__html_close(h);
+    }
+    pythia__html_open(h, "p", "class", "note", NULL);
+    pythia__html_text(h, "By hand: ");
+    pythia__html_leaf(h, "code", NULL, "pythia ctl open ID");
+    pythia__html_text(h, ", ");
+    pythia__html_leaf(h, "code", NULL, "close ID");
+    pythia__html_text(h, " or ");
+    pythia__html_leaf(h, "code", NULL, "unpin ID");
+    pythia__html_text(h, "; ");
+    pythia__html_leaf(h, "code", NULL, "pythia ctl off");
+    pythia__html_text(h, " closes all.");
+    pythia__html_close(h);
+}
+
+/* ---- decisions ---- */
+
+static void decision_row(struct pythia__html *h, const struct pythia_daemon_page *p,
+                         const json_t *decision)
+{
+    pythia__html_open(h, "tr", NULL);
+    pythia__html_cell(h, "n", NULL);
+    age(h, p, pythia__number(decision, "unix_ns"));
+    pythia__html_text(h, " ago");
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "cycle");
+    pythia__html_count(h, pythia__number(decision, "cycle"));
+    pythia__html_close(h);
+    pythia__html_open(h, "th", "scope", "row", NULL);
+    pythia__html_leaf(h, "strong", NULL, is_true(decision, "open") ? "opens " : "closes ");
+    pythia__html_name(h, pythia__string(decision, "trace_point"));
+    pythia__html_open(h, "span", "class", "sub", NULL);
+    pythia__html_prose(h, pythia__string(decision, "reason"));
+    pythia__html_close(h);
+    pythia__html_close(h);
+    pythia__html_cell(h, "full", NULL);
+    pythia__html_name(h, pythia__string(decision, "request_type"));
+    pythia__html_close(h);
+    pythia__html_close(h);
+}
+
+static void decisions(struct pythia__html *h, const struct pythia_daemon_page *p)
+{
+    static const char *const labels[] = {">When", ">Cycle", "Decision", "For requests of"};
+    if (json_array_size(p->decisions) == 0) {
+        pythia__html_leaf(h, "p", NULL, "None yet.");
+        return;
+    }
+    pythia__html_open(h, "table", "class", "stack", NULL);
+    pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
+    pythia__html_open(h, "tbody", NULL);
+    for (size_t i = 0; i < json_array_size(p->decisions); i++)
+        decision_row(h, p, json_array_get(p->decisions, i));
+    pythia__html_close(h);
+    pythia__html_close(h);
+}
+
+/* ---- health ---- */
+
+static void plane_row(struct pythia__html *h, const json_t *plane)
+{
+    pythia__html_open(h, "tr", NULL);
+    pythia__html_open(h, "th", "scope", "row", NULL);
+    pythia__html_prose(h, pythia__string(plane, "name"));
+    pythia__html_close(h);
+    pythia__html_cell(h, "nb", NULL);
+    pythia__html_text(h, !is_true(plane, "reachable") ? "not reached"
+                         : is_true(plane, "in_force") ? "in force"
+                                                      : "not in force yet");
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "trace points");
+    pythia__html_count(h, pythia__number(plane, "points"));
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "targets lost");
+    pythia__html_count(h, pythia__number(plane, "lost_targets"));
+    pythia__html_close(h);
+    pythia__html_cell(h, "full", NULL);
+    pythia__html_prose(h, pythia__string(plane, "why"));
+    pythia__html_close(h);
+    pythia__html_close(h);
+}
+
+static void figure(struct pythia__html *h, const json_t *status, const char *key, const char *words)
+{
+    pythia__html_open(h, "div", NULL);
+    pythia__html_leaf(h, "dt", NULL, words);
+    pythia__html_open(h, "dd", NULL);
+    pythia__html_count(h, pythia__number(status, key));
+    pythia__html_close(h);
+    pythia__html_close(h);
+}
+
+static void health(struct pythia__html *h, const struct pythia_daemon_page *p)
+{
+    static const char *const labels[] = {"Control plane", "The desired set is", ">Trace points",
+                                         ">Targets lost", "Why"};
+    static const char *const figures[][2] = {
+        {"open_requests", "Requests that are not finished yet"},
+        {"requests_apart", "Requests kept apart, because a switch was under way"},
+        {"spans_dropped", "Spans left out: broken, late, or of what is closed"},
+        {"spans_refused", "Spans refused, whose senders were told to come again"},
+        {"request_types", "Request types, known or being learnt"},
+        {"learnt_types", "Request types that are searched"},
+        {"quarantined", "Trace points in quarantine, because they do not obey"},
+    };
+    const json_t *planes = pythia__array(p->status, "planes");
+    if (json_array_size(planes) > 0) {
+        pythia__html_open(h, "table", "class", "stack", NULL);
+        pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
+        pythia__html_open(h, "tbody", NULL);
+        for (size_t i = 0; i < json_array_size(planes); i++)
+            plane_row(h, json_array_get(planes, i));
+        pythia__html_close(h);
+        pythia__html_close(h);
+    }
+    pythia__html_open(h, "dl", "class", "figures", NULL);
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+        figure(h, p->status, figures[i][0], figures[i][1]);
+    pythia__html_close(h);
+    pythia__html_open(h, "p", "class", "note", NULL);
+    pythia__html_text(h, "All numbers, with reasons: ");
+    pythia__html_open(h, "a", "href", "/metrics", NULL);
+    pythia__html_text(h, "/metrics");
+    pythia__html_close(h);
+    pythia__html_close(h);
+}
+
+/* ---- the page ---- */
+
+static const struct {
+    const char *id, *title;
+    void (*write)(struct pythia__html *h, const struct pythia_daemon_page *p);
+} parts[] = {
+    {"found", "What it found", found},
+    {"points", "Trace points", points},
+    {"decisions", "Decisions, the latest first", decisions},
+    {"health", "How it is", health},
+};
+
+static void navigation(struct pythia__html *h)
+{
+    pythia__html_open(h, "nav", "aria-label", "Parts of this page", NULL);
+    pythia__html_open(h, "ul", NULL);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        char target[32];
+        snprintf(target, sizeof(target), "#%s", parts[i].id);
+        pythia__html_open(h, "li", NULL);
+        pythia__html_open(h, "a", "href", target, NULL);
+        pythia__html_text(h, parts[i].title);
+        pythia__html_close(h);
+        pythia__html_close(h);
+    }
+    pythia__html_close(h);
+    pythia__html_close(h);
+}
+
+static void write_parts(struct pythia__html *h, const struct pythia_daemon_page *p)
+{
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        pythia__html_open(h, "section", "class", "part", "id", parts[i].id, NULL);
+        pythia__html_leaf(h, "h2", NULL, parts[i].title);
+        parts[i].write(h, p);
+        pythia__html_close(h);
+    }
+}
+
+int pythia_daemon_page_write(const struct pythia_daemon_page *page, struct pythia_buf *out)
+{
+    struct pythia__html h;
+    pythia__html_begin(&h, out);
+    pythia__html_open(&h, "html", "lang", "en", NULL);
+    pythia__html_head(&h, "pythiad", page->refresh_s);
+    pythia__html_open(&h, "body", NULL);
+    pythia__html_open(&h, "a", "class", "skip", "href", "#found", NULL);
+    pythia__html_text(&h, "To what it found");
+    pythia__html_close(&h);
+    head(&h, page);
+    navigation(&h);
+    pythia__html_open(&h, "main", NULL);
+    write_parts(&h, page);
+    pythia__html_close(&h);
+    pythia__html_close(&h);
+    pythia__html_close(&h);
+    pythia__html_end(&h);
+    return pythia_buf_status(out);
+}
