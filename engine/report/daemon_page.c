@@ -109,7 +109,6 @@ static void found_row(struct pythia__html *h, const struct pythia_daemon_page *p
                       const json_t *group)
 {
     struct pythia_buf link = {0};
-    double share = pythia__number(group, "variance_share");
     pythia_buf_printf(&link, "%s#", p->report_path);
     pythia__html_group_anchor(&link, pythia__string(group, "id"));
     pythia__html_open(h, "tr", NULL);
@@ -120,18 +119,8 @@ static void found_row(struct pythia__html *h, const struct pythia_daemon_page *p
     pythia__html_unlike(h, "span", group);
     pythia__html_found(h, group);
     pythia__html_close(h);
-    pythia__html_cell(h, "b", NULL);
-    pythia__html_bar(h, "share", share, NAN, NAN);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "share");
-    pythia__html_percent(h, share);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "requests");
-    pythia__html_count(h, pythia__number(group, "count"));
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "mean");
-    pythia__html_duration(h, pythia__number(group, "mean_ns"));
-    pythia__html_close(h);
+    pythia__html_share_cells(h, "share", pythia__number(group, "variance_share"));
+    pythia__html_size_cells(h, group);
     pythia__html_close(h);
     if (link.failed)
         h->out->failed = 1;

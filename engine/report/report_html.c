@@ -224,27 +224,6 @@ static const char *status_words(const char *status)
     return status;
 }
 
-/* A share of the variance of all requests as a bar and a number. */
-static void share_cells(struct pythia__html *h, const char *class, double share)
-{
-    pythia__html_cell(h, "b", NULL);
-    pythia__html_bar(h, class, share, NAN, NAN);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "share");
-    pythia__html_percent(h, share);
-    pythia__html_close(h);
-}
-
-static void size_cells(struct pythia__html *h, const json_t *of)
-{
-    pythia__html_cell(h, "n", "requests");
-    pythia__html_count(h, pythia__number(of, "count"));
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "mean");
-    pythia__html_duration(h, pythia__number(of, "mean_ns"));
-    pythia__html_close(h);
-}
-
 static void overview_row(struct pythia__html *h, const json_t *group, size_t number)
 {
     pythia__html_open(h, "tr", NULL);
@@ -261,8 +240,9 @@ static void overview_row(struct pythia__html *h, const json_t *group, size_t num
     }
     pythia__html_close(h);
     pythia__html_leaf(h, "td", "nb", status_words(pythia__string(group, "status")));
-    share_cells(h, number > 0 ? "share" : "other", pythia__number(group, "variance_share"));
-    size_cells(h, group);
+    pythia__html_share_cells(h, number > 0 ? "share" : "other",
+                             pythia__number(group, "variance_share"));
+    pythia__html_size_cells(h, group);
     pythia__html_close(h);
 }
 
@@ -276,7 +256,7 @@ static void rest_row(struct pythia__html *h, const char *what, double share)
     pythia__html_text(h, what);
     pythia__html_close(h);
     pythia__html_leaf(h, "td", NULL, "");
-    share_cells(h, "other", share);
+    pythia__html_share_cells(h, "other", share);
     pythia__html_leaf(h, "td", NULL, "");
     pythia__html_leaf(h, "td", NULL, "");
     pythia__html_close(h);
@@ -356,7 +336,7 @@ static void other_row(struct pythia__html *h, const json_t *group)
     pythia__html_unlike(h, "span", group);
     pythia__html_close(h);
     pythia__html_leaf(h, "td", "nb", status_words(pythia__string(group, "status")));
-    size_cells(h, group);
+    pythia__html_size_cells(h, group);
     for (size_t i = 0; i < 2; i++) {
         pythia__html_cell(h, "n", quantiles[i][1]);
         pythia__html_duration(h, pythia__number(group, quantiles[i][0]));

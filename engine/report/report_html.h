@@ -81,5 +81,12 @@ void pythia__html_bar(struct pythia__html *h, const char *class, double value, d
 void pythia__html_head_cells(struct pythia__html *h, const char *const *labels, size_t count);
 /* Open a cell. `label` names its column where the page is too narrow for columns. */
 void pythia__html_cell(struct pythia__html *h, const char *class, const char *label);
+/* A share of the variance of all requests, as a bar and a number: two cells. */
+void pythia__html_share_cells(struct pythia__html *h, const char *class, double share);
+/* How many requests something has, and their mean duration: two cells. */
+void pythia__html_size_cells(struct pythia__html *h, const json_t *of);
+/* A row: a name, the mean duration of its requests beside that of others, and how many they are. */
+void pythia__html_mean_row(struct pythia__html *h, const char *name, const json_t *of,
+                           double largest_ns);
 
 #endif

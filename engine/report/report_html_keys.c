@@ -44,25 +44,6 @@ static bool has_long_values(const json_t *bins)
     return false;
 }
 
-static void profile_row(struct pythia__html *h, const json_t *bin, double largest)
-{
-    double mean = pythia__number(bin, "mean_ns");
-    pythia__html_open(h, "tr", NULL);
-    pythia__html_open(h, "th", "scope", "row", NULL);
-    pythia__html_name(h, pythia__string(bin, "value"));
-    pythia__html_close(h);
-    pythia__html_cell(h, "b", NULL);
-    pythia__html_bar(h, "time", largest > 0 ? mean / largest : 0, NAN, NAN);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", NULL);
-    pythia__html_duration(h, mean);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "requests");
-    pythia__html_count(h, pythia__number(bin, "requests"));
-    pythia__html_close(h);
-    pythia__html_close(h);
-}
-
 /* The mean duration for each value: bars begin at 0, so that their lengths can be compared. Values
  * that are long stand above their bars. */
 static void profile(struct pythia__html *h, const json_t *key)
@@ -76,7 +57,8 @@ static void profile(struct pythia__html *h, const json_t *key)
     pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
     pythia__html_open(h, "tbody", NULL);
     for (size_t i = 0; i < json_array_size(bins); i++)
-        profile_row(h, json_array_get(bins, i), largest);
+        pythia__html_mean_row(h, pythia__string(json_array_get(bins, i), "value"),
+                              json_array_get(bins, i), largest);
     pythia__html_close(h);
     pythia__html_close(h);
 }

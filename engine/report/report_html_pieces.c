@@ -266,3 +266,43 @@ void pythia__html_head(struct pythia__html *h, const char *title, unsigned refre
     pythia__html_sheet(h);
     pythia__html_close(h);
 }
+
+void pythia__html_share_cells(struct pythia__html *h, const char *class, double share)
+{
+    pythia__html_cell(h, "b", NULL);
+    pythia__html_bar(h, class, share, NAN, NAN);
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "share");
+    pythia__html_percent(h, share);
+    pythia__html_close(h);
+}
+
+void pythia__html_size_cells(struct pythia__html *h, const json_t *of)
+{
+    pythia__html_cell(h, "n", "requests");
+    pythia__html_count(h, pythia__number(of, "count"));
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "mean");
+    pythia__html_duration(h, pythia__number(of, "mean_ns"));
+    pythia__html_close(h);
+}
+
+void pythia__html_mean_row(struct pythia__html *h, const char *name, const json_t *of,
+                           double largest_ns)
+{
+    double mean = pythia__number(of, "mean_ns");
+    pythia__html_open(h, "tr", NULL);
+    pythia__html_open(h, "th", "scope", "row", NULL);
+    pythia__html_name(h, name);
+    pythia__html_close(h);
+    pythia__html_cell(h, "b", NULL);
+    pythia__html_bar(h, "time", largest_ns > 0 ? mean / largest_ns : 0, NAN, NAN);
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", NULL);
+    pythia__html_duration(h, mean);
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "requests");
+    pythia__html_count(h, pythia__number(of, "requests"));
+    pythia__html_close(h);
+    pythia__html_close(h);
+}

@@ -8,25 +8,6 @@
 
 #define CARDS_MAX 3 /* proposals of a group that are shown */
 
-static void part_row(struct pythia__html *h, const json_t *part, double largest)
-{
-    double mean = pythia__number(part, "mean_ns");
-    pythia__html_open(h, "tr", NULL);
-    pythia__html_open(h, "th", "scope", "row", NULL);
-    pythia__html_name(h, pythia__string(part, "part"));
-    pythia__html_close(h);
-    pythia__html_cell(h, "b", NULL);
-    pythia__html_bar(h, "time", largest > 0 ? mean / largest : 0, NAN, NAN);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", NULL);
-    pythia__html_duration(h, mean);
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "requests");
-    pythia__html_count(h, pythia__number(part, "requests"));
-    pythia__html_close(h);
-    pythia__html_close(h);
-}
-
 /* The parts with their mean durations: bars begin at 0, so that their lengths can be compared. */
 static void part_table(struct pythia__html *h, const json_t *of)
 {
@@ -39,7 +20,8 @@ static void part_table(struct pythia__html *h, const json_t *of)
     pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
     pythia__html_open(h, "tbody", NULL);
     for (size_t i = 0; i < json_array_size(parts); i++)
-        part_row(h, json_array_get(parts, i), largest);
+        pythia__html_mean_row(h, pythia__string(json_array_get(parts, i), "part"),
+                              json_array_get(parts, i), largest);
     pythia__html_close(h);
     pythia__html_close(h);
 }
