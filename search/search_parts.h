@@ -22,6 +22,7 @@ struct pythia__search_keeping {
     size_t unanswered;  /* cycles in a row in which a strategy suggested nothing for it */
     size_t idle; /* cycles in a row in which no share that is not explained was above chance */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
+    size_t past; /* cycles in a row in which a cause that was found has no share any more */
 };
 
 /* A problem and what is kept of it, as they were when a cycle began. */

@@ -17,6 +17,7 @@
 #define SURE       .9  /* of the cause, by all evidence so far: needs none either */
 #define ABOVE      2.  /* standard errors: a share above chance, if that is asked once */
 #define IDLE_MAX   2   /* cycles in which no share is above chance, after a cause was found */
+#define PAST_MAX   2 /* cycles in which a cause has no share: it is gone then. One may be chance */
 #define SURPRISE   .01 /* evidence that was no more probable than that overturns what is believed */
 #define KNOWN_LOG  20  /* a place whose cause is known is less probable by that */
 #define MASS_MIN   .002 /* a point that parts less from less tells nothing any more */
@@ -465,6 +466,39 @@ static int rank(struct looking *l)
     return PYTHIA_OK;
 }
 
+/* Has a cause no share any more? Either nothing passes there, or it takes as long for all. */
+static bool is_past(const struct looking *l, const struct pythia_finding *cause)
+{
+    for (size_t e = 0; e < l->ranking.edge_count; e++) {
+        struct pythia_place place = pythia_place_of(l->seen, l->ranking.edges[e].edge);
+        if (pythia_place_equal(&place, &cause->place))
+            return l->ranking.edges[e].share.high < CAUSE_MIN;
+    }
+    return true;
+}
+
+static void drop_past_causes(struct looking *l)
+{
+    struct pythia_problem *p = l->p;
+    size_t kept = 0;
+    for (size_t c = 0; c < p->cause_count; c++)
+        if (!is_past(l, &p->causes[c]))
+            p->causes[kept++] = p->causes[c];
+    p->cause_count = kept;
+    l->k->past = 0;
+}
+
+/* A cause is gone when it had no share for a while. */
+static void meet_causes(struct looking *l)
+{
+    size_t past = 0;
+    for (size_t c = 0; c < l->p->cause_count; c++)
+        past += is_past(l, &l->p->causes[c]);
+    l->k->past = past > 0 ? l->k->past + 1 : 0;
+    if (l->k->past >= PAST_MAX)
+        drop_past_causes(l);
+}
+
 /* Go on from there: causes, belief, what to open and what to close. */
 static int look(struct looking *l)
 {
@@ -482,6 +516,8 @@ static int look(struct looking *l)
     if (status == PYTHIA_OK)
         status = rank(l);
     if (status == PYTHIA_OK)
+        meet_causes(l);
+    if (status == PYTHIA_OK)
         status = update(l);
     if (status == PYTHIA_OK)
         status = find_causes(l);
@@ -498,37 +534,32 @@ static int look(struct looking *l)
     return status;
 }
 
-/* Causes that have no share any more are past. */
-static void drop_past_causes(struct looking *l)
-{
-    struct pythia_problem *p = l->p;
-    size_t kept = 0;
-    for (size_t c = 0; c < p->cause_count; c++)
-        if (p->causes[c].high >= CAUSE_MIN)
-            p->causes[kept++] = p->causes[c];
-    p->cause_count = kept;
-}
-
-/* Has something come up since the search ended? Where nothing was found, durations tell; where all
- * was explained, a share that is not. */
-static int watch(struct looking *l)
+/* Where all was explained: has something come up that is not, or is nothing left of what was? */
+static int watch_causes(struct looking *l, bool *again)
 {
     size_t top = SIZE_MAX;
     double rest;
+    int status = rank(l);
+    if (status != PYTHIA_OK)
+        return status;
+    find_top(l, &top, &rest);
+    *again = top != SIZE_MAX && l->ranking.edges[top].share.low > REST_MAX;
+    meet_causes(l);
+    if (*again)
+        drop_past_causes(l);
+    *again = *again || l->p->cause_count == 0;
+    return PYTHIA_OK;
+}
+
+/* Has something come up since the search ended? Where nothing was found, durations tell. */
+static int watch(struct looking *l)
+{
     bool again = false;
-    int status = PYTHIA_OK;
-    if (l->p->state == PYTHIA_PROBLEM_GIVEN_UP) {
-        status = pythia__search_has_changed(l->s, l->number, l->evidence, &again);
-    } else {
-        status = rank(l);
-        if (status == PYTHIA_OK) {
-            find_top(l, &top, &rest);
-            again = top != SIZE_MAX && l->ranking.edges[top].share.low > REST_MAX;
-        }
-    }
+    int status = l->p->state == PYTHIA_PROBLEM_GIVEN_UP
+                     ? pythia__search_has_changed(l->s, l->number, l->evidence, &again)
+                     : watch_causes(l, &again);
     if (status != PYTHIA_OK || !again)
         return status;
-    drop_past_causes(l);
     l->p->state = PYTHIA_PROBLEM_SEARCHING;
     l->k->looked = l->p->cycles;
     l->k->idle = l->k->unanswered = 0;

@@ -119,6 +119,37 @@ static void a_cause_that_is_gone_is_forgotten_and_its_points_are_closed(void **s
     end(&h);
 }
 
+/* Of two causes the first goes away with request 300; the requests still vary as much. */
+static void write_first_passing(char *to, size_t room, uint64_t number)
+{
+    bool past = number >= 300 && number < 1000000;
+    snprintf(to, room, "A{10 B{10 C{%d} 10} 10 E{10 F{%d} 10} 10}",
+             100 + (past ? 0 : (int)(number * 7 % 10 * 100)), 100 + (int)(number * 3 % 11 * 100));
+}
+
+static void of_two_causes_one_that_is_gone_is_forgotten_and_its_points_are_closed(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_first_passing, NULL);
+    search(&h);
+    (void)run(&h, 50, 5);
+    while (h.number < 300)
+        cycle(&h, 50);
+    assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
+    assert_int_equal(only_problem(&h)->cause_count, 2);
+    assert_true(pythia_search_is_open(h.search, point(&h, "C")));
+    cycle(&h, 50); /* one cycle may be chance */
+    assert_int_equal(only_problem(&h)->cause_count, 2);
+    assert_true(pythia_search_is_open(h.search, point(&h, "C")));
+    cycle(&h, 50);
+    assert_int_equal(only_problem(&h)->state, PYTHIA_PROBLEM_DONE);
+    assert_int_equal(only_problem(&h)->cause_count, 1);
+    assert_cause(&h, 0, "inside F");
+    assert_false(pythia_search_is_open(h.search, point(&h, "C")));
+    assert_true(pythia_search_is_open(h.search, point(&h, "F")));
+    end(&h);
+}
+
 /* C may not be opened; from request 300 on it is not C that varies, and by less. */
 static void write_hidden(char *to, size_t room, uint64_t number)
 {
@@ -154,6 +185,7 @@ int main(void)
         cmocka_unit_test(a_cause_that_moves_before_it_was_found_is_found),
         cmocka_unit_test(a_cause_that_comes_up_later_is_found_beside_the_first),
         cmocka_unit_test(a_cause_that_is_gone_is_forgotten_and_its_points_are_closed),
+        cmocka_unit_test(of_two_causes_one_that_is_gone_is_forgotten_and_its_points_are_closed),
         cmocka_unit_test(what_was_given_up_is_searched_again_when_durations_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
