@@ -118,9 +118,10 @@ static void handle_status(void *context, struct pythia__http_exchange *x)
                         : d->s.observe_only                       ? "observes"
                                                                   : "works";
     answer_json(x, 200,
-                json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}",
+                json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}",
                           "version", PYTHIA_VERSION, "doing", doing, "started_unix_ns",
-                          (json_int_t)d->started_ns, "cycles", (json_int_t)d->cycles, "spans",
+                          (json_int_t)d->started_ns, "cycles", (json_int_t)d->cycles,
+                          "problems_waiting", (json_int_t)pythia__daemon_waiting(d), "spans",
                           (json_int_t)spans, "requests", (json_int_t)window.finished,
                           "open_requests", (json_int_t)window.open_traces, "points_known",
                           (json_int_t)c.points, "desired_version", (json_int_t)c.version,
