@@ -280,9 +280,23 @@ void pythia__belief_restore(struct pythia__belief *b)
  * not explained. */
 struct rows {
     double *edges, *total;
+    double
+        spread[PYTHIA__BELIEF_REGIONS]; /* of each row: the root of its sum of squares, centred */
     size_t n;
 };
 
+static double spread_of(const double *row, size_t n)
+{
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += row[i];
+    mean /= (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += (row[i] - mean) * (row[i] - mean);
+    return sqrt(squares);
+}
+
+/* The ranking knows what the times of each edge are clipped to. */
 static int clip(const struct pythia__belief *b, const struct pythia_ranking *r,
                 const bool *explained, const size_t *chosen, struct rows *out)
 {
@@ -294,18 +308,22 @@ static int clip(const struct pythia__belief *b, const struct pythia_ranking *r,
         pythia_free(row);
         return PYTHIA_ENOMEM;
     }
-    struct pythia_share_options usual = PYTHIA_SHARE_OPTIONS_DEFAULT;
     for (size_t e = 0; e < r->edge_count; e++) {
         if (explained && explained[e])
             continue;
-        memcpy(row, r->times_ns + e * n, n * sizeof(*row));
-        (void)pythia_winsorise(row, n, usual.clip_top, usual.clip_bottom);
-        for (size_t i = 0; i < n; i++)
+        const double *times = r->times_ns + e * n;
+        double low = r->edges[e].share.clip_low, high = r->edges[e].share.clip_high;
+        for (size_t i = 0; i < n; i++) {
+            double most = times[i] > high ? high : times[i];
+            row[i] = most < low ? low : most;
             out->total[i] += row[i];
+        }
         for (uint32_t k = 0; k < b->region_count; k++)
             if (chosen[k] == e)
                 memcpy(out->edges + k * n, row, n * sizeof(*row));
     }
+    for (uint32_t k = 0; k < b->region_count; k++)
+        out->spread[k] = spread_of(out->edges + k * n, n);
     pythia_free(row);
     return PYTHIA_OK;
 }
@@ -326,43 +344,69 @@ static double dot(const double *x, const double *y, size_t n)
 }
 
 /* Count the rows that lead in a draw of the requests: those whose covariance with the total is the
- * largest, or not much less. times[i]: how often request i was drawn; `weights` is scratch. */
+ * largest, or not much less. times[i]: how often request i was drawn; `weights` is scratch. The
+ * weights add up to 0, so a covariance is at most the spread of the row times that of the weights
+ * (Cauchy and Schwarz): mostly enough to see that a row cannot lead beside the first. */
 static void count_leaders(const struct rows *rows, const uint32_t *times, double *weights,
                           uint32_t count, size_t *votes)
 {
-    double mean = 0, most = -INFINITY, covariances[PYTHIA__BELIEF_REGIONS];
+    double mean = 0, most = -INFINITY, squares = 0, covariances[PYTHIA__BELIEF_REGIONS];
     for (size_t i = 0; i < rows->n; i++)
         mean += times[i] * rows->total[i];
     mean /= (double)rows->n;
     for (size_t i = 0; i < rows->n; i++)
         weights[i] = times[i] * (rows->total[i] - mean);
+    for (size_t i = 0; i < rows->n; i++)
+        squares += weights[i] * weights[i];
+    double spread = sqrt(squares) * (1 + 1e-9); /* rounding makes no leader */
     for (uint32_t k = 0; k < count; k++) {
-        covariances[k] = dot(rows->edges + k * rows->n, weights, rows->n);
+        bool may = !(most > 0) || rows->spread[k] * spread >= LEADING * most;
+        covariances[k] = may ? dot(rows->edges + k * rows->n, weights, rows->n) : -INFINITY;
         most = fmax(most, covariances[k]);
     }
     for (uint32_t k = 0; k < count; k++)
         votes[k] += covariances[k] >= (most > 0 ? LEADING * most : most);
 }
 
-static int vote(struct pythia__belief *b, const struct rows *rows, uint64_t seed)
+void pythia__draws_free(struct pythia__draws *d)
+{
+    pythia_free(d->times);
+    *d = (struct pythia__draws){0};
+}
+
+/* How often each of `n` requests is drawn, in each of the bootstraps. */
+static int draw(struct pythia__draws *d, size_t n, uint64_t seed)
 {
     struct pythia_random random;
-    uint32_t *times = pythia_calloc(rows->n, sizeof(*times));
+    if (d->times && d->n == n && d->seed == seed)
+        return PYTHIA_OK;
+    pythia__draws_free(d);
+    d->times = pythia_calloc(n, BOOTSTRAPS * sizeof(*d->times));
+    if (!d->times)
+        return PYTHIA_ENOMEM;
+    d->n = n;
+    d->seed = seed;
+    pythia_random_init(&random, seed);
+    for (size_t k = 0; k < BOOTSTRAPS; k++)
+        for (size_t i = 0; i < n; i++)
+            d->times[k * n + pythia_random_below(&random, n)]++;
+    return PYTHIA_OK;
+}
+
+static int vote(struct pythia__belief *b, const struct rows *rows, struct pythia__draws *draws,
+                uint64_t seed)
+{
+    struct pythia__draws own = {0}, *drawn = draws ? draws : &own;
     double *weights = pythia_calloc(rows->n, sizeof(*weights));
     size_t votes[PYTHIA__BELIEF_REGIONS] = {0};
-    bool made = times && weights;
-    pythia_random_init(&random, seed);
-    for (int k = 0; made && k < BOOTSTRAPS; k++) {
-        memset(times, 0, rows->n * sizeof(*times));
-        for (size_t i = 0; i < rows->n; i++)
-            times[pythia_random_below(&random, rows->n)]++;
-        count_leaders(rows, times, weights, b->region_count, votes);
-    }
+    int status = weights ? draw(drawn, rows->n, seed) : PYTHIA_ENOMEM;
+    for (size_t k = 0; status == PYTHIA_OK && k < BOOTSTRAPS; k++)
+        count_leaders(rows, drawn->times + k * rows->n, weights, b->region_count, votes);
     for (uint32_t k = 0; k < b->region_count; k++)
         b->regions[k].probability = ((double)votes[k] + SMOOTHING) / (BOOTSTRAPS + 2 * SMOOTHING);
-    pythia_free(times);
     pythia_free(weights);
-    return made ? PYTHIA_OK : PYTHIA_ENOMEM;
+    pythia__draws_free(&own);
+    return status;
 }
 
 /* The edges with the largest shares that are not explained. */
@@ -445,7 +489,8 @@ static void weigh(struct pythia__belief *b, struct pythia__region_map *map, doub
 }
 
 int pythia__belief_update(struct pythia__belief *b, struct pythia__region_map *map,
-                          const struct pythia_ranking *r, const bool *explained, uint64_t seed)
+                          const struct pythia_ranking *r, const bool *explained, uint64_t seed,
+                          struct pythia__draws *draws)
 {
     size_t chosen[PYTHIA__BELIEF_REGIONS + 1];
     struct rows rows = {0};
@@ -455,7 +500,7 @@ int pythia__belief_update(struct pythia__belief *b, struct pythia__region_map *m
     if (status == PYTHIA_OK && b->region_count > 0)
         status = clip(b, r, explained, chosen, &rows);
     if (status == PYTHIA_OK && b->region_count > 0)
-        status = vote(b, &rows, seed);
+        status = vote(b, &rows, draws, seed);
     if (status == PYTHIA_OK && b->region_count > 0) {
         weigh(b, map, scratch, scratch + 2 * (size_t)b->nodes);
         normalise(b);

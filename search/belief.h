@@ -38,6 +38,15 @@ struct pythia__belief {
     double expected; /* how probable the last evidence was by what was believed before it, 0 to 1 */
 };
 
+/* How often requests are drawn in each bootstrap: the same for all types with as many requests, in
+ * one cycle. {0} is empty. */
+struct pythia__draws {
+    uint32_t *times;
+    size_t n;
+    uint64_t seed;
+};
+void pythia__draws_free(struct pythia__draws *d);
+
 /* Before any evidence: half of the mass is spread evenly, half goes with the time that the space
  * has seen; a node that was never on a critical path has little. PYTHIA_OK or PYTHIA_ENOMEM.
  * O(nodes + edges). */
@@ -64,8 +73,11 @@ void pythia__belief_restore(struct pythia__belief *b);
  * none. Each node is weighed by the probability, over bootstraps of the requests, that an edge that
  * it lies behind leads, which is to have the largest share or one that is not much less: there may
  * be several causes. How far it lies behind an edge is a matter of its time there.
- * PYTHIA_OK or PYTHIA_ENOMEM. O(requests * edges + regions * (nodes + edges of the space)). */
+ * `draws` (NULL: none) keeps the draws of the bootstraps for others with the same number of
+ * requests and the same seed. PYTHIA_OK or PYTHIA_ENOMEM. O(requests * edges + regions * (nodes +
+ * edges of the space)). */
 int pythia__belief_update(struct pythia__belief *b, struct pythia__region_map *map,
-                          const struct pythia_ranking *r, const bool *explained, uint64_t seed);
+                          const struct pythia_ranking *r, const bool *explained, uint64_t seed,
+                          struct pythia__draws *draws);
 
 #endif

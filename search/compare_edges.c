@@ -21,7 +21,7 @@ struct entry {
 
 /* The sampled requests of one side. */
 struct rows {
-    const struct pythia_sample *sample;
+    struct pythia_sample *sample;
     size_t n;
     size_t *first;           /* [edges + 1]: its entries are entries[first[e]], … */
     struct entry *entries;   /* by edge, then by row */

@@ -256,7 +256,7 @@ static int add_structure(struct pythia_type *t, const struct entry *e, uint32_t 
 
 /* ---- shapes ---- */
 
-/* Hand on what the shape has gathered. */
+/* Hand on what the shape has gathered; nothing is added to it any more. */
 static int flush(struct pythia_groups *g, struct entry *e)
 {
     if (e->moments.n == 0)
@@ -288,7 +288,7 @@ static int flush(struct pythia_groups *g, struct entry *e)
     e->moments = (struct pythia_exact_moments){0};
     pythia_sketch_destroy(e->sketch);
     e->sketch = NULL;
-    return status == PYTHIA_OK ? pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) : status;
+    return status;
 }
 
 static uint64_t entry_hash(uint32_t type, uint64_t shape_hash)
@@ -548,7 +548,7 @@ int pythia_groups_finish(struct pythia_groups *g)
     for (size_t i = 0; i < g->entry_count && status == PYTHIA_OK; i++)
         status = flush(g, g->entries[i]);
     for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++) {
-        pythia_sample_sort(g->types[i].rows);
+        pythia_sample_sort_when_read(g->types[i].rows);
         status = sort_structures(&g->types[i]);
     }
     return status == PYTHIA_OK ? sort_types(g) : status;

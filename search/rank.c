@@ -14,32 +14,66 @@
 #define TAIL_HIGH   .9
 #define TAIL_LOW    .5
 
+#define TILE  8  /* rows that are turned at once: their times of an edge fill a cache line */
+#define KNOWN 64 /* shapes that need not be looked at again: a power of 2 */
+
 /* Edges of the rows, as they come. */
 struct columns {
     uint32_t *edges;   /* numbers in the tree */
-    uint32_t *indexes; /* by number: index + 1 */
+    uint32_t *indexes; /* by number: index + 1; of the memory */
     size_t count, capacity;
 };
 
-static int find_columns(const struct pythia_row *const *rows, size_t count,
-                        const struct pythia_cct *cct, struct columns *c)
+void pythia_rank_memory_free(struct pythia_rank_memory *m)
 {
-    c->indexes = pythia_calloc(pythia_cct_edges(cct), sizeof(*c->indexes));
-    if (!c->indexes)
-        return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        const struct pythia_shape *shape = rows[i]->shape;
-        for (uint32_t k = 0; k < shape->edge_count; k++) {
-            uint32_t edge = shape->edges[k];
-            if (c->indexes[edge])
-                continue;
-            if (pythia_grow(&c->edges, &c->capacity, c->count, sizeof(*c->edges)) != PYTHIA_OK)
-                return PYTHIA_ENOMEM;
-            c->edges[c->count++] = edge;
-            c->indexes[edge] = (uint32_t)c->count;
-        }
+    pythia_free(m->indexes);
+    pythia_free(m->times_ns);
+    pythia_free(m->tile);
+    pythia_free(m->places);
+    *m = (struct pythia_rank_memory){0};
+}
+
+static int add_columns(struct columns *c, const struct pythia_shape *shape)
+{
+    for (uint32_t k = 0; k < shape->edge_count; k++) {
+        uint32_t edge = shape->edges[k];
+        if (c->indexes[edge])
+            continue;
+        if (pythia_grow(&c->edges, &c->capacity, c->count, sizeof(*c->edges)) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        c->edges[c->count++] = edge;
+        c->indexes[edge] = (uint32_t)c->count;
     }
     return PYTHIA_OK;
+}
+
+/* Most rows have a shape that one of the last had, whose edges are known then. */
+static int find_columns(const struct pythia_row *const *rows, size_t count,
+                        const struct pythia_cct *cct, struct pythia_rank_memory *memory,
+                        struct columns *c)
+{
+    const struct pythia_shape *known[KNOWN] = {NULL};
+    uint32_t edges = pythia_cct_edges(cct);
+    int status =
+        pythia_reach(&memory->indexes, &memory->index_capacity, edges, sizeof(*memory->indexes));
+    c->indexes = memory->indexes;
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+        const struct pythia_shape *shape = rows[i]->shape;
+        const struct pythia_shape **place = &known[shape->hash % KNOWN];
+        if (*place == shape)
+            continue;
+        *place = shape;
+        status = add_columns(c, shape);
+    }
+    return status;
+}
+
+/* Leave the memory as the next ranking wants it. */
+static void free_columns(struct columns *c)
+{
+    for (size_t e = 0; c->indexes && e < c->count; e++)
+        c->indexes[c->edges[e]] = 0;
+    pythia_free(c->edges);
 }
 
 static bool edge_before(const void *context, uint32_t a, uint32_t b)
@@ -60,21 +94,50 @@ static int sort_columns(struct columns *c, const struct pythia_cct *cct)
     return PYTHIA_OK;
 }
 
-static void fill(const struct pythia_row *const *rows, const struct columns *c,
-                 struct pythia_ranking *out)
+/* How many requests pass each edge, and how often: requests of one shape, one after the other, are
+ * counted at once. All are whole numbers, so the order does not matter. */
+static void count_visits(const struct pythia_row *const *rows, const struct columns *c,
+                         struct pythia_ranking *out)
 {
-    for (size_t i = 0; i < out->rows; i++) {
+    for (size_t i = 0, run; i < out->rows; i += run) {
         const struct pythia_shape *shape = rows[i]->shape;
+        for (run = 1; i + run < out->rows && rows[i + run]->shape == shape;)
+            run++;
         for (uint32_t k = 0; k < shape->edge_count; k++) {
-            size_t e = c->indexes[shape->edges[k]] - 1;
-            out->times_ns[e * out->rows + i] = (double)rows[i]->times_ns[k];
-            out->edges[e].requests++;
-            out->edges[e].repeats += shape->repeats[k];
+            struct pythia_ranked_edge *edge = &out->edges[c->indexes[shape->edges[k]] - 1];
+            edge->requests += run;
+            edge->repeats += (double)shape->repeats[k] * (double)run;
         }
     }
     for (size_t e = 0; e < c->count; e++) {
         out->edges[e].edge = c->edges[e];
         out->edges[e].repeats /= (double)out->rows;
+    }
+}
+
+/* Turn rows into columns. A column is as long as there are rows, often a power of 2 of bytes, and
+ * then one place in all of them meets in one set of the cache: so some rows are turned in a tile of
+ * their own, `tile` of TILE numbers for each column, and written out by the line. `places` has
+ * room for an index by column: where the edges of the last shape are, because the next row mostly
+ * has it too. */
+static void fill(const struct pythia_row *const *rows, const struct columns *c, double *tile,
+                 uint32_t *places, struct pythia_ranking *out)
+{
+    const struct pythia_shape *last = NULL;
+    for (size_t i = 0; i < out->rows; i += TILE) {
+        size_t count = out->rows - i < TILE ? out->rows - i : TILE;
+        memset(tile, 0, c->count * TILE * sizeof(*tile));
+        for (size_t r = 0; r < count; r++) {
+            const struct pythia_row *row = rows[i + r];
+            const struct pythia_shape *shape = row->shape;
+            for (uint32_t k = 0; shape != last && k < shape->edge_count; k++)
+                places[k] = (c->indexes[shape->edges[k]] - 1) * TILE;
+            last = shape;
+            for (uint32_t k = 0; k < shape->edge_count; k++)
+                tile[places[k] + r] = (double)row->times_ns[k];
+        }
+        for (size_t e = 0; e < c->count; e++)
+            memcpy(out->times_ns + e * out->rows + i, tile + e * TILE, count * sizeof(*tile));
     }
 }
 
@@ -271,9 +334,11 @@ static int ask_modes(const struct pythia_rank_options *o, uint32_t *order, uint3
         out->edges[e].modes_p = NAN;
         out->edges[e].score = by_variance ? 0 : score_of(&out->edges[e], o);
     }
+    if (o->brief)
+        return PYTHIA_OK;
     pythia_sort_indexes(order, out->edge_count, scratch, scored_before,
                         &(struct order){out->edges, by_variance});
-    for (size_t i = 0; !o->brief && i < out->edge_count && i < MODES_ASKED; i++) {
+    for (size_t i = 0; i < out->edge_count && i < MODES_ASKED; i++) {
         struct pythia_tail_dip dip;
         struct pythia_ranked_edge *e = &out->edges[order[i]];
         if (pythia_tail_dip(out->times_ns + order[i] * out->rows, out->rows, o->seed, &dip) !=
@@ -284,53 +349,87 @@ static int ask_modes(const struct pythia_rank_options *o, uint32_t *order, uint3
     return PYTHIA_OK;
 }
 
+/* Put edge order[e] and its times in place e, for each e, along the circles that the order is made
+ * of: one edge is set aside for each of them. `order` is used up. */
+static void move_edges(uint32_t *order, double *aside, struct pythia_ranking *out)
+{
+    size_t n = out->rows;
+    double *times = out->times_ns;
+    for (size_t first = 0; first < out->edge_count; first++) {
+        if (order[first] == first)
+            continue;
+        struct pythia_ranked_edge edge = out->edges[first];
+        memcpy(aside, times + first * n, n * sizeof(*times));
+        size_t to = first, from;
+        while ((from = order[to]) != first) {
+            out->edges[to] = out->edges[from];
+            memcpy(times + to * n, times + from * n, n * sizeof(*times));
+            order[to] = (uint32_t)to;
+            to = from;
+        }
+        out->edges[to] = edge;
+        memcpy(times + to * n, aside, n * sizeof(*times));
+        order[to] = (uint32_t)to;
+    }
+}
+
 /* Put the edges, and their times, into the order of their scores. */
 static int sort_edges(const struct pythia_rank_options *o, struct pythia_ranking *out)
 {
-    size_t k = out->edge_count, n = out->rows;
+    size_t k = out->edge_count;
     uint32_t *order = pythia_calloc(2 * k, sizeof(*order));
-    struct pythia_ranked_edge *edges = pythia_calloc(k, sizeof(*edges));
-    double *times = pythia_calloc(k * n, sizeof(*times));
-    int status = order && edges && times ? ask_modes(o, order, order + k, out) : PYTHIA_ENOMEM;
-    if (status != PYTHIA_OK) {
-        pythia_free(order);
-        pythia_free(edges);
-        pythia_free(times);
-        return status;
-    }
-    for (size_t e = 0; e < k; e++) {
+    double *aside = pythia_calloc(out->rows, sizeof(*aside));
+    int status = order && aside ? ask_modes(o, order, order + k, out) : PYTHIA_ENOMEM;
+    for (size_t e = 0; e < k && status == PYTHIA_OK; e++) {
         order[e] = (uint32_t)e;
         out->edges[e].score = score_of(&out->edges[e], o);
     }
-    pythia_sort_indexes(order, k, order + k, scored_before, &(struct order){out->edges, false});
-    for (size_t e = 0; e < k; e++) {
-        edges[e] = out->edges[order[e]];
-        memcpy(times + e * n, out->times_ns + order[e] * n, n * sizeof(*times));
+    if (status == PYTHIA_OK) {
+        pythia_sort_indexes(order, k, order + k, scored_before, &(struct order){out->edges, false});
+        move_edges(order, aside, out);
     }
     pythia_free(order);
-    pythia_free(out->edges);
-    pythia_free(out->times_ns);
-    out->edges = edges;
-    out->times_ns = times;
-    return PYTHIA_OK;
+    pythia_free(aside);
+    return status;
+}
+
+/* Room for the matrix and a tile. */
+static int reserve(const struct pythia_rank_options *o, struct pythia_rank_memory *memory,
+                   struct pythia_ranking *r)
+{
+    size_t numbers = r->edge_count * r->rows;
+    int status = pythia_reach(&memory->tile, &memory->tile_capacity, r->edge_count * TILE,
+                              sizeof(*memory->tile));
+    if (status == PYTHIA_OK)
+        status = pythia_reach(&memory->places, &memory->place_capacity, r->edge_count,
+                              sizeof(*memory->places));
+    r->borrows = o->memory != NULL;
+    if (r->borrows && numbers > memory->time_capacity) {
+        pythia_free(memory->times_ns);
+        memory->times_ns = pythia_calloc(numbers, sizeof(*memory->times_ns));
+        memory->time_capacity = memory->times_ns ? numbers : 0;
+    }
+    r->edges = pythia_calloc(r->edge_count, sizeof(*r->edges));
+    r->times_ns = r->borrows ? memory->times_ns : pythia_calloc(numbers, sizeof(*r->times_ns));
+    return r->edges && r->times_ns ? status : PYTHIA_ENOMEM;
 }
 
 int pythia_rank(const struct pythia_row *const *rows, size_t count, const struct pythia_cct *cct,
                 const struct pythia_rank_options *options, struct pythia_ranking *out)
 {
     struct pythia_ranking r = {0};
+    struct pythia_rank_memory own = {0}, *memory = options->memory ? options->memory : &own;
     struct columns c = {0};
-    int status = find_columns(rows, count, cct, &c);
+    int status = find_columns(rows, count, cct, memory, &c);
     if (status == PYTHIA_OK)
         status = sort_columns(&c, cct);
     r.rows = c.count > 0 && count > MATRIX_MAX / c.count ? MATRIX_MAX / c.count : count;
     r.edge_count = c.count;
-    r.edges = pythia_calloc(c.count, sizeof(*r.edges));
-    r.times_ns = pythia_calloc(c.count * r.rows, sizeof(*r.times_ns));
-    if (!r.edges || !r.times_ns)
-        status = PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = reserve(options, memory, &r);
     if (status == PYTHIA_OK) {
-        fill(rows, &c, &r);
+        count_visits(rows, &c, &r);
+        fill(rows, &c, memory->tile, memory->places, &r);
         status = options->brief ? PYTHIA_OK : find_contexts(&c, cct, &r);
     }
     if (status == PYTHIA_OK && c.count > 0)
@@ -340,8 +439,8 @@ int pythia_rank(const struct pythia_row *const *rows, size_t count, const struct
         share_modes(options, &r);
         status = sort_edges(options, &r);
     }
-    pythia_free(c.edges);
-    pythia_free(c.indexes);
+    free_columns(&c);
+    pythia_rank_memory_free(&own);
     if (status != PYTHIA_OK) {
         pythia_ranking_free(&r);
         return status;
@@ -354,6 +453,7 @@ void pythia_ranking_free(struct pythia_ranking *r)
 {
     pythia_free(r->edges);
     pythia_free(r->contexts);
-    pythia_free(r->times_ns);
+    if (!r->borrows)
+        pythia_free(r->times_ns);
     *r = (struct pythia_ranking){0};
 }

@@ -94,10 +94,13 @@ void pythia_search_destroy(struct pythia_search *s)
     clear_switches(s);
     for (size_t i = 0; i < s->problem_count; i++)
         pythia__search_keeping_free(&s->keeping[i]);
-    void *const owned[] = {s->open,  s->skeleton, s->never,   s->calls,    s->price,  s->relative,
-                           s->bytes, s->problems, s->keeping, s->switches, s->effects};
+    void *const owned[] = {s->open,     s->skeleton, s->never,     s->calls,   s->price,
+                           s->relative, s->bytes,    s->problems,  s->keeping, s->switches,
+                           s->effects,  s->before,   s->problem_of};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
+    pythia_rank_memory_free(&s->memory);
+    pythia__draws_free(&s->draws);
     pythia_free(s);
 }
 
@@ -149,11 +152,14 @@ int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_
 
 static int find_problem(struct pythia_search *s, const struct pythia_type *type, size_t *out)
 {
-    for (size_t i = 0; i < s->problem_count; i++)
-        if (s->problems[i].type == type->name) {
-            *out = i;
-            return PYTHIA_OK;
-        }
+    if (pythia_reach(&s->problem_of, &s->problem_of_capacity, type->name, sizeof(*s->problem_of)) !=
+        PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    size_t at = s->problem_of[type->name];
+    if (at > 0 && at <= s->problem_count && s->problems[at - 1].type == type->name) {
+        *out = at - 1;
+        return PYTHIA_OK;
+    }
     if (pythia_grow(&s->problems, &s->problem_capacity, s->problem_count, sizeof(*s->problems)) !=
             PYTHIA_OK ||
         pythia_grow(&s->keeping, &s->keeping_capacity, s->problem_count, sizeof(*s->keeping)) !=
@@ -163,6 +169,7 @@ static int find_problem(struct pythia_search *s, const struct pythia_type *type,
     s->problems[s->problem_count] = (struct pythia_problem){
         .type = type->name, .unsplit = type->unsplit, .top = {.share = NAN}, .rest = NAN};
     *out = s->problem_count++;
+    s->problem_of[type->name] = (uint32_t)s->problem_count;
     return PYTHIA_OK;
 }
 
@@ -259,13 +266,16 @@ static int meet(struct pythia_search *s, const struct pythia_type *types, size_t
         double variance = pythia_exact_moments_variance(&types[i].moments);
         all += isnan(variance) ? 0 : variance * (double)types[i].moments.n;
     }
-    for (size_t i = 0; i < s->problem_count; i++)
+    for (size_t i = 0; i < s->problem_count; i++) {
         s->problems[i].requests = 0;
+        s->keeping[i].evidence = NULL;
+    }
     for (size_t i = 0; i < count; i++) {
         size_t number;
         if (find_problem(s, &types[i], &number) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         struct pythia_problem *p = &s->problems[number];
+        s->keeping[number].evidence = &types[i];
         double variance = pythia_exact_moments_variance(&types[i].moments);
         p->requests = types[i].moments.n;
         p->variance_share = all > 0 && !isnan(variance) ? variance * (double)p->requests / all : 0;
@@ -288,17 +298,6 @@ static int meet(struct pythia_search *s, const struct pythia_type *types, size_t
     return PYTHIA_OK;
 }
 
-/* The type that is searched for, has not been looked at, and varies most. */
-static size_t next_problem(const struct pythia_search *s, const bool *looked)
-{
-    size_t best = SIZE_MAX;
-    for (size_t i = 0; i < s->problem_count; i++)
-        if (!looked[i] && s->problems[i].state == PYTHIA_PROBLEM_SEARCHING &&
-            (best == SIZE_MAX || s->problems[i].variance_share > s->problems[best].variance_share))
-            best = i;
-    return best;
-}
-
 /* Is a problem searched, or will it be as soon as there are requests again? */
 static bool is_searched(const struct pythia_search *s, size_t problem)
 {
@@ -309,54 +308,75 @@ static bool is_searched(const struct pythia_search *s, size_t problem)
 }
 
 /* No request passed a point: it is not opened again for these types until durations change. */
-static int retire_mute(struct pythia_search *s, uint32_t point, const struct pythia_groups *groups)
+static int retire_mute(struct pythia_search *s, uint32_t point)
 {
-    size_t count;
-    const struct pythia_type *types = pythia_groups_types(groups, &count);
     for (size_t i = 0; i < s->problem_count; i++) {
+        const struct pythia_type *evidence = s->keeping[i].evidence;
         if (!pythia__search_has_point(s, i, point))
             continue;
-        for (size_t t = 0; t < count; t++)
-            if (types[t].name == s->problems[i].type &&
-                pythia__search_remember(s, i, &types[t]) != PYTHIA_OK)
-                return PYTHIA_ENOMEM;
+        if (evidence && pythia__search_remember(s, i, evidence) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
         if (pythia__search_retire(s, i, point) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     }
     return PYTHIA_OK;
 }
 
+/* What types that have an open point say of it. */
+struct need {
+    size_t owner; /* the last of them + 1; 0: none has it */
+    bool searched, due;
+};
+
+static bool may_close(const struct pythia_search *s, uint32_t point)
+{
+    return s->open[point] && !s->skeleton[point] && !pythia__search_is_decided(s, point);
+}
+
+/* By trace point: owned by the caller; NULL when out of memory. */
+static struct need *find_needs(const struct pythia_search *s)
+{
+    struct need *needs = pythia_calloc(s->points, sizeof(*needs));
+    bool any = false;
+    for (uint32_t point = 0; point < s->points && !any; point++)
+        any = s->open[point] && !s->skeleton[point];
+    for (size_t i = 0; needs && any && i < s->problem_count; i++) {
+        const struct pythia_space_type *t = pythia_space_type(s->space, s->problems[i].unsplit);
+        bool searched = is_searched(s, i), due = s->problems[i].requests >= s->o.min_requests;
+        for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++) {
+            struct need *need = &needs[pythia_cct_tracepoint(t->cct, node)];
+            *need = (struct need){i + 1, need->searched || searched, need->due || due};
+        }
+    }
+    return needs;
+}
+
 /* Points that nothing was seen of while requests of a type that has them were, and points that no
  * search needs any more. */
-static int close_idle(struct pythia_search *s, const struct pythia_groups *groups,
-                      const uint64_t *hits, size_t hit_count)
+static int close_idle(struct pythia_search *s, const uint64_t *hits, size_t hit_count)
 {
-    int status = PYTHIA_OK;
+    struct need *needs = find_needs(s);
+    int status = needs ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++) {
-        bool searched = false, due = false;
-        if (!s->open[point] || s->skeleton[point] || pythia__search_is_decided(s, point))
+        if (!may_close(s, point))
             continue;
-        size_t owner = SIZE_MAX;
-        for (size_t i = 0; i < s->problem_count; i++) {
-            if (!pythia__search_has_point(s, i, point))
-                continue;
-            searched = searched || is_searched(s, i);
-            due = due || s->problems[i].requests >= s->o.min_requests;
-            owner = i;
-        }
-        bool mute = due && (point >= hit_count || hits[point] == 0);
+        const struct need *n = &needs[point];
+        bool mute = n->due && (point >= hit_count || hits[point] == 0);
         if (mute)
-            status = retire_mute(s, point, groups);
-        if (status == PYTHIA_OK && (mute || (!searched && !pythia__search_bounds_cause(s, point))))
-            status = pythia__search_close(s, point, owner,
+            status = retire_mute(s, point);
+        if (status == PYTHIA_OK &&
+            (mute || (!n->searched && !pythia__search_bounds_cause(s, point))))
+            status = pythia__search_close(s, point, n->owner ? n->owner - 1 : SIZE_MAX,
                                           mute ? "no request passed it" : "its search has ended");
     }
+    pythia_free(needs);
     return status;
 }
 
 /* Open what a strategy of the table suggests, as far as it may be opened. */
 static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis *d,
-                          const struct pythia_suggestion *list, size_t count, bool *answered)
+                          const struct pythia_suggestion *list, size_t count, const bool *taken,
+                          bool *answered)
 {
     struct pythia__search_room room = pythia__search_room(s, s->o.budget.points_per_cycle);
     for (size_t i = 0; i < count; i++) {
@@ -366,7 +386,8 @@ static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis
         while (number < s->problem_count && s->problems[number].type != type)
             number++;
         if (number == s->problem_count || s->problems[number].state != PYTHIA_PROBLEM_SEARCHING ||
-            s->open[point] || s->never[point] || pythia__search_is_retired(s, number, point))
+            !taken[number] || s->open[point] || s->never[point] ||
+            pythia__search_is_retired(s, number, point))
             continue;
         answered[number] = true;
         if (!pythia__search_is_worth(s, number, point, 1) || !pythia__search_take(s, point, &room))
@@ -382,7 +403,7 @@ static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis
 /* The same evidence, as a strategy wants it. A problem that it has nothing for is given up in the
  * end. */
 static int ask_strategy(struct pythia_search *s, const struct pythia_groups *groups,
-                        struct pythia_open_points *open)
+                        struct pythia_open_points *open, const bool *taken)
 {
     size_t budget = s->o.budget.points_per_cycle, wanted = 4 * budget, count = 0;
     struct pythia_diagnosis *d = NULL;
@@ -408,9 +429,9 @@ static int ask_strategy(struct pythia_search *s, const struct pythia_groups *gro
         status = pythia_strategy_run(s->o.strategy, &evidence, wanted, list, &count, NULL);
     }
     if (status == PYTHIA_OK && budget > 0)
-        status = open_suggested(s, d, list, count, answered);
+        status = open_suggested(s, d, list, count, taken, answered);
     for (size_t i = 0; status == PYTHIA_OK && i < s->problem_count; i++) {
-        if (s->problems[i].state != PYTHIA_PROBLEM_SEARCHING)
+        if (s->problems[i].state != PYTHIA_PROBLEM_SEARCHING || !taken[i])
             continue;
         s->keeping[i].unanswered = answered[i] ? 0 : s->keeping[i].unanswered + 1;
         if (s->keeping[i].unanswered >= PYTHIA__SEARCH_IDLE)
@@ -424,44 +445,50 @@ static int ask_strategy(struct pythia_search *s, const struct pythia_groups *gro
     return status;
 }
 
+/* Those that are searched, the one that varies most first. */
+static int look_at_searched(struct pythia_search *s, const struct pythia_groups *groups,
+                            struct pythia_open_points *open, const bool *taken, size_t *leading)
+{
+    size_t count = 0, budget = s->o.budget.points_per_cycle;
+    uint32_t *order = pythia__search_order(s, taken, &count);
+    int status = order ? PYTHIA_OK : PYTHIA_ENOMEM;
+    *leading = count > 0 ? order[0] : SIZE_MAX;
+    for (size_t i = 0; status == PYTHIA_OK && i < count; i++)
+        status =
+            pythia__search_look(s, order[i], s->keeping[order[i]].evidence, groups, open, &budget);
+    pythia_free(order);
+    return status;
+}
+
 /* A point that nothing was seen of parts nothing: what there is lies between the others. */
 static int look_at_all(struct pythia_search *s, const struct pythia_groups *groups,
-                       const uint64_t *hits, size_t hit_count, size_t *leading)
+                       const uint64_t *hits, size_t hit_count, struct pythia_cycle *out)
 {
-    size_t count, budget = s->o.budget.points_per_cycle;
-    const struct pythia_type *types = pythia_groups_types(groups, &count);
     struct pythia_open_points *open = NULL;
-    bool *looked = pythia_calloc(s->problem_count + 1, sizeof(*looked));
-    int status = looked ? list_open(s, hits, hit_count, &open) : PYTHIA_ENOMEM;
-    *leading = SIZE_MAX;
+    bool *taken = pythia_calloc(s->problem_count + 1, sizeof(*taken));
+    int status = taken ? pythia__search_take_turns(s, taken, &out->waiting) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = list_open(s, hits, hit_count, &open);
     for (size_t i = 0; status == PYTHIA_OK && i < s->problem_count; i++)
-        for (size_t t = 0; t < count && status == PYTHIA_OK; t++)
-            if (types[t].name == s->problems[i].type && s->problems[i].requests > 0)
-                status = pythia__search_watch(s, i, &types[t], groups, open);
-    for (size_t i; status == PYTHIA_OK && (i = next_problem(s, looked)) != SIZE_MAX;) {
-        looked[i] = true;
-        *leading = *leading == SIZE_MAX ? i : *leading;
-        for (size_t t = 0; t < count && status == PYTHIA_OK; t++)
-            if (types[t].name == s->problems[i].type)
-                status = pythia__search_look(s, i, &types[t], groups, open, &budget);
-    }
-    if (status == PYTHIA_OK && s->o.strategy && *leading != SIZE_MAX)
-        status = ask_strategy(s, groups, open);
+        if (taken[i])
+            status = pythia__search_watch(s, i, s->keeping[i].evidence, groups, open);
+    if (status == PYTHIA_OK)
+        status = look_at_searched(s, groups, open, taken, &out->leading);
+    if (status == PYTHIA_OK && s->o.strategy && out->leading != SIZE_MAX)
+        status = ask_strategy(s, groups, open, taken);
     pythia_open_points_destroy(open);
-    pythia_free(looked);
+    pythia_free(taken);
     return status;
 }
 
 /* What was given up is not searched again before durations change from what they are now. */
-static int remember_given_up(struct pythia_search *s, const struct pythia_type *types, size_t count)
+static int remember_given_up(struct pythia_search *s)
 {
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < s->problem_count; i++) {
+    for (size_t i = 0; i < s->problem_count && status == PYTHIA_OK; i++) {
         bool was = i < s->known && s->before[i].problem.state == PYTHIA_PROBLEM_GIVEN_UP;
-        for (size_t t = 0; t < count && status == PYTHIA_OK; t++)
-            if (s->problems[i].state == PYTHIA_PROBLEM_GIVEN_UP && !was &&
-                types[t].name == s->problems[i].type)
-                status = pythia__search_remember(s, i, &types[t]);
+        if (s->problems[i].state == PYTHIA_PROBLEM_GIVEN_UP && !was && s->keeping[i].evidence)
+            status = pythia__search_remember(s, i, s->keeping[i].evidence);
     }
     return status;
 }
@@ -479,23 +506,24 @@ static void take_back(struct pythia_search *s)
 int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *groups,
                         const uint64_t *hits, size_t hit_count, struct pythia_cycle *out)
 {
-    size_t count, leading;
+    size_t count;
+    struct pythia_cycle found = {.leading = SIZE_MAX};
     const struct pythia_type *types = pythia_groups_types(groups, &count);
     if (pythia__search_begin(s) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     clear_switches(s);
     s->cycle++;
-    pythia__search_meet_rates(s, types, count);
-    struct pythia_spending spent = pythia__search_spending(s);
     int status = meet(s, types, count);
+    pythia__search_meet_rates(s);
+    struct pythia_spending spent = pythia__search_spending(s);
     if (status == PYTHIA_OK)
-        status = look_at_all(s, groups, hits, hit_count, &leading);
+        status = look_at_all(s, groups, hits, hit_count, &found);
     if (status == PYTHIA_OK)
-        status = remember_given_up(s, types, count);
+        status = remember_given_up(s);
     if (status == PYTHIA_OK)
         status = pythia__search_say_why(s);
     if (status == PYTHIA_OK)
-        status = close_idle(s, groups, hits, hit_count);
+        status = close_idle(s, hits, hit_count);
     if (status == PYTHIA_OK)
         status = pythia__search_keep_within(s);
     if (status != PYTHIA_OK) {
@@ -508,7 +536,8 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
                                  .switch_count = s->switch_count,
                                  .problems = s->problems,
                                  .problem_count = s->problem_count,
-                                 .leading = leading,
+                                 .leading = found.leading,
+                                 .waiting = found.waiting,
                                  .spent = spent,
                                  .planned = pythia__search_spending(s),
                                  .finished = true};

@@ -28,18 +28,20 @@ void pythia_search_set_seconds(struct pythia_search *s, double seconds)
     s->seconds = seconds;
 }
 
-void pythia__search_meet_rates(struct pythia_search *s, const struct pythia_type *types,
-                               size_t count)
+void pythia__search_meet_rates(struct pythia_search *s)
 {
     bool known = s->seconds > 0;
     for (uint32_t point = 0; point < s->points; point++)
         s->bytes[point] = known ? 0 : NAN;
-    for (size_t i = 0; known && i < count; i++) {
-        const struct pythia_space_type *t = pythia_space_type(s->space, types[i].name);
+    for (size_t i = 0; known && i < s->problem_count; i++) {
+        struct pythia__search_keeping *k = &s->keeping[i];
+        const struct pythia_space_type *t =
+            k->evidence ? pythia_space_type(s->space, s->problems[i].type) : NULL;
         if (!t || t->requests == 0)
             continue;
-        double mean = pythia_space_mean_bytes(t);
-        double rate = (double)types[i].moments.n / s->seconds / (double)t->requests;
+        double mean = k->mean_bytes > 0 ? k->mean_bytes : pythia_space_mean_bytes(t);
+        k->mean_bytes = mean; /* what is known of a type does not change */
+        double rate = (double)s->problems[i].requests / s->seconds / (double)t->requests;
         for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++)
             s->bytes[pythia_cct_tracepoint(t->cct, node)] +=
                 rate * (double)t->nodes[node].calls *

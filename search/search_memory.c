@@ -21,17 +21,23 @@ void pythia__search_keeping_free(struct pythia__search_keeping *k)
 
 int pythia__search_begin(struct pythia_search *s)
 {
-    struct pythia__search_before *before = pythia_calloc(s->problem_count + 1, sizeof(*before));
-    if (!before)
+    if (pythia_reach(&s->before, &s->before_capacity, s->problem_count, sizeof(*s->before)) !=
+        PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < s->problem_count; i++) {
-        before[i] = (struct pythia__search_before){s->problems[i], s->keeping[i]};
-        if (s->keeping[i].belief.nodes)
-            pythia__belief_save(&s->keeping[i].belief);
-    }
-    s->before = before;
+    for (size_t i = 0; i < s->problem_count; i++)
+        s->before[i] = (struct pythia__search_before){s->problems[i], s->keeping[i], false};
     s->known = s->problem_count;
+    s->in_cycle = true;
     return PYTHIA_OK;
+}
+
+void pythia__search_touch(struct pythia_search *s, size_t problem)
+{
+    if (!s->in_cycle || problem >= s->known || s->before[problem].touched)
+        return;
+    s->before[problem].touched = true;
+    if (s->keeping[problem].belief.nodes)
+        pythia__belief_save(&s->keeping[problem].belief);
 }
 
 void pythia__search_commit(struct pythia_search *s)
@@ -39,8 +45,7 @@ void pythia__search_commit(struct pythia_search *s)
     for (size_t i = 0; i < s->known; i++)
         if (s->before[i].keeping.log_durations != s->keeping[i].log_durations)
             pythia_free(s->before[i].keeping.log_durations);
-    pythia_free(s->before);
-    s->before = NULL;
+    s->in_cycle = false;
 }
 
 void pythia__search_take_back(struct pythia_search *s)
@@ -52,10 +57,10 @@ void pythia__search_take_back(struct pythia_search *s)
                 now->retired[point] = 0;
         if (now->log_durations != then->log_durations)
             pythia_free(now->log_durations);
-        if (then->belief.nodes)
-            pythia__belief_restore(&now->belief);
-        else
+        if (then->belief.nodes == 0)
             pythia__belief_free(&now->belief);
+        else if (s->before[i].touched)
+            pythia__belief_restore(&now->belief);
         s->problems[i] = s->before[i].problem;
         then->belief = now->belief;
         then->retired = now->retired;
@@ -63,8 +68,7 @@ void pythia__search_take_back(struct pythia_search *s)
     }
     while (s->problem_count > s->known)
         pythia__search_keeping_free(&s->keeping[--s->problem_count]);
-    pythia_free(s->before);
-    s->before = NULL;
+    s->in_cycle = false;
 }
 
 /* ---- points that told nothing ---- */
@@ -130,6 +134,7 @@ int pythia__search_has_changed(const struct pythia_search *s, size_t problem,
 void pythia__search_forget(struct pythia_search *s, size_t problem)
 {
     struct pythia__search_keeping *k = &s->keeping[problem];
+    pythia__search_touch(s, problem);
     k->forgotten = s->cycle;
     k->duration_count = 0;
     if (k->belief.nodes)

@@ -22,13 +22,16 @@ struct pythia__search_keeping {
     size_t unanswered;  /* cycles in a row in which a strategy suggested nothing for it */
     size_t idle; /* cycles in a row in which no share that is not explained was above chance */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
-    size_t past; /* cycles in a row in which a cause that was found has no share any more */
+    size_t past;       /* cycles in a row in which a cause that was found has no share any more */
+    double mean_bytes; /* of a span, by the search space; 0: not asked yet */
+    const struct pythia_type *evidence; /* of the cycle at hand; NULL: there is none */
 };
 
 /* A problem and what is kept of it, as they were when a cycle began. */
 struct pythia__search_before {
     struct pythia_problem problem;
     struct pythia__search_keeping keeping; /* its arrays are those in use, or replaced since */
+    bool touched;                          /* its belief is not what it was, which was saved */
 };
 
 struct pythia_search {
@@ -45,7 +48,13 @@ struct pythia_search {
     struct pythia_problem *problems;
     struct pythia__search_keeping *keeping;
     struct pythia__search_before *before; /* of the problems known before the cycle */
-    size_t problem_count, problem_capacity, keeping_capacity, known;
+    size_t problem_count, problem_capacity, keeping_capacity, known, before_capacity;
+    uint32_t *problem_of; /* by string number of a type's name: index in problems + 1; such a one
+                             may be of a problem that was taken back */
+    size_t problem_of_capacity;
+    bool in_cycle;                    /* what is in `before` holds */
+    struct pythia_rank_memory memory; /* of one problem after the other, */
+    struct pythia__draws draws;       /* and of all in a cycle */
     struct pythia_switch *switches;
     size_t switch_count, switch_capacity;
     struct pythia_effect *effects; /* all that was measured; the last `told` since the last cycle */
@@ -79,6 +88,8 @@ void pythia__search_keeping_free(struct pythia__search_keeping *k);
 int pythia__search_begin(struct pythia_search *s);
 void pythia__search_commit(struct pythia_search *s);
 void pythia__search_take_back(struct pythia_search *s);
+/* The belief of a problem will change in this cycle. */
+void pythia__search_touch(struct pythia_search *s, size_t problem);
 /* A point told nothing for a problem: it is not opened for it again until durations change.
  * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_retire(struct pythia_search *s, size_t problem, uint32_t point);
@@ -103,8 +114,7 @@ struct pythia__search_room {
 /* Learn the price of each point. PYTHIA_OK or PYTHIA_ENOMEM. And what each would add to the stream,
  * as requests come now. */
 int pythia__search_set_prices(struct pythia_search *s);
-void pythia__search_meet_rates(struct pythia_search *s, const struct pythia_type *types,
-                               size_t count);
+void pythia__search_meet_rates(struct pythia_search *s);
 /* ns that a point adds to a request. */
 double pythia__search_cost(const struct pythia_search *s, uint32_t point);
 struct pythia_spending pythia__search_spending(const struct pythia_search *s);
@@ -129,6 +139,15 @@ int pythia__search_keep_within(struct pythia_search *s);
 
 /* Say of each problem that is not searched why. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_say_why(struct pythia_search *s);
+
+/* ---- whose turn it is: search_turns.c ---- */
+
+/* Which problems are looked at in this cycle, into taken[problem], and count those that have to
+ * wait. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_take_turns(struct pythia_search *s, bool *taken, size_t *waiting);
+/* The problems that are searched, and taken, by variance: *count of them, owned by the caller. NULL
+ * when out of memory. */
+uint32_t *pythia__search_order(const struct pythia_search *s, const bool *taken, size_t *count);
 
 /* ---- one problem in one cycle: search_problem.c ---- */
 

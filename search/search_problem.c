@@ -146,7 +146,7 @@ static void begin_anew(struct looking *l)
 static int update_once(struct looking *l)
 {
     return pythia__belief_update(&l->k->belief, &l->map, &l->ranking, l->explained,
-                                 l->s->o.seed + l->s->cycle);
+                                 l->s->o.seed + l->s->cycle, &l->s->draws);
 }
 
 /* Evidence that what is believed all but rules out: the cause has moved, or the beginning misled.
@@ -455,6 +455,7 @@ static int rank(struct looking *l)
                                       .level = 1 - pythia_gate_alpha(s->o.alpha, s->cycle),
                                       .alpha = s->o.alpha,
                                       .seed = s->o.seed,
+                                      .memory = &s->memory,
                                       .brief = true};
     int status = pythia_rank(l->rows, l->n, l->seen, &how, &l->ranking);
     if (status != PYTHIA_OK)
@@ -573,6 +574,7 @@ static int with_rows(struct looking *l, int (*work)(struct looking *l))
     l->k = &l->s->keeping[l->number];
     l->type = pythia_space_type(l->s->space, l->evidence->unsplit);
     l->n = pythia_sample_count(l->evidence->rows);
+    pythia__search_touch(l->s, l->number);
     l->rows = pythia_calloc(l->n + 1, sizeof(struct pythia_row *));
     if (!l->rows)
         return PYTHIA_ENOMEM;

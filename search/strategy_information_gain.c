@@ -92,7 +92,7 @@ static int look_at_group(struct choosing *c, size_t group)
     if (status == PYTHIA_OK)
         status = pythia__region_map_create(t, seen, c->e->open, &map);
     if (status == PYTHIA_OK)
-        status = pythia__belief_update(&b, &map, &g->ranking, NULL, c->e->seed);
+        status = pythia__belief_update(&b, &map, &g->ranking, NULL, c->e->seed, NULL);
     if (status == PYTHIA_OK && b.region_count > 0)
         status = pythia__gain_choose(&b, c->closed, PYTHIA__CALL_PRICE, c->prices, c->budget, picks,
                                      &count);

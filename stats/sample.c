@@ -16,6 +16,7 @@ struct entry {
 
 struct pythia_sample {
     size_t k, count, capacity;
+    bool wanted;        /* sorted, by whoever reads a row next */
     struct entry *heap; /* owned */
     void (*drop)(void *context, void *row);
     void *context;
@@ -147,8 +148,14 @@ static int compare_falling(const void *a, const void *b)
 
 void pythia_sample_sort(struct pythia_sample *s)
 {
+    s->wanted = false;
     if (s->count > 1)
         qsort(s->heap, s->count, sizeof(*s->heap), compare_falling);
+}
+
+void pythia_sample_sort_when_read(struct pythia_sample *s)
+{
+    s->wanted = true;
 }
 
 size_t pythia_sample_count(const struct pythia_sample *s)
@@ -156,14 +163,18 @@ size_t pythia_sample_count(const struct pythia_sample *s)
     return s->count;
 }
 
-void *pythia_sample_row(const struct pythia_sample *s, size_t i)
+void *pythia_sample_row(struct pythia_sample *s, size_t i)
 {
     assert(i < s->count);
+    if (s->wanted)
+        pythia_sample_sort(s);
     return s->heap[s->count - 1 - i].row;
 }
 
-uint64_t pythia_sample_hash(const struct pythia_sample *s, size_t i)
+uint64_t pythia_sample_hash(struct pythia_sample *s, size_t i)
 {
     assert(i < s->count);
+    if (s->wanted)
+        pythia_sample_sort(s);
     return s->heap[s->count - 1 - i].hash;
 }

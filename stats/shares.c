@@ -305,6 +305,8 @@ static void share_of(const struct work *w, const double *row, const struct part 
         .low = share - width * se,
         .high = share + width * se,
         .outliers = outliers,
+        .clip_low = r.low,
+        .clip_high = r.high,
         .outlier_driven = fabs(raw_share - (isnan(share) ? 0 : share)) > .2,
     };
 }

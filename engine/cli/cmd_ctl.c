@@ -152,6 +152,7 @@ static void show_status(struct pythia_buf *to, const json_t *s)
     static const struct {
         const char *name, *label;
     } rows[] = {{"cycles", "cycles"},
+                {"problems_waiting", "types that wait"},
                 {"requests", "requests"},
                 {"spans", "spans"},
                 {"open_requests", "unfinished requests"},

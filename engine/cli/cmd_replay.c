@@ -30,7 +30,7 @@ struct settings {
     struct pythia_option_texts split, series;
     double series_age_s;
     bool closed_loop;
-    int64_t cycle_requests, cycles, points_open;
+    int64_t cycle_requests, cycles, points_open, problems_per_cycle;
     struct pythia__search_settings search;
 };
 
@@ -83,6 +83,9 @@ static const struct pythia_option options[] = {
                 "Seconds that make a cycle, by the times in the traces, from the first request of "
                 "the cycle on; with --cycle-requests, whichever comes first"),
     PYTHIA_INTEGER("cycles", 0, "N", "60", 1, 1e6, OPTION(cycles), "Cycles at most"),
+    PYTHIA_INTEGER("problems-per-cycle", 0, "N", "16", 0, 1e6, OPTION(problems_per_cycle),
+                   "Request types that a cycle looks at, those that vary most and those that "
+                   "waited longest; 0: all"),
     PYTHIA_INTEGER("points-open", 0, "N", "0", 0, 1e6, OPTION(points_open),
                    "Trace points that may be open at once beyond the skeleton; 0: any number"),
     PYTHIA_REAL("added-ns", 0, "NS", "0", 0, 1e15, OPTION(added_ns),
@@ -218,6 +221,7 @@ static int play(struct replay *r)
                    .alpha = r->s->alpha,
                    .min_requests = (size_t)r->s->min_requests,
                    .min_cov = r->s->min_cov,
+                   .problems_per_cycle = (size_t)r->s->problems_per_cycle,
                    .seed = (uint64_t)r->s->seed},
         .requests = (size_t)r->s->cycle_requests,
         .seconds = r->s->cycle_seconds,

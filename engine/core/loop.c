@@ -125,6 +125,7 @@ int pythia__loop_keep(struct pythia_loop *l, struct pythia_loop_cycle *c,
         status = keep_problems(l, c, found, unknown, unknown_count);
     if (status == PYTHIA_OK)
         status = follow(l, c, groups);
+    c->waiting = found->waiting;
     c->spent = found->spent;
     c->planned = found->planned;
     return status;

@@ -39,6 +39,11 @@ uint64_t pythia__daemon_now(const struct pythia__daemon *d)
     return uv_now(d->loop) * 1000000;
 }
 
+size_t pythia__daemon_waiting(const struct pythia__daemon *d)
+{
+    return d->story.cycle_count > 0 ? d->story.cycles[d->story.cycle_count - 1].waiting : 0;
+}
+
 /* ---- a cycle ---- */
 
 static void log_switches(const struct pythia__daemon *d, const struct pythia_loop_cycle *c,
@@ -315,6 +320,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                    .min_requests = (size_t)s->min_requests,
                    .min_cov = s->min_cov,
                    .patience = (size_t)s->patience,
+                   .problems_per_cycle = (size_t)s->problems_per_cycle,
                    .seed = (uint64_t)s->seed},
         .cycle_requests = (size_t)s->cycle_requests,
         .cycle_ns = (uint64_t)(s->cycle_seconds * 1e9),

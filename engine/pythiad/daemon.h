@@ -102,6 +102,9 @@ int pythia__daemon_want(struct pythia__daemon *d);
  * state cannot be written, or PYTHIA_ENOMEM. */
 int pythia__daemon_keep_history(struct pythia__daemon *d);
 
+/* Request types that others were looked at instead of, in the last cycle. */
+size_t pythia__daemon_waiting(const struct pythia__daemon *d);
+
 /* Nanoseconds that never go back, and those of the Unix epoch. */
 uint64_t pythia__daemon_now(const struct pythia__daemon *d);
 uint64_t pythia__unix_ns(void);

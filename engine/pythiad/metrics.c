@@ -147,6 +147,9 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct pythia_controller_numbers c = pythia_controller_numbers(d->controller);
     counter(to, "pythia_cycles_total", "Cycles decided.", d->cycles);
+    gauge(to, "pythia_problems_waiting",
+          "Request types that waited for their turn in the last cycle, and others were looked at.",
+          (double)pythia__daemon_waiting(d));
     counter(to, "pythia_switches_total", "Switches thrown.", c.switches);
     counter(to, "pythia_applies_failed_total", "Times a control plane could not be told.",
             c.failed_applies);

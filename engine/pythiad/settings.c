@@ -109,6 +109,9 @@ const struct pythia_option pythia__settings_table[] = {
                 "Time after which a cycle ends in any case"),
     PYTHIA_INTEGER("min-requests", 0, "N", "30", 4, 1e9, AT(min_requests),
                    "Requests of a type in a cycle, below which nothing is concluded"),
+    PYTHIA_INTEGER("problems-per-cycle", 0, "N", "16", 0, 1e6, AT(problems_per_cycle),
+                   "Request types that a cycle looks at, those that vary most and those that "
+                   "waited longest; 0: all"),
     PYTHIA_INTEGER("points", 0, "N", "3", 0, 1e6, AT(points),
                    "Trace points that a cycle may open; 0: none"),
     PYTHIA_INTEGER("points-open", 0, "N", "0", 0, 1e6, AT(points_open),

@@ -25,7 +25,8 @@ struct pythia__settings {
     struct pythia_option_texts left_out;
     /* the search */
     const char *space;
-    int64_t learn_requests, cycle_requests, min_requests, points, points_open, seed, patience;
+    int64_t learn_requests, cycle_requests, min_requests, points, points_open, seed, patience,
+        problems_per_cycle;
     double cycle_seconds, added_ns, price_ns, alpha, min_cov;
     struct pythia_option_texts always, never;
     /* switches */

@@ -351,6 +351,7 @@ static void health(struct pythia__html *h, const struct pythia_daemon_page *p)
         {"spans_refused", "Spans refused, whose senders were told to come again"},
         {"request_types", "Request types, known or being learnt"},
         {"learnt_types", "Request types that are searched"},
+        {"problems_waiting", "Of them, those that waited for their turn in the last cycle"},
         {"quarantined", "Trace points in quarantine, because they do not obey"},
     };
     const json_t *planes = pythia__array(p->status, "planes");

@@ -58,6 +58,8 @@ static json_t *problem(struct pythia__json *w, const struct pythia_loop *loop,
     pythia__json_set(w, out, "blocked", blocked ? pythia__json_point(w, p->blocked) : json_null());
     pythia__json_set(w, out, "needs", blocked ? spending(w, &p->needs) : json_null());
     pythia__json_set(w, out, "cycles", pythia__json_count(p->cycles));
+    if (p->waited > 0)
+        pythia__json_set(w, out, "waited", pythia__json_count(p->waited));
     pythia__json_set(w, out, "requests", pythia__json_count(p->requests));
     pythia__json_set(w, out, "variance_share", pythia__json_real(p->variance_share));
     pythia__json_set(w, out, "causes", causes);
@@ -192,6 +194,10 @@ static json_t *sentence(struct pythia__json *w, const struct pythia_loop_cycle *
     add_switches(w, &text, " Opens ", c->opened, c->opened_count, true, false);
     add_switches(w, &text, " Closes ", c->closed, c->closed_count, false,
                  pythia__closes_what_does_not_pay(c));
+    if (c->waiting > 0)
+        pythia_buf_printf(&text, "%s%zu request type%s for %s turn.", text.size ? " " : "",
+                          c->waiting, c->waiting == 1 ? " waits" : "s wait",
+                          c->waiting == 1 ? "its" : "their");
     json_t *out = pythia__json_text(pythia_buf_text(&text));
     w->failed = pythia_buf_status(&text) != 0 || w->failed;
     pythia_buf_free(&text);
@@ -212,6 +218,8 @@ static json_t *cycle(struct pythia__json *w, const struct pythia_loop_cycle *c)
     pythia__json_set(w, out, "again", json_boolean(c->again));
     pythia__json_set(w, out, "seconds",
                      c->seconds > 0 ? pythia__json_real(c->seconds) : json_null());
+    if (c->waiting > 0)
+        pythia__json_set(w, out, "waiting", pythia__json_count(c->waiting));
     pythia__json_set(w, out, "open_count", pythia__json_count(c->open_count));
     pythia__json_set(w, out, "spans_seen", pythia__json_count(c->spans_seen));
     pythia__json_set(w, out, "spans_saved", pythia__json_count(c->spans_saved));

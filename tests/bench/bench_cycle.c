@@ -1,10 +1,13 @@
-/* How long a decision takes over many request types: bench_cycle [TYPES [ROWS [CALLS]]].
+/* How long a decision takes over many request types: bench_cycle [TYPES [ROWS [CALLS [TURNS]]]].
  *
  * Each type has requests whose root makes so many calls, one after the other, which makes twice as
  * many edges and one; behind each call another one is closed. In each type one call varies most, so
- * that every type is searched. Prints one JSON object: the time of a decision of the search in the
- * first cycles, and of the shares with their errors alone, over the same evidence; the least of
- * several runs, in CPU seconds. */
+ * that every type is to be searched; TURNS of them are looked at in a cycle (0: all), the others
+ * wait. Prints one JSON object: the time of a decision of the search, the longest of cycles until
+ * every type has been looked at once and of at least three; how many types it looked at; the time
+ * of one type that is looked at, and of all the rest, which is the same in every cycle; in how many
+ * cycles each had its turn; and the time of the shares with their errors alone, over the same
+ * evidence, and of making the evidence ready. The least of several runs, in CPU seconds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +22,7 @@
 #define RUNS   5
 #define CYCLES 3
 #define CALLS  256
+#define TURNS  16 /* as pythiad has them */
 
 struct bench {
     struct pythia_vocabulary *vocabulary;
@@ -29,7 +33,14 @@ struct bench {
     struct pythia_counts counts;
     struct pythia_random random;
     uint32_t roots[10000], calls[CALLS], inner[CALLS];
-    size_t types, rows, call_count;
+    size_t types, rows, call_count, turns;
+};
+
+/* What the decisions of a search took. */
+struct decisions {
+    double longest_s; /* of a cycle */
+    size_t looked;    /* problems, in it */
+    size_t cycles;    /* until each had been looked at */
 };
 
 static const struct pythia_groups_options grouping = {.fold = true, .rows = 100000000};
@@ -124,24 +135,38 @@ static void end(struct bench *b)
     pythia_vocabulary_destroy(b->vocabulary);
 }
 
-static struct pythia_groups *gather(struct bench *b)
+static struct pythia_groups *gather(struct bench *b, double *finish_s)
 {
     struct pythia_groups *groups = NULL;
     must(pythia_groups_create(b->vocabulary, &grouping, &groups), "groups");
     for (size_t t = 0; t < b->types; t++)
         for (size_t i = 0; i < b->rows; i++)
             must(pythia_groups_add(groups, request(b, t, i, false)), "groups");
+    double begun = cpu_s();
     must(pythia_groups_finish(groups), "groups");
+    *finish_s = cpu_s() - begun;
     return groups;
 }
 
-/* The decisions of the first cycles over the same evidence, with the calls open; the longest. */
-static double decide(struct bench *b, const struct pythia_groups *groups, size_t *looked)
+static uint64_t turns_so_far(const struct pythia_cycle *cycle, size_t *without)
+{
+    uint64_t turns = 0;
+    *without = 0;
+    for (size_t i = 0; i < cycle->problem_count; i++) {
+        turns += cycle->problems[i].cycles;
+        *without += cycle->problems[i].cycles == 0;
+    }
+    return turns;
+}
+
+/* Decisions over the same evidence, with the calls open. */
+static struct decisions decide(struct bench *b, const struct pythia_groups *groups, size_t turns)
 {
     struct pythia_search *search = NULL;
     struct pythia_open_points *always = NULL;
     struct pythia_cycle cycle;
-    double longest = 0;
+    struct decisions out = {.cycles = 0};
+    size_t without = b->types, looked = 0;
     uint64_t *hits = calloc(pythia_vocabulary_tracepoints(b->vocabulary), sizeof(*hits));
     must(pythia_open_points_create(b->vocabulary, &always), "open points");
     must(pythia_open_points_add(always, PYTHIA_TEXT("service:call_*")), "open points");
@@ -149,26 +174,32 @@ static double decide(struct bench *b, const struct pythia_groups *groups, size_t
                                         .price_ns = 1000,
                                         .always = always,
                                         .min_share = 1e-9,
+                                        .problems_per_cycle = turns,
                                         .seed = 1};
     must(pythia_search_create(b->space, &how, &search), "the search");
+    pythia_search_set_seconds(search, (double)b->rows);
     for (size_t t = 0; t < b->types; t++)
         hits[b->roots[t]] = b->rows;
     for (size_t i = 0; i < b->call_count; i++)
         hits[b->calls[i]] = b->rows * b->types;
-    for (int i = 0; i < CYCLES; i++) {
+    for (size_t i = 0; i < CYCLES || without > 0; i++) {
         double begun = cpu_s();
         must(pythia_search_cycle(search, groups, hits, pythia_vocabulary_tracepoints(b->vocabulary),
                                  &cycle),
              "a cycle");
-        longest = fmax(longest, cpu_s() - begun);
+        double took = cpu_s() - begun;
+        out.cycles += without > 0;
+        size_t so_far = turns_so_far(&cycle, &without);
+        if (took > out.longest_s) {
+            out.longest_s = took;
+            out.looked = so_far - looked;
+        }
+        looked = so_far;
     }
-    *looked = 0;
-    for (size_t i = 0; i < cycle.problem_count; i++)
-        *looked += cycle.problems[i].cycles > 0;
     pythia_search_destroy(search);
     pythia_open_points_destroy(always);
     free(hits);
-    return longest;
+    return out;
 }
 
 /* Shares with their errors of each type, from rows as they are kept. */
@@ -204,11 +235,11 @@ static double share(const struct bench *b, const struct pythia_groups *groups, d
     return spent;
 }
 
-static size_t number_of(int argc, char **argv, int at, size_t usual, size_t most)
+static size_t number_of(int argc, char **argv, int at, size_t usual, size_t least, size_t most)
 {
     size_t number = argc > at ? strtoul(argv[at], NULL, 10) : usual;
-    if (number == 0 || number > most) {
-        fprintf(stderr, "usage: bench_cycle [TYPES [ROWS [CALLS]]]\n");
+    if (number < least || number > most) {
+        fprintf(stderr, "usage: bench_cycle [TYPES [ROWS [CALLS [TURNS]]]]\n");
         exit(2);
     }
     return number;
@@ -217,20 +248,28 @@ static size_t number_of(int argc, char **argv, int at, size_t usual, size_t most
 int main(int argc, char **argv)
 {
     static struct bench b;
-    b.types = number_of(argc, argv, 1, 1000, sizeof(b.roots) / sizeof(b.roots[0]));
-    b.rows = number_of(argc, argv, 2, 512, 100000);
-    b.call_count = number_of(argc, argv, 3, 25, CALLS);
+    b.types = number_of(argc, argv, 1, 1000, 1, sizeof(b.roots) / sizeof(b.roots[0]));
+    b.rows = number_of(argc, argv, 2, 512, 1, 100000);
+    b.call_count = number_of(argc, argv, 3, 25, 1, CALLS);
+    b.turns = number_of(argc, argv, 4, TURNS, 0, 100000);
     begin(&b);
-    struct pythia_groups *groups = gather(&b);
-    double decision = INFINITY, shares = INFINITY, sum = 0;
-    size_t looked = 0;
+    double finish_s, shares = INFINITY, sum = 0;
+    struct pythia_groups *groups = gather(&b, &finish_s);
+    struct decisions some = {.longest_s = INFINITY}, all = some;
     for (int i = 0; i < RUNS; i++) {
-        decision = fmin(decision, decide(&b, groups, &looked));
+        struct decisions next = decide(&b, groups, b.turns);
+        some = next.longest_s < some.longest_s ? next : some;
+        next = decide(&b, groups, 0);
+        all = next.longest_s < all.longest_s ? next : all;
         shares = fmin(shares, share(&b, groups, &sum));
     }
+    double each = all.longest_s / (double)all.looked;
     printf("{\"types\": %zu, \"rows\": %zu, \"edges\": %zu, \"looked_at\": %zu, "
-           "\"decision_s\": %.6f, \"shares_s\": %.6f, \"sum\": %.9f}\n",
-           b.types, b.rows, 2 * b.call_count + 1, looked, decision, shares, sum);
+           "\"decision_s\": %.6f, \"cycles_until_all\": %zu, \"each_s\": %.9f, "
+           "\"rest_s\": %.6f, \"all_s\": %.6f, \"finish_s\": %.6f, \"shares_s\": %.6f, "
+           "\"sum\": %.9f}\n",
+           b.types, b.rows, 2 * b.call_count + 1, some.looked, some.longest_s, some.cycles, each,
+           some.longest_s - each * (double)some.looked, all.longest_s, finish_s, shares, sum);
     pythia_groups_destroy(groups);
     end(&b);
     return 0;

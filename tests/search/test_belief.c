@@ -72,7 +72,7 @@ static void look(struct bench *b, const char *open, const char *format, int firs
 
 static void update(struct bench *b, const bool *explained)
 {
-    assert_int_equal(pythia__belief_update(&b->belief, &b->map, &b->ranking, explained, 1),
+    assert_int_equal(pythia__belief_update(&b->belief, &b->map, &b->ranking, explained, 1, NULL),
                      PYTHIA_OK);
 }
 
@@ -346,7 +346,7 @@ static void a_failed_allocation_leaves_the_belief_as_it_was(void **state)
     double before = mass(&b, "A/B/C");
     for (failures = 0;; failures++) {
         pythia_mem_fail_after(failures);
-        int status = pythia__belief_update(&b.belief, &b.map, &b.ranking, NULL, 1);
+        int status = pythia__belief_update(&b.belief, &b.map, &b.ranking, NULL, 1, NULL);
         pythia_mem_fail_after(-1);
         if (status == PYTHIA_OK)
             break;

@@ -55,7 +55,8 @@ struct pythia_type {
         client; /* of the duration, and of what the client waited */
     struct pythia_sketch *sketch;
     struct pythia_lineage lineage;
-    struct pythia_sample *rows; /* of struct pythia_row, sorted by hash */
+    struct pythia_sample *rows; /* of struct pythia_row, in order of hash, in which the first who
+                                   reads one puts them */
     struct pythia_structure *structures;
     size_t structure_count;
     uint32_t levels; /* levels 1 to levels - 1 were kept apart; at deeper ones there were too many
@@ -91,7 +92,8 @@ size_t pythia_groups_bytes(const struct pythia_groups *g);
 uint32_t pythia_groups_last(const struct pythia_groups *g);
 
 /* No more will be added: count what is still in caches, and sort. Call it once, before the
- * functions below. */
+ * functions below. O(shapes + types log types); rows are sorted when they are read, type by type.
+ */
 int pythia_groups_finish(struct pythia_groups *g);
 
 /* The types, in order of name; *count of them. Borrowed until _destroy. */

@@ -40,6 +40,16 @@ struct pythia_ranked_context {
     struct pythia_slope share; /* of the duration, of clipped times: the sum of its edges' shares */
 };
 
+/* Memory that rankings one after the other share, so that it is neither asked for nor cleared for
+ * each of them. {0} is empty. */
+struct pythia_rank_memory {
+    uint32_t *indexes; /* all 0 between rankings */
+    uint32_t *places;
+    double *times_ns, *tile;
+    size_t index_capacity, place_capacity, time_capacity, tile_capacity;
+};
+void pythia_rank_memory_free(struct pythia_rank_memory *m);
+
 struct pythia_rank_options {
     enum pythia_measure measure;
     double level;         /* of the intervals */
@@ -47,6 +57,8 @@ struct pythia_rank_options {
     uint64_t seed;        /* for the jitter of quantised clocks */
     const size_t *labels; /* [rows]: the mode of each; NULL: there is one */
     size_t modes;
+    struct pythia_rank_memory *memory; /* the times of the ranking are there, until the next one
+                                          that has it; NULL: they are its own */
     bool brief; /* only edges, their shares and their times: what else costs is left out. The rest
                    of an edge is NaN, nothing is localised, and there are no contexts */
 };
@@ -61,7 +73,9 @@ struct pythia_ranking {
     struct pythia_ranked_context
         *contexts; /* owned; by node, each with all its ancestors but the root */
     size_t context_count;
-    double *times_ns; /* owned; times_ns[e * rows + i]: of edges[e] in row i */
+    double *times_ns; /* times_ns[e * rows + i]: of edges[e] in row i; owned, but for those in the
+                         memory of the options */
+    bool borrows;     /* they are there */
 };
 
 /* Rank the edges of `count` >= 1 rows. Returns PYTHIA_OK with *out owned by the caller, or

@@ -16,7 +16,16 @@
 /* The search for what makes requests differ, cycle by cycle: evidence goes in, decisions about
  * trace points come out. It begins with the skeleton of the search space open, and keeps for each
  * request type (a problem) a probability for each place where the cause may be. Pure: no clock, no
- * file, no switch is thrown; the same evidence gives the same decisions. One thread at a time. */
+ * file, no switch is thrown; the same evidence gives the same decisions. One thread at a time.
+ *
+ * What a type's requests vary by is known from moments that were added up as they came; only where
+ * that is worth a search are whole requests looked at, and that is nearly all of what a cycle
+ * costs. So a cycle looks at no more than `problems_per_cycle` problems: half of them (rounded down)
+ * those that are searched and have most of the variance, the others those that have waited longest,
+ * those that are done or given up, and are watched, among them. With w = problems_per_cycle / 2
+ * rounded up, each of n problems that there is evidence of has its turn in every (n - 1) / w + 1
+ * cycles. To a problem that waits nothing happens: what is open for it stays open, and it believes
+ * what it believed. Where there are no more problems than that, none ever waits. */
 struct pythia_search;
 struct pythia_effect;
 
@@ -57,6 +66,7 @@ struct pythia_search_options {
     double min_cov;      /* below, a type does not vary; 0: .05 */
     double min_share; /* of the variance within types, below which a type is left alone; 0: .01 */
     size_t patience;  /* cycles after which a problem is given up; 0: 30 */
+    size_t problems_per_cycle; /* that are looked at; 0: all. Which of them is said below */
     uint64_t seed;
 };
 
@@ -100,8 +110,10 @@ struct pythia_problem {
     uint32_t blocked;    /* of BUDGET, PINNED and STRATEGY: the point that would tell most */
     struct pythia_spending needs; /* what it would add */
     uint64_t cycles, requests;    /* in which it was searched; of the last cycle */
-    double variance_share;        /* of the variance within types, in the last cycle */
-    struct pythia_finding top;    /* the largest that is not explained yet; share NaN: none */
+    uint64_t waited; /* cycles since its last turn, in which it had evidence and others were looked
+                        at; 0: it had its turn in the last one, or it needs none */
+    double variance_share;     /* of the variance within types, in the last cycle */
+    struct pythia_finding top; /* the largest that is not explained yet; share NaN: none */
     struct pythia_finding causes[PYTHIA_PROBLEM_CAUSES];
     size_t cause_count;
     double rest; /* share of the variance that no cause explains; NaN: not known */
@@ -130,8 +142,9 @@ struct pythia_cycle {
     size_t leading;    /* the problem searched that varies most; SIZE_MAX: none is */
     size_t open_count; /* trace points beyond the skeleton, after the switches */
     struct pythia_spending spent,
-        planned;   /* while it ran; after the switches, if requests keep coming as they do */
-    bool finished; /* no problem is being searched any more */
+        planned;    /* while it ran; after the switches, if requests keep coming as they do */
+    size_t waiting; /* problems that there was evidence of, and others were looked at instead */
+    bool finished;  /* no problem is being searched any more, or waits to be */
 };
 
 /* `space` and the vocabulary are borrowed. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
@@ -179,7 +192,7 @@ void pythia_search_set_seconds(struct pythia_search *s, double seconds);
 /* One cycle: requests that were seen, from their beginning to their end, with just these points
  * open; `groups` is finished. hits[tracepoint]: spans of it in them (`hit_count` numbers; points
  * behind have none). Returns PYTHIA_OK, or PYTHIA_ENOMEM and then the decisions stand as before.
- * O(rows * edges + regions * space) for each problem. */
+ * O(types), and O(rows * edges + regions * space) for each problem that is looked at. */
 int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *groups,
                         const uint64_t *hits, size_t hit_count, struct pythia_cycle *out);
 

@@ -44,10 +44,14 @@ void pythia_sample_shrink(struct pythia_sample *s, size_t k);
 /* Put the rows in rising order of (hash, tie). O(k log k). */
 void pythia_sample_sort(struct pythia_sample *s);
 
+/* The same, done by whoever reads the first row: where there are many samples, and few of them are
+ * read. O(1). Until then reading changes the sample, and is for one thread. */
+void pythia_sample_sort_when_read(struct pythia_sample *s);
+
 size_t pythia_sample_count(const struct pythia_sample *s);
 /* Row i < count. Borrowed: valid until the sample changes. After a _sort, until the next change, in
  * that order; else in none. */
-void *pythia_sample_row(const struct pythia_sample *s, size_t i);
-uint64_t pythia_sample_hash(const struct pythia_sample *s, size_t i);
+void *pythia_sample_row(struct pythia_sample *s, size_t i);
+uint64_t pythia_sample_hash(struct pythia_sample *s, size_t i);
 
 #endif

@@ -37,6 +37,7 @@ struct pythia_share {
     double se;        /* standard error of `share`; NaN below 3 observations or without a share */
     double low, high; /* interval of `share`, as of pythia_slope_hc3; NaN where `se` is */
     size_t outliers;  /* how many values the clipping changed */
+    double clip_low, clip_high; /* what is below the one or above the other was clipped to it */
     bool outlier_driven; /* raw_share and share are more than .2 apart; share counts as 0 if NaN */
 };
 

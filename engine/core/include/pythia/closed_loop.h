@@ -60,6 +60,7 @@ struct pythia_loop_cycle {
     bool again;                           /* the capture was at its end, and was begun anew */
     struct pythia_problem leading;        /* after it; type PYTHIA_NONE: none was searched */
     size_t states[PYTHIA_PROBLEM_STATES]; /* types that were seen so far, by their state */
+    size_t waiting;                       /* of them, that others were looked at instead of */
     struct pythia_effect *effects; /* owned: what points explained that were opened before it */
     size_t effect_count;
     /* Of the leading type the group that had most of the variance when it first led: the same in

@@ -1,0 +1,107 @@
+/* Which problems a cycle looks at, where there are more than it may look at. Those with most of the
+ * variance have their turn in each cycle, so that one after the other is searched to its end; but
+ * not all turns are theirs, so that nothing starves. */
+#include "pythia/mem.h"
+#include "pythia/sort.h"
+#include "pythia/status.h"
+#include "search_parts.h"
+
+/* Does it need a turn, to be searched or to be watched? */
+static bool is_due(const struct pythia_search *s, size_t problem)
+{
+    const struct pythia_problem *p = &s->problems[problem];
+    bool settled = p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP;
+    return s->keeping[problem].evidence &&
+           (p->state == PYTHIA_PROBLEM_SEARCHING || (settled && p->requests >= s->o.min_requests));
+}
+
+static bool is_searched(const struct pythia_search *s, size_t problem)
+{
+    return s->problems[problem].state == PYTHIA_PROBLEM_SEARCHING;
+}
+
+static bool varies_more(const void *context, uint32_t a, uint32_t b)
+{
+    const struct pythia_search *s = context;
+    return s->problems[a].variance_share > s->problems[b].variance_share;
+}
+
+/* Who has waited longest; of equals, what is searched goes before what is watched, and then what
+ * varies more. */
+static bool comes_first(const void *context, uint32_t a, uint32_t b)
+{
+    const struct pythia_search *s = context;
+    if (s->problems[a].waited != s->problems[b].waited)
+        return s->problems[a].waited > s->problems[b].waited;
+    if (is_searched(s, a) != is_searched(s, b))
+        return is_searched(s, a);
+    return varies_more(s, a, b);
+}
+
+/* The first `turns` of a list. */
+static size_t take(const uint32_t *list, size_t count, size_t turns, bool *taken)
+{
+    size_t given = count < turns ? count : turns;
+    for (size_t i = 0; i < given; i++)
+        taken[list[i]] = true;
+    return given;
+}
+
+uint32_t *pythia__search_order(const struct pythia_search *s, const bool *taken, size_t *count)
+{
+    uint32_t *order = pythia_calloc(2 * s->problem_count + 1, sizeof(*order));
+    *count = 0;
+    for (size_t i = 0; order && i < s->problem_count; i++)
+        if ((!taken || taken[i]) && s->keeping[i].evidence && is_searched(s, i))
+            order[(*count)++] = (uint32_t)i;
+    if (order)
+        pythia_sort_indexes(order, *count, order + *count, varies_more, s);
+    return order;
+}
+
+/* There are more than turns. */
+static int share_turns(const struct pythia_search *s, bool *taken)
+{
+    size_t turns = s->o.problems_per_cycle, count = 0;
+    uint32_t *order = pythia__search_order(s, NULL, &count);
+    uint32_t *line = pythia_calloc(2 * s->problem_count + 1, sizeof(*line));
+    if (!order || !line) {
+        pythia_free(order);
+        pythia_free(line);
+        return PYTHIA_ENOMEM;
+    }
+    turns -= take(order, count, turns / 2, taken);
+    count = 0;
+    for (size_t i = 0; i < s->problem_count; i++)
+        if (is_due(s, i) && !taken[i])
+            line[count++] = (uint32_t)i;
+    pythia_sort_indexes(line, count, line + count, comes_first, s);
+    (void)take(line, count, turns, taken);
+    pythia_free(order);
+    pythia_free(line);
+    return PYTHIA_OK;
+}
+
+int pythia__search_take_turns(struct pythia_search *s, bool *taken, size_t *waiting)
+{
+    size_t due = 0;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < s->problem_count; i++)
+        due += is_due(s, i);
+    bool all = s->o.problems_per_cycle == 0 || due <= s->o.problems_per_cycle;
+    for (size_t i = 0; all && i < s->problem_count; i++)
+        taken[i] = is_due(s, i);
+    if (!all)
+        status = share_turns(s, taken);
+    *waiting = 0;
+    for (size_t i = 0; status == PYTHIA_OK && i < s->problem_count; i++) {
+        struct pythia_problem *p = &s->problems[i];
+        bool waits = is_due(s, i) && !taken[i];
+        *waiting += waits;
+        if (waits)
+            p->waited++;
+        else if (p->state != PYTHIA_PROBLEM_TOO_FEW) /* who has none now keeps the place in line */
+            p->waited = 0;
+    }
+    return status;
+}
