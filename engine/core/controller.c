@@ -82,6 +82,7 @@ int pythia_controller_create(struct pythia_control *const *planes, size_t count,
     c->options.hold_ns = or_default(options->hold_ns, SECOND);
     c->planes = own;
     c->count = count;
+    c->numbers.version = options->version;
     for (size_t i = 0; i < count; i++) {
         own[i] = (struct plane){.control = planes[i], .stale = true, .off_told = true};
         planes[i]->ops->set_lease(planes[i], c->options.lease_ns);
@@ -113,6 +114,7 @@ int pythia_controller_want(struct pythia_controller *c, const struct pythia_cont
     pythia_wishes_free(&c->desired);
     c->desired = copy;
     *version = ++c->numbers.version;
+    c->numbers.wished = true;
     for (size_t i = 0; i < c->count; i++)
         c->planes[i].stale = true;
     return PYTHIA_OK;
@@ -459,7 +461,7 @@ static int turn(struct pythia_controller *c, bool off, uint64_t now_ns)
         plane->stale = true;
         plane->settled = false;
         int status = tell_off(c, plane, now_ns);
-        if (status == PYTHIA_OK && c->numbers.version > 0)
+        if (status == PYTHIA_OK && c->numbers.wished)
             status = reconcile(c, i, now_ns);
         first = first == PYTHIA_OK ? status : first;
     }
@@ -494,7 +496,7 @@ static int tick_plane(struct pythia_controller *c, size_t index, uint64_t now_ns
     /* Observing first lets what came since the last tick count, and what it shows be acted on. */
     if (status == PYTHIA_OK)
         status = observe(c, index, now_ns);
-    if (status == PYTHIA_OK && c->numbers.version > 0) {
+    if (status == PYTHIA_OK && c->numbers.wished) {
         uint64_t version = plane->version;
         status = reconcile(c, index, now_ns);
         if (status == PYTHIA_OK && plane->version != version)
@@ -524,7 +526,7 @@ bool pythia_controller_in_force(const struct pythia_controller *c, uint64_t vers
                                 uint64_t *since_ns)
 {
     uint64_t since = 0;
-    if (version != c->numbers.version || version == 0 || c->off)
+    if (version != c->numbers.version || !c->numbers.wished || c->off)
         return false;
     for (size_t i = 0; i < c->count; i++) {
         const struct plane *plane = &c->planes[i];

@@ -10,6 +10,7 @@
 
 #include "pythia/json.h"
 #include "pythia/mem.h"
+#include "pythia/source.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 #include "space_parts.h"
@@ -346,16 +347,10 @@ static int read_all(struct reading *r)
                                   "is no search space that can be read: there is more behind it");
 }
 
-int pythia_space_file_read(const char *path, struct pythia_space *space, struct pythia_error *e)
+static int read_from(struct pythia_source *from, struct pythia_space *space, struct pythia_error *e)
 {
-    struct file_source from = {.source = {.name = path, .read = file_read},
-                               .file = open(path, O_RDONLY | O_CLOEXEC)};
     struct reading r = {.space = space, .vocabulary = pythia_space_vocabulary(space)};
-    if (from.file < 0) {
-        pythia_error_place(e, path, 0, 0);
-        return pythia_error_set(e, PYTHIA_EIO, "cannot be read: %s", strerror(errno));
-    }
-    int status = pythia_json_create(&from.source, 0, &r.j);
+    int status = pythia_json_create(from, 0, &r.j);
     if (status == PYTHIA_OK)
         status = read_all(&r);
     if (status != PYTHIA_OK && e && e->status == PYTHIA_OK) {
@@ -363,11 +358,31 @@ int pythia_space_file_read(const char *path, struct pythia_space *space, struct 
             *e = r.j->error;
         else
             pythia_error_set(e, status, "no memory to read it");
-        pythia_error_place(e, path, 0, 0);
+        pythia_error_place(e, from->name, 0, 0);
     }
     pythia_json_destroy(r.j);
     pythia_free(r.points);
     pythia_free(r.nodes);
+    return status;
+}
+
+int pythia_space_file_read(const char *path, struct pythia_space *space, struct pythia_error *e)
+{
+    struct file_source from = {.source = {.name = path, .read = file_read},
+                               .file = open(path, O_RDONLY | O_CLOEXEC)};
+    if (from.file < 0) {
+        pythia_error_place(e, path, 0, 0);
+        return pythia_error_set(e, PYTHIA_EIO, "cannot be read: %s", strerror(errno));
+    }
+    int status = read_from(&from.source, space, e);
     close(from.file);
     return status;
+}
+
+int pythia_space_file_parse(const char *name, struct pythia_text bytes, struct pythia_space *space,
+                            struct pythia_error *e)
+{
+    struct pythia_memory_source from;
+    pythia_memory_source_init(&from, name, bytes.bytes, bytes.size);
+    return read_from(&from.source, space, e);
 }

@@ -338,7 +338,7 @@ static bool put_note(struct pythia_state *s, const char *name, struct pythia_tex
 }
 
 int pythia_state_put_desired(struct pythia_state *s, const struct pythia_text *ids, size_t count,
-                             uint64_t version)
+                             uint64_t version, const struct pythia_text *space)
 {
     char number[24];
     bool good =
@@ -349,7 +349,15 @@ int pythia_state_put_desired(struct pythia_state *s, const struct pythia_text *i
         good = done(&r);
     }
     snprintf(number, sizeof(number), "%" PRIu64, version);
-    good = good && put_note(s, "version", pythia_text_of(number));
+    good = good && put_note(s, "version", pythia_text_of(number)) &&
+           (!space || put_note(s, "space", *space));
+    return end_with(s, good);
+}
+
+int pythia_state_put_off(struct pythia_state *s, bool off)
+{
+    bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+                put_note(s, "off", pythia_text_of(off ? "1" : "0"));
     return end_with(s, good);
 }
 
@@ -443,6 +451,29 @@ int pythia_state_each_desired(struct pythia_state *s,
     return status == PYTHIA_OK
                ? every(s, "SELECT trace_point FROM desired ORDER BY 1", take_desired, &t)
                : status;
+}
+
+static int take_space(void *context, sqlite3_stmt *row)
+{
+    pythia_buf_text_add(context, column(row, 0));
+    return pythia_buf_status(context);
+}
+
+int pythia_state_get_space(struct pythia_state *s, struct pythia_buf *out)
+{
+    return every(s, "SELECT value FROM note WHERE name = 'space'", take_space, out);
+}
+
+static int take_off(void *context, sqlite3_stmt *row)
+{
+    *(bool *)context = sqlite3_column_int(row, 0) != 0;
+    return PYTHIA_OK;
+}
+
+int pythia_state_get_off(struct pythia_state *s, bool *off)
+{
+    *off = false;
+    return every(s, "SELECT CAST(value AS INTEGER) FROM note WHERE name = 'off'", take_off, off);
 }
 
 struct pin_taker {

@@ -420,8 +420,9 @@ static void handle_off(void *context, struct pythia__http_exchange *x)
         return;
     int status = pythia_controller_off(d->controller, pythia__daemon_now(d));
     pythia_live_pause(d->live, true);
+    bool kept = pythia_state_put_off(d->state, true) == PYTHIA_OK;
     if (status == PYTHIA_OK)
-        answer_json(x, 200, json_pack("{s:s}", "doing", "off"));
+        answer_json(x, 200, json_pack("{s:s, s:b}", "doing", "off", "kept", kept));
     else
         refuse(x, 502, "not every target could be told; it is tried again");
 }
@@ -433,8 +434,9 @@ static void handle_on(void *context, struct pythia__http_exchange *x)
         return;
     int status = pythia_controller_on(d->controller, pythia__daemon_now(d));
     pythia_live_pause(d->live, d->s.observe_only);
+    bool kept = pythia_state_put_off(d->state, false) == PYTHIA_OK;
     if (status == PYTHIA_OK)
-        answer_json(x, 200, json_pack("{s:s}", "doing", "works"));
+        answer_json(x, 200, json_pack("{s:s, s:b}", "doing", "works", "kept", kept));
     else
         refuse(x, 502, "not every target could be told; it is tried again");
 }

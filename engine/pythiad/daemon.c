@@ -17,6 +17,7 @@
 #include "pythia/request_type.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
+#include "restore.h"
 #include "switching.h"
 
 #define TICK_MS      20
@@ -334,9 +335,17 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
         if (status == PYTHIA_OK)
             status = pythia_space_file_read(s->space, d->space, e);
     }
+    struct pythia_open_points *open = NULL;
+    if (status == PYTHIA_OK)
+        status = pythia__restore_search(d, &open);
+    if (open)
+        o.search.always = open;
     if (status == PYTHIA_OK)
         status = pythia_live_create(d->vocabulary, d->space, &o,
                                     (struct pythia_live_taker){on_cycle, d}, &d->live);
+    if (status == PYTHIA_OK && open) /* from now on it is for the search to close the others */
+        status = pythia_live_set_pins(d->live, d->always, d->never);
+    pythia_open_points_destroy(open);
     return status;
 }
 
@@ -447,6 +456,8 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
     if (status == PYTHIA_OK)
         status = pythia_state_get_history(d->state, &d->history, e);
     if (status == PYTHIA_OK)
+        status = pythia__restore_version(d);
+    if (status == PYTHIA_OK)
         status = pythia_prices_create(d->vocabulary, &d->prices);
     if (status == PYTHIA_OK)
         status = pythia__switching_read_pins(d, &d->s);
@@ -454,6 +465,8 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
         status = pythia__switching_create(d, e);
     if (status == PYTHIA_OK)
         status = make_live(d, e);
+    if (status == PYTHIA_OK)
+        status = pythia__restore_off(d);
     if (status == PYTHIA_OK)
         status = pythia__intake_create(d->loop, d->vocabulary, d->live, &taking, &d->intake, e);
     if (status == PYTHIA_OK)

@@ -39,7 +39,7 @@ struct pythia__grpc_call {
     int32_t stream;
     const struct pythia__grpc_method *method;
     enum pythia_packing packing; /* of messages that say they are packed */
-    bool is_post, is_grpc, has_token, ended, handled, answered, refused;
+    bool is_post, is_grpc, has_token, headed, ended, handled, answered, refused;
     struct pythia_buf body;
     size_t room;         /* that the body has */
     size_t header_bytes; /* as HTTP/2 counts them */
@@ -47,7 +47,7 @@ struct pythia__grpc_call {
     size_t answer_size, answer_at;
     enum pythia__grpc_status status;
     char text[192], details[256];
-    uint64_t since_ms;
+    uint64_t since_ms; /* begun, or its headers are there, or it is answered */
 };
 
 struct connection {
@@ -64,8 +64,8 @@ struct connection {
     struct pythia_buf plain, wire; /* wire: what is being written */
     struct pythia__grpc_call *calls;
     bool receiving; /* nghttp2 is calling back: it must not be asked for what to send */
-    bool writing, closing, greeted;
-    uint64_t since_ms; /* connected, or the last call ended */
+    bool writing, closing, greeted, served; /* a call was answered */
+    uint64_t since_ms;                      /* connected, or the last call ended */
 };
 
 struct pythia__grpc_server {
@@ -79,7 +79,8 @@ struct pythia__grpc_server {
     nghttp2_session_callbacks *callbacks;
     struct pythia__tls *tls;
     struct connection *connections;
-    size_t connection_count, handles_open, calls_open;
+    size_t connection_count; /* but for those that are closing */
+    size_t handles_open, calls_open;
     unsigned port;
     bool is_pipe, listening, destroyed;
     struct pythia__grpc_numbers numbers;
@@ -282,6 +283,8 @@ void pythia__grpc_answer(struct pythia__grpc_call *call, enum pythia__grpc_statu
         free_call(call);
         return;
     }
+    call->since_ms = uv_now(call->server->loop);
+    call->connection->served = true;
     if (status != PYTHIA__GRPC_OK) {
         escape(text, call->text, sizeof(call->text));
         if (retry_ms > 0)
@@ -468,8 +471,11 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
         nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
     if (!call)
         return 0;
-    if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST)
+    if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
+        call->headed = true;
+        call->since_ms = uv_now(call->server->loop);
         check_call(call);
+    }
     if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) && !call->ended) {
         call->ended = true;
         handle_call(call);
@@ -512,7 +518,6 @@ static void on_connection_closed(uv_handle_t *handle)
         c->previous->next = c->next;
     else
         s->connections = c->next;
-    s->connection_count--;
     s->handles_open--;
     pythia_free(c);
     forget_if_done(s);
@@ -523,6 +528,7 @@ static void close_connection(struct connection *c)
     if (c->closing)
         return;
     c->closing = true;
+    c->server->connection_count--;
     uv_close((uv_handle_t *)c->stream, on_connection_closed);
 }
 
@@ -638,6 +644,54 @@ static int begin_session(struct connection *c)
     return PYTHIA_OK;
 }
 
+/* How long a call may take from its begin to its headers, from there to its end, and from its
+ * answer until that is read. 0: as long as it takes. */
+static unsigned limit_of(const struct pythia__grpc_call *call)
+{
+    const struct pythia__grpc_options *o = &call->server->o;
+    return !call->headed ? o->header_s : !call->ended || call->answered ? o->body_s : 0;
+}
+
+/* What a connection waits for, with the call that has waited for longest. */
+static struct pythia__place place_of(const struct connection *c, uint64_t now)
+{
+    struct pythia__place place = {c->greeted ? PYTHIA__WAIT_IDLE : PYTHIA__WAIT_HEADER, c->served,
+                                  c->since_ms};
+    if (c->calls)
+        place.since_ms = now;
+    for (const struct pythia__grpc_call *call = c->calls; call; call = call->next) {
+        bool works = call->ended && !call->answered;
+        bool delivers = call->headed && !call->ended && !call->refused &&
+                        pythia__body_comes(call->body.size, now - call->since_ms);
+        if (works || delivers)
+            return (struct pythia__place){.wait = PYTHIA__WAIT_NONE};
+        if (call->since_ms <= place.since_ms) {
+            place.wait = call->headed ? PYTHIA__WAIT_BODY : PYTHIA__WAIT_HEADER;
+            place.since_ms = call->since_ms;
+        }
+    }
+    return place;
+}
+
+/* There is one connection too many: one that waits goes. False: none does. */
+static bool make_room(struct pythia__grpc_server *s, const struct connection *new)
+{
+    uint64_t now = uv_now(s->loop);
+    struct pythia__crowd crowd = {.strangers = 0};
+    enum pythia__wait wait;
+    for (struct connection *c = s->connections; c; c = c->next) {
+        struct pythia__place place = place_of(c, now);
+        if (c != new && !c->closing)
+            pythia__crowd_look(&crowd, &place, c);
+    }
+    struct connection *goes = pythia__crowd_choose(&crowd, s->o.connections_max, &wait);
+    if (!goes)
+        return false;
+    s->numbers.evicted[wait]++;
+    close_connection(goes);
+    return true;
+}
+
 static void on_connection(uv_stream_t *listener, int status)
 {
     struct pythia__grpc_server *s = listener->data;
@@ -659,7 +713,7 @@ static void on_connection(uv_stream_t *listener, int status)
     s->connection_count++;
     s->handles_open++;
     s->numbers.connections++;
-    bool room = s->connection_count <= s->o.connections_max;
+    bool room = s->connection_count <= s->o.connections_max || make_room(s, c);
     s->numbers.refused_connections += !room;
     if (uv_accept(listener, c->stream) != 0 || !room || begin_session(c) != PYTHIA_OK ||
         (s->tls && pythia__tls_session_create(s->tls, &c->tls) != PYTHIA_OK)) {
@@ -680,14 +734,13 @@ static void on_check(uv_timer_t *timer)
     uint64_t now = uv_now(s->loop);
     for (struct connection *c = s->connections, *next; c; c = next) {
         next = c->next;
-        bool late = false, works = false;
+        bool late = !c->greeted && now - c->since_ms >= s->o.header_s * UINT64_C(1000);
         for (const struct pythia__grpc_call *call = c->calls; call; call = call->next) {
-            works = true;
-            late = late || (!call->ended && now - call->since_ms >= s->o.body_s * UINT64_C(1000));
+            unsigned limit_s = limit_of(call);
+            late = late || (limit_s && now - call->since_ms >= limit_s * UINT64_C(1000));
         }
-        late = late || (!c->greeted && now - c->since_ms >= s->o.header_s * UINT64_C(1000));
         s->numbers.timed_out += late && !c->closing;
-        if (late || (!works && now - c->since_ms >= s->o.idle_s * UINT64_C(1000)))
+        if (late || (!c->calls && now - c->since_ms >= s->o.idle_s * UINT64_C(1000)))
             close_connection(c);
     }
 }

@@ -7,6 +7,7 @@
 
 #include <uv.h>
 
+#include "crowding.h"
 #include "pythia/error.h"
 #include "pythia/unpack.h"
 #include "room.h"
@@ -49,6 +50,7 @@ struct pythia__grpc_options {
 
 struct pythia__grpc_numbers {
     uint64_t connections, refused_connections, calls, too_large, not_allowed, timed_out, broken;
+    uint64_t evicted[PYTHIA__WAITS]; /* as of http_server.h */
     uint64_t by_status[17];
 };
 

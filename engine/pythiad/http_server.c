@@ -19,6 +19,7 @@
 #include "pythia/status.h"
 
 #define CONNECTIONS 256
+#define SPARE       64 /* connections that MHD takes beyond the limit, until those that go are gone */
 #define HEADER_S    10
 #define BODY_S      30
 #define IDLE_S      60
@@ -29,19 +30,12 @@
     ((size_t)64 * 1024 * 1024) /* of a body that is refused, and read all the same \
                                                 */
 
-/* What a connection is at. */
-enum phase {
-    PHASE_FIRST_HEADER, /* connected, no request yet */
-    PHASE_BODY,
-    PHASE_ANSWER,
-    PHASE_IDLE, /* between two requests */
-};
-
 struct connection {
     struct connection *next, *previous;
     struct MHD_Connection *mhd;
-    enum phase phase;
-    uint64_t since_ms;
+    struct pythia__place place;
+    uint64_t received; /* of the body */
+    bool closing;
     bool trusted; /* its certificate was looked at, and is good */
 };
 
@@ -70,6 +64,7 @@ struct pythia__http_server {
     uv_timer_t due, check;
     uv_idle_t again;
     struct connection *connections;
+    size_t connection_count; /* but for those that are closing */
     int socket, handles_open;
     unsigned port;
     bool running;
@@ -122,28 +117,66 @@ static void on_ready(uv_poll_t *poll, int status, int events)
     run(poll->data);
 }
 
+/* MHD sees that it has ended, in its next round. */
+static void end_connection(struct pythia__http_server *s, struct connection *c)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (c->closing || !info)
+        return;
+    shutdown(info->connect_fd, SHUT_RDWR);
+    c->closing = true;
+    s->connection_count--;
+}
+
 /* Close what takes too long: MHD only knows how long nothing came at all. */
 static void on_check(uv_timer_t *timer)
 {
     struct pythia__http_server *s = timer->data;
+    const unsigned limit_s[PYTHIA__WAITS] = {[PYTHIA__WAIT_HEADER] = s->o.header_s,
+                                             [PYTHIA__WAIT_BODY] = s->o.body_s,
+                                             [PYTHIA__WAIT_IDLE] = s->o.idle_s};
     uint64_t now = uv_now(s->loop);
     for (struct connection *c = s->connections; c; c = c->next) {
-        unsigned limit_s = c->phase == PHASE_FIRST_HEADER ? s->o.header_s
-                           : c->phase == PHASE_BODY       ? s->o.body_s
-                           : c->phase == PHASE_IDLE       ? s->o.idle_s
-                                                          : 0;
-        if (limit_s == 0 || now - c->since_ms < limit_s * UINT64_C(1000))
+        enum pythia__wait wait = c->place.wait;
+        if (c->closing || wait == PYTHIA__WAIT_NONE ||
+            now - c->place.since_ms < limit_s[wait] * UINT64_C(1000))
             continue;
-        const union MHD_ConnectionInfo *info =
-            MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-        if (info)
-            shutdown(info->connect_fd, SHUT_RDWR);
-        s->numbers.timed_out += c->phase != PHASE_IDLE;
-        c->since_ms = now;
+        s->numbers.timed_out += wait != PYTHIA__WAIT_IDLE;
+        end_connection(s, c);
     }
 }
 
 /* ---- connections ---- */
+
+/* What a connection waits for, if it does not deliver meanwhile. */
+static struct pythia__place place_of(const struct connection *c, uint64_t now)
+{
+    struct pythia__place place = c->place;
+    if (c->closing ||
+        (place.wait == PYTHIA__WAIT_BODY && pythia__body_comes(c->received, now - place.since_ms)))
+        place.wait = PYTHIA__WAIT_NONE;
+    return place;
+}
+
+/* There is one connection too many: one that waits goes, or, if none does, the new one. */
+static void make_room(struct pythia__http_server *s, struct connection *new)
+{
+    uint64_t now = uv_now(s->loop);
+    struct pythia__crowd crowd = {.strangers = 0};
+    enum pythia__wait wait;
+    for (struct connection *c = s->connections; c; c = c->next) {
+        struct pythia__place place = place_of(c, now);
+        if (c != new)
+            pythia__crowd_look(&crowd, &place, c);
+    }
+    struct connection *goes = pythia__crowd_choose(&crowd, s->o.connections_max, &wait);
+    if (goes)
+        s->numbers.evicted[wait]++;
+    else
+        s->numbers.refused_connections++;
+    end_connection(s, goes ? goes : new);
+}
 
 static void on_connection(void *context, struct MHD_Connection *mhd, void **socket_context,
                           enum MHD_ConnectionNotificationCode code)
@@ -155,11 +188,15 @@ static void on_connection(void *context, struct MHD_Connection *mhd, void **sock
         *socket_context = c;
         if (!c)
             return; /* it has no deadline */
-        *c = (struct connection){.next = s->connections, .mhd = mhd, .since_ms = uv_now(s->loop)};
+        *c = (struct connection){.next = s->connections,
+                                 .mhd = mhd,
+                                 .place = {PYTHIA__WAIT_HEADER, false, uv_now(s->loop)}};
         if (s->connections)
             s->connections->previous = c;
         s->connections = c;
         s->numbers.connections++;
+        if (++s->connection_count > s->o.connections_max)
+            make_room(s, c);
     } else if (c) {
         if (c->next)
             c->next->previous = c->previous;
@@ -167,18 +204,37 @@ static void on_connection(void *context, struct MHD_Connection *mhd, void **sock
             c->previous->next = c->next;
         else
             s->connections = c->next;
+        s->connection_count -= !c->closing;
         pythia_free(c);
         s->left = true;
         *socket_context = NULL;
     }
 }
 
-static void enter(const struct pythia__http_exchange *x, enum phase phase)
+static void enter(struct connection *c, const struct pythia__http_server *s, enum pythia__wait wait)
 {
-    if (!x->connection)
+    if (!c)
         return;
-    x->connection->phase = phase;
-    x->connection->since_ms = uv_now(x->server->loop);
+    c->place.wait = wait;
+    c->place.since_ms = uv_now(s->loop);
+    c->received = 0;
+}
+
+static struct connection *connection_of(struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+/* The first line of a request is there: after an earlier one, its header begins now. */
+static void *on_line(void *context, const char *line, struct MHD_Connection *mhd)
+{
+    struct connection *c = connection_of(mhd);
+    (void)line;
+    if (c && c->place.wait == PYTHIA__WAIT_IDLE)
+        enter(c, context, PYTHIA__WAIT_HEADER);
+    return NULL; /* of the exchange, which does not exist yet */
 }
 
 /* ---- what may be asked ---- */
@@ -284,7 +340,7 @@ static unsigned check(struct pythia__http_exchange *x, const char *method, const
 
 static enum MHD_Result give(struct pythia__http_exchange *x)
 {
-    enter(x, PHASE_ANSWER);
+    enter(x->connection, x->server, PYTHIA__WAIT_NONE);
     enum MHD_Result result = MHD_queue_response(x->mhd, x->status, x->response);
     MHD_destroy_response(x->response);
     x->response = NULL;
@@ -301,12 +357,10 @@ static struct pythia__http_exchange *begin(struct pythia__http_server *s,
         pythia_free(copy);
         return NULL;
     }
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     *x = (struct pythia__http_exchange){
-        .server = s, .mhd = mhd, .connection = info ? info->socket_context : NULL, .path = copy};
+        .server = s, .mhd = mhd, .connection = connection_of(mhd), .path = copy};
     s->numbers.requests++;
-    enter(x, PHASE_BODY);
+    enter(x->connection, s, PYTHIA__WAIT_BODY);
     return x;
 }
 
@@ -323,6 +377,8 @@ static void leave_room(struct pythia__http_exchange *x)
 static void take(struct pythia__http_exchange *x, const char *bytes, size_t size)
 {
     struct pythia__room *room = x->route->role == PYTHIA__HTTP_INGEST ? x->server->o.room : NULL;
+    if (x->connection)
+        x->connection->received += size;
     if (x->too_large || x->no_room)
         return;
     x->too_large = x->body.size + size > x->route->body_max;
@@ -378,7 +434,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *mhd, con
     if (x->handled)
         return MHD_YES;
     x->handled = true;
-    enter(x, PHASE_ANSWER);
+    enter(x->connection, x->server, PYTHIA__WAIT_NONE);
     if (x->too_large)
         pythia__http_say(x, MHD_HTTP_CONTENT_TOO_LARGE, "the body is larger than is taken here\n");
     else if (x->no_room || pythia_buf_status(&x->body) != PYTHIA_OK)
@@ -398,10 +454,11 @@ static void on_completed(void *context, struct MHD_Connection *mhd, void **state
     struct pythia__http_exchange *x = *state;
     (void)context;
     (void)mhd;
-    (void)code;
     if (!x)
         return;
-    enter(x, PHASE_IDLE);
+    enter(x->connection, x->server, PYTHIA__WAIT_IDLE);
+    if (x->connection && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+        x->connection->place.served = true;
     if (x->response)
         MHD_destroy_response(x->response);
     leave_room(x);
@@ -493,16 +550,17 @@ static int start_daemon(struct pythia__http_server *s, struct pythia_error *e)
 {
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
                      (s->o.tls_key ? MHD_USE_TLS : 0);
-    struct MHD_OptionItem options[12] = {
+    struct MHD_OptionItem options[13] = {
         {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_log, NULL},
         {MHD_OPTION_LISTEN_SOCKET, s->socket, NULL},
-        {MHD_OPTION_CONNECTION_LIMIT, s->o.connections_max, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, s->o.connections_max + SPARE, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, s->o.idle_s, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)HEAD_BYTES, NULL},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, s},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, s},
+        {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_line, s},
     };
-    size_t count = 7;
+    size_t count = 8;
     if (s->o.tls_key) {
         options[count++] =
             (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)s->o.tls_key};

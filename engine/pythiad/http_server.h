@@ -9,6 +9,7 @@
 
 #include <uv.h>
 
+#include "crowding.h"
 #include "pythia/error.h"
 #include "room.h"
 
@@ -49,7 +50,9 @@ struct pythia__http_options {
 
 struct pythia__http_numbers {
     uint64_t connections, requests, too_large, not_allowed, timed_out;
-    uint64_t by_class[6]; /* answers of 1xx to 5xx */
+    uint64_t refused_connections;    /* beyond the limit, while all others delivered */
+    uint64_t evicted[PYTHIA__WAITS]; /* for the sake of a new one, by what they waited for */
+    uint64_t by_class[6];            /* answers of 1xx to 5xx */
 };
 
 /* Listen. PYTHIA_OK with *out owned, or negative with the reason in `e`. */

@@ -129,15 +129,27 @@ static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *t
                                   "%" PRIu64 "\n",
                                   status, n.by_status[status]);
     }
-    counter(to, "pythia_connections_refused_total", "Connections of gRPC beyond the limit.",
-            d->grpc ? pythia__grpc_numbers(d->grpc).refused_connections : 0);
-    uint64_t timed_out = d->grpc ? pythia__grpc_numbers(d->grpc).timed_out : 0;
-    uint64_t too_large = d->grpc ? pythia__grpc_numbers(d->grpc).too_large : 0;
+    struct pythia__grpc_numbers all = {0};
+    if (d->grpc)
+        all = pythia__grpc_numbers(d->grpc);
+    uint64_t refused = all.refused_connections, timed_out = all.timed_out;
+    uint64_t too_large = all.too_large;
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
         if (d->http[i]) {
-            timed_out += pythia__http_numbers(d->http[i]).timed_out;
-            too_large += pythia__http_numbers(d->http[i]).too_large;
+            struct pythia__http_numbers n = pythia__http_numbers(d->http[i]);
+            refused += n.refused_connections;
+            timed_out += n.timed_out;
+            too_large += n.too_large;
+            for (int wait = 0; wait < PYTHIA__WAITS; wait++)
+                all.evicted[wait] += n.evicted[wait];
         }
+    counter(to, "pythia_connections_refused_total",
+            "Connections beyond the limit, while all others delivered.", refused);
+    head(to, "pythia_connections_evicted_total", "counter",
+         "Connections closed for a new one at the limit, by what they kept waiting for.");
+    for (int wait = PYTHIA__WAIT_NONE + 1; wait < PYTHIA__WAITS; wait++)
+        pythia_buf_printf(to, "pythia_connections_evicted_total{reason=\"%s\"} %" PRIu64 "\n",
+                          pythia__wait_name((enum pythia__wait)wait), all.evicted[wait]);
     counter(to, "pythia_connections_timed_out_total", "Connections closed for being slow.",
             timed_out);
     counter(to, "pythia_bodies_too_large_total", "Bodies above the limit.", too_large);

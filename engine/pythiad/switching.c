@@ -8,6 +8,7 @@
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "restore.h"
 
 #define INVENTORY_NS UINT64_C(1000000000)  /* between looks at the inventory for prices */
 #define KEEP_NS      UINT64_C(60000000000) /* between writings of it */
@@ -34,11 +35,26 @@ static int list_open(const struct pythia__daemon *d, struct pythia_text **ids,
     return PYTHIA_OK;
 }
 
-/* Has anything been wanted, by the search or by hand? Until then targets are left alone. */
+/* Has anything been wanted, by the search or by hand, now or before this start? Until then targets
+ * are left alone. */
 static bool is_wanted(const struct pythia__daemon *d)
 {
-    return d->wish > 0 || pythia_open_points_count(d->always) > 0 ||
-           pythia_controller_numbers(d->controller).version > 0;
+    return d->wish > 0 || d->version > 0 || pythia_open_points_count(d->always) > 0;
+}
+
+/* What is wanted, and the search space that it is of, on disk together: whoever starts next finds
+ * both or neither. When that fails the state is degraded, and told by it. */
+static int keep_desired(struct pythia__daemon *d, const struct pythia_text *ids, size_t count)
+{
+    struct pythia_buf text = {0};
+    size_t types;
+    int status = pythia__restore_text(d, &text, &types);
+    struct pythia_text space = pythia_buf_text(&text);
+    if (status == PYTHIA_OK && pythia_state_put_desired(d->state, ids, count, d->version,
+                                                        text.size ? &space : NULL) == PYTHIA_OK)
+        d->kept_types = types;
+    pythia_buf_free(&text);
+    return status;
 }
 
 int pythia__daemon_want(struct pythia__daemon *d)
@@ -54,9 +70,9 @@ int pythia__daemon_want(struct pythia__daemon *d)
     if (status == PYTHIA_OK && !d->s.observe_only)
         status = pythia_controller_want(d->controller, wishes, count, &version);
     if (status == PYTHIA_OK) {
-        (void)pythia_state_put_desired(d->state, ids, count, version); /* degraded: told by it */
         d->version = version;
         d->in_force = false;
+        status = keep_desired(d, ids, count);
     }
     pythia_free(wishes);
     pythia_free(ids);
@@ -73,7 +89,9 @@ static void mend_state(struct pythia__daemon *d, uint64_t now)
         return;
     d->mended_ns = now;
     if (list_open(d, &ids, &wishes, &count) == PYTHIA_OK)
-        (void)pythia_state_put_desired(d->state, ids, is_wanted(d) ? count : 0, d->version);
+        (void)keep_desired(d, ids, is_wanted(d) ? count : 0);
+    if (!pythia_state_is_degraded(d->state))
+        (void)pythia_state_put_off(d->state, pythia_controller_is_off(d->controller));
     pythia_free(wishes);
     pythia_free(ids);
     if (!pythia_state_is_degraded(d->state)) {
@@ -274,6 +292,7 @@ int pythia__switching_create(struct pythia__daemon *d, struct pythia_error *e)
 {
     struct pythia_control *planes[4] = {NULL};
     struct pythia_controller_options o = {.lease_ns = (uint64_t)(d->s.lease_seconds * 1e9),
+                                          .version = d->version,
                                           .keep_defaults = true};
     size_t count = 0;
     int status = add_plane(planes, &count, "http", NULL, e);

@@ -86,6 +86,22 @@ static void assert_shown(struct pythia_controller *c, const char *text)
 }
 
 /* Points turn up all the time, where statements or functions are met for the first time. */
+static void versions_go_on_where_an_earlier_one_stood(void **state)
+{
+    struct fake_plane f;
+    uint64_t since;
+    struct pythia_controller *c = begin(&f, &(struct pythia_controller_options){.version = 41});
+    assert_int_equal(pythia_controller_numbers(c).version, 41);
+    run(c, 100 * S, 101 * S);
+    assert_int_equal(f.applies, 0); /* it knows the number, and not the set */
+    assert_false(pythia_controller_in_force(c, 41, &since));
+    assert_int_equal(want(c, "shop:pay"), 42);
+    run(c, 101 * S, 102 * S);
+    assert_told(&f, "shop:pay");
+    assert_true(pythia_controller_in_force(c, 42, &since));
+    pythia_controller_destroy(c);
+}
+
 static void a_new_point_that_is_closed_anyway_changes_nothing(void **state)
 {
     struct fake_plane f;
@@ -497,6 +513,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_wished_for_comes_in_force),
+        cmocka_unit_test(versions_go_on_where_an_earlier_one_stood),
         cmocka_unit_test(a_new_point_that_is_closed_anyway_changes_nothing),
         cmocka_unit_test(the_same_set_again_throws_no_switch),
         cmocka_unit_test(the_lease_is_renewed_in_thirds),

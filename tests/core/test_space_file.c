@@ -62,6 +62,24 @@ static void what_was_written_is_read_back(void **state)
     end(&b);
 }
 
+static void a_text_in_memory_is_read_like_a_file(void **state)
+{
+    struct bench b;
+    struct pythia_buf out = {0};
+    const struct pythia_text half = {whole, strlen(whole) / 2};
+    begin(&b);
+    assert_int_equal(pythia_space_file_parse("a text", pythia_text_of(whole), b.space, &b.why),
+                     PYTHIA_OK);
+    assert_int_equal(pythia_space_file_write(b.space, &out), PYTHIA_OK);
+    assert_string_equal(out.bytes, whole);
+    pythia_buf_free(&out);
+    end(&b);
+    begin(&b);
+    assert_int_equal(pythia_space_file_parse("a text", half, b.space, &b.why), PYTHIA_EFORMAT);
+    assert_non_null(strstr(b.why.source, "a text"));
+    end(&b);
+}
+
 static void a_file_from_before_bytes_were_counted_is_read(void **state)
 {
     struct bench b;
@@ -210,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_written_is_read_back),
+        cmocka_unit_test(a_text_in_memory_is_read_like_a_file),
         cmocka_unit_test(a_file_from_before_bytes_were_counted_is_read),
         cmocka_unit_test(what_is_no_space_is_refused_with_place_and_reason),
         cmocka_unit_test(what_is_not_known_is_passed_over),

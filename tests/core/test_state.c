@@ -111,7 +111,7 @@ static int decide(struct pythia_state *s, int n)
         return pythia_state_put_pin(s, point(n / 2 % POINTS), n / 2 % 3 == 0 ? -1 : 1);
     for (int i = 0; i < POINTS; i++)
         ids[i] = point((n + i) % POINTS);
-    return pythia_state_put_desired(s, ids, (size_t)(n / 2 % POINTS), (uint64_t)n);
+    return pythia_state_put_desired(s, ids, (size_t)(n / 2 % POINTS), (uint64_t)n, NULL);
 }
 
 /* All that decisions leave behind, as a text. */
@@ -135,17 +135,26 @@ static void what_is_put_down_is_there_again(void **state)
     const struct pythia_state_point inventory[] = {
         {"gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:a"), 250},
         {"gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:b"), NAN}};
+    const struct pythia_text space = PYTHIA_TEXT("a space"), other = PYTHIA_TEXT("another");
+    struct pythia_buf text = {0};
+    bool off = true;
     make_place(&place);
     struct pythia_state *s = opened(place.state);
     assert_int_equal(pythia_state_each_desired(s, take_desired, &d, &version), PYTHIA_OK);
     assert_true(version == 0 && d.count == 0);
+    assert_int_equal(pythia_state_get_space(s, &text), PYTHIA_OK);
+    assert_int_equal(text.size, 0);
+    assert_int_equal(pythia_state_get_off(s, &off), PYTHIA_OK);
+    assert_false(off);
+    assert_int_equal(pythia_state_put_off(s, true), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_desired(s, ids, 1, 40, &other), PYTHIA_OK);
     assert_int_equal(pythia_state_put_pin(s, point(1), 1), PYTHIA_OK);
     assert_int_equal(pythia_state_put_pin(s, point(2), -1), PYTHIA_OK);
     assert_int_equal(pythia_state_put_pin(s, point(3), 1), PYTHIA_OK);
     assert_int_equal(pythia_state_put_pin(s, point(3), 0), PYTHIA_OK);
     assert_int_equal(pythia_state_put_pin(s, point(1), -1), PYTHIA_OK);
     assert_int_equal(pythia_state_put_pin(s, point(7), 0), PYTHIA_OK);
-    assert_int_equal(pythia_state_put_desired(s, ids, 3, 41), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_desired(s, ids, 3, 41, &space), PYTHIA_OK);
     assert_int_equal(pythia_state_put_inventory(s, inventory, 2), PYTHIA_OK);
     assert_int_equal(pythia_state_put_inventory(s, inventory, 2), PYTHIA_OK); /* replaces all */
     pythia_state_close(s);
@@ -156,6 +165,15 @@ static void what_is_put_down_is_there_again(void **state)
     assert_int_equal(pythia_state_each_desired(s, take_desired, &d, &version), PYTHIA_OK);
     assert_true(version == 41);
     assert_string_equal(d.all, "p1p5");
+    assert_int_equal(pythia_state_put_desired(s, ids, 2, 42, NULL), PYTHIA_OK); /* of that space */
+    assert_int_equal(pythia_state_get_space(s, &text), PYTHIA_OK);
+    assert_string_equal(text.bytes, "a space");
+    pythia_buf_free(&text);
+    assert_int_equal(pythia_state_get_off(s, &off), PYTHIA_OK);
+    assert_true(off);
+    assert_int_equal(pythia_state_put_off(s, false), PYTHIA_OK);
+    assert_int_equal(pythia_state_get_off(s, &off), PYTHIA_OK);
+    assert_false(off);
     char *decisions = NULL;
     assert_int_equal(pythia_state_decisions(s, 10, &decisions), PYTHIA_OK);
     assert_string_equal(decisions, "[]");

@@ -145,7 +145,7 @@ class Pages(Case):
         self.assertEqual(answers["plan shop:root"]["trace_points"][0]["known"], True)
         self.assertEqual(answers["groups"][0]["request_type"], "shop:root")
         self.assertEqual(answers["open shop:root"]["trace_points"], 1)
-        self.assertEqual(answers["off"], {"doing": "off"})
+        self.assertEqual(answers["off"], {"doing": "off", "kept": True})
         for form, first in (("markdown", "#"), ("html", "<!")):
             self.assertTrue(self.pythiad.ctl("--format", form, "report").stdout.startswith(first), form)
         for wrong in (("nonsense",), ("open",), ("status", "x"), ("off", "x")):

@@ -8,6 +8,7 @@ import os
 import random
 import select
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -26,21 +27,45 @@ def percentile(values, share):
     return values[min(len(values) - 1, int(len(values) * share))]
 
 
-class SlowSenders(unittest.TestCase):
-    """A thousand connections that never come to an end, of all kinds."""
+HTTP_HEAD = b"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+H2_BEGIN = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-    def open(self, count):
-        """`count` connections that are slow, of four kinds in turn."""
-        kinds = ((self.pythiad.http, b""), (self.pythiad.http, b"POST /v1/traces HTTP/1.1\r\nHost: loc"),
-                 (self.pythiad.http, b"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                                     b"Content-Length: 1000\r\n\r\n{"),
-                 (self.pythiad.grpc, b"PRI * HTTP/2.0\r\n\r\nSM"))
+
+def h2_frames(ends_headers, window=1 << 20, data=b""):
+    """A connection of gRPC that begins a call: perhaps without the end of its headers, or of its body."""
+    head = grpc.pack_headers([(":method", "POST"), (":scheme", "http"), (":path", grpc.EXPORT), (":authority", "127.0.0.1"),
+                              ("content-type", "application/grpc"), ("te", "trailers")])
+    return (H2_BEGIN + grpc.Connection.pack(grpc.SETTINGS, 0, 0, struct.pack(">HIHI", 1, 0, 4, window)) +
+            grpc.Connection.pack(grpc.HEADERS, grpc.END_HEADERS if ends_headers else 0, 1, head) +
+            (grpc.Connection.pack(grpc.DATA, grpc.END_STREAM, 1, data) if data else b""))
+
+
+class SlowSenders(unittest.TestCase):
+    """Fault 6: a thousand connections that never come to an end, of all kinds."""
+    # Whether to gRPC, what they begin with, and after how many seconds they are to be closed.
+    KINDS = ((False, b"", 10),
+             (False, b"POST /v1/traces HTTP/1.1\r\nHost: loc", 10),
+             (False, HTTP_HEAD + b"1000\r\n\r\n{", 30),
+             (False, HTTP_HEAD + b"2\r\n\r\n{}POST /v1/traces HTTP/1.1\r\nHost: loc", 10),  # its second request
+             (True, H2_BEGIN[:16], 10),
+             (True, h2_frames(False), 10),
+             (True, h2_frames(True), 30),
+             (True, h2_frames(True, 0, grpc.framed(b"")), 30))  # takes no answer
+    TRICKLING = 2
+
+    def open(self, count, kinds=range(8)):
+        """`count` connections that are slow, of each kind in turn: [(connection, kind)]."""
         links = []
         for i in range(count):
-            port, begin = kinds[i % 4]
-            link = socket.create_connection(("127.0.0.1", port), 60)
-            link.sendall(begin)
-            links.append((link, i % 4))
+            kind = kinds[i % len(kinds)]
+            to_grpc, begin, _ = self.KINDS[kind]
+            link = socket.create_connection(("127.0.0.1", self.pythiad.grpc if to_grpc else self.pythiad.http), 60)
+            try:
+                link.sendall(begin)
+            except OSError:
+                pass  # it had to go for the next already
+            links.append((link, kind))
+        self.addCleanup(lambda: [link.close() for link, _ in links])
         return links
 
     def latencies(self, count):
@@ -65,53 +90,88 @@ class SlowSenders(unittest.TestCase):
     def test_others_hardly_notice_and_they_are_closed(self):
         self.pythiad = rig.Pythiad(self, "--connections=1500")
         self.latencies(300)
-        alone = min(percentile(self.latencies(1000), .99) for _ in range(3))
+        alone = min(percentile(self.latencies(500), .99) for _ in range(5))
         begun = time.monotonic()
         links = self.open(1000)
-        self.addCleanup(lambda: [link.close() for link, _ in links])
-        with_them = min(percentile(self.latencies(1000), .99) for _ in range(3))
+        with_them = min(percentile(self.latencies(500), .99) for _ in range(5))
+        print(f"p99 {alone * 1000:.2f} ms alone, {with_them * 1000:.2f} ms beside them", flush=True)
         if not rig.SANITIZER:
-            self.assertLess(with_them, alone * 1.2 + .002, (alone, with_them))
+            self.assertLess(with_them, alone * 1.2 + .0005, (alone, with_them))  # what a clock of 3 MHz cannot tell
             self.assertLess(time.monotonic() - begun, 9)
-        # The connections are held for 10 s before a whole header, and for 30 s before a whole body; each trickles on.
-        ended, waiting = {}, {link: kind for link, kind in links}
+        # The connections are held for 10 s before a whole header, and for 30 s before a whole body; one kind trickles on.
+        ended, waiting = {}, dict(links)
         while waiting and time.monotonic() - begun < rig.patience(40):
             for link in list(waiting):
-                if waiting[link] == 2 and random.random() < .02:
+                if waiting[link] == self.TRICKLING and random.random() < .02:
                     try:
                         link.sendall(b" ")
                     except OSError:
                         pass
             for link in select_some(list(waiting)):
-                kind = waiting.pop(link)
-                ended.setdefault(kind, []).append(time.monotonic() - begun)
+                ended.setdefault(waiting.pop(link), []).append(time.monotonic() - begun)
             time.sleep(.1)
         self.assertEqual(len(waiting), 0, {kind: len(times) for kind, times in ended.items()})
-        for kind, least, most in ((0, 8, 13), (1, 8, 13), (2, 28, 34), (3, 8, 13)):
-            self.assertGreater(min(ended[kind]), least, kind)
+        for kind, (_, _, seconds) in enumerate(self.KINDS):
+            self.assertGreater(min(ended[kind]), seconds - 2, kind)
             if not rig.SANITIZER:
-                self.assertLess(max(ended[kind]), most, kind)
-        self.assertGreaterEqual(self.pythiad.metric("pythia_connections_timed_out_total"), 1000)
+                self.assertLess(max(ended[kind]), seconds + 4, kind)
+        self.assertEqual(self.pythiad.metric("pythia_connections_timed_out_total"), 1000)
         self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
 
-    def test_with_the_usual_limit_those_who_are_connected_go_on(self):
+    def answers_at_once(self, ask):
+        for _ in range(20):
+            begun = time.monotonic()
+            self.assertEqual(ask(), 200)
+            if not rig.SANITIZER:
+                self.assertLess(time.monotonic() - begun, 1)
+
+    def test_at_the_limit_a_new_sender_is_answered_at_once(self):
         self.pythiad = rig.Pythiad(self)
+        body = otlp.protobuf([Span()])
+        for kind in range(8):  # of one kind alone, too
+            self.open(300, [kind])
+            self.answers_at_once(lambda: self.pythiad.send(body).status)
+            self.answers_at_once(lambda: 200 + self.once(body))
+        self.open(1000)
+        self.answers_at_once(lambda: self.pythiad.send(body).status)
+        self.answers_at_once(lambda: 200 + self.once(body))
+        metrics = self.pythiad.metrics()
+        evicted = {why: metrics[f'pythia_connections_evicted_total{{reason="{why}"}}'] for why in ("header", "body", "idle")}
+        for why in ("header", "body"):
+            self.assertGreater(evicted[why], 100, why)
+        # Of 3400 slow ones at most 256 are left on each side.
+        if not rig.SANITIZER:
+            self.assertGreaterEqual(sum(evicted.values()), 3400 - 2 * 256)
+        self.assertEqual(metrics["pythia_connections_refused_total"], 0)
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+
+    def test_at_the_limit_those_who_deliver_go_on(self):
+        self.pythiad = rig.Pythiad(self)
+        body, strangers = otlp.protobuf([Span()]), (0, 1, 2, 4, 5, 6)
         link = http.client.HTTPConnection("127.0.0.1", self.pythiad.http, timeout=60)
         self.addCleanup(link.close)
-        body = otlp.protobuf([Span()])
         self.assertEqual(rig.on(link, "POST", "/v1/traces", body, rig.PROTOBUF).status, 200)
-        links = self.open(1000)
-        for _ in range(200):
-            self.assertEqual(rig.on(link, "POST", "/v1/traces", body, rig.PROTOBUF).status, 200)
+        call = grpc.Connection(self.pythiad.grpc)
+        self.addCleanup(call.close)
+        self.assertEqual(call.call(body).status, grpc.OK)
+        # A body that is on its way is not cut off, however many come.
+        half = grpc.framed(otlp.protobuf([Span(attributes={"k": "v" * 100}) for _ in range(300)]))
+        stream = call.begin()
+        call.data(stream, half[:len(half) // 2], ends=False)
+        self.open(1000, strangers)
+        self.answers_at_once(lambda: rig.on(link, "POST", "/v1/traces", body, rig.PROTOBUF).status)
+        self.open(1000, strangers)
+        call.data(stream, half[len(half) // 2:])
+        self.assertEqual(call.wait(stream).status, grpc.OK)
+        self.answers_at_once(lambda: rig.on(link, "POST", "/v1/traces", body, rig.PROTOBUF).status)
+        self.answers_at_once(lambda: 200 + call.call(body).status)
+        self.assertEqual(self.pythiad.metric("pythia_connections_refused_total"), 0)
         self.assertEqual(self.pythiad.get("/readyz").status, 200)
-        # A new one waits its turn: until most of those before it are closed, in three rounds.
-        begun = time.monotonic()
-        self.assertEqual(self.pythiad.send(body).status, 200)
-        if not rig.SANITIZER:
-            self.assertLess(time.monotonic() - begun, 60)
-        for one, _ in links:
-            one.close()
         self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+
+    def once(self, body):
+        with grpc.Connection(self.pythiad.grpc) as link:
+            return link.call(body).status
 
 
 def select_some(links):

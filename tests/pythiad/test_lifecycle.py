@@ -340,8 +340,8 @@ class Systemd(unittest.TestCase):
 class Restart(unittest.TestCase):
     OPTIONS = ("--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20", "--cycle-seconds=1", "--lease-seconds=30")
 
-    def start(self, folder):
-        return rig.Pythiad(self, f"--state={folder}/state.db", f"--space={folder}/space.json", *self.OPTIONS, folder=folder)
+    def start(self, folder, *options):
+        return rig.Pythiad(self, f"--state={folder}/state.db", *self.OPTIONS, *options, folder=folder)
 
     @staticmethod
     def rows(folder, query):
@@ -350,47 +350,131 @@ class Restart(unittest.TestCase):
         db.close()
         return rows
 
-    def test_what_survives(self):
-        folder = rig.make_folder(self)
-        generated = os.path.join(folder, "traces.json")
-        with open(generated, "wb") as to:
+    def desired(self, folder):
+        return {row[0] for row in self.rows(folder, "SELECT trace_point FROM desired")}
+
+    def generate(self, folder):
+        """Traces with a planted cause, its place, and their services."""
+        path = os.path.join(folder, "traces.json")
+        with open(path, "wb") as to:
             subprocess.run([rig.program("pythia"), "generate", "--nodes", "60", "--requests", "300", "--causes", "sleep:0.3",
-                            "--duration", "20", "--interval", "10", "--seed", "5"], stdout=to, check=True, timeout=rig.patience(60))
-        with open(generated, encoding="utf-8") as file:
+                            "--duration", "20", "--interval", "10", "--seed", "5", "--truth", f"{folder}/truth.json"],
+                           stdout=to, check=True, timeout=rig.patience(60))
+        with open(path, encoding="utf-8") as file:
             services = sorted(set(re.findall(r'"service.name","value":\{"stringValue":"([^"]+)"', file.read())))
         self.assertTrue(services)
-        pythiad = self.start(folder)
+        return path, services
+
+    def play(self, pythiad, path, services):
+        """As agents that obey, until the function is called that this gives."""
         stream = subprocess.Popen(
             ["python3", os.path.join(HERE, "stream.py"), "--url", f"http://127.0.0.1:{pythiad.http}", "--rounds", "0",
-             "--seconds", str(rig.patience(40)), *(word for s in services for word in ("--agent", s)), generated],
-            stderr=subprocess.DEVNULL)
-        self.addCleanup(stream.wait)
-        self.addCleanup(stream.kill)
-        rig.until(lambda: pythiad.get("/v1/decisions").json, 40, lambda: pythiad.log)
-        point = pythiad.get("/v1/points").json[-1]["trace_point"]
-        self.assertEqual(pythiad.post("/v1/close", {"trace_points": [point]}).status, 200)
+             "--seconds", str(rig.patience(60)), *(word for s in services for word in ("--agent", s)), path],
+            stderr=subprocess.DEVNULL, preexec_fn=rig.die_with_parent)
+
+        def stop():
+            stream.kill()
+            stream.wait()
+        self.addCleanup(stop)
+        return stop
+
+    @staticmethod
+    def listed(pythiad, services):
+        """What agents of the services are told to have open."""
+        found = set()
+        for service in services:
+            answer = rig.ask(pythiad.http, "GET", f"/v1/trace-points?service={service}")
+            found |= set(answer.json["open"]) if answer.status == 200 else set()
+        return found
+
+    def goes_on(self):
+        """Fault 3: the last decisions that were acknowledged, the desired set and its version go on after an end, with or
+        without warning, and the search with them."""
+        folder = rig.make_folder(self)
+        path, services = self.generate(folder)
+        pythiad = self.start(folder)
+        stop = self.play(pythiad, path, services)
+        rig.until(lambda: [d for d in pythiad.get("/v1/decisions").json if d["open"]], 40, lambda: pythiad.log)
+        stop()
+        time.sleep(.3)  # a decision may be under way
+        wanted = {p["trace_point"] for p in pythiad.get("/v1/points").json if p["wanted"]}
+        shut = sorted(wanted)[-1]
+        self.assertEqual(pythiad.post("/v1/close", {"trace_points": [shut]}).status, 200)
         decisions = pythiad.get("/v1/decisions?count=10000").json
-        stream.kill()
-        stream.wait()
-        self.assertEqual(pythiad.stop(), 0, pythiad.log)
-        self.assertEqual(self.rows(folder, "SELECT trace_point, pin FROM pin"), [(point, -1)])
+        version = pythiad.metric("pythia_desired_version")
+        desired, history = self.desired(folder), self.rows(folder, "SELECT value FROM note WHERE name = 'history'")
+        last = {d["trace_point"]: d["open"] for d in reversed(decisions)}
+        opened = {point for point, is_open in last.items() if is_open} - {shut}
+        self.assertTrue(opened and opened <= desired, (opened, desired))
+        self.assertGreaterEqual(version, 2)
+        if self.killed:
+            pythiad.kill()
+        else:
+            self.assertEqual(pythiad.stop(), 0, pythiad.log)
+        self.assertEqual(self.desired(folder), desired)
         self.assertGreaterEqual(len(self.rows(folder, "SELECT * FROM cycle")), 1)
         self.assertGreaterEqual(len(self.rows(folder, "SELECT * FROM inventory")), 2)
-        desired = {row[0] for row in self.rows(folder, "SELECT trace_point FROM desired")}
-        self.assertTrue(desired)
-        self.assertNotIn(point, desired)
-        history = self.rows(folder, "SELECT value FROM note WHERE name = 'history'")
         self.assertEqual(len(history), 1)
 
+        begun = time.monotonic()
         pythiad = self.start(folder)
-        kept = pythiad.get("/v1/decisions?count=10000").json
-        self.assertEqual(kept[-len(decisions):], decisions)
-        rig.until(lambda: pythiad.metric("pythia_desired_version") > 0, 5)
-        self.assertEqual(self.rows(folder, "SELECT trace_point, pin FROM pin"), [(point, -1)])
-        again = {row[0] for row in self.rows(folder, "SELECT trace_point FROM desired")}
-        self.assertNotIn(point, again)
-        self.assertTrue(again)
+        self.assertIn("Goes on where it stood: desired-version=%d, open=%d" % (version, len(desired)), pythiad.log)
+        self.assertEqual(pythiad.get("/v1/decisions?count=10000").json[-len(decisions):], decisions)
+        self.assertEqual(pythiad.metric("pythia_desired_version"), version + 1)
+        self.assertEqual((self.desired(folder), self.rows(folder, "SELECT trace_point, pin FROM pin")), (desired, [(shut, -1)]))
+        self.assertEqual(self.rows(folder, "SELECT CAST(value AS INTEGER) FROM note WHERE name = 'version'"), [(version + 1,)])
         self.assertEqual(self.rows(folder, "SELECT value FROM note WHERE name = 'history'"), history)
+        # Agents have it within a round, and the search finds the cause with no more than it had open, and its surroundings.
+        stop = self.play(pythiad, path, services)
+        rig.until(lambda: pythiad.metric("pythia_points_known") > 0 and pythiad.metric("pythia_desired_in_force") == 1, 5)
+        self.assertLess(time.monotonic() - begun, rig.patience(5))
+        if pythiad.metric("pythia_desired_version") == version + 1:
+            self.assertEqual({p for p in self.listed(pythiad, services) if p in opened}, opened)
+        with open(f"{folder}/truth.json", encoding="utf-8") as file:
+            planted = json.load(file)["causes"][0]["trace_point"]
+        if planted != shut:
+            self.assertIn(planted, pythiad.logged("Found what varies: ", 60))
+        stop()
+        self.assertEqual(pythiad.stop(), 0)
+
+    killed = False
+
+    def test_what_survives(self):
+        self.goes_on()
+
+    def test_what_survives_when_it_is_killed(self):
+        self.killed = True
+        self.goes_on()
+
+    def test_off_survives(self):
+        folder = rig.make_folder(self)
+        for ending in (lambda pythiad: pythiad.kill(), lambda pythiad: pythiad.stop()):
+            pythiad = self.start(folder, "--always=shop:a")
+            self.assertEqual(pythiad.post("/v1/off").json, {"doing": "off", "kept": True})
+            ending(pythiad)
+            pythiad = self.start(folder, "--always=shop:a")
+            pythiad.logged("Everything is off, as it was")
+            self.assertEqual((pythiad.metric("pythia_off"), pythiad.get("/v1/status").json["doing"]), (1, "off"))
+            body = {"service": "shop", "instance": "1", "applied": "", "points": [{"id": "shop:a", "hits": 1,
+                                                                                   "open_by_default": False}]}
+            self.assertEqual(rig.ask(pythiad.http, "POST", "/v1/trace-points", json.dumps(body), rig.JSON).status, 200)
+            rig.until(lambda pythiad=pythiad: pythiad.metric("pythia_points_known") == 1, 5)
+            time.sleep(.5)
+            self.assertEqual(self.listed(pythiad, ["shop"]), set())
+            self.assertEqual(pythiad.post("/v1/on").json, {"doing": "works", "kept": True})
+            rig.until(lambda pythiad=pythiad: self.listed(pythiad, ["shop"]) == {"shop:a"}, 5)
+            ending(pythiad)
+        self.assertEqual(self.start(folder).metric("pythia_off"), 0)
+
+    def test_a_search_space_that_cannot_be_read_is_learnt_anew(self):
+        folder = rig.make_folder(self)
+        self.assertEqual(self.start(folder).stop(), 0)
+        db = sqlite3.connect(f"{folder}/state.db")
+        db.execute("INSERT OR REPLACE INTO note VALUES('space', '{\"schema\":\"pythia.space/9\"}')")
+        db.commit()
+        db.close()
+        pythiad = self.start(folder)
+        self.assertIn("search space of the state", pythiad.logged("Learns the search space anew"))
         self.assertEqual(pythiad.stop(), 0)
 
     def test_a_state_of_the_future_is_left_alone(self):

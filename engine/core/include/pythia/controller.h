@@ -21,7 +21,8 @@ struct pythia_controller_options {
     uint64_t quarantine_ns; /* 0: 10 min */
     uint64_t lease_ns;      /* renewed in thirds of it; 0: 30 s */
     uint64_t hold_ns;       /* 0: 1 s */
-    bool keep_defaults;     /* what is open by default (entry points, roots) stays open, wished for
+    uint64_t version;   /* of the last desired set of an earlier controller: the next is higher */
+    bool keep_defaults; /* what is open by default (entry points, roots) stays open, wished for
                                or not */
 };
 
@@ -88,7 +89,8 @@ int pythia_controller_each_plane(const struct pythia_controller *c,
                                  void *context);
 
 struct pythia_controller_numbers {
-    uint64_t version;                                                 /* of the desired set */
+    bool wished;                                                      /* there is a desired set */
+    uint64_t version;                                                 /* of the last one */
     uint64_t applied, failed_applies, retries, switches, quarantined; /* so far */
     uint64_t points, in_quarantine, lost_targets, unknown_wishes;     /* now; wishes for points that
                                                                          no plane has */

@@ -5,13 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/buf.h"
 #include "pythia/error.h"
 #include "pythia/history.h"
 #include "pythia/live.h"
 #include "pythia/text.h"
 
 /* What survives a restart, in one SQLite file (WAL): decisions with their evidence and effect, the
- * inventory with its prices, the desired set, the search's history and summaries of groups. What is
+ * inventory with its prices, the desired set and the search space that it was chosen from, whether
+ * everything is off, the search's history and summaries of groups. What is
  * acknowledged is on disk. A file cut short at any byte opens, and loses at most the decision that
  * was being written. When the disk is full, or the file cannot be written, the state is degraded:
  * said once, shown by _is_degraded, and recovered from by itself. One thread at a time. */
@@ -29,12 +31,21 @@ int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
                            const struct pythia_vocabulary *v,
                            const struct pythia_live_cycle *cycle);
 
-/* The desired set: what shall be open. */
+/* The desired set: what shall be open; and, in the same transaction, the search space (text of a
+ * file) that it is of, NULL: it is the one that is there. */
 int pythia_state_put_desired(struct pythia_state *s, const struct pythia_text *ids, size_t count,
-                             uint64_t version);
+                             uint64_t version, const struct pythia_text *space);
 int pythia_state_each_desired(struct pythia_state *s,
                               int (*each)(void *context, struct pythia_text id), void *context,
                               uint64_t *version);
+
+/* The text of that search space, appended to `out`: none if there is none. PYTHIA_OK, PYTHIA_EIO or
+ * PYTHIA_ENOMEM. */
+int pythia_state_get_space(struct pythia_state *s, struct pythia_buf *out);
+
+/* Is everything off, by hand? */
+int pythia_state_put_off(struct pythia_state *s, bool off);
+int pythia_state_get_off(struct pythia_state *s, bool *off);
 
 /* Pins, by hand: 1 always, -1 never, 0 not any more. */
 int pythia_state_put_pin(struct pythia_state *s, struct pythia_text id, int pin);

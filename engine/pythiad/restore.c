@@ -1,0 +1,128 @@
+#include "restore.h"
+
+#include <inttypes.h>
+
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/space_file.h"
+#include "pythia/status.h"
+
+static int pass_over(void *context, struct pythia_text id)
+{
+    (void)context, (void)id;
+    return PYTHIA_OK;
+}
+
+int pythia__restore_version(struct pythia__daemon *d)
+{
+    return pythia_state_each_desired(d->state, pass_over, NULL, &d->version);
+}
+
+/* The search space of the state. One that cannot be read is learnt anew: not to start because of it
+ * would be worse. */
+static int read_space(struct pythia__daemon *d)
+{
+    struct pythia_buf text = {0};
+    struct pythia_error e = {0};
+    char why[320];
+    int status = pythia_state_get_space(d->state, &text);
+    if (status == PYTHIA_OK && text.size > 0)
+        status = pythia_space_create(d->vocabulary, &d->space);
+    if (status == PYTHIA_OK && d->space) {
+        status = pythia_space_file_parse("search space of the state", pythia_buf_text(&text),
+                                         d->space, &e);
+        if (status == PYTHIA_OK) {
+            pythia_space_types(d->space, &d->kept_types);
+        } else if (status != PYTHIA_ENOMEM) {
+            pythia_log(PYTHIA_LOG_WARNING, "Learns the search space anew: reason=%s",
+                       pythia_error_text(&e, why, sizeof(why)));
+            pythia_space_destroy(d->space);
+            d->space = NULL;
+            status = PYTHIA_OK;
+        }
+    }
+    pythia_buf_free(&text);
+    return status;
+}
+
+struct restoring {
+    const struct pythia__daemon *d;
+    bool *open; /* by trace point */
+    const bool *known;
+    uint32_t points;
+    uint64_t restored;
+};
+
+/* Of a trace point that is not in the search space, the search does not know what it is for. */
+static int take_point(void *context, struct pythia_text id)
+{
+    struct restoring *r = context;
+    uint32_t point = pythia_vocabulary_tracepoint_find(r->d->vocabulary, id);
+    if (point == PYTHIA_NONE || point >= r->points || !r->known[point])
+        return PYTHIA_OK;
+    r->restored++;
+    r->open[point] = true;
+    return PYTHIA_OK;
+}
+
+/* What was open, and what pins say now. */
+static int list_open(struct restoring *r, struct pythia_open_points **out)
+{
+    struct pythia_open_points *open = NULL;
+    uint64_t version;
+    int status = pythia_open_points_create(r->d->vocabulary, &open);
+    if (status == PYTHIA_OK)
+        status = pythia_state_each_desired(r->d->state, take_point, r, &version);
+    for (uint32_t point = 0; point < r->points; point++)
+        r->open[point] =
+            r->open[point] || (r->d->always && pythia_open_points_has(r->d->always, point));
+    if (status == PYTHIA_OK)
+        status = pythia_open_points_add_flagged(open, r->open, r->points);
+    if (status == PYTHIA_OK)
+        *out = open;
+    else
+        pythia_open_points_destroy(open);
+    return status;
+}
+
+int pythia__restore_search(struct pythia__daemon *d, struct pythia_open_points **open)
+{
+    struct restoring r = {.d = d};
+    size_t types;
+    int status = d->space ? PYTHIA_OK : read_space(d);
+    if (status != PYTHIA_OK || !d->space || d->version == 0)
+        return status;
+    bool *known = pythia_space_points(d->space);
+    r.known = known;
+    r.points = pythia_vocabulary_tracepoints(d->vocabulary);
+    r.open = pythia_calloc(r.points, sizeof(*r.open));
+    status = known && r.open ? list_open(&r, open) : PYTHIA_ENOMEM;
+    pythia_free(known);
+    pythia_free(r.open);
+    pythia_space_types(d->space, &types);
+    if (status == PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Goes on where it stood: desired-version=%" PRIu64 ", open=%" PRIu64
+                   ", types=%zu",
+                   d->version, r.restored, types);
+    return status;
+}
+
+int pythia__restore_off(struct pythia__daemon *d)
+{
+    bool off;
+    int status = pythia_state_get_off(d->state, &off);
+    if (status != PYTHIA_OK || !off)
+        return status;
+    pythia_log(PYTHIA_LOG_WARNING, "Everything is off, as it was: pythia ctl on ends that");
+    pythia_live_pause(d->live, true);
+    (void)pythia_controller_off(d->controller, pythia__daemon_now(d)); /* tried again by its tick */
+    return PYTHIA_OK;
+}
+
+int pythia__restore_text(const struct pythia__daemon *d, struct pythia_buf *text, size_t *types)
+{
+    const struct pythia_space *space = pythia_live_space(d->live);
+    pythia_space_types(space, types);
+    return *types == d->kept_types ? PYTHIA_OK : pythia_space_file_write(space, text);
+}
