@@ -14,6 +14,7 @@
 #include "live_types.h"
 #include "pythia/hider.h"
 #include "pythia/mem.h"
+#include "pythia/request_variables.h"
 #include "pythia/status.h"
 
 #define SECOND     UINT64_C(1000000000)
@@ -49,6 +50,7 @@ struct pythia_live {
     struct pythia_window *window;
     struct pythia_counts counts;
     struct pythia_request_types *namer;
+    struct pythia_request_variables *variables;
     struct pythia__live_types types;
     uint32_t other; /* the type beyond those that are told apart */
     struct pythia_hider *hider;
@@ -157,6 +159,8 @@ static int make_parts(struct pythia_live *l)
     if (status == PYTHIA_OK)
         status = pythia_request_types_create(l->vocabulary, &l->o.groups.types, &l->namer);
     if (status == PYTHIA_OK)
+        status = pythia_request_variables_create(l->vocabulary, &l->variables);
+    if (status == PYTHIA_OK)
         status = pythia_hider_create(l->vocabulary, &l->hider);
     if (status == PYTHIA_OK)
         status = pythia_window_create(l->vocabulary, &l->o.window, taker, &l->counts, &l->window);
@@ -218,6 +222,7 @@ void pythia_live_destroy(struct pythia_live *l)
     pythia_free(l->known);
     pythia_window_destroy(l->window);
     pythia_hider_destroy(l->hider);
+    pythia_request_variables_destroy(l->variables);
     pythia_critical_path_free(&l->path);
     pythia__live_types_free(&l->types);
     pythia_request_types_destroy(l->namer);
@@ -342,13 +347,14 @@ static int hide(struct pythia_live *l, const struct pythia__live_type *type,
     return status;
 }
 
-static int take_request(void *context, const struct pythia_trace *whole)
+static int take_request(void *context, const struct pythia_trace *finished)
 {
     struct pythia_live *l = context;
-    uint32_t name = pythia_request_type(l->namer, whole);
+    const struct pythia_trace *trace,
+        *whole = pythia_request_variables_trace(l->variables, finished);
+    uint32_t name = whole ? pythia_request_type(l->namer, whole) : PYTHIA_NONE;
     struct pythia__live_type *type =
         name == PYTHIA_NONE ? NULL : pythia__live_types_meet(&l->types, name);
-    const struct pythia_trace *trace;
     if (!type)
         return PYTHIA_ENOMEM;
     struct stage *s = &l->stages[l->settling && whole->start_ns > l->cut_ns ? !l->now : l->now];

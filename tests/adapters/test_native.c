@@ -284,6 +284,57 @@ static void a_source_that_fails_is_told_behind_what_it_gave(void **state)
     pythia_buf_free(&bytes);
 }
 
+/* A stream in which nothing comes any more for now; and what had been decoded by then. */
+struct idle {
+    struct pythia_source source;
+    const struct pythia_buf *bytes;
+    const struct collection *c;
+    size_t at, decoded;
+};
+
+static int read_idle(struct pythia_source *source, void *to, size_t capacity, size_t *got,
+                     struct pythia_error *e)
+{
+    struct idle *s = (struct idle *)source;
+    (void)e;
+    *got = s->bytes->size - s->at < capacity ? s->bytes->size - s->at : capacity;
+    if (*got == 0)
+        s->decoded = s->c->count;
+    memcpy(to, s->bytes->bytes + s->at, *got);
+    s->at += *got;
+    return PYTHIA_OK;
+}
+
+static bool idle_waits(struct pythia_source *source)
+{
+    const struct idle *s = (const struct idle *)source;
+    return s->at == s->bytes->size;
+}
+
+static void the_last_frame_of_a_stream_is_not_held_back(void **state)
+{
+    struct pythia_buf bytes = {0}, payload = {0};
+    struct collection c;
+    uint64_t position = 0;
+    add_definitions(&bytes);
+    for (uint64_t span = 1; span <= 2; span++) {
+        add_enter(&payload, span, 5);
+        add_exit(&payload, span, 9);
+        add_frame(&bytes, &payload, 1, &position);
+    }
+    struct idle stream = {.source = {.name = "idle", .read = read_idle, .waits = idle_waits},
+                          .bytes = &bytes,
+                          .c = &c};
+    collection_open(&c);
+    collect_source(&c, "native", &stream.source);
+    assert_int_equal(c.status, PYTHIA_OK);
+    assert_int_equal(c.count, 2);
+    assert_int_equal(stream.decoded, 2);
+    collection_close(&c);
+    pythia_buf_free(&bytes);
+    pythia_buf_free(&payload);
+}
+
 /* One adapter, two files of one process: what begins in the first may end in the second. */
 static void definitions_are_kept_from_source_to_source(void **state)
 {
@@ -329,6 +380,7 @@ int main(void)
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(a_sink_may_stop_at_any_span),
         cmocka_unit_test(a_source_that_fails_is_told_behind_what_it_gave),
+        cmocka_unit_test(the_last_frame_of_a_stream_is_not_held_back),
         cmocka_unit_test(definitions_are_kept_from_source_to_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,6 +142,81 @@ class Rings(unittest.TestCase):
         time.sleep(.3)
         return before if daemon.metric("pythia_spans_total") == before else None
 
+    def killed(self, daemon, environment, threads, spans, moment):
+        """Start a program that records as fast as it can and kill it: how many spans there had been."""
+        counts = os.path.join(environment["PYTHIA_DIRECTORY"], "..", f"committed-{threads}-{spans}-{moment}")
+        program = subprocess.Popen([rig.program("traced_killed"), counts, str(threads), str(spans)], env=environment,
+                                   stdout=subprocess.PIPE, text=True, preexec_fn=rig.die_with_parent)
+        self.addCleanup(program.stdout.close)
+
+        def committed():
+            with open(counts, "rb") as file:
+                return [int.from_bytes(word, "little") for word in iter(lambda: file.read(8), b"")]
+        rig.until(lambda: os.path.exists(counts) and sum(committed()) > 0, 20, lambda: daemon.log)
+        if spans:
+            self.assertEqual(program.stdout.readline(), "done\n")
+        else:
+            time.sleep(moment)
+        program.kill()
+        self.assertEqual(program.wait(), -signal.SIGKILL)
+        return sum(committed())
+
+    def count(self, daemon):
+        """Spans that came, and those that are told to be lost."""
+        metrics = daemon.metrics()
+        self.assertEqual(metrics['pythia_spans_dropped_total{reason="broken_record"}'], 0)
+        self.assertEqual(metrics["pythia_records_broken_total"], 0)
+        return metrics["pythia_spans_total"], metrics['pythia_spans_dropped_total{reason="full_ring"}']
+
+    def test_ah10_all_that_was_committed_by_killed_programs_is_recovered(self):
+        """At whatever moment, of threads that record: each may have been killed between a span and its count."""
+        daemon, environment = self.start("--learn-requests=1000000000")
+        threads, kills, committed = 3, 10, 0
+        for kill in range(kills):
+            committed += self.killed(daemon, dict(environment, PYTHIA_RING_BYTES=str(1 << 26)), threads, 0,
+                                     .01 + .013 * kill)
+            came, lost = rig.until(lambda: self.settled(daemon) and self.count(daemon), 20)
+            self.assertGreaterEqual(came + lost, committed, kill)
+            self.assertLessEqual(came + lost, committed + threads * (kill + 1), kill)
+        self.assertEqual(lost, 0)
+        self.assertGreater(committed, 10000)
+        # The switchboard is as good as ever: the next program finds its switches, and they can be thrown.
+        before = daemon.metric("pythia_spans_total")
+        self.assertEqual(daemon.ctl("close", "traced_killed:step", "shop:step").returncode, 1)  # the first is not known
+        self.assertEqual(daemon.ctl("close", "shop:step").returncode, 0)
+        rig.until(lambda: not any(p["wanted"] for p in daemon.get("/v1/points").json if p["trace_point"] == "shop:step"), 5)
+        program = subprocess.Popen([rig.program("traced_killed"), os.path.join(daemon.folder, "after"), "1", "1000"],
+                                   env=environment, stdout=subprocess.PIPE, text=True, preexec_fn=rig.die_with_parent)
+        self.addCleanup(program.kill)
+        self.addCleanup(program.stdout.close)
+        time.sleep(.5)
+        self.assertEqual(daemon.metric("pythia_spans_total"), before)
+        self.assertEqual(daemon.ctl("open", "shop:step").returncode, 0)
+        self.assertEqual(program.stdout.readline(), "done\n")
+        rig.until(lambda: daemon.metric("pythia_spans_total") == before + 1000, 10, lambda: daemon.metrics())
+        program.kill()
+        program.wait()
+        self.assertEqual(daemon.stop(), 0)
+
+    def test_ah10_what_a_killed_program_had_no_room_for_is_counted(self):
+        """Nobody reads while it runs, and its rings are small: what is recovered and what is lost make all."""
+        daemon, environment = self.start("--learn-requests=1000000000")
+        self.killed(daemon, environment, 1, 100, 0)  # its point is known and open
+        before, lost = rig.until(lambda: self.settled(daemon) and self.count(daemon), 20)
+        self.assertEqual((before, lost), (100, 0))
+        daemon.signal(signal.SIGSTOP)
+        try:
+            committed = self.killed(daemon, dict(environment, PYTHIA_RING_BYTES=str(1 << 16)), 2, 20000, 0)
+        finally:
+            daemon.signal(signal.SIGCONT)
+        self.assertEqual(committed, 40000)
+        came, lost = rig.until(lambda: self.settled(daemon) and self.count(daemon), 20)
+        self.assertEqual(came - before + lost, committed)
+        self.assertGreater(came - before, 500)  # two rings full
+        self.assertGreater(lost, 30000)
+        self.assertEqual(daemon.stop(), 0)
+        self.assertRegex(daemon.log, f"Took in: .* spans={came:.0f}, .*dropped={lost:.0f}, ")
+
     def test_rings_have_one_reader(self):
         daemon, environment = self.start()
         code, said = rig.run(self, "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off", "--control=off",

@@ -2,6 +2,7 @@
  * traced_orders COUNT */
 #define _GNU_SOURCE
 #include <pythia/tracepoints.h>
+#include <pythia/variable.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -36,10 +37,15 @@ static void parse(int order)
 int main(int argc, char **argv)
 {
     long count = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;
+    static long workers = 1;
+    const struct pythia_variable_source source = PYTHIA_SOURCE_LONG(&workers);
+    pythia_variable_define("workers", PYTHIA_CLASS_SIZE, PYTHIA_BIND_PROCESS, &source);
+    int tries = pythia_variable_define("tries", PYTHIA_CLASS_COUNTER, PYTHIA_BIND_REQUEST, NULL);
     for (int order = 0; order < count; order++) {
         PYTHIA_REQUEST("order");
         PYTHIA_SPAN_OF(span, PYTHIA_POINT_SERVER, "handle");
         parse(order);
+        pythia_variable_add(tries, order % 3);
         pay(order);
         nap(200);
     }

@@ -178,6 +178,19 @@ static size_t find_frame(const char *bytes, size_t size)
     return at;
 }
 
+/* A header more than the frame of `size` bytes that is there: another may begin in its last ones.
+ * Of a stream from which nothing comes just now that is not waited for, unless one seems to: the
+ * last frame would be held back until the next is written, which may be never. */
+static int look_further(struct pythia__frames *f, size_t size)
+{
+    bool comes = !f->from->waits || there(f) < size || !f->from->waits(f->from);
+    for (size_t at = HEADER; !comes && at < there(f); at++) {
+        at = find_magic(here(f), there(f), at);
+        comes = there(f) - at >= 8;
+    }
+    return comes ? fill(f, size + HEADER) : PYTHIA_OK;
+}
+
 int pythia__frames_next(struct pythia__frames *f, struct pythia__frame_read *out,
                         struct pythia_error *why)
 {
@@ -199,8 +212,7 @@ int pythia__frames_next(struct pythia__frames *f, struct pythia__frame_read *out
         return fail(f, offset, why, fault);
     }
     size_t size = out->header.payload_bytes;
-    /* A header more: a frame may begin in the last bytes of this one. */
-    if (fill(f, HEADER + size + HEADER) != PYTHIA_OK)
+    if (fill(f, HEADER + size) != PYTHIA_OK || look_further(f, HEADER + size) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     pass(f, HEADER);
     size_t seen = there(f) < size + HEADER - 1 ? there(f) : size + HEADER - 1,

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""AH14: the same events, sent to a pythiad that runs or read by `pythia replay`, make the same report, byte by byte. usage:
+test_same.py BIN [SANITIZER]"""
+import json
+import math
+import os
+import random
+import socket
+import subprocess
+import time
+import unittest
+
+import rig
+
+ALPHA = 0.05 * 6 / (math.pi * math.pi)  # what the first of many looks may spend, as pythiad looks again and again
+# What a report says of the run and not of the events: where they came from, how large that was, and the cycles.
+OF_THE_RUN = ("sources", "files", "bytes", "live")
+OF_CYCLES = ("loop", "search", "effects", "causes")
+
+
+class Same(unittest.TestCase):
+    def start(self, *options):
+        """One cycle, in which nothing is switched; it ends when nothing has come for three seconds and a bit."""
+        self.folder = rig.make_folder(self)
+        return rig.Pythiad(self, "--quiet-ms=300", "--learn=default", "--learn-requests=1000000000",
+                           "--cycle-requests=1000000000", f"--cycle-seconds={rig.patience(6)}",
+                           f"--record={self.folder}/record", *options, folder=self.folder)
+
+    def report(self, daemon, requests):
+        rig.until(lambda: daemon.metric('pythia_requests_finished_total{by="any"}') == requests, 30,
+                  lambda: f"{daemon.metrics()}\n{daemon.log}")
+        self.assertEqual(daemon.get("/v1/report").status, 404, "the cycle has ended before all of it came")
+        answer = rig.until(lambda: next((a for a in [daemon.get("/v1/report?format=json")] if a.status == 200), None), 30)
+        self.assertEqual(daemon.stop(), 0)
+        return answer.text
+
+    def replay(self, *paths):
+        done = subprocess.run([rig.program("pythia"), "replay", "--quiet", "--format", "json", "--points", "0", "--alpha",
+                               repr(ALPHA), *paths], capture_output=True, text=True, check=True,
+                              timeout=rig.patience(60))
+        return done.stdout
+
+    def parts(self, text, live):
+        """A report without what is of the run; numbers are the texts that they are in it."""
+        report = json.loads(text, parse_float=str, parse_int=str)
+        for name in OF_THE_RUN:
+            report["input"].pop(name, None)
+        if live:
+            for name in OF_CYCLES:
+                report.pop(name, None)
+        return report
+
+    def assert_same(self, live, *paths):
+        """Everything but what is of the run: the same names, in the same order, with the same bytes as values."""
+        found = self.parts(live, True)
+        again = self.parts(self.replay(*paths), False)
+        self.assertEqual(json.dumps(found, indent=1).splitlines(), json.dumps(again, indent=1).splitlines())
+        self.assertTrue(found["groups"])
+        return found
+
+    def generate(self, *options):
+        path = os.path.join(self.folder, "made.json")
+        subprocess.run([rig.program("pythia"), "generate", "--nodes", "30", "--requests", "300", "--seed", "11",
+                        "--output", path, *options], check=True, capture_output=True)
+        with open(path, "rb") as file:
+            return path, file.read().splitlines(keepends=True)
+
+    def test_ah14_otlp_over_http(self):
+        daemon = self.start()
+        path, lines = self.generate("--causes", "sleep:0.3", "--services", "3")
+        random.Random(3).shuffle(lines)
+        for at in range(0, len(lines), 7):  # OTLP/JSON: a body is one document
+            for line in lines[at:at + 7]:
+                self.assertEqual(daemon.send(line, rig.JSON).status, 200)
+        found = self.assert_same(self.report(daemon, 300), path)
+        self.assertEqual(sum(int(t["count"]) for t in found["request_types"]), 300)
+
+    def test_ah14_what_pythiad_has_recorded(self):
+        daemon = self.start()
+        _, lines = self.generate("--causes", "sleep:0.3", "--services", "3")
+        for line in lines:
+            self.assertEqual(daemon.send(line, rig.JSON).status, 200)
+        self.assert_same(self.report(daemon, 300), os.path.join(self.folder, "record"))
+
+    def test_ah14_zipkin(self):
+        daemon = self.start()
+        path, _ = self.generate("--causes", "sleep:0.3", "--services", "2")
+        zipkin = os.path.join(self.folder, "zipkin.json")
+        subprocess.run([rig.program("pythia"), "export", "--quiet", "--to", "zipkin", "--output", zipkin, path], check=True)
+        with open(zipkin, encoding="utf-8") as file:
+            spans = json.load(file)
+        for at in range(0, len(spans), 500):
+            body = json.dumps(spans[at:at + 500])
+            self.assertEqual(rig.ask(daemon.zipkin, "POST", "/api/v2/spans", body, rig.JSON).status, 202)
+        self.assert_same(self.report(daemon, 300), zipkin)
+
+    def test_ah14_records_of_trace_points_with_variables(self):
+        place = os.path.join(rig.make_folder(self), "records.sock")
+        daemon = self.start(f"--records=unix:{place}")
+        records, gate = os.path.join(self.folder, "orders.records"), os.path.join(self.folder, "none")
+        os.mkdir(gate, 0o700)
+        subprocess.run([rig.program("traced_orders"), "200"], check=True, stdout=subprocess.DEVNULL,
+                       env=dict(os.environ, PYTHIA_OPEN="*", PYTHIA_RECORDS=records, PYTHIA_DIRECTORY=gate))
+        with open(records, "rb") as file, socket.socket(socket.AF_UNIX) as link:
+            link.connect(place)
+            content = file.read()
+            for at in range(0, len(content), 5000):
+                link.sendall(content[at:at + 5000])
+        live = self.report(daemon, 200)
+        found = self.assert_same(live, records)
+        keys = {key["key"] for group in found["groups"] for key in group["skipped_keys"]}
+        self.assertTrue({f"variable.workers.{made}" for made in ("max", "mean", "last")} <= keys, keys)
+        self.assert_same(live, os.path.join(self.folder, "record.1"))
+
+    def test_ah14_rings_of_a_program_that_runs(self):
+        folder = rig.make_folder(self)
+        gate = os.path.join(folder, "gate")
+        os.mkdir(gate, 0o700)
+        daemon = self.start(f"--gate={gate}")
+        subprocess.run([rig.program("traced_orders"), "200"], check=True, stdout=subprocess.DEVNULL,
+                       env=dict(os.environ, PYTHIA_OPEN="*", PYTHIA_DIRECTORY=gate, PYTHIA_SERVICE="shop"))
+        self.assert_same(self.report(daemon, 200), os.path.join(self.folder, "record.1"))
+
+
+if __name__ == "__main__":
+    rig.main()
