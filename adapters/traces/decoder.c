@@ -24,6 +24,7 @@ void pythia__decoder_begin(struct pythia__decoder *d, struct pythia_sink *to)
 {
     d->to = to;
     d->stopped = 0;
+    d->broken = 0;
     d->attributes.failed = d->name.failed = 0;
 }
 
@@ -31,6 +32,8 @@ void pythia__tell(struct pythia__decoder *d, const struct pythia_error *why)
 {
     d->to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
     d->to->broken(d->to, why);
+    if (d->to->broken_max && ++d->broken > d->to->broken_max)
+        d->stopped = PYTHIA_ELIMIT;
 }
 
 bool pythia__goes_on(const struct pythia__decoder *d, int status)

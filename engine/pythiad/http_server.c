@@ -19,7 +19,7 @@
 #include "pythia/status.h"
 
 #define CONNECTIONS 256
-#define SPARE       64 /* connections that MHD takes beyond the limit, until those that go are gone */
+#define SPARE       64 /* connections that MHD takes beyond the limit: for those that go */
 #define HEADER_S    10
 #define BODY_S      30
 #define IDLE_S      60
