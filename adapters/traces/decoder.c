@@ -96,6 +96,7 @@ uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_
 void pythia__add_long_text(struct pythia__decoder *d, uint32_t key, struct pythia_text text)
 {
     char cut[PYTHIA__TEXT_MAX + 24];
+    d->to->counts->long_values++;
     size_t size = PYTHIA__TEXT_MAX - 20;
     while (size > 0 && ((unsigned char)text.bytes[size] & 0xC0) == 0x80)
         size--; /* not in the middle of a character */

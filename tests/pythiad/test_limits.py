@@ -318,11 +318,27 @@ class Spans(unittest.TestCase):
             self.pythiad.send(otlp.protobuf([Span(attributes={f"key-{i}": True for i in range(count)})]))
             self.assertEqual(self.metric("attribute"), dropped)
 
-    def test_a_long_value_is_held_short(self):
-        self.pythiad = rig.Pythiad(self)
-        for size in (159, 160, 161, 3 << 20):
-            self.assertEqual(self.pythiad.send(otlp.protobuf([Span(attributes={"key": "v" * size})])).status, 200)
+    def test_a_long_value_is_held_short_and_counted(self):
+        self.pythiad = rig.Pythiad(self, "--quiet-ms=50", "--cycle-requests=30", "--cycle-seconds=1", "--learn-requests=10")
+        cut = 'pythia_values_cut_total{reason="length"}'
+        for size, counted in ((159, 0), (160, 0), (161, 1), (4 << 10, 1), (3 << 20, 1)):
+            span = Span(attributes={"key": "v" * size, "short": "v"})
+            for send in (lambda span=span: self.pythiad.send(otlp.protobuf([span])).status,
+                         lambda span=span: self.pythiad.send(otlp.as_json([span]), rig.JSON).status,
+                         lambda span=span: rig.ask(self.pythiad.zipkin, "POST", "/api/v2/spans", otlp.zipkin(
+                             [span.zipkin() | {"tags": span.attributes}]), rig.JSON).status - 2):
+                before = self.pythiad.metric(cut)
+                self.assertEqual(send(), 200)
+                self.assertEqual(self.pythiad.metric(cut) - before, counted, size)
         self.assertLess(self.pythiad.metric("pythia_window_bytes"), 64 << 10)
+        # The report has it among what came in.
+        for _ in range(20):
+            for _ in range(40):
+                self.pythiad.send(otlp.protobuf(otlp.request(("a", "b"))))
+            if self.pythiad.get("/v1/report").status == 200:
+                break
+            time.sleep(.2)
+        self.assertEqual(self.pythiad.get("/v1/report").json["input"]["long_values"], 9)
 
     def test_spans_of_a_request(self):
         self.pythiad = rig.Pythiad(self, "--request-spans-max=1000", "--quiet-ms=50")
