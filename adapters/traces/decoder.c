@@ -24,6 +24,7 @@ void pythia__decoder_begin(struct pythia__decoder *d, struct pythia_sink *to)
 {
     d->to = to;
     d->stopped = 0;
+    d->broken = 0;
     d->attributes.failed = d->name.failed = 0;
 }
 
@@ -31,6 +32,8 @@ void pythia__tell(struct pythia__decoder *d, const struct pythia_error *why)
 {
     d->to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
     d->to->broken(d->to, why);
+    if (d->to->broken_max && ++d->broken > d->to->broken_max)
+        d->stopped = PYTHIA_ELIMIT;
 }
 
 bool pythia__goes_on(const struct pythia__decoder *d, int status)
@@ -93,6 +96,7 @@ uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_
 void pythia__add_long_text(struct pythia__decoder *d, uint32_t key, struct pythia_text text)
 {
     char cut[PYTHIA__TEXT_MAX + 24];
+    d->to->counts->long_values++;
     size_t size = PYTHIA__TEXT_MAX - 20;
     while (size > 0 && ((unsigned char)text.bytes[size] & 0xC0) == 0x80)
         size--; /* not in the middle of a character */

@@ -38,7 +38,8 @@ struct pythia__decoder {
     const uint32_t *record;       /* where its record at hand begins (pythia_json_mark) */
     struct pythia_buf attributes; /* of the span at hand */
     struct pythia_buf name;       /* scratch */
-    int stopped;                  /* what the sink answered, if it was negative */
+    int stopped;     /* what the sink answered, if it was negative, or that too much was broken */
+    uint64_t broken; /* records of this source, if they have a limit */
     struct pythia__tracepoint_entry tracepoints[PYTHIA__CACHE];
     struct pythia__key_entry keys[PYTHIA__CACHE]; /* recent ones, by hash */
 };

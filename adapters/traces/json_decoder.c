@@ -35,7 +35,7 @@ int pythia__decode(struct pythia__decoder *d, struct pythia_source *from, struct
             if (is_fatal(d, status))
                 break;
             pythia__broken(d);
-            if (pythia_json_recover(d->json) != PYTHIA_OK)
+            if (d->stopped < 0 || pythia_json_recover(d->json) != PYTHIA_OK)
                 break;
         }
     }
@@ -58,6 +58,8 @@ static int pass_over_large(struct pythia__decoder *d)
         return status;
     d->json->error = large;
     pythia__broken(d);
+    if (d->stopped < 0)
+        return d->stopped;
     pythia_error_clear(&d->json->error);
     return PYTHIA_OK;
 }
@@ -78,6 +80,8 @@ int pythia__record(struct pythia__decoder *d, int (*read)(struct pythia__decoder
     if (j->error.status == PYTHIA_OK) /* nobody said why: the status has to do */
         pythia_json_fail_at(j, mark, status, "%s", pythia_status_text(status));
     pythia__broken(d);
+    if (d->stopped < 0)
+        return d->stopped;
     pythia_error_clear(&j->error);
     pythia_json_again(j, mark);
     return pythia_json_skip(j);

@@ -112,6 +112,11 @@ static void tell_losses(const struct pythia__reading *r)
     if (in->counts.hidden)
         pythia_log(PYTHIA_LOG_INFO, "Hidden: count=%" PRIu64 " (spans of closed trace points)",
                    in->counts.hidden);
+    if (in->counts.long_values)
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Cut values: count=%" PRIu64
+                   " (of more than 160 bytes: the begin and a hash of all are kept)",
+                   in->counts.long_values);
     for (size_t i = 0; i < PYTHIA_REPAIRS; i++)
         if (in->counts.repaired[i])
             pythia_log(PYTHIA_LOG_INFO, "Repaired %s: count=%" PRIu64 " (%s)",

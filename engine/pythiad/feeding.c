@@ -17,6 +17,7 @@ struct pythia__records_listener {
     uv_poll_t poll;
     struct pythia__daemon *d;
     int socket;
+    struct pythia__socket_file file;
     uint64_t refused;
 };
 
@@ -48,11 +49,13 @@ static void free_listener(uv_handle_t *handle)
 
 static int listen_for_records(struct pythia__daemon *d, struct pythia_error *e)
 {
-    int socket = -1, status = pythia__listen(d->s.records, &socket, e);
+    struct pythia__socket_file file;
+    int socket = -1, status = pythia__listen(d->s.records, &socket, &file, e);
     if (status != PYTHIA_OK)
         return status;
     struct pythia__records_listener *l = pythia_calloc(1, sizeof(*l));
     if (!l || uv_poll_init(d->loop, &l->poll, socket) != 0) {
+        pythia__socket_file_remove(&file);
         close(socket);
         pythia_free(l);
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
@@ -60,6 +63,7 @@ static int listen_for_records(struct pythia__daemon *d, struct pythia_error *e)
     l->poll.data = l;
     l->d = d;
     l->socket = socket;
+    l->file = file;
     uv_poll_start(&l->poll, UV_READABLE, on_connection);
     d->records = l;
     return PYTHIA_OK;
@@ -91,6 +95,7 @@ int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e)
 void pythia__feeding_stop(struct pythia__daemon *d)
 {
     if (d->records && !uv_is_closing((uv_handle_t *)&d->records->poll)) {
+        pythia__socket_file_remove(&d->records->file);
         uv_poll_stop(&d->records->poll);
         uv_close((uv_handle_t *)&d->records->poll, free_listener);
         d->records = NULL;

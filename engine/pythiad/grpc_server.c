@@ -82,6 +82,7 @@ struct pythia__grpc_server {
     size_t connection_count; /* but for those that are closing */
     size_t handles_open, calls_open;
     unsigned port;
+    struct pythia__socket_file file;
     bool is_pipe, listening, destroyed;
     struct pythia__grpc_numbers numbers;
     char buffer[READ_BYTES];
@@ -799,7 +800,7 @@ int pythia__grpc_create(uv_loop_t *loop, const struct pythia__grpc_options *opti
         status = pythia__tls_create(options->tls_key, options->tls_certificate, options->tls_trust,
                                     "h2", &s->tls, e);
     if (status == PYTHIA_OK)
-        status = pythia__listen(options->address, &socket, e);
+        status = pythia__listen(options->address, &socket, &s->file, e);
     if (status != PYTHIA_OK) {
         nghttp2_session_callbacks_del(s->callbacks);
         pythia__tls_destroy(s->tls);
@@ -814,6 +815,7 @@ int pythia__grpc_create(uv_loop_t *loop, const struct pythia__grpc_options *opti
 
 void pythia__grpc_quiesce(struct pythia__grpc_server *s)
 {
+    pythia__socket_file_remove(&s->file);
     if (s->listening)
         uv_close((uv_handle_t *)&s->listener, on_handle_closed);
     s->listening = false;
@@ -831,6 +833,7 @@ void pythia__grpc_destroy(struct pythia__grpc_server *s)
     if (!s)
         return;
     s->destroyed = true;
+    pythia__socket_file_remove(&s->file);
     if (s->listening)
         uv_close((uv_handle_t *)&s->listener, on_handle_closed);
     s->listening = false;

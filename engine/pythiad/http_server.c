@@ -19,7 +19,7 @@
 #include "pythia/status.h"
 
 #define CONNECTIONS 256
-#define SPARE       64 /* connections that MHD takes beyond the limit, until those that go are gone */
+#define SPARE       64 /* connections that MHD takes beyond the limit: for those that go */
 #define HEADER_S    10
 #define BODY_S      30
 #define IDLE_S      60
@@ -66,6 +66,7 @@ struct pythia__http_server {
     struct connection *connections;
     size_t connection_count; /* but for those that are closing */
     int socket, handles_open;
+    struct pythia__socket_file file;
     unsigned port;
     bool running;
     bool left; /* a connection has gone: at its limit, MHD listens again in the round after that */
@@ -600,12 +601,13 @@ int pythia__http_create(uv_loop_t *loop, const struct pythia__http_options *opti
     s->o.body_s = options->body_s ? options->body_s : BODY_S;
     s->o.idle_s = options->idle_s ? options->idle_s : IDLE_S;
     s->o.retry_s = options->retry_s ? options->retry_s : 1;
-    int status = pythia__listen(options->address, &s->socket, e);
+    int status = pythia__listen(options->address, &s->socket, &s->file, e);
     if (status == PYTHIA_OK) {
         s->port = pythia__socket_port(s->socket);
         status = start_daemon(s, e);
     }
     if (status != PYTHIA_OK) {
+        pythia__socket_file_remove(&s->file);
         if (s->socket >= 0)
             close(s->socket);
         pythia_free(s);
@@ -626,6 +628,7 @@ int pythia__http_create(uv_loop_t *loop, const struct pythia__http_options *opti
 
 void pythia__http_quiesce(struct pythia__http_server *s)
 {
+    pythia__socket_file_remove(&s->file);
     int socket = MHD_quiesce_daemon(s->daemon);
     if (socket >= 0)
         close(socket);
@@ -635,6 +638,7 @@ void pythia__http_destroy(struct pythia__http_server *s)
 {
     if (!s)
         return;
+    pythia__socket_file_remove(&s->file);
     uv_poll_stop(&s->poll);
     MHD_stop_daemon(s->daemon);
     uv_close((uv_handle_t *)&s->poll, on_closed);

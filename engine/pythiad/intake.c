@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "expansion.h"
 #include "pythia/buf.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
@@ -16,6 +17,7 @@
 #define INFLATED_BYTES ((size_t)16 * 1024 * 1024)
 #define RECORD_BYTES   ((size_t)4 * 1024 * 1024) /* of a span; indexed it takes 5 times that */
 #define PIECE_BYTES    ((size_t)64 * 1024)
+#define BROKEN_MAX     100000 /* records of a body: none of it is taken if there are more */
 
 /* Bodies that are worked on at once: enough that threads find the next one when the loop is
  * busy. */
@@ -111,29 +113,41 @@ static int unpack_whole(struct job *j, struct pythia_source *from, struct pythia
     return status;
 }
 
+/* The reason of the first of them is in j->result.reason. */
+static void tell_too_broken(struct job *j)
+{
+    char first[sizeof(j->result.reason)];
+    snprintf(first, sizeof(first), "%s", j->result.reason);
+    snprintf(j->result.reason, sizeof(j->result.reason),
+             "more than %d of its records are broken, the first so: %.180s", BROKEN_MAX, first);
+}
+
 static void decode(uv_work_t *work)
 {
     struct job *j = (struct job *)work;
     struct pythia_error why = {0};
     struct pythia_memory_source bytes;
-    struct pythia_unpack *unpack = NULL;
+    struct pythia_source *from = &bytes.source;
+    struct pythia__expansion packed = {.unpack = NULL};
     struct pythia_unpack_limits limits = {.content_max = j->intake->o.inflated_max};
-    pythia_memory_source_init(&bytes, "body", j->bytes, j->size);
+    struct pythia_text body = {j->bytes, j->size};
     int status = PYTHIA_OK;
-    if (j->packing != PYTHIA_PACKING_NONE)
-        status = pythia_unpack_create(&bytes.source, j->packing, &limits, &unpack, &why);
-    if (status == PYTHIA_OK && unpack && j->recorded) {
-        status = unpack_whole(j, pythia_unpack_source(unpack), &why);
-        pythia_unpack_destroy(unpack);
-        unpack = NULL;
+    pythia_memory_source_init(&bytes, "body", j->bytes, j->size);
+    if (j->packing != PYTHIA_PACKING_NONE) {
+        status = pythia__expansion_init(&packed, body, j->packing, &limits, &why);
+        from = &packed.source;
+    }
+    if (status == PYTHIA_OK && packed.unpack && j->recorded) {
+        status = unpack_whole(j, from, &why);
         pythia_memory_source_init(&bytes, "body", j->lane->content.bytes, j->lane->content.size);
+        from = &bytes.source;
     }
     if (status == PYTHIA_OK)
-        status = j->decoder->format->decode(j->decoder->adapter,
-                                            unpack ? pythia_unpack_source(unpack) : &bytes.source,
-                                            &j->sink, &why);
-    pythia_unpack_destroy(unpack);
-    if (status != PYTHIA_OK && why.status)
+        status = j->decoder->format->decode(j->decoder->adapter, from, &j->sink, &why);
+    pythia__expansion_free(&packed);
+    if (status == PYTHIA_ELIMIT && j->result.broken > BROKEN_MAX)
+        tell_too_broken(j);
+    else if (status != PYTHIA_OK && why.status)
         keep_reason(j, &why);
     if (status == PYTHIA_ELIMIT) /* its sender is told that none of it was taken */
         pythia_span_batch_clear(j->lane->batch);
@@ -326,7 +340,8 @@ int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_
                                    .broken = on_broken,
                                    .counts = &j->counts,
                                    .attributes_max = i->o.attributes_max,
-                                   .record_max = RECORD_BYTES};
+                                   .record_max = RECORD_BYTES,
+                                   .broken_max = BROKEN_MAX};
     i->waiting++;
     *i->last = j;
     i->last = &j->next;

@@ -16,6 +16,7 @@
 
 #define BACKLOG 512
 #define UNIX    "unix:"
+#define IN_USE  "something else listens there: is another pythiad running?"
 
 static bool is_unix(const char *address)
 {
@@ -69,41 +70,76 @@ static int resolve(const char *address, struct addrinfo **out, struct pythia_err
     return status == 0 ? PYTHIA_OK : fail(e, PYTHIA_EIO, address, gai_strerror(status));
 }
 
-static int listen_unix(const char *address, int *out, struct pythia_error *e)
+/* A socket is left behind by a daemon that had no time to remove it. One at which somebody listens
+ * takes the connection, or has no room for it just now. */
+static bool is_dead(const struct sockaddr_un *name)
+{
+    struct stat about;
+    if (lstat(name->sun_path, &about) != 0 || !S_ISSOCK(about.st_mode))
+        return false;
+    int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool dead = s >= 0 && connect(s, (const struct sockaddr *)name, sizeof(*name)) != 0 &&
+                errno == ECONNREFUSED;
+    if (s >= 0)
+        close(s);
+    return dead;
+}
+
+static const char *why_not(const char *path, int number)
+{
+    struct stat about;
+    if (number != EADDRINUSE)
+        return strerror(number);
+    return lstat(path, &about) == 0 && !S_ISSOCK(about.st_mode)
+               ? "there is a file that is no socket: it is left alone"
+               : IN_USE;
+}
+
+static int listen_unix(const char *address, int *out, struct pythia__socket_file *file,
+                       struct pythia_error *e)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     const char *path = address + sizeof(UNIX) - 1;
     if (!*path || strlen(path) >= sizeof(name.sun_path))
         return fail(e, PYTHIA_EUSAGE, address, "the path is empty, or too long for a socket");
     memcpy(name.sun_path, path, strlen(path) + 1);
+    if (is_dead(&name))
+        unlink(path);
     int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (s < 0)
-        return fail(e, PYTHIA_EIO, address, strerror(errno));
-    struct stat about;
-    if (lstat(path, &about) == 0 && S_ISSOCK(about.st_mode)) { /* does somebody listen there? */
-        if (connect(s, (struct sockaddr *)&name, sizeof(name)) != 0 && errno == ECONNREFUSED)
-            unlink(path);
-        close(s);
-        s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    }
     mode_t before = umask(0177);
     bool bound = s >= 0 && bind(s, (struct sockaddr *)&name, sizeof(name)) == 0;
+    int number = errno;
     umask(before);
+    struct stat about;
+    if (bound && lstat(path, &about) == 0)
+        *file = (struct pythia__socket_file){path, about.st_dev, about.st_ino};
     if (!bound || listen(s, BACKLOG) != 0) {
-        int number = errno;
+        number = bound ? errno : number;
+        pythia__socket_file_remove(file);
         if (s >= 0)
             close(s);
-        return fail(e, PYTHIA_EIO, address, strerror(number));
+        return fail(e, PYTHIA_EIO, address, why_not(path, number));
     }
     *out = s;
     return PYTHIA_OK;
 }
 
-int pythia__listen(const char *address, int *out, struct pythia_error *e)
+void pythia__socket_file_remove(struct pythia__socket_file *file)
+{
+    struct stat about;
+    if (file->path && lstat(file->path, &about) == 0 && about.st_dev == file->device &&
+        about.st_ino == file->inode)
+        unlink(file->path);
+    file->path = NULL;
+}
+
+int pythia__listen(const char *address, int *out, struct pythia__socket_file *file,
+                   struct pythia_error *e)
 {
     struct addrinfo *found = NULL;
+    *file = (struct pythia__socket_file){.path = NULL};
     if (is_unix(address))
-        return listen_unix(address, out, e);
+        return listen_unix(address, out, file, e);
     int status = resolve(address, &found, e), number = 0;
     if (status != PYTHIA_OK)
         return status;
@@ -126,8 +162,7 @@ int pythia__listen(const char *address, int *out, struct pythia_error *e)
     }
     freeaddrinfo(found);
     if (s < 0)
-        return fail(e, PYTHIA_EIO, address,
-                    number == EADDRINUSE ? "something else listens there" : strerror(number));
+        return fail(e, PYTHIA_EIO, address, number == EADDRINUSE ? IN_USE : strerror(number));
     *out = s;
     return PYTHIA_OK;
 }

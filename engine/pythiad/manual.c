@@ -37,6 +37,8 @@ static const char after[] =
     "*Files*\n\tThat grow, in any format that *pythia replay* reads (*--follow*).\n\n"
     "A sender is told to come again only where that can help: not if a body is too large or "
     "broken.\n\n"
+    "Of a body with more than 100000 broken records nothing is taken; one that expands as only a "
+    "bomb does is unpacked to its end before it is looked at.\n\n"
     "A connection is closed after 10 s without a whole header, 30 s without a whole body, and 60 s "
     "(gRPC: 300 s) without a request. When there are *--connections* of them, a new one takes the "
     "place of the one that has been idle or incomplete for longest, of those that were never "

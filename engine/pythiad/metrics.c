@@ -35,6 +35,12 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
     for (int i = 0; i < PYTHIA_REPAIRS; i++)
         pythia_buf_printf(to, "pythia_spans_repaired_total{kind=\"%s\"} %" PRIu64 "\n",
                           pythia_repair_name((enum pythia_repair)i), all.repaired[i]);
+    head(to, "pythia_values_cut_total", "counter",
+         "Values of key-values of which less than all is kept, by reason.");
+    pythia_buf_printf(to, "pythia_values_cut_total{reason=\"length\"} %" PRIu64 "\n",
+                      all.long_values);
+    pythia_buf_printf(to, "pythia_values_cut_total{reason=\"source\"} %" PRIu64 "\n",
+                      all.dropped[PYTHIA_DROP_CUT_TEXT]);
     head(to, "pythia_requests_finished_total", "counter", "Requests finished, and by what.");
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"any\"} %" PRIu64 "\n", w.finished);
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"rootless\"} %" PRIu64 "\n",

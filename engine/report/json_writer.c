@@ -98,6 +98,8 @@ json_t *pythia__json_input(struct pythia__json *w, const char *const *paths, siz
     pythia__json_set(w, out, "traces", pythia__json_count(in->counts.traces));
     pythia__json_set(w, out, "hidden", pythia__json_count(in->counts.hidden));
     pythia__json_set(w, out, "outlive_parent", pythia__json_count(in->counts.outlive));
+    if (in->counts.long_values)
+        pythia__json_set(w, out, "long_values", pythia__json_count(in->counts.long_values));
     pythia__json_set(w, out, "repaired", repaired);
     pythia__json_set(w, out, "dropped", dropped);
     return out;

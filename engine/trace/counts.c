@@ -17,6 +17,7 @@ void pythia_counts_add(struct pythia_counts *to, const struct pythia_counts *fro
     to->traces += from->traces;
     to->hidden += from->hidden;
     to->outlive += from->outlive;
+    to->long_values += from->long_values;
     for (size_t i = 0; i < PYTHIA_REPAIRS; i++)
         to->repaired[i] += from->repaired[i];
     for (size_t i = 0; i < PYTHIA_DROPS; i++)

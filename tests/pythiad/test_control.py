@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import stat
 import time
 import unittest
@@ -334,24 +335,51 @@ class Tokens(unittest.TestCase):
 
 class Sockets(unittest.TestCase):
     def test_a_unix_socket_is_for_its_owner(self):
+        """What is left by one that was killed is taken over; what one that lives has is not; at the end it is removed."""
+        folder = rig.make_folder(self)
+        for name, option in (("control", "control-socket"), ("records", "records")):
+            path = os.path.join(folder, f"{name}.sock")
+            pythiad = rig.Pythiad(self, f"--{option}=unix:{path}", folder=folder)
+            self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+            # A second one does not take it away.
+            before = os.stat(path)
+            code, said = rig.run(self, "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off", "--control=off",
+                                 f"--{option}=unix:{path}")
+            self.assertEqual(code, 1)
+            self.assertIn(f"cannot listen at unix:{path}: something else listens there: is another pythiad running?", said)
+            self.assertEqual(os.stat(path).st_ino, before.st_ino)
+            if name == "control":
+                done = pythiad.ctl("status", address=f"unix:{path}")
+                self.assertEqual(done.returncode, 0, done.stderr)
+            pythiad.signal(signal.SIGKILL)
+            pythiad.process.wait()
+            self.assertTrue(os.path.exists(path))
+            again = rig.Pythiad(self, f"--{option}=unix:{path}", folder=folder)
+            with socket.socket(socket.AF_UNIX) as link:
+                link.connect(path)
+            if name == "control":
+                self.assertEqual(rig.ask(path, "GET", "/v1/status").status, 200)
+            self.assertEqual(again.stop(), 0)
+            self.assertFalse(os.path.exists(path))
+
+    def test_a_file_that_is_no_socket_is_left_alone(self):
+        path = os.path.join(rig.make_folder(self), "mine")
+        with open(path, "w", encoding="utf-8") as to:
+            to.write("mine")
+        code, said = rig.run(self, "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off", "--control=off", f"--records=unix:{path}")
+        self.assertEqual((code, "there is a file that is no socket: it is left alone" in said), (1, True), said)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "mine")
+
+    def test_a_socket_of_another_is_not_removed_at_the_end(self):
         folder = rig.make_folder(self)
         path = os.path.join(folder, "control.sock")
         pythiad = rig.Pythiad(self, f"--control-socket=unix:{path}", folder=folder)
-        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
-        self.assertEqual(rig.ask(path, "GET", "/v1/status").status, 200)
-        done = pythiad.ctl("status", address=f"unix:{path}")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        # A second one does not take it away.
-        code, said = rig.run(self, "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off", "--control=off",
-                             f"--control-socket=unix:{path}")
-        self.assertEqual(code, 1)
-        self.assertIn(f"cannot listen at unix:{path}", said)
-        self.assertEqual(rig.ask(path, "GET", "/v1/status").status, 200)
-        pythiad.signal(signal.SIGKILL)
-        pythiad.process.wait()
-        again = rig.Pythiad(self, f"--control-socket=unix:{path}", folder=folder)  # what was left is no hindrance
-        self.assertEqual(rig.ask(path, "GET", "/v1/status").status, 200)
-        self.assertEqual(again.stop(), 0)
+        os.remove(path)
+        with socket.socket(socket.AF_UNIX) as other:
+            other.bind(path)
+            self.assertEqual(pythiad.stop(), 0)
+            self.assertTrue(os.path.exists(path))
 
     def test_everything_can_be_at_sockets(self):
         folder = rig.make_folder(self)
@@ -367,6 +395,7 @@ class Sockets(unittest.TestCase):
         metrics = rig.parse_metrics(rig.ask(where["control"], "GET", "/metrics").text)
         self.assertEqual(metrics["pythia_spans_total"], 3)
         self.assertEqual(pythiad.stop(), 0)
+        self.assertEqual([path for path in where.values() if os.path.exists(path)], [])
 
 
 class Addresses(unittest.TestCase):

@@ -318,11 +318,27 @@ class Spans(unittest.TestCase):
             self.pythiad.send(otlp.protobuf([Span(attributes={f"key-{i}": True for i in range(count)})]))
             self.assertEqual(self.metric("attribute"), dropped)
 
-    def test_a_long_value_is_held_short(self):
-        self.pythiad = rig.Pythiad(self)
-        for size in (159, 160, 161, 3 << 20):
-            self.assertEqual(self.pythiad.send(otlp.protobuf([Span(attributes={"key": "v" * size})])).status, 200)
+    def test_a_long_value_is_held_short_and_counted(self):
+        self.pythiad = rig.Pythiad(self, "--quiet-ms=50", "--cycle-requests=30", "--cycle-seconds=1", "--learn-requests=10")
+        cut = 'pythia_values_cut_total{reason="length"}'
+        for size, counted in ((159, 0), (160, 0), (161, 1), (4 << 10, 1), (3 << 20, 1)):
+            span = Span(attributes={"key": "v" * size, "short": "v"})
+            for send in (lambda span=span: self.pythiad.send(otlp.protobuf([span])).status,
+                         lambda span=span: self.pythiad.send(otlp.as_json([span]), rig.JSON).status,
+                         lambda span=span: rig.ask(self.pythiad.zipkin, "POST", "/api/v2/spans", otlp.zipkin(
+                             [span.zipkin() | {"tags": span.attributes}]), rig.JSON).status - 2):
+                before = self.pythiad.metric(cut)
+                self.assertEqual(send(), 200)
+                self.assertEqual(self.pythiad.metric(cut) - before, counted, size)
         self.assertLess(self.pythiad.metric("pythia_window_bytes"), 64 << 10)
+        # The report has it among what came in.
+        for _ in range(20):
+            for _ in range(40):
+                self.pythiad.send(otlp.protobuf(otlp.request(("a", "b"))))
+            if self.pythiad.get("/v1/report").status == 200:
+                break
+            time.sleep(.2)
+        self.assertEqual(self.pythiad.get("/v1/report").json["input"]["long_values"], 9)
 
     def test_spans_of_a_request(self):
         self.pythiad = rig.Pythiad(self, "--request-spans-max=1000", "--quiet-ms=50")
@@ -358,7 +374,8 @@ class Spans(unittest.TestCase):
 
 
 class Bombs(unittest.TestCase):
-    """1 GiB in 1 MiB: refused for good within 0.2 s and with less than 32 MiB more memory."""
+    """Fault 8: 1 GiB in 1 MiB is refused for good within 0.2 s of the daemon's time and with less than 32 MiB more memory,
+    whatever it consists of."""
 
     def setUp(self):
         self.pythiad = rig.Pythiad(self)
@@ -379,51 +396,99 @@ class Bombs(unittest.TestCase):
         piece = packer.compress(byte * ((64 << 20) // len(byte))) + packer.flush(zlib.Z_FULL_FLUSH)
         return begin + piece * 16  # behind a full flush the same bytes mean the same again
 
-    def defuse(self, what, send, seconds=.2):
+    def defuse(self, what, send):
         before, took = self.pythiad.memory("VmHWM"), []
-        for _ in range(3):  # others use this machine too: then its own time is what it takes
-            begun, cpu = time.monotonic(), self.pythiad.cpu_seconds()
-            status = send()
-            took.append(min(time.monotonic() - begun, self.pythiad.cpu_seconds() - cpu + .01))
-            self.assertIn(status, (413, grpc.RESOURCE_EXHAUSTED), what)
+        for _ in range(3):
+            begun = self.pythiad.cpu_seconds()  # others use this machine too
+            self.assertIn(send(), (413, grpc.RESOURCE_EXHAUSTED), what)
+            took.append(self.pythiad.cpu_seconds() - begun)
         if not rig.SANITIZER:
-            self.assertLess(min(took), seconds, what)
+            self.assertLess(max(took), .2, what)
             self.assertLess(self.pythiad.memory("VmHWM") - before, 32 << 20, what)
 
-    def everywhere(self, what, coding, bomb, kinds=(rig.PROTOBUF, rig.JSON), seconds=.2):
-        self.assertLess(len(bomb), 2 << 20)
+    def everywhere(self, what, coding, bomb, kinds=(rig.PROTOBUF, rig.JSON)):
+        self.assertLess(len(bomb), 4 << 20)
         for kind in kinds:
-            self.defuse((what, kind), lambda kind=kind: self.pythiad.send(bomb, kind, Content_Encoding=coding).status,
-                        seconds)
+            self.defuse((what, kind), lambda kind=kind: self.pythiad.send(bomb, kind, Content_Encoding=coding).status)
         if rig.JSON in kinds:
             self.defuse((what, "zipkin"), lambda: rig.ask(self.pythiad.zipkin, "POST", "/api/v2/spans", bomb, rig.JSON,
-                                                          Content_Encoding=coding).status, seconds)
+                                                          Content_Encoding=coding).status)
         if rig.PROTOBUF in kinds:
             with grpc.Connection(self.pythiad.grpc) as link:
-                self.defuse((what, "grpc"), lambda: link.call(bomb, True, coding=coding).status, seconds)
+                self.defuse((what, "grpc"), lambda: link.call(bomb, True, coding=coding).status)
 
-    def test_gzip(self):
-        # Spaces are no protobuf, but nothing else stands in JSON without end; zeros are empty messages.
-        self.everywhere("zeros", "gzip", self.gzip_bomb(b"\0"), (rig.PROTOBUF,))
-        self.everywhere("spaces", "gzip", self.gzip_bomb(b" "), (rig.JSON,))
-        self.everywhere("a text", "gzip", self.gzip_bomb(b"a", b'{"resourceSpans":[{"resource":{"x":"'), (rig.JSON,))
-        self.everywhere("brackets", "gzip", self.gzip_bomb(b"[", b'{"resourceSpans":['), (rig.JSON,), 2)
+    SPANS = b'{"resourceSpans":[{"scopeSpans":[{"spans":['
+    VALUE = b'{"resourceSpans":[{"resource":{"attributes":[{"key":"a","value":'
+
+    def test_gzip_of_json(self):
+        for what, piece, head in (("spaces", b" ", b""),
+                                  ("a text", b"a", b'{"resourceSpans":[{"resource":{"x":"'),
+                                  ("brackets", b"[", b'{"resourceSpans":['),
+                                  ("brackets at the top", b"[", b""),
+                                  ("brackets in a value", b"[", self.VALUE + b'{"arrayValue":{"values":['),
+                                  ("objects in objects", b'{"a":', b'{"x":'),
+                                  ("objects in objects in a list", b'{"a":', b'{"resourceSpans":['),
+                                  ("values in values", b'{"kvlistValue":{"values":[{"key":"a","value":', self.VALUE),
+                                  ("empty resources", b"{},", b'{"resourceSpans":['),
+                                  ("empty spans", b"{},", self.SPANS),
+                                  ("empty documents", b"{}\n", b""),
+                                  ("numbers for spans", b"1,", self.SPANS),
+                                  ("texts for spans", b'"",', self.SPANS)):
+            self.everywhere(what, "gzip", self.gzip_bomb(piece, head), (rig.JSON,))
+
+    def test_gzip_of_protobuf(self):
         record = otlp.varint(1 << 3 | 2) + otlp.varint(GIB)  # one field of a GiB, and in it one span
-        self.everywhere("a field", "gzip", self.gzip_bomb(b"\0", record * 3), (rig.PROTOBUF,))
         empty = otlp.message(1, otlp.message(2, otlp.message(2, b"")))  # spans without anything in them
-        # Millions of faults, each of which is told and counted: that takes longer, without optimisation most of all.
-        self.everywhere("broken spans", "gzip", self.gzip_bomb(empty * 64), (rig.PROTOBUF,), 2)
+        for what, piece, head in (("zeros", b"\0", b""), ("a field", b"\0", record * 3),
+                                  ("fields in fields", otlp.varint(1 << 3 | 2) + otlp.varint((1 << 31) - 1), b""),
+                                  ("broken spans", empty * 64, b""), ("groups", b"\x0b", b"")):
+            self.everywhere(what, "gzip", self.gzip_bomb(piece, head), (rig.PROTOBUF,))
 
     def test_zstd(self):
         self.everywhere("zeros", "zstd", otlp.zstd_bomb(GIB, b"\0"), (rig.PROTOBUF,))
         self.everywhere("spaces", "zstd", otlp.zstd_bomb(GIB, b" "), (rig.JSON,))
+        self.everywhere("brackets", "zstd", otlp.zstd_bomb(GIB, b"["), (rig.JSON,))
         # Its header says that it is small, that it is large, that it is larger than anything.
         for stated in (1, GIB, (1 << 63) + 5):
             bomb = otlp.zstd_bomb(GIB, b"\0", stated)
-            before = self.pythiad.memory("VmHWM")
+            before, cpu = self.pythiad.memory("VmHWM"), self.pythiad.cpu_seconds()
             self.assertIn(self.pythiad.send(bomb, Content_Encoding="zstd").status, (400, 413), stated)
             if not rig.SANITIZER:
+                self.assertLess(self.pythiad.cpu_seconds() - cpu, .2, stated)
                 self.assertLess(self.pythiad.memory("VmHWM") - before, 32 << 20, stated)
+
+    def test_what_expands_much_and_keeps_the_limit_is_taken(self):
+        """16 MiB in 20 KiB: looked at to its end before, and then taken."""
+        body = otlp.protobuf([Span()] * 200) + otlp.message(15, b"\0" * ((16 << 20) - (64 << 10)))
+        for coding, pack in (("gzip", gzip.compress), ("zstd", otlp.zstd_of)):
+            before = self.pythiad.metric("pythia_spans_total")
+            self.assertLess(len(pack(body)), 64 << 10)
+            self.assertEqual(self.pythiad.send(pack(body), Content_Encoding=coding).status, 200)
+            self.assertEqual(self.pythiad.metric("pythia_spans_total") - before, 200)
+        # What is broken behind its middle is told as ever.
+        self.assertEqual(self.pythiad.send(gzip.compress(body)[:-20], Content_Encoding="gzip").status, 200)
+
+    def test_broken_records_of_a_body(self):
+        """At one below the limit, at it and one above; none of the last is taken."""
+        good = otlp.message(1, otlp.message(2, b"".join([otlp.message(2, Span().protobuf())])))
+        most = 100000
+        for count, status in ((most - 1, 200), (most, 200), (most + 1, 413)):
+            for kind in (rig.PROTOBUF, rig.JSON):
+                spans, cpu = self.pythiad.metric("pythia_spans_total"), self.pythiad.cpu_seconds()
+                if kind == rig.PROTOBUF:
+                    body = good + otlp.message(1, otlp.message(2, otlp.message(2, b"") * count))
+                else:
+                    body = otlp.as_json([Span()]).replace(b'"spans": [', b'"spans": [' + b"{}," * count)
+                    self.assertEqual(body.count(b"{},"), count)
+                answer = self.pythiad.send(body, kind)
+                self.assertEqual(answer.status, status, (count, kind, answer.body[:300]))
+                self.assertEqual(self.pythiad.metric("pythia_spans_total") - spans, int(status == 200))
+                if status == 413:
+                    self.assertIn(b"more than 100000 of its records are broken, the first so: body", answer.body)
+                elif kind == rig.JSON:
+                    self.assertEqual(answer.json["partialSuccess"]["rejectedSpans"], str(count))
+                if not rig.SANITIZER:
+                    self.assertLess(self.pythiad.cpu_seconds() - cpu, .2)
 
     def test_packed_twice_is_unpacked_once(self):
         inner = gzip.compress(otlp.protobuf([Span()]))

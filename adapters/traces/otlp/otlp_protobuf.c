@@ -91,6 +91,8 @@ static int record(struct pythia__otlp_reader *r, const struct pythia_protobuf_fi
     if (status >= 0 || is_fatal(r, status))
         return status;
     tell(r);
+    if (r->o.d.stopped < 0)
+        return r->o.d.stopped;
     return too_large ? pythia_protobuf_stream_pass(&r->stream, end) : PYTHIA_OK;
 }
 
@@ -292,6 +294,8 @@ static int message(struct pythia__otlp_reader *r, uint64_t end,
                  left);
     }
     tell(r);
+    if (r->o.d.stopped < 0)
+        return r->o.d.stopped;
     status = pythia_protobuf_stream_pass(s, end);
     return is_fatal(r, status) ? status : PYTHIA_OK; /* that the input ends too is nothing new */
 }

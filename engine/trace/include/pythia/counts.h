@@ -54,6 +54,8 @@ struct pythia_counts {
     uint64_t hidden; /* spans of closed trace points: left out because that was asked for */
     uint64_t
         outlive; /* spans that go on after their parent has ended: no fault, asynchronous work */
+    uint64_t long_values; /* texts of key-values of more than 160 bytes: their begin is kept, and a
+                             hash of the whole, so that they differ as before */
     uint64_t repaired[PYTHIA_REPAIRS];
     uint64_t dropped[PYTHIA_DROPS];
 };

@@ -89,6 +89,10 @@ struct pythia_sink {
     /* Bytes that a record may have, which is held in memory as a whole; a larger one is broken. 0:
      * 64 MiB. */
     size_t record_max;
+
+    /* Records that may be broken; with one more the source is not read on, and decoding ends with
+     * PYTHIA_ELIMIT. 0: any number. */
+    uint64_t broken_max;
 };
 
 #endif
