@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pythia/variable.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -72,16 +73,12 @@ static int reach(struct caller *c)
     return 0;
 }
 
+/* The thread's headers are those of the span "attempt": what is done elsewhere lies below it. */
 static int pack(struct caller *c, unsigned method, unsigned attempt, const struct request *request)
 {
     char parent[PYTHIA_TRACEPARENT_BYTES + 1], state[PYTHIA_TRACESTATE_BYTES + 1];
     struct bytes body = {0};
-    PYTHIA_SPAN_AS(span, "pack");
-    PYTHIA_SET(span, "value_bytes", request->value_bytes);
-    c->out.used = 0;
-    if (request_write(&body, request) != 0)
-        return 0;
-    const struct frame frame = {
+    struct frame frame = {
         .kind = FRAME_REQUEST,
         .method = (uint8_t)method,
         .attempt = (uint8_t)attempt,
@@ -90,26 +87,28 @@ static int pack(struct caller *c, unsigned method, unsigned attempt, const struc
         .parent_bytes = pythia_traceparent_write(parent),
         .state = state,
         .state_bytes = pythia_tracestate_write(NULL, 0, state),
-        .body = body.data,
-        .body_bytes = body.used,
     };
-    int packed = frame_write(&c->out, &frame) == 0;
+    PYTHIA_SPAN_AS(span, "pack");
+    PYTHIA_SET(span, "value_bytes", request->value_bytes);
+    c->out.used = 0;
+    int packed = request_write(&body, request) == 0;
+    frame.body = body.data;
+    frame.body_bytes = body.used;
+    packed = packed && frame_write(&c->out, &frame) == 0;
     bytes_free(&body);
     return packed;
 }
 
 static int send_all(struct caller *c)
 {
-    PYTHIA_SPAN_AS(span, "send");
     for (size_t sent = 0; sent < c->out.used;) {
         ssize_t n = send(c->link, c->out.data + sent, c->out.used - sent, MSG_NOSIGNAL);
         if (n > 0)
             sent += (size_t)n;
-        else if (n == 0 || errno != EINTR) {
-            PYTHIA_FAIL(span);
+        else if (n == 0 || errno != EINTR)
             return 0;
-        }
     }
+    PYTHIA_ANNOTATE("sent");
     return 1;
 }
 
@@ -117,7 +116,6 @@ static int send_all(struct caller *c)
 static long receive(struct caller *c, struct frame *out)
 {
     const char *why;
-    PYTHIA_SPAN_AS(span, "await");
     c->in.used = 0;
     for (;;) {
         unsigned char *room = bytes_room(&c->in, 4096);
@@ -130,10 +128,11 @@ static long receive(struct caller *c, struct frame *out)
         long used = frame_read(c->in.data, c->in.used, out, &why);
         if (used < 0 || (used > 0 && (out->kind != FRAME_ANSWER || out->number != c->calls)))
             break;
-        if (used > 0)
+        if (used > 0) {
+            PYTHIA_ANNOTATE("received");
             return used;
+        }
     }
-    PYTHIA_FAIL(span);
     return 0;
 }
 
@@ -166,6 +165,7 @@ enum status caller_call(struct caller *caller, unsigned method, const struct req
         status = attempt_once(caller, method, attempt, request, answer);
         if (status == STATUS_OK || status == STATUS_BROKEN || attempt + 1 == CALL_ATTEMPTS)
             break;
+        pythia_variable_add(caller->service->tries, 1);
         __atomic_fetch_add(&caller->service->retries, 1, __ATOMIC_RELAXED);
         PYTHIA_SPAN_AS(pause, "backoff");
         PYTHIA_SET(pause, "status", status_name(status));

@@ -4,8 +4,6 @@
 #include "service.h"
 #include "work.h"
 
-#define TENANTS 20
-
 static void render(const struct settings *s, const struct bytes *answer)
 {
     PYTHIA_SPAN_AS(span, "render");
@@ -20,7 +18,7 @@ static enum status handle(struct worker *worker, unsigned method, unsigned attem
     (void)attempt;
     {
         PYTHIA_SPAN_AS(span, "authorize");
-        PYTHIA_SET(span, "tenant", request->tenant);
+        PYTHIA_SET(span, "tenant", tenant_name(request->tenant));
         if (request->tenant >= TENANTS)
             return STATUS_BROKEN;
     }

@@ -12,7 +12,6 @@
 #include "service.h"
 
 #define CONNECTIONS_MAX 64
-#define TENANTS         20
 #define READ_BYTES      65536
 
 struct sent {

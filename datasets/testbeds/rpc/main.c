@@ -18,6 +18,24 @@ const char *problem_name(int problem)
     return problems[problem];
 }
 
+const char *tenant_name(unsigned tenant)
+{
+    static const char *const names[TENANTS] = {
+        "tenant-0",  "tenant-1",  "tenant-2",  "tenant-3",  "tenant-4",  "tenant-5",  "tenant-6",
+        "tenant-7",  "tenant-8",  "tenant-9",  "tenant-10", "tenant-11", "tenant-12", "tenant-13",
+        "tenant-14", "tenant-15", "tenant-16", "tenant-17", "tenant-18", "tenant-19"};
+    return tenant < TENANTS ? names[tenant] : "nobody";
+}
+
+const char *shard_name(unsigned shard)
+{
+    static const char *const names[PEERS_MAX] = {"shard-0",  "shard-1",  "shard-2",  "shard-3",
+                                                 "shard-4",  "shard-5",  "shard-6",  "shard-7",
+                                                 "shard-8",  "shard-9",  "shard-10", "shard-11",
+                                                 "shard-12", "shard-13", "shard-14", "shard-15"};
+    return shard < PEERS_MAX ? names[shard] : "?";
+}
+
 int problem_of(const char *name, size_t bytes)
 {
     for (int i = 0; i < PROBLEMS; i++)

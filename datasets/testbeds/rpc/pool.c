@@ -87,6 +87,24 @@ static enum status handle(struct worker *worker, const struct job *job, struct b
                                          answer);
 }
 
+static void encode(struct job *job, const struct bytes *said)
+{
+    struct pythia_context here;
+    PYTHIA_SPAN_AS(span, "encode");
+    PYTHIA_SET(span, "answer_bytes", said->used);
+    pythia_context_get(&here);
+    const struct frame answer = {.kind = FRAME_ANSWER,
+                                 .method = job->head.method,
+                                 .status = (uint8_t)job->status,
+                                 .attempt = job->head.attempt,
+                                 .number = job->head.number,
+                                 .lamport = here.lamport,
+                                 .body = said->data,
+                                 .body_bytes = said->used};
+    if (frame_write(&job->answer, &answer) != 0) /* the loop closes the connection */
+        job->answer.used = 0;
+}
+
 static void do_job(struct worker *worker, struct job *job)
 {
     struct bytes said = {0};
@@ -101,20 +119,9 @@ static void do_job(struct worker *worker, struct job *job)
         if (job->status != STATUS_OK)
             PYTHIA_FAIL(span);
     }
-    pythia_context_get(&job->context);
-    PYTHIA_SPAN_AS(span, "encode");
-    PYTHIA_SET(span, "answer_bytes", said.used);
-    const struct frame answer = {.kind = FRAME_ANSWER,
-                                 .method = job->head.method,
-                                 .status = (uint8_t)job->status,
-                                 .attempt = job->head.attempt,
-                                 .number = job->head.number,
-                                 .lamport = job->context.lamport,
-                                 .body = said.data,
-                                 .body_bytes = said.used};
-    if (frame_write(&job->answer, &answer) != 0) /* the loop closes the connection */
-        job->answer.used = 0;
+    encode(job, &said);
     bytes_free(&said);
+    job->respond = PYTHIA_BEGIN(&job->respond_room, PYTHIA_POINT_INTERNAL, "respond");
 }
 
 static void work(void *argument)
@@ -184,12 +191,19 @@ void pool_destroy(struct pool *pool)
     free(pool);
 }
 
+/* How many requests have to be done before there is a worker for one that comes now. */
+static unsigned ahead_of(const struct pool *pool)
+{
+    unsigned before = pool->waiting + pool->busy + 1, limit = limit_of(pool);
+    return before > limit ? before - limit : 0;
+}
+
 int pool_put(struct pool *pool, struct job *job)
 {
     int refused;
     job->next = NULL;
     uv_mutex_lock(&pool->mutex);
-    PYTHIA_SET(job->queue, "queue_length", pool->waiting);
+    PYTHIA_SET(job->queue, "queue_length", ahead_of(pool));
     PYTHIA_SET(job->queue, "workers_busy", pool->busy);
     refused = pool->waiting >= pool->service->settings.queue_max;
     if (!refused) {

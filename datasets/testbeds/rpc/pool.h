@@ -16,8 +16,8 @@ struct job {
     enum status status;
     uint32_t lamport;
     struct pythia_context context; /* below the request's span */
-    struct pythia_scope request_room, queue_room;
-    struct pythia_scope *request, *queue;
+    struct pythia_scope request_room, queue_room, respond_room;
+    struct pythia_scope *request, *queue, *respond;
 };
 
 struct pool;

@@ -151,7 +151,6 @@ static void begin_job(struct job *job, const struct frame *frame)
         pythia_request_name(name, strlen(name));
     job->request = begin_request(frame->method, &job->request_room);
     PYTHIA_SET(job->request, "body_bytes", frame->body_bytes);
-    PYTHIA_SET(job->request, "open_requests", job->from->server->jobs);
     pythia_context_of(job->request, &job->context);
     PYTHIA_CONTEXT(&job->context);
     job->queue = PYTHIA_BEGIN(&job->queue_room, PYTHIA_POINT_INTERNAL, "queue");
@@ -200,16 +199,12 @@ static void on_done(uv_async_t *handle)
     struct job *next;
     for (struct job *job = pool_take_done(s->service.pool); job; job = next) {
         next = job->next;
-        {
-            PYTHIA_CONTEXT(&job->context);
-            PYTHIA_SPAN_AS(span, "respond");
-            PYTHIA_SET(span, "answer_bytes", job->answer.used);
-            if (job->from->closed || uv_is_closing((uv_handle_t *)&job->from->tcp))
-                s->gone++; /* nobody waits for it any more */
-            else
-                send_bytes(job->from, &job->answer);
-        }
+        PYTHIA_END(job->respond); /* before it is sent: nothing ends after who asked has gone on */
         PYTHIA_END(job->request);
+        if (job->from->closed || uv_is_closing((uv_handle_t *)&job->from->tcp))
+            s->gone++; /* nobody waits for it any more */
+        else
+            send_bytes(job->from, &job->answer);
         struct connection *from = job->from;
         if (--from->holds == 0 && from->ends)
             hang_up(from);
@@ -399,6 +394,8 @@ static void define_variables(struct service *s)
         if (pythia_variable_define(all[i].name, all[i].of_class, PYTHIA_BIND_PROCESS,
                                    &all[i].source) < 0)
             fprintf(stderr, "%s: Has no variable: %s\n", s->kind->name, all[i].name);
+    s->tries =
+        pythia_variable_define("tried again", PYTHIA_CLASS_COUNTER, PYTHIA_BIND_REQUEST, NULL);
 }
 
 static int listen_at(struct server *s, const char *where)

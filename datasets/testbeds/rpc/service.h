@@ -13,6 +13,7 @@
 
 #define PEERS_MAX   16
 #define WORKERS_MAX 64
+#define TENANTS     20
 
 enum problem {
     PROBLEM_NONE,
@@ -24,6 +25,8 @@ enum problem {
 };
 
 const char *problem_name(int problem);
+const char *tenant_name(unsigned tenant);       /* "tenant-7" */
+const char *shard_name(unsigned shard);         /* "shard-2" */
 int problem_of(const char *name, size_t bytes); /* -1: there is no such one */
 
 struct settings {
@@ -68,6 +71,7 @@ struct service {
     /* As variables see them: words that one thread at a time writes. */
     long queue_length, queue_most, workers_busy, lock_waiters, lock_holder;
     unsigned long handled, refused, retries;
+    int tries; /* the variable: how often calls of a request were tried again; 0: not defined */
 };
 
 /* Serve until SIGTERM: what has come in is answered first. The exit status. */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the values of its keys, which are made up from the key: reads a page, or writes a journal.
  */
-#include <string.h>
-
 #include "service.h"
 #include "work.h"
 
 #define SLOW_SHARD  2
-#define SLOW_TIMES  8  /* as long as another shard takes to read a page */
+#define SLOW_TIMES  4  /* as long as another shard takes to read a page */
 #define VALUE_BYTES 64 /* for each key that is asked for */
 #define LIST_MAX    64
 #define RETRY_EACH  5 /* one key in so many is told to come again */
@@ -16,7 +14,7 @@ static void read_page(const struct service *s, uint32_t key)
 {
     const struct settings *set = &s->settings;
     PYTHIA_SPAN_AS(span, "page.read");
-    PYTHIA_SET(span, "shard", set->number);
+    PYTHIA_SET(span, "shard", shard_name(set->number));
     PYTHIA_SET(span, "page", key / 64 % 1024);
     unsigned times =
         atomic_load(&s->problem) == PROBLEM_SHARD && set->number == SLOW_SHARD ? SLOW_TIMES : 1;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Knows which shard has a key: looks it up under a lock, asks the shard, or all of them for a list,
  * and puts together what they say. */
-#include <stdio.h>
-
 #include "caller.h"
 #include "service.h"
 #include "work.h"
 
-#define HOLD_US     15000 /* that the lock is held, for the tenant of whom that is planted */
+#define HOLD_US     25000 /* that the lock is held, for the tenant of whom that is planted */
 #define HOLD_TENANT 7
 
 static unsigned shard_of(const struct settings *s, uint32_t key)
@@ -18,7 +16,7 @@ static unsigned shard_of(const struct settings *s, uint32_t key)
 static void hold(struct service *s, const struct request *request)
 {
     PYTHIA_SPAN_AS(span, "lock.held");
-    PYTHIA_SET(span, "tenant", request->tenant);
+    PYTHIA_SET(span, "tenant", tenant_name(request->tenant));
     __atomic_store_n(&s->lock_holder, (long)request->tenant, __ATOMIC_RELAXED);
     work_do(s->settings.work / 10, &request->key, sizeof(request->key));
     if (atomic_load(&s->problem) == PROBLEM_LOCK && request->tenant == HOLD_TENANT)
@@ -34,7 +32,8 @@ static unsigned look_up(struct service *s, const struct request *request)
         PYTHIA_SPAN_AS(wait, "lock.wait");
         long waiters = __atomic_fetch_add(&s->lock_waiters, 1, __ATOMIC_RELAXED);
         PYTHIA_SET(wait, "lock_waiters", waiters);
-        PYTHIA_SET(wait, "lock_holder", __atomic_load_n(&s->lock_holder, __ATOMIC_RELAXED));
+        PYTHIA_SET(wait, "lock_holder",
+                   tenant_name((unsigned)__atomic_load_n(&s->lock_holder, __ATOMIC_RELAXED)));
         uv_mutex_lock(&s->index);
         __atomic_fetch_sub(&s->lock_waiters, 1, __ATOMIC_RELAXED);
     }
@@ -47,9 +46,7 @@ static enum status ask_shard(struct worker *worker, unsigned shard, unsigned met
                              const struct request *request, struct bytes *answer)
 {
     PYTHIA_SPAN_AS(span, "ask_shard");
-    char name[24];
-    int bytes = snprintf(name, sizeof(name), "shard-%u", shard);
-    PYTHIA_SET_TEXT(span, "shard", name, (size_t)bytes);
+    PYTHIA_SET(span, "shard", shard_name(shard));
     return caller_call(worker->callers[shard], method, request, answer);
 }
 
