@@ -165,12 +165,12 @@ enum status caller_call(struct caller *caller, unsigned method, const struct req
         status = attempt_once(caller, method, attempt, request, answer);
         if (status == STATUS_OK || status == STATUS_BROKEN || attempt + 1 == CALL_ATTEMPTS)
             break;
-        pythia_variable_add(caller->service->tries, 1);
         __atomic_fetch_add(&caller->service->retries, 1, __ATOMIC_RELAXED);
         PYTHIA_SPAN_AS(pause, "backoff");
         PYTHIA_SET(pause, "status", status_name(status));
         work_wait(CALL_PAUSE_US << attempt);
     }
+    pythia_variable_add(caller->service->tries, attempt);
     PYTHIA_SET(span, "attempts", attempt + 1);
     PYTHIA_SET(span, "port", ntohs(caller->address.sin_port));
     if (status != STATUS_OK)

@@ -13,7 +13,7 @@
 
 #define PEERS_MAX   16
 #define WORKERS_MAX 64
-#define TENANTS     20
+#define TENANTS     8
 
 enum problem {
     PROBLEM_NONE,

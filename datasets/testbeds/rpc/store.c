@@ -5,8 +5,8 @@
 #include "service.h"
 #include "work.h"
 
-#define HOLD_US     25000 /* that the lock is held, for the tenant of whom that is planted */
-#define HOLD_TENANT 7
+#define HOLD_US     20000 /* that the lock is held, for the tenant of whom that is planted */
+#define HOLD_TENANT 3
 
 static unsigned shard_of(const struct settings *s, uint32_t key)
 {
