@@ -17,6 +17,8 @@ static uint64_t fnv(const void *bytes, size_t size)
     return hash;
 }
 
+static uint32_t frame_flags; /* of the frames to come */
+
 /* Put a frame around what is in `payload`, which is emptied. Ticks are nanoseconds of the epoch. */
 static void add_frame(struct pythia_buf *to, struct pythia_buf *payload, uint32_t stream,
                       uint64_t *position)
@@ -27,6 +29,7 @@ static void add_frame(struct pythia_buf *to, struct pythia_buf *payload, uint32_
         .payload_bytes = (uint32_t)payload->size,
         .process_low = 1,
         .stream = stream,
+        .flags = frame_flags,
         .position = *position,
         .ns_per_tick = 1,
     };
@@ -204,23 +207,29 @@ static void an_end_that_comes_first_waits_for_its_beginning(void **state)
     add_enter(&payload, 7, 20);
     add_text(&payload, 7, 7);
     add_enter(&payload, 9, 70);
+    add_enter(&payload, 11, 80);
+    add_exit(&payload, 11, 84); /* before a key-value of another thread */
     add_frame(&bytes, &payload, 1, &first);
     add_exit(&payload, 9, 72);
+    add_text(&payload, 11, 15);
     add_exit(&payload, 10, 73); /* whose beginning is nowhere */
     add_frame(&bytes, &payload, 2, &second);
     collection_open(&c);
     decode(&c, &bytes, 0);
     assert_int_equal(c.status, PYTHIA_OK);
     assert_problems(&c, "");
-    assert_int_equal(c.count, 4);
-    assert_times(&c, 0, 60, 1);
-    assert_times(&c, 1, 20, 30);
-    assert_int_equal(span_at(&c, 1)->part, PYTHIA_PART_WHOLE);
-    assert_true(find_attribute(&c, attributes_at(&c, 1), "k", &found));
+    assert_int_equal(c.count, 5);
+    assert_times(&c, 0, 20, 30);
+    assert_int_equal(span_at(&c, 0)->part, PYTHIA_PART_WHOLE);
+    assert_true(find_attribute(&c, attributes_at(&c, 0), "k", &found));
     assert_int_equal(found.text.size, 7);
-    assert_times(&c, 2, 70, 2);
-    assert_times(&c, 3, 73, 0);
-    assert_int_equal(span_at(&c, 3)->part, PYTHIA_PART_STOP);
+    assert_times(&c, 1, 60, 1);
+    assert_times(&c, 2, 80, 4);
+    assert_true(find_attribute(&c, attributes_at(&c, 2), "k", &found));
+    assert_int_equal(found.text.size, 15);
+    assert_times(&c, 3, 70, 2);
+    assert_times(&c, 4, 73, 0);
+    assert_int_equal(span_at(&c, 4)->part, PYTHIA_PART_STOP);
     collection_close(&c);
     pythia_buf_free(&bytes);
     pythia_buf_free(&payload);
@@ -232,6 +241,7 @@ static void an_end_does_not_wait_for_ever(void **state)
     struct pythia_buf bytes = {0}, payload = {0};
     struct collection c;
     uint64_t first = 0, second = 0;
+    frame_flags = PYTHIA_FRAME_LAST;
     add_definitions(&bytes);
     add_exit(&payload, 7, 50);
     add_frame(&bytes, &payload, 2, &second);
@@ -242,6 +252,7 @@ static void an_end_does_not_wait_for_ever(void **state)
     }
     add_enter(&payload, 7, 20);
     add_frame(&bytes, &payload, 1, &first);
+    frame_flags = 0;
     collection_open(&c);
     decode(&c, &bytes, 0);
     assert_int_equal(c.status, PYTHIA_OK);

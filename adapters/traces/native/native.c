@@ -2,9 +2,9 @@
  *
  * A span is an ENTER and an EXIT, with key-values between, from one thread or several, and so from
  * several streams: it is held from its ENTER to its EXIT and then given on whole. Rings are read
- * one after the other while programs go on, so an EXIT may come before the ENTER that another
- * thread has written: then the EXIT is held, for some frames, and the span is given on behind the
- * frame of its ENTER, which has its key-values, too. What has not ended when the input has is given
+ * one after the other, so an EXIT may come before the ENTER, or a key-value, that another thread
+ * has written: a span that has ended is held until all is there that its process had committed at
+ * that moment, and an EXIT without its ENTER for some frames more. What has not ended when the input has is given
  * on as begun; an EXIT whose ENTER is elsewhere (in another file) as a stop. If more are open than
  * is sensible the oldest are given on as begun, and their EXIT becomes a stop: the same trace is
  * put together from the parts.
@@ -26,10 +26,9 @@
 #include "pythia/mem.h"
 #include "pythia/strtab.h"
 
-#define POINTS_CACHED 1024         /* a power of two */
-#define EARLY_FRAMES  1024         /* that are waited for the ENTER of an EXIT */
-#define EARLY_MAX     4096         /* that wait for it at once */
-#define LONG_FRAME    (128 * 1024) /* bytes of its payload: the same ring has more, perhaps */
+#define POINTS_CACHED 1024 /* a power of two */
+#define EARLY_FRAMES  1024 /* that are waited for the ENTER of an EXIT */
+#define EARLY_MAX     4096 /* that wait for it at once */
 #define NS_MAX        ((double)(INT64_MAX / 4))
 
 struct process {
@@ -57,9 +56,11 @@ struct native {
     size_t process_capacity, stream_capacity, point_capacity;
     struct point points[POINTS_CACHED];
     struct pythia__open_spans open;
-    uint32_t *early; /* numbers of spans whose EXIT came first, oldest first */
-    size_t early_count, early_capacity;
-    struct pythia_buf text; /* scratch */
+    uint32_t *ended; /* numbers of spans of which the EXIT has come, oldest first */
+    size_t ended_count, ended_capacity;
+    uint32_t moment_process; /* when these ended: whose frames, and … */
+    uint64_t moment_ticks;   /* … at which look at it */
+    struct pythia_buf text;  /* scratch */
     /* the frame at hand */
     struct pythia__frames *frames;
     const struct pythia_frame *frame;
@@ -349,42 +350,33 @@ static int read_enter(struct native *n, struct pythia_text record, bool annotati
                       : begin_span(n, &trace, &span, start_ns, epoch_ns, ticks);
 }
 
-/* An EXIT whose ENTER has not come: as a stop, unless it comes. */
-static int hold_exit(struct native *n, uint32_t number, bool error)
+/* An EXIT whose ENTER has not come: a stop, unless it comes. */
+static void note_stop(struct native *n, struct pythia__open_span *s)
 {
-    struct pythia__open_span *s = &n->open.spans[number];
     s->span.start_ns = (uint64_t)(s->end_ns + n->frame->epoch_ns);
     s->span.tracepoint = PYTHIA_NONE;
     s->span.resource = n->processes[n->process].resource;
     s->span.part = PYTHIA_PART_STOP;
     s->span.many_roots = true;
-    s->span.error = error;
-    if (n->open.open > PYTHIA__OPEN_SPANS_MAX) /* its ENTER may have been given on to make room */
-        return give_up(n, number);
-    if (pythia_grow(&n->early, &n->early_capacity, n->early_count, sizeof(*n->early)) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    n->early[n->early_count++] = number;
-    return PYTHIA_OK;
 }
 
-/* Give on spans whose EXIT came first, once their ENTER has come and so have their key-values,
- * which are in the same frame or, if it is a long one, the next; and those that have waited for it
- * for too long. A number that is another span's by now, or nobody's, is left out. */
-static int give_early(struct native *n)
+/* Give on the spans that have ended, and EXITs that have waited too long for their ENTER. A number
+ * that is another span's by now, or nobody's, is left out. */
+static int give_ended(struct native *n)
 {
-    size_t kept = 0, over = n->early_count > EARLY_MAX ? n->early_count - EARLY_MAX : 0;
+    size_t kept = 0;
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < n->early_count; i++) {
-        uint32_t number = n->early[i];
+    for (size_t i = 0; i < n->ended_count; i++) {
+        uint32_t number = n->ended[i];
         const struct pythia__open_span *s = &n->open.spans[number];
-        bool waits =
-            s->ended && !s->begun && i >= over && n->frames->number - s->frame < EARLY_FRAMES;
+        bool waits = s->ended && !s->begun && kept < EARLY_MAX &&
+                     n->frames->number - s->frame < EARLY_FRAMES;
         if (waits || status != PYTHIA_OK)
-            n->early[kept++] = number;
+            n->ended[kept++] = number;
         else if (s->ended)
             status = give_up(n, number);
     }
-    n->early_count = kept;
+    n->ended_count = kept;
     return status;
 }
 
@@ -411,12 +403,15 @@ static int read_exit(struct native *n, struct pythia_text record)
     s->ended = true;
     s->end_ns = end_ns;
     s->clock_back = (flags & PYTHIA_RECORD_CLOCK_BACK) != 0;
-    if (!s->begun)
-        return hold_exit(n, number, (flags & PYTHIA_RECORD_ERROR) != 0);
     s->span.error = (flags & PYTHIA_RECORD_ERROR) != 0;
-    int status = emit_whole(n, s);
-    pythia__open_spans_remove(&n->open, number);
-    return status;
+    if (!s->begun)
+        note_stop(n, s);
+    if (!s->begun && n->open.open > PYTHIA__OPEN_SPANS_MAX)
+        return give_up(n, number); /* its ENTER may have been given on to make room */
+    if (pythia_grow(&n->ended, &n->ended_capacity, n->ended_count, sizeof(*n->ended)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    n->ended[n->ended_count++] = number;
+    return PYTHIA_OK;
 }
 
 /* ---- key-values ---- */
@@ -590,8 +585,13 @@ static int read_frame(struct native *n, const struct pythia__frame_read *f)
     n->frame = &f->header;
     n->offset = f->offset;
     int status = enter_process(n);
+    if (status == PYTHIA_OK &&
+        (n->process != n->moment_process || f->header.anchor_ticks != n->moment_ticks))
+        status = give_ended(n);
     if (status != PYTHIA_OK)
         return status;
+    n->moment_process = n->process;
+    n->moment_ticks = f->header.anchor_ticks;
     uint32_t index = intern(n->stream_ids, n->process, f->header.stream);
     if (index == PYTHIA_STRTAB_NONE ||
         pythia_reach(&n->streams, &n->stream_capacity, index, sizeof(*n->streams)) != PYTHIA_OK)
@@ -607,8 +607,7 @@ static int read_frame(struct native *n, const struct pythia__frame_read *f)
     s->begun = true;
     if (f->missing > 0 && status == PYTHIA_OK)
         tell(n, "a frame that is cut short");
-    return status == PYTHIA_OK && n->early_count > 0 && f->payload.size < LONG_FRAME ? give_early(n)
-                                                                                     : status;
+    return status == PYTHIA_OK && (f->header.flags & PYTHIA_FRAME_LAST) ? give_ended(n) : status;
 }
 
 static int read_frames(struct native *n, struct pythia_error *e)
@@ -652,7 +651,7 @@ static void destroy(struct pythia_adapter *a)
     pythia_free(n->processes);
     pythia_free(n->streams);
     pythia_free(n->tracepoints);
-    pythia_free(n->early);
+    pythia_free(n->ended);
     pythia_buf_free(&n->text);
     pythia__decoder_free(&n->d);
     pythia_free(n);
@@ -683,11 +682,15 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
     n->d.stopped = 0;
     n->frames = &frames;
     int status = read_frames(n, e);
+    if (pythia__goes_on(&n->d, status)) {
+        int given = give_ended(n);
+        status = given == PYTHIA_OK ? status : given;
+    }
     while (n->open.oldest && pythia__goes_on(&n->d, status)) {
         int given = give_up(n, n->open.oldest);
         status = given == PYTHIA_OK ? status : given;
     }
-    n->early_count = 0;
+    n->ended_count = 0;
     pythia__frames_free(&frames);
     return n->d.stopped < 0 ? n->d.stopped : status;
 }
