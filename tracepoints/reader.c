@@ -52,6 +52,7 @@ struct pass {
     const struct pythia_drain_handler *handler;
     const char *name;
     struct pythia_drain_counts *counts;
+    uint32_t last; /* ring that has something; UINT32_MAX: none has */
 };
 
 struct losses {
@@ -72,7 +73,7 @@ static uint64_t sum_of(struct losses l)
 
 /* Give on `bytes` of records that stand in the buffer behind the place of the header. */
 static int give(const struct pass *p, uint32_t stream, uint64_t position, uint64_t bytes,
-                struct losses lost)
+                struct losses lost, uint32_t flags)
 {
     const struct pythia__clock_track *t = &p->r->track;
     struct pythia_frame frame = {
@@ -83,7 +84,7 @@ static int give(const struct pass *p, uint32_t stream, uint64_t position, uint64
         .process_high = p->r->id_high,
         .process_low = p->r->id_low,
         .stream = stream,
-        .flags = t->step ? PYTHIA_FRAME_CLOCK_STEP : 0,
+        .flags = flags | (t->step ? PYTHIA_FRAME_CLOCK_STEP : 0),
         .position = position,
         .anchor_ticks = t->now.ticks,
         .anchor_ns = t->now.monotonic_ns,
@@ -155,7 +156,7 @@ static int give_definitions(const struct pass *p)
             refuse(p, "its definitions hold a record of an impossible size");
             return 0;
         }
-        status = give(p, DEFINITIONS, r->defined, (uint64_t)whole, lost);
+        status = give(p, DEFINITIONS, r->defined, (uint64_t)whole, lost, 0);
         if (status == 0) {
             r->defined += (uint64_t)whole;
             r->told_losses = sum_of(lost);
@@ -215,7 +216,8 @@ static int give_ring(const struct pass *p, uint32_t ring)
             give_up(p, ring);
             return 0;
         }
-        status = give(p, ring + 1, s->tail, (uint64_t)whole, lost);
+        status = give(p, ring + 1, s->tail, (uint64_t)whole, lost,
+                      ring == p->last && (uint64_t)whole == left ? PYTHIA_FRAME_LAST : 0);
         if (status == 0) {
             s->tail += (uint64_t)whole;
             s->told_losses = sum_of(lost);
@@ -245,9 +247,12 @@ static void look_at_clocks(struct pythia__clock_track *t)
 int pythia__reader_pass(struct pythia__reader *r, const struct pythia_drain_handler *handler,
                         const char *name, struct pythia_drain_counts *counts)
 {
-    const struct pass pass = {r, handler, name, counts};
-    for (uint32_t i = 0; i < r->area.rings; i++)
+    struct pass pass = {r, handler, name, counts, UINT32_MAX};
+    for (uint32_t i = 0; i < r->area.rings; i++) {
         look_at_ring(&pass, i);
+        if (!r->rings[i].bad && r->rings[i].tail != r->rings[i].head)
+            pass.last = i;
+    }
     /* Only now: what the records up to those heads are about has been defined before. */
     look_at_clocks(&r->track);
     int status = give_definitions(&pass);

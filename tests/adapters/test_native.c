@@ -17,6 +17,8 @@ static uint64_t fnv(const void *bytes, size_t size)
     return hash;
 }
 
+static uint32_t frame_flags; /* of the frames to come */
+
 /* Put a frame around what is in `payload`, which is emptied. Ticks are nanoseconds of the epoch. */
 static void add_frame(struct pythia_buf *to, struct pythia_buf *payload, uint32_t stream,
                       uint64_t *position)
@@ -27,6 +29,7 @@ static void add_frame(struct pythia_buf *to, struct pythia_buf *payload, uint32_
         .payload_bytes = (uint32_t)payload->size,
         .process_low = 1,
         .stream = stream,
+        .flags = frame_flags,
         .position = *position,
         .ns_per_tick = 1,
     };
@@ -183,6 +186,81 @@ static void long_texts_are_cut_and_still_differ(void **state)
     assert_true(find_attribute(&c, attributes_at(&c, 0), "k", &found));
     assert_int_equal(found.text.size, 160);
     assert_memory_equal(found.text.bytes + 136, "xxxx...#", 8);
+    collection_close(&c);
+    pythia_buf_free(&bytes);
+    pythia_buf_free(&payload);
+}
+
+/* Rings are read one after the other: the end of a span may come before its beginning, which has
+ * its key-values with it. */
+static void an_end_that_comes_first_waits_for_its_beginning(void **state)
+{
+    struct pythia_buf bytes = {0}, payload = {0};
+    struct collection c;
+    struct pythia_attribute found;
+    uint64_t first = 0, second = 0;
+    add_definitions(&bytes);
+    add_exit(&payload, 7, 50);
+    add_enter(&payload, 8, 60); /* of another one, meanwhile */
+    add_exit(&payload, 8, 61);
+    add_frame(&bytes, &payload, 2, &second);
+    add_enter(&payload, 7, 20);
+    add_text(&payload, 7, 7);
+    add_enter(&payload, 9, 70);
+    add_enter(&payload, 11, 80);
+    add_exit(&payload, 11, 84); /* before a key-value of another thread */
+    add_frame(&bytes, &payload, 1, &first);
+    add_exit(&payload, 9, 72);
+    add_text(&payload, 11, 15);
+    add_exit(&payload, 10, 73); /* whose beginning is nowhere */
+    add_frame(&bytes, &payload, 2, &second);
+    collection_open(&c);
+    decode(&c, &bytes, 0);
+    assert_int_equal(c.status, PYTHIA_OK);
+    assert_problems(&c, "");
+    assert_int_equal(c.count, 5);
+    assert_times(&c, 0, 20, 30);
+    assert_int_equal(span_at(&c, 0)->part, PYTHIA_PART_WHOLE);
+    assert_true(find_attribute(&c, attributes_at(&c, 0), "k", &found));
+    assert_int_equal(found.text.size, 7);
+    assert_times(&c, 1, 60, 1);
+    assert_times(&c, 2, 80, 4);
+    assert_true(find_attribute(&c, attributes_at(&c, 2), "k", &found));
+    assert_int_equal(found.text.size, 15);
+    assert_times(&c, 3, 70, 2);
+    assert_times(&c, 4, 73, 0);
+    assert_int_equal(span_at(&c, 4)->part, PYTHIA_PART_STOP);
+    collection_close(&c);
+    pythia_buf_free(&bytes);
+    pythia_buf_free(&payload);
+}
+
+/* So many frames later it is given on by itself, and a beginning that comes then, too: as parts. */
+static void an_end_does_not_wait_for_ever(void **state)
+{
+    struct pythia_buf bytes = {0}, payload = {0};
+    struct collection c;
+    uint64_t first = 0, second = 0;
+    frame_flags = PYTHIA_FRAME_LAST;
+    add_definitions(&bytes);
+    add_exit(&payload, 7, 50);
+    add_frame(&bytes, &payload, 2, &second);
+    for (uint64_t i = 0; i < 1100; i++) {
+        add_enter(&payload, 100 + i, 100 + i);
+        add_exit(&payload, 100 + i, 100 + i);
+        add_frame(&bytes, &payload, 2, &second);
+    }
+    add_enter(&payload, 7, 20);
+    add_frame(&bytes, &payload, 1, &first);
+    frame_flags = 0;
+    collection_open(&c);
+    decode(&c, &bytes, 0);
+    assert_int_equal(c.status, PYTHIA_OK);
+    assert_int_equal(c.count, 1102);
+    for (size_t i = 0; i < 1101; i++)
+        if (span_at(&c, i)->part == PYTHIA_PART_STOP)
+            assert_in_range(i, 1020, 1028);
+    assert_int_equal(span_at(&c, 1101)->part, PYTHIA_PART_START);
     collection_close(&c);
     pythia_buf_free(&bytes);
     pythia_buf_free(&payload);
@@ -361,10 +439,10 @@ static void definitions_are_kept_from_source_to_source(void **state)
     ops->destroy(adapter);
     assert_int_equal(c.count, 3);
     assert_int_equal(span_at(&c, 0)->part, PYTHIA_PART_START);
-    assert_int_equal(span_at(&c, 1)->part, PYTHIA_PART_STOP);
-    assert_times(&c, 1, 9, 0);
-    assert_int_equal(span_at(&c, 2)->part, PYTHIA_PART_WHOLE);
-    assert_tracepoint(&c, 2, "s:p");
+    assert_int_equal(span_at(&c, 1)->part, PYTHIA_PART_WHOLE);
+    assert_tracepoint(&c, 1, "s:p");
+    assert_int_equal(span_at(&c, 2)->part, PYTHIA_PART_STOP); /* it was waited for its beginning */
+    assert_times(&c, 2, 9, 0);
     collection_close(&c);
     pythia_buf_free(&first);
     pythia_buf_free(&second);
@@ -378,6 +456,8 @@ int main(void)
         cmocka_unit_test(more_key_values_than_are_held_are_given_on),
         cmocka_unit_test(long_texts_are_cut_and_still_differ),
         cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(an_end_that_comes_first_waits_for_its_beginning),
+        cmocka_unit_test(an_end_does_not_wait_for_ever),
         cmocka_unit_test(a_sink_may_stop_at_any_span),
         cmocka_unit_test(a_source_that_fails_is_told_behind_what_it_gave),
         cmocka_unit_test(the_last_frame_of_a_stream_is_not_held_back),

@@ -1,10 +1,13 @@
 /* What libpythia-tracepoints writes: records in frames (pythia-records(5), pythia/records.h).
  *
  * A span is an ENTER and an EXIT, with key-values between, from one thread or several, and so from
- * several streams: it is held from its ENTER to its EXIT and then given on whole. What has not
- * ended when the input has is given on as begun; an EXIT whose ENTER is elsewhere (in another file,
- * or further on) as a stop. If more are open than is sensible the oldest are given on as begun, and
- * their EXIT becomes a stop: the same trace is put together from the parts.
+ * several streams: it is held from its ENTER to its EXIT and then given on whole. Rings are read
+ * one after the other, so an EXIT may come before the ENTER, or a key-value, that another thread
+ * has written: a span that has ended is held until all is there that its process had committed at
+ * that moment, and an EXIT without its ENTER for some frames more. What has not ended when the input has is given
+ * on as begun; an EXIT whose ENTER is elsewhere (in another file) as a stop. If more are open than
+ * is sensible the oldest are given on as begun, and their EXIT becomes a stop: the same trace is
+ * put together from the parts.
  *
  * A duration is a difference of CLOCK_MONOTONIC, so that a clock that was set does not change it. A
  * start is that clock and what the epoch was ahead of it, which a span below another one takes over
@@ -24,6 +27,8 @@
 #include "pythia/strtab.h"
 
 #define POINTS_CACHED 1024 /* a power of two */
+#define EARLY_FRAMES  1024 /* that are waited for the ENTER of an EXIT */
+#define EARLY_MAX     4096 /* that wait for it at once */
 #define NS_MAX        ((double)(INT64_MAX / 4))
 
 struct process {
@@ -51,7 +56,11 @@ struct native {
     size_t process_capacity, stream_capacity, point_capacity;
     struct point points[POINTS_CACHED];
     struct pythia__open_spans open;
-    struct pythia_buf text; /* scratch */
+    uint32_t *ended; /* numbers of spans of which the EXIT has come, oldest first */
+    size_t ended_count, ended_capacity;
+    uint32_t moment_process; /* when these ended: whose frames, and … */
+    uint64_t moment_ticks;   /* … at which look at it */
+    struct pythia_buf text;  /* scratch */
     /* the frame at hand */
     struct pythia__frames *frames;
     const struct pythia_frame *frame;
@@ -219,13 +228,27 @@ static int emit(struct native *n, const struct pythia_trace_id *trace,
     return pythia__emit(&n->d, trace, &out);
 }
 
-/* Give on what has begun and has not ended. Key-values of a span that has not even begun are told.
+/* A span that is held, and of which both ends are known. */
+static int emit_whole(struct native *n, const struct pythia__open_span *s)
+{
+    struct pythia_span span = s->span;
+    span.part = PYTHIA_PART_WHOLE;
+    span.duration_ns = s->end_ns - s->start_ns;
+    if (s->clock_back && span.duration_ns >= 0)
+        span.duration_ns = -1; /* the clock was mended in between: how long it took is not known */
+    return emit(n, &s->trace, &span, pythia_buf_text(&s->attributes));
+}
+
+/* Give on what has begun and has not ended, or the other way round. Key-values of a span that has
+ * not even begun are told.
  */
 static int give_up(struct native *n, uint32_t number)
 {
     const struct pythia__open_span *s = &n->open.spans[number];
     int status = PYTHIA_OK;
-    if (s->begun)
+    if (s->begun && s->ended)
+        status = emit_whole(n, s);
+    else if (s->begun || s->ended)
         status = emit(n, &s->trace, &s->span, pythia_buf_text(&s->attributes));
     else
         tell_at(n, s->frame, s->offset, "key-values of a span that does not begin");
@@ -281,7 +304,9 @@ static int begin_span(struct native *n, const struct pythia_trace_id *trace,
         n->d.to->counts->repaired[PYTHIA_REPAIR_DUPLICATE]++;
         return PYTHIA_OK;
     }
+    bool error = s->ended && s->span.error;
     s->span = *span;
+    s->span.error = error;
     s->start_ns = start_ns;
     s->epoch_ns = epoch_ns;
     s->ticks = ticks;
@@ -325,17 +350,34 @@ static int read_enter(struct native *n, struct pythia_text record, bool annotati
                       : begin_span(n, &trace, &span, start_ns, epoch_ns, ticks);
 }
 
-/* The end of a span that is held, at `end_ns`. */
-static struct pythia_span whole_of(const struct native *n, const struct pythia__open_span *s,
-                                   int64_t end_ns, bool clock_back)
+/* An EXIT whose ENTER has not come: a stop, unless it comes. */
+static void note_stop(struct native *n, struct pythia__open_span *s)
 {
-    struct pythia_span span = s->span;
-    (void)n;
-    span.part = PYTHIA_PART_WHOLE;
-    span.duration_ns = end_ns - s->start_ns;
-    if (clock_back && span.duration_ns >= 0)
-        span.duration_ns = -1; /* the clock was mended in between: how long it took is not known */
-    return span;
+    s->span.start_ns = (uint64_t)(s->end_ns + n->frame->epoch_ns);
+    s->span.tracepoint = PYTHIA_NONE;
+    s->span.resource = n->processes[n->process].resource;
+    s->span.part = PYTHIA_PART_STOP;
+    s->span.many_roots = true;
+}
+
+/* Give on the spans that have ended, and EXITs that have waited too long for their ENTER. A number
+ * that is another span's by now, or nobody's, is left out. */
+static int give_ended(struct native *n)
+{
+    size_t kept = 0;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < n->ended_count; i++) {
+        uint32_t number = n->ended[i];
+        const struct pythia__open_span *s = &n->open.spans[number];
+        bool waits = s->ended && !s->begun && kept < EARLY_MAX &&
+                     n->frames->number - s->frame < EARLY_FRAMES;
+        if (waits || status != PYTHIA_OK)
+            n->ended[kept++] = number;
+        else if (s->ended)
+            status = give_up(n, number);
+    }
+    n->ended_count = kept;
+    return status;
 }
 
 static int read_exit(struct native *n, struct pythia_text record)
@@ -352,21 +394,24 @@ static int read_exit(struct native *n, struct pythia_text record)
     if (!read_ticks(n, PYTHIA__MEMBER(at, pythia_record_exit, ticks), &end_ns) ||
         end_ns + n->frame->epoch_ns < 0)
         return tell(n, "a span that ends at an impossible time");
-    uint32_t number = pythia__open_spans_find(&n->open, &trace, id);
-    struct pythia__open_span *s = number ? &n->open.spans[number] : NULL;
-    struct pythia_span span = {.id = id,
-                               .start_ns = (uint64_t)(end_ns + n->frame->epoch_ns),
-                               .tracepoint = PYTHIA_NONE,
-                               .resource = n->processes[n->process].resource,
-                               .part = PYTHIA_PART_STOP,
-                               .many_roots = true};
-    if (s && s->begun)
-        span = whole_of(n, s, end_ns, (flags & PYTHIA_RECORD_CLOCK_BACK) != 0);
-    span.error = (flags & PYTHIA_RECORD_ERROR) != 0;
-    int status = emit(n, &trace, &span, s ? pythia_buf_text(&s->attributes) : PYTHIA_TEXT(""));
-    if (number)
-        pythia__open_spans_remove(&n->open, number);
-    return status;
+    uint32_t number = reach_span(n, &trace, id);
+    if (!number)
+        return PYTHIA_ENOMEM;
+    struct pythia__open_span *s = &n->open.spans[number];
+    if (s->ended)
+        return PYTHIA_OK; /* said before */
+    s->ended = true;
+    s->end_ns = end_ns;
+    s->clock_back = (flags & PYTHIA_RECORD_CLOCK_BACK) != 0;
+    s->span.error = (flags & PYTHIA_RECORD_ERROR) != 0;
+    if (!s->begun)
+        note_stop(n, s);
+    if (!s->begun && n->open.open > PYTHIA__OPEN_SPANS_MAX)
+        return give_up(n, number); /* its ENTER may have been given on to make room */
+    if (pythia_grow(&n->ended, &n->ended_capacity, n->ended_count, sizeof(*n->ended)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    n->ended[n->ended_count++] = number;
+    return PYTHIA_OK;
 }
 
 /* ---- key-values ---- */
@@ -540,8 +585,13 @@ static int read_frame(struct native *n, const struct pythia__frame_read *f)
     n->frame = &f->header;
     n->offset = f->offset;
     int status = enter_process(n);
+    if (status == PYTHIA_OK &&
+        (n->process != n->moment_process || f->header.anchor_ticks != n->moment_ticks))
+        status = give_ended(n);
     if (status != PYTHIA_OK)
         return status;
+    n->moment_process = n->process;
+    n->moment_ticks = f->header.anchor_ticks;
     uint32_t index = intern(n->stream_ids, n->process, f->header.stream);
     if (index == PYTHIA_STRTAB_NONE ||
         pythia_reach(&n->streams, &n->stream_capacity, index, sizeof(*n->streams)) != PYTHIA_OK)
@@ -557,7 +607,7 @@ static int read_frame(struct native *n, const struct pythia__frame_read *f)
     s->begun = true;
     if (f->missing > 0 && status == PYTHIA_OK)
         tell(n, "a frame that is cut short");
-    return status;
+    return status == PYTHIA_OK && (f->header.flags & PYTHIA_FRAME_LAST) ? give_ended(n) : status;
 }
 
 static int read_frames(struct native *n, struct pythia_error *e)
@@ -601,6 +651,7 @@ static void destroy(struct pythia_adapter *a)
     pythia_free(n->processes);
     pythia_free(n->streams);
     pythia_free(n->tracepoints);
+    pythia_free(n->ended);
     pythia_buf_free(&n->text);
     pythia__decoder_free(&n->d);
     pythia_free(n);
@@ -631,10 +682,15 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
     n->d.stopped = 0;
     n->frames = &frames;
     int status = read_frames(n, e);
+    if (pythia__goes_on(&n->d, status)) {
+        int given = give_ended(n);
+        status = given == PYTHIA_OK ? status : given;
+    }
     while (n->open.oldest && pythia__goes_on(&n->d, status)) {
         int given = give_up(n, n->open.oldest);
         status = given == PYTHIA_OK ? status : given;
     }
+    n->ended_count = 0;
     pythia__frames_free(&frames);
     return n->d.stopped < 0 ? n->d.stopped : status;
 }

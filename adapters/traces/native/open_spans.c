@@ -109,6 +109,7 @@ void pythia__open_spans_remove(struct pythia__open_spans *o, uint32_t number)
         o->newest = s->before;
     o->bytes -= s->attributes.size;
     o->open--;
+    s->ended = false;
     if (s->attributes.capacity > KEPT_BYTES)
         pythia_buf_free(&s->attributes);
     s->chain = o->free;

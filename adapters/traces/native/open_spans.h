@@ -17,7 +17,9 @@ struct pythia__open_span {
     int64_t start_ns; /* of CLOCK_MONOTONIC */
     int64_t epoch_ns; /* what the epoch was ahead of it then */
     uint64_t ticks;
-    bool begun;                    /* else only key-values of it were seen */
+    int64_t end_ns;                /* if it has ended, of CLOCK_MONOTONIC */
+    bool begun;                    /* else only its end, or key-values of it, were seen */
+    bool ended, clock_back;        /* its end came first */
     uint64_t frame, offset;        /* where its first record stands */
     uint32_t chain, before, after; /* in the table; in order of age */
 };

@@ -32,6 +32,8 @@
 enum pythia_frame_flag {
     PYTHIA_FRAME_CLOCK_STEP = 1, /* the clock was set, or the machine slept, since the last frame:
                                     times in this one may be off by as much */
+    PYTHIA_FRAME_LAST = 2,       /* of what its process had committed at one moment; frames of one
+                                    moment have the same anchor */
 };
 
 /* The header of a frame. What was lost is counted from the beginning of the stream. */
