@@ -9,7 +9,6 @@
 #include "metrics.h"
 #include "pythia/control_http.h"
 #include "pythia/mem.h"
-#include "pythia/report.h"
 #include "pythia/status.h"
 #include "switching.h"
 
@@ -129,46 +128,72 @@ static void handle_status(void *context, struct pythia__http_exchange *x)
                           "degraded", pythia_state_is_degraded(d->state), "planes", plane_list(d)));
 }
 
+/* An exchange that waits for the report. */
+struct waiting {
+    struct pythia__http_exchange *exchange;
+    const char *type;
+};
+
+static void answer_report(void *context, int status, const char *bytes, size_t size)
+{
+    struct waiting *w = context;
+    struct pythia__http_exchange *x = w->exchange;
+    const char *type = w->type;
+    char *copy = status == PYTHIA_OK ? pythia_strndup(bytes, size) : NULL;
+    pythia_free(w);
+    if (!copy) {
+        pythia__http_say(x, 503, status == PYTHIA_ESTOPPED ? "stops\n" : "out of memory\n");
+        return;
+    }
+    pythia__http_set(x, "Content-Security-Policy",
+                     "default-src 'none'; style-src 'unsafe-inline'; img-src data:");
+    pythia__http_set(x, "X-Content-Type-Options", "nosniff");
+    pythia__http_answer(x, 200, type, copy, size);
+}
+
+static void ask(struct pythia__daemon *d, struct pythia__http_exchange *x,
+                enum pythia__report_form form, const char *type)
+{
+    struct waiting *w = pythia_calloc(1, sizeof(*w));
+    if (!w) {
+        pythia__http_say(x, 503, "out of memory\n");
+        return;
+    }
+    *w = (struct waiting){x, type};
+    pythia__reporting_ask(d->reporting, form, answer_report, w);
+}
+
 static void handle_report(void *context, struct pythia__http_exchange *x)
 {
     static const struct {
         const char *name, *type;
-        enum pythia_report_format format;
-    } forms[] = {{"json", JSON_TYPE, PYTHIA_REPORT_JSON},
-                 {"text", "text/plain; charset=utf-8", PYTHIA_REPORT_TEXT},
-                 {"markdown", "text/markdown; charset=utf-8", PYTHIA_REPORT_MARKDOWN},
-                 {"html", "text/html; charset=utf-8", PYTHIA_REPORT_HTML}};
-    const struct pythia__daemon *d = context;
+    } forms[] = {[PYTHIA__REPORT_JSON] = {"json", JSON_TYPE},
+                 [PYTHIA__REPORT_TEXT] = {"text", "text/plain; charset=utf-8"},
+                 [PYTHIA__REPORT_MARKDOWN] = {"markdown", "text/markdown; charset=utf-8"},
+                 [PYTHIA__REPORT_HTML] = {"html", "text/html; charset=utf-8"}};
+    struct pythia__daemon *d = context;
     bool page = strcmp(pythia__http_path(x), "/") == 0;
     const char *wanted = pythia__http_query(x, "format");
     wanted = wanted ? wanted : page ? "html" : "json";
-    if (!d->report) {
+    if (!pythia__reporting_has(d->reporting)) {
         pythia__http_say(x, 404, "There is no report yet: no cycle has ended\n");
         return;
     }
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-        struct pythia_buf out = {0};
-        if (strcmp(forms[i].name, wanted) != 0)
-            continue;
-        if (pythia_report_write(d->report, forms[i].format, false, &out) != PYTHIA_OK) {
-            pythia_buf_free(&out);
-            pythia__http_say(x, 503, "out of memory\n");
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+        if (strcmp(forms[i].name, wanted) == 0) {
+            ask(d, x, (enum pythia__report_form)i, forms[i].type);
             return;
         }
-        pythia__http_set(x, "Content-Security-Policy",
-                         "default-src 'none'; style-src 'unsafe-inline'; img-src data:");
-        pythia__http_set(x, "X-Content-Type-Options", "nosniff");
-        pythia__http_answer(x, 200, forms[i].type, out.bytes, out.size);
-        return;
-    }
     refuse(x, 400, "format is one of json, text, markdown and html");
 }
 
 static void handle_groups(void *context, struct pythia__http_exchange *x)
 {
-    const struct pythia__daemon *d = context;
-    json_t *groups = d->report ? json_object_get(d->report, "groups") : NULL;
-    answer_json(x, 200, groups ? json_incref(groups) : json_array());
+    struct pythia__daemon *d = context;
+    if (pythia__reporting_has(d->reporting))
+        ask(d, x, PYTHIA__REPORT_GROUPS, JSON_TYPE);
+    else
+        answer_json(x, 200, json_array());
 }
 
 static void handle_decisions(void *context, struct pythia__http_exchange *x)
