@@ -488,6 +488,32 @@ static int make_types(struct diagnosing *x)
     return PYTHIA_OK;
 }
 
+static int stopped(const struct diagnosing *x)
+{
+    return x->o.stop && atomic_load_explicit(x->o.stop, memory_order_relaxed) ? PYTHIA_ESTOPPED
+                                                                              : PYTHIA_OK;
+}
+
+/* What takes long: each group, and then each type. */
+static int diagnose_all(struct diagnosing *x)
+{
+    struct pythia_diagnosis *d = x->d;
+    int status = stopped(x);
+    if (status == PYTHIA_OK)
+        status = find_modes(x);
+    for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++) {
+        status = stopped(x);
+        if (status == PYTHIA_OK)
+            status = diagnose_group(x, &d->groups[i]);
+    }
+    for (size_t i = 0; i < d->type_count && status == PYTHIA_OK; i++) {
+        status = stopped(x);
+        if (status == PYTHIA_OK)
+            status = explain_type(x, &d->types[i]);
+    }
+    return status;
+}
+
 int pythia_diagnose(const struct pythia_groups *g, const struct pythia_diagnosis_options *options,
                     struct pythia_diagnosis **out)
 {
@@ -507,11 +533,7 @@ int pythia_diagnose(const struct pythia_groups *g, const struct pythia_diagnosis
     for (size_t i = 0; i < x.d->type_count && status == PYTHIA_OK; i++)
         status = make_groups(&x, i);
     if (status == PYTHIA_OK)
-        status = find_modes(&x);
-    for (size_t i = 0; i < x.d->group_count && status == PYTHIA_OK; i++)
-        status = diagnose_group(&x, &x.d->groups[i]);
-    for (size_t i = 0; i < x.d->type_count && status == PYTHIA_OK; i++)
-        status = explain_type(&x, &x.d->types[i]);
+        status = diagnose_all(&x);
     if (status == PYTHIA_OK)
         status = find_slow(&x);
     if (status != PYTHIA_OK) {

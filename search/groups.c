@@ -545,6 +545,8 @@ uint32_t pythia_groups_last(const struct pythia_groups *g)
 int pythia_groups_finish(struct pythia_groups *g)
 {
     int status = name_types(g);
+    pythia_lineages_destroy(g->lineages); /* with what it borrows */
+    g->lineages = NULL;
     for (size_t i = 0; i < g->entry_count && status == PYTHIA_OK; i++)
         status = flush(g, g->entries[i]);
     for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++) {

@@ -601,6 +601,14 @@ int pythia_live_drain(struct pythia_live *l)
 
 /* ---- what its owner says and asks ---- */
 
+struct pythia_groups *pythia_live_take_groups(struct pythia_live *l)
+{
+    struct pythia__evidence *e = &l->stages[l->now].evidence;
+    struct pythia_groups *groups = e->groups;
+    e->groups = NULL;
+    return groups;
+}
+
 void pythia_live_applied(struct pythia_live *l, uint64_t since_ns)
 {
     if (!l->waiting && since_ns <= l->since_ns)

@@ -209,6 +209,72 @@ int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycl
     return status;
 }
 
+/* ---- copies ---- */
+
+/* `count` elements; NULL when out of memory, and never for none. */
+static void *copy_of(const void *array, size_t count, size_t size)
+{
+    void *copy = pythia_calloc(count + 1, size);
+    if (copy && count)
+        memcpy(copy, array, count * size);
+    return copy;
+}
+
+static int copy_switches(const struct pythia_loop_switch *list, size_t count,
+                         struct pythia_loop_switch **out, size_t *copied)
+{
+    *out = pythia_calloc(count + 1, sizeof(**out));
+    *copied = 0;
+    for (size_t i = 0; *out && i < count; i++) {
+        (*out)[i] = list[i];
+        (*out)[i].reason = pythia_strndup(list[i].reason, strlen(list[i].reason));
+        if (!(*out)[i].reason)
+            return PYTHIA_ENOMEM;
+        ++*copied;
+    }
+    return *out ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+/* Whatever comes of it, free_cycle frees it. */
+static int copy_cycle(const struct pythia_loop_cycle *c, struct pythia_loop_cycle *out)
+{
+    *out = *c;
+    out->opened = out->closed = NULL;
+    out->opened_count = out->closed_count = 0;
+    out->found = copy_of(c->found, c->found_count, sizeof(*c->found));
+    out->effects = copy_of(c->effects, c->effect_count, sizeof(*c->effects));
+    int status = out->found && out->effects ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = copy_switches(c->opened, c->opened_count, &out->opened, &out->opened_count);
+    if (status == PYTHIA_OK)
+        status = copy_switches(c->closed, c->closed_count, &out->closed, &out->closed_count);
+    return status;
+}
+
+int pythia_loop_copy(const struct pythia_loop *l, struct pythia_loop *out)
+{
+    struct pythia_loop copy = *l;
+    copy.cycles = pythia_calloc(l->cycle_count + 1, sizeof(*copy.cycles));
+    copy.cycle_capacity = l->cycle_count + 1;
+    copy.cycle_count = 0;
+    copy.problems = copy_of(l->problems, l->problem_count, sizeof(*l->problems));
+    copy.always = copy_of(l->always, l->always_count, sizeof(*l->always));
+    copy.never = copy_of(l->never, l->never_count, sizeof(*l->never));
+    copy.followed = copy_of(l->followed, l->followed_capacity, sizeof(*l->followed));
+    int status = copy.cycles && copy.problems && copy.always && copy.never && copy.followed
+                     ? PYTHIA_OK
+                     : PYTHIA_ENOMEM;
+    while (status == PYTHIA_OK && copy.cycle_count < l->cycle_count) {
+        status = copy_cycle(&l->cycles[copy.cycle_count], &copy.cycles[copy.cycle_count]);
+        copy.cycle_count++;
+    }
+    if (status == PYTHIA_OK)
+        *out = copy;
+    else
+        pythia_loop_free(&copy);
+    return status;
+}
+
 void pythia_loop_free(struct pythia_loop *l)
 {
     for (size_t i = 0; i < l->cycle_count; i++)

@@ -10,7 +10,6 @@
 #include "pythia/control_http.h"
 #include "pythia/daemon_page.h"
 #include "pythia/mem.h"
-#include "pythia/report.h"
 #include "pythia/status.h"
 #include "switching.h"
 
@@ -162,53 +161,80 @@ static void handle_status(void *context, struct pythia__http_exchange *x)
     answer_json(x, 200, status_of(context));
 }
 
-/* Pages load nothing and run nothing. */
-static void answer_page(struct pythia__http_exchange *x, const char *type, struct pythia_buf *body,
-                        int status)
+/* Pages load nothing and run nothing. `bytes` are taken; NULL when out of memory. */
+static void answer_page(struct pythia__http_exchange *x, const char *type, char *bytes, size_t size)
 {
-    if (status != PYTHIA_OK) {
-        pythia_buf_free(body);
+    if (!bytes) {
         pythia__http_say(x, 503, "out of memory\n");
         return;
     }
     pythia__http_set(x, "Content-Security-Policy",
                      "default-src 'none'; style-src 'unsafe-inline'; img-src data:");
     pythia__http_set(x, "X-Content-Type-Options", "nosniff");
-    pythia__http_answer(x, 200, type, body->bytes, body->size);
+    pythia__http_answer(x, 200, type, bytes, size);
+}
+
+/* An exchange that waits for the report. */
+struct waiting {
+    struct pythia__http_exchange *exchange;
+    const char *type;
+};
+
+static void answer_report(void *context, int status, const char *bytes, size_t size)
+{
+    struct waiting *w = context;
+    struct pythia__http_exchange *x = w->exchange;
+    const char *type = w->type;
+    pythia_free(w);
+    if (status == PYTHIA_ESTOPPED)
+        pythia__http_say(x, 503, "stops\n");
+    else
+        answer_page(x, type, status == PYTHIA_OK ? pythia_strndup(bytes, size) : NULL, size);
+}
+
+static void ask(struct pythia__daemon *d, struct pythia__http_exchange *x,
+                enum pythia__report_form form, const char *type)
+{
+    struct waiting *w = pythia_calloc(1, sizeof(*w));
+    if (!w) {
+        pythia__http_say(x, 503, "out of memory\n");
+        return;
+    }
+    *w = (struct waiting){x, type};
+    pythia__reporting_ask(d->reporting, form, answer_report, w);
 }
 
 static void handle_report(void *context, struct pythia__http_exchange *x)
 {
     static const struct {
         const char *name, *type;
-        enum pythia_report_format format;
-    } forms[] = {{"json", JSON_TYPE, PYTHIA_REPORT_JSON},
-                 {"text", "text/plain; charset=utf-8", PYTHIA_REPORT_TEXT},
-                 {"markdown", "text/markdown; charset=utf-8", PYTHIA_REPORT_MARKDOWN},
-                 {"html", HTML_TYPE, PYTHIA_REPORT_HTML}};
-    const struct pythia__daemon *d = context;
+    } forms[] = {[PYTHIA__REPORT_JSON] = {"json", JSON_TYPE},
+                 [PYTHIA__REPORT_TEXT] = {"text", "text/plain; charset=utf-8"},
+                 [PYTHIA__REPORT_MARKDOWN] = {"markdown", "text/markdown; charset=utf-8"},
+                 [PYTHIA__REPORT_HTML] = {"html", HTML_TYPE}};
+    struct pythia__daemon *d = context;
+    bool page = strcmp(pythia__http_path(x), REPORT_PAGE) == 0;
     const char *wanted = pythia__http_query(x, "format");
-    wanted = wanted ? wanted : strcmp(pythia__http_path(x), REPORT_PAGE) == 0 ? "html" : "json";
-    if (!d->report) {
+    wanted = wanted ? wanted : page ? "html" : "json";
+    if (!pythia__reporting_has(d->reporting)) {
         pythia__http_say(x, 404, "There is no report yet: no cycle has ended\n");
         return;
     }
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-        struct pythia_buf out = {0};
-        if (strcmp(forms[i].name, wanted) != 0)
-            continue;
-        int status = pythia_report_write(d->report, forms[i].format, false, &out);
-        answer_page(x, forms[i].type, &out, status);
-        return;
-    }
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+        if (strcmp(forms[i].name, wanted) == 0) {
+            ask(d, x, (enum pythia__report_form)i, forms[i].type);
+            return;
+        }
     refuse(x, 400, "format is one of json, text, markdown and html");
 }
 
 static void handle_groups(void *context, struct pythia__http_exchange *x)
 {
-    const struct pythia__daemon *d = context;
-    json_t *groups = d->report ? json_object_get(d->report, "groups") : NULL;
-    answer_json(x, 200, groups ? json_incref(groups) : json_array());
+    struct pythia__daemon *d = context;
+    if (pythia__reporting_has(d->reporting))
+        ask(d, x, PYTHIA__REPORT_GROUPS, JSON_TYPE);
+    else
+        answer_json(x, 200, json_array());
 }
 
 static void handle_decisions(void *context, struct pythia__http_exchange *x)
@@ -254,31 +280,65 @@ static void handle_points(void *context, struct pythia__http_exchange *x)
     answer_json(x, 200, points_of(context));
 }
 
-/* The page of what it does; the report has one of its own. */
-static void handle_page(void *context, struct pythia__http_exchange *x)
+static void write_page(struct pythia__daemon *d, struct pythia__http_exchange *x,
+                       const json_t *groups)
 {
-    struct pythia__daemon *d = context;
     char *latest = NULL;
     (void)pythia_state_decisions(d->state, DECISIONS, &latest); /* unreadable: none are shown */
     json_t *status = status_of(d), *points = points_of(d);
     json_t *decisions = latest ? json_loads(latest, 0, NULL) : NULL;
+    struct pythia_daemon_page page = {.status = status,
+                                      .points = points,
+                                      .decisions = decisions,
+                                      .groups = groups,
+                                      .report_path = REPORT_PAGE,
+                                      .now_unix_ns = pythia__unix_ns(),
+                                      .refresh_s = PAGE_S};
     struct pythia_buf out = {0};
-    int written = PYTHIA_ENOMEM;
-    if (status && points)
-        written =
-            pythia_daemon_page_write(&(struct pythia_daemon_page){.status = status,
-                                                                  .points = points,
-                                                                  .decisions = decisions,
-                                                                  .report = d->report,
-                                                                  .report_path = REPORT_PAGE,
-                                                                  .now_unix_ns = pythia__unix_ns(),
-                                                                  .refresh_s = PAGE_S},
-                                     &out);
-    answer_page(x, HTML_TYPE, &out, written);
+    bool made = status && points && pythia_daemon_page_write(&page, &out) == PYTHIA_OK;
+    if (!made)
+        pythia_buf_free(&out);
+    answer_page(x, HTML_TYPE, out.bytes, out.size);
     json_decref(status);
     json_decref(points);
     json_decref(decisions);
     pythia_free(latest);
+}
+
+struct viewer {
+    struct pythia__daemon *d;
+    struct pythia__http_exchange *exchange;
+};
+
+static void answer_viewer(void *context, int status, const char *bytes, size_t size)
+{
+    struct viewer v = *(struct viewer *)context;
+    pythia_free(context);
+    json_t *groups = status == PYTHIA_OK ? json_loadb(bytes, size, 0, NULL) : NULL;
+    if (groups)
+        write_page(v.d, v.exchange, groups);
+    else if (status == PYTHIA_ESTOPPED)
+        pythia__http_say(v.exchange, 503, "stops\n");
+    else
+        pythia__http_say(v.exchange, 503, "out of memory\n");
+    json_decref(groups);
+}
+
+/* The page of what it does; the report has one of its own. */
+static void handle_page(void *context, struct pythia__http_exchange *x)
+{
+    struct pythia__daemon *d = context;
+    if (!pythia__reporting_has(d->reporting)) {
+        write_page(d, x, NULL);
+        return;
+    }
+    struct viewer *v = pythia_calloc(1, sizeof(*v));
+    if (!v) {
+        pythia__http_say(x, 503, "out of memory\n");
+        return;
+    }
+    *v = (struct viewer){d, x};
+    pythia__reporting_ask(d->reporting, PYTHIA__REPORT_GROUPS, answer_viewer, v);
 }
 
 /* ---- what it is told by hand ---- */

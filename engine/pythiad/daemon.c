@@ -9,11 +9,9 @@
 #include <unistd.h>
 
 #include "feeding.h"
-#include "pythia/diagnosis.h"
 #include "pythia/history_file.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
-#include "pythia/report.h"
 #include "pythia/request_type.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
@@ -75,37 +73,14 @@ static void log_cycle(const struct pythia__daemon *d, const struct pythia_loop_c
     log_switches(d, c, "Closes", c->closed, c->closed_count);
 }
 
-static int make_report(struct pythia__daemon *d, const struct pythia_live_cycle *c)
+/* The evidence is for whoever asks for the report. */
+static void keep_evidence(struct pythia__daemon *d)
 {
-    struct pythia_diagnosis *diagnosis = NULL;
-    struct pythia_diagnosis_options how = {.alpha = d->s.alpha,
-                                           .look = d->cycles,
-                                           .min_requests = (size_t)d->s.min_requests,
-                                           .min_cov = d->s.min_cov,
-                                           .seed = (uint64_t)d->s.seed};
-    static const char *const paths[] = {"pythiad"};
     struct pythia_pipeline_result input = {.counts = *pythia_live_counts(d->live)};
     pythia_counts_add(&input.counts, pythia__intake_counts(d->intake));
     pythia_counts_add(&input.counts, pythia__feeds_counts(d->feeds));
     input.bytes = pythia__intake_numbers(d->intake).bytes + pythia__feeds_numbers(d->feeds).bytes;
-    int status = pythia_diagnose(c->groups, &how, &diagnosis);
-    if (status != PYTHIA_OK)
-        return status;
-    struct pythia_report_source source = {.paths = paths,
-                                          .path_count = 1,
-                                          .live = true,
-                                          .input = &input,
-                                          .vocabulary = d->vocabulary,
-                                          .groups = c->groups,
-                                          .diagnosis = diagnosis,
-                                          .loop = &d->story};
-    json_t *report = pythia_report_json(&source);
-    pythia_diagnosis_destroy(diagnosis);
-    if (!report)
-        return PYTHIA_ENOMEM;
-    json_decref(d->report);
-    d->report = report;
-    return PYTHIA_OK;
+    pythia__reporting_cycle(d->reporting, pythia_live_take_groups(d->live), d->cycles, &input);
 }
 
 int pythia__daemon_keep_history(struct pythia__daemon *d)
@@ -160,10 +135,8 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     if (status != PYTHIA_OK)
         return status;
     log_cycle(d, &d->story.cycles[d->story.cycle_count - 1]);
-    status = make_report(d, c);
-    if (status == PYTHIA_OK && c->decisions.switch_count > 0)
-        status = pythia__daemon_keep_history(d);
-    return status;
+    keep_evidence(d);
+    return c->decisions.switch_count > 0 ? pythia__daemon_keep_history(d) : PYTHIA_OK;
 }
 
 static void end(uv_handle_t *handle)
@@ -219,7 +192,8 @@ static void on_tick(uv_timer_t *timer)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
                    pythia_status_text(status));
     /* One more round after the last body: its answer has to be sent. */
-    bool quiet = pythia__intake_waiting(d->intake) == 0 && pythia__feeds_running(d->feeds) == 0;
+    bool quiet = pythia__intake_waiting(d->intake) == 0 && pythia__feeds_running(d->feeds) == 0 &&
+                 !pythia__reporting_is_busy(d->reporting);
     d->quiet_ticks = quiet ? d->quiet_ticks + d->draining : 0;
     if (d->quiet_ticks > 1)
         finish(d);
@@ -241,6 +215,7 @@ void pythia__daemon_drain(struct pythia__daemon *d)
     d->draining = true;
     pythia_log(PYTHIA_LOG_INFO, "Stops: takes in what has come");
     pythia__intake_stop(d->intake);
+    pythia__reporting_stop(d->reporting);
     if (d->grpc)
         pythia__grpc_quiesce(d->grpc);
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
@@ -438,6 +413,15 @@ void pythia__daemon_tell_addresses(const struct pythia__daemon *d)
     pythia_buf_free(&text);
 }
 
+static int make_reporting(struct pythia__daemon *d)
+{
+    const struct pythia_diagnosis_options how = {.alpha = d->s.alpha,
+                                                 .min_requests = (size_t)d->s.min_requests,
+                                                 .min_cov = d->s.min_cov,
+                                                 .seed = (uint64_t)d->s.seed};
+    return pythia__reporting_create(d->loop, d->vocabulary, &how, &d->story, &d->reporting);
+}
+
 static int start(struct pythia__daemon *d, struct pythia_error *e)
 {
     struct stat about;
@@ -463,6 +447,8 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
         status = pythia__switching_read_pins(d, &d->s);
     if (status == PYTHIA_OK)
         status = pythia__switching_create(d, e);
+    if (status == PYTHIA_OK)
+        status = make_reporting(d);
     if (status == PYTHIA_OK)
         status = make_live(d, e);
     if (status == PYTHIA_OK)
@@ -541,10 +527,10 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia_open_points_destroy(d->never);
     pythia_prices_destroy(d->prices);
     pythia_history_destroy(d->history);
+    pythia__reporting_destroy(d->reporting);
     pythia_space_destroy(d->space);
     pythia_vocabulary_destroy(d->vocabulary);
     pythia_loop_free(&d->story);
-    json_decref(d->report);
     void *const owned[] = {d->control_routes, d->tls_key,      d->tls_certificate,
                            d->tls_trust,      d->ingest_token, d->control_token};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)

@@ -14,6 +14,7 @@
 #include "pythia/live.h"
 #include "pythia/state.h"
 #include "receive.h"
+#include "reporting.h"
 #include "settings.h"
 
 #define PYTHIA__HTTP_SERVERS 4   /* OTLP, Zipkin, control, control's socket */
@@ -48,9 +49,9 @@ struct pythia__daemon {
     size_t control_route_count;
     char *tls_key, *tls_certificate, *tls_trust, *ingest_token, *control_token; /* owned */
     uv_timer_t tick;
-    uv_check_t turn;          /* of the loop */
-    struct pythia_loop story; /* the last cycles */
-    json_t *report;           /* of the last cycle; NULL: there was none yet */
+    uv_check_t turn;                     /* of the loop */
+    struct pythia_loop story;            /* the last cycles */
+    struct pythia__reporting *reporting; /* of it, and of the evidence of the last cycle */
     uint64_t started_ns, cycles, last_cycle_ns;
     uint64_t wish, version; /* of the engine, and of the set that the controller has of it */
     uint64_t tried;         /* the version of which planes were told, as far as they could be */

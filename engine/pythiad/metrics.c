@@ -168,6 +168,8 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
     gauge(to, "pythia_problems_waiting",
           "Request types that waited for their turn in the last cycle, and others were looked at.",
           (double)pythia__daemon_waiting(d));
+    counter(to, "pythia_reports_total", "Reports made, because somebody asked for one.",
+            pythia__reporting_made(d->reporting));
     counter(to, "pythia_switches_total", "Switches thrown.", c.switches);
     counter(to, "pythia_applies_failed_total", "Times a control plane could not be told.",
             c.failed_applies);

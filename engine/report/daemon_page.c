@@ -43,9 +43,8 @@ static void age(struct pythia__html *h, const struct pythia_daemon_page *p, doub
 
 /* ---- what it does ---- */
 
-static size_t count_found(const json_t *report)
+static size_t count_found(const json_t *groups)
 {
-    const json_t *groups = pythia__array(report, "groups");
     size_t count = 0;
     for (size_t i = 0; i < json_array_size(groups); i++)
         count += strcmp(pythia__string(json_array_get(groups, i), "status"), "diagnosed") == 0;
@@ -55,7 +54,7 @@ static size_t count_found(const json_t *report)
 static void lead(struct pythia__html *h, const struct pythia_daemon_page *p)
 {
     const char *doing = pythia__string(p->status, "doing");
-    size_t found = count_found(p->report);
+    size_t found = count_found(p->groups);
     pythia__html_open(h, "p", "class", "lead", NULL);
     if (strcmp(doing, "stops") == 0)
         pythia__html_text(h, "It stops, and takes in what has come.");
@@ -65,7 +64,7 @@ static void lead(struct pythia__html *h, const struct pythia_daemon_page *p)
         pythia__html_text(h, "It waits: no span has come yet.");
     else if (is_true(p->status, "learning"))
         pythia__html_text(h, "It learns which trace points there are.");
-    else if (!p->report)
+    else if (!p->groups)
         pythia__html_text(h, "It watches; no cycle has ended yet.");
     else if (found == 0)
         pythia__html_text(h, "No group of requests varies in a way that stands out.");
@@ -131,8 +130,8 @@ static void found(struct pythia__html *h, const struct pythia_daemon_page *p)
 {
     static const char *const labels[] = {"Group of requests", "=Share of the variance", ">Requests",
                                          ">Mean"};
-    const json_t *groups = pythia__array(p->report, "groups");
-    size_t shown = 0, of = count_found(p->report);
+    const json_t *groups = p->groups;
+    size_t shown = 0, of = count_found(p->groups);
     if (of > 0) {
         pythia__html_open(h, "table", "class", "stack", NULL);
         pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
@@ -148,7 +147,7 @@ static void found(struct pythia__html *h, const struct pythia_daemon_page *p)
         pythia__html_close(h);
     }
     pythia__html_open(h, "p", NULL);
-    if (!p->report) {
+    if (!p->groups) {
         pythia__html_text(h, "There is a report when the first cycle has ended.");
     } else {
         if (of > shown)

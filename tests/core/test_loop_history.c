@@ -92,11 +92,79 @@ static void each_failed_allocation_is_told(void **state)
     assert_true(failures > 2);
 }
 
+/* ---- copies ---- */
+
+static void add_reasons(struct bench *b)
+{
+    static char reasons[4][8] = {"one", "two", "three", "four"};
+    for (size_t i = 0; i < 2; i++) {
+        b->first[i].reason = reasons[i];
+        b->second[i].reason = reasons[2 + i];
+    }
+}
+
+static void a_copy_has_all_of_it_and_nothing_in_common(void **state)
+{
+    struct bench b;
+    struct pythia_loop copy;
+    begin(&b);
+    add_reasons(&b);
+    struct pythia_loop_found found = {7, cause(&b, "b", "b", "b", .5)};
+    uint32_t pins[2] = {4, 5};
+    b.cycles[1].found = &found;
+    b.cycles[1].found_count = 1;
+    b.cycles[1].waiting = 3;
+    b.loop.never = pins;
+    b.loop.never_count = 2;
+    b.loop.rounds = 9;
+    assert_int_equal(pythia_loop_copy(&b.loop, &copy), PYTHIA_OK);
+    b.second[1].reason[0] = 'F';
+    b.problems[1].cause_count = found.type = pins[1] = 0;
+    b.cycles[1].waiting = 0;
+    assert_int_equal(copy.cycle_count, 2);
+    assert_int_equal(copy.cycles[0].opened_count, 2);
+    assert_int_equal(copy.cycles[1].opened[1].tracepoint, point(&b, "c"));
+    assert_string_equal(copy.cycles[1].opened[1].reason, "four");
+    assert_int_equal(copy.cycles[1].closed_count, 0);
+    assert_int_equal(copy.cycles[1].found[0].type, 7);
+    assert_int_equal(copy.cycles[1].waiting, 3);
+    assert_int_equal(copy.problem_count, 2);
+    assert_int_equal(copy.problems[1].cause_count, 1);
+    assert_int_equal(copy.never[1], 5);
+    assert_int_equal(copy.rounds, 9);
+    pythia_loop_free(&copy);
+    assert_int_equal(pythia_loop_copy(&(struct pythia_loop){.rounds = 1}, &copy), PYTHIA_OK);
+    assert_int_equal(copy.cycle_count + copy.problem_count, 0);
+    pythia_loop_free(&copy);
+    pythia_vocabulary_destroy(b.vocabulary);
+}
+
+static void a_copy_that_fails_leaves_nothing(void **state)
+{
+    struct bench b;
+    long failures = 0;
+    begin(&b);
+    add_reasons(&b);
+    for (int status = PYTHIA_ENOMEM; status != PYTHIA_OK; failures++) {
+        struct pythia_loop copy = {.rounds = 42};
+        pythia_mem_fail_after(failures);
+        status = pythia_loop_copy(&b.loop, &copy);
+        pythia_mem_fail_after(-1);
+        assert_true(status == PYTHIA_OK || (status == PYTHIA_ENOMEM && copy.rounds == 42));
+        if (status == PYTHIA_OK)
+            pythia_loop_free(&copy);
+    }
+    assert_true(failures > 10);
+    pythia_vocabulary_destroy(b.vocabulary);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_opened_is_remembered_once_with_what_it_explained),
         cmocka_unit_test(each_failed_allocation_is_told),
+        cmocka_unit_test(a_copy_has_all_of_it_and_nothing_in_common),
+        cmocka_unit_test(a_copy_that_fails_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

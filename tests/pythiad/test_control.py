@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import stat
+import threading
 import time
 import unittest
 
@@ -96,6 +97,74 @@ class Pages(Case):
         self.assertEqual(metrics['pythia_answers_total{listener="otlp-grpc",class="3"}'], 1)
         self.assertLess(time.time() - metrics["process_start_time_seconds"], rig.patience(60))
         self.assertGreater(metrics["process_resident_memory_max_bytes"], 1 << 20)
+
+    def made(self):
+        return self.pythiad.metric("pythia_reports_total")
+
+    def test_a_report_is_made_when_somebody_asks_and_once_a_cycle(self):
+        self.assertEqual((self.pythiad.get("/v1/report").status, self.pythiad.get("/").status), (404, 404))
+        self.assertEqual(self.pythiad.get("/v1/groups").json, [])
+        self.feed_until(lambda: self.pythiad.metric("pythia_cycles_total") >= 2)
+        self.assertEqual(self.made(), 0)
+        before = self.pythiad.metric("pythia_cycles_total")
+        answers = {}
+        def ask(number):
+            paths = ("/v1/report", "/v1/report?format=text", "/v1/report?format=markdown", "/", "/v1/groups")
+            answers[number] = self.pythiad.get(paths[number % len(paths)])
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([answers[number].status for number in range(20)], [200] * 20)
+        for number in range(20):  # whoever asked for the same got the same
+            self.assertEqual(answers[number].text, answers[number % 5].text)
+        self.assertEqual([g["id"] for g in answers[0].json["groups"]], [g["id"] for g in answers[4].json])
+        self.assertTrue(answers[3].text.startswith("<!DOCTYPE html>"))
+        self.assertEqual(answers[3].headers["X-Content-Type-Options"], "nosniff")
+        self.assertIn("Content-Security-Policy", answers[0].headers)
+        if self.pythiad.metric("pythia_cycles_total") == before:
+            self.assertEqual(self.made(), 1)
+        self.assertEqual(self.pythiad.get("/v1/report?format=pdf").status, 400)
+        self.feed_until(lambda: self.pythiad.metric("pythia_cycles_total") > before)
+        told = self.pythiad.get("/v1/report").json
+        self.assertGreater(len(told["loop"]) + sum(c.get("cycles", 1) - 1 for c in told["loop"]), len(answers[0].json["loop"]))
+        self.assertGreater(self.made(), 1)
+
+    def test_reports_are_made_while_spans_come_and_cycles_end(self):
+        self.feed_until(lambda: self.pythiad.metric("pythia_cycles_total") >= 1)
+        done, statuses = threading.Event(), set()
+        def ask():
+            while not done.is_set():
+                statuses.add(self.pythiad.get("/v1/report?format=html").status)
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        before = self.pythiad.metric("pythia_cycles_total")
+        self.feed_until(lambda: self.pythiad.metric("pythia_cycles_total") >= before + 3)
+        done.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(statuses, {200})
+        self.assertGreater(self.made(), 1)
+
+    def test_the_end_does_not_wait_for_a_report(self):
+        self.feed_until(lambda: self.pythiad.metric("pythia_cycles_total") >= 1)
+        statuses = []
+        def ask():
+            try:
+                statuses.append(self.pythiad.get("/v1/report?format=html").status)
+            except (http.client.HTTPException, OSError):
+                statuses.append(0)  # it came too late
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        self.pythiad.process.send_signal(signal.SIGHUP)  # in the middle of it, and then
+        self.pythiad.process.send_signal(signal.SIGTERM)
+        for thread in threads:
+            thread.join()
+        self.assertEqual(self.pythiad.process.wait(rig.patience(5)), 0)
+        self.assertLessEqual(set(statuses), {0, 200, 503})
 
     def test_the_check_of_metrics_finds_faults(self):
         good = "# HELP a_total x\n# TYPE a_total counter\na_total 1\n"

@@ -43,7 +43,7 @@ static char *page_of(json_t *status, json_t *points, json_t *decisions, json_t *
     struct pythia_daemon_page page = {.status = status,
                                       .points = points,
                                       .decisions = decisions,
-                                      .report = report,
+                                      .groups = json_object_get(report, "groups"),
                                       .report_path = "/report",
                                       .now_unix_ns = (BEGUN_S + 7260) * 1000000000,
                                       .refresh_s = 10};

@@ -774,6 +774,26 @@ static void a_failed_allocation_leaves_nothing(void **state)
     end(d, &r);
 }
 
+static void it_ends_when_somebody_says_so(void **state)
+{
+    struct requests r;
+    struct pythia_diagnosis *d = NULL;
+    struct pythia_diagnosis_options how = usual;
+    atomic_bool stop = true;
+    size_t count;
+    requests_begin_folded(&r);
+    for (int i = 0; i < 80; i++)
+        requests_add(&r, "A{1 B{%d} 3}", 2 + i % 7 * 100);
+    requests_finish(&r, &count);
+    how.stop = &stop;
+    assert_int_equal(pythia_diagnose(r.groups, &how, &d), PYTHIA_ESTOPPED);
+    assert_null(d);
+    atomic_store(&stop, false); /* and the evidence is as it was */
+    assert_int_equal(pythia_diagnose(r.groups, &how, &d), PYTHIA_OK);
+    assert_int_equal(d->groups[0].status, PYTHIA_GROUP_DIAGNOSED);
+    end(d, &r);
+}
+
 static void statuses_and_causes_have_names(void **state)
 {
     assert_string_equal(pythia_group_status_name(PYTHIA_GROUP_DIAGNOSED), "diagnosed");
@@ -811,6 +831,7 @@ int main(void)
         cmocka_unit_test(the_order_of_adding_changes_no_bit),
         cmocka_unit_test(what_left_the_cache_changes_no_bit),
         cmocka_unit_test(a_failed_allocation_leaves_nothing),
+        cmocka_unit_test(it_ends_when_somebody_says_so),
         cmocka_unit_test(statuses_and_causes_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

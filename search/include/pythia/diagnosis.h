@@ -1,6 +1,7 @@
 #ifndef PYTHIA_DIAGNOSIS_H
 #define PYTHIA_DIAGNOSIS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +26,8 @@ struct pythia_diagnosis_options {
     double
         slow_quantile; /* of the groups' means: above, a group that does not vary is slow; 0: .95 */
     uint64_t seed;
+    const atomic_bool *stop; /* NULL, or set by another thread: end after the group at hand, with
+                                PYTHIA_ESTOPPED */
 };
 
 enum pythia_group_status {

@@ -91,8 +91,8 @@ size_t pythia_groups_bytes(const struct pythia_groups *g);
 /* The `part` of the request that was added last; PYTHIA_NONE before the first. */
 uint32_t pythia_groups_last(const struct pythia_groups *g);
 
-/* No more will be added: count what is still in caches, and sort. Call it once, before the
- * functions below. O(shapes + types log types); rows are sorted when they are read, type by type.
+/* No more will be added: count what is still in caches, and sort. The skeleton, the grouping key's
+ * names apart, is not needed any more. Call it once, before the functions below. O(shapes + types log types); rows are sorted when they are read, type by type.
  */
 int pythia_groups_finish(struct pythia_groups *g);
 

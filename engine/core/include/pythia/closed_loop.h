@@ -101,6 +101,10 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
                            struct pythia_open_points **open, struct pythia_pipeline_result *result);
 void pythia_loop_free(struct pythia_loop *l);
 
+/* A copy of all of it, which knows nothing of the other: for another thread. PYTHIA_OK with *out
+ * filled, or PYTHIA_ENOMEM. */
+int pythia_loop_copy(const struct pythia_loop *l, struct pythia_loop *out);
+
 /* Tell what came of a cycle of a live stream, as the last of at most `max` cycles (the oldest goes
  * for it). `l` is {0} before the first, and to be freed. Of `opened_count` a point counts each time
  * that it is opened. PYTHIA_OK, or PYTHIA_ENOMEM with a part of it told. */

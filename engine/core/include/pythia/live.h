@@ -96,6 +96,11 @@ int pythia_live_tick(struct pythia_live *l, uint64_t now_ns);
 int pythia_live_drain(
     struct pythia_live *l); /* no more will come: finish requests, end the cycle */
 
+/* For the taker, while it is called: the evidence of the cycle becomes the caller's, who may hand it
+ * to another thread: nothing else knows of it then. What the cycle borrows of it stays valid as long
+ * as it is not destroyed. NULL: it was taken before. */
+struct pythia_groups *pythia_live_take_groups(struct pythia_live *l);
+
 /* Should senders be told to wait? */
 bool pythia_live_is_full(const struct pythia_live *l);
 
