@@ -102,14 +102,14 @@ class Pages(Case):
         return self.pythiad.metric("pythia_reports_total")
 
     def test_a_report_is_made_when_somebody_asks_and_once_a_cycle(self):
-        self.assertEqual((self.pythiad.get("/v1/report").status, self.pythiad.get("/").status), (404, 404))
+        self.assertEqual((self.pythiad.get("/v1/report").status, self.pythiad.get("/report").status), (404, 404))
         self.assertEqual(self.pythiad.get("/v1/groups").json, [])
         self.feed_until(lambda: self.pythiad.metric("pythia_cycles_total") >= 2)
         self.assertEqual(self.made(), 0)
         before = self.pythiad.metric("pythia_cycles_total")
         answers = {}
         def ask(number):
-            paths = ("/v1/report", "/v1/report?format=text", "/v1/report?format=markdown", "/", "/v1/groups")
+            paths = ("/v1/report", "/v1/report?format=text", "/v1/report?format=markdown", "/report", "/v1/groups")
             answers[number] = self.pythiad.get(paths[number % len(paths)])
         threads = [threading.Thread(target=ask, args=(number,)) for number in range(20)]
         for thread in threads:
