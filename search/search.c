@@ -461,7 +461,7 @@ static int look_at_searched(struct pythia_search *s, const struct pythia_groups 
     size_t count = 0, budget = s->o.budget.points_per_cycle;
     uint32_t *order = pythia__search_order(s, taken, &count);
     int status = order ? PYTHIA_OK : PYTHIA_ENOMEM;
-    *leading = count > 0 ? order[0] : SIZE_MAX;
+    *leading = order && count > 0 ? order[0] : SIZE_MAX;
     for (size_t i = 0; status == PYTHIA_OK && i < count; i++)
         status =
             pythia__search_look(s, order[i], s->keeping[order[i]].evidence, groups, open, &budget);
