@@ -537,6 +537,13 @@ static int name_types(struct pythia_groups *g)
     return PYTHIA_OK;
 }
 
+void pythia_groups_carried(struct pythia_groups *g, uint64_t cycles)
+{
+    struct pythia_type *t = &g->types[g->type_of_part[g->last] - 1];
+    t->carried++;
+    t->cycles = t->cycles > cycles + 1 ? t->cycles : cycles + 1;
+}
+
 uint32_t pythia_groups_last(const struct pythia_groups *g)
 {
     return g->last;

@@ -123,16 +123,15 @@ static void count_visits(const struct pythia_row *const *rows, const struct colu
 static void fill(const struct pythia_row *const *rows, const struct columns *c, double *tile,
                  uint32_t *places, struct pythia_ranking *out)
 {
-    const struct pythia_shape *last = NULL;
     for (size_t i = 0; i < out->rows; i += TILE) {
         size_t count = out->rows - i < TILE ? out->rows - i : TILE;
         memset(tile, 0, c->count * TILE * sizeof(*tile));
         for (size_t r = 0; r < count; r++) {
             const struct pythia_row *row = rows[i + r];
             const struct pythia_shape *shape = row->shape;
-            for (uint32_t k = 0; shape != last && k < shape->edge_count; k++)
+            bool same = i + r > 0 && rows[i + r - 1]->shape == shape;
+            for (uint32_t k = 0; !same && k < shape->edge_count; k++)
                 places[k] = (c->indexes[shape->edges[k]] - 1) * TILE;
-            last = shape;
             for (uint32_t k = 0; k < shape->edge_count; k++)
                 tile[places[k] + r] = (double)row->times_ns[k];
         }

@@ -259,12 +259,18 @@ static void is_gone(struct pythia_search *s, size_t problem)
     pythia__search_forget(s, problem);
 }
 
+/* Requests in one cycle: those of a rare type came in several. */
+static double requests_in_cycle(const struct pythia_type *t)
+{
+    return (double)t->moments.n / (t->cycles > 1 ? (double)t->cycles : 1);
+}
+
 static int meet(struct pythia_search *s, const struct pythia_type *types, size_t count)
 {
     double all = 0;
     for (size_t i = 0; i < count; i++) {
         double variance = pythia_exact_moments_variance(&types[i].moments);
-        all += isnan(variance) ? 0 : variance * (double)types[i].moments.n;
+        all += isnan(variance) ? 0 : variance * requests_in_cycle(&types[i]);
     }
     for (size_t i = 0; i < s->problem_count; i++) {
         s->problems[i].requests = 0;
@@ -278,7 +284,8 @@ static int meet(struct pythia_search *s, const struct pythia_type *types, size_t
         s->keeping[number].evidence = &types[i];
         double variance = pythia_exact_moments_variance(&types[i].moments);
         p->requests = types[i].moments.n;
-        p->variance_share = all > 0 && !isnan(variance) ? variance * (double)p->requests / all : 0;
+        p->variance_share =
+            all > 0 && !isnan(variance) ? variance * requests_in_cycle(&types[i]) / all : 0;
         enum pythia_problem_state now = state_of(s, &types[i], p);
         bool settled = p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP;
         if (!settled || now == PYTHIA_PROBLEM_QUIET || now == PYTHIA_PROBLEM_UNKNOWN)
@@ -288,7 +295,9 @@ static int meet(struct pythia_search *s, const struct pythia_type *types, size_t
         if (s->problems[i].requests == 0 && s->problems[i].state == PYTHIA_PROBLEM_SEARCHING)
             s->problems[i].state = PYTHIA_PROBLEM_TOO_FEW;
     for (size_t i = 0; i < s->problem_count; i++) {
-        bool starves = s->problems[i].state == PYTHIA_PROBLEM_TOO_FEW;
+        const struct pythia_type *t = s->keeping[i].evidence;
+        bool grows = t && t->carried > 0 && t->moments.n > t->carried; /* it will be enough */
+        bool starves = s->problems[i].state == PYTHIA_PROBLEM_TOO_FEW && !grows;
         bool quiet = s->problems[i].state == PYTHIA_PROBLEM_QUIET;
         s->keeping[i].starved = starves ? s->keeping[i].starved + 1 : 0;
         s->keeping[i].quiet = quiet ? s->keeping[i].quiet + 1 : 0;
@@ -452,7 +461,7 @@ static int look_at_searched(struct pythia_search *s, const struct pythia_groups 
     size_t count = 0, budget = s->o.budget.points_per_cycle;
     uint32_t *order = pythia__search_order(s, taken, &count);
     int status = order ? PYTHIA_OK : PYTHIA_ENOMEM;
-    *leading = count > 0 ? order[0] : SIZE_MAX;
+    *leading = order && count > 0 ? order[0] : SIZE_MAX;
     for (size_t i = 0; status == PYTHIA_OK && i < count; i++)
         status =
             pythia__search_look(s, order[i], s->keeping[order[i]].evidence, groups, open, &budget);

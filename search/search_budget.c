@@ -41,7 +41,8 @@ void pythia__search_meet_rates(struct pythia_search *s)
             continue;
         double mean = k->mean_bytes > 0 ? k->mean_bytes : pythia_space_mean_bytes(t);
         k->mean_bytes = mean; /* what is known of a type does not change */
-        double rate = (double)s->problems[i].requests / s->seconds / (double)t->requests;
+        double cycles = k->evidence->cycles > 1 ? (double)k->evidence->cycles : 1;
+        double rate = (double)s->problems[i].requests / cycles / s->seconds / (double)t->requests;
         for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++)
             s->bytes[pythia_cct_tracepoint(t->cct, node)] +=
                 rate * (double)t->nodes[node].calls *

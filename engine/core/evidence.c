@@ -23,7 +23,7 @@ void pythia__evidence_free(struct pythia__evidence *e)
     *e = (struct pythia__evidence){0};
 }
 
-static int count(struct pythia__evidence *e, const struct pythia_trace *trace)
+static int count_hits(struct pythia__evidence *e, const struct pythia_trace *trace)
 {
     for (uint32_t i = 0; i < trace->count; i++) {
         uint32_t point = trace->spans[i].tracepoint;
@@ -31,6 +31,13 @@ static int count(struct pythia__evidence *e, const struct pythia_trace *trace)
             return PYTHIA_ENOMEM;
         e->hits[point]++;
     }
+    return PYTHIA_OK;
+}
+
+static int count(struct pythia__evidence *e, const struct pythia_trace *trace)
+{
+    if (count_hits(e, trace) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
     uint64_t length_ns = trace->completed_ns - trace->start_ns;
     e->requests++;
     e->spans += trace->count;
@@ -71,6 +78,16 @@ int pythia__evidence_add_typed(struct pythia__evidence *e, uint32_t type,
 {
     int status = pythia_groups_add_typed(e->groups, type, trace, path);
     return status == PYTHIA_OK ? note(e, trace, path) : status;
+}
+
+int pythia__evidence_carry(struct pythia__evidence *e, uint32_t type,
+                           const struct pythia_trace *trace,
+                           const struct pythia_critical_path *path, uint64_t cycles)
+{
+    int status = pythia_groups_add_typed(e->groups, type, trace, path);
+    if (status == PYTHIA_OK)
+        pythia_groups_carried(e->groups, cycles);
+    return status == PYTHIA_OK ? count_hits(e, trace) : status;
 }
 
 /* What was measured of points that were opened goes to the search. */

@@ -43,6 +43,12 @@ int pythia__evidence_add_typed(struct pythia__evidence *e, uint32_t type,
                                const struct pythia_trace *trace,
                                const struct pythia_critical_path *path);
 
+/* The same for a request that was evidence in the last `cycles` cycles too: it counts neither as a
+ * request of this one, nor in what points explain. */
+int pythia__evidence_carry(struct pythia__evidence *e, uint32_t type,
+                           const struct pythia_trace *trace,
+                           const struct pythia_critical_path *path, uint64_t cycles);
+
 /* No more will be added, and it took so many seconds: let the search decide (NULL: nobody does, and
  * *out is left as it is) in the cycle of that number. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__evidence_decide(struct pythia__evidence *e, struct pythia_search *search,

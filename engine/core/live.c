@@ -24,12 +24,14 @@
 #define PATIENCE   10    /* times a cycle may last as long when no type has enough requests */
 #define STRAGGLERS 4     /* times they are waited for as long as others took */
 #define LOOK_SPANS 10000 /* between looks at the memory of the evidence */
+#define RARE_PART  4     /* of the memory for evidence: what requests of rare types may take */
 
 /* What is gathered of one cycle. */
 struct stage {
     struct pythia__evidence evidence;
     uint64_t number, begun_ns; /* by the caller's clock; number 0: it has not begun */
-    uint64_t most;             /* requests of one type */
+    uint64_t most;             /* requests of one type, */
+    uint64_t together;         /* and with those of earlier cycles */
     uint64_t looked;           /* spans, when its memory was looked at last */
     size_t types;
     bool full, heavy; /* heavy: of memory */
@@ -54,7 +56,8 @@ struct pythia_live {
     struct pythia__live_types types;
     uint32_t other; /* the type beyond those that are told apart */
     struct pythia_hider *hider;
-    struct pythia_critical_path path;
+    struct pythia_critical_path path,
+        rare_path;                  /* of a request that comes, and of one that was kept */
     struct pythia_search *search;   /* NULL: learning */
     struct pythia_effects *effects; /* of points that were opened */
     struct points points, former;   /* former: of evidence that is still being told */
@@ -200,6 +203,7 @@ int pythia_live_create(struct pythia_vocabulary *vocabulary, struct pythia_space
     l->last.leading = SIZE_MAX;
     set_defaults(&l->o);
     pythia_critical_path_init(&l->path);
+    pythia_critical_path_init(&l->rare_path);
     int status = make_parts(l);
     if (status != PYTHIA_OK) {
         pythia_live_destroy(l);
@@ -224,6 +228,7 @@ void pythia_live_destroy(struct pythia_live *l)
     pythia_hider_destroy(l->hider);
     pythia_request_variables_destroy(l->variables);
     pythia_critical_path_free(&l->path);
+    pythia_critical_path_free(&l->rare_path);
     pythia__live_types_free(&l->types);
     pythia_request_types_destroy(l->namer);
     if (l->owns_space)
@@ -233,8 +238,9 @@ void pythia_live_destroy(struct pythia_live *l)
 
 /* ---- evidence ---- */
 
-static void empty(struct stage *s)
+static void empty(struct pythia_live *l, struct stage *s)
 {
+    (void)pythia__live_types_drop_rare(&l->types, (int)(s - l->stages));
     pythia__evidence_free(&s->evidence);
     *s = (struct stage){.number = 0};
 }
@@ -248,6 +254,59 @@ static int measure(struct pythia_live *l, struct stage *s)
                : PYTHIA_OK;
 }
 
+/* The name under which a request counts in a stage: its own, as long as there is room for one more
+ * type. */
+static uint32_t name_in(struct pythia_live *l, struct stage *s, struct pythia__live_type *type,
+                        bool carried)
+{
+    int which = (int)(s - l->stages);
+    if (type->in[which].number != s->number) {
+        if (!type->learnt && s->types >= TYPES_SEEN) {
+            l->numbers.other_requests++;
+            return l->other;
+        }
+        type->in[which].number = s->number;
+        type->in[which].requests = type->in[which].carried = type->in[which].lost = 0;
+        s->types++;
+    }
+    type->in[which].requests += !carried;
+    type->in[which].carried += carried;
+    uint64_t requests = type->in[which].requests, all = requests + type->in[which].carried;
+    if (!type->other) {
+        s->most = requests > s->most ? requests : s->most;
+        s->together = all > s->together ? all : s->together;
+    }
+    return type->name;
+}
+
+/* Requests that were kept of a type are evidence of one cycle more. */
+static int carry(struct pythia_live *l, struct stage *s, struct pythia__live_type *type)
+{
+    struct pythia__rare **to = &type->in[s - l->stages].rare;
+    while (type->rare) {
+        struct pythia__rare *kept = type->rare;
+        int status = pythia_critical_path_find(&l->rare_path, &kept->trace, l->o.groups.latency);
+        if (status == PYTHIA_OK)
+            status = pythia__evidence_carry(&s->evidence, name_in(l, s, type, true), &kept->trace,
+                                            &l->rare_path, kept->cycles);
+        if (status != PYTHIA_OK)
+            return status;
+        type->rare = kept->next;
+        kept->next = *to;
+        *to = kept;
+        l->numbers.carried_requests++;
+    }
+    return PYTHIA_OK;
+}
+
+static int carry_all(struct pythia_live *l, struct stage *s)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < l->types.count && l->types.rare_bytes > 0 && status == PYTHIA_OK; i++)
+        status = carry(l, s, &l->types.types[i]);
+    return status;
+}
+
 static int begin_stage(struct pythia_live *l, struct stage *s)
 {
     struct pythia_groups_options how = l->o.groups;
@@ -257,27 +316,24 @@ static int begin_stage(struct pythia_live *l, struct stage *s)
         return status;
     s->number = ++l->stage_numbers;
     s->begun_ns = l->now_ns;
-    return measure(l, s);
+    status = measure(l, s);
+    return status == PYTHIA_OK ? carry_all(l, s) : status;
 }
 
-/* The name under which a request counts in a stage: its own, as long as there is room for one more
- * type. */
-static uint32_t name_in(struct pythia_live *l, struct stage *s, struct pythia__live_type *type)
+/* A type that is searched and has too few requests keeps them for the next cycle, until it has
+ * enough. */
+static void keep_rare(struct pythia_live *l, struct stage *s, struct pythia__live_type *type,
+                      const struct pythia_trace *trace)
 {
     int which = (int)(s - l->stages);
-    if (type->in[which].number != s->number) {
-        if (!type->learnt && s->types >= TYPES_SEEN) {
-            l->numbers.other_requests++;
-            return l->other;
-        }
-        type->in[which].number = s->number;
-        type->in[which].requests = 0;
-        s->types++;
-    }
-    uint64_t requests = ++type->in[which].requests;
-    if (!type->other)
-        s->most = requests > s->most ? requests : s->most;
-    return type->name;
+    uint64_t all = type->in[which].requests + type->in[which].carried;
+    if (!l->search || l->paused || !type->learnt)
+        return;
+    if (type->frequent || all >= l->o.search.min_requests)
+        (void)pythia__rare_drop(&type->in[which].rare, &l->types.rare_bytes);
+    else if (!pythia__rare_keep(&type->in[which].rare, trace, &l->types.rare_bytes,
+                                l->o.evidence_bytes / RARE_PART))
+        type->in[which].lost++;
 }
 
 static int gather(struct pythia_live *l, struct stage *s, struct pythia__live_type *type,
@@ -285,7 +341,10 @@ static int gather(struct pythia_live *l, struct stage *s, struct pythia__live_ty
 {
     int status = s->number ? PYTHIA_OK : begin_stage(l, s);
     if (status == PYTHIA_OK)
-        status = pythia__evidence_add_typed(&s->evidence, name_in(l, s, type), trace, &l->path);
+        status =
+            pythia__evidence_add_typed(&s->evidence, name_in(l, s, type, false), trace, &l->path);
+    if (status == PYTHIA_OK)
+        keep_rare(l, s, type, trace);
     s->full = s->full || s->most >= l->o.cycle_requests;
     if (status == PYTHIA_OK && s->evidence.spans - s->looked >= LOOK_SPANS) {
         s->looked = s->evidence.spans;
@@ -305,8 +364,9 @@ static void drop_evidence(struct pythia_live *l)
 {
     for (int i = 0; i < PYTHIA__LIVE_STAGES; i++) {
         keep_apart(l, l->stages[i].evidence.requests);
-        empty(&l->stages[i]);
+        empty(l, &l->stages[i]);
     }
+    (void)pythia__live_types_drop_rare(&l->types, -1);
     l->settling = false;
 }
 
@@ -425,7 +485,7 @@ static double spans_of_all(const struct pythia_live *l, const struct pythia_grou
         for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++)
             calls += (double)t->nodes[node].calls;
         if (t && t->requests > 0)
-            sum += calls / (double)t->requests * (double)types[i].moments.n;
+            sum += calls / (double)t->requests * (double)(types[i].moments.n - types[i].carried);
     }
     return sum;
 }
@@ -456,24 +516,83 @@ static int tell(struct pythia_live *l, const struct stage *s)
     return l->taker.cycle(l->taker.context, &cycle);
 }
 
+/* What was kept of rare types is taken out of a cycle that has ended, for the next one; but not of
+ * types whose requests look otherwise by what was opened and closed in it. It is put down after
+ * what is of another set of points has been dropped. */
+struct kept {
+    uint32_t type; /* name */
+    struct pythia__rare *requests;
+};
+
+static void see_who_is_rare(struct pythia_live *l, const struct stage *s)
+{
+    int which = (int)(s - l->stages);
+    for (size_t i = 0; i < l->types.count; i++) {
+        struct pythia__live_type *type = &l->types.types[i];
+        uint64_t new = type->in[which].number == s->number ? type->in[which].requests : 0;
+        type->frequent = new >= l->o.search.min_requests;
+        if (new > 0 && new + type->in[which].carried < l->o.search.min_requests)
+            l->numbers.not_carried += type->in[which].lost;
+    }
+}
+
+static int take_rare(struct pythia_live *l, const struct stage *s, struct kept **out, size_t *count)
+{
+    int which = (int)(s - l->stages);
+    *count = 0;
+    *out = pythia_calloc(l->types.count + 1, sizeof(**out));
+    for (size_t i = 0; *out && i < l->types.count; i++) {
+        struct pythia__live_type *type = &l->types.types[i];
+        struct pythia__rare **list = &type->in[which].rare;
+        if (!*list || pythia__rare_changes(*list, pythia_space_type(l->space, type->name),
+                                           l->last.switches, l->last.switch_count))
+            continue;
+        (*out)[(*count)++] = (struct kept){type->name, *list};
+        *list = NULL;
+    }
+    return *out ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+static int put_rare(struct pythia_live *l, const struct kept *kept, size_t count)
+{
+    struct stage *s = &l->stages[l->now];
+    for (size_t i = 0; i < count; i++) {
+        struct pythia__live_type *type =
+            &l->types.types[l->types.index[kept[i].type] - 1]; /* one that was learnt stays */
+        type->rare = kept[i].requests;
+        for (struct pythia__rare *r = type->rare; r; r = r->next)
+            r->cycles++;
+    }
+    return s->number ? carry_all(l, s) : PYTHIA_OK;
+}
+
 static int end_cycle(struct pythia_live *l)
 {
     struct stage *s = &l->stages[l->now];
-    bool switched = false;
+    struct kept *kept = NULL;
+    size_t kept_count = 0;
+    bool switched = false, more = false;
     l->settling = false;
     int status = decide(l, s, &switched);
     if (status != PYTHIA_OK)
         keep_apart(l, s->evidence.requests);
-    int grown = status == PYTHIA_OK ? grow(l, &switched) : status;
+    int grown = status == PYTHIA_OK ? grow(l, &more) : status;
+    see_who_is_rare(l, s);
+    if (grown == PYTHIA_OK && !more) /* else the skeleton is another one */
+        grown = take_rare(l, s, &kept, &kept_count);
+    switched = switched || more;
     int wished = switched ? wish(l) : PYTHIA_OK;
     if (status == PYTHIA_OK)
         status = tell(l, s);
-    empty(s);
+    empty(l, s);
     l->now = !l->now;
     if (switched)
         drop_evidence(l);
     if (grown == PYTHIA_OK)
         grown = measure(l, &l->stages[l->now]);
+    int put = put_rare(l, kept, kept_count);
+    pythia_free(kept);
+    grown = grown == PYTHIA_OK ? put : grown;
     status = status == PYTHIA_OK ? grown : status;
     return status == PYTHIA_OK ? wished : status;
 }
@@ -481,7 +600,7 @@ static int end_cycle(struct pythia_live *l)
 static bool is_over(const struct pythia_live *l, const struct stage *s)
 {
     uint64_t lasted_ns = l->now_ns - s->begun_ns;
-    bool enough = s->most >= l->o.search.min_requests;
+    bool enough = s->together >= l->o.search.min_requests;
     bool full = s->full && lasted_ns >= l->o.cycle_min_ns;
     return full || s->heavy || lasted_ns / PATIENCE >= l->o.cycle_ns ||
            (enough && lasted_ns >= l->o.cycle_ns);

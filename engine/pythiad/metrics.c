@@ -59,6 +59,12 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
             n.hidden_requests);
     counter(to, "pythia_requests_other_total", "Requests whose type was taken for (other).",
             n.other_requests);
+    counter(to, "pythia_requests_carried_total",
+            "Times that a request of a rare type was evidence of one cycle more.",
+            n.carried_requests);
+    counter(to, "pythia_requests_not_carried_total",
+            "Requests of rare types that there was no room to keep for the next cycle.",
+            n.not_carried);
     counter(to, "pythia_requests_shed_total", "Requests shed above the hard mark of memory.",
             w.shed_traces);
     gauge(to, "pythia_open_spans", "Spans of unfinished requests.", (double)w.open_spans);

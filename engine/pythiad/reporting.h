@@ -1,12 +1,12 @@
-/* The report of the last cycle. It takes much longer than a decision, and mostly nobody reads it: so
- * it is made when somebody asks, on a worker's thread, and kept until the next cycle.
+/* The report of the last cycle. It takes much longer than a decision, and mostly nobody reads it:
+ * so it is made when somebody asks, on a worker's thread, and kept until the next cycle.
  *
  *   on_cycle ── evidence ──> latest ──┐ asked: evidence, and a copy of the story, are the job's
  *   asked ───── who waits ──> line ───┴──> job ──(worker)──> forms ──> all who wait are answered
  *
  * All functions are for the loop's thread. What a job works on is the job's alone until it is done:
- * the evidence is moved to it, the story is copied, and nothing of either is left with the loop. The
- * vocabulary is shared: it may be read while others add to it. */
+ * the evidence is moved to it, the story is copied, and nothing of either is left with the loop.
+ * The vocabulary is shared: it may be read while others add to it. */
 #ifndef PYTHIA_PYTHIAD_REPORTING_H
 #define PYTHIA_PYTHIAD_REPORTING_H
 
@@ -41,8 +41,8 @@ int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vo
                              const struct pythia_loop *story, struct pythia__reporting **out);
 void pythia__reporting_destroy(struct pythia__reporting *r); /* when no job runs; may be NULL */
 
-/* A cycle has ended: `groups` is its evidence (taken), finished; `look` its number, `input` what was
- * taken in until then (copied). What was made of the cycle before is dropped. */
+/* A cycle has ended: `groups` is its evidence (taken), finished; `look` its number, `input` what
+ * was taken in until then (copied). What was made of the cycle before is dropped. */
 void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *groups,
                              uint64_t look, const struct pythia_pipeline_result *input);
 bool pythia__reporting_has(const struct pythia__reporting *r); /* has a cycle ended yet? */

@@ -107,8 +107,10 @@ const struct pythia_option pythia__settings_table[] = {
                    "Requests of one type that make a cycle"),
     PYTHIA_REAL("cycle-seconds", 0, "S", "60", .01, 1e6, AT(cycle_seconds),
                 "Time after which a cycle ends in any case"),
-    PYTHIA_INTEGER("min-requests", 0, "N", "30", 4, 1e9, AT(min_requests),
-                   "Requests of a type in a cycle, below which nothing is concluded"),
+    PYTHIA_INTEGER(
+        "min-requests", 0, "N", "30", 4, 1e9, AT(min_requests),
+        "Requests of a type, in one cycle or in several in a row, below which nothing is "
+        "concluded"),
     PYTHIA_INTEGER("problems-per-cycle", 0, "N", "16", 0, 1e6, AT(problems_per_cycle),
                    "Request types that a cycle looks at, those that vary most and those that "
                    "waited longest; 0: all"),

@@ -759,6 +759,43 @@ static void without_memory_now_and_then_it_goes_on(void **state)
     }
 }
 
+/* ---- evidence for somebody else ---- */
+
+static struct pythia_groups *taken;
+
+static void take_groups(struct stream *s, const struct pythia_live_cycle *cycle)
+{
+    pythia_groups_destroy(taken); /* of the cycle before */
+    taken = pythia_live_take_groups(s->live);
+    assert_ptr_equal(taken, cycle->groups);
+    assert_null(pythia_live_take_groups(s->live)); /* once */
+}
+
+static void the_evidence_of_a_cycle_may_be_taken_and_lives_on(void **state)
+{
+    struct stream s;
+    size_t count;
+    stream_begin(&s);
+    stream_attach(&s, NULL, &usual);
+    s.look = take_groups;
+    send_varied(&s, 10);
+    stream_wait(&s, 20 * SECOND);
+    stream_applied(&s);
+    run(&s, 4, varied);
+    assert_int_equal(s.seen[3].number, 3); /* decisions go on without it */
+    assert_true(s.seen[1].switches > 0);
+    pythia_live_destroy(s.live);
+    s.live = NULL;
+    const struct pythia_type *types = pythia_groups_types(taken, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(types[0].moments.n, s.seen[s.cycles - 1].requests);
+    const struct pythia_row *row = pythia_sample_row(types[0].rows, 0);
+    assert_true(row->duration_ns > 0 && row->shape->edge_count > 0);
+    pythia_groups_destroy(taken);
+    taken = NULL;
+    stream_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -787,6 +824,7 @@ int main(void)
         cmocka_unit_test(what_the_taker_says_comes_back),
         cmocka_unit_test(one_that_cannot_be_made_leaves_nothing),
         cmocka_unit_test(without_memory_now_and_then_it_goes_on),
+        cmocka_unit_test(the_evidence_of_a_cycle_may_be_taken_and_lives_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,9 @@ struct pythia_type {
     uint32_t part; /* the number of its parts in the grouping key; without one, its name */
     uint64_t hash; /* of the name, once finished */
     struct pythia_exact_moments moments,
-        client; /* of the duration, and of what the client waited */
+        client;               /* of the duration, and of what the client waited */
+    uint64_t carried, cycles; /* of its requests, seen in earlier cycles too; and cycles that all
+                                 came in, with this one, or 0 if that is the only one */
     struct pythia_sketch *sketch;
     struct pythia_lineage lineage;
     struct pythia_sample *rows; /* of struct pythia_row, in order of hash, in which the first who
@@ -86,13 +88,18 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
                             const struct pythia_trace *trace,
                             const struct pythia_critical_path *path);
 
+/* The request that was added last was seen `cycles` cycles before this one, and was evidence since:
+ * of its type there were too few. */
+void pythia_groups_carried(struct pythia_groups *g, uint64_t cycles);
+
 /* About how much memory they hold, for whoever wants to stop adding. O(types). */
 size_t pythia_groups_bytes(const struct pythia_groups *g);
 /* The `part` of the request that was added last; PYTHIA_NONE before the first. */
 uint32_t pythia_groups_last(const struct pythia_groups *g);
 
 /* No more will be added: count what is still in caches, and sort. The skeleton, the grouping key's
- * names apart, is not needed any more. Call it once, before the functions below. O(shapes + types log types); rows are sorted when they are read, type by type.
+ * names apart, is not needed any more. Call it once, before the functions below. O(shapes + types
+ * log types); rows are sorted when they are read, type by type.
  */
 int pythia_groups_finish(struct pythia_groups *g);
 

@@ -20,12 +20,13 @@
  *
  * What a type's requests vary by is known from moments that were added up as they came; only where
  * that is worth a search are whole requests looked at, and that is nearly all of what a cycle
- * costs. So a cycle looks at no more than `problems_per_cycle` problems: half of them (rounded down)
- * those that are searched and have most of the variance, the others those that have waited longest,
- * those that are done or given up, and are watched, among them. With w = problems_per_cycle / 2
- * rounded up, each of n problems that there is evidence of has its turn in every (n - 1) / w + 1
- * cycles. To a problem that waits nothing happens: what is open for it stays open, and it believes
- * what it believed. Where there are no more problems than that, none ever waits. */
+ * costs. So a cycle looks at no more than `problems_per_cycle` problems: half of them (rounded
+ * down) those that are searched and have most of the variance, the others those that have waited
+ * longest, those that are done or given up, and are watched, among them. With w =
+ * problems_per_cycle / 2 rounded up, each of n problems that there is evidence of has its turn in
+ * every (n - 1) / w + 1 cycles. To a problem that waits nothing happens: what is open for it stays
+ * open, and it believes what it believed. Where there are no more problems than that, none ever
+ * waits. */
 struct pythia_search;
 struct pythia_effect;
 

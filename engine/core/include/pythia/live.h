@@ -33,6 +33,11 @@
  * nothing of the others. Types of which requests come without number are learnt when they come
  * often; in the evidence of one cycle those beyond 2048 are one type, "(other)".
  *
+ * Of a type that has less requests in a cycle than the search needs they are evidence of the next
+ * one too, and so on until there are enough: as long as nothing is opened or closed that its
+ * requests pass, no type is learnt, and what is in force did not change by itself. What is kept of
+ * such types takes a quarter of `evidence_bytes` at most; what does not fit is counted.
+ *
  * Of a type that is searched only what is wanted open is looked at: spans of other trace points, of
  * a target that does not obey or cannot be switched, are left out and counted as hidden.
  *
@@ -96,9 +101,9 @@ int pythia_live_tick(struct pythia_live *l, uint64_t now_ns);
 int pythia_live_drain(
     struct pythia_live *l); /* no more will come: finish requests, end the cycle */
 
-/* For the taker, while it is called: the evidence of the cycle becomes the caller's, who may hand it
- * to another thread: nothing else knows of it then. What the cycle borrows of it stays valid as long
- * as it is not destroyed. NULL: it was taken before. */
+/* For the taker, while it is called: the evidence of the cycle becomes the caller's, who may hand
+ * it to another thread: nothing else knows of it then. What the cycle borrows of it stays valid as
+ * long as it is not destroyed. NULL: it was taken before. */
 struct pythia_groups *pythia_live_take_groups(struct pythia_live *l);
 
 /* Should senders be told to wait? */
@@ -143,6 +148,8 @@ struct pythia_live_numbers {
     uint64_t cycles, requests; /* told; in them */
     uint64_t under_way;        /* requests kept apart */
     uint64_t other_requests;   /* whose type was taken for "(other)" */
+    uint64_t carried_requests; /* times that one was evidence of one cycle more, of a rare type */
+    uint64_t not_carried;      /* of rare types, for which there was no room */
     uint64_t hidden_requests;  /* of which nothing was left, because their roots are not wanted */
     uint64_t types, learnt;    /* that are known or being learnt; of them in the search space */
 };
