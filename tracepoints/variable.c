@@ -139,24 +139,53 @@ static void tell(struct variable *v, const struct pythia_scope *scope, double va
         pythia_set_real(scope, v->key, v->key_bytes, value);
 }
 
+/* What this thread told last: of which request, and the values. A request has some fifty spans, and
+ * most variables do not change between them; to tell them all each time would cost more than all
+ * the rest of tracing. */
+struct told {
+    uint64_t trace_high, trace_low, epoch;
+    uint32_t count; /* variables that were told */
+    double values[PYTHIA_VARIABLES];
+};
+
+/* Are there as many told of the request at hand? Else none is. */
+static uint32_t told_of(struct told *last, const struct pythia_scope *scope)
+{
+    if (last->trace_high != scope->trace_high || last->trace_low != scope->trace_low ||
+        last->epoch != scope->epoch) {
+        last->trace_high = scope->trace_high;
+        last->trace_low = scope->trace_low;
+        last->epoch = scope->epoch;
+        last->count = 0;
+    }
+    return last->count;
+}
+
 void pythia__variables_look(struct pythia__thread *t, const struct pythia_scope *scope)
 {
     static __thread unsigned char looking; /* a function that is asked may pass points itself */
+    static __thread struct told last;
     uint32_t count = count_now();
     (void)t;
     if (looking)
         return;
     looking = 1;
+    uint32_t told = told_of(&last, scope);
     for (uint32_t i = 0; i < count; i++) {
         struct variable *v = &variables.all[i];
         if (v->binding != PYTHIA_BIND_PROCESS)
             continue;
         double value = read_source(v);
+        int changed = i >= told || memcmp(&value, &last.values[i], sizeof(value)) != 0;
+        if (!changed)
+            continue;
+        last.values[i] = value;
         if (v->source.type != PYTHIA_VARIABLE_ASKED)
             note(v, value);
         if (!isnan(value))
             tell(v, scope, value);
     }
+    last.count = count;
     looking = 0;
 }
 

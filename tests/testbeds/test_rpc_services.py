@@ -75,7 +75,8 @@ class Link:
         self.socket.close()
 
     def __del__(self):
-        self.close()
+        if hasattr(self, "socket"):  # else it was refused
+            self.close()
 
 
 class Process:

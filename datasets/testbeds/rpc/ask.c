@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <pythia/drain.h>
 #include <pythia/records.h>
+#include <pythia/switchboard.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,6 +97,40 @@ int state_main(int argc, char **argv)
     for (int i = 0; i < argc && code == 0; i++)
         code = ask(argv[i], METHOD_STATE, "");
     return code;
+}
+
+/* Is a point open, of which the name is one of those with commas between, or is it "*"? */
+static int is_wanted(const char *names, const char *id)
+{
+    const char *colon = strchr(id, ':'), *name = colon ? colon + 1 : id;
+    size_t bytes = strlen(name);
+    for (const char *at = names; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if ((at[0] == '*' && bytes > 0) ||
+            (strncmp(at, name, bytes) == 0 && (at[bytes] == ',' || at[bytes] == '\0')))
+            return 1;
+    return 0;
+}
+
+int open_main(int argc, char **argv)
+{
+    struct pythia_switchboard *board;
+    struct pythia_switchboard_point point;
+    char why[256] = "";
+    if (argc != 1) {
+        fprintf(stderr, "usage: rpc_testbed open NAME,...|'*'|none\n");
+        return 2;
+    }
+    if (pythia_switchboard_open(NULL, 1, &board, why) != 0) {
+        fprintf(stderr, "rpc_testbed: There is no switchboard: %s\n", why);
+        return 1;
+    }
+    int code = 0;
+    for (uint32_t i = 0; i < pythia_switchboard_points(board) && code == 0; i++)
+        if (pythia_switchboard_at(board, i, &point) == 0)
+            code = pythia_switchboard_throw(board, point.id, point.id_bytes, PYTHIA_SWITCHES_ALL,
+                                            is_wanted(argv[0], point.id) ? PYTHIA_SWITCHES_ALL : 0);
+    pythia_switchboard_close(board);
+    return code != 0;
 }
 
 static volatile sig_atomic_t drain_ends;

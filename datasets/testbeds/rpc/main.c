@@ -148,6 +148,7 @@ static const struct {
      load_main},
     {"plant", "plant none|pool|shard|lock|retry ADDRESS...", plant_main},
     {"state", "state ADDRESS...", state_main},
+    {"open", "open NAME,...|'*'|none", open_main},
     {"drain", "drain", drain_main},
     {"rounds", "rounds [--work-us US]", rounds_main},
 };

@@ -81,6 +81,7 @@ int serve(const struct service_kind *kind, const struct settings *settings);
 int load_main(int argc, char **argv);
 int plant_main(int argc, char **argv);
 int state_main(int argc, char **argv);
+int open_main(int argc, char **argv);
 int drain_main(int argc, char **argv);
 
 /* "127.0.0.1:7000" to an address: 0, or -EINVAL. */

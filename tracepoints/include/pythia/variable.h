@@ -15,7 +15,7 @@
  *     pythia_variable_add(tries, 1);
  *
  * One that is bound to the process is looked at whenever a span is entered that is recorded, and is
- * a key-value of it. One that is bound to requests is what the program says while a request is at
+ * a key-value of it, unless the thread has said just that of the same request before. One that is bound to requests is what the program says while a request is at
  * hand; it is a key-value of the innermost span that is open, and is lost with the request. Keys
  * are "variable.<name>". pythia makes of all values of one request their maximum, mean and last
  * one.
