@@ -128,6 +128,53 @@ static void handle_status(void *context, struct pythia__http_exchange *x)
                           "degraded", pythia_state_is_degraded(d->state), "planes", plane_list(d)));
 }
 
+/* A name in a page: markup in it does nothing. */
+static void add_escaped(struct pythia_buf *to, struct pythia_text text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        unsigned char c = (unsigned char)text.bytes[i];
+        if (strchr("<>&\"'", c) || c < ' ' || c == 127)
+            pythia_buf_printf(to, c < ' ' || c == 127 ? "\\x%02x" : "&#%u;", c);
+        else
+            pythia_buf_putc(to, (char)c);
+    }
+}
+
+static int add_quarantined(void *context, const struct pythia_controlled *p)
+{
+    struct pythia_buf *to = context;
+    if (!p->quarantined)
+        return PYTHIA_OK;
+    pythia_buf_puts(to, "<li>");
+    add_escaped(to, p->id);
+    pythia_buf_printf(to, " (%s)</li>", p->plane);
+    return pythia_buf_status(to);
+}
+
+/* What the page says beyond the report, before its end. */
+static int add_controls(const struct pythia__daemon *d, struct pythia_buf *page)
+{
+    static const char end[] = "</main>";
+    struct pythia_buf list = {0};
+    int status = pythia_controller_each(d->controller, add_quarantined, &list);
+    size_t at = page->size;
+    while (at > 0 && strncmp(page->bytes + at, end, sizeof(end) - 1) != 0)
+        at--;
+    if (status == PYTHIA_OK && list.size > 0 && at > 0) {
+        char *rest = pythia_strndup(page->bytes + at, page->size - at);
+        page->size = at;
+        pythia_buf_puts(page, "<section><h2>Trace points that do not obey</h2><p>They were given "
+                              "back to their default, and are left alone for a while.</p><ul>");
+        pythia_buf_text_add(page, pythia_buf_text(&list));
+        pythia_buf_puts(page, "</ul></section>");
+        pythia_buf_puts(page, rest ? rest : "");
+        status = rest ? pythia_buf_status(page) : PYTHIA_ENOMEM;
+        pythia_free(rest);
+    }
+    pythia_buf_free(&list);
+    return status;
+}
+
 static void handle_report(void *context, struct pythia__http_exchange *x)
 {
     static const struct {
@@ -149,7 +196,8 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
         struct pythia_buf out = {0};
         if (strcmp(forms[i].name, wanted) != 0)
             continue;
-        if (pythia_report_write(d->report, forms[i].format, false, &out) != PYTHIA_OK) {
+        if (pythia_report_write(d->report, forms[i].format, false, &out) != PYTHIA_OK ||
+            (page && forms[i].format == PYTHIA_REPORT_HTML && add_controls(d, &out) != PYTHIA_OK)) {
             pythia_buf_free(&out);
             pythia__http_say(x, 503, "out of memory\n");
             return;

@@ -45,6 +45,12 @@ class Agent:
         self.report()
         return answer.json
 
+    def poll_without_obeying(self):
+        """Ask, and say nothing of having done it."""
+        answer = rig.ask(self.pythiad.http, "GET", f"/v1/trace-points?service={self.service}&instance=1", **self.headers)
+        self.report()
+        return answer.json if answer.status == 200 else None
+
     def is_open(self, name):
         got = self.poll()
         return got is not None and f"{self.service}:{name}" in got["open"]
