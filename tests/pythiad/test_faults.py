@@ -198,7 +198,7 @@ def select_some(links):
 
 
 class Overload(unittest.TestCase):
-    """Ten times what it can take."""
+    """Fault 2: ten times what it can take."""
     LIMIT = (24 << 20) + (32 << 20) + (16 << 20)
 
     def test_it_lives_keeps_its_limit_and_counts(self):
@@ -269,6 +269,8 @@ class Overload(unittest.TestCase):
 
 
 class FullDisk(unittest.TestCase):
+    """Fault 5: degraded, said so, working on, and well again by itself."""
+
     def setUp(self):
         self.folder = rig.make_folder(self)
         self.disk = os.path.join(self.folder, "disk")
