@@ -179,6 +179,9 @@ static void show_status(struct pythia_buf *to, const json_t *s)
                           json_is_true(json_object_get(plane, "reachable")) ? "" : "not reached, ",
                           json_is_true(json_object_get(plane, "in_force")) ? "in force"
                                                                            : "not in force yet");
+        json_int_t lost = json_integer_value(json_object_get(plane, "lost_targets"));
+        if (lost > 0)
+            pythia_buf_printf(to, ", %" JSON_INTEGER_FORMAT " targets lost", lost);
         if (json_string_length(json_object_get(plane, "why")) > 0) {
             pythia_buf_puts(to, ": ");
             show_text(to, json_object_get(plane, "why"));

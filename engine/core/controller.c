@@ -13,6 +13,7 @@
 
 #include "controlled.h"
 #include "pythia/hash.h"
+#include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "pythia/wishes.h"
@@ -348,8 +349,13 @@ static int reconcile(struct pythia_controller *c, size_t index, uint64_t now_ns)
 
 static void quarantine(struct pythia_controller *c, struct pythia__controlled *p, uint64_t now_ns)
 {
-    if (!p->quarantined_ns)
+    if (!p->quarantined_ns) {
         c->numbers.quarantined++;
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "A trace point does not obey, and is left alone: trace-point=%.*s, plane=%s",
+                   (int)p->id.size, p->id.bytes,
+                   c->planes[c->table.targets[p->target].plane].control->ops->name);
+    }
     p->quarantined_ns = now_ns + c->options.quarantine_ns;
     c->planes[c->table.targets[p->target].plane].stale = true;
 }

@@ -359,6 +359,7 @@ static void check_copy(const struct place *place, const struct run *r, size_t lo
 
 /* The power goes while the log is written: at any byte of it, every decision whose write was done
  * is there, and nothing of the one that was under way. */
+/* Fault 4. */
 static void a_log_cut_at_each_byte_loses_at_most_the_last_decision(void **state)
 {
     struct place place;

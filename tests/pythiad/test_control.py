@@ -46,6 +46,12 @@ class Agent:
         self.report()
         return answer.json
 
+    def poll_without_obeying(self):
+        """Ask, and say nothing of having done it."""
+        answer = rig.ask(self.pythiad.http, "GET", f"/v1/trace-points?service={self.service}&instance=1", **self.headers)
+        self.report()
+        return answer.json if answer.status == 200 else None
+
     def is_open(self, name):
         got = self.poll()
         return got is not None and f"{self.service}:{name}" in got["open"]
@@ -77,6 +83,7 @@ class Case(unittest.TestCase):
 
 
 class Pages(Case):
+    """Security 8: nothing in a page does anything."""
     options = ("--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20", "--cycle-seconds=1")
 
     def test_health(self):
@@ -228,7 +235,7 @@ class Pages(Case):
         self.assertEqual(self.pythiad.get("/report").status, 404)
 
     def test_the_page_is_safe_to_look_at(self):
-        hostile = "<script>alert(1)</script>"
+        hostile = "<script>alert(1)</script>\x1b]0;x\x07\x1b[31m"
         for i in range(6000):
             spans = otlp.request(("a", hostile), service_root=hostile, slow=("a", 20000000 * (i % 3 == 0)))
             self.pythiad.send(otlp.protobuf(spans, service='"><img src=x onerror=alert(1)>'))
@@ -245,12 +252,20 @@ class Pages(Case):
             self.assertEqual(page.headers["X-Content-Type-Options"], "nosniff")
             self.assertNotIn("<script", page.text)
             self.assertNotIn("<img src=x", page.text)
+        # Security 9: nor in a terminal.
+        for words in (("groups",), ("report",), ("report", "--format", "markdown")):
+            done = self.pythiad.ctl(*words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("<script>" if words[0] == "groups" else "script", done.stdout)
+            self.assertNotRegex(done.stdout, r"[\x00-\x08\x0b-\x1f\x7f]", words)
+        self.assertNotRegex(self.pythiad.log, r"[\x00-\x08\x0b-\x1f\x7f]")
         self.assertEqual(self.pythiad.get("/v1/report?format=pdf").status, 400)
         for form in ("json", "text", "markdown", "html"):
             self.assertEqual(self.pythiad.get(f"/v1/report?format={form}").status, 200)
 
 
 class Orders(Case):
+    """Security 4: only what is known may be named."""
     options = ("--learn=default",)
 
     def test_ids_that_are_not_known(self):
@@ -300,6 +315,7 @@ class Orders(Case):
             self.assertEqual(self.pythiad.get(f"/v1/decisions?count={count}").status, 200, count)
 
     def test_another_content_type(self):
+        """Security 3: a form of another site's page is no order."""
         for path in ("/v1/open", "/v1/close", "/v1/unpin", "/v1/plan", "/v1/off", "/v1/on"):
             for kind in ("text/plain", "application/x-www-form-urlencoded", "application/jsonp", None):
                 answer = rig.ask(self.pythiad.control, "POST", path, b'{"trace_points":["a"]}', kind)
@@ -358,6 +374,7 @@ class ObserveOnly(Case):
 
 class Tokens(unittest.TestCase):
     def test_each_role_has_its_own(self):
+        """Security 2."""
         folder = rig.make_folder(self)
         ingest, control = write(folder, "ingest", "sender\n"), write(folder, "control", TOKEN + "\n")
         pythiad = rig.Pythiad(self, f"--ingest-token={ingest}", f"--control-token={control}", folder=folder)
@@ -468,6 +485,8 @@ class Sockets(unittest.TestCase):
 
 
 class Addresses(unittest.TestCase):
+    """Security 1: nobody beyond this machine, if nothing else was said."""
+
     def test_one_beyond_this_machine_is_refused(self):
         for name in ("otlp-grpc", "otlp-http", "zipkin", "control", "control-socket"):
             for address in ("0.0.0.0:0", "*:0", "[::]:0", "192.0.2.1:4317"):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """10 million distinct names: memory within its limit, and all of it counted. usage: test_flood.py BIN [SANITIZER]"""
+import sqlite3
 import struct
 import time
 import unittest
@@ -32,14 +33,47 @@ def body(first, count):
 
 
 class Flood(unittest.TestCase):
+    """Fault 9: memory within its limit, the requests among them that are alike within 1 % of what they are, and each name
+    known or counted as another."""
     COUNT = 10_000_000
+
+    @staticmethod
+    def rows(folder, query):
+        db = sqlite3.connect(f"file:{folder}/state.db?mode=ro", uri=True)
+        try:
+            return db.execute(query).fetchall()
+        finally:
+            db.close()
+
+    @staticmethod
+    def steady(count):
+        return [otlp.request(("a", "b"), slow=("a", 20000000 * (i % 4 == 0))) for i in range(count)]
+
+    def warm_up(self, pythiad):
+        """Until their type is learnt, searched, and all of them were told: how many."""
+        sent = 0
+
+        def told():
+            m = pythiad.metrics()
+            return m["pythia_requests_grouped_total"] + m["pythia_requests_apart_total"] == sent and m["pythia_cycles_total"] > 2
+        for _ in range(30):
+            for spans in self.steady(100):
+                self.assertEqual(pythiad.send(otlp.protobuf(spans)).status, 200)
+                sent += 1
+            time.sleep(1)
+            if pythiad.metric("pythia_cycles_total") > 2:
+                break
+        rig.until(told, 30, lambda: str(pythiad.metrics()))
+        return sent
 
     def test_names_without_number(self):
         count = 100_000 if rig.SANITIZER else self.COUNT
-        pythiad = rig.Pythiad(self, "--quiet-ms=100", "--rootless-ms=200", "--memory=64M", "--memory-hard=80M",
-                              "--waiting-max=16M", "--cycle-seconds=5")
-        number, often, most, refused = 0, 0, 0, 0
-        steady = otlp.request(("a", "b"))
+        folder = rig.make_folder(self)
+        pythiad = rig.Pythiad(self, f"--state={folder}/state.db", "--quiet-ms=100", "--rootless-ms=200", "--memory=64M", "--memory-hard=80M",
+                              "--waiting-max=16M", "--cycle-seconds=5", "--learn=default", folder=folder)
+        warm = self.warm_up(pythiad)
+        last = self.rows(folder, "SELECT max(number) FROM cycle")[0][0]
+        number, often, most, refused, lengths = 0, 0, 0, 0, []
         while number < count:
             piece = body(number, 10000)
             while True:
@@ -50,17 +84,19 @@ class Flood(unittest.TestCase):
                 time.sleep(.05)
             self.assertEqual(status, 200)
             number += 10000
-            steady = otlp.request(("a", "b"))  # among them are requests that come again and again
-            while pythiad.send(otlp.protobuf(steady)).status == 503:
+            # Among them are requests that come again and again, of two lengths.
+            many = self.steady(20)
+            while pythiad.send(otlp.protobuf([span for spans in many for span in spans])).status == 503:
                 time.sleep(.05)
-            often += 1
+            often += len(many)
+            lengths += [spans[-1].end - spans[-1].start for spans in many]
             if number % 500000 == 0:
                 most = max(most, pythiad.memory())
         rig.until(lambda: pythiad.metric("pythia_open_spans") == 0, 60)
         metrics = pythiad.metrics()
-        self.assertEqual(metrics["pythia_spans_total"], count + 3 * often)
+        self.assertEqual(metrics["pythia_spans_total"], count + 3 * (often + warm))
         shed = metrics["pythia_requests_shed_total"]
-        self.assertEqual(metrics['pythia_requests_finished_total{by="any"}'] + shed, count + often)
+        self.assertEqual(metrics['pythia_requests_finished_total{by="any"}'] + shed, count + often + warm)
         self.assertLessEqual(metrics["pythia_names_bytes"], 64 << 20)
         self.assertLessEqual(metrics['pythia_names{kind="string"}'], 262144)
         self.assertLessEqual(metrics['pythia_names{kind="trace_point"}'], 65536)
@@ -72,6 +108,16 @@ class Flood(unittest.TestCase):
             print(f"{count} names: {most >> 20} MiB at most, {refused} refused", flush=True)
             self.assertLess(max(most, pythiad.memory("VmHWM")), limit * 1.1)
         self.assertEqual(pythiad.stop(60), 0, pythiad.log)
+        seen, mean = self.rows(folder, "SELECT sum(requests), sum(requests * mean_ns) / sum(requests) FROM type"
+                               f" WHERE request_type = 'shop:root' AND cycle > {last}")[0]
+        told = dict(part.split("=") for part in next(line for line in pythiad.lines if "Took in: " in line)
+                    .split("Took in: ")[1].split(", "))
+        print(f"of {often} requests of one type {seen} are in reports, mean {mean:.0f} ns of {sum(lengths) / often:.0f}; "
+              f"{metrics['pythia_requests_apart_total']:.0f} apart, {shed:.0f} shed", flush=True)
+        self.assertEqual(int(told["requests"]), count + often + warm - shed)
+        if not rig.SANITIZER:
+            self.assertLess(abs(seen / often - 1), .01)
+            self.assertLess(abs(mean / (sum(lengths) / often) - 1), .01)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ class Kill(unittest.TestCase):
             time.sleep(.002)
 
     def test_200_times(self):
-        """It starts again within 1 s; what was acknowledged is kept; within 5 s what is open is what shall be open."""
+        """Fault 3: it starts again within 1 s; what was acknowledged is kept; within 5 s what is open is what shall be open."""
         self.folder, chance = rig.make_folder(self), random.Random(7)
         self.board = Board(self, self.POINTS)
         pins, slowest, settled = {}, 0, 0
@@ -130,6 +130,8 @@ class Kill(unittest.TestCase):
 
 
 class DeadMan(unittest.TestCase):
+    """Fault 16."""
+
     def test_targets_go_back_when_the_lease_is_over(self):
         board = Board(self, ("shop:a", "shop:b"))
         pythiad = rig.Pythiad(self, f"--gate={board.folder}", "--learn=default", "--lease-seconds=2")
@@ -147,12 +149,16 @@ class DeadMan(unittest.TestCase):
         self.assertLess(time.monotonic() - killed, 4)
 
     def test_agents_are_told_the_lease(self):
-        pythiad = rig.Pythiad(self, "--lease-seconds=7")
+        """Of 30 s, if nothing else was said."""
+        for options, lease_ms in (((), 30000), (("--lease-seconds=7",), 7000)):
+            self.told(rig.Pythiad(self, *options), lease_ms)
+
+    def told(self, pythiad, lease_ms):
         body = '{"service":"shop","instance":"1","applied":"","points":[{"id":"shop:a","hits":1,"open_by_default":false}]}'
         self.assertEqual(rig.ask(pythiad.http, "POST", "/v1/trace-points", body, rig.JSON).status, 200)
         answer = rig.until(lambda: next((a for a in [rig.ask(pythiad.http, "GET", "/v1/trace-points?service=shop&instance=1")]
                                          if a.status == 200), None), 5)
-        self.assertEqual(answer.json["lease_ms"], 7000)
+        self.assertEqual(answer.json["lease_ms"], lease_ms)
 
 
 if __name__ == "__main__":

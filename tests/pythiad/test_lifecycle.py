@@ -106,6 +106,8 @@ class Settings(unittest.TestCase):
 
 
 class Reload(unittest.TestCase):
+    """Fault 20: a wrong file keeps the old settings, and is told with line and column; a right one costs no connection."""
+
     def agent(self, pythiad):
         body = {"service": "shop", "instance": "1", "applied": "", "points": [
             {"id": f"shop:{name}", "hits": 1, "open_by_default": False} for name in "abc"]}
@@ -204,6 +206,8 @@ class Sender(threading.Thread):
 
 
 class End(unittest.TestCase):
+    """Fault 19: it ends within 5 s, and with all that it acknowledged."""
+
     def press(self, pythiad, folder):
         """Bodies without spans, so many that there is always one that waits. Not where all takes ten times as long."""
         empty = os.path.join(folder, "empty")
@@ -338,6 +342,8 @@ class Systemd(unittest.TestCase):
 
 
 class Restart(unittest.TestCase):
+    """Faults 3 and 21."""
+
     OPTIONS = ("--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20", "--cycle-seconds=1", "--lease-seconds=30")
 
     def start(self, folder, *options):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Limits, at one below, at, and one above; and what is made to go far beyond them. usage: test_limits.py BIN [SANITIZER]"""
+"""Limits, at one below, at, and one above (security 7); and what is made to go far beyond them. usage: test_limits.py BIN [SANITIZER]"""
 import gzip
 import http.client
 import json

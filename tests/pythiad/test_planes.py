@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Control planes that are lost and come back, and targets that do not obey. usage: test_planes.py BIN [SANITIZER]"""
+import time
+import unittest
+
+import otlp
+import rig
+from test_control import Agent
+
+
+class Case(unittest.TestCase):
+    options = ("--learn=default",)
+
+    def setUp(self):
+        self.pythiad = rig.Pythiad(self, *self.options)
+
+    def tearDown(self):
+        self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
+
+    def meet(self, *agents):
+        for agent in agents:
+            self.assertEqual(agent.report().status, 200)
+        known = sum(len(agent.points) for agent in agents)
+        rig.until(lambda: self.pythiad.metric("pythia_points_known") == known, 5)
+
+    def open(self, *ids):
+        self.assertEqual(self.pythiad.post("/v1/open", {"trace_points": list(ids)}).status, 200)
+
+    def point(self, trace_point):
+        return next(p for p in self.pythiad.get("/v1/points").json if p["trace_point"] == trace_point)
+
+
+class LostAndBack(Case):
+    """Fault 13: it is seen within 5 s that a target is gone, and what shall be open is there within 5 s after its return,
+    each point switched once."""
+
+    def test_an_agent_that_ends_and_comes_back(self):
+        agent = Agent(self.pythiad, "shop", ("a", "b", "c"))
+        self.meet(agent)
+        self.open("shop:a")
+        rig.until(lambda: agent.is_open("a"), 5)
+        rig.until(lambda: agent.poll() is not None and self.pythiad.metric("pythia_desired_in_force") == 1, 5)
+        gone, switches = time.monotonic(), self.pythiad.metric("pythia_switches_total")
+        rig.until(lambda: self.pythiad.metric("pythia_targets_lost") == 1, 5)
+        if not rig.SANITIZER:
+            self.assertLess(time.monotonic() - gone, 5)
+        self.assertEqual(self.point("shop:a")["result"], "lost")
+        self.assertIn("plane http: 3 points, in force, 1 targets lost\n", self.pythiad.ctl("status").stdout)
+        self.open("shop:b")
+        time.sleep(1)
+        # It is started again, and has forgotten everything.
+        back, agent = time.monotonic(), Agent(self.pythiad, "shop", ("a", "b", "c"))
+        self.assertEqual(agent.report().status, 200)
+        lists = []
+
+        def settled():
+            got = agent.poll()
+            if got and (not lists or got["open"] != lists[-1]):
+                lists.append(got["open"])
+            return (self.pythiad.metric("pythia_desired_in_force") == 1 and self.pythiad.metric("pythia_targets_lost") == 0 and
+                    lists and sorted(lists[-1]) == ["shop:a", "shop:b"])
+        rig.until(settled, 5, lambda: str(lists))
+        if not rig.SANITIZER:
+            self.assertLess(time.monotonic() - back, 5)
+        self.assertEqual(len(lists), 1, lists)
+        self.assertEqual(self.pythiad.metric("pythia_switches_total"), switches + 1)
+        self.assertEqual(self.pythiad.metric("pythia_points_quarantined"), 0)
+
+    def test_a_point_is_switched_at_most_once_a_round(self):
+        agent = Agent(self.pythiad, "shop", ("a",))
+        self.meet(agent)
+        begun, seen, asked = time.monotonic(), [False], 0
+        while time.monotonic() - begun < 4:
+            asked += 1
+            self.assertEqual(self.pythiad.post("/v1/open" if asked % 2 else "/v1/close", {"trace_points": ["shop:a"]}).status, 200)
+            is_open = agent.is_open("a")
+            if is_open != seen[-1]:
+                seen.append(is_open)
+        self.assertGreater(asked, 20)
+        self.assertLessEqual(len(seen) - 1, (time.monotonic() - begun) / 1 + 1)  # a round is of a second
+        self.assertEqual(self.pythiad.metric("pythia_switches_total"), len(seen) - 1)
+
+
+class Disobedience(Case):
+    """Fault 14: a point that does not obey is given back its default, left alone, and shown."""
+    options = ("--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20", "--cycle-seconds=1")
+
+    def test_a_target_that_never_says_that_it_obeyed(self):
+        good, bad = Agent(self.pythiad, "shop", ("a",)), Agent(self.pythiad, "stock", ("<b>",))
+        self.meet(good, bad)
+
+        def poll():
+            """The bad one asks, and forgets what it was told."""
+            got = bad.poll_without_obeying()
+            return good.is_open("a"), got and "stock:<b>" in got["open"]
+        self.open("shop:a", "stock:<b>")
+        rig.until(lambda: poll() == (True, True), 5)
+        begun = time.monotonic()
+        rig.until(lambda: poll() and self.pythiad.metric("pythia_points_quarantined") == 1, 10)
+        if not rig.SANITIZER:
+            self.assertLess(time.monotonic() - begun, 7)  # 5 s to obey, and what a poll takes
+        rig.until(lambda: poll() == (True, False), 5)  # rolled back; the other one is as it was
+        rig.until(lambda: poll() and self.pythiad.metric("pythia_desired_in_force") == 1, 5)
+        self.assertEqual([self.point(id)["quarantined"] for id in ("shop:a", "stock:<b>")], [False, True])
+        self.assertRegex(self.pythiad.ctl("status").stdout, r"in quarantine +1\n")
+        self.assertRegex(self.pythiad.ctl("points").stdout, r"stock:<b>  \(.*in quarantine")
+        self.pythiad.logged("A trace point does not obey, and is left alone: trace-point=stock:<b>, plane=http")
+
+        # The page has it, harmless as any name.
+        text = self.pythiad.get("/").text.replace("<wbr/>", "")
+        self.assertRegex(text, r"<code>stock:&lt;b&gt;</code></th><td[^>]*>[^<]*, in quarantine</td>")
+        self.assertNotRegex(text, r"<code>shop:a</code></th><td[^>]*>[^<]*in quarantine")
+        self.assertNotIn("<b>", text)
+        # Asked for again, it still waits for the end of its quarantine.
+        self.open("stock:<b>")
+        time.sleep(.5)
+        self.assertEqual(poll(), (True, False))
+
+
+if __name__ == "__main__":
+    rig.main()
