@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "pythia/control.h"
+#include "pythia/gate_variables.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
@@ -22,7 +23,7 @@
 #define OFF_WAIT_S  1L /* for the daemon to close everything, before it is done without it */
 
 struct settings {
-    const char *address, *token, *tls_trust, *gate, *osprofiler;
+    const char *address, *token, *tls_trust, *gate, *osprofiler, *open;
     int format;
     int64_t count;
     double timeout_s;
@@ -41,11 +42,14 @@ static const struct pythia_option options[] = {
     PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text", OPTION(format),
                   "Form of what is written; markdown and html are of the report"),
     PYTHIA_INTEGER("count", 'n', "N", "20", 1, 10000, OPTION(count), "Decisions to show"),
+    PYTHIA_TEXT_OPTION("open", 0, "ID,ID...", OPTION(open),
+                       "For plan: trace points, with commas between them, beside those that are "
+                       "operands"),
     PYTHIA_REAL("timeout-seconds", 0, "S", "10", .1, 3600, OPTION(timeout_s),
                 "How long to wait for an answer"),
     PYTHIA_TEXT_OPTION("gate", 0, "FOLDER", OPTION(gate),
                        "For off: switchboards of C programs, which are closed directly if pythiad "
-                       "does not answer"),
+                       "does not answer. For vars: look there, without pythiad"),
     PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", OPTION(osprofiler),
                        "For off: the same for OSProfiler's switches in Redis"),
     {0},
@@ -254,14 +258,49 @@ static void show_plan(struct pythia_buf *to, const json_t *plan)
         if (!json_is_true(json_object_get(p, "known")))
             pythia_buf_puts(to, ": not known\n");
         else if (json_is_number(json_object_get(p, "added_ns_per_request")))
-            pythia_buf_printf(to, ": %.0f ns added to a request, by %.2f calls\n",
+            pythia_buf_printf(to, ": %.0f ns added to a request, by %.2f calls%s\n",
                               json_number_value(json_object_get(p, "added_ns_per_request")),
-                              json_number_value(json_object_get(p, "calls_per_request")));
+                              json_number_value(json_object_get(p, "calls_per_request")),
+                              json_is_true(json_object_get(p, "price_supposed"))
+                                  ? " at a price that is supposed"
+                                  : "");
         else
             pythia_buf_puts(to, ": never seen, so its calls are not known\n");
     }
-    pythia_buf_printf(to, "together %.0f ns a request\n",
+    pythia_buf_printf(to, "together %.0f ns a request",
                       json_number_value(json_object_get(plan, "added_ns_per_request")));
+    if (json_is_number(json_object_get(plan, "added_share")))
+        pythia_buf_printf(to, ", %.3g %% of the %.3f ms that requests take",
+                          100 * json_number_value(json_object_get(plan, "added_share")),
+                          json_number_value(json_object_get(plan, "request_ns")) / 1e6);
+    pythia_buf_putc(to, '\n');
+}
+
+static void show_variables(struct pythia_buf *to, const json_t *variables)
+{
+    const json_t *v;
+    size_t i;
+    json_int_t process = -1;
+    json_array_foreach (variables, i, v) {
+        const json_t *value = json_object_get(v, "value");
+        if (json_integer_value(json_object_get(v, "process")) != process) {
+            process = json_integer_value(json_object_get(v, "process"));
+            show_text(to, json_object_get(v, "service"));
+            pythia_buf_printf(to, ", process %" JSON_INTEGER_FORMAT ":\n", process);
+        }
+        pythia_buf_printf(to, "  %-13s  of the %-7s  %-13s  ",
+                          json_string_value(json_object_get(v, "class")),
+                          json_string_value(json_object_get(v, "binding")),
+                          json_string_value(json_object_get(v, "type")));
+        if (json_is_number(value))
+            pythia_buf_printf(to, "%16.10g  ", json_number_value(value));
+        else
+            pythia_buf_printf(to, "%16s  ", "not seen yet");
+        show_text(to, json_object_get(v, "name"));
+        pythia_buf_putc(to, '\n');
+    }
+    if (json_array_size(variables) == 0)
+        pythia_buf_puts(to, "no program has defined a variable\n");
 }
 
 static void show_done(struct pythia_buf *to, const json_t *answer)
@@ -290,6 +329,7 @@ static const struct action {
     {"report", "/v1/report", false, false, NULL},
     {"decisions", "/v1/decisions", false, false, show_decisions},
     {"points", "/v1/points", false, false, show_points},
+    {"vars", "/v1/variables", false, false, show_variables},
     {"open", "/v1/open", true, true, show_done},
     {"close", "/v1/close", true, true, show_done},
     {"unpin", "/v1/unpin", true, true, show_done},
@@ -298,9 +338,15 @@ static const struct action {
     {"on", "/v1/on", true, false, show_done},
 };
 
-static char *body_of(const struct action *a, char *const *ids, int count)
+static char *body_of(const struct settings *s, const struct action *a, char *const *ids, int count)
 {
     json_t *list = json_array();
+    for (const char *at = s->open; at && *at;) {
+        size_t size = strcspn(at, ",");
+        if (size > 0)
+            json_array_append_new(list, json_stringn(at, size));
+        at += size + (at[size] == ',');
+    }
     for (int i = 0; i < count; i++)
         json_array_append_new(list, json_string(ids[i]));
     json_t *body = a->takes_ids ? json_pack("{s:o}", "trace_points", list) : json_object();
@@ -406,6 +452,21 @@ static int close_directly(const struct settings *s)
     return status;
 }
 
+/* ---- variables without the daemon ---- */
+
+static int list_variables(const struct settings *s, const struct action *a)
+{
+    struct answer answer = {0};
+    struct pythia_error why = {0};
+    int status = pythia_gate_variables(*s->gate ? s->gate : NULL, &answer.body, &why);
+    if (status == PYTHIA_OK)
+        status = write_answer(s, a, &answer);
+    else
+        pythia_log(PYTHIA_LOG_ERROR, "%s", why.sentence);
+    pythia_buf_free(&answer.body);
+    return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
+}
+
 static int run(const void *settings, char *const *operands, int count)
 {
     const struct settings *s = settings;
@@ -413,14 +474,18 @@ static int run(const void *settings, char *const *operands, int count)
     for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
         if (strcmp(actions[i].name, operands[0]) == 0)
             a = &actions[i];
-    if (!a || a->takes_ids != (count > 1)) {
+    bool plans = a && a->show == show_plan;
+    if (!a || a->takes_ids != (count > 1 || (plans && s->open)) || (s->open && !plans)) {
         pythia_log(PYTHIA_LOG_ERROR,
-                   a ? a->takes_ids ? "pythia ctl %s takes trace points"
-                                    : "pythia ctl %s takes nothing more"
-                     : "there is no pythia ctl %s",
+                   !a                  ? "there is no pythia ctl %s"
+                   : s->open && !plans ? "pythia ctl %s takes no --open"
+                   : a->takes_ids      ? "pythia ctl %s takes trace points"
+                                       : "pythia ctl %s takes nothing more",
                    operands[0]);
         return PYTHIA__EXIT_USAGE;
     }
+    if (s->gate && a->show == show_variables)
+        return list_variables(s, a);
     static const char *const formats[] = {"text", "json", "markdown", "html"};
     char path[128];
     snprintf(path, sizeof(path), "%s", a->path);
@@ -429,7 +494,7 @@ static int run(const void *settings, char *const *operands, int count)
     else if (strcmp(a->name, "decisions") == 0)
         snprintf(path, sizeof(path), "%s?count=%d", a->path, (int)s->count);
     bool off = strcmp(a->name, "off") == 0;
-    char *body = a->posts ? body_of(a, operands + 1, count - 1) : NULL;
+    char *body = a->posts ? body_of(s, a, operands + 1, count - 1) : NULL;
     struct answer answer = {0};
     curl_global_init(CURL_GLOBAL_DEFAULT);
     int status = ask(s, path, body, off ? (double)OFF_WAIT_S : s->timeout_s, off, &answer);
@@ -454,9 +519,11 @@ const struct pythia__command pythia__cmd_ctl = {
     .description =
         "ACTION is one of: status; groups, the groups of requests of the last cycle; report, the "
         "last cycle's report; decisions, what was opened and closed, and why; points, every trace "
-        "point that can be switched; open ID..., close ID..., which keep trace points open or "
+        "point that can be switched; vars, the variables of C programs and their values now; open "
+        "ID..., close ID..., which keep trace points open or "
         "closed whatever the search wants, and unpin ID..., which leaves them to it again; plan "
-        "ID..., what it would cost to open them; off, which closes everything and keeps it closed, "
+        "ID... or plan --open ID,ID, what it would cost to open them, in ns and in percent of what "
+        "requests take now; off, which closes everything and keeps it closed, "
         "and on.\n\n"
         "off works within two seconds. If pythiad does not answer, the targets that --gate and "
         "--osprofiler name are closed without it.",

@@ -65,7 +65,7 @@ struct pythia__read_settings {
     int input_format, latency;
     int64_t threads;
     double max_expansion;
-    bool no_fold, quiet;
+    bool no_fold, quiet, skew, no_skew;
     const char *type_attribute;
     struct pythia_option_texts left_out;
 };
@@ -79,8 +79,9 @@ struct pythia__reading {
     const char *left_out[PYTHIA_OPTION_TEXTS_MAX];
     struct pythia_pipeline_options pipeline;
     struct pythia_pipeline_result result;
-    size_t problems; /* paths that could not be read */
-    bool twice;      /* what is read now will be read again: the second time tells what was lost */
+    size_t problems;          /* paths that could not be read */
+    struct pythia_skew *skew; /* clocks, if times are put right; owned; NULL: they stay */
+    bool twice; /* what is read now will be read again: the second time tells what was lost */
 };
 
 /* Find the files. Returns PYTHIA_OK or PYTHIA_ENOMEM; _end gives back what was made either way. */

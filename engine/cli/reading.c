@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "pythia/log.h"
+#include "pythia/shown_text.h"
 #include "pythia/status.h"
 
 #define MEMBER(member) offsetof(struct pythia__read_settings, member)
@@ -30,6 +31,11 @@ static const struct pythia_option read_options[] = {
                    "Threads; 0 is one for each processor"),
     PYTHIA_REAL("max-expansion", 0, "N", "250", 1, 1e9, MEMBER(max_expansion),
                 "Refuse a compressed file that grows more than so many times"),
+    PYTHIA_FLAG("skew", 0, MEMBER(skew),
+                "Work out from calls how far the clocks of processes are apart, say so, and put "
+                "times right by it, before anything is made of them; reads the traces twice"),
+    PYTHIA_FLAG("no-skew", 0, MEMBER(no_skew),
+                "Leave clocks as they are (default): only what begins before its cause is moved"),
     PYTHIA_FLAG("quiet", 'q', MEMBER(quiet),
                 "Say nothing on standard error but warnings and errors"),
     {0},
@@ -61,6 +67,87 @@ static unsigned choose_threads(int64_t wanted)
 {
     unsigned processors = uv_available_parallelism();
     return wanted > 0 ? (unsigned)wanted : processors > 0 ? processors : 1;
+}
+
+/* ---- clocks ---- */
+
+static void tell_clock(const struct pythia__reading *r, const struct pythia_skew_clock *c)
+{
+    struct pythia_buf name[2] = {{0}, {0}};
+    const uint32_t processes[2] = {c->process, c->reference};
+    for (int i = 0; i < 2; i++) {
+        struct pythia_resource of = pythia_vocabulary_resource_at(r->vocabulary, processes[i]);
+        const uint32_t parts[] = {of.service, of.host, of.instance};
+        for (size_t k = 0; k < 3; k++) {
+            struct pythia_text text = pythia_vocabulary_text(r->vocabulary, parts[k]);
+            if (k > 0 && text.size > 0 && parts[k])
+                pythia_buf_putc(&name[i], '/');
+            if (parts[k])
+                pythia_shown_add(&name[i], text, 100);
+        }
+    }
+    const char *process = name[0].bytes ? name[0].bytes : "?",
+               *reference = name[1].bytes ? name[1].bytes : "?";
+    if (c->process == c->reference)
+        pythia_log(PYTHIA_LOG_INFO, "Clock of %s: others are compared with it, calls=%" PRIu64,
+                   process, c->calls);
+    else
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Clock of %s: %+.3f ms from that of %s, drift-ppm=%+.1f, calls=%" PRIu64
+                   ", shortest-way-ms=%.3f",
+                   process, c->offset_ns / 1e6, reference, c->drift * 1e6, c->calls,
+                   c->error_ns * 2 / 1e6);
+    pythia_buf_free(&name[0]);
+    pythia_buf_free(&name[1]);
+}
+
+static int begin_calls(void *context)
+{
+    pythia_skew_clear(context);
+    return PYTHIA_OK;
+}
+
+static int take_nothing(void *context, const struct pythia_trace *trace)
+{
+    (void)context;
+    (void)trace;
+    return PYTHIA_OK;
+}
+
+/* Read all once, for the calls in it, and put times right from then on. */
+static int find_clocks(struct pythia__reading *r)
+{
+    struct pythia_pipeline_options how = r->pipeline;
+    struct pythia_pipeline_result unused;
+    uint64_t impossible, beyond;
+    size_t count;
+    if (pythia__reading_again(r) != PYTHIA_OK)
+        return PYTHIA_EUSAGE;
+    int status = pythia_skew_create(r->vocabulary, &r->skew);
+    if (status != PYTHIA_OK)
+        return status;
+    const struct pythia_consumer consumer = {begin_calls, take_nothing, r->skew};
+    how.calls = r->skew;
+    status = pythia_pipeline_run(r->vocabulary, r->input, &how, &consumer, &unused);
+    if (status == PYTHIA_OK)
+        status = pythia_skew_solve(r->skew);
+    if (status != PYTHIA_OK)
+        return status;
+    r->pipeline.told = true;
+    r->pipeline.clocks = r->skew;
+    const struct pythia_skew_clock *clocks = pythia_skew_clocks(r->skew, &count);
+    for (size_t i = 0; i < count; i++)
+        tell_clock(r, &clocks[i]);
+    if (count == 0)
+        pythia_log(PYTHIA_LOG_INFO,
+                   "No clocks were compared: there are no calls between processes");
+    pythia_skew_left_out(r->skew, &impossible, &beyond);
+    if (impossible + beyond > 0)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Calls say nothing of clocks: answered-too-late=%" PRIu64
+                   ", beyond-the-most-pairs=%" PRIu64,
+                   impossible, beyond);
+    return PYTHIA_OK;
 }
 
 int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_settings *settings,
@@ -99,7 +186,11 @@ int pythia__reading_begin_with(struct pythia__reading *r,
     if (status == PYTHIA_OK)
         status = pythia_input_create((const char *const *)paths, (size_t)count, on_problem, r,
                                      &r->input);
-    return status;
+    if (status == PYTHIA_OK && settings->skew && settings->no_skew) {
+        pythia_log(PYTHIA_LOG_ERROR, "--skew and --no-skew do not go together");
+        status = PYTHIA_EUSAGE;
+    }
+    return status == PYTHIA_OK && settings->skew ? find_clocks(r) : status;
 }
 
 static void tell_losses(const struct pythia__reading *r)
@@ -174,6 +265,7 @@ int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer 
 void pythia__reading_end(struct pythia__reading *r)
 {
     pythia_input_destroy(r->input);
+    pythia_skew_destroy(r->skew);
     if (!r->borrows)
         pythia_vocabulary_destroy(r->vocabulary);
 }

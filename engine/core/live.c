@@ -417,13 +417,16 @@ static int take_request(void *context, const struct pythia_trace *finished)
         name == PYTHIA_NONE ? NULL : pythia__live_types_meet(&l->types, name);
     if (!type)
         return PYTHIA_ENOMEM;
+    int status = l->taker.request ? l->taker.request(l->taker.context, type->name, whole) : 0;
+    if (status < 0)
+        return status;
     struct stage *s = &l->stages[l->settling && whole->start_ns > l->cut_ns ? !l->now : l->now];
     if (is_under_way(l, whole) || s->heavy) {
         keep_apart(l, 1);
         return PYTHIA_OK;
     }
     l->numbers.other_requests += type->other;
-    int status = hide(l, type, whole, &trace);
+    status = hide(l, type, whole, &trace);
     if (status == 0)
         status = pythia_critical_path_find(&l->path, trace, l->o.groups.latency);
     if (status == 0 && !type->learnt && !type->other && !l->paused)

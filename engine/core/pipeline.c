@@ -103,7 +103,9 @@ static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_in
         p.all_bytes += files[i].size_bytes;
     *result = (struct pythia_pipeline_result){.read_twice = *previous != NULL};
     struct pythia_assembler_options assembling = {.quiet_ticks = QUIET_TICKS + 1,
-                                                  .open = options->open};
+                                                  .open = options->open,
+                                                  .calls = options->calls,
+                                                  .clocks = options->clocks};
     int status = pythia_assembler_create(
         vocabulary, &assembling, (struct pythia_trace_taker){consumer->take, consumer->context},
         &result->counts, &p.assembler);

@@ -320,7 +320,7 @@ int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
         good = add_switch(s, number, v, c, &c->switches[i]);
     for (size_t i = 0; i < c->problem_count && good; i++)
         good = add_problem(s, number, v, &c->problems[i]);
-    good = good && add_types(s, number, v, cycle->groups);
+    good = good && (!cycle->groups || add_types(s, number, v, cycle->groups));
     if (good && number > KEEP_CYCLES) {
         r = insert(s, "DELETE FROM cycle WHERE number <= ?");
         put_integer(&r, number - KEEP_CYCLES);

@@ -5,10 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "budget.h"
 #include "daemon.h"
 #include "metrics.h"
+#include "pythia/bill.h"
 #include "pythia/control_http.h"
 #include "pythia/daemon_page.h"
+#include "pythia/gate_variables.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "switching.h"
@@ -201,6 +204,7 @@ static void ask(struct pythia__daemon *d, struct pythia__http_exchange *x,
         return;
     }
     *w = (struct waiting){x, type};
+    pythia__budget_report(d);
     pythia__reporting_ask(d->reporting, form, answer_report, w);
 }
 
@@ -341,6 +345,24 @@ static void handle_page(void *context, struct pythia__http_exchange *x)
     pythia__reporting_ask(d->reporting, PYTHIA__REPORT_GROUPS, answer_viewer, v);
 }
 
+/* The variables of the programs whose trace points are switched through shared memory. */
+static void handle_variables(void *context, struct pythia__http_exchange *x)
+{
+    const struct pythia__daemon *d = context;
+    struct pythia_buf out = {0};
+    struct pythia_error why = {0};
+    if (!d->s.gate) {
+        refuse(x, 404, "there is no gate: variables are of C programs");
+        return;
+    }
+    if (pythia_gate_variables(*d->s.gate ? d->s.gate : NULL, &out, &why) != PYTHIA_OK) {
+        pythia_buf_free(&out);
+        refuse(x, 503, why.sentence);
+        return;
+    }
+    pythia__http_answer(x, 200, JSON_TYPE, out.bytes, out.size);
+}
+
 /* ---- what it is told by hand ---- */
 
 /* A page of another site can have a browser post a form, but not JSON. */
@@ -446,31 +468,42 @@ static int find_price(void *context, const struct pythia_controlled *p)
     return PYTHIA_OK;
 }
 
-/* What would it cost to open these? Nothing is opened. */
+/* What would it cost to open these? Nothing is opened. A price is what programs have measured, or
+ * what their plane says, or supposed. */
 static void handle_plan(void *context, struct pythia__http_exchange *x)
 {
     struct pythia__daemon *d = context;
+    struct pythia_bill_item items[IDS_MAX];
+    size_t count = 0;
     json_t *body = read_ids(x);
     if (!body)
         return;
     json_t *ids = json_object_get(body, "trace_points"), *list = json_array();
-    double whole = 0;
     for (size_t i = 0; i < json_array_size(ids); i++) {
         const char *id = json_string_value(json_array_get(ids, i));
         uint32_t point = pythia_vocabulary_tracepoint_find(d->vocabulary, pythia_text_of(id));
+        bool known = point != PYTHIA_NONE;
         struct price price = {pythia_text_of(id), NAN};
         (void)pythia_controller_each(d->controller, find_price, &price);
-        double calls = point == PYTHIA_NONE ? NAN : pythia_live_calls(d->live, point);
-        double cost = calls * (isnan(price.price_ns) ? d->s.price_ns : price.price_ns);
-        whole += isnan(cost) ? 0 : cost;
-        json_array_append_new(list, json_pack("{s:s, s:b, s:o, s:o, s:o}", "trace_point", id,
-                                              "known", point != PYTHIA_NONE, "calls_per_request",
-                                              real(calls), "price_ns", real(price.price_ns),
-                                              "added_ns_per_request", real(cost)));
+        double calls = known ? pythia_live_calls(d->live, point) : NAN;
+        double measured = known ? pythia_vocabulary_cost_ns(d->vocabulary, point) : NAN;
+        struct pythia_bill_item *item = &items[count];
+        *item = (struct pythia_bill_item){isnan(measured) ? price.price_ns : measured, calls};
+        struct pythia_bill_forecast one = pythia_bill_forecast(item, 1, d->s.price_ns, NAN);
+        json_array_append_new(list, json_pack("{s:s, s:b, s:o, s:o, s:b, s:o}", "trace_point", id,
+                                              "known", known, "calls_per_request", real(calls),
+                                              "price_ns", real(item->price_ns), "price_supposed",
+                                              isnan(item->price_ns), "added_ns_per_request",
+                                              real(one.cost_ns)));
+        count += isnan(calls) ? 0 : 1;
     }
     json_decref(body);
+    double request_ns = pythia_overhead_request_ns(d->overhead);
+    struct pythia_bill_forecast all = pythia_bill_forecast(items, count, d->s.price_ns, request_ns);
     answer_json(x, 200,
-                json_pack("{s:o, s:f}", "trace_points", list, "added_ns_per_request", whole));
+                json_pack("{s:o, s:f, s:o, s:o}", "trace_points", list, "added_ns_per_request",
+                          all.cost_ns, "request_ns", real(request_ns), "added_share",
+                          real(all.share)));
 }
 
 static void handle_off(void *context, struct pythia__http_exchange *x)
@@ -547,6 +580,7 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
         {"GET", "/v1/groups", PYTHIA__HTTP_CONTROL, 0, handle_groups, d},
         {"GET", "/v1/decisions", PYTHIA__HTTP_CONTROL, 0, handle_decisions, d},
         {"GET", "/v1/points", PYTHIA__HTTP_CONTROL, 0, handle_points, d},
+        {"GET", "/v1/variables", PYTHIA__HTTP_CONTROL, 0, handle_variables, d},
         {"POST", "/v1/open", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_open, d},
         {"POST", "/v1/close", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_close, d},
         {"POST", "/v1/unpin", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_unpin, d},

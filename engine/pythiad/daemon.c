@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "feeding.h"
 #include "pythia/history_file.h"
 #include "pythia/log.h"
@@ -139,6 +140,12 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     return c->decisions.switch_count > 0 ? pythia__daemon_keep_history(d) : PYTHIA_OK;
 }
 
+static int on_request(void *context, uint32_t type, const struct pythia_trace *trace)
+{
+    struct pythia__daemon *d = context;
+    return pythia_overhead_add(d->overhead, type, trace);
+}
+
 static void end(uv_handle_t *handle)
 {
     (void)handle;
@@ -185,6 +192,8 @@ static void on_tick(uv_timer_t *timer)
     struct pythia__daemon *d = timer->data;
     uint64_t now = pythia__daemon_now(d);
     int status = pythia_live_tick(d->live, now);
+    if (status == PYTHIA_OK)
+        status = pythia__budget_tick(d, now);
     if (status == PYTHIA_OK)
         status = pythia__switching_tick(d, now);
     keep_space(d);
@@ -317,7 +326,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
         o.search.always = open;
     if (status == PYTHIA_OK)
         status = pythia_live_create(d->vocabulary, d->space, &o,
-                                    (struct pythia_live_taker){on_cycle, d}, &d->live);
+                                    (struct pythia_live_taker){on_cycle, d, on_request}, &d->live);
     if (status == PYTHIA_OK && open) /* from now on it is for the search to close the others */
         status = pythia_live_set_pins(d->live, d->always, d->never);
     pythia_open_points_destroy(open);
@@ -444,6 +453,8 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
     if (status == PYTHIA_OK)
         status = pythia_prices_create(d->vocabulary, &d->prices);
     if (status == PYTHIA_OK)
+        status = pythia__budget_create(d);
+    if (status == PYTHIA_OK)
         status = pythia__switching_read_pins(d, &d->s);
     if (status == PYTHIA_OK)
         status = pythia__switching_create(d, e);
@@ -525,6 +536,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia_state_close(d->state);
     pythia_open_points_destroy(d->always);
     pythia_open_points_destroy(d->never);
+    pythia_overhead_destroy(d->overhead);
     pythia_prices_destroy(d->prices);
     pythia_history_destroy(d->history);
     pythia__reporting_destroy(d->reporting);

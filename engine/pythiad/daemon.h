@@ -12,6 +12,7 @@
 #include "pythia/closed_loop.h"
 #include "pythia/controller.h"
 #include "pythia/live.h"
+#include "pythia/overhead.h"
 #include "pythia/state.h"
 #include "receive.h"
 #include "reporting.h"
@@ -34,6 +35,7 @@ struct pythia__daemon {
     struct pythia_history *history;            /* of searches before this start */
     const char *left_out[PYTHIA_OPTION_TEXTS_MAX];
     struct pythia_live *live;
+    struct pythia_overhead *overhead; /* what tracing costs, and what is dropped for it */
     struct pythia_state *state;
     struct pythia_controller *controller;
     struct pythia_control *agents; /* the plane "http", borrowed from the controller */
@@ -57,6 +59,7 @@ struct pythia__daemon {
     uint64_t tried;         /* the version of which planes were told, as far as they could be */
     uint64_t since;         /* when that set was in force, if it is */
     uint64_t points_met, met_ns, kept_ns; /* of the inventory */
+    uint64_t budget_ns;                   /* when the cost of tracing was looked at last */
     uint64_t mended_ns;                   /* when it was last tried to write a degraded state */
     uint64_t learnt;                      /* types that the search space had when it was written */
     size_t kept_types;                    /* and when the state got it */

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <sys/resource.h>
 
+#include "budget.h"
+
 static void head(struct pythia_buf *to, const char *name, const char *type, const char *help)
 {
     pythia_buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
@@ -197,6 +199,7 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
     write_names(d, to);
     write_listeners(d, to);
     write_control(d, to);
+    pythia__budget_metrics(d, to);
     gauge(to, "pythia_state_degraded", "1: the state cannot be written.",
           pythia_state_is_degraded(d->state));
     counter(to, "pythia_reloads_total", "Times the settings were read again.", d->reloads);

@@ -1,4 +1,4 @@
-/* SIGHUP: the settings are read again. Pins and the level of the log change; of all else that is
+/* SIGHUP: the settings are read again. Pins, the limit of what tracing may take and the level of the log change; of all else that is
  * different it is told that it takes a restart. */
 #include <stddef.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static bool is_same(const struct pythia_option *o, const void *a, const void *b)
 
 static bool may_change(const char *name)
 {
-    static const char *const names[] = {"always", "never", "quiet", "verbose"};
+    static const char *const names[] = {"always", "never", "max-overhead-pct", "quiet", "verbose"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], name) == 0)
             return true;
@@ -80,12 +80,14 @@ void pythia__daemon_reload(struct pythia__daemon *d)
     struct pythia__settings now = d->s; /* whose texts the first configuration has */
     now.always = next.always;
     now.never = next.never;
+    now.max_overhead_pct = next.max_overhead_pct;
     now.quiet = next.quiet;
     now.verbose = next.verbose;
     pythia_config_destroy(d->pins_config);
     d->pins_config = config;
     d->s = now;
     pythia__log_level(&d->s);
+    pythia_overhead_set_limit(d->overhead, d->s.max_overhead_pct / 100);
     d->reloads++;
     pythia_log(PYTHIA_LOG_INFO, "Read the settings again");
 }

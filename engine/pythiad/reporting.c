@@ -33,6 +33,8 @@ struct job {
     struct pythia__reporting *r;
     struct evidence of;
     struct pythia_loop story;
+    json_t *overhead; /* a copy; it becomes the document's */
+    uint64_t overhead_number;
     bool wanted[PYTHIA__REPORT_FORMS];
     struct pythia_buf forms[PYTHIA__REPORT_FORMS]; /* that were wanted */
     int status;
@@ -48,7 +50,9 @@ struct pythia__reporting {
     uint64_t look;          /* of the last cycle */
     struct pythia_buf forms[PYTHIA__REPORT_FORMS]; /* of it, as far as they were asked for */
     bool has[PYTHIA__REPORT_FORMS];
-    struct asked *line; /* who waits */
+    json_t *overhead;         /* the last that was set */
+    uint64_t overhead_number; /* rises when it changes */
+    struct asked *line;       /* who waits */
     struct job job;
     bool busy, stopped;
     atomic_bool stop; /* read by the job */
@@ -93,6 +97,7 @@ void pythia__reporting_destroy(struct pythia__reporting *r)
         return;
     free_evidence(&r->latest);
     forget_forms(r);
+    json_decref(r->overhead);
     pythia_free(r);
 }
 
@@ -146,6 +151,11 @@ static void work(uv_work_t *request)
         [PYTHIA__REPORT_HTML] = PYTHIA_REPORT_HTML};
     struct job *j = (struct job *)request;
     j->status = j->of.document ? PYTHIA_OK : make_document(j);
+    if (j->status == PYTHIA_OK && j->overhead) {
+        if (json_object_set_new(j->of.document, "overhead", j->overhead) != 0)
+            j->status = PYTHIA_ENOMEM;
+        j->overhead = NULL;
+    }
     for (int form = 0; form < PYTHIA__REPORT_FORMS && j->status == PYTHIA_OK; form++) {
         if (!j->wanted[form])
             continue;
@@ -192,7 +202,8 @@ static void done(uv_work_t *request, int cancelled)
     answer_all(r, j);
     bool latest = j->of.look == r->look;
     for (int form = 0; form < PYTHIA__REPORT_FORMS; form++) {
-        if (latest && j->wanted[form] && j->status == PYTHIA_OK) {
+        if (latest && j->wanted[form] && j->status == PYTHIA_OK &&
+            j->overhead_number == r->overhead_number) {
             r->forms[form] = j->forms[form];
             r->has[form] = true;
         } else {
@@ -204,6 +215,7 @@ static void done(uv_work_t *request, int cancelled)
     else
         free_evidence(&j->of);
     pythia_loop_free(&j->story);
+    json_decref(j->overhead);
     begin(r);
 }
 
@@ -223,8 +235,12 @@ static void begin(struct pythia__reporting *r)
     struct job *j = &r->job;
     if (r->busy || !r->line)
         return;
-    *j = (struct job){.r = r};
-    if (!r->latest.document && pythia_loop_copy(r->story, &j->story) != PYTHIA_OK) {
+    *j = (struct job){.r = r, .overhead_number = r->overhead_number};
+    if (r->overhead)
+        j->overhead = json_deep_copy(r->overhead);
+    if ((r->overhead && !j->overhead) ||
+        (!r->latest.document && pythia_loop_copy(r->story, &j->story) != PYTHIA_OK)) {
+        json_decref(j->overhead);
         refuse_all(r, PYTHIA_ENOMEM);
         return;
     }
@@ -243,6 +259,18 @@ void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *
     forget_forms(r);
     r->latest = (struct evidence){.groups = groups, .input = *input, .look = look};
     r->look = look;
+}
+
+void pythia__reporting_set_overhead(struct pythia__reporting *r, json_t *overhead)
+{
+    if (r->overhead && json_equal(r->overhead, overhead)) {
+        json_decref(overhead);
+        return;
+    }
+    json_decref(r->overhead);
+    r->overhead = overhead;
+    r->overhead_number++;
+    forget_forms(r);
 }
 
 bool pythia__reporting_has(const struct pythia__reporting *r)

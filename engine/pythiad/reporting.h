@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jansson.h>
 #include <uv.h>
 
 #include "pythia/closed_loop.h"
@@ -46,6 +47,10 @@ void pythia__reporting_destroy(struct pythia__reporting *r); /* when no job runs
 void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *groups,
                              uint64_t look, const struct pythia_pipeline_result *input);
 bool pythia__reporting_has(const struct pythia__reporting *r); /* has a cycle ended yet? */
+
+/* What tracing takes of the time of requests by now: an object (taken), "overhead" of reports that
+ * are asked for from now on. */
+void pythia__reporting_set_overhead(struct pythia__reporting *r, json_t *overhead);
 
 /* Called once for whoever asked, on the loop's thread: PYTHIA_OK and the bytes, borrowed for the
  * call; PYTHIA_ENOMEM; PYTHIA_ESTOPPED after _stop. */

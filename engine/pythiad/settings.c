@@ -122,6 +122,9 @@ const struct pythia_option pythia__settings_table[] = {
                 "Time that points beyond the skeleton may add to a request; 0: any"),
     PYTHIA_REAL("price-ns", 0, "NS", "1000", 0, 1e12, AT(price_ns),
                 "Cost of one hit of an open trace point, where none was measured"),
+    PYTHIA_REAL("max-overhead-pct", 0, "PCT", "0", 0, 100, AT(max_overhead_pct),
+                "Share of the time of requests that tracing may take, in percent; above it trace "
+                "points are closed, those first that show least for what they cost; 0: any"),
     PYTHIA_REAL("alpha", 0, "P", "0.05", 1e-12, .5, AT(alpha),
                 "Rate of false findings that is accepted"),
     PYTHIA_REAL("min-cov", 0, "R", "0.05", 0, 1e9, AT(min_cov),

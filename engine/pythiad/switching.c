@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "budget.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -240,6 +241,8 @@ int pythia__switching_read_pins(struct pythia__daemon *d, const struct pythia__s
         status = add_all(p.never, &s->never);
     if (status == PYTHIA_OK)
         status = pythia_state_each_pin(d->state, take_pin, &p);
+    if (status == PYTHIA_OK) /* whatever else is said */
+        status = pythia__budget_add_dropped(d, p.never);
     if (status == PYTHIA_OK && d->live)
         status = pythia_live_set_pins(d->live, p.always, p.never);
     struct pins old = status == PYTHIA_OK ? (struct pins){d->always, d->never} : p;

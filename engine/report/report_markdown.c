@@ -113,6 +113,15 @@ static void head(struct pythia_buf *to, const json_t *report)
     if (sum_of(json_object_get(in, "repaired")) + sum_of(json_object_get(in, "dropped")) == 0)
         pythia_buf_puts(to, " Nothing had to be repaired, nothing was dropped.");
     pythia_buf_putc(to, '\n');
+    struct pythia_buf overhead = {0};
+    pythia__add_overhead(&overhead, report);
+    if (overhead.size > 0) {
+        pythia_buf_puts(to, "\n");
+        pythia__markdown_prose(to, overhead.bytes);
+        pythia_buf_putc(to, '\n');
+    }
+    to->failed = to->failed || overhead.failed;
+    pythia_buf_free(&overhead);
 }
 
 /* ---- groups ---- */

@@ -316,6 +316,35 @@ void pythia__add_origin(struct pythia_buf *to, const json_t *input)
     pythia_buf_puts(to, files == 1 ? " file" : " files");
 }
 
+void pythia__add_overhead(struct pythia_buf *to, const json_t *report)
+{
+    enum { SHOWN = 10 };
+    const json_t *of = json_object_get(report, "overhead"), *list = pythia__array(of, "dropped");
+    double share = pythia__number(of, "share"), count = pythia__number(of, "dropped_count");
+    if (!isfinite(pythia__number(of, "limit")))
+        return;
+    if (isfinite(share))
+        pythia_buf_printf(to, "Tracing takes %.3g %% of the time of requests, and may take %.3g %%",
+                          100 * share, 100 * pythia__number(of, "limit"));
+    else
+        pythia_buf_printf(to, "Tracing may take %.3g %% of the time of requests",
+                          100 * pythia__number(of, "limit"));
+    pythia_buf_puts(to, json_is_true(json_object_get(of, "beyond_limit"))
+                            ? "; all that can be closed for that is."
+                            : ".");
+    for (size_t i = 0; i < json_array_size(list) && i < SHOWN; i++) {
+        const json_t *one = json_array_get(list, i);
+        pythia_buf_puts(to, i ? "; " : " Closed for it: ");
+        pythia_buf_puts(to, pythia__string(one, "trace_point"));
+        pythia_buf_printf(to, " (it cost %.3g %%, and %.3g %% of what differs lay in it)",
+                          100 * pythia__number(one, "share"),
+                          100 * pythia__number(one, "variance_share"));
+    }
+    if (count > SHOWN)
+        pythia_buf_printf(to, "; and %.0f more", count - SHOWN);
+    pythia_buf_puts(to, count > 0 ? "." : "");
+}
+
 /* How many cycles an item stands for. */
 static double cycles_of(const json_t *cycle)
 {

@@ -88,6 +88,7 @@ int pythia_assembler_create(const struct pythia_vocabulary *vocabulary,
         pythia_assembler_destroy(a);
         return PYTHIA_ENOMEM;
     }
+    pythia_trace_builder_set_clocks(a->builder, options->calls, options->clocks);
     *out = a;
     return PYTHIA_OK;
 }

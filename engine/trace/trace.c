@@ -11,6 +11,7 @@
  * Nothing recurses: a trace may be a chain of a million spans. */
 #include "pythia/trace.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "forest.h"
@@ -46,7 +47,9 @@ struct item {
 
 struct pythia_trace_builder {
     const struct pythia_vocabulary *vocabulary;
-    struct pythia_open_points *open; /* NULL: all are */
+    struct pythia_open_points *open;  /* NULL: all are */
+    struct pythia_skew *calls;        /* is told of calls; NULL: nobody is */
+    const struct pythia_skew *clocks; /* times are put right by; NULL: they stay */
     struct pythia_trace_id id;
     uint64_t folded_id;
     struct item *items;
@@ -71,6 +74,13 @@ int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary,
     b->open = open;
     *out = b;
     return PYTHIA_OK;
+}
+
+void pythia_trace_builder_set_clocks(struct pythia_trace_builder *b, struct pythia_skew *calls,
+                                     const struct pythia_skew *clocks)
+{
+    b->calls = calls;
+    b->clocks = clocks;
 }
 
 void pythia_trace_builder_destroy(struct pythia_trace_builder *b)
@@ -667,6 +677,43 @@ static void count_all(struct pythia_trace_builder *b, uint32_t count)
             b->counts->repaired[__builtin_ctz(bits)]++;
 }
 
+/* ---- clocks ---- */
+
+static bool has_both_ends(const struct pythia_trace_span *span)
+{
+    const uint32_t mended = 1u << PYTHIA_REPAIR_UNFINISHED | 1u << PYTHIA_REPAIR_NEGATIVE |
+                            1u << PYTHIA_REPAIR_CONFLICT;
+    return !span->point && !span->annotation && !(span->repairs & mended);
+}
+
+static int note_calls(struct pythia_trace_builder *b, uint32_t count)
+{
+    int status = PYTHIA_OK;
+    for (uint32_t i = 0; i < count && status == PYTHIA_OK; i++) {
+        const struct pythia_trace_span *server = &b->forest.spans[i];
+        if (server->kind != PYTHIA_SPAN_SERVER || server->parent == PYTHIA_NO_SPAN)
+            continue;
+        const struct pythia_trace_span *client = &b->forest.spans[server->parent];
+        if (client->kind == PYTHIA_SPAN_CLIENT && has_both_ends(client) && has_both_ends(server))
+            status = pythia_skew_add(b->calls, client->resource, server->resource, client->start_ns,
+                                     client->end_ns, server->start_ns, server->end_ns);
+    }
+    return status;
+}
+
+static void put_right(struct pythia_trace_builder *b, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct pythia_trace_span *span = &b->forest.spans[i];
+        int64_t by_ns = -llrint(pythia_skew_offset_ns(b->clocks, span->resource, span->start_ns));
+        if (by_ns == 0)
+            continue;
+        span->start_ns += (uint64_t)by_ns;
+        span->end_ns += (uint64_t)by_ns;
+        pythia__repair(span, PYTHIA_REPAIR_SKEW);
+    }
+}
+
 int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_counts *counts,
                                 const struct pythia_trace **out)
 {
@@ -690,6 +737,10 @@ int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_co
     if (copy_spans(b) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     b->forest.count = count;
+    if (b->calls && note_calls(b, count) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    if (b->clocks)
+        put_right(b, count);
     counts->outlive += pythia__forest_settle(&b->forest);
     find_joins(b, b->forest.scratch);
     b->trace = pythia__forest_trace(&b->forest, b->id);

@@ -33,7 +33,7 @@ struct pythia_vocabulary {
     _Atomic uint64_t others[KINDS];    /* times that it had to do */
     struct measured *costs;            /* by trace point; under the lock */
     size_t cost_capacity;
-    struct pythia_cost loop_cost;
+    struct pythia_cost loop_cost, all_cost; /* all: of all points together */
 };
 
 struct measured {
@@ -404,7 +404,7 @@ struct pythia_resource pythia_vocabulary_resource_at(const struct pythia_vocabul
 
 /* ---- what tracing costs ---- */
 
-#define LOOP_WEIGHT 16 /* passes that were measured which the one of a loop is worth */
+#define FEW 16 /* passes that were measured; what stands for them is worth as many */
 
 /* Add to the cost of a point. */
 static int add_cost(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t passes, uint64_t ns)
@@ -422,6 +422,10 @@ static int add_cost(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t p
     if (status == PYTHIA_OK) {
         cost->passes += passes;
         cost->ns += ns;
+    }
+    if (status == PYTHIA_OK && tracepoint != PYTHIA_NONE) {
+        v->all_cost.passes += passes;
+        v->all_cost.ns += ns;
     }
     pthread_mutex_unlock(&v->lock);
     return status;
@@ -455,17 +459,28 @@ struct pythia_cost pythia_vocabulary_cost(const struct pythia_vocabulary *v, uin
     return measured_of(v, tracepoint).cost;
 }
 
+/* Passes in a loop find everything in the processor's caches, those of a program do not: so what
+ * stands for a point of which few were measured is what was measured of others, and what stands for
+ * few of these is the loop. */
 double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tracepoint)
 {
+    struct pythia_vocabulary *locked = (struct pythia_vocabulary *)v;
     struct measured m =
         tracepoint == PYTHIA_NONE ? (struct measured){0} : measured_of(v, tracepoint);
-    struct pythia_cost loop = pythia_vocabulary_cost(v, PYTHIA_NONE);
-    if (!m.expected || m.cost.passes + loop.passes == 0)
+    pthread_mutex_lock(&locked->lock);
+    struct pythia_cost loop = v->loop_cost, all = v->all_cost;
+    pthread_mutex_unlock(&locked->lock);
+    if (!m.expected)
         return NAN;
-    double ns = (double)m.cost.ns, passes = (double)m.cost.passes;
-    if (m.cost.passes < LOOP_WEIGHT && loop.passes > 0) {
-        ns += LOOP_WEIGHT * (double)loop.ns / (double)loop.passes;
-        passes += LOOP_WEIGHT;
+    double ns = (double)m.cost.ns, passes = (double)m.cost.passes, others_ns = (double)all.ns - ns,
+           others = (double)all.passes - passes;
+    if (loop.passes > 0) {
+        others_ns += FEW * (double)loop.ns / (double)loop.passes;
+        others += FEW;
     }
-    return ns / passes;
+    if (passes < FEW && others > 0) {
+        ns += FEW * others_ns / others;
+        passes += FEW;
+    }
+    return passes > 0 ? ns / passes : NAN;
 }

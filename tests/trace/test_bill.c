@@ -48,9 +48,24 @@ static void of_few_passes_those_of_a_loop_stand_in(void **state)
     assert_rel_equal(pythia_vocabulary_cost_ns(vocabulary, few), 60,
                      1e-12); /* (400 + 16*50) / 20 */
     assert_int_equal(pythia_vocabulary_cost_expect(vocabulary, none), PYTHIA_OK);
-    assert_rel_equal(pythia_vocabulary_cost_ns(vocabulary, none), 50, 1e-12);
+    /* What was measured of others, and of these few the loop: (400 + 16*50) / 20. */
+    assert_rel_equal(pythia_vocabulary_cost_ns(vocabulary, none), 60, 1e-12);
     assert_true(isnan(pythia_vocabulary_cost_ns(vocabulary, other))); /* another tool's */
     assert_true(isnan(pythia_vocabulary_cost_ns(vocabulary, PYTHIA_NONE)));
+}
+
+static void what_others_cost_stands_in_before_a_loop_does(void **state)
+{
+    uint32_t few = point("s:few"), many = point("s:many"), none = point("s:none");
+    add(PYTHIA_NONE, 50, 1);
+    add(many, 200, 84);
+    add(few, 100, 4);
+    assert_int_equal(pythia_vocabulary_cost_expect(vocabulary, none), PYTHIA_OK);
+    assert_rel_equal(pythia_vocabulary_cost_ns(vocabulary, many), 200, 1e-12); /* its own */
+    /* (84*200 + 16*50) / 100 = 176 of others: (400 + 16*176) / 20 */
+    assert_rel_equal(pythia_vocabulary_cost_ns(vocabulary, few), 160.8, 1e-12);
+    /* (84*200 + 4*100 + 16*50) / 104 */
+    assert_rel_equal(pythia_vocabulary_cost_ns(vocabulary, none), 18000.0 / 104, 1e-12);
 }
 
 static void nothing_is_known_before_anything_is_measured(void **state)
@@ -115,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_price_of_a_point_is_the_mean_of_its_passes),
         TEST(of_few_passes_those_of_a_loop_stand_in),
+        TEST(what_others_cost_stands_in_before_a_loop_does),
         TEST(nothing_is_known_before_anything_is_measured),
         TEST(a_request_pays_for_each_of_its_spans),
         TEST(an_edge_has_half_of_either_end),

@@ -82,10 +82,12 @@ struct pythia_live_cycle {
                                   clock of spans */
 };
 
-/* Gets each cycle; negative stops the caller of _add or _tick. */
+/* Gets each cycle, and each request as it came, with its type (number of a string) and whatever
+ * becomes of it; negative stops the caller of _add or _tick. */
 struct pythia_live_taker {
     int (*cycle)(void *context, const struct pythia_live_cycle *cycle);
     void *context;
+    int (*request)(void *context, uint32_t type, const struct pythia_trace *trace); /* or NULL */
 };
 
 /* `vocabulary` and `space` (NULL: learn it) are borrowed; the vocabulary gets the limits, and the

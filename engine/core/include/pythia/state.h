@@ -26,7 +26,7 @@ int pythia_state_open(const char *path, struct pythia_state **out, struct pythia
 void pythia_state_close(struct pythia_state *s); /* s may be NULL */
 bool pythia_state_is_degraded(const struct pythia_state *s);
 
-/* A cycle and its decisions, in one transaction. */
+/* A cycle and its decisions, in one transaction; without groups, decisions that are of no cycle. */
 int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
                            const struct pythia_vocabulary *v,
                            const struct pythia_live_cycle *cycle);

@@ -31,6 +31,8 @@ struct pythia_assembler_options {
     size_t remembered;   /* of how many finished traces the ids are known at least; 0: all */
     struct pythia_open_points
         *open; /* spans of other trace points are left out, see trace.h; borrowed; NULL: none are */
+    struct pythia_skew *calls;        /* see pythia_trace_builder_set_clocks; borrowed, or NULL */
+    const struct pythia_skew *clocks; /* likewise */
 };
 
 /* Takes each finished trace, which is borrowed for the call; negative stops the assembler's caller.

@@ -7,6 +7,7 @@
 
 #include "pythia/counts.h"
 #include "pythia/open_points.h"
+#include "pythia/skew.h"
 #include "pythia/span.h"
 #include "pythia/vocabulary.h"
 
@@ -54,6 +55,12 @@ struct pythia_trace_builder;
 int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary,
                                 struct pythia_open_points *open, struct pythia_trace_builder **out);
 void pythia_trace_builder_destroy(struct pythia_trace_builder *b); /* b may be NULL */
+
+/* Tell `calls` (NULL: nobody) of each call between two processes, with the times that came; and put
+ * times right by `clocks` (solved; NULL: leave them), each span as a whole, before anything else is
+ * mended: those that are moved are marked as skew. Both are borrowed. */
+void pythia_trace_builder_set_clocks(struct pythia_trace_builder *b, struct pythia_skew *calls,
+                                     const struct pythia_skew *clocks);
 
 /* Begin the trace `id`; what was built before is no longer valid. */
 void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_trace_id id);
