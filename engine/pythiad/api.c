@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "budget.h"
 #include "daemon.h"
 #include "metrics.h"
 #include "pythia/bill.h"
@@ -204,7 +203,6 @@ static void ask(struct pythia__daemon *d, struct pythia__http_exchange *x,
         return;
     }
     *w = (struct waiting){x, type};
-    pythia__budget_report(d);
     pythia__reporting_ask(d->reporting, form, answer_report, w);
 }
 

@@ -48,6 +48,7 @@ int pythia__budget_tick(struct pythia__daemon *d, uint64_t now)
         (void)pythia_state_add_cycle(d->state, pythia__unix_ns(), d->vocabulary, &of_none);
         int read = pythia__switching_read_pins(d, &d->s);
         status = status == PYTHIA_OK ? read : status;
+        pythia__budget_report(d);
     }
     return status;
 }

@@ -81,6 +81,7 @@ static void keep_evidence(struct pythia__daemon *d)
     pythia_counts_add(&input.counts, pythia__intake_counts(d->intake));
     pythia_counts_add(&input.counts, pythia__feeds_counts(d->feeds));
     input.bytes = pythia__intake_numbers(d->intake).bytes + pythia__feeds_numbers(d->feeds).bytes;
+    pythia__budget_report(d);
     pythia__reporting_cycle(d->reporting, pythia_live_take_groups(d->live), d->cycles, &input);
 }
 

@@ -395,11 +395,13 @@ static void the_last_frame_of_a_stream_is_not_held_back(void **state)
     struct collection c;
     uint64_t position = 0;
     add_definitions(&bytes);
+    frame_flags = PYTHIA_FRAME_LAST;
     for (uint64_t span = 1; span <= 2; span++) {
         add_enter(&payload, span, 5);
         add_exit(&payload, span, 9);
         add_frame(&bytes, &payload, 1, &position);
     }
+    frame_flags = 0;
     struct idle stream = {.source = {.name = "idle", .read = read_idle, .waits = idle_waits},
                           .bytes = &bytes,
                           .c = &c};
