@@ -345,6 +345,10 @@ static int hide(struct pythia_live *l, const struct pythia__live_type *type,
 static int take_request(void *context, const struct pythia_trace *whole)
 {
     struct pythia_live *l = context;
+    if (l->o.adder.add)
+        whole = l->o.adder.add(l->o.adder.context, whole);
+    if (!whole)
+        return PYTHIA_ENOMEM;
     uint32_t name = pythia_request_type(l->namer, whole);
     struct pythia__live_type *type =
         name == PYTHIA_NONE ? NULL : pythia__live_types_meet(&l->types, name);
