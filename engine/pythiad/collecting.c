@@ -19,7 +19,7 @@
 #include "pythia/status.h"
 
 #define LOOK_MS    200
-#define FILES_TURN 8                 /* read at once, before others of the loop have their turn */
+#define FILES_TURN 16                /* read at once, before others of the loop have their turn */
 #define POINTS_MAX ((size_t)4000000) /* of all series: 64 MB */
 #define TOLD_MAX   3
 
@@ -27,6 +27,14 @@
 struct kept {
     dev_t device;
     ino_t inode;
+};
+
+/* One that was read, until what is in it has been taken in. */
+struct file {
+    char *path;
+    struct stat about;
+    struct pythia_series_set *set;
+    struct pythia_series_files_result result;
 };
 
 struct pythia__collecting {
@@ -82,21 +90,23 @@ static size_t points_of(const struct pythia_series_set *set, uint64_t *last_ns, 
     return points;
 }
 
-/* What was read goes to what there is; what is too old for any request to come goes. */
-static int take_in(struct pythia__collecting *c, const struct pythia_series_set *more)
+/* What was read goes to what there is, all at once: everything is put in order anew. What is too
+ * old for any request to come goes. */
+static int take_in(struct pythia__collecting *c, const struct file *files, size_t count)
 {
     struct pythia_series_set *set = NULL;
     struct pythia_series_join *join = NULL;
     uint64_t last_ns = 0;
-    size_t series = 0, points = points_of(more, &last_ns, &series);
-    points += points_of(c->set, &last_ns, &series);
+    size_t series = 0, points = points_of(c->set, &last_ns, &series);
+    for (size_t i = 0; i < count; i++)
+        points += points_of(files[i].set, &last_ns, &series);
     uint64_t since_ns = last_ns > c->o.keep_ns ? last_ns - c->o.keep_ns : 0;
     size_t most = points > POINTS_MAX ? POINTS_MAX / (series ? series : 1) : points;
     int status = pythia_series_set_create(&set);
     if (status == PYTHIA_OK && c->set)
         status = copy_points(c, c->set, since_ns, most, set);
-    if (status == PYTHIA_OK)
-        status = copy_points(c, more, since_ns, most, set);
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+        status = copy_points(c, files[i].set, since_ns, most, set);
     if (status == PYTHIA_OK)
         status = pythia_series_set_finish(set);
     if (status == PYTHIA_OK)
@@ -221,32 +231,44 @@ static void let_go(struct pythia__collecting *c, const char *path, const struct 
         c->kept[c->kept_count++] = (struct kept){about->st_dev, about->st_ino};
 }
 
-/* False: nothing came of it, because it is being written. */
-static bool read_file(struct pythia__collecting *c, const char *path)
+/* False: nothing came of it, because it is being written, or is no file. */
+static bool read_file(struct pythia__collecting *c, const char *path, struct file *out)
 {
-    struct pythia_series_files_result r;
-    struct pythia_series_set *set = NULL;
-    struct stat about;
-    if (lstat(path, &about) != 0 || !S_ISREG(about.st_mode) || is_kept(c, &about))
+    struct file f = {.path = NULL};
+    if (lstat(path, &f.about) != 0 || !S_ISREG(f.about.st_mode) || is_kept(c, &f.about))
         return false;
-    int status = pythia_series_files_read(&path, 1, on_problem, c, &set, &r);
-    if (status == PYTHIA_OK && r.files > 0)
-        status = take_in(c, set);
-    if (status != PYTHIA_OK)
-        pythia_log(PYTHIA_LOG_ERROR, "A series could not be taken in: file=%s, reason=%s", path,
-                   pythia_status_text(status)); /* and is there the next time */
-    if (status == PYTHIA_OK && r.files > 0)
-        record(c, set);
-    if (status == PYTHIA_OK && r.files + r.refused > 0)
-        let_go(c, path, &about, r.refused > 0);
-    if (status == PYTHIA_OK) {
-        c->numbers.files += r.files;
-        c->numbers.rows += r.csv.rows;
-        c->numbers.refused += r.refused;
-        c->numbers.broken += r.csv.broken + r.csv.cut;
+    int status = pythia_series_files_read(&path, 1, on_problem, c, &f.set, &f.result);
+    if (status == PYTHIA_OK && f.result.files + f.result.refused > 0)
+        f.path = pythia_strndup(path, strlen(path));
+    if (!f.path) {
+        pythia_series_set_destroy(f.set);
+        return false;
     }
-    pythia_series_set_destroy(set);
-    return status == PYTHIA_OK && r.files + r.refused > 0;
+    *out = f;
+    return true;
+}
+
+/* What is taken in is written down, and its files go; else (false) they are there the next time. */
+static bool finish_files(struct pythia__collecting *c, struct file *files, size_t count)
+{
+    int status = count > 0 ? take_in(c, files, count) : PYTHIA_OK;
+    if (status != PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_ERROR, "Series could not be taken in: reason=%s",
+                   pythia_status_text(status));
+    for (size_t i = 0; i < count; i++) {
+        const struct pythia_series_files_result *r = &files[i].result;
+        if (status == PYTHIA_OK) {
+            record(c, files[i].set);
+            let_go(c, files[i].path, &files[i].about, r->refused > 0);
+            c->numbers.files += r->files;
+            c->numbers.rows += r->csv.rows;
+            c->numbers.refused += r->refused;
+            c->numbers.broken += r->csv.broken + r->csv.cut;
+        }
+        pythia_series_set_destroy(files[i].set);
+        pythia_free(files[i].path);
+    }
+    return status == PYTHIA_OK;
 }
 
 static int is_series(const struct dirent *entry)
@@ -259,18 +281,20 @@ static int is_series(const struct dirent *entry)
 static bool look(struct pythia__collecting *c)
 {
     struct dirent **names = NULL;
+    struct file files[FILES_TURN];
     struct pythia_buf path = {0};
-    int count = scandir(c->o.directory, &names, is_series, alphasort), done = 0;
+    size_t done = 0;
+    int count = scandir(c->o.directory, &names, is_series, alphasort);
     for (int i = 0; i < count; i++) {
         pythia_buf_clear(&path);
         pythia_buf_printf(&path, "%s/%s", c->o.directory, names[i]->d_name);
         if (done < FILES_TURN && pythia_buf_status(&path) == PYTHIA_OK)
-            done += read_file(c, path.bytes);
+            done += read_file(c, path.bytes, &files[done]);
         free(names[i]);
     }
     free(names);
     pythia_buf_free(&path);
-    return done == FILES_TURN;
+    return finish_files(c, files, done) && done == FILES_TURN;
 }
 
 static void on_timer(uv_timer_t *timer)
