@@ -412,6 +412,8 @@ static int take_request(void *context, const struct pythia_trace *finished)
     struct pythia_live *l = context;
     const struct pythia_trace *trace,
         *whole = pythia_request_variables_trace(l->variables, finished);
+    if (whole && l->o.adder.add)
+        whole = l->o.adder.add(l->o.adder.context, whole);
     uint32_t name = whole ? pythia_request_type(l->namer, whole) : PYTHIA_NONE;
     struct pythia__live_type *type =
         name == PYTHIA_NONE ? NULL : pythia__live_types_meet(&l->types, name);

@@ -19,13 +19,14 @@
 #include "restore.h"
 #include "switching.h"
 
-#define TICK_MS      20
-#define TICK_SPANS   4096                /* some 4 ms; others wait meanwhile */
-#define CYCLE_MIN_NS UINT64_C(250000000) /* as often as agents ask what shall be open */
-#define DRAIN_MS     5000
-#define CONTROL_BODY ((size_t)1024 * 1024)
-#define SECRET_MAX   ((size_t)64 * 1024)
-#define RUN_FOLDER   "/run/pythiad"
+#define TICK_MS          20
+#define TICK_SPANS       4096                /* some 4 ms; others wait meanwhile */
+#define CYCLE_MIN_NS     UINT64_C(250000000) /* as often as agents ask what shall be open */
+#define DRAIN_MS         5000
+#define COLLECT_SLACK_MS 1000 /* to complete a file, and to find it */
+#define CONTROL_BODY     ((size_t)1024 * 1024)
+#define SECRET_MAX       ((size_t)64 * 1024)
+#define RUN_FOLDER       "/run/pythiad"
 
 uint64_t pythia__unix_ns(void)
 {
@@ -174,6 +175,7 @@ static void tell_counts(const struct pythia__daemon *d)
 static void finish(struct pythia__daemon *d)
 {
     if (d->draining && !uv_is_closing((uv_handle_t *)&d->tick)) {
+        pythia__collecting_stop(d->collecting);
         (void)pythia_live_drain(d->live);
         tell_counts(d);
         uv_close((uv_handle_t *)&d->tick, end);
@@ -269,6 +271,25 @@ static int read_secrets(struct pythia__daemon *d, struct pythia_error *e)
                                : status;
 }
 
+/* Requests wait until what collectors measured at their begin has been read. */
+static uint64_t quiet_ns(const struct pythia__settings *s)
+{
+    uint64_t quiet = (uint64_t)s->quiet_ms, collected = (uint64_t)s->collect_ms + COLLECT_SLACK_MS;
+    return (s->collect && collected > quiet ? collected : quiet) * 1000000;
+}
+
+static int begin_collecting(struct pythia__daemon *d, struct pythia_error *e)
+{
+    const struct pythia__settings *s = &d->s;
+    const struct pythia__collecting_options o = {.directory = s->collect,
+                                                 .age_ns = (uint64_t)(s->series_age_s * 1e9),
+                                                 .keep_ns = (uint64_t)(s->series_age_s * 1e9) +
+                                                            (uint64_t)s->request_max_ms * 1000000 +
+                                                            2 * quiet_ns(s),
+                                                 .record = s->record};
+    return pythia__collecting_create(d->loop, d->vocabulary, &o, &d->collecting, e);
+}
+
 static int make_live(struct pythia__daemon *d, struct pythia_error *e)
 {
     const struct pythia__settings *s = &d->s;
@@ -281,7 +302,8 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
     size_t count;
     const struct pythia_strategy *const *strategies = pythia_strategies(&count);
     struct pythia_live_options o = {
-        .window = {.quiet_ns = (uint64_t)s->quiet_ms * 1000000,
+        .adder = {pythia__collecting_trace, d->collecting},
+        .window = {.quiet_ns = quiet_ns(s),
                    .rootless_ns = (uint64_t)s->rootless_ms * 1000000,
                    .age_max_ns = (uint64_t)s->request_max_ms * 1000000,
                    .spans_max = (uint64_t)s->request_spans_max,
@@ -462,6 +484,8 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
     if (status == PYTHIA_OK)
         status = make_reporting(d);
     if (status == PYTHIA_OK)
+        status = begin_collecting(d, e);
+    if (status == PYTHIA_OK)
         status = make_live(d, e);
     if (status == PYTHIA_OK)
         status = pythia__restore_off(d);
@@ -511,6 +535,7 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
             pythia__http_destroy(d->http[i]);
         pythia__feeding_stop(d);
+        pythia__collecting_stop(d->collecting);
         while (d->feeds && pythia__feeds_running(d->feeds) > 0)
             uv_run(loop, UV_RUN_ONCE);
         if (d->feeds)
@@ -533,6 +558,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia__intake_destroy(d->intake);
     pythia__feeds_destroy(d->feeds);
     pythia_live_destroy(d->live);
+    pythia__collecting_destroy(d->collecting);
     pythia_controller_destroy(d->controller);
     pythia_state_close(d->state);
     pythia_open_points_destroy(d->always);

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <uv.h>
 
+#include "collecting.h"
 #include "feed.h"
 #include "grpc_server.h"
 #include "http_server.h"
@@ -43,6 +44,7 @@ struct pythia__daemon {
     struct pythia__intake *intake;
     struct pythia__receive *receive;
     struct pythia__feeds *feeds;
+    struct pythia__collecting *collecting;    /* what requests get beside their spans */
     struct pythia__records_listener *records; /* NULL: none */
     struct pythia__grpc_server *grpc;
     struct pythia__http_server *http[PYTHIA__HTTP_SERVERS];

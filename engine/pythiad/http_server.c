@@ -27,8 +27,9 @@
 #define ROUNDS_MAX  1000 /* of running at once, before others of the loop have their turn */
 #define HEAD_BYTES  ((size_t)32 * 1024)
 #define PASS_BYTES                                                                                 \
-    ((size_t)64 * 1024 * 1024) /* of a body that is refused, and read all the same \
-                                                */
+    ((size_t)64 * 1024 *                                                                           \
+     1024) /* of a body that is refused, and read all the same                 \
+                                */
 
 struct connection {
     struct connection *next, *previous;

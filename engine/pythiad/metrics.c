@@ -105,6 +105,27 @@ static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
           (double)pythia__intake_waiting(d->intake));
 }
 
+static void write_series(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    struct pythia__collecting_numbers n = pythia__collecting_numbers(d->collecting);
+    counter(to, "pythia_series_files_total", "Files of series read, and removed.", n.files);
+    counter(to, "pythia_series_files_refused_total", "Files put aside that are no series.",
+            n.refused);
+    counter(to, "pythia_series_rows_total", "Rows of series read.", n.rows);
+    head(to, "pythia_series_rows_dropped_total", "counter", "Rows left out, by reason.");
+    pythia_buf_printf(to, "pythia_series_rows_dropped_total{reason=\"broken\"} %" PRIu64 "\n",
+                      n.broken);
+    pythia_buf_printf(to, "pythia_series_rows_dropped_total{reason=\"full\"} %" PRIu64 "\n",
+                      n.dropped);
+    counter(to, "pythia_series_values_joined_total", "Values that requests got.", n.joined);
+    counter(to, "pythia_series_values_missing_total",
+            "Series that had no value for a request, young enough.", n.missing);
+    gauge(to, "pythia_series", "Series that are known.", (double)n.series);
+    counter(to, "pythia_series_failures_total",
+            "Files of series that could not be removed, and recordings of them that ended.",
+            n.failures);
+}
+
 /* Names, and those that came when there was no room for more. */
 static void write_names(const struct pythia__daemon *d, struct pythia_buf *to)
 {
@@ -196,6 +217,7 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
     struct rusage usage;
     write_intake(d, to);
     write_spans(d, to);
+    write_series(d, to);
     write_names(d, to);
     write_listeners(d, to);
     write_control(d, to);

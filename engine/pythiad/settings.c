@@ -72,10 +72,20 @@ const struct pythia_option pythia__settings_table[] = {
           "times)"),
     PYTHIA_TEXT_OPTION("records", 0, "unix:PATH", AT(records),
                        "Take records of libpythia-tracepoints over a socket there"),
+    PYTHIA_TEXT_OPTION("collect", 0, "DIR", AT(collect),
+                       "Read series that collectors of programs write there, and remove what was "
+                       "read; the last value of each series before a request began is a key-value "
+                       "of it, series.<label>"),
+    PYTHIA_INTEGER("collect-ms", 0, "MS", "5000", 1, 3.6e6, AT(collect_ms),
+                   "How long collectors write to a file (PYTHIA_COLLECT_MS): requests wait as long "
+                   "for what it has of them"),
+    PYTHIA_REAL("series-age", 0, "SECONDS", "60", 0, 1e6, AT(series_age_s),
+                "A value that is older when a request begins says nothing of it"),
     PYTHIA_TEXT_OPTION(
         "record", 0, "FILE", AT(record),
         "Keep every body that came in, for pythia replay; what is read from files, rings, sockets "
-        "and Redis is kept in files of that name with a number behind it"),
+        "and Redis is kept in files of that name with a number behind it, and series in FILE with "
+        ".series.csv behind it"),
     PYTHIA_TEXT_OPTION("state", 0, "FILE", AT(state),
                        "What survives a restart, an SQLite file (default: it is kept in memory)"),
     PYTHIA_INTEGER("quiet-ms", 0, "MS", "2000", 1, 3.6e6, AT(quiet_ms),

@@ -18,7 +18,9 @@ struct pythia__settings {
     uint64_t body_max, inflated_max, waiting_max, memory, memory_hard;
     int64_t connections, streams, retry_s, attributes_max;
     struct pythia_option_texts follow;
-    const char *record, *state, *records;
+    const char *record, *state, *records, *collect;
+    int64_t collect_ms;
+    double series_age_s;
     /* requests */
     int64_t quiet_ms, rootless_ms, request_max_ms, request_spans_max;
     const char *type_attribute;

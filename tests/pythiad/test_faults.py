@@ -68,11 +68,12 @@ class SlowSenders(unittest.TestCase):
         self.addCleanup(lambda: [link.close() for link, _ in links])
         return links
 
-    def latencies(self, count):
+    @staticmethod
+    def latencies(pythiad, count):
         """How long others wait for an answer, over connections that they have and new ones."""
         body, took = otlp.protobuf([Span()]), []
-        link = http.client.HTTPConnection("127.0.0.1", self.pythiad.http, timeout=60)
-        call = grpc.Connection(self.pythiad.grpc)
+        link = http.client.HTTPConnection("127.0.0.1", pythiad.http, timeout=60)
+        call = grpc.Connection(pythiad.grpc)
         for i in range(count):
             begun = time.monotonic()
             if i % 3 == 0:
@@ -80,24 +81,32 @@ class SlowSenders(unittest.TestCase):
             elif i % 3 == 1:
                 status = 200 + call.call(body).status
             else:
-                status = self.pythiad.send(body).status
+                status = pythiad.send(body).status
             took.append(time.monotonic() - begun)
-            self.assertEqual(status, 200)
+            assert status == 200
         link.close()
         call.close()
         return took
 
     def test_others_hardly_notice_and_they_are_closed(self):
-        self.pythiad = rig.Pythiad(self, "--connections=1500")
-        self.latencies(300)
-        alone = min(percentile(self.latencies(500), .99) for _ in range(5))
+        # Without decisions, which take some ms at times that differ from run to run.
+        quiet = ("--learn-requests=1000000", "--cycle-requests=1000000", "--cycle-seconds=1000")
+        self.pythiad = rig.Pythiad(self, "--connections=1500", *quiet)
+        alone = rig.Pythiad(self, *quiet)  # another one, so that what else the machine does meets both
+        self.latencies(alone, 300)
+        self.latencies(self.pythiad, 300)
         begun = time.monotonic()
         links = self.open(1000)
-        with_them = min(percentile(self.latencies(500), .99) for _ in range(5))
-        print(f"p99 {alone * 1000:.2f} ms alone, {with_them * 1000:.2f} ms beside them", flush=True)
+        best, rounds = {}, 0
+        while time.monotonic() - begun < 8:
+            for pythiad in (alone, self.pythiad):
+                p99 = percentile(self.latencies(pythiad, 200), .99)
+                best[pythiad] = min(best.get(pythiad, p99), p99)
+            rounds += 1
+        print(f"p99 {best[alone] * 1000:.2f} ms alone, {best[self.pythiad] * 1000:.2f} ms beside them, {rounds} rounds", flush=True)
         if not rig.SANITIZER:
-            self.assertLess(with_them, alone * 1.2 + .0005, (alone, with_them))  # what a clock of 3 MHz cannot tell
-            self.assertLess(time.monotonic() - begun, 9)
+            self.assertLess(best[self.pythiad], best[alone] * 1.2 + .0002)
+        self.assertEqual(alone.stop(), 0)
         # The connections are held for 10 s before a whole header, and for 30 s before a whole body; one kind trickles on.
         ended, waiting = {}, dict(links)
         while waiting and time.monotonic() - begun < rig.patience(40):

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Streams that pythiad reads for long: files that grow, rings of traced programs, records over a socket, Redis."""
+import fcntl
 import glob
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -10,6 +12,7 @@ import subprocess
 import time
 import unittest
 
+import otlp
 import rig
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -98,6 +101,135 @@ class Follow(unittest.TestCase):
                              "--control=off")
         self.assertEqual(code, 1)
         self.assertIn("/nonexistent/file: cannot be followed: No such file or directory", said)
+
+
+class Series(unittest.TestCase):
+    """What collectors of programs measure, and variables, are key-values of live requests as of replayed ones."""
+    COUNT = 300
+    LABEL = 'queue, "length"'
+
+    def setUp(self):
+        self.folder = rig.make_folder(self)
+        self.series = os.path.join(self.folder, "series")
+        chance = random.Random(3)
+        self.begin = time.time_ns() + 3600 * 10**9  # so that all begin when the set is in force
+        self.lengths = [chance.randrange(10) for _ in range(self.COUNT)]
+
+    def start_of(self, i):
+        return self.begin + i * 10 * 10**6
+
+    def requests(self, attributes=lambda i: None, count=None):
+        return [otlp.request(("a", "b", "c"), slow=("b", self.lengths[i] * 4000000), start=self.start_of(i),
+                             attributes=attributes(i)) for i in range(count or self.COUNT)]
+
+    def rows(self, first, end):
+        quoted = '"' + self.LABEL.replace('"', '""') + '"'
+        return "Timepoint,Measurement,Label,PID\n" + "".join(
+            f"{self.start_of(i) - 1000},{self.lengths[i]},{quoted},7\n{self.start_of(i) - 500},{i % 3},noise,7\n"
+            for i in range(first, end))
+
+    def write(self, name, text):
+        path = os.path.join(self.series, name)
+        with open(path, "w", encoding="utf-8") as to:
+            to.write(text)
+        return path
+
+    def start(self, *options):
+        known = os.path.join(self.folder, "known")
+        with open(known, "wb") as to:
+            to.write(b"\n".join(otlp.as_json(spans) for spans in self.requests(count=30)))
+        subprocess.run([rig.program("pythia"), "space", "build", "--quiet", "--output", f"{self.folder}/space.json", known],
+                       check=True, timeout=rig.patience(60))
+        daemon = rig.Pythiad(self, f"--cycle-requests={self.COUNT}", "--cycle-seconds=1000", f"--space={self.folder}/space.json",
+                             "--always=*", f"--record={self.folder}/recording", "--quiet-ms=200", *options, folder=self.folder)
+        rig.until(lambda: daemon.metric("pythia_desired_in_force") == 1, 10)
+        return daemon
+
+    def report(self, daemon):
+        return rig.until(lambda: daemon.get("/v1/report").status == 200 and daemon.get("/v1/report").json, 30,
+                         lambda: str(daemon.metrics()))
+
+    def same_as_replayed(self, live, *options):
+        done = subprocess.run([rig.program("pythia"), "replay", "--quiet", "--format", "json", *options,
+                               f"{self.folder}/recording"], capture_output=True, text=True, check=False)
+        replayed = json.loads(done.stdout)
+        self.assertEqual(replayed["request_types"], live["request_types"])
+        # But for where a group comes from, which needs the skeleton that the search had; and for how sure it is of keys, as
+        # whoever looks again and again, cycle by cycle, has to be stricter.
+        picks = ("id", "count", "mean_ns", "sd_ns", "status", "modes", "path", "edges", "skipped_keys")
+        self.assertEqual(*([[(e["key"], e["kind"], e["effect"], e["edges"]) for e in g["explanations"]]
+                            for g in report["groups"]] for report in (replayed, live)))
+        self.assertEqual([[g[key] for key in picks] for g in replayed["groups"]],
+                         [[g[key] for key in picks] for g in live["groups"]])
+
+    def test_a_series_names_the_key_that_the_replay_names(self):
+        os.mkdir(self.series)
+        daemon = self.start(f"--collect={self.series}", "--collect-ms=2000")
+        for spans in self.requests():
+            self.assertEqual(daemon.send(otlp.protobuf(spans)).status, 200)
+        # The collector completes its files later than the requests end, as it does every 5 s.
+        third = self.COUNT // 3
+        done = self.write("shop.7.1.00000000000000aa.csv", self.rows(0, third))
+        writing = self.write("shop.7.2.00000000000000aa.tmp", self.rows(third, 2 * third))
+        killed = self.write("shop.7.3.00000000000000aa.tmp", self.rows(2 * third, self.COUNT) + "17000")  # in mid of a row
+        other = self.write("notes.txt", "mine")
+        with open(writing, "r+b") as file:  # somebody writes to it
+            fcntl.lockf(file, fcntl.LOCK_EX)
+            rig.until(lambda: not os.path.exists(done) and not os.path.exists(killed), 5)
+            self.assertTrue(os.path.exists(writing))
+            os.rename(writing, writing.replace(".tmp", ".csv"))
+        live = self.report(daemon)
+        self.assertEqual(os.listdir(self.series), ["notes.txt"])
+        self.assertTrue(os.path.exists(other))
+        first = live["groups"][0]["explanations"][0]
+        self.assertEqual((first["key"], first["kind"]), ("series." + self.LABEL, "numeric"))
+        metrics = daemon.metrics()
+        self.assertEqual((metrics["pythia_series_files_total"], metrics["pythia_series_rows_total"], metrics["pythia_series"]),
+                         (3, 2 * self.COUNT, 2))
+        self.assertEqual((metrics["pythia_series_values_joined_total"], metrics["pythia_series_values_missing_total"]),
+                         (2 * self.COUNT, 0))
+        self.assertEqual(metrics['pythia_series_rows_dropped_total{reason="broken"}'], 1)
+        self.assertEqual(daemon.stop(), 0, daemon.log)
+        self.same_as_replayed(live, "--series", f"{self.folder}/recording.series.csv")
+
+    def test_files_that_are_no_series_are_put_aside(self):
+        daemon = self.start(f"--collect={self.series}", "--collect-ms=100")  # a folder that is not there yet
+        os.mkdir(self.series)
+        bad = self.write("bad.csv", "this is no series\n")
+        os.symlink("/etc/passwd", os.path.join(self.series, "link.csv"))
+        rig.until(lambda: daemon.metric("pythia_series_files_refused_total") == 1, 5)
+        self.assertEqual(sorted(os.listdir(self.series)), ["bad.csv.refused", "link.csv"])
+        with open(bad + ".refused", encoding="utf-8") as file:
+            self.assertEqual(file.read(), "this is no series\n")
+        daemon.logged("A series cannot be read: .*bad.csv")
+        self.write("good.csv", self.rows(0, 5))
+        rig.until(lambda: daemon.metric("pythia_series_rows_total") == 10, 5)
+        self.assertEqual(daemon.stop(), 0, daemon.log)
+        code, said = rig.run(self, "--otlp-grpc=off", "--otlp-http=off", "--zipkin=off", "--control=off", f"--collect={bad}.refused")
+        self.assertEqual((code, "is no folder that series could be in" in said), (2, True), said)
+
+    def test_what_is_there_at_the_end_is_taken_in(self):
+        os.mkdir(self.series)
+        daemon = self.start(f"--collect={self.series}", "--collect-ms=60000")
+        for spans in self.requests():
+            self.assertEqual(daemon.send(otlp.protobuf(spans)).status, 200)
+        for i in range(30):
+            self.write(f"shop.7.{i}.00000000000000aa.csv", self.rows(i * 10, i * 10 + 10))
+        self.assertEqual(daemon.stop(), 0, daemon.log)
+        self.assertEqual(os.listdir(self.series), [])
+        with open(f"{self.folder}/recording.series.csv", encoding="utf-8") as file:
+            self.assertEqual(len(file.readlines()), 1 + 2 * self.COUNT)
+
+    def test_variables_are_joined(self):
+        daemon = self.start()
+        for i, spans in enumerate(self.requests()):
+            for j, span in enumerate(spans[:3]):  # whichever of them has it
+                span.attributes = {"variable.held": self.lengths[i] if j == i % 3 else 0}
+            self.assertEqual(daemon.send(otlp.protobuf(spans)).status, 200)
+        live = self.report(daemon)
+        self.assertEqual(live["groups"][0]["explanations"][0]["key"], "variable.held.max")
+        self.assertEqual(daemon.stop(), 0, daemon.log)
+        self.same_as_replayed(live)
 
 
 class Rings(unittest.TestCase):

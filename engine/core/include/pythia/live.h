@@ -46,6 +46,14 @@
  * of the spans is off. */
 struct pythia_live;
 
+/* Adds to each finished request what is known of it beside its spans and variables, before anything
+ * else is done with it: the trace, or another one, borrowed until the next call; NULL: out of
+ * memory. */
+struct pythia_live_adder {
+    const struct pythia_trace *(*add)(void *context, const struct pythia_trace *trace);
+    void *context;
+};
+
 struct pythia_live_options {
     struct pythia_window_options window;
     struct pythia_groups_options groups;
@@ -61,7 +69,8 @@ struct pythia_live_options {
     uint64_t evidence_bytes; /* a cycle whose evidence takes so much memory is full; 0: 64 MiB */
     size_t learn_requests;   /* of each type, before a type is searched; 0: 50 */
     size_t types_max;        /* that are searched; 0: 1000 */
-    bool learn_all;          /* while the first types are learnt, everything is wanted open */
+    struct pythia_live_adder adder; /* .add NULL: none */
+    bool learn_all; /* while the first types are learnt, everything is wanted open */
 };
 
 /* What came of a cycle. All of it is borrowed for the call. */
