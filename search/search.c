@@ -273,7 +273,7 @@ static int meet(struct pythia_search *s, const struct pythia_type *types, size_t
         all += isnan(variance) ? 0 : variance * requests_in_cycle(&types[i]);
     }
     for (size_t i = 0; i < s->problem_count; i++) {
-        s->problems[i].requests = 0;
+        s->problems[i].requests = s->problems[i].carried = 0;
         s->keeping[i].evidence = NULL;
     }
     for (size_t i = 0; i < count; i++) {
@@ -284,6 +284,7 @@ static int meet(struct pythia_search *s, const struct pythia_type *types, size_t
         s->keeping[number].evidence = &types[i];
         double variance = pythia_exact_moments_variance(&types[i].moments);
         p->requests = types[i].moments.n;
+        p->carried = types[i].carried;
         p->variance_share =
             all > 0 && !isnan(variance) ? variance * requests_in_cycle(&types[i]) / all : 0;
         enum pythia_problem_state now = state_of(s, &types[i], p);

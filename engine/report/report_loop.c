@@ -61,6 +61,8 @@ static json_t *problem(struct pythia__json *w, const struct pythia_loop *loop,
     if (p->waited > 0)
         pythia__json_set(w, out, "waited", pythia__json_count(p->waited));
     pythia__json_set(w, out, "requests", pythia__json_count(p->requests));
+    if (p->carried > 0)
+        pythia__json_set(w, out, "carried", pythia__json_count(p->carried));
     pythia__json_set(w, out, "variance_share", pythia__json_real(p->variance_share));
     pythia__json_set(w, out, "causes", causes);
     pythia__json_set(w, out, "rest", pythia__json_real(p->rest));

@@ -77,6 +77,8 @@ static void look(struct stream *s, const struct pythia_live_cycle *cycle)
         rare[at].state = p->state;
         rare[at].causes = p->cause_count;
         rare[at].variance_share = p->variance_share;
+        assert_int_equal(p->requests, rare[at].requests);
+        assert_int_equal(p->carried, rare[at].carried);
     }
     for (size_t i = 0; i < cycle->decisions.switch_count; i++)
         rare[at].b_switched += strcmp(pythia_vocabulary_tracepoint_id(

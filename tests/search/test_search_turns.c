@@ -145,7 +145,8 @@ static void nothing_happens_to_a_problem_that_waits(void **state)
     for (int i = 0; i < 30; i++) {
         struct pythia_problem before[TYPES];
         size_t known = h.cycle.problem_count;
-        memcpy(before, h.cycle.problems, known * sizeof(*before));
+        if (known)
+            memcpy(before, h.cycle.problems, known * sizeof(*before));
         cycle(&h, TYPES * EACH);
         for (size_t p = 0; p < known; p++) {
             const struct pythia_problem *now = &h.cycle.problems[p];

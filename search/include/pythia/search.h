@@ -111,7 +111,8 @@ struct pythia_problem {
     uint32_t blocked;    /* of BUDGET, PINNED and STRATEGY: the point that would tell most */
     struct pythia_spending needs; /* what it would add */
     uint64_t cycles, requests;    /* in which it was searched; of the last cycle */
-    uint64_t waited; /* cycles since its last turn, in which it had evidence and others were looked
+    uint64_t carried; /* of the requests, those that were evidence of cycles before it too */
+    uint64_t waited;  /* cycles since its last turn, in which it had evidence and others were looked
                         at; 0: it had its turn in the last one, or it needs none */
     double variance_share;     /* of the variance within types, in the last cycle */
     struct pythia_finding top; /* the largest that is not explained yet; share NaN: none */
