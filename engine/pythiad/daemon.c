@@ -340,7 +340,9 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
     }
     if (status == PYTHIA_OK)
         status = pythia_live_create(d->vocabulary, d->space, &o,
-                                    (struct pythia_live_taker){on_cycle, d, on_request}, &d->live);
+                                    (struct pythia_live_taker){on_cycle, d}, &d->live);
+    if (status == PYTHIA_OK)
+        pythia_live_watch(d->live, on_request, d);
     return status;
 }
 
