@@ -152,7 +152,7 @@ static int begin_search(struct pythia_live *l)
     return status;
 }
 
-static int take_request(void *context, const struct pythia_trace *whole);
+static int take_request(void *context, const struct pythia_trace *finished);
 
 static int make_parts(struct pythia_live *l)
 {

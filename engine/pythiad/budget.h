@@ -14,7 +14,8 @@ int pythia__budget_tick(struct pythia__daemon *d, uint64_t now);
 /* Add what is dropped to a set of points that are never open. */
 int pythia__budget_add_dropped(const struct pythia__daemon *d, struct pythia_open_points *never);
 
-/* Put what is measured, and what was dropped and why, into the report, if there is one. */
+/* Put what is measured, and what was dropped and why, into the report, if there is one, and a
+ * limit. */
 void pythia__budget_report(struct pythia__daemon *d);
 
 /* And into the metrics. */

@@ -1,5 +1,5 @@
-/* SIGHUP: the settings are read again. Pins, the limit of what tracing may take and the level of the log change; of all else that is
- * different it is told that it takes a restart. */
+/* SIGHUP: the settings are read again. Pins, the limit of what tracing may take and the level of
+ * the log change; of all else that is different it is told that it takes a restart. */
 #include <stddef.h>
 #include <string.h>
 
