@@ -11,7 +11,7 @@
 
 struct settings {
     struct pythia__read_settings read;
-    const char *trace, *output;
+    const char *trace, *output, *metric;
     int64_t slowest;
     bool keys;
     int mode, format;
@@ -24,6 +24,10 @@ static const struct pythia_option options[] = {
     PYTHIA_INTEGER("slowest", 'n', "N", "1", 1, 1000, offsetof(struct settings, slowest),
                    "Show the N requests that took longest"),
     PYTHIA_FLAG("keys", 'k', offsetof(struct settings, keys), "Show the key-values of each span"),
+    PYTHIA_TEXT_OPTION("metric", 0, "NAME", offsetof(struct settings, metric),
+                       "Show a number that spans have in place of how long they took: rss, "
+                       "read_bytes or write_bytes, by which these grew meanwhile, where a "
+                       "declaration for pythia run asks for that; or any key; time: how long"),
     PYTHIA_CHOICE(
         "mode", 0, "debug|concise|verbose", "debug", offsetof(struct settings, mode),
         "Spans to show: all; those that took at least 100 ns; or these and those that have "
@@ -73,6 +77,12 @@ static size_t place_of(const struct looking *l, uint64_t duration_ns, uint64_t h
     return at;
 }
 
+static struct pythia_text metric_of(const struct settings *s)
+{
+    bool none = !s->metric || strcmp(s->metric, "time") == 0;
+    return none ? PYTHIA_TEXT("") : pythia_text_of(s->metric);
+}
+
 static int take(void *context, const struct pythia_trace *trace)
 {
     struct looking *l = context;
@@ -96,7 +106,8 @@ static int take(void *context, const struct pythia_trace *trace)
     const struct pythia__tree_how how = {.mode = (enum pythia__tree_mode)l->s->mode,
                                          .form = (enum pythia__tree_form)l->s->format,
                                          .min_ns = (uint64_t)(l->s->min_s * 1e9),
-                                         .keys = l->s->keys};
+                                         .keys = l->s->keys,
+                                         .metric = metric_of(l->s)};
     return pythia__tree_add(&how, l->reading.vocabulary, trace, &l->path, &l->best[at].text);
 }
 

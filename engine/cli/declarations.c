@@ -24,7 +24,7 @@
 #define FIELD_BYTES 4096
 
 static const char *const members[] = {"name",  "module",  "class", "function", "keys",
-                                      "types", "enabled", "error", "request"};
+                                      "types", "enabled", "error", "request",  "metrics"};
 
 /* ---- telling ---- */
 
@@ -276,6 +276,37 @@ static char *list_member(struct pythia__declarations *d, const struct pythia__de
     return joined;
 }
 
+/* Metrics are keys that the shim knows by their names. */
+static void add_metrics(struct pythia__declarations *d, struct pythia__declaration *p,
+                        const json_t *object, bool *right)
+{
+    char *metrics = list_member(d, p, object, "metrics", ',', right);
+    struct pythia_buf all = {0};
+    for (const char *at = metrics; at && *at;) {
+        size_t size = strcspn(at, ",");
+        bool known = false;
+        for (int i = 0; i < PYTHIA__METRICS; i++)
+            known = known || (strlen(pythia__metrics[i]) == size &&
+                              strncmp(pythia__metrics[i], at, size) == 0);
+        if (!known) {
+            tell(d, p, "'%.*s' is no metric: rss, read_bytes and write_bytes are",
+                 (int)(size < 40 ? size : 40), at);
+            *right = false;
+        }
+        at += size + (at[size] == ',');
+    }
+    if (metrics && *metrics && p->keys) {
+        pythia_buf_printf(&all, "%s%s%s", p->keys, *p->keys ? "," : "", metrics);
+        pythia_free(p->keys);
+        p->keys = pythia_buf_status(&all) == PYTHIA_OK ? copy(all.bytes) : NULL;
+    } else if (!metrics) {
+        pythia_free(p->keys);
+        p->keys = NULL;
+    }
+    pythia_buf_free(&all);
+    pythia_free(metrics);
+}
+
 static char *request_member(struct pythia__declarations *d, const struct pythia__declaration *p,
                             const json_t *object, bool *right)
 {
@@ -300,8 +331,8 @@ static void check_members(struct pythia__declarations *d, const struct pythia__d
             known = known || strcmp(key, members[i]) == 0;
         if (!known) {
             tell(d, p,
-                 "there is no member \"%s\": name, module, class, function, keys, types, "
-                 "enabled, error and request are",
+                 "there is no member \"%s\": name, module, class, function, keys, metrics, "
+                 "types, enabled, error and request are",
                  key);
             *right = false;
         }
@@ -329,6 +360,7 @@ static int take_object(struct pythia__declarations *d, const char *path, uint64_
     p.class_name = string_member(d, &p, object, "class", false, &right);
     p.error = string_member(d, &p, object, "error", false, &right);
     p.keys = list_member(d, &p, object, "keys", ',', &right);
+    add_metrics(d, &p, object, &right);
     p.types = list_member(d, &p, object, "types", '\x1f', &right);
     p.request = request_member(d, &p, object, &right);
     p.enabled = !json_is_false(json_object_get(object, "enabled"));

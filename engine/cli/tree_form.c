@@ -133,6 +133,39 @@ static void add_flags(const struct tree *t, const struct pythia_trace_span *span
                           pythia_repair_name((enum pythia_repair)__builtin_ctz(bits)));
 }
 
+/* The metric of a span: it is a number, and it is there. */
+static bool find_metric(const struct tree *t, const struct pythia_trace_span *span, double *out)
+{
+    struct pythia_text packed = span->attributes, wanted = t->how->metric;
+    struct pythia_attribute a;
+    while (pythia_attributes_next(&packed, &a)) {
+        struct pythia_text key = pythia_vocabulary_text(t->vocabulary, a.key);
+        bool long_name =
+            pythia_text_starts(key, PYTHIA_TEXT("metric.")) &&
+            pythia_text_equal((struct pythia_text){key.bytes + 7, key.size - 7}, wanted);
+        if (!long_name && !pythia_text_equal(key, wanted))
+            continue;
+        if (a.kind != PYTHIA_ATTRIBUTE_INTEGER && a.kind != PYTHIA_ATTRIBUTE_REAL)
+            continue;
+        *out = a.kind == PYTHIA_ATTRIBUTE_REAL ? a.real : (double)a.integer;
+        return true;
+    }
+    return false;
+}
+
+/* How long a span took in ms, or its metric, or that it has none. */
+static void add_measure(const struct tree *t, const struct pythia_trace_span *span,
+                        struct pythia_buf *to)
+{
+    double metric;
+    if (t->how->metric.size == 0)
+        pythia_buf_printf(to, "%11.3f", (double)(span->end_ns - span->start_ns) / 1e6);
+    else if (find_metric(t, span, &metric))
+        pythia_buf_printf(to, "%11.15g", metric);
+    else
+        pythia_buf_printf(to, "%11s", "-");
+}
+
 /* ---- a list ---- */
 
 static void add_keys(const struct tree *t, const struct pythia_trace_span *span, int indent,
@@ -174,14 +207,21 @@ static void add_list(const struct tree *t, struct pythia_buf *to)
                       (double)(trace->end_ns - trace->start_ns) / 1e6,
                       (double)(trace->completed_ns - trace->start_ns) / 1e6);
     add_cost(t, to);
-    pythia_buf_puts(to, "   start ms duration ms * on the critical path\n");
+    if (t->how->metric.size == 0) {
+        pythia_buf_puts(to, "   start ms duration ms * on the critical path\n");
+    } else {
+        pythia_buf_puts(to, "   start ms ");
+        for (size_t i = pythia_glyph_count(t->how->metric); i < 11; i++)
+            pythia_buf_putc(to, ' ');
+        pythia_shown_add(to, t->how->metric, SIZE_MAX);
+        pythia_buf_puts(to, " * on the critical path\n");
+    }
     for (uint32_t i = 0; i < t->count; i++) {
         const struct pythia_trace_span *span = &trace->spans[t->list[i].span];
         int indent = (int)t->list[i].depth * 2;
-        pythia_buf_printf(to, "%11.3f %11.3f %c %*s",
-                          (double)(span->start_ns - trace->start_ns) / 1e6,
-                          (double)(span->end_ns - span->start_ns) / 1e6,
-                          t->critical[t->list[i].span] ? '*' : ' ', indent, "");
+        pythia_buf_printf(to, "%11.3f ", (double)(span->start_ns - trace->start_ns) / 1e6);
+        add_measure(t, span, to);
+        pythia_buf_printf(to, " %c %*s", t->critical[t->list[i].span] ? '*' : ' ', indent, "");
         pythia_shown_add(to, id_of(t, span), SIZE_MAX);
         add_flags(t, span, to);
         pythia_buf_putc(to, '\n');
@@ -265,6 +305,13 @@ static void add_line(const struct tree *t, const struct shown *s, const bool *mo
     snprintf(number, sizeof(number), "] [%6.2f%%] ", whole > 0 ? 100 * length / whole : 0);
     pythia_buf_puts(to, number);
     snprintf(number, sizeof(number), "(%.4f)", length / 1e9);
+    double metric;
+    if (span && t->how->metric.size > 0) {
+        if (find_metric(t, span, &metric))
+            snprintf(number, sizeof(number), "(%.15g)", metric);
+        else
+            snprintf(number, sizeof(number), "(-)");
+    }
     if (span) {
         struct shown below = *s; /* the request itself is at depth 0 */
         below.depth++;

@@ -26,8 +26,10 @@ enum pythia__tree_form {
 struct pythia__tree_how {
     enum pythia__tree_mode mode;
     enum pythia__tree_form form;
-    uint64_t min_ns; /* shorter spans are hidden too, but for those that VERBOSE keeps */
-    bool keys;       /* with key-values */
+    uint64_t min_ns;           /* shorter spans are hidden too, but for those that VERBOSE keeps */
+    bool keys;                 /* with key-values */
+    struct pythia_text metric; /* show this key-value of spans, or metric.<it>, in place of how long
+                                  they took; empty: none */
 };
 
 /* Append one request. PYTHIA_OK or PYTHIA_ENOMEM. O(spans). */

@@ -47,6 +47,8 @@ struct pythia_live {
     struct pythia_vocabulary *vocabulary;
     struct pythia_live_options o;
     struct pythia_live_taker taker;
+    int (*watch)(void *context, uint32_t type, const struct pythia_trace *trace); /* or NULL */
+    void *watch_context;
     struct pythia_space *space;
     bool owns_space;
     struct pythia_window *window;
@@ -153,7 +155,7 @@ static int begin_search(struct pythia_live *l)
     return status;
 }
 
-static int take_request(void *context, const struct pythia_trace *whole);
+static int take_request(void *context, const struct pythia_trace *finished);
 
 static int make_parts(struct pythia_live *l)
 {
@@ -419,7 +421,7 @@ static int take_request(void *context, const struct pythia_trace *finished)
         name == PYTHIA_NONE ? NULL : pythia__live_types_meet(&l->types, name);
     if (!type)
         return PYTHIA_ENOMEM;
-    int status = l->taker.request ? l->taker.request(l->taker.context, type->name, whole) : 0;
+    int status = l->watch ? l->watch(l->watch_context, type->name, whole) : 0;
     if (status < 0)
         return status;
     struct stage *s = &l->stages[l->settling && whole->start_ns > l->cut_ns ? !l->now : l->now];
@@ -731,6 +733,15 @@ struct pythia_groups *pythia_live_take_groups(struct pythia_live *l)
     struct pythia_groups *groups = e->groups;
     e->groups = NULL;
     return groups;
+}
+
+void pythia_live_watch(struct pythia_live *l,
+                       int (*request)(void *context, uint32_t type,
+                                      const struct pythia_trace *trace),
+                       void *context)
+{
+    l->watch = request;
+    l->watch_context = context;
 }
 
 void pythia_live_applied(struct pythia_live *l, uint64_t since_ns)

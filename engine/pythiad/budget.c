@@ -96,12 +96,17 @@ static int list_dropped(void *context, const struct pythia_overhead_dropped *p)
 void pythia__budget_report(struct pythia__daemon *d)
 {
     struct pythia_overhead_numbers n = pythia_overhead_numbers(d->overhead);
-    struct listing l = {d, json_array()};
+    struct listing l = {d, NULL};
+    if (n.limit == 0) { /* a report of the same requests is the same, however they came */
+        pythia__reporting_set_overhead(d->reporting, NULL);
+        return;
+    }
+    l.list = json_array();
     (void)pythia_overhead_each(d->overhead, list_dropped, &l);
-    json_t *out = json_pack("{s:o, s:o, s:o, s:I, s:b, s:I, s:o}", "share", real(n.share), "limit",
-                            n.limit > 0 ? json_real(n.limit) : json_null(), "cost_ns",
-                            real(n.cost_ns), "requests", (json_int_t)n.requests, "beyond_limit",
-                            n.beyond, "dropped_count", (json_int_t)n.dropped, "dropped", l.list);
+    json_t *out =
+        json_pack("{s:o, s:f, s:o, s:I, s:b, s:I, s:o}", "share", real(n.share), "limit", n.limit,
+                  "cost_ns", real(n.cost_ns), "requests", (json_int_t)n.requests, "beyond_limit",
+                  n.beyond, "dropped_count", (json_int_t)n.dropped, "dropped", l.list);
     if (out)
         pythia__reporting_set_overhead(d->reporting, out);
 }

@@ -349,7 +349,9 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
         o.search.always = open;
     if (status == PYTHIA_OK)
         status = pythia_live_create(d->vocabulary, d->space, &o,
-                                    (struct pythia_live_taker){on_cycle, d, on_request}, &d->live);
+                                    (struct pythia_live_taker){on_cycle, d}, &d->live);
+    if (status == PYTHIA_OK)
+        pythia_live_watch(d->live, on_request, d);
     if (status == PYTHIA_OK && open) /* from now on it is for the search to close the others */
         status = pythia_live_set_pins(d->live, d->always, d->never);
     pythia_open_points_destroy(open);

@@ -151,11 +151,11 @@ static void work(uv_work_t *request)
         [PYTHIA__REPORT_HTML] = PYTHIA_REPORT_HTML};
     struct job *j = (struct job *)request;
     j->status = j->of.document ? PYTHIA_OK : make_document(j);
-    if (j->status == PYTHIA_OK && j->overhead) {
-        if (json_object_set_new(j->of.document, "overhead", j->overhead) != 0)
-            j->status = PYTHIA_ENOMEM;
-        j->overhead = NULL;
-    }
+    if (j->status == PYTHIA_OK && !j->overhead)
+        (void)json_object_del(j->of.document, "overhead"); /* of before, if there is one */
+    else if (j->status == PYTHIA_OK &&
+             json_object_set(j->of.document, "overhead", j->overhead) != 0)
+        j->status = PYTHIA_ENOMEM;
     for (int form = 0; form < PYTHIA__REPORT_FORMS && j->status == PYTHIA_OK; form++) {
         if (!j->wanted[form])
             continue;
@@ -263,7 +263,7 @@ void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *
 
 void pythia__reporting_set_overhead(struct pythia__reporting *r, json_t *overhead)
 {
-    if (r->overhead && json_equal(r->overhead, overhead)) {
+    if (r->overhead == overhead || json_equal(r->overhead, overhead)) {
         json_decref(overhead);
         return;
     }

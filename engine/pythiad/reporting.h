@@ -49,7 +49,7 @@ void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *
 bool pythia__reporting_has(const struct pythia__reporting *r); /* has a cycle ended yet? */
 
 /* What tracing takes of the time of requests by now: an object (taken), "overhead" of reports that
- * are asked for from now on. */
+ * are asked for from now on; NULL: they say nothing of it. */
 void pythia__reporting_set_overhead(struct pythia__reporting *r, json_t *overhead);
 
 /* Called once for whoever asked, on the loop's thread: PYTHIA_OK and the bytes, borrowed for the

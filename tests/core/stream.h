@@ -82,8 +82,7 @@ static inline void stream_attach(struct stream *s, struct pythia_space *space,
                                  const struct pythia_live_options *options)
 {
     assert_int_equal(pythia_live_create(s->vocabulary, space, options,
-                                        (struct pythia_live_taker){stream_cycle, s, NULL},
-                                        &s->live),
+                                        (struct pythia_live_taker){stream_cycle, s}, &s->live),
                      PYTHIA_OK);
 }
 

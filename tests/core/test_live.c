@@ -715,9 +715,8 @@ static void one_that_cannot_be_made_leaves_nothing(void **state)
         for (failures = 0;; failures++) {
             struct pythia_live *live = NULL;
             pythia_mem_fail_after(failures);
-            int status =
-                pythia_live_create(s.vocabulary, given ? space : NULL, &usual,
-                                   (struct pythia_live_taker){stream_cycle, &s, NULL}, &live);
+            int status = pythia_live_create(s.vocabulary, given ? space : NULL, &usual,
+                                            (struct pythia_live_taker){stream_cycle, &s}, &live);
             pythia_mem_fail_after(-1);
             assert_int_equal(status == PYTHIA_OK, live != NULL);
             pythia_live_destroy(live);

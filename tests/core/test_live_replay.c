@@ -230,7 +230,7 @@ static struct pythia_live *send(struct seen *s, struct pythia_space *space,
     struct pythia_span_batch *batch = NULL;
     uint64_t now_ns = 0;
     assert_int_equal(pythia_live_create(s->vocabulary, space, options,
-                                        (struct pythia_live_taker){take_report, s, NULL}, &live),
+                                        (struct pythia_live_taker){take_report, s}, &live),
                      PYTHIA_OK);
     assert_int_equal(pythia_span_batch_create(&batch), PYTHIA_OK);
     if (space)
@@ -487,7 +487,7 @@ static void play_live(struct pair *p, struct pythia_space *space,
                                     .cycle_ns = 1000000 * SECOND};
     read_stream(&stream, p->vocabulary, path);
     assert_int_equal(pythia_live_create(p->vocabulary, space, &o,
-                                        (struct pythia_live_taker){compare_cycle, p, NULL}, &live),
+                                        (struct pythia_live_taker){compare_cycle, p}, &live),
                      PYTHIA_OK);
     assert_int_equal(pythia_span_batch_create(&batch), PYTHIA_OK);
     pythia_live_applied(live, 0);

@@ -15,7 +15,7 @@ import rig
 ALPHA = 0.05 * 6 / (math.pi * math.pi)  # what the first of many looks may spend, as pythiad looks again and again
 # What a report says of the run and not of the events: where they came from, how large that was, and the cycles.
 OF_THE_RUN = ("sources", "files", "bytes", "live")
-OF_CYCLES = ("loop", "search", "effects", "causes", "overhead")  # the last is measured while it runs
+OF_CYCLES = ("loop", "search", "effects", "causes")
 
 
 class Same(unittest.TestCase):

@@ -3,7 +3,8 @@
  *
  * Each request is followed or preceded by the same work without any trace point. FILE is shared
  * memory: a number of pairs, and for each the CPU time of either and the time that the traced one
- * took (ns). What differs lies in the point "p7", which now and then does a hundred times its work. */
+ * took (ns). What differs lies in the point "p7", which now and then does a hundred times its work.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pythia/tracepoints.h>

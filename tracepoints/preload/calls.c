@@ -51,6 +51,7 @@ struct slot {
     uint32_t chained; /* a call that has jumped to this one as its last act, and ends with it */
     uint8_t state;
     uint8_t recorded, request;
+    int64_t metrics[PYTHIA__METRICS]; /* at its beginning, of those that are declared */
 };
 
 /* In the assembly: a return address and its place on the stack, for each slot. */
@@ -316,15 +317,17 @@ static uintptr_t chain(struct calls *c, struct slot *s, const uintptr_t *place)
 }
 
 /* Key-values, whose reading is a part of what the span costs. */
-static void set_values(const struct pythia__hooked *h, struct pythia_scope *scope,
-                       const struct pythia__registers *r, const uint64_t *stack, uintptr_t caller)
+static void set_values(struct slot *s, const struct pythia__registers *r, const uint64_t *stack,
+                       uintptr_t caller)
 {
+    const struct pythia__hooked *h = s->of;
+    struct pythia_scope *scope = &s->scope;
     uint64_t spent = scope->spent, begun = spent ? pythia__ticks_now() : 0;
     scope->spent = 0; /* they are timed together */
     if (stack)
-        pythia__values_enter(h, scope, r, stack, caller);
+        pythia__values_enter(h, scope, r, stack, caller, s->metrics);
     else
-        pythia__values_left(h, scope, r);
+        pythia__values_left(h, scope, r, s->metrics);
     if (spent) {
         uint64_t ticks = pythia__ticks_now() - begun;
         scope->spent = spent + (ticks > clock_cost ? ticks - clock_cost : 0);
@@ -355,7 +358,7 @@ static int record(struct calls *c, uint32_t slot, struct pythia__hook *hook,
     if (s->recorded && s->scope.spent)
         s->scope.spent += hook_cost;
     if (s->recorded && h->declared.key_count)
-        set_values(h, &s->scope, r, stack, caller);
+        set_values(s, r, stack, caller);
     return 1;
 }
 
@@ -451,7 +454,7 @@ static void finish(uint32_t slot, const struct pythia__registers *r)
             if (!r)
                 s->scope.error = 1;
             else if (s->of->declared.key_count || s->of->declared.error)
-                set_values(s->of, &s->scope, r, NULL, 0);
+                set_values(s, r, NULL, 0);
             pythia_exit(&s->scope);
         }
         if (s->request)

@@ -37,6 +37,17 @@ static long number_of(const char *text, long least, long most)
     return *end == '\0' && number >= least && number <= most ? number : -1;
 }
 
+/* Bytes: resident memory of the process; read from storage and written to it by the thread. */
+const char *const pythia__metrics[PYTHIA__METRICS] = {"rss", "read_bytes", "write_bytes"};
+
+static long metric_of(const char *text)
+{
+    for (int i = 0; i < PYTHIA__METRICS; i++)
+        if (strcmp(text, pythia__metrics[i]) == 0)
+            return i;
+    return -1;
+}
+
 static int read_source(const char *text, struct pythia__key *out, char *why)
 {
     long index = 0;
@@ -51,14 +62,15 @@ static int read_source(const char *text, struct pythia__key *out, char *why)
         out->from = PYTHIA__FROM_FLOATING;
         index = number_of(text + 4, 0, 7);
     } else {
-        index = -1;
+        out->from = PYTHIA__FROM_METRIC;
+        index = metric_of(text);
     }
     out->index = (uint16_t)index;
     if (index >= 0)
         return 0;
     snprintf(why, 256,
-             "'%.40s' is no source of a key-value: wanted arg0 to arg%d, farg0 to farg7, ret or "
-             "caller",
+             "'%.40s' is no source of a key-value: wanted arg0 to arg%d, farg0 to farg7, ret, "
+             "caller, rss, read_bytes or write_bytes",
              text, PYTHIA__PLAN_ARG_MAX - 1);
     return -EINVAL;
 }
@@ -92,6 +104,8 @@ static int check_key(const struct pythia__key *k, int typed, char *why)
     const char *fault = NULL;
     if (k->from == PYTHIA__FROM_CALLER && typed)
         fault = "'caller' takes no type: it is a text, object+offset";
+    else if (k->from == PYTHIA__FROM_METRIC && typed)
+        fault = "rss, read_bytes and write_bytes take no type: they are numbers of bytes";
     else if (k->from == PYTHIA__FROM_FLOATING && !floating)
         fault = "a farg is f32 or f64";
     else if (k->from == PYTHIA__FROM_ARGUMENT && floating)
@@ -128,6 +142,8 @@ int pythia__key_parse(const char *text, size_t bytes, struct pythia__key *out, c
     k.name_bytes = (uint8_t)name_bytes;
     if (read_source(source, &k, why) != 0)
         return -EINVAL;
+    if (k.from == PYTHIA__FROM_METRIC && !equals)
+        k.name_bytes = (uint8_t)snprintf(k.name, sizeof(k.name), "metric.%s", source);
     if (k.from == PYTHIA__FROM_CALLER)
         k.as = PYTHIA__AS_PLACE;
     if (k.from == PYTHIA__FROM_FLOATING)

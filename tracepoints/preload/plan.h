@@ -25,7 +25,11 @@ enum pythia__source_kind {
     PYTHIA__FROM_FLOATING, /* of the floats and doubles */
     PYTHIA__FROM_RETURN,
     PYTHIA__FROM_CALLER, /* where it was called */
+    PYTHIA__FROM_METRIC, /* by how much the index-th of pythia__metrics has grown meanwhile */
 };
+
+#define PYTHIA__METRICS 3
+extern const char *const pythia__metrics[PYTHIA__METRICS];
 
 enum pythia__source_type {
     PYTHIA__AS_SIGNED,
@@ -37,7 +41,8 @@ enum pythia__source_type {
     PYTHIA__AS_PLACE,
 };
 
-/* A key-value: "arg0:i64", "name=arg1:str8", "farg0:f64", "ret", "caller". */
+/* A key-value: "arg0:i64", "name=arg1:str8", "farg0:f64", "ret", "caller", "rss"
+ * (which is called metric.rss unless it says otherwise). */
 struct pythia__key {
     enum pythia__source_kind from;
     enum pythia__source_type as;

@@ -3,9 +3,12 @@
  * none, and a string may have no end. So strings are copied by a system call, which fails where
  * memory cannot be read, and at most as many bytes as were asked for. */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -119,25 +122,79 @@ static __attribute__((noinline)) void set_place(const struct pythia_scope *scope
     pythia_set_text(scope, k->name, k->name_bytes, text, (size_t)size);
 }
 
+/* ---- metrics ---- */
+
+#define UNKNOWN INT64_MIN
+
+/* A file of /proc, NUL-terminated; 0 if it cannot be read. By system calls, since the functions of
+ * that name may be hooked; errno is the program's. */
+static size_t read_proc(const char *path, char *room, size_t most)
+{
+    int before = errno, file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    ssize_t size = file >= 0 ? syscall(SYS_read, file, room, most - 1) : -1;
+    if (file >= 0)
+        syscall(SYS_close, file);
+    errno = before;
+    room[size > 0 ? size : 0] = '\0';
+    return size > 0 ? (size_t)size : 0;
+}
+
+static int64_t number_at(const char *text)
+{
+    int64_t number = 0;
+    while (*text == ' ')
+        text++;
+    if (*text < '0' || *text > '9')
+        return UNKNOWN;
+    for (; *text >= '0' && *text <= '9' && number < INT64_MAX / 16; text++)
+        number = 10 * number + (*text - '0');
+    return number;
+}
+
+/* What one of pythia__metrics is now. */
+static __attribute__((noinline)) int64_t metric_now(unsigned index)
+{
+    char text[512];
+    const char *at;
+    if (index == 0) {
+        int64_t pages =
+            read_proc("/proc/self/statm", text, sizeof(text)) && (at = strchr(text, ' ')) != NULL
+                ? number_at(at)
+                : UNKNOWN;
+        return pages == UNKNOWN ? UNKNOWN : pages * sysconf(_SC_PAGESIZE);
+    }
+    if (!read_proc("/proc/thread-self/io", text, sizeof(text)))
+        return UNKNOWN;
+    at = strstr(text, index == 1 ? "\nread_bytes:" : "\nwrite_bytes:");
+    return at ? number_at(strchr(at, ':') + 1) : UNKNOWN;
+}
+
 void pythia__values_enter(const struct pythia__hooked *h, const struct pythia_scope *scope,
                           const struct pythia__registers *r, const uint64_t *stack,
-                          uintptr_t caller)
+                          uintptr_t caller, int64_t metrics[PYTHIA__METRICS])
 {
     for (size_t i = 0; i < h->declared.key_count; i++) {
         const struct pythia__key *k = &h->declared.keys[i];
         if (k->from == PYTHIA__FROM_CALLER)
             set_place(scope, k, caller);
+        else if (k->from == PYTHIA__FROM_METRIC)
+            metrics[k->index] = metric_now(k->index);
         else if (k->from != PYTHIA__FROM_RETURN)
             set_value(scope, k, argument(k, r, stack));
     }
 }
 
 void pythia__values_left(const struct pythia__hooked *h, struct pythia_scope *scope,
-                         const struct pythia__registers *r)
+                         const struct pythia__registers *r, const int64_t metrics[PYTHIA__METRICS])
 {
     int64_t word = (int64_t)(int32_t)r->rax;
     for (size_t i = 0; i < h->declared.key_count; i++) {
         const struct pythia__key *k = &h->declared.keys[i];
+        if (k->from == PYTHIA__FROM_METRIC) {
+            int64_t now = metrics[k->index] == UNKNOWN ? UNKNOWN : metric_now(k->index);
+            if (now != UNKNOWN) /* memory may shrink */
+                pythia_set_integer(scope, k->name, k->name_bytes, now - metrics[k->index]);
+        }
         if (k->from != PYTHIA__FROM_RETURN)
             continue;
         int floating = k->as == PYTHIA__AS_FLOAT || k->as == PYTHIA__AS_DOUBLE;

@@ -2,10 +2,13 @@
 #include "library.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 long many_integers(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j)
 {
@@ -114,6 +117,29 @@ void call_back_outer(void (*f)(void *), void *argument)
 {
     call_back(f, argument);
     spin(1);
+}
+
+void grow(long bytes)
+{
+    static char *pages;
+    static size_t used;
+    if (bytes < 0) {
+        munmap(pages, used);
+        return;
+    }
+    used = (size_t)bytes;
+    pages = mmap(NULL, used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (size_t i = 0; pages != MAP_FAILED && i < used; i += 1024)
+        pages[i] = 1;
+}
+
+int store(const char *path, long bytes)
+{
+    char block[65536] = {1};
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    while (file >= 0 && bytes > 0 && write(file, block, sizeof(block)) == (ssize_t)sizeof(block))
+        bytes -= (long)sizeof(block);
+    return file < 0 || fsync(file) != 0 || close(file) != 0;
 }
 
 const char *greeting(const char *name, const char *unused)

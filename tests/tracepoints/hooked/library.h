@@ -47,6 +47,9 @@ VISIBLE long first_of_chain(long n); /* its last act is to jump to second_of_cha
 VISIBLE long second_of_chain(long n);
 VISIBLE void call_back(void (*f)(void *), void *argument);
 VISIBLE void call_back_outer(void (*f)(void *), void *argument);
+/* Use so much memory more, or (negative) give it back; write so much to a file. */
+VISIBLE void grow(long bytes);
+VISIBLE int store(const char *path, long bytes);
 VISIBLE const char *greeting(const char *name, const char *unused);
 VISIBLE unsigned char small_numbers(signed char a, unsigned short b, int c, unsigned char d);
 VISIBLE int handle(const char *kind); /* calls func2 */

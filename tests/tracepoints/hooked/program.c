@@ -271,6 +271,14 @@ static void microseconds(void)
         spin(2000);
 }
 
+/* Memory and storage that calls use. */
+static void metrics(void)
+{
+    grow(8L << 20);
+    grow(-1);
+    CHECK(store("stored", 1L << 20) == 0);
+}
+
 /* Once a millisecond, for so many seconds; tells the time of each call. */
 static void steady(double seconds)
 {
@@ -292,7 +300,8 @@ int main(int argc, char **argv)
         {"signatures", signatures}, {"values", values},         {"jumps", jumps},
         {"coroutines", coroutines}, {"threads", threads},       {"signals", signals},
         {"processes", processes},   {"backtraces", backtraces}, {"depths", depths},
-        {"sleeps", sleeps},         {"requests", requests},     {"microseconds", microseconds}};
+        {"sleeps", sleeps},         {"requests", requests},     {"microseconds", microseconds},
+        {"metrics", metrics}};
     if (argc == 3 && strcmp(argv[1], "steady") == 0) {
         steady(strtod(argv[2], NULL));
         return 0;

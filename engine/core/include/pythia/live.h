@@ -91,12 +91,10 @@ struct pythia_live_cycle {
                                   clock of spans */
 };
 
-/* Gets each cycle, and each request as it came, with its type (number of a string) and whatever
- * becomes of it; negative stops the caller of _add or _tick. */
+/* Gets each cycle; negative stops the caller of _add or _tick. */
 struct pythia_live_taker {
     int (*cycle)(void *context, const struct pythia_live_cycle *cycle);
     void *context;
-    int (*request)(void *context, uint32_t type, const struct pythia_trace *trace); /* or NULL */
 };
 
 /* `vocabulary` and `space` (NULL: learn it) are borrowed; the vocabulary gets the limits, and the
@@ -105,6 +103,13 @@ int pythia_live_create(struct pythia_vocabulary *vocabulary, struct pythia_space
                        const struct pythia_live_options *options, struct pythia_live_taker taker,
                        struct pythia_live **out);
 void pythia_live_destroy(struct pythia_live *l); /* l may be NULL */
+
+/* Gets each request as it came, with its type (number of a string), whatever becomes of it;
+ * negative likewise. NULL: nobody does. */
+void pythia_live_watch(struct pythia_live *l,
+                       int (*request)(void *context, uint32_t type,
+                                      const struct pythia_trace *trace),
+                       void *context);
 
 /* Add what was decoded from one body. PYTHIA_OK, PYTHIA_ENOMEM or what the taker returned. */
 int pythia_live_add(struct pythia_live *l, const struct pythia_span_batch *batch, uint64_t now_ns);
