@@ -6,7 +6,7 @@ the services anew. In each turn of it the same requests are sent with all points
 those of a stage open (or the other way round), and that is one pair. A stage's cost is the mean of the pairs' ratios without the
 fifth of them at either end, since other programs take part in single ones, with its 95 % interval (Tukey and McLaughlin, Sankhya
 A 25, 1963). Prints a table and, as its last line, JSON; ends with 1 if full tracing costs more than 2 %. --quick: full tracing
-alone, and 1 only if it surely costs more: if the lower end of its interval is above that.
+alone, and 1 only if it surely costs more: if the lower end of its interval is above that; with 77 if BUILD has no services.
 """
 import argparse
 import json
@@ -188,6 +188,8 @@ def main():
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
+    if given.quick and not os.path.exists(os.path.join(given.build, "bin", "rpc_testbed")):
+        sys.exit(77)
     stages = [stage for stage in STAGES if stage[0] == "full" or not given.quick]
     rows = run(given.build, given.rounds, given.turns, stages)
     print(json.dumps(rows))
