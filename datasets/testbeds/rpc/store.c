@@ -66,17 +66,11 @@ static enum status handle(struct worker *worker, unsigned method, unsigned attem
 {
     struct service *s = worker->service;
     enum status status;
-    unsigned shard;
+    unsigned shard = look_up(s, request);
     (void)attempt;
-    {
-        PYTHIA_SPAN_AS(span, "plan");
-        PYTHIA_SET(span, "method", method_name(method));
-        shard = look_up(s, request);
-    }
     status = method == METHOD_LIST ? ask_all(worker, request, answer)
                                    : ask_shard(worker, shard, method, request, answer);
-    PYTHIA_SPAN_AS(span, "merge");
-    PYTHIA_SET(span, "answer_bytes", answer->used);
+    PYTHIA_SPAN("merge");
     work_do(s->settings.work, answer->data, answer->used);
     return status;
 }
