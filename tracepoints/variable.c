@@ -147,8 +147,8 @@ static void tell(struct variable *v, const struct pythia_scope *scope, double va
  * the rest of tracing. */
 struct told {
     uint64_t trace_high, trace_low, epoch;
-    uint32_t count; /* variables that were told */
-    double values[PYTHIA_VARIABLES];
+    uint32_t count;                  /* variables that were told */
+    uint64_t bits[PYTHIA_VARIABLES]; /* of the values */
 };
 
 /* Are there as many told of the request at hand? Else none is. */
@@ -178,10 +178,12 @@ void pythia__variables_look(struct pythia__thread *t, const struct pythia_scope 
         uint32_t type = watched[i].type;
         double value = type == PYTHIA_VARIABLE_ASKED ? ask(&variables.all[watched[i].index])
                                                      : read_word(type, watched[i].address);
-        if (i < told && memcmp(&value, &last.values[i], sizeof(value)) == 0)
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof(bits));
+        if (i < told && bits == last.bits[i])
             continue;
         struct variable *v = &variables.all[watched[i].index];
-        last.values[i] = value;
+        last.bits[i] = bits;
         if (type != PYTHIA_VARIABLE_ASKED)
             note(v, value);
         if (!isnan(value))

@@ -4,10 +4,10 @@
  * several streams: it is held from its ENTER to its EXIT and then given on whole. Rings are read
  * one after the other, so an EXIT may come before the ENTER, or a key-value, that another thread
  * has written: a span that has ended is held until all is there that its process had committed at
- * that moment, and an EXIT without its ENTER for some frames more. What has not ended when the input has is given
- * on as begun; an EXIT whose ENTER is elsewhere (in another file) as a stop. If more are open than
- * is sensible the oldest are given on as begun, and their EXIT becomes a stop: the same trace is
- * put together from the parts.
+ * that moment, and an EXIT without its ENTER for some frames more. What has not ended when the
+ * input has is given on as begun; an EXIT whose ENTER is elsewhere (in another file) as a stop. If
+ * more are open than is sensible the oldest are given on as begun, and their EXIT becomes a stop:
+ * the same trace is put together from the parts.
  *
  * A duration is a difference of CLOCK_MONOTONIC, so that a clock that was set does not change it. A
  * start is that clock and what the epoch was ahead of it, which a span below another one takes over

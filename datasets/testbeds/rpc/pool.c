@@ -17,7 +17,7 @@ struct pool {
     struct worker workers[WORKERS_MAX];
 };
 
-static void store(long *to, long value)
+static void store(long *to, long value) /* NOLINT(readability-non-const-parameter): written to */
 {
     __atomic_store_n(to, value, __ATOMIC_RELAXED);
 }

@@ -30,8 +30,8 @@ static unsigned look_up(struct service *s, const struct request *request)
     PYTHIA_SPAN_AS(span, "index");
     {
         PYTHIA_SPAN_AS(wait, "lock.wait");
-        long waiters = __atomic_fetch_add(&s->lock_waiters, 1, __ATOMIC_RELAXED);
-        PYTHIA_SET(wait, "lock_waiters", waiters);
+        PYTHIA_SET(wait, "lock_waiters", __atomic_load_n(&s->lock_waiters, __ATOMIC_RELAXED));
+        __atomic_fetch_add(&s->lock_waiters, 1, __ATOMIC_RELAXED);
         PYTHIA_SET(wait, "lock_holder",
                    tenant_name((unsigned)__atomic_load_n(&s->lock_holder, __ATOMIC_RELAXED)));
         uv_mutex_lock(&s->index);
