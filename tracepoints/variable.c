@@ -35,7 +35,14 @@ static struct {
     uint32_t count;
 } variables;
 
-uint32_t pythia__variables_of_process;
+/* Those that are bound to the process, close together: they are looked at in each span. */
+static struct {
+    const void *address;
+    uint32_t index; /* in all */
+    uint32_t type;
+} watched[PYTHIA_VARIABLES];
+
+uint32_t pythia__variables_of_process; /* of watched */
 
 /* What requests of a thread have: of each, which one, and the values so far. */
 struct of_request {
@@ -94,12 +101,11 @@ static double ask(struct variable *v)
     return last_of(v);
 }
 
-static double read_source(struct variable *v)
+static inline double read_word(uint32_t type, const void *at)
 {
-    const void *at = v->source.address;
     uint64_t bits;
     double value;
-    switch (v->source.type) {
+    switch (type) {
     case PYTHIA_VARIABLE_INT:
         return __atomic_load_n((const int *)at, __ATOMIC_RELAXED);
     case PYTHIA_VARIABLE_UNSIGNED:
@@ -108,14 +114,11 @@ static double read_source(struct variable *v)
         return (double)__atomic_load_n((const long *)at, __ATOMIC_RELAXED);
     case PYTHIA_VARIABLE_UNSIGNED_LONG:
         return (double)__atomic_load_n((const unsigned long *)at, __ATOMIC_RELAXED);
-    case PYTHIA_VARIABLE_DOUBLE:
+    default: /* PYTHIA_VARIABLE_DOUBLE */
         bits = __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED);
         memcpy(&value, &bits, sizeof(value));
         return value;
-    case PYTHIA_VARIABLE_ASKED:
-        break;
     }
-    return ask(v);
 }
 
 static void write_value(const struct variable *v, const struct pythia_scope *scope, double value)
@@ -144,8 +147,8 @@ static void tell(struct variable *v, const struct pythia_scope *scope, double va
  * the rest of tracing. */
 struct told {
     uint64_t trace_high, trace_low, epoch;
-    uint32_t count; /* variables that were told */
-    double values[PYTHIA_VARIABLES];
+    uint32_t count;                  /* variables that were told */
+    uint64_t bits[PYTHIA_VARIABLES]; /* of the values */
 };
 
 /* Are there as many told of the request at hand? Else none is. */
@@ -165,22 +168,23 @@ void pythia__variables_look(struct pythia__thread *t, const struct pythia_scope 
 {
     static __thread unsigned char looking; /* a function that is asked may pass points itself */
     static __thread struct told last;
-    uint32_t count = count_now();
+    uint32_t count = __atomic_load_n(&pythia__variables_of_process, __ATOMIC_ACQUIRE);
     (void)t;
     if (looking)
         return;
     looking = 1;
     uint32_t told = told_of(&last, scope);
     for (uint32_t i = 0; i < count; i++) {
-        struct variable *v = &variables.all[i];
-        if (v->binding != PYTHIA_BIND_PROCESS)
+        uint32_t type = watched[i].type;
+        double value = type == PYTHIA_VARIABLE_ASKED ? ask(&variables.all[watched[i].index])
+                                                     : read_word(type, watched[i].address);
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof(bits));
+        if (i < told && bits == last.bits[i])
             continue;
-        double value = read_source(v);
-        int changed = i >= told || memcmp(&value, &last.values[i], sizeof(value)) != 0;
-        if (!changed)
-            continue;
-        last.values[i] = value;
-        if (v->source.type != PYTHIA_VARIABLE_ASKED)
+        struct variable *v = &variables.all[watched[i].index];
+        last.bits[i] = bits;
+        if (type != PYTHIA_VARIABLE_ASKED)
             note(v, value);
         if (!isnan(value))
             tell(v, scope, value);
@@ -310,9 +314,14 @@ static int add(const struct variable *wanted)
         if (!define_one(&variables.all[variables.count]))
             return -ENOSPC;
     }
+    if (wanted->binding == PYTHIA_BIND_PROCESS) {
+        uint32_t at = pythia__variables_of_process;
+        watched[at].address = wanted->source.address;
+        watched[at].index = variables.count;
+        watched[at].type = wanted->type;
+        __atomic_store_n(&pythia__variables_of_process, at + 1, __ATOMIC_RELEASE);
+    }
     __atomic_store_n(&variables.count, variables.count + 1, __ATOMIC_RELEASE);
-    if (wanted->binding == PYTHIA_BIND_PROCESS)
-        __atomic_fetch_add(&pythia__variables_of_process, 1, __ATOMIC_RELEASE);
     return (int)variables.count;
 }
 

@@ -14,14 +14,17 @@ import rig
 TESTBED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "datasets", "testbeds", "rpc")
 TYPES = ("front:get", "front:put", "front:list")
 RATE = 60  # requests a second: one worker of the store is busy for two thirds of the time
-# What is right for each problem: points, one of which the place that is found has to name, and keys, of which one has to be
-# the first that explains the requests there. A request passes store:queue, waits there for a worker, and so on.
+# What is right for each problem: places, of which the one that is found has to be one, the points of these, and keys, of which
+# one has to be the first that explains the requests there.
 PROBLEMS = {
-    "pool": ({"store:queue"}, {"queue_length", "workers_busy", "variable.queue length", "variable.workers busy"}),
-    "shard": ({"shard:page.read"}, {"shard"}),
-    "lock": ({"store:lock.held", "store:lock.wait"}, {"tenant", "lock_holder", "lock_waiters", "variable.lock waiters"}),
-    "retry": ({"store:backoff"}, {"variable.tried again", "attempts", "attempt", "status", "has:store:backoff",
-                                  "count:shard:get"}),
+    "pool": ({"inside store:queue"}, {"store:queue"},
+             {"queue_length", "workers_busy", "variable.queue length", "variable.workers busy"}),
+    "shard": ({"inside shard:page.read"}, {"shard:page.read"}, {"shard"}),
+    "lock": ({"inside store:lock.held", "inside store:lock.wait"}, {"store:lock.held", "store:lock.wait"},
+             {"tenant", "lock_holder", "lock_waiters", "variable.lock waiters"}),
+    # The pause lies between two attempts: whether there is another one is the same as how many there are.
+    "retry": ({"inside store:backoff", "between one store:attempt and the next"}, {"store:backoff", "store:attempt"},
+              {"variable.tried again", "attempts", "attempt", "status", "has:store:backoff", "count:shard:get"}),
 }
 OPENED_MAX = 1 / 3  # of the points that are known
 FOUND = re.compile(r"Found what varies: request-type=(\S+), place=(.*), share=([-0-9.]+), cycle=(\d+)")
@@ -96,21 +99,21 @@ class Rpc(unittest.TestCase):
         self.assertEqual(lost, {})
 
     def find(self, problem):
-        points, keys = PROBLEMS[problem]
+        right, points, keys = PROBLEMS[problem]
         pythiad, services = self.start(problem)
         begin = time.monotonic()
 
         def named():
-            right = [place for _, place in places(pythiad.log) if any(point in place for point in points)]
-            key = self.explained(pythiad, points, keys) if right else None
-            return (right[0], key) if key else None
-        place, key = rig.until(named, 180, lambda: f"{points} and {keys} are not named: {pythiad.log[-4000:]}")
+            found = [place for _, place in places(pythiad.log) if place in right]
+            key = self.explained(pythiad, points, keys) if found else None
+            return (found[0], key) if key else None
+        place, key = rig.until(named, 180, lambda: f"{right} and {keys} are not named: {pythiad.log[-4000:]}")
         took = time.monotonic() - begin
         opened, known = self.opened(pythiad), pythiad.metric("pythia_points_known")
         self.assertGreaterEqual(known, 40)
         self.assertLessEqual(len(opened), known * OPENED_MAX, opened)
         # Whatever was found first is right; one that varies less may be found later.
-        self.assertTrue(any(point in places(pythiad.log)[0][1] for point in points), places(pythiad.log))
+        self.assertIn(places(pythiad.log)[0][1], right)
         # The cause goes away, and so does what was opened for it.
         services.run("plant", "none")
         rig.until(lambda: not self.opened(pythiad) & {one["trace_point"] for one in pythiad.get("/v1/points").json

@@ -289,7 +289,7 @@ class Services(unittest.TestCase):
         self.assertEqual(sorted(number for _, number, _ in answers), [0, 1, 2, 3])
         self.assertEqual({status for status, _, _ in answers}, {OK})
         self.assertIsNone(link.answer())
-        self.assertEqual(shard.end(), "")
+        self.assertEqual((shard.child.wait(rig.patience(10)), shard.child.stderr.read()), (0, ""))
         with self.assertRaises(ConnectionRefusedError):
             Link(shard.address)
 

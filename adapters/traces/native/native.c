@@ -4,10 +4,10 @@
  * several streams: it is held from its ENTER to its EXIT and then given on whole. Rings are read
  * one after the other, so an EXIT may come before the ENTER, or a key-value, that another thread
  * has written: a span that has ended is held until all is there that its process had committed at
- * that moment, and an EXIT without its ENTER for some frames more. What has not ended when the input has is given
- * on as begun; an EXIT whose ENTER is elsewhere (in another file) as a stop. If more are open than
- * is sensible the oldest are given on as begun, and their EXIT becomes a stop: the same trace is
- * put together from the parts.
+ * that moment, and an EXIT without its ENTER for some frames more. What has not ended when the
+ * input has is given on as begun; an EXIT whose ENTER is elsewhere (in another file) as a stop. If
+ * more are open than is sensible the oldest are given on as begun, and their EXIT becomes a stop:
+ * the same trace is put together from the parts.
  *
  * A duration is a difference of CLOCK_MONOTONIC, so that a clock that was set does not change it. A
  * start is that clock and what the epoch was ahead of it, which a span below another one takes over
@@ -57,10 +57,10 @@ struct native {
     struct point points[POINTS_CACHED];
     struct pythia__open_spans open;
     uint32_t *ended; /* numbers of spans of which the EXIT has come, oldest first */
-    size_t ended_count, ended_capacity;
-    uint32_t moment_process; /* when these ended: whose frames, and … */
-    uint64_t moment_ticks;   /* … at which look at it */
-    struct pythia_buf text;  /* scratch */
+    size_t ended_count, ended_capacity, waiting; /* waiting: at the last look, for their ENTER */
+    uint32_t moment_process;                     /* when these ended: whose frames, and … */
+    uint64_t moment_ticks;                       /* … at which look at it */
+    struct pythia_buf text;                      /* scratch */
     /* the frame at hand */
     struct pythia__frames *frames;
     const struct pythia_frame *frame;
@@ -256,9 +256,33 @@ static int give_up(struct native *n, uint32_t number)
     return status;
 }
 
+/* Give on the spans that have ended, and EXITs that have waited too long for their ENTER. A number
+ * that is another span's by now, or nobody's, is left out. */
+static int give_ended(struct native *n)
+{
+    size_t kept = 0;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < n->ended_count; i++) {
+        uint32_t number = n->ended[i];
+        const struct pythia__open_span *s = &n->open.spans[number];
+        bool waits = s->ended && !s->begun && kept < EARLY_MAX &&
+                     n->frames->number - s->frame < EARLY_FRAMES;
+        if (waits || status != PYTHIA_OK)
+            n->ended[kept++] = number;
+        else if (s->ended)
+            status = give_up(n, number);
+    }
+    n->ended_count = n->waiting = kept;
+    return status;
+}
+
+/* When too much is held: first what has ended, whether or not all of its moment is there. */
 static int make_room(struct native *n)
 {
     int status = PYTHIA_OK;
+    if (n->ended_count > n->waiting &&
+        (n->open.open > PYTHIA__OPEN_SPANS_MAX || n->open.bytes > PYTHIA__OPEN_BYTES_MAX))
+        status = give_ended(n);
     while (status == PYTHIA_OK && n->open.oldest &&
            (n->open.open > PYTHIA__OPEN_SPANS_MAX || n->open.bytes > PYTHIA__OPEN_BYTES_MAX))
         status = give_up(n, n->open.oldest);
@@ -299,6 +323,12 @@ static int begin_span(struct native *n, const struct pythia_trace_id *trace,
     uint32_t number = reach_span(n, trace, span->id);
     if (!number)
         return PYTHIA_ENOMEM;
+    if (n->open.spans[number].begun && n->open.spans[number].ended) { /* here it is again */
+        int status = give_up(n, number);
+        number = status == PYTHIA_OK ? reach_span(n, trace, span->id) : 0;
+        if (!number)
+            return status == PYTHIA_OK ? PYTHIA_ENOMEM : status;
+    }
     struct pythia__open_span *s = &n->open.spans[number];
     if (s->begun) {
         n->d.to->counts->repaired[PYTHIA_REPAIR_DUPLICATE]++;
@@ -358,26 +388,6 @@ static void note_stop(struct native *n, struct pythia__open_span *s)
     s->span.resource = n->processes[n->process].resource;
     s->span.part = PYTHIA_PART_STOP;
     s->span.many_roots = true;
-}
-
-/* Give on the spans that have ended, and EXITs that have waited too long for their ENTER. A number
- * that is another span's by now, or nobody's, is left out. */
-static int give_ended(struct native *n)
-{
-    size_t kept = 0;
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < n->ended_count; i++) {
-        uint32_t number = n->ended[i];
-        const struct pythia__open_span *s = &n->open.spans[number];
-        bool waits = s->ended && !s->begun && kept < EARLY_MAX &&
-                     n->frames->number - s->frame < EARLY_FRAMES;
-        if (waits || status != PYTHIA_OK)
-            n->ended[kept++] = number;
-        else if (s->ended)
-            status = give_up(n, number);
-    }
-    n->ended_count = kept;
-    return status;
 }
 
 static int read_exit(struct native *n, struct pythia_text record)
@@ -690,7 +700,7 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
         int given = give_up(n, n->open.oldest);
         status = given == PYTHIA_OK ? status : given;
     }
-    n->ended_count = 0;
+    n->ended_count = n->waiting = 0;
     pythia__frames_free(&frames);
     return n->d.stopped < 0 ? n->d.stopped : status;
 }

@@ -88,8 +88,7 @@ static int pack(struct caller *c, unsigned method, unsigned attempt, const struc
         .state = state,
         .state_bytes = pythia_tracestate_write(NULL, 0, state),
     };
-    PYTHIA_SPAN_AS(span, "pack");
-    PYTHIA_SET(span, "value_bytes", request->value_bytes);
+    PYTHIA_SPAN("pack");
     c->out.used = 0;
     int packed = request_write(&body, request) == 0;
     frame.body = body.data;
@@ -108,7 +107,6 @@ static int send_all(struct caller *c)
         else if (n == 0 || errno != EINTR)
             return 0;
     }
-    PYTHIA_ANNOTATE("sent");
     return 1;
 }
 
@@ -128,10 +126,8 @@ static long receive(struct caller *c, struct frame *out)
         long used = frame_read(c->in.data, c->in.used, out, &why);
         if (used < 0 || (used > 0 && (out->kind != FRAME_ANSWER || out->number != c->calls)))
             break;
-        if (used > 0) {
-            PYTHIA_ANNOTATE("received");
+        if (used > 0)
             return used;
-        }
     }
     return 0;
 }
@@ -148,8 +144,7 @@ static enum status attempt_once(struct caller *c, unsigned method, unsigned atte
         return STATUS_FAILED;
     }
     pythia_context_receive(got.lamport);
-    PYTHIA_SPAN_AS(inner, "unpack");
-    PYTHIA_SET(inner, "answer_bytes", got.body_bytes);
+    PYTHIA_SPAN("unpack");
     if (got.status == STATUS_OK && bytes_add(answer, got.body, got.body_bytes) != 0)
         return STATUS_FAILED;
     return got.status;
@@ -168,11 +163,10 @@ enum status caller_call(struct caller *caller, unsigned method, const struct req
         __atomic_fetch_add(&caller->service->retries, 1, __ATOMIC_RELAXED);
         PYTHIA_SPAN_AS(pause, "backoff");
         PYTHIA_SET(pause, "status", status_name(status));
-        work_wait(CALL_PAUSE_US << attempt);
+        work_wait((unsigned)CALL_PAUSE_US << attempt);
     }
     pythia_variable_add(caller->service->tries, attempt);
     PYTHIA_SET(span, "attempts", attempt + 1);
-    PYTHIA_SET(span, "port", ntohs(caller->address.sin_port));
     if (status != STATUS_OK)
         PYTHIA_FAIL(span);
     return status;

@@ -13,7 +13,7 @@
 
 #define CONNECTIONS_MAX 64
 #define READ_BYTES      65536
-#define LATE_US         4000
+#define LATE_NS         4000000U
 
 struct sent {
     uint64_t due_ns; /* when it was to be sent: what waits here counts, too */
@@ -40,7 +40,7 @@ struct load {
     size_t room, count, answered, by_status[STATUSES];
     unsigned connections, put_percent, list_percent, patience_s, value_bytes, ready;
     double rate, seconds;
-    size_t late; /* sent more than LATE_US after they were due: the machine had no time for it */
+    size_t late; /* sent more than LATE_NS after they were due: the machine had no time for it */
     uint64_t seed, begun_ns, due_ns;
     int ends, broken;
     unsigned char reading[READ_BYTES];
@@ -227,7 +227,7 @@ static void send_one(struct load *l)
     }
     struct link *link = &l->links[l->count % l->connections];
     const uv_buf_t buffer = uv_buf_init((char *)message->bytes.data, (unsigned)message->bytes.used);
-    l->late += uv_hrtime() - l->due_ns > LATE_US * 1000U;
+    l->late += uv_hrtime() - l->due_ns > LATE_NS;
     l->sent[l->count++] = (struct sent){.due_ns = l->due_ns};
     int code = uv_write(&message->write, (uv_stream_t *)&link->tcp, &buffer, 1, on_written);
     if (code < 0) {

@@ -17,7 +17,7 @@ struct pool {
     struct worker workers[WORKERS_MAX];
 };
 
-static void store(long *to, long value)
+static void store(long *to, long value) /* NOLINT(readability-non-const-parameter): written to */
 {
     __atomic_store_n(to, value, __ATOMIC_RELAXED);
 }
@@ -77,7 +77,6 @@ static enum status handle(struct worker *worker, const struct job *job, struct b
     struct request request = {0};
     {
         PYTHIA_SPAN_AS(span, "decode");
-        PYTHIA_SET(span, "body_bytes", job->body.used);
         if (request_read(job->body.data, job->body.used, &request) != 0) {
             PYTHIA_FAIL(span);
             return STATUS_BROKEN;
@@ -90,8 +89,7 @@ static enum status handle(struct worker *worker, const struct job *job, struct b
 static void encode(struct job *job, const struct bytes *said)
 {
     struct pythia_context here;
-    PYTHIA_SPAN_AS(span, "encode");
-    PYTHIA_SET(span, "answer_bytes", said->used);
+    PYTHIA_SPAN("encode");
     pythia_context_get(&here);
     const struct frame answer = {.kind = FRAME_ANSWER,
                                  .method = job->head.method,
@@ -113,11 +111,11 @@ static void do_job(struct worker *worker, struct job *job)
     {
         PYTHIA_SPAN_AS(span, "handle");
         PYTHIA_SET(span, "worker", worker->number);
-        PYTHIA_SET(span, "attempt", job->head.attempt);
         job->status = handle(worker, job, &said);
-        PYTHIA_SET(span, "status", status_name(job->status));
-        if (job->status != STATUS_OK)
+        if (job->status != STATUS_OK) {
+            PYTHIA_SET(span, "status", status_name(job->status));
             PYTHIA_FAIL(span);
+        }
     }
     encode(job, &said);
     bytes_free(&said);

@@ -10,12 +10,11 @@
 #define LIST_MAX    64
 #define RETRY_EACH  5 /* one key in so many is told to come again */
 
-static void read_page(const struct service *s, uint32_t key)
+static void read_page(const struct service *s)
 {
     const struct settings *set = &s->settings;
     PYTHIA_SPAN_AS(span, "page.read");
     PYTHIA_SET(span, "shard", shard_name(set->number));
-    PYTHIA_SET(span, "page", key / 64 % 1024);
     unsigned times =
         atomic_load(&s->problem) == PROBLEM_SHARD && set->number == SLOW_SHARD ? SLOW_TIMES : 1;
     work_wait(set->pause_us * times);
@@ -27,7 +26,7 @@ static int find(const struct service *s, const struct request *request, struct b
     unsigned values = request->count < 1          ? 1
                       : request->count > LIST_MAX ? LIST_MAX
                                                   : request->count;
-    read_page(s, request->key);
+    read_page(s);
     PYTHIA_SPAN_AS(span, "verify");
     PYTHIA_SET(span, "values", values);
     for (unsigned i = 0; i < values; i++) {

@@ -30,8 +30,8 @@ static unsigned look_up(struct service *s, const struct request *request)
     PYTHIA_SPAN_AS(span, "index");
     {
         PYTHIA_SPAN_AS(wait, "lock.wait");
-        long waiters = __atomic_fetch_add(&s->lock_waiters, 1, __ATOMIC_RELAXED);
-        PYTHIA_SET(wait, "lock_waiters", waiters);
+        PYTHIA_SET(wait, "lock_waiters", __atomic_load_n(&s->lock_waiters, __ATOMIC_RELAXED));
+        __atomic_fetch_add(&s->lock_waiters, 1, __ATOMIC_RELAXED);
         PYTHIA_SET(wait, "lock_holder",
                    tenant_name((unsigned)__atomic_load_n(&s->lock_holder, __ATOMIC_RELAXED)));
         uv_mutex_lock(&s->index);
@@ -66,17 +66,11 @@ static enum status handle(struct worker *worker, unsigned method, unsigned attem
 {
     struct service *s = worker->service;
     enum status status;
-    unsigned shard;
+    unsigned shard = look_up(s, request);
     (void)attempt;
-    {
-        PYTHIA_SPAN_AS(span, "plan");
-        PYTHIA_SET(span, "method", method_name(method));
-        shard = look_up(s, request);
-    }
     status = method == METHOD_LIST ? ask_all(worker, request, answer)
                                    : ask_shard(worker, shard, method, request, answer);
-    PYTHIA_SPAN_AS(span, "merge");
-    PYTHIA_SET(span, "answer_bytes", answer->used);
+    PYTHIA_SPAN("merge");
     work_do(s->settings.work, answer->data, answer->used);
     return status;
 }

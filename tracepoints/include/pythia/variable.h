@@ -15,10 +15,10 @@
  *     pythia_variable_add(tries, 1);
  *
  * One that is bound to the process is looked at whenever a span is entered that is recorded, and is
- * a key-value of it, unless the thread has said just that of the same request before. One that is bound to requests is what the program says while a request is at
- * hand; it is a key-value of the innermost span that is open, and is lost with the request. Keys
- * are "variable.<name>". pythia makes of all values of one request their maximum, mean and last
- * one.
+ * a key-value of it, unless the thread has just said the same of the same request. One that is
+ * bound to requests is what the program says while a request is at hand; it is a key-value of the
+ * innermost span that is open, and is lost with the request. Keys are "variable.<name>". pythia
+ * makes of all values of one request their maximum, mean and last one.
  *
  * Any thread. Nothing here waits; while no span is open, what is said of a request is nothing. */
 
