@@ -14,8 +14,8 @@ int pythia__budget_tick(struct pythia__daemon *d, uint64_t now);
 /* Add what is dropped to a set of points that are never open. */
 int pythia__budget_add_dropped(const struct pythia__daemon *d, struct pythia_open_points *never);
 
-/* Tell what is measured by now, and what was dropped and why, to reports that are asked for, if there
- * is a limit. */
+/* Tell what is measured by now, and what was dropped and why, to reports that are asked for, if
+ * there is a limit. */
 void pythia__budget_report(struct pythia__daemon *d);
 
 /* And into the metrics. */
