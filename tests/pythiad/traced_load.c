@@ -1,9 +1,10 @@
 /* Requests through fifty trace points, each of which is passed twenty times, and what they cost.
  * usage: traced_load FILE REQUESTS_A_SECOND WORK_US
  *
- * Each request is followed or preceded by the same work with points that nobody can open. FILE is shared
- * memory: a number of pairs, and for each the CPU time of either and the time that the traced one
- * took (ns). What differs lies in the point "p7", which now and then does a hundred times its work.
+ * Each request is followed or preceded by the same work with points that nobody can open. FILE is
+ * shared memory: a number of pairs, and for each the CPU time of either and the time that the
+ * traced one took (ns). What differs lies in the point "p7", which now and then does a hundred
+ * times its work.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
