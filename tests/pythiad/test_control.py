@@ -204,7 +204,8 @@ class Pages(Case):
         self.assertRegex(texts["groups"].stdout, r" requests, mean \d+\.\d{3} ms  shop:root\n")
         self.assertIn("shop:root", texts["report"].stdout)
         self.assertRegex(texts["points"].stdout, r"shop:step b  \(")
-        self.assertRegex(texts["plan shop:root"].stdout, r"^shop:root: .+\ntogether \d+ ns a request, [\d.]+ % of the .+ that requests take\n$")
+        self.assertRegex(texts["plan shop:root"].stdout, r"^shop:root: .+ at a price that is supposed\ntogether \d+ ns a request, "
+                                                         r"[0-9.e-]+ % of the [0-9.]+ ms that requests take\n$")
         self.assertRegex(texts["open shop:root"].stdout, r"^1 trace points, desired set \d+\n$")
         self.assertEqual((texts["off"].stdout, texts["on"].stdout), ("pythiad: off\n", "pythiad: works\n"))
 

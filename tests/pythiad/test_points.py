@@ -157,8 +157,11 @@ class Bill(unittest.TestCase):
                   lambda: daemon.log[-3000:])
         took = time.monotonic() - begun
         first = len(read_pairs(path))
-        time.sleep(6)
-        after, _ = overhead_of(read_pairs(path)[first:])
+        after = 1
+        for _ in range(5):  # 120 pairs of requests are few on a busy machine: the longer, the better it is known
+            if after > .012:
+                time.sleep(6)
+                after, _ = overhead_of(read_pairs(path)[first:])
         told = daemon.metric("pythia_overhead_ratio")
         print(f"limit 1 %: {took:.1f} s later measured {100 * after:.2f} %, reported {100 * told:.2f} %", flush=True)
         self.assertLessEqual(told, .012)
