@@ -206,6 +206,35 @@ static void the_sentence_tells_what_was_seen_and_done(void **state)
     end(&b);
 }
 
+/* Members that few searches have are missing where there is nothing to say. */
+static void who_waits_for_a_turn_and_what_was_carried_over_is_told(void **state)
+{
+    static const struct {
+        size_t waiting;
+        const char *sentence;
+    } cases[] = {{1, "1 request type waits for its turn."},
+                 {24, "24 request types wait for their turn."}};
+    struct bench b;
+    begin(&b);
+    write(&b);
+    const json_t *problem = json_array_get(json_object_get(search(&b), "problems"), 0);
+    assert_null(json_object_get(cycle(&b), "waiting"));
+    assert_null(json_object_get(problem, "waited"));
+    assert_null(json_object_get(problem, "carried"));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        b.cycles[0].waiting = cases[i].waiting;
+        assert_sentence(&b, cases[i].sentence);
+    }
+    b.problems[0].waited = 7;
+    b.problems[0].carried = 5;
+    write(&b);
+    problem = json_array_get(json_object_get(search(&b), "problems"), 0);
+    assert_json(cycle(&b), "waiting", "24");
+    assert_json(problem, "waited", "7");
+    assert_json(problem, "carried", "5");
+    end(&b);
+}
+
 static void where_nothing_is_searched_the_sentence_says_why(void **state)
 {
     struct bench b;
@@ -355,6 +384,7 @@ int main(void)
         cmocka_unit_test(a_cycle_says_what_it_spent_and_what_it_plans),
         cmocka_unit_test(a_search_says_what_it_had_to_keep_to),
         cmocka_unit_test(the_sentence_tells_what_was_seen_and_done),
+        cmocka_unit_test(who_waits_for_a_turn_and_what_was_carried_over_is_told),
         cmocka_unit_test(where_nothing_is_searched_the_sentence_says_why),
         cmocka_unit_test(a_reason_says_what_to_change),
         cmocka_unit_test(a_reason_names_the_trace_point_in_the_way),

@@ -173,7 +173,7 @@ static void write_random(struct pythia_random *r, char *to, size_t room, uint32_
 {
     struct {
         long start, end;
-        char name[8];
+        char name[32];
     } made[24];
     size_t count = 3 + pythia_random_below(r, 18), size = 0;
     for (size_t i = 0; i < count; i++) {
