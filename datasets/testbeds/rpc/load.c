@@ -71,7 +71,7 @@ static double draw_gap_ns(struct load *l)
 static void close_all(struct load *l)
 {
     for (unsigned i = 0; i < l->connections; i++)
-        if (!uv_is_closing((uv_handle_t *)&l->links[i].tcp))
+        if (l->links[i].load && !uv_is_closing((uv_handle_t *)&l->links[i].tcp))
             uv_close((uv_handle_t *)&l->links[i].tcp, NULL);
     uv_handle_t *const others[] = {(uv_handle_t *)&l->next, (uv_handle_t *)&l->give_up,
                                    (uv_handle_t *)&l->term};
@@ -349,11 +349,14 @@ int load_main(int argc, char **argv)
         l->next.data = l->give_up.data = l->term.data = l;
         uv_signal_start(&l->term, on_term, SIGTERM);
         code = connect_all(l, where);
-    }
-    if (code == 0) {
+        if (code != 0)
+            close_all(l);
         uv_run(&l->loop, UV_RUN_DEFAULT);
-        print_result(l);
-        code = l->broken || l->by_status[STATUS_OK] != l->count;
+        uv_loop_close(&l->loop);
+        if (code == 0) {
+            print_result(l);
+            code = l->broken || l->by_status[STATUS_OK] != l->count;
+        }
     }
     for (unsigned i = 0; i < l->connections; i++)
         bytes_free(&l->links[i].in);
