@@ -2,6 +2,7 @@
 /* The loop of a service: connections, frames in, answers out. Requests are handled by the pool. */
 #include <errno.h>
 #include <pythia/variable.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -362,6 +363,8 @@ static void end_if_drained(struct server *s)
     uv_close((uv_handle_t *)&s->done, NULL);
     uv_close((uv_handle_t *)&s->term, NULL);
     uv_close((uv_handle_t *)&s->interrupt, NULL);
+    signal(SIGTERM, SIG_IGN); /* it ends already */
+    signal(SIGINT, SIG_IGN);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
