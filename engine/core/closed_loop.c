@@ -38,7 +38,6 @@ struct playing {
     struct pythia_critical_path path; /* of the request at hand */
     struct pythia_effects *effects;   /* of points that were opened */
     uint32_t points;
-    bool *foreign;        /* by trace point: the space does not know it, so it is as it is */
     size_t first, length; /* the requests of the cycle, by place; past the last comes the first */
     struct pythia_problem *unknown; /* types that the space does not know, with all open */
     size_t unknown_count, unknown_capacity;
@@ -217,8 +216,6 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
     pythia_open_points_destroy(p->open);
     p->open = NULL;
     int status = pythia_search_open_points(p->search, &p->open);
-    if (status == PYTHIA_OK)
-        status = pythia_open_points_add_flagged(p->open, p->foreign, p->points);
     if (status != PYTHIA_OK)
         return status;
     struct pythia_pipeline_options how = p->o->pipeline;
@@ -373,10 +370,8 @@ static int begin(struct playing *p, const struct pythia_space *space)
     for (uint32_t point = 0; status == PYTHIA_OK && point < p->points; point++) {
         p->loop->skeleton_count += pythia_search_in_skeleton(p->search, point);
         p->loop->point_count += all[point];
-        all[point] = !all[point] &&
-                     !(p->o->search.never && pythia_open_points_has(p->o->search.never, point));
     }
-    p->foreign = all;
+    pythia_free(all);
     p->loop->budget = p->o->search.budget;
     p->loop->price_ns = p->o->search.price_ns;
     p->loop->min_requests = p->o->search.min_requests ? p->o->search.min_requests : 30;
@@ -437,6 +432,5 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
     pythia_free(p.entries);
     pythia_free(p.order);
     pythia_free(p.unknown);
-    pythia_free(p.foreign);
     return status;
 }
