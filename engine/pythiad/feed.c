@@ -82,8 +82,10 @@ static struct batch *take_batch(struct feed *f)
     if (b)
         f->spare = b->next;
     uv_mutex_unlock(&f->all->lock);
-    if (b)
+    if (b) {
+        b->next = NULL; /* it may never be handed over: what is freed with the feed is it alone */
         return b;
+    }
     b = pythia_calloc(1, sizeof(*b));
     if (b && pythia_span_batch_create(&b->spans) != PYTHIA_OK) {
         pythia_free(b);
