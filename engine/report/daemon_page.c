@@ -3,7 +3,6 @@
 #include "pythia/daemon_page.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "pythia/status.h"
@@ -392,13 +391,7 @@ static void navigation(struct pythia__html *h)
     pythia__html_open(h, "nav", "aria-label", "Parts of this page", NULL);
     pythia__html_open(h, "ul", NULL);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        char target[32];
-        snprintf(target, sizeof(target), "#%s", parts[i].id);
-        pythia__html_open(h, "li", NULL);
-        pythia__html_open(h, "a", "href", target, NULL);
-        pythia__html_text(h, parts[i].title);
-        pythia__html_close(h);
-        pythia__html_close(h);
+        pythia__html_part_link(h, parts[i].id, parts[i].title);
     }
     pythia__html_close(h);
     pythia__html_close(h);

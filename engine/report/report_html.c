@@ -614,13 +614,7 @@ static void navigation(struct pythia__html *h, const json_t *report)
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (!parts[i].wanted(report))
             continue;
-        char target[32];
-        snprintf(target, sizeof(target), "#%s", parts[i].id);
-        pythia__html_open(h, "li", NULL);
-        pythia__html_open(h, "a", "href", target, NULL);
-        pythia__html_text(h, parts[i].name);
-        pythia__html_close(h);
-        pythia__html_close(h);
+        pythia__html_part_link(h, parts[i].id, parts[i].name);
     }
     pythia__html_close(h);
     pythia__html_close(h);

@@ -45,6 +45,8 @@ void pythia__html_ends(struct pythia__html *h, const json_t *search);
 /* The head of a document, with all that keeps it from loading or running anything. `refresh_s`: it
  * is fetched again so often; 0: never. */
 void pythia__html_head(struct pythia__html *h, const char *title, unsigned refresh_s);
+/* An item of a list that leads to a part of the page. */
+void pythia__html_part_link(struct pythia__html *h, const char *id, const char *text);
 /* What was found about a group, in a sentence or two. */
 void pythia__html_found(struct pythia__html *h, const json_t *group);
 

@@ -306,3 +306,13 @@ void pythia__html_mean_row(struct pythia__html *h, const char *name, const json_
     pythia__html_close(h);
     pythia__html_close(h);
 }
+
+void pythia__html_part_link(struct pythia__html *h, const char *id, const char *text)
+{
+    pythia__html_open(h, "li", NULL);
+    pythia__html_open(h, "a", NULL);
+    pythia__html_attribute_printf(h, "href", "#%s", id);
+    pythia__html_text(h, text);
+    pythia__html_close(h);
+    pythia__html_close(h);
+}

@@ -177,6 +177,20 @@ static inline void stream_applied(struct stream *s)
     pythia_live_applied(s->live, STREAM_EPOCH + s->now_ms * MS);
 }
 
+/* Send requests until so many cycles have been told, with what is wanted in force at once. */
+static inline void stream_run(struct stream *s, size_t cycles,
+                              const char *(*request)(uint64_t number))
+{
+    uint64_t wish = pythia_live_wish(s->live);
+    for (int i = 0; s->cycles < cycles; i++) {
+        assert_true(i < 20000);
+        stream_request(s, request(s->number));
+        if (pythia_live_wish(s->live) != wish)
+            stream_applied(s);
+        wish = pythia_live_wish(s->live);
+    }
+}
+
 static inline bool stream_is_open(const struct stream *s, const char *id)
 {
     uint32_t point = pythia_vocabulary_tracepoint_find(s->vocabulary, pythia_text_of(id));

@@ -29,19 +29,6 @@ static void send_varied(struct stream *s, uint64_t count)
         stream_request(s, varied(s->number));
 }
 
-/* Until so many cycles have been told, with what is wanted in force at once. */
-static void run(struct stream *s, size_t cycles, const char *(*request)(uint64_t number))
-{
-    uint64_t wish = pythia_live_wish(s->live);
-    for (int i = 0; s->cycles < cycles; i++) {
-        assert_true(i < 10000);
-        stream_request(s, request(s->number));
-        if (pythia_live_wish(s->live) != wish)
-            stream_applied(s);
-        wish = pythia_live_wish(s->live);
-    }
-}
-
 /* ---- learning ---- */
 
 static void the_first_requests_make_the_space_and_then_the_skeleton_is_wanted(void **state)
@@ -154,7 +141,7 @@ static void a_planted_cause_is_found_cycle_by_cycle(void **state)
     struct stream s;
     stream_begin(&s);
     stream_attach(&s, NULL, &usual);
-    run(&s, 12, varied);
+    stream_run(&s, 12, varied);
     assert_true(s.seen[11].finished);
     assert_true(stream_is_open(&s, "D5"));
     assert_true(s.seen[1].opened > 0);
@@ -178,7 +165,7 @@ static void with_a_space_it_searches_from_the_beginning(void **state)
     assert_true(stream_is_open(&s, "A"));
     assert_ptr_equal(pythia_live_space(s.live), space);
     stream_applied(&s);
-    run(&s, 6, varied);
+    stream_run(&s, 6, varied);
     assert_int_equal(s.seen[0].number, 1);
     assert_true(stream_is_open(&s, "D5"));
     stream_end(&s);
@@ -526,16 +513,16 @@ static void a_type_that_turns_up_later_is_learnt_and_searched(void **state)
     struct stream s;
     stream_begin(&s);
     stream_attach(&s, NULL, &usual);
-    run(&s, 8, varied);
+    stream_run(&s, 8, varied);
     assert_true(s.seen[7].finished);
     assert_true(stream_is_open(&s, "D5"));
-    run(&s, 9, two_types); /* 10 of Z are enough, and at the end of the cycle it is known */
+    stream_run(&s, 9, two_types); /* 10 of Z are enough, and at the end of the cycle it is known */
     assert_true(stream_knows(&s, "X2"));
     assert_false(stream_is_open(&s, "X2"));
     assert_true(stream_is_open(&s, "Z"));
     assert_true(stream_is_open(&s, "D5")); /* nothing is forgotten of A */
     assert_int_equal(pythia_live_numbers(s.live).learnt, 2);
-    run(&s, 18, two_types);
+    stream_run(&s, 18, two_types);
     assert_true(s.seen[17].finished);
     assert_true(stream_is_open(&s, "X2") && stream_is_open(&s, "D5"));
     stream_end(&s);
@@ -781,7 +768,7 @@ static void the_evidence_of_a_cycle_may_be_taken_and_lives_on(void **state)
     send_varied(&s, 10);
     stream_wait(&s, 20 * SECOND);
     stream_applied(&s);
-    run(&s, 4, varied);
+    stream_run(&s, 4, varied);
     assert_int_equal(s.seen[3].number, 3); /* decisions go on without it */
     assert_true(s.seen[1].switches > 0);
     pythia_live_destroy(s.live);

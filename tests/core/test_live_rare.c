@@ -104,25 +104,13 @@ static void begin(struct stream *s, const struct pythia_live_options *o,
     s->look = look;
 }
 
-static void run(struct stream *s, size_t cycles, const char *(*request)(uint64_t number))
-{
-    uint64_t wish = pythia_live_wish(s->live);
-    for (int i = 0; s->cycles < cycles; i++) {
-        assert_true(i < 20000);
-        stream_request(s, request(s->number));
-        if (pythia_live_wish(s->live) != wish)
-            stream_applied(s);
-        wish = pythia_live_wish(s->live);
-    }
-}
-
 static void evidence_of_a_rare_type_adds_up_until_there_is_enough(void **state)
 {
     /* 40 of A are 44 requests with 4 of R; the next 40 begin with one of R */
     static const uint64_t of_r[] = {4, 9, 14, 19, 24, 29, 34};
     struct stream s;
     begin(&s, &usual, quiet);
-    run(&s, 7, quiet);
+    stream_run(&s, 7, quiet);
     for (size_t i = 0; i < 7; i++) {
         assert_int_equal(rare[i].requests, of_r[i]);
         assert_int_equal(rare[i].carried, i > 0 ? of_r[i - 1] : 0);
@@ -135,7 +123,7 @@ static void evidence_of_a_rare_type_adds_up_until_there_is_enough(void **state)
     assert_true(rare[6].variance_share > .99); /* A has no variance */
     assert_int_equal(pythia_live_numbers(s.live).carried_requests, 4 + 9 + 14 + 19 + 24 + 29);
     assert_int_equal(pythia_live_numbers(s.live).not_carried, 0);
-    run(&s, 8, quiet);
+    stream_run(&s, 8, quiet);
     assert_int_equal(rare[7].carried, 0); /* and begins anew */
     stream_end(&s);
 }
@@ -147,7 +135,7 @@ static void the_cause_of_a_rare_type_is_found(void **state)
     bool open = false;
     begin(&s, &usual, quiet);
     for (size_t cycles = 1; cycles < 60 && (cycles < 2 || rare[cycles - 2].causes == 0); cycles++) {
-        run(&s, cycles, quiet);
+        stream_run(&s, cycles, quiet);
         if (open)
             assert_true(stream_is_open(&s, "S"));
         open = stream_is_open(&s, "S");
@@ -164,14 +152,14 @@ static void a_switch_that_its_requests_do_not_pass_leaves_evidence_as_it_is(void
     struct stream s;
     size_t switched = 0;
     begin(&s, &usual, varied);
-    run(&s, 7, varied);
+    stream_run(&s, 7, varied);
     for (size_t i = 0; i < 6; i++) {
         switched += s.seen[i].switches > 0;
         assert_true(rare[i + 1].requests > rare[i].requests || rare[i].requests >= 30);
         assert_true(rare[i + 1].carried == rare[i].requests || rare[i].requests >= 30);
     }
     assert_true(switched > 1);
-    run(&s, 60, varied);
+    stream_run(&s, 60, varied);
     assert_int_equal(rare[59].causes, 1);
     stream_end(&s);
 }
@@ -181,7 +169,7 @@ static void a_switch_that_its_requests_pass_drops_it(void **state)
     struct stream s;
     size_t dropped = 0;
     begin(&s, &usual, shared);
-    run(&s, 12, shared);
+    stream_run(&s, 12, shared);
     for (size_t i = 0; i + 1 < 12; i++) {
         if (rare[i].b_switched && rare[i].requests > 0 && rare[i].requests < 30) {
             dropped++;
@@ -196,18 +184,18 @@ static void what_is_kept_ends_with_a_pause_and_with_a_set_that_came_back(void **
 {
     struct stream s;
     begin(&s, &usual, quiet);
-    run(&s, 3, quiet);
+    stream_run(&s, 3, quiet);
     assert_int_equal(rare[2].requests, 14);
     pythia_live_pause(s.live, true);
     pythia_live_pause(s.live, false);
     stream_applied(&s);
-    run(&s, 4, quiet);
+    stream_run(&s, 4, quiet);
     assert_int_equal(rare[3].carried, 0);
-    run(&s, 5, quiet);
+    stream_run(&s, 5, quiet);
     assert_true(rare[4].carried > 0);
     stream_wait(&s, 1);
     stream_applied(&s); /* it had been lost for a while */
-    run(&s, 6, quiet);
+    stream_run(&s, 6, quiet);
     assert_int_equal(rare[5].carried, 0);
     stream_end(&s);
 }
@@ -216,7 +204,7 @@ static void what_is_kept_makes_no_cycle_by_itself(void **state)
 {
     struct stream s;
     begin(&s, &usual, quiet);
-    run(&s, 2, quiet);
+    stream_run(&s, 2, quiet);
     stream_wait(&s, 2000 * SECOND); /* the rest of what had come is told */
     size_t cycles = s.cycles;
     stream_wait(&s, 20000 * SECOND);
@@ -232,7 +220,7 @@ static void what_there_is_no_room_for_is_counted(void **state)
     struct pythia_live_options o = usual;
     o.evidence_bytes = 4; /* a quarter of which holds no request */
     begin(&s, &o, quiet);
-    run(&s, 3, quiet);
+    stream_run(&s, 3, quiet);
     assert_int_equal(rare[0].requests, 4);
     assert_int_equal(rare[1].requests, 5);
     assert_int_equal(rare[2].carried, 0);
