@@ -74,7 +74,7 @@ static void a_variable_of_the_process_is_in_spans_where_it_is_new(void **state)
         PYTHIA_SPAN("closed");
         waiting = 100;
     }
-    bool at_once = clock_ms() - begun_ms < 1;
+    double took_ms = clock_ms() - begun_ms;
     read_spans(&c);
     assert_value(&c, "test:outer", "variable.queue length", 3, 1);
     assert_value(&c, "test:inner", "variable.queue length", 5, 1);
@@ -82,7 +82,8 @@ static void a_variable_of_the_process_is_in_spans_where_it_is_new(void **state)
     assert_value(&c, "test:inner", "variable.load", NAN, 0); /* said of this request before */
     assert_value(&c, "test:outer", "variable.asked", 7, 1);
     assert_value(&c, "test:inner", "variable.asked", NAN, 0);
-    assert_in_range(asked, 1, at_once ? 1 : 3); /* not again within a millisecond */
+    /* Not again within a millisecond; what a span costs is measured at first, by passing points. */
+    assert_in_range(asked, 1, 1 + (int)took_ms);
     assert_problems(&c, "");
     collection_close(&c);
     struct pythia_variable_info info;
