@@ -2,17 +2,21 @@
  * same: no data can tell them apart. A proxy is a key that has nothing to add once better keys are
  * taken out of it and of the edges: B. R. Rao, "Partial Canonical Correlations", Trabajos de
  * Estadistica 20, 1969. Better keys are found forwards, from the one that explains most, and then
- * backwards: a proxy that came first by luck adds nothing to the cause that was found after it. */
+ * backwards: a proxy that came first by luck adds nothing to the cause that was found after it. A
+ * number that exists only where a branch is taken says at least that it is: if that is all it has to
+ * say, what stands for the branch takes its place. */
 #include <math.h>
 #include <string.h>
 
 #include "association_keys.h"
 #include "pythia/mem.h"
+#include "pythia/ranks.h"
 #include "pythia/status.h"
 
-#define SAME      0.81 /* mean squared cosine: a correlation of 0.9 */
-#define KEPT_MAX  16   /* keys that stand on their own; more would take the degrees of freedom */
-#define ROWS_EACH 3    /* rows to a regressor that is taken out, at least */
+#define SAME        0.81 /* mean squared cosine: a correlation of 0.9 */
+#define KEPT_MAX    16   /* keys that stand on their own; more would take the degrees of freedom */
+#define PRESENT_MIN 5    /* rows in which a number is there, to say anything by itself */
+#define ROWS_EACH   3    /* rows to a regressor that is taken out, at least */
 
 /* How much of the larger span lies in the other: the mean of the squared cosines, 1 for equal
  * spans. */
@@ -64,7 +68,86 @@ static int take_out(const struct pythia__basis *of, const struct pythia__basis *
     return pythia__basis_fit(rest, &m, without);
 }
 
-/* p of one key once the others among `keys` are taken out. With nothing left of the key it is 1. */
+/* The rows of a matrix in which a number is there, as columns one after the other. */
+static void take_present(const struct pythia__matrix *m, const double *number, double *to)
+{
+    for (size_t c = 0; c < m->columns; c++)
+        for (size_t i = 0; i < m->rows; i++)
+            if (!isnan(number[i]))
+                *to++ = m->values[i * m->row_stride + c * m->column_stride];
+}
+
+/* A basis of these rows of a matrix, ranked by themselves, without another basis of the same rows.
+ * `room` holds twice as many values. */
+static int rank_present(const struct pythia__matrix *m, const double *number, size_t rows,
+                        const struct pythia__basis *without, double *room,
+                        struct pythia__basis *out)
+{
+    double *ranks = room + rows * m->columns;
+    int status = pythia__basis_init(out, rows, m->columns);
+    take_present(m, number, room);
+    for (size_t c = 0; c < m->columns && status == PYTHIA_OK; c++)
+        status = pythia_ranks_mid(room + c * rows, rows, ranks + c * rows);
+    struct pythia__matrix present = {ranks, rows, m->columns, 1, rows};
+    return status == PYTHIA_OK ? pythia__basis_fit(out, &present, without) : status;
+}
+
+/* A basis of these rows of the confounders and of other keys. */
+static int others_present(const struct pythia__basis *confounders,
+                          const struct pythia__basis *others, const double *number, size_t rows,
+                          double *room, struct pythia__basis *out)
+{
+    struct pythia__matrix a = {confounders->q, confounders->rows, confounders->rank,
+                               confounders->rank, 1},
+                          b = {others->q, others->rows, others->rank, others->rank, 1};
+    struct pythia__matrix all = {room, rows, a.columns + b.columns, 1, rows};
+    if (all.columns == 0)
+        return PYTHIA_OK;
+    take_present(&a, number, room);
+    take_present(&b, number, room + rows * a.columns);
+    int status = pythia__basis_init(out, rows, all.columns);
+    return status == PYTHIA_OK ? pythia__basis_fit(out, &all, NULL) : status;
+}
+
+/* p of a number among the rows in which it is there, once other keys are taken out: what lies
+ * between these rows and the rest would hide what lies between them. 1 with too few of them. */
+static int p_where_present(struct pythia__keys *run, const struct pythia__key *key,
+                           const struct pythia__basis *others, double *p)
+{
+    const struct pythia_association_input *in = run->input;
+    const double *number = in->keys[key->result->column].numbers;
+    struct pythia__basis x = {0}, y = {0}, without = {0};
+    size_t n = in->rows, rows = key->result->present, taken = run->confounders.rank + others->rank;
+    *p = 1;
+    if (rows < PRESENT_MIN)
+        return PYTHIA_OK;
+    double *room = pythia_calloc(rows, (2 * in->edges + taken) * sizeof(*room));
+    if (!room)
+        return PYTHIA_ENOMEM;
+    struct pythia__matrix durations = {in->durations, n, in->edges, 1, n},
+                          numbers = {number, n, 1, 1, n};
+    int status = others_present(&run->confounders, others, number, rows, room, &without);
+    if (status == PYTHIA_OK)
+        status = rank_present(&durations, number, rows, &without, room, &y);
+    if (status == PYTHIA_OK)
+        status = rank_present(&numbers, number, rows, &without, room, &x);
+    if (status == PYTHIA_OK && x.rank > 0 && y.rank > 0)
+        *p = pythia__keys_p(run, &x, &y, rows,
+                            without.rank > run->lost ? without.rank - run->lost : 0);
+    pythia__basis_free(&x);
+    pythia__basis_free(&y);
+    pythia__basis_free(&without);
+    pythia_free(room);
+    return status;
+}
+
+static bool is_not_always_there(const struct pythia__keys *run, const struct pythia__key *key)
+{
+    return key->ranked && key->result->present < run->input->rows;
+}
+
+/* p of one key once the others among `keys` are taken out. With nothing left of the key it is 1. A
+ * number that is not always there may say something among the rows where it is. */
 static int partial_p(struct pythia__keys *run, const struct pythia__key *key,
                      struct pythia__key *const *keys, size_t count, double *p)
 {
@@ -76,6 +159,11 @@ static int partial_p(struct pythia__keys *run, const struct pythia__key *key,
         status = take_out(&run->y, &others, &y);
     if (status == PYTHIA_OK)
         *p = x.rank > 0 ? pythia__keys_p(run, &x, &y, run->y.rows, others.rank) : 1;
+    if (status == PYTHIA_OK && !(*p <= run->threshold) && is_not_always_there(run, key)) {
+        double where_present;
+        status = p_where_present(run, key, &others, &where_present);
+        *p = where_present <= run->threshold ? where_present : *p;
+    }
     pythia__basis_free(&y);
     pythia__basis_free(&x);
     pythia__basis_free(&others);
@@ -98,15 +186,65 @@ static struct pythia__key *nearest(struct pythia__keys *run, const struct pythia
     return best;
 }
 
+/* How much of one span lies in another, which may be larger. */
+static double part_within(struct pythia__keys *run, const struct pythia__key *part,
+                          const struct pythia__key *whole)
+{
+    double sum = 0;
+    pythia__basis_cross(&part->x, &whole->x, NULL, run->room.cosines);
+    for (size_t i = 0; i < part->x.rank * whole->x.rank; i++)
+        sum += run->room.cosines[i] * run->room.cosines[i];
+    return part->x.rank > 0 ? sum / (double)part->x.rank : 0;
+}
+
+/* Whatever stood behind a key stands behind another one. */
+static void stand_behind(struct pythia__key **order, size_t count, size_t gone, size_t cause)
+{
+    for (size_t k = 0; k < count; k++) {
+        struct pythia_association_result *r = order[k]->result;
+        if (r->proxy_of == gone || r->cluster == gone)
+            r->proxy_of = cause;
+    }
+}
+
 /* The keys that stand on their own so far. */
 struct kept {
     struct pythia__key *keys[KEPT_MAX];
     size_t count, regressors;
 };
 
-/* Keep a key, unless it is of the cluster of a kept one, or a proxy. */
-static int consider(struct pythia__keys *run, struct pythia__key *key, struct kept *kept)
+/* A key adds nothing to the kept ones. Let it take the place of a number that is not always there, of
+ * whose span it is a part, if that has nothing to say where it is there. */
+static int simplify(struct pythia__keys *run, struct pythia__key *key, struct pythia__key *whole,
+                    struct kept *kept, struct pythia__key **order, size_t before)
 {
+    size_t at = 0;
+    double p;
+    if (whole->x.rank <= key->x.rank || part_within(run, key, whole) <= SAME)
+        return PYTHIA_OK;
+    if (!is_not_always_there(run, whole))
+        return PYTHIA_OK;
+    while (kept->keys[at] != whole)
+        at++;
+    kept->keys[at] = key;
+    int status = partial_p(run, whole, kept->keys, kept->count, &p);
+    if (status != PYTHIA_OK || p <= run->threshold) {
+        kept->keys[at] = whole;
+        return status;
+    }
+    kept->regressors -= whole->x.rank - key->x.rank;
+    whole->result->proxy_of = key->result->column;
+    key->result->proxy_of = PYTHIA_ASSOCIATION_NONE;
+    stand_behind(order, before, whole->result->column, key->result->column);
+    return PYTHIA_OK;
+}
+
+/* Keep a key, unless it is of the cluster of a kept one, or a proxy; `before` it others were
+ * considered. */
+static int consider(struct pythia__keys *run, struct pythia__key **order, size_t before,
+                    struct kept *kept)
+{
+    struct pythia__key *key = order[before];
     struct pythia_association_result *r = key->result;
     for (size_t k = 0; k < kept->count; k++)
         if (likeness(run, key, kept->keys[k]) > SAME) {
@@ -123,8 +261,9 @@ static int consider(struct pythia__keys *run, struct pythia__key *key, struct ke
     bool full =
         kept->count == KEPT_MAX || (kept->count > 0 && ROWS_EACH * regressors > run->y.rows);
     if (full || !(r->p_partial <= run->input->alpha)) {
-        r->proxy_of = nearest(run, key, kept->keys, kept->count)->result->column;
-        return PYTHIA_OK;
+        struct pythia__key *cause = nearest(run, key, kept->keys, kept->count);
+        r->proxy_of = cause->result->column;
+        return full ? PYTHIA_OK : simplify(run, key, cause, kept, order, before);
     }
     kept->keys[kept->count++] = key;
     kept->regressors = regressors;
@@ -151,11 +290,7 @@ static int reconsider(struct pythia__keys *run, struct kept *kept, struct pythia
             return PYTHIA_OK;
         size_t cause = nearest(run, gone, kept->keys, kept->count)->result->column;
         gone->result->proxy_of = cause;
-        for (size_t k = 0; k < count; k++) {
-            struct pythia_association_result *r = order[k]->result;
-            if (r->proxy_of == gone->result->column || r->cluster == gone->result->column)
-                r->proxy_of = cause;
-        }
+        stand_behind(order, count, gone->result->column, cause);
         kept->count--;
         for (size_t k = least; k < kept->count; k++)
             kept->keys[k] = kept->keys[k + 1];
@@ -169,7 +304,7 @@ int pythia__keys_relate(struct pythia__keys *run, struct pythia__key **order, si
 {
     struct kept kept = {.count = 0};
     for (size_t k = 0; k < count; k++) {
-        int status = consider(run, order[k], &kept);
+        int status = consider(run, order, k, &kept);
         if (status != PYTHIA_OK)
             return status;
     }

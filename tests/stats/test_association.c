@@ -285,6 +285,39 @@ static void a_sum_of_two_causes_gives_way_to_them(void **state)
     pythia_association_destroy(a);
 }
 
+/* A number that exists only where a branch is taken says at least whether it is taken; if that is all
+ * it has to say, the branch is named, which is simpler. One that says more is kept. */
+static void what_is_there_only_in_a_branch_gives_way_to_the_branch(void **state)
+{
+    enum { RUNS = 100 };
+    size_t branch_first = 0, number_stands = 0;
+    struct pythia_association *a = created();
+    for (uint64_t seed = 1; seed <= RUNS; seed++)
+        for (int says_more = 0; says_more < 2; says_more++) {
+            size_t n = 110;
+            struct pythia_association_input in = noise(n, 6, seed);
+            for (size_t i = 0; i < n; i++) {
+                bool taken = i % 5 == 0;
+                numbers[3][i] = taken;
+                if (taken)
+                    *cell(1, n, i) += 2e7 + (says_more ? 1e7 * numbers[4][i] : 0);
+                else
+                    numbers[4][i] = NAN;
+            }
+            const struct pythia_association_result *results = asked(a, &in);
+            assert_true(of_column(results, 3)->significant && of_column(results, 4)->significant);
+            if (says_more)
+                number_stands += of_column(results, 4)->proxy_of == PYTHIA_ASSOCIATION_NONE;
+            else
+                branch_first += results->column == 3;
+        }
+    pythia_association_destroy(a);
+    print_message("the branch first: %zu of %d, a number that says more stands: %zu of %d\n",
+                  branch_first, RUNS, number_stands, RUNS);
+    assert_true(branch_first >= 95);
+    assert_true(number_stands >= 95);
+}
+
 static void confounders_are_taken_out_of_everything(void **state)
 {
     enum { N = 300 };
@@ -655,6 +688,7 @@ int main(void)
         cmocka_unit_test(collinear_keys_share_a_rank_and_the_bad_host_is_named),
         cmocka_unit_test(a_noisy_copy_is_a_proxy_of_the_cause),
         cmocka_unit_test(a_sum_of_two_causes_gives_way_to_them),
+        cmocka_unit_test(what_is_there_only_in_a_branch_gives_way_to_the_branch),
         cmocka_unit_test(confounders_are_taken_out_of_everything),
         cmocka_unit_test(p_values_are_those_of_partial_correlations),
         cmocka_unit_test(few_rows_have_their_correlations_shrunk),
