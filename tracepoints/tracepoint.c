@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the macros call when a point is open. The way of an open span is short: 56 bytes into this
- * thread's ring, and 40 when it is left; nothing is locked or shared, and no memory is asked for.
- */
+ * thread's ring, with the values of variables that are new behind them, and 40 when it is left;
+ * nothing is locked or shared, and no memory is asked for. */
 #include <string.h>
 
 #include "hooking.h"
@@ -83,20 +83,39 @@ static inline int has_local_parent(const struct pythia_context *c)
     return c->span && !(c->flags & PYTHIA_CONTEXT_REMOTE);
 }
 
+/* The values behind a record: first these, then the numbers. */
+static inline uint64_t values_bytes(uint64_t count)
+{
+    return count * 8 + ((count + 7) & ~(uint64_t)7);
+}
+
+static void write_values(uint64_t *to, const struct pythia__values *values)
+{
+    uint32_t count = values->count;
+    uint8_t *numbers = (uint8_t *)(to + count);
+    for (uint32_t i = 0; i < count; i++)
+        to[i] = values->bits[i];
+    for (uint32_t i = 0; i < ((count + 7) & ~7U); i++)
+        numbers[i] = i < count ? values->numbers[i] : 0;
+}
+
 /* Write where a span, or an annotation, begins, below `above`, and set `keep` bytes aside for its
- * end. Returns its id, 0 if there is no room. */
+ * end; `values` may be NULL. Returns its id, 0 if there is no room. */
 static inline uint64_t write_enter(struct pythia__thread *t, const struct pythia_point *point,
                                    const struct pythia_context *above, uint64_t keep, uint8_t kind,
-                                   uint64_t *ticks)
+                                   const struct pythia__values *values, uint64_t *ticks)
 {
-    uint64_t span = 0;
+    uint64_t span = 0, bytes = ENTER_BYTES;
+    uint8_t count = values ? (uint8_t)values->count : 0;
+    if (UNLIKELY(count))
+        bytes += values_bytes(count);
     lock_ring(t);
-    struct pythia_record_enter *to = pythia__ring_room(&t->ring, ENTER_BYTES, keep);
+    struct pythia_record_enter *to = pythia__ring_room(&t->ring, bytes, keep);
     if (to) {
         span = pythia__random(t);
         *ticks = pythia__ticks();
         *to = (struct pythia_record_enter){
-            .head = {.bytes = ENTER_BYTES,
+            .head = {.bytes = (uint16_t)bytes,
                      .kind = kind,
                      .flags = has_local_parent(above) ? 0 : PYTHIA_RECORD_LOCAL_ROOT,
                      .number = point->number},
@@ -108,12 +127,28 @@ static inline uint64_t write_enter(struct pythia__thread *t, const struct pythia
             .lamport = above->lamport,
             .point_kind = point->kind,
             .request_type = above->request_type,
+            .values = count,
         };
-        pythia__ring_commit(&t->ring, ENTER_BYTES);
+        if (UNLIKELY(count))
+            write_values((uint64_t *)(to + 1), values);
+        pythia__ring_commit(&t->ring, bytes);
         t->ring.reserved += keep;
     }
     unlock_ring(t);
     return span;
+}
+
+/* The same with the values of variables, which most programs do not have: looked at before the ring
+ * is touched, because a function that is asked may pass trace points. */
+static __attribute__((noinline)) uint64_t write_enter_with(struct pythia__thread *t,
+                                                           const struct pythia_point *point,
+                                                           const struct pythia_context *above,
+                                                           uint64_t keep, uint64_t *ticks)
+{
+    struct pythia__values values;
+    values.count = 0;
+    pythia__variables_look(t, above, &values);
+    return write_enter(t, point, above, keep, PYTHIA_RECORD_ENTER, &values, ticks);
 }
 
 /* The name of its kind goes with the first span of a request in each process. */
@@ -139,7 +174,10 @@ static inline int open_span(struct pythia__thread *t, struct pythia_point *point
     scope->epoch = t->epoch;
     scope->spent = 0;
     scope->error = 0;
-    scope->span = write_enter(t, point, above, keep, PYTHIA_RECORD_ENTER, &scope->ticks);
+    scope->span =
+        pythia__variables_are_there()
+            ? write_enter_with(t, point, above, keep, &scope->ticks)
+            : write_enter(t, point, above, keep, PYTHIA_RECORD_ENTER, NULL, &scope->ticks);
     if (UNLIKELY(!scope->span))
         pythia__lose(t, PYTHIA__LOST_SPAN);
     return scope->span != 0;
@@ -188,7 +226,6 @@ struct pythia_scope *pythia_enter(struct pythia_point *point, struct pythia_scop
     t->context.flags &= (uint8_t)~PYTHIA_CONTEXT_REMOTE;
     if (UNLIKELY(!has_local_parent(&scope->before)))
         write_type(scope, &above);
-    pythia__variables_enter(t, scope);
     end_timed(scope, point, begun);
     return scope;
 }
@@ -209,7 +246,6 @@ struct pythia_scope *pythia_begin(struct pythia_point *point, struct pythia_scop
     scope->before = above;
     if (!has_local_parent(&above))
         write_type(scope, &above);
-    pythia__variables_enter(t, scope);
     end_timed(scope, point, begun);
     return scope;
 }
@@ -313,7 +349,7 @@ static inline void annotate(struct pythia__thread *t, const struct pythia_point 
     if (may_write(t)) {
         need_trace(t, &above);
         count_event(&above);
-        if (write_enter(t, point, &above, 0, PYTHIA_RECORD_ANNOTATION, &ticks)) {
+        if (write_enter(t, point, &above, 0, PYTHIA_RECORD_ANNOTATION, NULL, &ticks)) {
             t->context.lamport = above.lamport;
             return;
         }
@@ -368,8 +404,10 @@ static inline void copy_short(char *to, const char *from, size_t bytes)
         *to = *from;
 }
 
-static inline void write_value(const struct pythia_scope *scope, const char *key, size_t key_bytes,
-                               enum pythia_value_kind kind, const void *value, size_t value_bytes)
+/* `variable`: whose value it is, instead of a key; else 0. */
+static inline void write_value(const struct pythia_scope *scope, uint32_t variable, const char *key,
+                               size_t key_bytes, enum pythia_value_kind kind, const void *value,
+                               size_t value_bytes)
 {
     struct pythia__thread *t = &pythia__self;
     uint8_t flags = 0;
@@ -396,7 +434,10 @@ static inline void write_value(const struct pythia_scope *scope, const char *key
         char *texts = (char *)(to + 1);
         memset((char *)to + bytes - 8, 0, 8); /* the zeros at the end */
         *to = (struct pythia_record_value){
-            .head = {.bytes = (uint16_t)bytes, .kind = PYTHIA_RECORD_VALUE, .flags = flags},
+            .head = {.bytes = (uint16_t)bytes,
+                     .kind = PYTHIA_RECORD_VALUE,
+                     .flags = flags,
+                     .number = variable},
             .trace_high = scope->trace_high,
             .trace_low = scope->trace_low,
             .span = scope->span,
@@ -420,25 +461,30 @@ static inline void write_value(const struct pythia_scope *scope, const char *key
 void pythia_set_text(const struct pythia_scope *scope, const char *key, size_t key_bytes,
                      const char *text, size_t text_bytes)
 {
-    write_value(scope, key, key_bytes, PYTHIA_VALUE_TEXT, text, text ? text_bytes : 0);
+    write_value(scope, 0, key, key_bytes, PYTHIA_VALUE_TEXT, text, text ? text_bytes : 0);
 }
 
 void pythia_set_integer(const struct pythia_scope *scope, const char *key, size_t key_bytes,
                         int64_t number)
 {
-    write_value(scope, key, key_bytes, PYTHIA_VALUE_INTEGER, &number, sizeof(number));
+    write_value(scope, 0, key, key_bytes, PYTHIA_VALUE_INTEGER, &number, sizeof(number));
 }
 
 void pythia_set_real(const struct pythia_scope *scope, const char *key, size_t key_bytes,
                      double number)
 {
-    write_value(scope, key, key_bytes, PYTHIA_VALUE_REAL, &number, sizeof(number));
+    write_value(scope, 0, key, key_bytes, PYTHIA_VALUE_REAL, &number, sizeof(number));
 }
 
 void pythia_set_bool(const struct pythia_scope *scope, const char *key, size_t key_bytes, int truth)
 {
     uint8_t value = truth != 0;
-    write_value(scope, key, key_bytes, PYTHIA_VALUE_BOOL, &value, sizeof(value));
+    write_value(scope, 0, key, key_bytes, PYTHIA_VALUE_BOOL, &value, sizeof(value));
+}
+
+void pythia__set_variable(const struct pythia_scope *scope, uint32_t number, double value)
+{
+    write_value(scope, number, NULL, 0, PYTHIA_VALUE_REAL, &value, sizeof(value));
 }
 
 void pythia__cost_write(struct pythia__thread *t, uint32_t point, uint64_t ticks)

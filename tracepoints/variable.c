@@ -26,14 +26,15 @@ struct variable {
     uint8_t of_class, binding, type;
     struct pythia_variable_source source;
     uint64_t asked_ns; /* when the function was last asked; 1 while it is being asked */
-    uint64_t bits;     /* of the last value */
-    uint32_t seen;     /* there is one */
 };
 
 static struct {
     struct variable all[PYTHIA_VARIABLES];
     uint32_t count;
 } variables;
+
+/* The last value of each, as bits of a double; NaN: there is none yet. */
+static uint64_t lasts[PYTHIA_VARIABLES];
 
 /* Those that are bound to the process, close together: they are looked at in each span. */
 static struct {
@@ -68,37 +69,42 @@ static struct variable *variable_of(int number)
 
 /* ---- values ---- */
 
-static void note(struct variable *v, double value)
+static void note(uint32_t index, uint64_t bits)
 {
     const struct pythia__process *p = &pythia__process;
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    __atomic_store_n(&v->bits, bits, __ATOMIC_RELAXED);
-    __atomic_store_n(&v->seen, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&lasts[index], bits, __ATOMIC_RELAXED);
     if (__atomic_load_n(&p->recording, __ATOMIC_ACQUIRE) > 0)
-        __atomic_store_n(&p->area.header->variables[v - variables.all], bits, __ATOMIC_RELAXED);
+        __atomic_store_n(&p->area.header->variables[index], bits, __ATOMIC_RELAXED);
 }
 
-static double last_of(const struct variable *v)
+static uint64_t bits_of(double value)
 {
-    uint64_t bits = __atomic_load_n(&v->bits, __ATOMIC_RELAXED);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static double last_of(uint32_t index)
+{
+    uint64_t bits = __atomic_load_n(&lasts[index], __ATOMIC_RELAXED);
     double value;
     memcpy(&value, &bits, sizeof(value));
-    return __atomic_load_n(&v->seen, __ATOMIC_ACQUIRE) ? value : NAN;
+    return value;
 }
 
 /* A function is asked by one thread, and not too often; others take what it said last. */
-static double ask(struct variable *v)
+static double ask(uint32_t index)
 {
+    struct variable *v = &variables.all[index];
     uint64_t now = pythia__clock_ns(CLOCK_MONOTONIC),
              asked = __atomic_load_n(&v->asked_ns, __ATOMIC_ACQUIRE);
     if (asked != 1 && now - asked >= FRESH_NS &&
         __atomic_compare_exchange_n(&v->asked_ns, &asked, 1, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED)) {
-        note(v, v->source.ask(v->source.context));
+        note(index, bits_of(v->source.ask(v->source.context)));
         __atomic_store_n(&v->asked_ns, now, __ATOMIC_RELEASE);
     }
-    return last_of(v);
+    return last_of(index);
 }
 
 static inline double read_word(uint32_t type, const void *at)
@@ -121,27 +127,6 @@ static inline double read_word(uint32_t type, const void *at)
     }
 }
 
-static void write_value(const struct variable *v, const struct pythia_scope *scope, double value)
-{
-    if (value == (double)(int64_t)value)
-        pythia_set_integer(scope, v->key, v->key_bytes, (int64_t)value);
-    else
-        pythia_set_real(scope, v->key, v->key_bytes, value);
-}
-
-static int in_integers(double value)
-{
-    return value > -9e15 && value < 9e15;
-}
-
-static void tell(struct variable *v, const struct pythia_scope *scope, double value)
-{
-    if (in_integers(value))
-        write_value(v, scope, value);
-    else
-        pythia_set_real(scope, v->key, v->key_bytes, value);
-}
-
 /* What this thread told last: of which request, and the values. A request has some fifty spans, and
  * most variables do not change between them; to tell them all each time would cost more than all
  * the rest of tracing. */
@@ -151,43 +136,43 @@ struct told {
     uint64_t bits[PYTHIA_VARIABLES]; /* of the values */
 };
 
-/* Are there as many told of the request at hand? Else none is. */
-static uint32_t told_of(struct told *last, const struct pythia_scope *scope)
+/* How many are told of the request at hand? Of another one, none. */
+static uint32_t told_of(struct told *last, const struct pythia_context *c, uint64_t epoch)
 {
-    if (last->trace_high != scope->trace_high || last->trace_low != scope->trace_low ||
-        last->epoch != scope->epoch) {
-        last->trace_high = scope->trace_high;
-        last->trace_low = scope->trace_low;
-        last->epoch = scope->epoch;
+    if (last->trace_high != c->trace_high || last->trace_low != c->trace_low ||
+        last->epoch != epoch) {
+        last->trace_high = c->trace_high;
+        last->trace_low = c->trace_low;
+        last->epoch = epoch;
         last->count = 0;
     }
     return last->count;
 }
 
-void pythia__variables_look(struct pythia__thread *t, const struct pythia_scope *scope)
+void pythia__variables_look(const struct pythia__thread *t, const struct pythia_context *c,
+                            struct pythia__values *out)
 {
     static __thread unsigned char looking; /* a function that is asked may pass points itself */
     static __thread struct told last;
     uint32_t count = __atomic_load_n(&pythia__variables_of_process, __ATOMIC_ACQUIRE);
-    (void)t;
     if (looking)
         return;
     looking = 1;
-    uint32_t told = told_of(&last, scope);
+    uint32_t told = told_of(&last, c, t->epoch);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t type = watched[i].type;
-        double value = type == PYTHIA_VARIABLE_ASKED ? ask(&variables.all[watched[i].index])
-                                                     : read_word(type, watched[i].address);
-        uint64_t bits;
-        memcpy(&bits, &value, sizeof(bits));
+        uint32_t type = watched[i].type, index = watched[i].index;
+        double value =
+            type == PYTHIA_VARIABLE_ASKED ? ask(index) : read_word(type, watched[i].address);
+        uint64_t bits = bits_of(value);
         if (i < told && bits == last.bits[i])
             continue;
-        struct variable *v = &variables.all[watched[i].index];
         last.bits[i] = bits;
         if (type != PYTHIA_VARIABLE_ASKED)
-            note(v, value);
-        if (!isnan(value))
-            tell(v, scope, value);
+            note(index, bits);
+        if (isnan(value))
+            continue;
+        out->numbers[out->count] = (uint8_t)(index + 1);
+        out->bits[out->count++] = bits;
     }
     last.count = count;
     looking = 0;
@@ -252,8 +237,8 @@ static void say(int number, double value, int more)
         value = before < value ? before : value;
     r->has[number - 1] = 1;
     r->values[number - 1] = value;
-    note(v, value);
-    tell(v, here, value);
+    note((uint32_t)number - 1, bits_of(value));
+    pythia__set_variable(here, (uint32_t)number, value);
 }
 
 void pythia_variable_set(int variable, double value)
@@ -284,10 +269,8 @@ static int define_one(const struct variable *v)
 void pythia__variables_define(void)
 {
     for (uint32_t i = 0; i < variables.count; i++) {
-        const struct variable *v = &variables.all[i];
-        double value = last_of(v);
-        define_one(v);
-        memcpy(&pythia__process.area.header->variables[i], &value, sizeof(value));
+        define_one(&variables.all[i]);
+        pythia__process.area.header->variables[i] = lasts[i];
     }
 }
 
@@ -308,9 +291,9 @@ static int add(const struct variable *wanted)
         __atomic_store_n(&forgetting_made, 1, __ATOMIC_RELEASE);
     }
     variables.all[variables.count] = *wanted;
+    lasts[variables.count] = bits_of(NAN);
     if (pythia__process.recording > 0) {
-        const double never = NAN;
-        memcpy(&pythia__process.area.header->variables[variables.count], &never, sizeof(never));
+        pythia__process.area.header->variables[variables.count] = lasts[variables.count];
         if (!define_one(&variables.all[variables.count]))
             return -ENOSPC;
     }
@@ -371,7 +354,7 @@ int pythia_variable_get(int variable, struct pythia_variable_info *out)
     *out = (struct pythia_variable_info){.of_class = (enum pythia_variable_class)v->of_class,
                                          .binding = (enum pythia_variable_binding)v->binding,
                                          .type = (enum pythia_variable_type)v->type,
-                                         .value = last_of(v)};
+                                         .value = last_of((uint32_t)variable - 1)};
     memcpy(out->name, v->key + sizeof(PREFIX) - 1, v->key_bytes - (sizeof(PREFIX) - 1));
     return 0;
 }

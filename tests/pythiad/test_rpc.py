@@ -24,7 +24,8 @@ PROBLEMS = {
              {"tenant", "lock_holder", "lock_waiters", "variable.lock waiters"}),
     # The pause lies between two attempts: whether there is another one is the same as how many there are.
     "retry": ({"inside store:backoff", "between one store:attempt and the next"}, {"store:backoff", "store:attempt"},
-              {"variable.tried again", "attempts", "attempt", "status", "has:store:backoff", "count:shard:get"}),
+              {"variable.tried again", "variable.tried again.last", "attempts", "attempt", "status", "has:store:backoff",
+               "count:store:backoff", "count:shard:get", "count:shard:put", "count:shard:list"}),
 }
 OPENED_MAX = 1 / 3  # of the points that are known
 FOUND = re.compile(r"Found what varies: request-type=(\S+), place=(.*), share=([-0-9.]+), cycle=(\d+)")
@@ -113,7 +114,8 @@ class Rpc(unittest.TestCase):
             found = [place for _, place in places(pythiad.log) if place in right]
             key = self.explained(pythiad, points, keys) if found else None
             return (found[0], key) if key else None
-        place, key = rig.until(named, 180, lambda: f"{right} and {keys} are not named: {pythiad.log[-4000:]}")
+        place, key = rig.until(named, 180, lambda: f"{right} and {keys} are not named: {pythiad.log[-4000:]}\n"
+                               + json.dumps(pythiad.get("/v1/groups").json))
         took = time.monotonic() - begin
         opened, known = self.opened(pythiad), pythiad.metric("pythia_points_known")
         self.assertGreaterEqual(known, 40)

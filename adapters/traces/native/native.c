@@ -15,198 +15,22 @@
  *
  * Streams are numbered by bytes. What comes twice (a reader was killed between writing a frame and
  * saying so) is passed over and counted as a duplicate, what is missing is told. */
-#include <inttypes.h>
+#include "native.h"
+
 #include <string.h>
 
-#include "../decoder.h"
 #include "../formats.h"
-#include "frames.h"
-#include "open_spans.h"
-#include "pythia/hash.h"
 #include "pythia/mem.h"
-#include "pythia/strtab.h"
 
-#define POINTS_CACHED 1024 /* a power of two */
-#define EARLY_FRAMES  1024 /* that are waited for the ENTER of an EXIT */
-#define EARLY_MAX     4096 /* that wait for it at once */
-#define NS_MAX        ((double)(INT64_MAX / 4))
-
-struct process {
-    uint32_t resource, service; /* service: number of a string */
-    bool known;                 /* its PROCESS was seen */
-};
-
-struct stream {
-    uint64_t next; /* the position behind what was read */
-    uint64_t lost; /* as it was told last */
-    bool begun;
-};
-
-struct point {
-    uint32_t process, number; /* number 0: an empty entry */
-    uint32_t tracepoint;
-};
-
-struct native {
-    struct pythia__decoder d;
-    struct pythia_strtab *process_ids, *stream_ids, *point_ids;
-    struct process *processes; /* by index of process_ids */
-    struct stream *streams;
-    uint32_t *tracepoints; /* + 1; 0: not defined */
-    size_t process_capacity, stream_capacity, point_capacity;
-    struct point points[POINTS_CACHED];
-    struct pythia__open_spans open;
-    uint32_t *ended; /* numbers of spans of which the EXIT has come, oldest first */
-    size_t ended_count, ended_capacity, waiting; /* waiting: at the last look, for their ENTER */
-    uint32_t moment_process;                     /* when these ended: whose frames, and … */
-    uint64_t moment_ticks;                       /* … at which look at it */
-    struct pythia_buf text;                      /* scratch */
-    /* the frame at hand */
-    struct pythia__frames *frames;
-    const struct pythia_frame *frame;
-    uint32_t process;
-    uint64_t offset; /* of the record at hand, in the source */
-};
-
-/* ---- telling ---- */
-
-/* Something could not be read; decoding goes on. */
-static void tell_at(struct native *n, uint64_t frame, uint64_t offset, const char *sentence)
-{
-    struct pythia_error why = {0};
-    pythia_error_set(&why, PYTHIA_EFORMAT, "%s", sentence);
-    pythia_error_place(&why, n->frames->from->name, frame, offset);
-    n->d.to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
-    n->d.to->broken(n->d.to, &why);
-}
-
-static int tell(struct native *n, const char *sentence)
-{
-    tell_at(n, n->frames->number, n->offset, sentence);
-    return PYTHIA_OK;
-}
-
-/* A text as UTF-8: it may be the scratch, and is good until the next one. */
-static struct pythia_text clean(struct native *n, struct pythia_text text)
-{
-    if (pythia_text_is_sound(text))
-        return text;
-    n->d.to->counts->repaired[PYTHIA_REPAIR_ENCODING]++;
-    pythia_buf_clear(&n->text);
-    char *room = pythia_buf_reserve(&n->text, 3 * text.size);
-    if (room)
-        n->text.size += pythia_text_repair(text, room);
-    return pythia_buf_text(&n->text);
-}
-
-/* ---- who and what ---- */
-
-static uint32_t intern(struct pythia_strtab *table, uint64_t a, uint64_t b)
-{
-    uint64_t key[2] = {a, b};
-    return pythia_strtab_intern(table, (struct pythia_text){(const char *)key, sizeof(key)});
-}
-
-static int enter_process(struct native *n)
-{
-    n->process = intern(n->process_ids, n->frame->process_high, n->frame->process_low);
-    return n->process == PYTHIA_STRTAB_NONE ? PYTHIA_ENOMEM
-                                            : pythia_reach(&n->processes, &n->process_capacity,
-                                                           n->process, sizeof(*n->processes));
-}
-
-static int read_process(struct native *n, struct pythia_text record)
-{
-    const size_t head = sizeof(struct pythia_record_process);
-    if (record.size < head)
-        return tell(n, "a record about a process that is too short");
-    size_t service = PYTHIA__MEMBER(record.bytes, pythia_record_process, service_bytes),
-           host = PYTHIA__MEMBER(record.bytes, pythia_record_process, host_bytes);
-    if (service + host > record.size - head)
-        return tell(n, "a record about a process whose names are longer than it");
-    struct pythia_vocabulary *v = n->d.vocabulary;
-    struct pythia_resource resource = {0};
-    struct pythia_buf *instance = &n->d.name;
-    resource.service =
-        pythia_vocabulary_string(v, clean(n, (struct pythia_text){record.bytes + head, service}));
-    resource.host = pythia_vocabulary_string(
-        v, clean(n, (struct pythia_text){record.bytes + head + service, host}));
-    pythia_buf_clear(instance);
-    pythia_buf_printf(instance, "%" PRIu64,
-                      PYTHIA__MEMBER(record.bytes, pythia_record_process, pid));
-    resource.instance = pythia_vocabulary_string(v, pythia_buf_text(instance));
-    uint32_t number = pythia_vocabulary_resource(v, &resource);
-    if (resource.service == PYTHIA_NONE || resource.host == PYTHIA_NONE ||
-        resource.instance == PYTHIA_NONE || number == PYTHIA_NONE)
-        return PYTHIA_ENOMEM;
-    n->processes[n->process] = (struct process){number, resource.service, true};
-    return PYTHIA_OK;
-}
-
-/* The trace point "<service>:<name>", which is its id on the switchboard too. */
-static uint32_t make_tracepoint(struct native *n, struct pythia_text name)
-{
-    struct pythia_vocabulary *v = n->d.vocabulary;
-    uint32_t service = n->processes[n->process].service, string = pythia_vocabulary_string(v, name);
-    struct pythia_buf *id = &n->d.name;
-    if (string == PYTHIA_NONE)
-        return PYTHIA_NONE;
-    pythia_buf_clear(id);
-    pythia_buf_text_add(id, pythia_vocabulary_text(v, service));
-    if (id->size)
-        pythia_buf_putc(id, ':');
-    pythia_buf_text_add(id, name);
-    return pythia_buf_status(id) == PYTHIA_OK
-               ? pythia_vocabulary_tracepoint_of_id(v, pythia_buf_text(id), service, string)
-               : PYTHIA_NONE;
-}
-
-static int read_point(struct native *n, struct pythia_text record)
-{
-    const size_t head = sizeof(struct pythia_record_point);
-    uint32_t number = (uint32_t)PYTHIA__MEMBER(record.bytes, pythia_record, number);
-    if (record.size < head || number == 0)
-        return tell(n, "a record about a trace point that is too short, or has no number");
-    size_t size = PYTHIA__MEMBER(record.bytes, pythia_record_point, name_bytes);
-    if (size > record.size - head)
-        return tell(n, "a record about a trace point whose name is longer than it");
-    if (!n->processes[n->process].known)
-        return tell(n, "a trace point of a process that is not known");
-    struct pythia_text name = {record.bytes + head, size};
-    uint32_t tracepoint = make_tracepoint(n, clean(n, name)),
-             index = intern(n->point_ids, n->process, number);
-    if (tracepoint == PYTHIA_NONE || index == PYTHIA_STRTAB_NONE ||
-        pythia_vocabulary_cost_expect(n->d.vocabulary, tracepoint) != PYTHIA_OK ||
-        pythia_reach(&n->tracepoints, &n->point_capacity, index, sizeof(*n->tracepoints)) !=
-            PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    n->tracepoints[index] = tracepoint + 1;
-    n->points[(n->process * 31 + number) % POINTS_CACHED] =
-        (struct point){n->process, number, tracepoint};
-    return PYTHIA_OK;
-}
-
-/* PYTHIA_NONE: it is not defined. */
-static uint32_t find_tracepoint(struct native *n, uint32_t number)
-{
-    struct point *cached = &n->points[(n->process * 31 + number) % POINTS_CACHED];
-    if (number == 0)
-        return PYTHIA_NONE;
-    if (cached->number == number && cached->process == n->process)
-        return cached->tracepoint;
-    uint64_t key[2] = {n->process, number};
-    uint32_t index =
-        pythia_strtab_find(n->point_ids, (struct pythia_text){(const char *)key, sizeof(key)});
-    if (index == PYTHIA_STRTAB_NONE || index >= n->point_capacity || !n->tracepoints[index])
-        return PYTHIA_NONE;
-    *cached = (struct point){n->process, number, n->tracepoints[index] - 1};
-    return cached->tracepoint;
-}
+#define EARLY_FRAMES 1024 /* that are waited for the ENTER of an EXIT */
+#define EARLY_MAX    4096 /* that wait for it at once */
+#define NS_MAX       ((double)(INT64_MAX / 4))
+#define WHOLE_MAX    9e15 /* a real that is a whole number, and smaller, is one exactly */
 
 /* ---- time ---- */
 
 /* Ticks as nanoseconds of CLOCK_MONOTONIC; false if they cannot be meant. */
-static bool read_ticks(const struct native *n, uint64_t ticks, int64_t *out_ns)
+static bool read_ticks(const struct pythia__native *n, uint64_t ticks, int64_t *out_ns)
 {
     const struct pythia_frame *f = n->frame;
     double since = (double)(int64_t)(ticks - f->anchor_ticks) * f->ns_per_tick;
@@ -218,7 +42,7 @@ static bool read_ticks(const struct native *n, uint64_t ticks, int64_t *out_ns)
 
 /* ---- spans ---- */
 
-static int emit(struct native *n, const struct pythia_trace_id *trace,
+static int emit(struct pythia__native *n, const struct pythia_trace_id *trace,
                 const struct pythia_span *span, struct pythia_text attributes)
 {
     struct pythia_span out = *span;
@@ -229,7 +53,7 @@ static int emit(struct native *n, const struct pythia_trace_id *trace,
 }
 
 /* A span that is held, and of which both ends are known. */
-static int emit_whole(struct native *n, const struct pythia__open_span *s)
+static int emit_whole(struct pythia__native *n, const struct pythia__open_span *s)
 {
     struct pythia_span span = s->span;
     span.part = PYTHIA_PART_WHOLE;
@@ -242,7 +66,7 @@ static int emit_whole(struct native *n, const struct pythia__open_span *s)
 /* Give on what has begun and has not ended, or the other way round. Key-values of a span that has
  * not even begun are told.
  */
-static int give_up(struct native *n, uint32_t number)
+static int give_up(struct pythia__native *n, uint32_t number)
 {
     const struct pythia__open_span *s = &n->open.spans[number];
     int status = PYTHIA_OK;
@@ -251,14 +75,14 @@ static int give_up(struct native *n, uint32_t number)
     else if (s->begun || s->ended)
         status = emit(n, &s->trace, &s->span, pythia_buf_text(&s->attributes));
     else
-        tell_at(n, s->frame, s->offset, "key-values of a span that does not begin");
+        pythia__native_tell_at(n, s->frame, s->offset, "key-values of a span that does not begin");
     pythia__open_spans_remove(&n->open, number);
     return status;
 }
 
 /* Give on the spans that have ended, and EXITs that have waited too long for their ENTER. A number
  * that is another span's by now, or nobody's, is left out. */
-static int give_ended(struct native *n)
+static int give_ended(struct pythia__native *n)
 {
     size_t kept = 0;
     int status = PYTHIA_OK;
@@ -277,7 +101,7 @@ static int give_ended(struct native *n)
 }
 
 /* When too much is held: first what has ended, whether or not all of its moment is there. */
-static int make_room(struct native *n)
+static int make_room(struct pythia__native *n)
 {
     int status = PYTHIA_OK;
     if (n->ended_count > n->waiting &&
@@ -290,7 +114,8 @@ static int make_room(struct native *n)
 }
 
 /* Find an open span, or add one; 0 when out of memory. */
-static uint32_t reach_span(struct native *n, const struct pythia_trace_id *trace, uint64_t id)
+static uint32_t reach_span(struct pythia__native *n, const struct pythia_trace_id *trace,
+                           uint64_t id)
 {
     uint32_t number = pythia__open_spans_find(&n->open, trace, id);
     if (number)
@@ -302,6 +127,79 @@ static uint32_t reach_span(struct native *n, const struct pythia_trace_id *trace
     }
     return number;
 }
+
+/* ---- key-values ---- */
+
+/* Put a value into the decoder's attributes; false if its size is not that of its kind. */
+static bool add_value(struct pythia__native *n, uint32_t key, uint64_t kind,
+                      struct pythia_text value)
+{
+    struct pythia_buf *to = &n->d.attributes;
+    if ((kind == PYTHIA_VALUE_INTEGER || kind == PYTHIA_VALUE_REAL) && value.size != 8)
+        return false;
+    if (kind == PYTHIA_VALUE_BOOL && value.size != 1)
+        return false;
+    if (kind == PYTHIA_VALUE_TEXT)
+        pythia__add_text(&n->d, key, pythia__native_clean(n, value));
+    else if (kind == PYTHIA_VALUE_INTEGER)
+        pythia_attributes_integer(to, key, (int64_t)pythia__little(value.bytes, 8));
+    else if (kind == PYTHIA_VALUE_REAL)
+        pythia_attributes_real(to, key, pythia__little_real(value.bytes));
+    else if (kind == PYTHIA_VALUE_BOOL)
+        pythia_attributes_bool(to, key, *value.bytes != 0);
+    return kind <= PYTHIA_VALUE_BOOL;
+}
+
+/* A whole number is an integer: what it is in the program is not known here. */
+static void add_number(struct pythia__native *n, uint32_t key, double value)
+{
+    if (value > -WHOLE_MAX && value < WHOLE_MAX && value == (double)(int64_t)value)
+        pythia_attributes_integer(&n->d.attributes, key, (int64_t)value);
+    else
+        pythia_attributes_real(&n->d.attributes, key, value);
+}
+
+/* Keep the decoder's attributes, `values` of them, for an open span. */
+static int keep_values(struct pythia__native *n, uint32_t number, size_t values)
+{
+    struct pythia__open_span *s = &n->open.spans[number];
+    size_t before = s->attributes.size;
+    if (s->values + values > PYTHIA__OPEN_VALUES_MAX)
+        return pythia__native_tell(n,
+                                   "a span with more than 1024 key-values: the rest is left out");
+    pythia_buf_text_add(&s->attributes, pythia_buf_text(&n->d.attributes));
+    if (pythia_buf_status(&s->attributes) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    s->values += (uint32_t)values;
+    n->open.bytes += s->attributes.size - before;
+    return PYTHIA_OK;
+}
+
+/* The values of variables that stand behind an ENTER. */
+static int keep_variables(struct pythia__native *n, struct pythia_text record, uint32_t number)
+{
+    const size_t head = sizeof(struct pythia_record_enter);
+    size_t count = PYTHIA__MEMBER(record.bytes, pythia_record_enter, values), kept = 0;
+    const char *values = record.bytes + head;
+    if (count * 9 > record.size - head)
+        return pythia__native_tell(n,
+                                   "a span with more values of variables than there is room for");
+    pythia_buf_clear(&n->d.attributes);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t key = pythia__native_find_variable(n, (unsigned char)values[count * 8 + i]);
+        if (key == PYTHIA_NONE) {
+            pythia__native_tell(n, "the value of a variable that is not defined");
+            continue;
+        }
+        add_number(n, key, pythia__little_real(values + i * 8));
+        kept++;
+    }
+    if (pythia_buf_status(&n->d.attributes) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    return kept ? keep_values(n, number, kept) : PYTHIA_OK;
+}
+
+/* ---- beginnings and ends ---- */
 
 static enum pythia_span_kind kind_of(uint64_t point_kind)
 {
@@ -316,9 +214,9 @@ static struct pythia_trace_id trace_at(const char *high)
     return (struct pythia_trace_id){pythia__little(high, 8), pythia__little(high + 8, 8)};
 }
 
-static int begin_span(struct native *n, const struct pythia_trace_id *trace,
+static int begin_span(struct pythia__native *n, const struct pythia_trace_id *trace,
                       const struct pythia_span *span, int64_t start_ns, int64_t epoch_ns,
-                      uint64_t ticks)
+                      struct pythia_text record)
 {
     uint32_t number = reach_span(n, trace, span->id);
     if (!number)
@@ -339,23 +237,25 @@ static int begin_span(struct native *n, const struct pythia_trace_id *trace,
     s->span.error = error;
     s->start_ns = start_ns;
     s->epoch_ns = epoch_ns;
-    s->ticks = ticks;
+    s->ticks = PYTHIA__MEMBER(record.bytes, pythia_record_enter, ticks);
     s->begun = true;
-    return make_room(n);
+    int status = keep_variables(n, record, number);
+    return status == PYTHIA_OK ? make_room(n) : status;
 }
 
 /* ENTER, or ANNOTATION. */
-static int read_enter(struct native *n, struct pythia_text record, bool annotation)
+static int read_enter(struct pythia__native *n, struct pythia_text record, bool annotation)
 {
     const char *at = record.bytes;
     if (record.size < sizeof(struct pythia_record_enter))
-        return tell(n, "the beginning of a span that is too short");
+        return pythia__native_tell(n, "the beginning of a span that is too short");
     struct pythia_trace_id trace = trace_at(at + offsetof(struct pythia_record_enter, trace_high));
     uint64_t ticks = PYTHIA__MEMBER(at, pythia_record_enter, ticks);
     struct pythia_span span = {
         .id = PYTHIA__MEMBER(at, pythia_record_enter, span),
         .parent = PYTHIA__MEMBER(at, pythia_record_enter, parent),
-        .tracepoint = find_tracepoint(n, (uint32_t)PYTHIA__MEMBER(at, pythia_record, number)),
+        .tracepoint =
+            pythia__native_find_point(n, (uint32_t)PYTHIA__MEMBER(at, pythia_record, number)),
         .resource = n->processes[n->process].resource,
         .kind = kind_of(PYTHIA__MEMBER(at, pythia_record_enter, point_kind)),
         .part = annotation ? PYTHIA_PART_ANNOTATION : PYTHIA_PART_START,
@@ -363,25 +263,25 @@ static int read_enter(struct native *n, struct pythia_text record, bool annotati
     };
     int64_t start_ns, epoch_ns = n->frame->epoch_ns;
     if (span.tracepoint == PYTHIA_NONE)
-        return tell(n, "a span of a trace point that is not defined");
+        return pythia__native_tell(n, "a span of a trace point that is not defined");
     if (span.id == 0 || !(trace.high | trace.low))
-        return tell(n, "a span without an id, or without a trace");
+        return pythia__native_tell(n, "a span without an id, or without a trace");
     uint32_t parent = pythia__open_spans_find(&n->open, &trace, span.parent);
     if (parent && n->open.spans[parent].begun &&
         n->open.spans[parent].span.resource == span.resource)
         epoch_ns = n->open.spans[parent].epoch_ns;
     if (!read_ticks(n, ticks, &start_ns) || start_ns + epoch_ns < 0)
-        return tell(n, "a span that begins at an impossible time");
+        return pythia__native_tell(n, "a span that begins at an impossible time");
     span.start_ns = (uint64_t)(start_ns + epoch_ns);
     span.relation = span.kind == PYTHIA_SPAN_SERVER     ? PYTHIA_RELATION_CALL
                     : span.kind == PYTHIA_SPAN_CONSUMER ? PYTHIA_RELATION_SPAWN
                                                         : PYTHIA_RELATION_UNKNOWN;
     return annotation ? emit(n, &trace, &span, PYTHIA_TEXT(""))
-                      : begin_span(n, &trace, &span, start_ns, epoch_ns, ticks);
+                      : begin_span(n, &trace, &span, start_ns, epoch_ns, record);
 }
 
 /* An EXIT whose ENTER has not come: a stop, unless it comes. */
-static void note_stop(struct native *n, struct pythia__open_span *s)
+static void note_stop(struct pythia__native *n, struct pythia__open_span *s)
 {
     s->span.start_ns = (uint64_t)(s->end_ns + n->frame->epoch_ns);
     s->span.tracepoint = PYTHIA_NONE;
@@ -390,20 +290,20 @@ static void note_stop(struct native *n, struct pythia__open_span *s)
     s->span.many_roots = true;
 }
 
-static int read_exit(struct native *n, struct pythia_text record)
+static int read_exit(struct pythia__native *n, struct pythia_text record)
 {
     const char *at = record.bytes;
     int64_t end_ns;
     if (record.size < sizeof(struct pythia_record_exit))
-        return tell(n, "the end of a span that is too short");
+        return pythia__native_tell(n, "the end of a span that is too short");
     struct pythia_trace_id trace = trace_at(at + offsetof(struct pythia_record_exit, trace_high));
     uint64_t id = PYTHIA__MEMBER(at, pythia_record_exit, span),
              flags = PYTHIA__MEMBER(at, pythia_record, flags);
     if (id == 0 || !(trace.high | trace.low))
-        return tell(n, "the end of a span without an id, or without a trace");
+        return pythia__native_tell(n, "the end of a span without an id, or without a trace");
     if (!read_ticks(n, PYTHIA__MEMBER(at, pythia_record_exit, ticks), &end_ns) ||
         end_ns + n->frame->epoch_ns < 0)
-        return tell(n, "a span that ends at an impossible time");
+        return pythia__native_tell(n, "a span that ends at an impossible time");
     uint32_t number = reach_span(n, &trace, id);
     if (!number)
         return PYTHIA_ENOMEM;
@@ -424,47 +324,14 @@ static int read_exit(struct native *n, struct pythia_text record)
     return PYTHIA_OK;
 }
 
-/* ---- key-values ---- */
+/* ---- key-values that stand by themselves ---- */
 
-/* Put a value into the decoder's attributes; false if its size is not that of its kind. */
-static bool add_value(struct native *n, uint32_t key, uint64_t kind, struct pythia_text value)
-{
-    struct pythia_buf *to = &n->d.attributes;
-    if ((kind == PYTHIA_VALUE_INTEGER || kind == PYTHIA_VALUE_REAL) && value.size != 8)
-        return false;
-    if (kind == PYTHIA_VALUE_BOOL && value.size != 1)
-        return false;
-    if (kind == PYTHIA_VALUE_TEXT)
-        pythia__add_text(&n->d, key, clean(n, value));
-    else if (kind == PYTHIA_VALUE_INTEGER)
-        pythia_attributes_integer(to, key, (int64_t)pythia__little(value.bytes, 8));
-    else if (kind == PYTHIA_VALUE_REAL)
-        pythia_attributes_real(to, key, pythia__little_real(value.bytes));
-    else if (kind == PYTHIA_VALUE_BOOL)
-        pythia_attributes_bool(to, key, *value.bytes != 0);
-    return kind <= PYTHIA_VALUE_BOOL;
-}
-
-static int keep_value(struct native *n, uint32_t number)
-{
-    struct pythia__open_span *s = &n->open.spans[number];
-    size_t before = s->attributes.size;
-    if (s->values >= PYTHIA__OPEN_VALUES_MAX)
-        return tell(n, "a span with more than 1024 key-values: the rest is left out");
-    pythia_buf_text_add(&s->attributes, pythia_buf_text(&n->d.attributes));
-    if (pythia_buf_status(&s->attributes) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    s->values++;
-    n->open.bytes += s->attributes.size - before;
-    return make_room(n);
-}
-
-static int read_value(struct native *n, struct pythia_text record)
+static int read_value(struct pythia__native *n, struct pythia_text record)
 {
     const char *at = record.bytes;
     const size_t head = sizeof(struct pythia_record_value);
     if (record.size < head)
-        return tell(n, "a key-value that is too short");
+        return pythia__native_tell(n, "a key-value that is too short");
     struct pythia_trace_id trace = trace_at(at + offsetof(struct pythia_record_value, trace_high));
     uint64_t id = PYTHIA__MEMBER(at, pythia_record_value, span),
              kind = PYTHIA__MEMBER(at, pythia_record_value, value_kind),
@@ -472,53 +339,43 @@ static int read_value(struct native *n, struct pythia_text record)
     size_t key_bytes = PYTHIA__MEMBER(at, pythia_record_value, key_bytes),
            value_bytes = PYTHIA__MEMBER(at, pythia_record_value, value_bytes);
     if (key_bytes + value_bytes > record.size - head)
-        return tell(n, "a key-value whose texts are longer than it");
+        return pythia__native_tell(n, "a key-value whose texts are longer than it");
     if (id == 0 || !(trace.high | trace.low))
-        return tell(n, "a key-value of a span without an id, or without a trace");
-    uint32_t key = pythia__key(&n->d, clean(n, (struct pythia_text){at + head, key_bytes}));
+        return pythia__native_tell(n, "a key-value of a span without an id, or without a trace");
+    uint64_t variable = PYTHIA__MEMBER(at, pythia_record, number);
+    uint32_t key =
+        variable ? pythia__native_find_variable(n, variable)
+                 : pythia__key(&n->d,
+                               pythia__native_clean(n, (struct pythia_text){at + head, key_bytes}));
     if (key == PYTHIA_NONE)
-        return PYTHIA_ENOMEM;
+        return variable ? pythia__native_tell(n, "the value of a variable that is not defined")
+                        : PYTHIA_ENOMEM;
     pythia_buf_clear(&n->d.attributes);
-    if (!add_value(n, key, kind, (struct pythia_text){at + head + key_bytes, value_bytes}))
-        return tell(n, "a key-value of an unknown kind, or of a size that is not its kind's");
+    if (variable && kind == PYTHIA_VALUE_REAL && value_bytes == 8)
+        add_number(n, key, pythia__little_real(at + head + key_bytes));
+    else if (!add_value(n, key, kind, (struct pythia_text){at + head + key_bytes, value_bytes}))
+        return pythia__native_tell(
+            n, "a key-value of an unknown kind, or of a size that is not its kind's");
     if (flags & (PYTHIA_RECORD_KEY_CUT | PYTHIA_RECORD_TEXT_CUT))
         n->d.to->counts->dropped[PYTHIA_DROP_CUT_TEXT]++;
     if (pythia_buf_status(&n->d.attributes) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     uint32_t number = reach_span(n, &trace, id);
-    return number ? keep_value(n, number) : PYTHIA_ENOMEM;
-}
-
-/* ---- cost ---- */
-
-#define COST_MAX_NS 1e9 /* of one pass */
-
-static int read_cost(struct native *n, struct pythia_text record)
-{
-    uint32_t number = (uint32_t)PYTHIA__MEMBER(record.bytes, pythia_record, number);
-    if (record.size < sizeof(struct pythia_record_cost))
-        return tell(n, "a record of what a trace point costs that is too short");
-    double ns =
-        (double)PYTHIA__MEMBER(record.bytes, pythia_record_cost, ticks) * n->frame->ns_per_tick;
-    uint32_t tracepoint = number ? find_tracepoint(n, number) : PYTHIA_NONE;
-    if (number && tracepoint == PYTHIA_NONE)
-        return tell(n, "what a trace point costs that is not defined");
-    if (!(ns <= COST_MAX_NS))
-        return tell(n, "a trace point that costs an impossible time");
-    return pythia_vocabulary_cost_add(n->d.vocabulary, tracepoint, (uint64_t)(ns + .5));
+    int status = number ? keep_values(n, number, 1) : PYTHIA_ENOMEM;
+    return status == PYTHIA_OK ? make_room(n) : status;
 }
 
 /* ---- frames ---- */
 
-static int read_record(struct native *n, struct pythia_text record)
+static int read_record(struct pythia__native *n, struct pythia_text record)
 {
     switch (PYTHIA__MEMBER(record.bytes, pythia_record, kind)) {
     case PYTHIA_RECORD_PROCESS:
-        return read_process(n, record);
+        return pythia__native_process(n, record);
     case PYTHIA_RECORD_POINT:
-        return read_point(n, record);
-    case PYTHIA_RECORD_VARIABLE: /* its values are key-values */
-        return PYTHIA_OK;
+        return pythia__native_point(n, record);
+    case PYTHIA_RECORD_VARIABLE:
+        return pythia__native_variable(n, record);
     case PYTHIA_RECORD_ENTER:
         return read_enter(n, record, false);
     case PYTHIA_RECORD_ANNOTATION:
@@ -528,7 +385,7 @@ static int read_record(struct native *n, struct pythia_text record)
     case PYTHIA_RECORD_VALUE:
         return read_value(n, record);
     case PYTHIA_RECORD_COST:
-        return read_cost(n, record);
+        return pythia__native_cost(n, record);
     default: /* of a later version */
         n->d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
         return PYTHIA_OK;
@@ -537,7 +394,7 @@ static int read_record(struct native *n, struct pythia_text record)
 
 /* The records of a payload, but for the first `skip` bytes. *whole: bytes of those that could be
  * told apart. */
-static int read_records(struct native *n, const struct pythia__frame_read *f, uint64_t skip,
+static int read_records(struct pythia__native *n, const struct pythia__frame_read *f, uint64_t skip,
                         uint64_t *whole)
 {
     size_t at = 0;
@@ -547,7 +404,8 @@ static int read_records(struct native *n, const struct pythia__frame_read *f, ui
         size_t size = PYTHIA__MEMBER(record, pythia_record, bytes);
         n->offset = f->offset + at;
         if (size < sizeof(struct pythia_record) || size % 8 || size > PYTHIA_RECORD_BYTES) {
-            tell(n, "a record of an impossible size: the rest of the frame is passed over");
+            pythia__native_tell(
+                n, "a record of an impossible size: the rest of the frame is passed over");
             *whole = f->payload.size;
             return PYTHIA_OK;
         }
@@ -560,17 +418,19 @@ static int read_records(struct native *n, const struct pythia__frame_read *f, ui
     *whole = at;
     n->offset = f->offset + at;
     if (at < f->payload.size && f->missing == 0 && status == PYTHIA_OK)
-        tell(n, "a record that does not end in its frame");
+        pythia__native_tell(n, "a record that does not end in its frame");
     return status;
 }
 
 /* Bytes of the payload that have been read before, by its position in the stream. */
-static uint64_t overlap(struct native *n, const struct stream *s, const struct pythia_frame *f)
+static uint64_t overlap(struct pythia__native *n, const struct pythia__native_stream *s,
+                        const struct pythia_frame *f)
 {
     if (!s->begun || f->position == s->next)
         return 0;
     if (f->position > s->next) {
-        tell(n, "records are missing between this frame and the last one of its ring");
+        pythia__native_tell(n,
+                            "records are missing between this frame and the last one of its ring");
         return 0;
     }
     n->d.to->counts->repaired[PYTHIA_REPAIR_DUPLICATE]++;
@@ -579,7 +439,8 @@ static uint64_t overlap(struct native *n, const struct stream *s, const struct p
 
 /* Losses are counted from the beginning of a stream: those before the first frame here are of what
  * stands elsewhere. */
-static void count_lost(struct native *n, struct stream *s, const struct pythia_frame *f)
+static void count_lost(struct pythia__native *n, struct pythia__native_stream *s,
+                       const struct pythia_frame *f)
 {
     uint64_t lost = f->lost_spans + f->lost_ends + f->lost_annotations + f->lost_values;
     if (!s->begun && f->position > 0)
@@ -590,11 +451,11 @@ static void count_lost(struct native *n, struct stream *s, const struct pythia_f
     }
 }
 
-static int read_frame(struct native *n, const struct pythia__frame_read *f)
+static int read_frame(struct pythia__native *n, const struct pythia__frame_read *f)
 {
     n->frame = &f->header;
     n->offset = f->offset;
-    int status = enter_process(n);
+    int status = pythia__native_enter_process(n);
     if (status == PYTHIA_OK &&
         (n->process != n->moment_process || f->header.anchor_ticks != n->moment_ticks))
         status = give_ended(n);
@@ -602,11 +463,11 @@ static int read_frame(struct native *n, const struct pythia__frame_read *f)
         return status;
     n->moment_process = n->process;
     n->moment_ticks = f->header.anchor_ticks;
-    uint32_t index = intern(n->stream_ids, n->process, f->header.stream);
+    uint32_t index = pythia__native_intern(n->stream_ids, n->process, f->header.stream);
     if (index == PYTHIA_STRTAB_NONE ||
         pythia_reach(&n->streams, &n->stream_capacity, index, sizeof(*n->streams)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    struct stream *s = &n->streams[index];
+    struct pythia__native_stream *s = &n->streams[index];
     uint64_t whole = 0, skip = overlap(n, s, &f->header);
     count_lost(n, s, &f->header);
     if (f->header.flags & PYTHIA_FRAME_CLOCK_STEP && f->payload.size > skip)
@@ -616,11 +477,11 @@ static int read_frame(struct native *n, const struct pythia__frame_read *f)
         s->next = f->header.position + whole;
     s->begun = true;
     if (f->missing > 0 && status == PYTHIA_OK)
-        tell(n, "a frame that is cut short");
+        pythia__native_tell(n, "a frame that is cut short");
     return status == PYTHIA_OK && (f->header.flags & PYTHIA_FRAME_LAST) ? give_ended(n) : status;
 }
 
-static int read_frames(struct native *n, struct pythia_error *e)
+static int read_frames(struct pythia__native *n, struct pythia_error *e)
 {
     for (;;) {
         struct pythia__frame_read frame;
@@ -651,10 +512,12 @@ static int likeness(struct pythia_text head)
 
 static void destroy(struct pythia_adapter *a)
 {
-    struct native *n = (struct native *)a;
+    struct pythia__native *n = (struct pythia__native *)a;
     if (!n)
         return;
     pythia__open_spans_free(&n->open);
+    for (size_t i = 0; i < n->process_capacity; i++)
+        pythia_free(n->processes[i].variables);
     pythia_strtab_destroy(n->process_ids);
     pythia_strtab_destroy(n->stream_ids);
     pythia_strtab_destroy(n->point_ids);
@@ -669,7 +532,7 @@ static void destroy(struct pythia_adapter *a)
 
 static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
 {
-    struct native *n = pythia_calloc(1, sizeof(*n));
+    struct pythia__native *n = pythia_calloc(1, sizeof(*n));
     if (!n)
         return PYTHIA_ENOMEM;
     pythia__decoder_init(&n->d, &pythia__native, vocabulary);
@@ -686,7 +549,7 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
 static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
                   struct pythia_error *e)
 {
-    struct native *n = (struct native *)a;
+    struct pythia__native *n = (struct pythia__native *)a;
     struct pythia__frames frames = {.from = from};
     n->d.to = to;
     n->d.stopped = 0;

@@ -115,7 +115,9 @@ struct pythia_record_variable {
     /* 16: the name, zeros */
 };
 
-/* A span begins, or an annotation is made: then `span` is its own. */
+/* A span begins, or an annotation is made: then `span` is its own. Behind it are the values of some
+ * variables of the process, as they were then: 8 bytes each, IEEE 754, and then the numbers of
+ * these variables, a byte each, and zeros. */
 struct pythia_record_enter {
     struct pythia_record head;
     uint64_t ticks;                 /*  8 */
@@ -125,7 +127,9 @@ struct pythia_record_enter {
     uint32_t lamport;               /* 48 */
     uint8_t point_kind;             /* 52  enum pythia_point_kind */
     uint8_t request_type;           /* 53  its bit in the switches */
-    uint16_t zero;                  /* 54 */
+    uint8_t values;                 /* 54  how many are behind it */
+    uint8_t zero;                   /* 55 */
+    /* 56: the values, their variables, zeros */
 };
 
 struct pythia_record_exit {
@@ -144,7 +148,8 @@ enum pythia_value_kind {
 
 /* A key-value of a span. */
 struct pythia_record_value {
-    struct pythia_record head;      /* number: 0 */
+    struct pythia_record head;      /* number: 0, or the variable that is the key; then the value is
+                                       a real */
     uint64_t trace_high, trace_low; /*  8 */
     uint64_t span;                  /* 24 */
     uint8_t value_kind;             /* 32  enum pythia_value_kind */
