@@ -281,8 +281,11 @@ static const struct pythia__type *add_type(const char *name, size_t bytes)
 const struct pythia__type *pythia__type_of(struct pythia__thread *t, const char *name, size_t bytes)
 {
     char clean[PYTHIA_NAME_BYTES];
+    const struct pythia__type *type = find_type(name, bytes); /* names that are kept are clean */
+    if (type && type != &rest)
+        return type;
     bytes = pythia__name_clean(name, bytes, clean, sizeof(clean), NULL);
-    const struct pythia__type *type = find_type(clean, bytes);
+    type = find_type(clean, bytes);
     int saved = errno;
     if (type || t->busy || !pythia__lock(t))
         return type;
