@@ -21,8 +21,8 @@ enum {
     PYTHIA__EXIT_TOO_FEW, /* not enough data */
 };
 
-/* The same in words, for --help and the manual: of commands that diagnose, that only read traces, or
- * that read none. */
+/* The same in words, for --help and the manual: of commands that diagnose, that only read traces,
+ * or that read none. */
 #define PYTHIA__EXITS_DIAGNOSIS                                                                    \
     "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 3 nothing to "   \
     "diagnose, 4 not enough data."
