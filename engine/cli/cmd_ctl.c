@@ -203,6 +203,8 @@ static void show_points(struct pythia_buf *to, const json_t *points)
 {
     const json_t *p;
     size_t i;
+    if (json_array_size(points) == 0)
+        pythia_buf_puts(to, "no trace point is known yet that could be switched\n");
     json_array_foreach (points, i, p) {
         double price = json_number_value(json_object_get(p, "price_ns"));
         pythia_buf_printf(to, "%-6s ", json_is_true(json_object_get(p, "wanted")) ? "open" : "");
@@ -223,6 +225,8 @@ static void show_decisions(struct pythia_buf *to, const json_t *decisions)
 {
     const json_t *d;
     size_t i;
+    if (json_array_size(decisions) == 0)
+        pythia_buf_puts(to, "nothing was opened or closed yet\n");
     json_array_foreach (decisions, i, d) {
         time_t seconds = (time_t)(json_integer_value(json_object_get(d, "unix_ns")) / 1000000000);
         struct tm when;
@@ -243,6 +247,8 @@ static void show_groups(struct pythia_buf *to, const json_t *groups)
 {
     const json_t *g;
     size_t i;
+    if (json_array_size(groups) == 0)
+        pythia_buf_puts(to, "no group of requests is known yet\n");
     json_array_foreach (groups, i, g) {
         pythia_buf_printf(to, "%5.1f %%  %-10s %8" JSON_INTEGER_FORMAT " requests, mean %.3f ms  ",
                           100 * json_number_value(json_object_get(g, "variance_share")),
@@ -310,14 +316,15 @@ static void show_variables(struct pythia_buf *to, const json_t *variables)
 
 static void show_done(struct pythia_buf *to, const json_t *answer)
 {
+    json_int_t points = json_integer_value(json_object_get(answer, "trace_points"));
     if (json_object_get(answer, "doing")) {
         pythia_buf_puts(to, "pythiad: ");
         show_text(to, json_object_get(answer, "doing"));
         pythia_buf_putc(to, '\n');
     } else {
         pythia_buf_printf(
-            to, "%" JSON_INTEGER_FORMAT " trace points, desired set %" JSON_INTEGER_FORMAT "\n",
-            json_integer_value(json_object_get(answer, "trace_points")),
+            to, "%" JSON_INTEGER_FORMAT " trace point%s, desired set %" JSON_INTEGER_FORMAT "\n",
+            points, points == 1 ? "" : "s",
             json_integer_value(json_object_get(answer, "desired_version")));
     }
 }
@@ -395,17 +402,18 @@ static void tell_refusal(const struct answer *answer)
     json_t *json =
         json_loadb(answer->body.bytes ? answer->body.bytes : "", answer->body.size, 0, &unused);
     const json_t *why = json_object_get(json, "error"), *id;
-    size_t i;
+    size_t i, size = answer->body.size;
+    while (size > 0 && answer->body.bytes[size - 1] == '\n')
+        size--;
     if (why)
         show_text(&text, why);
     else
-        pythia_shown_add(&text, pythia_buf_text(&answer->body), 300);
+        pythia_shown_add(
+            &text, (struct pythia_text){answer->body.bytes ? answer->body.bytes : "", size}, 300);
     json_array_foreach (json_object_get(json, "unknown"), i, id) {
         pythia_buf_puts(&text, i ? ", " : ": ");
         show_text(&text, id);
     }
-    while (text.size > 0 && text.bytes[text.size - 1] == '\n')
-        text.bytes[--text.size] = '\0';
     pythia_log(PYTHIA_LOG_ERROR, "pythiad refuses (%ld): %s", answer->status,
                text.bytes ? text.bytes : "");
     pythia_buf_free(&text);
