@@ -245,6 +245,9 @@ const struct pythia__command pythia__cmd_compare = {
                 "pythia compare traces/monday traces/tuesday\n"
                 "# Three quiet hours against the one that was not\n"
                 "pythia compare --before 02.jsonl --before 03.jsonl 01.jsonl 04.jsonl\n",
+    .exits = "0 something changed, 1 failed (also: part of the input could not be read), 2 wrong "
+             "usage, 3 nothing changed, 4 too few requests to tell.",
+    .see_also = "pythia-replay(1), pythia-comparison(5)",
     .options = options,
     .read_offset = offsetof(struct settings, read),
     .settings_size = sizeof(struct settings),

@@ -23,7 +23,7 @@
 #define OFF_WAIT_S  1L /* for the daemon to close everything, before it is done without it */
 
 struct settings {
-    const char *address, *token, *tls_trust, *gate, *osprofiler, *open;
+    const char *address, *token, *tls_trust, *gate, *osprofiler, *off_file, *open;
     int format;
     int64_t count;
     double timeout_s;
@@ -52,6 +52,10 @@ static const struct pythia_option options[] = {
                        "does not answer. For vars: look there, without pythiad"),
     PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", OPTION(osprofiler),
                        "For off: the same for OSProfiler's switches in Redis"),
+    PYTHIA_TEXT_OPTION("off-file", 0, "FILE", OPTION(off_file),
+                       "For off: a file that is made if pythiad does not answer, and while it is "
+                       "there agents on this machine keep everything closed; /run/pythia/off is "
+                       "where they look. For on: it is removed"),
     {0},
 };
 
@@ -131,8 +135,9 @@ static int ask(const struct settings *s, const char *path, const char *body, dou
         if (result != CURLE_OK) {
             status = PYTHIA_EIO;
             pythia_log(quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_ERROR,
-                       "pythiad does not answer: address=%s, reason=%s", address_of(s),
-                       curl_easy_strerror(result));
+                       "pythiad does not answer (is it there? --address says where): address=%s, "
+                       "reason=%s",
+                       address_of(s), curl_easy_strerror(result));
         }
     }
     pythia_buf_free(&url);
@@ -198,6 +203,8 @@ static void show_points(struct pythia_buf *to, const json_t *points)
 {
     const json_t *p;
     size_t i;
+    if (json_array_size(points) == 0)
+        pythia_buf_puts(to, "no trace point is known yet that could be switched\n");
     json_array_foreach (points, i, p) {
         double price = json_number_value(json_object_get(p, "price_ns"));
         pythia_buf_printf(to, "%-6s ", json_is_true(json_object_get(p, "wanted")) ? "open" : "");
@@ -218,6 +225,8 @@ static void show_decisions(struct pythia_buf *to, const json_t *decisions)
 {
     const json_t *d;
     size_t i;
+    if (json_array_size(decisions) == 0)
+        pythia_buf_puts(to, "nothing was opened or closed yet\n");
     json_array_foreach (decisions, i, d) {
         time_t seconds = (time_t)(json_integer_value(json_object_get(d, "unix_ns")) / 1000000000);
         struct tm when;
@@ -238,6 +247,8 @@ static void show_groups(struct pythia_buf *to, const json_t *groups)
 {
     const json_t *g;
     size_t i;
+    if (json_array_size(groups) == 0)
+        pythia_buf_puts(to, "no group of requests is known yet\n");
     json_array_foreach (groups, i, g) {
         pythia_buf_printf(to, "%5.1f %%  %-10s %8" JSON_INTEGER_FORMAT " requests, mean %.3f ms  ",
                           100 * json_number_value(json_object_get(g, "variance_share")),
@@ -305,14 +316,15 @@ static void show_variables(struct pythia_buf *to, const json_t *variables)
 
 static void show_done(struct pythia_buf *to, const json_t *answer)
 {
+    json_int_t points = json_integer_value(json_object_get(answer, "trace_points"));
     if (json_object_get(answer, "doing")) {
         pythia_buf_puts(to, "pythiad: ");
         show_text(to, json_object_get(answer, "doing"));
         pythia_buf_putc(to, '\n');
     } else {
         pythia_buf_printf(
-            to, "%" JSON_INTEGER_FORMAT " trace points, desired set %" JSON_INTEGER_FORMAT "\n",
-            json_integer_value(json_object_get(answer, "trace_points")),
+            to, "%" JSON_INTEGER_FORMAT " trace point%s, desired set %" JSON_INTEGER_FORMAT "\n",
+            points, points == 1 ? "" : "s",
             json_integer_value(json_object_get(answer, "desired_version")));
     }
 }
@@ -390,17 +402,18 @@ static void tell_refusal(const struct answer *answer)
     json_t *json =
         json_loadb(answer->body.bytes ? answer->body.bytes : "", answer->body.size, 0, &unused);
     const json_t *why = json_object_get(json, "error"), *id;
-    size_t i;
+    size_t i, size = answer->body.size;
+    while (size > 0 && answer->body.bytes[size - 1] == '\n')
+        size--;
     if (why)
         show_text(&text, why);
     else
-        pythia_shown_add(&text, pythia_buf_text(&answer->body), 300);
+        pythia_shown_add(
+            &text, (struct pythia_text){answer->body.bytes ? answer->body.bytes : "", size}, 300);
     json_array_foreach (json_object_get(json, "unknown"), i, id) {
         pythia_buf_puts(&text, i ? ", " : ": ");
         show_text(&text, id);
     }
-    while (text.size > 0 && text.bytes[text.size - 1] == '\n')
-        text.bytes[--text.size] = '\0';
     pythia_log(PYTHIA_LOG_ERROR, "pythiad refuses (%ld): %s", answer->status,
                text.bytes ? text.bytes : "");
     pythia_buf_free(&text);
@@ -409,47 +422,61 @@ static void tell_refusal(const struct answer *answer)
 
 /* ---- off without the daemon ---- */
 
-static int close_plane(const char *name, const char *where)
+/* Throw the switch for everything on a plane, by the option that says where that is. */
+static int switch_plane(const char *name, const char *option, const char *where, bool off)
 {
     struct pythia_error why = {0};
     const struct pythia_control_ops *ops = pythia_control_named(name);
+    const struct pythia_option *o = ops->options;
     struct pythia_control *plane = NULL;
     void *settings = pythia_calloc(1, ops->settings_size + 1);
     if (!settings)
         return PYTHIA_ENOMEM;
     pythia_options_default(ops->options, settings);
-    int status = pythia_option_set(&ops->options[0], settings, where, &why);
+    while (strcmp(o->name, option) != 0)
+        o++;
+    int status = pythia_option_set(o, settings, where, &why);
     if (status == PYTHIA_OK)
         status = ops->create(settings, &plane, &why);
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (status == PYTHIA_OK)
         status =
-            ops->off(plane, true, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, &why);
+            ops->off(plane, off, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, &why);
     if (plane)
         ops->destroy(plane);
     pythia_free(settings);
-    if (status == PYTHIA_OK)
+    if (status != PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_ERROR, "Could not %s: plane=%s, where=%s, reason=%s",
+                   off ? "close" : "end what is closed", name, where, why.sentence);
+    else if (off)
         pythia_log(PYTHIA_LOG_INFO, "Closed everything without pythiad: plane=%s, where=%s", name,
                    where);
-    else
-        pythia_log(PYTHIA_LOG_ERROR, "Could not close: plane=%s, where=%s, reason=%s", name, where,
-                   why.sentence);
     return status;
 }
 
+/* All that is named, and the first that went wrong. */
 static int close_directly(const struct settings *s)
 {
-    int status = PYTHIA_EIO;
-    if (s->gate)
-        status = close_plane("gate", s->gate);
-    if (s->osprofiler && (status == PYTHIA_OK || !s->gate))
-        status = close_plane("osprofiler", s->osprofiler);
-    if (!s->gate && !s->osprofiler)
+    const struct {
+        const char *plane, *option, *where;
+    } all[] = {{"gate", "directory", s->gate},
+               {"osprofiler", "redis", s->osprofiler},
+               {"http", "off-file", s->off_file}};
+    int first = PYTHIA_OK;
+    bool any = false;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i].where) {
+            int status = switch_plane(all[i].plane, all[i].option, all[i].where, true);
+            first = first == PYTHIA_OK ? status : first;
+            any = true;
+        }
+    if (!any)
         pythia_log(PYTHIA_LOG_ERROR,
-                   "Nothing was closed: --gate or --osprofiler say what can be closed without "
-                   "pythiad; agents that poll it go back to their own set when its lease is over");
-    return status;
+                   "Nothing was closed: --gate, --osprofiler and --off-file say what can be closed "
+                   "without pythiad; agents that poll it go back to their own set when its lease "
+                   "is over");
+    return any ? first : PYTHIA_EIO;
 }
 
 /* ---- variables without the daemon ---- */
@@ -469,6 +496,7 @@ static int list_variables(const struct settings *s, const struct action *a)
 
 static int run(const void *settings, char *const *operands, int count)
 {
+    static const char *const formats[] = {"text", "json", "markdown", "html"};
     const struct settings *s = settings;
     const struct action *a = NULL;
     for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
@@ -477,16 +505,20 @@ static int run(const void *settings, char *const *operands, int count)
     bool plans = a && a->show == show_plan;
     if (!a || a->takes_ids != (count > 1 || (plans && s->open)) || (s->open && !plans)) {
         pythia_log(PYTHIA_LOG_ERROR,
-                   !a                  ? "there is no pythia ctl %s"
+                   !a ? "there is no pythia ctl %s (pythia ctl --help lists what there is)"
                    : s->open && !plans ? "pythia ctl %s takes no --open"
                    : a->takes_ids      ? "pythia ctl %s takes trace points"
                                        : "pythia ctl %s takes nothing more",
                    operands[0]);
         return PYTHIA__EXIT_USAGE;
     }
+    if (s->format > 1 && a->show) {
+        pythia_log(PYTHIA_LOG_ERROR, "pythia ctl %s is written as text or json, not as %s",
+                   operands[0], formats[s->format]);
+        return PYTHIA__EXIT_USAGE;
+    }
     if (s->gate && a->show == show_variables)
         return list_variables(s, a);
-    static const char *const formats[] = {"text", "json", "markdown", "html"};
     char path[128];
     snprintf(path, sizeof(path), "%s", a->path);
     if (!a->show)
@@ -496,6 +528,9 @@ static int run(const void *settings, char *const *operands, int count)
     bool off = strcmp(a->name, "off") == 0;
     char *body = a->posts ? body_of(s, a, operands + 1, count - 1) : NULL;
     struct answer answer = {0};
+    int removed = strcmp(a->name, "on") == 0 && s->off_file
+                      ? switch_plane("http", "off-file", s->off_file, false)
+                      : PYTHIA_OK;
     curl_global_init(CURL_GLOBAL_DEFAULT);
     int status = ask(s, path, body, off ? (double)OFF_WAIT_S : s->timeout_s, off, &answer);
     free(body);
@@ -509,7 +544,7 @@ static int run(const void *settings, char *const *operands, int count)
         tell_refusal(&answer);
     pythia_buf_free(&answer.body);
     curl_global_cleanup();
-    return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
+    return status == PYTHIA_OK && removed == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
 }
 
 const struct pythia__command pythia__cmd_ctl = {
@@ -524,15 +559,17 @@ const struct pythia__command pythia__cmd_ctl = {
         "closed whatever the search wants, and unpin ID..., which leaves them to it again; plan "
         "ID... or plan --open ID,ID, what it would cost to open them, in ns and in percent of what "
         "requests take now; off, which closes everything and keeps it closed, "
-        "and on.\n\n"
-        "off works within two seconds. If pythiad does not answer, the targets that --gate and "
-        "--osprofiler name are closed without it.",
+        "and on, with which the search goes on.\n\n"
+        "off works within two seconds. If pythiad does not answer, the targets that --gate, "
+        "--osprofiler and --off-file name are closed without it, as far as they are named.",
     .examples = "# What has it found?\n"
                 "pythia ctl report\n"
                 "# Why is that trace point open?\n"
                 "pythia ctl decisions --count 5\n"
                 "# Close everything, at once\n"
                 "pythia ctl off\n",
+    .exits = "0 done, 1 failed (also: pythiad does not answer, or refuses), 2 wrong usage.",
+    .see_also = "pythiad(8), pythia-report(5)",
     .options = options,
     .read_offset = PYTHIA__READS_NOTHING,
     .settings_size = sizeof(struct settings),

@@ -420,9 +420,11 @@ const struct pythia__command pythia__cmd_evaluate = {
         "# All there is, once, and then as a picture too\n"
         "pythia evaluate --seeds 50 --format json --output results.json\n"
         "pythia evaluate --from results.json --format svg --output plot.svg\n"
-        "# Why does it miss the cause of seed 3?\n"
+        "# What does it see and decide, cycle by cycle, with seed 3?\n"
         "pythia evaluate --strategy information-gain --problem openstack --seeds 1 --seed 3 "
         "--verbose\n",
+    .exits = "0 done, 1 failed or interrupted, 2 wrong usage.",
+    .see_also = "pythia-generate(1), pythia-evaluation(5)",
     .options = options,
     .read_offset = PYTHIA__READS_NOTHING,
     .settings_size = sizeof(struct settings),

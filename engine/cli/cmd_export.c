@@ -110,6 +110,8 @@ const struct pythia__command pythia__cmd_export = {
         "datasets/openstack/contention.jsonl.zst\n"
         "# A flame graph of all critical paths\n"
         "pythia export --to folded datasets/openstack/contention.jsonl.zst > paths.folded\n",
+    .exits = PYTHIA__EXITS_READING,
+    .see_also = "pythia-replay(1), pythia-profile(1)",
     .options = options,
     .read_offset = offsetof(struct settings, read),
     .settings_size = sizeof(struct settings),

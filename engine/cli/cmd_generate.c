@@ -356,6 +356,8 @@ const struct pythia__command pythia__cmd_generate = {
         "--output requests.jsonl\n"
         "# A search space that knows 90 % of a workflow\n"
         "pythia generate --unknown 0.1 --known | pythia space build --output space.json -\n",
+    .exits = PYTHIA__EXITS_ALONE,
+    .see_also = "pythia-evaluate(1), pythia-replay(1)",
     .options = options,
     .read_offset = PYTHIA__READS_NOTHING,
     .settings_size = sizeof(struct settings),

@@ -216,6 +216,8 @@ const struct pythia__command pythia__cmd_profile = {
                 "pythia profile --top 10 datasets/openstack/contention.jsonl.zst\n"
                 "# The time of each name, wherever it is called\n"
                 "pythia profile --by name datasets/openstack/contention.jsonl.zst\n",
+    .exits = PYTHIA__EXITS_READING,
+    .see_also = "pythia-replay(1), pythia-tree(1)",
     .options = options,
     .read_offset = offsetof(struct settings, read),
     .settings_size = sizeof(struct settings),

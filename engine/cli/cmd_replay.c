@@ -241,10 +241,12 @@ static int play(struct replay *r)
     how.search.never = r->given.never;
     how.search.prices = r->given.prices;
     how.search.history = r->given.history;
-    return status == PYTHIA_OK
-               ? pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
-                                        &r->loop, &r->groups, &r->open, &r->reading.result)
-               : status;
+    if (status == PYTHIA_OK)
+        status = pythia_closed_loop_run(r->reading.vocabulary, r->reading.input, r->space, &how,
+                                        &r->loop, &r->groups, &r->open, &r->reading.result);
+    if (status == PYTHIA_OK)
+        pythia__reading_tell(&r->reading);
+    return status;
 }
 
 /* Measurements that requests are joined with. */
@@ -516,6 +518,8 @@ const struct pythia__command pythia__cmd_replay = {
                 "pythia replay --series /var/tmp/shop traces/\n"
                 "# A page for others\n"
                 "pythia replay --format html --output report.html traces/\n",
+    .see_also = "pythia-space-build(1), pythia-compare(1), pythia-tree(1), pythia-series(1), "
+                "pythia-report(5), pythiad(8)",
     .options = options,
     .read_offset = offsetof(struct settings, read),
     .settings_size = sizeof(struct settings),

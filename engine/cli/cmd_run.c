@@ -509,6 +509,11 @@ const struct pythia__command pythia__cmd_run = {
                 "> points.json\n"
                 "pythia run --points points.json --records wc.records -- wc README.md\n"
                 "pythia tree --keys --slowest 3 wc.records\n",
+    .exits = "That of the program, or 128 and the number of the signal that ended it. If it was "
+             "not started: 1 failed, 2 wrong usage (also: a declaration is wrong, or none of the "
+             "functions is there), 126 it cannot be executed, 127 there is none.",
+    .see_also =
+        "pythia-tree(1), pythia-replay(1), libpythia-tracepoints(3), pythia-records(5), pythiad(8)",
     .options = options,
     .read_offset = PYTHIA__READS_NOTHING,
     .settings_size = sizeof(struct settings),

@@ -198,6 +198,9 @@ const struct pythia__command pythia__cmd_series = {
                 "pythia series --label 'user time' --over checkout --resample 10 /var/tmp/shop\n"
                 "# A picture\n"
                 "pythia series --format svg --output shop.svg /var/tmp/shop\n",
+    .exits = "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 4 there "
+             "was no measurement.",
+    .see_also = "pythia-replay(1), libpythia-tracepoints(3), pythia-measurements(5)",
     .options = options,
     .read_offset = PYTHIA__READS_NOTHING,
     .settings_size = sizeof(struct settings),

@@ -57,6 +57,8 @@ const struct pythia__command pythia__cmd_space_build = {
     .examples =
         "# A search space of a whole capture\n"
         "pythia space build --output openstack.space datasets/openstack/baseline.jsonl.zst\n",
+    .exits = PYTHIA__EXITS_READING,
+    .see_also = "pythia-space-show(1), pythia-replay(1), pythiad(8)",
     .options = build_options,
     .read_offset = offsetof(struct build_settings, read),
     .settings_size = sizeof(struct build_settings),
@@ -195,6 +197,8 @@ const struct pythia__command pythia__cmd_space_show = {
                 "pythia space show openstack.space\n"
                 "# A list of open points to edit\n"
                 "pythia space show --skeleton openstack.space > open.txt\n",
+    .exits = PYTHIA__EXITS_ALONE,
+    .see_also = "pythia-space-build(1), pythia-replay(1)",
     .options = show_options,
     .read_offset = PYTHIA__READS_NOTHING,
     .settings_size = sizeof(struct show_settings),

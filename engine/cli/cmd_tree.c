@@ -176,6 +176,9 @@ const struct pythia__command pythia__cmd_tree = {
         "# One request with its key-values\n"
         "pythia tree --keys --trace abf365c08a364b01878b5a18aec9b8d8 "
         "datasets/openstack/contention.jsonl.zst\n",
+    .exits = "0 done, 1 failed (also: part of the input could not be read, or there is no such "
+             "trace), 2 wrong usage, 4 there was no trace.",
+    .see_also = "pythia-replay(1), pythia-profile(1)",
     .options = options,
     .read_offset = offsetof(struct settings, read),
     .settings_size = sizeof(struct settings),

@@ -21,6 +21,16 @@ enum {
     PYTHIA__EXIT_TOO_FEW, /* not enough data */
 };
 
+/* The same in words, for --help and the manual: of commands that diagnose, that only read traces,
+ * or that read none. */
+#define PYTHIA__EXITS_DIAGNOSIS                                                                    \
+    "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 3 nothing to "   \
+    "diagnose, 4 not enough data."
+#define PYTHIA__EXITS_READING                                                                      \
+    "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 4 there was no " \
+    "trace."
+#define PYTHIA__EXITS_ALONE "0 done, 1 failed, 2 wrong usage."
+
 #define PYTHIA__READS_NOTHING SIZE_MAX
 #define PYTHIA__OPTIONS_MAX   64
 
@@ -31,6 +41,8 @@ struct pythia__command {
     const char *description; /* paragraphs, for the manual; a blank line between them */
     const char *examples;    /* for the manual and --help: command lines, each behind a line that
                                 begins with # */
+    const char *exits;       /* its exit statuses, a sentence; NULL: PYTHIA__EXITS_DIAGNOSIS */
+    const char *see_also;    /* further pages of the manual, with commas between; NULL: none */
     const struct pythia_option *options; /* its own; ends with {0} */
     size_t
         read_offset; /* of its struct pythia__read_settings; PYTHIA__READS_NOTHING: it has none */
@@ -95,6 +107,8 @@ int pythia__reading_begin_with(struct pythia__reading *r,
  * the consumer's. With `twice` set everything must be readable again: PYTHIA_EUSAGE, told, if it is
  * not; the flag is then unset for the second time. */
 int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer *consumer);
+/* Say on stderr what was read, repaired and lost; _run has done so already. */
+void pythia__reading_tell(const struct pythia__reading *r);
 /* Can all files be read as often as wanted? Else PYTHIA_EUSAGE, told. */
 int pythia__reading_again(const struct pythia__reading *r);
 void pythia__reading_end(struct pythia__reading *r);

@@ -14,9 +14,10 @@ static const char about[] = "Finds where in a distributed system the difference 
                             "requests comes from, which trace points would show it, "
                             "and which variable explains it.";
 
-static const char exit_statuses[] =
-    "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, "
-    "3 nothing to diagnose, 4 not enough data.";
+static const char *exits_of(const struct pythia__command *c)
+{
+    return c && c->exits ? c->exits : PYTHIA__EXITS_DIAGNOSIS;
+}
 
 static int print(struct pythia_buf *text)
 {
@@ -52,12 +53,13 @@ static void wrap(struct pythia_buf *to, const char *text)
     pythia_buf_putc(to, '\n');
 }
 
-static void exit_line(struct pythia_buf *to)
+static void exit_line(struct pythia_buf *to, const struct pythia__command *c)
 {
-    char line[256];
-    snprintf(line, sizeof(line), "Exit status: %s", exit_statuses);
+    struct pythia_buf line = {0};
+    pythia_buf_printf(&line, "Exit status: %s", exits_of(c));
     pythia_buf_putc(to, '\n');
-    wrap(to, line);
+    wrap(to, line.bytes ? line.bytes : "");
+    pythia_buf_free(&line);
 }
 
 int pythia__help_command(const struct pythia__command *c)
@@ -76,7 +78,7 @@ int pythia__help_command(const struct pythia__command *c)
         pythia_buf_printf(&text, "  %.*s\n", (int)size, line);
         line += size + (line[size] == '\n');
     }
-    exit_line(&text);
+    exit_line(&text, c);
     return print(&text);
 }
 
@@ -90,8 +92,9 @@ static int help_all(void)
     pythia_buf_puts(&text, "\nCommands\n");
     for (size_t i = 0; i < count; i++)
         pythia_buf_printf(&text, "  %-14s%s\n", commands[i]->name, commands[i]->summary);
-    pythia_buf_puts(&text, "\npythia COMMAND --help says more of one.\n");
-    exit_line(&text);
+    pythia_buf_puts(&text, "\npythia COMMAND --help says more of one, pythia --version which this "
+                           "is.\n");
+    exit_line(&text, NULL);
     return print(&text);
 }
 
@@ -136,13 +139,40 @@ static void page_examples(struct pythia_buf *to, const struct pythia__command *c
         pythia_buf_add(&one, line + (*line == '#' ? 2 : 0), size - (*line == '#' ? 2 : 0));
         if (*line == '#') {
             plain(to, one.bytes);
-            pythia_buf_puts(to, ":\n\n");
+            pythia_buf_puts(to, one.bytes[one.size - 1] == '?' ? "\n\n" : ":\n\n");
         } else {
             pythia_buf_printf(to, "```\n%s\n```\n\n", one.bytes);
         }
         pythia_buf_free(&one);
         line += size + (line[size] == '\n');
     }
+}
+
+/* "a(1), b(5)", the names in bold. */
+static void page_list(struct pythia_buf *to, const char *pages)
+{
+    while (*pages) {
+        size_t name = strcspn(pages, "(");
+        pythia_buf_printf(to, "*%.*s*", (int)name, pages);
+        size_t rest = strcspn(pages + name, " ");
+        rest += strspn(pages + name + rest, " ");
+        pythia_buf_add(to, pages + name, rest);
+        pages += name + rest;
+    }
+}
+
+static void page_end(struct pythia_buf *to, const char *exits, const char *first,
+                     const char *see_also)
+{
+    pythia_buf_puts(to, "# EXIT STATUS\n\n");
+    plain(to, exits);
+    pythia_buf_puts(to, "\n\n# SEE ALSO\n\n");
+    page_list(to, first);
+    if (see_also) {
+        pythia_buf_puts(to, ", ");
+        page_list(to, see_also);
+    }
+    pythia_buf_putc(to, '\n');
 }
 
 static void page_of_command(struct pythia_buf *to, const struct pythia__command *c)
@@ -161,10 +191,9 @@ static void page_of_command(struct pythia_buf *to, const struct pythia__command 
     pythia_buf_puts(to, "\n\n# OPTIONS\n\n");
     pythia__options_of(c, options);
     pythia_options_scdoc(options, to);
+    pythia_buf_puts(to, "*-h*, *--help*\n\tThis help.\n");
     page_examples(to, c);
-    pythia_buf_puts(to, "# EXIT STATUS\n\n");
-    plain(to, exit_statuses);
-    pythia_buf_puts(to, "\n\n# SEE ALSO\n\n*pythia*(1)\n");
+    page_end(to, exits_of(c), "pythia(1)", c->see_also);
 }
 
 static void page_of_all(struct pythia_buf *to)
@@ -183,9 +212,11 @@ static void page_of_all(struct pythia_buf *to)
         plain(to, commands[i]->summary);
         pythia_buf_puts(to, ".\n\n");
     }
-    pythia_buf_puts(to, "# EXIT STATUS\n\n");
-    plain(to, exit_statuses);
-    pythia_buf_putc(to, '\n');
+    pythia_buf_puts(to, "# OPTIONS\n\n"
+                        "*-h*, *--help*\n\tList the commands. *pythia* _command_ *--help* and "
+                        "*pythia help* _command_ say more of one.\n\n"
+                        "*-V*, *--version*\n\tThe version.\n\n");
+    page_end(to, exits_of(NULL), "pythiad(8)", "libpythia-tracepoints(3), pythia-report(5)");
 }
 
 /* ---- completion ---- */
@@ -244,10 +275,18 @@ static void complete_all(struct pythia_buf *to)
 
 /* ---- what is asked ---- */
 
-static int unknown(const char *name)
+int pythia__help_unknown(const char *name)
 {
-    pythia_log(PYTHIA_LOG_ERROR, "there is no command %s (pythia --help lists what there is)",
-               name);
+    struct pythia_buf longer = {0};
+    size_t count, size = strlen(name);
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    for (size_t i = 0; i < count && size > 0; i++)
+        if (strncmp(commands[i]->name, name, size) == 0 && commands[i]->name[size] == ' ')
+            pythia_buf_printf(&longer, "%spythia %s", longer.size ? " or " : "", commands[i]->name);
+    pythia_log(PYTHIA_LOG_ERROR, "%s%s%s%s (pythia --help lists what there is)",
+               longer.size ? "wanted: " : "there is no command", longer.size || !size ? "" : " ",
+               longer.size ? "" : name, longer.size ? longer.bytes : "");
+    pythia_buf_free(&longer);
     return PYTHIA__EXIT_USAGE;
 }
 
@@ -260,12 +299,12 @@ static int help_words(int argc, char **argv)
         complete_all(&text);
         return print(&text);
     }
-    for (int i = scdoc ? 3 : 2; i < argc; i++)
+    for (int i = scdoc ? 3 : 2; i < argc; i++) /* of two words: space build */
         pythia_buf_printf(&name, "%s%s", name.size ? " " : "", argv[i]);
     const struct pythia__command *c = name.size ? find(name.bytes) : NULL;
     int code;
     if (name.size && !c) {
-        code = unknown(name.bytes);
+        code = pythia__help_unknown(name.bytes);
     } else if (scdoc) {
         if (c)
             page_of_command(&text, c);

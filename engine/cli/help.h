@@ -11,6 +11,10 @@
  * exit status in *code. */
 bool pythia__help_asked(int argc, char **argv, int *code);
 
+/* Say on stderr that there is no such command, or that "space" needs a word more; "": none was
+ * given. Returns the exit status. */
+int pythia__help_unknown(const char *name);
+
 /* Print the help of one command; returns the exit status. */
 int pythia__help_command(const struct pythia__command *c);
 

@@ -25,12 +25,6 @@ const struct pythia__command *const *pythia__commands(size_t *count)
     return commands;
 }
 
-static int usage(const char *what)
-{
-    pythia_log(PYTHIA_LOG_ERROR, "%s (pythia --help lists what there is)", what);
-    return PYTHIA__EXIT_USAGE;
-}
-
 /* How many of the words in argv from index 1 on name this command: 0 for none. */
 static int words_matched(const struct pythia__command *c, int argc, char **argv)
 {
@@ -86,7 +80,7 @@ int main(int argc, char **argv)
     openblas_set_num_threads(
         1); /* matrices are small, and sums must not depend on how many threads there are */
     if (argc < 2)
-        return usage("there is no command");
+        return pythia__help_unknown("");
     int code;
     if (pythia__help_asked(argc, argv, &code))
         return code;
@@ -98,7 +92,5 @@ int main(int argc, char **argv)
             return pythia__help_command(commands[i]);
         return run(commands[i], argc - words, argv + words);
     }
-    char sentence[256];
-    snprintf(sentence, sizeof(sentence), "there is no command %s", argv[1]);
-    return usage(sentence);
+    return pythia__help_unknown(argv[1]);
 }

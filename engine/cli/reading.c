@@ -193,7 +193,7 @@ int pythia__reading_begin_with(struct pythia__reading *r,
     return status == PYTHIA_OK && settings->skew ? find_clocks(r) : status;
 }
 
-static void tell_losses(const struct pythia__reading *r)
+void pythia__reading_tell(const struct pythia__reading *r)
 {
     const struct pythia_pipeline_result *in = &r->result;
     pythia_log(PYTHIA_LOG_INFO,
@@ -206,7 +206,7 @@ static void tell_losses(const struct pythia__reading *r)
     if (in->counts.long_values)
         pythia_log(PYTHIA_LOG_INFO,
                    "Cut values: count=%" PRIu64
-                   " (of more than 160 bytes: the begin and a hash of all are kept)",
+                   " (of more than 160 bytes: the beginning and a hash of all are kept)",
                    in->counts.long_values);
     for (size_t i = 0; i < PYTHIA_REPAIRS; i++)
         if (in->counts.repaired[i])
@@ -256,7 +256,7 @@ int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer 
     }
     int status = pythia_pipeline_run(r->vocabulary, r->input, &r->pipeline, consumer, &r->result);
     if (status == PYTHIA_OK && !r->twice)
-        tell_losses(r);
+        pythia__reading_tell(r);
     r->pipeline.told = r->twice;
     r->twice = false;
     return status;

@@ -202,8 +202,8 @@ static void add_list(const struct tree *t, struct pythia_buf *to)
     const struct pythia_trace *trace = t->trace;
     pythia_buf_printf(to,
                       "trace %016" PRIx64 "%016" PRIx64
-                      "  %u spans, %.3f ms for its client, %.3f ms until all was done\n",
-                      trace->id.high, trace->id.low, trace->count,
+                      "  %u span%s, %.3f ms for its client, %.3f ms until all was done\n",
+                      trace->id.high, trace->id.low, trace->count, trace->count == 1 ? "" : "s",
                       (double)(trace->end_ns - trace->start_ns) / 1e6,
                       (double)(trace->completed_ns - trace->start_ns) / 1e6);
     add_cost(t, to);

@@ -122,22 +122,49 @@ static void handle_signals(struct program *p, uv_loop_t *loop)
 
 /* ---- the program ---- */
 
-static void print_help(void)
+/* What was asked for on the command line: it is lost if it cannot be written wholly. */
+static int print(struct pythia_buf *text)
 {
-    struct pythia_buf text = {0};
-    pythia_buf_puts(&text,
+    int code = EXIT_DONE;
+    errno = pythia_buf_status(text) == PYTHIA_OK ? 0 : ENOMEM;
+    if (errno || fwrite(text->bytes, 1, text->size, stdout) < text->size || fflush(stdout) != 0) {
+        pythia_log(PYTHIA_LOG_ERROR, "standard output: cannot be written: %s", strerror(errno));
+        code = EXIT_FAILED;
+    }
+    pythia_buf_free(text);
+    return code;
+}
+
+static void help(struct pythia_buf *text)
+{
+    pythia_buf_puts(text,
                     "usage: pythiad [OPTION...]\n\n"
                     "Takes traces as they come, finds out why requests that should be alike are "
                     "not, and opens and\ncloses trace points to see more. Settings come from a "
                     "YAML file (NAME: VALUE), the environment\n(PYTHIAD_NAME) and the command "
                     "line, the later ones over the earlier.\n\nOptions\n");
-    pythia_options_help(pythia__settings_table, &text);
-    pythia_buf_puts(&text, "  -h, --help                This help\n"
-                           "      --version             The version\n\n"
-                           "SIGHUP reads the settings again; SIGTERM and SIGINT take in what has "
-                           "come, and end.\nExit status: 0 done, 1 failed, 2 wrong usage.\n");
-    fputs(text.bytes ? text.bytes : "", stdout);
-    pythia_buf_free(&text);
+    pythia_options_help(pythia__settings_table, text);
+    pythia_buf_puts(text, "  -h, --help                This help\n"
+                          "  -V, --version             The version\n\n"
+                          "SIGHUP reads the settings again; SIGTERM and SIGINT take in what has "
+                          "come, and end.\nExit status: 0 done, 1 failed, 2 wrong usage.\n");
+}
+
+/* Does the command line ask for a text? */
+static bool wants_text(int argc, char **argv, struct pythia_buf *text)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0)
+            help(text);
+        else if (strcmp(argv[i], "-V") == 0 || strcmp(argv[i], "--version") == 0)
+            pythia_buf_puts(text, "pythiad " PYTHIA_VERSION "\n");
+        else if (strcmp(argv[i], "--scdoc") == 0) /* for the build */
+            pythia__manual_write(text);
+        else
+            continue;
+        return true;
+    }
+    return false;
 }
 
 static int fail(const struct pythia_error *e, int status)
@@ -182,29 +209,15 @@ int main(int argc, char **argv)
     struct pythia__settings settings;
     struct pythia_config *config = NULL;
     struct pythia_error why = {0};
+    struct pythia_buf text = {0};
     pythia_log_setup("pythiad", PYTHIA_LOG_INFO);
     /* Left to itself, malloc keeps what a large body needed once, in the arena of each thread. */
     mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
     mallopt(M_TRIM_THRESHOLD, 2 * LARGE_BYTES);
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
     openblas_set_num_threads(1); /* matrices are small */
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
-            print_help();
-            return EXIT_DONE;
-        }
-        if (strcmp(argv[i], "--scdoc") == 0) { /* for the build */
-            struct pythia_buf page = {0};
-            pythia__manual_write(&page);
-            fputs(page.bytes ? page.bytes : "", stdout);
-            pythia_buf_free(&page);
-            return EXIT_DONE;
-        }
-        if (strcmp(argv[i], "--version") == 0) {
-            printf("pythiad %s\n", PYTHIA_VERSION);
-            return EXIT_DONE;
-        }
-    }
+    if (wants_text(argc, argv, &text))
+        return print(&text);
     int status = pythia__settings_read(argc, argv, environ, &settings, &config, &why);
     if (status != PYTHIA_OK)
         return fail(&why, status);

@@ -5,6 +5,7 @@
 
 #include "listen.h"
 #include "pythia/mem.h"
+#include "pythia/request_type.h"
 #include "pythia/status.h"
 
 #define AT(member) offsetof(struct pythia__settings, member)
@@ -102,8 +103,9 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_TEXT_OPTION("request-type-attribute", 0, "KEY", AT(type_attribute),
                        "Key of the root whose value is the request type"),
     TEXTS("leave-out-root", "PATTERN", AT(left_out),
-          "Leave out requests of types that match (may be given several times)"),
-    PYTHIA_FLAG("no-fold", 0, AT(no_fold), "Count each round of a loop as a step of its own"),
+          "Root trace points that do not count for the request type, with * and ? (may be given "
+          "several times, and '' leaves out none; default " PYTHIA_LEFT_OUT_DEFAULT ")"),
+    PYTHIA_FLAG("no-fold", 0, AT(no_fold), "Tell requests apart by how often loops ran"),
     PYTHIA_TEXT_OPTION("space", 0, "FILE", AT(space),
                        "Search space, from pythia space build; without one, or if there is no such "
                        "file, it is learnt, and then written there"),
@@ -147,8 +149,10 @@ const struct pythia_option pythia__settings_table[] = {
         "information-gain", AT(strategy), "How to choose what to open"),
     PYTHIA_FLAG("observe-only", 0, AT(observe_only),
                 "Say what would be opened and closed, and throw no switch"),
-    TEXTS("always", "ID|PATTERN", AT(always), "Keep these trace points open"),
-    TEXTS("never", "ID|PATTERN", AT(never), "Never open these trace points"),
+    TEXTS("always", "ID|PATTERN", AT(always),
+          "Keep these trace points open: an id, or a pattern with * and ? (may be given several "
+          "times)"),
+    TEXTS("never", "ID|PATTERN", AT(never), "Never open these trace points; as for --always"),
     PYTHIA_TEXT_OPTION(
         "gate", 0, "FOLDER", AT(gate),
         "Switch the trace points of C programs by their switchboards there, and take "

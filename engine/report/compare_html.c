@@ -36,7 +36,7 @@ static void note_more(struct page *p, size_t shown, size_t all, const char *what
 static void begin_table(struct page *p, const char *const *labels, size_t count)
 {
     pythia__html_open(&p->h, "div", "class", "wide", NULL);
-    pythia__html_open(&p->h, "table", NULL);
+    pythia__html_open(&p->h, "table", "class", "stack", NULL);
     pythia__html_head_cells(&p->h, labels, count);
     pythia__html_open(&p->h, "tbody", NULL);
 }
@@ -48,16 +48,17 @@ static void end_table(struct page *p)
     pythia__html_close(&p->h);
 }
 
-static void duration_cell(struct page *p, double ns)
+/* Of cells: `label` says which column it was, where columns are lines. */
+static void duration_cell(struct page *p, const char *label, double ns)
 {
-    pythia__html_cell(&p->h, "n", NULL);
+    pythia__html_cell(&p->h, "n", label);
     pythia__html_duration(&p->h, ns);
     pythia__html_close(&p->h);
 }
 
-static void chance_cell(struct page *p, double q)
+static void chance_cell(struct page *p, const char *label, double q)
 {
-    pythia__html_cell(&p->h, "n", NULL);
+    pythia__html_cell(&p->h, "n", label);
     pythia__html_chance(&p->h, q);
     pythia__html_close(&p->h);
 }
@@ -66,7 +67,8 @@ static void chance_cell(struct page *p, double q)
 
 static void services(struct page *p, const json_t *report)
 {
-    static const char *const labels[] = {"service", ">change", ">surely", "most surely"};
+    static const char *const labels[] = {"Service", ">Change", "Its worst edge",
+                                         ">Longer by at least"};
     const json_t *list = pythia__array(report, "services");
     size_t shown = 0, all = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -75,6 +77,7 @@ static void services(struct page *p, const json_t *report)
         if (!(pythia__number(service, "changed_edges") > 0) || all++ >= p->top)
             continue;
         if (shown++ == 0) {
+            pythia__html_open(&p->h, "section", "class", "part", NULL);
             pythia__html_leaf(&p->h, "h2", NULL, "Services");
             begin_table(p, labels, sizeof(labels) / sizeof(labels[0]));
         }
@@ -82,16 +85,18 @@ static void services(struct page *p, const json_t *report)
         pythia__html_open(&p->h, "th", "scope", "row", NULL);
         pythia__html_name(&p->h, name[0] ? name : "(not known)");
         pythia__html_close(&p->h);
-        duration_cell(p, pythia__number(service, "change_ns"));
-        duration_cell(p, pythia__number(service, "score_ns"));
-        pythia__html_cell(&p->h, "e", NULL);
+        duration_cell(p, "change", pythia__number(service, "change_ns"));
+        pythia__html_cell(&p->h, "full", NULL);
         pythia__html_edge(&p->h, json_object_get(service, "best_edge"));
         pythia__html_close(&p->h);
+        duration_cell(p, "longer by at least", pythia__number(service, "score_ns"));
         pythia__html_close(&p->h);
     }
-    if (shown > 0)
-        end_table(p);
+    if (shown == 0)
+        return;
+    end_table(p);
     note_more(p, shown, all, "service");
+    pythia__html_close(&p->h);
 }
 
 static void edge_row(struct page *p, const json_t *edge)
@@ -101,26 +106,27 @@ static void edge_row(struct page *p, const json_t *edge)
     pythia__html_open(&p->h, "th", "scope", "row", NULL);
     pythia__html_edge(&p->h, edge);
     pythia__html_close(&p->h);
-    pythia__html_cell(&p->h, "e", NULL);
+    pythia__html_cell(&p->h, "e", "service");
     pythia__html_name(&p->h, service[0] ? service : "(not known)");
     pythia__html_close(&p->h);
-    duration_cell(p, pythia__number_in(edge, "mean_ns", "before"));
-    duration_cell(p, pythia__number_in(edge, "mean_ns", "after"));
+    duration_cell(p, "before", pythia__number_in(edge, "mean_ns", "before"));
+    duration_cell(p, "after", pythia__number_in(edge, "mean_ns", "after"));
     pythia__html_cell(&p->h, "b", NULL);
     pythia__html_bar(&p->h, "share", pythia__number(edge, "share"), NAN, NAN);
     pythia__html_close(&p->h);
-    pythia__html_cell(&p->h, "n", NULL);
+    pythia__html_cell(&p->h, "n", "share of the change");
     pythia__html_percent(&p->h, pythia__number(edge, "share"));
     pythia__html_close(&p->h);
-    chance_cell(p, pythia__number_in(edge, "clipped_ns", "q"));
-    chance_cell(p, pythia__number_in(edge, "clipped_variance_ns2", "q"));
+    chance_cell(p, "q", pythia__number_in(edge, "clipped_ns", "q"));
+    chance_cell(p, "q of the variance", pythia__number_in(edge, "clipped_variance_ns2", "q"));
     pythia__html_close(&p->h);
 }
 
 static void edges(struct page *p, const json_t *type)
 {
     static const char *const labels[] = {
-        "edge", "service", ">before", ">after", "=share of the change", ">q", ">q of the variance"};
+        "Stretch of the critical path", "Service", ">Before",           ">After",
+        "=Share of the change",         ">q",      ">q of the variance"};
     const json_t *list = pythia__array(type, "edges");
     size_t shown = 0, all = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -183,7 +189,7 @@ static void points(struct page *p, const json_t *type)
 static void type_section(struct page *p, const json_t *type)
 {
     const json_t *findings = pythia__array(type, "findings");
-    pythia__html_open(&p->h, "section", NULL);
+    pythia__html_open(&p->h, "section", "class", "group", NULL);
     pythia__html_open(&p->h, "h2", NULL);
     pythia__html_name(&p->h, pythia__string(type, "name"));
     pythia__html_close(&p->h);
@@ -204,22 +210,24 @@ static bool is_worth_a_section(const json_t *type)
     return strcmp(status, "same") != 0 && strcmp(status, "too_few") != 0;
 }
 
-static void count_cell(struct page *p, double count)
+static void count_cell(struct page *p, const char *label, double count)
 {
-    pythia__html_cell(&p->h, "n", NULL);
+    pythia__html_cell(&p->h, "n", label);
     pythia__html_count(&p->h, count);
     pythia__html_close(&p->h);
 }
 
 static void others(struct page *p, const json_t *types)
 {
-    static const char *const labels[] = {"type", ">requests before", ">after", "finding"};
+    static const char *const labels[] = {"Type of request", ">Requests before", ">After",
+                                         "Finding"};
     size_t shown = 0, all = 0;
     for (size_t i = 0; i < json_array_size(types); i++) {
         const json_t *type = json_array_get(types, i);
         if (is_worth_a_section(type) || all++ >= p->top)
             continue;
         if (shown++ == 0) {
+            pythia__html_open(&p->h, "section", "class", "group", NULL);
             pythia__html_leaf(&p->h, "h2", NULL, "Other types");
             begin_table(p, labels, sizeof(labels) / sizeof(labels[0]));
         }
@@ -227,32 +235,17 @@ static void others(struct page *p, const json_t *types)
         pythia__html_open(&p->h, "th", "scope", "row", NULL);
         pythia__html_name(&p->h, pythia__string(type, "name"));
         pythia__html_close(&p->h);
-        count_cell(p, pythia__number_in(type, "requests", "before"));
-        count_cell(p, pythia__number_in(type, "requests", "after"));
+        count_cell(p, "requests before", pythia__number_in(type, "requests", "before"));
+        count_cell(p, "after", pythia__number_in(type, "requests", "after"));
         pythia__html_leaf(&p->h, "td", "e",
                           strcmp(pythia__string(type, "status"), "same") == 0 ? "nothing changed"
                                                                               : "too few");
         pythia__html_close(&p->h);
     }
-    if (shown > 0)
-        end_table(p);
+    if (shown == 0)
+        return;
+    end_table(p);
     note_more(p, shown, all, "type");
-}
-
-static void document_head(struct page *p)
-{
-    pythia__html_open(&p->h, "head", NULL);
-    pythia__html_open(&p->h, "meta", "charset", "utf-8", NULL);
-    pythia__html_close(&p->h);
-    /* Nothing is loaded and nothing runs, even if a name found a way to be markup. */
-    pythia__html_open(&p->h, "meta", "http-equiv", "Content-Security-Policy", "content",
-                      "default-src 'none'; style-src 'unsafe-inline'", NULL);
-    pythia__html_close(&p->h);
-    pythia__html_open(&p->h, "meta", "name", "viewport", "content",
-                      "width=device-width, initial-scale=1", NULL);
-    pythia__html_close(&p->h);
-    pythia__html_leaf(&p->h, "title", NULL, "What changed");
-    pythia__html_sheet(&p->h);
     pythia__html_close(&p->h);
 }
 
@@ -281,7 +274,7 @@ void pythia__compare_html(const json_t *report, size_t top, struct pythia_buf *o
     struct page p = {.top = top, .alpha = pythia__number(report, "alpha")};
     pythia__html_begin(&p.h, out);
     pythia__html_open(&p.h, "html", "lang", "en", NULL);
-    document_head(&p);
+    pythia__html_head(&p.h, "What changed", 0);
     pythia__html_open(&p.h, "body", NULL);
     pythia__html_open(&p.h, "main", NULL);
     body(&p, report);

@@ -88,8 +88,8 @@ static void head(struct pythia__html *h, const struct pythia_daemon_page *p)
     pythia__html_things(h, pythia__number(s, "spans"), "span", "spans");
     pythia__html_text(h, " of ");
     pythia__html_things(h, pythia__number(s, "requests"), "request", "requests");
-    pythia__html_text(h, ", and decided ");
-    pythia__html_things(h, pythia__number(s, "cycles"), "time", "times");
+    pythia__html_text(h, ", in ");
+    pythia__html_things(h, pythia__number(s, "cycles"), "cycle", "cycles");
     pythia__html_text(h, ".");
     pythia__html_close(h);
     if (is_true(s, "degraded"))

@@ -247,16 +247,24 @@ void pythia__evaluation_add_problem(struct pythia_buf *to, const json_t *problem
     pythia_buf_puts(to, " requests a cycle");
 }
 
+static void add_number_of(struct pythia_buf *to, double number, const char *one, const char *many)
+{
+    pythia__add_count(to, number);
+    pythia_buf_printf(to, " %s", number == 1 ? one : many);
+}
+
 void pythia__evaluation_add_settings(struct pythia_buf *to, const json_t *report)
 {
     double first = pythia__number(report, "first_seed"), seeds = pythia__number(report, "seeds"),
            points = pythia__number(report, "points"), cycles = pythia__number(report, "cycles");
-    pythia__add_count(to, pythia__number(report, "trials"));
-    pythia_buf_puts(to, " searches: ");
-    pythia__add_count(to, (double)json_array_size(pythia__array(report, "strategies")));
-    pythia_buf_puts(to, " strategies on ");
-    pythia__add_count(to, (double)json_array_size(pythia__array(report, "problems")));
-    pythia_buf_printf(to, " problems with seed%s %.0f", seeds == 1 ? "" : "s", first);
+    add_number_of(to, pythia__number(report, "trials"), "search", "searches");
+    pythia_buf_puts(to, ": ");
+    add_number_of(to, (double)json_array_size(pythia__array(report, "strategies")), "strategy",
+                  "strategies");
+    pythia_buf_puts(to, " on ");
+    add_number_of(to, (double)json_array_size(pythia__array(report, "problems")), "problem",
+                  "problems");
+    pythia_buf_printf(to, " with seed%s %.0f", seeds == 1 ? "" : "s", first);
     if (seeds > 1)
         pythia_buf_printf(to, " to %.0f", first + seeds - 1);
     pythia_buf_printf(to, ", %.0f trace point%s a cycle, at most %.0f cycle%s, ", points,

@@ -44,6 +44,8 @@ void pythia__add_tracing(struct pythia_buf *to, const json_t *group);
 void pythia__add_chance(struct pythia_buf *to, double p);
 /* 36133 as "36 133" */
 void pythia__add_count(struct pythia_buf *to, double count);
+/* "was" behind 1, else "were" */
+const char *pythia__was(double count);
 
 /* Where it was read from: "3 files", or "a live stream". */
 void pythia__add_origin(struct pythia_buf *to, const json_t *input);

@@ -501,14 +501,15 @@ static void loop(struct pythia__html *h, const json_t *report)
                                          "=Spans saved"};
     const json_t *list = pythia__array(report, "loop");
     const json_t *search = json_object_get(report, "search");
+    double skeleton = pythia__number(search, "skeleton"), opened = pythia__number(search, "opened");
     pythia__html_open(h, "p", NULL);
     pythia__html_text(h, "Of ");
     pythia__html_things(h, pythia__number(search, "trace_points"), "trace point", "trace points");
     pythia__html_text(h, ", ");
-    pythia__html_count(h, pythia__number(search, "skeleton"));
-    pythia__html_text(h, " were open from the start, ");
-    pythia__html_count(h, pythia__number(search, "opened"));
-    pythia__html_text(h, " more were opened.");
+    pythia__html_count(h, skeleton);
+    pythia__html_printf(h, " %s open from the start, ", pythia__was(skeleton));
+    pythia__html_count(h, opened);
+    pythia__html_printf(h, " more %s opened.", pythia__was(opened));
     if (!json_is_true(json_object_get(search, "finished")))
         pythia__html_text(h, " The search is not at its end.");
     if (pythia__number(search, "rounds") > 1)

@@ -457,12 +457,13 @@ static void loop(struct pythia_buf *to, const json_t *report)
     pythia_buf_puts(to, "\n## The search\n\nOf ");
     add_count(to, pythia__number(search, "trace_points"));
     pythia_buf_puts(to, " trace points, ");
-    add_count(to, pythia__number(search, "skeleton"));
-    pythia_buf_puts(to, " were open from the start, ");
-    add_count(to, pythia__number(search, "opened"));
-    pythia_buf_puts(to, json_is_true(json_object_get(search, "finished"))
-                            ? " more were opened."
-                            : " more were opened. The search is not at its end.");
+    double skeleton = pythia__number(search, "skeleton"), opened = pythia__number(search, "opened");
+    add_count(to, skeleton);
+    pythia_buf_printf(to, " %s open from the start, ", pythia__was(skeleton));
+    add_count(to, opened);
+    pythia_buf_printf(
+        to, " more %s opened.%s", pythia__was(opened),
+        json_is_true(json_object_get(search, "finished")) ? "" : " The search is not at its end.");
     struct pythia_buf pins = {0};
     pythia__add_pins(&pins, search);
     pythia_buf_printf(to, "%s%s\n\n", pins.size ? " " : "", pins.size ? pins.bytes : "");

@@ -60,7 +60,7 @@ static const char *const rules[] = {
     ".warn{border-left:.3rem solid var(--share);padding:.25rem .75rem;background:var(--soft)}",
     "nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;padding:.5rem 0;"
     "margin:1rem 0 1.5rem;border-top:1px solid var(--line);border-bottom:1px solid var(--line)}",
-    "section.part{margin:0 0 2.5rem}",
+    "section.part{margin:0 0 2.5rem}.read+section.part{margin-top:1.75rem}",
     "section.group{margin:0 0 2.5rem;padding-top:1.5rem;border-top:3px solid var(--fg)}",
     /* Findings */
     ".eyebrow{margin:0;color:var(--dim)}",
@@ -74,7 +74,7 @@ static const char *const rules[] = {
     "thead th{font-size:.87rem;color:var(--dim);font-weight:600;vertical-align:bottom}",
     "tbody th{font-weight:400}",
     ".n{text-align:right;white-space:nowrap}",
-    ".nb{white-space:nowrap}",
+    ".nb{white-space:nowrap}.e{min-width:9rem}",
     ".b{width:17%;min-width:7rem}",
     "td.b{padding-top:.7rem}",
     ".sub{display:block;font-size:.87rem;color:var(--dim)}",

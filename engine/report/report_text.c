@@ -433,11 +433,12 @@ static void loop(const struct page *p, const json_t *report)
     style(p, "1");
     pythia_buf_puts(p->out, "The search");
     style(p, "0");
+    double skeleton = pythia__number(search, "skeleton"), opened = pythia__number(search, "opened");
     pythia_buf_printf(p->out,
-                      ": of %.0f trace points %.0f were open from the start, %.0f more were "
-                      "opened in %zu cycle%s.%s\n",
-                      pythia__number(search, "trace_points"), pythia__number(search, "skeleton"),
-                      pythia__number(search, "opened"), pythia__count_cycles(cycles),
+                      ": of %.0f trace points %.0f %s open from the start, %.0f more %s opened in "
+                      "%zu cycle%s.%s\n",
+                      pythia__number(search, "trace_points"), skeleton, pythia__was(skeleton),
+                      opened, pythia__was(opened), pythia__count_cycles(cycles),
                       pythia__count_cycles(cycles) == 1 ? "" : "s",
                       json_is_true(json_object_get(search, "finished")) ? ""
                                                                         : " It is not at its end.");

@@ -88,6 +88,11 @@ void pythia__add_tracing(struct pythia_buf *to, const json_t *group)
     pythia_buf_putc(to, ')');
 }
 
+const char *pythia__was(double count)
+{
+    return count == 1 ? "was" : "were";
+}
+
 void pythia__add_chance(struct pythia_buf *to, double p)
 {
     if (p > 0 || !isfinite(p))

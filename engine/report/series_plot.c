@@ -4,8 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "html_writer.h"
 #include "pythia/status.h"
+#include "report_forms.h"
+#include "report_html.h"
 #include "series_forms.h"
 
 #define WIDTH      880
@@ -19,19 +20,12 @@
 
 static const char *const rules[] = {
     "svg{font:12px system-ui,\"DejaVu Sans\",sans-serif;max-width:100%;height:auto}",
+    ".wide>svg{min-width:42rem}.paper{fill:#fff}",
     ".name{font-weight:600;fill:#1c2128}.scale{fill:#57606a}.frame{fill:none;stroke:#d8dee4}",
     ".line{fill:none;stroke:#3572b8;stroke-width:1.5}.dot{fill:#3572b8}",
     "@media screen and (prefers-color-scheme:dark){.name{fill:#e6e8eb}.scale{fill:#9da7b1}}",
     "@media screen and (prefers-color-scheme:dark){.line{stroke:#5f9be0}.dot{fill:#5f9be0}}",
-    "@media screen and (prefers-color-scheme:dark){.frame{stroke:#2f363d}}"};
-
-static const char *const page_rules[] = {
-    ":root{color-scheme:light dark}",
-    "body{font:15px/1.5 system-ui,\"DejaVu Sans\",sans-serif;margin:0 auto;max-width:74rem}",
-    "body{padding:1.5rem}",
-    "table{border-collapse:collapse;display:block;overflow-x:auto;margin:1rem 0}",
-    "th,td{padding:.2rem .6rem;text-align:right;border-bottom:1px solid #8883}",
-    "th:last-child,td:last-child{text-align:left}"};
+    "@media screen and (prefers-color-scheme:dark){.frame{stroke:#2f363d}.paper{fill:#101317}}"};
 
 struct scale {
     double low, high;
@@ -142,9 +136,11 @@ static void add_picture(struct pythia__html *h, const json_t *report, bool alone
     pythia__html_attribute_printf(h, "viewBox", "0 0 %d %.0f", WIDTH, height);
     pythia__html_attribute_printf(h, "width", "%d", WIDTH);
     pythia__html_attribute_printf(h, "height", "%.0f", height);
-    if (alone) {
-        pythia__html_open(h, "style", NULL);
-        pythia__html_style(h, rules, sizeof(rules) / sizeof(rules[0]));
+    pythia__html_open(h, "style", NULL);
+    pythia__html_style(h, rules, sizeof(rules) / sizeof(rules[0]));
+    pythia__html_close(h);
+    if (alone) { /* what shows a picture by itself has paper of its own, white in the dark too */
+        pythia__html_open(h, "rect", "class", "paper", "width", "100%", "height", "100%", NULL);
         pythia__html_close(h);
     }
     json_array_foreach (series, i, entry)
@@ -168,64 +164,92 @@ int pythia__series_svg(const json_t *report, struct pythia_buf *out)
     return pythia_buf_status(out);
 }
 
+static void add_row(struct pythia__html *h, const json_t *entry)
+{
+    struct pythia_buf name = {0};
+    char number[32];
+    pythia__html_open(h, "tr", NULL);
+    pythia__series_name(entry, &name);
+    pythia__html_open(h, "th", "scope", "row", NULL);
+    pythia__html_name(h, name.bytes ? name.bytes : "");
+    pythia__html_close(h);
+    for (size_t c = 0; c < PYTHIA__SERIES_COLUMNS; c++) {
+        pythia__html_cell(h, "n", pythia__series_columns[c].heading);
+        pythia__html_text(h, pythia__series_number(
+                                 json_object_get(entry, pythia__series_columns[c].key), number));
+        pythia__html_close(h);
+    }
+    pythia__html_close(h);
+    h->out->failed |= name.failed;
+    pythia_buf_free(&name);
+}
+
 static void add_table(struct pythia__html *h, const json_t *report)
 {
     const json_t *entry;
-    char number[32];
     size_t i;
-    pythia__html_open(h, "table", NULL);
+    pythia__html_open(h, "div", "class", "wide", NULL);
+    pythia__html_open(h, "table", "class", "stack", NULL);
+    pythia__html_open(h, "thead", NULL);
     pythia__html_open(h, "tr", NULL);
-    for (size_t c = 0; c < PYTHIA__SERIES_COLUMNS; c++)
-        pythia__html_leaf(h, "th", NULL, pythia__series_columns[c].heading);
-    pythia__html_leaf(h, "th", NULL, "series");
+    pythia__html_open(h, "th", "scope", "col", NULL);
+    pythia__html_text(h, "series");
     pythia__html_close(h);
-    json_array_foreach (json_object_get(report, "series"), i, entry) {
-        struct pythia_buf name = {0};
-        pythia__html_open(h, "tr", NULL);
-        for (size_t c = 0; c < PYTHIA__SERIES_COLUMNS; c++)
-            pythia__html_leaf(h, "td", NULL,
-                              pythia__series_number(
-                                  json_object_get(entry, pythia__series_columns[c].key), number));
-        pythia__series_name(entry, &name);
-        pythia__html_leaf(h, "td", NULL, name.bytes ? name.bytes : "");
+    for (size_t c = 0; c < PYTHIA__SERIES_COLUMNS; c++) {
+        pythia__html_open(h, "th", "scope", "col", "class", "n", NULL);
+        pythia__html_text(h, pythia__series_columns[c].heading);
         pythia__html_close(h);
-        h->out->failed |= name.failed;
-        pythia_buf_free(&name);
     }
+    pythia__html_close(h);
+    pythia__html_close(h);
+    pythia__html_open(h, "tbody", NULL);
+    json_array_foreach (json_object_get(report, "series"), i, entry)
+        add_row(h, entry);
+    pythia__html_close(h);
+    pythia__html_close(h);
+    pythia__html_close(h);
+}
+
+static void add_head(struct pythia__html *h, const json_t *report)
+{
+    const json_t *r = json_object_get(report, "resampled"), *in = json_object_get(report, "input");
+    pythia__html_leaf(h, "h1", NULL, "Measurements over time");
+    pythia__html_open(h, "p", "class", "lead", NULL);
+    pythia__html_things(h, (double)json_array_size(json_object_get(report, "series")), "series",
+                        "series");
+    pythia__html_close(h);
+    pythia__html_open(h, "p", "class", "read", NULL);
+    pythia__html_text(h, "Read ");
+    pythia__html_things(h, pythia__number(in, "rows"), "row", "rows");
+    pythia__html_text(h, " of ");
+    pythia__html_things(h, pythia__number(in, "files"), "file", "files");
+    pythia__html_text(h, ".");
+    if (json_is_object(r))
+        pythia__html_printf(h, " Drawn is the %s of each %.3g s, by UTC",
+                            json_string_value(json_object_get(r, "of")),
+                            pythia__number(r, "step_ns") / 1e9);
+    if (json_array_size(json_object_get(r, "series")) > PANELS_MAX)
+        pythia__html_printf(h, ", of the first %d series", PANELS_MAX);
+    pythia__html_text(h, json_is_object(r) ? "." : "");
     pythia__html_close(h);
 }
 
 int pythia__series_html(const json_t *report, struct pythia_buf *out)
 {
     struct pythia__html h;
-    const json_t *r = json_object_get(report, "resampled"), *in = json_object_get(report, "input");
     pythia__html_begin(&h, out);
     pythia__html_open(&h, "html", "lang", "en", NULL);
-    pythia__html_open(&h, "head", NULL);
-    pythia__html_open(&h, "meta", "charset", "utf-8", NULL);
-    pythia__html_close(&h);
-    pythia__html_leaf(&h, "title", NULL, "Series");
-    pythia__html_open(&h, "style", NULL);
-    pythia__html_style(&h, page_rules, sizeof(page_rules) / sizeof(page_rules[0]));
-    pythia__html_style(&h, rules, sizeof(rules) / sizeof(rules[0]));
-    pythia__html_close(&h);
-    pythia__html_close(&h);
+    pythia__html_head(&h, "Measurements over time", 0);
     pythia__html_open(&h, "body", NULL);
-    pythia__html_leaf(&h, "h1", NULL, "Series");
-    pythia__html_open(&h, "p", NULL);
-    pythia__html_printf(&h, "Files: %" JSON_INTEGER_FORMAT ", rows: %" JSON_INTEGER_FORMAT,
-                        json_integer_value(json_object_get(in, "files")),
-                        json_integer_value(json_object_get(in, "rows")));
-    if (json_is_object(r))
-        pythia__html_printf(&h, "; drawn is the %s of each %g s",
-                            json_string_value(json_object_get(r, "of")),
-                            (double)json_integer_value(json_object_get(r, "step_ns")) / 1e9);
-    if (json_array_size(json_object_get(r, "series")) > PANELS_MAX)
-        pythia__html_printf(&h, ", of the first %d series", PANELS_MAX);
-    pythia__html_close(&h);
-    if (json_is_object(r))
+    pythia__html_open(&h, "main", NULL);
+    add_head(&h, report);
+    if (json_is_object(json_object_get(report, "resampled"))) {
+        pythia__html_open(&h, "div", "class", "wide", NULL);
         add_picture(&h, report, false);
+        pythia__html_close(&h);
+    }
     add_table(&h, report);
+    pythia__html_close(&h);
     pythia__html_close(&h);
     pythia__html_close(&h);
     pythia__html_end(&h);

@@ -185,12 +185,13 @@ class Pages(Case):
     def test_every_action_in_text_and_json(self):
         agent = Agent(self.pythiad, "shop", ("root", "step a", "step b", "step c"))
         self.assertEqual(agent.report().status, 200)
-        for action in ("groups", "decisions"):
+        for action, said in (("groups", "no group of requests is known yet\n"),
+                             ("decisions", "nothing was opened or closed yet\n")):
             done = self.pythiad.ctl(action)
-            self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+            self.assertEqual((done.returncode, done.stdout), (0, said), done.stderr)
         done = self.pythiad.ctl("report")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("There is no report yet", done.stderr)
+        self.assertRegex(done.stderr, r"There is no report yet: no cycle has ended\n$")
         rig.until(lambda: self.pythiad.metric("pythia_points_known") == 4, 10)
         self.feed_until(lambda: agent.poll() and self.pythiad.get("/v1/groups").json)
 
@@ -206,7 +207,7 @@ class Pages(Case):
         self.assertRegex(texts["points"].stdout, r"shop:step b  \(")
         self.assertRegex(texts["plan shop:root"].stdout, r"^shop:root: .+ at a price that is supposed\ntogether \d+ ns a request, "
                                                          r"[0-9.e-]+ % of the [0-9.]+ ms that requests take\n$")
-        self.assertRegex(texts["open shop:root"].stdout, r"^1 trace points, desired set \d+\n$")
+        self.assertRegex(texts["open shop:root"].stdout, r"^1 trace point, desired set \d+\n$")
         self.assertEqual((texts["off"].stdout, texts["on"].stdout), ("pythiad: off\n", "pythiad: works\n"))
 
         answers = {}

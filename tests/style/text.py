@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""What .editorconfig asks of text files: UTF-8, LF, a newline at the end, no trailing blanks, no tabs, 100 columns."""
+"""What .editorconfig asks of text files: UTF-8, LF, a newline at the end, no trailing blanks, no tabs, 100 columns.
+
+And of manual pages that scdoc reads: no single backslash in an example, of which nothing would be left."""
 import os
 import sys
 
 root = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
-code = ('.c', '.h', '.cpp', '.py', '.sh', '.cmake', '.in', '.txt', '.json', '.md', '')
-wide = ('.md', '.json', '.txt', '.py', '.in', '')  # prose, tables and scripts may be wider
+code = ('.c', '.h', '.cpp', '.py', '.sh', '.cmake', '.in', '.txt', '.json', '.md', '.scd', '')
+wide = ('.md', '.scd', '.json', '.txt', '.py', '.in', '')  # prose, tables and scripts may be wider
 skip = ('build', '.git', os.path.join('tests', 'corpus'), os.path.join('tests', 'fuzz', 'corpus'),
         os.path.join('tests', 'cli'), os.path.join('tests', 'stats', 'data'), os.path.join('datasets', 'openstack'))
 faults = []
@@ -28,6 +30,7 @@ for folder, folders, files in os.walk(root):
             faults.append(f'{path}: has carriage returns')
         if data and not data.endswith(b'\n'):
             faults.append(f'{path}: does not end with a newline')
+        literal = False
         for number, line in enumerate(text.split('\n'), 1):
             if line != line.rstrip():
                 faults.append(f'{path}:{number}: blanks at the end of the line')
@@ -35,6 +38,10 @@ for folder, folders, files in os.walk(root):
                 faults.append(f'{path}:{number}: a tab')
             if len(line) > 100 and os.path.splitext(name)[1] not in wide:
                 faults.append(f'{path}:{number}: {len(line)} columns')
+            if name.endswith('.scd'):
+                literal ^= line == '```'
+                if literal and '\\' in line.replace('\\\\', ''):
+                    faults.append(f'{path}:{number}: a single backslash, which scdoc takes away: write two')
 
 print('\n'.join(faults))
 sys.exit(1 if faults else 0)

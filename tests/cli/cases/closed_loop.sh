@@ -12,6 +12,9 @@ pythia replay -q --closed-loop --format json $DATASETS/openstack/baseline.jsonl.
     jq -r '"baseline: \([.search.problems[].causes[].edge.from.trace_point | select(. == "build_semaphore")] | length) causes at the semaphore"'
 pythia replay -q --closed-loop --points 0 --format json $DATASETS/openstack/contention.jsonl.zst | jq -c '[.search.opened, .search.finished]'
 pythia replay -q --closed-loop --cycles 1 --format json $DATASETS/openstack/contention.jsonl.zst | jq -c '[(.loop | length), .search.finished]'
+# What was read, hidden and lost is told once, for the whole of it.
+(cat $DATA/retry.jsonl; echo '{"broken') > broken.jsonl
+pythia replay --closed-loop broken.jsonl > /dev/null
 head -1 $DATA/retry.jsonl > one.jsonl
 pythia replay -q --closed-loop one.jsonl | sed -n 3,5p
 cat $DATA/retry.jsonl | pythia replay -q --closed-loop -

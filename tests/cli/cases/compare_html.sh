@@ -11,3 +11,5 @@ for name in ("h1", "p", "h2", "li", "tr"):
         print(name + ":", " | ".join(filter(None, map(text, element.childNodes))).strip())
 END
 grep -cE '(src|href)=' page.html || true
+# On a telephone columns become lines, and each cell says which column it was.
+grep -o '<table class="[a-z]*">\|data-l="[a-z ]*"' page.html | sort | uniq -c

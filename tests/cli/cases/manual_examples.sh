@@ -1,0 +1,32 @@
+# Each example of the manual, as it stands there, in a folder that has what they speak of: it runs, and says what was
+# promised. Those of series are in manual_examples_series, those of evaluate take long, and ctl needs a daemon.
+ln -s "$DATASETS" datasets
+ln -s "$ROOT/README.md" .
+mkdir -p traces/monday traces/tuesday shop
+pythia generate -n 20 -r 100 --seed 1 --causes none | tee 02.jsonl > traces/monday/a.jsonl
+pythia generate -n 20 -r 100 --seed 1 --services 2 --causes none > 03.jsonl
+pythia generate -n 20 -r 100 --seed 1 | tee 01.jsonl > traces/tuesday/b.jsonl
+pythia generate -n 20 -r 100 --seed 1 --services 2 > 04.jsonl
+cp "$DATA"/series/* shop
+while read -r c; do
+    pythia help $c | sed -n '/^Examples/,/^Exit/p' | grep -E '^  (pythia|printf) '
+done > examples <<'C'
+replay
+compare
+space build
+space show
+tree
+profile
+export
+run
+generate
+C
+wc -l < examples
+while IFS= read -r line; do
+    line=$(echo "${line#  }" | sed 's,/var/tmp/shop,shop,')
+    bash -o pipefail -c "$line" > out 2> err < /dev/null
+    status=$?
+    [ $status -eq 0 ] || { echo "$line: $status"; cat err; }
+done < examples
+jq '.trace_points | length' searches.json; jq '.traceEvents | length > 1000' requests.json; grep -q '<html' report.html
+grep -c . open.txt; grep -vc ' [0-9]*$' paths.folded; jq -r '.causes | length' truth.json
