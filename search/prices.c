@@ -72,6 +72,16 @@ static int make_room(struct pythia_prices *p, struct pythia_text point, char **c
     return *copy ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
+/* What was asked before of the points that have another price now: of one, or of any. */
+static void forget_answers(struct pythia_prices *p, struct pythia_text point, bool pattern)
+{
+    uint32_t of = pattern ? PYTHIA_NONE : pythia_vocabulary_tracepoint_find(p->vocabulary, point);
+    if (pattern && p->answers)
+        memset(p->answers, 0, p->answer_capacity * sizeof(*p->answers));
+    else if (of != PYTHIA_NONE && of < p->answer_capacity)
+        p->answers[of].known = false;
+}
+
 int pythia_prices_set(struct pythia_prices *p, struct pythia_text point, double ns)
 {
     char *pattern;
@@ -89,8 +99,7 @@ int pythia_prices_set(struct pythia_prices *p, struct pythia_text point, double 
     p->of_id[id] = (struct price){true, ns};
     if (pattern)
         p->patterns[p->pattern_count++] = (struct pattern){pattern, ns};
-    if (p->answers)
-        memset(p->answers, 0, p->answer_capacity * sizeof(*p->answers));
+    forget_answers(p, point, pattern != NULL);
     return PYTHIA_OK;
 }
 

@@ -167,6 +167,7 @@ static void show_status(struct pythia_buf *to, const json_t *s)
                 {"open_requests", "unfinished requests"},
                 {"points_known", "trace points known"},
                 {"quarantined", "in quarantine"},
+                {"mute", "open and mute"},
                 {"desired_version", "desired set"}};
     const json_t *plane;
     size_t i;
@@ -199,6 +200,13 @@ static void show_status(struct pythia_buf *to, const json_t *s)
     }
 }
 
+/* One of the words of pythiad; "" if it is none. */
+static const char *text_of(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
 static void show_points(struct pythia_buf *to, const json_t *points)
 {
     const json_t *p;
@@ -207,17 +215,27 @@ static void show_points(struct pythia_buf *to, const json_t *points)
         pythia_buf_puts(to, "no trace point is known yet that could be switched\n");
     json_array_foreach (points, i, p) {
         double price = json_number_value(json_object_get(p, "price_ns"));
-        pythia_buf_printf(to, "%-6s ", json_is_true(json_object_get(p, "wanted")) ? "open" : "");
+        bool open = json_is_true(json_object_get(p, "wanted"));
+        bool mute = json_is_true(json_object_get(p, "mute"));
+        pythia_buf_printf(to, "%-6s ", mute ? "mute" : open ? "open" : "");
         if (price > 0)
-            pythia_buf_printf(to, "%9.0f ns  ", price);
+            pythia_buf_printf(to, "%9.0f ns %-8s", price, text_of(p, "price_known"));
         else
-            pythia_buf_printf(to, "%14s", "");
+            pythia_buf_printf(to, "%21s", "");
+        pythia_buf_printf(to, " %10" JSON_INTEGER_FORMAT " hits  ",
+                          json_integer_value(json_object_get(p, "hits")));
         show_text(to, json_object_get(p, "trace_point"));
         pythia_buf_puts(to, "  (");
         show_text(to, json_object_get(p, "result"));
-        pythia_buf_printf(to, "%s%s)\n",
-                          json_is_true(json_object_get(p, "pinned")) ? ", pinned" : "",
+        pythia_buf_printf(to, "%s%s", json_is_true(json_object_get(p, "pinned")) ? ", pinned" : "",
                           json_is_true(json_object_get(p, "quarantined")) ? ", in quarantine" : "");
+        if (mute)
+            pythia_buf_printf(to, ", none of %" JSON_INTEGER_FORMAT " requests passed it",
+                              json_integer_value(json_object_get(p, "requests")));
+        else if (open)
+            pythia_buf_printf(to, ", %" JSON_INTEGER_FORMAT " spans since it was opened",
+                              json_integer_value(json_object_get(p, "spans")));
+        pythia_buf_puts(to, ")\n");
     }
 }
 
@@ -239,6 +257,14 @@ static void show_decisions(struct pythia_buf *to, const json_t *decisions)
         show_text(to, json_object_get(d, "trace_point"));
         pythia_buf_puts(to, ": ");
         show_text(to, json_object_get(d, "reason"));
+        if (json_number_value(json_object_get(d, "price_ns")) > 0)
+            pythia_buf_printf(to, "; a pass costs %.0f ns, %s",
+                              json_number_value(json_object_get(d, "price_ns")),
+                              text_of(d, "price_known"));
+        if (!json_is_true(json_object_get(d, "open")) &&
+            json_is_integer(json_object_get(d, "spans")))
+            pythia_buf_printf(to, "; it gave %" JSON_INTEGER_FORMAT " spans",
+                              json_integer_value(json_object_get(d, "spans")));
         pythia_buf_putc(to, '\n');
     }
 }
@@ -260,6 +286,19 @@ static void show_groups(struct pythia_buf *to, const json_t *groups)
     }
 }
 
+static void show_cost(struct pythia_buf *to, const json_t *p)
+{
+    const json_t *price = json_object_get(p, "price_ns");
+    pythia_buf_printf(to, ": %.0f ns added to a request, by %.2f calls at ",
+                      json_number_value(json_object_get(p, "added_ns_per_request")),
+                      json_number_value(json_object_get(p, "calls_per_request")));
+    if (json_is_number(price))
+        pythia_buf_printf(to, "%.0f ns, which is %s\n", json_number_value(price),
+                          text_of(p, "price_known"));
+    else
+        pythia_buf_puts(to, "a price that is supposed\n");
+}
+
 static void show_plan(struct pythia_buf *to, const json_t *plan)
 {
     const json_t *p;
@@ -269,12 +308,7 @@ static void show_plan(struct pythia_buf *to, const json_t *plan)
         if (!json_is_true(json_object_get(p, "known")))
             pythia_buf_puts(to, ": not known\n");
         else if (json_is_number(json_object_get(p, "added_ns_per_request")))
-            pythia_buf_printf(to, ": %.0f ns added to a request, by %.2f calls%s\n",
-                              json_number_value(json_object_get(p, "added_ns_per_request")),
-                              json_number_value(json_object_get(p, "calls_per_request")),
-                              json_is_true(json_object_get(p, "price_supposed"))
-                                  ? " at a price that is supposed"
-                                  : "");
+            show_cost(to, p);
         else
             pythia_buf_puts(to, ": never seen, so its calls are not known\n");
     }
@@ -554,7 +588,10 @@ const struct pythia__command pythia__cmd_ctl = {
     .description =
         "ACTION is one of: status; groups, the groups of requests of the last cycle; report, the "
         "last cycle's report; decisions, what was opened and closed, and why; points, every trace "
-        "point that can be switched; vars, the variables of C programs and their values now; open "
+        "point that can be switched, what a pass of it costs (measured, or expected from what "
+        "others "
+        "cost) and what came of it (mute: it is open, and no request passed it of those that could "
+        "have); vars, the variables of C programs and their values now; open "
         "ID..., close ID..., which keep trace points open or "
         "closed whatever the search wants, and unpin ID..., which leaves them to it again; plan "
         "ID... or plan --open ID,ID, what it would cost to open them, in ns and in percent of what "

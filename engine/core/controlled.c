@@ -125,8 +125,11 @@ struct pythia__controlled *pythia__controlled_make(struct pythia__controlled_tab
         return NULL;
     }
     struct pythia__controlled *point = &t->points[t->count];
-    *point = (struct pythia__controlled){
-        .id = {copy, id.size}, .hash = hash_of(plane, target, id), .target = of, .price_ns = NAN};
+    *point = (struct pythia__controlled){.id = {copy, id.size},
+                                         .hash = hash_of(plane, target, id),
+                                         .target = of,
+                                         .price_ns = NAN,
+                                         .seen_of = {.price_ns = NAN}};
     t->slots[slot_of(t, point->hash, plane, target, id)] = (uint32_t)++t->count;
     t->targets[of].points++;
     return point;

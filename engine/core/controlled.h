@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "pythia/control.h"
+#include "pythia/controller.h"
 
 struct pythia__controlled_target {
     struct pythia_text name; /* owned; no address: the place is free */
@@ -17,9 +18,11 @@ struct pythia__controlled_target {
 struct pythia__controlled {
     struct pythia_text id; /* owned */
     uint64_t hash;
-    size_t target; /* index */
-    double price_ns;
-    uint64_t hits;
+    size_t target;                          /* index */
+    double price_ns;                        /* as the plane has it; NaN: it has none */
+    uint64_t hits;                          /* likewise */
+    struct pythia_controller_seen seen_of;  /* what is known of it beside, as of the last look */
+    uint64_t spans_before, requests_before; /* of that, when it was told to open; 0: it was open */
     bool open_by_default, pinned;
     uint64_t seen;           /* the look at the inventory that saw it last */
     uint64_t asked;          /* what the plane was told: 0 closed, 1 open, else open for types */

@@ -128,6 +128,21 @@ static bool is_due(uint64_t last_ns, uint64_t every_ns, uint64_t now_ns)
 
 /* ---- the inventory ---- */
 
+/* Find out what is known of a point beside what its plane says. */
+static void see(const struct pythia_controller *c, struct pythia__controlled *p)
+{
+    if (c->options.see)
+        p->seen_of = c->options.see(c->options.see_context, p->id);
+}
+
+/* What comes of a point from now on is counted. */
+static void begin_to_count(const struct pythia_controller *c, struct pythia__controlled *p)
+{
+    see(c, p);
+    p->spans_before = p->seen_of.spans;
+    p->requests_before = p->seen_of.requests;
+}
+
 static int note_point(void *context, const struct pythia_control_point *point)
 {
     struct visit *v = context;
@@ -141,7 +156,9 @@ static int note_point(void *context, const struct pythia_control_point *point)
             return PYTHIA_ENOMEM;
         known->pending_ns = v->now_ns;
         plane->stale = true;
+        begin_to_count(c, known);
     }
+    see(c, known);
     if (known->open_by_default != point->open_by_default || known->pinned != point->pinned)
         plane->stale = true;
     known->seen = plane->look;
@@ -249,6 +266,8 @@ static void note_switches(struct pythia_controller *c, size_t index, const uint6
         struct pythia__controlled *p = &c->table.points[i];
         if (c->table.targets[p->target].plane != index || p->asked == asked[i] || p->pinned)
             continue;
+        if (p->asked == CLOSED)
+            begin_to_count(c, p);
         p->asked = asked[i];
         p->switched_ns = p->pending_ns = now_ns;
         c->numbers.switches++;
@@ -557,6 +576,47 @@ int pythia_controller_quarantine(struct pythia_controller *c, struct pythia_text
     return status;
 }
 
+static uint64_t rise(uint64_t from, uint64_t to)
+{
+    return to > from ? to - from : 0;
+}
+
+/* What is known of a point, wherever it is from. A price that a plane has was measured by it. */
+static struct pythia_controlled tell_of(const struct pythia_controller *c,
+                                        const struct pythia__controlled *p)
+{
+    const struct pythia__controlled_target *target = &c->table.targets[p->target];
+    const struct plane *plane = &c->planes[target->plane];
+    const struct pythia_controller_seen *seen = &p->seen_of;
+    struct pythia_control_wish room;
+    struct pythia_controlled out = {
+        .plane = plane->control->ops->name,
+        .id = p->id,
+        .target = target->name,
+        .price_ns = isnan(p->price_ns) ? seen->price_ns : p->price_ns,
+        .price_known = isnan(p->price_ns) ? seen->price_known : PYTHIA_PRICE_MEASURED,
+        .hits = p->hits > seen->spans ? p->hits : seen->spans,
+        .wanted = p->pinned ? p->open_by_default : wanted(c, p, &room) != NULL,
+        .pinned = p->pinned,
+        .quarantined = p->quarantined_ns != 0,
+        .open_by_default = p->open_by_default,
+        .result = plane->failed ? PYTHIA_CONTROL_LOST : p->result,
+    };
+    if (out.wanted) {
+        out.spans = rise(p->spans_before, seen->spans);
+        out.requests = rise(p->requests_before, seen->requests);
+    }
+    out.mute = out.wanted && !out.quarantined && out.result == PYTHIA_CONTROL_APPLIED &&
+               out.spans == 0 && out.requests >= PYTHIA_MUTE_REQUESTS;
+    return out;
+}
+
+const char *pythia_price_known_name(enum pythia_price_known known)
+{
+    static const char *const names[] = {"supposed", "expected", "measured"};
+    return names[known];
+}
+
 /* For sorting: a point with the names that it is sorted by. */
 struct shown {
     size_t plane;
@@ -587,25 +647,43 @@ int pythia_controller_each(struct pythia_controller *c,
     if (shown)
         qsort(shown, t->count, sizeof(*shown), compare_shown);
     for (size_t i = 0; i < t->count && status >= 0; i++) {
-        const struct pythia__controlled *p = shown[i].point;
-        const struct plane *plane = &c->planes[shown[i].plane];
-        struct pythia_control_wish room;
-        struct pythia_controlled out = {
-            .plane = plane->control->ops->name,
-            .id = p->id,
-            .target = shown[i].target,
-            .price_ns = p->price_ns,
-            .hits = p->hits,
-            .wanted = p->pinned ? p->open_by_default : wanted(c, p, &room) != NULL,
-            .pinned = p->pinned,
-            .quarantined = p->quarantined_ns != 0,
-            .open_by_default = p->open_by_default,
-            .result = plane->failed ? PYTHIA_CONTROL_LOST : p->result,
-        };
+        struct pythia_controlled out = tell_of(c, shown[i].point);
         status = each(context, &out);
     }
     pythia_free(shown);
     return status < 0 ? status : PYTHIA_OK;
+}
+
+bool pythia_controller_point(struct pythia_controller *c, struct pythia_text id,
+                             struct pythia_controlled *out)
+{
+    size_t targets = 0, mute = 0;
+    uint64_t hits =
+        0; /* that planes have counted, each its own; spans are of all targets together */
+    for (size_t i = 0; i < c->table.count; i++) {
+        if (!pythia_text_equal(c->table.points[i].id, id))
+            continue;
+        see(c, &c->table.points[i]);
+        struct pythia_controlled one = tell_of(c, &c->table.points[i]);
+        mute += one.mute;
+        hits += c->table.points[i].hits;
+        if (targets++ == 0) {
+            *out = one;
+            continue;
+        }
+        if (!(one.price_ns <= out->price_ns) && !isnan(one.price_ns)) {
+            out->price_ns = one.price_ns;
+            out->price_known = one.price_known;
+        }
+        out->wanted = out->wanted || one.wanted;
+        out->spans = one.spans > out->spans ? one.spans : out->spans;
+        out->requests = one.requests > out->requests ? one.requests : out->requests;
+    }
+    if (targets == 0)
+        return false;
+    out->hits = hits > out->hits ? hits : out->hits;
+    out->mute = mute == targets;
+    return true;
 }
 
 int pythia_controller_each_plane(const struct pythia_controller *c,
@@ -643,8 +721,11 @@ struct pythia_controller_numbers pythia_controller_numbers(const struct pythia_c
     struct pythia_controller_numbers n = c->numbers;
     n.points = c->table.count;
     pythia_controller_each_plane(c, add_lost, &n.lost_targets);
-    for (size_t i = 0; i < c->table.count; i++)
+    for (size_t i = 0; i < c->table.count; i++) {
         n.in_quarantine += c->table.points[i].quarantined_ns != 0;
+        if (c->table.points[i].asked != CLOSED || c->table.points[i].open_by_default)
+            n.mute += tell_of(c, &c->table.points[i]).mute;
+    }
     n.unknown_wishes = c->desired.count;
     /* Wishes that some point has: points of one id are few, so each is found by a search. */
     bool *known = pythia_calloc(c->desired.count, sizeof(*known));

@@ -25,7 +25,8 @@ struct pythia_state {
     bool degraded;
 };
 
-static const char schema[] =
+/* What leads from each schema to the next: an older one is brought up to date by what it lacks. */
+static const char *const schemas[PYTHIA_STATE_SCHEMA] = {
     "CREATE TABLE cycle(number INTEGER PRIMARY KEY, unix_ns INTEGER NOT NULL,"
     " requests INTEGER NOT NULL, under_way INTEGER NOT NULL, spans INTEGER NOT NULL,"
     " open_count INTEGER NOT NULL, finished INTEGER NOT NULL);"
@@ -44,7 +45,16 @@ static const char schema[] =
     "CREATE TABLE pin(trace_point TEXT PRIMARY KEY, pin INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE inventory(plane TEXT NOT NULL, target TEXT NOT NULL, trace_point TEXT NOT NULL,"
     " price_ns REAL, PRIMARY KEY(plane, target, trace_point)) WITHOUT ROWID;"
-    "CREATE TABLE note(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;";
+    "CREATE TABLE note(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;",
+    "ALTER TABLE switch ADD COLUMN price_ns REAL;"
+    "ALTER TABLE switch ADD COLUMN price_known TEXT;"
+    "ALTER TABLE switch ADD COLUMN hits INTEGER;"
+    "ALTER TABLE switch ADD COLUMN spans INTEGER;"
+    "ALTER TABLE switch ADD COLUMN requests INTEGER;"
+    "ALTER TABLE inventory ADD COLUMN price_known TEXT;"
+    "ALTER TABLE inventory ADD COLUMN hits INTEGER;"
+    "ALTER TABLE inventory ADD COLUMN spans INTEGER;"
+    "ALTER TABLE inventory ADD COLUMN requests INTEGER;"};
 
 /* ---- opening ---- */
 
@@ -123,11 +133,11 @@ static int migrate(sqlite3 *db, const char *path, struct pythia_error *e)
         return PYTHIA_EFORMAT;
     }
     snprintf(text, sizeof(text), "PRAGMA user_version=%d; COMMIT;", PYTHIA_STATE_SCHEMA);
-    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK ||
-        sqlite3_exec(db, schema, NULL, NULL, NULL) != SQLITE_OK ||
-        sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK)
-        return fail(e, path, db);
-    return PYTHIA_OK;
+    bool good = version >= 0 && sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+    for (int next = version; next < PYTHIA_STATE_SCHEMA && good; next++)
+        good = sqlite3_exec(db, schemas[next], NULL, NULL, NULL) == SQLITE_OK;
+    good = good && sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK;
+    return good ? PYTHIA_OK : fail(e, path, db);
 }
 
 int pythia_state_open(const char *path, struct pythia_state **out, struct pythia_error *e)
@@ -225,12 +235,30 @@ static bool done(struct row *r)
     return good;
 }
 
-static bool add_switch(struct pythia_state *s, uint64_t number, const struct pythia_vocabulary *v,
-                       const struct pythia_cycle *c, const struct pythia_switch *w)
+/* How a price is known, and passes; without `known`, nothing is. */
+static void put_known(struct row *r, const struct pythia_state_known *known)
 {
-    struct row r = insert(s, "INSERT INTO switch VALUES(?,?,?,?,?,?,?)");
+    if (!known) {
+        r->at += 4;
+        return;
+    }
+    put_text(r, pythia_text_of(known->price_known));
+    put_integer(r, known->hits);
+    put_integer(r, known->spans);
+    put_integer(r, known->requests);
+}
+
+/* The price is the one by which was decided. */
+static bool add_switch(struct pythia_state *s, uint64_t number, const struct pythia_vocabulary *v,
+                       const struct pythia_cycle *c, const struct pythia_switch *w,
+                       struct pythia_state_knower knower)
+{
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(v, w->tracepoint);
+    struct pythia_state_known known;
+    bool is_known = knower.know && knower.know(knower.context, id, &known);
+    struct row r = insert(s, "INSERT INTO switch VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
     put_integer(&r, number);
-    put_text(&r, pythia_vocabulary_tracepoint_id(v, w->tracepoint));
+    put_text(&r, id);
     put_integer(&r, w->open);
     if (w->problem < c->problem_count)
         put_text(&r, pythia_vocabulary_text(v, c->problems[w->problem].type));
@@ -239,6 +267,8 @@ static bool add_switch(struct pythia_state *s, uint64_t number, const struct pyt
     put_real(&r, w->inside);
     put_real(&r, w->cost_ns);
     put_text(&r, pythia_text_of(w->reason));
+    put_real(&r, w->price_ns);
+    put_known(&r, is_known ? &known : NULL);
     return done(&r);
 }
 
@@ -302,7 +332,8 @@ static bool add_types(struct pythia_state *s, uint64_t number, const struct pyth
 }
 
 int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
-                           const struct pythia_vocabulary *v, const struct pythia_live_cycle *cycle)
+                           const struct pythia_vocabulary *v, const struct pythia_live_cycle *cycle,
+                           struct pythia_state_knower knower)
 {
     const struct pythia_cycle *c = &cycle->decisions;
     bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
@@ -317,7 +348,7 @@ int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
     good = done(&r) && good;
     uint64_t number = (uint64_t)sqlite3_last_insert_rowid(s->db);
     for (size_t i = 0; i < c->switch_count && good; i++)
-        good = add_switch(s, number, v, c, &c->switches[i]);
+        good = add_switch(s, number, v, c, &c->switches[i], knower);
     for (size_t i = 0; i < c->problem_count && good; i++)
         good = add_problem(s, number, v, &c->problems[i]);
     good = good && (!cycle->groups || add_types(s, number, v, cycle->groups));
@@ -390,11 +421,12 @@ int pythia_state_put_inventory(struct pythia_state *s, const struct pythia_state
     bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE; DELETE FROM inventory", NULL, NULL, NULL) ==
                 SQLITE_OK;
     for (size_t i = 0; i < count && good; i++) {
-        struct row r = insert(s, "INSERT OR REPLACE INTO inventory VALUES(?,?,?,?)");
+        struct row r = insert(s, "INSERT OR REPLACE INTO inventory VALUES(?,?,?,?,?,?,?,?)");
         put_text(&r, pythia_text_of(points[i].plane));
         put_text(&r, points[i].target);
         put_text(&r, points[i].id);
-        put_real(&r, points[i].price_ns);
+        put_real(&r, points[i].of.price_ns);
+        put_known(&r, &points[i].of);
         good = done(&r);
     }
     return end_with(s, good);
@@ -513,28 +545,44 @@ int pythia_state_get_history(struct pythia_state *s, struct pythia_history **out
     return every(s, "SELECT value FROM note WHERE name = 'history'", take_history, &t);
 }
 
+static json_t *number_or_null(sqlite3_stmt *row, int number)
+{
+    int type = sqlite3_column_type(row, number);
+    return type == SQLITE_NULL      ? json_null()
+           : type == SQLITE_INTEGER ? json_integer(sqlite3_column_int64(row, number))
+                                    : json_real(sqlite3_column_double(row, number));
+}
+
+static json_t *text_or_null(sqlite3_stmt *row, int number)
+{
+    struct pythia_text text = column(row, number);
+    return sqlite3_column_type(row, number) == SQLITE_NULL ? json_null()
+                                                           : json_stringn(text.bytes, text.size);
+}
+
 static int take_decision(void *context, sqlite3_stmt *row)
 {
     json_t *out = context;
     struct pythia_text point = column(row, 2), type = column(row, 4), reason = column(row, 7);
-    json_t *inside = sqlite3_column_type(row, 5) == SQLITE_NULL
-                         ? json_null()
-                         : json_real(sqlite3_column_double(row, 5));
-    json_t *one = json_pack("{s:I, s:I, s:s%, s:b, s:s%, s:o, s:f, s:s%}", "cycle",
-                            (json_int_t)sqlite3_column_int64(row, 0), "unix_ns",
-                            (json_int_t)sqlite3_column_int64(row, 1), "trace_point", point.bytes,
-                            point.size, "open", sqlite3_column_int(row, 3), "request_type",
-                            type.bytes, type.size, "inside", inside, "cost_ns",
-                            sqlite3_column_double(row, 6), "reason", reason.bytes, reason.size);
+    json_t *one =
+        json_pack("{s:I, s:I, s:s%, s:b, s:s%, s:o, s:f, s:s%, s:o, s:o, s:o, s:o, s:o}", "cycle",
+                  (json_int_t)sqlite3_column_int64(row, 0), "unix_ns",
+                  (json_int_t)sqlite3_column_int64(row, 1), "trace_point", point.bytes, point.size,
+                  "open", sqlite3_column_int(row, 3), "request_type", type.bytes, type.size,
+                  "inside", number_or_null(row, 5), "cost_ns", sqlite3_column_double(row, 6),
+                  "reason", reason.bytes, reason.size, "price_ns", number_or_null(row, 8),
+                  "price_known", text_or_null(row, 9), "hits", number_or_null(row, 10), "spans",
+                  number_or_null(row, 11), "requests", number_or_null(row, 12));
     return json_array_append_new(out, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
 int pythia_state_decisions(struct pythia_state *s, size_t count, char **out)
 {
-    char query[320];
+    char query[480];
     json_t *list = json_array();
     snprintf(query, sizeof(query),
-             "SELECT number, unix_ns, trace_point, open, request_type, inside, cost_ns, reason"
+             "SELECT number, unix_ns, trace_point, open, request_type, inside, cost_ns, reason,"
+             " price_ns, price_known, hits, switch.spans, switch.requests"
              " FROM switch JOIN cycle ON cycle = number ORDER BY number DESC, switch.rowid LIMIT "
              "%zu",
              count);

@@ -145,11 +145,12 @@ static json_t *status_of(struct pythia__daemon *d)
                   "points_known", (json_int_t)c.points, "desired_version", (json_int_t)c.version,
                   "quarantined", (json_int_t)c.in_quarantine, "in_force", d->in_force, "degraded",
                   pythia_state_is_degraded(d->state), "planes", plane_list(d));
-    json_t *more = json_pack(
-        "{s:b, s:I, s:I, s:I, s:I, s:I, s:I}", "learning", live.learning, "problems_waiting",
-        (json_int_t)pythia__daemon_waiting(d), "request_types", (json_int_t)live.types,
-        "learnt_types", (json_int_t)live.learnt, "requests_apart", (json_int_t)live.under_way,
-        "spans_refused", (json_int_t)refused, "spans_dropped", (json_int_t)spans_dropped(d));
+    json_t *more =
+        json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "learning", live.learning, "mute",
+                  (json_int_t)c.mute, "problems_waiting", (json_int_t)pythia__daemon_waiting(d),
+                  "request_types", (json_int_t)live.types, "learnt_types", (json_int_t)live.learnt,
+                  "requests_apart", (json_int_t)live.under_way, "spans_refused",
+                  (json_int_t)refused, "spans_dropped", (json_int_t)spans_dropped(d));
     if (!out || !more || json_object_update(out, more) != 0) {
         json_decref(out);
         out = NULL;
@@ -259,11 +260,13 @@ static void handle_decisions(void *context, struct pythia__http_exchange *x)
 static int add_point(void *context, const struct pythia_controlled *p)
 {
     static const char *const results[] = {"pending", "applied", "refused", "lost"};
-    json_t *one = json_pack("{s:s, s:o, s:o, s:o, s:I, s:b, s:b, s:b, s:b, s:s}", "plane", p->plane,
-                            "trace_point", text_of(p->id), "target", text_of(p->target), "price_ns",
-                            real(p->price_ns), "hits", (json_int_t)p->hits, "wanted", p->wanted,
-                            "pinned", p->pinned, "quarantined", p->quarantined, "open_by_default",
-                            p->open_by_default, "result", results[p->result]);
+    json_t *one = json_pack(
+        "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:s}", "plane", p->plane,
+        "trace_point", text_of(p->id), "target", text_of(p->target), "price_ns", real(p->price_ns),
+        "price_known", pythia_price_known_name(p->price_known), "hits", (json_int_t)p->hits,
+        "spans", (json_int_t)p->spans, "requests", (json_int_t)p->requests, "wanted", p->wanted,
+        "mute", p->mute, "pinned", p->pinned, "quarantined", p->quarantined, "open_by_default",
+        p->open_by_default, "result", results[p->result]);
     return json_array_append_new(context, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
@@ -452,22 +455,20 @@ static void handle_unpin(void *context, struct pythia__http_exchange *x)
     pin(context, x, 0);
 }
 
-struct price {
-    struct pythia_text id;
-    double price_ns;
-};
-
-static int find_price(void *context, const struct pythia_controlled *p)
+/* A point as it is known, whether a plane has it or only spans of it came. */
+static struct pythia_controlled known_point(const struct pythia__daemon *d, struct pythia_text id)
 {
-    struct price *wanted = context;
-    if (pythia_text_compare(wanted->id, p->id) == 0 && !isnan(p->price_ns))
-        wanted->price_ns =
-            isnan(wanted->price_ns) ? p->price_ns : fmax(wanted->price_ns, p->price_ns);
-    return PYTHIA_OK;
+    struct pythia_controlled p = {.price_ns = NAN};
+    if (!pythia_controller_point(d->controller, id, &p)) {
+        struct pythia_controller_seen seen = pythia__switching_see(d, id);
+        p.price_ns = seen.price_ns;
+        p.price_known = seen.price_known;
+        p.hits = seen.spans;
+    }
+    return p;
 }
 
-/* What would it cost to open these? Nothing is opened. A price is what programs have measured, or
- * what their plane says, or supposed. */
+/* What would it cost to open these? Nothing is opened. */
 static void handle_plan(void *context, struct pythia__http_exchange *x)
 {
     struct pythia__daemon *d = context;
@@ -481,18 +482,18 @@ static void handle_plan(void *context, struct pythia__http_exchange *x)
         const char *id = json_string_value(json_array_get(ids, i));
         uint32_t point = pythia_vocabulary_tracepoint_find(d->vocabulary, pythia_text_of(id));
         bool known = point != PYTHIA_NONE;
-        struct price price = {pythia_text_of(id), NAN};
-        (void)pythia_controller_each(d->controller, find_price, &price);
+        struct pythia_controlled p = known_point(d, pythia_text_of(id));
         double calls = known ? pythia_live_calls(d->live, point) : NAN;
-        double measured = known ? pythia_vocabulary_cost_ns(d->vocabulary, point) : NAN;
         struct pythia_bill_item *item = &items[count];
-        *item = (struct pythia_bill_item){isnan(measured) ? price.price_ns : measured, calls};
+        *item = (struct pythia_bill_item){p.price_ns, calls};
         struct pythia_bill_forecast one = pythia_bill_forecast(item, 1, d->s.price_ns, NAN);
-        json_array_append_new(list, json_pack("{s:s, s:b, s:o, s:o, s:b, s:o}", "trace_point", id,
-                                              "known", known, "calls_per_request", real(calls),
-                                              "price_ns", real(item->price_ns), "price_supposed",
-                                              isnan(item->price_ns), "added_ns_per_request",
-                                              real(one.cost_ns)));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:b, s:o, s:o, s:s, s:b, s:I, s:o}", "trace_point",
+                                        id, "known", known, "calls_per_request", real(calls),
+                                        "price_ns", real(item->price_ns), "price_known",
+                                        pythia_price_known_name(p.price_known), "price_supposed",
+                                        isnan(item->price_ns), "hits", (json_int_t)p.hits,
+                                        "added_ns_per_request", real(one.cost_ns)));
         count += isnan(calls) ? 0 : 1;
     }
     json_decref(body);

@@ -45,7 +45,7 @@ int pythia__budget_tick(struct pythia__daemon *d, uint64_t now)
             .decisions = {.switches = switches, .switch_count = count, .leading = SIZE_MAX}};
         for (size_t i = 0; i < count; i++)
             tell(d, &switches[i]);
-        (void)pythia_state_add_cycle(d->state, pythia__unix_ns(), d->vocabulary, &of_none);
+        (void)pythia__switching_keep_cycle(d, pythia__unix_ns(), &of_none);
         int read = pythia__switching_read_pins(d, &d->s);
         status = status == PYTHIA_OK ? read : status;
         pythia__budget_report(d);

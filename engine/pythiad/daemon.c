@@ -133,7 +133,8 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     struct pythia__daemon *d = context;
     d->cycles++;
     d->last_cycle_ns = pythia__unix_ns();
-    (void)pythia_state_add_cycle(d->state, d->last_cycle_ns, d->vocabulary, c);
+    (void)pythia_passes_look(d->passes, pythia_live_space(d->live)); /* else as it was before */
+    (void)pythia__switching_keep_cycle(d, d->last_cycle_ns, c);
     int status = pythia_loop_tell(&d->story, c, PYTHIA__STORY);
     if (status != PYTHIA_OK)
         return status;
@@ -145,7 +146,11 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
 static int on_request(void *context, uint32_t type, const struct pythia_trace *trace)
 {
     struct pythia__daemon *d = context;
-    return pythia_overhead_add(d->overhead, type, trace);
+    int status = pythia_overhead_add(d->overhead, type, trace);
+    return status == PYTHIA_OK
+               ? pythia_passes_add(d->passes, type, trace,
+                                   d->in_force && trace->start_ns >= d->since_unix_ns)
+               : status;
 }
 
 static void end(uv_handle_t *handle)
@@ -478,6 +483,8 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
     if (status == PYTHIA_OK)
         status = pythia_prices_create(d->vocabulary, &d->prices);
     if (status == PYTHIA_OK)
+        status = pythia_passes_create(d->vocabulary, &d->passes);
+    if (status == PYTHIA_OK)
         status = pythia__budget_create(d);
     if (status == PYTHIA_OK)
         status = pythia__switching_read_pins(d, &d->s);
@@ -566,6 +573,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia_open_points_destroy(d->always);
     pythia_open_points_destroy(d->never);
     pythia_overhead_destroy(d->overhead);
+    pythia_passes_destroy(d->passes);
     pythia_prices_destroy(d->prices);
     pythia_history_destroy(d->history);
     pythia__reporting_destroy(d->reporting);

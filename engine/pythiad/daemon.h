@@ -14,6 +14,7 @@
 #include "pythia/controller.h"
 #include "pythia/live.h"
 #include "pythia/overhead.h"
+#include "pythia/passes.h"
 #include "pythia/state.h"
 #include "receive.h"
 #include "reporting.h"
@@ -37,6 +38,7 @@ struct pythia__daemon {
     const char *left_out[PYTHIA_OPTION_TEXTS_MAX];
     struct pythia_live *live;
     struct pythia_overhead *overhead; /* what tracing costs, and what is dropped for it */
+    struct pythia_passes *passes;     /* what came of each trace point */
     struct pythia_state *state;
     struct pythia_controller *controller;
     struct pythia_control *agents; /* the plane "http", borrowed from the controller */
@@ -60,6 +62,7 @@ struct pythia__daemon {
     uint64_t wish, version; /* of the engine, and of the set that the controller has of it */
     uint64_t tried;         /* the version of which planes were told, as far as they could be */
     uint64_t since;         /* when that set was in force, if it is */
+    uint64_t since_unix_ns; /* the same by the clock of spans */
     uint64_t points_met, met_ns, kept_ns; /* of the inventory */
     uint64_t budget_ns;                   /* when the cost of tracing was looked at last */
     uint64_t mended_ns;                   /* when it was last tried to write a degraded state */

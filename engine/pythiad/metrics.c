@@ -205,6 +205,9 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
     gauge(to, "pythia_points_known", "Trace points of the control planes.", (double)c.points);
     gauge(to, "pythia_points_quarantined", "Trace points that do not obey.",
           (double)c.in_quarantine);
+    gauge(to, "pythia_points_mute",
+          "Trace points that are open, and that no request passed of those that could have.",
+          (double)c.mute);
     gauge(to, "pythia_targets_lost", "Targets that cannot be reached.", (double)c.lost_targets);
     gauge(to, "pythia_desired_version", "Version of the desired set.", (double)c.version);
     gauge(to, "pythia_desired_in_force", "1: the desired set is in force everywhere.", d->in_force);

@@ -68,6 +68,8 @@ int pythia__daemon_want(struct pythia__daemon *d)
         return PYTHIA_OK;
     int status = list_open(d, &ids, &wishes, &count);
     uint64_t version = d->version + 1;
+    if (status == PYTHIA_OK) /* what is opened now is counted from here */
+        status = pythia_passes_look(d->passes, pythia_live_space(d->live));
     if (status == PYTHIA_OK && !d->s.observe_only)
         status = pythia_controller_want(d->controller, wishes, count, &version);
     if (status == PYTHIA_OK) {
@@ -107,8 +109,11 @@ static void look_whether_in_force(struct pythia__daemon *d, uint64_t now)
     uint64_t since = d->in_force ? d->since : now; /* of a set that nobody is told */
     bool in_force =
         d->s.observe_only || pythia_controller_in_force(d->controller, d->version, &since);
-    if (in_force && d->wish > 0 && (!d->in_force || since > d->since))
-        pythia_live_applied(d->live, pythia__unix_ns() - (now - since));
+    if (in_force && (!d->in_force || since > d->since)) {
+        d->since_unix_ns = pythia__unix_ns() - (now - since);
+        if (d->wish > 0)
+            pythia_live_applied(d->live, d->since_unix_ns);
+    }
     d->in_force = in_force;
     d->since = since;
 }
@@ -123,16 +128,66 @@ struct inventory {
     bool repriced;
 };
 
-/* A point of a plane: it gets a number, and the price that was measured. */
+struct pythia_controller_seen pythia__switching_see(const struct pythia__daemon *d,
+                                                    struct pythia_text id)
+{
+    uint32_t point = pythia_vocabulary_tracepoint_find(d->vocabulary, id);
+    struct pythia_pass_counts passes = pythia_passes_of(d->passes, point);
+    struct pythia_controller_seen seen = {
+        .price_ns = NAN, .spans = passes.spans, .requests = passes.requests};
+    if (point != PYTHIA_NONE)
+        seen.price_ns = pythia_vocabulary_cost_ns(d->vocabulary, point);
+    if (!isnan(seen.price_ns))
+        seen.price_known = pythia_vocabulary_cost(d->vocabulary, point).passes >= PYTHIA_COST_FEW
+                               ? PYTHIA_PRICE_MEASURED
+                               : PYTHIA_PRICE_EXPECTED;
+    return seen;
+}
+
+static struct pythia_controller_seen see_point(void *context, struct pythia_text id)
+{
+    return pythia__switching_see(context, id);
+}
+
+/* A point of a plane: it gets a number, and the price that is known. What programs measure
+ * themselves, and have not yet of this point, is expected of it. */
 static int meet_point(void *context, const struct pythia_controlled *p)
 {
     struct inventory *v = context;
     int status = pythia_live_know(v->d->live, p->id);
+    if (status == PYTHIA_OK && pythia_control_named(p->plane)->spans_tell)
+        status = pythia_vocabulary_cost_expect(
+            v->d->vocabulary, pythia_vocabulary_tracepoint_find(v->d->vocabulary, p->id));
     if (status == PYTHIA_OK && isfinite(p->price_ns) && p->price_ns >= 0) {
         status = pythia_prices_set(v->d->prices, p->id, p->price_ns);
         v->repriced = true;
     }
     return status;
+}
+
+static struct pythia_state_known known_of(const struct pythia_controlled *p)
+{
+    return (struct pythia_state_known){.price_ns = p->price_ns,
+                                       .price_known = pythia_price_known_name(p->price_known),
+                                       .hits = p->hits,
+                                       .spans = p->spans,
+                                       .requests = p->requests};
+}
+
+static bool know_point(void *context, struct pythia_text id, struct pythia_state_known *out)
+{
+    struct pythia_controlled p;
+    if (!pythia_controller_point(context, id, &p))
+        return false;
+    *out = known_of(&p);
+    return true;
+}
+
+int pythia__switching_keep_cycle(struct pythia__daemon *d, uint64_t unix_ns,
+                                 const struct pythia_live_cycle *cycle)
+{
+    return pythia_state_add_cycle(d->state, unix_ns, d->vocabulary, cycle,
+                                  (struct pythia_state_knower){know_point, d->controller});
 }
 
 /* What the planes know, for the state: texts are put down first, because they may move. */
@@ -144,7 +199,7 @@ static int list_point(void *context, const struct pythia_controlled *p)
     v->points[v->count++] = (struct pythia_state_point){.plane = p->plane,
                                                         .target = {NULL, p->target.size},
                                                         .id = {NULL, p->id.size},
-                                                        .price_ns = p->price_ns};
+                                                        .of = known_of(p)};
     pythia_buf_text_add(&v->texts, p->target);
     pythia_buf_text_add(&v->texts, p->id);
     return pythia_buf_status(&v->texts);
@@ -175,6 +230,7 @@ static int meet_inventory(struct pythia__daemon *d, uint64_t now)
     if (!grown && now - d->met_ns < INVENTORY_NS)
         return PYTHIA_OK;
     struct inventory v = {.d = d};
+    (void)pythia_passes_look(d->passes, pythia_live_space(d->live)); /* else as it was before */
     uint32_t before = pythia_vocabulary_tracepoints(d->vocabulary);
     int status = pythia_controller_each(d->controller, meet_point, &v);
     d->met_ns = now;
@@ -296,7 +352,9 @@ int pythia__switching_create(struct pythia__daemon *d, struct pythia_error *e)
     struct pythia_control *planes[4] = {NULL};
     struct pythia_controller_options o = {.lease_ns = (uint64_t)(d->s.lease_seconds * 1e9),
                                           .version = d->version,
-                                          .keep_defaults = true};
+                                          .keep_defaults = true,
+                                          .see = see_point,
+                                          .see_context = d};
     size_t count = 0;
     int status = add_plane(planes, &count, "http", NULL, e);
     if (status == PYTHIA_OK)

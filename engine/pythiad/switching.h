@@ -14,6 +14,16 @@ bool pythia__switching_is_due(const struct pythia__daemon *d);
 /* Do what is due: switches, new trace points, prices, and whether the set is in force. */
 int pythia__switching_tick(struct pythia__daemon *d, uint64_t now);
 
+/* What is known of a point beside what its plane says: what programs have measured of its passes,
+ * and the spans that came. */
+struct pythia_controller_seen pythia__switching_see(const struct pythia__daemon *d,
+                                                    struct pythia_text id);
+
+/* Keep a cycle and its decisions in the state, with what was known of the trace points then.
+ * PYTHIA_OK, or the state's status. */
+int pythia__switching_keep_cycle(struct pythia__daemon *d, uint64_t unix_ns,
+                                 const struct pythia_live_cycle *cycle);
+
 /* Take the pins of the settings and those by hand, which the state keeps. PYTHIA_OK or negative,
  * with the pins as they were. */
 int pythia__switching_read_pins(struct pythia__daemon *d, const struct pythia__settings *s);

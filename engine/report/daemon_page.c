@@ -167,15 +167,29 @@ static bool stands_out(const json_t *point)
            strcmp(pythia__string(point, "result"), "refused") == 0;
 }
 
+/* Of a mute point it is told what went by. */
+static void since_opened(struct pythia__html *h, const json_t *point)
+{
+    pythia__html_count(h, pythia__number(point, "spans"));
+    if (!is_true(point, "mute"))
+        return;
+    pythia__html_open(h, "span", "class", "sub", NULL);
+    pythia__html_text(h, "none of ");
+    pythia__html_things(h, pythia__number(point, "requests"), "request", "requests");
+    pythia__html_close(h);
+}
+
 static void point_row(struct pythia__html *h, const json_t *point)
 {
     double price = pythia__number(point, "price_ns");
+    bool measured = strcmp(pythia__string(point, "price_known"), "measured") == 0;
     pythia__html_open(h, "tr", NULL);
     pythia__html_open(h, "th", "scope", "row", NULL);
     pythia__html_name(h, pythia__string(point, "trace_point"));
     pythia__html_close(h);
     pythia__html_cell(h, "nb", NULL);
-    pythia__html_printf(h, "%s%s%s", is_true(point, "wanted") ? "open" : "closed",
+    pythia__html_printf(h, "%s%s%s%s", is_true(point, "wanted") ? "open" : "closed",
+                        is_true(point, "mute") ? ", mute" : "",
                         is_true(point, "pinned") ? ", pinned" : "",
                         is_true(point, "quarantined") ? ", in quarantine" : "");
     pythia__html_close(h);
@@ -183,12 +197,17 @@ static void point_row(struct pythia__html *h, const json_t *point)
     pythia__html_prose(h, pythia__string(point, "result"));
     pythia__html_close(h);
     pythia__html_cell(h, "n", "hits");
-    if (pythia__number(point, "hits") > 0) /* not every plane counts */
-        pythia__html_count(h, pythia__number(point, "hits"));
+    pythia__html_count(h, pythia__number(point, "hits"));
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "spans since it was opened");
+    if (is_true(point, "wanted"))
+        since_opened(h, point);
     pythia__html_close(h);
     pythia__html_cell(h, "n", "price");
-    if (price > 0)
+    if (price > 0) {
+        pythia__html_text(h, measured ? "" : "about ");
         pythia__html_duration(h, price);
+    }
     pythia__html_close(h);
     pythia__html_cell(h, "nb", NULL);
     pythia__html_prose(h, pythia__string(point, "plane"));
@@ -200,8 +219,8 @@ static void point_row(struct pythia__html *h, const json_t *point)
 static size_t point_table(struct pythia__html *h, const json_t *points, bool outstanding,
                           size_t most)
 {
-    static const char *const labels[] = {"Trace point", "Wanted", "At the target",
-                                         ">Hits",       ">Price", "By"};
+    static const char *const labels[] = {
+        "Trace point", "Wanted", "At the target", ">Hits", ">Since it was opened", ">Price", "By"};
     size_t count = 0;
     pythia__html_open(h, "table", "class", "stack", NULL);
     pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
@@ -257,11 +276,29 @@ static void points(struct pythia__html *h, const struct pythia_daemon_page *p)
     pythia__html_leaf(h, "code", NULL, "unpin ID");
     pythia__html_text(h, "; ");
     pythia__html_leaf(h, "code", NULL, "pythia ctl off");
-    pythia__html_text(h, " closes all.");
+    pythia__html_text(
+        h, " closes all. A price is of one pass, in the program that is traced; “about”: "
+           "what others cost stands for it. A mute point is open, and none of the "
+           "requests passed it that could have.");
     pythia__html_close(h);
 }
 
 /* ---- decisions ---- */
+
+/* At what price it was decided; of one that closes, what the point has given. */
+static void decision_price(struct pythia__html *h, const json_t *decision)
+{
+    double price = pythia__number(decision, "price_ns");
+    if (price > 0) {
+        pythia__html_text(h, "; a pass costs ");
+        pythia__html_duration(h, price);
+        pythia__html_printf(h, ", %s", pythia__string(decision, "price_known"));
+    }
+    if (!is_true(decision, "open") && json_is_number(json_object_get(decision, "spans"))) {
+        pythia__html_text(h, "; it gave ");
+        pythia__html_things(h, pythia__number(decision, "spans"), "span", "spans");
+    }
+}
 
 static void decision_row(struct pythia__html *h, const struct pythia_daemon_page *p,
                          const json_t *decision)
@@ -279,6 +316,7 @@ static void decision_row(struct pythia__html *h, const struct pythia_daemon_page
     pythia__html_name(h, pythia__string(decision, "trace_point"));
     pythia__html_open(h, "span", "class", "sub", NULL);
     pythia__html_prose(h, pythia__string(decision, "reason"));
+    decision_price(h, decision);
     pythia__html_close(h);
     pythia__html_close(h);
     pythia__html_cell(h, "full", NULL);
@@ -351,6 +389,7 @@ static void health(struct pythia__html *h, const struct pythia_daemon_page *p)
         {"learnt_types", "Request types that are searched"},
         {"problems_waiting", "Of them, those that waited for their turn in the last cycle"},
         {"quarantined", "Trace points in quarantine, because they do not obey"},
+        {"mute", "Trace points that are open, and that no request passed of those that could have"},
     };
     const json_t *planes = pythia__array(p->status, "planes");
     if (json_array_size(planes) > 0) {

@@ -404,8 +404,6 @@ struct pythia_resource pythia_vocabulary_resource_at(const struct pythia_vocabul
 
 /* ---- what tracing costs ---- */
 
-#define FEW 16 /* passes that were measured; what stands for them is worth as many */
-
 /* Add to the cost of a point. */
 static int add_cost(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t passes, uint64_t ns)
 {
@@ -475,12 +473,12 @@ double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tra
     double ns = (double)m.cost.ns, passes = (double)m.cost.passes, others_ns = (double)all.ns - ns,
            others = (double)all.passes - passes;
     if (loop.passes > 0) {
-        others_ns += FEW * (double)loop.ns / (double)loop.passes;
-        others += FEW;
+        others_ns += PYTHIA_COST_FEW * (double)loop.ns / (double)loop.passes;
+        others += PYTHIA_COST_FEW;
     }
-    if (passes < FEW && others > 0) {
-        ns += FEW * others_ns / others;
-        passes += FEW;
+    if (passes < PYTHIA_COST_FEW && others > 0) {
+        ns += PYTHIA_COST_FEW * others_ns / others;
+        passes += PYTHIA_COST_FEW;
     }
     return passes > 0 ? ns / passes : NAN;
 }

@@ -27,8 +27,9 @@ static int inventory(struct pythia_control *c,
     for (size_t i = 0; i < f->count && status == PYTHIA_OK; i++) {
         struct pythia_control_point p = {.id = pythia_text_of(f->points[i].id),
                                          .target = pythia_text_of(f->points[i].target),
-                                         .price_ns = 100 + (double)i,
-                                         .hits = i,
+                                         .price_ns = f->points[i].knows_nothing ? (double)NAN
+                                                                                : 100 + (double)i,
+                                         .hits = f->points[i].knows_nothing ? 0 : i,
                                          .open_by_default = f->points[i].open_by_default,
                                          .pinned = f->points[i].pinned};
         status = each(context, &p);

@@ -21,6 +21,7 @@ enum fake_mood {
 struct fake_point {
     const char *id, *target;
     bool open_by_default, pinned;
+    bool knows_nothing; /* neither price nor hits */
     enum fake_mood mood;
     bool open;         /* really */
     bool told;         /* what it was told last */

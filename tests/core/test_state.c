@@ -133,8 +133,8 @@ static void what_is_put_down_is_there_again(void **state)
     uint64_t version = 7;
     const struct pythia_text ids[] = {PYTHIA_TEXT("p1"), PYTHIA_TEXT("p5"), PYTHIA_TEXT("p1")};
     const struct pythia_state_point inventory[] = {
-        {"gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:a"), 250},
-        {"gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:b"), NAN}};
+        {"gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:a"), {250, "measured", 70, 40, 50}},
+        {"gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:b"), {NAN, "supposed", 0, 0, 0}}};
     const struct pythia_text space = PYTHIA_TEXT("a space"), other = PYTHIA_TEXT("another");
     struct pythia_buf text = {0};
     bool off = true;
@@ -188,14 +188,20 @@ static void what_is_put_down_is_there_again(void **state)
     sqlite3_stmt *rows;
     assert_int_equal(sqlite3_open(place.state, &db), SQLITE_OK);
     assert_int_equal(sqlite3_prepare_v2(db,
-                                        "SELECT count(*), sum(price_ns), count(price_ns)"
-                                        " FROM inventory",
+                                        "SELECT count(*), sum(price_ns), count(price_ns),"
+                                        " max(price_known), min(price_known), sum(hits),"
+                                        " sum(spans), sum(requests) FROM inventory",
                                         -1, &rows, NULL),
                      SQLITE_OK);
     assert_int_equal(sqlite3_step(rows), SQLITE_ROW);
     assert_int_equal(sqlite3_column_int(rows, 0), 2);
     assert_int_equal(sqlite3_column_int(rows, 1), 250);
     assert_int_equal(sqlite3_column_int(rows, 2), 1); /* NaN: not known */
+    assert_string_equal((const char *)sqlite3_column_text(rows, 3), "supposed");
+    assert_string_equal((const char *)sqlite3_column_text(rows, 4), "measured");
+    assert_int_equal(sqlite3_column_int(rows, 5), 70);
+    assert_int_equal(sqlite3_column_int(rows, 6), 40);
+    assert_int_equal(sqlite3_column_int(rows, 7), 50);
     sqlite3_finalize(rows);
     sqlite3_close(db);
     remove_place(&place);
@@ -230,6 +236,112 @@ static void a_newer_schema_is_refused_and_left_as_it_is(void **state)
     snprintf(newer, sizeof(newer), "PRAGMA user_version=%d", PYTHIA_STATE_SCHEMA);
     execute(place.state, newer);
     s = opened(place.state);
+    assert_int_equal(pins_of(s).pin[1], 1);
+    pythia_state_close(s);
+    remove_place(&place);
+}
+
+static bool know_one(void *context, struct pythia_text id, struct pythia_state_known *out)
+{
+    *out = (struct pythia_state_known){120, "measured", 900, 34, 56};
+    return pythia_text_equal(id, PYTHIA_TEXT("shop:known"));
+}
+
+/* Two decisions: of a trace point of which something is known, and of one of which nothing is. */
+static char *decide_two(struct pythia_state *s)
+{
+    struct pythia_vocabulary *v = NULL;
+    char *out = NULL;
+    assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
+    const struct pythia_switch switches[] = {
+        {.tracepoint = pythia_vocabulary_tracepoint_of_id(v, PYTHIA_TEXT("shop:known"), 0, 0),
+         .problem = SIZE_MAX,
+         .inside = NAN,
+         .price_ns = 118.5,
+         .cost_ns = 237,
+         .reason = "no request passed it"},
+        {.tracepoint = pythia_vocabulary_tracepoint_of_id(v, PYTHIA_TEXT("shop:other"), 0, 0),
+         .open = true,
+         .problem = SIZE_MAX,
+         .inside = .5,
+         .price_ns = 1000,
+         .cost_ns = 1000,
+         .reason = "it bounds the edge"}};
+    const struct pythia_live_cycle cycle = {
+        .decisions = {.switches = switches, .switch_count = 2, .leading = SIZE_MAX}};
+    assert_int_equal(
+        pythia_state_add_cycle(s, 7, v, &cycle, (struct pythia_state_knower){know_one, NULL}),
+        PYTHIA_OK);
+    assert_int_equal(pythia_state_decisions(s, 10, &out), PYTHIA_OK);
+    pythia_vocabulary_destroy(v);
+    return out;
+}
+
+static void a_decision_keeps_the_price_and_the_passes_that_were_known(void **state)
+{
+    struct pythia_state *s = opened(NULL);
+    char *text = decide_two(s);
+    static const char *const parts[] = {"\"trace_point\": \"shop:known\"",
+                                        "\"price_ns\": 118.5",
+                                        "\"price_known\": \"measured\"",
+                                        "\"hits\": 900",
+                                        "\"spans\": 34",
+                                        "\"requests\": 56",
+                                        "\"trace_point\": \"shop:other\"",
+                                        "\"price_ns\": 1000",
+                                        "\"price_known\": null",
+                                        "\"spans\": null"};
+    const char *at = text;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) { /* in this order */
+        at = strstr(at, parts[i]);
+        assert_non_null(at);
+    }
+    pythia_free(text);
+    pythia_state_close(s);
+}
+
+/* As the first schema had it, with a decision, a point and a pin. */
+static const char first_schema[] =
+    "CREATE TABLE cycle(number INTEGER PRIMARY KEY, unix_ns INTEGER NOT NULL,"
+    " requests INTEGER NOT NULL, under_way INTEGER NOT NULL, spans INTEGER NOT NULL,"
+    " open_count INTEGER NOT NULL, finished INTEGER NOT NULL);"
+    "CREATE TABLE switch(cycle INTEGER NOT NULL REFERENCES cycle(number) ON DELETE CASCADE,"
+    " trace_point TEXT NOT NULL, open INTEGER NOT NULL, request_type TEXT, inside REAL,"
+    " cost_ns REAL, reason TEXT NOT NULL);"
+    "CREATE TABLE problem(cycle INTEGER NOT NULL, request_type TEXT NOT NULL, state TEXT NOT NULL,"
+    " variance_share REAL, place TEXT, share REAL, share_low REAL, share_high REAL, rest REAL,"
+    " causes TEXT NOT NULL);"
+    "CREATE TABLE type(cycle INTEGER NOT NULL, request_type TEXT NOT NULL,"
+    " requests INTEGER NOT NULL, mean_ns REAL, sd_ns REAL);"
+    "CREATE TABLE desired(trace_point TEXT PRIMARY KEY) WITHOUT ROWID;"
+    "CREATE TABLE pin(trace_point TEXT PRIMARY KEY, pin INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE inventory(plane TEXT NOT NULL, target TEXT NOT NULL, trace_point TEXT NOT NULL,"
+    " price_ns REAL, PRIMARY KEY(plane, target, trace_point)) WITHOUT ROWID;"
+    "CREATE TABLE note(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;"
+    "INSERT INTO cycle VALUES(1, 5, 0, 0, 0, 0, 0);"
+    "INSERT INTO switch VALUES(1, 'shop:old', 1, NULL, NULL, 3, 'of before');"
+    "INSERT INTO inventory VALUES('gate', 'shop', 'shop:old', 9);"
+    "INSERT INTO pin VALUES('p1', 1); PRAGMA user_version=1;";
+
+static void the_first_schema_is_brought_up_to_date(void **state)
+{
+    struct place place;
+    make_place(&place);
+    execute(place.state, first_schema);
+    struct pythia_state *s = opened(place.state);
+    assert_int_equal(pins_of(s).pin[1], 1);
+    char *text = decide_two(s);
+    assert_non_null(strstr(text, "\"price_known\": \"measured\""));
+    const char *old = strstr(text, "shop:old"); /* what was not known then is not known now */
+    assert_non_null(old);
+    assert_non_null(strstr(old, "\"price_ns\": null"));
+    assert_non_null(strstr(old, "\"hits\": null"));
+    pythia_free(text);
+    const struct pythia_state_point point = {
+        "gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:a"), {1, "measured", 1, 1, 1}};
+    assert_int_equal(pythia_state_put_inventory(s, &point, 1), PYTHIA_OK);
+    pythia_state_close(s);
+    s = opened(place.state); /* once is enough */
     assert_int_equal(pins_of(s).pin[1], 1);
     pythia_state_close(s);
     remove_place(&place);
@@ -471,7 +583,8 @@ static void degraded_and_recovered(void **state)
         assert_int_equal(decide(s, n), PYTHIA_EIO);
         assert_true(pythia_state_is_degraded(s));
     }
-    const struct pythia_state_point one = {"gate", PYTHIA_TEXT("a"), PYTHIA_TEXT("a:b"), 1};
+    const struct pythia_state_point one = {
+        "gate", PYTHIA_TEXT("a"), PYTHIA_TEXT("a:b"), {1, "measured", 1, 1, 1}};
     assert_int_equal(pythia_state_put_inventory(s, &one, 1), PYTHIA_EIO);
     tell(s, after);
     assert_string_equal(after, before);
@@ -525,6 +638,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_put_down_is_there_again),
         cmocka_unit_test(a_newer_schema_is_refused_and_left_as_it_is),
+        cmocka_unit_test(a_decision_keeps_the_price_and_the_passes_that_were_known),
+        cmocka_unit_test(the_first_schema_is_brought_up_to_date),
         cmocka_unit_test(an_empty_file_becomes_one_and_another_database_is_not_touched),
         cmocka_unit_test(what_is_no_database_is_put_aside),
         cmocka_unit_test(a_path_that_cannot_be_is_told),

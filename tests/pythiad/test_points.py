@@ -17,10 +17,10 @@ POINTS = [f"load:p{i}" for i in range(50)]
 WORK_US = 800
 
 
-def start_program(test, folder, rate=20, work_us=WORK_US):
+def start_program(test, folder, rate=20, work_us=WORK_US, more=()):
     pairs, gate = os.path.join(folder, "pairs"), os.path.join(folder, "gate")
     os.makedirs(gate, 0o700, exist_ok=True)
-    program = subprocess.Popen([rig.program("traced_load"), pairs, str(rate), str(work_us)], preexec_fn=rig.die_with_parent,
+    program = subprocess.Popen([rig.program("traced_load"), pairs, str(rate), str(work_us), *more], preexec_fn=rig.die_with_parent,
                                env=dict(os.environ, PYTHIA_DIRECTORY=gate, PYTHIA_SERVICE="load",
                                         PYTHIA_RING_BYTES=str(1 << 24)))
 
@@ -92,6 +92,59 @@ class Variables(unittest.TestCase):
         self.assertIn("there is no gate", done.stderr)
 
 
+class Prices(unittest.TestCase):
+    """The gate tells neither prices nor hits: programs measure what a pass costs, and spans are counted."""
+
+    def test_what_a_point_of_the_gate_costs_and_gives_is_told(self):
+        folder = rig.make_folder(self)
+        program, path, gate = start_program(self, folder, 200, 200, ["once"])
+        daemon = rig.Pythiad(self, f"--gate={gate}", "--quiet-ms=200", "--points=0", "--learn-requests=30",
+                             "--cycle-requests=1000000", "--cycle-seconds=3600", folder=folder)
+
+        def points():
+            return {p["trace_point"]: p for p in daemon.get("/v1/points").json}
+
+        def learnt():
+            known = points()
+            return known.get("load:handle", {}).get("spans") and not any(known[p]["wanted"] for p in POINTS) and \
+                daemon.metric("pythia_desired_in_force") == 1 and known
+        known = rig.until(learnt, rig.patience(40), lambda: daemon.log)
+        # Closed: something is known of what they cost, because all were open while types were learnt; nothing comes now.
+        for point in POINTS:
+            self.assertEqual((known[point]["price_known"] in ("expected", "measured"), known[point]["spans"],
+                              known[point]["mute"]), (True, 0, False))
+            self.assertTrue(1 < known[point]["price_ns"] < 1e6 and known[point]["hits"] > 0, known[point])
+        self.assertEqual((known["load:once"]["price_known"], known["load:once"]["hits"], known["load:once"]["mute"]),
+                         ("expected", 0, False))
+        prices = [known[p]["price_ns"] for p in POINTS]
+        self.assertTrue(min(prices) / 4 < known["load:once"]["price_ns"] < 4 * max(prices), known["load:once"])
+        self.assertEqual(daemon.metric("pythia_points_mute"), 0)
+        # Opened: one is passed by every request, one by none.
+        self.assertEqual(daemon.post("/v1/open", {"trace_points": ["load:p1", "load:once"]}).status, 200)
+        known = rig.until(lambda: next((p for p in [points()] if p["load:once"]["mute"] and p["load:p1"]["spans"] and
+                                        p["load:p1"]["price_known"] == "measured"), None), rig.patience(30), lambda: daemon.log)
+        self.assertGreaterEqual(known["load:once"]["requests"], 30)
+        self.assertEqual(known["load:once"]["spans"], 0)
+        self.assertEqual((known["load:p1"]["mute"], known["load:p1"]["spans"] % 20), (False, 0))  # twenty in a request
+        self.assertLess(known["load:p1"]["spans"], known["load:p1"]["hits"])  # those of before count, too
+        self.assertEqual([known["load:p2"][key] for key in ("wanted", "mute", "spans")], [False, False, 0])
+        self.assertEqual(daemon.metric("pythia_points_mute"), 1)
+        text = daemon.ctl("points").stdout
+        self.assertRegex(text, r"mute +\d+ ns expected +0 hits  load:once  \(applied, none of \d+ requests passed it\)\n")
+        self.assertRegex(text, r"open +\d+ ns measured +\d+ hits  load:p1  \(applied, \d+ spans since it was opened\)\n")
+        self.assertRegex(text, r"\n +\d+ ns (?:expected|measured) +\d+ hits  load:p2  \(applied\)\n")
+        self.assertRegex(daemon.ctl("status").stdout, r"open and mute +1\n")
+        page = daemon.get("/").text
+        self.assertRegex(page, r"load:once</code></th><td[^>]*>open, mute</td>")
+        self.assertRegex(page, r"none of \d+ requests")
+        plan = json.loads(daemon.ctl("plan", "--format", "json", "load:p1", "load:once").stdout)
+        self.assertEqual([p["price_known"] for p in plan["trace_points"]], ["measured", "expected"])
+        # Mute is not for ever.
+        self.assertEqual(daemon.post("/v1/close", {"trace_points": ["load:once"]}).status, 200)
+        rig.until(lambda: daemon.metric("pythia_points_mute") == 0, rig.patience(5))
+        self.assertEqual(daemon.stop(), 0)
+
+
 @unittest.skipIf(rig.SANITIZER, "times are the sanitizer's")
 class Bill(unittest.TestCase):
     def test_ah09_a_plan_says_what_opening_costs(self):
@@ -129,7 +182,7 @@ class Bill(unittest.TestCase):
                 break
         self.assertLessEqual(min(off), .25, off)
         text = daemon.ctl("plan", "--open", "load:p1,load:p2").stdout
-        self.assertRegex(text, r"load:p1: \d+ ns added to a request, by 20\.00 calls\nload:p2: .*\n"
+        self.assertRegex(text, r"load:p1: \d+ ns added to a request, by 20\.00 calls at \d+ ns, which is (?:measured|expected)\nload:p2: .*\n"
                                r"together \d+ ns a request, [0-9.e-]+ % of the [0-9.]+ ms that requests take\n")
         self.assertEqual(daemon.stop(), 0)
 
@@ -199,7 +252,11 @@ class Bill(unittest.TestCase):
         self.assertEqual({re.search('trace_point="(.*?)"', name)[1] for name in daemon.metrics()
                           if name.startswith("pythia_point_dropped{")}, dropped)
         decisions = json.loads(daemon.ctl("decisions", "--count", "200", "--format", "json").stdout)
-        self.assertEqual({d["trace_point"] for d in decisions if not d["open"] and "tracing took" in d["reason"]}, dropped)
+        closed = [d for d in decisions if not d["open"] and "tracing took" in d["reason"]]
+        self.assertEqual({d["trace_point"] for d in closed}, dropped)
+        for d in closed:  # at what price, and what it had given
+            self.assertIn(d["price_known"], ("measured", "expected"))
+            self.assertTrue(1 < d["price_ns"] < 1e6 and d["spans"] > 0 and d["hits"] >= d["spans"], d)
         text = daemon.ctl("decisions", "--count", "200").stdout
         self.assertRegex(text, r"closes load:p\d+: tracing took ")
         report = daemon.ctl("report").stdout

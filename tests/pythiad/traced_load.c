@@ -1,10 +1,10 @@
 /* Requests through fifty trace points, each of which is passed twenty times, and what they cost.
- * usage: traced_load FILE REQUESTS_A_SECOND WORK_US
+ * usage: traced_load FILE REQUESTS_A_SECOND WORK_US [once]
  *
  * Each request is followed or preceded by the same work with points that nobody can open. FILE is
  * shared memory: a number of pairs, and for each the CPU time of either and the time that the
  * traced one took (ns). What differs lies in the point "p7", which now and then does a hundred
- * times its work.
+ * times its work. With "once" there is a point "once" that the first request alone passes.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -115,6 +115,9 @@ int main(int argc, char **argv)
                                                       (uint32_t)size);
     }
     calibrate(strtod(argv[3], NULL) * 1000);
+    if (argc > 4) {
+        PYTHIA_SPAN("once");
+    }
     double between_ns = 1e9 / strtod(argv[2], NULL);
     uint64_t begun = read_clock(CLOCK_MONOTONIC);
     for (uint64_t i = 0; i < PAIRS; i++) {

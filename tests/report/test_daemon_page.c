@@ -29,6 +29,15 @@ static json_t *point(const char *name, bool wanted, bool quarantined)
                      quarantined ? "refused" : "applied");
 }
 
+/* An open point that costs 120 ns a pass. */
+static json_t *opened(const char *name, const char *known, int spans, bool mute)
+{
+    return json_pack("{s:s, s:s, s:s, s:f, s:s, s:i, s:i, s:i, s:b, s:b, s:b, s:b, s:s}", "plane",
+                     "gate", "trace_point", name, "target", name, "price_ns", 120., "price_known",
+                     known, "hits", 4000, "spans", spans, "requests", 77, "wanted", true, "mute",
+                     mute, "pinned", false, "quarantined", false, "result", "applied");
+}
+
 static json_t *decision(const char *name)
 {
     return json_pack("{s:i, s:I, s:s, s:b, s:s, s:f, s:s}", "cycle", 7, "unix_ns",
@@ -162,6 +171,30 @@ static void closed_trace_points_beyond_a_thousand_are_counted(void **state)
     (void)state;
 }
 
+static void what_points_cost_and_give_is_shown(void **state)
+{
+    char *page = page_of(status_with("works", false, 10, ""),
+                         json_pack("[o, o]", opened("shop:a", "measured", 250, false),
+                                   opened("shop:b", "expected", 0, true)),
+                         json_pack("[{s:i, s:I, s:s, s:b, s:s, s:f, s:s, s:f, s:s, s:i}]", "cycle",
+                                   7, "unix_ns", (json_int_t)(BEGUN_S * 1000000000), "trace_point",
+                                   "shop:c", "open", false, "request_type", "t", "cost_ns", 2.,
+                                   "reason", "its search has ended", "price_ns", 130.,
+                                   "price_known", "measured", "spans", 41),
+                         NULL);
+    const char *a = strstr(page, "<code>shop:a</code>"), *b = strstr(page, "<code>shop:b</code>");
+    assert_true(a && b && a < b);
+    const char *mute = strstr(page, "open, mute"), *none = strstr(page, "none of 77 requests");
+    assert_true(mute && mute > b); /* and the other is not */
+    assert_true(none && none > b);
+    const char *price = strstr(a, "120 ns"), *about = strstr(page, "about 120 ns");
+    assert_true(price && price < b);
+    assert_true(about && about > b); /* of the one whose price is expected only */
+    assert_non_null(
+        strstr(page, "its search has ended; a pass costs 130 ns, measured; it gave 41 spans"));
+    free(page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +203,7 @@ int main(void)
         cmocka_unit_test(its_first_line_says_what_it_does),
         cmocka_unit_test(ages_numbers_and_planes_are_told),
         cmocka_unit_test(closed_trace_points_beyond_a_thousand_are_counted),
+        cmocka_unit_test(what_points_cost_and_give_is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,8 +69,7 @@ static uint64_t free_slots = NONE; /* first of them, and in the upper half a cou
 static uint32_t fresh;             /* those from here on were never used */
 static pthread_key_t leaving;
 static int calibrated;
-static uint64_t hook_cost;  /* ticks of a call, beyond what its span costs */
-static uint64_t clock_cost; /* from one reading of the clock to the next */
+static uint64_t hook_cost; /* ticks of a call, beyond what its span costs */
 
 struct calls {
     uint32_t last; /* + 1: the latest call under way; 0: none */
@@ -316,24 +315,6 @@ static uintptr_t chain(struct calls *c, struct slot *s, const uintptr_t *place)
     return pythia__hook_returns[slot].to;
 }
 
-/* Key-values, whose reading is a part of what the span costs. */
-static void set_values(struct slot *s, const struct pythia__registers *r, const uint64_t *stack,
-                       uintptr_t caller)
-{
-    const struct pythia__hooked *h = s->of;
-    struct pythia_scope *scope = &s->scope;
-    uint64_t spent = scope->spent, begun = spent ? pythia__ticks_now() : 0;
-    scope->spent = 0; /* they are timed together */
-    if (stack)
-        pythia__values_enter(h, scope, r, stack, caller, s->metrics);
-    else
-        pythia__values_left(h, scope, r, s->metrics);
-    if (spent) {
-        uint64_t ticks = pythia__ticks_now() - begun;
-        scope->spent = spent + (ticks > clock_cost ? ticks - clock_cost : 0);
-    }
-}
-
 /* Begin what was declared of a call, in a slot; 0: nothing of it is open. */
 static int record(struct calls *c, uint32_t slot, struct pythia__hook *hook,
                   const struct pythia__registers *r, uintptr_t *place)
@@ -358,7 +339,7 @@ static int record(struct calls *c, uint32_t slot, struct pythia__hook *hook,
     if (s->recorded && s->scope.spent)
         s->scope.spent += hook_cost;
     if (s->recorded && h->declared.key_count)
-        set_values(s, r, stack, caller);
+        pythia__values_enter(h, &s->scope, r, stack, caller, s->metrics);
     return 1;
 }
 
@@ -378,12 +359,6 @@ static void call_nothing(unsigned n)
         plain();
 }
 
-static void read_clock(unsigned n)
-{
-    for (unsigned i = 0; i < n; i++)
-        pythia__ticks_now();
-}
-
 static void call_hooked(unsigned n)
 {
     void (*hooked)(void);
@@ -401,7 +376,7 @@ static __attribute__((noinline)) void calibrate(struct calls *c)
         !__atomic_compare_exchange_n(&calibrated, &none, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return;
     uint64_t plain = pythia__cost_of(call_nothing), hooked = pythia__cost_of(call_hooked);
-    clock_cost = pythia__cost_of(read_clock);
+    pythia__values_calibrate();
     hook_cost = hooked > plain + span ? hooked - plain - span : 0;
 }
 
@@ -454,7 +429,7 @@ static void finish(uint32_t slot, const struct pythia__registers *r)
             if (!r)
                 s->scope.error = 1;
             else if (s->of->declared.key_count || s->of->declared.error)
-                set_values(s, r, NULL, 0);
+                pythia__values_left(s->of, &s->scope, r, s->metrics);
             pythia_exit(&s->scope);
         }
         if (s->request)

@@ -71,12 +71,17 @@ void pythia__jumps_begin(void);
 /* ---- key-values (values.c) ---- */
 
 /* Those of the arguments of a call, and those of what it has returned. `stack`: where its arguments
- * on the stack begin; `metrics`: what they were at its beginning. */
-void pythia__values_enter(const struct pythia__hooked *h, const struct pythia_scope *scope,
+ * on the stack begin; `metrics`: what they were at its beginning. Without registers (NULL) there
+ * are neither arguments nor a result: caller and metrics are set all the same. What it takes to
+ * read them is added to what the span has cost, if that is measured. */
+void pythia__values_enter(const struct pythia__hooked *h, struct pythia_scope *scope,
                           const struct pythia__registers *r, const uint64_t *stack,
                           uintptr_t caller, int64_t metrics[PYTHIA__METRICS]);
 void pythia__values_left(const struct pythia__hooked *h, struct pythia_scope *scope,
                          const struct pythia__registers *r, const int64_t metrics[PYTHIA__METRICS]);
+
+/* Measure what measuring takes: once, when a span has been recorded. */
+void pythia__values_calibrate(void);
 
 /* The text of a key that names a request, into `room` of `most` bytes; its bytes. */
 size_t pythia__values_request(const struct pythia__key *key, const struct pythia__registers *r,

@@ -28,9 +28,11 @@ struct table {
 struct entry {
     struct pythia_scope scope;
     struct pythia_context before;
+    const struct pythia__hooked *of;
     uintptr_t function;
-    const void *frame;
+    const void *frame; /* where its stack ended when it was entered */
     uint8_t recorded, request;
+    int64_t metrics[PYTHIA__METRICS]; /* at its beginning, of those that are declared */
 };
 
 static struct table *table;
@@ -44,6 +46,10 @@ static __thread struct {
     struct entry *entries; /* owned: DEPTH of them, once one is needed */
     uint32_t depth;
 } self __attribute__((tls_model("initial-exec")));
+
+/* Where the stack of the caller of this function ends (x86-64): the caller has not been left as
+ * long as the stack ends no higher than that, and what it calls is below. */
+#define CALLERS_STACK ((const void *)((uintptr_t)__builtin_frame_address(0) + 16))
 
 #define VISIBLE __attribute__((visibility("default"), no_instrument_function))
 VISIBLE void __cyg_profile_func_enter(void *function, void *caller);
@@ -155,6 +161,8 @@ static void end(struct entry *e, int returned)
 {
     if (returned == 0)
         e->scope.error = 1;
+    else if (returned > 0 && e->recorded && e->of->declared.key_count)
+        pythia__values_left(e->of, &e->scope, NULL, e->metrics);
     if (e->recorded && returned >= 0)
         pythia_exit(&e->scope);
     else if (e->recorded)
@@ -176,7 +184,9 @@ static void tidy(const void *frame)
         end(&self.entries[--self.depth], -1);
 }
 
-static void enter(struct pythia__hooked *h, uintptr_t function, const void *frame)
+/* Of key-values there are those that need no registers: the compiler has put the call of this
+ * anywhere among its function's first instructions. */
+static void enter(struct pythia__hooked *h, uintptr_t function, uintptr_t caller, const void *frame)
 {
     int saved = errno;
     if (has_entries())
@@ -187,6 +197,7 @@ static void enter(struct pythia__hooked *h, uintptr_t function, const void *fram
         return;
     }
     struct entry *e = &self.entries[self.depth++];
+    e->of = h;
     e->function = function;
     e->frame = frame;
     e->recorded = e->request = 0;
@@ -197,6 +208,8 @@ static void enter(struct pythia__hooked *h, uintptr_t function, const void *fram
         e->recorded = pythia_is_open(&h->point) && pythia_enter(&h->point, &e->scope) != NULL;
         if (e->recorded && e->scope.spent)
             e->scope.spent += call_cost;
+        if (e->recorded && h->declared.key_count)
+            pythia__values_enter(h, &e->scope, NULL, NULL, caller, e->metrics);
     }
     errno = saved;
 }
@@ -207,11 +220,10 @@ void __cyg_profile_func_enter(void *function, void *caller)
 {
     uintptr_t at = (uintptr_t)function;
     struct pythia__hooked *h = find(at);
-    (void)caller;
     if (!h && (at = pythia__stub_target(at)))
         h = find(at);
     if (h && (pythia_is_open(&h->point) || h->declared.request))
-        enter(h, at, __builtin_frame_address(0));
+        enter(h, at, (uintptr_t)caller, CALLERS_STACK);
 }
 
 static void leave(uintptr_t at)
@@ -251,7 +263,7 @@ static void call(unsigned n)
     void (*function)(void) = nothing;
     uintptr_t at = (uintptr_t)function;
     for (unsigned i = 0; i < n; i++) {
-        enter(&calibration, at, __builtin_frame_address(0));
+        enter(&calibration, at, at, __builtin_frame_address(0));
         leave(at);
     }
 }
@@ -262,4 +274,5 @@ static void calibrate(uint64_t span)
     calibration.point = (struct pythia_point){&open, 0, "", 0, 1, PYTHIA_POINT_INTERNAL};
     uint64_t cost = ready && table ? pythia__cost_of(call) : 0;
     call_cost = cost > span ? cost - span : 0;
+    pythia__values_calibrate();
 }

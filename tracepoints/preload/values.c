@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "../hooking.h"
 #include "hooks.h"
 
 #define PAGE 4096
@@ -169,32 +170,77 @@ static __attribute__((noinline)) int64_t metric_now(unsigned index)
     return at ? number_at(strchr(at, ':') + 1) : UNKNOWN;
 }
 
-void pythia__values_enter(const struct pythia__hooked *h, const struct pythia_scope *scope,
+/* ---- what reading them takes ---- */
+
+static uint64_t clock_cost; /* from one reading of the clock to the next */
+
+static void read_clock(unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        pythia__ticks_now();
+}
+
+void pythia__values_calibrate(void)
+{
+    __atomic_store_n(&clock_cost, pythia__cost_of(read_clock), __ATOMIC_RELAXED);
+}
+
+/* Reading key-values is a part of what their span costs. They are timed together, and not each by
+ * itself. */
+struct timing {
+    uint64_t spent, begun; /* 0: this span is not measured */
+};
+
+static struct timing begin_timing(struct pythia_scope *scope)
+{
+    struct timing t = {scope->spent, scope->spent ? pythia__ticks_now() : 0};
+    scope->spent = 0;
+    return t;
+}
+
+static void end_timing(struct timing t, struct pythia_scope *scope)
+{
+    if (!t.spent)
+        return;
+    uint64_t ticks = pythia__ticks_now() - t.begun;
+    uint64_t clock = __atomic_load_n(&clock_cost, __ATOMIC_RELAXED);
+    scope->spent = t.spent + (ticks > clock ? ticks - clock : 0);
+}
+
+/* ---- of a call ---- */
+
+void pythia__values_enter(const struct pythia__hooked *h, struct pythia_scope *scope,
                           const struct pythia__registers *r, const uint64_t *stack,
                           uintptr_t caller, int64_t metrics[PYTHIA__METRICS])
 {
+    struct timing t = begin_timing(scope);
     for (size_t i = 0; i < h->declared.key_count; i++) {
         const struct pythia__key *k = &h->declared.keys[i];
         if (k->from == PYTHIA__FROM_CALLER)
             set_place(scope, k, caller);
         else if (k->from == PYTHIA__FROM_METRIC)
             metrics[k->index] = metric_now(k->index);
-        else if (k->from != PYTHIA__FROM_RETURN)
+        else if (k->from != PYTHIA__FROM_RETURN && r)
             set_value(scope, k, argument(k, r, stack));
     }
+    end_timing(t, scope);
 }
 
-void pythia__values_left(const struct pythia__hooked *h, struct pythia_scope *scope,
-                         const struct pythia__registers *r, const int64_t metrics[PYTHIA__METRICS])
+/* By how much one has grown; memory may shrink. */
+static void set_growth(const struct pythia_scope *scope, const struct pythia__key *k,
+                       int64_t before)
+{
+    int64_t now = before == UNKNOWN ? UNKNOWN : metric_now(k->index);
+    if (now != UNKNOWN)
+        pythia_set_integer(scope, k->name, k->name_bytes, now - before);
+}
+
+static void set_result(const struct pythia__hooked *h, struct pythia_scope *scope,
+                       const struct pythia__registers *r)
 {
     int64_t word = (int64_t)(int32_t)r->rax;
     for (size_t i = 0; i < h->declared.key_count; i++) {
         const struct pythia__key *k = &h->declared.keys[i];
-        if (k->from == PYTHIA__FROM_METRIC) {
-            int64_t now = metrics[k->index] == UNKNOWN ? UNKNOWN : metric_now(k->index);
-            if (now != UNKNOWN) /* memory may shrink */
-                pythia_set_integer(scope, k->name, k->name_bytes, now - metrics[k->index]);
-        }
         if (k->from != PYTHIA__FROM_RETURN)
             continue;
         int floating = k->as == PYTHIA__AS_FLOAT || k->as == PYTHIA__AS_DOUBLE;
@@ -207,6 +253,20 @@ void pythia__values_left(const struct pythia__hooked *h, struct pythia_scope *sc
         (error == PYTHIA__ERROR_ZERO && r->rax == 0) ||
         (error == PYTHIA__ERROR_NONZERO && (int32_t)r->rax != 0))
         scope->error = 1;
+}
+
+void pythia__values_left(const struct pythia__hooked *h, struct pythia_scope *scope,
+                         const struct pythia__registers *r, const int64_t metrics[PYTHIA__METRICS])
+{
+    struct timing t = begin_timing(scope);
+    for (size_t i = 0; i < h->declared.key_count; i++) {
+        const struct pythia__key *k = &h->declared.keys[i];
+        if (k->from == PYTHIA__FROM_METRIC)
+            set_growth(scope, k, metrics[k->index]);
+    }
+    if (r)
+        set_result(h, scope, r);
+    end_timing(t, scope);
 }
 
 size_t pythia__values_request(const struct pythia__key *k, const struct pythia__registers *r,

@@ -237,6 +237,7 @@ const struct pythia_control_ops pythia__control_gate = {
     .options = options,
     .settings_size = sizeof(struct settings),
     .by_type = true,
+    .spans_tell = true,
     .create = create,
     .destroy = destroy,
     .set_lease = set_lease,

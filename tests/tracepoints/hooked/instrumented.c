@@ -1,8 +1,12 @@
 /* A program whose functions tell when they are called: it is built with -finstrument-functions, and
- * calls functions of its own, static ones and such as are called through a pointer. */
+ * calls functions of its own, static ones and such as are called through a pointer. With "grow" it
+ * takes 8 MiB, and gives them back. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 static jmp_buf outside;
 
@@ -35,9 +39,38 @@ static int compare(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-int main(void)
+static char *memory;
+
+static __attribute__((noinline)) void grow(size_t bytes)
+{
+    if (memory) {
+        munmap(memory, bytes);
+        memory = NULL;
+        return;
+    }
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        exit(4);
+    for (size_t i = 0; i < bytes; i += 4096)
+        ((volatile char *)memory)[i] = 1;
+}
+
+static __attribute__((noinline)) void leave_growing(size_t bytes)
+{
+    grow(bytes);
+    longjmp(outside, 1);
+}
+
+int main(int argc, char **argv)
 {
     volatile int left = 0;
+    if (argc > 1 && strcmp(argv[1], "grow") == 0) {
+        grow((size_t)8 << 20);
+        grow((size_t)8 << 20);
+        if (setjmp(outside) == 0)
+            leave_growing((size_t)8 << 20);
+        return 0;
+    }
     int numbers[] = {3, 1, 2};
     if (middle(1) != 4 || recursive(4) != 4)
         return 1;

@@ -19,8 +19,9 @@
 struct pythia_control_point {
     struct pythia_text id;     /* the trace point's, as spans of it have it */
     struct pythia_text target; /* a service, or a process: who has it */
-    double price_ns;           /* of one hit while it is open, measured; NaN: not known */
-    uint64_t hits;             /* how often it was passed, open or closed, as far as was counted */
+    double price_ns;           /* of one hit while it is open, measured; NaN: not known here */
+    uint64_t hits;             /* how often it was passed, open or closed, as far as was counted
+                                  here */
     bool open_by_default;      /* what the target goes back to when its lease runs out */
     bool pinned;               /* cannot be switched */
 };
@@ -51,7 +52,9 @@ struct pythia_control_ops {
     const char *help;
     const struct pythia_option *options; /* settings of the plane; ends with {0} */
     size_t settings_size;
-    bool by_type; /* it can open a point for single request types */
+    bool by_type;    /* it can open a point for single request types */
+    bool spans_tell; /* how often a point was passed, and what that costs, is not told by the plane
+                        but by the spans of its targets and what comes with them (vocabulary.h) */
 
     /* `settings` is copied. PYTHIA_OK with *out owned, or negative with the reason in `e`. A plane
      * whose targets cannot be reached yet is no failure. */

@@ -15,6 +15,22 @@
  * changes. One thread at a time; the time is the caller's, and never goes back. */
 struct pythia_controller;
 
+enum pythia_price_known {
+    PYTHIA_PRICE_SUPPOSED, /* not known: whoever needs one supposes it */
+    PYTHIA_PRICE_EXPECTED, /* few passes were measured, or none: what others cost stands for it */
+    PYTHIA_PRICE_MEASURED,
+};
+const char *pythia_price_known_name(enum pythia_price_known known); /* "measured" */
+
+/* What is known of a trace point beside what its plane says. */
+struct pythia_controller_seen {
+    double price_ns; /* of one pass; NaN: not known */
+    enum pythia_price_known price_known;
+    uint64_t spans, requests; /* that came of it; that could have passed it (passes.h), so far */
+};
+
+#define PYTHIA_MUTE_REQUESTS 30 /* as many as are needed to say anything of requests */
+
 struct pythia_controller_options {
     uint64_t retry_ns;      /* between attempts for what is pending; 0: 1 s */
     uint64_t obey_ns;       /* time to obey beyond the plane's latency; 0: 5 s */
@@ -24,6 +40,9 @@ struct pythia_controller_options {
     uint64_t version;   /* of the last desired set of an earlier controller: the next is higher */
     bool keep_defaults; /* what is open by default (entry points, roots) stays open, wished for
                                or not */
+    /* Asked of each point now and then, and when it is told to open. NULL: nothing is known. */
+    struct pythia_controller_seen (*see)(void *context, struct pythia_text id);
+    void *see_context;
 };
 
 /* Takes over the planes (destroyed with it, on failure too). PYTHIA_OK with *out owned, or
@@ -64,9 +83,14 @@ bool pythia_controller_is_off(const struct pythia_controller *c);
 struct pythia_controlled {
     const char *plane;
     struct pythia_text id, target; /* borrowed for the call */
-    double price_ns;               /* NaN: not known */
-    uint64_t hits;
+    double
+        price_ns; /* of one pass: the plane's, or else what else is known of it; NaN: nothing is */
+    enum pythia_price_known price_known;
+    uint64_t hits;     /* that its plane counted, or spans that came, if they are more */
+    uint64_t spans;    /* that came of it since it was opened; 0 while it is closed */
+    uint64_t requests; /* that could have passed it meanwhile */
     bool wanted, pinned, quarantined, open_by_default;
+    bool mute; /* it is open, and of PYTHIA_MUTE_REQUESTS that could have passed it none did */
     enum pythia_control_result result;
 };
 
@@ -75,6 +99,11 @@ struct pythia_controlled {
 int pythia_controller_each(struct pythia_controller *c,
                            int (*each)(void *context, const struct pythia_controlled *point),
                            void *context);
+
+/* The point of that id; of several targets that have it counts are added up, and the price is the
+ * highest. False: no plane has it. O(points). */
+bool pythia_controller_point(struct pythia_controller *c, struct pythia_text id,
+                             struct pythia_controlled *out);
 
 struct pythia_controlled_plane {
     const char *name;
@@ -94,6 +123,7 @@ struct pythia_controller_numbers {
     uint64_t applied, failed_applies, retries, switches, quarantined; /* so far */
     uint64_t points, in_quarantine, lost_targets, unknown_wishes;     /* now; wishes for points that
                                                                          no plane has */
+    uint64_t mute;                                                    /* points that are, now */
 };
 struct pythia_controller_numbers pythia_controller_numbers(const struct pythia_controller *c);
 

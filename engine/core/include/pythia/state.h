@@ -18,7 +18,7 @@
  * was being written. When the disk is full, or the file cannot be written, the state is degraded:
  * said once, shown by _is_degraded, and recovered from by itself. One thread at a time. */
 struct pythia_state;
-#define PYTHIA_STATE_SCHEMA 1
+#define PYTHIA_STATE_SCHEMA 2
 
 /* Open or make the file; NULL: in memory. An older schema is brought up to date, a newer one is
  * refused. PYTHIA_OK with *out owned, or negative with the reason in `e`. */
@@ -26,10 +26,25 @@ int pythia_state_open(const char *path, struct pythia_state **out, struct pythia
 void pythia_state_close(struct pythia_state *s); /* s may be NULL */
 bool pythia_state_is_degraded(const struct pythia_state *s);
 
+/* What was known of a trace point. */
+struct pythia_state_known {
+    double price_ns;         /* of one pass; NaN: not known */
+    const char *price_known; /* how: "measured", "expected" or "supposed" */
+    uint64_t hits;           /* passes, all in all */
+    uint64_t spans;          /* that came of it since it was opened last; 0: it is closed */
+    uint64_t requests;       /* that could have passed it meanwhile */
+};
+
+/* Asked of each trace point that a cycle switches; false: nothing is known. NULL: of none. */
+struct pythia_state_knower {
+    bool (*know)(void *context, struct pythia_text id, struct pythia_state_known *out);
+    void *context;
+};
+
 /* A cycle and its decisions, in one transaction; without groups, decisions that are of no cycle. */
 int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
-                           const struct pythia_vocabulary *v,
-                           const struct pythia_live_cycle *cycle);
+                           const struct pythia_vocabulary *v, const struct pythia_live_cycle *cycle,
+                           struct pythia_state_knower knower);
 
 /* The desired set: what shall be open; and, in the same transaction, the search space (text of a
  * file) that it is of, NULL: it is the one that is there. */
@@ -58,11 +73,11 @@ int pythia_state_put_history(struct pythia_state *s, const struct pythia_history
 int pythia_state_get_history(struct pythia_state *s, struct pythia_history **out,
                              struct pythia_error *e);
 
-/* What the planes know: replaces all. NaN: no price is known. */
+/* What the planes know: replaces all. */
 struct pythia_state_point {
     const char *plane;
     struct pythia_text target, id;
-    double price_ns;
+    struct pythia_state_known of;
 };
 int pythia_state_put_inventory(struct pythia_state *s, const struct pythia_state_point *points,
                                size_t count);

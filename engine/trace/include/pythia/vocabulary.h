@@ -95,6 +95,8 @@ struct pythia_cost {
     uint64_t ns;     /* of all of them */
 };
 
+#define PYTHIA_COST_FEW 16 /* passes: what is measured of fewer is not believed by itself */
+
 /* One more pass was measured; PYTHIA_NONE: one of no point, in a loop, which stands for those of
  * which there are few. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_vocabulary_cost_add(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t ns);
@@ -105,9 +107,9 @@ int pythia_vocabulary_cost_expect(struct pythia_vocabulary *v, uint32_t tracepoi
 /* What was measured of a point; PYTHIA_NONE: of passes in a loop. */
 struct pythia_cost pythia_vocabulary_cost(const struct pythia_vocabulary *v, uint32_t tracepoint);
 
-/* ns of one pass of a point. Where fewer than 16 were measured, the mean of all other points counts
- * as 16 of them, in which the mean of a loop counts as 16 passes too. NaN if its cost is not
- * measured: it is another tool's. */
+/* ns of one pass of a point. Where fewer than PYTHIA_COST_FEW were measured, the mean of all other
+ * points counts as that many, in which the mean of a loop counts as that many passes too. NaN if
+ * its cost is not measured: it is another tool's. */
 double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tracepoint);
 
 /* Whatever reported a span: a process on a host, with the key-values that all its spans have in
