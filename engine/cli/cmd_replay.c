@@ -401,6 +401,16 @@ static int report(struct replay *r, char *const *paths, int count)
     return status;
 }
 
+/* Requests that would have been evidence of the next cycle too. */
+static void tell_not_carried(const struct replay *r)
+{
+    if (r->loop.not_carried)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "There was no room to keep requests of rare types for the next cycle: "
+                   "requests=%" PRIu64,
+                   r->loop.not_carried);
+}
+
 /* What the search found is known to the next one. */
 static int remember(struct replay *r)
 {
@@ -464,6 +474,7 @@ static int run(const void *settings, char *const *operands, int count)
         status = report(&r, operands, count);
     if (status == PYTHIA_OK)
         status = remember(&r);
+    tell_not_carried(&r);
     int code = exit_status(&r, status);
     for (size_t i = 0; i < r.next_count; i++)
         pythia_suggestion_clear(&r.next[i]);

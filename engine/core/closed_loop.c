@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "evidence.h"
+#include "gathering.h"
 #include "loop.h"
 #include "pythia/mem.h"
 #include "pythia/request_type.h"
@@ -25,20 +25,26 @@ struct entry {
 struct playing {
     struct pythia_vocabulary *vocabulary;
     const struct pythia_input *input;
+    const struct pythia_space *space;
     const struct pythia_closed_loop_options *o;
     struct pythia_request_types *types;
     struct pythia_search *search;
     struct entry *entries; /* in order of id, once read */
     uint32_t types_end;    /* one past the largest number of a type */
     size_t count, capacity;
-    uint32_t *order;                  /* entries in order of time */
-    struct pythia__evidence evidence; /* of the cycle at hand */
-    struct pythia_open_points *open;  /* while it runs */
+    uint32_t *order;                            /* entries in order of time */
+    struct pythia__evidence evidence;           /* of the cycle at hand */
+    struct pythia_open_points *open;            /* while it runs */
+    struct pythia_open_points *open_or_foreign; /* and what the space does not know */
     struct pythia_open_points *skeleton;
-    struct pythia_critical_path path; /* of the request at hand */
-    struct pythia_effects *effects;   /* of points that were opened */
+    struct pythia__gathering gathering;
+    struct pythia_counts seen; /* what is hidden, and of which spans; of all requests */
+    uint32_t *counts;          /* requests, by type */
+    bool *foreign;             /* by trace point: the space does not know it */
     uint32_t points;
     size_t first, length; /* the requests of the cycle, by place; past the last comes the first */
+    size_t switched;      /* the first that looked as requests look now */
+    bool may_begin;       /* a type was not searched yet, and will have enough requests */
     struct pythia_problem *unknown; /* types that the space does not know, with all open */
     size_t unknown_count, unknown_capacity;
     struct pythia_loop *loop;
@@ -62,10 +68,10 @@ static int take_order(void *context, const struct pythia_trace *trace)
     uint32_t type = pythia_request_type(p->types, trace), unsplit = type;
     struct pythia_grouping_key *key = p->o->groups.key;
     int status = key && type != PYTHIA_NONE
-                     ? pythia_critical_path_find(&p->path, trace, p->o->groups.latency)
+                     ? pythia_critical_path_find(&p->gathering.path, trace, p->o->groups.latency)
                      : PYTHIA_OK;
     if (key && type != PYTHIA_NONE && status == PYTHIA_OK)
-        type = pythia_grouping_key_part(key, type, trace, &p->path);
+        type = pythia_grouping_key_part(key, type, trace, &p->gathering.path);
     if (status != PYTHIA_OK || type == PYTHIA_NONE ||
         pythia_grow(&p->entries, &p->capacity, p->count, sizeof(*p->entries)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -142,10 +148,12 @@ static int choose_length(struct playing *p)
     uint32_t *seen = pythia_calloc(p->types_end, sizeof(*seen));
     if (!seen)
         return PYTHIA_ENOMEM;
-    for (p->length = 0; p->length < p->count; p->length++)
-        if (++seen[at(p, p->first + p->length)->type] > wanted ||
-            (p->length > 0 && seconds_between(p, p->first, p->first + p->length) >= seconds))
+    bool full = false;
+    for (p->length = 0; p->length < p->count && !full; p->length++) {
+        if (p->length > 0 && seconds_between(p, p->first, p->first + p->length) >= seconds)
             break;
+        full = ++seen[at(p, p->first + p->length)->type] >= wanted;
+    }
     pythia_free(seen);
     return PYTHIA_OK;
 }
@@ -164,28 +172,108 @@ static size_t ended_before_next(const struct playing *p)
     return p->length;
 }
 
+static const struct entry *find_entry(const struct playing *p, const struct pythia_trace *trace)
+{
+    struct entry wanted = {.id = trace->id};
+    return bsearch(&wanted, p->entries, p->count, sizeof(*p->entries), compare_ids);
+}
+
+static bool is_in_cycle(const struct playing *p, const struct entry *e)
+{
+    return (e->place + p->count - p->first % p->count) % p->count < p->length;
+}
+
+/* A request that was kept and comes again, because the capture is played again, is one. */
+static bool comes_again(void *context, const struct pythia_trace *trace)
+{
+    const struct playing *p = context;
+    const struct entry *e = find_entry(p, trace);
+    return e && is_in_cycle(p, e);
+}
+
 static int begin_cycle(void *context)
 {
     struct playing *p = context;
-    struct pythia_groups_options how = p->o->groups;
-    how.skeleton = p->skeleton;
     p->cycle->spans_saved = 0;
-    int status = pythia__evidence_begin(&p->evidence, p->vocabulary, &how);
-    return status == PYTHIA_OK ? pythia__evidence_measure(&p->evidence, p->effects, p->open)
+    p->seen = (struct pythia_counts){0};
+    int status = pythia__gathering_begin(&p->gathering, &p->evidence, p->skeleton, p->open);
+    pythia__rare_types_drop_those(&p->gathering.rare, comes_again, p);
+    return status == PYTHIA_OK ? pythia__gathering_carry(&p->gathering, &p->evidence, 0, NULL)
                                : status;
 }
 
-static int take_cycle(void *context, const struct pythia_trace *trace)
+/* Of a type that the search space knows what the search wants open is seen. Of another one, that
+ * which the search has closed is not, and what is not the search's to close is. */
+static int take_cycle(void *context, const struct pythia_trace *whole)
 {
     struct playing *p = context;
-    struct entry wanted = {.id = trace->id};
-    const struct entry *e =
-        bsearch(&wanted, p->entries, p->count, sizeof(*p->entries), compare_ids);
-    if (!e || (e->place + p->count - p->first % p->count) % p->count >= p->length)
+    const struct pythia_trace *trace;
+    const struct entry *e = find_entry(p, whole);
+    uint64_t all;
+    if (!e)
         return PYTHIA_OK;
-    p->cycle->spans_saved += e->spans > trace->count ? e->spans - trace->count : 0;
-    int status = pythia_critical_path_find(&p->path, trace, p->o->groups.latency);
-    return status == PYTHIA_OK ? pythia__evidence_add(&p->evidence, trace, &p->path) : status;
+    bool known = pythia_space_type(p->space, e->unsplit) != NULL;
+    int status = pythia__gathering_see(&p->gathering, known ? p->open : p->open_or_foreign, whole,
+                                       &p->seen, &trace);
+    p->seen.traces += status == 1;
+    if (status != 0 || !is_in_cycle(p, e))
+        return status < 0 ? status : PYTHIA_OK;
+    p->cycle->spans_saved += whole->count - trace->count;
+    status = pythia_critical_path_find(&p->gathering.path, trace, p->o->groups.latency);
+    return status == PYTHIA_OK ? pythia__gathering_add(&p->gathering, &p->evidence, 0, e->unsplit,
+                                                       known, trace, &all)
+                               : status;
+}
+
+/* What is open while the cycle runs. */
+static int open_points(struct playing *p)
+{
+    pythia_open_points_destroy(p->open);
+    pythia_open_points_destroy(p->open_or_foreign);
+    p->open = p->open_or_foreign = NULL;
+    int status = pythia_search_open_points(p->search, &p->open);
+    if (status == PYTHIA_OK)
+        status = pythia_search_open_points(p->search, &p->open_or_foreign);
+    return status == PYTHIA_OK
+               ? pythia_open_points_add_flagged(p->open_or_foreign, p->foreign, p->points)
+               : status;
+}
+
+/* Read all, and gather the requests of the cycle. What is left out here is told as a reader tells
+ * what it leaves out. */
+static int gather(struct playing *p, struct pythia_pipeline_result *result)
+{
+    struct pythia_pipeline_options how = p->o->pipeline;
+    how.open = NULL;
+    how.told = true;
+    how.progress = false;
+    struct pythia_consumer consumer = {begin_cycle, take_cycle, p};
+    int status = pythia_pipeline_run(p->vocabulary, p->input, &how, &consumer, result);
+    if (status != PYTHIA_OK)
+        return status;
+    result->counts.hidden += p->seen.hidden;
+    result->counts.kept -= p->seen.hidden;
+    result->counts.traces -= p->seen.traces;
+    p->cycle->requests = p->evidence.requests;
+    p->cycle->spans_seen = p->evidence.spans;
+    return PYTHIA_OK;
+}
+
+/* Is there a type that was not searched yet, of which the capture has enough requests, and that was
+ * not played wholly since they look as they do? */
+static bool may_begin(const struct playing *p, const struct pythia_cycle *found)
+{
+    size_t count;
+    const struct pythia_type *types = pythia_groups_types(p->evidence.groups, &count);
+    if (p->first - p->switched >= p->count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < found->problem_count; k++)
+            if (found->problems[k].type == types[i].name &&
+                found->problems[k].state == PYTHIA_PROBLEM_TOO_FEW &&
+                found->problems[k].cycles == 0 && p->counts[types[i].part] >= p->loop->min_requests)
+                return true;
+    return false;
 }
 
 static size_t beyond_skeleton(const struct playing *p)
@@ -213,20 +301,10 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
     p->cycle->under_way = begun - p->length;
     p->cycle->again = p->first / p->count != (p->first + begun - 1) / p->count;
     p->cycle->seconds = seconds_between(p, p->first, p->first + p->length);
-    pythia_open_points_destroy(p->open);
-    p->open = NULL;
-    int status = pythia_search_open_points(p->search, &p->open);
-    if (status != PYTHIA_OK)
-        return status;
-    struct pythia_pipeline_options how = p->o->pipeline;
-    how.open = p->open;
-    how.told = true;
-    how.progress = false;
-    struct pythia_consumer consumer = {begin_cycle, take_cycle, p};
-    struct pythia_cycle found;
-    status = pythia_pipeline_run(p->vocabulary, p->input, &how, &consumer, result);
-    p->cycle->requests = p->evidence.requests;
-    p->cycle->spans_seen = p->evidence.spans;
+    struct pythia_cycle found = {0};
+    int status = open_points(p);
+    if (status == PYTHIA_OK)
+        status = gather(p, result);
     if (status == PYTHIA_OK)
         status = pythia__evidence_decide(&p->evidence, p->search, p->cycle->number,
                                          p->cycle->seconds, &found);
@@ -236,6 +314,12 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
     if (status == PYTHIA_OK)
         p->cycle->unseen = p->length > p->cycle->requests ? p->length - p->cycle->requests : 0;
     p->first += begun;
+    if (found.switch_count > 0)
+        p->switched = p->first;
+    pythia__rare_types_end(&p->gathering.rare, 0, status == PYTHIA_OK, p->space, found.switches,
+                           found.switch_count);
+    p->may_begin = status == PYTHIA_OK && may_begin(p, &found);
+    l->not_carried = p->gathering.rare.not_carried;
     l->rounds = (p->first - 1) / p->count + 1;
     return status;
 }
@@ -280,17 +364,20 @@ static int keep_keys_open(struct playing *p)
 
 /* Types of the capture that the space holds no requests of, with how many there are: in order of
  * their first request. */
-static int find_unknown(struct playing *p, const struct pythia_space *space)
+static int find_unknown(struct playing *p)
 {
-    uint32_t *counts = pythia_calloc(p->types_end + 1, sizeof(*counts));
-    if (!counts)
+    bool *told = pythia_calloc(p->types_end + 1, sizeof(*told));
+    p->counts = pythia_calloc(p->types_end + 1, sizeof(*p->counts));
+    if (!told || !p->counts) {
+        pythia_free(told);
         return PYTHIA_ENOMEM;
+    }
     for (size_t i = 0; i < p->count; i++)
-        counts[p->entries[i].type]++;
+        p->counts[p->entries[i].type]++;
     int status = PYTHIA_OK;
     for (size_t i = 0; i < p->count && status == PYTHIA_OK; i++) {
         uint32_t type = at(p, i)->type, unsplit = at(p, i)->unsplit;
-        if (counts[type] == 0 || pythia_space_type(space, unsplit))
+        if (told[type] || pythia_space_type(p->space, unsplit))
             continue;
         status =
             pythia_grow(&p->unknown, &p->unknown_capacity, p->unknown_count, sizeof(*p->unknown));
@@ -300,22 +387,22 @@ static int find_unknown(struct playing *p, const struct pythia_space *space)
                                         .unsplit = unsplit,
                                         .state = PYTHIA_PROBLEM_UNKNOWN,
                                         .why = PYTHIA_WHY_NO_TYPE,
-                                        .requests = counts[type],
+                                        .requests = p->counts[type],
                                         .variance_share = NAN,
                                         .top = {.share = NAN},
                                         .rest = NAN};
-        counts[type] = 0;
+        told[type] = true;
     }
-    pythia_free(counts);
+    pythia_free(told);
     return status;
 }
 
 /* Which trace points pins hold, of those that there are. */
-static int list_pins(struct playing *p, const struct pythia_space *space)
+static int list_pins(struct playing *p)
 {
     struct pythia_loop *l = p->loop;
     const struct pythia_search_options *o = &p->o->search;
-    bool *skeleton = pythia_space_skeleton(space);
+    bool *skeleton = pythia_space_skeleton(p->space);
     l->always = pythia_calloc(p->points, sizeof(*l->always));
     l->never = pythia_calloc(p->points, sizeof(*l->never));
     bool made = skeleton && l->always && l->never;
@@ -343,42 +430,40 @@ static int read_order(struct playing *p)
     return status;
 }
 
-static int begin(struct playing *p, const struct pythia_space *space)
+static int begin(struct playing *p)
 {
-    const struct pythia_effects_options measuring = {.latency = p->o->groups.latency,
-                                                     .fold = p->o->groups.fold,
-                                                     .alpha = p->o->search.alpha,
-                                                     .min_requests = p->o->search.min_requests,
-                                                     .rows = p->o->groups.rows_per_type};
-    int status = pythia_request_types_create(p->vocabulary, &p->o->groups.types, &p->types);
+    int status = pythia__gathering_init(&p->gathering, p->vocabulary, &p->o->groups, &p->o->search,
+                                        p->o->rare_bytes);
+    if (status == PYTHIA_OK)
+        status = pythia_request_types_create(p->vocabulary, &p->o->groups.types, &p->types);
     if (status == PYTHIA_OK)
         status = read_order(p);
     if (status == PYTHIA_OK)
         status = put_in_order(p);
     if (status == PYTHIA_OK)
-        status = pythia_search_create(space, &p->o->search, &p->search);
+        status = pythia_search_create(p->space, &p->o->search, &p->search);
     if (status == PYTHIA_OK)
-        status = pythia_space_skeleton_points(space, &p->skeleton);
-    if (status == PYTHIA_OK)
-        status = pythia_effects_create(p->vocabulary, &measuring, &p->effects);
+        status = pythia_space_skeleton_points(p->space, &p->skeleton);
     if (status == PYTHIA_OK && p->o->groups.key)
         status = keep_keys_open(p);
     p->points = pythia_vocabulary_tracepoints(p->vocabulary);
-    bool *all = status == PYTHIA_OK ? pythia_space_points(space) : NULL;
+    bool *all = status == PYTHIA_OK ? pythia_space_points(p->space) : NULL;
     if (status == PYTHIA_OK && !all)
         status = PYTHIA_ENOMEM;
     for (uint32_t point = 0; status == PYTHIA_OK && point < p->points; point++) {
         p->loop->skeleton_count += pythia_search_in_skeleton(p->search, point);
         p->loop->point_count += all[point];
+        all[point] = !all[point] &&
+                     !(p->o->search.never && pythia_open_points_has(p->o->search.never, point));
     }
-    pythia_free(all);
+    p->foreign = all;
     p->loop->budget = p->o->search.budget;
     p->loop->price_ns = p->o->search.price_ns;
     p->loop->min_requests = p->o->search.min_requests ? p->o->search.min_requests : 30;
     p->loop->finished = p->count == 0;
     if (status == PYTHIA_OK)
-        status = find_unknown(p, space);
-    return status == PYTHIA_OK ? list_pins(p, space) : status;
+        status = find_unknown(p);
+    return status == PYTHIA_OK ? list_pins(p) : status;
 }
 
 /* Is there anything left to see? In a time with few requests nothing begins, and nothing has
@@ -389,9 +474,9 @@ static bool goes_on(const struct playing *p)
     uint64_t searched = 0;
     for (size_t i = 0; i < l->problem_count; i++)
         searched += l->problems[i].cycles;
-    bool may_begin = searched == 0 && p->first < p->count && l->cycle_count > 0 &&
-                     l->cycles[l->cycle_count - 1].states[PYTHIA_PROBLEM_TOO_FEW] > 0;
-    return !l->finished || may_begin;
+    bool in_vain = searched == 0 && p->first < p->count && l->cycle_count > 0 &&
+                   l->cycles[l->cycle_count - 1].states[PYTHIA_PROBLEM_TOO_FEW] > 0;
+    return !l->finished || p->may_begin || in_vain;
 }
 
 int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
@@ -401,9 +486,10 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
                            struct pythia_open_points **open, struct pythia_pipeline_result *result)
 {
     struct pythia_loop loop = {0};
-    struct playing p = {.vocabulary = vocabulary, .input = input, .o = options, .loop = &loop};
+    struct playing p = {
+        .vocabulary = vocabulary, .input = input, .space = space, .o = options, .loop = &loop};
     size_t cycles = options->cycles ? options->cycles : CYCLES;
-    int status = begin(&p, space);
+    int status = begin(&p);
     while (status == PYTHIA_OK && p.count > 0 && goes_on(&p) && loop.cycle_count < cycles &&
            !(options->stop && *options->stop))
         status = play_cycle(&p, result);
@@ -424,13 +510,15 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
         pythia_open_points_destroy(p.open);
     }
     pythia__evidence_free(&p.evidence);
-    pythia_effects_destroy(p.effects);
+    pythia__gathering_free(&p.gathering);
+    pythia_open_points_destroy(p.open_or_foreign);
     pythia_search_destroy(p.search);
     pythia_open_points_destroy(p.skeleton);
-    pythia_critical_path_free(&p.path);
     pythia_request_types_destroy(p.types);
     pythia_free(p.entries);
     pythia_free(p.order);
     pythia_free(p.unknown);
+    pythia_free(p.counts);
+    pythia_free(p.foreign);
     return status;
 }

@@ -10,9 +10,8 @@
 
 #include <math.h>
 
-#include "evidence.h"
+#include "gathering.h"
 #include "live_types.h"
-#include "pythia/hider.h"
 #include "pythia/mem.h"
 #include "pythia/request_variables.h"
 #include "pythia/status.h"
@@ -57,16 +56,13 @@ struct pythia_live {
     struct pythia_request_variables *variables;
     struct pythia__live_types types;
     uint32_t other; /* the type beyond those that are told apart */
-    struct pythia_hider *hider;
-    struct pythia_critical_path path,
-        rare_path;                  /* of a request that comes, and of one that was kept */
-    struct pythia_search *search;   /* NULL: learning */
-    struct pythia_effects *effects; /* of points that were opened */
-    struct points points, former;   /* former: of evidence that is still being told */
-    bool *known;                    /* by trace point: it is in the search space */
+    struct pythia__gathering gathering;
+    struct pythia_search *search; /* NULL: learning */
+    struct points points, former; /* former: of evidence that is still being told */
+    bool *known;                  /* by trace point: it is in the search space */
     uint32_t known_count;
     struct pythia_cycle last; /* decisions */
-    struct stage stages[PYTHIA__LIVE_STAGES];
+    struct stage stages[PYTHIA__STAGES];
     int now; /* which stage is of the cycle at hand */
     uint64_t stage_numbers;
     bool settling; /* the cycle is full: stragglers are waited for */
@@ -166,16 +162,10 @@ static int make_parts(struct pythia_live *l)
     if (status == PYTHIA_OK)
         status = pythia_request_variables_create(l->vocabulary, &l->variables);
     if (status == PYTHIA_OK)
-        status = pythia_hider_create(l->vocabulary, &l->hider);
-    if (status == PYTHIA_OK)
         status = pythia_window_create(l->vocabulary, &l->o.window, taker, &l->counts, &l->window);
-    const struct pythia_effects_options measuring = {.latency = l->o.groups.latency,
-                                                     .fold = l->o.groups.fold,
-                                                     .alpha = l->o.search.alpha,
-                                                     .min_requests = l->o.search.min_requests,
-                                                     .rows = l->o.groups.rows_per_type};
     if (status == PYTHIA_OK)
-        status = pythia_effects_create(l->vocabulary, &measuring, &l->effects);
+        status = pythia__gathering_init(&l->gathering, l->vocabulary, &l->o.groups, &l->o.search,
+                                        l->o.evidence_bytes / RARE_PART);
     if (status == PYTHIA_OK && l->owns_space)
         status = pythia_space_create(l->vocabulary, &l->space);
     if (status == PYTHIA_OK)
@@ -204,8 +194,6 @@ int pythia_live_create(struct pythia_vocabulary *vocabulary, struct pythia_space
     l->o = *options;
     l->last.leading = SIZE_MAX;
     set_defaults(&l->o);
-    pythia_critical_path_init(&l->path);
-    pythia_critical_path_init(&l->rare_path);
     int status = make_parts(l);
     if (status != PYTHIA_OK) {
         pythia_live_destroy(l);
@@ -219,18 +207,15 @@ void pythia_live_destroy(struct pythia_live *l)
 {
     if (!l)
         return;
-    for (int i = 0; i < PYTHIA__LIVE_STAGES; i++)
+    for (int i = 0; i < PYTHIA__STAGES; i++)
         pythia__evidence_free(&l->stages[i].evidence);
     pythia_search_destroy(l->search);
-    pythia_effects_destroy(l->effects);
     free_points(&l->points);
     free_points(&l->former);
     pythia_free(l->known);
     pythia_window_destroy(l->window);
-    pythia_hider_destroy(l->hider);
+    pythia__gathering_free(&l->gathering);
     pythia_request_variables_destroy(l->variables);
-    pythia_critical_path_free(&l->path);
-    pythia_critical_path_free(&l->rare_path);
     pythia__live_types_free(&l->types);
     pythia_request_types_destroy(l->namer);
     if (l->owns_space)
@@ -240,9 +225,14 @@ void pythia_live_destroy(struct pythia_live *l)
 
 /* ---- evidence ---- */
 
+static int stage_number(const struct pythia_live *l, const struct stage *s)
+{
+    return (int)(s - l->stages);
+}
+
 static void empty(struct pythia_live *l, struct stage *s)
 {
-    (void)pythia__live_types_drop_rare(&l->types, (int)(s - l->stages));
+    pythia__rare_types_drop(&l->gathering.rare, stage_number(l, s));
     pythia__evidence_free(&s->evidence);
     *s = (struct stage){.number = 0};
 }
@@ -252,101 +242,59 @@ static void empty(struct pythia_live *l, struct stage *s)
 static int measure(struct pythia_live *l, struct stage *s)
 {
     return s == &l->stages[l->now] && s->number && l->search && !l->paused
-               ? pythia__evidence_measure(&s->evidence, l->effects, l->points.open)
+               ? pythia__evidence_measure(&s->evidence, l->gathering.effects, l->points.open)
                : PYTHIA_OK;
 }
 
 /* The name under which a request counts in a stage: its own, as long as there is room for one more
  * type. */
-static uint32_t name_in(struct pythia_live *l, struct stage *s, struct pythia__live_type *type,
-                        bool carried)
+static uint32_t name_in(struct pythia_live *l, struct stage *s, struct pythia__live_type *type)
 {
-    int which = (int)(s - l->stages);
+    int which = stage_number(l, s);
     if (type->in[which].number != s->number) {
         if (!type->learnt && s->types >= TYPES_SEEN) {
             l->numbers.other_requests++;
             return l->other;
         }
         type->in[which].number = s->number;
-        type->in[which].requests = type->in[which].carried = type->in[which].lost = 0;
+        type->in[which].requests = 0;
         s->types++;
     }
-    type->in[which].requests += !carried;
-    type->in[which].carried += carried;
-    uint64_t requests = type->in[which].requests, all = requests + type->in[which].carried;
-    if (!type->other) {
+    uint64_t requests = ++type->in[which].requests;
+    if (!type->other)
         s->most = requests > s->most ? requests : s->most;
-        s->together = all > s->together ? all : s->together;
-    }
     return type->name;
 }
 
-/* Requests that were kept of a type are evidence of one cycle more. */
-static int carry(struct pythia_live *l, struct stage *s, struct pythia__live_type *type)
+/* Requests that were kept of rare types are evidence of one cycle more. */
+static int carry(struct pythia_live *l, struct stage *s)
 {
-    struct pythia__rare **to = &type->in[s - l->stages].rare;
-    while (type->rare) {
-        struct pythia__rare *kept = type->rare;
-        int status = pythia_critical_path_find(&l->rare_path, &kept->trace, l->o.groups.latency);
-        if (status == PYTHIA_OK)
-            status = pythia__evidence_carry(&s->evidence, name_in(l, s, type, true), &kept->trace,
-                                            &l->rare_path, kept->cycles);
-        if (status != PYTHIA_OK)
-            return status;
-        type->rare = kept->next;
-        kept->next = *to;
-        *to = kept;
-        l->numbers.carried_requests++;
-    }
-    return PYTHIA_OK;
-}
-
-static int carry_all(struct pythia_live *l, struct stage *s)
-{
-    int status = PYTHIA_OK;
-    for (size_t i = 0; i < l->types.count && l->types.rare_bytes > 0 && status == PYTHIA_OK; i++)
-        status = carry(l, s, &l->types.types[i]);
-    return status;
+    return pythia__gathering_carry(&l->gathering, &s->evidence, stage_number(l, s), &s->together);
 }
 
 static int begin_stage(struct pythia_live *l, struct stage *s)
 {
-    struct pythia_groups_options how = l->o.groups;
-    how.skeleton = l->points.skeleton;
-    int status = pythia__evidence_begin(&s->evidence, l->vocabulary, &how);
+    int status = pythia__gathering_begin(&l->gathering, &s->evidence, l->points.skeleton, NULL);
     if (status != PYTHIA_OK)
         return status;
     s->number = ++l->stage_numbers;
     s->begun_ns = l->now_ns;
     status = measure(l, s);
-    return status == PYTHIA_OK ? carry_all(l, s) : status;
-}
-
-/* A type that is searched and has too few requests keeps them for the next cycle, until it has
- * enough. */
-static void keep_rare(struct pythia_live *l, struct stage *s, struct pythia__live_type *type,
-                      const struct pythia_trace *trace)
-{
-    int which = (int)(s - l->stages);
-    uint64_t all = type->in[which].requests + type->in[which].carried;
-    if (!l->search || l->paused || !type->learnt)
-        return;
-    if (type->frequent || all >= l->o.search.min_requests)
-        (void)pythia__rare_drop(&type->in[which].rare, &l->types.rare_bytes);
-    else if (!pythia__rare_keep(&type->in[which].rare, trace, &l->types.rare_bytes,
-                                l->o.evidence_bytes / RARE_PART))
-        type->in[which].lost++;
+    return status == PYTHIA_OK ? carry(l, s) : status;
 }
 
 static int gather(struct pythia_live *l, struct stage *s, struct pythia__live_type *type,
                   const struct pythia_trace *trace)
 {
+    uint64_t all = 0;
     int status = s->number ? PYTHIA_OK : begin_stage(l, s);
-    if (status == PYTHIA_OK)
-        status =
-            pythia__evidence_add_typed(&s->evidence, name_in(l, s, type, false), trace, &l->path);
-    if (status == PYTHIA_OK)
-        keep_rare(l, s, type, trace);
+    if (status == PYTHIA_OK) {
+        uint32_t name = name_in(l, s, type);
+        all = type->other ? 0 : type->in[stage_number(l, s)].requests;
+        status = pythia__gathering_add(&l->gathering, &s->evidence, stage_number(l, s), name,
+                                       l->search && !l->paused && type->learnt, trace, &all);
+    }
+    s->together = all > s->together ? all : s->together;
     s->full = s->full || s->most >= l->o.cycle_requests;
     if (status == PYTHIA_OK && s->evidence.spans - s->looked >= LOOK_SPANS) {
         s->looked = s->evidence.spans;
@@ -361,15 +309,21 @@ static void keep_apart(struct pythia_live *l, uint64_t requests)
     l->numbers.under_way += requests;
 }
 
-/* What was gathered is of another set of open points. */
-static void drop_evidence(struct pythia_live *l)
+/* What is being gathered is of another set of open points; */
+static void drop_stages(struct pythia_live *l)
 {
-    for (int i = 0; i < PYTHIA__LIVE_STAGES; i++) {
+    for (int i = 0; i < PYTHIA__STAGES; i++) {
         keep_apart(l, l->stages[i].evidence.requests);
         empty(l, &l->stages[i]);
     }
-    (void)pythia__live_types_drop_rare(&l->types, -1);
     l->settling = false;
+}
+
+/* and so is what was kept. */
+static void drop_evidence(struct pythia_live *l)
+{
+    drop_stages(l);
+    pythia__rare_types_drop_next(&l->gathering.rare);
 }
 
 /* Did the request begin before what is open now was in force? Of one that is finished so much later
@@ -383,7 +337,7 @@ static bool is_under_way(const struct pythia_live *l, const struct pythia_trace 
 static int learn(struct pythia_live *l, struct pythia__live_type *type,
                  const struct pythia_trace *trace)
 {
-    int status = pythia__live_types_learn(&l->types, type, trace, &l->path);
+    int status = pythia__live_types_learn(&l->types, type, trace, &l->gathering.path);
     if (!l->begun) {
         l->begun = true;
         l->first_ns = l->now_ns;
@@ -396,15 +350,12 @@ static int learn(struct pythia_live *l, struct pythia__live_type *type,
 }
 
 /* The request as it looks with what is wanted open. 1: nothing of it does. */
-static int hide(struct pythia_live *l, const struct pythia__live_type *type,
-                const struct pythia_trace *whole, const struct pythia_trace **out)
+static int see(struct pythia_live *l, const struct pythia__live_type *type,
+               const struct pythia_trace *whole, const struct pythia_trace **out)
 {
-    *out = whole;
-    if (!l->search || l->paused || !type->learnt)
-        return 0;
-    int status = pythia_hider_hide(l->hider, whole, l->points.open, out);
-    if (status >= 0)
-        l->counts.hidden += whole->count - (status == 1 ? 0 : (*out)->count);
+    bool searched = l->search && !l->paused && type->learnt;
+    int status = pythia__gathering_see(&l->gathering, searched ? l->points.open : NULL, whole,
+                                       &l->counts, out);
     l->numbers.hidden_requests += status == 1;
     return status;
 }
@@ -430,9 +381,9 @@ static int take_request(void *context, const struct pythia_trace *finished)
         return PYTHIA_OK;
     }
     l->numbers.other_requests += type->other;
-    status = hide(l, type, whole, &trace);
+    status = see(l, type, whole, &trace);
     if (status == 0)
-        status = pythia_critical_path_find(&l->path, trace, l->o.groups.latency);
+        status = pythia_critical_path_find(&l->gathering.path, trace, l->o.groups.latency);
     if (status == 0 && !type->learnt && !type->other && !l->paused)
         status = learn(l, type, trace);
     if (status == 0)
@@ -523,70 +474,18 @@ static int tell(struct pythia_live *l, const struct stage *s)
     return l->taker.cycle(l->taker.context, &cycle);
 }
 
-/* What was kept of rare types is taken out of a cycle that has ended, for the next one; but not of
- * types whose requests look otherwise by what was opened and closed in it. It is put down after
- * what is of another set of points has been dropped. */
-struct kept {
-    uint32_t type; /* name */
-    struct pythia__rare *requests;
-};
-
-static void see_who_is_rare(struct pythia_live *l, const struct stage *s)
-{
-    int which = (int)(s - l->stages);
-    for (size_t i = 0; i < l->types.count; i++) {
-        struct pythia__live_type *type = &l->types.types[i];
-        uint64_t new = type->in[which].number == s->number ? type->in[which].requests : 0;
-        type->frequent = new >= l->o.search.min_requests;
-        if (new > 0 && new + type->in[which].carried < l->o.search.min_requests)
-            l->numbers.not_carried += type->in[which].lost;
-    }
-}
-
-static int take_rare(struct pythia_live *l, const struct stage *s, struct kept **out, size_t *count)
-{
-    int which = (int)(s - l->stages);
-    *count = 0;
-    *out = pythia_calloc(l->types.count + 1, sizeof(**out));
-    for (size_t i = 0; *out && i < l->types.count; i++) {
-        struct pythia__live_type *type = &l->types.types[i];
-        struct pythia__rare **list = &type->in[which].rare;
-        if (!*list || pythia__rare_changes(*list, pythia_space_type(l->space, type->name),
-                                           l->last.switches, l->last.switch_count))
-            continue;
-        (*out)[(*count)++] = (struct kept){type->name, *list};
-        *list = NULL;
-    }
-    return *out ? PYTHIA_OK : PYTHIA_ENOMEM;
-}
-
-static int put_rare(struct pythia_live *l, const struct kept *kept, size_t count)
-{
-    struct stage *s = &l->stages[l->now];
-    for (size_t i = 0; i < count; i++) {
-        struct pythia__live_type *type =
-            &l->types.types[l->types.index[kept[i].type] - 1]; /* one that was learnt stays */
-        type->rare = kept[i].requests;
-        for (struct pythia__rare *r = type->rare; r; r = r->next)
-            r->cycles++;
-    }
-    return s->number ? carry_all(l, s) : PYTHIA_OK;
-}
-
 static int end_cycle(struct pythia_live *l)
 {
     struct stage *s = &l->stages[l->now];
-    struct kept *kept = NULL;
-    size_t kept_count = 0;
     bool switched = false, more = false;
     l->settling = false;
     int status = decide(l, s, &switched);
     if (status != PYTHIA_OK)
         keep_apart(l, s->evidence.requests);
     int grown = status == PYTHIA_OK ? grow(l, &more) : status;
-    see_who_is_rare(l, s);
-    if (grown == PYTHIA_OK && !more) /* else the skeleton is another one */
-        grown = take_rare(l, s, &kept, &kept_count);
+    /* with more types the skeleton is another one */
+    pythia__rare_types_end(&l->gathering.rare, stage_number(l, s), grown == PYTHIA_OK && !more,
+                           l->space, l->last.switches, l->last.switch_count);
     switched = switched || more;
     int wished = switched ? wish(l) : PYTHIA_OK;
     if (status == PYTHIA_OK)
@@ -594,12 +493,11 @@ static int end_cycle(struct pythia_live *l)
     empty(l, s);
     l->now = !l->now;
     if (switched)
-        drop_evidence(l);
+        drop_stages(l);
     if (grown == PYTHIA_OK)
         grown = measure(l, &l->stages[l->now]);
-    int put = put_rare(l, kept, kept_count);
-    pythia_free(kept);
-    grown = grown == PYTHIA_OK ? put : grown;
+    if (grown == PYTHIA_OK && l->stages[l->now].number)
+        grown = carry(l, &l->stages[l->now]);
     status = status == PYTHIA_OK ? grown : status;
     return status == PYTHIA_OK ? wished : status;
 }
@@ -844,6 +742,8 @@ struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l)
 {
     struct pythia_live_numbers n = l->numbers;
     n.learning = !l->search;
+    n.carried_requests = l->gathering.rare.carried;
+    n.not_carried = l->gathering.rare.not_carried;
     n.paused = l->paused;
     n.switching = l->waiting;
     n.types = l->types.count;

@@ -19,21 +19,9 @@ int pythia__live_types_init(struct pythia__live_types *t, struct pythia_vocabula
 void pythia__live_types_free(struct pythia__live_types *t)
 {
     pythia_space_destroy(t->nursery);
-    for (int stage = -1; stage < PYTHIA__LIVE_STAGES; stage++)
-        (void)pythia__live_types_drop_rare(t, stage);
     pythia_free(t->types);
     pythia_free(t->index);
     *t = (struct pythia__live_types){0};
-}
-
-uint64_t pythia__live_types_drop_rare(struct pythia__live_types *t, int stage)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < t->count && t->rare_bytes > 0; i++) {
-        struct pythia__live_type *type = &t->types[i];
-        count += pythia__rare_drop(stage < 0 ? &type->rare : &type->in[stage].rare, &t->rare_bytes);
-    }
-    return count;
 }
 
 static uint64_t contexts_of(const struct pythia__live_types *t, uint32_t name)

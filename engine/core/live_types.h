@@ -7,28 +7,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "live_rare.h"
 #include "pythia/critical_path.h"
 #include "pythia/search.h"
 #include "pythia/space.h"
 #include "pythia/trace.h"
-
-#define PYTHIA__LIVE_STAGES 2 /* of evidence that is gathered at the same time */
+#include "rare.h"
 
 struct pythia__live_type {
     uint32_t name;     /* number of a string */
     bool learnt;       /* it is in the search space */
     bool other;        /* it stands for names beyond a limit: its requests have nothing in common */
-    bool frequent;     /* the last cycle had enough requests of it: none are kept */
     bool refused;      /* and will not be: it has too many contexts, or there are too many types */
     uint64_t requests; /* it was learnt from so far; not renewed once it is learnt */
     struct {
         uint64_t number, requests; /* of which evidence, and in it */
-        uint64_t carried;          /* in it, from earlier cycles: not among the requests */
-        uint64_t lost;             /* of the requests, that there was no room to keep */
-        struct pythia__rare *rare; /* owned: all of them, as long as they are too few */
-    } in[PYTHIA__LIVE_STAGES];
-    struct pythia__rare *rare; /* owned: for the next evidence */
+    } in[PYTHIA__STAGES];
 };
 
 /* A type that is being learnt has a tree in a space of its own, because the search must not see it
@@ -43,7 +36,6 @@ struct pythia__live_types {
     size_t count, capacity, index_capacity;
     size_t learnt, learnt_max;
     uint64_t contexts, learnt_contexts; /* in the nursery; of what was moved to the space */
-    size_t rare_bytes;                  /* of requests that are kept */
 };
 
 /* `space` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
@@ -54,10 +46,6 @@ void pythia__live_types_free(struct pythia__live_types *t);
 /* The type of that name, made if it is new; borrowed until the next call. NULL when out of memory.
  */
 struct pythia__live_type *pythia__live_types_meet(struct pythia__live_types *t, uint32_t name);
-
-/* Let go of the requests that were kept in one stage of evidence (negative: for the next one). How
- * many they were. */
-uint64_t pythia__live_types_drop_rare(struct pythia__live_types *t, int stage);
 
 /* Learn a type from one more request. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__live_types_learn(struct pythia__live_types *t, struct pythia__live_type *type,

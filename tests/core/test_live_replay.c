@@ -424,6 +424,7 @@ static void write_workflow(const char *path, uint64_t seed, uint64_t requests)
 struct pair {
     struct pythia_vocabulary *vocabulary;
     const struct pythia_loop *loop;
+    const char *leaf;  /* a trace point that nothing is below, whose target obeys; NULL: none */
     char *last_report; /* of the live one, after as many cycles as the other had */
     size_t cycles;
 };
@@ -473,6 +474,12 @@ static int compare_cycle(void *context, const struct pythia_live_cycle *cycle)
     return PYTHIA_OK;
 }
 
+static bool is_closed_leaf(const struct pair *p, const struct pythia_live *live, uint32_t point)
+{
+    return p->leaf && !pythia_live_is_open(live, point) &&
+           strcmp(pythia_vocabulary_tracepoint_id(p->vocabulary, point).bytes, p->leaf) == 0;
+}
+
 /* Each request comes when it has ended; a decision is in force before the next one begins. */
 static void play_live(struct pair *p, struct pythia_space *space,
                       const struct pythia_closed_loop_options *how, const char *path)
@@ -484,7 +491,8 @@ static void play_live(struct pair *p, struct pythia_space *space,
                                     .search = how->search,
                                     .window = {.quiet_ns = 1000},
                                     .cycle_requests = how->requests,
-                                    .cycle_ns = 1000000 * SECOND};
+                                    .cycle_ns = 1000000 * SECOND,
+                                    .learn_requests = MANY};
     read_stream(&stream, p->vocabulary, path);
     assert_int_equal(pythia_live_create(p->vocabulary, space, &o,
                                         (struct pythia_live_taker){compare_cycle, p}, &live),
@@ -494,7 +502,8 @@ static void play_live(struct pair *p, struct pythia_space *space,
     for (size_t i = 0; i < stream.count; i++) {
         const struct came *c = &stream.spans[i];
         uint64_t wish = pythia_live_wish(live);
-        assert_int_equal(pythia_span_batch_add(batch, &c->trace, &c->span), PYTHIA_OK);
+        if (!is_closed_leaf(p, live, c->span.tracepoint))
+            assert_int_equal(pythia_span_batch_add(batch, &c->trace, &c->span), PYTHIA_OK);
         if (i + 1 < stream.count && pythia_trace_id_equal(c->trace, stream.spans[i + 1].trace))
             continue;
         assert_int_equal(pythia_live_add(live, batch, c->at_ns), PYTHIA_OK);
@@ -509,46 +518,214 @@ static void play_live(struct pair *p, struct pythia_space *space,
     end_stream(&stream);
 }
 
-static void cycle_by_cycle_it_decides_as_the_closed_loop_does(void **state)
+/* Play a file in both ways, with the search space that it makes but for one type (NULL: all). */
+static void play_both(struct pair *p, const char *path, struct pythia_closed_loop_options *how,
+                      const char *without, struct pythia_loop *loop)
 {
-    char path[] = "/tmp/pythia-test-live-XXXXXX";
+    struct replay all;
+    struct pythia_groups *groups = NULL;
+    struct pythia_open_points *open = NULL;
+    struct pythia_pipeline_result result;
+    assert_int_equal(pythia_vocabulary_create(&p->vocabulary), PYTHIA_OK);
+    replay(&all, p->vocabulary, path, NULL);
+    if (without)
+        pythia_space_remove(all.space,
+                            pythia_vocabulary_string(p->vocabulary, pythia_text_of(without)));
+    struct pythia_input *input = input_of(path);
+    assert_int_equal(
+        pythia_closed_loop_run(p->vocabulary, input, all.space, how, loop, &groups, &open, &result),
+        PYTHIA_OK);
+    p->loop = loop;
+    play_live(p, all.space, how, path);
+    assert_int_equal(p->cycles, loop->cycle_count);
+    char *wanted = report_of(p->vocabulary, groups);
+    assert_same_report(p->last_report, wanted);
+    free(wanted);
+    free(p->last_report);
+    pythia_groups_destroy(groups);
+    pythia_open_points_destroy(open);
+    pythia_input_destroy(input);
+    end_replay(&all);
+}
+
+static void temporary(char *path)
+{
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
+}
+
+static void cycle_by_cycle_it_decides_as_the_closed_loop_does(void **state)
+{
+    char path[] = "/tmp/pythia-test-live-XXXXXX";
+    temporary(path);
     for (uint64_t seed = 1; seed <= 5; seed++) {
         struct pair p = {0};
-        struct replay all;
         struct pythia_loop loop;
-        struct pythia_groups *groups = NULL;
-        struct pythia_open_points *open = NULL;
-        struct pythia_pipeline_result result;
         struct pythia_closed_loop_options how = {
             .pipeline = {.threads = 1, .expansion_max = 250},
             .groups = grouping,
             .search = {.budget = {.points_per_cycle = 3}, .price_ns = 1000, .seed = seed},
             .requests = 40};
         write_workflow(path, seed, 600);
-        assert_int_equal(pythia_vocabulary_create(&p.vocabulary), PYTHIA_OK);
-        replay(&all, p.vocabulary, path, NULL);
-        struct pythia_input *input = input_of(path);
-        assert_int_equal(pythia_closed_loop_run(p.vocabulary, input, all.space, &how, &loop,
-                                                &groups, &open, &result),
-                         PYTHIA_OK);
+        play_both(&p, path, &how, NULL, &loop);
         assert_true(loop.finished && loop.rounds == 1 && loop.cycle_count > 2);
-        p.loop = &loop;
-        play_live(&p, all.space, &how, path);
-        assert_int_equal(p.cycles, loop.cycle_count);
-        char *wanted = report_of(p.vocabulary, groups);
-        assert_same_report(p.last_report, wanted);
-        free(wanted);
-        free(p.last_report);
         pythia_loop_free(&loop);
-        pythia_groups_destroy(groups);
-        pythia_open_points_destroy(open);
-        pythia_input_destroy(input);
-        end_replay(&all);
         pythia_vocabulary_destroy(p.vocabulary);
     }
+    unlink(path);
+}
+
+/* ---- types that are rare, and types that the search space does not know ---- */
+
+#define REQUEST_NS (10 * SECOND)
+
+static void put_span(struct writer *w, uint64_t request, uint64_t id, uint64_t parent,
+                     const char *name, uint64_t begin_ns, uint64_t duration_ns)
+{
+    uint32_t service = pythia_vocabulary_string(w->vocabulary, PYTHIA_TEXT("shop"));
+    uint32_t text = pythia_vocabulary_string(w->vocabulary, pythia_text_of(name));
+    struct pythia_trace_id trace = {7, request + 1};
+    struct pythia_span span = {.id = id,
+                               .parent = parent,
+                               .start_ns = 1700000000 * SECOND + request * REQUEST_NS + begin_ns,
+                               .duration_ns = (int64_t)duration_ns,
+                               .tracepoint =
+                                   pythia_vocabulary_tracepoint(w->vocabulary, service, 0, text)};
+    write_span(w, &trace, &span);
+}
+
+/* A request of a type: the root, that calls `called` and, `deep` spans below each other, others of
+ * which the last one may take longer. */
+static void put_request(struct writer *w, uint64_t request, const char *type, const char *called,
+                        int deep, uint64_t more_ms)
+{
+    uint64_t ms = 1000000, begin_ns = 3 * ms, all_ns = (100 + more_ms) * ms;
+    char name[16];
+    w->first = true;
+    fprintf(w->file, "{\"resourceSpans\":[");
+    put_span(w, request, 1, 0, type, 0, all_ns);
+    put_span(w, request, 2, 1, called, ms, ms);
+    for (int i = 0; i < deep; i++) {
+        snprintf(name, sizeof(name), "%s%d", type, i);
+        put_span(w, request, 3 + (uint64_t)i, i ? 2 + (uint64_t)i : 1, name, begin_ns,
+                 all_ns - 2 * begin_ns);
+        begin_ns += ms;
+    }
+    fprintf(w->file, "]}\n");
+}
+
+/* Of ten requests eight are of the type A, one of R, and one of C, which calls what no other does,
+ * and what all do. `a_ms`: up to so much longer some of A take. */
+static void write_mixture(const char *path, uint64_t requests, uint64_t a_ms)
+{
+    struct writer w = {.file = fopen(path, "w")};
+    struct pythia_random random;
+    pythia_random_init(&random, 3);
+    assert_non_null(w.file);
+    assert_int_equal(pythia_vocabulary_create(&w.vocabulary), PYTHIA_OK);
+    for (uint64_t i = 0; i < requests; i++)
+        if (i % 10 == 3)
+            put_request(&w, i, "R", "B", 2, pythia_random_below(&random, 400));
+        else if (i % 10 == 5)
+            put_request(&w, i, "C", "B", 3, pythia_random_below(&random, 300));
+        else
+            put_request(&w, i, "A", "B", 8, a_ms ? pythia_random_below(&random, a_ms) : 0);
+    assert_int_equal(fclose(w.file), 0);
+    pythia_vocabulary_destroy(w.vocabulary);
+}
+
+static const struct pythia_closed_loop_options of_mixture = {
+    .pipeline = {.threads = 1, .expansion_max = 250},
+    .groups = GROUPING,
+    .search = {.budget = {.points_per_cycle = 1}, .price_ns = 1000, .seed = 1},
+    .requests = 40};
+
+static const struct pythia_problem *problem_of(const struct pair *p, const char *type)
+{
+    for (size_t i = 0; i < p->loop->problem_count; i++)
+        if (strcmp(pythia_vocabulary_text(p->vocabulary, p->loop->problems[i].type).bytes, type) ==
+            0)
+            return &p->loop->problems[i];
+    fail();
+    return NULL;
+}
+
+/* A cycle has five of R: in the sixth they are 30, and the search of it begins. */
+static void a_rare_type_is_searched_in_a_replay_as_it_is_live(void **state)
+{
+    static const uint64_t a_ms[] = {0, 200};
+    char path[] = "/tmp/pythia-test-live-XXXXXX";
+    temporary(path);
+    for (size_t i = 0; i < 2; i++) {
+        struct pair p = {0};
+        struct pythia_loop loop;
+        struct pythia_closed_loop_options how = of_mixture;
+        write_mixture(path, 2000, a_ms[i]);
+        play_both(&p, path, &how, NULL, &loop);
+        assert_true(loop.finished && loop.rounds == 1);
+        assert_int_equal(problem_of(&p, "shop:R")->state, PYTHIA_PROBLEM_DONE);
+        assert_int_equal(problem_of(&p, "shop:R")->cause_count, 1);
+        if (i == 0) /* nothing is switched until then */
+            for (size_t k = 0; k < 6; k++)
+                assert_int_equal(loop.cycles[k].opened_count, k == 5);
+        pythia_loop_free(&loop);
+        pythia_vocabulary_destroy(p.vocabulary);
+    }
+    unlink(path);
+}
+
+/* C0 to C2 are of no type that the space knows, so that nothing closes them; B is closed, and its
+ * target obeys. */
+static void what_the_search_space_does_not_know_is_seen_in_a_replay_as_it_is_live(void **state)
+{
+    char path[] = "/tmp/pythia-test-live-XXXXXX";
+    struct pair p = {.leaf = "shop:B"};
+    struct pythia_loop loop;
+    struct pythia_closed_loop_options how = of_mixture;
+    how.cycles = 1;
+    temporary(path);
+    write_mixture(path, 400, 0);
+    play_both(&p, path, &how, "shop:C", &loop);
+    assert_int_equal(problem_of(&p, "shop:C")->state, PYTHIA_PROBLEM_UNKNOWN);
+    /* of 40 A and 5 R the roots; of 5 C four spans */
+    assert_int_equal(loop.cycles[0].requests, 50);
+    assert_int_equal(loop.cycles[0].spans_seen, 40 + 5 + 5 * 4);
+    pythia_loop_free(&loop);
+    pythia_vocabulary_destroy(p.vocabulary);
+    unlink(path);
+}
+
+/* A request that is played again is one request: of R there are never enough. */
+static void requests_that_are_played_again_are_no_more_of_a_rare_type(void **state)
+{
+    char path[] = "/tmp/pythia-test-live-XXXXXX";
+    struct replay all;
+    struct pythia_loop loop;
+    struct pythia_vocabulary *v = NULL;
+    struct pythia_groups *groups = NULL;
+    struct pythia_open_points *open = NULL;
+    struct pythia_pipeline_result result;
+    struct pythia_closed_loop_options how = of_mixture;
+    temporary(path);
+    write_mixture(path, 80, 200); /* 8 of R */
+    assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
+    replay(&all, v, path, NULL);
+    struct pythia_input *input = input_of(path);
+    assert_int_equal(
+        pythia_closed_loop_run(v, input, all.space, &how, &loop, &groups, &open, &result),
+        PYTHIA_OK);
+    struct pair p = {.vocabulary = v, .loop = &loop};
+    assert_true(loop.finished && loop.rounds > 1);
+    assert_int_equal(problem_of(&p, "shop:A")->state, PYTHIA_PROBLEM_DONE);
+    assert_int_equal(problem_of(&p, "shop:R")->state, PYTHIA_PROBLEM_TOO_FEW);
+    assert_in_range(problem_of(&p, "shop:R")->requests, 3, 8);
+    pythia_loop_free(&loop);
+    pythia_groups_destroy(groups);
+    pythia_open_points_destroy(open);
+    pythia_input_destroy(input);
+    end_replay(&all);
+    pythia_vocabulary_destroy(v);
     unlink(path);
 }
 
@@ -559,6 +736,9 @@ int main(void)
         cmocka_unit_test(with_the_skeleton_open_too),
         cmocka_unit_test(shuffled_and_duplicated_the_stream_gives_the_same),
         cmocka_unit_test(cycle_by_cycle_it_decides_as_the_closed_loop_does),
+        cmocka_unit_test(a_rare_type_is_searched_in_a_replay_as_it_is_live),
+        cmocka_unit_test(what_the_search_space_does_not_know_is_seen_in_a_replay_as_it_is_live),
+        cmocka_unit_test(requests_that_are_played_again_are_no_more_of_a_rare_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

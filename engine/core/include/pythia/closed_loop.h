@@ -15,7 +15,13 @@
 
 /* A full capture played as if it were live: the spans of closed trace points are hidden, the search
  * decides after each cycle, and what it decided holds from the next request on. A capture that is
- * shorter than the search is played again from its start. */
+ * shorter than the search is played again from its start.
+ *
+ * What becomes of a request is what becomes of it in a live stream (live.h), by the same code: its
+ * type is that of the whole request; of a type that the search space knows only what is wanted open
+ * is seen; of another one also the trace points that the space does not know, because they are not
+ * the search's to close; and requests of a type that is too rare for one cycle are evidence of
+ * several, but for those that are played again. */
 
 struct pythia_closed_loop_options {
     struct pythia_pipeline_options pipeline; /* `open` is set by the loop */
@@ -25,7 +31,9 @@ struct pythia_closed_loop_options {
     double seconds;  /* of the traces' own time make a cycle, counted from its first request; 0: any
                         time. With both, whichever comes first */
     size_t cycles;   /* at most; 0: 60 */
-    bool *stop;      /* NULL, or set by somebody else: end after the cycle at hand */
+    size_t rare_bytes; /* that requests may take that are kept for the next cycle, because their
+                          types are too rare for one; 0: 16 MiB */
+    bool *stop;        /* NULL, or set by somebody else: end after the cycle at hand */
 };
 
 /* What a cycle came to, with texts of its own. */
@@ -83,17 +91,18 @@ struct pythia_loop {
     size_t always_count, never_count;
     uint64_t *followed; /* owned: by number of a type, the group that is followed */
     size_t followed_capacity;
-    size_t rounds; /* times the capture was played, the last one perhaps in part */
-    bool finished; /* nothing is searched any more; else there were cycles enough */
+    size_t rounds;        /* times the capture was played, the last one perhaps in part */
+    uint64_t not_carried; /* requests of types too rare for one cycle, without room to be kept */
+    bool finished;        /* nothing is searched any more; else there were cycles enough */
 };
 
-/* Play it, until no type of request is searched any more; where none ever was, because there were
- * too few requests, at least once from beginning to end. With a grouping key, its parts are what
- * requests of "one type" are, and the trace points that show its keys stay open (grouping_key.h).
- * The input is read once for its order, and once for each cycle. The evidence of the last cycle
- * goes to *groups (owned by the caller) with the trace points that were open to *open (owned), and
- * what was read to *result. Returns PYTHIA_OK with *out filled, PYTHIA_ENOMEM, or what reading
- * returned. */
+/* Play it, until no type of request is searched any more, and of none that was not searched yet
+ * there may be enough requests when it has been played once from beginning to end. With a grouping
+ * key, its parts are what requests of "one type" are, and the trace points that show its keys stay
+ * open (grouping_key.h). The input is read once for its order, and once for each cycle. The
+ * evidence of the last cycle goes to *groups (owned by the caller) with the trace points that were
+ * open to *open (owned), and what was read to *result. Returns PYTHIA_OK with *out filled,
+ * PYTHIA_ENOMEM, or what reading returned. */
 int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
                            const struct pythia_space *space,
                            const struct pythia_closed_loop_options *options,
