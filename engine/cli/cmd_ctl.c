@@ -568,6 +568,7 @@ const struct pythia__command pythia__cmd_ctl = {
                 "pythia ctl decisions --count 5\n"
                 "# Close everything, at once\n"
                 "pythia ctl off\n",
+    .words = "status groups report decisions points vars open close unpin plan off on",
     .exits = "0 done, 1 failed (also: pythiad does not answer, or refuses), 2 wrong usage.",
     .see_also = "pythiad(8), pythia-report(5)",
     .options = options,
