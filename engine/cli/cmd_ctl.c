@@ -233,8 +233,7 @@ static void show_decisions(struct pythia_buf *to, const json_t *decisions)
         char text[32];
         gmtime_r(&seconds, &when);
         strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &when);
-        pythia_buf_printf(to, "%s  cycle %-5" JSON_INTEGER_FORMAT " %s ", text,
-                          json_integer_value(json_object_get(d, "cycle")),
+        pythia_buf_printf(to, "%s  %s ", text,
                           json_is_true(json_object_get(d, "open")) ? "opens " : "closes");
         show_text(to, json_object_get(d, "trace_point"));
         pythia_buf_puts(to, ": ");
