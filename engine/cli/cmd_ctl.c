@@ -251,8 +251,7 @@ static void show_decisions(struct pythia_buf *to, const json_t *decisions)
         char text[32];
         gmtime_r(&seconds, &when);
         strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &when);
-        pythia_buf_printf(to, "%s  cycle %-5" JSON_INTEGER_FORMAT " %s ", text,
-                          json_integer_value(json_object_get(d, "cycle")),
+        pythia_buf_printf(to, "%s  %s ", text,
                           json_is_true(json_object_get(d, "open")) ? "opens " : "closes");
         show_text(to, json_object_get(d, "trace_point"));
         pythia_buf_puts(to, ": ");
@@ -605,6 +604,7 @@ const struct pythia__command pythia__cmd_ctl = {
                 "pythia ctl decisions --count 5\n"
                 "# Close everything, at once\n"
                 "pythia ctl off\n",
+    .words = "status groups report decisions points vars open close unpin plan off on",
     .exits = "0 done, 1 failed (also: pythiad does not answer, or refuses), 2 wrong usage.",
     .see_also = "pythiad(8), pythia-report(5)",
     .options = options,

@@ -307,6 +307,11 @@ static int read_all(struct replay *r)
     struct pythia_consumer consumer = {begin_groups, take_group, r};
     if (status == PYTHIA_OK)
         status = pythia__reading_run(&r->reading, &consumer);
+    const struct pythia_counts *n = &r->reading.result.counts;
+    if (status == PYTHIA_OK && r->s->open && n->kept == 0 && n->hidden > 0)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "%s: names no trace point of these traces, so nothing is left of them",
+                   r->s->open);
     return status == PYTHIA_OK ? pythia_groups_finish(r->groups) : status;
 }
 

@@ -42,6 +42,7 @@ struct pythia__command {
     const char *examples;    /* for the manual and --help: command lines, each behind a line that
                                 begins with # */
     const char *exits;       /* its exit statuses, a sentence; NULL: PYTHIA__EXITS_DIAGNOSIS */
+    const char *words;       /* what operands can be, for the completion; NULL: files */
     const char *see_also;    /* further pages of the manual, with commas between; NULL: none */
     const struct pythia_option *options; /* its own; ends with {0} */
     size_t

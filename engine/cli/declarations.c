@@ -380,7 +380,7 @@ static int read_json(struct pythia__declarations *d, const char *path, struct py
     size_t i;
     int status = PYTHIA_OK;
     if (!list || !json_is_array(list)) {
-        pythia_error_set(e, PYTHIA_EFORMAT, "%s",
+        pythia_error_set(e, PYTHIA_EFORMAT, "%s%s", list ? "" : "is not JSON: ",
                          list ? "declarations are a list of objects: [{…}, …]" : why.text);
         pythia_error_place(e, path, list || why.line < 1 ? 1 : (uint64_t)why.line,
                            list ? 0 : (uint64_t)why.position);

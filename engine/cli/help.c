@@ -228,7 +228,10 @@ static void complete_command(struct pythia_buf *to, const struct pythia__command
     pythia_buf_printf(to, "    '%s')\n        case $prev in\n", c->name);
     for (const struct pythia_option *o = options; o->name; o++)
         if (o->type == PYTHIA_OPTION_CHOICE) {
-            pythia_buf_printf(to, "        --%s) COMPREPLY=($(compgen -W '", o->name);
+            if (o->letter)
+                pythia_buf_printf(to, "        -%c|", o->letter);
+            pythia_buf_printf(to, "%s--%s) COMPREPLY=($(compgen -W '", o->letter ? "" : "        ",
+                              o->name);
             for (const char *word = o->choices; *word; word++)
                 pythia_buf_putc(to, (char)(*word == '|' ? ' ' : *word));
             pythia_buf_puts(to, "' -- \"$cur\")); return ;;\n");
@@ -236,7 +239,21 @@ static void complete_command(struct pythia_buf *to, const struct pythia__command
     pythia_buf_puts(to, "        esac\n        words='--help");
     for (const struct pythia_option *o = options; o->name; o++)
         pythia_buf_printf(to, " --%s", o->name);
-    pythia_buf_puts(to, "' ;;\n");
+    pythia_buf_printf(to, "'\n        operands='%s' ;;\n", c->words ? c->words : "");
+}
+
+/* The first words of all commands, each once: those of one command stand together. */
+static void complete_names(struct pythia_buf *to)
+{
+    size_t count;
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    const char *before = "";
+    for (size_t i = 0; i < count; i++) {
+        size_t size = strcspn(commands[i]->name, " ");
+        if (strcspn(before, " ") != size || strncmp(before, commands[i]->name, size) != 0)
+            pythia_buf_printf(to, " %.*s", (int)size, commands[i]->name);
+        before = commands[i]->name;
+    }
 }
 
 static void complete_all(struct pythia_buf *to)
@@ -245,7 +262,7 @@ static void complete_all(struct pythia_buf *to)
     const struct pythia__command *const *commands = pythia__commands(&count);
     pythia_buf_puts(to, "# bash completion of pythia, made of its tables of commands and options\n"
                         "_pythia()\n{\n    local cur=${COMP_WORDS[COMP_CWORD]} "
-                        "prev=${COMP_WORDS[COMP_CWORD-1]} words= command=\n"
+                        "prev=${COMP_WORDS[COMP_CWORD-1]} words= operands= command=\n"
                         "    COMPREPLY=()\n    case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n");
     for (size_t i = 0; i < count; i++)
         if (strchr(commands[i]->name, ' '))
@@ -254,21 +271,18 @@ static void complete_all(struct pythia_buf *to)
     pythia_buf_puts(
         to, "    *) command=${COMP_WORDS[1]} ;;\n    esac\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
             "        COMPREPLY=($(compgen -W '--help --version help");
-    const char *before = "";
-    for (size_t i = 0; i < count;
-         i++) { /* the first words, each once: those of one command stand together */
-        size_t size = strcspn(commands[i]->name, " ");
-        if (strlen(before) != size || strncmp(before, commands[i]->name, size) != 0)
-            if (strncmp(before, commands[i]->name, size + 1) != 0)
-                pythia_buf_printf(to, " %.*s", (int)size, commands[i]->name);
-        before = commands[i]->name;
-    }
+    complete_names(to);
     pythia_buf_puts(to, "' -- \"$cur\"))\n        return\n    fi\n    case $command in\n");
     for (size_t i = 0; i < count; i++)
         complete_command(to, commands[i]);
-    pythia_buf_puts(to, "    space) words='build show' ;;\n    esac\n"
-                        "    if [[ $cur == -* || $command == space ]]; then\n"
-                        "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    else\n"
+    pythia_buf_puts(to, "    space) operands='build show' ;;\n    help)\n        operands='");
+    complete_names(to);
+    pythia_buf_puts(to, "'\n        [ \"$COMP_CWORD\" -eq 2 ] || operands=\n"
+                        "        [ \"$prev\" != space ] || operands='build show' ;;\n    esac\n"
+                        "    if [[ $cur == -* ]]; then\n"
+                        "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+                        "    elif [[ -n $operands || $command == help ]]; then\n"
+                        "        COMPREPLY=($(compgen -W \"$operands\" -- \"$cur\"))\n    else\n"
                         "        COMPREPLY=($(compgen -f -- \"$cur\"))\n    fi\n}\ncomplete -o "
                         "filenames -F _pythia pythia\n");
 }

@@ -82,6 +82,12 @@ static int open_beside(const char *path)
     return open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
+/* Where pieces are written to: not yet standard output, and that disk may be full, too. */
+static const char *kept_at(const struct pythia__output *o)
+{
+    return o->copies ? "the temporary file for standard output (TMPDIR, or /tmp)" : o->path;
+}
+
 int pythia__output_begin(struct pythia__output *o, const char *path)
 {
     struct sigaction action = {.sa_handler = on_signal};
@@ -96,7 +102,7 @@ int pythia__output_begin(struct pythia__output *o, const char *path)
     if (o->file >= 0)
         return PYTHIA_OK;
     o->number = errno;
-    return complain(o->path, o->number);
+    return complain(kept_at(o), o->number);
 }
 
 int pythia__output_add(struct pythia__output *o, struct pythia_text text)
@@ -106,7 +112,7 @@ int pythia__output_add(struct pythia__output *o, struct pythia_text text)
     if (o->number == 0 || o->told)
         return o->number == 0 ? PYTHIA_OK : PYTHIA_EIO;
     o->told = true;
-    return complain(o->path, o->number);
+    return complain(kept_at(o), o->number);
 }
 
 int pythia__output_restart(struct pythia__output *o)
@@ -114,7 +120,7 @@ int pythia__output_restart(struct pythia__output *o)
     if (o->number == 0 && (o->replaces || o->copies) &&
         (ftruncate(o->file, 0) != 0 || lseek(o->file, 0, SEEK_SET) != 0))
         o->number = errno;
-    return o->number == 0 ? PYTHIA_OK : complain(o->path, o->number);
+    return o->number == 0 ? PYTHIA_OK : complain(kept_at(o), o->number);
 }
 
 static int copy_to_stdout(int file)

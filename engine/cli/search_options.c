@@ -82,6 +82,8 @@ static int read_file(struct reading *r, const char *path)
     struct pythia_buf bytes = {0};
     struct pythia_error why = {0};
     char text[1024];
+    if (!*path)
+        return wrong(r, "@ without the name of a file");
     int status = pythia_file_read(path, &bytes, &why);
     r->file = path;
     if (status == PYTHIA_OK)

@@ -52,6 +52,7 @@ int pythia__series_read(const char *const *paths, size_t count, struct pythia_se
     pythia_series_all(*out, &series);
     pythia_log(PYTHIA_LOG_INFO, "Read %" PRIu64 " measurements: series=%zu, files=%" PRIu64,
                r->csv.rows, series, r->files);
+    tell(PYTHIA_LOG_ERROR, r->refused, "Left out files that could not be read");
     tell(PYTHIA_LOG_WARNING, r->csv.broken, "Left out broken rows");
     tell(PYTHIA_LOG_WARNING, r->killed,
          "Files of processes that were killed (what they held in memory is lost)");

@@ -33,7 +33,7 @@ struct events {
     size_t at;
     struct pythia_buf cursor; /* of SCAN */
     bool scanning, rounded;   /* rounded: a round of SCAN has ended */
-    bool connected;
+    bool connected, told;     /* whether it is, or is not */
 };
 
 /* A list's events, or one string with one event or several. */
@@ -104,11 +104,14 @@ static void scan(struct events *s)
 
 static void tell_connection(struct events *s, bool connected)
 {
-    if (connected != s->connected)
+    bool failed = !connected && *pythia__redis_why(s->redis); /* else it is still on its way */
+    if (connected != s->connected || (failed && !s->told)) {
+        s->told = true;
         pythia_log(connected ? PYTHIA_LOG_INFO : PYTHIA_LOG_WARNING,
                    connected ? "Reads OSProfiler's events from Redis"
                              : "Redis cannot be reached, and is tried again: reason=%s",
                    pythia__redis_why(s->redis));
+    }
     s->connected = connected;
 }
 

@@ -6,6 +6,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -33,7 +34,7 @@ static bool split(const char *address, char host[256], char port[16])
 {
     const char *colon = strrchr(address, ':');
     if (!colon || !colon[1] || strlen(colon + 1) > 5 ||
-        strspn(colon + 1, "0123456789") != strlen(colon + 1))
+        strspn(colon + 1, "0123456789") != strlen(colon + 1) || atoi(colon + 1) > 65535)
         return false;
     size_t size = (size_t)(colon - address);
     if (size >= 2 && address[0] == '[' && address[size - 1] == ']') {
@@ -56,7 +57,8 @@ bool pythia__address_is_one(const char *address, struct pythia_error *e)
     if (is_unix(address) ? address[sizeof(UNIX) - 1] != '\0' : split(address, host, port))
         return true;
     pythia_error_set(e, PYTHIA_EUSAGE,
-                     "%s is no address: HOST:PORT, [IPv6]:PORT, *:PORT or unix:PATH", address);
+                     "%s is no address: HOST:PORT, [IPv6]:PORT, *:PORT (up to 65535) or unix:PATH",
+                     address);
     return false;
 }
 

@@ -170,8 +170,10 @@ static bool wants_text(int argc, char **argv, struct pythia_buf *text)
 static int fail(const struct pythia_error *e, int status)
 {
     char text[1024];
-    pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(e, text, sizeof(text)));
-    return status == PYTHIA_EUSAGE || status == PYTHIA_EFORMAT ? EXIT_USAGE : EXIT_FAILED;
+    bool usage = status == PYTHIA_EUSAGE || status == PYTHIA_EFORMAT;
+    pythia_log(PYTHIA_LOG_ERROR, "%s%s", pythia_error_text(e, text, sizeof(text)),
+               usage && !*e->source ? " (pythiad --help lists the options)" : "");
+    return usage ? EXIT_USAGE : EXIT_FAILED;
 }
 
 static int run(struct pythia__settings *settings, struct pythia_config *config, int argc,

@@ -300,6 +300,8 @@ static void decision_price(struct pythia__html *h, const json_t *decision)
     }
 }
 
+/* Without its cycle: the state counts them over all starts, and those that learnt; what the reason
+ * and the report speak of are cycles of this start that searched. */
 static void decision_row(struct pythia__html *h, const struct pythia_daemon_page *p,
                          const json_t *decision)
 {
@@ -307,9 +309,6 @@ static void decision_row(struct pythia__html *h, const struct pythia_daemon_page
     pythia__html_cell(h, "n", NULL);
     age(h, p, pythia__number(decision, "unix_ns"));
     pythia__html_text(h, " ago");
-    pythia__html_close(h);
-    pythia__html_cell(h, "n", "cycle");
-    pythia__html_count(h, pythia__number(decision, "cycle"));
     pythia__html_close(h);
     pythia__html_open(h, "th", "scope", "row", NULL);
     pythia__html_leaf(h, "strong", NULL, is_true(decision, "open") ? "opens " : "closes ");
@@ -327,7 +326,7 @@ static void decision_row(struct pythia__html *h, const struct pythia_daemon_page
 
 static void decisions(struct pythia__html *h, const struct pythia_daemon_page *p)
 {
-    static const char *const labels[] = {">When", ">Cycle", "Decision", "For requests of"};
+    static const char *const labels[] = {">When", "Decision", "For requests of"};
     if (json_array_size(p->decisions) == 0) {
         pythia__html_leaf(h, "p", NULL, "None yet.");
         return;

@@ -496,11 +496,12 @@ class Addresses(unittest.TestCase):
                 self.assertEqual(code, 2, (name, address))
                 self.assertIn(f"{name} at {address} can be reached from elsewhere", said)
                 self.assertIn("insecure: true", said)
-        for address in ("127.0.0.1:1", "127.1.2.3:1", "localhost:1", "[::1]:1", "unix:/tmp/x", "off"):
+        for address in ("127.0.0.1:1", "127.1.2.3:1", "localhost:1", "[::1]:1", "127.0.0.1:65535", "unix:/tmp/x",
+                        "off"):
             self.assertEqual(rig.run(self, "--check-config", f"--otlp-http={address}")[0], 0, address)
         self.assertEqual(rig.run(self, "--check-config", "--otlp-http=*:0", "--insecure")[0], 0)
         self.assertEqual(rig.run(self, "--check-config", env={"PYTHIAD_CONTROL": "*:1"})[0], 2)
-        for address in ("127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:123456", ":1", "::1:1", "unix:"):
+        for address in ("127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:123456", "127.0.0.1:65536", "127.0.0.1:99999", ":1", "::1:1", "unix:"):
             code, said = rig.run(self, "--check-config", f"--otlp-http={address}")
             self.assertEqual((code, f"{address} is no address" in said), (2, True), address)
 

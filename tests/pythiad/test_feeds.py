@@ -461,6 +461,15 @@ class Redis(unittest.TestCase):
     def test_events_one_behind_the_other(self):
         self.check("append")
 
+    def test_a_redis_that_is_not_there_is_told_at_once(self):
+        self.redis.kill()
+        self.redis.wait()
+        daemon = self.start()
+        daemon.logged("Redis cannot be reached, and is tried again: reason=Connection refused")
+        self.start_redis()
+        daemon.logged("Reads OSProfiler's events from Redis")
+        self.assertEqual(daemon.log.count("Redis cannot be reached"), 1)
+
     def test_a_redis_that_is_gone_and_comes_back_is_read_again(self):
         daemon = self.start()
         daemon.logged("Reads OSProfiler's events from Redis")

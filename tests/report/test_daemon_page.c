@@ -136,6 +136,7 @@ static void ages_numbers_and_planes_are_told(void **state)
     char *page = page_about("name");
     assert_non_null(strstr(page, "In 2 h it has taken in 1 000 spans of 1 request, in 7 cycles."));
     assert_non_null(strstr(page, ">61 min ago<")); /* the decision */
+    assert_null(strstr(page, ">Cycle<"));          /* two ways to count them on one page */
     assert_non_null(strstr(page, "not reached"));
     assert_non_null(strstr(page, ">11<"));
     assert_non_null(strstr(page, ">13<"));

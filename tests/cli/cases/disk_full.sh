@@ -4,3 +4,6 @@ echo old > report.json
 (trap '' XFSZ; ulimit -f 4; pythia replay -q --format json -o report.json $DATA/retry.jsonl); b=$?
 echo $a $b; cat report.json; ls
 pythia replay -q -o nowhere/report.txt $DATA/retry.jsonl; echo $?
+for words in 'pythia --help' 'pythia replay --help' 'pythia --version' 'pythiad --help' 'pythiad --version'; do
+    $words > /dev/full 2> said; echo "$words: $? $(sed 's/^[a-z]*: //' said)"
+done
