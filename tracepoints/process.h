@@ -22,6 +22,7 @@ struct pythia__thread {
     uint64_t random, random_epoch; /* state, and for which process it was seeded */
     uint64_t retry;                /* ticks before which there is no use in asking for a ring */
     uint32_t until_timed;          /* open spans until one is timed */
+    uint32_t timed_left;           /* of those that are timed one after the other */
     unsigned char busy;            /* in the middle of a record: a signal handler must not write */
     int cancel;                    /* its cancel state from before it had that */
     unsigned char locked;          /* it holds the process's lock */
@@ -50,10 +51,12 @@ enum pythia__lost {
 /* Get a ring for the calling thread, and all that is needed before that; 0 if that cannot be. */
 int pythia__attach(struct pythia__thread *t);
 
-/* Spans from one that is timed to the next, on average (cost.c). */
+/* One span in so many is timed, on average; and so many one after the other (cost.c). */
 #define PYTHIA__TIMED_EVERY 1024
+#define PYTHIA__TIMED_BURST 8
 
-/* Choose when the next span is timed: not at even distances, which a loop may have too. */
+/* Choose when the next span is timed: the one that follows, or after a distance that is not even,
+ * which those of a loop may be too. */
 void pythia__timed_next(struct pythia__thread *t);
 
 /* What timing does not see of a span, in ticks; and what it may see at most: a thread that lost its

@@ -1,7 +1,7 @@
 /* Decoding by itself, into a sink that counts: bench_decode FORMAT FILE PASSES. The file is read
  * into memory first. Where each document has its size in 4 bytes in front of it, as bench_input
- * otlp-proto writes them, each is a body of its own, as a server gets them one by one. Prints one
- * JSON object. */
+ * otlp-proto writes them, each is a body of its own, as a server gets them one by one. Each pass
+ * has a decoder of its own, since some hold on to what has begun. Prints one JSON object. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +81,20 @@ static struct pythia_text take_body(struct pythia_text *rest)
     return body;
 }
 
+static void decode(const struct pythia_adapter_ops *ops, struct pythia_vocabulary *vocabulary,
+                   struct pythia_text rest, struct pythia_sink *sink)
+{
+    struct pythia_adapter *adapter;
+    must(ops->create(vocabulary, &adapter), "a decoder");
+    while (rest.size > 0) {
+        struct pythia_memory_source source;
+        struct pythia_text body = take_body(&rest);
+        pythia_memory_source_init(&source, "body", body.bytes, body.size);
+        must(ops->decode(adapter, &source.source, sink, NULL), "decoding");
+    }
+    ops->destroy(adapter);
+}
+
 int main(int argc, char **argv)
 {
     const struct pythia_adapter_ops *ops = argc == 4 ? pythia_adapter_named(argv[1]) : NULL;
@@ -91,25 +105,17 @@ int main(int argc, char **argv)
     }
     struct pythia_buf all = read_file(argv[2]);
     struct pythia_vocabulary *vocabulary;
-    struct pythia_adapter *adapter;
     struct counting_sink c = {.sink = {.span = count_span, .broken = count_broken}};
     c.sink.counts = &c.counts;
     must(pythia_vocabulary_create(&vocabulary), "a vocabulary");
-    must(ops->create(vocabulary, &adapter), "a decoder");
     double before = cpu_seconds();
     for (unsigned long i = 0; i < passes; i++)
-        for (struct pythia_text rest = pythia_buf_text(&all); rest.size > 0;) {
-            struct pythia_memory_source source;
-            struct pythia_text body = take_body(&rest);
-            pythia_memory_source_init(&source, "body", body.bytes, body.size);
-            must(ops->decode(adapter, &source.source, &c.sink, NULL), "decoding");
-        }
+        decode(ops, vocabulary, pythia_buf_text(&all), &c.sink);
     double cpu_s = cpu_seconds() - before;
     must(c.broken ? PYTHIA_EFORMAT : PYTHIA_OK, "the input");
     printf("{\"spans\": %" PRIu64 ", \"bytes\": %zu, \"attribute_bytes\": %" PRIu64
            ", \"cpu_s\": %.6f}\n",
            c.spans, all.size * passes, c.attribute_bytes, cpu_s);
-    ops->destroy(adapter);
     pythia_vocabulary_destroy(vocabulary);
     pythia_buf_free(&all);
     return 0;

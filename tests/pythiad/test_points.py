@@ -15,6 +15,7 @@ import rig
 
 POINTS = [f"load:p{i}" for i in range(50)]
 WORK_US = 800
+TRIES = 20  # of a forecast
 
 
 def start_program(test, folder, rate=20, work_us=WORK_US, more=()):
@@ -125,7 +126,7 @@ class Prices(unittest.TestCase):
                                         p["load:p1"]["price_known"] == "measured"), None), rig.patience(30), lambda: daemon.log)
         self.assertGreaterEqual(known["load:once"]["requests"], 30)
         self.assertEqual(known["load:once"]["spans"], 0)
-        self.assertEqual((known["load:p1"]["mute"], known["load:p1"]["spans"] % 20), (False, 0))  # twenty in a request
+        self.assertFalse(known["load:p1"]["mute"])
         self.assertLess(known["load:p1"]["spans"], known["load:p1"]["hits"])  # those of before count, too
         self.assertEqual([known["load:p2"][key] for key in ("wanted", "mute", "spans")], [False, False, 0])
         self.assertEqual(daemon.metric("pythia_points_mute"), 1)
@@ -148,20 +149,20 @@ class Prices(unittest.TestCase):
 @unittest.skipIf(rig.SANITIZER, "times are the sanitizer's")
 class Bill(unittest.TestCase):
     def test_ah09_a_plan_says_what_opening_costs(self):
-        """Learnt with everything open; then closed, forecast, opened, and measured."""
+        """Learnt with everything open; then closed, forecast, opened, and measured; twenty times, because the CPU time of a
+        request tells no 10 % while others use the machine. The first forecasts are of passes that found no memory yet."""
         folder = rig.make_folder(self)
-        program, path, gate = start_program(self, folder)
+        program, path, gate = start_program(self, folder, 60)
         daemon = rig.Pythiad(self, f"--gate={gate}", "--quiet-ms=200", "--points=0", "--learn-requests=30",
                              "--cycle-requests=1000000", "--cycle-seconds=5", folder=folder)
         rig.until(lambda: not any(p["wanted"] for p in daemon.get("/v1/points").json if p["trace_point"] in POINTS) and
                   daemon.metric("pythia_requests_finished_total{by=\"any\"}") > 60, 40, lambda: daemon.log)
-        chosen = POINTS[:40]
-        off = []
-        for _ in range(6):  # a busy machine may be otherwise for a while
+        chosen, off = POINTS[:40], []
+        for _ in range(TRIES):
             daemon.post("/v1/close", {"trace_points": chosen})
             time.sleep(1)
             first = len(read_pairs(path))
-            time.sleep(4)
+            time.sleep(2)
             closed = read_pairs(path)[first:]
             done = daemon.ctl("plan", "--format", "json", "--open", ",".join(chosen[1:]), chosen[0])
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -169,18 +170,20 @@ class Bill(unittest.TestCase):
             self.assertEqual([p["calls_per_request"] for p in plan["trace_points"]], [20.0] * 40)
             self.assertFalse(any(p["price_supposed"] for p in plan["trace_points"]))
             self.assertEqual(daemon.post("/v1/open", {"trace_points": chosen}).status, 200)
-            time.sleep(.5)
+            time.sleep(.7)
             first = len(read_pairs(path))
-            time.sleep(6)
+            time.sleep(2)
             pairs = read_pairs(path)[first:]
             ns = overhead_of(pairs, closed)[1]
             share = ns / plan["request_ns"]  # of what requests took when that was forecast
             print(f"forecast {plan['added_ns_per_request']:.0f} ns, {100 * plan['added_share']:.2f} %; measured {ns:.0f} ns, "
                   f"{100 * share:.2f} % of {len(pairs)} requests", flush=True)
-            off.append(max(abs(plan["added_ns_per_request"] / ns - 1), abs(plan["added_share"] / share - 1)))
-            if off[-1] <= .25:
-                break
-        self.assertLessEqual(min(off), .25, off)
+            off.append(plan["added_ns_per_request"] / ns - 1)
+            self.assertAlmostEqual(plan["added_share"] / share - 1, off[-1], places=9)
+        good = sum(abs(one) <= .25 for one in off)
+        print(f"{good} of {TRIES} within 25 %, off by {100 * statistics.median(off):+.0f} % in the middle", flush=True)
+        self.assertGreaterEqual(good, .75 * TRIES, off)
+        self.assertLessEqual(abs(statistics.median(off)), .2, off)  # no more of one kind than of the other
         text = daemon.ctl("plan", "--open", "load:p1,load:p2").stdout
         self.assertRegex(text, r"load:p1: \d+ ns added to a request, by 20\.00 calls at \d+ ns, which is (?:measured|expected)\nload:p2: .*\n"
                                r"together \d+ ns a request, [0-9.e-]+ % of the [0-9.]+ ms that requests take\n")

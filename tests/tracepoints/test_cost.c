@@ -1,6 +1,7 @@
 /* What spans say that they cost, and what they do cost. */
 #define _DEFAULT_SOURCE
 #include <math.h>
+#include <pthread.h>
 #include <pythia/bill.h>
 #include <time.h>
 
@@ -93,6 +94,29 @@ static void one_span_in_about_a_thousand_is_timed(void **state)
     collection_close(&c);
 }
 
+static void *few(void *unused)
+{
+    plain(400); /* less than there are between those that are timed */
+    return unused;
+}
+
+/* The code that times is cold when it comes up, which would be on the bill of a span that is timed
+ * alone: so eight are, one after the other. A thread times the first soon. */
+static void spans_are_timed_one_after_the_other(void **state)
+{
+    struct collection c;
+    pthread_t thread;
+    double ns;
+    discard_spans();
+    open_point("test:plain");
+    assert_int_equal(pthread_create(&thread, NULL, few, NULL), 0);
+    pthread_join(thread, NULL);
+    close_point("test:plain");
+    read_spans(&c);
+    assert_int_equal(cost_of(&c, "test:plain", &ns).passes, 8);
+    collection_close(&c);
+}
+
 static void a_point_that_is_seldom_passed_has_a_price_too(void **state)
 {
     struct collection c;
@@ -160,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_span_in_about_a_thousand_is_timed),
+        cmocka_unit_test(spans_are_timed_one_after_the_other),
         cmocka_unit_test(a_point_that_is_seldom_passed_has_a_price_too),
         cmocka_unit_test(a_child_measures_anew),
         cmocka_unit_test(ah7_ah9_reported_and_forecast_costs_are_the_real_ones),
