@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "gathering.h"
+#include "live_lesson.h"
 #include "live_types.h"
 #include "pythia/mem.h"
 #include "pythia/request_variables.h"
@@ -24,6 +25,7 @@
 #define STRAGGLERS 4     /* times they are waited for as long as others took */
 #define LOOK_SPANS 10000 /* between looks at the memory of the evidence */
 #define RARE_PART  4     /* of the memory for evidence: what requests of rare types may take */
+#define TEACH_NS   UINT64_C(50000000) /* between looks whether types have to be learnt */
 
 /* What is gathered of one cycle. */
 struct stage {
@@ -55,6 +57,7 @@ struct pythia_live {
     struct pythia_request_types *namer;
     struct pythia_request_variables *variables;
     struct pythia__live_types types;
+    struct pythia__lesson lesson;
     uint32_t other; /* the type beyond those that are told apart */
     struct pythia__gathering gathering;
     struct pythia_search *search; /* NULL: learning */
@@ -70,8 +73,10 @@ struct pythia_live {
     uint64_t now_ns;
     uint64_t first_ns, learnt_ns;  /* of learning: the first request, the first type, if any */
     uint64_t since_ns, applied_ns; /* what is open is in force, by the clock of spans and ours */
+    uint64_t heard_ns, taught_ns;  /* the last time that was told for it; of the last such look */
     bool waiting, paused, begun, learnt;
-    bool due;             /* a wish that there was no memory for */
+    bool due;   /* a wish that there was no memory for */
+    bool alike; /* one waits by which requests of types that are searched look as before */
     uint64_t wish, apart; /* apart: requests since the last cycle */
     uint64_t told_hidden; /* requests hidden before it */
     struct pythia_live_numbers numbers;
@@ -98,6 +103,12 @@ static void set_defaults(struct pythia_live_options *o)
     o->search.min_requests = or_usual(o->search.min_requests, 30);
     o->window.quiet_ns = or_usual(o->window.quiet_ns, 2 * SECOND);
     o->window.age_max_ns = or_usual(o->window.age_max_ns, 120 * SECOND);
+}
+
+/* Requests that will do for a type when the others have been learnt. */
+static uint64_t few_to_learn(const struct pythia_live *l)
+{
+    return l->o.learn_requests < LEARN_FEW ? l->o.learn_requests : LEARN_FEW;
 }
 
 static void free_points(struct points *p)
@@ -173,6 +184,14 @@ static int make_parts(struct pythia_live *l)
     l->other = pythia_vocabulary_string(l->vocabulary, PYTHIA_TEXT("(other)"));
     if (status == PYTHIA_OK && l->other == PYTHIA_NONE)
         status = PYTHIA_ENOMEM;
+    pythia__lesson_init(&l->lesson, &l->types,
+                        &(struct pythia__lesson_options){
+                            .hourly = l->o.search.budget.points_per_cycle ? l->o.learn_hourly : 0,
+                            .requests = l->o.learn_requests,
+                            .few = few_to_learn(l),
+                            .step_ns = l->o.cycle_ns,
+                            .tries_ns = PATIENCE * l->o.cycle_ns,
+                            .age_max_ns = l->o.window.age_max_ns});
     if (status == PYTHIA_OK && !l->owns_space)
         status = begin_search(l);
     if (status == PYTHIA_OK && l->owns_space && l->o.learn_all)
@@ -216,6 +235,7 @@ void pythia_live_destroy(struct pythia_live *l)
     pythia_window_destroy(l->window);
     pythia__gathering_free(&l->gathering);
     pythia_request_variables_destroy(l->variables);
+    pythia__lesson_free(&l->lesson);
     pythia__live_types_free(&l->types);
     pythia_request_types_destroy(l->namer);
     if (l->owns_space)
@@ -337,6 +357,8 @@ static bool is_under_way(const struct pythia_live *l, const struct pythia_trace 
 static int learn(struct pythia_live *l, struct pythia__live_type *type,
                  const struct pythia_trace *trace)
 {
+    if (pythia__lesson_see(&l->lesson, type, trace))
+        return PYTHIA_OK;
     int status = pythia__live_types_learn(&l->types, type, trace, &l->gathering.path);
     if (!l->begun) {
         l->begun = true;
@@ -376,7 +398,8 @@ static int take_request(void *context, const struct pythia_trace *finished)
     if (status < 0)
         return status;
     struct stage *s = &l->stages[l->settling && whole->start_ns > l->cut_ns ? !l->now : l->now];
-    if (is_under_way(l, whole) || s->heavy) {
+    if (is_under_way(l, whole) || s->heavy ||
+        pythia__lesson_keeps_apart(&l->lesson, type, whole, l->now_ns)) {
         keep_apart(l, 1);
         return PYTHIA_OK;
     }
@@ -426,7 +449,9 @@ static int grow(struct pythia_live *l, bool *switched)
     size_t moved = 0;
     if (!l->search || l->paused)
         return PYTHIA_OK;
-    int status = pythia__live_types_settle(&l->types, l->o.learn_requests, l->search, &moved);
+    int status = pythia__live_types_settle(
+        &l->types, l->lesson.o.hourly > 0 ? PYTHIA__TAUGHT_ONLY : l->o.learn_requests, l->search,
+        &moved);
     *switched = *switched || moved > 0;
     return status;
 }
@@ -458,6 +483,9 @@ static int tell(struct pythia_live *l, const struct stage *s)
                                       .hidden_requests =
                                           l->numbers.hidden_requests - l->told_hidden,
                                       .spans = e->spans,
+                                      .lessons = l->lesson.count,
+                                      .lessons_cut = l->lesson.cut,
+                                      .types_waiting = l->lesson.waiting,
                                       .seconds = seconds_of(e),
                                       .begin_ns = e->begin_ns,
                                       .end_ns = e->end_ns};
@@ -474,18 +502,43 @@ static int tell(struct pythia_live *l, const struct stage *s)
     return l->taker.cycle(l->taker.context, &cycle);
 }
 
+/* What is open, by trace point: owned by the caller. NULL when out of memory, or nothing is
+ * searched yet. */
+static bool *flag_open(const struct pythia_live *l, uint32_t points)
+{
+    bool *open = l->search ? pythia_calloc((size_t)points + 1, sizeof(*open)) : NULL;
+    for (uint32_t point = 0; open && point < points; point++)
+        open[point] = pythia_search_is_open(l->search, point);
+    return open;
+}
+
+/* What was kept of rare types goes to the next cycle, but for what looks otherwise than with what
+ * was open (`before`; NULL: unknown). */
+static void keep_rare(struct pythia_live *l, const struct stage *s, const bool *before)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
+    struct pythia_switch *switches = pythia_calloc((size_t)points + 1, sizeof(*switches));
+    size_t count = 0;
+    for (uint32_t point = 0; switches && before && point < points; point++)
+        if (before[point] != pythia_search_is_open(l->search, point))
+            switches[count++].tracepoint = point;
+    pythia__rare_types_end(&l->gathering.rare, stage_number(l, s), switches && before, l->space,
+                           switches, count);
+    pythia_free(switches);
+}
+
 static int end_cycle(struct pythia_live *l)
 {
     struct stage *s = &l->stages[l->now];
     bool switched = false, more = false;
+    bool *before = flag_open(l, pythia_vocabulary_tracepoints(l->vocabulary));
     l->settling = false;
     int status = decide(l, s, &switched);
     if (status != PYTHIA_OK)
         keep_apart(l, s->evidence.requests);
     int grown = status == PYTHIA_OK ? grow(l, &more) : status;
-    /* with more types the skeleton is another one */
-    pythia__rare_types_end(&l->gathering.rare, stage_number(l, s), grown == PYTHIA_OK && !more,
-                           l->space, l->last.switches, l->last.switch_count);
+    keep_rare(l, s, grown == PYTHIA_OK ? before : NULL);
+    pythia_free(before);
     switched = switched || more;
     int wished = switched ? wish(l) : PYTHIA_OK;
     if (status == PYTHIA_OK)
@@ -530,12 +583,6 @@ static bool is_settled(const struct pythia_live *l)
     return waited_ns >= l->patience_ns && !pythia_window_began_by(l->window, l->cut_ns);
 }
 
-/* Requests that will do for a type when the others have been learnt. */
-static uint64_t few_to_learn(const struct pythia_live *l)
-{
-    return l->o.learn_requests < LEARN_FEW ? l->o.learn_requests : LEARN_FEW;
-}
-
 /* The first types have been learnt: what was seen until now is told, and the search begins. */
 static int end_learning(struct pythia_live *l)
 {
@@ -563,6 +610,56 @@ static bool is_learning_over(const struct pythia_live *l)
             pythia__live_types_ready(&l->types, l->o.learn_requests, few_to_learn(l)).all);
 }
 
+/* ---- types that turn up later ---- */
+
+static void wish_alike(struct pythia_live *l)
+{
+    l->wish++;
+    l->alike = true;
+}
+
+/* What may be opened for a lesson: the caller frees `may`. */
+static int list_closed(const struct pythia_live *l, struct pythia__lesson_closed *out)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
+    struct pythia_open_points *never = l->o.search.never;
+    size_t most = l->o.search.budget.points_open, open = l->last.open_count;
+    bool *may = pythia_calloc((size_t)points + 1, sizeof(*may));
+    if (!may)
+        return PYTHIA_ENOMEM;
+    for (uint32_t point = 0; point < points; point++)
+        may[point] = !pythia_search_is_open(l->search, point) &&
+                     !(never && pythia_open_points_has(never, point));
+    *out = (struct pythia__lesson_closed){may, points,
+                                          most == 0     ? SIZE_MAX
+                                          : most > open ? most - open
+                                                        : 1};
+    return PYTHIA_OK;
+}
+
+/* Open trace points for types that turned up, and close them again. Nothing changes by that in what
+ * is seen of requests of types that are searched, so their evidence goes on. */
+static int teach(struct pythia_live *l)
+{
+    struct pythia__lesson_closed closed;
+    bool wished = false;
+    if (!l->search || l->paused || l->now_ns - l->taught_ns < TEACH_NS)
+        return PYTHIA_OK;
+    l->taught_ns = l->now_ns;
+    bool due = pythia__lesson_is_due(&l->lesson, l->now_ns);
+    if (!due && !l->lesson.active)
+        return PYTHIA_OK;
+    int status = list_closed(l, &closed);
+    if (status != PYTHIA_OK)
+        return status;
+    status = due ? pythia__lesson_begin(&l->lesson, &closed, l->now_ns, &wished)
+                 : pythia__lesson_step(&l->lesson, &closed, l->now_ns, &wished);
+    if (wished)
+        wish_alike(l);
+    pythia_free(closed.may);
+    return status;
+}
+
 /* Do what is due. */
 static int step(struct pythia_live *l)
 {
@@ -579,7 +676,7 @@ static int step(struct pythia_live *l)
             break;
         status = end_cycle(l);
     }
-    return status;
+    return status == PYTHIA_OK ? teach(l) : status;
 }
 
 struct adding {
@@ -644,7 +741,13 @@ void pythia_live_watch(struct pythia_live *l,
 
 void pythia_live_applied(struct pythia_live *l, uint64_t since_ns)
 {
-    if (!l->waiting && since_ns <= l->since_ns)
+    if (!l->waiting && !l->alike && since_ns <= l->heard_ns)
+        return;
+    bool alike = l->alike && !l->waiting;
+    l->alike = false;
+    l->heard_ns = since_ns;
+    pythia__lesson_applied(&l->lesson, since_ns, l->now_ns);
+    if (alike)
         return;
     if (!l->waiting)
         drop_evidence(l);
@@ -658,6 +761,7 @@ void pythia_live_pause(struct pythia_live *l, bool paused)
     if (paused == l->paused)
         return;
     drop_evidence(l);
+    pythia__lesson_break_off(&l->lesson);
     l->paused = paused;
     if (!paused && l->wish > 0) {
         l->wish++;
@@ -678,8 +782,11 @@ int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *alway
         return status;
     l->o.search.always = always;
     l->o.search.never = never;
-    if (!switched)
+    if (!switched) {
+        if (l->lesson.active && others) /* what may never be open is not for a lesson */
+            wish_alike(l);
         return PYTHIA_OK;
+    }
     drop_evidence(l);
     return wish(l);
 }
@@ -710,12 +817,27 @@ uint64_t pythia_live_wish(const struct pythia_live *l)
 
 bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint)
 {
-    if (l->search)
-        return pythia_search_is_open(l->search, tracepoint);
     const struct pythia_search_options *o = &l->o.search;
+    if (l->search && pythia_search_is_open(l->search, tracepoint))
+        return true;
     if (o->never && pythia_open_points_has(o->never, tracepoint))
         return false;
+    if (l->search)
+        return pythia__lesson_opens(&l->lesson, tracepoint);
     return l->o.learn_all || (o->always && pythia_open_points_has(o->always, tracepoint));
+}
+
+size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, uint32_t *types,
+                            size_t most)
+{
+    size_t count = 0;
+    if (!l->search || pythia_search_is_open(l->search, tracepoint) ||
+        !pythia__lesson_opens(&l->lesson, tracepoint))
+        return 0;
+    for (size_t i = 0; i < l->types.count && count < most; i++)
+        if (l->types.types[i].pupil)
+            types[count++] = l->types.types[i].name;
+    return count;
 }
 
 bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint)
@@ -748,5 +870,9 @@ struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l)
     n.switching = l->waiting;
     n.types = l->types.count;
     n.learnt = l->types.learnt;
+    n.teaching = l->lesson.active;
+    n.lessons = l->lesson.count;
+    n.lessons_cut = l->lesson.cut;
+    n.types_waiting = l->lesson.waiting;
     return n;
 }

@@ -57,7 +57,8 @@ static void make_room(struct pythia__live_types *t)
             few += !t->types[i].learnt && t->types[i].requests <= most;
     }
     for (size_t i = t->count; i-- > 0;)
-        if (!t->types[i].learnt && t->types[i].requests <= most / 2)
+        if (!t->types[i].learnt && !t->types[i].pupil && !t->types[i].taught &&
+            t->types[i].requests <= most / 2)
             take_out(t, i);
 }
 
@@ -116,9 +117,16 @@ int pythia__live_types_learn(struct pythia__live_types *t, struct pythia__live_t
     return status;
 }
 
+void pythia__live_types_restart(struct pythia__live_types *t, struct pythia__live_type *type)
+{
+    unlearn(t, type->name);
+    type->requests = 0;
+}
+
 static bool is_ready(const struct pythia__live_type *type, uint64_t requests)
 {
-    return !type->learnt && !type->refused && type->requests > 0 && type->requests >= requests;
+    return !type->learnt && !type->refused && type->requests > 0 &&
+           (type->taught || type->requests >= requests);
 }
 
 struct pythia__live_ready pythia__live_types_ready(const struct pythia__live_types *t,
@@ -157,6 +165,7 @@ int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,
             continue;
         if (t->learnt + count >= t->learnt_max || contexts + more > CONTEXTS_LEARNT) {
             type->refused = true;
+            type->taught = false;
             unlearn(t, type->name);
             continue;
         }
@@ -174,8 +183,11 @@ int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,
     for (size_t i = count; i-- > 0;) {
         if (status != PYTHIA_OK)
             move_back(t, names[i]);
-        else
-            t->types[t->index[names[i]] - 1].learnt = true;
+        else {
+            struct pythia__live_type *type = &t->types[t->index[names[i]] - 1];
+            type->learnt = true;
+            type->taught = false;
+        }
     }
     if (status == PYTHIA_OK) {
         t->learnt += count;

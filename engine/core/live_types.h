@@ -17,6 +17,8 @@ struct pythia__live_type {
     uint32_t name;     /* number of a string */
     bool learnt;       /* it is in the search space */
     bool other;        /* it stands for names beyond a limit: its requests have nothing in common */
+    bool pupil;        /* trace points are open for it, to learn it */
+    bool taught;       /* it was learnt with them, and is to be in the search space */
     bool refused;      /* and will not be: it has too many contexts, or there are too many types */
     uint64_t requests; /* it was learnt from so far; not renewed once it is learnt */
     struct {
@@ -52,6 +54,9 @@ int pythia__live_types_learn(struct pythia__live_types *t, struct pythia__live_t
                              const struct pythia_trace *trace,
                              const struct pythia_critical_path *path);
 
+/* Forget what was learnt of a type so far. */
+void pythia__live_types_restart(struct pythia__live_types *t, struct pythia__live_type *type);
+
 /* Are there types that were learnt from `requests` requests: at least one, and all that are being
  * learnt? */
 struct pythia__live_ready {
@@ -60,9 +65,11 @@ struct pythia__live_ready {
 struct pythia__live_ready pythia__live_types_ready(const struct pythia__live_types *t,
                                                    uint64_t requests, uint64_t few);
 
-/* Move types that were learnt from that many requests to the search space, and have the search
- * (NULL: there is none yet) take them in; *moved of them. PYTHIA_OK, or PYTHIA_ENOMEM with all as
- * it was. */
+#define PYTHIA__TAUGHT_ONLY UINT64_MAX /* requests */
+
+/* Move types that were learnt from that many requests, or were taught, to the search space, and
+ * have the search (NULL: there is none yet) take them in; *moved of them. PYTHIA_OK, or
+ * PYTHIA_ENOMEM with all as it was. */
 int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,
                               struct pythia_search *search, size_t *moved);
 

@@ -202,6 +202,9 @@ int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycl
     l->skeleton_count = cycle->skeleton_count;
     l->point_count = cycle->point_count;
     l->rounds = 1;
+    l->lessons = cycle->lessons;
+    l->lessons_cut = cycle->lessons_cut;
+    l->types_waiting = cycle->types_waiting;
     l->opened_count += opened;
     int status = pythia__loop_keep(l, c, d, cycle->groups, NULL, 0);
     if (status == PYTHIA_OK)

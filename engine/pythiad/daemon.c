@@ -339,6 +339,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
         .cycle_ns = (uint64_t)(s->cycle_seconds * 1e9),
         .cycle_min_ns = CYCLE_MIN_NS,
         .learn_requests = (size_t)s->learn_requests,
+        .learn_hourly = s->learn == 0 ? (size_t)s->learn_hourly : 0,
         .learn_all = s->learn == 0};
     int status = PYTHIA_OK;
     d->writes_space = s->space && access(s->space, F_OK) != 0;

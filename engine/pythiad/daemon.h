@@ -68,6 +68,8 @@ struct pythia__daemon {
     uint64_t mended_ns;                   /* when it was last tried to write a degraded state */
     uint64_t learnt;                      /* types that the search space had when it was written */
     size_t kept_types;                    /* and when the state got it */
+    uint64_t lessons_told, cut_told;      /* in the log: openings for types that turned up later */
+    bool waiting_told;                    /* and that there are types which wait for one */
     uint64_t reloads, failed_reloads;
     unsigned quiet_ticks; /* since nothing waits any more while it drains */
     bool in_force, draining, writes_space;

@@ -67,6 +67,15 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
     counter(to, "pythia_requests_not_carried_total",
             "Requests of rare types that there was no room to keep for the next cycle.",
             n.not_carried);
+    counter(to, "pythia_lessons_total",
+            "Times that closed trace points were opened to learn request types that turned up.",
+            n.lessons);
+    counter(to, "pythia_lessons_cut_total",
+            "Those in which points stayed closed, because no more may be open at once.",
+            n.lessons_cut);
+    gauge(to, "pythia_request_types_waiting",
+          "Request types that wait to be learnt, because that was done too often in the last hour.",
+          (double)n.types_waiting);
     counter(to, "pythia_requests_shed_total", "Requests shed above the hard mark of memory.",
             w.shed_traces);
     gauge(to, "pythia_open_spans", "Spans of unfinished requests.", (double)w.open_spans);

@@ -27,8 +27,8 @@ struct pythia__settings {
     struct pythia_option_texts left_out;
     /* the search */
     const char *space;
-    int64_t learn_requests, cycle_requests, min_requests, points, points_open, seed, patience,
-        problems_per_cycle;
+    int64_t learn_requests, learn_hourly, cycle_requests, min_requests, points, points_open, seed,
+        patience, problems_per_cycle;
     double cycle_seconds, added_ns, price_ns, max_overhead_pct, alpha, min_cov;
     struct pythia_option_texts always, never;
     /* switches */

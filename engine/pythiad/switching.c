@@ -2,6 +2,7 @@
  * planes, prices, pins, and when a set is in force. */
 #include "switching.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,22 +18,46 @@
 
 /* ---- what shall be open ---- */
 
-/* What the engine wants open now: both lists owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
-static int list_open(const struct pythia__daemon *d, struct pythia_text **ids,
-                     struct pythia_control_wish **wishes, size_t *count)
+/* What the engine wants open now. {0} is empty. */
+struct open {
+    struct pythia_control_wish *wishes; /* owned */
+    size_t count;
+    struct pythia_text *ids; /* owned: without what is open only to learn types that turned up */
+    size_t id_count;
+    struct pythia_text types[PYTHIA_LIVE_TAUGHT_MAX]; /* for which that is */
+};
+
+static void free_open(const struct open *o)
+{
+    pythia_free(o->wishes);
+    pythia_free(o->ids);
+}
+
+static void add_open(const struct pythia__daemon *d, struct open *o, uint32_t point)
+{
+    uint32_t types[PYTHIA_LIVE_TAUGHT_MAX];
+    size_t count = pythia_live_open_for(d->live, point, types, PYTHIA_LIVE_TAUGHT_MAX);
+    struct pythia_control_wish *wish = &o->wishes[o->count++];
+    wish->id = pythia_vocabulary_tracepoint_id(d->vocabulary, point);
+    for (size_t i = 0; i < count; i++) /* the same for every such point */
+        o->types[i] = pythia_vocabulary_text(d->vocabulary, types[i]);
+    wish->types = count ? o->types : NULL;
+    wish->type_count = count;
+    if (count == 0)
+        o->ids[o->id_count++] = wish->id;
+}
+
+/* To be freed in any case, and not to be moved. PYTHIA_OK or PYTHIA_ENOMEM. */
+static int list_open(const struct pythia__daemon *d, struct open *o)
 {
     uint32_t points = pythia_vocabulary_tracepoints(d->vocabulary);
-    *wishes = pythia_calloc((size_t)points + 1, sizeof(**wishes));
-    *ids = pythia_calloc((size_t)points + 1, sizeof(**ids));
-    *count = 0;
-    if (!*wishes || !*ids)
+    o->wishes = pythia_calloc((size_t)points + 1, sizeof(*o->wishes));
+    o->ids = pythia_calloc((size_t)points + 1, sizeof(*o->ids));
+    if (!o->wishes || !o->ids)
         return PYTHIA_ENOMEM;
     for (uint32_t point = 0; point < points; point++)
-        if (pythia_live_is_open(d->live, point)) {
-            (*ids)[*count] = pythia_vocabulary_tracepoint_id(d->vocabulary, point);
-            (*wishes)[*count] = (struct pythia_control_wish){.id = (*ids)[*count]};
-            ++*count;
-        }
+        if (pythia_live_is_open(d->live, point))
+            add_open(d, o, point);
     return PYTHIA_OK;
 }
 
@@ -60,43 +85,37 @@ static int keep_desired(struct pythia__daemon *d, const struct pythia_text *ids,
 
 int pythia__daemon_want(struct pythia__daemon *d)
 {
-    struct pythia_control_wish *wishes = NULL;
-    struct pythia_text *ids = NULL;
-    size_t count = 0;
+    struct open open = {0};
     d->wish = pythia_live_wish(d->live);
     if (!is_wanted(d))
         return PYTHIA_OK;
-    int status = list_open(d, &ids, &wishes, &count);
+    int status = list_open(d, &open);
     uint64_t version = d->version + 1;
     if (status == PYTHIA_OK) /* what is opened now is counted from here */
         status = pythia_passes_look(d->passes, pythia_live_space(d->live));
     if (status == PYTHIA_OK && !d->s.observe_only)
-        status = pythia_controller_want(d->controller, wishes, count, &version);
+        status = pythia_controller_want(d->controller, open.wishes, open.count, &version);
     if (status == PYTHIA_OK) {
         d->version = version;
         d->in_force = false;
-        status = keep_desired(d, ids, count);
+        status = keep_desired(d, open.ids, open.id_count);
     }
-    pythia_free(wishes);
-    pythia_free(ids);
+    free_open(&open);
     return status;
 }
 
 /* The state could not be written: try again, with what it has to know by now. */
 static void mend_state(struct pythia__daemon *d, uint64_t now)
 {
-    struct pythia_control_wish *wishes = NULL;
-    struct pythia_text *ids = NULL;
-    size_t count = 0;
+    struct open open = {0};
     if (!pythia_state_is_degraded(d->state) || now - d->mended_ns < MEND_NS)
         return;
     d->mended_ns = now;
-    if (list_open(d, &ids, &wishes, &count) == PYTHIA_OK)
-        (void)keep_desired(d, ids, is_wanted(d) ? count : 0);
+    if (list_open(d, &open) == PYTHIA_OK)
+        (void)keep_desired(d, open.ids, is_wanted(d) ? open.id_count : 0);
     if (!pythia_state_is_degraded(d->state))
         (void)pythia_state_put_off(d->state, pythia_controller_is_off(d->controller));
-    pythia_free(wishes);
-    pythia_free(ids);
+    free_open(&open);
     if (!pythia_state_is_degraded(d->state)) {
         d->kept_ns = 0; /* the inventory is due */
         (void)pythia__daemon_keep_history(d);
@@ -247,6 +266,32 @@ static int meet_inventory(struct pythia__daemon *d, uint64_t now)
     return status;
 }
 
+/* ---- types that turn up later ---- */
+
+/* Say in the log when points are opened to learn them, and when that would be too often. */
+static void tell_lessons(struct pythia__daemon *d)
+{
+    struct pythia_live_numbers n = pythia_live_numbers(d->live);
+    if (n.lessons > d->lessons_told)
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Opens trace points to learn request types that turned up: times=%" PRIu64,
+                   n.lessons);
+    if (n.lessons_cut > d->cut_told)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Request types are learnt without some of their trace points, because no more "
+                   "may be open at once: points-open=%" PRId64,
+                   d->s.points_open);
+    bool waiting = n.types_waiting > 0 && !n.teaching;
+    if (waiting && !d->waiting_told)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Request types wait to be learnt, because trace points were opened for others "
+                   "as often as may be in an hour: types=%" PRIu64 ", learn-hourly=%" PRId64,
+                   n.types_waiting, d->s.learn_hourly);
+    d->lessons_told = n.lessons;
+    d->cut_told = n.lessons_cut;
+    d->waiting_told = waiting;
+}
+
 bool pythia__switching_is_due(const struct pythia__daemon *d)
 {
     return pythia_live_wish(d->live) != d->wish || d->version != d->tried;
@@ -261,6 +306,7 @@ int pythia__switching_tick(struct pythia__daemon *d, uint64_t now)
     if (status == PYTHIA_OK)
         status = meet_inventory(d, now);
     look_whether_in_force(d, now);
+    tell_lessons(d);
     mend_state(d, now);
     return status;
 }

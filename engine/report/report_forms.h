@@ -101,5 +101,8 @@ const char *pythia__state_words(const json_t *problem);
 /* "7 request types had too few requests to be searched: 30 in a cycle are needed.", or nothing if a
  * cause was found. */
 void pythia__add_never_searched(struct pythia_buf *to, const json_t *search);
+/* "Trace points were opened 2 times to learn request types that turned up.", what was left out in
+ * that, and how many types wait for it; or nothing. */
+void pythia__add_lessons(struct pythia_buf *to, const json_t *search);
 
 #endif

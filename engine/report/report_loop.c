@@ -279,6 +279,11 @@ void pythia__json_loop(struct pythia__json *w, json_t *report, const struct pyth
     pythia__json_set(w, search, "trace_points", pythia__json_count(loop->point_count));
     pythia__json_set(w, search, "skeleton", pythia__json_count(loop->skeleton_count));
     pythia__json_set(w, search, "opened", pythia__json_count(loop->opened_count));
+    if (loop->lessons > 0 || loop->types_waiting > 0) {
+        pythia__json_set(w, search, "lessons", pythia__json_count(loop->lessons));
+        pythia__json_set(w, search, "lessons_cut", pythia__json_count(loop->lessons_cut));
+        pythia__json_set(w, search, "types_waiting", pythia__json_count(loop->types_waiting));
+    }
     conditions(w, search, loop);
     pythia__json_set(w, search, "problems", problems);
     pythia__json_set(w, report, "loop", cycles);

@@ -442,6 +442,10 @@ static void loop_ends(struct pythia_buf *to, const json_t *search)
     pythia_buf_clear(&text);
     pythia__add_never_searched(&text, search);
     if (text.size > 0)
+        pythia_buf_printf(to, "%s- %s\n", told++ == 0 ? "\n" : "", text.bytes);
+    pythia_buf_clear(&text);
+    pythia__add_lessons(&text, search);
+    if (text.size > 0)
         pythia_buf_printf(to, "%s- %s\n", told == 0 ? "\n" : "", text.bytes);
     if (text.failed)
         to->failed = 1;

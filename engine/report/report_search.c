@@ -110,3 +110,25 @@ void pythia__add_never_searched(struct pythia_buf *to, const json_t *search)
     add_number(to, pythia__number(search, "min_requests"));
     pythia_buf_puts(to, " in a cycle are needed.");
 }
+
+void pythia__add_lessons(struct pythia_buf *to, const json_t *search)
+{
+    double lessons = pythia__number(search, "lessons"), cut = pythia__number(search, "lessons_cut"),
+           waiting = pythia__number(search, "types_waiting");
+    if (lessons > 0) {
+        pythia_buf_puts(to, "Trace points were opened ");
+        add_things(to, (size_t)lessons, " time", " times");
+        pythia_buf_puts(to, " to learn request types that turned up.");
+    }
+    if (cut > 0) {
+        pythia_buf_puts(to, " In ");
+        add_number(to, cut);
+        pythia_buf_puts(to, " of them some that they pass stayed closed, because no more may be "
+                            "open at once.");
+    }
+    if (waiting > 0) {
+        pythia_buf_puts(to, lessons > 0 ? " " : "");
+        add_things(to, (size_t)waiting, " request type waits", " request types wait");
+        pythia_buf_puts(to, " to be learnt, because that was done as often as may be in an hour.");
+    }
+}

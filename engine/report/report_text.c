@@ -405,7 +405,7 @@ static void next(const struct page *p, const json_t *report)
 static void ends(const struct page *p, const json_t *search)
 {
     const json_t *problems = pythia__array(search, "problems"), *problem;
-    struct pythia_buf few = {0};
+    struct pythia_buf few = {0}, lessons = {0};
     size_t i, told = 0;
     json_array_foreach ((json_t *)problems, i, problem) {
         struct pythia_buf text = {0};
@@ -419,6 +419,8 @@ static void ends(const struct page *p, const json_t *search)
     if (told > PYTHIA__ENDS_SHOWN)
         pythia_buf_printf(p->out, "%sand %zu more\n", INDENT, told - PYTHIA__ENDS_SHOWN);
     paragraph_if_any(p, "end", &few);
+    pythia__add_lessons(&lessons, search);
+    paragraph_if_any(p, "learn", &lessons);
 }
 
 /* The search, a paragraph a cycle. */

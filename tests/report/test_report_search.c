@@ -39,6 +39,40 @@ static json_t *cycles(int count)
     return loop;
 }
 
+/* ---- types that turned up later ---- */
+
+static struct pythia_buf written_with(const char *search, enum pythia_report_format format)
+{
+    json_t *report = sample_report("a");
+    json_object_set_new(report, "loop", cycles(1));
+    json_object_set_new(report, "search", json_loads(search, 0, NULL));
+    struct pythia_buf out = sample_written(report, format);
+    for (char *c = out.bytes; *c; c++) /* lines are filled */
+        *c = *c == '\n' ? ' ' : *c;
+    return out;
+}
+
+static void openings_for_them_are_told_in_each_form(void **state)
+{
+    static const enum pythia_report_format formats[] = {PYTHIA_REPORT_HTML, PYTHIA_REPORT_MARKDOWN};
+    for (size_t i = 0; i < 2; i++) {
+        struct pythia_buf some =
+            written_with("{\"lessons\": 1, \"lessons_cut\": 0, \"types_waiting\": 2}", formats[i]);
+        assert_has(&some, "Trace points were opened 1 time to learn request types that turned up. "
+                          "2 request types wait to be learnt, because that was done as often as "
+                          "may be in an hour.");
+        pythia_buf_free(&some);
+        struct pythia_buf cut =
+            written_with("{\"lessons\": 3, \"lessons_cut\": 2, \"types_waiting\": 0}", formats[i]);
+        assert_has(&cut, "opened 3 times to learn request types that turned up. In 2 of them some "
+                         "that they pass stayed closed, because no more may be open at once.");
+        pythia_buf_free(&cut);
+        struct pythia_buf none = written_with("{}", formats[i]);
+        assert_null(strstr(none.bytes, "turned up"));
+        pythia_buf_free(&none);
+    }
+}
+
 /* ---- the picture ---- */
 
 /* 91.5 % of the width are four cycles of 22.875 %, though there are two: the first from 7.5 % on.
@@ -297,6 +331,7 @@ static void each_failed_allocation_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(openings_for_them_are_told_in_each_form),
         cmocka_unit_test(bars_and_lines_stand_where_they_belong),
         cmocka_unit_test(what_has_no_room_is_listed_by_a_cross),
         cmocka_unit_test(from_1_to_2000_cycles_nothing_is_cut_off),

@@ -93,7 +93,9 @@ struct pythia_loop {
     size_t followed_capacity;
     size_t rounds;        /* times the capture was played, the last one perhaps in part */
     uint64_t not_carried; /* requests of types too rare for one cycle, without room to be kept */
-    bool finished;        /* nothing is searched any more; else there were cycles enough */
+    uint64_t lessons, lessons_cut; /* of a live stream: as in struct pythia_live_numbers */
+    size_t types_waiting;
+    bool finished; /* nothing is searched any more; else there were cycles enough */
 };
 
 /* Play it, until no type of request is searched any more, and of none that was not searched yet

@@ -28,10 +28,17 @@
  *              a cycle may last: whoever decides without them leaves out the slow ones. What is
  *              seen meanwhile and began later belongs to the next cycle.
  *
- * A request type that turns up later is learnt in the same way beside it, with what is open then;
- * at the end of a cycle the space grows by the types that were learnt, and the search forgets
- * nothing of the others. Types of which requests come without number are learnt when they come
- * often; in the evidence of one cycle those beyond 2048 are one type, "(other)".
+ * A request type that turns up later is learnt in the same way beside it. When some requests of it
+ * have come, what is closed is opened for it: a lesson, for all such types that there are, which
+ * ends when they are learnt or after `cycle_ns`. Where points cannot be opened for single types,
+ * they are for all; but of types that are searched only what the search wants open is looked at, so
+ * that their evidence goes on as it is. With `points_open` batches are tried first, to see which
+ * points the types pass, and those are opened then, as many as may be. There are `learn_hourly`
+ * lessons in an hour at most, so that types without number do not keep everything open: others wait
+ * until then. With none a type is learnt with what is open anyway. At the end of a cycle the space
+ * grows by the types that were learnt, and the search forgets nothing of the others. Types of which
+ * requests come without number are learnt when they come often; in the evidence of one cycle those
+ * beyond 2048 are one type, "(other)".
  *
  * Of a type that has less requests in a cycle than the search needs they are evidence of the next
  * one too, and so on until there are enough: as long as nothing is opened or closed that its
@@ -70,7 +77,9 @@ struct pythia_live_options {
     size_t learn_requests;   /* of each type, before a type is searched; 0: 50 */
     size_t types_max;        /* that are searched; 0: 1000 */
     struct pythia_live_adder adder; /* .add NULL: none */
-    bool learn_all; /* while the first types are learnt, everything is wanted open */
+    bool learn_all;      /* while the first types are learnt, everything is wanted open */
+    size_t learn_hourly; /* lessons in an hour, at most 60; 0: none, nor are there any if the budget
+                            has no points_per_cycle */
 };
 
 /* What came of a cycle. All of it is borrowed for the call. */
@@ -85,6 +94,8 @@ struct pythia_live_cycle {
     uint64_t spans;           /* of the requests, but for hidden ones */
     uint64_t spans_saved; /* that there would be more if all that the search space knows of their
                              types were open: as many as it has of a request on average */
+    uint64_t lessons, lessons_cut;      /* since the beginning, as in struct pythia_live_numbers */
+    size_t types_waiting;               /* for one */
     size_t skeleton_count, point_count; /* trace points: of the skeleton, of the search space */
     double seconds;                     /* that the requests came in; 0: not known */
     uint64_t begin_ns, end_ns; /* when the first of them began, and the last was completed, by the
@@ -134,6 +145,12 @@ uint64_t pythia_live_wish(const struct pythia_live *l);
 bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint);
 bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint);
 
+/* The types that an open trace point is wanted for alone, because they are being learnt: numbers of
+ * strings, at most `most`. Returns how many; 0: it is wanted for all. */
+#define PYTHIA_LIVE_TAUGHT_MAX 32
+size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, uint32_t *types,
+                            size_t most);
+
 /* The set of open points that the last wish is about is in force at all targets since this time
  * (Unix epoch, ns, by the clock of spans). Requests that began earlier are kept apart. To be called
  * once for each wish, and again with a later time when targets had lost the set and have it back.
@@ -168,6 +185,11 @@ struct pythia_live_numbers {
     uint64_t not_carried;      /* of rare types, for which there was no room */
     uint64_t hidden_requests;  /* of which nothing was left, because their roots are not wanted */
     uint64_t types, learnt;    /* that are known or being learnt; of them in the search space */
+    bool teaching;             /* a lesson is being given */
+    uint64_t lessons;          /* so far; */
+    uint64_t lessons_cut;   /* of them those in which points stayed closed that types pass, or may
+                               pass, because no more may be open at once */
+    uint64_t types_waiting; /* that a lesson is due for, and there were too many in the last hour */
 };
 struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l);
 
