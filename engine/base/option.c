@@ -311,3 +311,23 @@ void pythia_options_scdoc(const struct pythia_option *table, struct pythia_buf *
         pythia_buf_free(&body);
     }
 }
+
+void pythia_options_completion(const struct pythia_option *table, struct pythia_buf *to)
+{
+    pythia_buf_puts(to, "        case $prev in\n");
+    for (const struct pythia_option *o = table; o->name; o++) {
+        if (o->type != PYTHIA_OPTION_CHOICE)
+            continue;
+        pythia_buf_puts(to, "        ");
+        if (o->letter)
+            pythia_buf_printf(to, "-%c|", o->letter);
+        pythia_buf_printf(to, "--%s) COMPREPLY=($(compgen -W '", o->name);
+        for (const char *word = o->choices; *word; word++)
+            pythia_buf_putc(to, (char)(*word == '|' ? ' ' : *word));
+        pythia_buf_puts(to, "' -- \"$cur\")); return ;;\n");
+    }
+    pythia_buf_puts(to, "        esac\n        words='--help");
+    for (const struct pythia_option *o = table; o->name; o++)
+        pythia_buf_printf(to, " --%s", o->name);
+    pythia_buf_puts(to, "'\n");
+}

@@ -432,17 +432,16 @@ static void tell_refusal(const struct answer *answer)
 {
     json_error_t unused;
     struct pythia_buf text = {0};
-    json_t *json =
-        json_loadb(answer->body.bytes ? answer->body.bytes : "", answer->body.size, 0, &unused);
+    struct pythia_text said = {answer->body.bytes ? answer->body.bytes : "", answer->body.size};
+    json_t *json = json_loadb(said.bytes, said.size, 0, &unused);
     const json_t *why = json_object_get(json, "error"), *id;
-    size_t i, size = answer->body.size;
-    while (size > 0 && answer->body.bytes[size - 1] == '\n')
-        size--;
+    size_t i;
+    while (said.size > 0 && said.bytes[said.size - 1] == '\n')
+        said.size--;
     if (why)
         show_text(&text, why);
     else
-        pythia_shown_add(
-            &text, (struct pythia_text){answer->body.bytes ? answer->body.bytes : "", size}, 300);
+        pythia_shown_add(&text, said, 300);
     json_array_foreach (json_object_get(json, "unknown"), i, id) {
         pythia_buf_puts(&text, i ? ", " : ": ");
         show_text(&text, id);

@@ -225,21 +225,9 @@ static void complete_command(struct pythia_buf *to, const struct pythia__command
 {
     struct pythia_option options[PYTHIA__OPTIONS_MAX];
     pythia__options_of(c, options);
-    pythia_buf_printf(to, "    '%s')\n        case $prev in\n", c->name);
-    for (const struct pythia_option *o = options; o->name; o++)
-        if (o->type == PYTHIA_OPTION_CHOICE) {
-            if (o->letter)
-                pythia_buf_printf(to, "        -%c|", o->letter);
-            pythia_buf_printf(to, "%s--%s) COMPREPLY=($(compgen -W '", o->letter ? "" : "        ",
-                              o->name);
-            for (const char *word = o->choices; *word; word++)
-                pythia_buf_putc(to, (char)(*word == '|' ? ' ' : *word));
-            pythia_buf_puts(to, "' -- \"$cur\")); return ;;\n");
-        }
-    pythia_buf_puts(to, "        esac\n        words='--help");
-    for (const struct pythia_option *o = options; o->name; o++)
-        pythia_buf_printf(to, " --%s", o->name);
-    pythia_buf_printf(to, "'\n        operands='%s' ;;\n", c->words ? c->words : "");
+    pythia_buf_printf(to, "    '%s')\n", c->name);
+    pythia_options_completion(options, to);
+    pythia_buf_printf(to, "        operands='%s' ;;\n", c->words ? c->words : "");
 }
 
 /* The first words of all commands, each once: those of one command stand together. */

@@ -160,6 +160,8 @@ static bool wants_text(int argc, char **argv, struct pythia_buf *text)
             pythia_buf_puts(text, "pythiad " PYTHIA_VERSION "\n");
         else if (strcmp(argv[i], "--scdoc") == 0) /* for the build */
             pythia__manual_write(text);
+        else if (strcmp(argv[i], "--bash-completion") == 0) /* for the build, too */
+            pythia__completion_write(text);
         else
             continue;
         return true;

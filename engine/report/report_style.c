@@ -49,7 +49,7 @@ static const char *const rules[] = {
     "outline-offset:2px}",
     ".skip{position:absolute;left:-99rem}",
     ".skip:focus{left:1rem;top:.5rem;background:var(--bg);padding:.5rem 1rem}",
-    ".dim,.how,figcaption,.note{color:var(--dim)}",
+    "main{overflow-wrap:break-word}.dim,.how,figcaption,.note{color:var(--dim)}",
     ".note{font-size:.93rem}",
     "section:target>h2,section:target>header>h2{text-decoration:underline;"
     "text-decoration-color:var(--share);text-decoration-thickness:.2em;text-underline-offset:."
@@ -163,7 +163,8 @@ static const char *const rules[] = {
     ".stack thead{position:absolute;left:-99rem}.stack,.stack tbody{display:block}"
     ".stack tr{display:flex;flex-wrap:wrap;gap:.1rem 1rem;padding:.6rem 0;"
     "border-bottom:1px solid var(--line)}.stack th,.stack td{display:block;padding:0;border:0;"
-    "text-align:left}.stack tbody th,.stack td.b,.stack td.full{flex:1 0 100%}"
+    "text-align:left;overflow-wrap:anywhere}.stack tbody th,.stack td.b,.stack td.full{flex:1 0 "
+    "100%}"
     ".stack td.b{padding:.2rem 0}.stack td[data-l]::before{content:attr(data-l) \" \";"
     "color:var(--dim)}.stack td:empty{display:none}.stack td.b:empty{display:none}}",
     "@media print{body{max-width:none;padding:0}html{font-size:9.5pt}nav,.skip,.up{display:none}"

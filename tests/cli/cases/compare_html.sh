@@ -13,3 +13,4 @@ END
 grep -cE '(src|href)=' page.html || true
 # On a telephone columns become lines, and each cell says which column it was.
 grep -o '<table class="[a-z]*">\|data-l="[a-z ]*"' page.html | sort | uniq -c
+grep -o "stack td{[^}]*overflow-wrap:anywhere" page.html | wc -l

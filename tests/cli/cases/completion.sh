@@ -22,3 +22,11 @@ COMP_WORDS=(pythia ctl ''); COMP_CWORD=2; _pythia
 for word in "${COMPREPLY[@]}"; do pythia ctl --address unix:none "$word" shop:x 2>&1; pythia ctl --address unix:none "$word" 2>&1; done |
     grep -c 'there is no pythia ctl'
 echo "${#COMPREPLY[@]}"
+# The same of pythiad.
+pythiad --bash-completion > pythiad.bash
+. ./pythiad.bash
+try() { COMP_WORDS=(pythiad "$@"); COMP_CWORD=$#; _pythiad; echo "${COMPREPLY[@]}"; }
+try --otlp
+try --learn ''
+try --config tr
+try -q --ver

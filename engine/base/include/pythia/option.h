@@ -81,4 +81,8 @@ int pythia_options_parse(const struct pythia_option *table, void *settings, int 
 void pythia_options_help(const struct pythia_option *table, struct pythia_buf *to);
 void pythia_options_scdoc(const struct pythia_option *table, struct pythia_buf *to);
 
+/* Append the lines of a bash completion that know the options: behind a choice ($prev) its words
+ * are the reply, and the function returns; else $words are the options. */
+void pythia_options_completion(const struct pythia_option *table, struct pythia_buf *to);
+
 #endif
