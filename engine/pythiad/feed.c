@@ -174,6 +174,7 @@ static int read_ahead(struct feed *f, struct pythia_error *e)
     if (f->at == f->size)
         f->at = f->size = 0;
     int status = need_batch(f);
+    f->reader->stopping = is_stopping(f->all);
     if (status == PYTHIA_OK && !f->ended)
         status = f->reader->read(f->reader, f->ahead + f->size, sizeof(f->ahead) - f->size, &got,
                                  &f->ended, e);

@@ -23,6 +23,7 @@ struct pythia__feed_reader {
     int (*read)(struct pythia__feed_reader *r, void *to, size_t capacity, size_t *got, bool *ended,
                 struct pythia_error *e);
     void (*destroy)(struct pythia__feed_reader *r);
+    bool stopping; /* set before _read: it is asked to end; what is there now is still wanted */
 };
 
 struct pythia__feeds;

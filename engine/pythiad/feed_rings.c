@@ -15,6 +15,7 @@ struct rings {
     struct pythia_drain *drain;
     struct pythia_buf frames; /* that were read out, from `at` on */
     size_t at;
+    bool last; /* the pass that they are of was begun after it was asked to stop */
 };
 
 static int take_frame(void *context, const void *bytes, size_t size)
@@ -39,6 +40,11 @@ static int read_rings(struct pythia__feed_reader *reader, void *to, size_t capac
     if (r->at == r->frames.size) {
         pythia_buf_clear(&r->frames);
         r->at = 0;
+        *got = 0;
+        *ended = r->last; /* programs that are busy always have more */
+        if (r->last)
+            return PYTHIA_OK;
+        r->last = reader->stopping;
         if (pythia_drain_pass(r->drain) < 0)
             return pythia_error_set(e, PYTHIA_ENOMEM, "no memory for records");
     }
@@ -67,7 +73,7 @@ int pythia__rings_create(const char *directory, struct pythia__feed_reader **out
     struct rings *r = pythia_calloc(1, sizeof(*r));
     if (!r)
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
-    *r = (struct rings){.reader = {read_rings, destroy_rings}};
+    *r = (struct rings){.reader = {read_rings, destroy_rings, false}};
     struct pythia_drain_handler handler = {take_frame, on_refused, r};
     if (pythia_drain_open(directory, &handler, &r->drain, why) < 0) {
         pythia_free(r);

@@ -49,7 +49,7 @@ static __thread struct {
 
 /* Where the stack of the caller of this function ends (x86-64): the caller has not been left as
  * long as the stack ends no higher than that, and what it calls is below. */
-#define CALLERS_STACK ((const void *)((uintptr_t)__builtin_frame_address(0) + 16))
+#define CALLERS_STACK ((const void *)((const char *)__builtin_frame_address(0) + 16))
 
 #define VISIBLE __attribute__((visibility("default"), no_instrument_function))
 VISIBLE void __cyg_profile_func_enter(void *function, void *caller);
