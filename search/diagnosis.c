@@ -299,7 +299,8 @@ static int rank_group(struct diagnosing *x, struct pythia_group *g)
                                           .alpha = x->d->alpha,
                                           .seed = x->o.seed ^ g->id,
                                           .labels = labels,
-                                          .modes = g->modes.count};
+                                          .modes = g->modes.count,
+                                          .without_modes = x->o.without_modes};
     int status =
         pythia_rank(g->rows, g->sampled, pythia_groups_cct(x->groups), &options, &g->ranking);
     pythia_free(labels);
@@ -367,8 +368,10 @@ static int explain_type(struct diagnosing *x, struct pythia_type_result *r)
     const struct pythia_row **rows;
     size_t count;
     struct pythia_ranking ranking;
-    struct pythia_rank_options options = {
-        .level = 1 - x->d->alpha, .alpha = x->d->alpha, .seed = x->o.seed};
+    struct pythia_rank_options options = {.level = 1 - x->d->alpha,
+                                          .alpha = x->d->alpha,
+                                          .seed = x->o.seed,
+                                          .without_modes = x->o.without_modes};
     int status = gather_rows(r->type, 0, NULL, &rows, &count);
     if (status != PYTHIA_OK)
         return status;
@@ -494,12 +497,26 @@ static int stopped(const struct diagnosing *x)
                                                                               : PYTHIA_OK;
 }
 
+/* Is a type looked at? */
+static bool is_asked(const struct diagnosing *x, const struct pythia_type *type)
+{
+    size_t low = 0, high = x->o.only_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (x->o.only[middle] < type->name)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return !x->o.only || (low < x->o.only_count && x->o.only[low] == type->name);
+}
+
 /* What takes long: each group, and then each type. */
 static int diagnose_all(struct diagnosing *x)
 {
     struct pythia_diagnosis *d = x->d;
     int status = stopped(x);
-    if (status == PYTHIA_OK)
+    if (status == PYTHIA_OK && !x->o.without_modes)
         status = find_modes(x);
     for (size_t i = 0; i < d->group_count && status == PYTHIA_OK; i++) {
         status = stopped(x);
@@ -508,7 +525,7 @@ static int diagnose_all(struct diagnosing *x)
     }
     for (size_t i = 0; i < d->type_count && status == PYTHIA_OK; i++) {
         status = stopped(x);
-        if (status == PYTHIA_OK)
+        if (status == PYTHIA_OK && is_asked(x, d->types[i].type))
             status = explain_type(x, &d->types[i]);
     }
     return status;
@@ -531,7 +548,8 @@ int pythia_diagnose(const struct pythia_groups *g, const struct pythia_diagnosis
     x.d->alpha = options->look ? pythia_gate_alpha(x.o.alpha, options->look) : x.o.alpha;
     int status = make_types(&x);
     for (size_t i = 0; i < x.d->type_count && status == PYTHIA_OK; i++)
-        status = make_groups(&x, i);
+        if (is_asked(&x, x.d->types[i].type))
+            status = make_groups(&x, i);
     if (status == PYTHIA_OK)
         status = diagnose_all(&x);
     if (status == PYTHIA_OK)

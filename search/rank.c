@@ -333,7 +333,7 @@ static int ask_modes(const struct pythia_rank_options *o, uint32_t *order, uint3
         out->edges[e].modes_p = NAN;
         out->edges[e].score = by_variance ? 0 : score_of(&out->edges[e], o);
     }
-    if (o->brief)
+    if (o->brief || o->without_modes)
         return PYTHIA_OK;
     pythia_sort_indexes(order, out->edge_count, scratch, scored_before,
                         &(struct order){out->edges, by_variance});

@@ -413,7 +413,7 @@ static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis
 /* The same evidence, as a strategy wants it. A problem that it has nothing for is given up in the
  * end. */
 static int ask_strategy(struct pythia_search *s, const struct pythia_groups *groups,
-                        struct pythia_open_points *open, const bool *taken)
+                        struct pythia_open_points *open, const bool *asked)
 {
     size_t budget = s->o.budget.points_per_cycle, wanted = 4 * budget, count = 0;
     struct pythia_diagnosis *d = NULL;
@@ -421,10 +421,13 @@ static int ask_strategy(struct pythia_search *s, const struct pythia_groups *gro
                                            .look = s->cycle,
                                            .min_requests = s->o.min_requests,
                                            .min_cov = s->o.min_cov,
-                                           .seed = s->o.seed};
+                                           .seed = s->o.seed,
+                                           .without_modes = true};
     struct pythia_suggestion *list = pythia_calloc(wanted + 1, sizeof(*list));
     bool *answered = pythia_calloc(s->problem_count + 1, sizeof(*answered));
-    int status = list && answered ? pythia_diagnose(groups, &how, &d) : PYTHIA_ENOMEM;
+    uint32_t *only = pythia__search_names(s, asked, &how.only_count);
+    how.only = only;
+    int status = list && answered && only ? pythia_diagnose(groups, &how, &d) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK) {
         struct pythia_evidence evidence = {.space = s->space,
                                            .groups = groups,
@@ -439,9 +442,9 @@ static int ask_strategy(struct pythia_search *s, const struct pythia_groups *gro
         status = pythia_strategy_run(s->o.strategy, &evidence, wanted, list, &count, NULL);
     }
     if (status == PYTHIA_OK && budget > 0)
-        status = open_suggested(s, d, list, count, taken, answered);
+        status = open_suggested(s, d, list, count, asked, answered);
     for (size_t i = 0; status == PYTHIA_OK && i < s->problem_count; i++) {
-        if (s->problems[i].state != PYTHIA_PROBLEM_SEARCHING || !taken[i])
+        if (s->problems[i].state != PYTHIA_PROBLEM_SEARCHING || !asked[i])
             continue;
         s->keeping[i].unanswered = answered[i] ? 0 : s->keeping[i].unanswered + 1;
         if (s->keeping[i].unanswered >= PYTHIA__SEARCH_IDLE)
@@ -451,6 +454,7 @@ static int ask_strategy(struct pythia_search *s, const struct pythia_groups *gro
         pythia_suggestion_clear(&list[i]);
     pythia_free(list);
     pythia_free(answered);
+    pythia_free(only);
     pythia_diagnosis_destroy(d);
     return status;
 }
@@ -484,8 +488,11 @@ static int look_at_all(struct pythia_search *s, const struct pythia_groups *grou
             status = pythia__search_watch(s, i, s->keeping[i].evidence, groups, open);
     if (status == PYTHIA_OK)
         status = look_at_searched(s, groups, open, taken, &out->leading);
-    if (status == PYTHIA_OK && s->o.strategy && out->leading != SIZE_MAX)
-        status = ask_strategy(s, groups, open, taken);
+    if (status == PYTHIA_OK && s->o.strategy && out->leading != SIZE_MAX) {
+        status = pythia__search_choose_asked(s, taken);
+        if (status == PYTHIA_OK)
+            status = ask_strategy(s, groups, open, taken);
+    }
     pythia_open_points_destroy(open);
     pythia_free(taken);
     return status;

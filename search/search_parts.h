@@ -19,6 +19,7 @@ struct pythia__search_keeping {
     uint64_t forgotten; /* what was retired until this cycle may be tried again */
     uint64_t looked;    /* cycles of it before the present search */
     double sd_ns;       /* of durations in the last cycle; 0: it was never looked at */
+    uint64_t asked;     /* the last cycle in which a strategy was asked about it */
     size_t unanswered;  /* cycles in a row in which a strategy suggested nothing for it */
     size_t idle; /* cycles in a row in which no share that is not explained was above chance */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
@@ -145,6 +146,11 @@ int pythia__search_say_why(struct pythia_search *s);
 /* Which problems are looked at in this cycle, into taken[problem], and count those that have to
  * wait. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_take_turns(struct pythia_search *s, bool *taken, size_t *waiting);
+/* Leave of those that are taken only the ones that a strategy is asked about: see there. And their
+ * types' names, in rising order, *count of them: owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM;
+ * NULL when out of memory. */
+int pythia__search_choose_asked(struct pythia_search *s, bool *taken);
+uint32_t *pythia__search_names(const struct pythia_search *s, const bool *taken, size_t *count);
 /* The problems that are searched, and taken, by variance: *count of them, owned by the caller. NULL
  * when out of memory. */
 uint32_t *pythia__search_order(const struct pythia_search *s, const bool *taken, size_t *count);

@@ -1,6 +1,10 @@
 /* Which problems a cycle looks at, where there are more than it may look at. Those with most of the
  * variance have their turn in each cycle, so that one after the other is searched to its end; but
- * not all turns are theirs, so that nothing starves. */
+ * not all turns are theirs, so that nothing starves. A strategy of the table needs a diagnosis of
+ * each type that it is asked about, which takes several times as long as a look: so it is asked
+ * about a quarter of them, in turn. */
+#include <stdlib.h>
+
 #include "pythia/mem.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
@@ -104,4 +108,50 @@ int pythia__search_take_turns(struct pythia_search *s, bool *taken, size_t *wait
             p->waited = 0;
     }
     return status;
+}
+
+/* ---- of them, those that a strategy is asked about ---- */
+
+/* Who was not asked for longest; of equals, what varies more. */
+static bool is_asked_first(const void *context, uint32_t a, uint32_t b)
+{
+    const struct pythia_search *s = context;
+    if (s->keeping[a].asked != s->keeping[b].asked)
+        return s->keeping[a].asked < s->keeping[b].asked;
+    return varies_more(s, a, b);
+}
+
+int pythia__search_choose_asked(struct pythia_search *s, bool *taken)
+{
+    size_t count, most = (s->o.problems_per_cycle + 3) / 4;
+    uint32_t *order = pythia__search_order(s, taken, &count);
+    if (!order)
+        return PYTHIA_ENOMEM;
+    pythia_sort_indexes(order, count, order + count, is_asked_first, s);
+    for (size_t i = 0; i < s->problem_count; i++)
+        taken[i] = false;
+    for (size_t i = 0; i < count && (s->o.problems_per_cycle == 0 || i < most); i++) {
+        taken[order[i]] = true;
+        s->keeping[order[i]].asked = s->cycle;
+    }
+    pythia_free(order);
+    return PYTHIA_OK;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+uint32_t *pythia__search_names(const struct pythia_search *s, const bool *taken, size_t *count)
+{
+    uint32_t *names = pythia_calloc(s->problem_count + 1, sizeof(*names));
+    *count = 0;
+    for (size_t i = 0; names && i < s->problem_count; i++)
+        if (taken[i])
+            names[(*count)++] = s->problems[i].type;
+    if (*count > 0)
+        qsort(names, *count, sizeof(*names), compare_names);
+    return names;
 }

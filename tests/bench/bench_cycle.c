@@ -7,7 +7,8 @@
  * every type has been looked at once and of at least three; how many types it looked at; the time
  * of one type that is looked at, and of all the rest, which is the same in every cycle; in how many
  * cycles each had its turn; and the time of the shares with their errors alone, over the same
- * evidence, and of making the evidence ready. The least of several runs, in CPU seconds. */
+ * evidence, and of making the evidence ready; and the longest decision by each strategy. The least
+ * of several runs, in CPU seconds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +20,11 @@
 #include "pythia/shares.h"
 #include "pythia/status.h"
 
-#define RUNS   5
-#define CYCLES 3
-#define CALLS  256
-#define TURNS  16 /* as pythiad has them */
+#define RUNS          5
+#define CYCLES        3
+#define STRATEGY_RUNS 3
+#define CALLS         256
+#define TURNS         16 /* as pythiad has them */
 
 struct bench {
     struct pythia_vocabulary *vocabulary;
@@ -160,7 +162,8 @@ static uint64_t turns_so_far(const struct pythia_cycle *cycle, size_t *without)
 }
 
 /* Decisions over the same evidence, with the calls open. */
-static struct decisions decide(struct bench *b, const struct pythia_groups *groups, size_t turns)
+static struct decisions decide(struct bench *b, const struct pythia_groups *groups, size_t turns,
+                               const struct pythia_strategy *strategy)
 {
     struct pythia_search *search = NULL;
     struct pythia_open_points *always = NULL;
@@ -175,6 +178,7 @@ static struct decisions decide(struct bench *b, const struct pythia_groups *grou
                                         .always = always,
                                         .min_share = 1e-9,
                                         .problems_per_cycle = turns,
+                                        .strategy = strategy,
                                         .seed = 1};
     must(pythia_search_create(b->space, &how, &search), "the search");
     pythia_search_set_seconds(search, (double)b->rows);
@@ -182,7 +186,7 @@ static struct decisions decide(struct bench *b, const struct pythia_groups *grou
         hits[b->roots[t]] = b->rows;
     for (size_t i = 0; i < b->call_count; i++)
         hits[b->calls[i]] = b->rows * b->types;
-    for (size_t i = 0; i < CYCLES || without > 0; i++) {
+    for (size_t i = 0; i < CYCLES || (without > 0 && !strategy); i++) {
         double begun = cpu_s();
         must(pythia_search_cycle(search, groups, hits, pythia_vocabulary_tracepoints(b->vocabulary),
                                  &cycle),
@@ -245,6 +249,20 @@ static size_t number_of(int argc, char **argv, int at, size_t usual, size_t leas
     return number;
 }
 
+/* The longest decision by each strategy of the table, the least of several runs. */
+static void tell_strategies(struct bench *b, const struct pythia_groups *groups)
+{
+    size_t count;
+    const struct pythia_strategy *const *strategies = pythia_strategies(&count);
+    for (size_t i = 0; i < count; i++) {
+        double least_s = INFINITY;
+        for (int run = 0; run < STRATEGY_RUNS; run++)
+            least_s = fmin(least_s, decide(b, groups, b->turns, strategies[i]).longest_s);
+        printf("%s\"%s\": %.6f", i ? ", " : "{", strategies[i]->name, least_s);
+    }
+    printf("}");
+}
+
 int main(int argc, char **argv)
 {
     static struct bench b;
@@ -257,14 +275,16 @@ int main(int argc, char **argv)
     struct pythia_groups *groups = gather(&b, &finish_s);
     struct decisions some = {.longest_s = INFINITY}, all = some;
     for (int i = 0; i < RUNS; i++) {
-        struct decisions next = decide(&b, groups, b.turns);
+        struct decisions next = decide(&b, groups, b.turns, NULL);
         some = next.longest_s < some.longest_s ? next : some;
-        next = decide(&b, groups, 0);
+        next = decide(&b, groups, 0, NULL);
         all = next.longest_s < all.longest_s ? next : all;
         shares = fmin(shares, share(&b, groups, &sum));
     }
     double each = all.longest_s / (double)all.looked;
-    printf("{\"types\": %zu, \"rows\": %zu, \"edges\": %zu, \"looked_at\": %zu, "
+    printf("{\"strategies\": ");
+    tell_strategies(&b, groups);
+    printf(", \"types\": %zu, \"rows\": %zu, \"edges\": %zu, \"looked_at\": %zu, "
            "\"decision_s\": %.6f, \"cycles_until_all\": %zu, \"each_s\": %.9f, "
            "\"rest_s\": %.6f, \"all_s\": %.6f, \"finish_s\": %.6f, \"shares_s\": %.6f, "
            "\"sum\": %.9f}\n",

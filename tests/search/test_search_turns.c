@@ -207,6 +207,68 @@ static void a_cycle_that_fails_takes_no_turn(void **state)
     end(&failing);
 }
 
+/* ---- a strategy ---- */
+
+static size_t asked_types[TYPES]; /* how often the strategy was asked about each */
+static size_t most_asked;         /* types at once */
+
+/* Suggests nothing, and notes what it is asked about. */
+static int note_types(const struct pythia_evidence *e, size_t budget, struct pythia_suggestion *out,
+                      size_t *count)
+{
+    size_t types = 0;
+    assert_true(out && budget > 0);
+    for (size_t i = 0; i < e->diagnosis->group_count; i++) {
+        const struct pythia_type *type = e->diagnosis->types[e->diagnosis->groups[i].type].type;
+        struct pythia_text name =
+            pythia_vocabulary_text(pythia_space_vocabulary(e->space), type->name);
+        asked_types[strtoul(strchr(name.bytes, 'T') + 1, NULL, 10)]++;
+        types++; /* each has one group */
+    }
+    most_asked = types > most_asked ? types : most_asked;
+    *count = 0;
+    return PYTHIA_OK;
+}
+
+/* A quarter of the turns, and in turn. */
+static void a_strategy_is_asked_about_few_types_at_a_time(void **state)
+{
+    static const struct pythia_strategy noting = {.name = "noting", .suggest = note_types};
+    static const struct {
+        size_t turns, most, cycles;
+    } cases[] = {{16, 4, 20}, {5, 2, 40}, {1, 1, 40}, {0, TYPES, 1}};
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        struct hunt h;
+        begin_types(&h, cases[c].turns);
+        pythia_search_destroy(h.search);
+        h.how.strategy = &noting;
+        search(&h);
+        memset(asked_types, 0, sizeof(asked_types));
+        most_asked = 0;
+        for (size_t i = 0; i < cases[c].cycles; i++)
+            cycle(&h, TYPES * EACH);
+        assert_int_equal(most_asked, cases[c].most);
+        for (size_t i = 0; i < TYPES; i++)
+            assert_true(asked_types[i] > 0);
+        end(&h);
+    }
+}
+
+static void by_a_strategy_every_cause_is_found_too(void **state)
+{
+    size_t count;
+    struct hunt h;
+    begin_types(&h, 16);
+    pythia_search_destroy(h.search);
+    h.how.strategy = pythia_strategies(&count)[1];
+    assert_string_equal(h.how.strategy->name, "hierarchical");
+    search(&h);
+    assert_in_range(run(&h, TYPES * EACH, 120), 10, 119);
+    for (int type = 0; type < TYPES; type++)
+        assert_found(&h, type, 0, "Q");
+    end(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +279,8 @@ int main(void)
         cmocka_unit_test(nothing_happens_to_a_problem_that_waits),
         cmocka_unit_test(where_there_are_turns_for_all_nothing_changes),
         cmocka_unit_test(a_cycle_that_fails_takes_no_turn),
+        cmocka_unit_test(a_strategy_is_asked_about_few_types_at_a_time),
+        cmocka_unit_test(by_a_strategy_every_cause_is_found_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

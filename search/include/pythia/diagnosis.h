@@ -26,6 +26,10 @@ struct pythia_diagnosis_options {
     double
         slow_quantile; /* of the groups' means: above, a group that does not vary is slow; 0: .95 */
     uint64_t seed;
+    const uint32_t *only; /* NULL, or names of the types that are looked at, in rising order: the
+                             others have no groups, and are counted in shares */
+    size_t only_count;
+    bool without_modes;      /* neither groups nor edges are asked whether they have several */
     const atomic_bool *stop; /* NULL, or set by another thread: end after the group at hand, with
                                 PYTHIA_ESTOPPED */
 };

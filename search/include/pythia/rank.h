@@ -59,6 +59,8 @@ struct pythia_rank_options {
     size_t modes;
     struct pythia_rank_memory *memory; /* the times of the ranking are there, until the next one
                                           that has it; NULL: they are its own */
+    bool without_modes; /* edges are not asked whether they have several: it takes half of the time
+                         */
     bool brief; /* only edges, their shares and their times: what else costs is left out. The rest
                    of an edge is NaN, nothing is localised, and there are no contexts */
 };

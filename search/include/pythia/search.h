@@ -26,7 +26,8 @@
  * problems_per_cycle / 2 rounded up, each of n problems that there is evidence of has its turn in
  * every (n - 1) / w + 1 cycles. To a problem that waits nothing happens: what is open for it stays
  * open, and it believes what it believed. Where there are no more problems than that, none ever
- * waits. */
+ * waits. A strategy of the table is asked about a
+ * quarter of those alone, in turn. */
 struct pythia_search;
 struct pythia_effect;
 
