@@ -15,9 +15,10 @@ static void write_types(char *to, size_t room, uint64_t number)
              type, type, 100 + turn * 7 % 10 * (200 - 4 * type), type, type, 50 + other);
 }
 
-static void begin_types(struct hunt *h, size_t turns)
+static void begin_types_by(struct hunt *h, size_t turns, const struct pythia_strategy *strategy)
 {
     begin(h);
+    h->how.strategy = strategy;
     h->write = write_types;
     h->how.min_share = 1e-9;
     h->how.problems_per_cycle = turns;
@@ -29,6 +30,11 @@ static void begin_types(struct hunt *h, size_t turns)
         profile(h, requests_trace(&h->r, 0, text));
     }
     search(h);
+}
+
+static void begin_types(struct hunt *h, size_t turns)
+{
+    begin_types_by(h, turns, NULL);
 }
 
 static const struct pythia_problem *problem_of(const struct hunt *h, int type)
@@ -239,10 +245,7 @@ static void a_strategy_is_asked_about_few_types_at_a_time(void **state)
     } cases[] = {{16, 4, 20}, {5, 2, 40}, {1, 1, 40}, {0, TYPES, 1}};
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
         struct hunt h;
-        begin_types(&h, cases[c].turns);
-        pythia_search_destroy(h.search);
-        h.how.strategy = &noting;
-        search(&h);
+        begin_types_by(&h, cases[c].turns, &noting);
         memset(asked_types, 0, sizeof(asked_types));
         most_asked = 0;
         for (size_t i = 0; i < cases[c].cycles; i++)
@@ -258,11 +261,8 @@ static void by_a_strategy_every_cause_is_found_too(void **state)
 {
     size_t count;
     struct hunt h;
-    begin_types(&h, 16);
-    pythia_search_destroy(h.search);
-    h.how.strategy = pythia_strategies(&count)[1];
+    begin_types_by(&h, 16, pythia_strategies(&count)[1]);
     assert_string_equal(h.how.strategy->name, "hierarchical");
-    search(&h);
     assert_in_range(run(&h, TYPES * EACH, 120), 10, 119);
     for (int type = 0; type < TYPES; type++)
         assert_found(&h, type, 0, "Q");
