@@ -17,6 +17,7 @@ void pythia__decoder_init(struct pythia__decoder *d, const struct pythia_adapter
 void pythia__decoder_free(struct pythia__decoder *d)
 {
     pythia_buf_free(&d->attributes);
+    pythia_buf_free(&d->others);
     pythia_buf_free(&d->name);
 }
 
@@ -25,7 +26,9 @@ void pythia__decoder_begin(struct pythia__decoder *d, struct pythia_sink *to)
     d->to = to;
     d->stopped = 0;
     d->broken = 0;
-    d->attributes.failed = d->name.failed = 0;
+    d->attributes.failed = d->others.failed = d->name.failed = 0;
+    d->value_max = to->limits.value_max ? to->limits.value_max : PYTHIA_VALUE_BYTES;
+    pythia__span_begin(d);
 }
 
 void pythia__tell(struct pythia__decoder *d, const struct pythia_error *why)
@@ -95,9 +98,9 @@ uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_
 
 void pythia__add_long_text(struct pythia__decoder *d, uint32_t key, struct pythia_text text)
 {
-    char cut[PYTHIA__TEXT_MAX + 24];
+    char cut[PYTHIA_VALUE_MAX + 24];
     d->to->counts->long_values++;
-    size_t size = PYTHIA__TEXT_MAX - 20;
+    size_t size = d->value_max - 20;
     while (size > 0 && ((unsigned char)text.bytes[size] & 0xC0) == 0x80)
         size--; /* not in the middle of a character */
     memcpy(cut, text.bytes, size);
@@ -106,30 +109,100 @@ void pythia__add_long_text(struct pythia__decoder *d, uint32_t key, struct pythi
     pythia_attributes_text(&d->attributes, key, (struct pythia_text){cut, size + (size_t)more});
 }
 
-/* Leave out what is beyond the most that a span may have. None has less than 2 bytes, so that most
- * need not be counted. */
-static void limit_attributes(struct pythia__decoder *d)
+/* ---- spans ---- */
+
+void pythia__span_begin(struct pythia__decoder *d)
 {
-    size_t max = d->to->attributes_max, count = 0;
-    if (max == 0 || d->attributes.size <= 2 * max)
+    pythia_buf_clear(&d->attributes);
+    pythia_buf_clear(&d->others);
+    d->events = d->links = 0;
+}
+
+static void swap_attributes(struct pythia__decoder *d)
+{
+    struct pythia_buf attributes = d->attributes;
+    d->attributes = d->others;
+    d->others = attributes;
+}
+
+bool pythia__event_begin(struct pythia__decoder *d)
+{
+    size_t max = d->to->limits.events_max;
+    bool fits = max == 0 || d->events < max;
+    swap_attributes(d);
+    if (fits)
+        d->events++;
+    else
+        d->to->counts->dropped[PYTHIA_DROP_EVENT]++;
+    return fits;
+}
+
+void pythia__event_end(struct pythia__decoder *d)
+{
+    swap_attributes(d);
+}
+
+bool pythia__link(struct pythia__decoder *d)
+{
+    size_t max = d->to->limits.links_max;
+    if (max == 0 || d->links < max) {
+        d->links++;
+        return true;
+    }
+    d->to->counts->dropped[PYTHIA_DROP_LINK]++;
+    return false;
+}
+
+/* Leave out what is beyond `max` key-values. None has less than 2 bytes, so that most need not be
+ * counted. */
+static void limit_attributes(struct pythia__decoder *d, struct pythia_buf *attributes, size_t max)
+{
+    size_t count = 0;
+    if (attributes->size <= 2 * max)
         return;
-    struct pythia_text all = pythia_buf_text(&d->attributes), rest = all;
+    struct pythia_text all = pythia_buf_text(attributes), rest = all;
     struct pythia_attribute unused;
     while (count < max && pythia_attributes_next(&rest, &unused))
         count++;
-    d->attributes.size = all.size - rest.size;
+    attributes->size = all.size - rest.size;
     while (pythia_attributes_next(&rest, &unused))
         d->to->counts->dropped[PYTHIA_DROP_ATTRIBUTE]++;
+}
+
+int pythia__complete(struct pythia__decoder *d)
+{
+    size_t max = d->to->limits.attributes_max;
+    if (pythia_buf_status(&d->attributes) != PYTHIA_OK ||
+        pythia_buf_status(&d->others) != PYTHIA_OK) {
+        d->attributes.failed = d->others.failed = 0;
+        return PYTHIA_ENOMEM;
+    }
+    if (max > 0)
+        limit_attributes(d, &d->attributes, max);
+    if (d->others.size > 0) {
+        if (max > 0)
+            limit_attributes(d, &d->others, max + d->events); /* a key-value is the event itself */
+        pythia_buf_text_add(&d->attributes, pythia_buf_text(&d->others));
+        pythia_buf_clear(&d->others);
+    }
+    d->events = d->links = 0;
+    return pythia_buf_status(&d->attributes);
 }
 
 int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,
                  struct pythia_span *span)
 {
+    int status = pythia__complete(d);
+    return status == PYTHIA_OK ? pythia__emit_complete(d, trace, span) : status;
+}
+
+int pythia__emit_complete(struct pythia__decoder *d, const struct pythia_trace_id *trace,
+                          struct pythia_span *span)
+{
     if (pythia_buf_status(&d->attributes) != PYTHIA_OK) {
         d->attributes.failed = 0;
         return PYTHIA_ENOMEM;
     }
-    limit_attributes(d);
     span->attributes = pythia_buf_text(&d->attributes);
     int status = d->to->span(d->to, trace, span);
     if (status < 0)

@@ -456,6 +456,14 @@ static int make_reporting(struct pythia__daemon *d)
     return pythia__reporting_create(d->loop, d->vocabulary, &how, &d->story, &d->reporting);
 }
 
+struct pythia_span_limits pythia__daemon_span_limits(const struct pythia__daemon *d)
+{
+    return (struct pythia_span_limits){.attributes_max = (size_t)d->s.attributes_max,
+                                       .events_max = (size_t)d->s.events_max,
+                                       .links_max = (size_t)d->s.links_max,
+                                       .value_max = d->s.value_max};
+}
+
 static int start(struct pythia__daemon *d, struct pythia_error *e)
 {
     struct stat about;
@@ -463,7 +471,7 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
         d->s.control_socket = "unix:" RUN_FOLDER "/control.sock";
     struct pythia__intake_options taking = {.room = &d->room,
                                             .inflated_max = d->s.inflated_max,
-                                            .attributes_max = (size_t)d->s.attributes_max,
+                                            .limits = pythia__daemon_span_limits(d),
                                             .record = d->s.record};
     d->room.max = d->s.waiting_max;
     int status = read_secrets(d, e);

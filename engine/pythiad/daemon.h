@@ -109,6 +109,9 @@ int pythia__daemon_want(struct pythia__daemon *d);
  * state cannot be written, or PYTHIA_ENOMEM. */
 int pythia__daemon_keep_history(struct pythia__daemon *d);
 
+/* What it takes of a span. */
+struct pythia_span_limits pythia__daemon_span_limits(const struct pythia__daemon *d);
+
 /* Request types that others were looked at instead of, in the last cycle. */
 size_t pythia__daemon_waiting(const struct pythia__daemon *d);
 

@@ -53,6 +53,7 @@ struct pythia__feeds {
     uv_loop_t *loop;
     struct pythia_vocabulary *vocabulary;
     struct pythia_live *live;
+    struct pythia_span_limits limits;
     const char *record; /* borrowed; NULL: none */
     uv_async_t wake;
     uv_timer_t again; /* while the engine is full */
@@ -366,7 +367,8 @@ static void on_wake(uv_async_t *wake)
 /* ---- all of them ---- */
 
 int pythia__feeds_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
-                         struct pythia_live *live, const char *record, struct pythia__feeds **out)
+                         struct pythia_live *live, const struct pythia_span_limits *limits,
+                         const char *record, struct pythia__feeds **out)
 {
     struct pythia__feeds *f = pythia_calloc(1, sizeof(*f));
     if (!f)
@@ -374,6 +376,7 @@ int pythia__feeds_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
     f->loop = loop;
     f->vocabulary = vocabulary;
     f->live = live;
+    f->limits = *limits;
     f->record = record;
     uv_mutex_init(&f->lock);
     uv_cond_init(&f->room);
@@ -443,7 +446,7 @@ int pythia__feeds_add(struct pythia__feeds *all, const char *name,
         return PYTHIA_ENOMEM;
     }
     f->source = (struct pythia_source){.name = copy, .read = read_source, .waits = waits};
-    f->sink = (struct pythia_sink){.span = on_span, .broken = on_broken};
+    f->sink = (struct pythia_sink){.span = on_span, .broken = on_broken, .limits = all->limits};
     f->all = all;
     f->reader = reader;
     f->format = format;

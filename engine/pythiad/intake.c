@@ -339,7 +339,7 @@ int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_
     j->sink = (struct pythia_sink){.span = on_span,
                                    .broken = on_broken,
                                    .counts = &j->counts,
-                                   .attributes_max = i->o.attributes_max,
+                                   .limits = i->o.limits,
                                    .record_max = RECORD_BYTES,
                                    .broken_max = BROKEN_MAX};
     i->waiting++;

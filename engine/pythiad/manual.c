@@ -29,7 +29,7 @@ static const char before[] =
     "capitals and with \\_ for -), and from the command line, the later ones over the earlier.\n\n"
     "# OPTIONS\n\n";
 
-static const char after[] =
+static const char taking[] =
     "\n*-h*, *--help*\n\tThis help.\n\n*--version*\n\tThe version.\n\n"
     "# WHAT IT TAKES\n\n"
     "*OTLP*\n\tgRPC, and POST /v1/traces with protobuf or JSON; packed by gzip or Zstandard.\n\n"
@@ -53,6 +53,22 @@ static const char after[] =
     "place of the one that has been idle or incomplete for longest, of those that were never "
     "answered if these are many; one whose body comes, or whose answer is being worked out, "
     "stays.\n\n"
+    "# LIMITS\n\n"
+    "What senders may do is limited by *--body-max*, *--inflated-max*, *--attributes-max*, "
+    "*--value-max*, *--events-max*, *--links-max*, *--request-spans-max*, *--connections* and "
+    "*--streams*. Those of spans hold for every source. *--check-config* tells them all, and what "
+    "is in force is told by *pythia ctl status* and by /metrics (_pythia\\_limit_). What was left "
+    "out because of one is counted there by reason, and in the report.\n\n"
+    "A text of more than *--value-max* bytes still differs from all others, by its hash; nothing "
+    "longer than 240 bytes is compared or shown. Values of 4 KiB (*--value-max=4K*) fill the "
+    "memory "
+    "of unfinished requests (*--memory*) some ten times as fast, and senders are told to come "
+    "again "
+    "that much earlier. An event, or an annotation of Zipkin, is a key-value "
+    "_event.NAME_ that is true, and what it says are key-values below it. Nothing is made of links "
+    "but that Jaeger's references tell a span's parent.\n\n";
+
+static const char after[] =
     "# WHOM IT SWITCHES\n\n"
     "*Programs with OpenTelemetry in Node.js*\n\tBy pythia-gate.js, see "
     "*pythia-control-http*(7).\n\n"
@@ -97,5 +113,6 @@ void pythia__manual_write(struct pythia_buf *to)
 {
     pythia_buf_puts(to, before);
     pythia_options_scdoc(pythia__settings_table, to);
+    pythia_buf_puts(to, taking);
     pythia_buf_puts(to, after);
 }

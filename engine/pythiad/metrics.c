@@ -126,6 +126,14 @@ static void write_series(const struct pythia__daemon *d, struct pythia_buf *to)
             n.failures);
 }
 
+static void write_limits(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    head(to, "pythia_limit", "gauge", "Limits in force, by the name of the setting.");
+    for (size_t i = 0; i < pythia__limit_count; i++)
+        pythia_buf_printf(to, "pythia_limit{name=\"%s\"} %" PRId64 "\n", pythia__limits[i],
+                          pythia__limit(&d->s, i));
+}
+
 /* Names, and those that came when there was no room for more. */
 static void write_names(const struct pythia__daemon *d, struct pythia_buf *to)
 {
@@ -220,6 +228,7 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
     write_series(d, to);
     write_names(d, to);
     write_listeners(d, to);
+    write_limits(d, to);
     write_control(d, to);
     pythia__budget_metrics(d, to);
     gauge(to, "pythia_state_degraded", "1: the state cannot be written.",

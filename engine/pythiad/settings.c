@@ -15,10 +15,11 @@
     {                                                                                              \
         name, 0, PYTHIA_OPTION_TEXT, value, fallback, NULL, 0, 0, where, help                      \
     }
-#define BYTES(name, fallback, where, help)                                                         \
-    {                                                                                              \
-        name, 0, PYTHIA_OPTION_BYTES, "BYTES", fallback, NULL, 0, 0, where, help                   \
-    }
+#define BYTES(name, fallback, low, high, where, help)                                              \
+    PYTHIA_BYTES_OPTION(name, 0, fallback, low, high, where, help)
+#define KIB 1024.
+#define MIB (KIB * 1024)
+#define GIB (MIB * 1024)
 #define TEXTS(name, value, where, help)                                                            \
     {                                                                                              \
         name, 0, PYTHIA_OPTION_TEXTS, value, NULL, NULL, 0, 0, where, help                         \
@@ -50,16 +51,25 @@ const struct pythia_option pythia__settings_table[] = {
                        "File with the token that senders of traces need"),
     PYTHIA_TEXT_OPTION("control-token", 0, "FILE", AT(control_token),
                        "File with the token that the control interface needs"),
-    BYTES("body-max", "4M", AT(body_max), "Size of a body on the wire, at most"),
-    BYTES("inflated-max", "16M", AT(inflated_max), "Size of a body when it is unpacked, at most"),
-    BYTES("waiting-max", "64M", AT(waiting_max),
+    BYTES("body-max", "4M", KIB, GIB, AT(body_max), "Size of a body on the wire, at most"),
+    BYTES("inflated-max", "16M", KIB, 4 * GIB, AT(inflated_max),
+          "Size of a body when it is unpacked, at most"),
+    BYTES("waiting-max", "64M", KIB, 1024 * GIB, AT(waiting_max),
           "Bodies that are being received or wait to be decoded, at most; then senders are told to "
           "come again"),
-    PYTHIA_INTEGER("attributes-max", 0, "N", "256", 1, 1e9, AT(attributes_max),
-                   "Key-values of a span and its events; what is beyond is dropped and counted"),
-    BYTES("memory", "128M", AT(memory),
+    PYTHIA_INTEGER("attributes-max", 0, "N", "128", 1, 65536, AT(attributes_max),
+                   "Key-values of a span, and again of all its events together; what is beyond is "
+                   "dropped and counted"),
+    BYTES("value-max", "160", 32, 4 * KIB, AT(value_max),
+          "Text of a key-value; of a longer one the begin is kept and a hash of the whole, and it "
+          "is counted"),
+    PYTHIA_INTEGER("events-max", 0, "N", "128", 1, 65536, AT(events_max),
+                   "Events of a span; what is beyond is dropped and counted"),
+    PYTHIA_INTEGER("links-max", 0, "N", "128", 1, 65536, AT(links_max),
+                   "Links of a span to others; what is beyond is passed over and counted"),
+    BYTES("memory", "128M", MIB, 1024 * GIB, AT(memory),
           "Spans of unfinished requests above which senders are told to come again"),
-    BYTES("memory-hard", "160M", AT(memory_hard),
+    BYTES("memory-hard", "160M", MIB, 1024 * GIB, AT(memory_hard),
           "Spans of unfinished requests above which whole requests are shed"),
     PYTHIA_INTEGER("connections", 0, "N", "256", 1, 65536, AT(connections),
                    "Connections of a listener at once"),
@@ -162,6 +172,27 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_FLAG("verbose", 'v', AT(verbose), "Say more"),
     {0},
 };
+
+const char *const pythia__limits[] = {"body-max",          "inflated-max", "attributes-max",
+                                      "value-max",         "events-max",   "links-max",
+                                      "request-spans-max", "connections",  "streams"};
+const size_t pythia__limit_count = sizeof(pythia__limits) / sizeof(pythia__limits[0]);
+
+const struct pythia_option *pythia__setting(const char *name)
+{
+    const struct pythia_option *o = pythia__settings_table;
+    while (o->name && strcmp(o->name, name) != 0)
+        o++;
+    return o->name ? o : NULL;
+}
+
+int64_t pythia__limit(const struct pythia__settings *s, size_t index)
+{
+    const struct pythia_option *o = pythia__setting(pythia__limits[index]);
+    const void *member = (const char *)s + o->offset;
+    return o->type == PYTHIA_OPTION_BYTES ? (int64_t) * (const uint64_t *)member
+                                          : *(const int64_t *)member;
+}
 
 /* The file's name has to be known before the file is read, and the command line holds over it: so
  * the command line is read twice. */

@@ -688,8 +688,7 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
 {
     struct native *n = (struct native *)a;
     struct pythia__frames frames = {.from = from};
-    n->d.to = to;
-    n->d.stopped = 0;
+    pythia__decoder_begin(&n->d, to);
     n->frames = &frames;
     int status = read_frames(n, e);
     if (pythia__goes_on(&n->d, status)) {

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ARRAY_TEXT_MAX 4096 /* bytes: more than anybody will read */
-
 int pythia__otlp_init(struct pythia__otlp *o, const struct pythia_adapter_ops *ops,
                       struct pythia_vocabulary *vocabulary)
 {
@@ -71,7 +69,7 @@ int pythia__otlp_give(struct pythia__otlp *o, struct pythia__otlp_span *s)
 
 void pythia__otlp_join(struct pythia_buf *joined, struct pythia_text text)
 {
-    if (joined->size >= ARRAY_TEXT_MAX)
+    if (joined->size >= PYTHIA__ARRAY_MAX)
         return;
     if (joined->size)
         pythia_buf_putc(joined, ',');

@@ -70,6 +70,20 @@ struct pythia_span {
     struct pythia_text attributes; /* packed (attributes.h); borrowed for the call */
 };
 
+/* The most that decoders take of a span; {0}: no limits, and the usual length of texts. */
+struct pythia_span_limits {
+    /* Key-values that a span may have, and all of its events together; events, and links to other
+     * spans, that it may have. The rest is dropped and counted. 0: any number. */
+    size_t attributes_max, events_max, links_max;
+
+    /* Bytes of a key-value's text that are kept: PYTHIA_VALUE_MIN to PYTHIA_VALUE_MAX; 0:
+     * PYTHIA_VALUE_BYTES. Of a longer one the begin is kept, and a hash of the whole. */
+    size_t value_max;
+};
+#define PYTHIA_VALUE_BYTES ((size_t)160)
+#define PYTHIA_VALUE_MIN   ((size_t)32)
+#define PYTHIA_VALUE_MAX   ((size_t)4096)
+
 /* Where a decoder puts what it reads: embed it as the first member. One thread at a time. */
 struct pythia_sink {
     /* One more span of a trace; all of it is borrowed for the call. Negative: stop decoding and
@@ -82,9 +96,7 @@ struct pythia_sink {
 
     struct pythia_counts *counts; /* borrowed: decoders count their own repairs here */
 
-    /* Key-values that a span may have, those of its events among them; the rest is dropped and
-     * counted. 0: any number. */
-    size_t attributes_max;
+    struct pythia_span_limits limits;
 
     /* Bytes that a record may have, which is held in memory as a whole; a larger one is broken. 0:
      * 64 MiB. */
