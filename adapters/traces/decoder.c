@@ -18,6 +18,7 @@ void pythia__decoder_free(struct pythia__decoder *d)
 {
     pythia_buf_free(&d->attributes);
     pythia_buf_free(&d->others);
+    pythia_buf_free(&d->scratch);
     pythia_buf_free(&d->name);
 }
 
@@ -26,7 +27,11 @@ void pythia__decoder_begin(struct pythia__decoder *d, struct pythia_sink *to)
     d->to = to;
     d->stopped = 0;
     d->broken = 0;
-    d->attributes.failed = d->others.failed = d->name.failed = 0;
+    d->attributes.failed = d->others.failed = d->name.failed = d->scratch.failed = 0;
+    if (d->redaction != to->redaction)
+        memset(d->keys, 0, sizeof(d->keys));
+    d->redaction = to->redaction;
+    d->ruled = false;
     d->value_max = to->limits.value_max ? to->limits.value_max : PYTHIA_VALUE_BYTES;
     pythia__span_begin(d);
 }
@@ -46,15 +51,47 @@ bool pythia__goes_on(const struct pythia__decoder *d, int status)
 
 /* ---- names ---- */
 
+/* A key that was new is known by another name where the vocabulary is full: then what it stands for
+ * may be anything. */
+static bool is_ruled(struct pythia__decoder *d, uint32_t key, struct pythia_text text)
+{
+    enum pythia_redact by = pythia_redaction_of_name(d->redaction, text);
+    if (pythia_vocabulary_is_other(d->vocabulary, key) && by == PYTHIA_REDACT_KEEP)
+        by = PYTHIA_REDACT_HASH;
+    pythia_redaction_note(d->redaction, key, by);
+    return pythia_redaction_of(d->redaction, key) != PYTHIA_REDACT_KEEP;
+}
+
 uint32_t pythia__key(struct pythia__decoder *d, struct pythia_text text)
 {
     uint32_t key = pythia__key_seen(d, text);
     if (key != PYTHIA_NONE)
         return key;
     key = pythia_vocabulary_string(d->vocabulary, text);
-    if (key != PYTHIA_NONE)
-        *pythia__key_entry(d, text) = (struct pythia__key_entry){
-            pythia_vocabulary_text(d->vocabulary, key).bytes, (uint32_t)text.size, key};
+    if (key == PYTHIA_NONE)
+        return key;
+    struct pythia_text known = pythia_vocabulary_text(d->vocabulary, key);
+    bool ruled = d->redaction && is_ruled(d, key, text);
+    *pythia__key_entry(d, text) =
+        (struct pythia__key_entry){known.bytes, (uint32_t)known.size, key & INT32_MAX, ruled};
+    d->ruled |= ruled;
+    return key;
+}
+
+/* The hash of all of it keeps a cut name apart from others; rules are of the whole name. */
+static uint32_t cut_key(struct pythia__decoder *d, struct pythia_buf *name)
+{
+    uint64_t hash = pythia_hash_bytes(name->bytes, name->size);
+    enum pythia_redact by = d->redaction
+                                ? pythia_redaction_of_name(d->redaction, pythia_buf_text(name))
+                                : PYTHIA_REDACT_KEEP;
+    name->size = PYTHIA__NAME_MAX;
+    pythia_buf_printf(name, "...#%016" PRIx64, hash);
+    uint32_t key = pythia__key(d, pythia_buf_text(name));
+    if (by != PYTHIA_REDACT_KEEP && key != PYTHIA_NONE) {
+        pythia_redaction_note(d->redaction, key, by);
+        d->ruled = true;
+    }
     return key;
 }
 
@@ -70,13 +107,7 @@ uint32_t pythia__key_below(struct pythia__decoder *d, struct pythia_text prefix,
     pythia_buf_text_add(name, text);
     if (pythia_buf_status(name) != PYTHIA_OK)
         return PYTHIA_NONE;
-    if (name->size >
-        PYTHIA__NAME_MAX) { /* the hash of all of it keeps a cut name apart from others */
-        uint64_t hash = pythia_hash_bytes(name->bytes, name->size);
-        name->size = PYTHIA__NAME_MAX;
-        pythia_buf_printf(name, "...#%016" PRIx64, hash);
-    }
-    return pythia__key(d, pythia_buf_text(name));
+    return name->size > PYTHIA__NAME_MAX ? cut_key(d, name) : pythia__key(d, pythia_buf_text(name));
 }
 
 uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_t scope,
@@ -110,13 +141,6 @@ void pythia__add_long_text(struct pythia__decoder *d, uint32_t key, struct pythi
 }
 
 /* ---- spans ---- */
-
-void pythia__span_begin(struct pythia__decoder *d)
-{
-    pythia_buf_clear(&d->attributes);
-    pythia_buf_clear(&d->others);
-    d->events = d->links = 0;
-}
 
 static void swap_attributes(struct pythia__decoder *d)
 {
@@ -169,30 +193,69 @@ static void limit_attributes(struct pythia__decoder *d, struct pythia_buf *attri
         d->to->counts->dropped[PYTHIA_DROP_ATTRIBUTE]++;
 }
 
-int pythia__complete(struct pythia__decoder *d)
+int pythia__cost(struct pythia__decoder *d, uint32_t tracepoint, uint64_t ns)
+{
+    int status = ns == PYTHIA_COST_EXPECTED
+                     ? pythia_vocabulary_cost_expect(d->vocabulary, tracepoint)
+                     : pythia_vocabulary_cost_add(d->vocabulary, tracepoint, ns);
+    if (status == PYTHIA_OK && d->to->cost)
+        d->to->cost(d->to, tracepoint, ns);
+    return status;
+}
+
+static int redact(struct pythia__decoder *d)
+{
+    d->ruled = false;
+    d->scratch.failed = 0;
+    return pythia_redaction_apply(d->redaction, &d->attributes, &d->scratch, d->to->counts);
+}
+
+static inline bool needs_redaction(const struct pythia__decoder *d)
+{
+    return d->redaction && (d->ruled || !d->marks);
+}
+
+int pythia__redact(struct pythia__decoder *d)
+{
+    return needs_redaction(d) ? redact(d) : PYTHIA_OK;
+}
+
+/* Events were read: what they said goes behind what the span itself says. */
+static int add_others(struct pythia__decoder *d)
 {
     size_t max = d->to->limits.attributes_max;
-    if (pythia_buf_status(&d->attributes) != PYTHIA_OK ||
-        pythia_buf_status(&d->others) != PYTHIA_OK) {
+    if (max > 0)
+        limit_attributes(d, &d->others, max + d->events); /* a key-value is the event itself */
+    pythia_buf_text_add(&d->attributes, pythia_buf_text(&d->others));
+    pythia_buf_clear(&d->others);
+    return pythia_buf_status(&d->attributes);
+}
+
+static inline int complete(struct pythia__decoder *d)
+{
+    size_t max = d->to->limits.attributes_max;
+    int status = PYTHIA_OK;
+    if (d->attributes.failed || d->others.failed) {
         d->attributes.failed = d->others.failed = 0;
         return PYTHIA_ENOMEM;
     }
-    if (max > 0)
+    if (max > 0 && d->attributes.size > 2 * max)
         limit_attributes(d, &d->attributes, max);
-    if (d->others.size > 0) {
-        if (max > 0)
-            limit_attributes(d, &d->others, max + d->events); /* a key-value is the event itself */
-        pythia_buf_text_add(&d->attributes, pythia_buf_text(&d->others));
-        pythia_buf_clear(&d->others);
-    }
+    if (d->others.size > 0)
+        status = add_others(d);
     d->events = d->links = 0;
-    return pythia_buf_status(&d->attributes);
+    return status == PYTHIA_OK && needs_redaction(d) ? redact(d) : status;
+}
+
+int pythia__complete(struct pythia__decoder *d)
+{
+    return complete(d);
 }
 
 int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,
                  struct pythia_span *span)
 {
-    int status = pythia__complete(d);
+    int status = complete(d);
     return status == PYTHIA_OK ? pythia__emit_complete(d, trace, span) : status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "pythia/adapter.h"
 #include "pythia/attributes.h"
+#include "pythia/redaction.h"
 #include "pythia/status.h"
 
 #define PYTHIA__CACHE     1024                   /* entries; a power of two */
@@ -21,7 +22,9 @@ struct pythia__tracepoint_entry {
 
 struct pythia__key_entry {
     const char *bytes; /* of the string, in the vocabulary; NULL: an empty entry */
-    uint32_t size, number;
+    uint32_t size;
+    uint32_t number : 31;
+    uint32_t ruled : 1; /* a key-value of it is not kept as it is */
 };
 
 struct pythia__resource_entry {
@@ -41,7 +44,11 @@ struct pythia__decoder {
     struct pythia_buf others; /* the others of these two */
     size_t events, links;     /* of the span at hand, so far */
     size_t value_max;         /* as the sink has it */
-    struct pythia_buf name;   /* scratch */
+    struct pythia_redaction *redaction; /* likewise */
+    bool marks; /* all keys of attributes come by the functions below: `ruled` tells of them */
+    bool ruled; /* a key has come for which there is a rule */
+    struct pythia_buf scratch; /* of redaction */
+    struct pythia_buf name;    /* scratch */
     int stopped;     /* what the sink answered, if it was negative, or that too much was broken */
     uint64_t broken; /* records of this source, if they have a limit */
     struct pythia__tracepoint_entry tracepoints[PYTHIA__CACHE];
@@ -105,7 +112,10 @@ static inline uint32_t pythia__key_seen(struct pythia__decoder *d, struct pythia
     const struct pythia__key_entry *entry = pythia__key_entry(d, text);
     bool seen = entry->bytes && entry->size == text.size &&
                 pythia__same(entry->bytes, text.bytes, text.size);
-    return seen ? entry->number : PYTHIA_NONE;
+    if (!seen)
+        return PYTHIA_NONE;
+    d->ruled |= entry->ruled;
+    return entry->number;
 }
 
 /* The number of a key's string, or of any that comes again and again. */
@@ -132,13 +142,26 @@ static inline void pythia__add_text(struct pythia__decoder *d, uint32_t key,
 }
 
 /* A span begins: nothing is collected for it yet. For formats that have events or links. */
-void pythia__span_begin(struct pythia__decoder *d);
+static inline void pythia__span_begin(struct pythia__decoder *d)
+{
+    pythia_buf_clear(&d->attributes);
+    pythia_buf_clear(&d->others);
+    d->events = d->links = 0;
+}
 
 /* One more event of the span at hand, or link of it: false if it has as many as it may have, and
  * that is counted. What is added until _event_end, which follows in any case, is the event's. */
 bool pythia__event_begin(struct pythia__decoder *d);
 void pythia__event_end(struct pythia__decoder *d);
 bool pythia__link(struct pythia__decoder *d);
+
+/* What one pass of a trace point cost, or PYTHIA_COST_EXPECTED: for the vocabulary and the sink.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__cost(struct pythia__decoder *d, uint32_t tracepoint, uint64_t ns);
+
+/* Of the attributes collected, keep only what may be kept. PYTHIA_OK or PYTHIA_ENOMEM. Part of
+ * _complete; for those that are not of a span. */
+int pythia__redact(struct pythia__decoder *d);
 
 /* The attributes of the span at hand are complete: those of its events are put behind its own, as
  * many as it may have. PYTHIA_OK or PYTHIA_ENOMEM. Part of _emit and of pythia__hold. */

@@ -30,6 +30,7 @@ struct pythia__daemon {
     int argc;
     char **argv, **environment; /* for SIGHUP */
     struct pythia_vocabulary *vocabulary;
+    struct pythia_redaction *redaction;        /* NULL: no value is redacted */
     struct pythia_space *space;                /* from a file; NULL: it is learnt */
     struct pythia_open_points *always, *never; /* pins of the settings, and those by hand */
     struct pythia_prices *prices;              /* as the planes measured them */

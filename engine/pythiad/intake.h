@@ -20,7 +20,9 @@ struct pythia__intake_options {
     struct pythia__room *room; /* for bodies that wait or are being decoded; borrowed */
     size_t inflated_max;       /* bytes of one body when it is unpacked; 0: 16 MiB */
     struct pythia_span_limits limits;
-    const char *record; /* a file that gets every body that was accepted; NULL: none */
+    struct pythia_redaction *redaction; /* what nobody may see of them; borrowed; NULL: nothing */
+    const char *record; /* a file that gets every body that was accepted, or, with a redaction, its
+                           spans; NULL: none */
 };
 
 /* What came of a body, for the answer to its sender. */

@@ -43,6 +43,8 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
                       all.long_values);
     pythia_buf_printf(to, "pythia_values_cut_total{reason=\"source\"} %" PRIu64 "\n",
                       all.dropped[PYTHIA_DROP_CUT_TEXT]);
+    counter(to, "pythia_values_hashed_total", "Values of which only a hash is kept.",
+            all.hashed_values);
     head(to, "pythia_requests_finished_total", "counter", "Requests finished, and by what.");
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"any\"} %" PRIu64 "\n", w.finished);
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"rootless\"} %" PRIu64 "\n",

@@ -5,6 +5,7 @@
 
 #include "listen.h"
 #include "pythia/mem.h"
+#include "pythia/redaction.h"
 #include "pythia/status.h"
 
 #define AT(member) offsetof(struct pythia__settings, member)
@@ -67,9 +68,19 @@ const struct pythia_option pythia__settings_table[] = {
                    "Events of a span; what is beyond is dropped and counted"),
     PYTHIA_INTEGER("links-max", 0, "N", "128", 1, 65536, AT(links_max),
                    "Links of a span to others; what is beyond is passed over and counted"),
-    BYTES("memory", "128M", MIB, 1024 * GIB, AT(memory),
+    TEXTS(
+        "redact", "KEY-PATTERN:keep|hash|drop", AT(redact),
+        "What is kept of the values of keys that match, before anything else sees them; the first "
+        "that fits holds, behind them the default rules (see REDACTION); off: no rules behind it "
+        "(may be given several times)"),
+    PYTHIA_TEXT_OPTION("redact-secret", 0, "FILE", AT(redact_secret),
+                       "Secret of the hashes, made if it is not there (default: the state's file "
+                       "with .secret behind it; without a state it is new at each start)"),
+    PYTHIA_INTEGER("report-values", 0, "N", "10", 2, 10, AT(report_values),
+                   "Values of a key that a report names, at most"),
+    BYTES("memory", "128M", KIB, 1024 * GIB, AT(memory),
           "Spans of unfinished requests above which senders are told to come again"),
-    BYTES("memory-hard", "160M", MIB, 1024 * GIB, AT(memory_hard),
+    BYTES("memory-hard", "160M", KIB, 1024 * GIB, AT(memory_hard),
           "Spans of unfinished requests above which whole requests are shed"),
     PYTHIA_INTEGER("connections", 0, "N", "256", 1, 65536, AT(connections),
                    "Connections of a listener at once"),
@@ -93,8 +104,10 @@ const struct pythia_option pythia__settings_table[] = {
                 "A value that is older when a request begins says nothing of it"),
     PYTHIA_TEXT_OPTION(
         "record", 0, "FILE", AT(record),
-        "Keep every body that came in, for pythia replay; what is read from files, rings, sockets "
-        "and Redis is kept in files of that name with a number behind it, and series in FILE with "
+        "Keep what came in, for pythia replay: the spans of each body, as they are after "
+        "redaction, "
+        "or, with --redact=off alone, the body itself; what is read from files, rings, sockets and "
+        "Redis is kept in files of that name with a number behind it, and series in FILE with "
         ".series.csv behind it"),
     PYTHIA_TEXT_OPTION("state", 0, "FILE", AT(state),
                        "What survives a restart, an SQLite file (default: it is kept in memory)"),
@@ -264,6 +277,9 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
                                 "tls-key and tls-certificate have to be given together");
     if (s->tls_trust && !s->tls_key)
         return pythia_error_set(e, PYTHIA_EUSAGE, "tls-trust needs tls-key and tls-certificate");
+    for (size_t i = 0; i < s->redact.count; i++)
+        if (pythia_redaction_check(s->redact.texts[i], e) != PYTHIA_OK)
+            return PYTHIA_EUSAGE;
     if (s->memory_hard < s->memory)
         return pythia_error_set(e, PYTHIA_EUSAGE, "memory-hard is below memory");
     if (s->inflated_max < s->body_max)

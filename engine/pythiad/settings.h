@@ -15,8 +15,10 @@ struct pythia__settings {
     /* where to listen; "off": not at all */
     const char *otlp_grpc, *otlp_http, *zipkin, *control, *control_socket;
     const char *tls_key, *tls_certificate, *tls_trust, *ingest_token, *control_token; /* files */
+    struct pythia_option_texts redact; /* rules (redaction.h); "default" stands behind them */
+    const char *redact_secret;         /* a file */
     uint64_t body_max, inflated_max, waiting_max, memory, memory_hard, value_max;
-    int64_t connections, streams, retry_s, attributes_max, events_max, links_max;
+    int64_t connections, streams, retry_s, attributes_max, events_max, links_max, report_values;
     struct pythia_option_texts follow;
     const char *record, *state, *records, *collect;
     int64_t collect_ms;

@@ -1,7 +1,7 @@
-/* Decoding by itself, into a sink that counts: bench_decode FORMAT FILE PASSES. The file is read
- * into memory first. Where each document has its size in 4 bytes in front of it, as bench_input
- * otlp-proto writes them, each is a body of its own, as a server gets them one by one. Prints one
- * JSON object. */
+/* Decoding by itself, into a sink that counts: bench_decode FORMAT FILE PASSES [RULE...], with
+ * rules as redaction.h has them. The file is read into memory first. Where each document has its
+ * size in 4 bytes in front of it, as bench_input otlp-proto writes them, each is a body of its own,
+ * as a server gets them one by one. Prints one JSON object. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 #include "pythia/adapter.h"
 #include "pythia/buf.h"
+#include "pythia/redaction.h"
 #include "pythia/status.h"
 
 struct counting_sink {
@@ -83,10 +84,11 @@ static struct pythia_text take_body(struct pythia_text *rest)
 
 int main(int argc, char **argv)
 {
-    const struct pythia_adapter_ops *ops = argc == 4 ? pythia_adapter_named(argv[1]) : NULL;
-    unsigned long passes = argc == 4 ? strtoul(argv[3], NULL, 10) : 0;
+    const struct pythia_adapter_ops *ops = argc > 3 ? pythia_adapter_named(argv[1]) : NULL;
+    unsigned long passes = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
+    const struct pythia_hash_key secret = {{1}};
     if (!ops || passes == 0) {
-        fprintf(stderr, "usage: bench_decode FORMAT FILE PASSES\n");
+        fprintf(stderr, "usage: bench_decode FORMAT FILE PASSES [RULE...]\n");
         return 2;
     }
     struct pythia_buf all = read_file(argv[2]);
@@ -96,6 +98,9 @@ int main(int argc, char **argv)
     c.sink.counts = &c.counts;
     must(pythia_vocabulary_create(&vocabulary), "a vocabulary");
     must(ops->create(vocabulary, &adapter), "a decoder");
+    must(pythia_redaction_create(vocabulary, (const char *const *)argv + 4, (size_t)argc - 4,
+                                 &secret, &c.sink.redaction, NULL),
+         "the rules");
     double before = cpu_seconds();
     for (unsigned long i = 0; i < passes; i++)
         for (struct pythia_text rest = pythia_buf_text(&all); rest.size > 0;) {
@@ -107,9 +112,10 @@ int main(int argc, char **argv)
     double cpu_s = cpu_seconds() - before;
     must(c.broken ? PYTHIA_EFORMAT : PYTHIA_OK, "the input");
     printf("{\"spans\": %" PRIu64 ", \"bytes\": %zu, \"attribute_bytes\": %" PRIu64
-           ", \"cpu_s\": %.6f}\n",
-           c.spans, all.size * passes, c.attribute_bytes, cpu_s);
+           ", \"hashed_values\": %" PRIu64 ", \"cpu_s\": %.6f}\n",
+           c.spans, all.size * passes, c.attribute_bytes, c.counts.hashed_values, cpu_s);
     ops->destroy(adapter);
+    pythia_redaction_destroy(c.sink.redaction);
     pythia_vocabulary_destroy(vocabulary);
     pythia_buf_free(&all);
     return 0;

@@ -374,6 +374,8 @@ static int read_process(struct jaeger *j, uint32_t *out)
         j->d.attributes.failed = 0;
         return PYTHIA_ENOMEM;
     }
+    if (pythia__redact(&j->d) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
     resource.host = text_attribute(j, j->key_hostname, j->key_host);
     resource.instance = text_attribute(j, j->key_instance, j->key_ip);
     resource.attributes = pythia_buf_text(&j->d.attributes);

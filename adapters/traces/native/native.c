@@ -176,7 +176,7 @@ static int read_point(struct native *n, struct pythia_text record)
     uint32_t tracepoint = make_tracepoint(n, clean(n, name)),
              index = intern(n->point_ids, n->process, number);
     if (tracepoint == PYTHIA_NONE || index == PYTHIA_STRTAB_NONE ||
-        pythia_vocabulary_cost_expect(n->d.vocabulary, tracepoint) != PYTHIA_OK ||
+        pythia__cost(&n->d, tracepoint, PYTHIA_COST_EXPECTED) != PYTHIA_OK ||
         pythia_reach(&n->tracepoints, &n->point_capacity, index, sizeof(*n->tracepoints)) !=
             PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -483,7 +483,7 @@ static int read_value(struct native *n, struct pythia_text record)
         return tell(n, "a key-value of an unknown kind, or of a size that is not its kind's");
     if (flags & (PYTHIA_RECORD_KEY_CUT | PYTHIA_RECORD_TEXT_CUT))
         n->d.to->counts->dropped[PYTHIA_DROP_CUT_TEXT]++;
-    if (pythia_buf_status(&n->d.attributes) != PYTHIA_OK)
+    if (pythia_buf_status(&n->d.attributes) != PYTHIA_OK || pythia__redact(&n->d) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     uint32_t number = reach_span(n, &trace, id);
     return number ? keep_value(n, number) : PYTHIA_ENOMEM;
@@ -505,7 +505,7 @@ static int read_cost(struct native *n, struct pythia_text record)
         return tell(n, "what a trace point costs that is not defined");
     if (!(ns <= COST_MAX_NS))
         return tell(n, "a trace point that costs an impossible time");
-    return pythia_vocabulary_cost_add(n->d.vocabulary, tracepoint, (uint64_t)(ns + .5));
+    return pythia__cost(&n->d, tracepoint, (uint64_t)(ns + .5));
 }
 
 /* ---- frames ---- */

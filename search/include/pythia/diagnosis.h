@@ -26,6 +26,7 @@ struct pythia_diagnosis_options {
     double
         slow_quantile; /* of the groups' means: above, a group that does not vary is slow; 0: .95 */
     uint64_t seed;
+    size_t values_max;       /* of a key that explanations name, see explain.h; 0: 10 */
     const atomic_bool *stop; /* NULL, or set by another thread: end after the group at hand, with
                                 PYTHIA_ESTOPPED */
 };

@@ -31,7 +31,8 @@
     X(CUT_TEXT, "cut_text", "the rest of a text that was longer than its source keeps")            \
     X(ATTRIBUTE, "attribute", "a key-value beyond the most that a span may have")                  \
     X(EVENT, "event", "an event beyond the most that a span may have")                             \
-    X(LINK, "link", "a link beyond the most that a span may have")
+    X(LINK, "link", "a link beyond the most that a span may have")                                 \
+    X(REDACTED, "redacted", "a key-value that a rule of redact leaves out")
 
 enum pythia_repair {
 #define X(name, text, help) PYTHIA_REPAIR_##name,
@@ -58,6 +59,7 @@ struct pythia_counts {
         outlive; /* spans that go on after their parent has ended: no fault, asynchronous work */
     uint64_t long_values; /* texts of key-values that are longer than is kept (span.h): their begin
                              is kept, and a hash of the whole, so that they differ as before */
+    uint64_t hashed_values; /* of which a rule of redact keeps a hash (redaction.h) */
     uint64_t repaired[PYTHIA_REPAIRS];
     uint64_t dropped[PYTHIA_DROPS];
 };

@@ -84,6 +84,8 @@ struct pythia_span_limits {
 #define PYTHIA_VALUE_MIN   ((size_t)32)
 #define PYTHIA_VALUE_MAX   ((size_t)4096)
 
+#define PYTHIA_COST_EXPECTED UINT64_MAX
+
 /* Where a decoder puts what it reads: embed it as the first member. One thread at a time. */
 struct pythia_sink {
     /* One more span of a trace; all of it is borrowed for the call. Negative: stop decoding and
@@ -94,9 +96,16 @@ struct pythia_sink {
     /* A record was left out, with the reason and the place; decoding goes on. */
     void (*broken)(struct pythia_sink *sink, const struct pythia_error *why);
 
+    /* What one pass of a trace point cost, as vocabulary.h has it (PYTHIA_NONE: one in a loop),
+     * which knows it already; PYTHIA_COST_EXPECTED: it will be told. NULL: nobody wants to know. */
+    void (*cost)(struct pythia_sink *sink, uint32_t tracepoint, uint64_t ns);
+
     struct pythia_counts *counts; /* borrowed: decoders count their own repairs here */
 
     struct pythia_span_limits limits;
+
+    /* What nobody may see of their values; NULL: nothing. Borrowed. */
+    struct pythia_redaction *redaction;
 
     /* Bytes that a record may have, which is held in memory as a whole; a larger one is broken. 0:
      * 64 MiB. */
