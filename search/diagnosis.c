@@ -348,7 +348,7 @@ static int diagnose_group(struct diagnosing *x, struct pythia_group *g)
         return status;
     g->inclusive = find_inclusive(&g->ranking, cct);
     status = pythia_explain(g->rows, &g->ranking, pythia_groups_keys(x->groups), cct, x->d->alpha,
-                            x->o.seed ^ g->id, &g->explanations);
+                            x->o.seed ^ g->id, x->o.values_max, &g->explanations);
     if (status == PYTHIA_OK)
         status = pythia_split_propose(g->rows, g->sampled, &g->modes, &g->explanations,
                                       pythia_groups_keys(x->groups), x->vocabulary,
@@ -379,7 +379,7 @@ static int explain_type(struct diagnosing *x, struct pythia_type_result *r)
     if (status == PYTHIA_OK) {
         status = pythia_explain(rows, &ranking, pythia_groups_keys(x->groups),
                                 pythia_groups_cct(x->groups), x->d->alpha,
-                                x->o.seed ^ r->type->hash, &r->explanations);
+                                x->o.seed ^ r->type->hash, x->o.values_max, &r->explanations);
         pythia_ranking_free(&ranking);
     }
     pythia_free(rows);

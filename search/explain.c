@@ -38,6 +38,7 @@ struct explainer {
     const struct pythia_vocabulary *vocabulary;
     struct candidate *candidates;
     size_t count, capacity;
+    size_t values_max;         /* of a key that are named */
     uint32_t *places;          /* by key, or by trace point: index of the candidate + 1 */
     struct pythia_arena spelt; /* numbers as text, for keys that have both */
 };
@@ -467,12 +468,13 @@ static char *split_text(const struct explainer *x, const struct candidate *c,
         pythia_buf_puts(&text, s->above ? "is missing" : "is there");
     } else if (s->levels) {
         pythia_buf_puts(&text, "is in {");
-        for (size_t i = 0; i < s->level_count && i < SPLIT_MAX; i++) {
+        size_t most = x->values_max < SPLIT_MAX ? x->values_max : SPLIT_MAX;
+        for (size_t i = 0; i < s->level_count && i < most; i++) {
             pythia_buf_puts(&text, i ? ", " : "");
             pythia_buf_text_add(&text, c->texts[s->levels[i]]);
         }
-        if (s->level_count > SPLIT_MAX)
-            pythia_buf_printf(&text, ", and %zu more", s->level_count - SPLIT_MAX);
+        if (s->level_count > most)
+            pythia_buf_printf(&text, ", and %zu more", s->level_count - most);
         pythia_buf_putc(&text, '}');
     } else if (is_whole(x, c)) {
         pythia_buf_printf(&text, "is %s %.15g",
@@ -571,7 +573,7 @@ static int profile_levels(const struct explainer *x, const struct candidate *c,
     qsort(counts, c->level_count + 1, sizeof(*counts), compare_counts);
     int status = PYTHIA_OK;
     for (size_t k = 0; k <= c->level_count && counts[k][0] > 0 && status == PYTHIA_OK; k++) {
-        bool rest = found->profile_bins + 1 == PYTHIA_PROFILE_BINS;
+        bool rest = found->profile_bins + 1 == x->values_max;
         size_t count = 0;
         for (size_t i = 0; i < x->n; i++) {
             size_t level = c->levels[i] == PYTHIA_COLUMN_MISSING ? c->level_count : c->levels[i],
@@ -609,7 +611,7 @@ static int profile(const struct explainer *x, const struct candidate *c,
             size_t at = isnan(number) ? x->n - ++without : count++; /* those without at the end */
             points[at] = (struct point){number, duration_ns};
         }
-        status = profile_numbers(found, points, count, PYTHIA_PROFILE_BINS - (without > 0));
+        status = profile_numbers(found, points, count, x->values_max - (without > 0));
         if (status == PYTHIA_OK && without > 0)
             status = add_bin(found, pythia_strndup("(none)", 6), points + count, without);
     }
@@ -736,15 +738,17 @@ static int ask(const struct explainer *x, double alpha, uint64_t seed,
 
 int pythia_explain(const struct pythia_row *const *rows, const struct pythia_ranking *ranking,
                    const struct pythia_keys *keys, const struct pythia_cct *cct, double alpha,
-                   uint64_t seed, struct pythia_explanations *out)
+                   uint64_t seed, size_t values_max, struct pythia_explanations *out)
 {
     struct explainer x = {.rows = rows,
                           .n = ranking->rows < ROWS_MAX ? ranking->rows : ROWS_MAX,
                           .ranking = ranking,
                           .keys = keys,
                           .cct = cct,
+                          .values_max = values_max ? values_max : PYTHIA_PROFILE_BINS,
                           .vocabulary = pythia_cct_vocabulary(cct)};
     struct pythia_explanations found = {.rows = x.n};
+    assert(x.values_max >= 2 && x.values_max <= PYTHIA_PROFILE_BINS);
     int status = find_candidates(&x);
     if (status == PYTHIA_OK && x.count > 0 && x.n > 2)
         status = ask(&x, alpha, seed, &found);

@@ -17,6 +17,8 @@ void pythia__decoder_init(struct pythia__decoder *d, const struct pythia_adapter
 void pythia__decoder_free(struct pythia__decoder *d)
 {
     pythia_buf_free(&d->attributes);
+    pythia_buf_free(&d->others);
+    pythia_buf_free(&d->scratch);
     pythia_buf_free(&d->name);
 }
 
@@ -25,7 +27,13 @@ void pythia__decoder_begin(struct pythia__decoder *d, struct pythia_sink *to)
     d->to = to;
     d->stopped = 0;
     d->broken = 0;
-    d->attributes.failed = d->name.failed = 0;
+    d->attributes.failed = d->others.failed = d->name.failed = d->scratch.failed = 0;
+    if (d->redaction != to->redaction)
+        memset(d->keys, 0, sizeof(d->keys));
+    d->redaction = to->redaction;
+    d->ruled = false;
+    d->value_max = to->limits.value_max ? to->limits.value_max : PYTHIA_VALUE_BYTES;
+    pythia__span_begin(d);
 }
 
 void pythia__tell(struct pythia__decoder *d, const struct pythia_error *why)
@@ -43,15 +51,47 @@ bool pythia__goes_on(const struct pythia__decoder *d, int status)
 
 /* ---- names ---- */
 
+/* A key that was new is known by another name where the vocabulary is full: then what it stands for
+ * may be anything. */
+static bool is_ruled(struct pythia__decoder *d, uint32_t key, struct pythia_text text)
+{
+    enum pythia_redact by = pythia_redaction_of_name(d->redaction, text);
+    if (pythia_vocabulary_is_other(d->vocabulary, key) && by == PYTHIA_REDACT_KEEP)
+        by = PYTHIA_REDACT_HASH;
+    pythia_redaction_note(d->redaction, key, by);
+    return pythia_redaction_of(d->redaction, key) != PYTHIA_REDACT_KEEP;
+}
+
 uint32_t pythia__key(struct pythia__decoder *d, struct pythia_text text)
 {
     uint32_t key = pythia__key_seen(d, text);
     if (key != PYTHIA_NONE)
         return key;
     key = pythia_vocabulary_string(d->vocabulary, text);
-    if (key != PYTHIA_NONE)
-        *pythia__key_entry(d, text) = (struct pythia__key_entry){
-            pythia_vocabulary_text(d->vocabulary, key).bytes, (uint32_t)text.size, key};
+    if (key == PYTHIA_NONE)
+        return key;
+    struct pythia_text known = pythia_vocabulary_text(d->vocabulary, key);
+    bool ruled = d->redaction && is_ruled(d, key, text);
+    *pythia__key_entry(d, text) =
+        (struct pythia__key_entry){known.bytes, (uint32_t)known.size, key & INT32_MAX, ruled};
+    d->ruled |= ruled;
+    return key;
+}
+
+/* The hash of all of it keeps a cut name apart from others; rules are of the whole name. */
+static uint32_t cut_key(struct pythia__decoder *d, struct pythia_buf *name)
+{
+    uint64_t hash = pythia_hash_bytes(name->bytes, name->size);
+    enum pythia_redact by = d->redaction
+                                ? pythia_redaction_of_name(d->redaction, pythia_buf_text(name))
+                                : PYTHIA_REDACT_KEEP;
+    name->size = PYTHIA__NAME_MAX;
+    pythia_buf_printf(name, "...#%016" PRIx64, hash);
+    uint32_t key = pythia__key(d, pythia_buf_text(name));
+    if (by != PYTHIA_REDACT_KEEP && key != PYTHIA_NONE) {
+        pythia_redaction_note(d->redaction, key, by);
+        d->ruled = true;
+    }
     return key;
 }
 
@@ -67,13 +107,7 @@ uint32_t pythia__key_below(struct pythia__decoder *d, struct pythia_text prefix,
     pythia_buf_text_add(name, text);
     if (pythia_buf_status(name) != PYTHIA_OK)
         return PYTHIA_NONE;
-    if (name->size >
-        PYTHIA__NAME_MAX) { /* the hash of all of it keeps a cut name apart from others */
-        uint64_t hash = pythia_hash_bytes(name->bytes, name->size);
-        name->size = PYTHIA__NAME_MAX;
-        pythia_buf_printf(name, "...#%016" PRIx64, hash);
-    }
-    return pythia__key(d, pythia_buf_text(name));
+    return name->size > PYTHIA__NAME_MAX ? cut_key(d, name) : pythia__key(d, pythia_buf_text(name));
 }
 
 uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_t scope,
@@ -95,9 +129,9 @@ uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_
 
 void pythia__add_long_text(struct pythia__decoder *d, uint32_t key, struct pythia_text text)
 {
-    char cut[PYTHIA__TEXT_MAX + 24];
+    char cut[PYTHIA_VALUE_MAX + 24];
     d->to->counts->long_values++;
-    size_t size = PYTHIA__TEXT_MAX - 20;
+    size_t size = d->value_max - 20;
     while (size > 0 && ((unsigned char)text.bytes[size] & 0xC0) == 0x80)
         size--; /* not in the middle of a character */
     memcpy(cut, text.bytes, size);
@@ -106,30 +140,132 @@ void pythia__add_long_text(struct pythia__decoder *d, uint32_t key, struct pythi
     pythia_attributes_text(&d->attributes, key, (struct pythia_text){cut, size + (size_t)more});
 }
 
-/* Leave out what is beyond the most that a span may have. None has less than 2 bytes, so that most
- * need not be counted. */
-static void limit_attributes(struct pythia__decoder *d)
+/* ---- spans ---- */
+
+static void swap_attributes(struct pythia__decoder *d)
 {
-    size_t max = d->to->attributes_max, count = 0;
-    if (max == 0 || d->attributes.size <= 2 * max)
+    struct pythia_buf attributes = d->attributes;
+    d->attributes = d->others;
+    d->others = attributes;
+}
+
+bool pythia__event_begin(struct pythia__decoder *d)
+{
+    size_t max = d->to->limits.events_max;
+    bool fits = max == 0 || d->events < max;
+    swap_attributes(d);
+    if (fits)
+        d->events++;
+    else
+        d->to->counts->dropped[PYTHIA_DROP_EVENT]++;
+    return fits;
+}
+
+void pythia__event_end(struct pythia__decoder *d)
+{
+    swap_attributes(d);
+}
+
+bool pythia__link(struct pythia__decoder *d)
+{
+    size_t max = d->to->limits.links_max;
+    if (max == 0 || d->links < max) {
+        d->links++;
+        return true;
+    }
+    d->to->counts->dropped[PYTHIA_DROP_LINK]++;
+    return false;
+}
+
+/* Leave out what is beyond `max` key-values. None has less than 2 bytes, so that most need not be
+ * counted. */
+static void limit_attributes(struct pythia__decoder *d, struct pythia_buf *attributes, size_t max)
+{
+    size_t count = 0;
+    if (attributes->size <= 2 * max)
         return;
-    struct pythia_text all = pythia_buf_text(&d->attributes), rest = all;
+    struct pythia_text all = pythia_buf_text(attributes), rest = all;
     struct pythia_attribute unused;
     while (count < max && pythia_attributes_next(&rest, &unused))
         count++;
-    d->attributes.size = all.size - rest.size;
+    attributes->size = all.size - rest.size;
     while (pythia_attributes_next(&rest, &unused))
         d->to->counts->dropped[PYTHIA_DROP_ATTRIBUTE]++;
+}
+
+int pythia__cost(struct pythia__decoder *d, uint32_t tracepoint, uint64_t ns)
+{
+    int status = ns == PYTHIA_COST_EXPECTED
+                     ? pythia_vocabulary_cost_expect(d->vocabulary, tracepoint)
+                     : pythia_vocabulary_cost_add(d->vocabulary, tracepoint, ns);
+    if (status == PYTHIA_OK && d->to->cost)
+        d->to->cost(d->to, tracepoint, ns);
+    return status;
+}
+
+static int redact(struct pythia__decoder *d)
+{
+    d->ruled = false;
+    d->scratch.failed = 0;
+    return pythia_redaction_apply(d->redaction, &d->attributes, &d->scratch, d->to->counts);
+}
+
+static inline bool needs_redaction(const struct pythia__decoder *d)
+{
+    return d->redaction && (d->ruled || !d->marks);
+}
+
+int pythia__redact(struct pythia__decoder *d)
+{
+    return needs_redaction(d) ? redact(d) : PYTHIA_OK;
+}
+
+/* Events were read: what they said goes behind what the span itself says. */
+static int add_others(struct pythia__decoder *d)
+{
+    size_t max = d->to->limits.attributes_max;
+    if (max > 0)
+        limit_attributes(d, &d->others, max + d->events); /* a key-value is the event itself */
+    pythia_buf_text_add(&d->attributes, pythia_buf_text(&d->others));
+    pythia_buf_clear(&d->others);
+    return pythia_buf_status(&d->attributes);
+}
+
+static inline int complete(struct pythia__decoder *d)
+{
+    size_t max = d->to->limits.attributes_max;
+    int status = PYTHIA_OK;
+    if (d->attributes.failed || d->others.failed) {
+        d->attributes.failed = d->others.failed = 0;
+        return PYTHIA_ENOMEM;
+    }
+    if (max > 0 && d->attributes.size > 2 * max)
+        limit_attributes(d, &d->attributes, max);
+    if (d->others.size > 0)
+        status = add_others(d);
+    d->events = d->links = 0;
+    return status == PYTHIA_OK && needs_redaction(d) ? redact(d) : status;
+}
+
+int pythia__complete(struct pythia__decoder *d)
+{
+    return complete(d);
 }
 
 int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,
                  struct pythia_span *span)
 {
+    int status = complete(d);
+    return status == PYTHIA_OK ? pythia__emit_complete(d, trace, span) : status;
+}
+
+int pythia__emit_complete(struct pythia__decoder *d, const struct pythia_trace_id *trace,
+                          struct pythia_span *span)
+{
     if (pythia_buf_status(&d->attributes) != PYTHIA_OK) {
         d->attributes.failed = 0;
         return PYTHIA_ENOMEM;
     }
-    limit_attributes(d);
     span->attributes = pythia_buf_text(&d->attributes);
     int status = d->to->span(d->to, trace, span);
     if (status < 0)

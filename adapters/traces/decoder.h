@@ -6,13 +6,14 @@
 
 #include "pythia/adapter.h"
 #include "pythia/attributes.h"
+#include "pythia/redaction.h"
 #include "pythia/status.h"
 
-#define PYTHIA__CACHE     1024 /* entries; a power of two */
-#define PYTHIA__TEXT_MAX  160  /* bytes of a key-value's text that are kept, see pythia__add_text */
-#define PYTHIA__NAME_MAX  200  /* bytes of a key made of several */
-#define PYTHIA__DEPTH_MAX 32   /* of key-values inside key-values */
-#define PYTHIA__TIME_MAX  ((uint64_t)INT64_MAX) /* nanoseconds: the year 2262 */
+#define PYTHIA__CACHE     1024                   /* entries; a power of two */
+#define PYTHIA__ARRAY_MAX (2 * PYTHIA_VALUE_MAX) /* bytes of an array as text: then it is cut */
+#define PYTHIA__NAME_MAX  200                    /* bytes of a key made of several */
+#define PYTHIA__DEPTH_MAX 32                     /* of key-values inside key-values */
+#define PYTHIA__TIME_MAX  ((uint64_t)INT64_MAX)  /* nanoseconds: the year 2262 */
 
 struct pythia__tracepoint_entry {
     uint32_t service, scope, name,
@@ -21,7 +22,9 @@ struct pythia__tracepoint_entry {
 
 struct pythia__key_entry {
     const char *bytes; /* of the string, in the vocabulary; NULL: an empty entry */
-    uint32_t size, number;
+    uint32_t size;
+    uint32_t number : 31;
+    uint32_t ruled : 1; /* a key-value of it is not kept as it is */
 };
 
 struct pythia__resource_entry {
@@ -33,11 +36,19 @@ struct pythia__resource_entry {
 struct pythia__decoder {
     struct pythia_adapter adapter;
     struct pythia_vocabulary *vocabulary;
-    struct pythia_sink *to;       /* while decoding */
-    struct pythia_json *json;     /* of a JSON format, while decoding: see json_decoder.h */
-    const uint32_t *record;       /* where its record at hand begins (pythia_json_mark) */
-    struct pythia_buf attributes; /* of the span at hand */
-    struct pythia_buf name;       /* scratch */
+    struct pythia_sink *to;   /* while decoding */
+    struct pythia_json *json; /* of a JSON format, while decoding: see json_decoder.h */
+    const uint32_t *record;   /* where its record at hand begins (pythia_json_mark) */
+    struct pythia_buf
+        attributes;           /* of the span at hand: its own, or, in an event, those of events */
+    struct pythia_buf others; /* the others of these two */
+    size_t events, links;     /* of the span at hand, so far */
+    size_t value_max;         /* as the sink has it */
+    struct pythia_redaction *redaction; /* likewise */
+    bool marks; /* all keys of attributes come by the functions below: `ruled` tells of them */
+    bool ruled; /* a key has come for which there is a rule */
+    struct pythia_buf scratch; /* of redaction */
+    struct pythia_buf name;    /* scratch */
     int stopped;     /* what the sink answered, if it was negative, or that too much was broken */
     uint64_t broken; /* records of this source, if they have a limit */
     struct pythia__tracepoint_entry tracepoints[PYTHIA__CACHE];
@@ -101,7 +112,10 @@ static inline uint32_t pythia__key_seen(struct pythia__decoder *d, struct pythia
     const struct pythia__key_entry *entry = pythia__key_entry(d, text);
     bool seen = entry->bytes && entry->size == text.size &&
                 pythia__same(entry->bytes, text.bytes, text.size);
-    return seen ? entry->number : PYTHIA_NONE;
+    if (!seen)
+        return PYTHIA_NONE;
+    d->ruled |= entry->ruled;
+    return entry->number;
 }
 
 /* The number of a key's string, or of any that comes again and again. */
@@ -116,20 +130,50 @@ uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_
 
 void pythia__add_long_text(struct pythia__decoder *d, uint32_t key, struct pythia_text text);
 
-/* Append a text to the attributes. One longer than PYTHIA__TEXT_MAX is cut, and the hash of all of
- * it is put behind: it still differs from any other. */
+/* Append a text to the attributes. One longer than is kept is cut, and the hash of all of it is put
+ * behind: it still differs from any other. */
 static inline void pythia__add_text(struct pythia__decoder *d, uint32_t key,
                                     struct pythia_text text)
 {
-    if (text.size > PYTHIA__TEXT_MAX)
+    if (text.size > d->value_max)
         pythia__add_long_text(d, key, text);
     else
         pythia_attributes_text(&d->attributes, key, text);
 }
 
+/* A span begins: nothing is collected for it yet. For formats that have events or links. */
+static inline void pythia__span_begin(struct pythia__decoder *d)
+{
+    pythia_buf_clear(&d->attributes);
+    pythia_buf_clear(&d->others);
+    d->events = d->links = 0;
+}
+
+/* One more event of the span at hand, or link of it: false if it has as many as it may have, and
+ * that is counted. What is added until _event_end, which follows in any case, is the event's. */
+bool pythia__event_begin(struct pythia__decoder *d);
+void pythia__event_end(struct pythia__decoder *d);
+bool pythia__link(struct pythia__decoder *d);
+
+/* What one pass of a trace point cost, or PYTHIA_COST_EXPECTED: for the vocabulary and the sink.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__cost(struct pythia__decoder *d, uint32_t tracepoint, uint64_t ns);
+
+/* Of the attributes collected, keep only what may be kept. PYTHIA_OK or PYTHIA_ENOMEM. Part of
+ * _complete; for those that are not of a span. */
+int pythia__redact(struct pythia__decoder *d);
+
+/* The attributes of the span at hand are complete: those of its events are put behind its own, as
+ * many as it may have. PYTHIA_OK or PYTHIA_ENOMEM. Part of _emit and of pythia__hold. */
+int pythia__complete(struct pythia__decoder *d);
+
 /* Give a span to the sink, with the attributes collected. Negative: stop. */
 int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,
                  struct pythia_span *span);
+
+/* The same with attributes that were complete before. */
+int pythia__emit_complete(struct pythia__decoder *d, const struct pythia_trace_id *trace,
+                          struct pythia_span *span);
 
 /* For formats whose root may have the id of its trace, as is usual where trace ids have 64 bits:
  * as a parent that id means this span, and not that there is no parent (span.h). Changes the ids

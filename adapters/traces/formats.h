@@ -11,6 +11,7 @@ extern const struct pythia_adapter_ops pythia__osprofiler;
 extern const struct pythia_adapter_ops pythia__otlp_json;
 extern const struct pythia_adapter_ops pythia__otlp_protobuf;
 extern const struct pythia_adapter_ops pythia__recording;
+extern const struct pythia_adapter_ops pythia__spans;
 extern const struct pythia_adapter_ops pythia__zipkin;
 
 #endif

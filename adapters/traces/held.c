@@ -12,7 +12,7 @@ void pythia__held_free(struct pythia__held *h)
 int pythia__hold(struct pythia__held *h, struct pythia__decoder *d,
                  const struct pythia__held_span *span)
 {
-    if (pythia_buf_status(&d->attributes) != PYTHIA_OK ||
+    if (pythia__complete(d) != PYTHIA_OK ||
         pythia_grow(&h->spans, &h->capacity, h->count, sizeof(*h->spans)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     struct pythia__held_span *kept = &h->spans[h->count++];
@@ -30,5 +30,5 @@ int pythia__release(struct pythia__held *h, struct pythia__decoder *d, size_t in
     if (kept->span.attributes.size)
         pythia_buf_add(&d->attributes, h->attributes.bytes + kept->offset,
                        kept->span.attributes.size);
-    return pythia__emit(d, &kept->trace, &kept->span);
+    return pythia__emit_complete(d, &kept->trace, &kept->span);
 }

@@ -153,7 +153,7 @@ int pythia__join_scalar(struct pythia__decoder *d, struct pythia_buf *joined)
         return status;
     if (value.kind >= PYTHIA_JSON_OBJECT)
         return pythia_json_skip(d->json);
-    if (joined->size >= 4096) /* more than anybody will read */
+    if (joined->size >= PYTHIA__ARRAY_MAX)
         return PYTHIA_OK;
     if (joined->size)
         pythia_buf_putc(joined, ',');

@@ -3,8 +3,9 @@
 #include "formats.h"
 
 static const struct pythia_adapter_ops *const adapters[] = {
-    &pythia__hiq,       &pythia__jaeger,        &pythia__native,    &pythia__osprofiler,
-    &pythia__otlp_json, &pythia__otlp_protobuf, &pythia__recording, &pythia__zipkin,
+    &pythia__hiq,        &pythia__jaeger,    &pythia__native,
+    &pythia__osprofiler, &pythia__otlp_json, &pythia__otlp_protobuf,
+    &pythia__recording,  &pythia__spans,     &pythia__zipkin,
 };
 
 #define ADAPTERS (sizeof(adapters) / sizeof(adapters[0]))

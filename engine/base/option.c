@@ -31,6 +31,32 @@ static int choice_index(const char *choices, const char *text)
     }
 }
 
+/* "64M": with the largest unit that needs no fraction. */
+static void show_bytes(uint64_t bytes, struct pythia_buf *to)
+{
+    static const char *const units[] = {"", "K", "M", "G"};
+    size_t unit = 0;
+    for (; bytes > 0 && bytes % 1024 == 0 && unit < 3; unit++)
+        bytes /= 1024;
+    pythia_buf_printf(to, "%" PRIu64 "%s", bytes, units[unit]);
+}
+
+static int bad_bytes(const struct pythia_option *o, const char *text, struct pythia_error *e)
+{
+    struct pythia_buf range = {0};
+    if (o->high > 0) {
+        pythia_buf_puts(&range, " from ");
+        show_bytes((uint64_t)o->low, &range);
+        pythia_buf_puts(&range, " to ");
+        show_bytes((uint64_t)o->high, &range);
+    }
+    int status =
+        pythia_error_set(e, PYTHIA_EUSAGE, "--%s takes a number of bytes%s%s, not '%s'", o->name,
+                         range.bytes ? range.bytes : "", o->high > 0 ? "" : " such as 64M", text);
+    pythia_buf_free(&range);
+    return status;
+}
+
 static int bad_value(const struct pythia_option *o, const char *text, struct pythia_error *e)
 {
     switch (o->type) {
@@ -38,8 +64,7 @@ static int bad_value(const struct pythia_option *o, const char *text, struct pyt
         return pythia_error_set(e, PYTHIA_EUSAGE, "--%s takes one of %s, not '%s'", o->name,
                                 o->choices, text);
     case PYTHIA_OPTION_BYTES:
-        return pythia_error_set(
-            e, PYTHIA_EUSAGE, "--%s takes a number of bytes such as 64M, not '%s'", o->name, text);
+        return bad_bytes(o, text, e);
     default:
         return pythia_error_set(e, PYTHIA_EUSAGE,
                                 "--%s takes a number from %.15g to %.15g, not '%s'", o->name,
@@ -47,7 +72,7 @@ static int bad_value(const struct pythia_option *o, const char *text, struct pyt
     }
 }
 
-static bool parse_bytes(const char *text, uint64_t *out)
+static bool parse_bytes(const char *text, double low, double high, uint64_t *out)
 {
     char *end;
     errno = 0;
@@ -58,7 +83,10 @@ static bool parse_bytes(const char *text, uint64_t *out)
     unsigned shift = suffix ? 10 * (unsigned)(suffix - suffixes + 1) : 0;
     if (end[suffix ? 1 : 0] != '\0' || number > UINT64_MAX >> shift)
         return false;
-    *out = (uint64_t)number << shift;
+    uint64_t bytes = (uint64_t)number << shift;
+    if (high > 0 && ((double)bytes < low || (double)bytes > high))
+        return false;
+    *out = bytes;
     return true;
 }
 
@@ -115,9 +143,48 @@ int pythia_option_set(const struct pythia_option *o, void *settings, const char 
     case PYTHIA_OPTION_REAL:
         return parse_real(text, o->low, o->high, member) ? PYTHIA_OK : bad_value(o, text, e);
     case PYTHIA_OPTION_BYTES:
-        return parse_bytes(text, member) ? PYTHIA_OK : bad_value(o, text, e);
+        return parse_bytes(text, o->low, o->high, member) ? PYTHIA_OK : bad_value(o, text, e);
     }
     return PYTHIA_EINVAL;
+}
+
+static void show_texts(const struct pythia_option_texts *list, struct pythia_buf *to)
+{
+    for (size_t i = 0; i < list->count; i++)
+        pythia_buf_printf(to, "%s%s", i ? "," : "", list->texts[i]);
+}
+
+void pythia_option_show(const struct pythia_option *o, const void *settings, struct pythia_buf *to)
+{
+    const void *member = (const char *)settings + o->offset;
+    const char *text, *word;
+    switch (o->type) {
+    case PYTHIA_OPTION_FLAG:
+        pythia_buf_puts(to, *(const bool *)member ? "true" : "false");
+        break;
+    case PYTHIA_OPTION_TEXT:
+        text = *(const char *const *)member;
+        pythia_buf_puts(to, text ? text : "");
+        break;
+    case PYTHIA_OPTION_TEXTS:
+        show_texts(member, to);
+        break;
+    case PYTHIA_OPTION_CHOICE:
+        word = o->choices;
+        for (int i = *(const int *)member; i > 0; i--)
+            word += strcspn(word, "|") + 1;
+        pythia_buf_add(to, word, strcspn(word, "|"));
+        break;
+    case PYTHIA_OPTION_INTEGER:
+        pythia_buf_printf(to, "%" PRId64, *(const int64_t *)member);
+        break;
+    case PYTHIA_OPTION_REAL:
+        pythia_buf_printf(to, "%.15g", *(const double *)member);
+        break;
+    case PYTHIA_OPTION_BYTES:
+        show_bytes(*(const uint64_t *)member, to);
+        break;
+    }
 }
 
 /* Make a member what it is without a default and without being set. */

@@ -156,6 +156,23 @@ static void show_text(struct pythia_buf *to, const json_t *value)
                      SIZE_MAX);
 }
 
+/* What is taken of senders at most, by the names of pythiad's settings. */
+static void show_limits(struct pythia_buf *to, json_t *limits)
+{
+    const char *name, *comma = "";
+    json_t *value;
+    if (json_object_size(limits) == 0)
+        return;
+    pythia_buf_puts(to, "  limits: ");
+    json_object_foreach (limits, name, value) {
+        pythia_buf_puts(to, comma);
+        pythia_shown_add(to, pythia_text_of(name), SIZE_MAX);
+        pythia_buf_printf(to, " %" JSON_INTEGER_FORMAT, json_integer_value(value));
+        comma = ", ";
+    }
+    pythia_buf_putc(to, '\n');
+}
+
 static void show_status(struct pythia_buf *to, const json_t *s)
 {
     static const struct {
@@ -198,6 +215,7 @@ static void show_status(struct pythia_buf *to, const json_t *s)
         }
         pythia_buf_putc(to, '\n');
     }
+    show_limits(to, json_object_get(s, "limits"));
 }
 
 /* One of the words of pythiad; "" if it is none. */

@@ -79,8 +79,8 @@ struct pythia__read_settings {
     int64_t threads;
     double max_expansion;
     bool no_fold, quiet, skew, no_skew;
-    const char *type_attribute;
-    struct pythia_option_texts left_out;
+    const char *type_attribute, *redact_secret;
+    struct pythia_option_texts left_out, redact;
 };
 
 /* What a reading command has open. */
@@ -92,8 +92,9 @@ struct pythia__reading {
     const char *left_out[PYTHIA_OPTION_TEXTS_MAX];
     struct pythia_pipeline_options pipeline;
     struct pythia_pipeline_result result;
-    size_t problems;          /* paths that could not be read */
-    struct pythia_skew *skew; /* clocks, if times are put right; owned; NULL: they stay */
+    size_t problems;                    /* paths that could not be read */
+    struct pythia_redaction *redaction; /* owned; NULL: values are kept as they are */
+    struct pythia_skew *skew;           /* clocks, if times are put right; owned; NULL: they stay */
     bool twice; /* what is read now will be read again: the second time tells what was lost */
 };
 

@@ -8,6 +8,8 @@
 
 #include "command.h"
 #include "pythia/log.h"
+#include "pythia/redaction.h"
+#include "pythia/secret_file.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
 
@@ -15,8 +17,8 @@
 
 static const struct pythia_option read_options[] = {
     PYTHIA_CHOICE("input-format", 0,
-                  "auto|hiq|jaeger|native|osprofiler|otlp|otlp-proto|recording|zipkin", "auto",
-                  MEMBER(input_format),
+                  "auto|hiq|jaeger|native|osprofiler|otlp|otlp-proto|recording|spans|zipkin",
+                  "auto", MEMBER(input_format),
                   "Format of the traces; auto looks at the first bytes of each file"),
     PYTHIA_CHOICE("latency", 0, "completion|client", "completion", MEMBER(latency),
                   "What a request's duration is: until all its work has ended, or only what its "
@@ -27,6 +29,12 @@ static const struct pythia_option read_options[] = {
     {"leave-out-root", 0, PYTHIA_OPTION_TEXTS, "PATTERN", NULL, NULL, 0, 0, MEMBER(left_out),
      "Root trace points that do not count for the request type, with * and ?; may be given several "
      "times, and '' leaves out none (default " PYTHIA_LEFT_OUT_DEFAULT ")"},
+    {"redact", 0, PYTHIA_OPTION_TEXTS, "KEY-PATTERN:keep|hash|drop", NULL, NULL, 0, 0,
+     MEMBER(redact),
+     "What is kept of the values of keys that match, the first that fits; default: the rules that "
+     "pythiad(8) has; may be given several times (without any, all is kept)"},
+    PYTHIA_TEXT_OPTION("redact-secret", 0, "FILE", MEMBER(redact_secret),
+                       "Secret of the hashes, made if it is not there; needed where a rule hashes"),
     PYTHIA_INTEGER("threads", 0, "N", "0", 0, 256, MEMBER(threads),
                    "Threads; 0 is one for each processor"),
     PYTHIA_REAL("max-expansion", 0, "N", "250", 1, 1e9, MEMBER(max_expansion),
@@ -150,6 +158,29 @@ static int find_clocks(struct pythia__reading *r)
     return PYTHIA_OK;
 }
 
+/* The same input has to give the same output, so that a secret for one run alone would not do. */
+static int make_redaction(struct pythia__reading *r, const struct pythia__read_settings *s)
+{
+    const char *const *rules = s->redact.texts;
+    size_t count = s->redact.count;
+    struct pythia_hash_key secret = {{0}};
+    struct pythia_error why = {0};
+    char text[1024];
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+        status = pythia_redaction_check(rules[i], &why);
+    if (status == PYTHIA_OK && pythia_redaction_hashes(rules, count))
+        status = s->redact_secret ? pythia_secret_read(s->redact_secret, &secret, &why)
+                                  : pythia_error_set(&why, PYTHIA_EUSAGE,
+                                                     "hashes need a secret: give --redact-secret");
+    if (status == PYTHIA_OK)
+        status = pythia_redaction_create(r->vocabulary, rules, count, &secret, &r->redaction, &why);
+    if (status != PYTHIA_OK && why.status)
+        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+    r->pipeline.redaction = r->redaction;
+    return status;
+}
+
 int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_settings *settings,
                           char *const *paths, int count)
 {
@@ -161,7 +192,7 @@ int pythia__reading_begin_with(struct pythia__reading *r,
                                int count, struct pythia_vocabulary *vocabulary)
 {
     static const char *const formats[] = {NULL,   "hiq",        "jaeger",    "native", "osprofiler",
-                                          "otlp", "otlp-proto", "recording", "zipkin"};
+                                          "otlp", "otlp-proto", "recording", "spans",  "zipkin"};
     *r = (struct pythia__reading){.vocabulary = vocabulary, .borrows = vocabulary != NULL};
     pythia_log_setup("pythia", settings->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
     size_t left_out = 0;
@@ -183,6 +214,8 @@ int pythia__reading_begin_with(struct pythia__reading *r,
                                          .expansion_max = settings->max_expansion,
                                          .progress = !settings->quiet && isatty(STDERR_FILENO)};
     int status = vocabulary ? PYTHIA_OK : pythia_vocabulary_create(&r->vocabulary);
+    if (status == PYTHIA_OK)
+        status = make_redaction(r, settings);
     if (status == PYTHIA_OK)
         status = pythia_input_create((const char *const *)paths, (size_t)count, on_problem, r,
                                      &r->input);
@@ -208,6 +241,9 @@ void pythia__reading_tell(const struct pythia__reading *r)
                    "Cut values: count=%" PRIu64
                    " (of more than 160 bytes: the beginning and a hash of all are kept)",
                    in->counts.long_values);
+    if (in->counts.hashed_values)
+        pythia_log(PYTHIA_LOG_INFO, "Hashed values: count=%" PRIu64 " (--redact)",
+                   in->counts.hashed_values);
     for (size_t i = 0; i < PYTHIA_REPAIRS; i++)
         if (in->counts.repaired[i])
             pythia_log(PYTHIA_LOG_INFO, "Repaired %s: count=%" PRIu64 " (%s)",
@@ -266,6 +302,7 @@ void pythia__reading_end(struct pythia__reading *r)
 {
     pythia_input_destroy(r->input);
     pythia_skew_destroy(r->skew);
+    pythia_redaction_destroy(r->redaction);
     if (!r->borrows)
         pythia_vocabulary_destroy(r->vocabulary);
 }

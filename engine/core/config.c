@@ -126,6 +126,44 @@ static int set_at(struct reader *r, const struct pythia_option *o, const yaml_ev
     return status == PYTHIA_OK ? status : fail(r, status, &event->start_mark, "%s", why.sentence);
 }
 
+/* The text "NAME: VALUE" that an entry of a map is. */
+static int set_pair(struct reader *r, const struct pythia_option *o, const yaml_event_t *name,
+                    const yaml_event_t *value)
+{
+    struct pythia_buf text = {0};
+    struct pythia_error why = {0};
+    pythia_buf_add(&text, name->data.scalar.value, name->data.scalar.length);
+    pythia_buf_puts(&text, ": ");
+    pythia_buf_add(&text, value->data.scalar.value, value->data.scalar.length);
+    int status = pythia_buf_status(&text);
+    if (status == PYTHIA_OK)
+        status = set(r->config, o, text.bytes, text.size, r->settings, &why);
+    pythia_buf_free(&text);
+    return status == PYTHIA_OK ? status : fail(r, status, &name->start_mark, "%s", why.sentence);
+}
+
+/* A map in a list of texts: "- a: b" is the text "a: b". */
+static int read_pairs(struct reader *r, const struct pythia_option *o)
+{
+    for (;;) {
+        yaml_event_t name, value;
+        int status = next_event(r, &name);
+        if (status != PYTHIA_OK)
+            return status;
+        bool ended = name.type == YAML_MAPPING_END_EVENT;
+        if (!ended && (status = next_event(r, &value)) == PYTHIA_OK) {
+            status = name.type == YAML_SCALAR_EVENT && value.type == YAML_SCALAR_EVENT
+                         ? set_pair(r, o, &name, &value)
+                         : fail(r, PYTHIA_EUSAGE, &value.start_mark, "%s takes a list of texts",
+                                o->name);
+            yaml_event_delete(&value);
+        }
+        yaml_event_delete(&name);
+        if (status != PYTHIA_OK || ended)
+            return status;
+    }
+}
+
 static int read_list(struct reader *r, const struct pythia_option *o, const yaml_event_t *begin)
 {
     if (o->type != PYTHIA_OPTION_TEXTS)
@@ -139,6 +177,8 @@ static int read_list(struct reader *r, const struct pythia_option *o, const yaml
         bool ended = event.type == YAML_SEQUENCE_END_EVENT;
         if (event.type == YAML_SCALAR_EVENT)
             status = set_at(r, o, &event);
+        else if (event.type == YAML_MAPPING_START_EVENT)
+            status = read_pairs(r, o);
         else if (!ended)
             status = fail(r, PYTHIA_EUSAGE, &event.start_mark, "%s takes a list of texts", o->name);
         yaml_event_delete(&event);

@@ -331,10 +331,11 @@ int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input
 {
     size_t count;
     const struct pythia_input_file *files = pythia_input_files(input, &count);
-    struct decoding model = {.sink = {.span = on_span, .broken = on_broken},
-                             .options = options,
-                             .again = again || options->told,
-                             .taker = taker};
+    struct decoding model = {
+        .sink = {.span = on_span, .broken = on_broken, .redaction = options->redaction},
+        .options = options,
+        .again = again || options->told,
+        .taker = taker};
     *totals = (struct pythia__feed_totals){0};
     size_t workers = options->threads > 1 ? options->threads - 1 : 0;
     workers = workers < count ? workers : count;

@@ -13,7 +13,9 @@
 #include "pythia/history_file.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/redaction.h"
 #include "pythia/request_type.h"
+#include "pythia/secret_file.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 #include "restore.h"
@@ -458,8 +460,40 @@ static int make_reporting(struct pythia__daemon *d)
     const struct pythia_diagnosis_options how = {.alpha = d->s.alpha,
                                                  .min_requests = (size_t)d->s.min_requests,
                                                  .min_cov = d->s.min_cov,
-                                                 .seed = (uint64_t)d->s.seed};
+                                                 .seed = (uint64_t)d->s.seed,
+                                                 .values_max = (size_t)d->s.report_values};
     return pythia__reporting_create(d->loop, d->vocabulary, &how, &d->story, &d->reporting);
+}
+
+struct pythia_span_limits pythia__daemon_span_limits(const struct pythia__daemon *d)
+{
+    return (struct pythia_span_limits){.attributes_max = (size_t)d->s.attributes_max,
+                                       .events_max = (size_t)d->s.events_max,
+                                       .links_max = (size_t)d->s.links_max,
+                                       .value_max = d->s.value_max};
+}
+
+/* The rules of the settings, and behind them those that are usual. */
+static int make_redaction(struct pythia__daemon *d, struct pythia_error *e)
+{
+    const char *rules[PYTHIA_OPTION_TEXTS_MAX + 1];
+    struct pythia_hash_key secret = {{0}};
+    struct pythia_buf path = {0};
+    size_t count = d->s.redact.count;
+    for (size_t i = 0; i < count; i++)
+        rules[i] = d->s.redact.texts[i];
+    rules[count++] = "default";
+    if (d->s.redact_secret)
+        pythia_buf_puts(&path, d->s.redact_secret);
+    else if (d->s.state)
+        pythia_buf_printf(&path, "%s.secret", d->s.state);
+    int status = pythia_buf_status(&path);
+    if (status == PYTHIA_OK && pythia_redaction_hashes(rules, count))
+        status = pythia_secret_read(path.bytes, &secret, e);
+    if (status == PYTHIA_OK)
+        status = pythia_redaction_create(d->vocabulary, rules, count, &secret, &d->redaction, e);
+    pythia_buf_free(&path);
+    return status;
 }
 
 static int start(struct pythia__daemon *d, struct pythia_error *e)
@@ -469,12 +503,14 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
         d->s.control_socket = "unix:" RUN_FOLDER "/control.sock";
     struct pythia__intake_options taking = {.room = &d->room,
                                             .inflated_max = d->s.inflated_max,
-                                            .attributes_max = (size_t)d->s.attributes_max,
+                                            .limits = pythia__daemon_span_limits(d),
                                             .record = d->s.record};
     d->room.max = d->s.waiting_max;
     int status = read_secrets(d, e);
     if (status == PYTHIA_OK)
         status = pythia_vocabulary_create(&d->vocabulary);
+    if (status == PYTHIA_OK)
+        status = make_redaction(d, e);
     if (status == PYTHIA_OK)
         status = pythia_state_open(d->s.state, &d->state, e);
     if (status == PYTHIA_OK)
@@ -499,6 +535,7 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
         status = make_live(d, e);
     if (status == PYTHIA_OK)
         status = pythia__restore_off(d);
+    taking.redaction = d->redaction;
     if (status == PYTHIA_OK)
         status = pythia__intake_create(d->loop, d->vocabulary, d->live, &taking, &d->intake, e);
     if (status == PYTHIA_OK)
@@ -569,6 +606,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia__feeds_destroy(d->feeds);
     pythia_live_destroy(d->live);
     pythia__collecting_destroy(d->collecting);
+    pythia_redaction_destroy(d->redaction);
     pythia_controller_destroy(d->controller);
     pythia_state_close(d->state);
     pythia_open_points_destroy(d->always);

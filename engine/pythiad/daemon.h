@@ -31,6 +31,7 @@ struct pythia__daemon {
     int argc;
     char **argv, **environment; /* for SIGHUP */
     struct pythia_vocabulary *vocabulary;
+    struct pythia_redaction *redaction;        /* NULL: no value is redacted */
     struct pythia_space *space;                /* from a file; NULL: it is learnt */
     struct pythia_open_points *always, *never; /* pins of the settings, and those by hand */
     struct pythia_prices *prices;              /* as the planes measured them */
@@ -113,6 +114,9 @@ int pythia__daemon_want(struct pythia__daemon *d);
 /* Write down what earlier searches opened, and what this one did so far. PYTHIA_OK, also if the
  * state cannot be written, or PYTHIA_ENOMEM. */
 int pythia__daemon_keep_history(struct pythia__daemon *d);
+
+/* What it takes of a span. */
+struct pythia_span_limits pythia__daemon_span_limits(const struct pythia__daemon *d);
 
 /* Request types that others were looked at instead of, in the last cycle. */
 size_t pythia__daemon_waiting(const struct pythia__daemon *d);

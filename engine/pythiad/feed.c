@@ -3,13 +3,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "intake.h"
 #include "pythia/buf.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/span_batch.h"
+#include "pythia/spans_writer.h"
 #include "pythia/status.h"
 
 #define BATCH_SPANS 2048
@@ -23,6 +26,11 @@ struct batch {
     struct pythia_span_batch *spans;
     struct pythia_counts counts;
     uint64_t bytes, broken;
+};
+
+struct cost {
+    uint32_t tracepoint;
+    uint64_t ns;
 };
 
 struct feed {
@@ -40,8 +48,11 @@ struct feed {
     bool ended; /* no more will come */
     int failed; /* with the reason in `why`, once what was read before is used up */
     struct pythia_error why;
-    struct batch *batch; /* at hand; NULL: none */
-    int record;          /* a file, or -1 */
+    struct batch *batch;                /* at hand; NULL: none */
+    int record;                         /* a file, or -1 */
+    struct pythia_spans_writer *writer; /* NULL: what comes is recorded as it came */
+    struct pythia_buf content;          /* spans, written */
+    struct pythia_buf costs;            /* struct cost, that were not written yet */
     uint64_t told;
     /* under the lock */
     struct batch *ready, **ready_end, *spare;
@@ -53,7 +64,7 @@ struct pythia__feeds {
     uv_loop_t *loop;
     struct pythia_vocabulary *vocabulary;
     struct pythia_live *live;
-    const char *record; /* borrowed; NULL: none */
+    struct pythia__feeds_options o;
     uv_async_t wake;
     uv_timer_t again; /* while the engine is full */
     uv_mutex_t lock;
@@ -94,6 +105,76 @@ static struct batch *take_batch(struct feed *f)
     return b;
 }
 
+/* It cannot be written; errno says why. */
+static void end_record(struct feed *f)
+{
+    pythia_log(PYTHIA_LOG_ERROR, "Cannot record any more: of=%s, reason=%s", f->name,
+               strerror(errno));
+    close(f->record);
+    f->record = -1;
+    uv_mutex_lock(&f->all->lock);
+    f->record_failed = true;
+    uv_mutex_unlock(&f->all->lock);
+}
+
+/* Write that down, if it is wished. */
+static void keep(struct feed *f, const char *bytes, size_t size)
+{
+    while (size > 0 && f->record >= 0) {
+        ssize_t written = write(f->record, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0) {
+            end_record(f);
+            return;
+        }
+        bytes += written;
+        size -= (size_t)written;
+    }
+}
+
+static int write_span(void *context, const struct pythia_trace_id *trace,
+                      const struct pythia_span *span)
+{
+    return pythia_spans_writer_add(context, trace, span);
+}
+
+/* Write down the spans of the batch at hand, as a body of a recording. */
+static void keep_spans(struct feed *f)
+{
+    char head[48];
+    struct pythia_buf *content = &f->content;
+    if (!f->writer || f->record < 0 ||
+        (pythia_span_batch_count(f->batch->spans) == 0 && f->costs.size == 0))
+        return;
+    pythia_buf_clear(content);
+    content->failed = 0;
+    pythia_spans_writer_begin(f->writer, content);
+    int status = pythia_buf_status(&f->costs);
+    for (size_t at = 0; at < f->costs.size && status == PYTHIA_OK; at += sizeof(struct cost)) {
+        struct cost cost;
+        memcpy(&cost, f->costs.bytes + at, sizeof(cost));
+        status = pythia_spans_writer_cost(f->writer, cost.tracepoint, cost.ns);
+    }
+    pythia_buf_clear(&f->costs);
+    if (status == PYTHIA_OK)
+        status = pythia_span_batch_each(f->batch->spans, write_span, f->writer);
+    if (status != PYTHIA_OK) {
+        errno = ENOMEM;
+        end_record(f);
+        return;
+    }
+    int size = snprintf(head, sizeof(head), "spans %zu\n", content->size);
+    pythia_buf_putc(content, '\n');
+    if (pythia_buf_status(content) != PYTHIA_OK) {
+        errno = ENOMEM;
+        end_record(f);
+    } else {
+        keep(f, head, (size_t)size);
+        keep(f, content->bytes, content->size);
+    }
+}
+
 /* Give what was decoded to the loop; wait while too much waits for it. */
 static void hand_over(struct feed *f)
 {
@@ -101,6 +182,7 @@ static void hand_over(struct feed *f)
     struct pythia__feeds *all = f->all;
     if (!b || (pythia_span_batch_count(b->spans) == 0 && b->bytes == 0))
         return;
+    keep_spans(f);
     f->batch = NULL;
     b->next = NULL;
     uv_mutex_lock(&all->lock);
@@ -135,6 +217,14 @@ static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace
     return pythia_span_batch_add(f->batch->spans, trace, span);
 }
 
+static void on_cost(struct pythia_sink *sink, uint32_t tracepoint, uint64_t ns)
+{
+    struct feed *f = feed_of(sink);
+    const struct cost cost = {.tracepoint = tracepoint, .ns = ns};
+    if (f->writer && f->record >= 0)
+        pythia_buf_add(&f->costs, &cost, sizeof(cost));
+}
+
 static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
 {
     struct feed *f = feed_of(sink);
@@ -143,28 +233,6 @@ static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
     if (f->told++ < TOLD_MAX)
         pythia_log(PYTHIA_LOG_WARNING, "A record cannot be read: %s",
                    pythia_error_text(why, text, sizeof(text)));
-}
-
-/* Write down what was read, if that is wished. */
-static void keep(struct feed *f, const char *bytes, size_t size)
-{
-    while (size > 0 && f->record >= 0) {
-        ssize_t written = write(f->record, bytes, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0) {
-            pythia_log(PYTHIA_LOG_ERROR, "Cannot record any more: of=%s, reason=%s", f->name,
-                       strerror(errno));
-            close(f->record);
-            f->record = -1;
-            uv_mutex_lock(&f->all->lock);
-            f->record_failed = true;
-            uv_mutex_unlock(&f->all->lock);
-            return;
-        }
-        bytes += written;
-        size -= (size_t)written;
-    }
 }
 
 /* Read more behind what was read ahead. Waits for a tenth of a second, at most. */
@@ -179,7 +247,8 @@ static int read_ahead(struct feed *f, struct pythia_error *e)
         status = f->reader->read(f->reader, f->ahead + f->size, sizeof(f->ahead) - f->size, &got,
                                  &f->ended, e);
     if (status == PYTHIA_OK) {
-        keep(f, f->ahead + f->size, got);
+        if (!f->writer)
+            keep(f, f->ahead + f->size, got);
         f->size += got;
         f->batch->bytes += got;
     }
@@ -280,6 +349,9 @@ static void free_feed(struct feed *f)
     free_batches(f->batch);
     if (f->record >= 0)
         close(f->record);
+    pythia_spans_writer_destroy(f->writer);
+    pythia_buf_free(&f->content);
+    pythia_buf_free(&f->costs);
     pythia_free(f->name);
     pythia_free(f);
 }
@@ -367,7 +439,8 @@ static void on_wake(uv_async_t *wake)
 /* ---- all of them ---- */
 
 int pythia__feeds_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
-                         struct pythia_live *live, const char *record, struct pythia__feeds **out)
+                         struct pythia_live *live, const struct pythia__feeds_options *options,
+                         struct pythia__feeds **out)
 {
     struct pythia__feeds *f = pythia_calloc(1, sizeof(*f));
     if (!f)
@@ -375,7 +448,7 @@ int pythia__feeds_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
     f->loop = loop;
     f->vocabulary = vocabulary;
     f->live = live;
-    f->record = record;
+    f->o = *options;
     uv_mutex_init(&f->lock);
     uv_cond_init(&f->room);
     uv_async_init(loop, &f->wake, on_wake);
@@ -419,9 +492,9 @@ void pythia__feeds_destroy(struct pythia__feeds *f)
 static int make_record(const struct pythia__feeds *all, const char *name)
 {
     struct pythia_buf path = {0};
-    if (!all->record)
+    if (!all->o.record)
         return -1;
-    pythia_buf_printf(&path, "%s.%" PRIu64, all->record, all->numbers.feeds + 1);
+    pythia_buf_printf(&path, "%s.%" PRIu64, all->o.record, all->numbers.feeds + 1);
     int file = path.bytes ? open(path.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     if (file < 0)
         pythia_log(PYTHIA_LOG_ERROR, "Cannot record: of=%s, file=%s, reason=%s", name,
@@ -444,14 +517,26 @@ int pythia__feeds_add(struct pythia__feeds *all, const char *name,
         return PYTHIA_ENOMEM;
     }
     f->source = (struct pythia_source){.name = copy, .read = read_source, .waits = waits};
-    f->sink = (struct pythia_sink){.span = on_span, .broken = on_broken};
+    f->sink = (struct pythia_sink){.span = on_span,
+                                   .broken = on_broken,
+                                   .cost = on_cost,
+                                   .limits = all->o.limits,
+                                   .redaction = all->o.redaction};
     f->all = all;
     f->reader = reader;
     f->format = format;
     f->name = copy;
     f->ready_end = &f->ready;
     f->record = make_record(all, name);
-    all->numbers.record_failed += all->record && f->record < 0;
+    all->numbers.record_failed += all->o.record && f->record < 0;
+    if (f->record >= 0 && all->o.redaction) {
+        if (pythia_spans_writer_create(all->vocabulary, &f->writer) != PYTHIA_OK) {
+            reader->destroy(reader);
+            free_feed(f);
+            return PYTHIA_ENOMEM;
+        }
+        keep(f, PYTHIA__RECORDING_HEAD, strlen(PYTHIA__RECORDING_HEAD));
+    }
     if (uv_thread_create(&f->thread, run, f) != 0) {
         reader->destroy(reader);
         free_feed(f);

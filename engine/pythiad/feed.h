@@ -28,11 +28,19 @@ struct pythia__feed_reader {
 
 struct pythia__feeds;
 
-/* All feeds; what is borrowed lives longer. `record` (NULL: none): what each feed reads goes to a
- * file of that name with its number behind it (".1" for the first that is begun), as it came.
- * PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
+struct pythia__feeds_options {
+    struct pythia_span_limits limits;
+    struct pythia_redaction *redaction; /* what nobody may see of values; NULL: nothing */
+    const char *record; /* what each feed reads goes to a file of that name with its number behind
+                           it (".1" for the first that is begun): as it came, or, with a redaction,
+                           its spans; NULL: nowhere */
+};
+
+/* All feeds; what is borrowed, also in `options`, lives longer. PYTHIA_OK with *out owned, or
+ * PYTHIA_ENOMEM. */
 int pythia__feeds_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
-                         struct pythia_live *live, const char *record, struct pythia__feeds **out);
+                         struct pythia_live *live, const struct pythia__feeds_options *options,
+                         struct pythia__feeds **out);
 /* Let each feed take in what is there, and end. */
 void pythia__feeds_stop(struct pythia__feeds *f);
 /* How many have not ended yet. Once there is none, _close lets go of the loop; then _destroy. */

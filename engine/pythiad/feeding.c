@@ -72,7 +72,9 @@ static int listen_for_records(struct pythia__daemon *d, struct pythia_error *e)
 int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e)
 {
     struct pythia__feed_reader *reader = NULL;
-    int status = pythia__feeds_create(d->loop, d->vocabulary, d->live, d->s.record, &d->feeds);
+    const struct pythia__feeds_options o = {
+        .limits = pythia__daemon_span_limits(d), .redaction = d->redaction, .record = d->s.record};
+    int status = pythia__feeds_create(d->loop, d->vocabulary, d->live, &o, &d->feeds);
     for (size_t i = 0; i < d->s.follow.count && status == PYTHIA_OK; i++) {
         status = pythia__follow_create(d->s.follow.texts[i], &reader, e);
         if (status == PYTHIA_OK)

@@ -12,6 +12,7 @@
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/span_batch.h"
+#include "pythia/spans_writer.h"
 #include "pythia/status.h"
 
 #define INFLATED_BYTES ((size_t)16 * 1024 * 1024)
@@ -35,7 +36,8 @@ struct decoder {
 struct lane {
     struct lane *next;
     struct pythia_span_batch *batch;
-    struct pythia_buf content; /* unpacked, for the recording */
+    struct pythia_buf content;          /* unpacked, or written anew, for the recording */
+    struct pythia_spans_writer *writer; /* NULL: it is not written anew */
 };
 
 struct job {
@@ -50,7 +52,7 @@ struct job {
     enum pythia_packing packing;
     char *bytes;
     size_t size;
-    bool recorded; /* what was packed is kept as well, in the lane */
+    bool recorded; /* what is not as it came is kept as well, in the lane */
     struct pythia__intake_result result;
     pythia__intake_done done;
     void *context;
@@ -113,6 +115,23 @@ static int unpack_whole(struct job *j, struct pythia_source *from, struct pythia
     return status;
 }
 
+static int write_span(void *context, const struct pythia_trace_id *trace,
+                      const struct pythia_span *span)
+{
+    return pythia_spans_writer_add(context, trace, span);
+}
+
+/* The spans, as they were taken. */
+static void write_spans(struct job *j)
+{
+    struct lane *lane = j->lane;
+    if (pythia_span_batch_count(lane->batch) == 0)
+        return;
+    pythia_spans_writer_begin(lane->writer, &lane->content);
+    if (pythia_span_batch_each(lane->batch, write_span, lane->writer) != PYTHIA_OK)
+        lane->content.failed = 1;
+}
+
 /* The reason of the first of them is in j->result.reason. */
 static void tell_too_broken(struct job *j)
 {
@@ -137,7 +156,7 @@ static void decode(uv_work_t *work)
         status = pythia__expansion_init(&packed, body, j->packing, &limits, &why);
         from = &packed.source;
     }
-    if (status == PYTHIA_OK && packed.unpack && j->recorded) {
+    if (status == PYTHIA_OK && packed.unpack && j->recorded && !j->lane->writer) {
         status = unpack_whole(j, from, &why);
         pythia_memory_source_init(&bytes, "body", j->lane->content.bytes, j->lane->content.size);
         from = &bytes.source;
@@ -151,6 +170,8 @@ static void decode(uv_work_t *work)
         keep_reason(j, &why);
     if (status == PYTHIA_ELIMIT) /* its sender is told that none of it was taken */
         pythia_span_batch_clear(j->lane->batch);
+    if (j->recorded && j->lane->writer)
+        write_spans(j);
     j->result.status = status;
     j->result.broken += status == PYTHIA_EFORMAT; /* the rest */
     j->result.spans = pythia_span_batch_count(j->lane->batch);
@@ -181,12 +202,22 @@ static void write_whole(struct pythia__intake *i, const char *bytes, size_t size
 static void record(struct pythia__intake *i, const struct job *j)
 {
     char head[96];
-    if (!j->recorded)
+    bool anew = j->lane->writer != NULL;
+    if (!j->recorded || i->record < 0 || (anew && j->result.spans == 0))
         return;
-    struct pythia_text content = j->packing == PYTHIA_PACKING_NONE
+    struct pythia_text content = j->packing == PYTHIA_PACKING_NONE && !anew
                                      ? (struct pythia_text){j->bytes, j->size}
                                      : pythia_buf_text(&j->lane->content);
-    int size = snprintf(head, sizeof(head), "%s %zu\n", j->decoder->format->name, content.size);
+    if (pythia_buf_status(&j->lane->content) != PYTHIA_OK) {
+        pythia_log(PYTHIA_LOG_ERROR, "Cannot record any more: file=%s, reason=out of memory",
+                   i->o.record);
+        close(i->record);
+        i->record = -1;
+        i->numbers.record_failed = 1;
+        return;
+    }
+    const char *format = anew ? "spans" : j->decoder->format->name;
+    int size = snprintf(head, sizeof(head), "%s %zu\n", format, content.size);
     write_whole(i, head, (size_t)size);
     write_whole(i, content.bytes, content.size);
     write_whole(i, "\n", 1);
@@ -224,6 +255,7 @@ static void leave_lane(struct pythia__intake *i, struct job *j)
     if (lane->content.capacity > LANE_BYTES)
         pythia_buf_free(&lane->content);
     pythia_buf_clear(&lane->content);
+    lane->content.failed = 0;
     lane->next = i->free_lanes;
     i->free_lanes = lane;
     if (j->decoder) {
@@ -339,7 +371,8 @@ int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_
     j->sink = (struct pythia_sink){.span = on_span,
                                    .broken = on_broken,
                                    .counts = &j->counts,
-                                   .attributes_max = i->o.attributes_max,
+                                   .limits = i->o.limits,
+                                   .redaction = i->o.redaction,
                                    .record_max = RECORD_BYTES,
                                    .broken_max = BROKEN_MAX};
     i->waiting++;
@@ -363,7 +396,10 @@ int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
     i->o.inflated_max = options->inflated_max ? options->inflated_max : INFLATED_BYTES;
     i->last = &i->first;
     for (size_t lane = 0; lane < LANES; lane++) {
-        if (pythia_span_batch_create(&i->lanes[lane].batch) != PYTHIA_OK) {
+        bool writes = options->record && options->redaction;
+        if (pythia_span_batch_create(&i->lanes[lane].batch) != PYTHIA_OK ||
+            (writes &&
+             pythia_spans_writer_create(vocabulary, &i->lanes[lane].writer) != PYTHIA_OK)) {
             pythia__intake_destroy(i);
             return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
         }
@@ -402,6 +438,7 @@ void pythia__intake_destroy(struct pythia__intake *i)
     }
     for (size_t lane = 0; lane < LANES; lane++) {
         pythia_span_batch_destroy(i->lanes[lane].batch);
+        pythia_spans_writer_destroy(i->lanes[lane].writer);
         pythia_buf_free(&i->lanes[lane].content);
     }
     if (i->record >= 0)

@@ -19,8 +19,10 @@ struct pythia__intake;
 struct pythia__intake_options {
     struct pythia__room *room; /* for bodies that wait or are being decoded; borrowed */
     size_t inflated_max;       /* bytes of one body when it is unpacked; 0: 16 MiB */
-    size_t attributes_max;     /* key-values of a span; 0: any number */
-    const char *record;        /* a file that gets every body that was accepted; NULL: none */
+    struct pythia_span_limits limits;
+    struct pythia_redaction *redaction; /* what nobody may see of them; borrowed; NULL: nothing */
+    const char *record; /* a file that gets every body that was accepted, or, with a redaction, its
+                           spans; NULL: none */
 };
 
 /* What came of a body, for the answer to its sender. */

@@ -1,5 +1,6 @@
 #include "manual.h"
 
+#include "pythia/redaction.h"
 #include "settings.h"
 
 static const char before[] =
@@ -38,7 +39,7 @@ static const char before[] =
     "command line adds to it. A name that is no option's is an error.\n\n"
     "# OPTIONS\n\n";
 
-static const char after[] =
+static const char taking[] =
     "\n*-h*, *--help*\n\tThis help.\n\n*-V*, *--version*\n\tThe version.\n\n"
     "# WHAT IT TAKES\n\n"
     "*OTLP*\n\tgRPC, and POST /v1/traces with protobuf or JSON; packed by gzip or Zstandard.\n\n"
@@ -62,6 +63,56 @@ static const char after[] =
     "place of the one that has been idle or incomplete for longest, of those that were never "
     "answered if these are many; one whose body comes, or whose answer is being worked out, "
     "stays.\n\n"
+    "# LIMITS\n\n"
+    "What senders may do is limited by *--body-max*, *--inflated-max*, *--attributes-max*, "
+    "*--value-max*, *--events-max*, *--links-max*, *--request-spans-max*, *--connections* and "
+    "*--streams*. Those of spans hold for every source. *--check-config* tells them all, and what "
+    "is in force is told by *pythia ctl status* and by /metrics (_pythia\\_limit_). What was left "
+    "out because of one is counted there by reason, and in the report.\n\n"
+    "A text of more than *--value-max* bytes still differs from all others, by its hash; nothing "
+    "longer than 240 bytes is compared or shown. At 100 000 "
+    "spans a second with a value of 1 KiB each, 160 bytes of it take 93 MiB in all and every span "
+    "is taken; with *--value-max=4K* it is 189 MiB, and four senders in ten are told to come "
+    "again, "
+    "because unfinished requests fill *--memory*. An event, or an annotation of Zipkin, is a "
+    "key-value "
+    "_event.NAME_ that is true, and what it says are key-values below it. Nothing is made of links "
+    "but that Jaeger's references tell a span's parent.\n\n";
+
+static const char redacting[] =
+    "# REDACTION\n\n"
+    "What senders put into key-values may be a secret, or about a person. Before a value gets "
+    "anywhere else, be it memory of requests, the state, a report, a page, a metric, the log or a "
+    "recording, it goes through rules: *--redact* _PATTERN_:_ACTION_, in YAML a list of "
+    "_PATTERN_: _ACTION_. The pattern is of the key, in capitals or not, with \\* for any text and "
+    "? "
+    "for any character; what an event says has keys _event.NAME.KEY_, and members of a list are "
+    "below "
+    "its key. The first rule that fits holds:\n\n"
+    "*keep*\n\tThe value stays as it is.\n\n"
+    "*hash*\n\tA hash takes its place, like hash:1f3a7c0de41b52a9. Equal values have equal hashes, "
+    "also after a restart, so that they explain as well as before; what they were cannot be looked "
+    "up without the secret (*--redact-secret*), a file for the user of *pythiad* alone.\n\n"
+    "*drop*\n\tThe key-value is left out, and counted.\n\n"
+    "Behind the rules of the settings stand the default rules, unless one of the texts is *off*: "
+    "then the list ends there. *--redact=off* alone keeps everything. Rules on the command line "
+    "stand "
+    "behind those of the file. A key that is longer than is kept is judged by all of it, and one "
+    "that "
+    "there is no room to know is hashed. Names are no values: those of services, trace points, "
+    "hosts "
+    "and events are kept, and what a source makes a name of is not hidden by a rule; but resource "
+    "attributes such as host.name are, and then the host is called by its hash.\n\n"
+    "*--record* keeps the spans of what came in, not its bytes, as long as there are rules: what "
+    "could not be read is not in it. *pythia replay* reads it as it reads "
+    "others, and has the same options, with no rules unless they are given "
+    "(*--redact=default*).\n\n"
+    "Of the values that are left, a report names *--report-values* of a key at most. How much was "
+    "hashed and dropped is in the report (_hashed\\_values_, _redacted_) and in /metrics. The "
+    "default "
+    "rules:\n\n```\n";
+
+static const char after[] =
     "# WHOM IT SWITCHES\n\n"
     "*Programs with OpenTelemetry in Node.js*\n\tBy pythia-gate.js, see "
     "*pythia-control-http*(7).\n\n"
@@ -90,6 +141,8 @@ static const char after[] =
     "# FILES\n\n"
     "*" PYTHIA_SETTINGS_FOLDER "/pythiad.yaml*\n\tThe settings of the service for systemd.\n\n"
     "*/run/pythiad/control.sock*\n\tWhere *pythia ctl* looks first.\n\n"
+    "*/var/lib/pythiad/state.db.secret*\n\tOf the service for systemd: the secret of its "
+    "hashes.\n\n"
     "*/run/pythia/off*\n\tWhile it is there, agents close everything.\n\n"
     "# EXAMPLES\n\n"
     "Attach it to a program with OpenTelemetry in Node.js:\n\n"
@@ -106,6 +159,11 @@ void pythia__manual_write(struct pythia_buf *to)
 {
     pythia_buf_puts(to, before);
     pythia_options_scdoc(pythia__settings_table, to);
+    pythia_buf_puts(to, taking);
+    pythia_buf_puts(to, redacting);
+    for (const char *const *rule = pythia_redaction_defaults(); *rule; rule++)
+        pythia_buf_printf(to, "%s\n", *rule);
+    pythia_buf_puts(to, "```\n\n");
     pythia_buf_puts(to, after);
 }
 

@@ -43,6 +43,8 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
                       all.long_values);
     pythia_buf_printf(to, "pythia_values_cut_total{reason=\"source\"} %" PRIu64 "\n",
                       all.dropped[PYTHIA_DROP_CUT_TEXT]);
+    counter(to, "pythia_values_hashed_total", "Values of which only a hash is kept.",
+            all.hashed_values);
     head(to, "pythia_requests_finished_total", "counter", "Requests finished, and by what.");
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"any\"} %" PRIu64 "\n", w.finished);
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"rootless\"} %" PRIu64 "\n",
@@ -133,6 +135,14 @@ static void write_series(const struct pythia__daemon *d, struct pythia_buf *to)
     counter(to, "pythia_series_failures_total",
             "Files of series that could not be removed, and recordings of them that ended.",
             n.failures);
+}
+
+static void write_limits(const struct pythia__daemon *d, struct pythia_buf *to)
+{
+    head(to, "pythia_limit", "gauge", "Limits in force, by the name of the setting.");
+    for (size_t i = 0; i < pythia__limit_count; i++)
+        pythia_buf_printf(to, "pythia_limit{name=\"%s\"} %" PRId64 "\n", pythia__limits[i],
+                          pythia__limit(&d->s, i));
 }
 
 /* Names, and those that came when there was no room for more. */
@@ -232,6 +242,7 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
     write_series(d, to);
     write_names(d, to);
     write_listeners(d, to);
+    write_limits(d, to);
     write_control(d, to);
     pythia__budget_metrics(d, to);
     gauge(to, "pythia_state_degraded", "1: the state cannot be written.",

@@ -169,6 +169,18 @@ static bool wants_text(int argc, char **argv, struct pythia_buf *text)
     return false;
 }
 
+/* With what it limits, as that would be in force. */
+static void tell_good(const struct pythia__settings *s)
+{
+    struct pythia_buf limits = {0};
+    for (size_t i = 0; i < pythia__limit_count; i++) {
+        pythia_buf_printf(&limits, "%s%s=", i ? ", " : "", pythia__limits[i]);
+        pythia_option_show(pythia__setting(pythia__limits[i]), s, &limits);
+    }
+    pythia_log(PYTHIA_LOG_INFO, "The settings are good: %s", limits.bytes ? limits.bytes : "");
+    pythia_buf_free(&limits);
+}
+
 static int fail(const struct pythia_error *e, int status)
 {
     char text[1024];
@@ -227,8 +239,8 @@ int main(int argc, char **argv)
         return fail(&why, status);
     pythia__log_level(&settings);
     if (settings.check_config) {
+        tell_good(&settings);
         pythia_config_destroy(config);
-        pythia_log(PYTHIA_LOG_INFO, "The settings are good");
         return EXIT_DONE;
     }
     return run(&settings, config, argc, argv);

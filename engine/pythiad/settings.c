@@ -5,6 +5,7 @@
 
 #include "listen.h"
 #include "pythia/mem.h"
+#include "pythia/redaction.h"
 #include "pythia/request_type.h"
 #include "pythia/status.h"
 
@@ -16,10 +17,11 @@
     {                                                                                              \
         name, 0, PYTHIA_OPTION_TEXT, value, fallback, NULL, 0, 0, where, help                      \
     }
-#define BYTES(name, fallback, where, help)                                                         \
-    {                                                                                              \
-        name, 0, PYTHIA_OPTION_BYTES, "BYTES", fallback, NULL, 0, 0, where, help                   \
-    }
+#define BYTES(name, fallback, low, high, where, help)                                              \
+    PYTHIA_BYTES_OPTION(name, 0, fallback, low, high, where, help)
+#define KIB 1024.
+#define MIB (KIB * 1024)
+#define GIB (MIB * 1024)
 #define TEXTS(name, value, where, help)                                                            \
     {                                                                                              \
         name, 0, PYTHIA_OPTION_TEXTS, value, NULL, NULL, 0, 0, where, help                         \
@@ -51,16 +53,35 @@ const struct pythia_option pythia__settings_table[] = {
                        "File with the token that senders of traces need"),
     PYTHIA_TEXT_OPTION("control-token", 0, "FILE", AT(control_token),
                        "File with the token that the control interface needs"),
-    BYTES("body-max", "4M", AT(body_max), "Size of a body on the wire, at most"),
-    BYTES("inflated-max", "16M", AT(inflated_max), "Size of a body when it is unpacked, at most"),
-    BYTES("waiting-max", "64M", AT(waiting_max),
+    BYTES("body-max", "4M", KIB, GIB, AT(body_max), "Size of a body on the wire, at most"),
+    BYTES("inflated-max", "16M", KIB, 4 * GIB, AT(inflated_max),
+          "Size of a body when it is unpacked, at most"),
+    BYTES("waiting-max", "64M", KIB, 1024 * GIB, AT(waiting_max),
           "Bodies that are being received or wait to be decoded, at most; then senders are told to "
           "come again"),
-    PYTHIA_INTEGER("attributes-max", 0, "N", "256", 1, 1e9, AT(attributes_max),
-                   "Key-values of a span and its events; what is beyond is dropped and counted"),
-    BYTES("memory", "128M", AT(memory),
+    PYTHIA_INTEGER("attributes-max", 0, "N", "128", 1, 65536, AT(attributes_max),
+                   "Key-values of a span, and again of all its events together; what is beyond is "
+                   "dropped and counted"),
+    BYTES("value-max", "160", 32, 4 * KIB, AT(value_max),
+          "Text of a key-value; of a longer one the begin is kept and a hash of the whole, and it "
+          "is counted"),
+    PYTHIA_INTEGER("events-max", 0, "N", "128", 1, 65536, AT(events_max),
+                   "Events of a span; what is beyond is dropped and counted"),
+    PYTHIA_INTEGER("links-max", 0, "N", "128", 1, 65536, AT(links_max),
+                   "Links of a span to others; what is beyond is passed over and counted"),
+    TEXTS(
+        "redact", "KEY-PATTERN:keep|hash|drop", AT(redact),
+        "What is kept of the values of keys that match, before anything else sees them; the first "
+        "that fits holds, behind them the default rules (see REDACTION); off: no rules behind it "
+        "(may be given several times)"),
+    PYTHIA_TEXT_OPTION("redact-secret", 0, "FILE", AT(redact_secret),
+                       "Secret of the hashes, made if it is not there (default: the state's file "
+                       "with .secret behind it; without a state it is new at each start)"),
+    PYTHIA_INTEGER("report-values", 0, "N", "10", 2, 10, AT(report_values),
+                   "Values of a key that a report names, at most"),
+    BYTES("memory", "128M", KIB, 1024 * GIB, AT(memory),
           "Spans of unfinished requests above which senders are told to come again"),
-    BYTES("memory-hard", "160M", AT(memory_hard),
+    BYTES("memory-hard", "160M", KIB, 1024 * GIB, AT(memory_hard),
           "Spans of unfinished requests above which whole requests are shed"),
     PYTHIA_INTEGER("connections", 0, "N", "256", 1, 65536, AT(connections),
                    "Connections of a listener at once"),
@@ -84,8 +105,10 @@ const struct pythia_option pythia__settings_table[] = {
                 "A value that is older when a request begins says nothing of it"),
     PYTHIA_TEXT_OPTION(
         "record", 0, "FILE", AT(record),
-        "Keep every body that came in, for pythia replay; what is read from files, rings, sockets "
-        "and Redis is kept in files of that name with a number behind it, and series in FILE with "
+        "Keep what came in, for pythia replay: the spans of each body, as they are after "
+        "redaction, "
+        "or, with --redact=off alone, the body itself; what is read from files, rings, sockets and "
+        "Redis is kept in files of that name with a number behind it, and series in FILE with "
         ".series.csv behind it"),
     PYTHIA_TEXT_OPTION("state", 0, "FILE", AT(state),
                        "What survives a restart, an SQLite file (default: it is kept in memory)"),
@@ -170,6 +193,27 @@ const struct pythia_option pythia__settings_table[] = {
     {0},
 };
 
+const char *const pythia__limits[] = {"body-max",          "inflated-max", "attributes-max",
+                                      "value-max",         "events-max",   "links-max",
+                                      "request-spans-max", "connections",  "streams"};
+const size_t pythia__limit_count = sizeof(pythia__limits) / sizeof(pythia__limits[0]);
+
+const struct pythia_option *pythia__setting(const char *name)
+{
+    const struct pythia_option *o = pythia__settings_table;
+    while (o->name && strcmp(o->name, name) != 0)
+        o++;
+    return o->name ? o : NULL;
+}
+
+int64_t pythia__limit(const struct pythia__settings *s, size_t index)
+{
+    const struct pythia_option *o = pythia__setting(pythia__limits[index]);
+    const void *member = (const char *)s + o->offset;
+    return o->type == PYTHIA_OPTION_BYTES ? (int64_t) * (const uint64_t *)member
+                                          : *(const int64_t *)member;
+}
+
 /* The file's name has to be known before the file is read, and the command line holds over it: so
  * the command line is read twice. */
 int pythia__settings_read(int argc, char **argv, char *const *environment,
@@ -240,6 +284,9 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
                                 "tls-key and tls-certificate have to be given together");
     if (s->tls_trust && !s->tls_key)
         return pythia_error_set(e, PYTHIA_EUSAGE, "tls-trust needs tls-key and tls-certificate");
+    for (size_t i = 0; i < s->redact.count; i++)
+        if (pythia_redaction_check(s->redact.texts[i], e) != PYTHIA_OK)
+            return PYTHIA_EUSAGE;
     if (s->memory_hard < s->memory)
         return pythia_error_set(e, PYTHIA_EUSAGE, "memory-hard is below memory");
     if (s->inflated_max < s->body_max)

@@ -15,8 +15,10 @@ struct pythia__settings {
     /* where to listen; "off": not at all */
     const char *otlp_grpc, *otlp_http, *zipkin, *control, *control_socket;
     const char *tls_key, *tls_certificate, *tls_trust, *ingest_token, *control_token; /* files */
-    uint64_t body_max, inflated_max, waiting_max, memory, memory_hard;
-    int64_t connections, streams, retry_s, attributes_max;
+    struct pythia_option_texts redact; /* rules (redaction.h); "default" stands behind them */
+    const char *redact_secret;         /* a file */
+    uint64_t body_max, inflated_max, waiting_max, memory, memory_hard, value_max;
+    int64_t connections, streams, retry_s, attributes_max, events_max, links_max, report_values;
     struct pythia_option_texts follow;
     const char *record, *state, *records, *collect;
     int64_t collect_ms;
@@ -39,6 +41,15 @@ struct pythia__settings {
 };
 
 extern const struct pythia_option pythia__settings_table[];
+
+/* The setting of that name; NULL: there is none. */
+const struct pythia_option *pythia__setting(const char *name);
+
+/* The settings that limit what senders may do, by name, and what number `index` of them is: bytes,
+ * or how many. */
+extern const char *const pythia__limits[];
+extern const size_t pythia__limit_count;
+int64_t pythia__limit(const struct pythia__settings *s, size_t index);
 
 /* Put defaults, file, environment and command line together. On success *config owns the texts.
  * Returns PYTHIA_OK, or negative with place and reason in `e`. `argv` is put in another order. */

@@ -100,6 +100,8 @@ json_t *pythia__json_input(struct pythia__json *w, const char *const *paths, siz
     pythia__json_set(w, out, "outlive_parent", pythia__json_count(in->counts.outlive));
     if (in->counts.long_values)
         pythia__json_set(w, out, "long_values", pythia__json_count(in->counts.long_values));
+    if (in->counts.hashed_values)
+        pythia__json_set(w, out, "hashed_values", pythia__json_count(in->counts.hashed_values));
     pythia__json_set(w, out, "repaired", repaired);
     pythia__json_set(w, out, "dropped", dropped);
     return out;

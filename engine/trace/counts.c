@@ -18,6 +18,7 @@ void pythia_counts_add(struct pythia_counts *to, const struct pythia_counts *fro
     to->hidden += from->hidden;
     to->outlive += from->outlive;
     to->long_values += from->long_values;
+    to->hashed_values += from->hashed_values;
     for (size_t i = 0; i < PYTHIA_REPAIRS; i++)
         to->repaired[i] += from->repaired[i];
     for (size_t i = 0; i < PYTHIA_DROPS; i++)

@@ -12,6 +12,7 @@
 
 #include "check.h"
 #include "collect.h"
+#include "pythia/spans_writer.h"
 
 #define CORPUS PYTHIA_TESTS "/corpus"
 
@@ -245,6 +246,50 @@ static void check_forms(const char *format, const char *folder)
     pythia_buf_free(&printed[1]);
 }
 
+/* Whatever spans came of an input, written as spans they are the same when they are read again. */
+static void check_written(const char *format, const char *folder)
+{
+    char path[512];
+    struct collection c, again;
+    struct pythia_memory_source memory;
+    struct pythia_spans_writer *writer = NULL;
+    struct pythia_buf body = {0}, printed[2] = {{0}, {0}};
+    snprintf(path, sizeof(path), "%s/input", folder);
+    struct pythia_buf input = read_file(path);
+    collection_open(&c);
+    pythia_memory_source_init(&memory, "input", input.bytes, input.size);
+    collect_source(&c, format, &memory.source);
+    assert_int_equal(pythia_spans_writer_create(c.vocabulary, &writer), PYTHIA_OK);
+    pythia_spans_writer_begin(writer, &body);
+    for (size_t i = 0; i < c.count; i++) {
+        struct pythia_span span = *span_at(&c, i);
+        span.attributes = attributes_at(&c, i);
+        assert_int_equal(pythia_spans_writer_add(writer, &c.spans[i].trace, &span), PYTHIA_OK);
+        print_span(&printed[0], &c, i);
+    }
+    collection_open(&again);
+    collect_bytes(&again, "spans", pythia_buf_text(&body), 0);
+    assert_int_equal(again.status, PYTHIA_OK);
+    assert_problems(&again, "");
+    for (size_t i = 0; i < again.count; i++)
+        print_span(&printed[1], &again, i);
+    if (!pythia_text_equal(pythia_buf_text(&printed[0]), pythia_buf_text(&printed[1])))
+        fail_msg("%s: expected\n%.*s\nbut found\n%.*s", folder, (int)printed[0].size,
+                 printed[0].bytes, (int)printed[1].size, printed[1].bytes);
+    pythia_spans_writer_destroy(writer);
+    pythia_buf_free(&printed[0]);
+    pythia_buf_free(&printed[1]);
+    pythia_buf_free(&body);
+    pythia_buf_free(&input);
+    collection_close(&c);
+    collection_close(&again);
+}
+
+static void spans_that_are_written_are_the_same_when_read(void **state)
+{
+    for_each_case("valid", check_written);
+}
+
 static void both_forms_of_otlp_have_the_same_spans(void **state)
 {
     for_each_case("valid", check_forms);
@@ -271,6 +316,7 @@ int main(void)
         cmocka_unit_test(valid_inputs_become_what_is_expected),
         cmocka_unit_test(invalid_inputs_are_told_where_and_why),
         cmocka_unit_test(inputs_look_like_their_format),
+        cmocka_unit_test(spans_that_are_written_are_the_same_when_read),
         cmocka_unit_test(both_forms_of_otlp_have_the_same_spans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

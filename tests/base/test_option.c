@@ -293,6 +293,49 @@ static void bytes_may_have_a_unit(void **state)
     }
 }
 
+static void bytes_may_have_a_range(void **state)
+{
+    uint64_t size = 7;
+    struct pythia_option row = PYTHIA_BYTES_OPTION("size", 0, "1K", 1000, 2048 * 1024., 0, "Size");
+    static const char *const bad[] = {"0", "999", "2097153", "3M", "5G", "-1", "many", ""};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char sentence[128];
+        struct pythia_error e = {0};
+        snprintf(sentence, sizeof(sentence),
+                 "--size takes a number of bytes from 1000 to 2M, not '%s'", bad[i]);
+        assert_int_equal(pythia_option_set(&row, &size, bad[i], &e), PYTHIA_EUSAGE);
+        assert_string_equal(e.sentence, sentence);
+        assert_int_equal(size, 7);
+    }
+    assert_int_equal(pythia_option_set(&row, &size, "1000", NULL), PYTHIA_OK);
+    assert_int_equal(size, 1000);
+    assert_int_equal(pythia_option_set(&row, &size, "2M", NULL), PYTHIA_OK);
+    assert_int_equal(size, 2097152);
+}
+
+/* What is shown could be typed again. */
+static void what_is_set_is_shown(void **state)
+{
+    static const struct {
+        const char *option, *value, *shown;
+    } all[] = {{"--memory", "64M", "64M"},     {"--memory", "0", "0"},
+               {"--memory", "1025", "1025"},   {"--memory", "2048K", "2M"},
+               {"--memory", "5120G", "5120G"}, {"--format", "json", "json"},
+               {"--format", "text", "text"},   {"--threads", "12", "12"},
+               {"--offset", "-5", "-5"},       {"--smallest", "0.25", "0.25"}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct pythia_buf shown = {0};
+        const struct pythia_option *o = table;
+        assert_int_equal(PARSE(all[i].option, all[i].value), 0);
+        while (strncmp(o->name, all[i].option + 2, strlen(all[i].option) - 2) != 0)
+            o++;
+        pythia_option_show(o, &got, &shown);
+        pythia_buf_putc(&shown, '\0');
+        assert_string_equal(shown.bytes, all[i].shown);
+        pythia_buf_free(&shown);
+    }
+}
+
 static void a_choice_is_one_whole_word_of_its_list(void **state)
 {
     static const char *const bad[] = {"xml", "tex", "texts", "", "text|json", "JSON"};
@@ -433,6 +476,8 @@ int main(void)
         cmocka_unit_test(a_value_that_is_missing_or_too_much_is_named),
         cmocka_unit_test(numbers_are_kept_in_their_range),
         cmocka_unit_test(bytes_may_have_a_unit),
+        cmocka_unit_test(bytes_may_have_a_range),
+        cmocka_unit_test(what_is_set_is_shown),
         cmocka_unit_test(a_choice_is_one_whole_word_of_its_list),
         cmocka_unit_test(a_list_has_room_for_so_many),
         cmocka_unit_test(a_refused_value_changes_nothing),

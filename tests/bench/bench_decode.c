@@ -1,7 +1,8 @@
-/* Decoding by itself, into a sink that counts: bench_decode FORMAT FILE PASSES. The file is read
- * into memory first. Where each document has its size in 4 bytes in front of it, as bench_input
- * otlp-proto writes them, each is a body of its own, as a server gets them one by one. Each pass
- * has a decoder of its own, since some hold on to what has begun. Prints one JSON object. */
+/* Decoding by itself, into a sink that counts: bench_decode FORMAT FILE PASSES [RULE...], with
+ * rules as redaction.h has them. The file is read into memory first. Where each document has its
+ * size in 4 bytes in front of it, as bench_input otlp-proto writes them, each is a body of its own,
+ * as a server gets them one by one. Each pass has a decoder of its own, since some hold on to what
+ * has begun. Prints one JSON object. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "pythia/adapter.h"
 #include "pythia/buf.h"
+#include "pythia/redaction.h"
 #include "pythia/status.h"
 
 struct counting_sink {
@@ -97,10 +99,11 @@ static void decode(const struct pythia_adapter_ops *ops, struct pythia_vocabular
 
 int main(int argc, char **argv)
 {
-    const struct pythia_adapter_ops *ops = argc == 4 ? pythia_adapter_named(argv[1]) : NULL;
-    unsigned long passes = argc == 4 ? strtoul(argv[3], NULL, 10) : 0;
+    const struct pythia_adapter_ops *ops = argc > 3 ? pythia_adapter_named(argv[1]) : NULL;
+    unsigned long passes = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
+    const struct pythia_hash_key secret = {{1}};
     if (!ops || passes == 0) {
-        fprintf(stderr, "usage: bench_decode FORMAT FILE PASSES\n");
+        fprintf(stderr, "usage: bench_decode FORMAT FILE PASSES [RULE...]\n");
         return 2;
     }
     struct pythia_buf all = read_file(argv[2]);
@@ -108,14 +111,18 @@ int main(int argc, char **argv)
     struct counting_sink c = {.sink = {.span = count_span, .broken = count_broken}};
     c.sink.counts = &c.counts;
     must(pythia_vocabulary_create(&vocabulary), "a vocabulary");
+    must(pythia_redaction_create(vocabulary, (const char *const *)argv + 4, (size_t)argc - 4,
+                                 &secret, &c.sink.redaction, NULL),
+         "the rules");
     double before = cpu_seconds();
     for (unsigned long i = 0; i < passes; i++)
         decode(ops, vocabulary, pythia_buf_text(&all), &c.sink);
     double cpu_s = cpu_seconds() - before;
     must(c.broken ? PYTHIA_EFORMAT : PYTHIA_OK, "the input");
     printf("{\"spans\": %" PRIu64 ", \"bytes\": %zu, \"attribute_bytes\": %" PRIu64
-           ", \"cpu_s\": %.6f}\n",
-           c.spans, all.size * passes, c.attribute_bytes, cpu_s);
+           ", \"hashed_values\": %" PRIu64 ", \"cpu_s\": %.6f}\n",
+           c.spans, all.size * passes, c.attribute_bytes, c.counts.hashed_values, cpu_s);
+    pythia_redaction_destroy(c.sink.redaction);
     pythia_vocabulary_destroy(vocabulary);
     pythia_buf_free(&all);
     return 0;

@@ -87,7 +87,9 @@ class Span:
         for key, value in self.attributes.items():
             out += message(9, key_value(key, value))
         for event in self.events:
-            out += message(11, fixed64(1, self.start) + message(2, event))
+            name, values = event if isinstance(event, tuple) else (event, {})
+            out += message(11, fixed64(1, self.start) + message(2, name) +
+                           b"".join(message(3, key_value(key, value)) for key, value in values.items()))
         for _ in range(self.links):
             out += message(13, message(1, self.trace) + message(2, self.id))
         return out
@@ -97,9 +99,16 @@ class Span:
                "startTimeUnixNano": str(self.start), "endTimeUnixNano": str(self.end)}
         if self.parent:
             out["parentSpanId"] = self.parent.hex()
+        def key_values(values):
+            return [{"key": key, "value": {"stringValue": str(value)}} for key, value in values.items()]
         if self.attributes:
-            out["attributes"] = [{"key": key, "value": {"stringValue": str(value)}}
-                                 for key, value in self.attributes.items()]
+            out["attributes"] = key_values(self.attributes)
+        if self.events:
+            events = [event if isinstance(event, tuple) else (event, {}) for event in self.events]
+            out["events"] = [{"timeUnixNano": str(self.start), "name": name, "attributes": key_values(values)}
+                             for name, values in events]
+        if self.links:
+            out["links"] = [{"traceId": self.trace.hex(), "spanId": self.id.hex()}] * self.links
         return out
 
     def zipkin(self, service="shop"):

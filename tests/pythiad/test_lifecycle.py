@@ -37,7 +37,8 @@ class Settings(unittest.TestCase):
     def test_good_ones(self):
         for text in ("", "# nothing\n", "connections: 4\n", "otlp-http: 'off'\n", "always: [a, b]\nnever:\n  - c\n",
                      "otlp:\n  http: off\n  grpc: 127.0.0.1:1\n", "---\ninsecure: true\ncontrol: '*:1'\n", "body-max: 1M\n"):
-            self.assertEqual(self.check(text), (0, "pythiad: The settings are good\n"), text)
+            code, said = self.check(text)
+            self.assertEqual((code, said.startswith("pythiad: The settings are good: body-max=")), (0, True), (text, said))
         self.assertEqual(rig.run(self, "--check-config")[0], 0)
 
     def test_wrong_ones_with_line_and_column(self):

@@ -303,33 +303,84 @@ class Spans(unittest.TestCase):
         self.assertEqual(rig.ask(self.pythiad.zipkin, "POST", "/api/v2/spans", otlp.zipkin([tags]), rig.JSON).status, 202)
         self.assertEqual(self.metric("attribute") - before, 1)
 
-    def test_events_count_as_key_values_and_links_cost_nothing(self):
-        self.pythiad = rig.Pythiad(self, "--attributes-max=20")
-        for events, dropped in ((19, 0), (20, 0), (21, 1)):
-            before = self.metric("attribute")
-            span = Span(events=[f"event {i}" for i in range(events)], links=200)
-            self.assertEqual(self.pythiad.send(otlp.protobuf([span])).status, 200)
-            self.assertEqual(self.metric("attribute") - before, dropped, events)
+    def ways(self, span):
+        """(name, a function that sends the span and checks the answer) of each way that has attributes and events."""
+        notes = [{"timestamp": span.start // 1000, "value": event if isinstance(event, str) else event[0]}
+                 for event in span.events]
+        tags = span.zipkin() | {"tags": span.attributes, "annotations": notes}
+        return (("protobuf", lambda: self.assertEqual(self.pythiad.send(otlp.protobuf([span])).status, 200)),
+                ("json", lambda: self.assertEqual(self.pythiad.send(otlp.as_json([span]), rig.JSON).status, 200)),
+                ("zipkin", lambda: self.assertEqual(
+                    rig.ask(self.pythiad.zipkin, "POST", "/api/v2/spans", otlp.zipkin([tags]), rig.JSON).status, 202)))
+
+    def dropped(self, send):
+        """What is counted as dropped, by reason, once `send` was called."""
+        before = {name: self.metric(name) for name in ("attribute", "event", "link")}
+        send()
+        return tuple(int(self.metric(name) - before[name]) for name in before)
+
+    def test_events_and_links(self):
+        """Events do not count as key-values of the span; what they say does, for all of them together."""
+        self.pythiad = rig.Pythiad(self, "--attributes-max=30", "--events-max=20", "--links-max=10")
+        for events, dropped in ((19, 0), (20, 0), (21, 1), (120, 100)):
+            span = Span(events=[f"event {i}" for i in range(events)], attributes={f"key-{i}": "v" for i in range(30)})
+            for way, send in self.ways(span):
+                self.assertEqual(self.dropped(send), (0, dropped, 0), (way, events))
+        for values, dropped in ((29, 0), (30, 0), (31, 1)):
+            half = values // 2
+            span = Span(events=[("a", {f"key-{i}": "v" for i in range(half)}),
+                                ("b", {f"key-{i}": "v" for i in range(values - half)})],
+                        attributes={f"key-{i}": "v" for i in range(30)})
+            for way, send in self.ways(span)[:2]:  # Zipkin's have none
+                self.assertEqual(self.dropped(send), (dropped, 0, 0), (way, values))
+        for links, dropped in ((9, 0), (10, 0), (11, 1), (200, 190)):
+            for way, send in self.ways(Span(links=links))[:2]:
+                self.assertEqual(self.dropped(send), (0, 0, dropped), (way, links))
         self.assertLess(self.pythiad.metric("pythia_window_bytes"), 64 << 10)
 
-    def test_the_default_is_256(self):
+    def test_the_defaults_are_128(self):
         self.pythiad = rig.Pythiad(self)
-        for count, dropped in ((255, 0), (256, 0), (257, 1)):
-            self.pythiad.send(otlp.protobuf([Span(attributes={f"key-{i}": True for i in range(count)})]))
-            self.assertEqual(self.metric("attribute"), dropped)
+        for count, over in ((127, 0), (128, 0), (129, 1)):
+            names = [f"name-{i}" for i in range(count)]
+            for what, span, dropped in (("attributes", Span(attributes=dict.fromkeys(names, "v")), (over, 0, 0)),
+                                        ("events", Span(events=names), (0, over, 0)),
+                                        ("links", Span(links=count), (0, 0, over))):
+                for way, send in self.ways(span)[:2 if what == "links" else 3]:
+                    self.assertEqual(self.dropped(send), dropped, (what, way, count))
+
+    def test_limits_are_shown(self):
+        defaults = {"body-max": 4 << 20, "inflated-max": 16 << 20, "attributes-max": 128, "value-max": 160, "events-max": 128,
+                    "links-max": 128, "request-spans-max": 100000, "connections": 256, "streams": 100}
+        given = ["--body-max=2M", "--value-max=1000", "--links-max=7"]
+        code, said = rig.run(self, "--check-config", *given)
+        self.assertEqual(code, 0, said)
+        self.assertIn("body-max=2M, inflated-max=16M, attributes-max=128, value-max=1000, events-max=128, links-max=7, "
+                      "request-spans-max=100000, connections=256, streams=100", said)
+        self.pythiad = rig.Pythiad(self, *given, env={"PYTHIAD_STREAMS": "9"}, config="events-max: 8\n")
+        wanted = defaults | {"body-max": 2 << 20, "value-max": 1000, "links-max": 7, "streams": 9, "events-max": 8}
+        self.assertEqual(self.pythiad.get("/v1/status").json["limits"], wanted)
+        metrics = self.pythiad.metrics()
+        self.assertEqual({name: metrics[f'pythia_limit{{name="{name}"}}'] for name in wanted}, wanted)
+        shown = self.pythiad.ctl("status").stdout
+        self.assertIn("limits: body-max 2097152, inflated-max 16777216, attributes-max 128, value-max 1000, events-max 8, "
+                      "links-max 7, request-spans-max 100000, connections 256, streams 9\n", shown)
+
+    def test_limits_that_are_none(self):
+        numbers = {"attributes-max": "65537", "events-max": "65537", "links-max": "65537", "connections": "65537",
+                   "streams": "65537", "request-spans-max": "100000001"}
+        sizes = {"body-max": "2G", "inflated-max": "5G", "value-max": "4097"}
+        for name, too_large in (numbers | sizes).items():
+            for value in ("0", "-1", too_large, "many", "", "1.5"):
+                code, said = rig.run(self, "--check-config", f"--{name}={value}")
+                self.assertEqual(code, 2, (name, value, said))
+                self.assertRegex(said, f"--{name} takes a number (of bytes )?from .*, not '{value}'")
+        code, said = rig.run(self, "--check-config", "--value-max=31")
+        self.assertEqual((code, "from 32 to 4K, not '31'" in said), (2, True), said)
 
     def test_a_long_value_is_held_short_and_counted(self):
         self.pythiad = rig.Pythiad(self, "--quiet-ms=50", "--cycle-requests=30", "--cycle-seconds=1", "--learn-requests=10")
         cut = 'pythia_values_cut_total{reason="length"}'
-        for size, counted in ((159, 0), (160, 0), (161, 1), (4 << 10, 1), (3 << 20, 1)):
-            span = Span(attributes={"key": "v" * size, "short": "v"})
-            for send in (lambda span=span: self.pythiad.send(otlp.protobuf([span])).status,
-                         lambda span=span: self.pythiad.send(otlp.as_json([span]), rig.JSON).status,
-                         lambda span=span: rig.ask(self.pythiad.zipkin, "POST", "/api/v2/spans", otlp.zipkin(
-                             [span.zipkin() | {"tags": span.attributes}]), rig.JSON).status - 2):
-                before = self.pythiad.metric(cut)
-                self.assertEqual(send(), 200)
-                self.assertEqual(self.pythiad.metric(cut) - before, counted, size)
+        self.values_are_cut(cut, ((159, 0), (160, 0), (161, 1), (4 << 10, 1), (3 << 20, 1)))
         self.assertLess(self.pythiad.metric("pythia_window_bytes"), 64 << 10)
         # The report has it among what came in.
         for _ in range(20):
@@ -339,6 +390,21 @@ class Spans(unittest.TestCase):
                 break
             time.sleep(.2)
         self.assertEqual(self.pythiad.get("/v1/report").json["input"]["long_values"], 9)
+
+    def test_a_value_may_be_of_4_KiB(self):
+        self.pythiad = rig.Pythiad(self, "--value-max=4K")
+        self.values_are_cut('pythia_values_cut_total{reason="length"}', ((4095, 0), (4096, 0), (4097, 1)))
+
+    def values_are_cut(self, cut, sizes):
+        for size, counted in sizes:
+            span = Span(attributes={"key": "v" * size, "short": "v"})
+            for send in (lambda span=span: self.pythiad.send(otlp.protobuf([span])).status,
+                         lambda span=span: self.pythiad.send(otlp.as_json([span]), rig.JSON).status,
+                         lambda span=span: rig.ask(self.pythiad.zipkin, "POST", "/api/v2/spans", otlp.zipkin(
+                             [span.zipkin() | {"tags": span.attributes}]), rig.JSON).status - 2):
+                before = self.pythiad.metric(cut)
+                self.assertEqual(send(), 200)
+                self.assertEqual(self.pythiad.metric(cut) - before, counted, size)
 
     def test_spans_of_a_request(self):
         self.pythiad = rig.Pythiad(self, "--request-spans-max=1000", "--quiet-ms=50")

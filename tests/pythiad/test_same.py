@@ -24,7 +24,8 @@ class Same(unittest.TestCase):
         self.folder = rig.make_folder(self)
         return rig.Pythiad(self, "--quiet-ms=300", "--learn=default", "--learn-requests=1000000000",
                            "--cycle-requests=1000000000", f"--cycle-seconds={20 if rig.SANITIZER else 6}",
-                           f"--record={self.folder}/record", *options, folder=self.folder)
+                           f"--record={self.folder}/record", f"--redact-secret={self.folder}/secret", *options,
+                           folder=self.folder)
 
     def report(self, daemon, requests):
         rig.until(lambda: daemon.metric('pythia_requests_finished_total{by="any"}') == requests, 30,
@@ -36,24 +37,28 @@ class Same(unittest.TestCase):
 
     def replay(self, *paths):
         done = subprocess.run([rig.program("pythia"), "replay", "--quiet", "--format", "json", "--points", "0", "--alpha",
-                               repr(ALPHA), *paths], capture_output=True, text=True, check=True,
+                               repr(ALPHA), "--redact=default", f"--redact-secret={self.folder}/secret",
+                               *paths], capture_output=True, text=True, check=True,
                               timeout=rig.patience(60))
         return done.stdout
 
-    def parts(self, text, live):
+    def parts(self, text, live, recorded):
         """A report without what is of the run; numbers are the texts that they are in it."""
         report = json.loads(text, parse_float=str, parse_int=str)
         for name in OF_THE_RUN:
             report["input"].pop(name, None)
+        if recorded:  # where a hash is a value, and what is dropped has never been
+            report["input"].pop("hashed_values", None)
+            report["input"]["dropped"].pop("redacted", None)
         if live:
             for name in OF_CYCLES:
                 report.pop(name, None)
         return report
 
-    def assert_same(self, live, *paths):
+    def assert_same(self, live, *paths, recorded=False):
         """Everything but what is of the run: the same names, in the same order, with the same bytes as values."""
-        found = self.parts(live, True)
-        again = self.parts(self.replay(*paths), False)
+        found = self.parts(live, True, recorded)
+        again = self.parts(self.replay(*paths), False, recorded)
         self.assertEqual(json.dumps(found, indent=1).splitlines(), json.dumps(again, indent=1).splitlines())
         self.assertTrue(found["groups"])
         return found
@@ -80,7 +85,22 @@ class Same(unittest.TestCase):
         _, lines = self.generate("--causes", "sleep:0.3", "--services", "3")
         for line in lines:
             self.assertEqual(daemon.send(line, rig.JSON).status, 200)
-        self.assert_same(self.report(daemon, 300), os.path.join(self.folder, "record"))
+        found = self.assert_same(self.report(daemon, 300), os.path.join(self.folder, "record"), recorded=True)
+        # What is hashed takes part: keys of people are among those that were asked about.
+        keys = {key["key"] for group in found["groups"] for key in group["skipped_keys"] + group["explanations"]}
+        self.assertNotIn("cookie", keys)
+
+    def test_ah14_what_pythiad_has_recorded_as_it_came(self):
+        daemon = self.start("--redact=off")
+        _, lines = self.generate("--causes", "sleep:0.3", "--services", "3")
+        for line in lines:
+            self.assertEqual(daemon.send(line, rig.JSON).status, 200)
+        live = self.report(daemon, 300)
+        done = subprocess.run([rig.program("pythia"), "replay", "--quiet", "--format", "json", "--points", "0", "--alpha",
+                               repr(ALPHA), os.path.join(self.folder, "record")], capture_output=True, text=True, check=True,
+                              timeout=rig.patience(60))
+        found, again = self.parts(live, True, False), self.parts(done.stdout, False, False)
+        self.assertEqual(json.dumps(found), json.dumps(again))
 
     def test_ah14_zipkin(self):
         daemon = self.start()
@@ -110,7 +130,7 @@ class Same(unittest.TestCase):
         found = self.assert_same(live, records)
         keys = {key["key"] for group in found["groups"] for key in group["skipped_keys"]}
         self.assertTrue({f"variable.workers.{made}" for made in ("max", "mean", "last")} <= keys, keys)
-        self.assert_same(live, os.path.join(self.folder, "record.1"))
+        self.assert_same(live, os.path.join(self.folder, "record.1"), recorded=True)
 
     def test_ah14_rings_of_a_program_that_runs(self):
         folder = rig.make_folder(self)
@@ -119,7 +139,7 @@ class Same(unittest.TestCase):
         daemon = self.start(f"--gate={gate}")
         subprocess.run([rig.program("traced_orders"), "200"], check=True, stdout=subprocess.DEVNULL,
                        env=dict(os.environ, PYTHIA_OPEN="*", PYTHIA_DIRECTORY=gate, PYTHIA_SERVICE="shop"))
-        self.assert_same(self.report(daemon, 200), os.path.join(self.folder, "record.1"))
+        self.assert_same(self.report(daemon, 200), os.path.join(self.folder, "record.1"), recorded=True)
 
 
 if __name__ == "__main__":

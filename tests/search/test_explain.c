@@ -26,7 +26,7 @@ static struct explained explain(struct requests *r)
     struct explained e;
     rank_all(r, &e);
     int status =
-        pythia_explain(e.rows, &e.ranking, pythia_groups_keys(r->groups), e.cct, .05, 1, &e.x);
+        pythia_explain(e.rows, &e.ranking, pythia_groups_keys(r->groups), e.cct, .05, 1, 0, &e.x);
     assert_int_equal(status, PYTHIA_OK);
     return e;
 }
@@ -612,7 +612,7 @@ static void the_edges_asked_are_those_of_the_share_whatever_ranks_them(void **st
     assert_int_equal(pythia_rank(e.rows, e.count, e.cct, &options, &e.ranking), PYTHIA_OK);
     assert_string_equal(requests_edge(e.cct, e.ranking.edges[0].edge), "A/T: T -> /T");
     assert_int_equal(
-        pythia_explain(e.rows, &e.ranking, pythia_groups_keys(r.groups), e.cct, .05, 1, &e.x),
+        pythia_explain(e.rows, &e.ranking, pythia_groups_keys(r.groups), e.cct, .05, 1, 0, &e.x),
         PYTHIA_OK);
     assert_string_equal(requests_edge(e.cct, e.ranking.edges[e.x.chosen[0]].edge), "A/B: B -> /B");
     assert_string_equal(e.x.found[0].name, "k");
@@ -658,12 +658,13 @@ static void a_failed_allocation_leaves_nothing(void **state)
     rank_all(&r, &e);
     const struct pythia_keys *keys = pythia_groups_keys(r.groups);
     struct pythia_explanations wanted, got = {.asked = 77};
-    assert_int_equal(pythia_explain(e.rows, &e.ranking, keys, e.cct, .05, 1, &wanted), PYTHIA_OK);
+    assert_int_equal(pythia_explain(e.rows, &e.ranking, keys, e.cct, .05, 1, 0, &wanted),
+                     PYTHIA_OK);
     assert_true(wanted.found_count >= 2 && wanted.skipped_count >= 1);
     long failures = 0;
     for (;; failures++) {
         pythia_mem_fail_after(failures);
-        int status = pythia_explain(e.rows, &e.ranking, keys, e.cct, .05, 1, &got);
+        int status = pythia_explain(e.rows, &e.ranking, keys, e.cct, .05, 1, 0, &got);
         pythia_mem_fail_after(-1);
         if (status == PYTHIA_OK)
             break;

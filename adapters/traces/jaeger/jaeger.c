@@ -247,7 +247,7 @@ static int find_log_name(struct jaeger *j, struct pythia_text *name, struct pyth
 
 /* The fields of a log as OTLP's events are: their name, and what else they say below it; below
  * "log" without a name. */
-static int read_log_fields(struct jaeger *j)
+static int read_log_event(struct jaeger *j)
 {
     struct pythia_text name = {"", 0}, name_key = {"", 0}, prefix = PYTHIA_TEXT("log");
     const uint32_t *begin = pythia_json_mark(j->d.json);
@@ -270,6 +270,13 @@ static int read_log_fields(struct jaeger *j)
             status = add_tag(j, prefix, &tag);
     }
     return status == 1 ? PYTHIA_OK : status;
+}
+
+static int read_log_fields(struct jaeger *j)
+{
+    int status = pythia__event_begin(&j->d) ? read_log_event(j) : pythia_json_skip(j->d.json);
+    pythia__event_end(&j->d);
+    return status;
 }
 
 static int read_logs(struct jaeger *j)
@@ -367,6 +374,8 @@ static int read_process(struct jaeger *j, uint32_t *out)
         j->d.attributes.failed = 0;
         return PYTHIA_ENOMEM;
     }
+    if (pythia__redact(&j->d) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
     resource.host = text_attribute(j, j->key_hostname, j->key_host);
     resource.instance = text_attribute(j, j->key_instance, j->key_ip);
     resource.attributes = pythia_buf_text(&j->d.attributes);
@@ -449,6 +458,10 @@ static int find_parent(struct jaeger *j, struct reading *r)
         status = pythia__enter_array(&j->d);
         while (status == PYTHIA_OK && (status = pythia_json_element(json)) == 0) {
             struct reference reference;
+            if (!pythia__link(&j->d)) {
+                status = pythia_json_skip(json);
+                continue;
+            }
             status = read_reference(j, &reference);
             bool here = is_none(reference.trace) || is_none(trace) ||
                         pythia_trace_id_equal(reference.trace, trace);
@@ -536,7 +549,7 @@ static int read_span(struct pythia__decoder *d, void *context)
     struct jaeger *j = (struct jaeger *)d;
     struct reading r = {.parent = {"", 0}};
     struct pythia_text member;
-    pythia_buf_clear(&d->attributes);
+    pythia__span_begin(d);
     int status = pythia_json_object(d->json);
     while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0)
         status = read_span_member(j, member, &r);

@@ -120,7 +120,7 @@ int pythia__native_point(struct pythia__native *n, struct pythia_text record)
     uint32_t tracepoint = make_tracepoint(n, pythia__native_clean(n, name)),
              index = pythia__native_intern(n->point_ids, n->process, number);
     if (tracepoint == PYTHIA_NONE || index == PYTHIA_STRTAB_NONE ||
-        pythia_vocabulary_cost_expect(n->d.vocabulary, tracepoint) != PYTHIA_OK ||
+        pythia__cost(&n->d, tracepoint, PYTHIA_COST_EXPECTED) != PYTHIA_OK ||
         pythia_reach(&n->tracepoints, &n->point_capacity, index, sizeof(*n->tracepoints)) !=
             PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -200,5 +200,5 @@ int pythia__native_cost(struct pythia__native *n, struct pythia_text record)
         return pythia__native_tell(n, "what a trace point costs that is not defined");
     if (!(ns <= COST_MAX_NS))
         return pythia__native_tell(n, "a trace point that costs an impossible time");
-    return pythia_vocabulary_cost_add(n->d.vocabulary, tracepoint, (uint64_t)(ns + .5));
+    return pythia__cost(&n->d, tracepoint, (uint64_t)(ns + .5));
 }

@@ -194,7 +194,7 @@ static int keep_variables(struct pythia__native *n, struct pythia_text record, u
         add_number(n, key, pythia__little_real(values + i * 8));
         kept++;
     }
-    if (pythia_buf_status(&n->d.attributes) != PYTHIA_OK)
+    if (pythia_buf_status(&n->d.attributes) != PYTHIA_OK || pythia__redact(&n->d) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     return kept ? keep_values(n, number, kept) : PYTHIA_OK;
 }
@@ -358,7 +358,7 @@ static int read_value(struct pythia__native *n, struct pythia_text record)
             n, "a key-value of an unknown kind, or of a size that is not its kind's");
     if (flags & (PYTHIA_RECORD_KEY_CUT | PYTHIA_RECORD_TEXT_CUT))
         n->d.to->counts->dropped[PYTHIA_DROP_CUT_TEXT]++;
-    if (pythia_buf_status(&n->d.attributes) != PYTHIA_OK)
+    if (pythia_buf_status(&n->d.attributes) != PYTHIA_OK || pythia__redact(&n->d) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     uint32_t number = reach_span(n, &trace, id);
     int status = number ? keep_values(n, number, 1) : PYTHIA_ENOMEM;
@@ -551,8 +551,7 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
 {
     struct pythia__native *n = (struct pythia__native *)a;
     struct pythia__frames frames = {.from = from};
-    n->d.to = to;
-    n->d.stopped = 0;
+    pythia__decoder_begin(&n->d, to);
     n->frames = &frames;
     int status = read_frames(n, e);
     if (pythia__goes_on(&n->d, status)) {

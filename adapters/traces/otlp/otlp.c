@@ -4,12 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ARRAY_TEXT_MAX 4096 /* bytes: more than anybody will read */
-
 int pythia__otlp_init(struct pythia__otlp *o, const struct pythia_adapter_ops *ops,
                       struct pythia_vocabulary *vocabulary)
 {
     pythia__decoder_init(&o->d, ops, vocabulary);
+    o->d.marks = true;
     o->key_service = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("service.name"));
     o->key_host = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("host.name"));
     o->key_instance = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("service.instance.id"));
@@ -71,7 +70,7 @@ int pythia__otlp_give(struct pythia__otlp *o, struct pythia__otlp_span *s)
 
 void pythia__otlp_join(struct pythia_buf *joined, struct pythia_text text)
 {
-    if (joined->size >= ARRAY_TEXT_MAX)
+    if (joined->size >= PYTHIA__ARRAY_MAX)
         return;
     if (joined->size)
         pythia_buf_putc(joined, ',');
@@ -137,6 +136,11 @@ static uint32_t text_attribute(struct pythia__otlp *o, uint32_t key)
 
 int pythia__otlp_resource(struct pythia__otlp *o)
 {
+    int status = pythia_buf_status(&o->d.attributes);
+    if (status == PYTHIA_OK)
+        status = pythia__redact(&o->d);
+    if (status != PYTHIA_OK)
+        return status;
     o->resource = (struct pythia_resource){.service = text_attribute(o, o->key_service),
                                            .host = text_attribute(o, o->key_host),
                                            .instance = text_attribute(o, o->key_instance)};

@@ -25,6 +25,7 @@ static const struct pythia__otlp_field fields[] = {
     F(SPAN, 8, FIXED64, NO_MESSAGE, "endTimeUnixNano"),
     F(SPAN, 9, BYTES, KEY_VALUE, "attributes"),
     F(SPAN, 11, BYTES, EVENT, "events"),
+    F(SPAN, 13, BYTES, NO_MESSAGE, "links"),
     F(SPAN, 15, BYTES, STATUS, "status"),
     F(EVENT, 2, BYTES, NO_MESSAGE, "name"),
     F(EVENT, 3, BYTES, KEY_VALUE, "attributes"),

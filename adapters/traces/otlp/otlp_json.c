@@ -312,7 +312,7 @@ static int read_time(struct pythia__otlp *o, uint64_t *out, bool *seen)
 }
 
 /* Events: their names, and their attributes below their names. */
-static int read_event(struct pythia__otlp *o)
+static int read_event_members(struct pythia__otlp *o)
 {
     struct pythia_json *j = o->d.json;
     const uint32_t *begin = pythia_json_mark(j);
@@ -343,11 +343,26 @@ static int read_event(struct pythia__otlp *o)
     return status == 1 ? PYTHIA_OK : status;
 }
 
-static int read_events(struct pythia__otlp *o)
+static int read_event(struct pythia__otlp *o)
+{
+    int status = pythia__event_begin(&o->d) ? read_event_members(o) : pythia_json_skip(o->d.json);
+    pythia__event_end(&o->d);
+    return status;
+}
+
+/* Nothing is made of a link. */
+static int read_link(struct pythia__otlp *o)
+{
+    (void)pythia__link(&o->d);
+    return pythia_json_skip(o->d.json);
+}
+
+/* The elements of the array at hand, each by `read`. */
+static int read_each(struct pythia__otlp *o, int (*read)(struct pythia__otlp *o))
 {
     int status = pythia__enter_array(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_element(o->d.json)) == 0)
-        status = read_event(o);
+        status = read(o);
     return status == 1 ? PYTHIA_OK : status;
 }
 
@@ -407,7 +422,9 @@ static int read_span_member(struct pythia__otlp *o, struct pythia_text member,
     if (PYTHIA_TEXT_IS(member, "status"))
         return read_status(o, &span->error);
     if (PYTHIA_TEXT_IS(member, "events"))
-        return read_events(o);
+        return read_each(o, read_event);
+    if (PYTHIA_TEXT_IS(member, "links"))
+        return read_each(o, read_link);
     return pythia_json_skip(j);
 }
 
@@ -417,7 +434,7 @@ static int read_span(struct pythia__decoder *d, void *context)
     struct pythia__otlp *o = (struct pythia__otlp *)d;
     struct pythia__otlp_span r = {0};
     struct pythia_text member;
-    pythia_buf_clear(&d->attributes);
+    pythia__span_begin(d);
     int status = pythia_json_object(d->json);
     while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0)
         status = read_span_member(o, member, &r);

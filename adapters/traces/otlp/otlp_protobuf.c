@@ -145,7 +145,7 @@ static int read_status(struct pythia__otlp_reader *r, struct pythia_text message
 }
 
 /* An event: its name, and its attributes below it, which may stand in front of it. */
-static int read_event(struct pythia__otlp_reader *r, struct pythia_text message)
+static int read_event_fields(struct pythia__otlp_reader *r, struct pythia_text message)
 {
     struct pythia__decoder *d = &r->o.d;
     struct pythia_protobuf m = pythia_protobuf_of(message);
@@ -171,6 +171,13 @@ static int read_event(struct pythia__otlp_reader *r, struct pythia_text message)
         if (f.number == 3)
             status =
                 pythia__otlp_key_value(r, f.bytes, pythia_vocabulary_text(d->vocabulary, key), 0);
+    return status;
+}
+
+static int read_event(struct pythia__otlp_reader *r, struct pythia_text message)
+{
+    int status = pythia__event_begin(&r->o.d) ? read_event_fields(r, message) : PYTHIA_OK;
+    pythia__event_end(&r->o.d);
     return status;
 }
 
@@ -200,6 +207,9 @@ static int read_span_field(struct pythia__otlp_reader *r, struct pythia_protobuf
         return pythia__otlp_key_value(r, f.bytes, (struct pythia_text){"", 0}, 0);
     case PYTHIA__OTLP_TAG(11, BYTES):
         return read_event(r, f.bytes);
+    case PYTHIA__OTLP_TAG(13, BYTES): /* a link: nothing is made of it */
+        (void)pythia__link(&r->o.d);
+        return PYTHIA_OK;
     case PYTHIA__OTLP_TAG(15, BYTES):
         return read_status(r, f.bytes, &span->error);
     default:
@@ -214,7 +224,7 @@ static int read_span(struct pythia__otlp_reader *r, struct pythia_text message)
     struct pythia__otlp_span s = {0};
     const char *begin = m.at;
     int status;
-    pythia_buf_clear(&r->o.d.attributes);
+    pythia__span_begin(&r->o.d);
     for (; (status = pythia__otlp_next(r, &m, &f)) == 0; begin = m.at) {
         status = read_span_field(r, f, begin, &s);
         if (status != PYTHIA_OK)

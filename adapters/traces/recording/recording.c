@@ -178,6 +178,12 @@ static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace
     return to->span(to, trace, span);
 }
 
+static void on_cost(struct pythia_sink *sink, uint32_t tracepoint, uint64_t ns)
+{
+    struct pythia_sink *to = body_of(sink)->to;
+    to->cost(to, tracepoint, ns);
+}
+
 /* Lines and bytes that a decoder tells are those of the body. */
 static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
 {
@@ -199,7 +205,12 @@ static int decode_body(struct recording *r, const char *format_name, uint64_t si
     const struct pythia_adapter_ops *format = NULL;
     struct pythia_adapter *decoder = decoder_of(r, format_name, &format);
     struct body b = {.source = {.name = r->from->name, .read = read_body},
-                     .sink = {.span = on_span, .broken = on_broken, .counts = to->counts},
+                     .sink = {.span = on_span,
+                              .broken = on_broken,
+                              .cost = to->cost ? on_cost : NULL,
+                              .counts = to->counts,
+                              .limits = to->limits,
+                              .redaction = to->redaction},
                      .recording = r,
                      .to = to,
                      .format = format_name,

@@ -349,6 +349,15 @@ static bool is_of(const struct half *halves, int count, int which, const struct 
     return second == (which == 1);
 }
 
+static int add_event(struct zipkin *z, struct pythia_text name)
+{
+    uint32_t key = pythia__key_below(&z->d, PYTHIA_TEXT("event"), name);
+    if (key == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    pythia_attributes_bool(&z->d.attributes, key, true);
+    return PYTHIA_OK;
+}
+
 /* What happened on the way, as OTLP's events are. */
 static int add_events(struct zipkin *z, const struct reading *r, const struct half *halves,
                       int count, int which)
@@ -361,10 +370,9 @@ static int add_events(struct zipkin *z, const struct reading *r, const struct ha
         if (status != PYTHIA_OK || a.text.size == 0 || moment ||
             !is_of(halves, count, which, &a.endpoint))
             continue;
-        uint32_t key = pythia__key_below(&z->d, PYTHIA_TEXT("event"), a.text);
-        if (key == PYTHIA_NONE)
-            return PYTHIA_ENOMEM;
-        pythia_attributes_bool(&z->d.attributes, key, true);
+        if (pythia__event_begin(&z->d))
+            status = add_event(z, a.text);
+        pythia__event_end(&z->d);
     }
     return status == 1 ? PYTHIA_OK : status;
 }
@@ -577,7 +585,7 @@ static int read_span(struct pythia__decoder *d, void *context)
     struct zipkin *z = (struct zipkin *)d;
     struct reading r = {.first_ns = UINT64_MAX};
     struct pythia_text member;
-    pythia_buf_clear(&d->attributes);
+    pythia__span_begin(d);
     int status = pythia_json_object(d->json);
     while (status == PYTHIA_OK && (status = pythia_json_field(d->json, &member)) == 0)
         status = read_span_member(z, member, &r);

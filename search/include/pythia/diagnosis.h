@@ -30,6 +30,7 @@ struct pythia_diagnosis_options {
                              others have no groups, and are counted in shares */
     size_t only_count;
     bool without_modes;      /* neither groups nor edges are asked whether they have several */
+    size_t values_max;       /* of a key that explanations name, see explain.h; 0: 10 */
     const atomic_bool *stop; /* NULL, or set by another thread: end after the group at hand, with
                                 PYTHIA_ESTOPPED */
 };

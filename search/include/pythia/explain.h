@@ -66,10 +66,11 @@ struct pythia_explanations {
 };
 
 /* Explain what was ranked: `rows` are those of the ranking. `seed` serves permutations and halves.
+ * `values_max`: values of a key that are named, 2 to PYTHIA_PROFILE_BINS; 0: as many as that.
  * Returns PYTHIA_OK with *out owned by the caller, or PYTHIA_ENOMEM. O(keys * rows * edges). */
 int pythia_explain(const struct pythia_row *const *rows, const struct pythia_ranking *ranking,
                    const struct pythia_keys *keys, const struct pythia_cct *cct, double alpha,
-                   uint64_t seed, struct pythia_explanations *out);
+                   uint64_t seed, size_t values_max, struct pythia_explanations *out);
 void pythia_explanations_free(struct pythia_explanations *x);
 
 /* Does the name of a key, "db.params.pk_1" say, look like that of an identifier? */

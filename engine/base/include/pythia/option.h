@@ -17,7 +17,8 @@ enum pythia_option_type {
     PYTHIA_OPTION_CHOICE,  /* int: which of the words in `choices`, 0 for the first */
     PYTHIA_OPTION_INTEGER, /* int64_t within low and high */
     PYTHIA_OPTION_REAL,    /* double within low and high */
-    PYTHIA_OPTION_BYTES,   /* uint64_t; K, M and G (1024 each) may stand behind the number */
+    PYTHIA_OPTION_BYTES,   /* uint64_t within low and high (high 0: any); K, M and G (1024 each) may
+                              stand behind the number */
 };
 
 struct pythia_option {
@@ -28,7 +29,7 @@ struct pythia_option {
         *value; /* what stands for the value in the help, its unit included: "FILE", "N", "NS" */
     const char *fallback; /* the default, as it would be typed; NULL: false, NULL or 0 */
     const char *choices;  /* of a CHOICE: "text|json" */
-    double low, high;     /* of an INTEGER or a REAL, both included */
+    double low, high;     /* of an INTEGER, a REAL or BYTES, both included */
     size_t offset;        /* of the member in the struct of settings */
     const char *help;     /* one sentence without its full stop; "name" in it is not special */
 };
@@ -61,6 +62,11 @@ struct pythia_option_texts {
     const char *texts[PYTHIA_OPTION_TEXTS_MAX]; /* borrowed from the command line */
 };
 
+#define PYTHIA_BYTES_OPTION(name, letter, fallback, low, high, where, help)                        \
+    {                                                                                              \
+        name, letter, PYTHIA_OPTION_BYTES, "BYTES", fallback, NULL, low, high, where, help         \
+    }
+
 /* Put every default of `table` into `settings`. */
 void pythia_options_default(const struct pythia_option *table, void *settings);
 
@@ -68,6 +74,11 @@ void pythia_options_default(const struct pythia_option *table, void *settings);
  * the reason in `e`; `settings` is then unchanged. */
 int pythia_option_set(const struct pythia_option *option, void *settings, const char *text,
                       struct pythia_error *e);
+
+/* Append what an option is set to, as it could be typed: "4M", "true", "a,b". Nothing for a text
+ * that is not set. */
+void pythia_option_show(const struct pythia_option *option, const void *settings,
+                        struct pythia_buf *to);
 
 /* Read a command line: argv[0] is skipped, options may stand anywhere before "--", what is left are
  * the operands: they are moved to the end of argv and *first is the index of the first of them.

@@ -22,10 +22,11 @@ struct pythia_pipeline_options {
     double expansion_max; /* see input.h */
     struct pythia_open_points
         *open; /* spans of other trace points are left out; NULL: none are; borrowed */
-    struct pythia_skew *calls;        /* is told of calls between processes; NULL: nobody is */
-    const struct pythia_skew *clocks; /* by which times are put right; NULL: they stay */
-    struct pythia_series_join *join;  /* key-values that each trace gets; NULL: none; borrowed */
-    bool progress;                    /* a line on stderr */
+    struct pythia_skew *calls;          /* is told of calls between processes; NULL: nobody is */
+    const struct pythia_skew *clocks;   /* by which times are put right; NULL: they stay */
+    struct pythia_redaction *redaction; /* what nobody may see of values; NULL: nothing; borrowed */
+    struct pythia_series_join *join;    /* key-values that each trace gets; NULL: none; borrowed */
+    bool progress;                      /* a line on stderr */
     bool told;            /* what is wrong with the input was said before, by another run */
     uint64_t quiet_spans; /* a trace to which nothing was added for so many spans of others is
                              finished; 0: 65536 */

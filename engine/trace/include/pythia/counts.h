@@ -29,7 +29,10 @@
     X(SHED, "shed", "its whole trace was left out, for want of memory")                            \
     X(FULL_RING, "full_ring", "not recorded in the traced program: its ring was full")             \
     X(CUT_TEXT, "cut_text", "the rest of a text that was longer than its source keeps")            \
-    X(ATTRIBUTE, "attribute", "a key-value beyond the most that a span may have")
+    X(ATTRIBUTE, "attribute", "a key-value beyond the most that a span may have")                  \
+    X(EVENT, "event", "an event beyond the most that a span may have")                             \
+    X(LINK, "link", "a link beyond the most that a span may have")                                 \
+    X(REDACTED, "redacted", "a key-value that a rule of redact leaves out")
 
 enum pythia_repair {
 #define X(name, text, help) PYTHIA_REPAIR_##name,
@@ -54,8 +57,9 @@ struct pythia_counts {
     uint64_t hidden; /* spans of closed trace points: left out because that was asked for */
     uint64_t
         outlive; /* spans that go on after their parent has ended: no fault, asynchronous work */
-    uint64_t long_values; /* texts of key-values of more than 160 bytes: their begin is kept, and a
-                             hash of the whole, so that they differ as before */
+    uint64_t long_values; /* texts of key-values that are longer than is kept (span.h): their begin
+                             is kept, and a hash of the whole, so that they differ as before */
+    uint64_t hashed_values; /* of which a rule of redact keeps a hash (redaction.h) */
     uint64_t repaired[PYTHIA_REPAIRS];
     uint64_t dropped[PYTHIA_DROPS];
 };

@@ -70,6 +70,22 @@ struct pythia_span {
     struct pythia_text attributes; /* packed (attributes.h); borrowed for the call */
 };
 
+/* The most that decoders take of a span; {0}: no limits, and the usual length of texts. */
+struct pythia_span_limits {
+    /* Key-values that a span may have, and all of its events together; events, and links to other
+     * spans, that it may have. The rest is dropped and counted. 0: any number. */
+    size_t attributes_max, events_max, links_max;
+
+    /* Bytes of a key-value's text that are kept: PYTHIA_VALUE_MIN to PYTHIA_VALUE_MAX; 0:
+     * PYTHIA_VALUE_BYTES. Of a longer one the begin is kept, and a hash of the whole. */
+    size_t value_max;
+};
+#define PYTHIA_VALUE_BYTES ((size_t)160)
+#define PYTHIA_VALUE_MIN   ((size_t)32)
+#define PYTHIA_VALUE_MAX   ((size_t)4096)
+
+#define PYTHIA_COST_EXPECTED UINT64_MAX
+
 /* Where a decoder puts what it reads: embed it as the first member. One thread at a time. */
 struct pythia_sink {
     /* One more span of a trace; all of it is borrowed for the call. Negative: stop decoding and
@@ -80,11 +96,16 @@ struct pythia_sink {
     /* A record was left out, with the reason and the place; decoding goes on. */
     void (*broken)(struct pythia_sink *sink, const struct pythia_error *why);
 
+    /* What one pass of a trace point cost, as vocabulary.h has it (PYTHIA_NONE: one in a loop),
+     * which knows it already; PYTHIA_COST_EXPECTED: it will be told. NULL: nobody wants to know. */
+    void (*cost)(struct pythia_sink *sink, uint32_t tracepoint, uint64_t ns);
+
     struct pythia_counts *counts; /* borrowed: decoders count their own repairs here */
 
-    /* Key-values that a span may have, those of its events among them; the rest is dropped and
-     * counted. 0: any number. */
-    size_t attributes_max;
+    struct pythia_span_limits limits;
+
+    /* What nobody may see of their values; NULL: nothing. Borrowed. */
+    struct pythia_redaction *redaction;
 
     /* Bytes that a record may have, which is held in memory as a whole; a larger one is broken. 0:
      * 64 MiB. */

@@ -1,0 +1,208 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "pythia/attributes.h"
+#include "pythia/mem.h"
+#include "pythia/redaction.h"
+#include "pythia/status.h"
+
+#define RULES(...)                                                                                 \
+    (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
+
+static struct pythia_vocabulary *v;
+static const struct pythia_hash_key key = {{1, 2, 3}};
+
+static int make_vocabulary(void **state)
+{
+    return pythia_vocabulary_create(&v);
+}
+
+static int free_vocabulary(void **state)
+{
+    pythia_vocabulary_destroy(v);
+    return 0;
+}
+
+static struct pythia_redaction *redaction_of(const char *const *rules, size_t count)
+{
+    struct pythia_redaction *r = NULL;
+    assert_int_equal(pythia_redaction_create(v, rules, count, &key, &r, NULL), PYTHIA_OK);
+    return r;
+}
+
+static int of_name(struct pythia_redaction *r, const char *name)
+{
+    return (int)pythia_redaction_of_name(r, pythia_text_of(name));
+}
+
+static void the_first_rule_that_fits_holds(void **state)
+{
+    struct pythia_redaction *r =
+        redaction_of(RULES("a.keep:keep", " a.* : drop", "*b*c*:hash", "q?:hash", "x:y:drop"));
+    static const struct {
+        const char *name;
+        enum pythia_redact by;
+    } all[] = {{"a.keep", PYTHIA_REDACT_KEEP},    {"A.Keep", PYTHIA_REDACT_KEEP},
+               {"a.keeps", PYTHIA_REDACT_DROP},   {"a.", PYTHIA_REDACT_DROP},
+               {"a", PYTHIA_REDACT_KEEP},         {"ba.c", PYTHIA_REDACT_HASH},
+               {"xxbyybzcz", PYTHIA_REDACT_HASH}, {"cb", PYTHIA_REDACT_KEEP},
+               {"q", PYTHIA_REDACT_KEEP},         {"q1", PYTHIA_REDACT_HASH},
+               {"q12", PYTHIA_REDACT_KEEP},       {"x:y", PYTHIA_REDACT_DROP},
+               {"", PYTHIA_REDACT_KEEP},          {"größe", PYTHIA_REDACT_KEEP}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (of_name(r, all[i].name) != (int)all[i].by)
+            fail_msg("%s: %d", all[i].name, of_name(r, all[i].name));
+    assert_int_equal(pythia_redaction_rules(r), 5);
+    pythia_redaction_destroy(r);
+}
+
+static void default_stands_for_rules_and_off_ends_them(void **state)
+{
+    struct pythia_redaction *r = redaction_of(RULES("db.statement: keep", "default"));
+    static const char *const
+        dropped[] = {"password",      "user.Password", "DB_PASSWD",
+                     "client_secret", "token",         "http.request.header.authorization",
+                     "Cookie",        "x-api-key",     "X_API_KEY",
+                     "apikey",        "aws.access_key"},
+        *const hashed[] = {"db.query.text", "http.url",   "url.full",         "url.query",
+                           "user.email",    "enduser.id", "info.db.statement"},
+        *const kept[] = {
+            "db.statement", "tenant",  "queue_length", "http.route", "gen_ai.usage.input_tokens",
+            "project",      "url.path"};
+    for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
+        assert_int_equal(of_name(r, dropped[i]), PYTHIA_REDACT_DROP);
+    for (size_t i = 0; i < sizeof(hashed) / sizeof(hashed[0]); i++)
+        assert_int_equal(of_name(r, hashed[i]), PYTHIA_REDACT_HASH);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        assert_int_equal(of_name(r, kept[i]), PYTHIA_REDACT_KEEP);
+    pythia_redaction_destroy(r);
+    r = redaction_of(RULES("a: drop", " off", "default"));
+    assert_int_equal(pythia_redaction_rules(r), 1);
+    pythia_redaction_destroy(r);
+    assert_null(redaction_of(RULES("off", "a: drop")));
+    assert_null(redaction_of(NULL, 0));
+    assert_true(pythia_redaction_hashes(RULES("default")));
+    assert_false(pythia_redaction_hashes(RULES("a: drop", "off", "default")));
+    for (const char *const *rule = pythia_redaction_defaults(); *rule; rule++)
+        assert_int_equal(pythia_redaction_check(*rule, NULL), PYTHIA_OK);
+}
+
+static void a_rule_that_is_none_is_told(void **state)
+{
+    static const char *const wrong[] = {
+        "", ":", "a", "a:", ":drop", "a:hide", "a: DROP", "defaults"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct pythia_error e = {0};
+        struct pythia_redaction *r = NULL;
+        assert_int_equal(pythia_redaction_create(v, &wrong[i], 1, &key, &r, &e), PYTHIA_EUSAGE);
+        assert_non_null(strstr(e.sentence, "is no rule: wanted KEY-PATTERN: keep, hash or drop"));
+        assert_null(r);
+    }
+}
+
+static uint32_t string(const char *text)
+{
+    return pythia_vocabulary_string(v, pythia_text_of(text));
+}
+
+/* By hand: of SipHash's 64 bits the upper 48 stay, and the lower 16 are the upper ones of the hash
+ * of these 48 as 8 bytes, the lowest first. */
+static void values_are_kept_hashed_or_dropped(void **state)
+{
+    struct pythia_redaction *r = redaction_of(RULES("h*: hash", "d*: drop"));
+    struct pythia_buf packed = {0}, scratch = {0};
+    struct pythia_counts counts = {0};
+    struct pythia_attribute a;
+    pythia_attributes_text(&packed, string("d"), PYTHIA_TEXT("secret"));
+    pythia_attributes_text(&packed, string("k"), PYTHIA_TEXT("open"));
+    pythia_attributes_text(&packed, string("h1"), PYTHIA_TEXT("17"));
+    pythia_attributes_integer(&packed, string("h2"), 17);
+    pythia_attributes_real(&packed, string("h3"), 17);
+    pythia_attributes_bool(&packed, string("d2"), true);
+    pythia_attributes_real(&packed, string("k2"), .5);
+    assert_int_equal(pythia_redaction_apply(r, &packed, &scratch, &counts), PYTHIA_OK);
+    assert_int_equal(counts.hashed_values, 3);
+    assert_int_equal(counts.dropped[PYTHIA_DROP_REDACTED], 2);
+    uint64_t head = pythia_keyed_hash(&key, "17", 2) >> 16;
+    char wanted[32];
+    snprintf(wanted, sizeof(wanted), "hash:%012llx%04llx", (unsigned long long)head,
+             (unsigned long long)(pythia_keyed_hash(&key, &head, 8) >> 48));
+    struct pythia_text rest = pythia_buf_text(&packed);
+    assert_true(pythia_attributes_next(&rest, &a));
+    assert_true(a.key == string("k") && PYTHIA_TEXT_IS(a.text, "open"));
+    for (int i = 0; i < 3; i++) {
+        assert_true(pythia_attributes_next(&rest, &a));
+        assert_int_equal(a.kind, PYTHIA_ATTRIBUTE_TEXT);
+        assert_true(pythia_text_equal(a.text, pythia_text_of(wanted)));
+    }
+    assert_true(pythia_attributes_next(&rest, &a));
+    assert_true(a.key == string("k2") && a.real == .5);
+    assert_false(pythia_attributes_next(&rest, &a));
+    size_t size = packed.size; /* what was done is not done again */
+    assert_int_equal(pythia_redaction_apply(r, &packed, &scratch, &counts), PYTHIA_OK);
+    assert_int_equal(packed.size, size);
+    assert_int_equal(counts.hashed_values, 3);
+    pythia_buf_free(&packed);
+    pythia_buf_free(&scratch);
+    pythia_redaction_destroy(r);
+}
+
+static void a_key_is_treated_as_strictly_as_was_noted(void **state)
+{
+    struct pythia_redaction *r = redaction_of(RULES("h: hash"));
+    assert_int_equal(pythia_redaction_of(r, string("h")), PYTHIA_REDACT_HASH);
+    pythia_redaction_note(r, string("h"), PYTHIA_REDACT_KEEP);
+    assert_int_equal(pythia_redaction_of(r, string("h")), PYTHIA_REDACT_HASH);
+    pythia_redaction_note(r, string("h"), PYTHIA_REDACT_DROP);
+    assert_int_equal(pythia_redaction_of(r, string("h")), PYTHIA_REDACT_DROP);
+    pythia_redaction_note(r, 1u << 29, PYTHIA_REDACT_DROP); /* far beyond any other */
+    assert_int_equal(pythia_redaction_of(r, 1u << 29), PYTHIA_REDACT_DROP);
+    assert_int_equal(pythia_redaction_of(r, string("k")), PYTHIA_REDACT_KEEP);
+    pythia_redaction_destroy(r);
+}
+
+static bool has(struct pythia_text text, const char *part)
+{
+    for (size_t at = 0; at + strlen(part) <= text.size; at++)
+        if (memcmp(text.bytes + at, part, strlen(part)) == 0)
+            return true;
+    return false;
+}
+
+static void without_memory_nothing_is_left(void **state)
+{
+    for (long allowed = 0;; allowed++) {
+        struct pythia_redaction *r = NULL;
+        struct pythia_buf packed = {0}, scratch = {0};
+        struct pythia_counts counts = {0};
+        pythia_attributes_text(&packed, string("password"), PYTHIA_TEXT("secret"));
+        pythia_attributes_text(&packed, string("k"), PYTHIA_TEXT("open"));
+        pythia_mem_fail_after(allowed);
+        int made = pythia_redaction_create(v, RULES("default"), &key, &r, NULL);
+        int status =
+            made == PYTHIA_OK ? pythia_redaction_apply(r, &packed, &scratch, &counts) : made;
+        pythia_mem_fail_after(-1);
+        assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM);
+        if (made == PYTHIA_OK)
+            assert_false(has(pythia_buf_text(&packed), "secret"));
+        pythia_buf_free(&packed);
+        pythia_buf_free(&scratch);
+        pythia_redaction_destroy(r);
+        if (status == PYTHIA_OK)
+            break;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_rule_that_fits_holds),
+        cmocka_unit_test(default_stands_for_rules_and_off_ends_them),
+        cmocka_unit_test(a_rule_that_is_none_is_told),
+        cmocka_unit_test(values_are_kept_hashed_or_dropped),
+        cmocka_unit_test(a_key_is_treated_as_strictly_as_was_noted),
+        cmocka_unit_test(without_memory_nothing_is_left),
+    };
+    return cmocka_run_group_tests(tests, make_vocabulary, free_vocabulary);
+}
