@@ -138,8 +138,8 @@ const struct pythia_option pythia__settings_table[] = {
         "have open by default"),
     PYTHIA_INTEGER("learn-requests", 0, "N", "50", 4, 1e9, AT(learn_requests),
                    "Requests of a type that the search space is learnt from"),
-    PYTHIA_INTEGER("learn-hourly", 0, "N", "6", 0, 60, AT(learn_hourly),
-                   "Times in an hour that closed trace points are opened to learn request types "
+    PYTHIA_INTEGER("learn-hourly", 0, "N", "0", 0, 60, AT(learn_hourly),
+                   "Times in an hour that closed trace points may be opened to learn request types "
                    "that turn up later; 0: they are learnt with what is open"),
     PYTHIA_INTEGER("cycle-requests", 0, "N", "100", 4, 1e9, AT(cycle_requests),
                    "Requests of one type that make a cycle"),

@@ -90,7 +90,7 @@ class Live(unittest.TestCase):
         with open(late, "w", encoding="utf-8") as file:
             file.write(text)
         pythiad = rig.Pythiad(self, "--quiet-ms=100", "--cycle-requests=80", "--learn-requests=40", "--cycle-seconds=8",
-                              folder=folder)
+                              "--learn-hourly=6", folder=folder)
 
         def status():
             return pythiad.get("/v1/status").json
