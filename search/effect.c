@@ -402,8 +402,10 @@ static void add_share(struct pythia_buf *to, double share, double low, double hi
 {
     add_percent(to, share);
     pythia_buf_puts(to, " of the variance");
-    if (isfinite(low) && isfinite(high) && round(100 * low) != round(100 * high))
-        pythia_buf_printf(to, " (%.0f to %.0f %%)", 100 * low, 100 * high);
+    low = round(100 * low) + 0.; /* never -0 */
+    high = round(100 * high) + 0.;
+    if (isfinite(low) && isfinite(high) && low != high)
+        pythia_buf_printf(to, " (%.0f to %.0f %%)", low, high);
 }
 
 void pythia_effect_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
