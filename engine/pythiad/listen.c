@@ -34,7 +34,7 @@ static bool split(const char *address, char host[256], char port[16])
 {
     const char *colon = strrchr(address, ':');
     if (!colon || !colon[1] || strlen(colon + 1) > 5 ||
-        strspn(colon + 1, "0123456789") != strlen(colon + 1) || atoi(colon + 1) > 65535)
+        strspn(colon + 1, "0123456789") != strlen(colon + 1) || strtol(colon + 1, NULL, 10) > 65535)
         return false;
     size_t size = (size_t)(colon - address);
     if (size >= 2 && address[0] == '[' && address[size - 1] == ']') {

@@ -48,7 +48,8 @@ static struct pythia_buf written_with(const char *search, enum pythia_report_for
     json_object_set_new(report, "search", json_loads(search, 0, NULL));
     struct pythia_buf out = sample_written(report, format);
     for (char *c = out.bytes; *c; c++) /* lines are filled */
-        *c = *c == '\n' ? ' ' : *c;
+        if (*c == '\n')
+            *c = ' ';
     return out;
 }
 
