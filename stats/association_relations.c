@@ -3,8 +3,8 @@
  * taken out of it and of the edges: B. R. Rao, "Partial Canonical Correlations", Trabajos de
  * Estadistica 20, 1969. Better keys are found forwards, from the one that explains most, and then
  * backwards: a proxy that came first by luck adds nothing to the cause that was found after it. A
- * number that exists only where a branch is taken says at least that it is: if that is all it has to
- * say, what stands for the branch takes its place. */
+ * number that exists only where a branch is taken says at least that it is: if that is all it has
+ * to say, what stands for the branch takes its place. */
 #include <math.h>
 #include <string.h>
 
@@ -213,8 +213,8 @@ struct kept {
     size_t count, regressors;
 };
 
-/* A key adds nothing to the kept ones. Let it take the place of a number that is not always there, of
- * whose span it is a part, if that has nothing to say where it is there. */
+/* A key adds nothing to the kept ones. Let it take the place of a number that is not always there,
+ * of whose span it is a part, if that has nothing to say where it is there. */
 static int simplify(struct pythia__keys *run, struct pythia__key *key, struct pythia__key *whole,
                     struct kept *kept, struct pythia__key **order, size_t before)
 {

@@ -285,8 +285,8 @@ static void a_sum_of_two_causes_gives_way_to_them(void **state)
     pythia_association_destroy(a);
 }
 
-/* A number that exists only where a branch is taken says at least whether it is taken; if that is all
- * it has to say, the branch is named, which is simpler. One that says more is kept. */
+/* A number that exists only where a branch is taken says at least whether it is taken; if that is
+ * all it has to say, the branch is named, which is simpler. One that says more is kept. */
 static void what_is_there_only_in_a_branch_gives_way_to_the_branch(void **state)
 {
     enum { RUNS = 100 };
