@@ -220,9 +220,8 @@ static int simplify(struct pythia__keys *run, struct pythia__key *key, struct py
 {
     size_t at = 0;
     double p;
-    if (whole->x.rank <= key->x.rank || part_within(run, key, whole) <= SAME)
-        return PYTHIA_OK;
-    if (!is_not_always_there(run, whole))
+    if (!is_not_always_there(run, whole) || whole->x.rank <= key->x.rank ||
+        part_within(run, key, whole) <= SAME)
         return PYTHIA_OK;
     while (kept->keys[at] != whole)
         at++;

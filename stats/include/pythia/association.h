@@ -20,7 +20,8 @@
  *   rank     significant keys by the part of the edges' variance that they explain, adjusted for
  *            chance
  *   relate   keys that cannot be told apart share a rank; a key that adds nothing once better ones
- *            are taken out is their proxy and comes after them
+ *            are taken out is their proxy and comes after them; so is a number that some rows
+ *            lack, if all that it says is which rows have it and another key says that as well
  *   confirm  the first few by permutation of the rows and on random halves of them
  *   split    propose two groups of requests
  *
@@ -82,7 +83,8 @@ struct pythia_association_result {
     double loadings[PYTHIA_ASSOCIATION_EDGES_MAX];
 
     /* As p, once all other keys that stand on their own are taken out; NaN for a key that shares
-     * the cluster of one of them. */
+     * the cluster of one of them. Of a number that some rows lack it may be that of the rows which
+     * have it, ranked by themselves. */
     double p_partial;
     size_t proxy_of; /* the column of the key that it stands in for, or NONE */
     size_t cluster;  /* the column of the first key of its cluster, or NONE if it is alone */
