@@ -221,7 +221,9 @@ bool pythia__agents_seen(struct pythia__agents *a, struct pythia_text service,
     if (pythia__agents_agent(a, service, instance, false, &agent) != PYTHIA_OK)
         return false;
     agent->seen_ns = now_ns;
+    uint64_t had = agent->applied;
     agent->applied = etag.size == 16 && pythia_text_hex(etag, &high, &low) ? low : 0;
+    a->numbers.losses += had && !agent->applied;
     return true;
 }
 
@@ -465,6 +467,11 @@ void pythia__agents_off(struct pythia__agents *a, bool off)
 {
     a->set += a->off != off;
     a->off = off;
+}
+
+uint64_t pythia__agents_losses(const struct pythia__agents *a)
+{
+    return a->numbers.losses;
 }
 
 struct pythia__agents_numbers pythia__agents_numbers(const struct pythia__agents *a,

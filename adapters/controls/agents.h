@@ -30,6 +30,7 @@ struct pythia__agents_options {
 struct pythia__agents_numbers {
     uint64_t services, agents, lost_agents, points;
     uint64_t reports, refused_reports, refused_points, forgotten_agents;
+    uint64_t losses; /* times that an agent had a list in force, and then none */
 };
 
 int pythia__agents_create(const struct pythia__agents_options *options,
@@ -79,6 +80,7 @@ int pythia__agents_observe(struct pythia__agents *a, uint64_t now_ns,
                                        uint64_t version),
                            void *context);
 void pythia__agents_off(struct pythia__agents *a, bool off);
+uint64_t pythia__agents_losses(const struct pythia__agents *a);
 
 struct pythia__agents_numbers pythia__agents_numbers(const struct pythia__agents *a,
                                                      uint64_t now_ns);

@@ -30,6 +30,7 @@ struct pythia__controlled {
     uint64_t pending_ns;     /* since when it has not obeyed */
     uint64_t quarantined_ns; /* until when; 0: it is not */
     uint64_t confirmed;      /* the version of the plane that it has */
+    uint64_t had;            /* with which it was in force last, asked as it is; 0: not yet */
     enum pythia_control_result result;
 };
 

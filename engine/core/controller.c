@@ -34,7 +34,9 @@ struct plane {
     bool off_told;                  /* it knows whether everything is off */
     bool settled;
     uint64_t settled_ns, tried_ns, told_ns, looked_ns, observed_ns;
-    uint64_t look; /* number of the last look at the inventory */
+    uint64_t failed_ns; /* while it fails: since when its targets are as they are */
+    uint64_t losses;    /* that it has told of */
+    uint64_t look;      /* number of the last look at the inventory */
     char why[320];
 };
 
@@ -44,6 +46,7 @@ struct pythia_controller {
     size_t count;
     struct pythia_wishes desired;
     uint64_t versions; /* given to planes so far */
+    uint64_t lost_ns;  /* when something that was in force was last found not to be */
     bool off;
     struct pythia__controlled_table table;
     struct pythia_controller_numbers numbers;
@@ -268,6 +271,9 @@ static void note_switches(struct pythia_controller *c, size_t index, const uint6
             continue;
         if (p->asked == CLOSED)
             begin_to_count(c, p);
+        if (p->had && c->planes[index].desired == c->numbers.version) /* nobody wished for it */
+            c->lost_ns = now_ns;
+        p->had = 0;
         p->asked = asked[i];
         p->switched_ns = p->pending_ns = now_ns;
         c->numbers.switches++;
@@ -285,9 +291,14 @@ static bool is_as_told(const struct pythia_controller *c, size_t index, const ui
     return true;
 }
 
+/* What its targets have stays as it is while it fails, until their lease runs out. */
 static void fail(struct pythia_controller *c, struct plane *plane, int status,
                  const struct pythia_error *e)
 {
+    uint64_t over_ns = plane->told_ns + c->options.lease_ns;
+    bool ran_out = plane->told_ns && plane->tried_ns >= over_ns && plane->failed_ns < over_ns;
+    if (!plane->failed || ran_out)
+        plane->failed_ns = c->lost_ns = plane->tried_ns;
     plane->failed = true;
     c->numbers.failed_applies++;
     struct pythia_error why = *e;
@@ -321,6 +332,8 @@ static int tell(struct pythia_controller *c, size_t index, struct pythia_wishes 
     pythia_wishes_free(&plane->told);
     plane->told = copy;
     plane->settled = plane->settled && !changed && !plane->failed;
+    if (plane->failed)
+        c->lost_ns = now_ns;
     plane->failed = false;
     plane->version = version;
     plane->told_ns = now_ns;
@@ -395,6 +408,15 @@ static bool is_closed_anyway(const struct pythia__controlled *p)
     return p->asked == CLOSED && !p->open_by_default && p->switched_ns == 0;
 }
 
+/* Does a point that was in force turn out not to be, though nothing else was asked of it? Or is its
+ * target back without it? Where processes come and go, a target also waits for those that are new:
+ * the plane tells when one has lost what it had. */
+static bool has_lost(const struct plane *plane, const struct pythia__controlled *p)
+{
+    return p->result == PYTHIA_CONTROL_LOST ||
+           (!plane->control->ops->losses && p->had && p->had == plane->version);
+}
+
 static int note_result(void *context, struct pythia_text id, struct pythia_text target,
                        enum pythia_control_result result, uint64_t version)
 {
@@ -408,10 +430,15 @@ static int note_result(void *context, struct pythia_text id, struct pythia_text 
     if (result == PYTHIA_CONTROL_APPLIED && version < plane->version)
         result = PYTHIA_CONTROL_PENDING;
     bool waited = p->result == PYTHIA_CONTROL_PENDING || p->result == PYTHIA_CONTROL_REFUSED;
+    bool lost = has_lost(plane, p);
     pythia__controlled_result(&c->table, p, result);
     p->confirmed = version;
+    if (result == PYTHIA_CONTROL_APPLIED)
+        p->had = plane->version;
     if (result == PYTHIA_CONTROL_APPLIED || result == PYTHIA_CONTROL_LOST)
         return PYTHIA_OK;
+    if (lost && !is_closed_anyway(p))
+        c->lost_ns = v->now_ns;
     if (!waited) /* it was in force, or its target was away: its time to obey begins now */
         p->pending_ns = v->now_ns;
     judge(c, plane, p, v->now_ns);
@@ -427,6 +454,14 @@ static int pass_over(void *context, struct pythia_text id, struct pythia_text ta
     return PYTHIA_OK;
 }
 
+static void note_losses(struct pythia_controller *c, struct plane *plane, uint64_t now_ns)
+{
+    uint64_t losses = plane->control->ops->losses ? plane->control->ops->losses(plane->control) : 0;
+    if (losses != plane->losses)
+        c->lost_ns = now_ns;
+    plane->losses = losses;
+}
+
 /* A plane that is settled, or has not been told anything, is looked at now and then: it may be then
  * that it takes in what its targets say. */
 static int observe(struct pythia_controller *c, size_t index, uint64_t now_ns)
@@ -438,7 +473,10 @@ static int observe(struct pythia_controller *c, size_t index, uint64_t now_ns)
         return PYTHIA_OK;
     int status =
         plane->control->ops->observe(plane->control, now_ns, told ? note_result : pass_over, &v);
+    note_losses(c, plane, now_ns);
     if (status != PYTHIA_OK) {
+        if (plane->settled)
+            c->lost_ns = now_ns;
         plane->settled = false;
         return status == PYTHIA_ENOMEM ? status : PYTHIA_OK;
     }
@@ -479,6 +517,7 @@ static int turn(struct pythia_controller *c, bool off, uint64_t now_ns)
 {
     int first = PYTHIA_OK;
     c->off = off;
+    c->lost_ns = now_ns;
     for (size_t i = 0; i < c->table.count; i++) /* nothing has to hold still for this */
         c->table.points[i].switched_ns = 0;
     for (size_t i = 0; i < c->count; i++) {
@@ -557,11 +596,16 @@ bool pythia_controller_in_force(const struct pythia_controller *c, uint64_t vers
         const struct plane *plane = &c->planes[i];
         if (!plane_in_force(c, plane))
             return false;
-        uint64_t from = plane->failed ? plane->tried_ns : plane->settled_ns;
+        uint64_t from = plane->failed ? plane->failed_ns : plane->settled_ns;
         since = from > since ? from : since;
     }
     *since_ns = since;
     return true;
+}
+
+uint64_t pythia_controller_lost_ns(const struct pythia_controller *c)
+{
+    return c->lost_ns;
 }
 
 int pythia_controller_quarantine(struct pythia_controller *c, struct pythia_text id,

@@ -739,7 +739,7 @@ void pythia_live_watch(struct pythia_live *l,
     l->watch_context = context;
 }
 
-void pythia_live_applied(struct pythia_live *l, uint64_t since_ns)
+void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined)
 {
     if (!l->waiting && !l->alike && since_ns <= l->heard_ns)
         return;
@@ -749,7 +749,7 @@ void pythia_live_applied(struct pythia_live *l, uint64_t since_ns)
     pythia__lesson_applied(&l->lesson, since_ns, l->now_ns);
     if (alike)
         return;
-    if (!l->waiting)
+    if (!l->waiting && !joined)
         drop_evidence(l);
     l->waiting = false;
     l->since_ns = since_ns;

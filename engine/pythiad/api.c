@@ -151,8 +151,8 @@ static json_t *status_of(struct pythia__daemon *d)
                   "cycles", (json_int_t)d->cycles, "spans", (json_int_t)spans, "requests",
                   (json_int_t)window.finished, "open_requests", (json_int_t)window.open_traces,
                   "points_known", (json_int_t)c.points, "desired_version", (json_int_t)c.version,
-                  "quarantined", (json_int_t)c.in_quarantine, "in_force", d->in_force, "degraded",
-                  pythia_state_is_degraded(d->state), "planes", plane_list(d));
+                  "quarantined", (json_int_t)c.in_quarantine, "in_force", d->in_force.now,
+                  "degraded", pythia_state_is_degraded(d->state), "planes", plane_list(d));
     json_t *more =
         json_pack("{s:b, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "learning",
                   live.learning, "mute", (json_int_t)c.mute, "teaching", live.teaching, "lessons",

@@ -151,7 +151,7 @@ static int on_request(void *context, uint32_t type, const struct pythia_trace *t
     int status = pythia_overhead_add(d->overhead, type, trace);
     return status == PYTHIA_OK
                ? pythia_passes_add(d->passes, type, trace,
-                                   d->in_force && trace->start_ns >= d->since_unix_ns)
+                                   d->in_force.now && trace->start_ns >= d->in_force.since_unix_ns)
                : status;
 }
 

@@ -9,6 +9,7 @@
 #include "feed.h"
 #include "grpc_server.h"
 #include "http_server.h"
+#include "in_force.h"
 #include "intake.h"
 #include "pythia/closed_loop.h"
 #include "pythia/controller.h"
@@ -62,8 +63,7 @@ struct pythia__daemon {
     uint64_t started_ns, cycles, last_cycle_ns;
     uint64_t wish, version; /* of the engine, and of the set that the controller has of it */
     uint64_t tried;         /* the version of which planes were told, as far as they could be */
-    uint64_t since;         /* when that set was in force, if it is */
-    uint64_t since_unix_ns; /* the same by the clock of spans */
+    struct pythia__in_force in_force;     /* that set */
     uint64_t points_met, met_ns, kept_ns; /* of the inventory */
     uint64_t budget_ns;                   /* when the cost of tracing was looked at last */
     uint64_t mended_ns;                   /* when it was last tried to write a degraded state */
@@ -73,7 +73,7 @@ struct pythia__daemon {
     bool waiting_told;                    /* and that there are types which wait for one */
     uint64_t reloads, failed_reloads;
     unsigned quiet_ticks; /* since nothing waits any more while it drains */
-    bool in_force, draining, writes_space;
+    bool draining, writes_space;
 };
 
 /* Start everything. PYTHIA_OK with *out owned, or negative with the reason in `e`. Takes over

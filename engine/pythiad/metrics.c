@@ -57,7 +57,8 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
     counter(to, "pythia_requests_grouped_total", "Requests of the cycles that were worked out.",
             n.requests);
     counter(to, "pythia_requests_apart_total",
-            "Requests kept apart: a switch was under way, or there was no memory for more of them.",
+            "Requests kept apart: a switch was under way, a target joined or lost what it had, or "
+            "there was no memory for more of them.",
             n.under_way);
     counter(to, "pythia_requests_hidden_total", "Requests whose root is not wanted.",
             n.hidden_requests);
@@ -229,7 +230,8 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
           (double)c.mute);
     gauge(to, "pythia_targets_lost", "Targets that cannot be reached.", (double)c.lost_targets);
     gauge(to, "pythia_desired_version", "Version of the desired set.", (double)c.version);
-    gauge(to, "pythia_desired_in_force", "1: the desired set is in force everywhere.", d->in_force);
+    gauge(to, "pythia_desired_in_force", "1: the desired set is in force everywhere.",
+          d->in_force.now);
     gauge(to, "pythia_off", "1: everything is closed by hand.",
           pythia_controller_is_off(d->controller));
 }

@@ -97,7 +97,7 @@ int pythia__daemon_want(struct pythia__daemon *d)
         status = pythia_controller_want(d->controller, open.wishes, open.count, &version);
     if (status == PYTHIA_OK) {
         d->version = version;
-        d->in_force = false;
+        d->in_force.now = false;
         status = keep_desired(d, open.ids, open.id_count);
     }
     free_open(&open);
@@ -125,16 +125,14 @@ static void mend_state(struct pythia__daemon *d, uint64_t now)
 /* Requests that begin once the set is in force at all targets are seen with it. */
 static void look_whether_in_force(struct pythia__daemon *d, uint64_t now)
 {
-    uint64_t since = d->in_force ? d->since : now; /* of a set that nobody is told */
-    bool in_force =
-        d->s.observe_only || pythia_controller_in_force(d->controller, d->version, &since);
-    if (in_force && (!d->in_force || since > d->since)) {
-        d->since_unix_ns = pythia__unix_ns() - (now - since);
-        if (d->wish > 0)
-            pythia_live_applied(d->live, d->since_unix_ns);
-    }
-    d->in_force = in_force;
-    d->since = since;
+    uint64_t since = d->in_force.since ? d->in_force.since : now; /* of a set that nobody is told */
+    bool joined, in_force = d->s.observe_only ||
+                            pythia_controller_in_force(d->controller, d->version, &since);
+    uint64_t lost = pythia_controller_lost_ns(d->controller);
+    if (pythia__in_force_look(&d->in_force, in_force, since, lost, now, pythia__unix_ns(),
+                              &joined) &&
+        d->wish > 0)
+        pythia_live_applied(d->live, d->in_force.since_unix_ns, joined);
 }
 
 /* ---- what there is ---- */

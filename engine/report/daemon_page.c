@@ -381,7 +381,8 @@ static void health(struct pythia__html *h, const struct pythia_daemon_page *p)
                                          ">Targets lost", "Why"};
     static const char *const figures[][2] = {
         {"open_requests", "Requests that are not finished yet"},
-        {"requests_apart", "Requests kept apart, because a switch was under way"},
+        {"requests_apart",
+         "Requests kept apart, because a switch was under way or a target lost what it had"},
         {"spans_dropped", "Spans left out: broken, late, or of what is closed"},
         {"spans_refused", "Spans refused, whose senders were told to come again"},
         {"request_types", "Request types, known or being learnt"},

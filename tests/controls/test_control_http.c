@@ -174,6 +174,39 @@ static void a_new_point_does_not_put_others_in_doubt(void **state)
     pythia_buf_free(&a.body);
 }
 
+/* While a new process waits for its list nobody has lost anything; who had one and has none has. */
+static void losses_are_of_agents_that_had_a_list(void **state)
+{
+    struct pythia_control *c = make();
+    struct answer a = {0};
+    char etag[PYTHIA_CONTROL_HTTP_ETAG];
+    post(c, shop, 1 * S, &a);
+    plane_apply(c, "shop:db:query", 1, 1 * S);
+    poll(c, "shop", "h:1", 1 * S, &a);
+    memcpy(etag, a.etag, sizeof(etag));
+    post(c, "{'service':'shop','instance':'h:2'}", 1 * S, &a);
+    get(c, "shop", "h:2", "", 1 * S, &a);
+    assert_int_equal(plane_result(c, "shop:db:query", 1 * S), PYTHIA_CONTROL_PENDING);
+    poll(c, "shop", "h:2", 1 * S, &a);
+    assert_int_equal(plane_result(c, "shop:db:query", 1 * S), PYTHIA_CONTROL_APPLIED);
+    plane_apply(c, "", 2, 2 * S); /* another list: they have the old one until they ask */
+    get(c, "shop", "h:1", etag, 2 * S, &a);
+    assert_int_equal(a.status, 200);
+    memcpy(etag, a.etag, sizeof(etag));
+    get(c, "shop", "h:1", etag, 2 * S, &a);
+    assert_int_equal(a.status, 304);
+    plane_observe(c, 20 * S, &a.body); /* silence is no loss yet */
+    assert_int_equal(c->ops->losses(c), 0);
+    get(c, "shop", "h:2", "", 20 * S, &a); /* its lease has run out */
+    assert_int_equal(c->ops->losses(c), 1);
+    get(c, "shop", "h:2", "", 20 * S, &a);
+    assert_int_equal(c->ops->losses(c), 1);
+    post(c, "{'service':'shop','instance':'h:1'}", 20 * S, &a); /* begun anew under its name */
+    assert_int_equal(c->ops->losses(c), 2);
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
 static void silent_agents_are_lost_and_then_forgotten(void **state)
 {
     struct pythia_control *c = make();
@@ -496,6 +529,7 @@ int main(void)
         cmocka_unit_test(names_with_quotes_are_written_as_json),
         cmocka_unit_test(a_switch_is_in_force_when_all_agents_have_confirmed_it),
         cmocka_unit_test(a_new_point_does_not_put_others_in_doubt),
+        cmocka_unit_test(losses_are_of_agents_that_had_a_list),
         cmocka_unit_test(silent_agents_are_lost_and_then_forgotten),
         cmocka_unit_test(a_set_that_is_not_renewed_is_not_confirmed),
         cmocka_unit_test(a_refusal_holds_until_something_else_is_wished_for),

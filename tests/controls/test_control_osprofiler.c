@@ -203,6 +203,7 @@ static void an_address_where_nobody_is_is_told(void **state)
     uint64_t begin = clock_now_ns();
     assert_int_equal(c->ops->off(c, true, 2 * S, &e), PYTHIA_EIO);
     assert_true(clock_now_ns() - begin < 1000 * MS);
+    assert_int_equal(c->ops->losses(c), 0); /* nobody is there who could lose anything */
     c->ops->destroy(c);
     assert_int_equal(try_url("unix:/nonexistent/redis", &c, &e), PYTHIA_OK);
     assert_int_equal(c->ops->apply(c, NULL, 0, 1, 1 * S, &e), PYTHIA_EIO);

@@ -75,6 +75,8 @@ static int observe(struct pythia_control *c, uint64_t now_ns,
     struct fake_plane *f = (struct fake_plane *)c;
     int status = PYTHIA_OK;
     f->observations++;
+    if (f->blind)
+        return PYTHIA_EIO;
     for (size_t i = 0; i < f->count && status == PYTHIA_OK; i++) {
         struct fake_point *p = &f->points[i];
         enum pythia_control_result result = PYTHIA_CONTROL_PENDING;
@@ -110,6 +112,11 @@ static uint64_t latency_ns(const struct pythia_control *c)
     return ((const struct fake_plane *)c)->latency_ns;
 }
 
+static uint64_t losses(const struct pythia_control *c)
+{
+    return ((const struct fake_plane *)c)->losses;
+}
+
 static struct pythia_control_ops make_ops(const char *name, bool by_type)
 {
     return (struct pythia_control_ops){.name = name,
@@ -124,12 +131,25 @@ static struct pythia_control_ops make_ops(const char *name, bool by_type)
                                        .latency_ns = latency_ns};
 }
 
-void fake_plane_init(struct fake_plane *f, const char *name, bool by_type)
+/* Of the last eight planes. */
+static const struct pythia_control_ops *keep_ops(struct pythia_control_ops made)
 {
     static struct pythia_control_ops ops[8];
     static size_t used;
-    ops[used % 8] = make_ops(name, by_type);
-    *f = (struct fake_plane){.control = {&ops[used++ % 8]}};
+    ops[used % 8] = made;
+    return &ops[used++ % 8];
+}
+
+void fake_plane_init(struct fake_plane *f, const char *name, bool by_type)
+{
+    *f = (struct fake_plane){.control = {keep_ops(make_ops(name, by_type))}};
+}
+
+void fake_plane_of_processes(struct fake_plane *f)
+{
+    struct pythia_control_ops ops = *f->control.ops;
+    ops.losses = losses;
+    f->control.ops = keep_ops(ops);
 }
 
 struct fake_point *fake_plane_add(struct fake_plane *f, const char *id, const char *target)

@@ -35,14 +35,19 @@ struct fake_plane {
     size_t count;
     uint64_t delay_ns, latency_ns;
     bool broken, off_broken; /* apply and off fail */
+    bool blind;              /* observe fails */
     bool off;
     uint64_t version, told_ns, lease_ns;
     unsigned applies, inventories, observations, destroyed;
+    uint64_t losses;
     char unknown[64]; /* an id that it was told and does not have */
 };
 
 /* Begin one, on the stack or static: what destroys it leaves the memory alone. */
 void fake_plane_init(struct fake_plane *f, const char *name, bool by_type);
+/* Its targets are several processes each: it tells itself when one has lost what it had (`losses`).
+ */
+void fake_plane_of_processes(struct fake_plane *f);
 struct fake_point *fake_plane_add(struct fake_plane *f, const char *id, const char *target);
 
 #endif

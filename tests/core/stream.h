@@ -174,7 +174,7 @@ static inline void stream_request(struct stream *s, const char *text)
 /* The same set of open points is in force from now on. */
 static inline void stream_applied(struct stream *s)
 {
-    pythia_live_applied(s->live, STREAM_EPOCH + s->now_ms * MS);
+    pythia_live_applied(s->live, STREAM_EPOCH + s->now_ms * MS, false);
 }
 
 /* Send requests until so many cycles have been told, with what is wanted in force at once. */

@@ -467,6 +467,217 @@ static void b41_planes_do_not_get_in_each_others_way(void **state)
     assert_int_equal(a.destroyed + b.destroyed, 2);
 }
 
+/* ---- whether what was in force has been so all along ---- */
+
+/* It is in force since that time, and something was lost at that one; both in tenths of a second.
+ */
+static void assert_in_force(struct pythia_controller *c, uint64_t version, uint64_t since,
+                            uint64_t lost)
+{
+    uint64_t since_ns = 0;
+    assert_true(pythia_controller_in_force(c, version, &since_ns));
+    assert_int_equal(since_ns / (100 * MS), since);
+    assert_int_equal(pythia_controller_lost_ns(c) / (100 * MS), lost);
+}
+
+static void targets_that_join_lose_nothing(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    uint64_t since, version = want(c, "shop:pay stock:find shop:late");
+    f.delay_ns = 250 * MS;
+    run(c, 100 * S, 102 * S);
+    assert_in_force(c, version, 1003, 0);
+    /* What was wished for turns up: all are told anew, and have it a little later. */
+    fake_plane_add(&f, "shop:late", "shop");
+    run(c, 102 * S + 100 * MS, 102 * S + 700 * MS);
+    assert_false(pythia_controller_in_force(c, version, &since));
+    run(c, 102 * S + 800 * MS, 104 * S);
+    assert_int_equal(f.version, 2);
+    assert_in_force(c, version, 1028, 0);
+    /* Another process, which takes its time, while the set of the others stays as it is. */
+    f.delay_ns = 0;
+    fake_plane_add(&f, "stock:find", "stock-2")->mood = FAKE_IGNORES;
+    run(c, 104 * S + 100 * MS, 106 * S);
+    assert_false(pythia_controller_in_force(c, version, &since));
+    f.points[4].mood = FAKE_OBEYS;
+    run(c, 106 * S + 100 * MS, 107 * S);
+    assert_in_force(c, version, 1061, 0);
+    /* And one that never obeys. It goes into quarantine as closed as it was. */
+    fake_plane_add(&f, "stock:find", "stock-3")->mood = FAKE_REFUSES;
+    run(c, 107 * S + 100 * MS, 120 * S);
+    assert_int_equal(pythia_controller_numbers(c).in_quarantine, 1);
+    assert_true(pythia_controller_in_force(c, version, &since));
+    assert_in_range(since, 112 * S, 113 * S);
+    assert_int_equal(pythia_controller_lost_ns(c), 0);
+    /* Another wish is no loss either, nor is what has to hold still before it is switched. */
+    want(c, "shop:cart stock:find");
+    tick(c, 121 * S);
+    version = want(c, "shop:pay shop:cart stock:find");
+    run(c, 121 * S + 100 * MS, 124 * S);
+    assert_true(pythia_controller_in_force(c, version, &since));
+    assert_true(pythia_controller_lost_ns(c) <= since);
+    pythia_controller_destroy(c);
+}
+
+static void a_point_that_is_not_as_it_was_is_a_loss(void **state)
+{
+    static const enum fake_mood moods[] = {FAKE_REFUSES, FAKE_IGNORES, FAKE_LIES};
+    for (size_t i = 0; i < 3; i++) {
+        struct fake_plane f;
+        struct pythia_controller *c = begin(&f, &usual);
+        uint64_t since, version = want(c, "shop:pay stock:find");
+        run(c, 100 * S, 101 * S + 900 * MS);
+        assert_in_force(c, version, 1000, 0);
+        f.points[0].mood = moods[i];
+        run(c, 102 * S, 103 * S);
+        assert_false(pythia_controller_in_force(c, version, &since));
+        assert_in_range(pythia_controller_lost_ns(c), 102 * S, 103 * S);
+        f.points[0].mood = FAKE_OBEYS;
+        run(c, 103 * S + 100 * MS, 104 * S);
+        assert_in_force(c, version, 1031, 1030);
+        pythia_controller_destroy(c);
+    }
+}
+
+static void a_lost_target_has_lost_something_once_it_is_back_without_it(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    uint64_t since, version = want(c, "shop:pay stock:find");
+    run(c, 100 * S, 101 * S + 900 * MS);
+    f.points[2].mood = FAKE_LOST;
+    run(c, 102 * S, 108 * S);
+    f.points[2].mood = FAKE_OBEYS; /* it was away, and has what it had */
+    run(c, 108 * S + 100 * MS, 110 * S);
+    assert_in_force(c, version, 1000, 0);
+    f.points[1].mood = FAKE_LOST; /* nothing of it is open, was or shall be */
+    run(c, 110 * S, 112 * S);
+    f.points[1].mood = FAKE_IGNORES;
+    run(c, 112 * S, 113 * S);
+    assert_in_force(c, version, 1000, 0);
+    f.points[2].mood = FAKE_LOST;
+    run(c, 113 * S, 116 * S);
+    f.points[2].mood = FAKE_IGNORES;
+    tick(c, 116 * S + 500 * MS);
+    assert_false(pythia_controller_in_force(c, version, &since));
+    f.points[2].mood = FAKE_OBEYS;
+    tick(c, 116 * S + 700 * MS);
+    assert_in_force(c, version, 1167, 1165);
+    pythia_controller_destroy(c);
+}
+
+/* While it cannot be told anything, its targets have what they had, until their lease runs out. */
+static void a_plane_that_fails_loses_once_and_not_with_each_attempt(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    uint64_t version = want(c, "shop:pay");
+    run(c, 100 * S, 105 * S);
+    f.broken = true;
+    run(c, 105 * S + 100 * MS, 109 * S + 900 * MS);
+    assert_in_force(c, version, 1000, 0);
+    run(c, 110 * S, 129 * S + 900 * MS); /* the lease was to be renewed */
+    assert_int_equal(pythia_controller_numbers(c).failed_applies, 20);
+    assert_in_force(c, version, 1100, 1100);
+    run(c, 130 * S, 150 * S);
+    assert_in_force(c, version, 1300, 1300);
+    f.broken = false;
+    run(c, 150 * S + 100 * MS, 152 * S);
+    assert_in_force(c, version, 1511, 1510);
+    pythia_controller_destroy(c);
+}
+
+static void off_and_on_are_losses(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    uint64_t version = want(c, "shop:pay");
+    run(c, 100 * S, 101 * S);
+    assert_int_equal(pythia_controller_off(c, 102 * S), PYTHIA_OK);
+    assert_int_equal(pythia_controller_lost_ns(c), 102 * S);
+    run(c, 102 * S, 103 * S);
+    assert_int_equal(pythia_controller_on(c, 104 * S), PYTHIA_OK);
+    run(c, 104 * S, 105 * S);
+    assert_in_force(c, version, 1040, 1040);
+    version = want(c, ""); /* what the planes do not know of is closed by off, too */
+    run(c, 106 * S, 107 * S);
+    assert_in_force(c, version, 1060, 1040);
+    assert_int_equal(pythia_controller_off(c, 108 * S), PYTHIA_OK);
+    assert_int_equal(pythia_controller_on(c, 108 * S + 100 * MS), PYTHIA_OK);
+    run(c, 108 * S + 200 * MS, 109 * S);
+    assert_in_force(c, version, 1082, 1081);
+    pythia_controller_destroy(c);
+}
+
+static void what_cannot_be_seen_any_more_may_be_lost(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    uint64_t since, version = want(c, "shop:pay");
+    run(c, 100 * S, 101 * S + 900 * MS);
+    f.blind = true;
+    run(c, 102 * S, 103 * S);
+    assert_false(pythia_controller_in_force(c, version, &since));
+    f.blind = false;
+    run(c, 103 * S + 100 * MS, 104 * S);
+    assert_in_force(c, version, 1031, 1020);
+    pythia_controller_destroy(c);
+}
+
+static void a_quarantine_changes_what_was_in_force(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    uint64_t version = want(c, "shop:pay stock:find");
+    run(c, 100 * S, 102 * S);
+    pythia_controller_quarantine(c, PYTHIA_TEXT("shop:pay"), 102 * S);
+    run(c, 103 * S, 700 * S);
+    assert_in_force(c, version, 1030, 1030);
+    run(c, 702 * S, 703 * S); /* it has ended */
+    assert_in_force(c, version, 7020, 7020);
+    f.points[1].mood = FAKE_REFUSES; /* it has been closed, is to be opened, and stays closed */
+    want(c, "shop:pay shop:cart stock:find");
+    run(c, 704 * S, 712 * S);
+    assert_int_equal(pythia_controller_numbers(c).in_quarantine, 1);
+    assert_int_equal(pythia_controller_lost_ns(c), 702 * S);
+    pythia_controller_destroy(c);
+}
+
+/* A service of which a process is new is pending, though all others have what they had. */
+static void where_processes_come_and_go_the_plane_tells_of_losses(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    uint64_t since, version = want(c, "shop:pay");
+    fake_plane_of_processes(&f);
+    f.losses = 3; /* before anything was told */
+    run(c, 100 * S, 102 * S);
+    assert_true(pythia_controller_lost_ns(c) <= 100 * S);
+    f.points[0].mood = FAKE_IGNORES;
+    run(c, 102 * S, 103 * S);
+    assert_false(pythia_controller_in_force(c, version, &since));
+    f.points[0].mood = FAKE_OBEYS;
+    tick(c, 103 * S + 100 * MS);
+    assert_true(pythia_controller_in_force(c, version, &since));
+    assert_int_equal(since, 103 * S + 100 * MS);
+    assert_true(pythia_controller_lost_ns(c) <= 100 * S);
+    f.losses++;
+    f.points[0].mood = FAKE_IGNORES;
+    tick(c, 104 * S);
+    f.points[0].mood = FAKE_OBEYS;
+    tick(c, 104 * S + 100 * MS);
+    assert_in_force(c, version, 1041, 1040);
+    f.points[0].mood = FAKE_LOST; /* no process is left, */
+    run(c, 105 * S, 106 * S);
+    f.points[0].mood = FAKE_IGNORES; /* and the next one is new */
+    run(c, 107 * S, 108 * S);
+    f.points[0].mood = FAKE_OBEYS;
+    run(c, 108 * S + 100 * MS, 109 * S);
+    assert_in_force(c, version, 1081, 1070);
+    pythia_controller_destroy(c);
+}
+
 /* Each allocation fails in turn: nothing leaks, nothing is half done, and it works afterwards. */
 static void want_of_memory_is_told_and_gone_through(void **state)
 {
@@ -652,6 +863,14 @@ int main(void)
         cmocka_unit_test(what_is_open_by_default_stays_open_if_that_is_asked_for),
         cmocka_unit_test(types_go_to_planes_that_can_tell_them_apart),
         cmocka_unit_test(b41_planes_do_not_get_in_each_others_way),
+        cmocka_unit_test(targets_that_join_lose_nothing),
+        cmocka_unit_test(a_point_that_is_not_as_it_was_is_a_loss),
+        cmocka_unit_test(a_lost_target_has_lost_something_once_it_is_back_without_it),
+        cmocka_unit_test(a_plane_that_fails_loses_once_and_not_with_each_attempt),
+        cmocka_unit_test(off_and_on_are_losses),
+        cmocka_unit_test(what_cannot_be_seen_any_more_may_be_lost),
+        cmocka_unit_test(a_quarantine_changes_what_was_in_force),
+        cmocka_unit_test(where_processes_come_and_go_the_plane_tells_of_losses),
         cmocka_unit_test(want_of_memory_is_told_and_gone_through),
         cmocka_unit_test(a_price_that_the_plane_lacks_is_what_else_is_known),
         cmocka_unit_test(what_comes_is_counted_from_when_a_point_was_opened),

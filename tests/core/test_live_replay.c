@@ -234,7 +234,7 @@ static struct pythia_live *send(struct seen *s, struct pythia_space *space,
                      PYTHIA_OK);
     assert_int_equal(pythia_span_batch_create(&batch), PYTHIA_OK);
     if (space)
-        pythia_live_applied(live, 0);
+        pythia_live_applied(live, 0, false);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(pythia_span_batch_add(batch, &spans[i].trace, &spans[i].span), PYTHIA_OK);
         now_ns = spans[i].at_ns > now_ns ? spans[i].at_ns : now_ns;
@@ -498,7 +498,7 @@ static void play_live(struct pair *p, struct pythia_space *space,
                                         (struct pythia_live_taker){compare_cycle, p}, &live),
                      PYTHIA_OK);
     assert_int_equal(pythia_span_batch_create(&batch), PYTHIA_OK);
-    pythia_live_applied(live, 0);
+    pythia_live_applied(live, 0, false);
     for (size_t i = 0; i < stream.count; i++) {
         const struct came *c = &stream.spans[i];
         uint64_t wish = pythia_live_wish(live);
@@ -511,7 +511,7 @@ static void play_live(struct pair *p, struct pythia_space *space,
         assert_int_equal(pythia_live_tick(live, c->at_ns + 1000), PYTHIA_OK);
         assert_int_equal(pythia_live_tick(live, c->at_ns + 4 * SECOND), PYTHIA_OK);
         if (pythia_live_wish(live) != wish)
-            pythia_live_applied(live, c->at_ns + 4 * SECOND);
+            pythia_live_applied(live, c->at_ns + 4 * SECOND, false);
     }
     pythia_span_batch_destroy(batch);
     pythia_live_destroy(live);

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """Control planes that are lost and come back, and targets that do not obey. usage: test_planes.py BIN [SANITIZER]"""
+import json
+import threading
 import time
 import unittest
 
@@ -119,6 +121,109 @@ class Disobedience(Case):
         self.open("stock:<b>")
         time.sleep(.5)
         self.assertEqual(poll(), (True, False))
+
+
+class Processes(threading.Thread):
+    """Those of one service, each with an agent that asks twenty times a second, and says what it has in force."""
+
+    def __init__(self, pythiad, service, names):
+        super().__init__(daemon=True)
+        self.pythiad, self.service, self.lock, self.ends = pythiad, service, threading.Lock(), threading.Event()
+        self.points, self.etags = [{"id": f"{service}:{name}"} for name in names], {}
+        self.join_in("1")
+        self.start()
+
+    def stop(self):
+        self.ends.set()
+        self.join()
+
+    def report(self, instance):
+        body = {"service": self.service, "instance": instance, "applied": self.etags[instance].strip('"'), "points": self.points}
+        if rig.ask(self.pythiad.http, "POST", "/v1/trace-points", json.dumps(body), rig.JSON).status != 200:
+            raise AssertionError("the report was refused")
+
+    def join_in(self, instance, seconds=0):
+        """A process begins, or has forgotten what it had, and asks after so long: it is looked at twice a second."""
+        with self.lock:
+            self.etags[instance] = ""
+            self.report(instance)
+            time.sleep(seconds)
+
+    def meet(self, name):
+        """The first one comes by a point for the first time."""
+        with self.lock:
+            self.points.append({"id": f"{self.service}:{name}"})
+            self.report("1")
+
+    def run(self):
+        where = f"/v1/trace-points?service={self.service}&instance="
+        while not self.ends.wait(.05):
+            with self.lock:
+                for instance, etag in self.etags.items():
+                    answer = rig.ask(self.pythiad.http, "GET", where + instance, **({"If_None_Match": etag} if etag else {}))
+                    if answer.status == 200:
+                        self.etags[instance] = answer.headers["ETag"]
+
+
+class Evidence(Case):
+    """What was gathered of a cycle stays as long as nobody has lost what was in force."""
+    options = ("--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20", "--cycle-seconds=600")
+
+    def setUp(self):
+        super().setUp()
+        self.processes = Processes(self.pythiad, "shop", ("root", "a", "b"))
+        for _ in range(100):
+            self.feed(5)
+            status = self.status()
+            if not status["learning"] and status["in_force"] and status["cycles"] == 1:
+                break
+        self.assertEqual(status["learnt_types"], 1, self.pythiad.log)
+        time.sleep(.2)  # what was under way
+
+    def tearDown(self):
+        self.processes.stop()
+        super().tearDown()
+
+    def status(self):
+        return self.pythiad.get("/v1/status").json
+
+    def feed(self, count):
+        for _ in range(count):
+            self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(("a", "b")))).status, 200)
+            time.sleep(.05)
+
+    def gather(self, count):
+        """Requests of which no cycle is full; how many have been kept apart by then."""
+        before = self.status()["requests"]
+        self.feed(count)
+        rig.until(lambda: self.status()["requests"] == before + count, 5)
+        return self.status()["requests_apart"]
+
+    def test_a_closed_point_that_is_met_puts_no_request_apart(self):
+        apart = self.gather(25)
+        for number in range(12):  # each time it is asked again since when the set has been in force
+            version = self.status()["desired_version"]
+            self.processes.meet(f"later {number}")
+            rig.until(lambda: self.status()["desired_version"] == version + 1 and self.status()["in_force"], 5)
+        self.assertEqual(self.status()["requests_apart"], apart)
+
+    def test_what_a_process_forgets_puts_requests_apart(self):
+        apart = self.gather(25)
+        self.processes.join_in("1", .6)
+        rig.until(lambda: self.status()["requests_apart"] >= apart + 25, 5)
+
+    def test_processes_that_join_do_not_keep_a_cycle_from_its_end(self):
+        cycles, begun = self.status()["cycles"], time.monotonic()
+        for number in range(rig.patience(30)):
+            if self.status()["cycles"] == cycles + 2:
+                break
+            self.processes.join_in(f"new-{number}", .6)
+            self.feed(15)  # more slowly than a cycle needs
+        self.assertEqual(self.status()["cycles"], cycles + 2, self.pythiad.log)
+        self.assertGreater(number, 6)
+        self.assertEqual(self.status()["quarantined"], 0)
+        self.assertLess(self.status()["requests_apart"], 60)
+        print(f"two cycles in {time.monotonic() - begun:.1f} s, in which {number} processes joined", flush=True)
 
 
 if __name__ == "__main__":

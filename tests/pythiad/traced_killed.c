@@ -2,7 +2,8 @@
  *
  * Each thread records one span after the other, and after each it writes into FILE, which is shared
  * memory, how many there have been: what stands there when the program is killed was committed, or
- * lost for want of room. SPANS 0: without an end. It begins when its trace point is open. */
+ * lost for want of room. SPANS 0: without an end. It begins when its trace point is open. No thread
+ * ends before the others: one that is late would get its ring, and find it full. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 static uint64_t most;
+static pthread_barrier_t end;
 
 static void *record(void *context)
 {
@@ -32,6 +34,7 @@ static void *record(void *context)
             nanosleep(&nap, NULL);
         }
     }
+    pthread_barrier_wait(&end);
     return NULL;
 }
 
@@ -47,7 +50,7 @@ int main(int argc, char **argv)
     if (file < 0 || ftruncate(file, (off_t)bytes) != 0)
         return 1;
     uint64_t *committed = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (committed == MAP_FAILED)
+    if (committed == MAP_FAILED || pthread_barrier_init(&end, NULL, (unsigned)count) != 0)
         return 1;
     for (long i = 0; i < count; i++)
         if (pthread_create(&threads[i], NULL, record, &committed[i]) != 0)

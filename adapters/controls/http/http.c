@@ -143,6 +143,11 @@ static uint64_t latency_ns(const struct pythia_control *c)
     return (uint64_t)((const struct http *)c)->settings.poll_ms * MS * 11 / 10;
 }
 
+static uint64_t losses(const struct pythia_control *c)
+{
+    return pythia__agents_losses(((const struct http *)c)->agents);
+}
+
 const struct pythia_control_ops pythia__control_http = {
     .name = "http",
     .help = "agents that poll over HTTP: OpenTelemetry programs in Node.js",
@@ -156,6 +161,7 @@ const struct pythia_control_ops pythia__control_http = {
     .observe = observe,
     .off = off,
     .latency_ns = latency_ns,
+    .losses = losses,
 };
 
 /* ---- requests ---- */

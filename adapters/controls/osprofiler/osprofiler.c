@@ -337,6 +337,11 @@ static uint64_t latency_ns(const struct pythia_control *c)
     return (uint64_t)p->settings.poll_ms * MS + 4 * LOOK_NS;
 }
 
+static uint64_t losses(const struct pythia_control *c)
+{
+    return pythia__agents_losses(((const struct plane *)c)->agents);
+}
+
 const struct pythia_control_ops pythia__control_osprofiler = {
     .name = "osprofiler",
     .help = "OpenStack services with OSProfiler, through a Redis",
@@ -351,4 +356,5 @@ const struct pythia_control_ops pythia__control_osprofiler = {
     .observe = observe,
     .off = off,
     .latency_ns = latency_ns,
+    .losses = losses,
 };

@@ -96,6 +96,12 @@ struct pythia_control_ops {
 
     /* How long a switch takes at most to be in force, once it was applied. */
     uint64_t (*latency_ns)(const struct pythia_control *c);
+
+    /* For planes whose targets are several processes, that come and go; else NULL. How often so far
+     * a process that had what it was told has been without it: it began anew under its name, or its
+     * lease has run out. While one that is new has yet to get it, its target is pending, and nobody
+     * has lost anything. */
+    uint64_t (*losses)(const struct pythia_control *c);
 };
 
 /* All planes, in order of name; *count of them. */

@@ -67,6 +67,14 @@ int pythia_controller_tick(struct pythia_controller *c, uint64_t now_ns);
 bool pythia_controller_in_force(const struct pythia_controller *c, uint64_t version,
                                 uint64_t *since_ns);
 
+/* That time rises when targets join, which have to get the set first, and when something that was
+ * in force is so no more: a point is found otherwise than it was asked to be and had been, or is
+ * asked for otherwise though nobody wished it (quarantine); a target that was lost is back without
+ * it; a plane fails, comes back, or its targets' lease runs out while it fails; _off and _on. This
+ * is when the latter was seen last, 0: never. As long as it stays as it is, all who had the set
+ * have had it all along. */
+uint64_t pythia_controller_lost_ns(const struct pythia_controller *c);
+
 /* Put the points of that id into quarantine, because what they were opened for did not come: they
  * are open and yet no span of them is seen. PYTHIA_ENOTFOUND: there is none. */
 int pythia_controller_quarantine(struct pythia_controller *c, struct pythia_text id,

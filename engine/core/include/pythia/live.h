@@ -42,7 +42,7 @@
  *
  * Of a type that has less requests in a cycle than the search needs they are evidence of the next
  * one too, and so on until there are enough: as long as nothing is opened or closed that its
- * requests pass, no type is learnt, and what is in force did not change by itself. What is kept of
+ * requests pass, no type is learnt, and no target loses what was in force. What is kept of
  * such types takes a quarter of `evidence_bytes` at most; what does not fit is counted.
  *
  * Of a type that is searched only what is wanted open is looked at: spans of other trace points, of
@@ -50,7 +50,9 @@
  *
  * After a switch requests are kept apart, and counted, until the owner says that it is in force,
  * and then those that began before that; but no longer than a request may last, in case the clock
- * of the spans is off. */
+ * of the spans is off. When targets join, which take some time to have in force what others have,
+ * those under way until then are kept apart, and what was gathered before stays. When a target lost
+ * it and has it back, what was gathered of the cycle is kept apart too: nobody knows with what. */
 struct pythia_live;
 
 /* Adds to each finished request what is known of it beside its spans and variables, before anything
@@ -152,10 +154,12 @@ size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, ui
                             size_t most);
 
 /* The set of open points that the last wish is about is in force at all targets since this time
- * (Unix epoch, ns, by the clock of spans). Requests that began earlier are kept apart. To be called
- * once for each wish, and again with a later time when targets had lost the set and have it back.
- */
-void pythia_live_applied(struct pythia_live *l, uint64_t since_ns);
+ * (Unix epoch, ns, by the clock of spans). Requests that began earlier and are seen whole later are
+ * kept apart. To be called once for each wish, and again with a later time when targets have joined
+ * (`joined`: those that had the set before have it all along, and what was gathered stays), or when
+ * some had lost it and have it back (else: what was gathered is kept apart). With a time that is
+ * known it changes nothing. */
+void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined);
 
 /* A trace point that exists although no span of it was seen yet, as a control plane's inventory
  * knows it: it gets a number. PYTHIA_OK or PYTHIA_ENOMEM. */
