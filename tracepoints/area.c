@@ -12,6 +12,7 @@ _Static_assert(offsetof(struct pythia__area_header, first) == 56, "as drawn in a
 _Static_assert(offsetof(struct pythia__area_header, defined) == 128, "as drawn in area.h");
 _Static_assert(offsetof(struct pythia__area_header, lost_spans) == 192, "as drawn in area.h");
 _Static_assert(offsetof(struct pythia__area_header, variables) == 1024, "as drawn in area.h");
+_Static_assert(sizeof(struct pythia__area_header) == PYTHIA__AREA_HEADER, "as drawn in area.h");
 _Static_assert(sizeof(struct pythia_record_variable) == 16, "as drawn in records.h");
 _Static_assert(sizeof(struct pythia_frame) == 128, "as drawn in records.h");
 _Static_assert(offsetof(struct pythia_frame, anchor_ticks) == 48, "as drawn in records.h");
@@ -34,20 +35,20 @@ static uint64_t pages(uint64_t bytes)
 void pythia__area_lay_out(struct pythia__area *a, void *at, uint32_t rings, uint64_t ring_bytes,
                           uint64_t definition_bytes)
 {
-    uint64_t controls = pages(rings * (uint64_t)sizeof(struct pythia__ring_control));
+    uint64_t before =
+        pages(PYTHIA__AREA_HEADER + rings * (uint64_t)sizeof(struct pythia__ring_control));
     unsigned char *begin = at;
     *a = (struct pythia__area){
         .header = at,
         .rings = rings,
         .ring_bytes = ring_bytes,
         .definition_bytes = definition_bytes,
-        .bytes = PYTHIA__AREA_HEADER + controls + definition_bytes +
-                 rings * (ring_bytes + PYTHIA__RING_BEYOND),
+        .bytes = before + definition_bytes + rings * (ring_bytes + PYTHIA__RING_BEYOND),
     };
     if (!begin)
         return;
     a->controls = (struct pythia__ring_control *)(void *)(begin + PYTHIA__AREA_HEADER);
-    a->definitions = begin + PYTHIA__AREA_HEADER + controls;
+    a->definitions = begin + before;
     a->data = a->definitions + definition_bytes;
 }
 

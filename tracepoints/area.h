@@ -2,9 +2,9 @@
 /* What one process has in shared memory. Numbers are in the machine's own byte order, which the
  * magic tells; all offsets follow from three numbers, so none is stored and none can be wrong.
  *
- *          0  header, 4096 bytes
+ *          0  header, 2048 bytes: in one page with the controls of the first rings
  *               0  magic        8: "PYTHAREA"
- *               8  version      4: 1
+ *               8  version      4: 2
  *              12  pid          4
  *              16  id           16: random; the same as in the directory's file
  *              32  rings        4: 1 to 4096
@@ -17,7 +17,7 @@
  *             192  lost_spans, lost_ends, lost_annotations, lost_values: 8 each, of threads that
  *                  got no ring
  *            1024  variables    128 x 8: the last value of each (variable.h), a double
- *       4096  rings x 256 bytes: their controls (ring.h), to the next page
+ *       2048  rings x 256 bytes: their controls (ring.h), to the next page
  *          …  definition_bytes: records of stream 0
  *          …  rings x (ring_bytes + 8 KiB): their data */
 #ifndef PYTHIA_AREA_H
@@ -27,8 +27,8 @@
 #include "ring.h"
 #include "segment.h"
 
-#define PYTHIA__AREA_VERSION 1
-#define PYTHIA__AREA_HEADER  4096
+#define PYTHIA__AREA_VERSION 2
+#define PYTHIA__AREA_HEADER  2048
 #define PYTHIA__RING_MIN     65536
 #define PYTHIA__RING_MAX     ((uint64_t)1 << 30)
 #define PYTHIA__RINGS_MAX    4096

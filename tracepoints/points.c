@@ -278,12 +278,26 @@ static const struct pythia__type *add_type(const char *name, size_t bytes)
     return type;
 }
 
+/* Where a thread keeps the kind of that name, if it has met it: a request names it several times,
+ * and what all threads share has to be fetched anew each time. */
+static const struct pythia__type **met(struct pythia__thread *t, const char *name, size_t bytes)
+{
+    size_t at =
+        bytes ? bytes * 31 + (unsigned char)name[0] * 7U + (unsigned char)name[bytes - 1] : 0;
+    return &t->types[at % PYTHIA__TYPES_MET];
+}
+
 const struct pythia__type *pythia__type_of(struct pythia__thread *t, const char *name, size_t bytes)
 {
     char clean[PYTHIA_NAME_BYTES];
-    const struct pythia__type *type = find_type(name, bytes); /* names that are kept are clean */
-    if (type && type != &rest)
+    const struct pythia__type **last = met(t, name, bytes), *type = *last;
+    if (type && type->bytes == bytes && memcmp(type->name, name, bytes) == 0)
         return type;
+    type = find_type(name, bytes); /* names that are kept are clean */
+    if (type && type != &rest) {
+        *last = type;
+        return type;
+    }
     bytes = pythia__name_clean(name, bytes, clean, sizeof(clean), NULL);
     type = find_type(clean, bytes);
     int saved = errno;

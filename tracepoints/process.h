@@ -15,17 +15,21 @@
 
 /* ---- threads ---- */
 
+#define PYTHIA__TYPES_MET 8
+
 struct pythia__thread {
     struct pythia_context context;
     uint64_t epoch; /* of the process when this thread got its ring; 0: it has none */
     struct pythia__ring ring;
     uint64_t random, random_epoch; /* state, and for which process it was seeded */
     uint64_t retry;                /* ticks before which there is no use in asking for a ring */
-    uint32_t until_timed;          /* open spans until one is timed */
-    uint32_t timed_left;           /* of those that are timed one after the other */
-    unsigned char busy;            /* in the middle of a record: a signal handler must not write */
-    int cancel;                    /* its cancel state from before it had that */
-    unsigned char locked;          /* it holds the process's lock */
+    /* Kinds of requests that it met last, where their names say (points.c). */
+    const struct pythia__type *types[PYTHIA__TYPES_MET];
+    uint32_t until_timed; /* open spans until one is timed */
+    uint32_t timed_left;  /* of those that are timed one after the other */
+    unsigned char busy;   /* in the middle of a record: a signal handler must not write */
+    int cancel;           /* its cancel state from before it had that */
+    unsigned char locked; /* it holds the process's lock */
 };
 
 /* The calling thread's. In the part of thread-local storage that needs no call to be found. */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The segment, whose sizes are those of its version:
  *
- *          0  header, 4096 bytes
+ *          0  header, 512 bytes: in one page with the first switches
  *               0  magic           8: "PYTHSWBD"
- *               8  version         4: 1
+ *               8  version         4: 2
  *              16  id             16: random; the same as in the directory's file
  *              32  off             4: not 0: all points are closed
  *              36  points          4: places given away; only grows
  *              40  name_bytes      4: of the names below that are given away; only grows
  *              48  refused_points, refused_types, removed_areas, removed_bytes: 8 each
  *             128  types      62 x 4: where the name of that bit is, 0: free
- *       4096  switches    131 072 x 8: what a closed point looks at; dense, 8 to a cache line
- *  1 052 672  ids         131 072 x 4: where the id of that point is, 0: not yet
- *  1 576 960  slots       262 144 x 4: 1 + number of a point, by the hash of its id; 0: free
- *  2 625 536  names            16 MiB: each 2 bytes of size, and so many bytes; a multiple of 8
+ *        512  switches    131 072 x 8: what a closed point looks at; dense, 8 to a cache line
+ *  1 049 088  ids         131 072 x 4: where the id of that point is, 0: not yet
+ *  1 573 376  slots       262 144 x 4: 1 + number of a point, by the hash of its id; 0: free
+ *  2 621 952  names            16 MiB: each 2 bytes of size, and so many bytes; a multiple of 8
  *
  * Programs add points while others read and throw switches, and any of them may be killed at any
  * time, so nothing is locked. A name is written first, then given to its place; the place is put
@@ -33,8 +33,8 @@
 #include "pythia/records.h"
 #include "switches.h"
 
-#define VERSION     1
-#define FILE_NAME   "switchboard-1"
+#define VERSION     2
+#define FILE_NAME   "switchboard-2"
 #define LOCK_NAME   "switchboard.lock"
 #define PATIENCE_MS 20
 #define POINTS      PYTHIA_SWITCHBOARD_POINTS
@@ -54,7 +54,7 @@ struct segment {
     uint64_t refused_points, refused_types, removed_areas, removed_bytes;
     uint8_t zero2[48];
     uint32_t types[TYPES];
-    uint8_t zero3[4096 - 128 - TYPES * 4];
+    uint8_t zero3[512 - 128 - TYPES * 4];
     uint64_t switches[POINTS];
     uint32_t ids[POINTS];
     uint32_t slots[SLOTS];
@@ -62,10 +62,10 @@ struct segment {
 };
 
 _Static_assert(offsetof(struct segment, types) == 128, "as drawn");
-_Static_assert(offsetof(struct segment, switches) == 4096, "as drawn");
-_Static_assert(offsetof(struct segment, ids) == 1052672, "as drawn");
-_Static_assert(offsetof(struct segment, slots) == 1576960, "as drawn");
-_Static_assert(offsetof(struct segment, names) == 2625536, "as drawn");
+_Static_assert(offsetof(struct segment, switches) == 512, "as drawn");
+_Static_assert(offsetof(struct segment, ids) == 1049088, "as drawn");
+_Static_assert(offsetof(struct segment, slots) == 1573376, "as drawn");
+_Static_assert(offsetof(struct segment, names) == 2621952, "as drawn");
 
 struct pythia_switchboard {
     struct segment *segment;

@@ -45,15 +45,20 @@ static struct {
 
 uint32_t pythia__variables_of_process; /* of watched */
 
-/* What requests of a thread have: of each, which one, and the values so far. */
-struct of_request {
-    uint64_t trace_high, trace_low, used;
-    uint64_t epoch;
-    uint8_t has[PYTHIA_VARIABLES];
-    double values[PYTHIA_VARIABLES];
+/* What requests of a thread have: which ones these are, and the values of each so far. A thread
+ * that was asleep has to fetch what it touches, so that is little. */
+struct of_requests {
+    struct {
+        uint64_t trace_high, trace_low, epoch, used;
+    } which[REQUESTS];
+    struct of_request {
+        uint32_t count; /* of values */
+        uint8_t indexes[PYTHIA_VARIABLES];
+        double values[PYTHIA_VARIABLES];
+    } of[REQUESTS];
 };
 
-static __thread struct of_request *mine; /* REQUESTS of them; NULL until something is said */
+static __thread struct of_requests *mine; /* NULL until something is said */
 static pthread_key_t forgetting;
 static int forgetting_made;
 
@@ -180,10 +185,10 @@ void pythia__variables_look(const struct pythia__thread *t, const struct pythia_
 
 /* ---- what is said of a request ---- */
 
-static struct of_request *take_mine(void)
+static struct of_requests *take_mine(void)
 {
     if (!mine && __atomic_load_n(&forgetting_made, __ATOMIC_ACQUIRE)) {
-        mine = calloc(REQUESTS, sizeof(*mine));
+        mine = calloc(1, sizeof(*mine));
         if (mine)
             pthread_setspecific(forgetting, mine);
     }
@@ -194,24 +199,35 @@ static struct of_request *take_mine(void)
 static struct of_request *request_of(const struct pythia_scope *here)
 {
     static __thread uint64_t uses;
-    struct of_request *all = take_mine(), *oldest = all;
+    struct of_requests *all = take_mine();
+    uint64_t epoch = pythia__epoch_now();
+    int oldest = 0;
     if (!all)
         return NULL;
     for (int i = 0; i < REQUESTS; i++) {
-        struct of_request *r = &all[i];
-        if (r->used && r->trace_high == here->trace_high && r->trace_low == here->trace_low &&
-            r->epoch == pythia__epoch_now()) {
-            r->used = ++uses;
-            return r;
+        if (all->which[i].used && all->which[i].trace_high == here->trace_high &&
+            all->which[i].trace_low == here->trace_low && all->which[i].epoch == epoch) {
+            all->which[i].used = ++uses;
+            return &all->of[i];
         }
-        oldest = r->used < oldest->used ? r : oldest;
+        oldest = all->which[i].used < all->which[oldest].used ? i : oldest;
     }
-    memset(oldest->has, 0, sizeof(oldest->has));
-    oldest->trace_high = here->trace_high;
-    oldest->trace_low = here->trace_low;
-    oldest->epoch = pythia__epoch_now();
-    oldest->used = ++uses;
-    return oldest;
+    all->which[oldest].trace_high = here->trace_high;
+    all->which[oldest].trace_low = here->trace_low;
+    all->which[oldest].epoch = epoch;
+    all->which[oldest].used = ++uses;
+    all->of[oldest].count = 0;
+    return &all->of[oldest];
+}
+
+/* Where the value of a variable is, or the place for it, which has none yet. */
+static uint32_t place_of(struct of_request *r, uint32_t index)
+{
+    uint32_t at = 0;
+    while (at < r->count && r->indexes[at] != index)
+        at++;
+    r->indexes[at] = (uint8_t)index;
+    return at;
 }
 
 /* The value of a request's variable, of which `value` was said; `more`: by how much it changes. */
@@ -226,8 +242,9 @@ static void say(int number, double value, int more)
     struct of_request *r = request_of(here);
     if (!r)
         return;
-    double before = r->values[number - 1];
-    int has = r->has[number - 1];
+    uint32_t at = place_of(r, (uint32_t)number - 1);
+    int has = at < r->count;
+    double before = has ? r->values[at] : 0;
     if (v->of_class == PYTHIA_CLASS_TIMER || v->of_class == PYTHIA_CLASS_COUNTER ||
         (more && v->of_class == PYTHIA_CLASS_LEVEL))
         value = has ? before + value : value;
@@ -235,8 +252,8 @@ static void say(int number, double value, int more)
         value = before > value ? before : value;
     else if (has && v->of_class == PYTHIA_CLASS_LOWWATERMARK)
         value = before < value ? before : value;
-    r->has[number - 1] = 1;
-    r->values[number - 1] = value;
+    r->count += !has;
+    r->values[at] = value;
     note((uint32_t)number - 1, bits_of(value));
     pythia__set_variable(here, (uint32_t)number, value);
 }

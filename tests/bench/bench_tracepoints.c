@@ -2,6 +2,7 @@
  *
  *     closed, closed_shared, open, open_shared, open_root, open_monotonic, integer, annotation: ns
  *         of a pass beyond an empty loop, least and median of many
+ *     hop        a call from a service to another, both ends of it and their variables: the same
  *     burst      4 threads into rings that hold everything: events a second, and how many were lost
  *     reading    how fast one reader takes these out again
  *     sustained  4 threads at a steady rate, and a reader: the same
@@ -17,6 +18,7 @@
 #include <pythia/drain.h>
 #include <pythia/switchboard.h>
 #include <pythia/tracepoints.h>
+#include <pythia/variable.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -146,6 +148,43 @@ static void annotations(size_t n)
         PYTHIA_ANNOTATE("open");
 }
 
+/* A call from one service to another: four events, at the caller's and at the other's end, one that
+ * is said in the context that is passed on, with the variables of the process, of which one is
+ * another one each time, and a key-value. All but the network, on one thread. */
+static long queue_length, workers_busy = 3, lock_waiters;
+
+static void define_variables(void)
+{
+    const struct {
+        const char *name;
+        struct pythia_variable_source source;
+    } all[] = {{"queue length", PYTHIA_SOURCE_LONG(&queue_length)},
+               {"workers busy", PYTHIA_SOURCE_LONG(&workers_busy)},
+               {"lock waiters", PYTHIA_SOURCE_LONG(&lock_waiters)}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (pythia_variable_define(all[i].name, PYTHIA_CLASS_LEVEL, PYTHIA_BIND_PROCESS,
+                                   &all[i].source) < 0)
+            fail("a variable cannot be defined");
+    throw_switch("bench:call", 1);
+    throw_switch("bench:serve", 1);
+}
+
+static void hops(size_t n)
+{
+    PYTHIA_REQUEST("bench");
+    for (size_t i = 0; i < n; i++) {
+        char header[PYTHIA_TRACEPARENT_BYTES + 1];
+        struct pythia_context received = {.flags = PYTHIA_CONTEXT_SAMPLED | PYTHIA_CONTEXT_REQUEST};
+        queue_length++;
+        PYTHIA_SPAN_OF(call, PYTHIA_POINT_CLIENT, "call");
+        if (pythia_traceparent_read(header, pythia_traceparent_write(header), &received) != 0)
+            fail("no context is passed on");
+        PYTHIA_CONTEXT(&received);
+        PYTHIA_SPAN_OF(serve, PYTHIA_POINT_SERVER, "serve");
+        PYTHIA_SET(serve, "body_bytes", (int64_t)i);
+    }
+}
+
 static double time_of(void (*pass)(size_t n), size_t n)
 {
     uint64_t start = now_ns();
@@ -170,6 +209,16 @@ static void measure(const struct passes *p, void (*pass)(size_t n), size_t n, in
     double least = empty[0], median = empty[REPEATS / 2];
     printf("{\"min\": %.3f, \"median\": %.3f, \"empty\": %.3f, \"ratio\": %.1f}\n", full[0] - least,
            full[REPEATS / 2] - median, median, full[REPEATS / 2] / median);
+}
+
+static void measure_hops(const struct passes *p)
+{
+    struct pythia_tracepoints_state state;
+    define_variables();
+    measure(p, hops, BATCH / 4, 0);
+    pythia_tracepoints_state_get(&state);
+    if (state.lost_spans || state.lost_ends || state.lost_values)
+        fail("what it costs to lose records is not what is asked");
 }
 
 /* ---- throughput ---- */
@@ -392,6 +441,8 @@ int main(int argc, char **argv)
         measure(program, integers, BATCH, 1);
     else if (strcmp(row, "annotation") == 0)
         measure(program, annotations, BATCH, 1);
+    else if (strcmp(row, "hop") == 0)
+        measure_hops(program);
     else if (strcmp(row, "burst") == 0 || strcmp(row, "reading") == 0)
         burst(strcmp(row, "reading") == 0);
     else if (strcmp(row, "sustained") == 0)

@@ -382,7 +382,7 @@ static void check_refused(size_t offset, const void *bytes, size_t size, const c
     }
 
 REFUSED(a_wrong_magic_is_refused, 0, uint64_t, 1, "does not begin as an area of rings does")
-REFUSED(another_version_is_refused, 8, uint32_t, 9, "is of version 9, not 1")
+REFUSED(another_version_is_refused, 8, uint32_t, 9, "is of version 9, not 2")
 REFUSED(another_processs_area_is_refused, 16, uint64_t, 1,
         "is another process's than its file says")
 REFUSED(no_rings_are_refused, 32, uint32_t, 0, "impossible sizes: 0 rings")
@@ -396,13 +396,13 @@ REFUSED(definitions_that_end_outside_are_refused, 128, uint64_t, 33554440,
         "its definitions end where they cannot")
 REFUSED(definitions_that_end_oddly_are_refused, 128, uint64_t, 7,
         "its definitions end where they cannot")
-REFUSED(an_impossible_head_is_refused, 4096 + 64, uint64_t, 1048584,
+REFUSED(an_impossible_head_is_refused, 2048 + 64, uint64_t, 1048584,
         "its ring 0 says that bytes 0 to 1048584 are there, more than it can hold")
-REFUSED(an_odd_head_is_refused, 4096 + 64, uint64_t, 97,
+REFUSED(an_odd_head_is_refused, 2048 + 64, uint64_t, 97,
         "its ring 0 says that bytes 0 to 97 are there")
-REFUSED(a_tail_ahead_of_the_head_is_refused, 4096 + 128, uint64_t, 800,
+REFUSED(a_tail_ahead_of_the_head_is_refused, 2048 + 128, uint64_t, 800,
         "its ring 0 says that bytes 800 to 96 are there")
-#define DEFINITIONS (4096 + 65536)
+#define DEFINITIONS (4096 + 65536) /* header and controls, to the next page */
 #define RING        (DEFINITIONS + 33554432)
 REFUSED(a_definition_of_no_size_is_refused, DEFINITIONS, uint16_t, 0,
         "its definitions hold a record of an impossible size")
@@ -485,9 +485,9 @@ static void garbage_in_shared_memory_harms_neither_side(void **state)
         int segment = segment_of(name), status = 0;
         unsigned char *area = shmat(segment, NULL, 0);
         for (int i = 0; i < 200; i++) {
-            size_t words = round % 2 ? 4096 + 65536 + 4096 : 4096 + 512;
+            size_t words = round % 2 ? 4096 + 65536 + 4096 : 2048 + 512;
             seed = seed * 1664525 + 1013904223;
-            size_t at = (seed >> 8) % (words / 8) * 8 + (round % 3 ? 4096 : 0);
+            size_t at = (seed >> 8) % (words / 8) * 8 + (round % 3 ? 2048 : 0);
             uint64_t word = seed & 1 ? seed : UINT64_MAX - seed;
             memcpy(area + at, &word, seed & 2 ? 8 : 1);
             if (i % 20 == 0)

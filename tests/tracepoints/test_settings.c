@@ -310,7 +310,7 @@ static void without_a_directory_everything_is_closed(void **state)
 static void a_switchboard_that_is_refused_leaves_everything_closed(void **state)
 {
     char path[128], line[256] = "";
-    snprintf(path, sizeof(path), "%s/switchboard-1", traced.directory);
+    snprintf(path, sizeof(path), "%s/switchboard-2", traced.directory);
     FILE *file = fopen(path, "r+");
     assert_non_null(fgets(line, sizeof(line), file));
     rewind(file);
