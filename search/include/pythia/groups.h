@@ -100,9 +100,9 @@ size_t pythia_groups_bytes(const struct pythia_groups *g);
 /* The `part` of the request that was added last; PYTHIA_NONE before the first. */
 uint32_t pythia_groups_last(const struct pythia_groups *g);
 
-/* No more will be added: sort the types. The skeleton, the grouping key's names apart, is not needed
- * any more. Call it, or _finish, once before the functions below. PYTHIA_OK or PYTHIA_ENOMEM. O(shapes
- * + types log types); rows are sorted when they are read, type by type. */
+/* No more will be added: sort the types. The skeleton, the grouping key's names apart, is not
+ * needed any more. Call it, or _finish, once before the functions below. PYTHIA_OK or
+ * PYTHIA_ENOMEM. O(shapes + types log types); rows are sorted when they are read, type by type. */
 int pythia_groups_close(struct pythia_groups *g);
 
 /* Give the type at `index` its structures: for whoever reads them, after _close; nothing if it has
