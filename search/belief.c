@@ -13,6 +13,7 @@
 #include "pythia/status.h"
 
 #define BOOTSTRAPS 40
+#define TOGETHER   4  /* rows whose sums are made at once; bootstraps are a multiple of it */
 #define SMOOTHING  .1 /* draws added to those in which an edge leads, and to the others */
 #define LEADING    .5 /* of the largest covariance: an edge that has as much may hold a cause too */
 #define FLOOR_LOG  (-30.) /* no evidence makes a node less probable than that, against the best */
@@ -279,21 +280,38 @@ void pythia__belief_restore(struct pythia__belief *b)
 /* The clipped times of the edges that vary most, a row each, and the clipped total of all that are
  * not explained. */
 struct rows {
-    double *edges, *total;
-    double
-        spread[PYTHIA__BELIEF_REGIONS]; /* of each row: the root of its sum of squares, centred */
+    double *edges, *total; /* room for a multiple of TOGETHER rows, zero behind the last */
+    double spread[PYTHIA__BELIEF_REGIONS +
+                  TOGETHER]; /* of each row: the root of its sum of squares, centred */
     size_t n;
 };
 
-static double spread_of(const double *row, size_t n)
+/* A sum has to wait for each of its terms, but not for another sum: those of TOGETHER rows, which
+ * follow each other, are made at once. */
+static void find_spreads(const double *rows, size_t n, double *spreads)
 {
-    double mean = 0, squares = 0;
-    for (size_t i = 0; i < n; i++)
-        mean += row[i];
-    mean /= (double)n;
-    for (size_t i = 0; i < n; i++)
-        squares += (row[i] - mean) * (row[i] - mean);
-    return sqrt(squares);
+    const double *a = rows, *b = a + n, *c = b + n, *d = c + n;
+    double mean_a = 0, mean_b = 0, mean_c = 0, mean_d = 0, of_a = 0, of_b = 0, of_c = 0, of_d = 0;
+    for (size_t i = 0; i < n; i++) {
+        mean_a += a[i];
+        mean_b += b[i];
+        mean_c += c[i];
+        mean_d += d[i];
+    }
+    mean_a /= (double)n;
+    mean_b /= (double)n;
+    mean_c /= (double)n;
+    mean_d /= (double)n;
+    for (size_t i = 0; i < n; i++) {
+        of_a += (a[i] - mean_a) * (a[i] - mean_a);
+        of_b += (b[i] - mean_b) * (b[i] - mean_b);
+        of_c += (c[i] - mean_c) * (c[i] - mean_c);
+        of_d += (d[i] - mean_d) * (d[i] - mean_d);
+    }
+    spreads[0] = sqrt(of_a);
+    spreads[1] = sqrt(of_b);
+    spreads[2] = sqrt(of_c);
+    spreads[3] = sqrt(of_d);
 }
 
 /* The ranking knows what the times of each edge are clipped to. */
@@ -302,7 +320,7 @@ static int clip(const struct pythia__belief *b, const struct pythia_ranking *r,
 {
     size_t n = out->n = r->rows;
     double *row = pythia_calloc(n, sizeof(*row));
-    out->edges = pythia_calloc(n * b->region_count, sizeof(*out->edges));
+    out->edges = pythia_calloc(n * (b->region_count + TOGETHER), sizeof(*out->edges));
     out->total = pythia_calloc(n, sizeof(*out->total));
     if (!row || !out->edges || !out->total) {
         pythia_free(row);
@@ -322,8 +340,8 @@ static int clip(const struct pythia__belief *b, const struct pythia_ranking *r,
             if (chosen[k] == e)
                 memcpy(out->edges + k * n, row, n * sizeof(*row));
     }
-    for (uint32_t k = 0; k < b->region_count; k++)
-        out->spread[k] = spread_of(out->edges + k * n, n);
+    for (uint32_t k = 0; k < b->region_count; k += TOGETHER)
+        find_spreads(out->edges + k * n, n, out->spread + k);
     pythia_free(row);
     return PYTHIA_OK;
 }
@@ -343,21 +361,50 @@ static double dot(const double *x, const double *y, size_t n)
     return sum;
 }
 
+/* The weights of the requests in TOGETHER draws, and their sums of squares; times[i]: how often
+ * request i was drawn. They follow each other in `times` and in `weights`. */
+static void weigh_draws(const struct rows *rows, const double *times, double *weights,
+                        double *squares)
+{
+    size_t n = rows->n;
+    const double *a = times, *b = a + n, *c = b + n, *d = c + n, *total = rows->total;
+    double mean_a = 0, mean_b = 0, mean_c = 0, mean_d = 0, of_a = 0, of_b = 0, of_c = 0, of_d = 0;
+    for (size_t i = 0; i < n; i++) {
+        mean_a += a[i] * total[i];
+        mean_b += b[i] * total[i];
+        mean_c += c[i] * total[i];
+        mean_d += d[i] * total[i];
+    }
+    mean_a /= (double)n;
+    mean_b /= (double)n;
+    mean_c /= (double)n;
+    mean_d /= (double)n;
+    for (size_t i = 0; i < n; i++) {
+        double in_a = a[i] * (total[i] - mean_a), in_b = b[i] * (total[i] - mean_b),
+               in_c = c[i] * (total[i] - mean_c), in_d = d[i] * (total[i] - mean_d);
+        weights[i] = in_a;
+        weights[n + i] = in_b;
+        weights[2 * n + i] = in_c;
+        weights[3 * n + i] = in_d;
+        of_a += in_a * in_a;
+        of_b += in_b * in_b;
+        of_c += in_c * in_c;
+        of_d += in_d * in_d;
+    }
+    squares[0] = of_a;
+    squares[1] = of_b;
+    squares[2] = of_c;
+    squares[3] = of_d;
+}
+
 /* Count the rows that lead in a draw of the requests: those whose covariance with the total is the
- * largest, or not much less. times[i]: how often request i was drawn; `weights` is scratch. The
- * weights add up to 0, so a covariance is at most the spread of the row times that of the weights
- * (Cauchy and Schwarz): mostly enough to see that a row cannot lead beside the first. */
-static void count_leaders(const struct rows *rows, const uint32_t *times, double *weights,
+ * largest, or not much less. The weights add up to 0, so a covariance is at most the spread of the
+ * row times that of the weights (Cauchy and Schwarz): mostly enough to see that a row cannot lead
+ * beside the first. */
+static void count_leaders(const struct rows *rows, const double *weights, double squares,
                           uint32_t count, size_t *votes)
 {
-    double mean = 0, most = -INFINITY, squares = 0, covariances[PYTHIA__BELIEF_REGIONS];
-    for (size_t i = 0; i < rows->n; i++)
-        mean += times[i] * rows->total[i];
-    mean /= (double)rows->n;
-    for (size_t i = 0; i < rows->n; i++)
-        weights[i] = times[i] * (rows->total[i] - mean);
-    for (size_t i = 0; i < rows->n; i++)
-        squares += weights[i] * weights[i];
+    double most = -INFINITY, covariances[PYTHIA__BELIEF_REGIONS];
     double spread = sqrt(squares) * (1 + 1e-9); /* rounding makes no leader */
     for (uint32_t k = 0; k < count; k++) {
         bool may = !(most > 0) || rows->spread[k] * spread >= LEADING * most;
@@ -397,11 +444,14 @@ static int vote(struct pythia__belief *b, const struct rows *rows, struct pythia
                 uint64_t seed)
 {
     struct pythia__draws own = {0}, *drawn = draws ? draws : &own;
-    double *weights = pythia_calloc(rows->n, sizeof(*weights));
+    double *weights = pythia_calloc(rows->n, TOGETHER * sizeof(*weights)), squares[TOGETHER];
     size_t votes[PYTHIA__BELIEF_REGIONS] = {0};
     int status = weights ? draw(drawn, rows->n, seed) : PYTHIA_ENOMEM;
-    for (size_t k = 0; status == PYTHIA_OK && k < BOOTSTRAPS; k++)
-        count_leaders(rows, drawn->times + k * rows->n, weights, b->region_count, votes);
+    for (size_t k = 0; status == PYTHIA_OK && k < BOOTSTRAPS; k += TOGETHER) {
+        weigh_draws(rows, drawn->times + k * rows->n, weights, squares);
+        for (size_t one = 0; one < TOGETHER; one++)
+            count_leaders(rows, weights + one * rows->n, squares[one], b->region_count, votes);
+    }
     for (uint32_t k = 0; k < b->region_count; k++)
         b->regions[k].probability = ((double)votes[k] + SMOOTHING) / (BOOTSTRAPS + 2 * SMOOTHING);
     pythia_free(weights);

@@ -41,7 +41,7 @@ struct pythia__belief {
 /* How often requests are drawn in each bootstrap: the same for all types with as many requests, in
  * one cycle. {0} is empty. */
 struct pythia__draws {
-    uint32_t *times;
+    double *times; /* whole numbers */
     size_t n;
     uint64_t seed;
 };

@@ -460,6 +460,20 @@ static int find_slow(struct diagnosing *x)
 
 /* ---- all of it ---- */
 
+/* Is a type looked at? */
+static bool is_asked(const struct diagnosing *x, const struct pythia_type *type)
+{
+    size_t low = 0, high = x->o.only_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (x->o.only[middle] < type->name)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return !x->o.only || (low < x->o.only_count && x->o.only[low] == type->name);
+}
+
 static int make_types(struct diagnosing *x)
 {
     size_t count;
@@ -475,7 +489,8 @@ static int make_types(struct diagnosing *x)
     d->sd_ns = pythia_exact_moments_sd(all);
     x->sum_of_squares = squares_within(all);
     double between = 0;
-    for (size_t i = 0; i < count; i++) {
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
         struct pythia_type_result *r = &d->types[i];
         *r = (struct pythia_type_result){
             .type = &types[i],
@@ -484,8 +499,13 @@ static int make_types(struct diagnosing *x)
             .client_mean_ns = pythia_exact_moments_mean(&types[i].client),
             .variance_share = share_of(squares_within(&types[i].moments), x->sum_of_squares)};
         between += squares_between(&types[i].moments, d->mean_ns);
+        if (!is_asked(x, &types[i]))
+            continue;
+        status = pythia_groups_settle(x->groups, i);
         choose_level(x, r);
     }
+    if (status != PYTHIA_OK)
+        return status;
     d->between_types_share = share_of(between, x->sum_of_squares);
     qsort(d->types, count, sizeof(*d->types), compare_types);
     return PYTHIA_OK;
@@ -495,20 +515,6 @@ static int stopped(const struct diagnosing *x)
 {
     return x->o.stop && atomic_load_explicit(x->o.stop, memory_order_relaxed) ? PYTHIA_ESTOPPED
                                                                               : PYTHIA_OK;
-}
-
-/* Is a type looked at? */
-static bool is_asked(const struct diagnosing *x, const struct pythia_type *type)
-{
-    size_t low = 0, high = x->o.only_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (x->o.only[middle] < type->name)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return !x->o.only || (low < x->o.only_count && x->o.only[low] == type->name);
 }
 
 /* What takes long: each group, and then each type. */

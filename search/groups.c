@@ -1,7 +1,8 @@
 /* Most requests take a path that was seen before, so the work is done per shape and the hot path
  * is: find the critical path, hash it, find its shape, add the gaps. What a shape has gathered goes
  * to the structures of its type when it leaves the cache (a clock: shapes not used for a round go)
- * and at the end. Rows of the sample hold on to their shapes. */
+ * and, at the end, when somebody asks for the structures of that type: a cycle looks at few of its
+ * types, and there may be a thousand. Rows of the sample hold on to their shapes. */
 #include "pythia/groups.h"
 
 #include <assert.h>
@@ -21,11 +22,13 @@
 #define STRUCTURE_BYTES 512
 
 /* A shape in the cache, and what requests that took it add up to since it came. */
-struct entry {
+struct pythia_groups_entry {
     struct pythia_shape *shape;
     uint32_t type;
     uint32_t rows;     /* that hold it */
     bool used, listed; /* since the clock's hand was here; in the cache at all */
+    uint32_t handed;   /* levels whose structures have got what it has gathered already */
+    struct pythia_groups_entry *next; /* of the same type, once closed */
     struct pythia_exact_moments moments;
     struct pythia_sketch *sketch;
     struct pythia_lineage lineage;
@@ -48,9 +51,9 @@ struct pythia_groups {
     size_t type_count, type_capacity, part_capacity;
     uint32_t last; /* part */
     size_t rows_per_type, row_count, row_bytes, shape_bytes;
-    struct entry **entries; /* the clock's ring */
+    struct pythia_groups_entry **entries; /* the clock's ring */
     size_t entry_count, entry_capacity, hand;
-    struct entry **table; /* by hash, linear probing */
+    struct pythia_groups_entry **table; /* by hash, linear probing */
     size_t table_size;
     struct pythia_edge_total *totals;
     size_t total_capacity;
@@ -68,7 +71,7 @@ int pythia_groups_create(struct pythia_vocabulary *vocabulary,
     g->options.rows = options->rows ? options->rows : ROWS;
     g->last = PYTHIA_NONE;
     g->table_size = (size_t)SHAPES_MAX * 4;
-    g->table = pythia_calloc(g->table_size, sizeof(struct entry *));
+    g->table = pythia_calloc(g->table_size, sizeof(struct pythia_groups_entry *));
     if (!g->table || pythia_cct_create(vocabulary, &g->cct) != PYTHIA_OK ||
         pythia_keys_create(vocabulary, &g->keys) != PYTHIA_OK ||
         pythia_request_types_create(vocabulary, &options->types, &g->namer) != PYTHIA_OK ||
@@ -92,7 +95,7 @@ static size_t bytes_of(const struct pythia_shape *s)
            s->point_count * (sizeof(*s->points) + sizeof(*s->point_counts)) + ENTRY_BYTES;
 }
 
-static void free_entry(struct pythia_groups *g, struct entry *e)
+static void free_entry(struct pythia_groups *g, struct pythia_groups_entry *e)
 {
     g->shape_bytes -= bytes_of(e->shape);
     pythia_sketch_destroy(e->sketch);
@@ -135,7 +138,7 @@ void pythia_groups_destroy(struct pythia_groups *g)
 static void drop_row(void *context, void *row)
 {
     struct pythia_groups *g = context;
-    struct entry *e = ((struct pythia_row *)row)->holder;
+    struct pythia_groups_entry *e = ((struct pythia_row *)row)->holder;
     g->row_count--;
     g->row_bytes -= ((struct pythia_row *)row)->bytes;
     pythia_free(row);
@@ -187,25 +190,29 @@ static size_t structure_slot(const struct pythia_type *t, uint64_t name, uint32_
     return i;
 }
 
-static int rehash_structures(struct pythia_type *t, size_t slot_count)
+static void fill_slots(struct pythia_type *t)
 {
-    if (slot_count != t->slot_count) {
-        uint32_t *slots = pythia_realloc(t->slots, slot_count, sizeof(*slots));
-        if (!slots)
-            return PYTHIA_ENOMEM;
-        t->slots = slots;
-        t->slot_count = slot_count;
-    }
-    memset(t->slots, 0, slot_count * sizeof(*t->slots));
+    memset(t->slots, 0, t->slot_count * sizeof(*t->slots));
     for (size_t i = 0; i < t->structure_count; i++) {
         const struct pythia_structure *s = &t->structures[i];
         t->slots[structure_slot(t, s->name, s->level, s->whole)] = (uint32_t)i + 1;
     }
+}
+
+static int grow_slots(struct pythia_type *t)
+{
+    size_t slot_count = t->slot_count ? t->slot_count * 2 : 64;
+    uint32_t *slots = pythia_realloc(t->slots, slot_count, sizeof(*slots));
+    if (!slots)
+        return PYTHIA_ENOMEM;
+    t->slots = slots;
+    t->slot_count = slot_count;
+    fill_slots(t);
     return PYTHIA_OK;
 }
 
 /* Forget the structures at `level` and below: there are too many of them. */
-static int cut_levels(struct pythia_type *t, uint32_t level)
+static void cut_levels(struct pythia_type *t, uint32_t level)
 {
     size_t kept = 0;
     for (size_t i = 0; i < t->structure_count; i++) {
@@ -218,14 +225,13 @@ static int cut_levels(struct pythia_type *t, uint32_t level)
     t->structure_count = kept;
     t->levels = level;
     t->too_varied = true;
-    return rehash_structures(t, t->slot_count);
+    fill_slots(t);
 }
 
 static struct pythia_structure *find_structure(struct pythia_type *t, uint64_t name, uint32_t level,
                                                bool whole)
 {
-    if (t->structure_count >= t->slot_count / 2 &&
-        rehash_structures(t, t->slot_count ? t->slot_count * 2 : 64) != PYTHIA_OK)
+    if (t->structure_count >= t->slot_count / 2 && grow_slots(t) != PYTHIA_OK)
         return NULL;
     size_t slot = structure_slot(t, name, level, whole);
     if (t->slots[slot])
@@ -241,27 +247,25 @@ static struct pythia_structure *find_structure(struct pythia_type *t, uint64_t n
     return &t->structures[t->structure_count - 1];
 }
 
-static int add_structure(struct pythia_type *t, const struct entry *e, uint32_t level, bool whole)
+/* All of it or nothing. */
+static int add_structure(struct pythia_type *t, const struct pythia_groups_entry *e, uint32_t level,
+                         bool whole)
 {
     struct pythia_structure *s = find_structure(t, e->shape->levels[level], level, whole);
-    if (!s)
-        return PYTHIA_ENOMEM;
+    int status = s ? pythia_sketch_merge(s->sketch, e->sketch) : PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK)
+        return status;
     pythia_exact_moments_merge(&s->moments, &e->moments);
     pythia_lineage_meet(&s->lineage, &e->lineage);
-    int status = pythia_sketch_merge(s->sketch, e->sketch);
-    if (status == PYTHIA_OK && t->level_counts[level] > STRUCTURES_MAX)
-        status = cut_levels(t, level);
-    return status;
+    if (t->level_counts[level] > STRUCTURES_MAX)
+        cut_levels(t, level);
+    return PYTHIA_OK;
 }
 
 /* ---- shapes ---- */
 
-/* Hand on what the shape has gathered; nothing is added to it any more. */
-static int flush(struct pythia_groups *g, struct entry *e)
+static int add_totals(struct pythia_groups *g, struct pythia_groups_entry *e)
 {
-    if (e->moments.n == 0)
-        return PYTHIA_OK;
-    struct pythia_type *t = &g->types[e->type];
     size_t edges = pythia_cct_edges(g->cct);
     while (g->total_capacity < edges) {
         size_t capacity = edges * 2;
@@ -279,16 +283,29 @@ static int flush(struct pythia_groups *g, struct entry *e)
         total->requests += e->moments.n;
         e->times_ns[i] = 0;
     }
+    return PYTHIA_OK;
+}
+
+/* Hand on to structures what the shape has gathered; nothing is added to it any more. Where memory
+ * runs out the next call goes on. */
+static int hand_on(struct pythia_type *t, struct pythia_groups_entry *e)
+{
     uint32_t last = e->shape->level_count - 1;
     int status = PYTHIA_OK;
-    for (uint32_t level = 1; level <= last && level < t->levels && status == PYTHIA_OK; level++)
-        status = add_structure(t, e, level, false);
+    if (e->moments.n == 0)
+        return PYTHIA_OK;
+    while (e->handed < last && e->handed + 1 < t->levels && status == PYTHIA_OK) {
+        status = add_structure(t, e, e->handed + 1, false);
+        e->handed += status == PYTHIA_OK;
+    }
     if (last < t->levels && status == PYTHIA_OK)
         status = add_structure(t, e, last, true);
+    if (status != PYTHIA_OK)
+        return status;
     e->moments = (struct pythia_exact_moments){0};
     pythia_sketch_destroy(e->sketch);
     e->sketch = NULL;
-    return status;
+    return PYTHIA_OK;
 }
 
 static uint64_t entry_hash(uint32_t type, uint64_t shape_hash)
@@ -304,7 +321,7 @@ static size_t table_slot(const struct pythia_groups *g, uint32_t type, uint64_t 
     return i;
 }
 
-static void table_remove(struct pythia_groups *g, const struct entry *e)
+static void table_remove(struct pythia_groups *g, const struct pythia_groups_entry *e)
 {
     size_t mask = g->table_size - 1, hole = table_slot(g, e->type, e->shape->hash);
     g->table[hole] = NULL;
@@ -321,14 +338,16 @@ static void table_remove(struct pythia_groups *g, const struct entry *e)
 /* Make room in the ring: the next shape that was not used since the hand last passed goes. */
 static int evict(struct pythia_groups *g)
 {
-    struct entry *e = g->entries[g->hand];
+    struct pythia_groups_entry *e = g->entries[g->hand];
     assert(g->entry_count > 0);
     while (e->used) {
         e->used = false;
         g->hand = (g->hand + 1) % g->entry_count;
         e = g->entries[g->hand];
     }
-    int status = flush(g, e);
+    int status = add_totals(g, e);
+    if (status == PYTHIA_OK)
+        status = hand_on(&g->types[e->type], e);
     table_remove(g, e);
     e->listed = false;
     g->entries[g->hand] = g->entries[--g->entry_count];
@@ -338,11 +357,11 @@ static int evict(struct pythia_groups *g)
     return status;
 }
 
-static struct entry *make_entry(struct pythia_groups *g, uint32_t type,
-                                const struct pythia_critical_path *path)
+static struct pythia_groups_entry *make_entry(struct pythia_groups *g, uint32_t type,
+                                              const struct pythia_critical_path *path)
 {
     struct pythia_shape *shape = pythia_shape_make(g->shapes, path, g->types[type].hash);
-    struct entry *e =
+    struct pythia_groups_entry *e =
         shape ? pythia_calloc(1, sizeof(*e) + shape->edge_count * sizeof(uint64_t)) : NULL;
     if (!e) {
         pythia_free(shape);
@@ -353,20 +372,20 @@ static struct entry *make_entry(struct pythia_groups *g, uint32_t type,
     e->times_ns = (uint64_t *)(void *)(e + 1);
     g->shape_bytes += bytes_of(shape);
     if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) != PYTHIA_OK ||
-        pythia_grow(&g->entries, &g->entry_capacity, g->entry_count, sizeof(struct entry *)) !=
-            PYTHIA_OK) {
+        pythia_grow(&g->entries, &g->entry_capacity, g->entry_count,
+                    sizeof(struct pythia_groups_entry *)) != PYTHIA_OK) {
         free_entry(g, e);
         return NULL;
     }
     return e;
 }
 
-static struct entry *find_entry(struct pythia_groups *g, uint32_t type,
-                                const struct pythia_critical_path *path)
+static struct pythia_groups_entry *find_entry(struct pythia_groups *g, uint32_t type,
+                                              const struct pythia_critical_path *path)
 {
     uint64_t hash = pythia_shape_hash(path);
     size_t slot = table_slot(g, type, hash);
-    struct entry *e = g->table[slot];
+    struct pythia_groups_entry *e = g->table[slot];
     if (e && e->shape->gap_count == path->count - 1) {
         e->used = true;
         return e;
@@ -398,7 +417,7 @@ static void shrink_samples(struct pythia_groups *g)
     }
 }
 
-static int add_row(struct pythia_groups *g, struct pythia_type *t, struct entry *e,
+static int add_row(struct pythia_groups *g, struct pythia_type *t, struct pythia_groups_entry *e,
                    const struct pythia_trace *trace, const struct pythia_critical_path *path,
                    const struct pythia_lineage *lineage)
 {
@@ -425,7 +444,7 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
     uint32_t part =
         g->options.key ? pythia_grouping_key_part(g->options.key, name, trace, path) : name;
     struct pythia_type *t = part == PYTHIA_NONE ? NULL : find_type(g, name, part);
-    struct entry *e = t ? find_entry(g, (uint32_t)(t - g->types), path) : NULL;
+    struct pythia_groups_entry *e = t ? find_entry(g, (uint32_t)(t - g->types), path) : NULL;
     struct pythia_lineage lineage = {0};
     if (!e || (g->lineages &&
                pythia_lineages_find(g->lineages, trace, path, t->hash, &lineage) != PYTHIA_OK))
@@ -549,18 +568,48 @@ uint32_t pythia_groups_last(const struct pythia_groups *g)
     return g->last;
 }
 
-int pythia_groups_finish(struct pythia_groups *g)
+int pythia_groups_close(struct pythia_groups *g)
 {
     int status = name_types(g);
     pythia_lineages_destroy(g->lineages); /* with what it borrows */
     g->lineages = NULL;
-    for (size_t i = 0; i < g->entry_count && status == PYTHIA_OK; i++)
-        status = flush(g, g->entries[i]);
-    for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++) {
-        pythia_sample_sort_when_read(g->types[i].rows);
-        status = sort_structures(&g->types[i]);
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = g->entry_count; i-- > 0;) {
+        struct pythia_type *t = &g->types[g->entries[i]->type];
+        g->entries[i]->next = t->unsettled;
+        t->unsettled = g->entries[i];
     }
-    return status == PYTHIA_OK ? sort_types(g) : status;
+    for (size_t i = 0; i < g->type_count; i++)
+        pythia_sample_sort_when_read(g->types[i].rows);
+    return sort_types(g);
+}
+
+int pythia_groups_settle(const struct pythia_groups *g, size_t index)
+{
+    struct pythia_type *t = &g->types[index];
+    if (t->settled)
+        return PYTHIA_OK;
+    for (; t->unsettled; t->unsettled = t->unsettled->next) {
+        int status = hand_on(t, t->unsettled);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    int status = sort_structures(t);
+    t->settled = status == PYTHIA_OK;
+    return status;
+}
+
+int pythia_groups_finish(struct pythia_groups *g)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < g->entry_count && status == PYTHIA_OK; i++)
+        status = add_totals(g, g->entries[i]);
+    if (status == PYTHIA_OK)
+        status = pythia_groups_close(g);
+    for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++)
+        status = pythia_groups_settle(g, i);
+    return status;
 }
 
 const struct pythia_type *pythia_groups_types(const struct pythia_groups *g, size_t *count)
@@ -597,8 +646,8 @@ const struct pythia_edge_total *pythia_groups_edge_totals(const struct pythia_gr
 size_t pythia_groups_bytes(const struct pythia_groups *g)
 {
     size_t bytes = g->row_bytes + g->shape_bytes + pythia_cct_bytes(g->cct) +
-                   g->table_size * sizeof(struct entry *) + g->type_count * TYPE_BYTES +
-                   g->part_capacity * sizeof(*g->type_of_part) +
+                   g->table_size * sizeof(struct pythia_groups_entry *) +
+                   g->type_count * TYPE_BYTES + g->part_capacity * sizeof(*g->type_of_part) +
                    g->total_capacity * sizeof(*g->totals);
     for (size_t i = 0; i < g->type_count; i++)
         bytes += g->types[i].structure_count * STRUCTURE_BYTES;

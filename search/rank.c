@@ -14,6 +14,7 @@
 #define TAIL_HIGH   .9
 #define TAIL_LOW    .5
 
+#define LINE  64 /* bytes of a cache line, of most processors */
 #define TILE  8  /* rows that are turned at once: their times of an edge fill a cache line */
 #define KNOWN 64 /* shapes that need not be looked at again: a power of 2 */
 
@@ -115,6 +116,16 @@ static void count_visits(const struct pythia_row *const *rows, const struct colu
     }
 }
 
+/* The rows of a sample lie anywhere in memory: have those fetched that come next, by a tile. */
+static void fetch(const struct pythia_row *const *rows, size_t from, size_t count)
+{
+    for (size_t i = from; i < from + TILE && i < count; i++) {
+        const char *times = (const char *)rows[i]->times_ns;
+        for (size_t at = 0; at < rows[i]->shape->edge_count * sizeof(int64_t); at += LINE)
+            __builtin_prefetch(times + at);
+    }
+}
+
 /* Turn rows into columns. A column is as long as there are rows, often a power of 2 of bytes, and
  * then one place in all of them meets in one set of the cache: so some rows are turned in a tile of
  * their own, `tile` of TILE numbers for each column, and written out by the line. `places` has
@@ -125,6 +136,7 @@ static void fill(const struct pythia_row *const *rows, const struct columns *c, 
 {
     for (size_t i = 0; i < out->rows; i += TILE) {
         size_t count = out->rows - i < TILE ? out->rows - i : TILE;
+        fetch(rows, i + TILE, out->rows);
         memset(tile, 0, c->count * TILE * sizeof(*tile));
         for (size_t r = 0; r < count; r++) {
             const struct pythia_row *row = rows[i + r];
@@ -224,6 +236,7 @@ static int share_edges_briefly(double level, struct pythia_ranking *out)
     struct pythia_share_options clip = PYTHIA_SHARE_OPTIONS_DEFAULT;
     struct pythia_share *shares = pythia_calloc(k, sizeof(*shares));
     clip.level = level;
+    clip.brief = true;
     int status = shares ? pythia_shares(out->times_ns, out->rows, k, &clip, shares) : PYTHIA_ENOMEM;
     for (size_t e = 0; e < k && status == PYTHIA_OK; e++) {
         out->edges[e].share = shares[e];

@@ -205,9 +205,21 @@ int pythia__search_close(struct pythia_search *s, uint32_t point, size_t problem
     return pythia__search_decide(s, point, false, problem, 0, &reason);
 }
 
+/* The nodes of a problem's type that were put side by side; NULL: they are in the search space. */
+static const struct pythia__search_rate *rates_of(const struct pythia_search *s, size_t problem)
+{
+    bool same = s->problems[problem].type == s->problems[problem].unsplit;
+    return same ? s->keeping[problem].rates : NULL;
+}
+
 bool pythia__search_has_point(const struct pythia_search *s, size_t problem, uint32_t point)
 {
-    const struct pythia_space_type *t = pythia_space_type(s->space, s->problems[problem].unsplit);
+    const struct pythia__search_rate *rates = rates_of(s, problem);
+    const struct pythia_space_type *t =
+        rates ? NULL : pythia_space_type(s->space, s->problems[problem].unsplit);
+    for (uint32_t node = 1; rates && node < s->keeping[problem].rate_count; node++)
+        if (rates[node].tracepoint == point)
+            return true;
     for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++)
         if (pythia_cct_tracepoint(t->cct, node) == point)
             return true;
@@ -338,6 +350,11 @@ struct need {
     bool searched, due;
 };
 
+static void add_need(struct need *n, size_t problem, bool searched, bool due)
+{
+    *n = (struct need){problem + 1, n->searched || searched, n->due || due};
+}
+
 static bool may_close(const struct pythia_search *s, uint32_t point)
 {
     return s->open[point] && !s->skeleton[point] && !pythia__search_is_decided(s, point);
@@ -351,12 +368,14 @@ static struct need *find_needs(const struct pythia_search *s)
     for (uint32_t point = 0; point < s->points && !any; point++)
         any = s->open[point] && !s->skeleton[point];
     for (size_t i = 0; needs && any && i < s->problem_count; i++) {
-        const struct pythia_space_type *t = pythia_space_type(s->space, s->problems[i].unsplit);
+        const struct pythia__search_rate *rates = rates_of(s, i);
+        const struct pythia_space_type *t =
+            rates ? NULL : pythia_space_type(s->space, s->problems[i].unsplit);
         bool searched = is_searched(s, i), due = s->problems[i].requests >= s->o.min_requests;
-        for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++) {
-            struct need *need = &needs[pythia_cct_tracepoint(t->cct, node)];
-            *need = (struct need){i + 1, need->searched || searched, need->due || due};
-        }
+        for (uint32_t node = 1; rates && node < s->keeping[i].rate_count; node++)
+            add_need(&needs[rates[node].tracepoint], i, searched, due);
+        for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++)
+            add_need(&needs[pythia_cct_tracepoint(t->cct, node)], i, searched, due);
     }
     return needs;
 }
@@ -531,7 +550,8 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
     clear_switches(s);
     s->cycle++;
     int status = meet(s, types, count);
-    pythia__search_meet_rates(s);
+    if (status == PYTHIA_OK)
+        status = pythia__search_meet_rates(s);
     struct pythia_spending spent = pythia__search_spending(s);
     if (status == PYTHIA_OK)
         status = look_at_all(s, groups, hits, hit_count, &found);

@@ -28,7 +28,27 @@ void pythia_search_set_seconds(struct pythia_search *s, double seconds)
     s->seconds = seconds;
 }
 
-void pythia__search_meet_rates(struct pythia_search *s)
+/* What is known of a type does not change, and there may be a thousand types of as many nodes: what
+ * is asked of each in every cycle is kept side by side. */
+static int find_rates(struct pythia__search_keeping *k, const struct pythia_space_type *t)
+{
+    uint32_t nodes = pythia_cct_nodes(t->cct);
+    if (k->rates)
+        return PYTHIA_OK;
+    double mean = pythia_space_mean_bytes(t);
+    k->rates = pythia_calloc(nodes, sizeof(*k->rates));
+    if (!k->rates)
+        return PYTHIA_ENOMEM;
+    k->rate_count = nodes;
+    for (uint32_t node = 1; node < nodes; node++)
+        k->rates[node] =
+            (struct pythia__search_rate){.tracepoint = pythia_cct_tracepoint(t->cct, node),
+                                         .calls = (double)t->nodes[node].calls,
+                                         .bytes = pythia_space_node_bytes(&t->nodes[node], mean)};
+    return PYTHIA_OK;
+}
+
+int pythia__search_meet_rates(struct pythia_search *s)
 {
     bool known = s->seconds > 0;
     for (uint32_t point = 0; point < s->points; point++)
@@ -39,15 +59,15 @@ void pythia__search_meet_rates(struct pythia_search *s)
             k->evidence ? pythia_space_type(s->space, s->problems[i].type) : NULL;
         if (!t || t->requests == 0)
             continue;
-        double mean = k->mean_bytes > 0 ? k->mean_bytes : pythia_space_mean_bytes(t);
-        k->mean_bytes = mean; /* what is known of a type does not change */
+        if (find_rates(k, t) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
         double cycles = k->evidence->cycles > 1 ? (double)k->evidence->cycles : 1;
         double rate = (double)s->problems[i].requests / cycles / s->seconds / (double)t->requests;
-        for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++)
-            s->bytes[pythia_cct_tracepoint(t->cct, node)] +=
-                rate * (double)t->nodes[node].calls *
-                pythia_space_node_bytes(&t->nodes[node], mean);
+        for (uint32_t node = 1; node < k->rate_count; node++)
+            s->bytes[k->rates[node].tracepoint] +=
+                rate * k->rates[node].calls * k->rates[node].bytes;
     }
+    return PYTHIA_OK;
 }
 
 double pythia__search_cost(const struct pythia_search *s, uint32_t point)

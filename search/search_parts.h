@@ -9,6 +9,13 @@
  * cause is given up. */
 #define PYTHIA__SEARCH_IDLE 6
 
+/* What a node of the search space adds to the stream: requests of its type have so many calls of
+ * that size. */
+struct pythia__search_rate {
+    uint32_t tracepoint;
+    double calls, bytes;
+};
+
 /* What the search keeps of a problem beside what it tells. */
 struct pythia__search_keeping {
     struct pythia__belief belief; /* none while nodes is 0 */
@@ -23,8 +30,9 @@ struct pythia__search_keeping {
     size_t unanswered;  /* cycles in a row in which a strategy suggested nothing for it */
     size_t idle; /* cycles in a row in which no share that is not explained was above chance */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
-    size_t past;       /* cycles in a row in which a cause that was found has no share any more */
-    double mean_bytes; /* of a span, by the search space; 0: not asked yet */
+    size_t past; /* cycles in a row in which a cause that was found has no share any more */
+    struct pythia__search_rate *rates; /* of its type, by node: of [0] nothing; NULL: not asked */
+    uint32_t rate_count;
     const struct pythia_type *evidence; /* of the cycle at hand; NULL: there is none */
 };
 
@@ -112,10 +120,10 @@ struct pythia__search_room {
     double ns, bytes;
 };
 
-/* Learn the price of each point. PYTHIA_OK or PYTHIA_ENOMEM. And what each would add to the stream,
- * as requests come now. */
+/* Learn the price of each point; and what each would add to the stream, as requests come now.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_set_prices(struct pythia_search *s);
-void pythia__search_meet_rates(struct pythia_search *s);
+int pythia__search_meet_rates(struct pythia_search *s);
 /* ns that a point adds to a request. */
 double pythia__search_cost(const struct pythia_search *s, uint32_t point);
 struct pythia_spending pythia__search_spending(const struct pythia_search *s);

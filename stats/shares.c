@@ -213,6 +213,21 @@ struct work {
     struct freedom freedom;
 };
 
+/* Add a part to the total of clipped ones alone; as add_part. */
+static void add_clipped(struct work *w, const double *row, struct part *p, double *squares)
+{
+    struct range r = p->range;
+    double values = 0, of_values = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        double v = clipped(row[i], r) - r.low;
+        w->total[i] += v;
+        values += v;
+        of_values += v * v;
+    }
+    *squares += of_values;
+    p->mean = values / (double)w->n;
+}
+
 /* Add a part to the totals, and its squares, not centred, to those of the parts before it. */
 static void add_part(struct work *w, const double *row, struct part *p, double *squares,
                      double *raw_squares)
@@ -248,16 +263,20 @@ static double centre_total(double *total, size_t n, double squares_of_parts)
     return squares <= 1e-24 * squares_of_parts ? 0 : squares;
 }
 
-static void sum_parts(struct work *w, const double *x, size_t k, struct clip c)
+static void sum_parts(struct work *w, const double *x, size_t k, struct clip c, bool brief)
 {
     double squares = 0, raw_squares = 0;
     for (size_t e = 0; e < k; e++) {
         const double *row = x + e * w->n;
         w->parts[e].range = clip_range(row, w->n, c);
-        add_part(w, row, &w->parts[e], &squares, &raw_squares);
+        if (brief)
+            add_clipped(w, row, &w->parts[e], &squares);
+        else
+            add_part(w, row, &w->parts[e], &squares, &raw_squares);
     }
     w->squares = centre_total(w->total, w->n, squares);
-    w->raw_squares = centre_total(w->raw_total, w->n, raw_squares);
+    if (!brief)
+        w->raw_squares = centre_total(w->raw_total, w->n, raw_squares);
     for (size_t i = 0; i < w->n; i++) {
         double unit = w->total[i] / sqrt(w->squares);
         w->weights[i] = unit / rest_of(unit, (double)w->n);
@@ -311,6 +330,27 @@ static void share_of(const struct work *w, const double *row, const struct part 
     };
 }
 
+static void share_of_clipped(const struct work *w, const double *row, const struct part *p,
+                             double width, struct pythia_share *out)
+{
+    struct range r = p->range;
+    double products = 0;
+    for (size_t i = 0; i < w->n; i++)
+        products += (clipped(row[i], r) - r.low - p->mean) * w->total[i];
+    double share = w->squares != 0 ? products / w->squares : NAN;
+    double se = standard_error(w, row, p, share);
+    *out = (struct pythia_share){.mean = NAN,
+                                 .sd = NAN,
+                                 .cov = NAN,
+                                 .raw_share = NAN,
+                                 .share = share,
+                                 .se = se,
+                                 .low = share - width * se,
+                                 .high = share + width * se,
+                                 .clip_low = r.low,
+                                 .clip_high = r.high};
+}
+
 static bool options_in_range(const struct pythia_share_options *o)
 {
     return o->clip_top >= 0 && o->clip_top < .5 && o->clip_bottom >= 0 && o->clip_bottom < .5 &&
@@ -334,10 +374,10 @@ int pythia_shares(const double *x, size_t n, size_t k, const struct pythia_share
                          .raw_total = totals + n,
                          .weights = totals + 2 * n,
                          .parts = parts};
-        sum_parts(&w, x, k, clip_of(n, o->clip_top, o->clip_bottom));
+        sum_parts(&w, x, k, clip_of(n, o->clip_top, o->clip_bottom), o->brief);
         double width = student_width(&w.freedom, o->level, n);
         for (size_t e = 0; e < k; e++)
-            share_of(&w, x + e * n, &parts[e], width, &out[e]);
+            (o->brief ? share_of_clipped : share_of)(&w, x + e * n, &parts[e], width, &out[e]);
     }
     pythia_free(parts);
     pythia_free(totals);

@@ -119,7 +119,7 @@ static int note_switches(struct pythia__evidence *e, const struct pythia_cycle *
 int pythia__evidence_decide(struct pythia__evidence *e, struct pythia_search *search,
                             uint64_t number, double seconds, struct pythia_cycle *out)
 {
-    int status = pythia_groups_finish(e->groups);
+    int status = pythia_groups_close(e->groups);
     if (status != PYTHIA_OK || !search)
         return status;
     pythia_search_set_seconds(search, seconds);

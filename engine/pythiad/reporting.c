@@ -190,6 +190,39 @@ static void answer_all(struct pythia__reporting *r, const struct job *j)
 
 static void begin(struct pythia__reporting *r);
 
+/* Groups that nobody reads any more. */
+struct going {
+    uv_work_t work; /* first, so that one is the other */
+    struct pythia_groups *groups;
+};
+
+static void destroy_groups(uv_work_t *request)
+{
+    struct going *g = (struct going *)request;
+    pythia_groups_destroy(g->groups);
+    g->groups = NULL;
+}
+
+static void end_going(uv_work_t *request, int cancelled)
+{
+    if (cancelled)
+        destroy_groups(request);
+    pythia_free(request);
+}
+
+/* A thousand types have so many rows that freeing them takes longer than a decision: a worker does
+ * it, and the loop itself only where there is no memory for that. */
+static void let_go(struct pythia__reporting *r, struct evidence *e)
+{
+    struct going *g = e->groups ? pythia_calloc(1, sizeof(*g)) : NULL;
+    if (g) {
+        g->groups = e->groups;
+        e->groups = NULL;
+        uv_queue_work(r->loop, &g->work, destroy_groups, end_going); /* as below */
+    }
+    free_evidence(e);
+}
+
 /* The evidence goes back if it is still the latest. */
 static void done(uv_work_t *request, int cancelled)
 {
@@ -213,7 +246,7 @@ static void done(uv_work_t *request, int cancelled)
     if (latest)
         r->latest = j->of;
     else
-        free_evidence(&j->of);
+        let_go(r, &j->of);
     pythia_loop_free(&j->story);
     json_decref(j->overhead);
     begin(r);
@@ -255,7 +288,7 @@ static void begin(struct pythia__reporting *r)
 void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *groups,
                              uint64_t look, const struct pythia_pipeline_result *input)
 {
-    free_evidence(&r->latest);
+    let_go(r, &r->latest);
     forget_forms(r);
     r->latest = (struct evidence){.groups = groups, .input = *input, .look = look};
     r->look = look;

@@ -1,30 +1,37 @@
-/* How long a decision takes over many request types: bench_cycle [TYPES [ROWS [CALLS [TURNS]]]].
+/* How long a cycle takes over many request types: bench_cycle [TYPES [ROWS [CALLS [TURNS]]]].
  *
  * Each type has requests whose root makes so many calls, one after the other, which makes twice as
  * many edges and one; behind each call another one is closed. In each type one call varies most, so
  * that every type is to be searched; TURNS of them are looked at in a cycle (0: all), the others
- * wait. Prints one JSON object: the time of a decision of the search, the longest of cycles until
- * every type has been looked at once and of at least three; how many types it looked at; the time
- * of one type that is looked at, and of all the rest, which is the same in every cycle; in how many
- * cycles each had its turn; and the time of the shares with their errors alone, over the same
- * evidence, and of making the evidence ready; and the longest decision by each strategy. The least
- * of several runs, in CPU seconds. */
+ * wait. Prints one JSON object of CPU seconds:
+ *
+ * - of cycles with requests of their own, gathered as pythiad gathers them: what it does at the end
+ *   of one before anything else can go on, which is to make the evidence ready and to decide; the
+ *   longest and the median, of the evidence alone the median, and what letting go of it takes; and
+ *   the first such cycle by each strategy;
+ * - of decisions over the same evidence again and again, the longest of cycles until every type has
+ *   been looked at once and of at least three; how many types it looked at; the time of one type
+ *   that is looked at, and of all the rest, which is the same in every cycle; in how many cycles
+ *   each had its turn; and the shares with their errors alone: the least of several runs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "evidence.h"
+#include "pythia/effects.h"
 #include "pythia/random.h"
 #include "pythia/search.h"
 #include "pythia/shares.h"
 #include "pythia/status.h"
 
-#define RUNS          5
-#define CYCLES        3
-#define STRATEGY_RUNS 3
-#define CALLS         256
-#define TURNS         16 /* as pythiad has them */
+#define RUNS   5
+#define CYCLES 3
+#define FRESH  7 /* cycles with requests of their own; */
+#define ALONE  3 /* of them, how often evidence is made ready alone */
+#define CALLS  256
+#define TURNS  16 /* as pythiad has them */
 
 struct bench {
     struct pythia_vocabulary *vocabulary;
@@ -32,8 +39,10 @@ struct bench {
     struct pythia_request_types *namer;
     struct pythia_space *space;
     struct pythia_critical_path path;
+    struct pythia_open_points *open, *skeleton; /* the calls; the roots */
     struct pythia_counts counts;
     struct pythia_random random;
+    uint64_t next; /* request of each type */
     uint32_t roots[10000], calls[CALLS], inner[CALLS];
     size_t types, rows, call_count, turns;
 };
@@ -46,6 +55,7 @@ struct decisions {
 };
 
 static const struct pythia_groups_options grouping = {.fold = true, .rows = 100000000};
+static const struct pythia_effects_options measuring = {.fold = true};
 
 static void must(int status, const char *what)
 {
@@ -115,6 +125,11 @@ static void begin(struct bench *b)
     must(pythia_trace_builder_create(b->vocabulary, NULL, &b->builder), "the builder");
     must(pythia_request_types_create(b->vocabulary, &usual, &b->namer), "request types");
     must(pythia_space_create(b->vocabulary, &b->space), "the space");
+    must(pythia_open_points_create(b->vocabulary, &b->open), "open points");
+    must(pythia_open_points_create(b->vocabulary, &b->skeleton), "open points");
+    must(pythia_open_points_add(b->skeleton, PYTHIA_TEXT("service:root_*")), "open points");
+    must(pythia_open_points_add(b->open, PYTHIA_TEXT("service:root_*")), "open points");
+    must(pythia_open_points_add(b->open, PYTHIA_TEXT("service:call_*")), "open points");
     for (size_t i = 0; i < b->call_count; i++) {
         b->calls[i] = point_of(b, "call", i);
         b->inner[i] = point_of(b, "inner", i);
@@ -130,6 +145,8 @@ static void begin(struct bench *b)
 
 static void end(struct bench *b)
 {
+    pythia_open_points_destroy(b->open);
+    pythia_open_points_destroy(b->skeleton);
     pythia_space_destroy(b->space);
     pythia_request_types_destroy(b->namer);
     pythia_trace_builder_destroy(b->builder);
@@ -137,17 +154,20 @@ static void end(struct bench *b)
     pythia_vocabulary_destroy(b->vocabulary);
 }
 
-static struct pythia_groups *gather(struct bench *b, double *finish_s)
+/* The requests of one cycle, as pythiad takes them in. */
+static void gather(struct bench *b, struct pythia_effects *effects, struct pythia__evidence *e)
 {
-    struct pythia_groups *groups = NULL;
-    must(pythia_groups_create(b->vocabulary, &grouping, &groups), "groups");
+    struct pythia_groups_options how = grouping;
+    how.skeleton = b->skeleton;
+    must(pythia__evidence_begin(e, b->vocabulary, &how), "evidence");
+    must(pythia__evidence_measure(e, effects, b->open), "evidence");
     for (size_t t = 0; t < b->types; t++)
-        for (size_t i = 0; i < b->rows; i++)
-            must(pythia_groups_add(groups, request(b, t, i, false)), "groups");
-    double begun = cpu_s();
-    must(pythia_groups_finish(groups), "groups");
-    *finish_s = cpu_s() - begun;
-    return groups;
+        for (size_t i = 0; i < b->rows; i++) {
+            const struct pythia_trace *trace = request(b, t, b->next + i, false);
+            must(pythia_critical_path_find(&b->path, trace, grouping.latency), "a path");
+            must(pythia__evidence_add(e, trace, &b->path), "evidence");
+        }
+    b->next += b->rows;
 }
 
 static uint64_t turns_so_far(const struct pythia_cycle *cycle, size_t *without)
@@ -161,36 +181,58 @@ static uint64_t turns_so_far(const struct pythia_cycle *cycle, size_t *without)
     return turns;
 }
 
-/* Decisions over the same evidence, with the calls open. */
-static struct decisions decide(struct bench *b, const struct pythia_groups *groups, size_t turns,
-                               const struct pythia_strategy *strategy)
+static struct pythia_search *begin_search(struct bench *b, size_t turns,
+                                          const struct pythia_strategy *strategy)
 {
     struct pythia_search *search = NULL;
-    struct pythia_open_points *always = NULL;
-    struct pythia_cycle cycle;
-    struct decisions out = {.cycles = 0};
-    size_t without = b->types, looked = 0;
-    uint64_t *hits = calloc(pythia_vocabulary_tracepoints(b->vocabulary), sizeof(*hits));
-    must(pythia_open_points_create(b->vocabulary, &always), "open points");
-    must(pythia_open_points_add(always, PYTHIA_TEXT("service:call_*")), "open points");
     struct pythia_search_options how = {.budget = {.points_per_cycle = 3},
                                         .price_ns = 1000,
-                                        .always = always,
+                                        .always = b->open,
                                         .min_share = 1e-9,
                                         .problems_per_cycle = turns,
                                         .strategy = strategy,
                                         .seed = 1};
     must(pythia_search_create(b->space, &how, &search), "the search");
     pythia_search_set_seconds(search, (double)b->rows);
-    for (size_t t = 0; t < b->types; t++)
-        hits[b->roots[t]] = b->rows;
-    for (size_t i = 0; i < b->call_count; i++)
-        hits[b->calls[i]] = b->rows * b->types;
-    for (size_t i = 0; i < CYCLES || (without > 0 && !strategy); i++) {
+    return search;
+}
+
+/* Cycles one after the other, and what the end of each took (`search` NULL: nobody decides). The
+ * evidence of the last one is for the caller to free. */
+static void run(struct bench *b, struct pythia_search *search, size_t cycles, double *took_s,
+                struct pythia__evidence *e)
+{
+    struct pythia_effects *effects = NULL;
+    struct pythia_cycle cycle;
+    must(pythia_effects_create(b->vocabulary, &measuring, &effects), "effects");
+    for (size_t i = 0; i < cycles; i++) {
+        gather(b, effects, e);
         double begun = cpu_s();
-        must(pythia_search_cycle(search, groups, hits, pythia_vocabulary_tracepoints(b->vocabulary),
-                                 &cycle),
-             "a cycle");
+        must(pythia__evidence_decide(e, search, i + 1, (double)b->rows, &cycle), "a cycle");
+        took_s[i] = cpu_s() - begun;
+    }
+    e->effects = NULL;
+    pythia_effects_destroy(effects);
+    pythia_search_destroy(search);
+}
+
+static double let_go(struct pythia__evidence *e)
+{
+    double begun = cpu_s();
+    pythia__evidence_free(e);
+    return cpu_s() - begun;
+}
+
+/* Decisions over the same evidence. */
+static struct decisions decide(struct bench *b, const struct pythia__evidence *e, size_t turns)
+{
+    struct pythia_search *search = begin_search(b, turns, NULL);
+    struct pythia_cycle cycle;
+    struct decisions out = {.cycles = 0};
+    size_t without = b->types, looked = 0;
+    for (size_t i = 0; i < CYCLES || without > 0; i++) {
+        double begun = cpu_s();
+        must(pythia_search_cycle(search, e->groups, e->hits, e->hit_capacity, &cycle), "a cycle");
         double took = cpu_s() - begun;
         out.cycles += without > 0;
         size_t so_far = turns_so_far(&cycle, &without);
@@ -201,8 +243,6 @@ static struct decisions decide(struct bench *b, const struct pythia_groups *grou
         looked = so_far;
     }
     pythia_search_destroy(search);
-    pythia_open_points_destroy(always);
-    free(hits);
     return out;
 }
 
@@ -249,16 +289,30 @@ static size_t number_of(int argc, char **argv, int at, size_t usual, size_t leas
     return number;
 }
 
-/* The longest decision by each strategy of the table, the least of several runs. */
-static void tell_strategies(struct bench *b, const struct pythia_groups *groups)
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts them. */
+static double median(double *numbers, size_t count)
+{
+    qsort(numbers, count, sizeof(*numbers), compare_numbers);
+    return numbers[count / 2];
+}
+
+/* The first cycle by each strategy of the table. */
+static void tell_strategies(struct bench *b)
 {
     size_t count;
     const struct pythia_strategy *const *strategies = pythia_strategies(&count);
     for (size_t i = 0; i < count; i++) {
-        double least_s = INFINITY;
-        for (int run = 0; run < STRATEGY_RUNS; run++)
-            least_s = fmin(least_s, decide(b, groups, b->turns, strategies[i]).longest_s);
-        printf("%s\"%s\": %.6f", i ? ", " : "{", strategies[i]->name, least_s);
+        double first_s;
+        struct pythia__evidence e = {0};
+        run(b, begin_search(b, b->turns, strategies[i]), 1, &first_s, &e);
+        pythia__evidence_free(&e);
+        printf("%s\"%s\": %.6f", i ? ", " : "{", strategies[i]->name, first_s);
     }
     printf("}");
 }
@@ -271,26 +325,32 @@ int main(int argc, char **argv)
     b.call_count = number_of(argc, argv, 3, 25, 1, CALLS);
     b.turns = number_of(argc, argv, 4, TURNS, 0, 100000);
     begin(&b);
-    double finish_s, shares = INFINITY, sum = 0;
-    struct pythia_groups *groups = gather(&b, &finish_s);
+    printf("{\"strategies\": ");
+    tell_strategies(&b);
+    double evidence_s[ALONE], cycle_s[FRESH], shares = INFINITY, sum = 0;
+    struct pythia__evidence e = {0};
+    run(&b, NULL, ALONE, evidence_s, &e);
+    double let_go_s = let_go(&e);
+    run(&b, begin_search(&b, b.turns, NULL), FRESH, cycle_s, &e);
+    double usual_s = median(cycle_s, FRESH);
     struct decisions some = {.longest_s = INFINITY}, all = some;
     for (int i = 0; i < RUNS; i++) {
-        struct decisions next = decide(&b, groups, b.turns, NULL);
+        struct decisions next = decide(&b, &e, b.turns);
         some = next.longest_s < some.longest_s ? next : some;
-        next = decide(&b, groups, 0, NULL);
+        next = decide(&b, &e, 0);
         all = next.longest_s < all.longest_s ? next : all;
-        shares = fmin(shares, share(&b, groups, &sum));
+        shares = fmin(shares, share(&b, e.groups, &sum));
     }
     double each = all.longest_s / (double)all.looked;
-    printf("{\"strategies\": ");
-    tell_strategies(&b, groups);
-    printf(", \"types\": %zu, \"rows\": %zu, \"edges\": %zu, \"looked_at\": %zu, "
-           "\"decision_s\": %.6f, \"cycles_until_all\": %zu, \"each_s\": %.9f, "
-           "\"rest_s\": %.6f, \"all_s\": %.6f, \"finish_s\": %.6f, \"shares_s\": %.6f, "
+    printf(", \"types\": %zu, \"rows\": %zu, \"edges\": %zu, \"cycle_s\": %.6f, "
+           "\"cycle_longest_s\": %.6f, \"evidence_s\": %.6f, \"let_go_s\": %.6f, "
+           "\"looked_at\": %zu, \"decision_s\": %.6f, \"cycles_until_all\": %zu, "
+           "\"each_s\": %.9f, \"rest_s\": %.6f, \"all_s\": %.6f, \"shares_s\": %.6f, "
            "\"sum\": %.9f}\n",
-           b.types, b.rows, 2 * b.call_count + 1, some.looked, some.longest_s, some.cycles, each,
-           some.longest_s - each * (double)some.looked, all.longest_s, finish_s, shares, sum);
-    pythia_groups_destroy(groups);
+           b.types, b.rows, 2 * b.call_count + 1, usual_s, cycle_s[FRESH - 1],
+           median(evidence_s, ALONE), let_go_s, some.looked, some.longest_s, some.cycles, each,
+           some.longest_s - each * (double)some.looked, all.longest_s, shares, sum);
+    pythia__evidence_free(&e);
     end(&b);
     return 0;
 }

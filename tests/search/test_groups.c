@@ -576,6 +576,60 @@ static void a_set_that_cannot_be_finished_is_given_back(void **state)
     assert_true(failures > 10);
 }
 
+/* Whatever memory runs out at, the next call goes on from there, and counts nothing twice. */
+static void a_type_that_cannot_be_settled_can_be_tried_again(void **state)
+{
+    long failures = 0;
+    for (int status = PYTHIA_ENOMEM; status != PYTHIA_OK; failures += status != PYTHIA_OK) {
+        struct requests r;
+        size_t count;
+        requests_begin_folded(&r);
+        for (size_t i = 0; i < MIXED; i++)
+            requests_add_as(&r, i, mixed[i]);
+        assert_int_equal(pythia_groups_close(r.groups), PYTHIA_OK);
+        const struct pythia_type *types = pythia_groups_types(r.groups, &count);
+        assert_int_equal(count, 3);
+        pythia_mem_fail_after(failures);
+        status = pythia_groups_settle(r.groups, 0);
+        pythia_mem_fail_after(-1);
+        assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(pythia_groups_settle(r.groups, 0), PYTHIA_OK);
+            assert_int_equal(types[0].levels, 4);
+            assert_structures(&types[0], 1, "3");
+            assert_structures(&types[0], 2, "1w 3"); /* one has no more than A{B}, folded */
+            assert_structures(&types[0], 3, "2 2w");
+            assert_int_equal(types[0].structure_count, 5);
+        }
+        requests_end(&r);
+    }
+    assert_true(failures > 8);
+}
+
+/* A closed set knows of each type what needs no structures, and they are those of its requests
+ * alone. */
+static void a_closed_set_settles_one_type_at_a_time(void **state)
+{
+    struct requests r;
+    size_t count;
+    requests_begin_folded(&r);
+    for (size_t i = 0; i < MIXED; i++)
+        requests_add_as(&r, i, mixed[i]);
+    assert_int_equal(pythia_groups_close(r.groups), PYTHIA_OK);
+    const struct pythia_type *types = pythia_groups_types(r.groups, &count);
+    assert_int_equal(count, 3);
+    assert_string_equal(name_of(&r, &types[0]), "A");
+    assert_int_equal(types[0].moments.n, 3);
+    assert_int_equal(pythia_sample_count(types[0].rows), 3);
+    assert_int_equal(types[0].structure_count, 0);
+    assert_int_equal(pythia_groups_settle(r.groups, 1), PYTHIA_OK);
+    assert_string_equal(name_of(&r, &types[1]), "E");
+    assert_structures(&types[1], 1, "1 1w");
+    assert_int_equal(types[0].structure_count, 0);
+    assert_int_equal(types[2].structure_count, 0);
+    requests_end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -595,6 +649,8 @@ int main(void)
         cmocka_unit_test(a_set_that_cannot_be_made_leaves_nothing),
         cmocka_unit_test(a_request_that_cannot_be_added_stops_no_other),
         cmocka_unit_test(a_set_that_cannot_be_finished_is_given_back),
+        cmocka_unit_test(a_type_that_cannot_be_settled_can_be_tried_again),
+        cmocka_unit_test(a_closed_set_settles_one_type_at_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 
 enum { N = 200, K = 5 };
 
-static const struct pythia_share_options unclipped = {0, 0, .95};
+static const struct pythia_share_options unclipped = {0, 0, .95, false};
 
 static void shares_of(const double *x, size_t n, size_t k, const struct pythia_share_options *o,
                       struct pythia_share *out)
@@ -405,13 +405,44 @@ static void tail_shares_add_up_and_name_the_slow_part(void **state)
     assert_int_equal(pythia_tail_shares(constant, 3, 2, NAN, .5, out), PYTHIA_EINVAL);
 }
 
+/* The brief answer is the same in every bit, as far as it goes. */
+static void what_is_brief_leaves_only_out(void **state)
+{
+    enum { PARTS = 7 };
+    static double x[400 * PARTS];
+    struct pythia_random r;
+    struct pythia_share_options how = PYTHIA_SHARE_OPTIONS_DEFAULT;
+    pythia_random_init(&r, 11);
+    for (size_t n = 1; n <= 400; n = n * 2 + 1) {
+        struct pythia_share whole[PARTS], brief[PARTS];
+        draw(&r, n, PARTS, x);
+        how.brief = false;
+        shares_of(x, n, PARTS, &how, whole);
+        how.brief = true;
+        shares_of(x, n, PARTS, &how, brief);
+        for (size_t e = 0; e < PARTS; e++) {
+            assert_rel_equal(brief[e].share, whole[e].share, 0);
+            assert_rel_equal(brief[e].se, whole[e].se, 0);
+            assert_rel_equal(brief[e].low, whole[e].low, 0);
+            assert_rel_equal(brief[e].high, whole[e].high, 0);
+            assert_rel_equal(brief[e].clip_low, whole[e].clip_low, 0);
+            assert_rel_equal(brief[e].clip_high, whole[e].clip_high, 0);
+            assert_true(isnan(brief[e].mean) && isnan(brief[e].sd) && isnan(brief[e].cov) &&
+                        isnan(brief[e].raw_share));
+            assert_int_equal(brief[e].outliers, 0);
+            assert_false(brief[e].outlier_driven);
+        }
+    }
+}
+
 static void failures_leave_out_untouched(void **state)
 {
     const double x[] = {1, 2, 3, 4};
     struct pythia_share s[2] = {{.mean = -7}, {.mean = -7}};
     double out[2] = {-7, -7};
-    const struct pythia_share_options bad[] = {{.5, 0, .95},  {-.1, 0, .95}, {0, .5, .95},
-                                               {0, NAN, .95}, {0, 0, 0},     {0, 0, 1}};
+    const struct pythia_share_options bad[] = {{.5, 0, .95, false}, {-.1, 0, .95, false},
+                                               {0, .5, .95, false}, {0, NAN, .95, false},
+                                               {0, 0, 0, false},    {0, 0, 1, true}};
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(pythia_shares(x, 2, 2, &bad[i], s), PYTHIA_EINVAL);
     for (long left = 0; left < 2; left++) {
@@ -441,6 +472,7 @@ int main(void)
         cmocka_unit_test(the_undefined_is_nan),
         cmocka_unit_test(intervals_cover_the_truth),
         cmocka_unit_test(tail_shares_add_up_and_name_the_slow_part),
+        cmocka_unit_test(what_is_brief_leaves_only_out),
         cmocka_unit_test(failures_leave_out_untouched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

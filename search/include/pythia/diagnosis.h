@@ -27,7 +27,7 @@ struct pythia_diagnosis_options {
         slow_quantile; /* of the groups' means: above, a group that does not vary is slow; 0: .95 */
     uint64_t seed;
     const uint32_t *only; /* NULL, or names of the types that are looked at, in rising order: the
-                             others have no groups, and are counted in shares */
+                             others have neither levels nor groups, and are counted in shares */
     size_t only_count;
     bool without_modes;      /* neither groups nor edges are asked whether they have several */
     size_t values_max;       /* of a key that explanations name, see explain.h; 0: 10 */

@@ -59,12 +59,15 @@ struct pythia_type {
     struct pythia_lineage lineage;
     struct pythia_sample *rows; /* of struct pythia_row, in order of hash, in which the first who
                                    reads one puts them */
+    /* Once the type is settled: */
     struct pythia_structure *structures;
     size_t structure_count;
     uint32_t levels; /* levels 1 to levels - 1 were kept apart; at deeper ones there were too many
                         structures */
     bool too_varied; /* that is why, and not because there is nothing deeper */
     /* for groups.c */
+    bool settled;
+    struct pythia_groups_entry *unsettled; /* what its structures have not got yet */
     size_t structure_capacity;
     uint32_t *slots;
     size_t slot_count;
@@ -97,10 +100,17 @@ size_t pythia_groups_bytes(const struct pythia_groups *g);
 /* The `part` of the request that was added last; PYTHIA_NONE before the first. */
 uint32_t pythia_groups_last(const struct pythia_groups *g);
 
-/* No more will be added: count what is still in caches, and sort. The skeleton, the grouping key's
- * names apart, is not needed any more. Call it once, before the functions below. O(shapes + types
- * log types); rows are sorted when they are read, type by type.
- */
+/* No more will be added: sort the types. The skeleton, the grouping key's names apart, is not
+ * needed any more. Call it, or _finish, once before the functions below. PYTHIA_OK or
+ * PYTHIA_ENOMEM. O(shapes + types log types); rows are sorted when they are read, type by type. */
+int pythia_groups_close(struct pythia_groups *g);
+
+/* Give the type at `index` its structures: for whoever reads them, after _close; nothing if it has
+ * them. PYTHIA_OK, or PYTHIA_ENOMEM, and then it may be tried again. O(shapes of the type + its
+ * structures log structures). */
+int pythia_groups_settle(const struct pythia_groups *g, size_t index);
+
+/* _close, and then settle all types and add up the edges. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_groups_finish(struct pythia_groups *g);
 
 /* The types, in order of name; *count of them. Borrowed until _destroy. */
@@ -112,8 +122,8 @@ const struct pythia_keys *pythia_groups_keys(const struct pythia_groups *g);
 const struct pythia_exact_moments *
 pythia_groups_moments(const struct pythia_groups *g); /* of all requests */
 
-/* Time on an edge and visits to it, over all requests: [pythia_cct_edges]. Borrowed until _destroy.
- */
+/* Time on an edge and visits to it, over all requests: [pythia_cct_edges], after _finish. Borrowed
+ * until _destroy. */
 struct pythia_edge_total {
     uint64_t time_ns, visits, requests;
 };

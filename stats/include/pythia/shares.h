@@ -25,8 +25,10 @@ struct pythia_share_options {
     double clip_top;    /* of n, below .5; at least 1 value is clipped, but none for 0 */
     double clip_bottom; /* of n, below .5, rounded down */
     double level;       /* of the interval, between 0 and 1 */
+    bool brief; /* only the share, its error and interval, and what is clipped to, in two thirds of
+                   the time: what is of values as they came is NaN, and outliers are not counted */
 };
-#define PYTHIA_SHARE_OPTIONS_DEFAULT ((struct pythia_share_options){.005, .005, .95})
+#define PYTHIA_SHARE_OPTIONS_DEFAULT ((struct pythia_share_options){.005, .005, .95, false})
 
 /* What pythia_shares says of one part. */
 struct pythia_share {
