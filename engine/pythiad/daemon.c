@@ -314,6 +314,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                    .rootless_ns = (uint64_t)s->rootless_ms * 1000000,
                    .age_max_ns = (uint64_t)s->request_max_ms * 1000000,
                    .spans_max = (uint64_t)s->request_spans_max,
+                   .attributes_max = (size_t)s->attributes_max,
                    .tick_spans = TICK_SPANS,
                    .soft_bytes = s->memory,
                    .hard_bytes = s->memory_hard},
