@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "budget.h"
+#include "feeding.h"
 
 static void head(struct pythia_buf *to, const char *name, const char *type, const char *help)
 {
@@ -186,7 +187,8 @@ static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *t
     struct pythia__grpc_numbers all = {0};
     if (d->grpc)
         all = pythia__grpc_numbers(d->grpc);
-    uint64_t refused = all.refused_connections, timed_out = all.timed_out;
+    uint64_t refused = all.refused_connections + pythia__feeding_refused(d),
+             timed_out = all.timed_out;
     uint64_t too_large = all.too_large;
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
         if (d->http[i]) {
