@@ -173,6 +173,17 @@ static void show_limits(struct pythia_buf *to, json_t *limits)
     pythia_buf_putc(to, '\n');
 }
 
+/* What nobody decides about, and what to do. */
+static void show_unknown(struct pythia_buf *to, const json_t *s)
+{
+    if (json_integer_value(json_object_get(s, "unknown_points")) > 0)
+        pythia_buf_printf(to,
+                          "  %" JSON_INTEGER_FORMAT
+                          " spans were left out because the search space does not know their trace "
+                          "points: learn it anew\n",
+                          json_integer_value(json_object_get(s, "unknown_spans")));
+}
+
 static void show_status(struct pythia_buf *to, const json_t *s)
 {
     static const struct {
@@ -185,6 +196,7 @@ static void show_status(struct pythia_buf *to, const json_t *s)
                 {"points_known", "trace points known"},
                 {"quarantined", "in quarantine"},
                 {"mute", "open and mute"},
+                {"unknown_points", "not in search space"},
                 {"desired_version", "desired set"}};
     const json_t *plane;
     size_t i;
@@ -198,6 +210,7 @@ static void show_status(struct pythia_buf *to, const json_t *s)
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         pythia_buf_printf(to, "  %-22s %" JSON_INTEGER_FORMAT "\n", rows[i].label,
                           json_integer_value(json_object_get(s, rows[i].name)));
+    show_unknown(to, s);
     json_array_foreach (json_object_get(s, "planes"), i, plane) {
         pythia_buf_puts(to, "  plane ");
         show_text(to, json_object_get(plane, "name"));

@@ -79,6 +79,11 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
     gauge(to, "pythia_request_types_waiting",
           "Request types that wait to be learnt, because that was done too often in the last hour.",
           (double)n.types_waiting);
+    gauge(to, "pythia_points_unknown",
+          "Trace points of requests of known types that the search space does not know.",
+          (double)n.unknown_points);
+    counter(to, "pythia_spans_unknown_total", "Spans of such points, which are left out.",
+            n.unknown_spans);
     counter(to, "pythia_requests_shed_total", "Requests shed above the hard mark of memory.",
             w.shed_traces);
     gauge(to, "pythia_open_spans", "Spans of unfinished requests.", (double)w.open_spans);
