@@ -189,6 +189,7 @@ static void show_status(struct pythia_buf *to, const json_t *s)
     static const struct {
         const char *name, *label;
     } rows[] = {{"cycles", "cycles"},
+                {"cycle", "number of the last"},
                 {"problems_waiting", "types that wait"},
                 {"requests", "requests"},
                 {"spans", "spans"},
@@ -616,7 +617,10 @@ const struct pythia__command pythia__cmd_ctl = {
     .summary = "Talk to a running pythiad",
     .description =
         "ACTION is one of: status; groups, the groups of requests of the last cycle; report, the "
-        "last cycle's report; decisions, what was opened and closed, and why; points, every trace "
+        "last cycle's report; decisions, what was opened and closed, and why (as JSON also in "
+        "which "
+        "cycle, by the number that it has in the log and the report of the start that it was in); "
+        "points, every trace "
         "point that can be switched, what a pass of it costs (measured, or expected from what "
         "others "
         "cost) and what came of it (mute: it is open, and no request passed it of those that could "

@@ -60,6 +60,7 @@ struct pythia__daemon {
     struct pythia_loop story;            /* the last cycles */
     struct pythia__reporting *reporting; /* of it, and of the evidence of the last cycle */
     uint64_t started_ns, cycles, last_cycle_ns;
+    uint64_t cycle;         /* number of the last one that decided: others have none */
     uint64_t wish, version; /* of the engine, and of the set that the controller has of it */
     uint64_t tried;         /* the version of which planes were told, as far as they could be */
     uint64_t since;         /* when that set was in force, if it is */

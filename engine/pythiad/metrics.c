@@ -219,7 +219,11 @@ static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *t
 static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct pythia_controller_numbers c = pythia_controller_numbers(d->controller);
-    counter(to, "pythia_cycles_total", "Cycles decided.", d->cycles);
+    counter(to, "pythia_cycles_total",
+            "Cycles that have ended, also those that learnt or paused, which decide nothing.",
+            d->cycles);
+    gauge(to, "pythia_cycle",
+          "Number of the last cycle that decided, as in the log and the report.", (double)d->cycle);
     gauge(to, "pythia_problems_waiting",
           "Request types that waited for their turn in the last cycle, and others were looked at.",
           (double)pythia__daemon_waiting(d));
