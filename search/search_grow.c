@@ -88,11 +88,14 @@ static void replace(struct pythia_search *s, uint32_t count, const struct points
 int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *always,
                            struct pythia_open_points *never, bool *switched)
 {
+    uint32_t count = pythia_vocabulary_tracepoints(pythia_space_vocabulary(s->space));
     struct points pinned = {0};
     struct pythia_open_points *const before[] = {s->o.always, s->o.never};
     s->o.always = always;
     s->o.never = never;
-    int status = fill(s, s->points, true, &pinned);
+    int status = fill(s, count, true, &pinned);
+    if (status == PYTHIA_OK)
+        status = lengthen_retired(s, count);
     if (status != PYTHIA_OK) {
         s->o.always = before[0];
         s->o.never = before[1];
@@ -100,7 +103,9 @@ int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *a
         return status;
     }
     *switched = memcmp(s->open, pinned.open, s->points * sizeof(*s->open)) != 0;
-    replace(s, s->points, &pinned);
+    for (uint32_t point = s->points; point < count; point++) /* that have turned up since */
+        *switched = *switched || pinned.open[point];
+    replace(s, count, &pinned);
     return PYTHIA_OK;
 }
 

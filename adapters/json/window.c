@@ -201,15 +201,16 @@ static bool has_enough(const struct pythia__json_input *in)
 }
 
 /* Read until the memory is full or the source has ended; from one that has to be waited for, as
- * long as it gives something. */
-static void fill(struct pythia_json *j)
+ * long as it gives something. `more`: what is here is not enough, however many lines it has. */
+static void fill(struct pythia_json *j, bool more)
 {
     struct pythia__json_input *in = j->input;
     if (!in->ended && in->buffer != in->memory && in->filled < in->capacity / 2)
         compact(j);
     size_t capacity = in->capacity - (size_t)(in->buffer - in->memory);
-    while (!in->ended && in->filled < capacity && !has_enough(in)) {
+    while (!in->ended && in->filled < capacity && (more || !has_enough(in))) {
         size_t got = 0;
+        more = false;
         int status = in->from->read(in->from, in->buffer + in->filled, capacity - in->filled, &got,
                                     &in->cause);
         in->ended = status != PYTHIA_OK || got == 0;
@@ -343,7 +344,7 @@ int pythia__json_refill(struct pythia_json *j, size_t keep)
     size_t indexed = in->cut - keep; /* so much of what stays was in the window's index before */
     discard(j, keep);
     for (;;) {
-        fill(j);
+        fill(j, false);
         bool partial;
         size_t cut = choose_cut(in, indexed, &partial);
         enum pythia__structure_result result = index_window(j, cut, partial, indexed);
@@ -417,7 +418,7 @@ int pythia_json_recover(struct pythia_json *j)
             discard(j, in->filled);
             return PYTHIA_OK;
         }
-        fill(j);
+        fill(j, true);
         at = 0;
     }
 }

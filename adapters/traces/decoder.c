@@ -177,20 +177,17 @@ bool pythia__link(struct pythia__decoder *d)
     return false;
 }
 
-/* Leave out what is beyond `max` key-values. None has less than 2 bytes, so that most need not be
- * counted. */
+/* Leave out what is beyond `max` key-values. */
 static void limit_attributes(struct pythia__decoder *d, struct pythia_buf *attributes, size_t max)
 {
-    size_t count = 0;
-    if (attributes->size <= 2 * max)
-        return;
-    struct pythia_text all = pythia_buf_text(attributes), rest = all;
-    struct pythia_attribute unused;
-    while (count < max && pythia_attributes_next(&rest, &unused))
-        count++;
-    attributes->size = all.size - rest.size;
-    while (pythia_attributes_next(&rest, &unused))
-        d->to->counts->dropped[PYTHIA_DROP_ATTRIBUTE]++;
+    struct pythia_text kept = pythia_buf_text(attributes);
+    d->to->counts->dropped[PYTHIA_DROP_ATTRIBUTE] += pythia_attributes_limit(&kept, max);
+    attributes->size = kept.size;
+}
+
+void pythia__limit_attributes(struct pythia__decoder *d, size_t max)
+{
+    limit_attributes(d, &d->attributes, max);
 }
 
 int pythia__cost(struct pythia__decoder *d, uint32_t tracepoint, uint64_t ns)
@@ -220,6 +217,15 @@ int pythia__redact(struct pythia__decoder *d)
     return needs_redaction(d) ? redact(d) : PYTHIA_OK;
 }
 
+int pythia__complete_resource(struct pythia__decoder *d)
+{
+    if (pythia_buf_status(&d->attributes) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    if (d->to->limits.attributes_max > 0)
+        limit_attributes(d, &d->attributes, d->to->limits.attributes_max);
+    return pythia__redact(d);
+}
+
 /* Events were read: what they said goes behind what the span itself says. */
 static int add_others(struct pythia__decoder *d)
 {
@@ -239,7 +245,7 @@ static inline int complete(struct pythia__decoder *d)
         d->attributes.failed = d->others.failed = 0;
         return PYTHIA_ENOMEM;
     }
-    if (max > 0 && d->attributes.size > 2 * max)
+    if (max > 0 && d->attributes.size > 2 * max) /* few have so many: they are not even counted */
         limit_attributes(d, &d->attributes, max);
     if (d->others.size > 0)
         status = add_others(d);

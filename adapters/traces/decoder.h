@@ -160,8 +160,15 @@ bool pythia__link(struct pythia__decoder *d);
 int pythia__cost(struct pythia__decoder *d, uint32_t tracepoint, uint64_t ns);
 
 /* Of the attributes collected, keep only what may be kept. PYTHIA_OK or PYTHIA_ENOMEM. Part of
- * _complete; for those that are not of a span. */
+ * the two below; for those of a span that comes bit by bit. */
 int pythia__redact(struct pythia__decoder *d);
+
+/* Of the attributes collected, keep the first `max`, and count the rest as dropped. */
+void pythia__limit_attributes(struct pythia__decoder *d, size_t max);
+
+/* The attributes collected are those of a resource, and complete: keep as many as a span may have,
+ * and only what may be kept. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__complete_resource(struct pythia__decoder *d);
 
 /* The attributes of the span at hand are complete: those of its events are put behind its own, as
  * many as it may have. PYTHIA_OK or PYTHIA_ENOMEM. Part of _emit and of pythia__hold. */

@@ -173,11 +173,23 @@ static void show_limits(struct pythia_buf *to, json_t *limits)
     pythia_buf_putc(to, '\n');
 }
 
+/* What nobody decides about, and what to do. */
+static void show_unknown(struct pythia_buf *to, const json_t *s)
+{
+    if (json_integer_value(json_object_get(s, "unknown_points")) > 0)
+        pythia_buf_printf(to,
+                          "  %" JSON_INTEGER_FORMAT
+                          " spans were left out because the search space does not know their trace "
+                          "points: learn it anew\n",
+                          json_integer_value(json_object_get(s, "unknown_spans")));
+}
+
 static void show_status(struct pythia_buf *to, const json_t *s)
 {
     static const struct {
         const char *name, *label;
     } rows[] = {{"cycles", "cycles"},
+                {"cycle", "number of the last"},
                 {"problems_waiting", "types that wait"},
                 {"requests", "requests"},
                 {"spans", "spans"},
@@ -185,6 +197,7 @@ static void show_status(struct pythia_buf *to, const json_t *s)
                 {"points_known", "trace points known"},
                 {"quarantined", "in quarantine"},
                 {"mute", "open and mute"},
+                {"unknown_points", "not in search space"},
                 {"desired_version", "desired set"}};
     const json_t *plane;
     size_t i;
@@ -198,6 +211,7 @@ static void show_status(struct pythia_buf *to, const json_t *s)
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         pythia_buf_printf(to, "  %-22s %" JSON_INTEGER_FORMAT "\n", rows[i].label,
                           json_integer_value(json_object_get(s, rows[i].name)));
+    show_unknown(to, s);
     json_array_foreach (json_object_get(s, "planes"), i, plane) {
         pythia_buf_puts(to, "  plane ");
         show_text(to, json_object_get(plane, "name"));
@@ -603,7 +617,10 @@ const struct pythia__command pythia__cmd_ctl = {
     .summary = "Talk to a running pythiad",
     .description =
         "ACTION is one of: status; groups, the groups of requests of the last cycle; report, the "
-        "last cycle's report; decisions, what was opened and closed, and why; points, every trace "
+        "last cycle's report; decisions, what was opened and closed, and why (as JSON also in "
+        "which "
+        "cycle, by the number that it has in the log and the report of the start that it was in); "
+        "points, every trace "
         "point that can be switched, what a pass of it costs (measured, or expected from what "
         "others "
         "cost) and what came of it (mute: it is open, and no request passed it of those that could "

@@ -196,6 +196,7 @@ static int begin_cycle(void *context)
     struct playing *p = context;
     p->cycle->spans_saved = 0;
     p->seen = (struct pythia_counts){0};
+    pythia__unknown_points_clear(&p->gathering.unknown);
     int status = pythia__gathering_begin(&p->gathering, &p->evidence, p->skeleton, p->open);
     pythia__rare_types_drop_those(&p->gathering.rare, comes_again, p);
     return status == PYTHIA_OK ? pythia__gathering_carry(&p->gathering, &p->evidence, 0, NULL)
@@ -320,6 +321,7 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
                            found.switch_count);
     p->may_begin = status == PYTHIA_OK && may_begin(p, &found);
     l->not_carried = p->gathering.rare.not_carried;
+    l->unknown = pythia__unknown_points_sum(&p->gathering.unknown, p->vocabulary);
     l->rounds = (p->first - 1) / p->count + 1;
     return status;
 }
@@ -447,9 +449,11 @@ static int begin(struct playing *p)
     if (status == PYTHIA_OK && p->o->groups.key)
         status = keep_keys_open(p);
     p->points = pythia_vocabulary_tracepoints(p->vocabulary);
-    bool *all = status == PYTHIA_OK ? pythia_space_points(p->space) : NULL;
-    if (status == PYTHIA_OK && !all)
+    bool *all = status == PYTHIA_OK ? pythia_space_points(p->space) : NULL,
+         *known = all ? pythia_space_points(p->space) : NULL;
+    if (status == PYTHIA_OK && !known)
         status = PYTHIA_ENOMEM;
+    pythia__unknown_points_know(&p->gathering.unknown, known, p->points);
     for (uint32_t point = 0; status == PYTHIA_OK && point < p->points; point++) {
         p->loop->skeleton_count += pythia_search_in_skeleton(p->search, point);
         p->loop->point_count += all[point];

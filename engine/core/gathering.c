@@ -16,6 +16,7 @@ int pythia__gathering_init(struct pythia__gathering *g, struct pythia_vocabulary
     *g = (struct pythia__gathering){
         .vocabulary = vocabulary,
         .groups = *groups,
+        .unknown = {.never = search->never},
         .rare = {.bytes_max = rare_bytes ? rare_bytes : RARE_BYTES,
                  .enough = search->min_requests ? search->min_requests : 30}};
     pythia_critical_path_init(&g->path);
@@ -32,6 +33,7 @@ void pythia__gathering_free(struct pythia__gathering *g)
     pythia_critical_path_free(&g->path);
     pythia_critical_path_free(&g->kept_path);
     pythia__rare_types_free(&g->rare);
+    pythia__unknown_points_free(&g->unknown);
     *g = (struct pythia__gathering){0};
 }
 
@@ -84,9 +86,12 @@ int pythia__gathering_see(struct pythia__gathering *g, struct pythia_open_points
 {
     *out = whole;
     int status = open ? pythia_hider_hide(g->hider, whole, open, out) : 0;
-    if (status >= 0)
-        counts->hidden += whole->count - (status == 1 ? 0 : (*out)->count);
-    return status;
+    uint32_t left = status == 0 ? (*out)->count : 0;
+    if (status < 0 || left == whole->count)
+        return status;
+    counts->hidden += whole->count - left;
+    return pythia__unknown_points_note(&g->unknown, whole, open) == PYTHIA_OK ? status
+                                                                              : PYTHIA_ENOMEM;
 }
 
 int pythia__gathering_add(struct pythia__gathering *g, struct pythia__evidence *e, int stage,

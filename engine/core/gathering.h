@@ -14,6 +14,7 @@
 #include "pythia/hider.h"
 #include "pythia/search.h"
 #include "rare.h"
+#include "unknown_points.h"
 
 /* What they keep from request to request. {0} may be freed. */
 struct pythia__gathering {
@@ -24,6 +25,7 @@ struct pythia__gathering {
     struct pythia_critical_path path; /* of the request that was seen last */
     struct pythia_critical_path kept_path;
     struct pythia__rare_types rare;
+    struct pythia__unknown_points unknown; /* whose owner says what the search space knows */
 };
 
 /* `rare_bytes`: what requests of types that are too rare for one cycle may take; 0: 16 MiB.
@@ -45,8 +47,8 @@ int pythia__gathering_carry(struct pythia__gathering *g, struct pythia__evidence
                             uint64_t *most);
 
 /* The request as it looks with these points open (NULL: as it is). Returns 0 with *out borrowed
- * until the next call, 1 if nothing of it is left, or PYTHIA_ENOMEM; `counts` gets what was hidden.
- */
+ * until the next call, 1 if nothing of it is left, or PYTHIA_ENOMEM; `counts` gets what was hidden,
+ * and what of it is of no trace point of the search space is noted. */
 int pythia__gathering_see(struct pythia__gathering *g, struct pythia_open_points *open,
                           const struct pythia_trace *whole, struct pythia_counts *counts,
                           const struct pythia_trace **out);

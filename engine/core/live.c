@@ -62,9 +62,7 @@ struct pythia_live {
     struct pythia__gathering gathering;
     struct pythia_search *search; /* NULL: learning */
     struct points points, former; /* former: of evidence that is still being told */
-    bool *known;                  /* by trace point: it is in the search space */
-    uint32_t known_count;
-    struct pythia_cycle last; /* decisions */
+    struct pythia_cycle last;     /* decisions */
     struct stage stages[PYTHIA__STAGES];
     int now; /* which stage is of the cycle at hand */
     uint64_t stage_numbers;
@@ -141,9 +139,7 @@ static int wish(struct pythia_live *l)
     free_points(&l->former);
     l->former = l->points;
     l->points = next;
-    pythia_free(l->known);
-    l->known = known;
-    l->known_count = known ? count : 0;
+    pythia__unknown_points_know(&l->gathering.unknown, known, count);
     l->wish++;
     l->due = false;
     return PYTHIA_OK;
@@ -231,7 +227,6 @@ void pythia_live_destroy(struct pythia_live *l)
     pythia_search_destroy(l->search);
     free_points(&l->points);
     free_points(&l->former);
-    pythia_free(l->known);
     pythia_window_destroy(l->window);
     pythia__gathering_free(&l->gathering);
     pythia_request_variables_destroy(l->variables);
@@ -476,6 +471,7 @@ static double spans_of_all(const struct pythia_live *l, const struct pythia_grou
 static int tell(struct pythia_live *l, const struct stage *s)
 {
     const struct pythia__evidence *e = &s->evidence;
+    const struct pythia__unknown_points *u = &l->gathering.unknown;
     struct pythia_live_cycle cycle = {.decisions = l->last,
                                       .groups = e->groups,
                                       .requests = e->requests,
@@ -486,13 +482,14 @@ static int tell(struct pythia_live *l, const struct stage *s)
                                       .lessons = l->lesson.count,
                                       .lessons_cut = l->lesson.cut,
                                       .types_waiting = l->lesson.waiting,
+                                      .unknown = pythia__unknown_points_sum(u, l->vocabulary),
                                       .seconds = seconds_of(e),
                                       .begin_ns = e->begin_ns,
                                       .end_ns = e->end_ns};
     double all = spans_of_all(l, e->groups);
     cycle.spans_saved = all > (double)e->spans ? (uint64_t)(all - (double)e->spans + .5) : 0;
-    for (uint32_t point = 0; point < l->known_count; point++) {
-        cycle.point_count += l->known[point];
+    for (uint32_t point = 0; point < u->known_count; point++) {
+        cycle.point_count += u->known[point];
         cycle.skeleton_count += l->search && pythia_search_in_skeleton(l->search, point);
     }
     l->numbers.cycles++;
@@ -781,7 +778,7 @@ int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *alway
     if (status != PYTHIA_OK)
         return status;
     l->o.search.always = always;
-    l->o.search.never = never;
+    l->o.search.never = l->gathering.unknown.never = never;
     if (!switched) {
         if (l->lesson.active && others) /* what may never be open is not for a lesson */
             wish_alike(l);
@@ -842,7 +839,8 @@ size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, ui
 
 bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint)
 {
-    return l->search ? tracepoint < l->known_count && l->known[tracepoint] : l->o.learn_all;
+    const struct pythia__unknown_points *u = &l->gathering.unknown;
+    return l->search ? tracepoint < u->known_count && u->known[tracepoint] : l->o.learn_all;
 }
 
 const struct pythia_space *pythia_live_space(const struct pythia_live *l)
@@ -874,5 +872,7 @@ struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l)
     n.lessons = l->lesson.count;
     n.lessons_cut = l->lesson.cut;
     n.types_waiting = l->lesson.waiting;
+    n.unknown_points = l->gathering.unknown.count;
+    n.unknown_spans = l->gathering.unknown.total;
     return n;
 }

@@ -205,6 +205,7 @@ int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycl
     l->lessons = cycle->lessons;
     l->lessons_cut = cycle->lessons_cut;
     l->types_waiting = cycle->types_waiting;
+    l->unknown = cycle->unknown;
     l->opened_count += opened;
     int status = pythia__loop_keep(l, c, d, cycle->groups, NULL, 0);
     if (status == PYTHIA_OK)

@@ -22,6 +22,7 @@
 
 struct pythia_state {
     sqlite3 *db;
+    uint64_t start_ns; /* 0: not known */
     bool degraded;
 };
 
@@ -54,7 +55,10 @@ static const char *const schemas[PYTHIA_STATE_SCHEMA] = {
     "ALTER TABLE inventory ADD COLUMN price_known TEXT;"
     "ALTER TABLE inventory ADD COLUMN hits INTEGER;"
     "ALTER TABLE inventory ADD COLUMN spans INTEGER;"
-    "ALTER TABLE inventory ADD COLUMN requests INTEGER;"};
+    "ALTER TABLE inventory ADD COLUMN requests INTEGER;",
+    /* the number here is one over all starts, and of cycles that learnt, too */
+    ("ALTER TABLE cycle ADD COLUMN decided INTEGER;"
+     "ALTER TABLE cycle ADD COLUMN start_ns INTEGER;")};
 
 /* ---- opening ---- */
 
@@ -331,20 +335,27 @@ static bool add_types(struct pythia_state *s, uint64_t number, const struct pyth
     return good;
 }
 
+void pythia_state_set_start(struct pythia_state *s, uint64_t unix_ns)
+{
+    s->start_ns = unix_ns;
+}
+
 int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
                            const struct pythia_vocabulary *v, const struct pythia_live_cycle *cycle,
                            struct pythia_state_knower knower)
 {
     const struct pythia_cycle *c = &cycle->decisions;
     bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
-    struct row r = insert(s, "INSERT INTO cycle SELECT coalesce(max(number), 0) + 1,?,?,?,?,?,?"
-                             " FROM cycle");
+    struct row r = insert(s, "INSERT INTO cycle SELECT coalesce(max(number), 0) + 1,?,?,?,?,?,?,"
+                             "nullif(?,0),nullif(?,0) FROM cycle");
     put_integer(&r, unix_ns);
     put_integer(&r, cycle->requests);
     put_integer(&r, cycle->under_way);
     put_integer(&r, cycle->spans);
     put_integer(&r, c->open_count);
     put_integer(&r, c->finished);
+    put_integer(&r, c->number);
+    put_integer(&r, s->start_ns);
     good = done(&r) && good;
     uint64_t number = (uint64_t)sqlite3_last_insert_rowid(s->db);
     for (size_t i = 0; i < c->switch_count && good; i++)
@@ -564,15 +575,14 @@ static int take_decision(void *context, sqlite3_stmt *row)
 {
     json_t *out = context;
     struct pythia_text point = column(row, 2), type = column(row, 4), reason = column(row, 7);
-    json_t *one =
-        json_pack("{s:I, s:I, s:s%, s:b, s:s%, s:o, s:f, s:s%, s:o, s:o, s:o, s:o, s:o}", "cycle",
-                  (json_int_t)sqlite3_column_int64(row, 0), "unix_ns",
-                  (json_int_t)sqlite3_column_int64(row, 1), "trace_point", point.bytes, point.size,
-                  "open", sqlite3_column_int(row, 3), "request_type", type.bytes, type.size,
-                  "inside", number_or_null(row, 5), "cost_ns", sqlite3_column_double(row, 6),
-                  "reason", reason.bytes, reason.size, "price_ns", number_or_null(row, 8),
-                  "price_known", text_or_null(row, 9), "hits", number_or_null(row, 10), "spans",
-                  number_or_null(row, 11), "requests", number_or_null(row, 12));
+    json_t *one = json_pack(
+        "{s:o, s:I, s:s%, s:b, s:s%, s:o, s:f, s:s%, s:o, s:o, s:o, s:o, s:o, s:o}", "cycle",
+        number_or_null(row, 0), "unix_ns", (json_int_t)sqlite3_column_int64(row, 1), "trace_point",
+        point.bytes, point.size, "open", sqlite3_column_int(row, 3), "request_type", type.bytes,
+        type.size, "inside", number_or_null(row, 5), "cost_ns", sqlite3_column_double(row, 6),
+        "reason", reason.bytes, reason.size, "price_ns", number_or_null(row, 8), "price_known",
+        text_or_null(row, 9), "hits", number_or_null(row, 10), "spans", number_or_null(row, 11),
+        "requests", number_or_null(row, 12), "start_unix_ns", number_or_null(row, 13));
     return json_array_append_new(out, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
@@ -581,8 +591,8 @@ int pythia_state_decisions(struct pythia_state *s, size_t count, char **out)
     char query[480];
     json_t *list = json_array();
     snprintf(query, sizeof(query),
-             "SELECT number, unix_ns, trace_point, open, request_type, inside, cost_ns, reason,"
-             " price_ns, price_known, hits, switch.spans, switch.requests"
+             "SELECT decided, unix_ns, trace_point, open, request_type, inside, cost_ns, reason,"
+             " price_ns, price_known, hits, switch.spans, switch.requests, start_ns"
              " FROM switch JOIN cycle ON cycle = number ORDER BY number DESC, switch.rowid LIMIT "
              "%zu",
              count);

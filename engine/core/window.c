@@ -41,6 +41,7 @@ int pythia_window_create(const struct pythia_vocabulary *vocabulary,
                                                   .timeout_ticks = w->options.age_max_ns,
                                                   .partial_ticks = w->options.rootless_ns,
                                                   .spans_max = w->options.spans_max,
+                                                  .attributes_max = w->options.attributes_max,
                                                   .tick_spans = w->options.tick_spans,
                                                   .remembered = w->options.remembered};
     int status = pythia_assembler_create(vocabulary, &assembling, taker, counts, &w->assembler);

@@ -154,13 +154,15 @@ static json_t *status_of(struct pythia__daemon *d)
                   "quarantined", (json_int_t)c.in_quarantine, "in_force", d->in_force.now,
                   "degraded", pythia_state_is_degraded(d->state), "planes", plane_list(d));
     json_t *more =
-        json_pack("{s:b, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "learning",
-                  live.learning, "mute", (json_int_t)c.mute, "teaching", live.teaching, "lessons",
+        json_pack("{s:b, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+                  "learning", live.learning, "cycle", (json_int_t)d->cycle, "mute",
+                  (json_int_t)c.mute, "teaching", live.teaching, "lessons",
                   (json_int_t)live.lessons, "types_waiting", (json_int_t)live.types_waiting,
                   "problems_waiting", (json_int_t)pythia__daemon_waiting(d), "request_types",
                   (json_int_t)live.types, "learnt_types", (json_int_t)live.learnt, "requests_apart",
                   (json_int_t)live.under_way, "spans_refused", (json_int_t)refused, "spans_dropped",
-                  (json_int_t)spans_dropped(d), "limits", limits_of(d));
+                  (json_int_t)spans_dropped(d), "unknown_points", (json_int_t)live.unknown_points,
+                  "unknown_spans", (json_int_t)live.unknown_spans, "limits", limits_of(d));
     if (!out || !more || json_object_update(out, more) != 0) {
         json_decref(out);
         out = NULL;

@@ -134,6 +134,7 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
 {
     struct pythia__daemon *d = context;
     d->cycles++;
+    d->cycle = c->decisions.number;
     d->last_cycle_ns = pythia__unix_ns();
     (void)pythia_passes_look(d->passes, pythia_live_space(d->live)); /* else as it was before */
     (void)pythia__switching_keep_cycle(d, d->last_cycle_ns, c);
@@ -314,6 +315,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                    .rootless_ns = (uint64_t)s->rootless_ms * 1000000,
                    .age_max_ns = (uint64_t)s->request_max_ms * 1000000,
                    .spans_max = (uint64_t)s->request_spans_max,
+                   .attributes_max = (size_t)s->attributes_max,
                    .tick_spans = TICK_SPANS,
                    .soft_bytes = s->memory,
                    .hard_bytes = s->memory_hard},
@@ -513,6 +515,8 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
         status = make_redaction(d, e);
     if (status == PYTHIA_OK)
         status = pythia_state_open(d->s.state, &d->state, e);
+    if (status == PYTHIA_OK)
+        pythia_state_set_start(d->state, d->started_ns);
     if (status == PYTHIA_OK)
         status = pythia_state_get_history(d->state, &d->history, e);
     if (status == PYTHIA_OK)

@@ -61,15 +61,18 @@ struct pythia__daemon {
     struct pythia_loop story;            /* the last cycles */
     struct pythia__reporting *reporting; /* of it, and of the evidence of the last cycle */
     uint64_t started_ns, cycles, last_cycle_ns;
+    uint64_t cycle;         /* number of the last one that decided: others have none */
     uint64_t wish, version; /* of the engine, and of the set that the controller has of it */
     uint64_t tried;         /* the version of which planes were told, as far as they could be */
     struct pythia__in_force in_force;     /* that set */
     uint64_t points_met, met_ns, kept_ns; /* of the inventory */
+    uint32_t points_pinned;               /* trace points there were when pins were looked at */
     uint64_t budget_ns;                   /* when the cost of tracing was looked at last */
     uint64_t mended_ns;                   /* when it was last tried to write a degraded state */
     uint64_t learnt;                      /* types that the search space had when it was written */
     size_t kept_types;                    /* and when the state got it */
     uint64_t lessons_told, cut_told;      /* in the log: openings for types that turned up later */
+    uint64_t unknown_told;                /* trace points that the search space does not know */
     bool waiting_told;                    /* and that there are types which wait for one */
     uint64_t reloads, failed_reloads;
     unsigned quiet_ticks; /* since nothing waits any more while it drains */

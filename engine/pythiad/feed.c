@@ -46,6 +46,7 @@ struct feed {
     char ahead[AHEAD_BYTES]; /* what was read, from `at` to `size` */
     size_t at, size;
     bool ended; /* no more will come */
+    bool is_connection;
     int failed; /* with the reason in `why`, once what was read before is used up */
     struct pythia_error why;
     struct batch *batch;                /* at hand; NULL: none */
@@ -70,7 +71,7 @@ struct pythia__feeds {
     uv_mutex_t lock;
     uv_cond_t room;
     struct feed *feeds;
-    size_t running;
+    size_t running, connections;
     bool stopping; /* under the lock */
     struct pythia__feeds_numbers numbers;
     struct pythia_counts counts;
@@ -175,12 +176,20 @@ static void keep_spans(struct feed *f)
     }
 }
 
+/* What is broken may be found so long after its bytes that it is all that there is to tell. */
+static bool is_empty(const struct batch *b)
+{
+    static const struct pythia_counts none;
+    return pythia_span_batch_count(b->spans) == 0 && b->bytes == 0 && b->broken == 0 &&
+           memcmp(&b->counts, &none, sizeof(none)) == 0;
+}
+
 /* Give what was decoded to the loop; wait while too much waits for it. */
 static void hand_over(struct feed *f)
 {
     struct batch *b = f->batch;
     struct pythia__feeds *all = f->all;
-    if (!b || (pythia_span_batch_count(b->spans) == 0 && b->bytes == 0))
+    if (!b || is_empty(b))
         return;
     keep_spans(f);
     f->batch = NULL;
@@ -394,8 +403,9 @@ static bool remove_done(struct pythia__feeds *all, struct feed **at)
     uv_thread_join(&f->thread);
     all->numbers.record_failed += f->record_failed;
     *at = f->next;
-    free_feed(f);
     all->running--;
+    all->connections -= f->is_connection;
+    free_feed(f);
     return true;
 }
 
@@ -471,6 +481,11 @@ size_t pythia__feeds_running(const struct pythia__feeds *f)
     return f->running;
 }
 
+size_t pythia__feeds_connections(const struct pythia__feeds *f)
+{
+    return f->connections;
+}
+
 void pythia__feeds_close(struct pythia__feeds *f)
 {
     if (!uv_is_closing((uv_handle_t *)&f->wake)) {
@@ -521,9 +536,11 @@ int pythia__feeds_add(struct pythia__feeds *all, const char *name,
                                    .broken = on_broken,
                                    .cost = on_cost,
                                    .limits = all->o.limits,
+                                   .record_max = all->o.record_max,
                                    .redaction = all->o.redaction};
     f->all = all;
     f->reader = reader;
+    f->is_connection = reader->is_connection;
     f->format = format;
     f->name = copy;
     f->ready_end = &f->ready;
@@ -545,6 +562,7 @@ int pythia__feeds_add(struct pythia__feeds *all, const char *name,
     f->next = all->feeds;
     all->feeds = f;
     all->running++;
+    all->connections += f->is_connection;
     all->numbers.feeds++;
     return PYTHIA_OK;
 }

@@ -24,12 +24,14 @@ struct pythia__feed_reader {
                 struct pythia_error *e);
     void (*destroy)(struct pythia__feed_reader *r);
     bool stopping; /* set before _read: it is asked to end; what is there now is still wanted */
+    bool is_connection; /* of which there may be only so many */
 };
 
 struct pythia__feeds;
 
 struct pythia__feeds_options {
     struct pythia_span_limits limits;
+    size_t record_max;                  /* bytes of one record, as a sink has it */
     struct pythia_redaction *redaction; /* what nobody may see of values; NULL: nothing */
     const char *record; /* what each feed reads goes to a file of that name with its number behind
                            it (".1" for the first that is begun): as it came, or, with a redaction,
@@ -45,6 +47,7 @@ int pythia__feeds_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
 void pythia__feeds_stop(struct pythia__feeds *f);
 /* How many have not ended yet. Once there is none, _close lets go of the loop; then _destroy. */
 size_t pythia__feeds_running(const struct pythia__feeds *f);
+size_t pythia__feeds_connections(const struct pythia__feeds *f); /* of them */
 void pythia__feeds_close(struct pythia__feeds *f);
 void pythia__feeds_destroy(struct pythia__feeds *f); /* f may be NULL */
 

@@ -91,7 +91,7 @@ int pythia__follow_create(const char *path, struct pythia__feed_reader **out,
     struct follow *f = pythia_calloc(1, sizeof(*f));
     if (!f)
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
-    *f = (struct follow){.reader = {read_follow, destroy_follow, false}, .file = -1};
+    *f = (struct follow){.reader = {read_follow, destroy_follow, false, false}, .file = -1};
     f->path = pythia_strndup(path, strlen(path));
     if (!f->path || open_again(f) != 0) {
         int number = f->path ? errno : ENOMEM;
@@ -138,7 +138,7 @@ int pythia__connection_create(int socket, struct pythia__feed_reader **out)
     struct connection *c = pythia_calloc(1, sizeof(*c));
     if (!c)
         return PYTHIA_ENOMEM;
-    *c = (struct connection){{read_connection, destroy_connection, false}, socket};
+    *c = (struct connection){{read_connection, destroy_connection, false, true}, socket};
     *out = &c->reader;
     return PYTHIA_OK;
 }

@@ -156,7 +156,7 @@ int pythia__redis_events_create(const char *url, struct pythia__feed_reader **ou
     struct events *s = pythia_calloc(1, sizeof(*s));
     if (!s)
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
-    *s = (struct events){.reader = {read_events, destroy_events, false}};
+    *s = (struct events){.reader = {read_events, destroy_events, false, false}};
     int status = pythia__redis_create(url, &s->redis, e);
     if (status != PYTHIA_OK) {
         destroy_events(&s->reader);

@@ -73,7 +73,7 @@ int pythia__rings_create(const char *directory, struct pythia__feed_reader **out
     struct rings *r = pythia_calloc(1, sizeof(*r));
     if (!r)
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
-    *r = (struct rings){.reader = {read_rings, destroy_rings, false}};
+    *r = (struct rings){.reader = {read_rings, destroy_rings, false, false}};
     struct pythia_drain_handler handler = {take_frame, on_refused, r};
     if (pythia_drain_open(directory, &handler, &r->drain, why) < 0) {
         pythia_free(r);

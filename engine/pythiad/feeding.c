@@ -29,7 +29,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
     int connection = status == 0 ? accept(l->socket, NULL, NULL) : -1;
     if (connection < 0)
         return;
-    if (pythia__feeds_running(l->d->feeds) >= (size_t)l->d->s.connections ||
+    if (pythia__feeds_connections(l->d->feeds) >= (size_t)l->d->s.connections ||
         pythia__connection_create(connection, &reader) != PYTHIA_OK) {
         if (l->refused++ == 0)
             pythia_log(PYTHIA_LOG_WARNING,
@@ -72,8 +72,10 @@ static int listen_for_records(struct pythia__daemon *d, struct pythia_error *e)
 int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e)
 {
     struct pythia__feed_reader *reader = NULL;
-    const struct pythia__feeds_options o = {
-        .limits = pythia__daemon_span_limits(d), .redaction = d->redaction, .record = d->s.record};
+    const struct pythia__feeds_options o = {.limits = pythia__daemon_span_limits(d),
+                                            .record_max = d->s.body_max,
+                                            .redaction = d->redaction,
+                                            .record = d->s.record};
     int status = pythia__feeds_create(d->loop, d->vocabulary, d->live, &o, &d->feeds);
     for (size_t i = 0; i < d->s.follow.count && status == PYTHIA_OK; i++) {
         status = pythia__follow_create(d->s.follow.texts[i], &reader, e);
@@ -104,4 +106,9 @@ void pythia__feeding_stop(struct pythia__daemon *d)
     }
     if (d->feeds)
         pythia__feeds_stop(d->feeds);
+}
+
+uint64_t pythia__feeding_refused(const struct pythia__daemon *d)
+{
+    return d->records ? d->records->refused : 0;
 }

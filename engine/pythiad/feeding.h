@@ -10,4 +10,7 @@ int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e);
 /* Begin no more, and let those that run take in what is there. */
 void pythia__feeding_stop(struct pythia__daemon *d);
 
+/* Connections that bring records and were beyond the limit. */
+uint64_t pythia__feeding_refused(const struct pythia__daemon *d);
+
 #endif

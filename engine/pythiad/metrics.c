@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "budget.h"
+#include "feeding.h"
 
 static void head(struct pythia_buf *to, const char *name, const char *type, const char *help)
 {
@@ -79,6 +80,11 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
     gauge(to, "pythia_request_types_waiting",
           "Request types that wait to be learnt, because that was done too often in the last hour.",
           (double)n.types_waiting);
+    gauge(to, "pythia_points_unknown",
+          "Trace points of requests of known types that the search space does not know.",
+          (double)n.unknown_points);
+    counter(to, "pythia_spans_unknown_total", "Spans of such points, which are left out.",
+            n.unknown_spans);
     counter(to, "pythia_requests_shed_total", "Requests shed above the hard mark of memory.",
             w.shed_traces);
     gauge(to, "pythia_open_spans", "Spans of unfinished requests.", (double)w.open_spans);
@@ -187,7 +193,8 @@ static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *t
     struct pythia__grpc_numbers all = {0};
     if (d->grpc)
         all = pythia__grpc_numbers(d->grpc);
-    uint64_t refused = all.refused_connections, timed_out = all.timed_out;
+    uint64_t refused = all.refused_connections + pythia__feeding_refused(d),
+             timed_out = all.timed_out;
     uint64_t too_large = all.too_large;
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
         if (d->http[i]) {
@@ -213,7 +220,11 @@ static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *t
 static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct pythia_controller_numbers c = pythia_controller_numbers(d->controller);
-    counter(to, "pythia_cycles_total", "Cycles decided.", d->cycles);
+    counter(to, "pythia_cycles_total",
+            "Cycles that have ended, also those that learnt or paused, which decide nothing.",
+            d->cycles);
+    gauge(to, "pythia_cycle",
+          "Number of the last cycle that decided, as in the log and the report.", (double)d->cycle);
     gauge(to, "pythia_problems_waiting",
           "Request types that waited for their turn in the last cycle, and others were looked at.",
           (double)pythia__daemon_waiting(d));

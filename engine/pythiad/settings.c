@@ -53,15 +53,17 @@ const struct pythia_option pythia__settings_table[] = {
                        "File with the token that senders of traces need"),
     PYTHIA_TEXT_OPTION("control-token", 0, "FILE", AT(control_token),
                        "File with the token that the control interface needs"),
-    BYTES("body-max", "4M", KIB, GIB, AT(body_max), "Size of a body on the wire, at most"),
+    BYTES("body-max", "4M", KIB, GIB, AT(body_max),
+          "Size of a body on the wire, and of one record in a file or in Redis, at most"),
     BYTES("inflated-max", "16M", KIB, 4 * GIB, AT(inflated_max),
           "Size of a body when it is unpacked, at most"),
     BYTES("waiting-max", "64M", KIB, 1024 * GIB, AT(waiting_max),
           "Bodies that are being received or wait to be decoded, at most; then senders are told to "
           "come again"),
-    PYTHIA_INTEGER("attributes-max", 0, "N", "128", 1, 65536, AT(attributes_max),
-                   "Key-values of a span, and again of all its events together; what is beyond is "
-                   "dropped and counted"),
+    PYTHIA_INTEGER(
+        "attributes-max", 0, "N", "128", 1, 65536, AT(attributes_max),
+        "Key-values of a span, again of all its events together, and of what reports it; "
+        "what is beyond is dropped and counted"),
     BYTES("value-max", "160", 32, 4 * KIB, AT(value_max),
           "Text of a key-value; of a longer one the begin is kept and a hash of the whole, and it "
           "is counted"),

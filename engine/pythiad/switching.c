@@ -253,8 +253,12 @@ static int meet_inventory(struct pythia__daemon *d, uint64_t now)
     d->met_ns = now;
     if (status == PYTHIA_OK)
         d->points_met = n.points;
-    if (status == PYTHIA_OK && v.repriced)
+    uint32_t points = pythia_vocabulary_tracepoints(d->vocabulary);
+    bool pinned = d->always && points != d->points_pinned; /* perhaps: pins may be patterns */
+    if (status == PYTHIA_OK && (v.repriced || pinned))
         status = pythia_live_set_pins(d->live, d->always, d->never);
+    if (status == PYTHIA_OK)
+        d->points_pinned = points;
     if (status == PYTHIA_OK && pythia_vocabulary_tracepoints(d->vocabulary) != before)
         status = pythia__daemon_want(d);
     if (grown || d->kept_ns == 0 || now - d->kept_ns >= KEEP_NS) {
@@ -266,7 +270,8 @@ static int meet_inventory(struct pythia__daemon *d, uint64_t now)
 
 /* ---- types that turn up later ---- */
 
-/* Say in the log when points are opened to learn them, and when that would be too often. */
+/* Say in the log when points are opened to learn them, when that would be too often, and what was
+ * not learnt with a type. */
 static void tell_lessons(struct pythia__daemon *d)
 {
     struct pythia_live_numbers n = pythia_live_numbers(d->live);
@@ -285,6 +290,14 @@ static void tell_lessons(struct pythia__daemon *d)
                    "Request types wait to be learnt, because trace points were opened for others "
                    "as often as may be in an hour: types=%" PRIu64 ", learn-hourly=%" PRId64,
                    n.types_waiting, d->s.learn_hourly);
+    if (n.unknown_points > 0 && n.unknown_points >= 2 * d->unknown_told) {
+        pythia_log(
+            PYTHIA_LOG_WARNING,
+            "The search space does not know trace points of request types that it knows, and "
+            "their spans are left out: learn it anew: points=%" PRIu64 ", spans=%" PRIu64,
+            n.unknown_points, n.unknown_spans);
+        d->unknown_told = n.unknown_points;
+    }
     d->lessons_told = n.lessons;
     d->cut_told = n.lessons_cut;
     d->waiting_told = waiting;

@@ -300,8 +300,7 @@ static void decision_price(struct pythia__html *h, const json_t *decision)
     }
 }
 
-/* Without its cycle: the state counts them over all starts, and those that learnt; what the reason
- * and the report speak of are cycles of this start that searched. */
+/* Without its cycle: cycles are numbered anew at each start, and these may be of several. */
 static void decision_row(struct pythia__html *h, const struct pythia_daemon_page *p,
                          const json_t *decision)
 {

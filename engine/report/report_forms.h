@@ -104,5 +104,8 @@ void pythia__add_never_searched(struct pythia_buf *to, const json_t *search);
 /* "Trace points were opened 2 times to learn request types that turned up.", what was left out in
  * that, and how many types wait for it; or nothing. */
 void pythia__add_lessons(struct pythia_buf *to, const json_t *search);
+/* "The search space does not know 2 trace points of request types that it knows, of which 30 spans
+ * were left out. Learn the space anew to have them searched: a:x, b:y.", or nothing. */
+void pythia__add_unknown_points(struct pythia_buf *to, const json_t *search);
 
 #endif

@@ -67,6 +67,10 @@ void pythia__html_ends(struct pythia__html *h, const json_t *search)
     pythia__add_lessons(&note, search);
     if (note.size > 0)
         pythia__html_leaf(h, "p", "note", note.bytes);
+    pythia_buf_clear(&note);
+    pythia__add_unknown_points(&note, search);
+    if (note.size > 0)
+        pythia__html_leaf(h, "p", "note", note.bytes);
     if (note.failed)
         h->out->failed = 1;
     pythia_buf_free(&note);

@@ -267,6 +267,15 @@ static void conditions(struct pythia__json *w, json_t *search, const struct pyth
     pythia__json_set(w, search, "min_requests", pythia__json_count(loop->min_requests));
 }
 
+static json_t *unknown_points(struct pythia__json *w, const struct pythia_unknown_points *u)
+{
+    json_t *out = json_object();
+    pythia__json_set(w, out, "count", pythia__json_count(u->count));
+    pythia__json_set(w, out, "spans", pythia__json_count(u->spans));
+    pythia__json_set(w, out, "most", pythia__json_points(w, u->most, u->most_count));
+    return out;
+}
+
 void pythia__json_loop(struct pythia__json *w, json_t *report, const struct pythia_loop *loop)
 {
     json_t *cycles = json_array(), *search = json_object(), *problems = json_array();
@@ -284,6 +293,8 @@ void pythia__json_loop(struct pythia__json *w, json_t *report, const struct pyth
         pythia__json_set(w, search, "lessons_cut", pythia__json_count(loop->lessons_cut));
         pythia__json_set(w, search, "types_waiting", pythia__json_count(loop->types_waiting));
     }
+    if (loop->unknown.count > 0)
+        pythia__json_set(w, search, "unknown_points", unknown_points(w, &loop->unknown));
     conditions(w, search, loop);
     pythia__json_set(w, search, "problems", problems);
     pythia__json_set(w, report, "loop", cycles);

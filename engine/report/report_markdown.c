@@ -446,7 +446,14 @@ static void loop_ends(struct pythia_buf *to, const json_t *search)
     pythia_buf_clear(&text);
     pythia__add_lessons(&text, search);
     if (text.size > 0)
-        pythia_buf_printf(to, "%s- %s\n", told == 0 ? "\n" : "", text.bytes);
+        pythia_buf_printf(to, "%s- %s\n", told++ == 0 ? "\n" : "", text.bytes);
+    pythia_buf_clear(&text);
+    pythia__add_unknown_points(&text, search);
+    if (text.size > 0) {
+        pythia_buf_puts(to, told == 0 ? "\n- " : "- ");
+        pythia__markdown_prose(to, text.bytes);
+        pythia_buf_putc(to, '\n');
+    }
     if (text.failed)
         to->failed = 1;
     pythia_buf_free(&text);

@@ -132,3 +132,24 @@ void pythia__add_lessons(struct pythia_buf *to, const json_t *search)
         pythia_buf_puts(to, " to be learnt, because that was done as often as may be in an hour.");
     }
 }
+
+/* What to do stands before the names, which may be long. */
+void pythia__add_unknown_points(struct pythia_buf *to, const json_t *search)
+{
+    const json_t *unknown = json_object_get(search, "unknown_points");
+    const json_t *most = pythia__array(unknown, "most");
+    double count = pythia__number(unknown, "count"), spans = pythia__number(unknown, "spans");
+    if (!(count > 0))
+        return;
+    pythia_buf_puts(to, "The search space does not know ");
+    add_things(to, (size_t)count, " trace point", " trace points");
+    pythia_buf_puts(to, " of request types that it knows, of which ");
+    add_things(to, (size_t)spans, " span was left out", " spans were left out");
+    pythia_buf_puts(to, count == 1 ? ". Learn the space anew to have it searched: "
+                                   : ". Learn the space anew to have them searched: ");
+    for (size_t i = 0; i < json_array_size(most); i++)
+        pythia_buf_printf(to, "%s%s", i ? ", " : "", json_string_value(json_array_get(most, i)));
+    if ((double)json_array_size(most) < count)
+        pythia_buf_printf(to, " and %.0f more", count - (double)json_array_size(most));
+    pythia_buf_putc(to, '.');
+}

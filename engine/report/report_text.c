@@ -405,7 +405,7 @@ static void next(const struct page *p, const json_t *report)
 static void ends(const struct page *p, const json_t *search)
 {
     const json_t *problems = pythia__array(search, "problems"), *problem;
-    struct pythia_buf few = {0}, lessons = {0};
+    struct pythia_buf few = {0}, lessons = {0}, unknown = {0};
     size_t i, told = 0;
     json_array_foreach ((json_t *)problems, i, problem) {
         struct pythia_buf text = {0};
@@ -421,6 +421,8 @@ static void ends(const struct page *p, const json_t *search)
     paragraph_if_any(p, "end", &few);
     pythia__add_lessons(&lessons, search);
     paragraph_if_any(p, "learn", &lessons);
+    pythia__add_unknown_points(&unknown, search);
+    paragraph_if_any(p, "space", &unknown);
 }
 
 /* The search, a paragraph a cycle. */

@@ -29,7 +29,9 @@ struct open_trace {
         *members; /* traces merged into this one, by next_member; they may have some too */
     struct open_trace *next_member;
     struct pythia__span_list list;
-    uint64_t spans, first_tick, last_tick;
+    uint64_t spans; /* and parts of spans, of which … */
+    uint64_t starts, stops;
+    uint64_t first_tick, last_tick;
     uint64_t start_ns; /* the earliest of its spans */
     uint32_t kind;     /* a trace point that stands for its request type, PYTHIA_NONE */
     bool rooted;       /* that is of a root */
@@ -89,6 +91,7 @@ int pythia_assembler_create(const struct pythia_vocabulary *vocabulary,
         return PYTHIA_ENOMEM;
     }
     pythia_trace_builder_set_clocks(a->builder, options->calls, options->clocks);
+    pythia_trace_builder_limit_attributes(a->builder, options->attributes_max);
     *out = a;
     return PYTHIA_OK;
 }
@@ -505,6 +508,8 @@ static int store(struct pythia_assembler *a, struct open_trace *t, const struct 
     if (note(a, t, s) != PYTHIA_OK || pythia__span_list_add(&t->list, &a->pool, s) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     t->spans++;
+    t->starts += s->part == PYTHIA_PART_START || s->part == PYTHIA_PART_WAIT;
+    t->stops += s->part == PYTHIA_PART_STOP;
     a->numbers.open_spans++;
     if (a->numbers.open_spans > a->numbers.peak_spans)
         a->numbers.peak_spans = a->numbers.open_spans;
@@ -516,6 +521,8 @@ static void merge(struct pythia_assembler *a, struct open_trace *t, struct open_
 {
     pythia__span_list_append(&t->list, &work->list);
     t->spans += work->spans;
+    t->starts += work->starts;
+    t->stops += work->stops;
     t->pinned = t->pinned || work->pinned;
     t->start_ns = work->start_ns < t->start_ns ? work->start_ns : t->start_ns;
     if (work->first_tick < t->first_tick) { /* it takes its place in line */
@@ -550,6 +557,19 @@ static int join_work(struct pythia_assembler *a, struct open_trace *t, struct py
     return PYTHIA_OK;
 }
 
+/* Has it as many spans as it may have? */
+static bool is_large(const struct pythia_assembler *a, const struct open_trace *t)
+{
+    return a->options.spans_max && t->spans - t->stops >= a->options.spans_max;
+}
+
+/* And has all of it ended, or come twice? */
+static bool is_done(const struct pythia_assembler *a, const struct open_trace *t)
+{
+    return (is_large(a, t) && t->stops >= t->starts) ||
+           (a->options.spans_max && t->spans / 2 >= a->options.spans_max);
+}
+
 int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_id *trace,
                          const struct pythia_span *span)
 {
@@ -560,6 +580,9 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
         if (ending != PYTHIA__ENDED_NOT)
             return drop(a, *trace, ending);
         t = make_trace(a, *trace);
+    } else if (is_large(a, t) && span->part != PYTHIA_PART_STOP) {
+        int status = finish(a, t, PYTHIA_FINISH_SIZE);
+        return status == PYTHIA_OK ? drop(a, *trace, PYTHIA__ENDED_OVERSIZE) : status;
     }
     if (!t || store(a, t, span) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -569,7 +592,7 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
         t->last_tick = a->tick;
     }
     int status = span->part == PYTHIA_PART_FORK ? join_work(a, t, span->link) : PYTHIA_OK;
-    if (status == PYTHIA_OK && a->options.spans_max && t->spans >= a->options.spans_max)
+    if (status == PYTHIA_OK && is_done(a, t))
         status = finish(a, t, PYTHIA_FINISH_SIZE);
     return status;
 }

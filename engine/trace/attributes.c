@@ -118,3 +118,19 @@ bool pythia_attributes_find(struct pythia_text packed, uint32_t key, struct pyth
         }
     return found;
 }
+
+/* None has less than 2 bytes, so that most need not be counted. */
+size_t pythia_attributes_limit(struct pythia_text *packed, size_t max)
+{
+    struct pythia_text rest = *packed;
+    struct pythia_attribute unused;
+    size_t count = 0, more = 0;
+    if (packed->size / 2 <= max)
+        return 0;
+    while (count < max && pythia_attributes_next(&rest, &unused))
+        count++;
+    packed->size -= rest.size;
+    while (pythia_attributes_next(&rest, &unused))
+        more++;
+    return more;
+}

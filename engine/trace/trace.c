@@ -59,6 +59,7 @@ struct pythia_trace_builder {
     uint32_t *index;                  /* item -> span */
     size_t index_capacity;
     struct pythia__forest forest; /* the result */
+    size_t attributes_max;        /* of a span's start and stop together; 0: any number */
     struct pythia_arena joined;   /* attributes of spans whose start and stop both have some */
     struct pythia_counts *counts;
     struct pythia_trace trace;
@@ -81,6 +82,11 @@ void pythia_trace_builder_set_clocks(struct pythia_trace_builder *b, struct pyth
 {
     b->calls = calls;
     b->clocks = clocks;
+}
+
+void pythia_trace_builder_limit_attributes(struct pythia_trace_builder *b, size_t attributes_max)
+{
+    b->attributes_max = attributes_max;
 }
 
 void pythia_trace_builder_destroy(struct pythia_trace_builder *b)
@@ -652,6 +658,9 @@ static int join_attributes(struct pythia_trace_builder *b, struct item *item)
     memcpy(joined, first->bytes, first->size);
     memcpy(joined + first->size, second.bytes, second.size);
     *first = (struct pythia_text){joined, first->size + second.size};
+    if (b->attributes_max)
+        b->counts->dropped[PYTHIA_DROP_ATTRIBUTE] +=
+            pythia_attributes_limit(first, b->attributes_max);
     return PYTHIA_OK;
 }
 

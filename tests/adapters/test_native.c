@@ -193,6 +193,78 @@ static void long_texts_are_cut_and_still_differ(void **state)
 
 /* Rings are read one after the other: the end of a span may come before its beginning, which has
  * its key-values with it. */
+static void add_span(struct pythia_buf *to, uint64_t span)
+{
+    add_enter(to, span, 10 * span);
+    add_exit(to, span, 10 * span + 5);
+}
+
+/* A frame of the largest size is read, and of a larger one nothing; what stands behind it is. */
+static void a_frame_has_a_largest_size(void **state)
+{
+    for (int more = -8; more <= 8; more += 8) {
+        struct pythia_buf bytes = {0}, payload = {0};
+        struct collection c;
+        uint64_t position = 0;
+        add_definitions(&bytes);
+        add_span(&payload, 1);
+        size_t wanted = (size_t)(PYTHIA_PAYLOAD_BYTES + more);
+        while (payload.size < wanted) { /* with records of a later version */
+            size_t size = wanted - payload.size;
+            size = size < PYTHIA_RECORD_BYTES ? size : PYTHIA_RECORD_BYTES;
+            const struct pythia_record later = {.bytes = (uint16_t)size, .kind = 99};
+            pythia_buf_add(&payload, &later, sizeof(later));
+            for (size_t i = sizeof(later); i < size; i++)
+                pythia_buf_putc(&payload, 0);
+        }
+        assert_int_equal(payload.size, wanted);
+        add_frame(&bytes, &payload, 1, &position);
+        add_span(&payload, 2);
+        add_frame(&bytes, &payload, 2, &(uint64_t){0});
+        collection_open(&c);
+        decode(&c, &bytes, 0);
+        assert_int_equal(c.status, PYTHIA_OK);
+        assert_int_equal(c.count, more > 0 ? 1 : 2);
+        assert_int_equal(c.counts.dropped[PYTHIA_DROP_NOT_A_TRACE] > 0, more <= 0);
+        assert_int_equal(c.counts.dropped[PYTHIA_DROP_BROKEN_RECORD] > 0, more > 0);
+        assert_int_equal(strstr(c.problems.bytes, "a frame of an impossible size") != NULL,
+                         more > 0);
+        collection_close(&c);
+        pythia_buf_free(&payload);
+        pythia_buf_free(&bytes);
+    }
+}
+
+/* And so is a record: of the rest of the frame behind a larger one nobody knows where it begins. */
+static void a_record_has_a_largest_size(void **state)
+{
+    for (int more = -8; more <= 8; more += 8) {
+        struct pythia_buf bytes = {0}, payload = {0};
+        struct collection c;
+        uint64_t position = 0;
+        add_definitions(&bytes);
+        add_enter(&payload, 1, 10);
+        add_text(&payload, 1, (uint16_t)(PYTHIA_RECORD_BYTES + more - 41));
+        add_exit(&payload, 1, 20);
+        add_frame(&bytes, &payload, 1, &position);
+        add_span(&payload, 2);
+        add_frame(&bytes, &payload, 2, &(uint64_t){0});
+        collection_open(&c);
+        decode(&c, &bytes, 0);
+        assert_int_equal(c.status, PYTHIA_OK);
+        assert_int_equal(c.count, 2);
+        size_t whole = 0;
+        for (size_t i = 0; i < c.count; i++)
+            whole += span_at(&c, i)->part == PYTHIA_PART_WHOLE;
+        assert_int_equal(whole, more > 0 ? 1 : 2);
+        assert_int_equal(c.counts.long_values, more <= 0);
+        assert_int_equal(c.counts.dropped[PYTHIA_DROP_BROKEN_RECORD], more > 0);
+        collection_close(&c);
+        pythia_buf_free(&payload);
+        pythia_buf_free(&bytes);
+    }
+}
+
 static void an_end_that_comes_first_waits_for_its_beginning(void **state)
 {
     struct pythia_buf bytes = {0}, payload = {0};
@@ -458,6 +530,8 @@ int main(void)
         cmocka_unit_test(more_key_values_than_are_held_are_given_on),
         cmocka_unit_test(long_texts_are_cut_and_still_differ),
         cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(a_frame_has_a_largest_size),
+        cmocka_unit_test(a_record_has_a_largest_size),
         cmocka_unit_test(an_end_that_comes_first_waits_for_its_beginning),
         cmocka_unit_test(an_end_does_not_wait_for_ever),
         cmocka_unit_test(a_sink_may_stop_at_any_span),

@@ -537,6 +537,37 @@ static void of_a_report_that_is_cut_off_the_events_are_kept(void **state)
     pythia_buf_free(&text);
 }
 
+/* Whichever of its members comes first: one with too many bytes could be a report, of which no
+ * more than a node is held at once. */
+static void an_event_larger_than_a_record_may_be_is_told(void **state)
+{
+    static const char *const events[] = {
+        "{'info':{'k':'0123456789'},'name':'a-start','base_id':'b','trace_id':'t',"
+        "'parent_id':'b','timestamp':'2026-11-21T00:00:00'}\n",
+        "{'base_id':'b','info':{'k':'0123456789'},'name':'a-start','trace_id':'t',"
+        "'parent_id':'b','timestamp':'2026-11-21T00:00:00'}\n",
+        "{'name':'a-start','info':{'k':'0123456789'},'base_id':'b','trace_id':'t',"
+        "'parent_id':'b','timestamp':'2026-11-21T00:00:00'}\n",
+    };
+    for (size_t i = 0; i < 3; i++)
+        for (int more = -1; more <= 1; more++) {
+            struct collection c;
+            struct pythia_buf text = {0};
+            pythia_buf_puts(&text, events[i]);
+            pythia_buf_puts(&text, "{'name':'b-start','base_id':'b','trace_id':'u','parent_id':'b',"
+                                   "'timestamp':'2026-11-21T00:00:00'}\n");
+            pythia_buf_putc(&text, '\0');
+            collection_open(&c);
+            c.sink.record_max = (size_t)((int)strlen(events[i]) - 1 - more);
+            collect_pieces(&c, "osprofiler", text.bytes, 0);
+            assert_int_equal(c.status, PYTHIA_OK);
+            assert_int_equal(c.count, more > 0 ? 1 : 2);
+            assert_int_equal(c.counts.dropped[PYTHIA_DROP_BROKEN_RECORD], more > 0);
+            collection_close(&c);
+            pythia_buf_free(&text);
+        }
+}
+
 static void a_nesting_of_100000_is_passed_over(void **state)
 {
     struct pythia_buf text = {0};
@@ -591,6 +622,7 @@ int main(void)
         cmocka_unit_test(the_service_is_named_by_project_and_service),
         cmocka_unit_test(a_broken_event_is_told_and_the_others_are_kept),
         cmocka_unit_test(of_a_report_that_is_cut_off_the_events_are_kept),
+        cmocka_unit_test(an_event_larger_than_a_record_may_be_is_told),
         cmocka_unit_test(a_nesting_of_100000_is_passed_over),
         cmocka_unit_test(every_allocation_may_fail),
     };

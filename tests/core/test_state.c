@@ -300,6 +300,46 @@ static void a_decision_keeps_the_price_and_the_passes_that_were_known(void **sta
     pythia_state_close(s);
 }
 
+/* Its cycle has the number that it has in the log, and which start that was of is told. */
+static void decisions_tell_their_cycle_and_its_start(void **state)
+{
+    struct pythia_vocabulary *v = NULL;
+    struct pythia_state *s = opened(NULL);
+    char *text = NULL;
+    assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
+    struct pythia_switch one = {
+        .tracepoint = pythia_vocabulary_tracepoint_of_id(v, PYTHIA_TEXT("shop:a"), 0, 0),
+        .open = true,
+        .problem = SIZE_MAX,
+        .reason = "why"};
+    static const struct {
+        uint64_t start_ns, number, switches;
+    } cycles[] = {{0, 9, 1}, {111, 0, 0}, {111, 1, 0}, {111, 2, 1}, {222, 0, 1}, {222, 1, 1}};
+    for (size_t i = 0; i < sizeof(cycles) / sizeof(cycles[0]); i++) {
+        const struct pythia_live_cycle cycle = {.decisions = {.number = cycles[i].number,
+                                                              .switches = &one,
+                                                              .switch_count = cycles[i].switches,
+                                                              .leading = SIZE_MAX}};
+        pythia_state_set_start(s, cycles[i].start_ns);
+        assert_int_equal(
+            pythia_state_add_cycle(s, i, v, &cycle, (struct pythia_state_knower){NULL, NULL}),
+            PYTHIA_OK);
+    }
+    assert_int_equal(pythia_state_decisions(s, 10, &text), PYTHIA_OK);
+    static const char *const parts[] = {
+        "\"cycle\": 1,",    "\"start_unix_ns\": 222", /* the newest first */
+        "\"cycle\": null,", "\"start_unix_ns\": 222", /* of none */
+        "\"cycle\": 2,",    "\"start_unix_ns\": 111", "\"cycle\": 9,", "\"start_unix_ns\": null"};
+    const char *at = text;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        at = strstr(at, parts[i]);
+        assert_non_null(at);
+    }
+    pythia_free(text);
+    pythia_vocabulary_destroy(v);
+    pythia_state_close(s);
+}
+
 /* As the first schema had it, with a decision, a point and a pin. */
 static const char first_schema[] =
     "CREATE TABLE cycle(number INTEGER PRIMARY KEY, unix_ns INTEGER NOT NULL,"
@@ -336,6 +376,8 @@ static void the_first_schema_is_brought_up_to_date(void **state)
     assert_non_null(old);
     assert_non_null(strstr(old, "\"price_ns\": null"));
     assert_non_null(strstr(old, "\"hits\": null"));
+    assert_non_null(strstr(old, "\"start_unix_ns\": null"));
+    assert_null(strstr(text, "\"cycle\": 1"));
     pythia_free(text);
     const struct pythia_state_point point = {
         "gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:a"), {1, "measured", 1, 1, 1}};
@@ -637,6 +679,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_put_down_is_there_again),
+        cmocka_unit_test(decisions_tell_their_cycle_and_its_start),
         cmocka_unit_test(a_newer_schema_is_refused_and_left_as_it_is),
         cmocka_unit_test(a_decision_keeps_the_price_and_the_passes_that_were_known),
         cmocka_unit_test(the_first_schema_is_brought_up_to_date),

@@ -173,6 +173,34 @@ class Pages(Case):
         self.assertEqual(self.pythiad.process.wait(rig.patience(5)), 0)
         self.assertLessEqual(set(statuses), {0, 200, 503})
 
+    def test_points_that_the_search_space_does_not_know(self):
+        """A program is a newer one: what it has more is in no search, and that is told where one looks."""
+        self.feed_until(lambda: not self.pythiad.get("/v1/status").json["learning"] and
+                        self.pythiad.metric("pythia_desired_in_force") == 1)
+        self.assertEqual([self.pythiad.get("/v1/status").json[name] for name in ("unknown_points", "unknown_spans")], [0, 0])
+        self.assertRegex(self.pythiad.ctl("status").stdout, r"not in search space +0\n")
+        self.assertNotIn("learn it anew", self.pythiad.ctl("status").stdout)
+        time.sleep(.3)  # all requests so far are finished
+        for i in range(100):
+            children = ["step a", "step b", "step c", "new <b>"] + ["newer"] * (i % 2)
+            self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(children))).status, 200)
+        rig.until(lambda: self.pythiad.metric("pythia_spans_unknown_total") == 150, 10,
+                  lambda: str(self.pythiad.metrics()))
+        self.assertEqual(self.pythiad.metric("pythia_points_unknown"), 2)
+        status = self.pythiad.get("/v1/status").json
+        self.assertEqual((status["unknown_points"], status["unknown_spans"]), (2, 150))
+        shown = self.pythiad.ctl("status").stdout
+        self.assertRegex(shown, r"not in search space +2\n")
+        self.assertIn("150 spans were left out because the search space does not know their trace points: learn it anew\n",
+                      shown)
+        self.pythiad.logged("The search space does not know trace points of request types that it knows, and their spans are "
+                            "left out: learn it anew: points=[12], spans=")
+        cycles = self.pythiad.metric("pythia_cycles_total")
+        self.feed_until(lambda: self.pythiad.metric("pythia_cycles_total") > cycles)
+        found = self.pythiad.get("/v1/report").json["search"]["unknown_points"]
+        self.assertEqual(found, {"count": 2, "spans": 150, "most": ["shop:new <b>", "shop:newer"]})
+        self.assertIn("shop:new &lt;b&gt;, shop:newer.", self.pythiad.get("/report").text)
+
     def test_the_check_of_metrics_finds_faults(self):
         good = "# HELP a_total x\n# TYPE a_total counter\na_total 1\n"
         self.assertEqual(rig.parse_metrics(good), {"a_total": 1})
@@ -357,6 +385,23 @@ class Orders(Case):
         self.assertEqual(self.pythiad.ctl("on").returncode, 0)
         rig.until(lambda: agent.is_open("a"), 5)
         self.assertEqual(self.pythiad.metric("pythia_off"), 0)
+
+
+class Pins(Case):
+    options = (*Pages.options, "--always=shop:late*")
+
+    def test_a_pattern_holds_for_points_that_turn_up_later(self):
+        first = Agent(self.pythiad, "shop", ("step a", "step b", "step c"))
+
+        def searching():
+            first.poll()
+            return not self.pythiad.get("/v1/status").json["learning"]
+        self.feed_until(searching)
+        second = Agent(self.pythiad, "shop", (*(point.split(":")[1] for point in first.points), "late one", "other"))
+        second.report()
+        rig.until(lambda: second.is_open("late one"), 10, lambda: self.pythiad.log)
+        self.assertEqual([p["wanted"] for p in self.pythiad.get("/v1/points").json if p["trace_point"] in (
+            "shop:late one", "shop:other")], [True, False])
 
 
 class ObserveOnly(Case):

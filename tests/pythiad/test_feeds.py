@@ -65,6 +65,16 @@ class Follow(unittest.TestCase):
         self.assertEqual(daemon.metric("pythia_records_broken_total"), 1)
         self.assertEqual(daemon.stop(), 0)
 
+    def test_a_last_line_that_is_broken_is_told_before_another_comes(self):
+        folder = rig.make_folder(self)
+        lines = generate(folder, 50)
+        with open(os.path.join(folder, "broken.json"), "wb", buffering=0) as to:
+            daemon = self.start("broken.json", folder=folder)
+            to.write(lines[0] + b"no JSON\n")
+            rig.until(lambda: daemon.metric("pythia_records_broken_total") == 1, 10, lambda: daemon.log)
+            self.spans(daemon, spans_of(lines[:1]))
+            self.assertEqual(daemon.stop(), 0)  # and it holds up nobody
+
     def test_a_file_that_is_replaced_or_cut_short_is_read_from_its_beginning(self):
         folder = rig.make_folder(self)
         lines = generate(folder, 100)

@@ -394,6 +394,26 @@ class Restart(unittest.TestCase):
             found |= set(answer.json["open"]) if answer.status == 200 else set()
         return found
 
+    def agrees(self, pythiad):
+        """The log, the report and the decisions of a start speak of the same cycles by the same numbers."""
+        status = pythiad.get("/v1/status").json
+
+        def decided():
+            return sorted((d["open"], d["trace_point"], d["cycle"]) for d in pythiad.get("/v1/decisions?count=10000").json
+                          if d["start_unix_ns"] == status["started_unix_ns"])
+
+        def logged():
+            return sorted((word == "Opens", point, int(cycle)) for word, point, cycle in re.findall(
+                r"(Opens|Closes) a trace point: trace-point=(.*?), cycle=(\d+), reason=", pythiad.log))
+        rig.until(lambda: decided() and decided() == logged(), 5, lambda: f"{decided()}\n{logged()}")
+        told = sorted((what == "opened", point["trace_point"], cycle["cycle"]) for cycle in pythiad.get("/v1/report").json["loop"]
+                      for what in ("opened", "closed") for point in cycle[what])
+        self.assertEqual(told, decided())
+        last = max(cycle for _, _, cycle in told)
+        self.assertGreaterEqual(status["cycle"], last)
+        self.assertLessEqual(status["cycle"], status["cycles"])
+        self.assertEqual(pythiad.metric("pythia_cycle"), pythiad.get("/v1/status").json["cycle"])
+
     def goes_on(self):
         """Fault 3: the last decisions that were acknowledged, the desired set and its version go on after an end, with or
         without warning, and the search with them."""
@@ -404,6 +424,7 @@ class Restart(unittest.TestCase):
         rig.until(lambda: [d for d in pythiad.get("/v1/decisions").json if d["open"]], 40, lambda: pythiad.log)
         stop()
         time.sleep(.3)  # a decision may be under way
+        self.agrees(pythiad)
         wanted = {p["trace_point"] for p in pythiad.get("/v1/points").json if p["wanted"]}
         shut = sorted(wanted)[-1]
         self.assertEqual(pythiad.post("/v1/close", {"trace_points": [shut]}).status, 200)
@@ -442,6 +463,11 @@ class Restart(unittest.TestCase):
         if planted != shut:
             self.assertIn(planted, pythiad.logged("Found what varies: ", 60))
         stop()
+        time.sleep(.3)
+        if pythiad.get("/v1/decisions?count=10000").json != decisions:
+            self.agrees(pythiad)
+        self.assertEqual({d["start_unix_ns"] for d in decisions} - {None},
+                         {d["start_unix_ns"] for d in pythiad.get("/v1/decisions?count=10000").json[-len(decisions):]})
         self.assertEqual(pythiad.stop(), 0)
 
     killed = False

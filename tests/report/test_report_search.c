@@ -74,6 +74,41 @@ static void openings_for_them_are_told_in_each_form(void **state)
     }
 }
 
+static void points_that_the_space_does_not_know_are_told_in_each_form(void **state)
+{
+    static const enum pythia_report_format formats[] = {PYTHIA_REPORT_HTML, PYTHIA_REPORT_MARKDOWN,
+                                                        PYTHIA_REPORT_TEXT};
+    for (size_t i = 0; i < 3; i++) {
+        struct pythia_buf some =
+            written_with("{\"unknown_points\": {\"count\": 12, \"spans\": 345, "
+                         "\"most\": [\"a:x\", \"b:<script>\"]}}",
+                         formats[i]);
+        const char *named = formats[i] == PYTHIA_REPORT_HTML ? "a:x, b:&lt;script&gt; and"
+                            : formats[i] == PYTHIA_REPORT_MARKDOWN
+                                ? "a<!-- -->:x, b<!-- -->:\\<script> and"
+                                : "a:x, b:<script> and";
+        char *c = some.bytes; /* lines are filled, and begin with blanks */
+        for (char *from = some.bytes; *from; from++)
+            if (*from != ' ' || c == some.bytes || c[-1] != ' ')
+                *c++ = *from;
+        *c = '\0';
+        assert_has(&some, "The search space does not know 12 trace points of request types that it "
+                          "knows, of which 345 spans were left out. Learn the space anew to have "
+                          "them searched: ");
+        assert_has(&some, named);
+        assert_has(&some, " 10 more.");
+        pythia_buf_free(&some);
+        struct pythia_buf one = written_with(
+            "{\"unknown_points\": {\"count\": 1, \"spans\": 1, \"most\": [\"a:x\"]}}", formats[i]);
+        assert_has(&one, "1 trace point of request types");
+        assert_has(&one, "it searched: a");
+        pythia_buf_free(&one);
+        struct pythia_buf none = written_with("{}", formats[i]);
+        assert_null(strstr(none.bytes, "does not know"));
+        pythia_buf_free(&none);
+    }
+}
+
 /* ---- the picture ---- */
 
 /* 91.5 % of the width are four cycles of 22.875 %, though there are two: the first from 7.5 % on.
@@ -333,6 +368,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(openings_for_them_are_told_in_each_form),
+        cmocka_unit_test(points_that_the_space_does_not_know_are_told_in_each_form),
         cmocka_unit_test(bars_and_lines_stand_where_they_belong),
         cmocka_unit_test(what_has_no_room_is_listed_by_a_cross),
         cmocka_unit_test(from_1_to_2000_cycles_nothing_is_cut_off),

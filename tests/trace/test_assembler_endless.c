@@ -164,6 +164,45 @@ static void a_trace_of_the_largest_size_is_finished_at_once(void **state)
     end(l);
 }
 
+/* Where beginnings and ends come apart, the spans are those that have begun, and their ends are
+ * waited for. */
+static void spans_in_two_parts_count_once(void **state)
+{
+    struct line *l =
+        begin(&(struct pythia_assembler_options){.spans_max = 3, .quiet_ticks = 5}, NULL);
+    add(l, "t", "A[0,?] B[10,?]<A /B[110] /A[1000]"); /* N - 1 */
+    add(l, "u", "A[0,?] B[10,?]<A /B[110] C[120,?]<A /C[200]");
+    assert_string_equal(given(l), "");
+    add(l, "u", "/A[1000]");
+    assert_string_equal(given(l), "u: A[0,1000]{B[10,110] C[120,200]}");
+    assert_int_equal(l->counts.dropped[PYTHIA_DROP_OVERSIZE], 0);
+    add(l, "v", "A[0,?] B[10,?]<A C[20,?]<A /B[110]");
+    assert_string_equal(given(l), "");
+    add(l, "v", "D[30,?]<A /C[40] /D[50] /A[1000]"); /* N + 1: none of these is taken */
+    assert_string_equal(given(l), "v: A[0,110]:unfinished{B[10,110] C[20]:unfinished}");
+    assert_int_equal(l->counts.dropped[PYTHIA_DROP_OVERSIZE], 4);
+    add(l, "w", "/A[1] /B[2] /C[3] /D[4] /E[5]"); /* ends alone: as many as there may be parts */
+    assert_int_equal(pythia_assembler_numbers(l->assembler).open_traces, 2);
+    add(l, "w", "/F[6] /G[7]");
+    assert_int_equal(pythia_assembler_numbers(l->assembler).open_traces, 1);
+    assert_int_equal(l->counts.dropped[PYTHIA_DROP_OVERSIZE], 5);
+    assert_int_equal(l->counts.dropped[PYTHIA_DROP_STOP_WITHOUT_START], 6);
+    assert_int_equal(finished_why(l, PYTHIA_FINISH_SIZE), 3);
+    end(l);
+}
+
+/* Of a start and a stop that both have key-values. */
+static void key_values_of_both_parts_are_limited(void **state)
+{
+    for (size_t max = 0; max <= 3; max++) {
+        struct line *l = begin(&(struct pythia_assembler_options){.attributes_max = max}, NULL);
+        add(l, "t", "A[0,?]:{one} /A[1000]:{two}");
+        assert_int_equal(pythia_assembler_finish(l->assembler), PYTHIA_OK);
+        assert_int_equal(l->counts.dropped[PYTHIA_DROP_ATTRIBUTE], max == 1);
+        end(l);
+    }
+}
+
 /* Of finished traces at least the last 100 are known, and of those long ago none: memory does not
  * grow. */
 static void with_a_limit_old_ids_are_forgotten(void **state)
@@ -431,6 +470,8 @@ int main(void)
         cmocka_unit_test(after_a_long_pause_all_is_finished_at_once),
         cmocka_unit_test(the_end_finishes_what_waits_too),
         cmocka_unit_test(a_trace_of_the_largest_size_is_finished_at_once),
+        cmocka_unit_test(spans_in_two_parts_count_once),
+        cmocka_unit_test(key_values_of_both_parts_are_limited),
         cmocka_unit_test(with_a_limit_old_ids_are_forgotten),
         cmocka_unit_test(the_earliest_start_of_what_is_open_is_known),
         cmocka_unit_test(the_memory_it_holds_is_what_the_heap_has_given),

@@ -151,6 +151,29 @@ static void packed_strings_can_be_joined(void **state)
     pythia_buf_free(&two);
 }
 
+static void the_first_ones_are_kept(void **state)
+{
+    for (size_t max = 0; max <= 6; max++) {
+        struct pythia_buf packed = {0};
+        struct pythia_attribute one;
+        size_t left = 0;
+        pythia_attributes_bool(&packed, 1, true);
+        pythia_attributes_text(&packed, 2,
+                               PYTHIA_TEXT("a text that is longer than all the others"));
+        pythia_attributes_integer(&packed, 3, INT64_MIN);
+        pythia_attributes_real(&packed, 4, 1);
+        pythia_attributes_bool(&packed, 5, false);
+        struct pythia_text kept = pythia_buf_text(&packed);
+        assert_int_equal(pythia_attributes_limit(&kept, max), max < 5 ? 5 - max : 0);
+        while (pythia_attributes_next(&kept, &one))
+            assert_int_equal(one.key, ++left);
+        assert_int_equal(left, max < 5 ? max : 5);
+        pythia_buf_free(&packed);
+    }
+    struct pythia_text none = {NULL, 0};
+    assert_int_equal(pythia_attributes_limit(&none, 0), 0);
+}
+
 static void a_failed_allocation_is_seen_at_the_end(void **state)
 {
     struct pythia_buf packed = {0};
@@ -174,6 +197,7 @@ int main(void)
         cmocka_unit_test(texts_of_every_size_and_byte_survive),
         cmocka_unit_test(the_last_one_with_a_key_is_found),
         cmocka_unit_test(packed_strings_can_be_joined),
+        cmocka_unit_test(the_first_ones_are_kept),
         cmocka_unit_test(a_failed_allocation_is_seen_at_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

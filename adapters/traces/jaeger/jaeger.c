@@ -374,7 +374,7 @@ static int read_process(struct jaeger *j, uint32_t *out)
         j->d.attributes.failed = 0;
         return PYTHIA_ENOMEM;
     }
-    if (pythia__redact(&j->d) != PYTHIA_OK)
+    if (pythia__complete_resource(&j->d) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     resource.host = text_attribute(j, j->key_hostname, j->key_host);
     resource.instance = text_attribute(j, j->key_instance, j->key_ip);

@@ -159,12 +159,16 @@ static void add_number(struct pythia__native *n, uint32_t key, double value)
         pythia_attributes_real(&n->d.attributes, key, value);
 }
 
-/* Keep the decoder's attributes, `values` of them, for an open span. */
+/* Keep the decoder's attributes, `values` of them, for an open span: as many as it may have. */
 static int keep_values(struct pythia__native *n, uint32_t number, size_t values)
 {
     struct pythia__open_span *s = &n->open.spans[number];
-    size_t before = s->attributes.size;
-    if (s->values + values > PYTHIA__OPEN_VALUES_MAX)
+    size_t before = s->attributes.size, max = n->d.to->limits.attributes_max;
+    if (max > 0 && s->values + values > max) {
+        pythia__limit_attributes(&n->d, max - s->values);
+        values = max - s->values;
+    }
+    if (max == 0 && s->values + values > PYTHIA__OPEN_VALUES_MAX)
         return pythia__native_tell(n,
                                    "a span with more than 1024 key-values: the rest is left out");
     pythia_buf_text_add(&s->attributes, pythia_buf_text(&n->d.attributes));

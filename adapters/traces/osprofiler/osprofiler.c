@@ -33,6 +33,7 @@ struct node {
     bool children; /* an array of nodes, not a node */
     bool raw;      /* it held raw events */
     bool error;    /* an exception ended it */
+    bool event;    /* not a node: an event, too large to be told from one before it is read */
     uint32_t name, project, service, host, tracepoint_id, span_id,
         parent_id; /* numbers of strings; 0: none */
     uint64_t started_ms, finished_ms;
@@ -533,10 +534,24 @@ static int read_node_info(struct osprofiler *o, struct node *node)
     return status == 1 ? PYTHIA_OK : status;
 }
 
+/* What ends here was read piece by piece, which is no way to read an event. */
+static int tell_large(struct osprofiler *o)
+{
+    pythia_json_fail(o->d.json, PYTHIA_ELIMIT,
+                     "an event that ends here is larger than a record may be");
+    pythia__broken(&o->d);
+    if (o->d.stopped < 0)
+        return o->d.stopped;
+    pythia_error_clear(&o->d.json->error);
+    return PYTHIA_OK;
+}
+
 /* A node without raw events is all that is known of its span: milliseconds since the first event
  * of the trace. */
 static int emit_node(struct osprofiler *o, const struct node *node)
 {
+    if (node->event)
+        return tell_large(o);
     if (node->raw || node->span_id == 0)
         return PYTHIA_OK;
     const struct pythia_vocabulary *v = o->d.vocabulary;
@@ -608,6 +623,7 @@ static int step(struct osprofiler *o)
         return c == '[' ? push(o, true) : pythia_json_skip(j);
     if (PYTHIA_TEXT_IS(member, "report"))
         return c == '{' ? push(o, false) : pythia_json_skip(j);
+    node->event = node->event || PYTHIA_TEXT_IS(member, "timestamp");
     uint32_t *string = PYTHIA_TEXT_IS(member, "trace_id")        ? &node->span_id
                        : PYTHIA_TEXT_IS(member, "parent_id")     ? &node->parent_id
                        : PYTHIA_TEXT_IS(member, "tracepoint_id") ? &node->tracepoint_id

@@ -136,9 +136,7 @@ static uint32_t text_attribute(struct pythia__otlp *o, uint32_t key)
 
 int pythia__otlp_resource(struct pythia__otlp *o)
 {
-    int status = pythia_buf_status(&o->d.attributes);
-    if (status == PYTHIA_OK)
-        status = pythia__redact(&o->d);
+    int status = pythia__complete_resource(&o->d);
     if (status != PYTHIA_OK)
         return status;
     o->resource = (struct pythia_resource){.service = text_attribute(o, o->key_service),

@@ -237,7 +237,7 @@ static int define_point(struct spans *s, const struct line *l)
 
 static int define_resource(struct spans *s, const struct line *l)
 {
-    if (pythia_buf_status(&s->d.attributes) != PYTHIA_OK || pythia__redact(&s->d) != PYTHIA_OK)
+    if (pythia__complete_resource(&s->d) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     struct pythia_resource r = {.service = l->service,
                                 .host = l->host,

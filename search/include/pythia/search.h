@@ -163,8 +163,9 @@ int pythia_search_grow(struct pythia_search *s);
 
 /* Other pins than before, and what prices (of the options) say now. What a pin kept open and holds
  * no longer stays open until the search closes it; what may never be open is closed at once, unless
- * it belongs to the skeleton. *switched: another set of points is open than before. PYTHIA_OK, or
- * PYTHIA_ENOMEM: then it is as it was. O(points). */
+ * it belongs to the skeleton. They hold for points that turned up since, too. *switched: another
+ * set of points is open than before. PYTHIA_OK, or PYTHIA_ENOMEM: then it is as it was. O(points).
+ */
 int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *always,
                            struct pythia_open_points *never, bool *switched);
 

@@ -95,6 +95,8 @@ struct pythia_loop {
     uint64_t not_carried; /* requests of types too rare for one cycle, without room to be kept */
     uint64_t lessons, lessons_cut; /* of a live stream: as in struct pythia_live_numbers */
     size_t types_waiting;
+    struct pythia_unknown_points unknown; /* in all of the capture, when it was played last; of a
+                                             live stream since its beginning */
     bool finished; /* nothing is searched any more; else there were cycles enough */
 };
 

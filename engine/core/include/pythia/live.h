@@ -9,6 +9,7 @@
 #include "pythia/search.h"
 #include "pythia/space.h"
 #include "pythia/span_batch.h"
+#include "pythia/unknown_points.h"
 #include "pythia/vocabulary.h"
 #include "pythia/window.h"
 
@@ -46,7 +47,8 @@
  * such types takes a quarter of `evidence_bytes` at most; what does not fit is counted.
  *
  * Of a type that is searched only what is wanted open is looked at: spans of other trace points, of
- * a target that does not obey or cannot be switched, are left out and counted as hidden.
+ * a target that does not obey or cannot be switched, are left out and counted as hidden; those of
+ * points that the search space does not know, of which nobody decides, are also counted as such.
  *
  * After a switch requests are kept apart, and counted, until the owner says that it is in force,
  * and then those that began before that; but no longer than a request may last, in case the clock
@@ -96,10 +98,11 @@ struct pythia_live_cycle {
     uint64_t spans;           /* of the requests, but for hidden ones */
     uint64_t spans_saved; /* that there would be more if all that the search space knows of their
                              types were open: as many as it has of a request on average */
-    uint64_t lessons, lessons_cut;      /* since the beginning, as in struct pythia_live_numbers */
-    size_t types_waiting;               /* for one */
-    size_t skeleton_count, point_count; /* trace points: of the skeleton, of the search space */
-    double seconds;                     /* that the requests came in; 0: not known */
+    uint64_t lessons, lessons_cut; /* since the beginning, as in struct pythia_live_numbers */
+    size_t types_waiting;          /* for one */
+    struct pythia_unknown_points unknown; /* since the beginning */
+    size_t skeleton_count, point_count;   /* trace points: of the skeleton, of the search space */
+    double seconds;                       /* that the requests came in; 0: not known */
     uint64_t begin_ns, end_ns; /* when the first of them began, and the last was completed, by the
                                   clock of spans */
 };
@@ -194,6 +197,9 @@ struct pythia_live_numbers {
     uint64_t lessons_cut;   /* of them those in which points stayed closed that types pass, or may
                                pass, because no more may be open at once */
     uint64_t types_waiting; /* that a lesson is due for, and there were too many in the last hour */
+    uint64_t unknown_points; /* that requests of types that are searched pass, and the search space
+                                does not know */
+    uint64_t unknown_spans;  /* of such points, left out so far */
 };
 struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l);
 

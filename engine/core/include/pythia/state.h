@@ -18,7 +18,7 @@
  * was being written. When the disk is full, or the file cannot be written, the state is degraded:
  * said once, shown by _is_degraded, and recovered from by itself. One thread at a time. */
 struct pythia_state;
-#define PYTHIA_STATE_SCHEMA 2
+#define PYTHIA_STATE_SCHEMA 3
 
 /* Open or make the file; NULL: in memory. An older schema is brought up to date, a newer one is
  * refused. PYTHIA_OK with *out owned, or negative with the reason in `e`. */
@@ -40,6 +40,10 @@ struct pythia_state_knower {
     bool (*know)(void *context, struct pythia_text id, struct pythia_state_known *out);
     void *context;
 };
+
+/* When pythiad was started whose cycles are added from now on (Unix epoch, ns): their numbers,
+ * which the log and the report have too, begin with 1 at each start. 0: not known. */
+void pythia_state_set_start(struct pythia_state *s, uint64_t unix_ns);
 
 /* A cycle and its decisions, in one transaction; without groups, decisions that are of no cycle. */
 int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
@@ -82,7 +86,9 @@ struct pythia_state_point {
 int pythia_state_put_inventory(struct pythia_state *s, const struct pythia_state_point *points,
                                size_t count);
 
-/* The last `count` decisions, newest first, as JSON (an array), for the control API. *out owned. */
+/* The last `count` decisions, newest first, as JSON (an array), for the control API. *out owned.
+ * Its "cycle" is the number that the cycle had in its start (null: decided between cycles, or by a
+ * pythiad that did not keep that), and "start_unix_ns" says in which. */
 int pythia_state_decisions(struct pythia_state *s, size_t count, char **out);
 
 #endif

@@ -26,16 +26,17 @@
 struct pythia_window;
 
 struct pythia_window_options {
-    uint64_t quiet_ns;    /* 0: 2 s */
-    uint64_t rootless_ns; /* 0: 10 s */
-    uint64_t age_max_ns;  /* 0: 120 s */
-    uint64_t spans_max;   /* of one request, which is then finished; what comes later for it is
-                             dropped and counted; 0: 100 000 */
-    uint64_t soft_bytes;  /* 0: 128 MiB */
-    uint64_t hard_bytes;  /* 0: 160 MiB */
-    uint64_t tick_spans;  /* a tick looks at requests that are due until they had so many spans, and
-                             leaves the others to the next; 0: no limit */
-    uint64_t remembered;  /* ids of finished requests, at least, at 16 to 32 bytes; 0: 524 288 */
+    uint64_t quiet_ns;     /* 0: 2 s */
+    uint64_t rootless_ns;  /* 0: 10 s */
+    uint64_t age_max_ns;   /* 0: 120 s */
+    uint64_t spans_max;    /* of one request, which is then finished; what comes later for it is
+                              dropped and counted (assembler.h); 0: 100 000 */
+    size_t attributes_max; /* of a span that comes in two pieces (assembler.h); 0: any number */
+    uint64_t soft_bytes;   /* 0: 128 MiB */
+    uint64_t hard_bytes;   /* 0: 160 MiB */
+    uint64_t tick_spans; /* a tick looks at requests that are due until they had so many spans, and
+                            leaves the others to the next; 0: no limit */
+    uint64_t remembered; /* ids of finished requests, at least, at 16 to 32 bytes; 0: 524 288 */
 };
 
 struct pythia_window_numbers {

@@ -25,10 +25,15 @@ struct pythia_assembler_options {
     /* Ticks without a span for a trace that is only partial (trace.h); one in which something is
      * known to run is waited for until its timeout. 0: as for all. */
     uint64_t partial_ticks;
-    uint64_t spans_max;  /* a trace of so many is finished at once; 0: no limit */
-    uint64_t tick_spans; /* once a tick has looked at so many spans of traces, the others that are
-                            due are left to the next one; 0: no limit */
-    size_t remembered;   /* of how many finished traces the ids are known at least; 0: all */
+    /* A trace of so many spans is finished at once; what comes then is dropped. Ends that come by
+     * themselves are not spans: those of spans that have begun are waited for, as long as there are
+     * no more parts than that makes (twice as many). 0: no limit. */
+    uint64_t spans_max;
+    size_t attributes_max; /* key-values of a span that comes as start and stop, see trace.h; 0: any
+                              number */
+    uint64_t tick_spans;   /* once a tick has looked at so many spans of traces, the others that are
+                              due are left to the next one; 0: no limit */
+    size_t remembered;     /* of how many finished traces the ids are known at least; 0: all */
     struct pythia_open_points
         *open; /* spans of other trace points are left out, see trace.h; borrowed; NULL: none are */
     struct pythia_skew *calls;        /* see pythia_trace_builder_set_clocks; borrowed, or NULL */

@@ -37,6 +37,9 @@ void pythia_attributes_bool(struct pythia_buf *to, uint32_t key, bool truth);
  * left. */
 bool pythia_attributes_next(struct pythia_text *rest, struct pythia_attribute *out);
 
+/* Keep the first `max` of them: how many are left out. O(max) if there are no more. */
+size_t pythia_attributes_limit(struct pythia_text *packed, size_t max);
+
 /* The last one with that key; false if there is none. */
 bool pythia_attributes_find(struct pythia_text packed, uint32_t key, struct pythia_attribute *out);
 

@@ -62,6 +62,10 @@ void pythia_trace_builder_destroy(struct pythia_trace_builder *b); /* b may be N
 void pythia_trace_builder_set_clocks(struct pythia_trace_builder *b, struct pythia_skew *calls,
                                      const struct pythia_skew *clocks);
 
+/* Of a span whose start and stop both have key-values, keep so many of them; the rest is counted as
+ * dropped. 0: any number, as for one who says nothing. */
+void pythia_trace_builder_limit_attributes(struct pythia_trace_builder *b, size_t attributes_max);
+
 /* Begin the trace `id`; what was built before is no longer valid. */
 void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_trace_id id);
 

@@ -1,0 +1,178 @@
+/* Trace points that turn up in requests of a type that was learnt before: nobody decides about
+ * them, and that is told. */
+#include "stream.h"
+
+static const struct pythia_live_options usual = {
+    .search = {.budget = {.points_per_cycle = 3}, .price_ns = 1000, .seed = 1},
+    .cycle_requests = 40,
+    .learn_requests = 10,
+};
+
+static const char *steady(uint64_t number)
+{
+    return number % 2 ? "A{10 B{20} 10}" : "A{10 B{21} 10}";
+}
+
+static struct pythia_unknown_points told; /* with the last cycle */
+static char told_ids[256];
+
+static void look(struct stream *s, const struct pythia_live_cycle *cycle)
+{
+    size_t size = 0;
+    told = cycle->unknown;
+    told_ids[0] = '\0';
+    for (size_t i = 0; i < told.most_count; i++)
+        size +=
+            (size_t)snprintf(told_ids + size, sizeof(told_ids) - size, "%s%s", i ? " " : "",
+                             pythia_vocabulary_tracepoint_id(s->vocabulary, told.most[i]).bytes);
+}
+
+/* A is learnt, with B in it, and searched. */
+static void begin(struct stream *s)
+{
+    stream_begin(s);
+    stream_attach(s, NULL, &usual);
+    s->look = look;
+    stream_run(s, 2, steady);
+    assert_int_equal(pythia_live_numbers(s->live).learnt, 1);
+    assert_int_equal(pythia_live_numbers(s->live).unknown_points, 0);
+}
+
+static void assert_unknown(const struct stream *s, uint64_t points, uint64_t spans)
+{
+    struct pythia_live_numbers n = pythia_live_numbers(s->live);
+    assert_int_equal(n.unknown_points, points);
+    assert_int_equal(n.unknown_spans, spans);
+}
+
+static void finish(struct stream *s)
+{
+    stream_wait(s, 5000); /* ms: all requests are finished */
+}
+
+static void what_a_known_type_did_not_have_is_told(void **state)
+{
+    struct stream s;
+    begin(&s);
+    for (int i = 0; i < 3; i++)
+        stream_request(&s, "A{10 B{20} N{5} N{5 M{1}} 10}");
+    finish(&s);
+    assert_unknown(&s, 2, 9);
+    stream_run(&s, s.cycles + 1, steady);
+    assert_int_equal(told.count, 2);
+    assert_int_equal(told.spans, 9);
+    assert_string_equal(told_ids, "N M");
+    stream_end(&s);
+}
+
+/* What is pinned open is seen, and what is pinned shut is not, on purpose. */
+static void what_is_not_left_out_is_not_told(void **state)
+{
+    struct stream s;
+    struct pythia_open_points *pins;
+    begin(&s);
+    stream_request(&s, "A{10 B{20} N{5} 10}");
+    finish(&s);
+    assert_unknown(&s, 1, 1);
+    assert_int_equal(pythia_open_points_create(s.vocabulary, &pins), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add(pins, PYTHIA_TEXT("N")), PYTHIA_OK);
+    assert_int_equal(pythia_live_set_pins(s.live, pins, NULL), PYTHIA_OK);
+    stream_applied(&s);
+    stream_request(&s, "A{10 B{20} N{5} 10}");
+    finish(&s);
+    assert_unknown(&s, 1, 1);
+    /* Pinned shut: that is meant. */
+    assert_int_equal(pythia_live_set_pins(s.live, NULL, pins), PYTHIA_OK);
+    stream_applied(&s);
+    stream_request(&s, "A{10 B{20} N{5} M{1} 10}");
+    finish(&s);
+    assert_unknown(&s, 2, 2);
+    /* And without pins. */
+    assert_int_equal(pythia_live_set_pins(s.live, NULL, NULL), PYTHIA_OK);
+    stream_applied(&s);
+    stream_request(&s, "A{10 B{20} N{5} M{1} 10}");
+    finish(&s);
+    assert_unknown(&s, 2, 4);
+    stream_end(&s);
+    pythia_open_points_destroy(pins);
+}
+
+/* A pin holds for a point that turned up when the search had begun, too. */
+static void what_turns_up_later_can_be_pinned_open(void **state)
+{
+    struct stream s;
+    struct pythia_open_points *pins;
+    begin(&s);
+    assert_int_equal(pythia_live_know(s.live, PYTHIA_TEXT("N")), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_create(s.vocabulary, &pins), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add(pins, PYTHIA_TEXT("N*")), PYTHIA_OK);
+    assert_false(stream_is_open(&s, "N"));
+    uint64_t wish = pythia_live_wish(s.live);
+    assert_int_equal(pythia_live_set_pins(s.live, pins, NULL), PYTHIA_OK);
+    assert_int_equal(pythia_live_wish(s.live), wish + 1);
+    assert_true(stream_is_open(&s, "N"));
+    stream_applied(&s);
+    stream_request(&s, "A{10 B{20} N{5} 10}");
+    finish(&s);
+    assert_unknown(&s, 0, 0);
+    stream_run(&s, s.cycles + 3, steady); /* and the search goes on */
+    assert_true(stream_is_open(&s, "N"));
+    stream_end(&s);
+    pythia_open_points_destroy(pins);
+}
+
+/* Of a type that is not known yet all is seen; when it has been learnt, what the first one has of
+ * it is known. */
+static void what_is_learnt_with_another_type_is_known(void **state)
+{
+    struct stream s;
+    begin(&s);
+    stream_request(&s, "A{10 B{20} N{5} 10}");
+    finish(&s);
+    assert_unknown(&s, 1, 1);
+    for (int i = 0; i < 20; i++)
+        stream_request(&s, "Z{10 N{20} 10}");
+    finish(&s);
+    assert_unknown(&s, 1, 1);
+    uint64_t wish = pythia_live_wish(s.live);
+    stream_run(&s, s.cycles + 1, steady);
+    assert_true(pythia_live_wish(s.live) > wish);
+    assert_int_equal(pythia_live_numbers(s.live).learnt, 2);
+    assert_true(stream_knows(&s, "N"));
+    assert_unknown(&s, 0, 1);
+    assert_int_equal(told.count, 0);
+    assert_int_equal(told.spans, 0);
+    stream_end(&s);
+}
+
+/* Ten are named, those with most spans first; of as many by name, whoever came first. */
+static void of_many_those_with_most_spans_are_named(void **state)
+{
+    struct stream s;
+    begin(&s);
+    for (int round = 0; round < 3; round++)
+        for (int i = 12; i >= (round == 2 ? 12 : round == 1 ? 11 : 1); i--) {
+            char text[64];
+            snprintf(text, sizeof(text), "A{10 B{20} N%d{5} 10}", i);
+            stream_request(&s, text);
+        }
+    finish(&s);
+    assert_unknown(&s, 12, 15);
+    stream_run(&s, s.cycles + 1, steady);
+    assert_int_equal(told.count, 12);
+    assert_int_equal(told.spans, 15);
+    assert_string_equal(told_ids, "N12 N11 N1 N10 N2 N3 N4 N5 N6 N7");
+    stream_end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_known_type_did_not_have_is_told),
+        cmocka_unit_test(what_is_not_left_out_is_not_told),
+        cmocka_unit_test(what_turns_up_later_can_be_pinned_open),
+        cmocka_unit_test(what_is_learnt_with_another_type_is_known),
+        cmocka_unit_test(of_many_those_with_most_spans_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
