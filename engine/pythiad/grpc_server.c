@@ -126,7 +126,7 @@ static struct pythia__grpc_call *begin_call(struct connection *c, int32_t stream
 /* The body is not kept, or not any more. */
 static void leave_room(struct pythia__grpc_call *call)
 {
-    if (call->room > 0)
+    if (call->server->o.room && call->room > 0)
         pythia__room_give(call->server->o.room, call->room);
     call->room = 0;
 }

@@ -114,7 +114,7 @@ static void values_are_kept_hashed_or_dropped(void **state)
     struct pythia_buf packed = {0};
     struct pythia_redaction_work work = {0};
     struct pythia_counts counts = {0};
-    struct pythia_attribute a;
+    struct pythia_attribute a = {0};
     pythia_attributes_text(&packed, string("d"), PYTHIA_TEXT("secret"));
     pythia_attributes_text(&packed, string("k"), PYTHIA_TEXT("open"));
     pythia_attributes_text(&packed, string("h1"), PYTHIA_TEXT("17"));
@@ -154,7 +154,7 @@ static struct pythia_text hash_by(struct pythia_redaction *r, struct pythia_reda
                                   struct pythia_text value, struct pythia_buf *packed)
 {
     struct pythia_counts counts = {0};
-    struct pythia_attribute a;
+    struct pythia_attribute a = {0};
     pythia_buf_clear(packed);
     pythia_attributes_text(packed, string("h"), value);
     assert_int_equal(pythia_redaction_apply(r, packed, work, &counts), PYTHIA_OK);

@@ -68,7 +68,8 @@ void pythia_row_maker_destroy(struct pythia_row_maker *m); /* m may be NULL */
 
 /* The row of a request: its times by edge, and the key-values of every span on its path. Numbers
  * that a key has several of (spans that repeat) are averaged; different texts stand beside each
- * other, in order, with "|" between. NULL when out of memory. O(events + key-values on the path). */
+ * other, in order, with "|" between. NULL when out of memory. O(events + key-values on the path).
+ */
 struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pythia_trace *trace,
                                    const struct pythia_critical_path *path,
                                    const struct pythia_shape *shape);
