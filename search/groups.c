@@ -50,7 +50,7 @@ struct pythia_groups {
     uint32_t *type_of_part; /* type + 1 */
     size_t type_count, type_capacity, part_capacity;
     uint32_t last; /* part */
-    size_t rows_per_type, row_count, row_bytes, shape_bytes;
+    size_t rows_per_type, row_count, shape_bytes;
     struct pythia_groups_entry **entries; /* the clock's ring */
     size_t entry_count, entry_capacity, hand;
     struct pythia_groups_entry **table; /* by hash, linear probing */
@@ -140,8 +140,7 @@ static void drop_row(void *context, void *row)
     struct pythia_groups *g = context;
     struct pythia_groups_entry *e = ((struct pythia_row *)row)->holder;
     g->row_count--;
-    g->row_bytes -= ((struct pythia_row *)row)->bytes;
-    pythia_free(row);
+    pythia_row_free(g->rows, row);
     if (--e->rows == 0 && !e->listed)
         free_entry(g, e);
 }
@@ -431,7 +430,6 @@ static int add_row(struct pythia_groups *g, struct pythia_type *t, struct pythia
     row->parent = pythia_lineage_parent(lineage);
     e->rows++;
     g->row_count++;
-    g->row_bytes += row->bytes;
     int status = pythia_sample_add(t->rows, hash, trace->id.low, row);
     shrink_samples(g);
     return status;
@@ -645,7 +643,7 @@ const struct pythia_edge_total *pythia_groups_edge_totals(const struct pythia_gr
 
 size_t pythia_groups_bytes(const struct pythia_groups *g)
 {
-    size_t bytes = g->row_bytes + g->shape_bytes + pythia_cct_bytes(g->cct) +
+    size_t bytes = pythia_row_maker_bytes(g->rows) + g->shape_bytes + pythia_cct_bytes(g->cct) +
                    g->table_size * sizeof(struct pythia_groups_entry *) +
                    g->type_count * TYPE_BYTES + g->part_capacity * sizeof(*g->type_of_part) +
                    g->total_capacity * sizeof(*g->totals);

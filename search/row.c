@@ -10,6 +10,7 @@
 #include "pythia/mem.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
+#include "row_pool.h"
 
 #define OF_SERVICE (UINT64_C(1) << 63) /* in a pair: the origin is a service, not a trace point */
 /* Of one key; of more different texts the rest is cut, with a hash of all behind. */
@@ -17,10 +18,16 @@
 
 /* ---- keys ---- */
 
+struct key {
+    uint64_t pair;  /* origin << 32 | attribute */
+    uint32_t after; /* the key that came after it last; any, if none has */
+};
+
 struct pythia_keys {
     const struct pythia_vocabulary *vocabulary;
-    uint64_t *pairs; /* origin << 32 | attribute */
+    struct key *list;
     size_t count, capacity;
+    uint32_t last;   /* the key that was asked for last */
     uint32_t *slots; /* hash table of number + 1 */
     size_t slot_count;
 };
@@ -45,7 +52,7 @@ void pythia_keys_destroy(struct pythia_keys *k)
 {
     if (!k)
         return;
-    pythia_free(k->pairs);
+    pythia_free(k->list);
     pythia_free(k->slots);
     pythia_free(k);
 }
@@ -58,19 +65,19 @@ uint32_t pythia_keys_count(const struct pythia_keys *k)
 static size_t key_slot(const struct pythia_keys *k, uint64_t pair)
 {
     size_t mask = k->slot_count - 1, i = pythia_hash_mix(0, pair) & mask;
-    while (k->slots[i] && k->pairs[k->slots[i] - 1] != pair)
+    while (k->slots[i] && k->list[k->slots[i] - 1].pair != pair)
         i = (i + 1) & mask;
     return i;
 }
 
-static uint32_t key_of(struct pythia_keys *k, uint64_t pair)
+static uint32_t look_up(struct pythia_keys *k, uint64_t pair)
 {
     size_t slot = key_slot(k, pair);
     if (k->slots[slot])
         return k->slots[slot] - 1;
-    if (pythia_grow(&k->pairs, &k->capacity, k->count, sizeof(*k->pairs)) != PYTHIA_OK)
+    if (pythia_grow(&k->list, &k->capacity, k->count, sizeof(*k->list)) != PYTHIA_OK)
         return PYTHIA_NONE;
-    k->pairs[k->count++] = pair;
+    k->list[k->count++] = (struct key){.pair = pair};
     k->slots[slot] = (uint32_t)k->count;
     uint32_t key = (uint32_t)k->count - 1;
     if (k->count < k->slot_count / 2)
@@ -82,25 +89,41 @@ static uint32_t key_of(struct pythia_keys *k, uint64_t pair)
     k->slots = slots;
     k->slot_count *= 2;
     for (size_t i = 0; i < k->count; i++)
-        k->slots[key_slot(k, k->pairs[i])] = (uint32_t)i + 1;
+        k->slots[key_slot(k, k->list[i].pair)] = (uint32_t)i + 1;
+    return key;
+}
+
+/* Requests are alike: most often a key comes after the one that it came after last time. */
+static uint32_t key_of(struct pythia_keys *k, uint64_t pair)
+{
+    uint32_t key = k->count > 0 ? k->list[k->last].after : 0;
+    if (k->count > 0 && k->list[key].pair == pair) {
+        k->last = key;
+        return key;
+    }
+    key = look_up(k, pair);
+    if (key == PYTHIA_NONE)
+        return key;
+    k->list[k->last].after = key;
+    k->last = key;
     return key;
 }
 
 struct pythia_text pythia_keys_attribute(const struct pythia_keys *k, uint32_t key)
 {
-    return pythia_vocabulary_text(k->vocabulary, (uint32_t)k->pairs[key]);
+    return pythia_vocabulary_text(k->vocabulary, (uint32_t)k->list[key].pair);
 }
 
 struct pythia_text pythia_keys_origin(const struct pythia_keys *k, uint32_t key)
 {
-    uint32_t origin = (uint32_t)((k->pairs[key] & ~OF_SERVICE) >> 32);
-    return k->pairs[key] & OF_SERVICE ? pythia_vocabulary_text(k->vocabulary, origin)
-                                      : pythia_vocabulary_tracepoint_id(k->vocabulary, origin);
+    uint32_t origin = (uint32_t)((k->list[key].pair & ~OF_SERVICE) >> 32);
+    return k->list[key].pair & OF_SERVICE ? pythia_vocabulary_text(k->vocabulary, origin)
+                                          : pythia_vocabulary_tracepoint_id(k->vocabulary, origin);
 }
 
 uint32_t pythia_keys_tracepoint(const struct pythia_keys *k, uint32_t key)
 {
-    return k->pairs[key] & OF_SERVICE ? PYTHIA_NONE : (uint32_t)(k->pairs[key] >> 32);
+    return k->list[key].pair & OF_SERVICE ? PYTHIA_NONE : (uint32_t)(k->list[key].pair >> 32);
 }
 
 /* ---- values ---- */
@@ -159,6 +182,8 @@ struct extra {
 struct pythia_row_maker {
     const struct pythia_vocabulary *vocabulary;
     struct pythia_keys *keys;
+    uint32_t *followers; /* by key + 1: the key + 1 that came behind it last; of 0, the first one */
+    size_t follower_capacity;
     struct seen *seen;
     uint32_t *places; /* by key: index in seen + 1 */
     struct extra *extras;
@@ -171,6 +196,7 @@ struct pythia_row_maker {
     size_t only_count;
     struct pythia_row_value *values; /* of a request without a row */
     size_t value_capacity;
+    struct pythia__row_pool pool;
 };
 
 int pythia_row_maker_create(const struct pythia_vocabulary *vocabulary, struct pythia_keys *keys,
@@ -198,6 +224,7 @@ void pythia_row_maker_destroy(struct pythia_row_maker *m)
     pythia_free(m->only);
     pythia_free(m->values);
     pythia_buf_free(&m->joined);
+    pythia__row_pool_free(&m->pool);
     pythia_free(m);
 }
 
@@ -464,13 +491,15 @@ struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pyth
         return NULL;
     size_t times = shape->edge_count * sizeof(int64_t),
            values = m->seen_count * sizeof(struct pythia_row_value);
-    struct pythia_row *row = pythia_calloc(1, sizeof(*row) + times + values + text_bytes);
+    size_t bytes = sizeof(struct pythia_row) + times + values + text_bytes;
+    struct pythia_row *row = pythia__row_pool_take(&m->pool, &bytes);
     if (!row)
         return NULL;
+    *row = (struct pythia_row){.bytes = bytes};
+    memset(row + 1, 0, times);
     char *room = (char *)(row + 1);
     row->times_ns = (int64_t *)(void *)room;
     row->values = (struct pythia_row_value *)(void *)(room + times);
-    row->bytes = sizeof(*row) + times + values + text_bytes;
     row->hash = pythia_hash_mix(trace->id.high, trace->id.low);
     row->trace = trace->id;
     row->start_ns = trace->start_ns;
@@ -482,4 +511,15 @@ struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pyth
             (int64_t)(path->events[i + 1].at_ns - path->events[i].at_ns);
     fill_values(m, row, room + times + values);
     return row;
+}
+
+void pythia_row_free(struct pythia_row_maker *m, struct pythia_row *row)
+{
+    if (row)
+        pythia__row_pool_give(&m->pool, row, row->bytes);
+}
+
+size_t pythia_row_maker_bytes(const struct pythia_row_maker *m)
+{
+    return pythia__row_pool_bytes(&m->pool);
 }

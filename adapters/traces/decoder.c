@@ -18,7 +18,7 @@ void pythia__decoder_free(struct pythia__decoder *d)
 {
     pythia_buf_free(&d->attributes);
     pythia_buf_free(&d->others);
-    pythia_buf_free(&d->scratch);
+    pythia_redaction_work_free(&d->work);
     pythia_buf_free(&d->name);
 }
 
@@ -27,7 +27,7 @@ void pythia__decoder_begin(struct pythia__decoder *d, struct pythia_sink *to)
     d->to = to;
     d->stopped = 0;
     d->broken = 0;
-    d->attributes.failed = d->others.failed = d->name.failed = d->scratch.failed = 0;
+    d->attributes.failed = d->others.failed = d->name.failed = 0;
     if (d->redaction != to->redaction)
         memset(d->keys, 0, sizeof(d->keys));
     d->redaction = to->redaction;
@@ -72,8 +72,11 @@ uint32_t pythia__key(struct pythia__decoder *d, struct pythia_text text)
         return key;
     struct pythia_text known = pythia_vocabulary_text(d->vocabulary, key);
     bool ruled = d->redaction && is_ruled(d, key, text);
-    *pythia__key_entry(d, text) =
-        (struct pythia__key_entry){known.bytes, (uint32_t)known.size, key & INT32_MAX, ruled};
+    if (pythia_text_equal(known, text)) /* or it is known by another name, which may be many's */
+        *pythia__key_entry(d, text) = (struct pythia__key_entry){.bytes = known.bytes,
+                                                                 .size = (uint32_t)known.size,
+                                                                 .number = key & INT32_MAX,
+                                                                 .ruled = ruled};
     d->ruled |= ruled;
     return key;
 }
@@ -203,8 +206,7 @@ int pythia__cost(struct pythia__decoder *d, uint32_t tracepoint, uint64_t ns)
 static int redact(struct pythia__decoder *d)
 {
     d->ruled = false;
-    d->scratch.failed = 0;
-    return pythia_redaction_apply(d->redaction, &d->attributes, &d->scratch, d->to->counts);
+    return pythia_redaction_apply(d->redaction, &d->attributes, &d->work, d->to->counts);
 }
 
 static inline bool needs_redaction(const struct pythia__decoder *d)

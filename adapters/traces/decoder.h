@@ -25,6 +25,7 @@ struct pythia__key_entry {
     uint32_t size;
     uint32_t number : 31;
     uint32_t ruled : 1; /* a key-value of it is not kept as it is */
+    uint32_t after;     /* the entry of what came after it last; any, if nothing has */
 };
 
 struct pythia__resource_entry {
@@ -47,12 +48,13 @@ struct pythia__decoder {
     struct pythia_redaction *redaction; /* likewise */
     bool marks; /* all keys of attributes come by the functions below: `ruled` tells of them */
     bool ruled; /* a key has come for which there is a rule */
-    struct pythia_buf scratch; /* of redaction */
-    struct pythia_buf name;    /* scratch */
+    struct pythia_redaction_work work;
+    struct pythia_buf name; /* scratch */
     int stopped;     /* what the sink answered, if it was negative, or that too much was broken */
     uint64_t broken; /* records of this source, if they have a limit */
     struct pythia__tracepoint_entry tracepoints[PYTHIA__CACHE];
     struct pythia__key_entry keys[PYTHIA__CACHE]; /* recent ones, by hash */
+    uint32_t last;                                /* the entry of what came last */
 };
 
 void pythia__decoder_init(struct pythia__decoder *d, const struct pythia_adapter_ops *ops,
@@ -106,14 +108,24 @@ static inline bool pythia__same(const char *a, const char *b, size_t size)
     return differ == 0;
 }
 
-/* The number of a string that has come lately; PYTHIA_NONE if it is not known here. */
+static inline bool pythia__is_entry(const struct pythia__key_entry *entry, struct pythia_text text)
+{
+    return entry->bytes && entry->size == text.size &&
+           pythia__same(entry->bytes, text.bytes, text.size);
+}
+
+/* The number of a string that has come lately; PYTHIA_NONE if it is not known here. Spans are
+ * alike: what came after the last one before is looked at first, which needs no hash. */
 static inline uint32_t pythia__key_seen(struct pythia__decoder *d, struct pythia_text text)
 {
-    const struct pythia__key_entry *entry = pythia__key_entry(d, text);
-    bool seen = entry->bytes && entry->size == text.size &&
-                pythia__same(entry->bytes, text.bytes, text.size);
-    if (!seen)
-        return PYTHIA_NONE;
+    const struct pythia__key_entry *entry = &d->keys[d->keys[d->last].after];
+    if (!pythia__is_entry(entry, text)) {
+        entry = pythia__key_entry(d, text);
+        if (!pythia__is_entry(entry, text))
+            return PYTHIA_NONE;
+        d->keys[d->last].after = (uint32_t)(entry - d->keys);
+    }
+    d->last = (uint32_t)(entry - d->keys);
     d->ruled |= entry->ruled;
     return entry->number;
 }

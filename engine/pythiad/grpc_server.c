@@ -24,6 +24,7 @@
 #define IDLE_S            300
 #define CHECK_MS          1000
 #define PREFIX            5                  /* of a message: is it packed? and its length */
+#define ROOM_AHEAD        16                 /* times as much as has come */
 #define WINDOW_BYTES      (16 * 1024 * 1024) /* of a connection: in 64 KiB each call would wait */
 #define HEADER_LIST_BYTES ((size_t)16 * 1024)
 #define HEADER_BYTES      32 /* that one counts beyond its name and value (RFC 9113, 6.5.2) */
@@ -40,10 +41,12 @@ struct pythia__grpc_call {
     const struct pythia__grpc_method *method;
     enum pythia_packing packing; /* of messages that say they are packed */
     bool is_post, is_grpc, has_token, headed, ended, handled, answered, refused;
-    struct pythia_buf body;
-    size_t room;         /* that the body has */
-    size_t header_bytes; /* as HTTP/2 counts them */
-    char *answer;        /* message with its prefix */
+    unsigned char prefix[PREFIX];
+    size_t prefix_size;
+    struct pythia_buf body; /* behind the prefix */
+    size_t room;            /* that both have */
+    size_t header_bytes;    /* as HTTP/2 counts them */
+    char *answer;           /* message with its prefix */
     size_t answer_size, answer_at;
     enum pythia__grpc_status status;
     char text[192], details[256];
@@ -123,7 +126,7 @@ static struct pythia__grpc_call *begin_call(struct connection *c, int32_t stream
 /* The body is not kept, or not any more. */
 static void leave_room(struct pythia__grpc_call *call)
 {
-    if (call->room > 0)
+    if (call->server->o.room && call->room > 0)
         pythia__room_give(call->server->o.room, call->room);
     call->room = 0;
 }
@@ -346,33 +349,40 @@ static void check_call(struct pythia__grpc_call *call)
     }
 }
 
+static size_t announced(const struct pythia__grpc_call *call)
+{
+    const unsigned char *b = call->prefix;
+    return (size_t)b[1] << 24 | (size_t)b[2] << 16 | (size_t)b[3] << 8 | b[4];
+}
+
 /* The body is whole: exactly one message. */
 static void handle_call(struct pythia__grpc_call *call)
 {
-    const unsigned char *bytes = (const unsigned char *)call->body.bytes;
+    bool packed = call->prefix[0] != 0;
     size_t size = call->body.size;
     if (call->refused)
         return;
-    if (size < PREFIX || bytes[0] > 1 ||
-        ((size_t)bytes[1] << 24 | (size_t)bytes[2] << 16 | (size_t)bytes[3] << 8 | bytes[4]) !=
-            size - PREFIX) {
+    if (call->prefix_size < PREFIX || call->prefix[0] > 1 || announced(call) != size) {
         call->server->numbers.broken++;
         refuse(call, PYTHIA__GRPC_INTERNAL, "the body is not one message with its length", 0);
         return;
     }
-    if (bytes[0] && call->packing == PYTHIA_PACKING_NONE) {
+    if (packed && call->packing == PYTHIA_PACKING_NONE) {
         call->server->numbers.broken++;
         refuse(call, PYTHIA__GRPC_INTERNAL, "the message is packed, and no grpc-encoding says how",
                0);
         return;
     }
-    enum pythia_packing packing = bytes[0] ? call->packing : PYTHIA_PACKING_NONE;
+    if (!pythia_buf_reserve(&call->body, 1)) { /* an empty message has bytes, too */
+        refuse(call, PYTHIA__GRPC_UNAVAILABLE, "out of memory", call->server->o.retry_s);
+        return;
+    }
     char *message = call->body.bytes;
-    memmove(message, message + PREFIX, size - PREFIX);
     call->body = (struct pythia_buf){0};
     leave_room(call);
     call->handled = true;
-    call->method->handle(call->method->context, call, message, size - PREFIX, packing);
+    call->method->handle(call->method->context, call, message, size,
+                         packed ? call->packing : PYTHIA_PACKING_NONE);
 }
 
 /* ---- what nghttp2 tells ---- */
@@ -436,6 +446,24 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     return 0;
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes of a call: its prefix, and the message. Room for the message is made at once, as its length
+ * is known, but for no more than several times what has come: anyone can announce much. */
+static void add_bytes(struct pythia__grpc_call *call, const uint8_t *bytes, size_t size)
+{
+    for (; call->prefix_size < PREFIX && size > 0; size--)
+        call->prefix[call->prefix_size++] = *bytes++;
+    size_t come = call->body.size + size, all = least(announced(call), ROOM_AHEAD * come);
+    all = least(all, call->server->o.message_max);
+    all = all > come ? all : come;
+    if (size > 0 && pythia_buf_reserve(&call->body, all - call->body.size))
+        pythia_buf_add(&call->body, bytes, size);
+}
+
 static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, const uint8_t *bytes,
                    size_t size, void *context)
 {
@@ -444,7 +472,8 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
     (void)context;
     if (!call || call->refused)
         return 0;
-    if (call->body.size + size > call->server->o.message_max + PREFIX) {
+    size_t before = call->prefix_size + call->body.size;
+    if (before + size > call->server->o.message_max + PREFIX) {
         call->server->numbers.too_large++;
         refuse(call, PYTHIA__GRPC_RESOURCE_EXHAUSTED, "the message is larger than is taken here",
                0);
@@ -453,10 +482,10 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
     struct pythia__room *room = call->server->o.room;
     bool full = room && !pythia__room_take(room, size);
     if (full)
-        pythia__room_refuse(room, call->body.size + size);
+        pythia__room_refuse(room, before + size);
     call->room += room && !full ? size : 0;
     if (!full)
-        pythia_buf_add(&call->body, bytes, size);
+        add_bytes(call, bytes, size);
     if (full || pythia_buf_status(&call->body) != PYTHIA_OK)
         refuse(call, PYTHIA__GRPC_UNAVAILABLE, "too much at once: try again later",
                call->server->o.retry_s);

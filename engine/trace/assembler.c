@@ -33,6 +33,7 @@ struct open_trace {
     uint64_t starts, stops;
     uint64_t first_tick, last_tick;
     uint64_t start_ns; /* the earliest of its spans */
+    size_t start_at;   /* where that stands among those of all */
     uint32_t kind;     /* a trace point that stands for its request type, PYTHIA_NONE */
     bool rooted;       /* that is of a root */
     uint8_t queue;     /* which it is in */
@@ -40,6 +41,12 @@ struct open_trace {
 };
 
 enum { QUIET, PARTIAL, RUNNING, QUEUES };
+
+/* When an open trace began, beside each other for all of them. */
+struct start {
+    uint64_t ns;
+    struct open_trace *trace;
+};
 
 struct queue {
     struct open_trace *oldest, *newest;
@@ -60,8 +67,11 @@ struct pythia_assembler {
     struct pythia__span_pool pool;
     size_t *kinds; /* scratch: bytes of open traces, by the trace point that stands for them */
     size_t kind_capacity;
-    uint64_t gathered;          /* spans that were given to the builder */
-    struct pythia_trace_id old; /* one that began early, as far as it is still open */
+    uint64_t gathered;    /* spans that were given to the builder */
+    struct start *starts; /* of all in line by age, in no order */
+    size_t start_count, start_capacity;
+    uint64_t cut_ns;   /* what was last asked for by _began_by, */
+    size_t before_cut; /* and how many open traces had begun by then */
     uint64_t tick;
     struct pythia__finished_ids finished;
     struct pythia_trace_id *late, *pinned;
@@ -123,6 +133,7 @@ void pythia_assembler_destroy(struct pythia_assembler *a)
     pythia_trace_builder_destroy(a->builder);
     pythia_free(a->table);
     pythia_free(a->kinds);
+    pythia_free(a->starts);
     pythia_free(a->late);
     pythia_free(a->pinned);
     pythia_free(a);
@@ -284,6 +295,31 @@ static void stand_behind(struct pythia_assembler *a, struct open_trace *t, struc
     *(t->younger ? &t->younger->elder : &a->youngest) = t;
 }
 
+/* The trace is open from now on: there is room for it. */
+static void add_start(struct pythia_assembler *a, struct open_trace *t)
+{
+    t->start_at = a->start_count++;
+    a->starts[t->start_at] = (struct start){t->start_ns, t};
+    a->before_cut += t->start_ns <= a->cut_ns;
+}
+
+static void remove_start(struct pythia_assembler *a, const struct open_trace *t)
+{
+    struct start *last = &a->starts[--a->start_count];
+    a->before_cut -= t->start_ns <= a->cut_ns;
+    last->trace->start_at = t->start_at;
+    a->starts[t->start_at] = *last;
+}
+
+/* A span of it, or work that joins it, began at `start_ns`. */
+static void note_start(struct pythia_assembler *a, struct open_trace *t, uint64_t start_ns)
+{
+    if (start_ns >= t->start_ns)
+        return;
+    a->before_cut += start_ns <= a->cut_ns && t->start_ns > a->cut_ns;
+    t->start_ns = a->starts[t->start_at].ns = start_ns;
+}
+
 /* The open trace `id` stands for; NULL: there is none. */
 static struct open_trace *find_trace(const struct pythia_assembler *a, struct pythia_trace_id id)
 {
@@ -296,7 +332,9 @@ static struct open_trace *find_trace(const struct pythia_assembler *a, struct py
 
 static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_trace_id id)
 {
-    if (a->table_used >= a->table_size / 2 && grow_table(a) != PYTHIA_OK)
+    if ((a->table_used >= a->table_size / 2 && grow_table(a) != PYTHIA_OK) ||
+        pythia_grow(&a->starts, &a->start_capacity, a->start_count, sizeof(*a->starts)) !=
+            PYTHIA_OK)
         return NULL;
     struct open_trace *t = a->spare;
     if (t) {
@@ -318,6 +356,7 @@ static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_t
     a->table_used++;
     enqueue(a, t, QUIET);
     stand_behind(a, t, a->youngest);
+    add_start(a, t);
     a->numbers.open_traces++;
     return t;
 }
@@ -365,6 +404,7 @@ static int end_trace(struct pythia_assembler *a, struct open_trace *t, enum pyth
 {
     unqueue(a, t);
     leave_line(a, t);
+    remove_start(a, t);
     a->numbers.open_traces--;
     a->numbers.open_spans -= t->spans;
     int members = forget_members(a, t->members, ending), forgotten = forget(a, t, ending);
@@ -494,7 +534,7 @@ static int note(struct pythia_assembler *a, struct open_trace *t, const struct p
 {
     if (s->part == PYTHIA_PART_STOP)
         return PYTHIA_OK;
-    t->start_ns = s->start_ns < t->start_ns ? s->start_ns : t->start_ns;
+    note_start(a, t, s->start_ns);
     bool root = s->parent == 0 || s->parent == pythia_span_id_fold(t->id.high, t->id.low);
     if (t->rooted || (!root && t->kind != PYTHIA_NONE) || s->tracepoint == PYTHIA_NONE)
         return PYTHIA_OK;
@@ -524,7 +564,8 @@ static void merge(struct pythia_assembler *a, struct open_trace *t, struct open_
     t->starts += work->starts;
     t->stops += work->stops;
     t->pinned = t->pinned || work->pinned;
-    t->start_ns = work->start_ns < t->start_ns ? work->start_ns : t->start_ns;
+    note_start(a, t, work->start_ns);
+    remove_start(a, work);
     if (work->first_tick < t->first_tick) { /* it takes its place in line */
         t->first_tick = work->first_tick;
         leave_line(a, t);
@@ -609,8 +650,9 @@ size_t pythia_assembler_bytes(const struct pythia_assembler *a)
     return sizeof(*a) + a->pool.bytes +
            a->trace_count * (sizeof(struct open_trace) + PYTHIA__HEAP_HEAD) +
            a->table_size * sizeof(struct open_trace *) + pythia__finished_ids_bytes(&a->finished) +
-           a->kind_capacity * sizeof(*a->kinds) + a->pinned_count * sizeof(*a->pinned) +
-           a->late_capacity * sizeof(*a->late) + a->builder_bytes;
+           a->kind_capacity * sizeof(*a->kinds) + a->start_capacity * sizeof(*a->starts) +
+           a->pinned_count * sizeof(*a->pinned) + a->late_capacity * sizeof(*a->late) +
+           a->builder_bytes;
 }
 
 /* The bytes above which a kind of trace has to give some away, so that `excess` of them are freed
@@ -674,17 +716,17 @@ int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes)
 
 /* ---- what there is ---- */
 
-/* Whoever waits for the old traces to end asks again and again: it is told by one of them. */
+/* Whoever waits for the old traces to end asks for the same time again and again, while others
+ * come and go: so they are counted once, and the count is kept. */
 bool pythia_assembler_began_by(struct pythia_assembler *a, uint64_t start_ns)
 {
-    const struct open_trace *t = find_trace(a, a->old);
-    if (t && t->start_ns <= start_ns)
-        return true;
-    for (t = a->eldest; t && t->start_ns > start_ns; t = t->younger)
-        continue;
-    if (t)
-        a->old = t->id;
-    return t != NULL;
+    if (start_ns != a->cut_ns) {
+        a->cut_ns = start_ns;
+        a->before_cut = 0;
+        for (size_t i = 0; i < a->start_count; i++)
+            a->before_cut += a->starts[i].ns <= start_ns;
+    }
+    return a->before_cut > 0;
 }
 
 struct pythia_assembler_numbers pythia_assembler_numbers(const struct pythia_assembler *a)

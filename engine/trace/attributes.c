@@ -14,21 +14,6 @@ static char *put_varint(char *to, uint64_t number)
     return to;
 }
 
-/* The bytes are our own: they are well formed. */
-static const char *get_varint(const char *from, uint64_t *number)
-{
-    uint64_t value = 0;
-    unsigned shift = 0;
-    unsigned char byte;
-    do {
-        byte = (unsigned char)*from++;
-        value |= (uint64_t)(byte & 0x7F) << shift;
-        shift += 7;
-    } while (byte & 0x80);
-    *number = value;
-    return from;
-}
-
 static char *put_head(char *to, uint32_t key, enum pythia_attribute_kind kind)
 {
     return put_varint(to, (uint64_t)key * 4 + kind);
@@ -76,35 +61,6 @@ void pythia_attributes_real(struct pythia_buf *to, uint32_t key, double number)
     end = put_head(begin, key, PYTHIA_ATTRIBUTE_REAL);
     memcpy(end, &number, sizeof(number));
     to->size += (size_t)(end - begin) + sizeof(number);
-}
-
-bool pythia_attributes_next(struct pythia_text *rest, struct pythia_attribute *out)
-{
-    if (rest->size == 0)
-        return false;
-    uint64_t head, number;
-    const char *from = get_varint(rest->bytes, &head);
-    *out = (struct pythia_attribute){.key = (uint32_t)(head / 4),
-                                     .kind = (enum pythia_attribute_kind)(head % 4)};
-    switch (out->kind) {
-    case PYTHIA_ATTRIBUTE_TEXT:
-        from = get_varint(from, &number);
-        out->text = (struct pythia_text){from, (size_t)number};
-        from += number;
-        break;
-    case PYTHIA_ATTRIBUTE_REAL:
-        memcpy(&out->real, from, sizeof(out->real));
-        from += sizeof(out->real);
-        break;
-    case PYTHIA_ATTRIBUTE_INTEGER:
-    case PYTHIA_ATTRIBUTE_BOOL:
-        from = get_varint(from, &number);
-        out->integer = (int64_t)(number >> 1 ^ (number & 1 ? UINT64_MAX : 0));
-        break;
-    }
-    rest->size -= (size_t)(from - rest->bytes);
-    rest->bytes = from;
-    return true;
 }
 
 bool pythia_attributes_find(struct pythia_text packed, uint32_t key, struct pythia_attribute *out)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pythia/attributes.h"
+#include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -340,30 +341,69 @@ static struct pythia_text text_of(const struct pythia_attribute *a, char room[32
     return a->text;
 }
 
-static void add_hash(const struct pythia_redaction *r, struct pythia_buf *to,
+static uint64_t hash_of(const struct pythia_redaction *r, struct pythia_text text)
+{
+    uint64_t head = pythia_keyed_hash(&r->secret, text.bytes, text.size) >> CHECK_BITS;
+    return head << CHECK_BITS | check_of(r, head);
+}
+
+/* The same, of a value that may have come lately. */
+static uint64_t recent_hash(const struct pythia_redaction *r, struct pythia_redaction_work *work,
+                            struct pythia_text text)
+{
+    if (text.size == 0 || text.size > PYTHIA_REDACTION_RECENT_SIZE)
+        return hash_of(r, text);
+    uint64_t place = pythia_hash_bytes(text.bytes, text.size) % PYTHIA_REDACTION_RECENT;
+    struct pythia_redaction_recent *recent = &work->recent[place];
+    if (recent->sized == text.size + 1 && memcmp(recent->text, text.bytes, text.size) == 0)
+        return recent->hash;
+    recent->hash = hash_of(r, text);
+    recent->sized = (uint8_t)(text.size + 1);
+    memcpy(recent->text, text.bytes, text.size);
+    return recent->hash;
+}
+
+static void add_hash(const struct pythia_redaction *r, struct pythia_redaction_work *work,
                      const struct pythia_attribute *a, struct pythia_counts *counts)
 {
     char room[32], shown[sizeof(PYTHIA_REDACTED) - 1 + DIGITS] = PYTHIA_REDACTED;
     struct pythia_text text = text_of(a, room);
     if (a->kind == PYTHIA_ATTRIBUTE_TEXT && is_hash(r, text)) {
-        pythia_attributes_text(to, a->key, text);
+        pythia_attributes_text(&work->scratch, a->key, text);
         return;
     }
-    uint64_t head = pythia_keyed_hash(&r->secret, text.bytes, text.size) >> CHECK_BITS,
-             whole = head << CHECK_BITS | check_of(r, head);
+    uint64_t whole = recent_hash(r, work, text);
     for (size_t i = sizeof(shown); i > sizeof(PYTHIA_REDACTED) - 1; whole >>= 4)
         shown[--i] = "0123456789abcdef"[whole & 15];
-    pythia_attributes_text(to, a->key, (struct pythia_text){shown, sizeof(shown)});
+    pythia_attributes_text(&work->scratch, a->key, (struct pythia_text){shown, sizeof(shown)});
     counts->hashed_values++;
 }
 
-int pythia_redaction_apply(struct pythia_redaction *r, struct pythia_buf *attributes,
-                           struct pythia_buf *scratch, struct pythia_counts *counts)
+void pythia_redaction_work_free(struct pythia_redaction_work *work)
 {
+    pythia_buf_free(&work->scratch);
+    memset(work->recent, 0, sizeof(work->recent));
+}
+
+/* A value must never get the hash that another secret made of it. */
+static void keep_to_secret(const struct pythia_redaction *r, struct pythia_redaction_work *work)
+{
+    if (memcmp(&work->secret, &r->secret, sizeof(r->secret)) == 0)
+        return;
+    memset(work->recent, 0, sizeof(work->recent));
+    work->secret = r->secret;
+}
+
+int pythia_redaction_apply(struct pythia_redaction *r, struct pythia_buf *attributes,
+                           struct pythia_redaction_work *work, struct pythia_counts *counts)
+{
+    struct pythia_buf *scratch = &work->scratch;
     struct pythia_text rest = pythia_buf_text(attributes);
     struct pythia_attribute a;
     const char *kept = rest.bytes, *begin = kept; /* from `kept` to `begin` nothing changes */
     pythia_buf_clear(scratch);
+    scratch->failed = 0;
+    keep_to_secret(r, work);
     for (; pythia_attributes_next(&rest, &a); begin = rest.bytes) {
         enum pythia_redact by = pythia_redaction_of(r, a.key);
         if (by == PYTHIA_REDACT_KEEP)
@@ -371,7 +411,7 @@ int pythia_redaction_apply(struct pythia_redaction *r, struct pythia_buf *attrib
         pythia_buf_add(scratch, kept, (size_t)(begin - kept));
         kept = rest.bytes;
         if (by == PYTHIA_REDACT_HASH)
-            add_hash(r, scratch, &a, counts);
+            add_hash(r, work, &a, counts);
         else
             counts->dropped[PYTHIA_DROP_REDACTED]++;
     }

@@ -75,7 +75,7 @@ static void print_span(struct pythia_buf *to, const struct collection *c, size_t
         to->size--;
     }
     struct pythia_text rest = attributes_at(c, i);
-    struct pythia_attribute attribute;
+    struct pythia_attribute attribute = {0};
     while (pythia_attributes_next(&rest, &attribute))
         print_attribute(to, c, &attribute);
     pythia_buf_putc(to, '\n');

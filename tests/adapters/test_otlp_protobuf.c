@@ -169,7 +169,7 @@ static void no_key_is_taken_for_another(void **state)
         collect_span_with(&c, fields.bytes);
         assert_problems(&c, "");
         struct pythia_text rest = attributes_at(&c, 0);
-        struct pythia_attribute a;
+        struct pythia_attribute a = {0};
         for (int i = 0; i < 2 * KEYS; i += by_size ? 2 : 1) {
             char expected[32];
             assert_true(pythia_attributes_next(&rest, &a));
@@ -191,7 +191,7 @@ static void no_key_is_taken_for_another(void **state)
 static void print_attributes(struct pythia_buf *to, struct collection *c,
                              struct pythia_text message)
 {
-    struct pythia_attribute a;
+    struct pythia_attribute a = {0};
     c->count = c->attributes.size = c->problems.size = 0;
     c->counts = (struct pythia_counts){0};
     collect_bytes(c, FORMAT, message, 0);
@@ -293,7 +293,7 @@ static void texts_of_every_size_are_read(void **state)
         collect_span_with(&c, fields.bytes);
         assert_problems(&c, "");
         struct pythia_text rest = attributes_at(&c, 0);
-        struct pythia_attribute first, second, third;
+        struct pythia_attribute first = {0}, second = {0}, third = {0};
         assert_true(pythia_attributes_next(&rest, &first));
         assert_true(pythia_attributes_next(&rest, &second));
         assert_true(pythia_attributes_next(&rest, &third));

@@ -383,7 +383,7 @@ static void distractors_mean_nothing(void **state)
     for (uint64_t i = 0; i < REQUESTS; i++) {
         run_request(&m.run, i, NULL);
         struct pythia_text packed = m.run.spans[m.run.count - 1].attributes; /* the root is last */
-        struct pythia_attribute a;
+        struct pythia_attribute a = {0};
         size_t key = 0;
         for (; pythia_attributes_next(&packed, &a); key++) {
             assert_in_range(key, 0, KEYS - 1);

@@ -24,7 +24,7 @@ static void begin(struct bench *b)
 
 static void end(struct bench *b)
 {
-    pythia_free(b->row);
+    pythia_row_free(b->maker, b->row);
     pythia_free(b->shape);
     pythia_row_maker_destroy(b->maker);
     pythia_keys_destroy(b->keys);
@@ -38,7 +38,7 @@ static const struct pythia_row *row_of(struct bench *b, const char *text)
 {
     const struct pythia_trace *trace = requests_trace(&b->r, 3, text);
     const struct pythia_critical_path *path = requests_path(&b->r, trace);
-    pythia_free(b->row);
+    pythia_row_free(b->maker, b->row);
     pythia_free(b->shape);
     b->shape = pythia_shape_make(b->shapes, path, 1);
     b->row = pythia_row_make(b->maker, trace, path, b->shape);

@@ -270,6 +270,42 @@ static void the_earliest_start_of_what_is_open_is_known(void **state)
     end(l);
 }
 
+/* One who waits asks for the same time again and again, whatever comes and goes meanwhile. */
+static void what_began_by_a_time_is_known_all_the_while(void **state)
+{
+    struct line *l = begin(NULL, NULL);
+    uint64_t cut_ns = TRACE_TEXT_BEGIN + 200;
+    assert_false(pythia_assembler_began_by(l->assembler, cut_ns));
+    add(l, "t", "/A[1]"); /* of which only the end is known */
+    add(l, "u", "B[201,400]<A");
+    assert_false(pythia_assembler_began_by(l->assembler, cut_ns));
+    add(l, "u", "C[200,300]<A"); /* an earlier one of the same */
+    assert_true(pythia_assembler_began_by(l->assembler, cut_ns));
+    add(l, "u", "D[100,300]<A"); /* and one more: it counts once */
+    add(l, "v", "E[150,160]<A");
+    tick(l);
+    add(l, "v", "F[300,310]<A");
+    tick(l); /* t and u are finished, v is not */
+    assert_true(pythia_assembler_began_by(l->assembler, cut_ns));
+    add(l, "K", "G[100,300]");
+    add(l, "w", "&K[250]<A"); /* K is part of w, which began later */
+    tick(l);                  /* v is finished */
+    assert_true(pythia_assembler_began_by(l->assembler, cut_ns));
+    tick(l);
+    assert_false(pythia_assembler_began_by(l->assembler, cut_ns));
+    add(l, "L", "H[199,300]");
+    add(l, "x", "I[120,250]<A");
+    add(l, "x", "&L[250]<A"); /* both began by then, and are one */
+    add(l, "y", "J[200,250]<A");
+    assert_int_equal(pythia_assembler_shed(l->assembler, 0), PYTHIA_OK);
+    assert_false(pythia_assembler_began_by(l->assembler, cut_ns));
+    add(l, "z", "M[200,250]<A");
+    assert_true(pythia_assembler_began_by(l->assembler, cut_ns));
+    assert_false(pythia_assembler_began_by(l->assembler, cut_ns - 1));
+    l->size = 0;
+    end(l);
+}
+
 /* ---- memory ---- */
 
 /* What the assembler says it holds, against what the heap says it has given: with traces of one
@@ -474,6 +510,7 @@ int main(void)
         cmocka_unit_test(key_values_of_both_parts_are_limited),
         cmocka_unit_test(with_a_limit_old_ids_are_forgotten),
         cmocka_unit_test(the_earliest_start_of_what_is_open_is_known),
+        cmocka_unit_test(what_began_by_a_time_is_known_all_the_while),
         cmocka_unit_test(the_memory_it_holds_is_what_the_heap_has_given),
         cmocka_unit_test(what_holds_most_is_shed_first_the_youngest_before_the_older_ones),
         cmocka_unit_test(what_is_left_is_shared_evenly),

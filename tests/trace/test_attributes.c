@@ -16,7 +16,7 @@ static void what_was_packed_comes_out_in_order(void **state)
     pythia_attributes_bool(&packed, 4, true);
     pythia_attributes_bool(&packed, 5, false);
     struct pythia_text rest = pythia_buf_text(&packed);
-    struct pythia_attribute a;
+    struct pythia_attribute a = {0};
     assert_true(pythia_attributes_next(&rest, &a));
     assert_int_equal(a.key, 1);
     assert_int_equal(a.kind, PYTHIA_ATTRIBUTE_TEXT);
@@ -65,7 +65,7 @@ static void numbers_of_every_size_survive(void **state)
                                        INT32_MIN, INT64_MAX, INT64_MIN, INT64_MIN + 1};
     static const double reals[] = {0, -0.0, 1e-310, 1e308, INFINITY, -INFINITY, NAN};
     static const uint32_t keys[] = {0, 1, 31, 32, 4095, 4096, (1u << 30) - 1};
-    struct pythia_attribute a;
+    struct pythia_attribute a = {0};
     for (size_t i = 0; i < sizeof(integers) / sizeof(integers[0]); i++)
         for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
             struct pythia_buf packed = {0};
@@ -90,7 +90,7 @@ static void numbers_of_every_size_survive(void **state)
 static void texts_of_every_size_and_byte_survive(void **state)
 {
     char bytes[300];
-    struct pythia_attribute a;
+    struct pythia_attribute a = {0};
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (char)i;
     for (size_t size = 0; size <= sizeof(bytes); size++) {
@@ -137,7 +137,7 @@ static void packed_strings_can_be_joined(void **state)
     pythia_attributes_text(&two, 200, PYTHIA_TEXT("end"));
     pythia_buf_text_add(&one, pythia_buf_text(&two));
     struct pythia_text rest = pythia_buf_text(&one);
-    struct pythia_attribute a;
+    struct pythia_attribute a = {0};
     pythia_random_init(&r, 1);
     for (uint32_t i = 0; i < 100; i++) {
         assert_true(pythia_attributes_next(&rest, &a));

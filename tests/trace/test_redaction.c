@@ -111,9 +111,10 @@ static uint32_t string(const char *text)
 static void values_are_kept_hashed_or_dropped(void **state)
 {
     struct pythia_redaction *r = redaction_of(RULES("h*: hash", "d*: drop"));
-    struct pythia_buf packed = {0}, scratch = {0};
+    struct pythia_buf packed = {0};
+    struct pythia_redaction_work work = {0};
     struct pythia_counts counts = {0};
-    struct pythia_attribute a;
+    struct pythia_attribute a = {0};
     pythia_attributes_text(&packed, string("d"), PYTHIA_TEXT("secret"));
     pythia_attributes_text(&packed, string("k"), PYTHIA_TEXT("open"));
     pythia_attributes_text(&packed, string("h1"), PYTHIA_TEXT("17"));
@@ -121,7 +122,7 @@ static void values_are_kept_hashed_or_dropped(void **state)
     pythia_attributes_real(&packed, string("h3"), 17);
     pythia_attributes_bool(&packed, string("d2"), true);
     pythia_attributes_real(&packed, string("k2"), .5);
-    assert_int_equal(pythia_redaction_apply(r, &packed, &scratch, &counts), PYTHIA_OK);
+    assert_int_equal(pythia_redaction_apply(r, &packed, &work, &counts), PYTHIA_OK);
     assert_int_equal(counts.hashed_values, 3);
     assert_int_equal(counts.dropped[PYTHIA_DROP_REDACTED], 2);
     uint64_t head = pythia_keyed_hash(&key, "17", 2) >> 16;
@@ -140,12 +141,60 @@ static void values_are_kept_hashed_or_dropped(void **state)
     assert_true(a.key == string("k2") && a.real == .5);
     assert_false(pythia_attributes_next(&rest, &a));
     size_t size = packed.size; /* what was done is not done again */
-    assert_int_equal(pythia_redaction_apply(r, &packed, &scratch, &counts), PYTHIA_OK);
+    assert_int_equal(pythia_redaction_apply(r, &packed, &work, &counts), PYTHIA_OK);
     assert_int_equal(packed.size, size);
     assert_int_equal(counts.hashed_values, 3);
     pythia_buf_free(&packed);
-    pythia_buf_free(&scratch);
+    pythia_redaction_work_free(&work);
     pythia_redaction_destroy(r);
+}
+
+/* What becomes of the value of "h" that is a text. */
+static struct pythia_text hash_by(struct pythia_redaction *r, struct pythia_redaction_work *work,
+                                  struct pythia_text value, struct pythia_buf *packed)
+{
+    struct pythia_counts counts = {0};
+    struct pythia_attribute a = {0};
+    pythia_buf_clear(packed);
+    pythia_attributes_text(packed, string("h"), value);
+    assert_int_equal(pythia_redaction_apply(r, packed, work, &counts), PYTHIA_OK);
+    assert_int_equal(counts.hashed_values, 1);
+    struct pythia_text rest = pythia_buf_text(packed);
+    assert_true(pythia_attributes_next(&rest, &a));
+    return a.text;
+}
+
+/* Far more values than are known at once, short ones and around the longest that are known, each
+ * twice in turn and again later, and by another secret between: the hash is as if none had come
+ * before. */
+static void a_value_that_comes_again_has_the_hash_that_it_has_alone(void **state)
+{
+    struct pythia_hash_key another = key;
+    struct pythia_redaction *by[2] = {redaction_of(RULES("h: hash")), NULL};
+    struct pythia_redaction_work work = {0};
+    struct pythia_buf packed = {0};
+    another.bytes[15] ^= 1;
+    assert_int_equal(pythia_redaction_create(v, RULES("h: hash"), &another, &by[1], NULL),
+                     PYTHIA_OK);
+    for (unsigned i = 0; i < 6000; i++) {
+        const struct pythia_hash_key *secret = i / 1500 % 2 ? &another : &key;
+        char value[64], wanted[32];
+        unsigned number = i % 500;
+        memset(value, 'x', sizeof(value));
+        memcpy(value, &number, sizeof(number)); /* texts with a nul in them, too */
+        struct pythia_text text = {
+            value, number % 2 ? 4 + number % 8 : PYTHIA_REDACTION_RECENT_SIZE - 5 + number % 10};
+        uint64_t head = pythia_keyed_hash(secret, text.bytes, text.size) >> 16;
+        snprintf(wanted, sizeof(wanted), "hash:%012llx%04llx", (unsigned long long)head,
+                 (unsigned long long)(pythia_keyed_hash(secret, &head, 8) >> 48));
+        for (int again = 0; again < 2; again++)
+            assert_true(pythia_text_equal(hash_by(by[i / 1500 % 2], &work, text, &packed),
+                                          pythia_text_of(wanted)));
+    }
+    pythia_buf_free(&packed);
+    pythia_redaction_work_free(&work);
+    pythia_redaction_destroy(by[0]);
+    pythia_redaction_destroy(by[1]);
 }
 
 static void a_key_is_treated_as_strictly_as_was_noted(void **state)
@@ -174,20 +223,20 @@ static void without_memory_nothing_is_left(void **state)
 {
     for (long allowed = 0;; allowed++) {
         struct pythia_redaction *r = NULL;
-        struct pythia_buf packed = {0}, scratch = {0};
+        struct pythia_buf packed = {0};
+        struct pythia_redaction_work work = {0};
         struct pythia_counts counts = {0};
         pythia_attributes_text(&packed, string("password"), PYTHIA_TEXT("secret"));
         pythia_attributes_text(&packed, string("k"), PYTHIA_TEXT("open"));
         pythia_mem_fail_after(allowed);
         int made = pythia_redaction_create(v, RULES("default"), &key, &r, NULL);
-        int status =
-            made == PYTHIA_OK ? pythia_redaction_apply(r, &packed, &scratch, &counts) : made;
+        int status = made == PYTHIA_OK ? pythia_redaction_apply(r, &packed, &work, &counts) : made;
         pythia_mem_fail_after(-1);
         assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM);
         if (made == PYTHIA_OK)
             assert_false(has(pythia_buf_text(&packed), "secret"));
         pythia_buf_free(&packed);
-        pythia_buf_free(&scratch);
+        pythia_redaction_work_free(&work);
         pythia_redaction_destroy(r);
         if (status == PYTHIA_OK)
             break;
@@ -201,6 +250,7 @@ int main(void)
         cmocka_unit_test(default_stands_for_rules_and_off_ends_them),
         cmocka_unit_test(a_rule_that_is_none_is_told),
         cmocka_unit_test(values_are_kept_hashed_or_dropped),
+        cmocka_unit_test(a_value_that_comes_again_has_the_hash_that_it_has_alone),
         cmocka_unit_test(a_key_is_treated_as_strictly_as_was_noted),
         cmocka_unit_test(without_memory_nothing_is_left),
     };

@@ -12,7 +12,7 @@
 static double value_of(const struct collection *c, size_t span, const char *key, size_t *times)
 {
     struct pythia_text rest = attributes_at(c, span);
-    struct pythia_attribute a;
+    struct pythia_attribute a = {0};
     double value = NAN;
     *times = 0;
     while (pythia_attributes_next(&rest, &a)) {

@@ -52,7 +52,7 @@ struct pythia_row {
     int64_t duration_ns, client_ns;   /* of its critical path; of its roots alone */
     const struct pythia_shape *shape; /* borrowed */
     void *holder;                     /* of the shape: for whoever made the row */
-    size_t bytes;                     /* of the block */
+    size_t bytes;                     /* of the block, for whoever frees it */
     uint64_t parent; /* the group of the skeleton that it belongs to (lineage.h); 0: not known */
     uint32_t value_count;
     struct pythia_row_value *values; /* in rising order of key, each key once */
@@ -68,11 +68,18 @@ void pythia_row_maker_destroy(struct pythia_row_maker *m); /* m may be NULL */
 
 /* The row of a request: its times by edge, and the key-values of every span on its path. Numbers
  * that a key has several of (spans that repeat) are averaged; different texts stand beside each
- * other, in order, with "|" between. Free the row with pythia_free. NULL when out of memory.
- * O(events + key-values on the path). */
+ * other, in order, with "|" between. NULL when out of memory. O(events + key-values on the path).
+ */
 struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pythia_trace *trace,
                                    const struct pythia_critical_path *path,
                                    const struct pythia_shape *shape);
+
+/* Give a row of that maker back, whose memory the next one takes: every row, before the maker is
+ * destroyed. row may be NULL. O(1). */
+void pythia_row_free(struct pythia_row_maker *m, struct pythia_row *row);
+
+/* The memory that it holds for rows, those that are there and those to come. O(1). */
+size_t pythia_row_maker_bytes(const struct pythia_row_maker *m);
 
 /* From now on only the key-values of these attributes (numbers of strings, copied) count.
  * PYTHIA_OK or PYTHIA_ENOMEM. */

@@ -95,8 +95,8 @@ size_t pythia_assembler_bytes(const struct pythia_assembler *a);
  * trace points): shed a good deal at once. */
 int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes);
 
-/* Does an open trace have a span that began at `start_ns` or before, by the clock of spans? O(1) as
- * long as the trace that was found last is open and still has one, else O(open traces). */
+/* Does an open trace have a span that began at `start_ns` or before, by the clock of spans? O(1) if
+ * it is what was asked for last, else O(open traces). */
 bool pythia_assembler_began_by(struct pythia_assembler *a, uint64_t start_ns);
 
 /* Why a trace was finished. */

@@ -60,11 +60,26 @@ enum pythia_redact pythia_redaction_of(struct pythia_redaction *r, uint32_t key)
  * as strictly as `by`. */
 void pythia_redaction_note(struct pythia_redaction *r, uint32_t key, enum pythia_redact by);
 
+/* What redaction works with, of one thread; all zero at first. Values come again soon: those that
+ * were hashed last are known with their hashes, and that is where a value stays longest, in memory
+ * alone. */
+#define PYTHIA_REDACTION_RECENT      128 /* values; a power of two */
+#define PYTHIA_REDACTION_RECENT_SIZE 39  /* bytes; longer ones are hashed anew */
+struct pythia_redaction_work {
+    struct pythia_buf scratch;     /* owned */
+    struct pythia_hash_key secret; /* by which the hashes were made */
+    struct pythia_redaction_recent {
+        uint64_t hash;
+        uint8_t sized; /* size + 1; 0: none */
+        char text[PYTHIA_REDACTION_RECENT_SIZE];
+    } recent[PYTHIA_REDACTION_RECENT];
+};
+void pythia_redaction_work_free(struct pythia_redaction_work *work);
+
 /* Replace packed key-values (attributes.h) by what may be kept of them, and count what is hashed or
- * dropped. Nothing more happens to a value that is a hash already. `scratch` is memory to work in,
- * whose content is lost. PYTHIA_OK or PYTHIA_ENOMEM; then nothing is left of them. O(key-values).
- */
+ * dropped. Nothing more happens to a value that is a hash already. What `work` knows by another
+ * secret it forgets. PYTHIA_OK or PYTHIA_ENOMEM; then nothing is left of them. O(key-values). */
 int pythia_redaction_apply(struct pythia_redaction *r, struct pythia_buf *attributes,
-                           struct pythia_buf *scratch, struct pythia_counts *counts);
+                           struct pythia_redaction_work *work, struct pythia_counts *counts);
 
 #endif
