@@ -282,9 +282,9 @@ static const struct pythia__type *add_type(const char *name, size_t bytes)
  * and what all threads share has to be fetched anew each time. */
 static const struct pythia__type **met(struct pythia__thread *t, const char *name, size_t bytes)
 {
-    size_t at =
-        bytes ? bytes * 31 + (unsigned char)name[0] * 7U + (unsigned char)name[bytes - 1] : 0;
-    return &t->types[at % PYTHIA__TYPES_MET];
+    size_t first = bytes ? (unsigned char)name[0] : 0;
+    size_t last = bytes ? (unsigned char)name[bytes - 1] : 0;
+    return &t->types[(bytes * 31 + first * 7 + last) % PYTHIA__TYPES_MET];
 }
 
 const struct pythia__type *pythia__type_of(struct pythia__thread *t, const char *name, size_t bytes)
