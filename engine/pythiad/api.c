@@ -138,7 +138,8 @@ static json_t *status_of(struct pythia__daemon *d)
     struct pythia_live_numbers live = pythia_live_numbers(d->live);
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
     struct pythia_controller_numbers c = pythia_controller_numbers(d->controller);
-    uint64_t spans = in.spans + pythia__feeds_numbers(d->feeds).spans, refused = 0;
+    uint64_t spans = in.spans + pythia__feeds_numbers(d->feeds).spans,
+             refused = d->room.refused_spans;
     const char *doing = d->draining                               ? "stops"
                         : pythia_controller_is_off(d->controller) ? "off"
                         : d->s.observe_only                       ? "observes"

@@ -40,13 +40,14 @@ struct pythia__grpc_call {
     int32_t stream;
     const struct pythia__grpc_method *method;
     enum pythia_packing packing; /* of messages that say they are packed */
-    bool is_post, is_grpc, has_token, headed, ended, handled, answered, refused;
+    bool is_post, is_grpc, has_token, headed, ended, handled, answered, refused, no_room;
     unsigned char prefix[PREFIX];
     size_t prefix_size;
-    struct pythia_buf body; /* behind the prefix */
-    size_t room;            /* that both have */
-    size_t header_bytes;    /* as HTTP/2 counts them */
-    char *answer;           /* message with its prefix */
+    struct pythia_buf body;             /* behind the prefix */
+    size_t received, room;              /* of both; and the room that they have */
+    struct pythia_otlp_count forgotten; /* what there was no room for */
+    size_t header_bytes;                /* as HTTP/2 counts them */
+    char *answer;                       /* message with its prefix */
     size_t answer_size, answer_at;
     enum pythia__grpc_status status;
     char text[192], details[256];
@@ -328,6 +329,11 @@ static void refuse(struct pythia__grpc_call *call, enum pythia__grpc_status stat
     submit_answer(call); /* whoever called this flushes */
 }
 
+static void refuse_for_now(struct pythia__grpc_call *call, const char *text)
+{
+    refuse(call, PYTHIA__GRPC_UNAVAILABLE, text, call->server->o.retry_s);
+}
+
 /* The headers are there: may it go on? */
 static void check_call(struct pythia__grpc_call *call)
 {
@@ -362,6 +368,11 @@ static void handle_call(struct pythia__grpc_call *call)
     size_t size = call->body.size;
     if (call->refused)
         return;
+    if (call->no_room) {
+        pythia__room_forgotten(call->server->o.room, packed ? NULL : &call->forgotten);
+        refuse_for_now(call, "too much at once: try again later");
+        return;
+    }
     if (call->prefix_size < PREFIX || call->prefix[0] > 1 || announced(call) != size) {
         call->server->numbers.broken++;
         refuse(call, PYTHIA__GRPC_INTERNAL, "the body is not one message with its length", 0);
@@ -374,7 +385,7 @@ static void handle_call(struct pythia__grpc_call *call)
         return;
     }
     if (!pythia_buf_reserve(&call->body, 1)) { /* an empty message has bytes, too */
-        refuse(call, PYTHIA__GRPC_UNAVAILABLE, "out of memory", call->server->o.retry_s);
+        refuse_for_now(call, "out of memory");
         return;
     }
     char *message = call->body.bytes;
@@ -446,49 +457,56 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     return 0;
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Bytes of a call: its prefix, and the message. Room for the message is made at once, as its length
  * is known, but for no more than several times what has come: anyone can announce much. */
 static void add_bytes(struct pythia__grpc_call *call, const uint8_t *bytes, size_t size)
 {
     for (; call->prefix_size < PREFIX && size > 0; size--)
         call->prefix[call->prefix_size++] = *bytes++;
-    size_t come = call->body.size + size, all = least(announced(call), ROOM_AHEAD * come);
-    all = least(all, call->server->o.message_max);
+    if (call->server->o.room && call->no_room) {
+        pythia__room_forget(call->server->o.room, &call->forgotten, (const char *)bytes, size);
+        return;
+    }
+    size_t come = call->body.size + size, most = call->server->o.message_max;
+    size_t all = announced(call) < most ? announced(call) : most;
+    all = all < ROOM_AHEAD * come ? all : ROOM_AHEAD * come;
     all = all > come ? all : come;
     if (size > 0 && pythia_buf_reserve(&call->body, all - call->body.size))
         pythia_buf_add(&call->body, bytes, size);
+}
+
+/* There is no room for more of it: what comes is read to its end, so that its spans are counted. */
+static void lose_room(struct pythia__grpc_call *call)
+{
+    struct pythia__room *room = call->server->o.room;
+    call->no_room = true;
+    room->refused_bodies++;
+    pythia__room_forget(room, &call->forgotten, call->body.bytes, call->body.size);
+    pythia_buf_free(&call->body);
+    leave_room(call);
 }
 
 static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, const uint8_t *bytes,
                    size_t size, void *context)
 {
     struct pythia__grpc_call *call = nghttp2_session_get_stream_user_data(session, stream);
-    (void)flags;
-    (void)context;
+    (void)flags, (void)context;
     if (!call || call->refused)
         return 0;
-    size_t before = call->prefix_size + call->body.size;
-    if (before + size > call->server->o.message_max + PREFIX) {
+    call->received += size;
+    if (call->received > call->server->o.message_max + PREFIX) {
         call->server->numbers.too_large++;
         refuse(call, PYTHIA__GRPC_RESOURCE_EXHAUSTED, "the message is larger than is taken here",
                0);
         return 0;
     }
     struct pythia__room *room = call->server->o.room;
-    bool full = room && !pythia__room_take(room, size);
-    if (full)
-        pythia__room_refuse(room, before + size);
-    call->room += room && !full ? size : 0;
-    if (!full)
-        add_bytes(call, bytes, size);
-    if (full || pythia_buf_status(&call->body) != PYTHIA_OK)
-        refuse(call, PYTHIA__GRPC_UNAVAILABLE, "too much at once: try again later",
-               call->server->o.retry_s);
+    if (room && !call->no_room && !pythia__room_take(room, size))
+        lose_room(call);
+    call->room += room && !call->no_room ? size : 0;
+    add_bytes(call, bytes, size);
+    if (pythia_buf_status(&call->body) != PYTHIA_OK)
+        refuse_for_now(call, "too much at once: try again later");
     return 0;
 }
 

@@ -388,8 +388,10 @@ static void take(struct pythia__http_exchange *x, const char *bytes, size_t size
     if (!x->too_large && room) {
         x->no_room = !pythia__room_take(room, size);
         x->room += x->no_room ? 0 : size;
-        if (x->no_room)
+        if (x->no_room) {
             pythia__room_refuse(room, x->body.size + size);
+            pythia__room_forgotten(room, NULL);
+        }
     }
     if (!x->too_large && !x->no_room) {
         pythia_buf_add(&x->body, bytes, size);

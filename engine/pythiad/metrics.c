@@ -112,10 +112,12 @@ static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
     head(to, "pythia_spans_refused_total", "counter", "Spans of them, by reason.");
     for (int why = 0; why < PYTHIA__REFUSALS; why++)
         pythia_buf_printf(to, "pythia_spans_refused_total{reason=\"%s\"} %" PRIu64 "\n", whys[why],
-                          in.refused_spans[why]);
+                          in.refused_spans[why] +
+                              (why == PYTHIA__REFUSED_WAITING ? d->room.refused_spans : 0));
     counter(to, "pythia_bodies_refused_uncounted_total",
-            "Those of them whose spans could not be counted: packed, or JSON.",
-            in.refused_uncounted);
+            "Those of them whose spans could not be counted: packed, JSON, or refused over HTTP "
+            "while they came.",
+            in.refused_uncounted + d->room.uncounted);
     gauge(to, "pythia_recordings_failed",
           "Recordings that ended because they could not be written.",
           (double)(in.record_failed + feeds.record_failed));

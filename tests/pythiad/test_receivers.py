@@ -3,6 +3,7 @@
 import gzip
 import http.client
 import json
+import random
 import subprocess
 import unittest
 
@@ -314,15 +315,27 @@ class ComeAgain(Case):
         with grpc.Connection(self.pythiad.grpc) as link:
             half = grpc.framed(b"\0" * (200 << 10))[:-1]
             streams = [link.begin() for _ in range(6)]
-            for stream in streams:
-                link.data(stream, half, ends=False)
             for stream in streams[:5]:
-                self.assertFalse(link.replies[stream].done)
+                link.data(stream, half, ends=False)
+            # There is room for its beginning. It is read to its end, to say how many spans are refused.
+            body = grpc.framed(otlp.protobuf([Span(name="x" * 1000) for _ in range(200)]))
+            link.data(streams[5], body[:-1], ends=False, piece=10001)
+            rig.until(lambda: self.pythiad.metric("pythia_bodies_refused_total") == 1, 5)
+            self.assertEqual([stream for stream in streams if link.replies[stream].done], [])
+            link.data(streams[5], body[-1:])
             reply = link.wait(streams[5])
             self.assertEqual((reply.status, otlp.retry_seconds(reply.details)), (grpc.UNAVAILABLE, 7))
+            self.assertEqual(self.pythiad.metric('pythia_spans_refused_total{reason="waiting"}'), 200)
+            self.assertEqual(self.pythiad.metric("pythia_body_bytes_refused_total"), len(body) - 5)
+            packed = grpc.framed(gzip.compress(random.Random(1).randbytes(200 << 10)), True)
+            stream = link.begin(coding="gzip")
+            link.data(stream, packed)
+            self.assertEqual(link.wait(stream).status, grpc.UNAVAILABLE)
             answer = self.pythiad.send(b"\0" * (100 << 10))
             self.assertEqual((answer.status, answer.headers["Retry-After"]), (503, "7"))
-            self.assertEqual(self.pythiad.metric("pythia_bodies_refused_total"), 2)
+            self.assertEqual(self.pythiad.metric("pythia_bodies_refused_total"), 3)
+            self.assertEqual(self.pythiad.metric("pythia_bodies_refused_uncounted_total"), 2)
+            self.assertEqual(self.pythiad.metric('pythia_spans_refused_total{reason="waiting"}'), 200)
             self.assertGreater(self.pythiad.metric("pythia_body_bytes_held"), 900 << 10)
         rig.until(lambda: self.pythiad.metric("pythia_body_bytes_held") == 0, 5)
         self.assertEqual(self.pythiad.send(otlp.protobuf([Span()])).status, 200)
