@@ -99,7 +99,7 @@ uint64_t pythia__cost_calibrate(struct pythia__thread *t)
         measure(t, &point, &whole);
     *t = before;
     free(data);
-    span_cost = whole;
+    __atomic_store_n(&span_cost, whole, __ATOMIC_RELAXED); /* other threads ask for it */
     return whole;
 }
 
@@ -110,12 +110,33 @@ uint64_t pythia__ticks_now(void)
 
 uint64_t pythia__cost_of_span(void)
 {
-    return span_cost;
+    return __atomic_load_n(&span_cost, __ATOMIC_RELAXED);
+}
+
+/* A signal handler that came between a copy of what the thread has and the change, or the other way
+ * round, would write to its ring, and what it had written would be written over. */
+static struct pythia__thread keep(struct pythia__thread *t, unsigned char *busy)
+{
+    *busy = t->busy;
+    t->busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return *t;
+}
+
+static void give_back(struct pythia__thread *t, const struct pythia__thread *kept,
+                      unsigned char busy)
+{
+    t->busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    *t = *kept;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->busy = busy;
 }
 
 uint64_t pythia__cost_of(void (*calls)(unsigned n))
 {
-    struct pythia__thread *t = &pythia__self, before = *t;
+    unsigned char busy;
+    struct pythia__thread *t = &pythia__self, before = keep(t, &busy);
     struct pythia__ring_control control = {0};
     uint64_t least = UINT64_MAX;
     void *data = divert(t, &control);
@@ -127,7 +148,7 @@ uint64_t pythia__cost_of(void (*calls)(unsigned n))
         uint64_t ticks = pythia__ticks() - begun;
         least = ticks < least ? ticks : least;
     }
-    *t = before;
+    give_back(t, &before, busy);
     free(data);
     return data ? least / LOOP : 0;
 }
