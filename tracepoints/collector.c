@@ -366,7 +366,7 @@ void pythia_duration_end(struct pythia_label *label, uint64_t begun)
 
 static int number_setting(const char *name, uint64_t most, uint64_t *number)
 {
-    const char *text = pythia__setting(name, NULL);
+    const char *text = pythia__given(name, NULL);
     char *end, why[PYTHIA__WHY];
     if (!text)
         return 0;
@@ -396,7 +396,7 @@ static int choose(const struct pythia_collector_options *asked, struct pythia_co
     if (asked->no_runtime)
         runtime = 0;
     *o = *asked;
-    o->directory = pythia__setting("PYTHIA_COLLECT", asked->directory);
+    o->directory = pythia__given("PYTHIA_COLLECT", asked->directory);
     if (number_setting("PYTHIA_COLLECT_BYTES", MEMORY_MAX, &memory) != 0 ||
         number_setting("PYTHIA_COLLECT_MS", HOUR_MS, &flush) != 0 ||
         number_setting("PYTHIA_COLLECT_RUNTIME_MS", HOUR_MS, &runtime) != 0)
@@ -548,7 +548,7 @@ void pythia_collector_state_get(struct pythia_collector_state *out)
 /* A program whose code says nothing of it is started by its environment. */
 __attribute__((constructor)) static void start_unasked(void)
 {
-    if (pythia__setting("PYTHIA_COLLECT", NULL))
+    if (pythia__given("PYTHIA_COLLECT", NULL))
         pythia_collector_start(&(struct pythia_collector_options){0});
 }
 

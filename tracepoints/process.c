@@ -89,7 +89,7 @@ void pythia__problem(const char *sentence)
 
 /* ---- settings ---- */
 
-const char *pythia__setting(const char *name, const char *option)
+const char *pythia__given(const char *name, const char *option)
 {
     const char *value = secure_getenv(name);
     return value && *value ? value : option && *option ? option : NULL;
@@ -98,7 +98,7 @@ const char *pythia__setting(const char *name, const char *option)
 static uint64_t number_setting(const char *name, uint64_t option, uint64_t least, uint64_t most,
                                uint64_t usual)
 {
-    const char *text = pythia__setting(name, NULL);
+    const char *text = pythia__given(name, NULL);
     uint64_t number = option ? option : usual;
     if (!text)
         return number;
@@ -121,9 +121,9 @@ static char *copy_of(const char *text)
 
 static void set_service(struct pythia__process *p)
 {
-    const char *service = pythia__setting("PYTHIA_SERVICE", p->options.service);
+    const char *service = pythia__given("PYTHIA_SERVICE", p->options.service);
     if (!service)
-        service = pythia__setting("OTEL_SERVICE_NAME", NULL);
+        service = pythia__given("OTEL_SERVICE_NAME", NULL);
     if (!service)
         service = program_invocation_short_name;
     p->service_bytes = pythia__name_clean(service, strlen(service), p->service, sizeof(p->service),
@@ -135,9 +135,9 @@ static void set_options(struct pythia__process *p)
     struct pythia_tracepoints_options *o = &p->options;
     set_service(p);
     char *earlier[] = {p->open, p->records, p->wanted_directory};
-    p->open = copy_of(pythia__setting("PYTHIA_OPEN", o->open));
-    p->records = copy_of(pythia__setting("PYTHIA_RECORDS", o->records));
-    p->wanted_directory = copy_of(pythia__setting("PYTHIA_DIRECTORY", o->directory));
+    p->open = copy_of(pythia__given("PYTHIA_OPEN", o->open));
+    p->records = copy_of(pythia__given("PYTHIA_RECORDS", o->records));
+    p->wanted_directory = copy_of(pythia__given("PYTHIA_DIRECTORY", o->directory));
     for (size_t i = 0; i < sizeof(earlier) / sizeof(earlier[0]); i++)
         free(earlier[i]);
     uint64_t bytes = number_setting("PYTHIA_RING_BYTES", o->ring_bytes, PYTHIA__RING_MIN,
@@ -147,7 +147,7 @@ static void set_options(struct pythia__process *p)
         o->ring_bytes *= 2;
     o->rings = (unsigned)number_setting("PYTHIA_RINGS", o->rings, 1, PYTHIA__RINGS_MAX, RINGS);
     o->flush_ms = (unsigned)number_setting("PYTHIA_FLUSH_MS", o->flush_ms, 1, 60000, FLUSH_MS);
-    pythia__clock_choose(pythia__setting("PYTHIA_CLOCK", NULL));
+    pythia__clock_choose(pythia__given("PYTHIA_CLOCK", NULL));
 }
 
 int pythia_tracepoints_setup(const struct pythia_tracepoints_options *options)

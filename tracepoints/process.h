@@ -150,7 +150,7 @@ int pythia__define(const void *head, size_t head_bytes, const char *first, size_
 
 /* A text that the environment or the options give; NULL: none. The environment is not heard in a
  * program that runs with more rights than its caller has. */
-const char *pythia__setting(const char *name, const char *option);
+const char *pythia__given(const char *name, const char *option);
 
 /* ---- the thread that writes records to a file (flusher.c) ---- */
 

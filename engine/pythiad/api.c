@@ -582,23 +582,23 @@ static void handle_agent_post(void *context, struct pythia__http_exchange *x)
 struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *count)
 {
     const struct pythia__http_route routes[] = {
-        {"GET", "/healthz", PYTHIA__HTTP_PUBLIC, 0, handle_alive, d},
-        {"GET", "/readyz", PYTHIA__HTTP_PUBLIC, 0, handle_ready, d},
-        {"GET", "/metrics", PYTHIA__HTTP_PUBLIC, 0, handle_metrics, d},
-        {"GET", "/", PYTHIA__HTTP_CONTROL, 0, handle_page, d},
-        {"GET", REPORT_PAGE, PYTHIA__HTTP_CONTROL, 0, handle_report, d},
-        {"GET", "/v1/status", PYTHIA__HTTP_CONTROL, 0, handle_status, d},
-        {"GET", "/v1/report", PYTHIA__HTTP_CONTROL, 0, handle_report, d},
-        {"GET", "/v1/groups", PYTHIA__HTTP_CONTROL, 0, handle_groups, d},
-        {"GET", "/v1/decisions", PYTHIA__HTTP_CONTROL, 0, handle_decisions, d},
-        {"GET", "/v1/points", PYTHIA__HTTP_CONTROL, 0, handle_points, d},
-        {"GET", "/v1/variables", PYTHIA__HTTP_CONTROL, 0, handle_variables, d},
-        {"POST", "/v1/open", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_open, d},
-        {"POST", "/v1/close", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_close, d},
-        {"POST", "/v1/unpin", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_unpin, d},
-        {"POST", "/v1/plan", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_plan, d},
-        {"POST", "/v1/off", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_off, d},
-        {"POST", "/v1/on", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_on, d},
+        {"GET", "/healthz", PYTHIA__HTTP_PUBLIC, 0, handle_alive, d, NULL},
+        {"GET", "/readyz", PYTHIA__HTTP_PUBLIC, 0, handle_ready, d, NULL},
+        {"GET", "/metrics", PYTHIA__HTTP_PUBLIC, 0, handle_metrics, d, NULL},
+        {"GET", "/", PYTHIA__HTTP_CONTROL, 0, handle_page, d, NULL},
+        {"GET", REPORT_PAGE, PYTHIA__HTTP_CONTROL, 0, handle_report, d, NULL},
+        {"GET", "/v1/status", PYTHIA__HTTP_CONTROL, 0, handle_status, d, NULL},
+        {"GET", "/v1/report", PYTHIA__HTTP_CONTROL, 0, handle_report, d, NULL},
+        {"GET", "/v1/groups", PYTHIA__HTTP_CONTROL, 0, handle_groups, d, NULL},
+        {"GET", "/v1/decisions", PYTHIA__HTTP_CONTROL, 0, handle_decisions, d, NULL},
+        {"GET", "/v1/points", PYTHIA__HTTP_CONTROL, 0, handle_points, d, NULL},
+        {"GET", "/v1/variables", PYTHIA__HTTP_CONTROL, 0, handle_variables, d, NULL},
+        {"POST", "/v1/open", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_open, d, NULL},
+        {"POST", "/v1/close", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_close, d, NULL},
+        {"POST", "/v1/unpin", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_unpin, d, NULL},
+        {"POST", "/v1/plan", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_plan, d, NULL},
+        {"POST", "/v1/off", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_off, d, NULL},
+        {"POST", "/v1/on", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_on, d, NULL},
     };
     struct pythia__http_route *out = pythia_calloc(1, sizeof(routes));
     if (!out)
@@ -610,13 +610,14 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
 
 size_t pythia__api_agent_routes(struct pythia__daemon *d, struct pythia__http_route *to)
 {
-    to[0] = (struct pythia__http_route){"GET", PYTHIA_CONTROL_HTTP_PATH, PYTHIA__HTTP_INGEST,
-                                        0,     handle_agent_get,         d};
+    to[0] = (struct pythia__http_route){
+        "GET", PYTHIA_CONTROL_HTTP_PATH, PYTHIA__HTTP_INGEST, 0, handle_agent_get, d, NULL};
     to[1] = (struct pythia__http_route){"POST",
                                         PYTHIA_CONTROL_HTTP_PATH,
                                         PYTHIA__HTTP_INGEST,
                                         pythia_control_http_body_max(d->agents),
                                         handle_agent_post,
-                                        d};
+                                        d,
+                                        NULL};
     return 2;
 }

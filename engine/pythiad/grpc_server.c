@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "grpc_status.h"
 #include "listen.h"
 #include "pythia/buf.h"
 #include "pythia/mem.h"
@@ -40,17 +41,17 @@ struct pythia__grpc_call {
     int32_t stream;
     const struct pythia__grpc_method *method;
     enum pythia_packing packing; /* of messages that say they are packed */
-    bool is_post, is_grpc, has_token, headed, ended, handled, answered, refused, no_room;
+    bool is_post, is_grpc, has_token, headed, ended, handled, answered, refused;
     unsigned char prefix[PREFIX];
     size_t prefix_size;
-    struct pythia_buf body;             /* behind the prefix */
-    size_t received, room;              /* of both; and the room that they have */
-    struct pythia_otlp_count forgotten; /* what there was no room for */
-    size_t header_bytes;                /* as HTTP/2 counts them */
-    char *answer;                       /* message with its prefix */
+    struct pythia_buf body;              /* behind the prefix */
+    size_t received, room;               /* of both; and the room that they have */
+    struct pythia__refused_body no_room; /* what there was no room for */
+    size_t header_bytes;                 /* as HTTP/2 counts them */
+    char *answer;                        /* message with its prefix */
     size_t answer_size, answer_at;
     enum pythia__grpc_status status;
-    char text[192], details[256];
+    char text[192], details[PYTHIA__GRPC_DETAILS];
     uint64_t since_ms; /* begun, or its headers are there, or it is answered */
 };
 
@@ -135,6 +136,7 @@ static void leave_room(struct pythia__grpc_call *call)
 static void free_call(struct pythia__grpc_call *call)
 {
     struct pythia__grpc_server *s = call->server;
+    pythia__room_forgotten(s->o.room, &call->no_room);
     leave_room(call);
     pythia_buf_free(&call->body);
     pythia_free(call->answer);
@@ -198,71 +200,6 @@ static ssize_t read_answer(nghttp2_session *session, int32_t stream, uint8_t *to
     return (ssize_t)size;
 }
 
-/* What has a meaning in a header, or is not ASCII, becomes %XX, as gRPC has it. */
-static void escape(const char *text, char *to, size_t room)
-{
-    size_t at = 0;
-    for (; *text && at + 4 < room; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c < 0x20 || c > 0x7e || c == '%')
-            at += (size_t)snprintf(to + at, room - at, "%%%02X", c);
-        else
-            to[at++] = (char)c;
-    }
-    to[at] = '\0';
-}
-
-static size_t put_varint(unsigned char *to, uint64_t value)
-{
-    size_t size = 0;
-    for (; value > 127; value >>= 7)
-        to[size++] = (unsigned char)(value | 128);
-    to[size++] = (unsigned char)value;
-    return size;
-}
-
-static size_t put_bytes(unsigned char *to, unsigned field, const void *bytes, size_t size)
-{
-    size_t at = put_varint(to, field << 3 | 2);
-    at += put_varint(to + at, size);
-    memcpy(to + at, bytes, size);
-    return at + size;
-}
-
-static void base64(const unsigned char *bytes, size_t size, char *to)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < size; i += 3) {
-        unsigned second = i + 1 < size ? bytes[i + 1] : 0, third = i + 2 < size ? bytes[i + 2] : 0;
-        unsigned group = (unsigned)bytes[i] << 16 | second << 8 | third;
-        *to++ = digits[group >> 18];
-        *to++ = digits[group >> 12 & 63];
-        if (i + 1 < size)
-            *to++ = digits[group >> 6 & 63];
-        if (i + 2 < size)
-            *to++ = digits[group & 63];
-    }
-    *to = '\0';
-}
-
-/* google.rpc.Status with a google.rpc.RetryInfo in it. */
-static void put_retry(struct pythia__grpc_call *call, unsigned retry_ms)
-{
-    static const char type[] = "type.googleapis.com/google.rpc.RetryInfo";
-    unsigned char delay[32], info[48], any[112], status[160];
-    size_t size = put_varint(delay, 1 << 3);
-    size += put_varint(delay + size, retry_ms / 1000);
-    size += put_varint(delay + size, 2 << 3);
-    size += put_varint(delay + size, retry_ms % 1000 * UINT64_C(1000000));
-    size = put_bytes(info, 1, delay, size);
-    size_t any_size = put_bytes(any, 1, type, sizeof(type) - 1);
-    any_size += put_bytes(any + any_size, 2, info, size);
-    size = put_varint(status, 1 << 3);
-    size += put_varint(status + size, (uint64_t)call->status);
-    size += put_bytes(status + size, 3, any, any_size);
-    base64(status, size, call->details);
-}
-
 static void submit_answer(struct pythia__grpc_call *call)
 {
     nghttp2_session *session = call->connection->session;
@@ -291,9 +228,9 @@ void pythia__grpc_answer(struct pythia__grpc_call *call, enum pythia__grpc_statu
     call->since_ms = uv_now(call->server->loop);
     call->connection->served = true;
     if (status != PYTHIA__GRPC_OK) {
-        escape(text, call->text, sizeof(call->text));
+        pythia__grpc_escape(text, call->text, sizeof(call->text));
         if (retry_ms > 0)
-            put_retry(call, retry_ms);
+            pythia__grpc_retry(call->details, status, retry_ms);
     } else {
         call->answer = pythia_realloc(NULL, PREFIX + size, 1);
         if (call->answer) {
@@ -323,9 +260,9 @@ static void refuse(struct pythia__grpc_call *call, enum pythia__grpc_status stat
     call->handled = call->answered = true;
     call->status = status;
     call->server->numbers.by_status[status]++;
-    escape(text, call->text, sizeof(call->text));
+    pythia__grpc_escape(text, call->text, sizeof(call->text));
     if (retry_s > 0)
-        put_retry(call, retry_s * 1000);
+        pythia__grpc_retry(call->details, status, retry_s * 1000);
     submit_answer(call); /* whoever called this flushes */
 }
 
@@ -368,8 +305,8 @@ static void handle_call(struct pythia__grpc_call *call)
     size_t size = call->body.size;
     if (call->refused)
         return;
-    if (call->no_room) {
-        pythia__room_forgotten(call->server->o.room, packed ? NULL : &call->forgotten);
+    if (call->no_room.begun) {
+        pythia__room_forgotten(call->server->o.room, &call->no_room);
         refuse_for_now(call, "too much at once: try again later");
         return;
     }
@@ -463,8 +400,10 @@ static void add_bytes(struct pythia__grpc_call *call, const uint8_t *bytes, size
 {
     for (; call->prefix_size < PREFIX && size > 0; size--)
         call->prefix[call->prefix_size++] = *bytes++;
-    if (call->server->o.room && call->no_room) {
-        pythia__room_forget(call->server->o.room, &call->forgotten, (const char *)bytes, size);
+    if (call->no_room.begun) {
+        if (call->prefix[0] != 0)
+            call->no_room.count = NULL; /* packed */
+        pythia__room_forget(call->server->o.room, &call->no_room, (const char *)bytes, size);
         return;
     }
     size_t come = call->body.size + size, most = call->server->o.message_max;
@@ -479,9 +418,8 @@ static void add_bytes(struct pythia__grpc_call *call, const uint8_t *bytes, size
 static void lose_room(struct pythia__grpc_call *call)
 {
     struct pythia__room *room = call->server->o.room;
-    call->no_room = true;
-    room->refused_bodies++;
-    pythia__room_forget(room, &call->forgotten, call->body.bytes, call->body.size);
+    pythia__room_lose(room, &call->no_room, call->method->count);
+    pythia__room_forget(room, &call->no_room, call->body.bytes, call->body.size);
     pythia_buf_free(&call->body);
     leave_room(call);
 }
@@ -501,9 +439,9 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
         return 0;
     }
     struct pythia__room *room = call->server->o.room;
-    if (room && !call->no_room && !pythia__room_take(room, size))
+    if (room && !call->no_room.begun && !pythia__room_take(room, size))
         lose_room(call);
-    call->room += room && !call->no_room ? size : 0;
+    call->room += room && !call->no_room.begun ? size : 0;
     add_bytes(call, bytes, size);
     if (pythia_buf_status(&call->body) != PYTHIA_OK)
         refuse_for_now(call, "too much at once: try again later");

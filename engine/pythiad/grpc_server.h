@@ -32,6 +32,7 @@ struct pythia__grpc_method {
     void (*handle)(void *context, struct pythia__grpc_call *call, char *message, size_t size,
                    enum pythia_packing packing);
     void *context;
+    pythia_span_counter *count; /* of messages; NULL: their spans cannot be counted */
 };
 
 struct pythia__grpc_options {

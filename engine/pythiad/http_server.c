@@ -48,7 +48,8 @@ struct pythia__http_exchange {
     struct pythia_buf body;
     struct MHD_Response *response;
     unsigned status;
-    bool suspended, handled, too_large, no_room;
+    bool suspended, handled, too_large;
+    struct pythia__refused_body no_room;
     size_t room; /* that the body has */
     struct {
         char name[64], value[192];
@@ -374,6 +375,13 @@ static void leave_room(struct pythia__http_exchange *x)
     x->room = 0;
 }
 
+static void count_none(struct pythia_span_count *c, const char *bytes, size_t size)
+{
+    (void)c;
+    (void)bytes;
+    (void)size;
+}
+
 /* What is too much is read and forgotten to its end: most senders only listen then, and would come
  * again with what they could not send. */
 static void take(struct pythia__http_exchange *x, const char *bytes, size_t size)
@@ -381,21 +389,24 @@ static void take(struct pythia__http_exchange *x, const char *bytes, size_t size
     struct pythia__room *room = x->route->role == PYTHIA__HTTP_INGEST ? x->server->o.room : NULL;
     if (x->connection)
         x->connection->received += size;
-    if (x->too_large || x->no_room)
+    if (x->no_room.begun)
+        pythia__room_forget(room, &x->no_room, bytes, size);
+    if (x->too_large || x->no_room.begun)
         return;
     x->too_large = x->body.size + size > x->route->body_max;
     x->server->numbers.too_large += x->too_large;
-    if (!x->too_large && room) {
-        x->no_room = !pythia__room_take(room, size);
-        x->room += x->no_room ? 0 : size;
-        if (x->no_room) {
-            pythia__room_refuse(room, x->body.size + size);
-            pythia__room_forgotten(room, NULL);
-        }
-    }
-    if (!x->too_large && !x->no_room) {
+    bool has_room = !x->too_large && (!room || pythia__room_take(room, size));
+    if (has_room) {
+        x->room += room ? size : 0;
         pythia_buf_add(&x->body, bytes, size);
         return;
+    }
+    if (!x->too_large) {
+        const struct pythia__http_route *route = x->route;
+        pythia__room_lose(room, &x->no_room,
+                          route->counter ? route->counter(route->context, x) : count_none);
+        pythia__room_forget(room, &x->no_room, x->body.bytes, x->body.size);
+        pythia__room_forget(room, &x->no_room, bytes, size);
     }
     pythia_buf_free(&x->body);
     leave_room(x);
@@ -439,9 +450,10 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *mhd, con
         return MHD_YES;
     x->handled = true;
     enter(x->connection, x->server, PYTHIA__WAIT_NONE);
+    pythia__room_forgotten(x->server->o.room, &x->no_room);
     if (x->too_large)
         pythia__http_say(x, MHD_HTTP_CONTENT_TOO_LARGE, "the body is larger than is taken here\n");
-    else if (x->no_room || pythia_buf_status(&x->body) != PYTHIA_OK)
+    else if (x->no_room.begun || pythia_buf_status(&x->body) != PYTHIA_OK)
         say_no_room(x);
     else
         x->route->handle(x->route->context, x);
@@ -465,6 +477,7 @@ static void on_completed(void *context, struct MHD_Connection *mhd, void **state
         x->connection->place.served = true;
     if (x->response)
         MHD_destroy_response(x->response);
+    pythia__room_forgotten(x->server->o.room, &x->no_room);
     leave_room(x);
     pythia_buf_free(&x->body);
     pythia_free(x->path);

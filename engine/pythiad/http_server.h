@@ -32,6 +32,9 @@ struct pythia__http_route {
     /* Answer the exchange, now or later. */
     void (*handle)(void *context, struct pythia__http_exchange *x);
     void *context;
+    /* What counts the spans of a body, of which only headers are known; a result of NULL: they
+     * cannot be counted. NULL: such a body has none. */
+    pythia_span_counter *(*counter)(void *context, const struct pythia__http_exchange *x);
 };
 
 struct pythia__http_options {

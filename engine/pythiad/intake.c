@@ -334,11 +334,13 @@ static struct job *take_job(struct pythia__intake *i)
 static int refuse(struct pythia__intake *i, const struct pythia_adapter_ops *format,
                   enum pythia_packing packing, struct pythia_text body, enum pythia__refusal why)
 {
+    struct pythia_span_count count = {0};
     pythia__room_refuse(i->o.room, body.size);
     if (packing == PYTHIA_PACKING_NONE && format->count)
-        i->numbers.refused_spans[why] += format->count(body);
+        format->count(&count, body.bytes, body.size);
     else
         i->numbers.refused_uncounted++;
+    i->numbers.refused_spans[why] += count.spans;
     return why == PYTHIA__REFUSED_NO_MEMORY ? PYTHIA_ENOMEM : PYTHIA_ELIMIT;
 }
 

@@ -72,7 +72,7 @@ enum pythia__refusal {
 struct pythia__intake_numbers {
     uint64_t bodies, bytes, spans, broken;
     uint64_t refused_spans[PYTHIA__REFUSALS]; /* of bodies that could be counted */
-    uint64_t refused_uncounted;               /* bodies that could not: packed, or JSON */
+    uint64_t refused_uncounted;               /* bodies that could not: they are packed */
     uint64_t record_failed; /* 1: the recording ended because it could not be written */
 };
 struct pythia__intake_numbers pythia__intake_numbers(const struct pythia__intake *i);

@@ -115,8 +115,7 @@ static void write_intake(const struct pythia__daemon *d, struct pythia_buf *to)
                           in.refused_spans[why] +
                               (why == PYTHIA__REFUSED_WAITING ? d->room.refused_spans : 0));
     counter(to, "pythia_bodies_refused_uncounted_total",
-            "Those of them whose spans could not be counted: packed, JSON, or refused over HTTP "
-            "while they came.",
+            "Those of them whose spans could not be counted: they were packed.",
             in.refused_uncounted + d->room.uncounted);
     gauge(to, "pythia_recordings_failed",
           "Recordings that ended because they could not be written.",

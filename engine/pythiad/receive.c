@@ -185,16 +185,40 @@ static bool has_type(const char *type, const char *wanted)
            (type[size] == '\0' || type[size] == ';' || type[size] == ' ');
 }
 
+/* NULL: it is in no format that is taken. */
+static const struct pythia_adapter_ops *otlp_format(const struct pythia__receive *r,
+                                                    const struct pythia__http_exchange *x)
+{
+    const char *type = pythia__http_header(x, "Content-Type");
+    return has_type(type, JSON) ? r->otlp_json : has_type(type, PROTOBUF) ? r->otlp_protobuf : NULL;
+}
+
 static void handle_otlp(void *context, struct pythia__http_exchange *x)
 {
     struct pythia__receive *r = context;
-    const char *type = pythia__http_header(x, "Content-Type");
-    if (has_type(type, JSON))
-        submit(r, x, true, r->otlp_json, answer_otlp);
-    else if (has_type(type, PROTOBUF))
-        submit(r, x, false, r->otlp_protobuf, answer_otlp);
+    const struct pythia_adapter_ops *format = otlp_format(r, x);
+    if (format)
+        submit(r, x, format == r->otlp_json, format, answer_otlp);
     else
         pythia__http_say(x, 415, "Content-Type has to be " PROTOBUF " or " JSON "\n");
+}
+
+static pythia_span_counter *counter(const struct pythia__http_exchange *x,
+                                    const struct pythia_adapter_ops *format)
+{
+    const char *coding = pythia__http_header(x, "Content-Encoding");
+    return format && pythia_packing_named(coding) == PYTHIA_PACKING_NONE ? format->count : NULL;
+}
+
+static pythia_span_counter *otlp_counter(void *context, const struct pythia__http_exchange *x)
+{
+    return counter(x, otlp_format(context, x));
+}
+
+static pythia_span_counter *zipkin_counter(void *context, const struct pythia__http_exchange *x)
+{
+    const struct pythia__receive *r = context;
+    return counter(x, r->zipkin);
 }
 
 static void handle_zipkin(void *context, struct pythia__http_exchange *x)
@@ -251,11 +275,19 @@ int pythia__receive_create(struct pythia__intake *intake, unsigned retry_s,
                                   .otlp_json = pythia_adapter_named("otlp"),
                                   .otlp_protobuf = pythia_adapter_named("otlp-proto"),
                                   .zipkin = pythia_adapter_named("zipkin")};
-    r->otlp_route =
-        (struct pythia__http_route){"POST", "/v1/traces", PYTHIA__HTTP_INGEST, 0, handle_otlp, r};
-    r->zipkin_route = (struct pythia__http_route){"POST", "/api/v2/spans", PYTHIA__HTTP_INGEST,
-                                                  0,      handle_zipkin,   r};
-    r->method = (struct pythia__grpc_method){EXPORT, handle_grpc, r};
+    r->otlp_route = (struct pythia__http_route){.method = "POST",
+                                                .path = "/v1/traces",
+                                                .role = PYTHIA__HTTP_INGEST,
+                                                .handle = handle_otlp,
+                                                .context = r,
+                                                .counter = otlp_counter};
+    r->zipkin_route = (struct pythia__http_route){.method = "POST",
+                                                  .path = "/api/v2/spans",
+                                                  .role = PYTHIA__HTTP_INGEST,
+                                                  .handle = handle_zipkin,
+                                                  .context = r,
+                                                  .counter = zipkin_counter};
+    r->method = (struct pythia__grpc_method){EXPORT, handle_grpc, r, r->otlp_protobuf->count};
     *out = r;
     return PYTHIA_OK;
 }

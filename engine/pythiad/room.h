@@ -7,14 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pythia/otlp_count.h"
+#include "pythia/span_count.h"
 
 /* Public, by value. */
 struct pythia__room {
     size_t used, max;                       /* bytes; max 0: any number */
     uint64_t refused_bodies, refused_bytes; /* for which there was none */
     uint64_t refused_spans;                 /* of those that were still being received, */
-    uint64_t uncounted; /* and such bodies whose spans cannot be told: packed, or by HTTP */
+    uint64_t uncounted; /* and such bodies whose spans cannot be told: they are packed */
 };
 
 /* Take `size` bytes of it; false if there is not so much: the caller counts the body as refused. */
@@ -37,19 +37,37 @@ static inline void pythia__room_refuse(struct pythia__room *r, size_t size)
     r->refused_bytes += size;
 }
 
-/* The next bytes of a body that was refused while it was being received. */
-static inline void pythia__room_forget(struct pythia__room *r, struct pythia_otlp_count *c,
+/* A body that was refused while it was being received; {0}: it is not. */
+struct pythia__refused_body {
+    bool begun, ended;
+    pythia_span_counter *count; /* NULL: its spans cannot be counted */
+    struct pythia_span_count so_far;
+};
+
+static inline void pythia__room_lose(struct pythia__room *r, struct pythia__refused_body *b,
+                                     pythia_span_counter *count)
+{
+    *b = (struct pythia__refused_body){.begun = true, .count = count};
+    r->refused_bodies++;
+}
+
+/* What has come of it, and its next bytes. */
+static inline void pythia__room_forget(struct pythia__room *r, struct pythia__refused_body *b,
                                        const char *bytes, size_t size)
 {
     r->refused_bytes += size;
-    pythia_otlp_count_add(c, bytes, size);
+    if (b->count)
+        b->count(&b->so_far, bytes, size);
 }
 
-/* That body has ended; NULL: its spans cannot be counted. */
-static inline void pythia__room_forgotten(struct pythia__room *r, const struct pythia_otlp_count *c)
+/* It has ended, or its sender has gone: once, if it was refused at all. */
+static inline void pythia__room_forgotten(struct pythia__room *r, struct pythia__refused_body *b)
 {
-    r->refused_spans += c ? c->spans : 0;
-    r->uncounted += !c;
+    if (!b->begun || b->ended)
+        return;
+    b->ended = true;
+    r->refused_spans += b->count ? b->so_far.spans : 0;
+    r->uncounted += !b->count;
 }
 
 #endif

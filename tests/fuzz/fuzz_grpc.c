@@ -58,7 +58,7 @@ static void leave(void)
 
 static void start(void)
 {
-    static const struct pythia__grpc_method method = {"/t/E", handle, &server};
+    static const struct pythia__grpc_method method = {"/t/E", handle, &server, NULL};
     static char address[sizeof(server.name.sun_path) + 8];
     struct pythia_error e = {0};
     server.name.sun_family = AF_UNIX;

@@ -294,6 +294,8 @@ class ComeAgain(Case):
         ready = self.pythiad.get("/readyz")
         self.assertEqual((ready.status, ready.text.startswith("full")), (503, True))
         metrics = self.pythiad.metrics()
+        self.assertEqual((metrics['pythia_spans_refused_total{reason="full"}'], metrics["pythia_bodies_refused_uncounted_total"]),
+                         (100 + 4, 0))  # each once
         self.assertEqual(metrics["pythia_bodies_refused_total"], 5)
         self.assertGreater(metrics["pythia_body_bytes_refused_total"], 4 * len(body))
         self.assertEqual(self.pythiad.get("/healthz").status, 200)
@@ -331,11 +333,28 @@ class ComeAgain(Case):
             stream = link.begin(coding="gzip")
             link.data(stream, packed)
             self.assertEqual(link.wait(stream).status, grpc.UNAVAILABLE)
-            answer = self.pythiad.send(b"\0" * (100 << 10))
+            spans = 200
+            wide = [Span(name="x" * 1000) for _ in range(100)]
+            for port, path, body, kind in (
+                    (self.pythiad.http, "/v1/traces", otlp.protobuf(wide), rig.PROTOBUF),
+                    (self.pythiad.http, "/v1/traces", otlp.as_json(wide), rig.JSON),
+                    (self.pythiad.zipkin, "/api/v2/spans", otlp.zipkin(wide), rig.JSON)):
+                answer = rig.ask(port, "POST", path, body, kind)
+                self.assertEqual((answer.status, answer.headers["Retry-After"]), (503, "7"))
+                spans += 100
+                self.assertEqual(self.pythiad.metric('pythia_spans_refused_total{reason="waiting"}'), spans)
+            self.assertEqual(self.pythiad.metric("pythia_bodies_refused_uncounted_total"), 1)
+            answer = self.pythiad.send(gzip.compress(random.Random(1).randbytes(100 << 10)), Content_Encoding="gzip")
             self.assertEqual((answer.status, answer.headers["Retry-After"]), (503, "7"))
-            self.assertEqual(self.pythiad.metric("pythia_bodies_refused_total"), 3)
+            self.assertEqual(self.pythiad.metric("pythia_bodies_refused_total"), 6)
             self.assertEqual(self.pythiad.metric("pythia_bodies_refused_uncounted_total"), 2)
-            self.assertEqual(self.pythiad.metric('pythia_spans_refused_total{reason="waiting"}'), 200)
+            # Half of one that is refused, and then its sender goes: what came is counted.
+            body = grpc.framed(otlp.protobuf(wide))
+            stream = link.begin()
+            link.data(stream, body[:-1], ends=False)
+            rig.until(lambda: self.pythiad.metric("pythia_bodies_refused_total") == 7, 5)
+            link.frame(grpc.RST_STREAM, 0, stream, bytes(4))
+            rig.until(lambda: self.pythiad.metric('pythia_spans_refused_total{reason="waiting"}') == spans + 100, 5)
             self.assertGreater(self.pythiad.metric("pythia_body_bytes_held"), 900 << 10)
         rig.until(lambda: self.pythiad.metric("pythia_body_bytes_held") == 0, 5)
         self.assertEqual(self.pythiad.send(otlp.protobuf([Span()])).status, 200)

@@ -4,6 +4,7 @@
 #define PYTHIA_TRACES_OTLP_FIELDS_H
 
 #include "pythia/protobuf.h"
+#include "pythia/span_count.h"
 
 enum pythia__otlp_message {
     PYTHIA__OTLP_TRACES, /* TracesData, and ExportTraceServiceRequest, which is written alike */
@@ -46,5 +47,8 @@ static inline bool pythia__otlp_is_framed(unsigned char byte)
 
 /* The adapter's likeness (adapter.h). */
 int pythia__otlp_protobuf_likeness(struct pythia_text head);
+
+/* Its counter: otlp_count.c. */
+pythia_span_counter pythia__otlp_protobuf_count;
 
 #endif

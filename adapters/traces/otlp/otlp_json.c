@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "../formats.h"
+#include "../json_count.h"
 #include "../json_decoder.h"
 #include "otlp.h"
 #include "pythia/mem.h"
@@ -616,6 +617,13 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
     return pythia__decode((struct pythia__decoder *)a, from, to, read_document, e);
 }
 
+/* Of a TracesData, a ResourceSpans and a ScopeSpans, its array: whatever else has brackets in one of
+ * them, has others there. */
+static void count(struct pythia_span_count *c, const char *bytes, size_t size)
+{
+    pythia__count_json_spans(c, "{[{[{[{", bytes, size);
+}
+
 const struct pythia_adapter_ops pythia__otlp_json = {
     .name = "otlp",
     .help = "OpenTelemetry protocol, JSON: one document, an array or one a line",
@@ -623,4 +631,5 @@ const struct pythia_adapter_ops pythia__otlp_json = {
     .create = create,
     .decode = decode,
     .destroy = destroy,
+    .count = count,
 };

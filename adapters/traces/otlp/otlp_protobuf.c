@@ -377,39 +377,6 @@ static int read_traces(struct pythia__otlp_reader *r, uint64_t end)
     return status == 1 ? PYTHIA_OK : status;
 }
 
-/* ---- counting ---- */
-
-/* Spans below a TracesData (depth 0), a ResourceSpans (1) or a ScopeSpans (2). */
-static uint64_t count_in(struct pythia_text message, int depth)
-{
-    struct pythia_protobuf m = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
-    uint64_t count = 0;
-    while (pythia_protobuf_next(&m, &f) == 0) {
-        bool holds = depth == 0 ? f.number == 1 : f.number == 2 || (depth == 1 && f.number == 1000);
-        if (f.type == PYTHIA_PROTOBUF_BYTES && holds)
-            count += depth == 2 ? 1 : count_in(f.bytes, depth + 1);
-    }
-    return count;
-}
-
-static uint64_t count(struct pythia_text input)
-{
-    uint64_t spans = 0;
-    if (input.size == 0 || !pythia__otlp_is_framed((unsigned char)input.bytes[0]))
-        return count_in(input, 0);
-    while (input.size >= 4) {
-        size_t size = 0;
-        for (int i = 0; i < 4; i++)
-            size = size << 8 | (unsigned char)input.bytes[i];
-        struct pythia_text message = {input.bytes + 4, input.size - 4};
-        message.size = size < message.size ? size : message.size;
-        spans += count_in(message, 0);
-        input = (struct pythia_text){message.bytes + message.size, input.size - 4 - message.size};
-    }
-    return spans;
-}
-
 /* ---- the row ---- */
 
 static void destroy(struct pythia_adapter *a)
@@ -478,5 +445,5 @@ const struct pythia_adapter_ops pythia__otlp_protobuf = {
     .create = create,
     .decode = decode,
     .destroy = destroy,
-    .count = count,
+    .count = pythia__otlp_protobuf_count,
 };

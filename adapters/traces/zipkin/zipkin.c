@@ -17,6 +17,7 @@
  * 128 bits whose low 64 bits are the same are two traces: which services cut ids, and which do not,
  * is not written in the spans. */
 #include "../formats.h"
+#include "../json_count.h"
 #include "../json_decoder.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
@@ -691,6 +692,11 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
     return pythia__decode((struct pythia__decoder *)a, from, to, read_document, e);
 }
 
+static void count(struct pythia_span_count *c, const char *bytes, size_t size)
+{
+    pythia__count_json_spans(c, "{", bytes, size);
+}
+
 const struct pythia_adapter_ops pythia__zipkin = {
     .name = "zipkin",
     .help = "Zipkin, JSON of version 2 or 1: an array of spans, or of arrays; also one a line",
@@ -698,4 +704,5 @@ const struct pythia_adapter_ops pythia__zipkin = {
     .create = create,
     .decode = decode,
     .destroy = destroy,
+    .count = count,
 };

@@ -7,6 +7,7 @@
 #include "pythia/error.h"
 #include "pythia/source.h"
 #include "pythia/span.h"
+#include "pythia/span_count.h"
 #include "pythia/text.h"
 #include "pythia/vocabulary.h"
 
@@ -36,11 +37,9 @@ struct pythia_adapter_ops {
 
     void (*destroy)(struct pythia_adapter *a); /* a may be NULL */
 
-    /* How many spans a whole input in memory has, told from what is around them: a few nanoseconds
-     * for each, for an input that is not taken. Of one that cannot be read, as many as there are
-     * before the place. Allocates nothing. NULL: of this format it is not known without decoding.
-     */
-    uint64_t (*count)(struct pythia_text input);
+    /* Counts the spans of an input that is not taken. NULL: of this format their number is not
+     * known without decoding. */
+    pythia_span_counter *count;
 };
 
 /* All formats, in order of name; *count of them. */
