@@ -3,11 +3,12 @@
  * first line of its entry to the last of its exit is taken, without what is between, and of its
  * key-values likewise. The code that does this is not in the processor's caches, and its branches
  * are foreseen wrongly, when it comes up once in a thousand spans: a single span that is timed
- * costs twice of what all others do. So it is done of some spans one after the other, and then of
- * none for as much longer. What lies outside of these lines, calls and the like, and the reading of
- * the clock that the measurement adds, is the same for all spans: it is found by spans that go
- * nowhere, which are timed from outside and inside. That takes some 0.3 ms, once, before a process
- * records its first span. */
+ * costs twice of what all others do, and makes the next one slow as well. So it is done of some
+ * spans one after the other, and then of none for as much longer; before the first of them the code
+ * is run for nothing, and what that one has cost is told nobody. What lies outside of these lines,
+ * calls and the like, and the reading of the clock that the measurement adds, is the same for all
+ * spans: it is found by spans that go nowhere, which are timed from outside and inside. That takes
+ * some 0.3 ms, once, before a process records its first span. */
 #include <stdlib.h>
 
 #include "hooking.h"
@@ -25,8 +26,10 @@ static uint64_t span_cost; /* of an empty one, in a loop */
 void pythia__timed_next(struct pythia__thread *t)
 {
     const uint32_t every = PYTHIA__TIMED_EVERY * PYTHIA__TIMED_BURST;
-    if (t->timed_left == 0)
-        t->timed_left = PYTHIA__TIMED_BURST;
+    if (t->timed_left == 0) {
+        t->timed_left = PYTHIA__TIMED_BURST + 1;
+        pythia__bill(t, &(struct pythia_scope){.spent = 1, .point = 0}, pythia__ticks());
+    }
     t->until_timed = --t->timed_left > 0 ? 1 : every / 2 + (uint32_t)(pythia__random(t) % every);
 }
 
@@ -41,15 +44,11 @@ static uint64_t pass(struct pythia__thread *t, struct pythia_point *point, int t
     for (int i = 0; i < LOOP; i++) {
         t->until_timed = timed ? 1 : UINT32_MAX;
         struct pythia_scope *scope = pythia_enter(point, &room);
-        if (scope && timed) {
-            uint64_t before = pythia__ticks();
-            *inside += scope->spent;
-            scope->spent = 0;
-            pythia_exit(scope);
-            *inside += pythia__ticks() - before;
-        } else if (scope) {
-            pythia_exit(scope);
-        }
+        if (!scope)
+            continue;
+        scope->point = 0;
+        pythia_exit(scope);
+        *inside += timed ? t->spent : 0;
     }
     return pythia__ticks() - begun;
 }

@@ -27,6 +27,7 @@ struct pythia__thread {
     const struct pythia__type *types[PYTHIA__TYPES_MET];
     uint32_t until_timed; /* open spans until one is timed */
     uint32_t timed_left;  /* of those that are timed one after the other */
+    uint64_t spent;       /* what the span before has cost, if it was timed, by its own clocks */
     unsigned char busy;   /* in the middle of a record: a signal handler must not write */
     int cancel;           /* its cancel state from before it had that */
     unsigned char locked; /* it holds the process's lock */
@@ -63,6 +64,15 @@ int pythia__attach(struct pythia__thread *t);
  * which those of a loop may be too. */
 void pythia__timed_next(struct pythia__thread *t);
 
+/* Whose bill the span is on that is timed now: its point's, or, of the first of several, 0. */
+static inline uint32_t pythia__billed(const struct pythia__thread *t, uint32_t point)
+{
+    return t->timed_left == PYTHIA__TIMED_BURST ? 0 : point;
+}
+
+/* A span that was timed has ended, by what is done since `ticks`: say what it has cost, in all. */
+void pythia__bill(struct pythia__thread *t, const struct pythia_scope *scope, uint64_t ticks);
+
 /* What timing does not see of a span, in ticks; and what it may see at most: a thread that lost its
  * processor in the middle has not spent that on tracing. */
 extern int64_t pythia__cost_unseen;
@@ -73,7 +83,7 @@ extern uint64_t pythia__cost_clock; /* from one reading of the clock to the next
  */
 uint64_t pythia__cost_calibrate(struct pythia__thread *t);
 
-/* Write a record of cost. */
+/* Write a record of cost; of a point 0 all but the record. */
 void pythia__cost_write(struct pythia__thread *t, uint32_t point, uint64_t ticks);
 
 /* Count what could not be recorded. */

@@ -203,7 +203,7 @@ static inline void end_timed(struct pythia_scope *scope, const struct pythia_poi
     if (UNLIKELY(begun)) {
         scope->spent = pythia__ticks() - begun;
         scope->spent += scope->spent == 0;
-        scope->point = point->number;
+        scope->point = pythia__billed(&pythia__self, point->number);
     }
 }
 
@@ -285,11 +285,11 @@ static inline int is_of_parent(const struct pythia_scope *scope)
     return scope->epoch != pythia__epoch_now();
 }
 
-/* A span that is timed has ended: say what it has cost, in all. */
-static __attribute__((noinline)) void bill(struct pythia__thread *t,
-                                           const struct pythia_scope *scope, uint64_t ticks)
+__attribute__((noinline)) void pythia__bill(struct pythia__thread *t,
+                                            const struct pythia_scope *scope, uint64_t ticks)
 {
     uint64_t spent = scope->spent + (pythia__ticks() - ticks);
+    t->spent = spent;
     int64_t all = (int64_t)(spent < pythia__cost_most ? spent : pythia__cost_most);
     all += pythia__cost_unseen;
     pythia__cost_write(t, scope->point, all > 0 ? (uint64_t)all : 0);
@@ -311,7 +311,7 @@ void pythia_exit(struct pythia_scope *scope)
     }
     write_exit(t, scope, ticks, lamport, scope->thread == t);
     if (UNLIKELY(scope->spent))
-        bill(t, scope, ticks);
+        pythia__bill(t, scope, ticks);
 }
 
 void pythia__abandon(const struct pythia_scope *scope)
@@ -337,7 +337,7 @@ void pythia_end(struct pythia_scope *scope)
     count_event(&t->context);
     write_exit(t, scope, ticks, t->context.lamport, 0);
     if (UNLIKELY(scope->spent))
-        bill(t, scope, ticks);
+        pythia__bill(t, scope, ticks);
 }
 
 static inline void annotate(struct pythia__thread *t, const struct pythia_point *point)
@@ -364,10 +364,10 @@ void pythia_annotate(struct pythia_point *point)
         return;
     if (UNLIKELY(--t->until_timed == 0)) {
         pythia__timed_next(t);
-        struct pythia_scope spent = {.spent = 0, .point = point->number};
+        struct pythia_scope spent = {.spent = 0, .point = pythia__billed(t, point->number)};
         uint64_t begun = pythia__ticks();
         annotate(t, point);
-        bill(t, &spent, begun);
+        pythia__bill(t, &spent, begun);
     } else {
         annotate(t, point);
     }
@@ -498,7 +498,8 @@ void pythia__cost_write(struct pythia__thread *t, uint32_t point, uint64_t ticks
             .head = {.bytes = sizeof(*to), .kind = PYTHIA_RECORD_COST, .number = point},
             .ticks = ticks,
         };
-        pythia__ring_commit(&t->ring, sizeof(*to));
+        if (point != 0)
+            pythia__ring_commit(&t->ring, sizeof(*to));
     }
     unlock_ring(t);
 }
