@@ -15,6 +15,8 @@
 #define BLOCK_SIZE 1024u
 #define BLOCKS     65536u /* of trace points: 64 Mi of them */
 
+#define ALL_MEMORY 8 /* times as many passes as of one point */
+
 #define OTHER PYTHIA_TEXT("(other)")
 enum { STRINGS, TRACEPOINTS, RESOURCES, KINDS };
 
@@ -34,6 +36,7 @@ struct pythia_vocabulary {
     struct measured *costs;            /* by trace point; under the lock */
     size_t cost_capacity;
     struct pythia_cost loop_cost, all_cost; /* all: of all points together */
+    uint64_t cost_memory;                   /* passes; 0: any number */
 };
 
 struct measured {
@@ -404,6 +407,23 @@ struct pythia_resource pythia_vocabulary_resource_at(const struct pythia_vocabul
 
 /* ---- what tracing costs ---- */
 
+void pythia_vocabulary_cost_lately(struct pythia_vocabulary *v, uint64_t passes)
+{
+    pthread_mutex_lock(&v->lock);
+    v->cost_memory = passes;
+    pthread_mutex_unlock(&v->lock);
+}
+
+static void add_passes(struct pythia_cost *cost, uint64_t passes, uint64_t ns, uint64_t memory)
+{
+    if (memory > 0 && cost->passes >= memory) {
+        cost->passes /= 2;
+        cost->ns /= 2;
+    }
+    cost->passes += passes;
+    cost->ns += ns;
+}
+
 /* Add to the cost of a point. */
 static int add_cost(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t passes, uint64_t ns)
 {
@@ -418,12 +438,10 @@ static int add_cost(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t p
         }
     }
     if (status == PYTHIA_OK) {
-        cost->passes += passes;
-        cost->ns += ns;
+        add_passes(cost, passes, ns, tracepoint != PYTHIA_NONE ? v->cost_memory : 0);
     }
     if (status == PYTHIA_OK && tracepoint != PYTHIA_NONE) {
-        v->all_cost.passes += passes;
-        v->all_cost.ns += ns;
+        add_passes(&v->all_cost, passes, ns, ALL_MEMORY * v->cost_memory);
     }
     pthread_mutex_unlock(&v->lock);
     return status;
@@ -467,11 +485,14 @@ double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tra
         tracepoint == PYTHIA_NONE ? (struct measured){0} : measured_of(v, tracepoint);
     pthread_mutex_lock(&locked->lock);
     struct pythia_cost loop = v->loop_cost, all = v->all_cost;
+    bool lately = v->cost_memory > 0;
     pthread_mutex_unlock(&locked->lock);
     if (!m.expected)
         return NAN;
-    double ns = (double)m.cost.ns, passes = (double)m.cost.passes, others_ns = (double)all.ns - ns,
-           others = (double)all.passes - passes;
+    double ns = (double)m.cost.ns, passes = (double)m.cost.passes;
+    /* What is not of late is in its own sum, and perhaps no more in that of all. */
+    double others_ns = (double)all.ns - (lately ? 0 : ns),
+           others = (double)all.passes - (lately ? 0 : passes);
     if (loop.passes > 0) {
         others_ns += PYTHIA_COST_FEW * (double)loop.ns / (double)loop.passes;
         others += PYTHIA_COST_FEW;

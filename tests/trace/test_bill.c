@@ -37,6 +37,26 @@ static void the_price_of_a_point_is_the_mean_of_its_passes(void **state)
     assert_int_equal(pythia_vocabulary_cost(vocabulary, a).ns, 2400);
 }
 
+static void what_passes_cost_lately_is_what_they_cost_now(void **state)
+{
+    uint32_t a = point("s:a"), few = point("s:few");
+    (void)state;
+    pythia_vocabulary_cost_lately(vocabulary, 64);
+    add(a, 1000, 64);
+    assert_rel_equal(pythia_vocabulary_cost_ns(vocabulary, a), 1000, 1e-12);
+    add(a, 100, 32); /* the first one halves: 32*1000 + 32*100 of 64 */
+    assert_rel_equal(pythia_vocabulary_cost_ns(vocabulary, a), 550, 1e-12);
+    add(a, 100, 32); /* (16*1000 + 48*100) / 64 */
+    assert_rel_equal(pythia_vocabulary_cost_ns(vocabulary, a), 325, 1e-12);
+    /* All together still count all: 64*1000 + 64*100 of 128, and 2 of its own that are in it. */
+    add(few, 550, 2);
+    assert_rel_equal(pythia_vocabulary_cost_ns(vocabulary, few), 550, 1e-12);
+    add(a, 100, 8 * 64 - 130); /* 512 of all, 64*1000 + 2*550 + 446*100 */
+    add(few, 100, 2);          /* halved, and two: (2*550 + 2*100 + 16*x) / 20 */
+    assert_rel_equal(pythia_vocabulary_cost_ns(vocabulary, few),
+                     (1300 + 16 * ((64000 + 1100 + 44600) / 2 + 200) / 258.) / 20, 1e-12);
+}
+
 static void of_few_passes_those_of_a_loop_stand_in(void **state)
 {
     uint32_t few = point("s:few"), none = point("s:none"), other = point("s:other");
@@ -129,6 +149,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_vocabulary, close_vocabulary)
     const struct CMUnitTest tests[] = {
         TEST(the_price_of_a_point_is_the_mean_of_its_passes),
+        TEST(what_passes_cost_lately_is_what_they_cost_now),
         TEST(of_few_passes_those_of_a_loop_stand_in),
         TEST(what_others_cost_stands_in_before_a_loop_does),
         TEST(nothing_is_known_before_anything_is_measured),

@@ -617,8 +617,8 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
     return pythia__decode((struct pythia__decoder *)a, from, to, read_document, e);
 }
 
-/* Of a TracesData, a ResourceSpans and a ScopeSpans, its array: whatever else has brackets in one of
- * them, has others there. */
+/* Of a TracesData, a ResourceSpans and a ScopeSpans, its array: whatever else in one of them has
+ * brackets has others. */
 static void count(struct pythia_span_count *c, const char *bytes, size_t size)
 {
     pythia__count_json_spans(c, "{[{[{[{", bytes, size);
