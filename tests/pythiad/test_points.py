@@ -22,8 +22,7 @@ def start_program(test, folder, rate=20, work_us=WORK_US, more=()):
     pairs, gate = os.path.join(folder, "pairs"), os.path.join(folder, "gate")
     os.makedirs(gate, 0o700, exist_ok=True)
     program = subprocess.Popen([rig.program("traced_load"), pairs, str(rate), str(work_us), *more], preexec_fn=rig.die_with_parent,
-                               env=dict(os.environ, PYTHIA_DIRECTORY=gate, PYTHIA_SERVICE="load",
-                                        PYTHIA_RING_BYTES=str(1 << 24)))
+                               env=dict(os.environ, PYTHIA_DIRECTORY=gate, PYTHIA_SERVICE="load"))
 
     def stop():
         program.kill()
@@ -191,7 +190,7 @@ class Bill(unittest.TestCase):
 
     def test_ah08_the_limit_of_what_tracing_may_take_is_kept(self):
         folder = rig.make_folder(self)
-        program, path, gate = start_program(self, folder)
+        program, path, gate = start_program(self, folder, 200)
         config = os.path.join(folder, "limit.yaml")
 
         def limit(percent):
@@ -212,6 +211,7 @@ class Bill(unittest.TestCase):
         told = daemon.metric("pythia_overhead_ratio")
         print(f"all open: measured {100 * before:.2f} %, reported {100 * told:.2f} %", flush=True)
         self.assertGreater(before, .05)
+        self.assertAlmostEqual(told / before, 1, delta=.4)  # AH7 and the bench hold it to 20 %
         self.assertEqual(daemon.metric("pythia_points_dropped"), 0)
         # The limit comes into force while it runs.
         limit(1)
@@ -226,8 +226,7 @@ class Bill(unittest.TestCase):
         told = daemon.metric("pythia_overhead_ratio")
         print(f"limit 1 %: {took:.1f} s later measured {100 * after:.2f} %, reported {100 * told:.2f} %", flush=True)
         self.assertLessEqual(told, .012)
-        # Of 120 requests on a machine that others use, CPU time tells no 1 %: it is AH7 that says how true the figure is.
-        self.assertLess(after, before / 2)
+        self.assertLessEqual(after, .012 + .01)  # CPU time on a machine that others use tells no less
         dropped = self.check_told(daemon)
         # What shows most for its cost stays open, and so does where requests enter.
         opened = {p["trace_point"] for p in daemon.get("/v1/points").json if p["wanted"]}
