@@ -85,6 +85,21 @@ static void decode(struct fuzz_sink *f, struct pythia_vocabulary *vocabulary, co
     MUST(f->broken == f->counts.dropped[PYTHIA_DROP_BROKEN_RECORD]);
 }
 
+/* What is not taken is counted; in any pieces as in one. */
+static void count(const struct fuzz_sink *decoded, const char *format, const char *bytes,
+                  size_t size)
+{
+    const struct pythia_adapter_ops *ops = pythia_adapter_named(format);
+    struct pythia_span_count whole = {0}, cut = {0};
+    if (!ops->count)
+        return;
+    ops->count(&whole, bytes, size);
+    for (size_t at = 0, piece = size % 89 + 1; at < size; at += piece)
+        ops->count(&cut, bytes + at, size - at < piece ? size - at : piece);
+    MUST(whole.spans == cut.spans && whole.spans <= size);
+    MUST(strcmp(format, "otlp-proto") != 0 || decoded->broken > 0 || whole.spans == decoded->spans);
+}
+
 /* ---- traces ---- */
 
 struct paths {
@@ -173,6 +188,7 @@ void fuzz_format(const char *format, const uint8_t *bytes, size_t size)
     MUST(counts.spans == whole.spans && counts.kept == paths.kept);
     decode(&cut, vocabulary, format, bytes, size, size % 97 + 1);
     MUST(whole.spans == cut.spans && whole.broken == cut.broken && whole.hash == cut.hash);
+    count(&whole, format, (const char *)bytes, size);
     pythia_adapter_like((struct pythia_text){(const char *)bytes, size});
     pythia_assembler_destroy(whole.assembler);
     pythia_critical_path_free(&paths.path);

@@ -154,7 +154,7 @@ static void assert_service(const char *expected)
     assert_string_equal(pythia_vocabulary_text(c.vocabulary, resource.service).bytes, expected);
     assert_string_equal(pythia_vocabulary_text(c.vocabulary, resource.host).bytes, host);
     snprintf(pid, sizeof(pid), "%s", pythia_vocabulary_text(c.vocabulary, resource.instance).bytes);
-    assert_true(strtol(pid, NULL, 10) > getpid());
+    assert_true(strtol(pid, NULL, 10) > 0 && strtol(pid, NULL, 10) != getpid());
     collection_close(&c);
 }
 
