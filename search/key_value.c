@@ -153,7 +153,7 @@ struct pythia_key_value pythia_key_reader_visits(struct pythia_key_reader *r, si
  * one bit off. */
 static void average(struct pythia_key_reader *r, struct pythia_key_value *out)
 {
-    double sum = 0, number, first = 0;
+    double sum = 0, number = 0, first = 0;
     bool same = true;
     out->numeric = r->place_count > 0;
     for (size_t i = 0; i < r->place_count && out->numeric; i++) {
