@@ -94,7 +94,11 @@ bool pythia__search_is_retired(const struct pythia_search *s, size_t problem, ui
 int pythia__search_remember(struct pythia_search *s, size_t problem, const struct pythia_type *t)
 {
     struct pythia__search_keeping *k = &s->keeping[problem];
+    bool is_new =
+        problem >= s->known || k->log_durations != s->before[problem].keeping.log_durations;
     size_t n = pythia_sample_count(t->rows);
+    if (is_new && k->log_durations && k->duration_count > 0)
+        return PYTHIA_OK; /* in this cycle, of another point */
     double *kept = pythia_calloc(n + 1, sizeof(*kept));
     if (!kept)
         return PYTHIA_ENOMEM;
@@ -102,7 +106,7 @@ int pythia__search_remember(struct pythia_search *s, size_t problem, const struc
         const struct pythia_row *row = pythia_sample_row(t->rows, i);
         kept[i] = log((double)row->duration_ns + 1);
     }
-    if (problem >= s->known || k->log_durations != s->before[problem].keeping.log_durations)
+    if (is_new)
         pythia_free(k->log_durations);
     k->log_durations = kept;
     k->duration_count = n;
