@@ -126,7 +126,7 @@ void pythia_overhead_set_limit(struct pythia_overhead *o, double limit)
 
 double pythia_overhead_price_ns(const struct pythia_overhead *o, uint32_t tracepoint)
 {
-    double measured = pythia_vocabulary_cost_ns(o->vocabulary, tracepoint);
+    double measured = pythia_vocabulary_cost_now_ns(o->vocabulary, tracepoint);
     if (!isnan(measured))
         return measured;
     return o->o.prices ? pythia_prices_of(o->o.prices, tracepoint, o->o.usual_ns) : o->o.usual_ns;

@@ -26,7 +26,6 @@
 #define CYCLE_MIN_NS     UINT64_C(250000000) /* as often as agents ask what shall be open */
 #define DRAIN_MS         5000
 #define COLLECT_SLACK_MS 1000 /* to complete a file, and to find it */
-#define COST_MEMORY      64   /* passes of a point that tell what one costs now */
 #define CONTROL_BODY     ((size_t)1024 * 1024)
 #define SECRET_MAX       ((size_t)64 * 1024)
 #define RUN_FOLDER       "/run/pythiad"
@@ -512,8 +511,6 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
     int status = read_secrets(d, e);
     if (status == PYTHIA_OK)
         status = pythia_vocabulary_create(&d->vocabulary);
-    if (status == PYTHIA_OK)
-        pythia_vocabulary_cost_lately(d->vocabulary, COST_MEMORY);
     if (status == PYTHIA_OK)
         status = make_redaction(d, e);
     if (status == PYTHIA_OK)

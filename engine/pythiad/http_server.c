@@ -389,7 +389,7 @@ static void take(struct pythia__http_exchange *x, const char *bytes, size_t size
     struct pythia__room *room = x->route->role == PYTHIA__HTTP_INGEST ? x->server->o.room : NULL;
     if (x->connection)
         x->connection->received += size;
-    if (x->no_room.begun)
+    if (room && x->no_room.begun)
         pythia__room_forget(room, &x->no_room, bytes, size);
     if (x->too_large || x->no_room.begun)
         return;
@@ -401,7 +401,7 @@ static void take(struct pythia__http_exchange *x, const char *bytes, size_t size
         pythia_buf_add(&x->body, bytes, size);
         return;
     }
-    if (!x->too_large) {
+    if (room && !x->too_large) {
         const struct pythia__http_route *route = x->route;
         pythia__room_lose(room, &x->no_room,
                           route->counter ? route->counter(route->context, x) : count_none);

@@ -153,7 +153,7 @@ struct pythia_controller_seen pythia__switching_see(const struct pythia__daemon 
     struct pythia_controller_seen seen = {
         .price_ns = NAN, .spans = passes.spans, .requests = passes.requests};
     if (point != PYTHIA_NONE)
-        seen.price_ns = pythia_vocabulary_cost_ns(d->vocabulary, point);
+        seen.price_ns = pythia_vocabulary_cost_now_ns(d->vocabulary, point);
     if (!isnan(seen.price_ns))
         seen.price_known = pythia_vocabulary_cost(d->vocabulary, point).passes >= PYTHIA_COST_FEW
                                ? PYTHIA_PRICE_MEASURED

@@ -15,7 +15,8 @@
 #define BLOCK_SIZE 1024u
 #define BLOCKS     65536u /* of trace points: 64 Mi of them */
 
-#define ALL_MEMORY 8 /* times as many passes as of one point */
+#define MEMORY     64u           /* passes of a point that tell what one costs lately */
+#define ALL_MEMORY (8u * MEMORY) /* of all points */
 
 #define OTHER PYTHIA_TEXT("(other)")
 enum { STRINGS, TRACEPOINTS, RESOURCES, KINDS };
@@ -36,11 +37,11 @@ struct pythia_vocabulary {
     struct measured *costs;            /* by trace point; under the lock */
     size_t cost_capacity;
     struct pythia_cost loop_cost, all_cost; /* all: of all points together */
-    uint64_t cost_memory;                   /* passes; 0: any number */
+    struct pythia_cost late_all;            /* lately, of all points together */
 };
 
 struct measured {
-    struct pythia_cost cost;
+    struct pythia_cost cost, late; /* ever, and lately */
     bool expected;
 };
 
@@ -407,21 +408,14 @@ struct pythia_resource pythia_vocabulary_resource_at(const struct pythia_vocabul
 
 /* ---- what tracing costs ---- */
 
-void pythia_vocabulary_cost_lately(struct pythia_vocabulary *v, uint64_t passes)
+static void add_late(struct pythia_cost *late, uint64_t memory, uint64_t passes, uint64_t ns)
 {
-    pthread_mutex_lock(&v->lock);
-    v->cost_memory = passes;
-    pthread_mutex_unlock(&v->lock);
-}
-
-static void add_passes(struct pythia_cost *cost, uint64_t passes, uint64_t ns, uint64_t memory)
-{
-    if (memory > 0 && cost->passes >= memory) {
-        cost->passes /= 2;
-        cost->ns /= 2;
+    if (late->passes >= memory) {
+        late->passes /= 2;
+        late->ns /= 2;
     }
-    cost->passes += passes;
-    cost->ns += ns;
+    late->passes += passes;
+    late->ns += ns;
 }
 
 /* Add to the cost of a point. */
@@ -435,13 +429,17 @@ static int add_cost(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t p
         if (status == PYTHIA_OK) {
             v->costs[tracepoint].expected = true;
             cost = &v->costs[tracepoint].cost;
+            add_late(&v->costs[tracepoint].late, MEMORY, passes, ns);
         }
     }
     if (status == PYTHIA_OK) {
-        add_passes(cost, passes, ns, tracepoint != PYTHIA_NONE ? v->cost_memory : 0);
+        cost->passes += passes;
+        cost->ns += ns;
     }
     if (status == PYTHIA_OK && tracepoint != PYTHIA_NONE) {
-        add_passes(&v->all_cost, passes, ns, ALL_MEMORY * v->cost_memory);
+        v->all_cost.passes += passes;
+        v->all_cost.ns += ns;
+        add_late(&v->late_all, ALL_MEMORY, passes, ns);
     }
     pthread_mutex_unlock(&v->lock);
     return status;
@@ -478,23 +476,12 @@ struct pythia_cost pythia_vocabulary_cost(const struct pythia_vocabulary *v, uin
 /* Passes in a loop find everything in the processor's caches, those of a program do not: so what
  * stands for a point of which few were measured is what was measured of others, and what stands for
  * few of these is the loop. */
-double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tracepoint)
+static double price(const struct pythia_cost *own, const struct pythia_cost *loop, double others_ns,
+                    double others)
 {
-    struct pythia_vocabulary *locked = (struct pythia_vocabulary *)v;
-    struct measured m =
-        tracepoint == PYTHIA_NONE ? (struct measured){0} : measured_of(v, tracepoint);
-    pthread_mutex_lock(&locked->lock);
-    struct pythia_cost loop = v->loop_cost, all = v->all_cost;
-    bool lately = v->cost_memory > 0;
-    pthread_mutex_unlock(&locked->lock);
-    if (!m.expected)
-        return NAN;
-    double ns = (double)m.cost.ns, passes = (double)m.cost.passes;
-    /* What is not of late is in its own sum, and perhaps no more in that of all. */
-    double others_ns = (double)all.ns - (lately ? 0 : ns),
-           others = (double)all.passes - (lately ? 0 : passes);
-    if (loop.passes > 0) {
-        others_ns += PYTHIA_COST_FEW * (double)loop.ns / (double)loop.passes;
+    double ns = (double)own->ns, passes = (double)own->passes;
+    if (loop->passes > 0) {
+        others_ns += PYTHIA_COST_FEW * (double)loop->ns / (double)loop->passes;
         others += PYTHIA_COST_FEW;
     }
     if (passes < PYTHIA_COST_FEW && others > 0) {
@@ -502,4 +489,29 @@ double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tra
         passes += PYTHIA_COST_FEW;
     }
     return passes > 0 ? ns / passes : NAN;
+}
+
+double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tracepoint)
+{
+    struct pythia_vocabulary *locked = (struct pythia_vocabulary *)v;
+    struct measured m =
+        tracepoint == PYTHIA_NONE ? (struct measured){0} : measured_of(v, tracepoint);
+    pthread_mutex_lock(&locked->lock);
+    struct pythia_cost loop = v->loop_cost, all = v->all_cost;
+    pthread_mutex_unlock(&locked->lock);
+    return m.expected ? price(&m.cost, &loop, (double)all.ns - (double)m.cost.ns,
+                              (double)all.passes - (double)m.cost.passes)
+                      : NAN;
+}
+
+/* What a point has lately may be no more in the sum of all, and it matters little if it is. */
+double pythia_vocabulary_cost_now_ns(const struct pythia_vocabulary *v, uint32_t tracepoint)
+{
+    struct pythia_vocabulary *locked = (struct pythia_vocabulary *)v;
+    struct measured m =
+        tracepoint == PYTHIA_NONE ? (struct measured){0} : measured_of(v, tracepoint);
+    pthread_mutex_lock(&locked->lock);
+    struct pythia_cost loop = v->loop_cost, all = v->late_all;
+    pthread_mutex_unlock(&locked->lock);
+    return m.expected ? price(&m.late, &loop, (double)all.ns, (double)all.passes) : NAN;
 }

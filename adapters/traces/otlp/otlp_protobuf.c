@@ -149,7 +149,7 @@ static int read_event_fields(struct pythia__otlp_reader *r, struct pythia_text m
 {
     struct pythia__decoder *d = &r->o.d;
     struct pythia_protobuf m = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {0};
     struct pythia_text name = {NULL, 0};
     const char *begin = m.at;
     int status;

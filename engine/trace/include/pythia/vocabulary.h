@@ -91,7 +91,7 @@ struct pythia_text pythia_vocabulary_tracepoint_pattern(const struct pythia_voca
 /* What one pass of a trace point costs the program that is traced, as programs measure it of some
  * of their passes. Sums are whole numbers, so that they do not depend on who comes first. */
 struct pythia_cost {
-    uint64_t passes; /* that were measured, or what they count */
+    uint64_t passes; /* that were measured */
     uint64_t ns;     /* of all of them */
 };
 
@@ -100,11 +100,6 @@ struct pythia_cost {
 /* One more pass was measured; PYTHIA_NONE: one of no point, in a loop, which stands for those of
  * which there are few. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_vocabulary_cost_add(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t ns);
-
-/* From now on it is what passes cost lately: whenever so many of a point were measured, or eight
- * times as many of all, those count half from then on. A program's first passes find no memory yet,
- * and cost half as much again. It then matters which came first. 0: all count, as at first. */
-void pythia_vocabulary_cost_lately(struct pythia_vocabulary *v, uint64_t passes);
 
 /* A point whose cost is measured, even if it has not been yet. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_vocabulary_cost_expect(struct pythia_vocabulary *v, uint32_t tracepoint);
@@ -116,6 +111,11 @@ struct pythia_cost pythia_vocabulary_cost(const struct pythia_vocabulary *v, uin
  * points counts as that many, in which the mean of a loop counts as that many passes too. NaN if
  * its cost is not measured: it is another tool's. */
 double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tracepoint);
+
+/* The same of what passes cost lately, for what is decided now: whenever 64 of a point were
+ * measured, or 512 of all, those count half from then on. A program's first passes find no memory
+ * yet, and cost half as much again. Here it matters who came first. */
+double pythia_vocabulary_cost_now_ns(const struct pythia_vocabulary *v, uint32_t tracepoint);
 
 /* Whatever reported a span: a process on a host, with the key-values that all its spans have in
  * common. */
