@@ -400,7 +400,7 @@ static void add_bytes(struct pythia__grpc_call *call, const uint8_t *bytes, size
 {
     for (; call->prefix_size < PREFIX && size > 0; size--)
         call->prefix[call->prefix_size++] = *bytes++;
-    if (call->no_room.begun) {
+    if (call->server->o.room && call->no_room.begun) {
         if (call->prefix[0] != 0)
             call->no_room.count = NULL; /* packed */
         pythia__room_forget(call->server->o.room, &call->no_room, (const char *)bytes, size);
