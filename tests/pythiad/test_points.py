@@ -190,7 +190,7 @@ class Bill(unittest.TestCase):
 
     def test_ah08_the_limit_of_what_tracing_may_take_is_kept(self):
         folder = rig.make_folder(self)
-        program, path, gate = start_program(self, folder, 200)
+        program, path, gate = start_program(self, folder, 200, 500)
         config = os.path.join(folder, "limit.yaml")
 
         def limit(percent):
