@@ -15,8 +15,8 @@
 #define BLOCK_SIZE 1024u
 #define BLOCKS     65536u /* of trace points: 64 Mi of them */
 
-#define MEMORY     64u           /* passes of a point that tell what one costs lately */
-#define ALL_MEMORY (8u * MEMORY) /* of all points */
+#define MEMORY     64u  /* passes of a point that tell what one costs lately */
+#define ALL_MEMORY 512u /* of all points */
 
 #define OTHER PYTHIA_TEXT("(other)")
 enum { STRINGS, TRACEPOINTS, RESOURCES, KINDS };
@@ -491,27 +491,28 @@ static double price(const struct pythia_cost *own, const struct pythia_cost *loo
     return passes > 0 ? ns / passes : NAN;
 }
 
-double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tracepoint)
+static double price_of(const struct pythia_vocabulary *v, uint32_t tracepoint, bool late)
 {
     struct pythia_vocabulary *locked = (struct pythia_vocabulary *)v;
     struct measured m =
         tracepoint == PYTHIA_NONE ? (struct measured){0} : measured_of(v, tracepoint);
     pthread_mutex_lock(&locked->lock);
-    struct pythia_cost loop = v->loop_cost, all = v->all_cost;
+    struct pythia_cost loop = v->loop_cost, all = late ? v->late_all : v->all_cost;
     pthread_mutex_unlock(&locked->lock);
-    return m.expected ? price(&m.cost, &loop, (double)all.ns - (double)m.cost.ns,
-                              (double)all.passes - (double)m.cost.passes)
-                      : NAN;
+    if (!m.expected)
+        return NAN;
+    if (late) /* its own may be no more in the sum of all, and matters little if it is */
+        return price(&m.late, &loop, (double)all.ns, (double)all.passes);
+    return price(&m.cost, &loop, (double)all.ns - (double)m.cost.ns,
+                 (double)all.passes - (double)m.cost.passes);
 }
 
-/* What a point has lately may be no more in the sum of all, and it matters little if it is. */
+double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tracepoint)
+{
+    return price_of(v, tracepoint, false);
+}
+
 double pythia_vocabulary_cost_now_ns(const struct pythia_vocabulary *v, uint32_t tracepoint)
 {
-    struct pythia_vocabulary *locked = (struct pythia_vocabulary *)v;
-    struct measured m =
-        tracepoint == PYTHIA_NONE ? (struct measured){0} : measured_of(v, tracepoint);
-    pthread_mutex_lock(&locked->lock);
-    struct pythia_cost loop = v->loop_cost, all = v->late_all;
-    pthread_mutex_unlock(&locked->lock);
-    return m.expected ? price(&m.late, &loop, (double)all.ns, (double)all.passes) : NAN;
+    return price_of(v, tracepoint, true);
 }
