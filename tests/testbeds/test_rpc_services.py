@@ -194,6 +194,40 @@ class Services(unittest.TestCase):
         self.assertEqual(store.ask(frame(b"lock\0", method=PLANT))[0], BROKEN)
         self.assertEqual(self.store.state()["problem"], "lock")
 
+    def test_a_load_ends_after_so_many_requests(self):
+        self.start_all()
+        code, told = self.load("--rate", "500", "--seconds", "60", "--requests", "33")
+        self.assertEqual((code, told["sent"], told["ok"]), (0, 33, 33))
+
+    def test_a_closed_loop_has_so_many_requests_under_way(self):
+        """Little's law: their number is throughput times mean time in the services."""
+        self.start_all()
+        for outstanding in (1, 5):
+            code, told = self.load("--outstanding", str(outstanding), "--requests", "400")
+            self.assertEqual((code, told["sent"], told["ok"]), (0, 400, 400))
+            self.assertAlmostEqual(told["sent"] / told["seconds"] * told["mean_us"] * 1e-6 / outstanding, 1, delta=.15)
+        code, told = self.load("--outstanding", "2", "--seconds", "1")
+        self.assertEqual((code, told["ok"]), (0, told["sent"]))
+        self.assertGreater(told["sent"], 100)
+        done = subprocess.run([rig.program("rpc_testbed"), "load", "--to", self.front.address, "--rate", "5", "--outstanding", "5"],
+                              text=True, capture_output=True, timeout=rig.patience(60), check=False)
+        self.assertEqual((done.returncode, done.stderr), (2, "load: --rate and --outstanding exclude each other\n"))
+
+    def test_turns_are_loads_of_their_own_over_the_same_connections(self):
+        self.start_all()
+        def turns(lines):
+            return subprocess.run([rig.program("rpc_testbed"), "load", "--to", self.front.address, "--turns", "--outstanding", "3"],
+                                  input=lines, text=True, capture_output=True, timeout=rig.patience(60), check=False)
+        done = turns("10 1\n25 2\n")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual([json.loads(line)["ok"] for line in done.stdout.splitlines()], [10, 25])
+        self.assertEqual(self.front.state()["handled"], 35)
+        for bad in ("10\n", "0 1\n", "-1 1\n", "10 x\n", "4294967296 1\n", "x\n", "10 1 1\n"):
+            done = turns("2 1\n" + bad + "3 1\n")
+            self.assertEqual((done.returncode, done.stderr, len(done.stdout.splitlines())),
+                             (2, "load: A line of the input is not REQUESTS SEED\n", 1), bad)
+        self.assertEqual(self.front.state()["handled"], 35 + 2 * 7)
+
     def test_what_is_no_frame_is_answered_and_ends_the_connection(self):
         self.start_all()
         hostile = [b"GET / HTTP/1.1\r\n\r\n", head(magic=b"RQ"), head(version=2), head(version=0), head(kind=7), head(method=9),

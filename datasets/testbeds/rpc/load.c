@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests at random times, whatever becomes of those before them (open loop): the gaps are of an
- * exponential distribution, and all is drawn by a seed. When it ends it prints one object of JSON.
+ * exponential distribution, and all is drawn by a seed. With --outstanding N there are always as
+ * many under way, and the next is sent when one is answered (closed loop): what services can do at
+ * most. When it ends it prints one object of JSON. With --turns it reads lines "REQUESTS SEED" from
+ * its input, sends as many for each over the same connections, and prints an object for each.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,8 @@
 #define CONNECTIONS_MAX 64
 #define READ_BYTES      65536
 #define LATE_NS         4000000U
+#define RATE            100U
+#define OUTSTANDING_MAX 100000
 
 struct sent {
     uint64_t due_ns; /* when it was to be sent: what waits here counts, too */
@@ -39,10 +43,12 @@ struct load {
     double *latency_us;
     size_t room, count, answered, by_status[STATUSES];
     unsigned connections, put_percent, list_percent, patience_s, value_bytes, ready;
+    unsigned most;        /* requests; 0: as many as come up */
+    unsigned outstanding; /* requests under way all the time; 0: they come at a rate */
     double rate, seconds;
     size_t late; /* sent more than LATE_NS after they were due: the machine had no time for it */
-    uint64_t seed, begun_ns, due_ns;
-    int ends, broken;
+    uint64_t seed, begun_ns, due_ns, answered_ns;
+    int ends, broken, turns;
     unsigned char reading[READ_BYTES];
 };
 
@@ -82,8 +88,14 @@ static void close_all(struct load *l)
 
 static void end_if_all_answered(struct load *l)
 {
-    if (l->ends && l->answered == l->count)
+    if (!l->ends || l->answered != l->count)
+        return;
+    if (!l->turns) {
         close_all(l);
+        return;
+    }
+    uv_timer_stop(&l->give_up);
+    uv_stop(&l->loop);
 }
 
 static void fail(struct load *l, const char *what, const char *why)
@@ -125,9 +137,12 @@ static void take_answer(struct load *l, const struct frame *answer)
         return;
     }
     sent->answered = 1;
-    l->latency_us[l->answered++] = (double)(uv_hrtime() - sent->due_ns) / 1e3;
+    l->answered_ns = uv_hrtime();
+    l->latency_us[l->answered++] = (double)(l->answered_ns - sent->due_ns) / 1e3;
     l->by_status[answer->status]++;
 }
+
+static void refill(struct load *l);
 
 static void on_read(uv_stream_t *stream, ssize_t bytes, const uv_buf_t *buffer)
 {
@@ -151,6 +166,7 @@ static void on_read(uv_stream_t *stream, ssize_t bytes, const uv_buf_t *buffer)
         fail(l, "An answer cannot be read", why);
     memmove(link->in.data, link->in.data + at, link->in.used - at);
     link->in.used -= at;
+    refill(l);
     end_if_all_answered(l);
 }
 
@@ -236,12 +252,31 @@ static void send_one(struct load *l)
     }
 }
 
+static int is_over(const struct load *l)
+{
+    return (double)(l->due_ns - l->begun_ns) > l->seconds * 1e9 ||
+           (l->most > 0 && l->count >= l->most);
+}
+
+/* In a closed loop: as many as have been answered. */
+static void refill(struct load *l)
+{
+    while (l->outstanding > 0 && !l->ends && !l->broken &&
+           l->count - l->answered < l->outstanding) {
+        l->due_ns = uv_hrtime();
+        if (is_over(l))
+            stop_sending(l);
+        else
+            send_one(l);
+    }
+}
+
 static void on_next(uv_timer_t *timer)
 {
     struct load *l = timer->data;
     uint64_t now = uv_hrtime();
     while (l->due_ns <= now && !l->broken) {
-        if ((double)(l->due_ns - l->begun_ns) > l->seconds * 1e9) {
+        if (is_over(l)) {
             stop_sending(l);
             return;
         }
@@ -251,6 +286,17 @@ static void on_next(uv_timer_t *timer)
     if (!l->broken) /* timers have a grain of a millisecond, and those that are due meanwhile go
                        together */
         uv_timer_start(&l->next, on_next, (l->due_ns - now) / 1000000 + 1, 0);
+}
+
+static void begin(struct load *l)
+{
+    l->begun_ns = uv_hrtime();
+    if (l->outstanding > 0) {
+        refill(l);
+        return;
+    }
+    l->due_ns = l->begun_ns + (uint64_t)draw_gap_ns(l);
+    on_next(&l->next);
 }
 
 static void on_connect(uv_connect_t *connect, int status)
@@ -265,9 +311,10 @@ static void on_connect(uv_connect_t *connect, int status)
     uv_read_start((uv_stream_t *)&link->tcp, give_room, on_read);
     if (++l->ready < l->connections)
         return;
-    l->begun_ns = uv_hrtime();
-    l->due_ns = l->begun_ns + (uint64_t)draw_gap_ns(l);
-    on_next(&l->next);
+    if (l->turns)
+        uv_stop(&l->loop);
+    else
+        begin(l);
 }
 
 /* ---- from the beginning to the end ---- */
@@ -290,9 +337,10 @@ static void print_result(struct load *l)
     for (int i = 0; i < STATUSES; i++)
         printf(", \"%s\": %zu", status_name((unsigned)i), l->by_status[i]);
     if (n)
-        printf(", \"mean_us\": %.1f, \"p50_us\": %.1f, \"p99_us\": %.1f, \"max_us\": %.1f",
+        printf(", \"mean_us\": %.1f, \"p50_us\": %.1f, \"p99_us\": %.1f, \"max_us\": %.1f, "
+               "\"seconds\": %.6f",
                sum / (double)n, l->latency_us[n / 2], l->latency_us[n * 99 / 100],
-               l->latency_us[n - 1]);
+               l->latency_us[n - 1], (double)(l->answered_ns - l->begun_ns) / 1e9);
     printf(", \"late\": %zu}\n", l->late);
 }
 
@@ -313,13 +361,78 @@ static int connect_all(struct load *l, const char *where)
     return 0;
 }
 
+/* One load: 0 if all was answered well. */
+static int play(struct load *l)
+{
+    uv_run(&l->loop, UV_RUN_DEFAULT);
+    print_result(l);
+    return l->broken || l->by_status[STATUS_OK] != l->count;
+}
+
+static int read_turn(const char *line, struct load *l)
+{
+    char *behind, *end;
+    unsigned long most = strtoul(line, &behind, 10);
+    l->most = (unsigned)most;
+    l->seed = strtoull(behind, &end, 10);
+    return most >= 1 && most <= UINT32_MAX && *behind == ' ' && end != behind &&
+           (*end == '\n' || *end == '\0');
+}
+
+/* A load for each line of the input: 0 if all was answered well. */
+static int play_turns(struct load *l)
+{
+    char line[64];
+    int code = 0;
+    uv_run(&l->loop, UV_RUN_DEFAULT); /* until all are connected */
+    while (!l->broken && fgets(line, sizeof(line), stdin)) {
+        if (!read_turn(line, l)) {
+            fprintf(stderr, "load: A line of the input is not REQUESTS SEED\n");
+            code = 2;
+            break;
+        }
+        l->ends = 0;
+        l->count = l->answered = l->late = 0;
+        memset(l->by_status, 0, sizeof(l->by_status));
+        uv_update_time(&l->loop); /* of before the line */
+        begin(l);
+        code |= play(l);
+        fflush(stdout);
+    }
+    code |= l->broken;
+    close_all(l);
+    uv_run(&l->loop, UV_RUN_DEFAULT);
+    return code;
+}
+
+static int run(struct load *l, const char *where)
+{
+    uv_loop_init(&l->loop);
+    uv_timer_init(&l->loop, &l->next);
+    uv_timer_init(&l->loop, &l->give_up);
+    uv_signal_init(&l->loop, &l->term);
+    l->next.data = l->give_up.data = l->term.data = l;
+    if (!l->turns) /* else it ends at once: it may be waiting for a line */
+        uv_signal_start(&l->term, on_term, SIGTERM);
+    int code = connect_all(l, where);
+    if (code != 0) {
+        close_all(l);
+        uv_run(&l->loop, UV_RUN_DEFAULT);
+    } else
+        code = l->turns ? play_turns(l) : play(l);
+    uv_loop_close(&l->loop);
+    for (unsigned i = 0; i < l->connections; i++)
+        bytes_free(&l->links[i].in);
+    return code;
+}
+
 int load_main(int argc, char **argv)
 {
     const char *where = "";
     struct load *l = calloc(1, sizeof(*l));
     if (!l)
         return 1;
-    unsigned seed = 1, rate = 100, seconds = 10;
+    unsigned seed = 1, rate = 0, seconds = 10;
     *l = (struct load){.connections = 8,
                        .put_percent = 20,
                        .list_percent = 10,
@@ -329,6 +442,9 @@ int load_main(int argc, char **argv)
         {"to", OPTION_TEXT, &where, 0, 0},
         {"rate", OPTION_NUMBER, &rate, 1, 100000},
         {"seconds", OPTION_NUMBER, &seconds, 1, 1000000},
+        {"requests", OPTION_NUMBER, &l->most, 1, UINT32_MAX},
+        {"outstanding", OPTION_NUMBER, &l->outstanding, 1, OUTSTANDING_MAX},
+        {"turns", OPTION_FLAG, &l->turns, 0, 0},
         {"seed", OPTION_NUMBER, &seed, 0, UINT32_MAX},
         {"connections", OPTION_NUMBER, &l->connections, 1, CONNECTIONS_MAX},
         {"put-percent", OPTION_NUMBER, &l->put_percent, 0, 100},
@@ -338,28 +454,16 @@ int load_main(int argc, char **argv)
         {NULL, OPTION_TEXT, NULL, 0, 0},
     };
     int code = options_read(argc, argv, rows);
+    if (code == 0 && rate > 0 && l->outstanding > 0) {
+        fprintf(stderr, "load: --rate and --outstanding exclude each other\n");
+        code = 2;
+    }
     if (code == 0) {
-        l->rate = rate;
+        l->rate = rate > 0 ? rate : RATE;
         l->seconds = seconds;
         l->seed = seed;
-        uv_loop_init(&l->loop);
-        uv_timer_init(&l->loop, &l->next);
-        uv_timer_init(&l->loop, &l->give_up);
-        uv_signal_init(&l->loop, &l->term);
-        l->next.data = l->give_up.data = l->term.data = l;
-        uv_signal_start(&l->term, on_term, SIGTERM);
-        code = connect_all(l, where);
-        if (code != 0)
-            close_all(l);
-        uv_run(&l->loop, UV_RUN_DEFAULT);
-        uv_loop_close(&l->loop);
-        if (code == 0) {
-            print_result(l);
-            code = l->broken || l->by_status[STATUS_OK] != l->count;
-        }
+        code = run(l, where);
     }
-    for (unsigned i = 0; i < l->connections; i++)
-        bytes_free(&l->links[i].in);
     free(l->sent);
     free(l->latency_us);
     free(l);

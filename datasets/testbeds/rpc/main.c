@@ -144,7 +144,9 @@ static const struct {
     {"front", "front --to STORE [OPTION...]", front_main},
     {"store", "store --to SHARD [--to SHARD...] [OPTION...]", store_main},
     {"shard", "shard --number N [OPTION...]", shard_main},
-    {"load", "load --to FRONT [--rate PER_SECOND] [--seconds S] [--seed N] [--connections N]",
+    {"load",
+     "load --to FRONT [--rate PER_SECOND | --outstanding N] [--seconds S] [--requests N] [--seed "
+     "N] [--connections N] [--turns]",
      load_main},
     {"plant", "plant none|pool|shard|lock|retry ADDRESS...", plant_main},
     {"state", "state ADDRESS...", state_main},

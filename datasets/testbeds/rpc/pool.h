@@ -8,16 +8,17 @@
 
 struct connection;
 
+/* What each thread that has it in hand looks at is in front, in one cache line. */
 struct job {
     struct job *next;
     struct connection *from;
-    struct frame head; /* what it borrows is gone, but for its body */
-    struct bytes body, answer;
+    struct pythia_scope *request, *queue, *respond;
     enum status status;
     uint32_t lamport;
     struct pythia_context context; /* below the request's span */
+    struct frame head;             /* what it borrows is gone, but for its body */
+    struct bytes body, answer;
     struct pythia_scope request_room, queue_room, respond_room;
-    struct pythia_scope *request, *queue, *respond;
 };
 
 struct pool;

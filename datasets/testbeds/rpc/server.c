@@ -154,7 +154,7 @@ static void begin_job(struct job *job, const struct frame *frame)
     job->request = begin_request(frame->method, &job->request_room);
     PYTHIA_SET(job->request, "body_bytes", frame->body_bytes);
     pythia_context_of(job->request, &job->context);
-    PYTHIA_CONTEXT(&job->context);
+    pythia_context_set(&job->context, NULL); /* until the end of this function, as the one above */
     job->queue = PYTHIA_BEGIN(&job->queue_room, PYTHIA_POINT_INTERNAL, "queue");
 }
 
