@@ -82,6 +82,7 @@ static void *divert(struct pythia__thread *t, struct pythia__ring_control *contr
     t->context = (struct pythia_context){
         .flags = PYTHIA_CONTEXT_SAMPLED, .trace_high = 1, .trace_low = 1, .span = 1};
     t->epoch = pythia__epoch_now();
+    t->page = pythia__page;
     t->busy = 0;
     return data;
 }
@@ -89,13 +90,14 @@ static void *divert(struct pythia__thread *t, struct pythia__ring_control *contr
 uint64_t pythia__cost_calibrate(struct pythia__thread *t)
 {
     static const uint64_t open = UINT64_MAX;
-    struct pythia_point point = {&open, 0, "", 0, 1, PYTHIA_POINT_INTERNAL};
+    struct pythia_point point = {&open, "", 0, 1, PYTHIA_POINT_INTERNAL, NULL};
     struct pythia__ring_control control = {0};
     struct pythia__thread before = *t;
     uint64_t whole = 0;
     void *data = divert(t, &control);
     if (data)
         measure(t, &point, &whole);
+    before.more = t->more;
     *t = before;
     free(data);
     __atomic_store_n(&span_cost, whole, __ATOMIC_RELAXED); /* other threads ask for it */
@@ -126,8 +128,10 @@ static void give_back(struct pythia__thread *t, const struct pythia__thread *kep
                       unsigned char busy)
 {
     t->busy = 1;
+    struct pythia__more *more = t->more;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     *t = *kept;
+    t->more = more;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     t->busy = busy;
 }

@@ -221,7 +221,10 @@ static void bind(struct pythia_point *point)
         points.refused++;
         pythia__problem("there is no room for more trace points");
     }
-    __atomic_store_n(&point->switches, node ? node->switches : &closed, __ATOMIC_RELEASE);
+    const uint64_t *switches = node ? node->switches : &closed;
+    __atomic_store_n(&point->switches, switches, __ATOMIC_RELEASE);
+    if (point->near)
+        __atomic_store_n(point->near, switches, __ATOMIC_RELEASE);
     __atomic_store_n(&point->number, node ? node->number : UINT32_MAX, __ATOMIC_RELEASE);
 }
 
@@ -280,24 +283,83 @@ static const struct pythia__type *add_type(const char *name, size_t bytes)
 
 /* Where a thread keeps the kind of that name, if it has met it: a request names it several times,
  * and what all threads share has to be fetched anew each time. */
-static const struct pythia__type **met(struct pythia__thread *t, const char *name, size_t bytes)
+static inline unsigned place_of(const char *name, size_t bytes)
 {
     size_t first = bytes ? (unsigned char)name[0] : 0;
     size_t last = bytes ? (unsigned char)name[bytes - 1] : 0;
-    return &t->types[(bytes * 31 + first * 7 + last) % PYTHIA__TYPES_MET];
+    return (unsigned)((bytes * 31 + first * 7 + last) % PYTHIA__TYPES_MET);
 }
 
-const struct pythia__type *pythia__type_of(struct pythia__thread *t, const char *name, size_t bytes)
+static inline int is_same(const char *one, const char *other, size_t bytes)
+{
+    size_t same = 0;
+    while (same < bytes && one[same] == other[same]) /* memcmp would have to be fetched, too */
+        same++;
+    return same == bytes;
+}
+
+static int is_plain(const char *name, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (!pythia__is_plain(name[i]))
+            return 0;
+    return 1;
+}
+
+/* Those that share the last bit are met anew each time. A signal handler may come in the middle and
+ * ask for kinds itself: it finds none here then, and leaves this place alone. */
+static PYTHIA__COLD void remember(struct pythia__thread *t, const struct pythia__type *type)
+{
+    struct pythia__met *met = &t->met[place_of(type->name, type->bytes)];
+    int is_long = type->bytes > sizeof(met->name);
+    if (type == &rest || t->busy)
+        return;
+    t->busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    met->type = NULL;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    met->bit = type->bit;
+    met->bytes = is_long ? PYTHIA__TYPE_LONG : (uint8_t)type->bytes;
+    met->plain = !is_long && is_plain(type->name, type->bytes);
+    memcpy(met->name, type->name, is_long ? 0 : type->bytes);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    met->type = type;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->busy = 0;
+}
+
+/* Give it what the thread has met there: 0 if that has another name, or if a signal handler has put
+ * another one there meanwhile. */
+static inline int take_met(const struct pythia__thread *t, unsigned place, const char *name,
+                           size_t bytes, struct pythia_context *c)
+{
+    const struct pythia__met *met = &t->met[place];
+    const struct pythia__type *type = __atomic_load_n(&met->type, __ATOMIC_RELAXED);
+    if (!type)
+        return 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    uint8_t bit = met->bit;
+    int is_long = met->bytes == PYTHIA__TYPE_LONG;
+    if (__builtin_expect(is_long, 0) && (type->bytes != bytes || !is_same(type->name, name, bytes)))
+        return 0;
+    if (!is_long && (met->bytes != bytes || !is_same(met->name, name, bytes)))
+        return 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&met->type, __ATOMIC_RELAXED) != type)
+        return 0;
+    c->type = type;
+    c->request_type = bit;
+    c->place = (uint8_t)place;
+    return 1;
+}
+
+static PYTHIA__COLD const struct pythia__type *meet(struct pythia__thread *t, const char *name,
+                                                    size_t bytes)
 {
     char clean[PYTHIA_NAME_BYTES];
-    const struct pythia__type **last = met(t, name, bytes), *type = *last;
-    if (type && type->bytes == bytes && memcmp(type->name, name, bytes) == 0)
+    const struct pythia__type *type = find_type(name, bytes); /* names that are kept are clean */
+    if (type && type != &rest)
         return type;
-    type = find_type(name, bytes); /* names that are kept are clean */
-    if (type && type != &rest) {
-        *last = type;
-        return type;
-    }
     bytes = pythia__name_clean(name, bytes, clean, sizeof(clean), NULL);
     type = find_type(clean, bytes);
     int saved = errno;
@@ -312,6 +374,42 @@ const struct pythia__type *pythia__type_of(struct pythia__thread *t, const char 
     pythia__unlock(t);
     errno = saved;
     return type;
+}
+
+void pythia__type_take(struct pythia__thread *t, const char *name, size_t bytes,
+                       struct pythia_context *c)
+{
+    unsigned place = place_of(name, bytes);
+    if (__builtin_expect(take_met(t, place, name, bytes, c), 1))
+        return;
+    const struct pythia__type *type = meet(t, name, bytes);
+    if (!type)
+        return;
+    c->type = type;
+    c->request_type = type->bit;
+    c->place = (uint8_t)place;
+    remember(t, type);
+}
+
+int pythia__type_take_plain(struct pythia__thread *t, const char *name, size_t bytes,
+                            struct pythia_context *c)
+{
+    unsigned place = place_of(name, bytes);
+    return t->met[place].plain && take_met(t, place, name, bytes, c);
+}
+
+const char *pythia__type_name(struct pythia__thread *t, const struct pythia_context *c,
+                              size_t *bytes)
+{
+    const struct pythia__met *met = &t->met[c->place % PYTHIA__TYPES_MET];
+    const struct pythia__type *type = c->type;
+    if (met->type == type && met->bytes != PYTHIA__TYPE_LONG) {
+        *bytes = met->bytes;
+        return met->name;
+    }
+    remember(t, type);
+    *bytes = type->bytes;
+    return type->name;
 }
 
 struct pythia__counts pythia__points_count(void)

@@ -28,17 +28,26 @@
     64 /* spans before the first that is timed, of a thread, or up to twice as many */
 #define NO_RING_NS 1000000 /* between looks for a ring that has become free */
 
+#define PAGE_BYTES 4096
+
+_Static_assert(sizeof(struct pythia__page) <= PAGE_BYTES, "it is one page");
+
 #define RESETTING UINT64_MAX /* the epoch while a child makes itself anew */
 
-__thread struct pythia__thread pythia__self = {.context = {.flags = PYTHIA_CONTEXT_SAMPLED}};
+struct pythia__page pythia__first_page = {.epoch = 1};
+struct pythia__page *pythia__page = &pythia__first_page;
+__thread struct pythia__thread pythia__self = {.context = {.flags = PYTHIA_CONTEXT_SAMPLED},
+                                               .page = &pythia__first_page};
 struct pythia__process pythia__process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static const uint64_t no_epoch = 1;
 static const uint32_t not_off;
-static uint64_t epochs = 1;  /* given away; a child goes on from there */
-static uint64_t *epoch_page; /* NULL: nothing has begun */
+static uint64_t epochs = 1; /* given away; a child goes on from there */
 static pthread_key_t leaving;
-const uint64_t *pythia__epoch = &no_epoch;
+
+static int has_page(void)
+{
+    return pythia__page != &pythia__first_page;
+}
 
 /* ---- the lock ---- */
 
@@ -159,7 +168,7 @@ int pythia_tracepoints_setup(const struct pythia_tracepoints_options *options)
         return -EINVAL;
     if (!pythia__lock(&pythia__self))
         return -EBUSY;
-    int status = p->begun || epoch_page ? -EBUSY : 0;
+    int status = p->begun || has_page() ? -EBUSY : 0;
     if (status == 0) {
         p->options = *options;
         p->options.service = copy_of(options->service); /* kept for as long as the program runs */
@@ -176,6 +185,13 @@ int pythia_tracepoints_setup(const struct pythia_tracepoints_options *options)
 
 /* ---- children ---- */
 
+/* A thread has none any more. */
+static void give_up_ring(struct pythia__thread *t)
+{
+    t->epoch = 0;
+    t->page = &pythia__first_page;
+}
+
 /* A child begins anew: its own rings, its own file, its own ids. What it has from its parent are
  * the switches, and where in a request it stands. */
 static void begin_child(void)
@@ -183,14 +199,25 @@ static void begin_child(void)
     struct pythia__process *p = &pythia__process;
     pthread_mutex_init(&p->lock, NULL);
     pythia__self.locked = pythia__self.busy = 0;
-    pythia__self.epoch = 0;
+    give_up_ring(&pythia__self);
     p->area = (struct pythia__area){0}; /* it was not inherited */
     p->defined = 0;
     p->calibrated = 0;
     memset(p->lost, 0, sizeof(p->lost));
     pythia__flusher_forget();
     __atomic_store_n(&p->recording, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(epoch_page, ++epochs, __ATOMIC_RELEASE);
+    pythia__page_fill();
+    __atomic_store_n(&pythia__page->epoch, ++epochs, __ATOMIC_RELEASE);
+}
+
+void pythia__page_fill(void)
+{
+    struct pythia__page *page = pythia__page;
+    const size_t epoch = sizeof(page->epoch);
+    if (!has_page())
+        return;
+    memcpy((char *)page + epoch, (const char *)&pythia__first_page + epoch, sizeof(*page) - epoch);
+    page->off = pythia__process.begun ? pythia__process.off : NULL;
 }
 
 static unsigned char lock_taken; /* by before_fork, which no other thread runs meanwhile */
@@ -217,7 +244,7 @@ static void after_fork_child(void)
 static int begin_unheard_child(void)
 {
     uint64_t wiped = 0;
-    if (!__atomic_compare_exchange_n(epoch_page, &wiped, RESETTING, 0, __ATOMIC_ACQ_REL,
+    if (!__atomic_compare_exchange_n(&pythia__page->epoch, &wiped, RESETTING, 0, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
         return wiped != RESETTING; /* another thread of it is at it */
     begin_child();
@@ -231,25 +258,26 @@ static void leave(void *thread)
     struct pythia__thread *t = thread;
     if (t->epoch == pythia__epoch_now()) /* what is in the ring stays; another thread goes on */
         __atomic_store_n(&t->ring.control->owner, 0, __ATOMIC_RELEASE);
-    t->epoch = 0;
+    give_up_ring(t);
 }
 
 /* What is done once, even if the rest has to be tried again. */
 static int begin_once(struct pythia__process *p)
 {
-    if (epoch_page)
+    if (has_page())
         return 0;
-    uint64_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct pythia__page *page =
+        mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED || pthread_key_create(&leaving, leave) != 0) {
         pythia__problem("there is no memory to begin with");
         return 1;
     }
-    madvise(page, 4096, MADV_WIPEONFORK); /* older kernels: only fork is noticed */
+    madvise(page, PAGE_BYTES, MADV_WIPEONFORK); /* older kernels: only fork is noticed */
     set_options(p);
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
-    *page = ++epochs;
-    epoch_page = page;
-    __atomic_store_n(&pythia__epoch, page, __ATOMIC_RELEASE);
+    *page = pythia__first_page;
+    page->epoch = ++epochs;
+    __atomic_store_n(&pythia__page, page, __ATOMIC_RELEASE);
     return 0;
 }
 
@@ -272,6 +300,7 @@ int pythia__begin(void)
     if (status == -EAGAIN)
         return 1;
     p->off = p->switchboard ? pythia__switchboard_off(p->switchboard) : &not_off;
+    pythia__page->off = p->off;
     p->begun = 1;
     return 0;
 }
@@ -361,6 +390,7 @@ static int begin_recording(struct pythia__process *p)
         define_process(p);
         pythia__points_define();
         pythia__variables_define();
+        pythia__page->variables = p->area.header->variables;
         snprintf(p->file, sizeof(p->file), "area-%d-%016" PRIx64, p->entry.pid, p->entry.id_low);
         status = pythia__entry_write(&p->directory, p->file, &p->entry, 0);
         if (status != 0) {
@@ -417,6 +447,15 @@ static void calibrate(struct pythia__process *p, struct pythia__thread *t)
         pythia__define(&record, sizeof(record), "", 0, "", 0);
 }
 
+static PYTHIA__COLD void seed(struct pythia__thread *t, uint64_t epoch)
+{
+    int cancel;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    pythia__random_bytes(&t->random, sizeof(t->random));
+    pthread_setcancelstate(cancel, NULL);
+    t->random_epoch = epoch;
+}
+
 int pythia__attach(struct pythia__thread *t)
 {
     struct pythia__process *p = &pythia__process;
@@ -430,13 +469,20 @@ int pythia__attach(struct pythia__thread *t)
     t->busy = 1; /* what is called here may have trace points too */
     if (pythia__lock(t)) {
         ready = pythia__begin() == 0 && begin_recording(p) && take_ring(p, t);
+        if (ready) {
+            t->page = pythia__page;
+            t->clock = (unsigned char)pythia__clock;
+        }
         if (ready && !p->calibrated)
             calibrate(p, t);
         pythia__unlock(t);
     }
     if (ready) {
         pthread_setspecific(leaving, t);
-        t->epoch = pythia__epoch_now();
+        uint64_t epoch = pythia__epoch_now();
+        if (t->random_epoch != epoch)
+            seed(t, epoch);
+        t->epoch = epoch;
         t->until_timed = TIMED_FIRST + (uint32_t)(pythia__random(t) % TIMED_FIRST);
     }
     t->retry = ready ? 0 : pythia__clock_ns(CLOCK_MONOTONIC) + NO_RING_NS;
@@ -461,16 +507,19 @@ void pythia__lose(const struct pythia__thread *t, enum pythia__lost what)
     }
 }
 
+/* One that has no ring may be in a child that has not noticed yet. */
+static PYTHIA__COLD void need_seed(struct pythia__thread *t)
+{
+    uint64_t epoch = pythia__epoch_now();
+    if (t->random_epoch != epoch || epoch == 0)
+        seed(t, epoch);
+}
+
 uint64_t pythia__random(struct pythia__thread *t)
 {
-    uint64_t epoch = pythia__epoch_now(), z;
-    if (t->random_epoch != epoch) {
-        int cancel;
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-        pythia__random_bytes(&t->random, sizeof(t->random));
-        pthread_setcancelstate(cancel, NULL);
-        t->random_epoch = epoch;
-    }
+    uint64_t z;
+    if (!pythia__has_ring(t))
+        need_seed(t);
     do { /* SplitMix64: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA
             2014 */
         z = t->random += UINT64_C(0x9E3779B97F4A7C15);
@@ -497,7 +546,7 @@ static int all_read(const struct pythia__area *a)
 __attribute__((destructor(101))) static void finish(void)
 {
     struct pythia__process *p = &pythia__process;
-    if (!epoch_page || pythia__epoch_now() == 0)
+    if (!has_page() || pythia__epoch_now() == 0)
         return; /* nothing has begun, or not in this child */
     pythia__flusher_stop();
     if (!pythia__lock(&pythia__self))

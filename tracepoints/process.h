@@ -11,39 +11,127 @@
 #include "area.h"
 #include "directory.h"
 #include "pythia/tracepoints.h"
+#include "pythia/variable.h"
 #include "switches.h"
 
-/* ---- threads ---- */
+/* Functions that each span passes, and those that hardly any does. A thread that was just woken has
+ * to fetch every page and cache line that it touches, so the first stand together, and without what
+ * is rare. */
+#define PYTHIA__HOT  __attribute__((section(".text.hot.pythia")))
+#define PYTHIA__COLD __attribute__((cold, noinline))
 
-#define PYTHIA__TYPES_MET 8
+/* ---- what all threads look at ---- */
 
-struct pythia__thread {
-    struct pythia_context context;
-    uint64_t epoch; /* of the process when this thread got its ring; 0: it has none */
-    struct pythia__ring ring;
-    uint64_t random, random_epoch; /* state, and for which process it was seeded */
-    uint64_t retry;                /* ticks before which there is no use in asking for a ring */
-    /* Kinds of requests that it met last, where their names say (points.c). */
-    const struct pythia__type *types[PYTHIA__TYPES_MET];
-    uint32_t until_timed; /* open spans until one is timed */
-    uint32_t timed_left;  /* of those that are timed one after the other */
-    uint64_t spent;       /* what the span before has cost, if it was timed, by its own clocks */
-    unsigned char busy;   /* in the middle of a record: a signal handler must not write */
-    int cancel;           /* its cancel state from before it had that */
-    unsigned char locked; /* it holds the process's lock */
+/* Of the process, in a page of its own that the kernel wipes in children, however they are made:
+ * that tells them apart. The rest of it is a copy of what pythia__first_page has. */
+struct pythia__page {
+    uint64_t epoch;      /* a number for each process; 0: a child that has not noticed yet */
+    const uint32_t *off; /* of the switchboard; NULL: ask the process */
+    uint64_t *variables; /* their last values, in the area; NULL: there is none yet */
+    uint32_t defined;    /* variables (variable.c) */
+    uint32_t watched_count, asked_count;
+    uint32_t zero;
+    struct pythia__watched {
+        const void *address;
+        uint32_t index; /* among all variables */
+        uint32_t type;
+    } watched[PYTHIA_VARIABLES];        /* those that are bound to the process */
+    uint8_t classes[PYTHIA_VARIABLES];  /* of all variables, and to what they are bound: */
+    uint8_t requests[PYTHIA_VARIABLES]; /* 1: to the request */
 };
 
-/* The calling thread's. In the part of thread-local storage that needs no call to be found. */
-extern __thread struct pythia__thread pythia__self
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
-
-/* A number for each process: not 0, and another one in a child, however it was made (a page that
- * the kernel wipes in children tells). */
-extern const uint64_t *pythia__epoch;
+extern struct pythia__page pythia__first_page; /* epoch 1: nothing has begun */
+extern struct pythia__page *pythia__page;      /* that one, until something has */
 
 static inline uint64_t pythia__epoch_now(void)
 {
-    return __atomic_load_n(__atomic_load_n(&pythia__epoch, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    const struct pythia__page *page = __atomic_load_n(&pythia__page, __ATOMIC_RELAXED);
+    return __atomic_load_n(&page->epoch, __ATOMIC_RELAXED);
+}
+
+/* Fill the page, but for its epoch, from the first one. Under the lock, or in a new child. */
+void pythia__page_fill(void);
+
+/* ---- threads ---- */
+
+#define PYTHIA__TYPES_MET  8
+#define PYTHIA__TYPE_SHORT 21
+#define PYTHIA__TYPE_LONG  255
+#define PYTHIA__TOLD       12
+#define PYTHIA__SAYING     4 /* requests that it has in hand by turns */
+
+/* By pairs of cache lines: what each span needs, what it needs if there are variables, and the
+ * rest. */
+struct pythia__thread {
+    struct pythia_context context;
+    uint64_t epoch;                  /* of the process when it got its ring; 0: it has none */
+    const struct pythia__page *page; /* the first one, until it has a ring */
+    struct pythia__ring ring;
+    uint64_t random;       /* state; seeded, if it has a ring */
+    uint32_t until_timed;  /* open spans until one is timed */
+    unsigned char busy;    /* in the middle of a record: a signal handler must not write */
+    unsigned char locked;  /* it holds the process's lock */
+    unsigned char clock;   /* enum pythia__clock_kind; 0 until it has a ring */
+    unsigned char looking; /* at variables: a function that is asked may pass points itself */
+
+    /* What it told last of variables: of which request, how many, and the first ones' values. */
+    struct pythia__told {
+        uint64_t trace_high, trace_low, epoch;
+        uint64_t count;
+        uint64_t bits[PYTHIA__TOLD];
+    } told;
+
+    /* What it said of variables of its last requests: which ones these are, how many values each
+     * has so far, and the first of them; the others are in `more`. */
+    struct pythia__saying {
+        uint64_t epoch;
+        uint64_t uses;
+        struct pythia__said_of {
+            uint64_t trace_high, trace_low;
+            uint32_t used;
+            uint32_t count; /* 0: it is nobody's */
+        } of[PYTHIA__SAYING];
+        struct pythia__value_said {
+            uint64_t index; /* of the variable */
+            double value;
+        } first[PYTHIA__SAYING];
+    } saying;
+
+    uint64_t random_epoch; /* for which process `random` was seeded */
+    uint64_t retry;        /* ticks before which there is no use in asking for a ring */
+    uint64_t spent;        /* what the span before has cost, if it was timed, by its own clocks */
+    struct pythia__more *more; /* what of variables has no room here (variable.c) */
+    uint32_t timed_left;       /* of those that are timed one after the other */
+    int cancel;                /* its cancel state from before it had the lock */
+
+    /* Kinds of requests that it met last, where their names say, and what it needs of them
+     * (points.c). */
+    struct pythia__met {
+        const struct pythia__type *type;
+        uint8_t bit;
+        uint8_t bytes; /* of the name; PYTHIA__TYPE_LONG: it has no room here */
+        uint8_t plain; /* 1: it is the same in a header */
+        char name[PYTHIA__TYPE_SHORT];
+    } met[PYTHIA__TYPES_MET];
+};
+
+/* The calling thread's. In the part of thread-local storage that needs no call to be found: a
+ * library that is loaded late (dlopen) gets some 1.6 KiB of it from glibc, and nothing if it wants
+ * to be aligned to more than a cache line. */
+_Static_assert(sizeof(struct pythia__thread) <= 1024, "it may be loaded late");
+extern __thread struct pythia__thread pythia__self
+    __attribute__((tls_model("initial-exec"), visibility("hidden"), aligned(64)));
+
+/* Does it have one, and in this process? Else its page is not to be relied on. */
+static inline int pythia__has_ring(const struct pythia__thread *t)
+{
+    return __builtin_expect(t->epoch == __atomic_load_n(&t->page->epoch, __ATOMIC_RELAXED), 1) != 0;
+}
+
+/* The same as pythia__epoch_now, from what the thread has at hand. */
+static inline uint64_t pythia__epoch_of(const struct pythia__thread *t)
+{
+    return pythia__has_ring(t) ? t->epoch : pythia__epoch_now();
 }
 
 enum pythia__lost {
@@ -54,7 +142,7 @@ enum pythia__lost {
 };
 
 /* Get a ring for the calling thread, and all that is needed before that; 0 if that cannot be. */
-int pythia__attach(struct pythia__thread *t);
+PYTHIA__COLD int pythia__attach(struct pythia__thread *t);
 
 /* One span in so many is timed, on average; and so many one after the other (cost.c). */
 #define PYTHIA__TIMED_EVERY 1024
@@ -62,7 +150,7 @@ int pythia__attach(struct pythia__thread *t);
 
 /* Choose when the next span is timed: the one that follows, or after a distance that is not even,
  * which those of a loop may be too. */
-void pythia__timed_next(struct pythia__thread *t);
+PYTHIA__COLD void pythia__timed_next(struct pythia__thread *t);
 
 /* Whose bill the span is on that is timed now: its point's, or, of the first of several, 0. */
 static inline uint32_t pythia__billed(const struct pythia__thread *t, uint32_t point)
@@ -71,7 +159,8 @@ static inline uint32_t pythia__billed(const struct pythia__thread *t, uint32_t p
 }
 
 /* A span that was timed has ended, by what is done since `ticks`: say what it has cost, in all. */
-void pythia__bill(struct pythia__thread *t, const struct pythia_scope *scope, uint64_t ticks);
+PYTHIA__COLD void pythia__bill(struct pythia__thread *t, const struct pythia_scope *scope,
+                               uint64_t ticks);
 
 /* What timing does not see of a span, in ticks; and what it may see at most: a thread that lost its
  * processor in the middle has not spent that on tracing. */
@@ -87,15 +176,15 @@ uint64_t pythia__cost_calibrate(struct pythia__thread *t);
 void pythia__cost_write(struct pythia__thread *t, uint32_t point, uint64_t ticks);
 
 /* Count what could not be recorded. */
-void pythia__lose(const struct pythia__thread *t, enum pythia__lost what);
+PYTHIA__COLD void pythia__lose(const struct pythia__thread *t, enum pythia__lost what);
 
 /* 64 random bits that no other thread or process has, and that are not 0. */
-uint64_t pythia__random(struct pythia__thread *t);
+PYTHIA__HOT uint64_t pythia__random(struct pythia__thread *t);
 
 /* ---- points and kinds of requests (points.c) ---- */
 
 /* Give a point its number and its switches: it is the first pass. 0 if that has to wait. */
-int pythia__bind(struct pythia__thread *t, struct pythia_point *point);
+PYTHIA__COLD int pythia__bind(struct pythia__thread *t, struct pythia_point *point);
 
 /* A kind of request, once for each name. */
 struct pythia__type {
@@ -104,9 +193,26 @@ struct pythia__type {
     const char *name;
 };
 
-/* The one of a name; NULL if that has to wait. */
-const struct pythia__type *pythia__type_of(struct pythia__thread *t, const char *name,
-                                           size_t bytes);
+/* Give a request the one of that name; it keeps what it has if that has to wait. */
+PYTHIA__HOT void pythia__type_take(struct pythia__thread *t, const char *name, size_t bytes,
+                                   struct pythia_context *c);
+
+/* The same for a name as it stands in a header, if the thread has met it and it means itself there;
+ * 0: that is not so, and nothing is given. */
+PYTHIA__HOT int pythia__type_take_plain(struct pythia__thread *t, const char *name, size_t bytes,
+                                        struct pythia_context *c);
+
+/* The name of a request's, which has one, from what the thread has at hand, until it meets
+ * others. */
+PYTHIA__HOT const char *pythia__type_name(struct pythia__thread *t, const struct pythia_context *c,
+                                          size_t *bytes);
+
+/* Does a byte of a name mean itself in a header? Others are %XX there. */
+static inline int pythia__is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '/';
+}
 
 struct pythia__counts {
     uint64_t points, refused, types, other;

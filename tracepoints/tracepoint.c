@@ -26,15 +26,28 @@ static inline int is_open(struct pythia__thread *t, struct pythia_point *point)
     if (UNLIKELY(__atomic_load_n(&point->number, __ATOMIC_ACQUIRE) == 0) && !pythia__bind(t, point))
         return 0;
     const uint64_t *switches = __atomic_load_n(&point->switches, __ATOMIC_RELAXED);
+    const uint32_t *off = UNLIKELY(!t->page->off) ? pythia__process.off : t->page->off;
     return (__atomic_load_n(switches, __ATOMIC_RELAXED) & bit_of(&t->context)) != 0 &&
-           !__atomic_load_n(pythia__process.off, __ATOMIC_RELAXED);
+           !__atomic_load_n(off, __ATOMIC_RELAXED);
 }
 
 /* May this thread write to its ring? Not if it has none, nor in a signal handler that came in the
  * middle of a record. */
 static inline int may_write(struct pythia__thread *t)
 {
-    return !UNLIKELY(t->busy || t->epoch != pythia__epoch_now()) || pythia__attach(t);
+    return !UNLIKELY(t->busy || !pythia__has_ring(t)) || pythia__attach(t);
+}
+
+/* As pythia__ticks, from what the thread has at hand. */
+static inline uint64_t ticks_of(const struct pythia__thread *t)
+{
+#if defined(__x86_64__) && !defined(PYTHIA__TICKS)
+    if (!UNLIKELY(t->clock != PYTHIA__CLOCK_TSC))
+        return __builtin_ia32_rdtsc();
+#else
+    (void)t;
+#endif
+    return pythia__ticks();
 }
 
 /* From here to `unlock_ring`, a signal handler of this thread keeps out of the ring. */
@@ -89,31 +102,24 @@ static inline uint64_t values_bytes(uint64_t count)
     return count * 8 + ((count + 7) & ~(uint64_t)7);
 }
 
-static void write_values(uint64_t *to, const struct pythia__values *values)
-{
-    uint32_t count = values->count;
-    uint8_t *numbers = (uint8_t *)(to + count);
-    for (uint32_t i = 0; i < count; i++)
-        to[i] = values->bits[i];
-    for (uint32_t i = 0; i < ((count + 7) & ~7U); i++)
-        numbers[i] = i < count ? values->numbers[i] : 0;
-}
-
 /* Write where a span, or an annotation, begins, below `above`, and set `keep` bytes aside for its
- * end; `values` may be NULL. Returns its id, 0 if there is no room. */
-static inline uint64_t write_enter(struct pythia__thread *t, const struct pythia_point *point,
-                                   const struct pythia_context *above, uint64_t keep, uint8_t kind,
-                                   const struct pythia__values *values, uint64_t *ticks)
+ * end; with the values of up to `watched` variables. Returns its id, 0 if there is no room. */
+static PYTHIA__HOT uint64_t write_enter(struct pythia__thread *t, const struct pythia_point *point,
+                                        const struct pythia_context *above, uint64_t keep,
+                                        uint8_t kind, uint32_t watched, uint64_t *ticks)
 {
     uint64_t span = 0, bytes = ENTER_BYTES;
-    uint8_t count = values ? (uint8_t)values->count : 0;
-    if (UNLIKELY(count))
-        bytes += values_bytes(count);
     lock_ring(t);
-    struct pythia_record_enter *to = pythia__ring_room(&t->ring, bytes, keep);
+    struct pythia_record_enter *to =
+        pythia__ring_room(&t->ring, ENTER_BYTES + values_bytes(watched), keep);
     if (to) {
+        uint32_t count = 0;
         span = pythia__random(t);
-        *ticks = pythia__ticks();
+        *ticks = ticks_of(t);
+        if (UNLIKELY(watched)) {
+            count = pythia__variables_write(t, above, watched, (uint64_t *)(to + 1));
+            bytes += values_bytes(count);
+        }
         *to = (struct pythia_record_enter){
             .head = {.bytes = (uint16_t)bytes,
                      .kind = kind,
@@ -127,10 +133,8 @@ static inline uint64_t write_enter(struct pythia__thread *t, const struct pythia
             .lamport = above->lamport,
             .point_kind = point->kind,
             .request_type = above->request_type,
-            .values = count,
+            .values = (uint8_t)count,
         };
-        if (UNLIKELY(count))
-            write_values((uint64_t *)(to + 1), values);
         pythia__ring_commit(&t->ring, bytes);
         t->ring.reserved += keep;
     }
@@ -138,25 +142,28 @@ static inline uint64_t write_enter(struct pythia__thread *t, const struct pythia
     return span;
 }
 
-/* The same with the values of variables, which most programs do not have: looked at before the ring
- * is touched, because a function that is asked may pass trace points. */
-static __attribute__((noinline)) uint64_t write_enter_with(struct pythia__thread *t,
-                                                           const struct pythia_point *point,
-                                                           const struct pythia_context *above,
-                                                           uint64_t keep, uint64_t *ticks)
+/* How many variables are to be looked at? Those that are asked, are asked before the ring is
+ * touched: such a function may pass trace points. */
+static inline uint32_t watched_now(struct pythia__thread *t)
 {
-    struct pythia__values values;
-    values.count = 0;
-    pythia__variables_look(t, above, &values);
-    return write_enter(t, point, above, keep, PYTHIA_RECORD_ENTER, &values, ticks);
+    const struct pythia__page *page = t->page;
+    uint32_t watched = __atomic_load_n(&page->watched_count, __ATOMIC_ACQUIRE);
+    if (UNLIKELY(watched && t->looking))
+        return 0;
+    if (UNLIKELY(__atomic_load_n(&page->asked_count, __ATOMIC_RELAXED)))
+        pythia__variables_ask(t, watched);
+    return watched;
 }
 
 /* The name of its kind goes with the first span of a request in each process. */
-static void write_type(const struct pythia_scope *scope, const struct pythia_context *c)
+static PYTHIA__HOT void write_type(struct pythia__thread *t, const struct pythia_scope *scope,
+                                   const struct pythia_context *c)
 {
-    const struct pythia__type *type = c->type;
-    if (type)
-        pythia_set_text(scope, "request_type", 12, type->name, type->bytes);
+    size_t bytes;
+    if (!c->type)
+        return;
+    const char *name = pythia__type_name(t, c, &bytes);
+    pythia_set_text(scope, "request_type", 12, name, bytes);
 }
 
 /* What enter and begin share: `above` is where the span hangs. 0: it is not recorded. */
@@ -175,9 +182,7 @@ static inline int open_span(struct pythia__thread *t, struct pythia_point *point
     scope->spent = 0;
     scope->error = 0;
     scope->span =
-        pythia__variables_are_there()
-            ? write_enter_with(t, point, above, keep, &scope->ticks)
-            : write_enter(t, point, above, keep, PYTHIA_RECORD_ENTER, NULL, &scope->ticks);
+        write_enter(t, point, above, keep, PYTHIA_RECORD_ENTER, watched_now(t), &scope->ticks);
     if (UNLIKELY(!scope->span))
         pythia__lose(t, PYTHIA__LOST_SPAN);
     return scope->span != 0;
@@ -185,10 +190,10 @@ static inline int open_span(struct pythia__thread *t, struct pythia_point *point
 
 /* ---- one in about a thousand is timed (cost.c), on the same way as all others ---- */
 
-static __attribute__((noinline)) uint64_t begin_timed(struct pythia__thread *t)
+static PYTHIA__COLD uint64_t begin_timed(struct pythia__thread *t)
 {
     pythia__timed_next(t);
-    return pythia__ticks();
+    return ticks_of(t);
 }
 
 /* When this span begins, if it is one that is timed; else 0. */
@@ -197,17 +202,18 @@ static inline uint64_t time_of_timed(struct pythia__thread *t)
     return UNLIKELY(--t->until_timed == 0) ? begin_timed(t) : 0;
 }
 
-static inline void end_timed(struct pythia_scope *scope, const struct pythia_point *point,
-                             uint64_t begun)
+static inline void end_timed(const struct pythia__thread *t, struct pythia_scope *scope,
+                             const struct pythia_point *point, uint64_t begun)
 {
     if (UNLIKELY(begun)) {
-        scope->spent = pythia__ticks() - begun;
+        scope->spent = ticks_of(t) - begun;
         scope->spent += scope->spent == 0;
-        scope->point = pythia__billed(&pythia__self, point->number);
+        scope->point = pythia__billed(t, point->number);
     }
 }
 
-struct pythia_scope *pythia_enter(struct pythia_point *point, struct pythia_scope *scope)
+PYTHIA__HOT struct pythia_scope *pythia_enter(struct pythia_point *point,
+                                              struct pythia_scope *scope)
 {
     struct pythia__thread *t = &pythia__self;
     if (!is_open(t, point))
@@ -225,12 +231,13 @@ struct pythia_scope *pythia_enter(struct pythia_point *point, struct pythia_scop
     t->context.span = scope->span;
     t->context.flags &= (uint8_t)~PYTHIA_CONTEXT_REMOTE;
     if (UNLIKELY(!has_local_parent(&scope->before)))
-        write_type(scope, &above);
-    end_timed(scope, point, begun);
+        write_type(t, scope, &above);
+    end_timed(t, scope, point, begun);
     return scope;
 }
 
-struct pythia_scope *pythia_begin(struct pythia_point *point, struct pythia_scope *scope)
+PYTHIA__HOT struct pythia_scope *pythia_begin(struct pythia_point *point,
+                                              struct pythia_scope *scope)
 {
     struct pythia__thread *t = &pythia__self;
     if (!is_open(t, point))
@@ -245,15 +252,17 @@ struct pythia_scope *pythia_begin(struct pythia_point *point, struct pythia_scop
     scope->thread = NULL; /* anybody's */
     scope->before = above;
     if (!has_local_parent(&above))
-        write_type(scope, &above);
-    end_timed(scope, point, begun);
+        write_type(t, scope, &above);
+    end_timed(t, scope, point, begun);
     return scope;
 }
 
 /* Write where a span ends. `own`: what was set aside for it in this ring, and for spans below it
  * that were left by longjmp, is free from now on. */
-static void write_exit(struct pythia__thread *t, const struct pythia_scope *scope, uint64_t ticks,
-                       uint32_t lamport, int own)
+static PYTHIA__HOT __attribute__((noinline)) void write_exit(struct pythia__thread *t,
+                                                             const struct pythia_scope *scope,
+                                                             uint64_t ticks, uint32_t lamport,
+                                                             int own)
 {
     lock_ring(t);
     if (own)
@@ -280,30 +289,29 @@ static void write_exit(struct pythia__thread *t, const struct pythia_scope *scop
 }
 
 /* A span that another process has entered, before a fork, is that one's to end. */
-static inline int is_of_parent(const struct pythia_scope *scope)
+static inline int is_of_parent(const struct pythia__thread *t, const struct pythia_scope *scope)
 {
-    return scope->epoch != pythia__epoch_now();
+    return scope->epoch != pythia__epoch_of(t);
 }
 
-__attribute__((noinline)) void pythia__bill(struct pythia__thread *t,
-                                            const struct pythia_scope *scope, uint64_t ticks)
+void pythia__bill(struct pythia__thread *t, const struct pythia_scope *scope, uint64_t ticks)
 {
-    uint64_t spent = scope->spent + (pythia__ticks() - ticks);
+    uint64_t spent = scope->spent + (ticks_of(t) - ticks);
     t->spent = spent;
     int64_t all = (int64_t)(spent < pythia__cost_most ? spent : pythia__cost_most);
     all += pythia__cost_unseen;
     pythia__cost_write(t, scope->point, all > 0 ? (uint64_t)all : 0);
 }
 
-void pythia_exit(struct pythia_scope *scope)
+PYTHIA__HOT void pythia_exit(struct pythia_scope *scope)
 {
     struct pythia__thread *t = &pythia__self;
-    uint64_t ticks = pythia__ticks();
+    uint64_t ticks = ticks_of(t);
     count_event(&t->context);
     uint32_t lamport = t->context.lamport;
     if (scope->thread == t) /* else it was left on another thread, which stands where it stood */
         go_back(&t->context, &scope->before);
-    if (is_of_parent(scope))
+    if (is_of_parent(t, scope))
         return;
     if (!may_write(t)) {
         pythia__lose(t, PYTHIA__LOST_END);
@@ -320,15 +328,15 @@ void pythia__abandon(const struct pythia_scope *scope)
     if (scope->thread != t)
         return;
     go_back(&t->context, &scope->before);
-    if (!is_of_parent(scope) && scope->epoch == t->epoch)
+    if (!is_of_parent(t, scope) && scope->epoch == t->epoch)
         t->ring.reserved = scope->reserved;
 }
 
-void pythia_end(struct pythia_scope *scope)
+PYTHIA__HOT void pythia_end(struct pythia_scope *scope)
 {
     struct pythia__thread *t = &pythia__self;
-    uint64_t ticks = pythia__ticks();
-    if (is_of_parent(scope))
+    uint64_t ticks = ticks_of(t);
+    if (is_of_parent(t, scope))
         return;
     if (!may_write(t)) {
         pythia__lose(t, PYTHIA__LOST_END);
@@ -349,7 +357,7 @@ static inline void annotate(struct pythia__thread *t, const struct pythia_point 
     if (may_write(t)) {
         need_trace(t, &above);
         count_event(&above);
-        if (write_enter(t, point, &above, 0, PYTHIA_RECORD_ANNOTATION, NULL, &ticks)) {
+        if (write_enter(t, point, &above, 0, PYTHIA_RECORD_ANNOTATION, 0, &ticks)) {
             t->context.lamport = above.lamport;
             return;
         }
@@ -357,7 +365,7 @@ static inline void annotate(struct pythia__thread *t, const struct pythia_point 
     pythia__lose(t, PYTHIA__LOST_ANNOTATION);
 }
 
-void pythia_annotate(struct pythia_point *point)
+PYTHIA__HOT void pythia_annotate(struct pythia_point *point)
 {
     struct pythia__thread *t = &pythia__self;
     if (!is_open(t, point))
@@ -365,7 +373,7 @@ void pythia_annotate(struct pythia_point *point)
     if (UNLIKELY(--t->until_timed == 0)) {
         pythia__timed_next(t);
         struct pythia_scope spent = {.spent = 0, .point = pythia__billed(t, point->number)};
-        uint64_t begun = pythia__ticks();
+        uint64_t begun = ticks_of(t);
         annotate(t, point);
         pythia__bill(t, &spent, begun);
     } else {
@@ -377,7 +385,7 @@ void pythia_annotate(struct pythia_point *point)
 
 /* The scope of a span that is timed is the caller's own, whatever it is called here. What the
  * clock's reading adds is not the program's. */
-static __attribute__((noinline)) void add_spent(const struct pythia_scope *scope, uint64_t begun)
+static PYTHIA__COLD void add_spent(const struct pythia_scope *scope, uint64_t begun)
 {
     uint64_t spent = pythia__ticks() - begun;
     if (spent > pythia__cost_clock)
@@ -413,7 +421,7 @@ static inline void write_value(const struct pythia_scope *scope, uint32_t variab
     uint8_t flags = 0;
     if (!scope)
         return;
-    uint64_t begun = UNLIKELY(scope->spent) ? pythia__ticks() : 0;
+    uint64_t begun = UNLIKELY(scope->spent) ? ticks_of(t) : 0;
     if (!may_write(t)) {
         pythia__lose(t, PYTHIA__LOST_VALUE);
         return;
@@ -458,25 +466,26 @@ static inline void write_value(const struct pythia_scope *scope, uint32_t variab
         add_spent(scope, begun);
 }
 
-void pythia_set_text(const struct pythia_scope *scope, const char *key, size_t key_bytes,
-                     const char *text, size_t text_bytes)
+PYTHIA__HOT void pythia_set_text(const struct pythia_scope *scope, const char *key,
+                                 size_t key_bytes, const char *text, size_t text_bytes)
 {
     write_value(scope, 0, key, key_bytes, PYTHIA_VALUE_TEXT, text, text ? text_bytes : 0);
 }
 
-void pythia_set_integer(const struct pythia_scope *scope, const char *key, size_t key_bytes,
-                        int64_t number)
+PYTHIA__HOT void pythia_set_integer(const struct pythia_scope *scope, const char *key,
+                                    size_t key_bytes, int64_t number)
 {
     write_value(scope, 0, key, key_bytes, PYTHIA_VALUE_INTEGER, &number, sizeof(number));
 }
 
-void pythia_set_real(const struct pythia_scope *scope, const char *key, size_t key_bytes,
-                     double number)
+PYTHIA__HOT void pythia_set_real(const struct pythia_scope *scope, const char *key,
+                                 size_t key_bytes, double number)
 {
     write_value(scope, 0, key, key_bytes, PYTHIA_VALUE_REAL, &number, sizeof(number));
 }
 
-void pythia_set_bool(const struct pythia_scope *scope, const char *key, size_t key_bytes, int truth)
+PYTHIA__HOT void pythia_set_bool(const struct pythia_scope *scope, const char *key,
+                                 size_t key_bytes, int truth)
 {
     uint8_t value = truth != 0;
     write_value(scope, 0, key, key_bytes, PYTHIA_VALUE_BOOL, &value, sizeof(value));
@@ -504,7 +513,7 @@ void pythia__cost_write(struct pythia__thread *t, uint32_t point, uint64_t ticks
     unlock_ring(t);
 }
 
-const struct pythia_scope *pythia_here(struct pythia_scope *room)
+PYTHIA__HOT const struct pythia_scope *pythia_here(struct pythia_scope *room)
 {
     const struct pythia_context *c = &pythia__self.context;
     if (!has_local_parent(c))
@@ -518,53 +527,41 @@ const struct pythia_scope *pythia_here(struct pythia_scope *room)
 
 /* ---- requests ---- */
 
-static void take_type(struct pythia_context *c, const struct pythia__type *type)
-{
-    if (type) {
-        c->type = type;
-        c->request_type = type->bit;
-    }
-}
-
-void pythia_request_begin(struct pythia_request *request, struct pythia_context *before)
+PYTHIA__HOT void pythia_request_begin(const struct pythia_request *request,
+                                      struct pythia_context *before)
 {
     struct pythia__thread *t = &pythia__self;
     struct pythia_context *c = &t->context;
     *before = *c;
-    const struct pythia__type *type = __atomic_load_n(&request->type, __ATOMIC_ACQUIRE);
-    if (UNLIKELY(!type)) {
-        type = pythia__type_of(t, request->name, request->name_bytes);
-        __atomic_store_n(&request->type, (const void *)type, __ATOMIC_RELEASE);
-    }
     if (!(c->flags & PYTHIA_CONTEXT_REQUEST) && !c->span) /* else it goes on, here */
         *c = (struct pythia_context){.flags = PYTHIA_CONTEXT_SAMPLED};
     c->flags |= PYTHIA_CONTEXT_REQUEST;
     if (!c->type)
-        take_type(c, type);
+        pythia__type_take(t, request->name, request->name_bytes, c);
 }
 
-void pythia_request_end(const struct pythia_context *before)
+PYTHIA__HOT void pythia_request_end(const struct pythia_context *before)
 {
     go_back(&pythia__self.context, before);
 }
 
-void pythia_request_name(const char *name, size_t name_bytes)
+PYTHIA__HOT void pythia_request_name(const char *name, size_t name_bytes)
 {
     struct pythia__thread *t = &pythia__self;
     struct pythia_scope room;
-    take_type(&t->context, pythia__type_of(t, name, name_bytes));
-    write_type(pythia_here(&room), &t->context);
+    pythia__type_take(t, name, name_bytes, &t->context);
+    write_type(t, pythia_here(&room), &t->context);
 }
 
 void pythia__request_named(const char *name, size_t name_bytes)
 {
     struct pythia__thread *t = &pythia__self;
-    take_type(&t->context, pythia__type_of(t, name, name_bytes));
+    pythia__type_take(t, name, name_bytes, &t->context);
 }
 
 /* ---- context ---- */
 
-void pythia_context_get(struct pythia_context *out)
+PYTHIA__HOT void pythia_context_get(struct pythia_context *out)
 {
     struct pythia__thread *t = &pythia__self;
     if (t->context.flags & PYTHIA_CONTEXT_REQUEST)
@@ -572,7 +569,7 @@ void pythia_context_get(struct pythia_context *out)
     *out = t->context;
 }
 
-void pythia_context_of(const struct pythia_scope *scope, struct pythia_context *out)
+PYTHIA__HOT void pythia_context_of(const struct pythia_scope *scope, struct pythia_context *out)
 {
     pythia_context_get(out);
     if (!scope)
@@ -584,7 +581,8 @@ void pythia_context_of(const struct pythia_scope *scope, struct pythia_context *
     out->flags &= (uint8_t)~PYTHIA_CONTEXT_REMOTE;
 }
 
-void pythia_context_set(const struct pythia_context *context, struct pythia_context *before)
+PYTHIA__HOT void pythia_context_set(const struct pythia_context *context,
+                                    struct pythia_context *before)
 {
     struct pythia_context *c = &pythia__self.context, was = *c;
     *c = *context;
@@ -593,7 +591,7 @@ void pythia_context_set(const struct pythia_context *context, struct pythia_cont
         *before = was;
 }
 
-void pythia_context_receive(uint32_t lamport)
+PYTHIA__HOT void pythia_context_receive(uint32_t lamport)
 {
     struct pythia_context *c = &pythia__self.context;
     c->lamport = c->lamport > lamport ? c->lamport : lamport;

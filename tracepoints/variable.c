@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "names.h"
 #include "variables.h"
@@ -16,14 +17,16 @@
 #define FRESH_NS  1000000 /* so long a function is not asked again */
 #define PREFIX    "variable."
 #define KEY_BYTES (sizeof(PREFIX) - 1 + PYTHIA_VARIABLE_NAME_BYTES)
-#define REQUESTS  4 /* that one thread has in hand by turns */
+
+#define SIGN     (UINT64_C(1) << 63)
+#define INFINITE UINT64_C(0x7ff0000000000000) /* as bits of a double */
 
 _Static_assert(KEY_BYTES <= PYTHIA_KEY_BYTES, "a key is not cut");
 
 struct variable {
     char key[KEY_BYTES]; /* the prefix, and the name */
     uint16_t key_bytes;
-    uint8_t of_class, binding, type;
+    uint8_t of_class, binding, type; /* what spans need of these is in the page of the process */
     struct pythia_variable_source source;
     uint64_t asked_ns; /* when the function was last asked; 1 while it is being asked */
 };
@@ -33,32 +36,16 @@ static struct {
     uint32_t count;
 } variables;
 
-/* The last value of each, as bits of a double; NaN: there is none yet. */
+/* The last value of each, as bits of a double, until there is an area, which has them from then on;
+ * NaN: there is none yet. */
 static uint64_t lasts[PYTHIA_VARIABLES];
 
-/* Those that are bound to the process, close together: they are looked at in each span. */
-static struct {
-    const void *address;
-    uint32_t index; /* in all */
-    uint32_t type;
-} watched[PYTHIA_VARIABLES];
-
-uint32_t pythia__variables_of_process; /* of watched */
-
-/* What requests of a thread have: which ones these are, and the values of each so far. A thread
- * that was asleep has to fetch what it touches, so that is little. */
-struct of_requests {
-    struct {
-        uint64_t trace_high, trace_low, epoch, used;
-    } which[REQUESTS];
-    struct of_request {
-        uint32_t count; /* of values */
-        uint8_t indexes[PYTHIA_VARIABLES];
-        double values[PYTHIA_VARIABLES];
-    } of[REQUESTS];
+/* What a thread that tells or says more than usual has beside pythia__self. */
+struct pythia__more {
+    struct pythia__value_said values[PYTHIA_VARIABLES - 1][PYTHIA__SAYING];
+    uint64_t told[PYTHIA_VARIABLES - PYTHIA__TOLD];
 };
 
-static __thread struct of_requests *mine; /* NULL until something is said */
 static pthread_key_t forgetting;
 static int forgetting_made;
 
@@ -74,12 +61,10 @@ static struct variable *variable_of(int number)
 
 /* ---- values ---- */
 
-static void note(uint32_t index, uint64_t bits)
+static inline void note(const struct pythia__thread *t, uint32_t index, uint64_t bits)
 {
-    const struct pythia__process *p = &pythia__process;
-    __atomic_store_n(&lasts[index], bits, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&p->recording, __ATOMIC_ACQUIRE) > 0)
-        __atomic_store_n(&p->area.header->variables[index], bits, __ATOMIC_RELAXED);
+    __atomic_store_n(pythia__has_ring(t) ? &t->page->variables[index] : &lasts[index], bits,
+                     __ATOMIC_RELAXED);
 }
 
 static uint64_t bits_of(double value)
@@ -91,14 +76,17 @@ static uint64_t bits_of(double value)
 
 static double last_of(uint32_t index)
 {
-    uint64_t bits = __atomic_load_n(&lasts[index], __ATOMIC_RELAXED);
+    const struct pythia__process *p = &pythia__process;
+    int recording = __atomic_load_n(&p->recording, __ATOMIC_ACQUIRE) > 0;
+    uint64_t bits = __atomic_load_n(recording ? &p->area.header->variables[index] : &lasts[index],
+                                    __ATOMIC_RELAXED);
     double value;
     memcpy(&value, &bits, sizeof(value));
     return value;
 }
 
 /* A function is asked by one thread, and not too often; others take what it said last. */
-static double ask(uint32_t index)
+static double ask(const struct pythia__thread *t, uint32_t index)
 {
     struct variable *v = &variables.all[index];
     uint64_t now = pythia__clock_ns(CLOCK_MONOTONIC),
@@ -106,7 +94,7 @@ static double ask(uint32_t index)
     if (asked != 1 && now - asked >= FRESH_NS &&
         __atomic_compare_exchange_n(&v->asked_ns, &asked, 1, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED)) {
-        note(index, bits_of(v->source.ask(v->source.context)));
+        note(t, index, bits_of(v->source.ask(v->source.context)));
         __atomic_store_n(&v->asked_ns, now, __ATOMIC_RELEASE);
     }
     return last_of(index);
@@ -132,17 +120,139 @@ static inline double read_word(uint32_t type, const void *at)
     }
 }
 
-/* What this thread told last: of which request, and the values. A request has some fifty spans, and
- * most variables do not change between them; to tell them all each time would cost more than all
- * the rest of tracing. */
-struct told {
-    uint64_t trace_high, trace_low, epoch;
-    uint32_t count;                  /* variables that were told */
-    uint64_t bits[PYTHIA_VARIABLES]; /* of the values */
-};
+/* ---- what is said of a request ---- */
 
-/* How many are told of the request at hand? Of another one, none. */
-static uint32_t told_of(struct told *last, const struct pythia_context *c, uint64_t epoch)
+static void forget(void *more)
+{
+    pythia__self.more = NULL;
+    pythia__self.told.count = 0;
+    munmap(more, sizeof(struct pythia__more));
+}
+
+/* Room for it, which a signal handler may ask for, too. NULL: there is none. */
+static PYTHIA__COLD struct pythia__more *begin_more(struct pythia__thread *t)
+{
+    void *room = MAP_FAILED;
+    if (__atomic_load_n(&forgetting_made, __ATOMIC_ACQUIRE))
+        room = mmap(NULL, sizeof(*t->more), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                    0);
+    if (room == MAP_FAILED)
+        return NULL;
+    t->more = room;
+    pthread_setspecific(forgetting, t->more);
+    return t->more;
+}
+
+/* A child goes on with nothing. */
+static PYTHIA__COLD void begin_saying(struct pythia__saying *all, uint64_t epoch)
+{
+    *all = (struct pythia__saying){.epoch = epoch};
+}
+
+/* Which request that is; the one that was not used for longest makes room. */
+static inline uint32_t request_of(struct pythia__saying *all, const struct pythia_scope *here)
+{
+    uint32_t oldest = 0, now = (uint32_t)++all->uses;
+    for (uint32_t i = 0; i < PYTHIA__SAYING; i++) {
+        struct pythia__said_of *r = &all->of[i];
+        if (r->count > 0 && r->trace_high == here->trace_high && r->trace_low == here->trace_low) {
+            r->used = now;
+            return i;
+        }
+        oldest = now - r->used > now - all->of[oldest].used ? i : oldest;
+    }
+    all->of[oldest] = (struct pythia__said_of){here->trace_high, here->trace_low, now, 0};
+    return oldest;
+}
+
+static inline struct pythia__value_said *value_at(struct pythia__thread *t, uint32_t request,
+                                                  uint32_t at)
+{
+    return at == 0 ? &t->saying.first[request] : &t->more->values[at - 1][request];
+}
+
+/* What was said of a variable of a request, or the place for it; NULL: there is no memory. */
+static inline struct pythia__value_said *
+place_of(struct pythia__thread *t, const struct pythia_scope *here, uint32_t index, int *has)
+{
+    struct pythia__saying *all = &t->saying;
+    uint64_t epoch = pythia__epoch_of(t);
+    if (__builtin_expect(all->epoch != epoch, 0))
+        begin_saying(all, epoch);
+    uint32_t request = request_of(all, here), count = all->of[request].count, at = 0;
+    while (at < count && value_at(t, request, at)->index != index)
+        at++;
+    *has = at < count;
+    if (__builtin_expect(at > 0, 0) && !t->more && !begin_more(t))
+        return NULL;
+    all->of[request].count += !*has;
+    value_at(t, request, at)->index = index;
+    return value_at(t, request, at);
+}
+
+/* What of it the page says is what all know, unless this is a child that has not noticed yet. */
+static inline const struct pythia__page *page_of(const struct pythia__thread *t)
+{
+    return pythia__has_ring(t) ? t->page : &pythia__first_page;
+}
+
+/* The value of a request's variable, of which `value` was said; `more`: by how much it changes. */
+static inline void say(int number, double value, int more)
+{
+    struct pythia__thread *t = &pythia__self;
+    struct pythia_scope room;
+    const struct pythia_scope *here = pythia_here(&room);
+    uint32_t index = (uint32_t)number - 1;
+    int has;
+    if (!here) /* before anything else is touched: all points may be closed */
+        return;
+    const struct pythia__page *page = page_of(t);
+    if (index >= __atomic_load_n(&page->defined, __ATOMIC_ACQUIRE) || !page->requests[index] ||
+        isnan(value) || t->busy)
+        return;
+    enum pythia_variable_class of_class = (enum pythia_variable_class)page->classes[index];
+    struct pythia__value_said *said = place_of(t, here, index, &has);
+    if (!said)
+        return;
+    double before = has ? said->value : 0;
+    if (of_class == PYTHIA_CLASS_TIMER || of_class == PYTHIA_CLASS_COUNTER ||
+        (more && of_class == PYTHIA_CLASS_LEVEL))
+        value = has ? before + value : value;
+    else if (has && of_class == PYTHIA_CLASS_HIGHWATERMARK)
+        value = before > value ? before : value;
+    else if (has && of_class == PYTHIA_CLASS_LOWWATERMARK)
+        value = before < value ? before : value;
+    said->value = value;
+    note(t, index, bits_of(value));
+    pythia__set_variable(here, index + 1, value);
+}
+
+PYTHIA__HOT void pythia_variable_set(int variable, double value)
+{
+    say(variable, value, 0);
+}
+
+PYTHIA__HOT void pythia_variable_add(int variable, double change)
+{
+    say(variable, change, 1);
+}
+
+/* ---- what spans tell ---- */
+
+void pythia__variables_ask(struct pythia__thread *t, uint32_t watched)
+{
+    t->looking = 1;
+    for (uint32_t i = 0; i < watched; i++)
+        if (t->page->watched[i].type == PYTHIA_VARIABLE_ASKED)
+            ask(t, t->page->watched[i].index);
+    t->looking = 0;
+}
+
+/* A request has some fifty spans, and most variables do not change between them; to tell them all
+ * each time would cost more than all the rest of tracing. How many are told of the request at hand?
+ * Of another one, none. */
+static inline uint32_t told_of(struct pythia__told *last, const struct pythia_context *c,
+                               uint64_t epoch)
 {
     if (last->trace_high != c->trace_high || last->trace_low != c->trace_low ||
         last->epoch != epoch) {
@@ -151,121 +261,46 @@ static uint32_t told_of(struct told *last, const struct pythia_context *c, uint6
         last->epoch = epoch;
         last->count = 0;
     }
-    return last->count;
+    return (uint32_t)last->count;
 }
 
-void pythia__variables_look(const struct pythia__thread *t, const struct pythia_context *c,
-                            struct pythia__values *out)
+static inline uint64_t look(const struct pythia__thread *t, const struct pythia__watched *w)
 {
-    static __thread unsigned char looking; /* a function that is asked may pass points itself */
-    static __thread struct told last;
-    uint32_t count = __atomic_load_n(&pythia__variables_of_process, __ATOMIC_ACQUIRE);
-    if (looking)
-        return;
-    looking = 1;
-    uint32_t told = told_of(&last, c, t->epoch);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t type = watched[i].type, index = watched[i].index;
-        double value =
-            type == PYTHIA_VARIABLE_ASKED ? ask(index) : read_word(type, watched[i].address);
-        uint64_t bits = bits_of(value);
-        if (i < told && bits == last.bits[i])
+    if (w->type == PYTHIA_VARIABLE_ASKED) /* it was, just now */
+        return __atomic_load_n(&t->page->variables[w->index], __ATOMIC_RELAXED);
+    return bits_of(read_word(w->type, w->address));
+}
+
+static inline uint64_t *told_at(struct pythia__thread *t, uint32_t i)
+{
+    return i < PYTHIA__TOLD ? &t->told.bits[i] : &t->more->told[i - PYTHIA__TOLD];
+}
+
+uint32_t pythia__variables_write(struct pythia__thread *t, const struct pythia_context *c,
+                                 uint32_t watched, uint64_t *to)
+{
+    uint8_t numbers[PYTHIA_VARIABLES];
+    uint32_t count = 0, told = told_of(&t->told, c, t->epoch);
+    if (__builtin_expect(watched > PYTHIA__TOLD, 0) && !t->more && !begin_more(t))
+        watched = PYTHIA__TOLD;
+    for (uint32_t i = 0; i < watched; i++) {
+        const struct pythia__watched *w = &t->page->watched[i];
+        uint64_t bits = look(t, w), *last = told_at(t, i);
+        if (i < told && bits == *last)
             continue;
-        last.bits[i] = bits;
-        if (type != PYTHIA_VARIABLE_ASKED)
-            note(index, bits);
-        if (isnan(value))
+        *last = bits;
+        if (w->type != PYTHIA_VARIABLE_ASKED)
+            note(t, w->index, bits);
+        if ((bits & ~SIGN) > INFINITE) /* not a number */
             continue;
-        out->numbers[out->count] = (uint8_t)(index + 1);
-        out->bits[out->count++] = bits;
+        numbers[count] = (uint8_t)(w->index + 1);
+        to[count++] = bits;
     }
-    last.count = count;
-    looking = 0;
-}
-
-/* ---- what is said of a request ---- */
-
-static struct of_requests *take_mine(void)
-{
-    if (!mine && __atomic_load_n(&forgetting_made, __ATOMIC_ACQUIRE)) {
-        mine = calloc(1, sizeof(*mine));
-        if (mine)
-            pthread_setspecific(forgetting, mine);
-    }
-    return mine;
-}
-
-/* What this thread has of a request; the one that was not used for longest makes room. */
-static struct of_request *request_of(const struct pythia_scope *here)
-{
-    static __thread uint64_t uses;
-    struct of_requests *all = take_mine();
-    uint64_t epoch = pythia__epoch_now();
-    int oldest = 0;
-    if (!all)
-        return NULL;
-    for (int i = 0; i < REQUESTS; i++) {
-        if (all->which[i].used && all->which[i].trace_high == here->trace_high &&
-            all->which[i].trace_low == here->trace_low && all->which[i].epoch == epoch) {
-            all->which[i].used = ++uses;
-            return &all->of[i];
-        }
-        oldest = all->which[i].used < all->which[oldest].used ? i : oldest;
-    }
-    all->which[oldest].trace_high = here->trace_high;
-    all->which[oldest].trace_low = here->trace_low;
-    all->which[oldest].epoch = epoch;
-    all->which[oldest].used = ++uses;
-    all->of[oldest].count = 0;
-    return &all->of[oldest];
-}
-
-/* Where the value of a variable is, or the place for it, which has none yet. */
-static uint32_t place_of(struct of_request *r, uint32_t index)
-{
-    uint32_t at = 0;
-    while (at < r->count && r->indexes[at] != index)
-        at++;
-    r->indexes[at] = (uint8_t)index;
-    return at;
-}
-
-/* The value of a request's variable, of which `value` was said; `more`: by how much it changes. */
-static void say(int number, double value, int more)
-{
-    struct pythia_scope room;
-    struct variable *v = variable_of(number);
-    const struct pythia_scope *here;
-    if (!v || v->binding != PYTHIA_BIND_REQUEST || isnan(value) || pythia__self.busy ||
-        !(here = pythia_here(&room)))
-        return;
-    struct of_request *r = request_of(here);
-    if (!r)
-        return;
-    uint32_t at = place_of(r, (uint32_t)number - 1);
-    int has = at < r->count;
-    double before = has ? r->values[at] : 0;
-    if (v->of_class == PYTHIA_CLASS_TIMER || v->of_class == PYTHIA_CLASS_COUNTER ||
-        (more && v->of_class == PYTHIA_CLASS_LEVEL))
-        value = has ? before + value : value;
-    else if (has && v->of_class == PYTHIA_CLASS_HIGHWATERMARK)
-        value = before > value ? before : value;
-    else if (has && v->of_class == PYTHIA_CLASS_LOWWATERMARK)
-        value = before < value ? before : value;
-    r->count += !has;
-    r->values[at] = value;
-    note((uint32_t)number - 1, bits_of(value));
-    pythia__set_variable(here, (uint32_t)number, value);
-}
-
-void pythia_variable_set(int variable, double value)
-{
-    say(variable, value, 0);
-}
-
-void pythia_variable_add(int variable, double change)
-{
-    say(variable, change, 1);
+    t->told.count = watched;
+    uint8_t *behind = (uint8_t *)(to + count);
+    for (uint32_t i = 0; i < ((count + 7) & ~7U); i++)
+        behind[i] = i < count ? numbers[i] : 0;
+    return count;
 }
 
 /* ---- defining ---- */
@@ -291,6 +326,21 @@ void pythia__variables_define(void)
     }
 }
 
+/* Let spans see it. */
+static void show(struct pythia__page *page, const struct variable *v, uint32_t index)
+{
+    page->classes[index] = v->of_class;
+    page->requests[index] = v->binding == PYTHIA_BIND_REQUEST;
+    if (v->binding == PYTHIA_BIND_PROCESS) {
+        page->watched[page->watched_count] =
+            (struct pythia__watched){v->source.address, index, v->type};
+        uint32_t asked = page->asked_count + (v->type == PYTHIA_VARIABLE_ASKED);
+        __atomic_store_n(&page->asked_count, asked, __ATOMIC_RELAXED);
+        __atomic_store_n(&page->watched_count, page->watched_count + 1, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&page->defined, index + 1, __ATOMIC_RELEASE);
+}
+
 /* Under the lock. */
 static int add(const struct variable *wanted)
 {
@@ -303,7 +353,7 @@ static int add(const struct variable *wanted)
     if (variables.count == PYTHIA_VARIABLES)
         return -ENOSPC;
     if (!forgetting_made) {
-        if (pthread_key_create(&forgetting, free) != 0)
+        if (pthread_key_create(&forgetting, forget) != 0)
             return -ENOMEM;
         __atomic_store_n(&forgetting_made, 1, __ATOMIC_RELEASE);
     }
@@ -314,13 +364,9 @@ static int add(const struct variable *wanted)
         if (!define_one(&variables.all[variables.count]))
             return -ENOSPC;
     }
-    if (wanted->binding == PYTHIA_BIND_PROCESS) {
-        uint32_t at = pythia__variables_of_process;
-        watched[at].address = wanted->source.address;
-        watched[at].index = variables.count;
-        watched[at].type = wanted->type;
-        __atomic_store_n(&pythia__variables_of_process, at + 1, __ATOMIC_RELEASE);
-    }
+    show(&pythia__first_page, wanted, variables.count);
+    if (pythia__page != &pythia__first_page)
+        show(pythia__page, wanted, variables.count);
     __atomic_store_n(&variables.count, variables.count + 1, __ATOMIC_RELEASE);
     return (int)variables.count;
 }

@@ -5,30 +5,21 @@
 #define PYTHIA__VARIABLES_H
 
 #include "process.h"
-#include "pythia/variable.h"
 
-/* How many are bound to the process: most programs have none. */
-extern uint32_t pythia__variables_of_process;
+/* Ask the functions among the first `watched` variables that are bound to the process, for a thread
+ * that has a ring. */
+PYTHIA__COLD void pythia__variables_ask(struct pythia__thread *t, uint32_t watched);
 
-/* Values of some variables, with which a span is entered. */
-struct pythia__values {
-    uint32_t count;
-    uint8_t numbers[PYTHIA_VARIABLES]; /* which ones, from 1, in order */
-    uint64_t bits[PYTHIA_VARIABLES];   /* of the values, as doubles */
-};
-
-/* Look at these, and give those that this thread has not told yet of the request. */
-void pythia__variables_look(const struct pythia__thread *t, const struct pythia_context *c,
-                            struct pythia__values *out);
-
-static inline int pythia__variables_are_there(void)
-{
-    return __builtin_expect(__atomic_load_n(&pythia__variables_of_process, __ATOMIC_ACQUIRE) != 0,
-                            0) != 0;
-}
+/* Write the values of those that this thread has not told yet of the request, as bits of doubles,
+ * and behind them their numbers. There is room for all, and zeros to a multiple of 8. Returns how
+ * many. */
+PYTHIA__HOT uint32_t pythia__variables_write(struct pythia__thread *t,
+                                             const struct pythia_context *c, uint32_t watched,
+                                             uint64_t *to);
 
 /* Make a value of a variable, by its number, a key-value of a span (tracepoint.c). */
-void pythia__set_variable(const struct pythia_scope *scope, uint32_t number, double value);
+PYTHIA__HOT void pythia__set_variable(const struct pythia_scope *scope, uint32_t number,
+                                      double value);
 
 /* Write the definitions of all variables into a new area. Under the lock. */
 void pythia__variables_define(void);

@@ -64,7 +64,7 @@ struct shown {
 
 static _Noreturn void program(struct shown *shown, const char *directory)
 {
-    static struct pythia_point point = PYTHIA_POINT(point, PYTHIA_POINT_INTERNAL, "point", 5);
+    static struct pythia_point point = PYTHIA_POINT(PYTHIA_POINT_INTERNAL, "point", 5);
     struct pythia_tracepoints_options o = {.service = "bench", .directory = directory};
     struct pythia_scope room;
     pythia_tracepoints_setup(&o);

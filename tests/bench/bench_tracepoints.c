@@ -376,7 +376,7 @@ struct seen {
  * a closed point. */
 static void watch(struct seen *seen)
 {
-    static struct pythia_point point = PYTHIA_POINT(point, PYTHIA_POINT_INTERNAL, "watched", 7);
+    static struct pythia_point point = PYTHIA_POINT(PYTHIA_POINT_INTERNAL, "watched", 7);
     struct pythia_scope room;
     if (pythia_enter(&point, &room))
         _exit(1);

@@ -111,8 +111,8 @@ int main(int argc, char **argv)
     pythia_variable_define("\x1b[31mred\xff", PYTHIA_CLASS_TIMER, PYTHIA_BIND_REQUEST, NULL);
     for (int i = 0; i < POINTS; i++) {
         int size = snprintf(names[i], sizeof(names[i]), "p%d", i);
-        points[i] = (struct pythia_point)PYTHIA_POINT(points[i], PYTHIA_POINT_INTERNAL, names[i],
-                                                      (uint32_t)size);
+        points[i] =
+            (struct pythia_point)PYTHIA_POINT(PYTHIA_POINT_INTERNAL, names[i], (uint32_t)size);
     }
     calibrate(strtod(argv[3], NULL) * 1000);
     if (argc > 4) {

@@ -1,6 +1,7 @@
 /* Trace context, from header to header and from thread to thread. The headers that are refused are
  * those of W3C's own test suite (github.com/w3c/trace-context, test/test.py) and of the
  * recommendation's text. */
+#include <inttypes.h>
 #include <pthread.h>
 
 #include "traced.h"
@@ -90,6 +91,55 @@ static void write_headers(char parent[56], char state[513])
 {
     assert_int_equal(pythia_traceparent_write(parent), 55);
     assert_true(pythia_tracestate_write(NULL, 0, state) > 0);
+}
+
+/* Every byte at every place of the three ids: a digit is taken for what it is, all else refused. */
+static void a_digit_is_one_of_sixteen_bytes_wherever_it_stands(void **state)
+{
+    const char sound[] = "00-" TRACE "-" PARENT "-01";
+    for (size_t at = 3; at < 52; at++) {
+        if (at == 35)
+            continue;
+        for (int byte = 0; byte < 256; byte++) {
+            struct pythia_context c;
+            char header[sizeof(sound)], high[17], low[17], span[17];
+            memcpy(header, sound, sizeof(sound));
+            header[at] = (char)byte;
+            int is_digit = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f');
+            if (pythia_traceparent_read(header, 55, &c) != (is_digit ? 0 : -22))
+                fail_msg("byte %d at %zu", byte, at);
+            if (!is_digit)
+                continue;
+            snprintf(high, sizeof(high), "%016" PRIx64, c.trace_high);
+            snprintf(low, sizeof(low), "%016" PRIx64, c.trace_low);
+            snprintf(span, sizeof(span), "%016" PRIx64, c.span);
+            assert_memory_equal(high, header + 3, 16);
+            assert_memory_equal(low, header + 19, 16);
+            assert_memory_equal(span, header + 36, 16);
+        }
+    }
+}
+
+static void what_is_written_are_the_digits_of_the_numbers(void **state)
+{
+    uint64_t seed = 1;
+    for (int i = 0; i < 2000; i++) {
+        struct pythia_context c = {.flags = PYTHIA_CONTEXT_REQUEST | (i & 1)}, before;
+        char parent[56], tracestate[513], wanted[56];
+        uint64_t *numbers[] = {&c.trace_high, &c.trace_low, &c.span};
+        for (size_t k = 0; k < 3; k++)
+            *numbers[k] = seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+        c.lamport = (uint32_t)(seed >> 32) >> i % 32;
+        pythia_context_set(&c, &before);
+        write_headers(parent, tracestate);
+        pythia_context_set(&before, NULL);
+        snprintf(wanted, sizeof(wanted), "00-%016" PRIx64 "%016" PRIx64 "-%016" PRIx64 "-0%d",
+                 c.trace_high, c.trace_low, c.span, i & 1);
+        assert_string_equal(parent, wanted);
+        snprintf(wanted, sizeof(wanted), "pythia=l:%" PRIx32,
+                 c.lamport < UINT32_MAX ? c.lamport + 1 : UINT32_MAX);
+        assert_string_equal(tracestate, wanted);
+    }
 }
 
 static void a_request_goes_on_in_another_process(void **state)
@@ -236,6 +286,130 @@ static struct pythia_buf list_of(int count, int size)
     return list;
 }
 
+/* What a thread remembers of kinds has few places: names that share one, names that are too long
+ * for it, and names that differ in one byte are each what they are, time and again. */
+static void kinds_that_come_by_turns_are_not_mixed_up(void **state)
+{
+    static const char *const names[] = {
+        "aXb",
+        "aYb",
+        "aZb",
+        "GET /a/name/of/22/bytes",
+        "GET /b/name/of/22/bytes",
+        "exactly 22 bytes long!",
+        "exactly 22 bytes long?",
+        "a",
+        "b",
+        "c",
+        "d",
+        "e",
+    };
+    enum { COUNT = sizeof(names) / sizeof(names[0]) };
+    const void *types[COUNT] = {0};
+    uint8_t bits[COUNT] = {0};
+    open_point("test:server");
+    for (int turn = 0; turn < 3; turn++)
+        for (int i = 0; i < COUNT; i++) {
+            struct pythia_context c, before;
+            struct collection spans;
+            char header[64];
+            assert_int_equal(read_parent("00-" TRACE "-" PARENT "-01", &c), 0);
+            int bytes = snprintf(header, sizeof(header), "pythia=l:1;t:%s", names[i]);
+            pythia_tracestate_read(header, (size_t)bytes, &c);
+            assert_non_null(c.type);
+            assert_true(turn == 0 || (c.type == types[i] && c.request_type == bits[i]));
+            for (int k = 0; k < i; k++)
+                assert_true(c.type != types[k] && c.request_type != bits[k]);
+            types[i] = c.type;
+            bits[i] = c.request_type;
+            pythia_context_set(&c, &before);
+            {
+                PYTHIA_SPAN("server");
+            }
+            pythia_context_set(&before, NULL);
+            read_spans(&spans);
+            assert_text(&spans, only(&spans, "test:server"), "request_type", names[i]);
+            collection_close(&spans);
+        }
+}
+
+/* Read it from memory of its own size, where a byte too far is found by the sanitizers. */
+static struct pythia_context read_alone(const char *header, size_t bytes)
+{
+    struct pythia_context c;
+    char *alone = malloc(bytes);
+    assert_non_null(alone);
+    memcpy(alone, header, bytes);
+    assert_int_equal(read_parent("00-" TRACE "-" PARENT "-01", &c), 0);
+    pythia_tracestate_read(alone, bytes, &c);
+    free(alone);
+    return c;
+}
+
+static struct pythia_context read_state(const char *header)
+{
+    return read_alone(header, strlen(header));
+}
+
+/* An entry as it is written here, of a kind that is known, is read on a way of its own; with
+ * another one behind it, on the way of all. */
+static void assert_read_as_any_other(const char *header)
+{
+    char longer[128];
+    snprintf(longer, sizeof(longer), "%s,o=1", header);
+    struct pythia_context usual = read_state(header), unusual = read_state(longer);
+    assert_ptr_equal(usual.type, unusual.type);
+    assert_int_equal(usual.request_type, unusual.request_type);
+    assert_int_equal(usual.place, unusual.place);
+    assert_int_equal(usual.lamport, unusual.lamport);
+}
+
+static void the_usual_entry_is_read_as_any_other(void **state)
+{
+    static const char name[] = "abcdefghijklmnopqrstuvw";
+    char header[64];
+    for (unsigned digits = 1; digits <= 8; digits++)
+        for (int bytes = 1; bytes < (int)sizeof(name); bytes++) {
+            unsigned count = 0x9abcdef1U >> (32 - 4 * digits);
+            snprintf(header, sizeof(header), "pythia=l:%x;t:%.*s", count, bytes, name);
+            for (int turn = 0; turn < 2; turn++) {
+                assert_int_equal(read_state(header).lamport, count + 1);
+                assert_non_null(read_state(header).type);
+                assert_read_as_any_other(header);
+            }
+        }
+    for (size_t at = 0; at < strlen("pythia=l:2a;t:"); at++)
+        for (unsigned byte = 1; byte < 256; byte++) {
+            snprintf(header, sizeof(header), "pythia=l:2a;t:abc");
+            header[at] = (char)byte;
+            assert_read_as_any_other(header);
+        }
+    (void)state;
+}
+
+/* A name that looks like one with %XX in it. */
+static void names_with_escapes_in_them_are_other_names(void **state)
+{
+    const void *first[2] = {0};
+    char parent[56], out[513];
+    struct pythia_context before;
+    for (int turn = 0; turn < 3; turn++) {
+        struct pythia_context with = read_state("pythia=l:1;t:a%2541");
+        struct pythia_context without = read_state("pythia=l:1;t:a%41");
+        assert_non_null(with.type);
+        assert_ptr_not_equal(with.type, without.type);
+        assert_ptr_equal(without.type, read_state("pythia=l:1;t:aA").type);
+        assert_true(turn == 0 || (first[0] == with.type && first[1] == without.type));
+        first[0] = with.type;
+        first[1] = without.type;
+        pythia_context_set(&with, &before);
+        write_headers(parent, out);
+        pythia_context_set(&before, NULL);
+        assert_string_equal(out, "pythia=l:3;t:a%2541");
+    }
+    (void)state;
+}
+
 static void entries_of_others_go_along_behind_ours(void **state)
 {
     char out[513];
@@ -335,12 +509,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_traceparent_is_read_as_the_recommendation_says),
         cmocka_unit_test(its_fields_are_what_they_are),
+        cmocka_unit_test(a_digit_is_one_of_sixteen_bytes_wherever_it_stands),
+        cmocka_unit_test(what_is_written_are_the_digits_of_the_numbers),
         cmocka_unit_test(a_request_goes_on_in_another_process),
         cmocka_unit_test(a_process_without_open_points_is_transparent),
         cmocka_unit_test(spans_below_a_request_without_open_points_are_roots_of_one_trace),
         cmocka_unit_test(outside_of_a_request_there_is_nothing_to_pass_on),
         cmocka_unit_test(our_entry_is_found_among_those_of_others),
         cmocka_unit_test(kinds_of_requests_that_are_broken_are_passed_over),
+        cmocka_unit_test(kinds_that_come_by_turns_are_not_mixed_up),
+        cmocka_unit_test(the_usual_entry_is_read_as_any_other),
+        cmocka_unit_test(names_with_escapes_in_them_are_other_names),
         cmocka_unit_test(entries_of_others_go_along_behind_ours),
         cmocka_unit_test(counts_go_up_along_every_way),
         cmocka_unit_test(work_that_another_thread_does_is_of_the_same_request),

@@ -107,6 +107,34 @@ static void a_child_that_nobody_announced_is_noticed(void **state)
     collection_close(&c);
 }
 
+/* A thread that has recorded nothing has nothing that would tell it. */
+static void *clone_from_a_new_thread(void *context)
+{
+    int *status = context;
+    long child = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (child == 0) {
+        one_span();
+        _exit(0);
+    }
+    waitpid((pid_t)child, status, 0);
+    return NULL;
+}
+
+static void a_child_of_a_thread_without_records_is_noticed(void **state)
+{
+    pthread_t thread;
+    struct collection c;
+    int status = -1;
+    one_span();
+    assert_int_equal(pthread_create(&thread, NULL, clone_from_a_new_thread, &status), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(status, 0);
+    read_spans(&c);
+    assert_problems(&c, "");
+    assert_int_equal(c.count, 2);
+    collection_close(&c);
+}
+
 static void vfork_and_exec_leave_the_parent_alone(void **state)
 {
     struct collection c;
@@ -134,8 +162,7 @@ static void *write_spans(void *unused)
     static char name[16];
     for (unsigned i = 0; !__atomic_load_n(&stop, __ATOMIC_RELAXED); i++) {
         int size = snprintf(name, sizeof(name), "new %u", i % 1000);
-        struct pythia_point point =
-            PYTHIA_POINT(point, PYTHIA_POINT_INTERNAL, name, (uint32_t)size);
+        struct pythia_point point = PYTHIA_POINT(PYTHIA_POINT_INTERNAL, name, (uint32_t)size);
         struct pythia_scope room;
         pythia_leave(pythia_enter(&point, &room)); /* takes the lock, time and again */
     }
@@ -145,7 +172,7 @@ static void *write_spans(void *unused)
 static void new_point_in_child(void)
 {
     static const char name[] = "seen by a child alone";
-    struct pythia_point point = PYTHIA_POINT(point, PYTHIA_POINT_INTERNAL, name, sizeof(name) - 1);
+    struct pythia_point point = PYTHIA_POINT(PYTHIA_POINT_INTERNAL, name, sizeof(name) - 1);
     struct pythia_scope room;
     struct pythia_scope *span = pythia_enter(&point, &room);
     assert_non_null(span);
@@ -190,6 +217,7 @@ int main(void)
         cmocka_unit_test(ids_of_children_are_their_own),
         cmocka_unit_test(children_of_children_are_children),
         cmocka_unit_test(a_child_that_nobody_announced_is_noticed),
+        cmocka_unit_test(a_child_of_a_thread_without_records_is_noticed),
         cmocka_unit_test(vfork_and_exec_leave_the_parent_alone),
         cmocka_unit_test(forks_while_other_threads_are_busy),
         cmocka_unit_test(a_switch_is_in_force_in_children_too),

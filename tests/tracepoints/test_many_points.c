@@ -13,8 +13,8 @@ static void pass(int from, int to)
         struct pythia_scope room;
         if (!points[i].switches) {
             int size = snprintf(names[i], sizeof(names[i]), "point %d", i);
-            points[i] = (struct pythia_point)PYTHIA_POINT(points[i], PYTHIA_POINT_INTERNAL,
-                                                          names[i], (uint32_t)size);
+            points[i] =
+                (struct pythia_point)PYTHIA_POINT(PYTHIA_POINT_INTERNAL, names[i], (uint32_t)size);
         }
         pythia_leave(pythia_enter(&points[i], &room));
     }

@@ -212,8 +212,8 @@ static void points_that_are_passed_at_once_for_the_first_time_agree(void **state
         snprintf(id, sizeof(id), "test:fresh %d", i);
         open_point(id);
         for (int t = 0; t < THREADS; t++)
-            fresh[t][i] = (struct pythia_point)PYTHIA_POINT(fresh[t][i], PYTHIA_POINT_INTERNAL,
-                                                            names[i], (uint32_t)size);
+            fresh[t][i] =
+                (struct pythia_point)PYTHIA_POINT(PYTHIA_POINT_INTERNAL, names[i], (uint32_t)size);
     }
     pthread_barrier_init(&barrier, NULL, THREADS);
     for (int i = 0; i < THREADS; i++)

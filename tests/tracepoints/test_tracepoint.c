@@ -363,7 +363,7 @@ static void points_have_a_kind(void **state)
     open_point("test:kind");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct collection c;
-        struct pythia_point point = PYTHIA_POINT(point, (uint8_t)cases[i].kind, "kind", 4);
+        struct pythia_point point = PYTHIA_POINT((uint8_t)cases[i].kind, "kind", 4);
         struct pythia_scope room;
         pythia_exit(pythia_enter(&point, &room));
         read_spans(&c);

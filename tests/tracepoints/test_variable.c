@@ -168,6 +168,83 @@ static void a_request_has_its_own(void **state)
     collection_close(&c);
 }
 
+#define BY_TURNS 4
+
+static void requests_that_a_thread_has_by_turns_keep_theirs(void **state)
+{
+    struct pythia_context contexts[BY_TURNS], before;
+    struct pythia_scope rooms[BY_TURNS], *spans[BY_TURNS];
+    struct collection c;
+    int sum = define("sum", PYTHIA_CLASS_COUNTER), level = define("level", PYTHIA_CLASS_LEVEL);
+    for (int i = 0; i < BY_TURNS; i++) {
+        const struct pythia_context none = {.flags = PYTHIA_CONTEXT_SAMPLED};
+        pythia_context_set(&none, &before);
+        spans[i] = PYTHIA_BEGIN(&rooms[i], PYTHIA_POINT_SERVER, "other");
+        pythia_context_of(spans[i], &contexts[i]);
+        pythia_context_set(&before, NULL);
+    }
+    for (int turn = 1; turn <= 3; turn++)
+        for (int i = 0; i < BY_TURNS; i++) {
+            pythia_context_set(&contexts[i], &before);
+            pythia_variable_add(sum, i + 1);
+            pythia_variable_add(level, -turn);
+            pythia_context_set(&before, NULL);
+        }
+    for (int i = 0; i < BY_TURNS; i++)
+        PYTHIA_END(spans[i]);
+    read_spans(&c);
+    assert_int_equal(c.count, BY_TURNS);
+    double sums[BY_TURNS] = {0};
+    for (size_t i = 0; i < BY_TURNS; i++) {
+        size_t times;
+        assert_rel_equal(value_of(&c, i, "variable.level", &times), -6, 0);
+        sums[(int)value_of(&c, i, "variable.sum", &times) / 3 - 1] = 1;
+        assert_int_equal(times, 3);
+    }
+    for (int i = 0; i < BY_TURNS; i++)
+        assert_rel_equal(sums[i], 1, 0);
+    collection_close(&c);
+}
+
+#define MANY 30
+
+/* More than a thread has room for beside its context. */
+static void of_many_variables_those_are_told_that_changed(void **state)
+{
+    static long many[MANY];
+    static const int changed[] = {0, 11, 12, 13, MANY - 1};
+    struct collection c;
+    size_t times;
+    char key[64];
+    for (int i = 0; i < MANY; i++) {
+        struct pythia_variable_source source = PYTHIA_SOURCE_LONG(&many[i]);
+        snprintf(key, sizeof(key), "many %d", i);
+        assert_true(pythia_variable_define(key, PYTHIA_CLASS_LEVEL, PYTHIA_BIND_PROCESS, &source) >
+                    0);
+        many[i] = i;
+    }
+    {
+        PYTHIA_SPAN("outer");
+        for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++)
+            many[changed[i]] += 100;
+        PYTHIA_SPAN("inner");
+    }
+    read_spans(&c);
+    for (int i = 0; i < MANY; i++) {
+        int is_new = 0;
+        for (size_t k = 0; k < sizeof(changed) / sizeof(changed[0]); k++)
+            is_new |= changed[k] == i;
+        snprintf(key, sizeof(key), "variable.many %d", i);
+        assert_rel_equal(value_of(&c, only(&c, "test:outer"), key, &times), i, 1e-15);
+        assert_int_equal(times, 1);
+        double value = value_of(&c, only(&c, "test:inner"), key, &times);
+        assert_int_equal(times, is_new);
+        if (is_new)
+            assert_rel_equal(value, i + 100, 1e-15);
+    }
+    collection_close(&c);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     struct pythia_variable_source source = PYTHIA_SOURCE_LONG(&waiting),
@@ -313,6 +390,8 @@ int main(void)
         cmocka_unit_test(a_variable_of_the_process_is_in_spans_where_it_is_new),
         cmocka_unit_test(each_class_keeps_what_it_is_for),
         cmocka_unit_test(a_request_has_its_own),
+        cmocka_unit_test(requests_that_a_thread_has_by_turns_keep_theirs),
+        cmocka_unit_test(of_many_variables_those_are_told_that_changed),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(they_are_listed_from_outside),
         cmocka_unit_test(a_child_has_those_of_its_parent),

@@ -163,9 +163,9 @@ static int add_points(char *text)
         struct pythia__hooked *h = &preload.points[preload.count++];
         const char *name = h->declared.name;
         struct pythia_point point =
-            PYTHIA_POINT(h->point, PYTHIA_POINT_INTERNAL, name, (uint32_t)strlen(name));
+            PYTHIA_POINT(PYTHIA_POINT_INTERNAL, name, (uint32_t)strlen(name));
         h->point = point;
-        h->request = (struct pythia_request){name, strlen(name), NULL};
+        h->request = (struct pythia_request){name, strlen(name)};
         if (*h->declared.function)
             file_away(h);
     }

@@ -37,23 +37,25 @@ enum pythia_point_kind {
  * found at run time. It must outlive every call that is given it. */
 struct pythia_point {
     const uint64_t *switches; /* bit r: open for request type r; never NULL */
-    uint64_t unbound;         /* what they are until the first pass: open, so that it is noticed */
     const char *name;
     uint32_t name_bytes;
     uint32_t number; /* in this process; 0 until the first pass */
     uint8_t kind;
+    const uint64_t **near; /* gets the same switches; NULL: there is nothing else */
 };
 
-#define PYTHIA_POINT(point, kind, name, bytes)                                                     \
+#define PYTHIA_POINT(kind, name, bytes)                                                            \
     {                                                                                              \
-        &(point).unbound, UINT64_MAX, name, bytes, 0, kind                                         \
+        &pythia__unbound, name, bytes, 0, kind, PYTHIA__NULL                                       \
     }
+
+/* The switches of all points until their first pass: open, so that it is noticed. */
+static const uint64_t pythia__unbound __attribute__((unused)) = UINT64_MAX;
 
 /* A kind of request: "GET /cart", "checkout". */
 struct pythia_request {
     const char *name;
     size_t name_bytes;
-    const void *type; /* NULL until the first pass */
 };
 
 enum pythia_context_flag {
@@ -71,6 +73,7 @@ struct pythia_context {
     uint32_t lamport;               /* events that came before */
     uint8_t request_type;           /* its bit in the switches */
     uint8_t flags;                  /* enum pythia_context_flag */
+    uint8_t place;                  /* where threads keep what they know of its type */
 };
 
 /* A span that is open: what its end needs. The caller's memory, the library's content. */
@@ -169,7 +172,8 @@ PYTHIA_API const struct pythia_scope *pythia_here(struct pythia_scope *room);
 
 /* A request begins, or one that has come from elsewhere gets a name here if it had none; until
  * pythia_request_end puts back what was before. */
-PYTHIA_API void pythia_request_begin(struct pythia_request *request, struct pythia_context *before);
+PYTHIA_API void pythia_request_begin(const struct pythia_request *request,
+                                     struct pythia_context *before);
 PYTHIA_API void pythia_request_end(const struct pythia_context *before);
 
 /* Name the request at hand, whose kind is known only now: what follows counts as of that kind. */
@@ -215,10 +219,15 @@ PYTHIA_API size_t pythia_tracestate_write(const char *received, size_t received_
 
 /* ---- inline ---- */
 
+static inline int pythia__is_open(const uint64_t *const *at)
+{
+    const uint64_t *switches = __atomic_load_n(at, __ATOMIC_RELAXED);
+    return __builtin_expect(__atomic_load_n(switches, __ATOMIC_RELAXED) != 0, 0) ? 1 : 0;
+}
+
 static inline int pythia_is_open(const struct pythia_point *point)
 {
-    const uint64_t *switches = __atomic_load_n(&point->switches, __ATOMIC_RELAXED);
-    return __builtin_expect(__atomic_load_n(switches, __ATOMIC_RELAXED) != 0, 0) ? 1 : 0;
+    return pythia__is_open(&point->switches);
 }
 
 static inline void pythia_leave(struct pythia_scope *scope)
@@ -267,14 +276,23 @@ static inline void pythia__set_unsigned(const struct pythia_scope *scope, const 
 
 #define PYTHIA__PASTE(a, b) a##b
 #define PYTHIA__NAME(a, b)  PYTHIA__PASTE(a, b)
+/* What closed points look at stands close together, since it has to be fetched: eight of them to a
+ * cache line. (In C++, functions of headers cannot have their data in a section of that name.) */
+#ifdef __cplusplus
+#define PYTHIA__NEAR
+#else
+#define PYTHIA__NEAR __attribute__((section("pythia_switches")))
+#endif
 #define PYTHIA__STATIC(point, kind, name)                                                          \
-    static struct pythia_point point = PYTHIA_POINT(point, kind, "" name, sizeof(name) - 1)
+    static const uint64_t *PYTHIA__NAME(point, near) PYTHIA__NEAR = &pythia__unbound;              \
+    static struct pythia_point point = {                                                           \
+        &pythia__unbound, "" name, sizeof(name) - 1, 0, kind, &PYTHIA__NAME(point, near)}
 
 #define PYTHIA__SPAN(span, kind, name, n)                                                          \
     PYTHIA__STATIC(PYTHIA__NAME(pythia_point_, n), kind, name);                                    \
     struct pythia_scope PYTHIA__NAME(pythia_scope_, n);                                            \
     struct pythia_scope *const span __attribute__((cleanup(pythia__leave), unused)) =              \
-        pythia_is_open(&PYTHIA__NAME(pythia_point_, n))                                            \
+        pythia__is_open(&PYTHIA__NAME(PYTHIA__NAME(pythia_point_, n), near))                       \
             ? pythia_enter(&PYTHIA__NAME(pythia_point_, n), &PYTHIA__NAME(pythia_scope_, n))       \
             : PYTHIA__NULL
 
@@ -289,7 +307,8 @@ static inline void pythia__set_unsigned(const struct pythia_scope *scope, const 
 #define PYTHIA__CALL(function, kind, scope, name)                                                  \
     __extension__({                                                                                \
         PYTHIA__STATIC(pythia_point_, kind, name);                                                 \
-        pythia_is_open(&pythia_point_) ? function(&pythia_point_, (scope)) : PYTHIA__NULL;         \
+        pythia__is_open(&PYTHIA__NAME(pythia_point_, near)) ? function(&pythia_point_, (scope))    \
+                                                            : PYTHIA__NULL;                        \
     })
 
 /* Entry and exit by hand: struct pythia_scope room, *span = PYTHIA_ENTER(&room, "name"); … until
@@ -305,7 +324,7 @@ static inline void pythia__set_unsigned(const struct pythia_scope *scope, const 
 #define PYTHIA_ANNOTATE(name)                                                                      \
     do {                                                                                           \
         PYTHIA__STATIC(pythia_point_, PYTHIA_POINT_INTERNAL, name);                                \
-        if (pythia_is_open(&pythia_point_))                                                        \
+        if (pythia__is_open(&PYTHIA__NAME(pythia_point_, near)))                                   \
             pythia_annotate(&pythia_point_);                                                       \
     } while (0)
 
@@ -339,8 +358,8 @@ static inline void pythia__nothing(void)
 /* A request of this kind begins, and ends with the block. */
 #define PYTHIA_REQUEST(name) PYTHIA__REQUEST(name, __COUNTER__)
 #define PYTHIA__REQUEST(name, n)                                                                   \
-    static struct pythia_request PYTHIA__NAME(pythia_request_, n) = {"" name, sizeof(name) - 1,    \
-                                                                     PYTHIA__NULL};                \
+    static const struct pythia_request PYTHIA__NAME(pythia_request_, n) = {"" name,                \
+                                                                           sizeof(name) - 1};      \
     struct pythia_context PYTHIA__NAME(pythia_before_, n)                                          \
         __attribute__((cleanup(pythia_request_end)));                                              \
     pythia_request_begin(&PYTHIA__NAME(pythia_request_, n), &PYTHIA__NAME(pythia_before_, n))
