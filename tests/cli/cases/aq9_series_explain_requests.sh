@@ -10,12 +10,12 @@ awk 'BEGIN {
         state = (state * 16807) % 2147483647; noise = state % 400
         at = 1700000000000 + i * 100
         # measured 30 ms before the request begins; 30 ms after it, something else
-        printf "%d000000,%d,queue len,7\n%d000000,%d,queue len,7\n", at - 30, queue, at + 30, 11 - queue > "queue.csv"
-        printf "%d000000,%g,cpu %%,7\n", at - 10, load / 4 > "load.csv"
+        printf "%.0f000000,%d,queue len,7\n%.0f000000,%d,queue len,7\n", at - 30, queue, at + 30, 11 - queue > "queue.csv"
+        printf "%.0f000000,%g,cpu %%,7\n", at - 10, load / 4 > "load.csv"
         us = 5000 + 2000 * queue + noise
         printf "{\"resourceSpans\":[{\"resource\":{\"attributes\":[{\"key\":\"service.name\",\"value\":{\"stringValue\":\"shop\"}}]}," \
             "\"scopeSpans\":[{\"spans\":[" \
-            "{\"traceId\":\"%032x\",\"spanId\":\"%016x\",\"name\":\"order\",\"kind\":2,\"startTimeUnixNano\":\"%d000000\",\"endTimeUnixNano\":\"%d%06d000\"}," \
+            "{\"traceId\":\"%032x\",\"spanId\":\"%016x\",\"name\":\"order\",\"kind\":2,\"startTimeUnixNano\":\"%.0f000000\",\"endTimeUnixNano\":\"%d%06d000\"}," \
             "{\"traceId\":\"%032x\",\"spanId\":\"%016x\",\"parentSpanId\":\"%016x\",\"name\":\"work\",\"kind\":1,\"startTimeUnixNano\":\"%d%06d000\",\"endTimeUnixNano\":\"%d%06d000\"}]}]}]}\n", \
             i + 1, 2 * i + 1, at, int(at / 1000), (at % 1000) * 1000 + us, \
             i + 1, 2 * i + 2, 2 * i + 1, int(at / 1000), (at % 1000) * 1000 + us - 3000, int(at / 1000), (at % 1000) * 1000 + us > "traces.jsonl"

@@ -8,7 +8,7 @@ awk 'BEGIN {
         at = 1700000000000 + i * 100; us = 5000 + 500 * most + noise
         printf "{\"resourceSpans\":[{\"resource\":{\"attributes\":[{\"key\":\"service.name\",\"value\":{\"stringValue\":\"shop\"}}]}," \
             "\"scopeSpans\":[{\"spans\":[" \
-            "{\"traceId\":\"%032x\",\"spanId\":\"%016x\",\"name\":\"order\",\"kind\":2,\"startTimeUnixNano\":\"%d000000\",\"endTimeUnixNano\":\"%d%06d000\"," \
+            "{\"traceId\":\"%032x\",\"spanId\":\"%016x\",\"name\":\"order\",\"kind\":2,\"startTimeUnixNano\":\"%.0f000000\",\"endTimeUnixNano\":\"%d%06d000\"," \
             "\"attributes\":[{\"key\":\"variable.queue\",\"value\":{\"intValue\":\"%d\"}}]},", \
             i + 1, 2 * i + 1, at, int(at / 1000), (at % 1000) * 1000 + us, 2
         printf "{\"traceId\":\"%032x\",\"spanId\":\"%016x\",\"parentSpanId\":\"%016x\",\"name\":\"work\",\"kind\":1," \
