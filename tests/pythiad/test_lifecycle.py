@@ -376,7 +376,7 @@ class Restart(unittest.TestCase):
         """As agents that obey, until the function is called that this gives."""
         stream = subprocess.Popen(
             ["python3", os.path.join(HERE, "stream.py"), "--url", f"http://127.0.0.1:{pythiad.http}", "--rounds", "0",
-             "--seconds", str(rig.patience(60)), *(word for s in services for word in ("--agent", s)), path],
+             "--seconds", str(rig.patience(180)), *(word for s in services for word in ("--agent", s)), path],
             stderr=subprocess.DEVNULL, preexec_fn=rig.die_with_parent)
 
         def stop():
@@ -421,7 +421,7 @@ class Restart(unittest.TestCase):
         path, services = self.generate(folder)
         pythiad = self.start(folder)
         stop = self.play(pythiad, path, services)
-        rig.until(lambda: [d for d in pythiad.get("/v1/decisions").json if d["open"]], 40, lambda: pythiad.log)
+        rig.until(lambda: [d for d in pythiad.get("/v1/decisions").json if d["open"]], 120, lambda: pythiad.log)
         stop()
         time.sleep(.3)  # a decision may be under way
         self.agrees(pythiad)

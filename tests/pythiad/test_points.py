@@ -188,9 +188,11 @@ class Bill(unittest.TestCase):
                                r"together \d+ ns a request, [0-9.e-]+ % of the [0-9.]+ ms that requests take\n")
         self.assertEqual(daemon.stop(), 0)
 
-    def test_ah08_the_limit_of_what_tracing_may_take_is_kept(self):
+    def open_all(self, work_us):
+        """50 points in requests of so much work, all open: the daemon, how to limit it, the pairs with all
+        closed, where they are, and the share that is reported."""
         folder = rig.make_folder(self)
-        program, path, gate = start_program(self, folder, 200, 500)
+        program, path, gate = start_program(self, folder, 200, work_us)
         config = os.path.join(folder, "limit.yaml")
 
         def limit(percent):
@@ -210,6 +212,14 @@ class Bill(unittest.TestCase):
         before, _ = overhead_of(read_pairs(path)[first:], closed)
         told = daemon.metric("pythia_overhead_ratio")
         print(f"all open: measured {100 * before:.2f} %, reported {100 * told:.2f} %", flush=True)
+        return program, daemon, limit, closed, path, before, told
+
+    def test_ah08_the_limit_of_what_tracing_may_take_is_kept(self):
+        program, daemon, limit, closed, path, before, told = self.open_all(500)
+        if told > .12:  # a slow machine, on which one point by itself comes near 1 %: as many spans in more work
+            self.assertEqual(daemon.stop(), 0)
+            program.kill()
+            _, daemon, limit, closed, path, before, told = self.open_all(1250)
         self.assertGreater(before, .05)
         self.assertAlmostEqual(told / before, 1, delta=.4)  # AH7 and the bench hold it to 20 %
         self.assertEqual(daemon.metric("pythia_points_dropped"), 0)
@@ -230,7 +240,7 @@ class Bill(unittest.TestCase):
         dropped = self.check_told(daemon)
         # What shows most for its cost stays open, and so does where requests enter.
         opened = {p["trace_point"] for p in daemon.get("/v1/points").json if p["wanted"]}
-        self.assertTrue({"load:handle", "load:p7"} <= opened, opened)
+        self.assertTrue({"load:handle", "load:p7"} <= opened, (opened, daemon.log[-6000:]))
         self.assertEqual(opened | dropped, {*POINTS, "load:handle"})
         # Without a limit they come back.
         limit(0)
