@@ -113,25 +113,31 @@ class Pages(Case):
         self.assertEqual(self.pythiad.get("/v1/groups").json, [])
         self.feed_until(lambda: self.pythiad.metric("pythia_cycles_total") >= 2)
         self.assertEqual(self.made(), 0)
-        before = self.pythiad.metric("pythia_cycles_total")
         answers = {}
         def ask(number):
             paths = ("/v1/report", "/v1/report?format=text", "/v1/report?format=markdown", "/report", "/v1/groups")
             answers[number] = self.pythiad.get(paths[number % len(paths)])
-        threads = [threading.Thread(target=ask, args=(number,)) for number in range(20)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        self.assertEqual([answers[number].status for number in range(20)], [200] * 20)
+        def ask_all():
+            threads = [threading.Thread(target=ask, args=(number,)) for number in range(20)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual([answers[number].status for number in range(20)], [200] * 20)
+        for _ in range(20):
+            before, made = self.pythiad.metric("pythia_cycles_total"), self.made()
+            ask_all()
+            if self.pythiad.metric("pythia_cycles_total") == before:
+                break  # else a cycle has ended among them, and they speak of two
+        self.assertEqual(self.pythiad.metric("pythia_cycles_total"), before)
+        self.assertLessEqual(self.made() - made, 1)
+        self.assertGreaterEqual(self.made(), 1)
         for number in range(20):  # whoever asked for the same got the same
             self.assertEqual(answers[number].text, answers[number % 5].text)
         self.assertEqual([g["id"] for g in answers[0].json["groups"]], [g["id"] for g in answers[4].json])
         self.assertTrue(answers[3].text.startswith("<!DOCTYPE html>"))
         self.assertEqual(answers[3].headers["X-Content-Type-Options"], "nosniff")
         self.assertIn("Content-Security-Policy", answers[0].headers)
-        if self.pythiad.metric("pythia_cycles_total") == before:
-            self.assertEqual(self.made(), 1)
         self.assertEqual(self.pythiad.get("/v1/report?format=pdf").status, 400)
         self.feed_until(lambda: self.pythiad.metric("pythia_cycles_total") > before)
         told = self.pythiad.get("/v1/report").json

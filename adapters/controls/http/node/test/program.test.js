@@ -18,6 +18,16 @@ const spansFile = path.join(folder, 'spans');
 const children = new Set();
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Milliseconds that a host has given to others while something here was to run, on all processors (proc(5): steal). */
+function stolen() {
+  if (!existsSync('/proc/stat')) return 0;
+  const all = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0].trim().split(/ +/);
+  return 10 * Number(all[8]);
+}
+
+/** Milliseconds by a clock that stands while a host gives a processor to others. */
+const ownTime = () => Date.now() - stolen();
+
 function start(command, parameters, env = {}) {
   const child = spawn(command, parameters, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
   children.add(child);
@@ -119,9 +129,10 @@ test('points are told of, opened and closed, within one poll, without orphans', 
   const latencies = [];
   for (let i = 0; i < 6; i++) {
     await control.want(FRONT, STOCK, ...(i % 2 ? [] : [AUTH]));
+    const others = stolen();
     const begin = (await control.ask({ show: true })).now_ns;
     const now = await control.until((state) => state.in_force, `switch ${i}`);
-    latencies.push((now.since_ns - begin) / 1e6);
+    latencies.push((now.since_ns - begin) / 1e6 - (stolen() - others));
     const { edges } = await load(10);
     assert.deepStrictEqual(edges, { ' -> front GET /item/:id': 10, 'front GET /item/:id -> stock GET /item/:id': 10,
       ...(i % 2 ? {} : { 'stock GET /item/:id -> stock middleware - auth': 10 }) });
@@ -175,14 +186,19 @@ test('when the daemon is killed the default set returns, and goes when the daemo
   await control.want(FRONT, STOCK, AUTH);
   await control.until((now) => now.in_force && now.points.some(({ id, result }) => id === AUTH && result === 'applied'), 'back',
     8000);
-  ({ edges } = await load(10));
+  for (let i = 0; i < 10; i++) {
+    const others = stolen();
+    ({ edges } = await load(10));
+    if (stolen() - others < 500) break; // else a lease may have been out among them
+    await control.until((now) => now.in_force, 'still');
+  }
   assert.strictEqual(edges['stock GET /item/:id -> stock middleware - auth'], 10);
 });
 
 test('off closes everything within two seconds', options, async () => {
-  const begin = Date.now();
+  const begin = ownTime();
   assert.strictEqual((await control.ask({ off: true })).status, 0);
-  while (Object.keys((await load(2)).edges).length) assert.ok(Date.now() - begin < 2000);
+  while (Object.keys((await load(2)).edges).length) assert.ok(ownTime() - begin < 2000);
   await control.ask({ off: false });
   await control.until((now) => now.in_force, 'on');
   assert.strictEqual((await load(10)).edges['stock GET /item/:id -> stock middleware - auth'], 10);
@@ -190,14 +206,14 @@ test('off closes everything within two seconds', options, async () => {
 
 test('a program that is done ends, whether the daemon is there or not', options, async () => {
   for (const address of [`http://127.0.0.1:${port}`, 'http://127.0.0.1:9', 'http://name.invalid']) {
-    const begin = Date.now();
+    const begin = ownTime();
     const child = start(process.execPath, ['--require', path.join(__dirname, '../pythia-gate.js'), '--require',
       path.join(__dirname, 'tracing.js'), '-e',
       'require("@opentelemetry/api").trace.getTracer("t").startSpan("x").end(); setTimeout(() => {}, 400)'],
     { OTEL_SERVICE_NAME: 'short', PYTHIA_URL: address, SPANS: spansFile, NODE_PATH: path.join(__dirname, '../node_modules') });
     const code = await new Promise((resolve) => child.on('exit', resolve));
     assert.strictEqual(code, 0);
-    assert.ok(Date.now() - begin < 5000);
+    assert.ok(ownTime() - begin < 5000);
   }
   assert.ok(existsSync(spansFile));
 });
