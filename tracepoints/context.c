@@ -24,6 +24,11 @@
  * a processor, and no function of libc is called, which would have to be fetched first. */
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+#define LETTERS    ('a' - '0' - 10)
+
+/* Trace id and parent's of a traceparent, by words of eight digits, and where each of them is. */
+#define ID_WORDS    6
+#define PLACE_OF(i) (3 + 8 * (i) + ((i) >= 4))
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define LITTLE(word) __builtin_bswap64(word)
@@ -53,49 +58,59 @@ static inline uint64_t at_least(uint64_t word, unsigned char least)
     return (word + EACH(128U - least)) & EACH(0x80);
 }
 
-/* Eight hexadecimal digits in lower case; 0 if they are not. */
-static inline int read_word(uint64_t word, uint64_t *out)
+/* Eight hexadecimal digits in lower case, the first of them lowest; *wrong is set, and never
+ * cleared, if they are not: then others would be written for that number. */
+static inline uint32_t read_word(uint64_t word, uint64_t *wrong)
 {
-    uint64_t low = word & EACH(0x7f);
-    uint64_t letters = at_least(low, 'a') & ~at_least(low, 'f' + 1);
-    uint64_t sound = ((at_least(low, '0') & ~at_least(low, '9' + 1)) | letters) & ~word;
-    word = (low & EACH(0x0f)) + (letters >> 7) * 9;
-    word = (word << 4 | word >> 8) & UINT64_C(0x00ff00ff00ff00ff);
-    word = (word << 8 | word >> 16) & UINT64_C(0x0000ffff0000ffff);
-    *out = (word << 16 | word >> 32) & UINT32_MAX;
-    return sound == EACH(0x80);
+    uint64_t nibbles = (word & EACH(0x0f)) + (word >> 6 & EACH(1)) * 9;
+    uint64_t letters = at_least(nibbles, 10) >> 7;
+    *wrong |= (nibbles & EACH(0xf0)) | (word ^ (nibbles + EACH('0') + letters * LETTERS));
+    nibbles = (nibbles << 4 | nibbles >> 8) & UINT64_C(0x00ff00ff00ff00ff);
+    nibbles = (nibbles << 8 | nibbles >> 16) & UINT64_C(0x0000ffff0000ffff);
+    return (uint32_t)(nibbles << 16 | nibbles >> 32);
 }
 
-/* Up to eight of them. */
-static inline int read_short(const char *from, size_t digits, uint64_t *out)
+/* Up to eight of them; 0 if they are not. */
+static int read_short(const char *from, size_t digits, uint32_t *out)
 {
-    uint64_t word = EACH('0');
+    uint64_t word = EACH('0'), wrong = 0;
     for (size_t i = 0; i < digits; i++)
         word = word >> 8 | (uint64_t)(unsigned char)from[i] << 56;
-    return read_word(word, out);
+    *out = read_word(word, &wrong);
+    return wrong == 0;
 }
 
-static PYTHIA__HOT __attribute__((noinline)) int read_id(const char *from, uint64_t *out)
+/* One of another version, with flags that may be any, is as good. */
+static PYTHIA__COLD int read_rest(const char *header, size_t bytes, uint32_t *flags)
 {
-    uint64_t high, low;
-    int sound = read_word(load(from), &high) & read_word(load(from + 8), &low);
-    *out = high << 32 | low;
-    return sound;
+    uint32_t version;
+    if (!read_short(header, 2, &version) || version == 0xff || !read_short(header + 53, 2, flags))
+        return 0;
+    return bytes == PYTHIA_TRACEPARENT_BYTES ||
+           (version != 0 && header[PYTHIA_TRACEPARENT_BYTES] == '-');
 }
 
 PYTHIA__HOT int pythia_traceparent_read(const char *header, size_t bytes,
                                         struct pythia_context *out)
 {
-    uint64_t version, high, low, parent, flags;
-    if (!header || bytes < PYTHIA_TRACEPARENT_BYTES || !read_short(header, 2, &version) ||
-        version == 0xff || header[2] != '-' || !read_id(header + 3, &high) ||
-        !read_id(header + 19, &low) || header[35] != '-' || !read_id(header + 36, &parent) ||
-        header[52] != '-' || !read_short(header + 53, 2, &flags))
+    uint32_t words[ID_WORDS], flags;
+    uint64_t wrong = 0;
+    if (!header || bytes < PYTHIA_TRACEPARENT_BYTES)
         return -EINVAL;
-    if (bytes > PYTHIA_TRACEPARENT_BYTES &&
-        (version == 0 || header[PYTHIA_TRACEPARENT_BYTES] != '-'))
+    flags = header[54] == '1';
+    int usual = header[0] == '0' && header[1] == '0' && header[53] == '0' &&
+                (flags || header[54] == '0') && bytes == PYTHIA_TRACEPARENT_BYTES;
+    if (__builtin_expect(!usual, 0) && !read_rest(header, bytes, &flags))
         return -EINVAL;
-    if ((high | low) == 0 || parent == 0)
+    if (header[2] != '-' || header[35] != '-' || header[52] != '-')
+        return -EINVAL;
+    for (unsigned i = 0; i < ID_WORDS; i++)
+        words[i] = read_word(load(header + PLACE_OF(i)), &wrong);
+    uint64_t high = words[0], low = words[2], parent = words[4];
+    high = high << 32 | words[1];
+    low = low << 32 | words[3];
+    parent = parent << 32 | words[5];
+    if (wrong || (high | low) == 0 || parent == 0)
         return -EINVAL;
     *out = (struct pythia_context){
         .trace_high = high,
@@ -143,7 +158,7 @@ static size_t unescape(const char *from, size_t bytes, char *out)
 {
     size_t used = 0;
     for (size_t i = 0; i < bytes; i++, used++) {
-        uint64_t byte = (unsigned char)from[i];
+        uint32_t byte = (unsigned char)from[i];
         if (byte == '%') {
             if (bytes - i < 3 || !read_short(from + i + 1, 2, &byte))
                 return 0;
@@ -156,9 +171,9 @@ static size_t unescape(const char *from, size_t bytes, char *out)
 
 static void read_count(const char *field, size_t bytes, struct pythia_context *out)
 {
-    uint64_t count;
+    uint32_t count;
     if (bytes >= 1 && bytes <= 8 && read_short(field, bytes, &count))
-        out->lamport = (uint32_t)count < UINT32_MAX ? (uint32_t)count + 1 : UINT32_MAX;
+        out->lamport = count < UINT32_MAX ? count + 1 : UINT32_MAX;
 }
 
 static void read_type(const char *field, size_t bytes, struct pythia_context *out)
@@ -177,7 +192,7 @@ static void read_type(const char *field, size_t bytes, struct pythia_context *ou
 static inline int read_usual(const char *header, size_t bytes, struct pythia_context *out)
 {
     const size_t before = ENTRY_BYTES + 2, between = 3, least = before + 1 + between + 1;
-    uint64_t entry, count;
+    uint64_t entry, wrong = 0;
     memcpy(&entry, ENTRY "l", 8);
     if (bytes < least || load(header) != LITTLE(entry) || header[8] != ':')
         return 0;
@@ -188,21 +203,18 @@ static inline int read_usual(const char *header, size_t bytes, struct pythia_con
         return 0;
     size_t at = (size_t)__builtin_ctzll(ends) / 8, left = 8 * (8 - at),
            name = before + at + between;
-    if (name >= bytes || header[name - 2] != 't' || header[name - 1] != ':' ||
-        !read_word(digits << left | EACH('0') >> (64 - left), &count) ||
+    uint32_t count = read_word(digits << left | EACH('0') >> (64 - left), &wrong);
+    if (wrong || name >= bytes || header[name - 2] != 't' || header[name - 1] != ':' ||
         !pythia__type_take_plain(&pythia__self, header + name, bytes - name, out))
         return 0;
-    out->lamport = (uint32_t)count + 1;
+    out->lamport = count + 1;
     return 1;
 }
 
-PYTHIA__HOT void pythia_tracestate_read(const char *header, size_t bytes,
-                                        struct pythia_context *out)
+static PYTHIA__COLD void read_any(const char *header, size_t bytes, struct pythia_context *out)
 {
     const char *member;
-    if (header && read_usual(header, bytes, out))
-        return;
-    while (header && bytes > 0) {
+    while (bytes > 0) {
         size_t size = next_member(&header, &bytes, &member);
         if (!is_ours(member, size))
             continue;
@@ -221,6 +233,13 @@ PYTHIA__HOT void pythia_tracestate_read(const char *header, size_t bytes,
     }
 }
 
+PYTHIA__HOT void pythia_tracestate_read(const char *header, size_t bytes,
+                                        struct pythia_context *out)
+{
+    if (header && !read_usual(header, bytes, out))
+        read_any(header, bytes, out);
+}
+
 /* ---- writing ---- */
 
 /* The eight digits of a number, the first of them lowest. */
@@ -230,7 +249,7 @@ static inline uint64_t digits_of(uint32_t number)
     word = (word >> 8 & UINT64_C(0x000000ff000000ff)) | (word & UINT64_C(0x000000ff000000ff)) << 16;
     word = (word >> 4 & UINT64_C(0x000f000f000f000f)) | (word & UINT64_C(0x000f000f000f000f)) << 8;
     uint64_t letters = at_least(word, 10) >> 7;
-    return word + EACH('0') + letters * ('a' - '0' - 10);
+    return word + EACH('0') + letters * LETTERS;
 }
 
 /* `digits` of them, at most eight. What is behind is written to as well, eight bytes in all. */
@@ -240,50 +259,37 @@ static inline char *write_short(char *to, uint32_t number, unsigned digits)
     return to + digits;
 }
 
-static inline char *write_id(char *to, uint64_t id)
+/* Where this thread stands; a request has a trace id from now on. */
+static inline const struct pythia_context *here(void)
 {
-    store(to, digits_of((uint32_t)(id >> 32)));
-    store(to + 8, digits_of((uint32_t)id));
-    return to + 16;
+    const struct pythia_context *c = &pythia__self.context;
+    if (__builtin_expect((c->trace_high | c->trace_low) == 0, 0))
+        pythia_context_get(&(struct pythia_context){0});
+    return c;
 }
 
 PYTHIA__HOT size_t pythia_traceparent_write(char out[PYTHIA_TRACEPARENT_BYTES + 1])
 {
-    struct pythia_context c;
-    pythia_context_get(&c);
+    const struct pythia_context *c = here();
+    uint64_t low = c->trace_low, high = c->trace_high, parent = c->span ? c->span : low;
     out[0] = '\0';
-    if ((c.trace_high | c.trace_low) == 0)
-        return 0;
-    uint64_t parent = c.span ? c.span : c.trace_low;
-    if (parent == 0)
-        return 0; /* a trace of others, with half an id, and no span */
-    char *to = write_short(out, 0, 2);
-    *to++ = '-';
-    to = write_id(to, c.trace_high);
-    to = write_id(to, c.trace_low);
-    *to++ = '-';
-    to = write_id(to, parent);
-    *to++ = '-';
-    *to++ = '0';
-    *to++ = c.flags & PYTHIA_CONTEXT_SAMPLED ? '1' : '0';
-    *to = '\0';
+    if ((high | low) == 0 || parent == 0)
+        return 0; /* there is none, or one of others, with half an id, and no span */
+    const uint64_t ids[ID_WORDS / 2] = {high, low, parent};
+    out[0] = out[1] = out[53] = '0';
+    out[2] = out[35] = out[52] = '-';
+    for (unsigned i = 0; i < ID_WORDS; i++)
+        store(out + PLACE_OF(i), digits_of((uint32_t)(ids[i / 2] >> 32 * (1 - i % 2))));
+    out[54] = c->flags & PYTHIA_CONTEXT_SAMPLED ? '1' : '0';
+    out[55] = '\0';
     return PYTHIA_TRACEPARENT_BYTES;
 }
 
-/* ";t:<name>"; nothing if that would be too long. */
-static size_t write_type(char *to, const struct pythia_context *c)
+/* The name of a kind as %XX where it has to be, or nothing if that would be too long: what is
+ * written there is ";t:" and the name. */
+static PYTHIA__COLD size_t write_escaped(char *to, const struct pythia_context *c)
 {
     size_t used = 3, most = STATE_MOST - 16, bytes = 0;
-    const struct pythia__met *met = &pythia__self.met[c->place % PYTHIA__TYPES_MET];
-    if (!c->type)
-        return 0;
-    to[0] = ';';
-    to[1] = 't';
-    to[2] = ':';
-    if (__builtin_expect(met->type == c->type && met->plain, 1)) {
-        memcpy(to + used, met->name, sizeof(met->name)); /* and what is behind */
-        return used + met->bytes;
-    }
     const char *name = pythia__type_name(&pythia__self, c, &bytes);
     if (bytes == 0)
         return 0;
@@ -301,23 +307,27 @@ static size_t write_type(char *to, const struct pythia_context *c)
     return used;
 }
 
-PYTHIA__HOT size_t pythia_tracestate_write(const char *received, size_t received_bytes,
-                                           char out[PYTHIA_TRACESTATE_BYTES + 1])
+/* ";t:<name>"; nothing if that would be too long. */
+static inline size_t write_type(char *to, const struct pythia_context *c)
 {
-    struct pythia_context c;
-    pythia_context_get(&c);
-    out[0] = '\0';
-    if ((c.trace_high | c.trace_low) == 0)
+    const struct pythia__met *met = &pythia__self.met[c->place % PYTHIA__TYPES_MET];
+    if (!c->type)
         return 0;
-    pythia__self.context.lamport += c.lamport < UINT32_MAX; /* sending is an event */
-    uint32_t count = pythia__self.context.lamport;
-    memcpy(out, ENTRY "l:", ENTRY_BYTES + 2);
-    char *to =
-        write_short(out + ENTRY_BYTES + 2, count, 8U - (unsigned)__builtin_clz(count | 1) / 4);
-    to += write_type(to, &c);
-    size_t bytes = (size_t)(to - out);
+    to[0] = ';';
+    to[1] = 't';
+    to[2] = ':';
+    if (__builtin_expect(met->type != c->type || !met->plain, 0))
+        return write_escaped(to, c);
+    memcpy(to + 3, met->name, sizeof(met->name)); /* and what is behind */
+    return 3 + (size_t)met->bytes;
+}
+
+/* The entries of others go along. Returns the bytes of all. */
+static PYTHIA__COLD size_t write_others(const char *received, size_t received_bytes, char *out,
+                                        size_t bytes)
+{
     const char *member;
-    for (int members = 1; received && received_bytes > 0 && members < MEMBERS;) {
+    for (int members = 1; received_bytes > 0 && members < MEMBERS;) {
         size_t size = next_member(&received, &received_bytes, &member);
         if (size == 0 || is_ours(member, size))
             continue;
@@ -328,6 +338,25 @@ PYTHIA__HOT size_t pythia_tracestate_write(const char *received, size_t received
         bytes += size;
         members++;
     }
+    return bytes;
+}
+
+PYTHIA__HOT size_t pythia_tracestate_write(const char *received, size_t received_bytes,
+                                           char out[PYTHIA_TRACESTATE_BYTES + 1])
+{
+    const struct pythia_context *c = here();
+    out[0] = '\0';
+    if ((c->trace_high | c->trace_low) == 0)
+        return 0;
+    uint32_t count = c->lamport + (c->lamport < UINT32_MAX); /* sending is an event */
+    pythia__self.context.lamport = count;
+    memcpy(out, ENTRY "l:", ENTRY_BYTES + 2);
+    char *to =
+        write_short(out + ENTRY_BYTES + 2, count, 8U - (unsigned)__builtin_clz(count | 1) / 4);
+    to += write_type(to, c);
+    size_t bytes = (size_t)(to - out);
+    if (received)
+        bytes = write_others(received, received_bytes, out, bytes);
     out[bytes] = '\0';
     return bytes;
 }

@@ -145,8 +145,9 @@ enum pythia__lost {
 PYTHIA__COLD int pythia__attach(struct pythia__thread *t);
 
 /* One span in so many is timed, on average; and so many one after the other (cost.c). */
-#define PYTHIA__TIMED_EVERY 1024
-#define PYTHIA__TIMED_BURST 8
+#define PYTHIA__TIMED_EVERY  1024
+#define PYTHIA__TIMED_BURST  8
+#define PYTHIA__TIMED_UNTOLD 8 /* and before them, told nobody */
 
 /* Choose when the next span is timed: the one that follows, or after a distance that is not even,
  * which those of a loop may be too. */
@@ -155,7 +156,7 @@ PYTHIA__COLD void pythia__timed_next(struct pythia__thread *t);
 /* Whose bill the span is on that is timed now: its point's, or, of the first of several, 0. */
 static inline uint32_t pythia__billed(const struct pythia__thread *t, uint32_t point)
 {
-    return t->timed_left == PYTHIA__TIMED_BURST ? 0 : point;
+    return t->timed_left >= PYTHIA__TIMED_BURST ? 0 : point;
 }
 
 /* A span that was timed has ended, by what is done since `ticks`: say what it has cost, in all. */
@@ -165,6 +166,8 @@ PYTHIA__COLD void pythia__bill(struct pythia__thread *t, const struct pythia_sco
 /* What timing does not see of a span, in ticks; and what it may see at most: a thread that lost its
  * processor in the middle has not spent that on tracing. */
 extern int64_t pythia__cost_unseen;
+extern int64_t pythia__cost_unseen_among; /* of a span around work, of which that is little: */
+extern uint64_t pythia__cost_work;
 extern uint64_t pythia__cost_most;
 extern uint64_t pythia__cost_clock; /* from one reading of the clock to the next */
 

@@ -81,12 +81,24 @@ static inline void go_back(struct pythia_context *c, const struct pythia_context
 
 /* A request has a trace id as soon as anybody asks; what is no request gets one for each span that
  * has none above it. */
-static inline void need_trace(struct pythia__thread *t, struct pythia_context *c)
+static PYTHIA__COLD void give_trace(struct pythia__thread *t, struct pythia_context *c)
 {
-    if (c->trace_high | c->trace_low)
-        return;
     c->trace_high = pythia__random(t);
     c->trace_low = pythia__random(t);
+}
+
+static inline void need_trace(struct pythia__thread *t, struct pythia_context *c)
+{
+    if (UNLIKELY((c->trace_high | c->trace_low) == 0))
+        give_trace(t, c);
+}
+
+/* It outlives the span that is at hand: others of the request have the same, on all threads. */
+static inline void need_trace_of_request(struct pythia__thread *t)
+{
+    struct pythia_context *c = &t->context;
+    if (UNLIKELY((c->trace_high | c->trace_low) == 0) && (c->flags & PYTHIA_CONTEXT_REQUEST))
+        give_trace(t, c);
 }
 
 /* ---- spans ---- */
@@ -219,8 +231,7 @@ PYTHIA__HOT struct pythia_scope *pythia_enter(struct pythia_point *point,
     if (!is_open(t, point))
         return NULL;
     uint64_t begun = time_of_timed(t);
-    if (t->context.flags & PYTHIA_CONTEXT_REQUEST)
-        need_trace(t, &t->context); /* it outlives this span: others of the request have the same */
+    need_trace_of_request(t);
     struct pythia_context above = t->context;
     if (!open_span(t, point, scope, &above, EXIT_BYTES))
         return NULL;
@@ -243,8 +254,7 @@ PYTHIA__HOT struct pythia_scope *pythia_begin(struct pythia_point *point,
     if (!is_open(t, point))
         return NULL;
     uint64_t begun = time_of_timed(t);
-    if (t->context.flags & PYTHIA_CONTEXT_REQUEST)
-        need_trace(t, &t->context);
+    need_trace_of_request(t);
     struct pythia_context above = t->context;
     if (!open_span(t, point, scope, &above, 0))
         return NULL;
@@ -299,7 +309,8 @@ void pythia__bill(struct pythia__thread *t, const struct pythia_scope *scope, ui
     uint64_t spent = scope->spent + (ticks_of(t) - ticks);
     t->spent = spent;
     int64_t all = (int64_t)(spent < pythia__cost_most ? spent : pythia__cost_most);
-    all += pythia__cost_unseen;
+    int is_around_work = ticks - scope->ticks > scope->spent + pythia__cost_work / 2;
+    all += is_around_work ? pythia__cost_unseen_among : pythia__cost_unseen;
     pythia__cost_write(t, scope->point, all > 0 ? (uint64_t)all : 0);
 }
 
@@ -350,8 +361,7 @@ PYTHIA__HOT void pythia_end(struct pythia_scope *scope)
 
 static inline void annotate(struct pythia__thread *t, const struct pythia_point *point)
 {
-    if (t->context.flags & PYTHIA_CONTEXT_REQUEST)
-        need_trace(t, &t->context);
+    need_trace_of_request(t);
     struct pythia_context above = t->context;
     uint64_t ticks;
     if (may_write(t)) {
@@ -372,8 +382,8 @@ PYTHIA__HOT void pythia_annotate(struct pythia_point *point)
         return;
     if (UNLIKELY(--t->until_timed == 0)) {
         pythia__timed_next(t);
-        struct pythia_scope spent = {.spent = 0, .point = pythia__billed(t, point->number)};
         uint64_t begun = ticks_of(t);
+        struct pythia_scope spent = {.ticks = begun, .point = pythia__billed(t, point->number)};
         annotate(t, point);
         pythia__bill(t, &spent, begun);
     } else {
@@ -384,12 +394,17 @@ PYTHIA__HOT void pythia_annotate(struct pythia_point *point)
 /* ---- key-values ---- */
 
 /* The scope of a span that is timed is the caller's own, whatever it is called here. What the
- * clock's reading adds is not the program's. */
-static PYTHIA__COLD void add_spent(const struct pythia_scope *scope, uint64_t begun)
+ * clock's reading adds is not the program's, and neither is what the span is around then: it counts
+ * as begun so much later. */
+static PYTHIA__COLD void add_spent(const struct pythia_scope *const_scope, uint64_t begun)
 {
-    uint64_t spent = pythia__ticks() - begun;
+    struct pythia_scope *scope = (struct pythia_scope *)(uintptr_t)const_scope; /* NOLINT */
+    uint64_t now = pythia__ticks(), spent = now - begun;
+    uint64_t later = scope->ticks + spent + pythia__cost_clock;
     if (spent > pythia__cost_clock)
-        ((struct pythia_scope *)(uintptr_t)scope)->spent += spent - pythia__cost_clock; /* NOLINT */
+        scope->spent += spent - pythia__cost_clock;
+    if (scope->ticks < now)
+        scope->ticks = later < now ? later : now;
 }
 
 /* Keys and numbers are short: for these, what compilers make of memcpy (a string instruction) takes
@@ -564,8 +579,7 @@ void pythia__request_named(const char *name, size_t name_bytes)
 PYTHIA__HOT void pythia_context_get(struct pythia_context *out)
 {
     struct pythia__thread *t = &pythia__self;
-    if (t->context.flags & PYTHIA_CONTEXT_REQUEST)
-        need_trace(t, &t->context); /* both threads must mean the same one */
+    need_trace_of_request(t);
     *out = t->context;
 }
 

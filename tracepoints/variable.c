@@ -18,6 +18,13 @@
 #define PREFIX    "variable."
 #define KEY_BYTES (sizeof(PREFIX) - 1 + PYTHIA_VARIABLE_NAME_BYTES)
 
+/* By how much a byte is shifted that stands so far behind the first of a word in memory. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define BYTE_AT(i) (56 - 8 * (i))
+#else
+#define BYTE_AT(i) (8 * (i))
+#endif
+
 #define SIGN     (UINT64_C(1) << 63)
 #define INFINITE UINT64_C(0x7ff0000000000000) /* as bits of a double */
 
@@ -61,10 +68,15 @@ static struct variable *variable_of(int number)
 
 /* ---- values ---- */
 
+/* Where the last values are. */
+static inline uint64_t *notes_of(const struct pythia__thread *t)
+{
+    return pythia__has_ring(t) ? t->page->variables : lasts;
+}
+
 static inline void note(const struct pythia__thread *t, uint32_t index, uint64_t bits)
 {
-    __atomic_store_n(pythia__has_ring(t) ? &t->page->variables[index] : &lasts[index], bits,
-                     __ATOMIC_RELAXED);
+    __atomic_store_n(&notes_of(t)[index], bits, __ATOMIC_RELAXED);
 }
 
 static uint64_t bits_of(double value)
@@ -279,7 +291,7 @@ static inline uint64_t *told_at(struct pythia__thread *t, uint32_t i)
 uint32_t pythia__variables_write(struct pythia__thread *t, const struct pythia_context *c,
                                  uint32_t watched, uint64_t *to)
 {
-    uint8_t numbers[PYTHIA_VARIABLES];
+    uint64_t numbers[(PYTHIA_VARIABLES + 7) / 8] = {0}, *notes = notes_of(t);
     uint32_t count = 0, told = told_of(&t->told, c, t->epoch);
     if (__builtin_expect(watched > PYTHIA__TOLD, 0) && !t->more && !begin_more(t))
         watched = PYTHIA__TOLD;
@@ -290,16 +302,15 @@ uint32_t pythia__variables_write(struct pythia__thread *t, const struct pythia_c
             continue;
         *last = bits;
         if (w->type != PYTHIA_VARIABLE_ASKED)
-            note(t, w->index, bits);
+            __atomic_store_n(&notes[w->index], bits, __ATOMIC_RELAXED);
         if ((bits & ~SIGN) > INFINITE) /* not a number */
             continue;
-        numbers[count] = (uint8_t)(w->index + 1);
+        numbers[count / 8] |= (uint64_t)(w->index + 1) << BYTE_AT(count % 8);
         to[count++] = bits;
     }
     t->told.count = watched;
-    uint8_t *behind = (uint8_t *)(to + count);
-    for (uint32_t i = 0; i < ((count + 7) & ~7U); i++)
-        behind[i] = i < count ? numbers[i] : 0;
+    for (uint32_t i = 0; 8 * i < count; i++)
+        to[count + i] = numbers[i];
     return count;
 }
 

@@ -7,6 +7,7 @@
  *     reading    how fast one reader takes these out again
  *     sustained  4 threads at a steady rate, and a reader: the same
  *     bill       what a span reports to cost, and what it does: ns
+ *     bill_among the same of spans among work, which costs less: a processor does both at once
  *     switch     from throwing a switch until it is in force in another process: ms */
 #include "bench_tracepoints.h"
 
@@ -336,23 +337,36 @@ static double price(void)
     return costs.ns / (double)costs.passes;
 }
 
+/* Spans around operations each of which waits for the one before: as some 0.3 us of hashing. */
+static void spans_among_work(size_t n)
+{
+    static volatile uint64_t result;
+    uint64_t x = result;
+    for (size_t i = 0; i < n; i++) {
+        PYTHIA_SPAN("open");
+        for (int k = 0; k < 200; k++)
+            x = (x ^ (x >> 29)) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    result = x;
+}
+
 /* A million spans with their point open, and as many with it closed, in turn: what the spans say
  * that they cost, what was forecast from the first tenth of them, and what they do cost: the
  * difference of medians, since another program may take the processor away in the middle. */
-static void bill(void)
+static void bill(void (*spans)(size_t n))
 {
     double open_ns[BLOCKS], closed_ns[BLOCKS], forecast_ns = NAN;
     adds_costs = 1;
     for (int i = 0; i < BLOCKS; i++) {
         throw_switch("bench:open", 1);
-        open_ns[i] = time_of(passes_in_program.open, BATCH);
+        open_ns[i] = time_of(spans, BATCH);
         read_rings();
         if (i == BLOCKS / 10) {
             const struct pythia_bill_item item = {price(), BATCH * (double)BLOCKS};
             forecast_ns = pythia_bill_forecast(&item, 1, NAN, NAN).cost_ns;
         }
         throw_switch("bench:open", 0);
-        closed_ns[i] = time_of(passes_in_program.open, BATCH);
+        closed_ns[i] = time_of(spans, BATCH);
     }
     const double all = BATCH * (double)BLOCKS;
     qsort(open_ns, BLOCKS, sizeof(double), compare);
@@ -448,7 +462,9 @@ int main(int argc, char **argv)
     else if (strcmp(row, "sustained") == 0)
         sustained();
     else if (strcmp(row, "bill") == 0)
-        bill();
+        bill(program->open);
+    else if (strcmp(row, "bill_among") == 0)
+        bill(spans_among_work);
     else if (strcmp(row, "switch") == 0)
         switches();
     else
