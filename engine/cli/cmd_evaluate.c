@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -20,6 +21,7 @@
 
 #define THREADS_MAX 256
 #define PROGRESS_NS UINT64_C(200000000)
+#define AGAIN_MS    300 /* from then on, a second Ctrl-C is meant as one */
 /* A search in more nodes takes seconds, and with all of them open minutes. */
 #define LARGE_NODES 10000
 
@@ -188,10 +190,23 @@ struct evaluating {
 
 static volatile sig_atomic_t interrupted;
 
+/* A second one ends the program, but not if it comes at once: timeout(1) sends each signal to the
+ * program, and then to all programs of its group. */
 static void on_signal(int number)
 {
-    (void)number;
+    static volatile sig_atomic_t first_ms; /* of no known day: it wraps */
+    struct timespec now;
+    int saved = errno;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    sig_atomic_t ms = (sig_atomic_t)((now.tv_sec % 1000000) * 1000 + now.tv_nsec / 1000000);
+    if (!interrupted)
+        first_ms = ms;
+    else if (ms < first_ms || ms - first_ms > AGAIN_MS) {
+        signal(number, SIG_DFL);
+        raise(number); /* when this function has returned */
+    }
     interrupted = 1;
+    errno = saved;
 }
 
 static bool is_interrupted(void)
@@ -255,7 +270,7 @@ static void work(void *context)
 static int run_all(struct evaluating *v)
 {
     static uv_thread_t threads[THREADS_MAX];
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}, before[2];
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before[2];
     size_t wanted = v->s->threads ? (size_t)v->s->threads : uv_available_parallelism(), running = 0;
     if (uv_mutex_init(&v->lock) != 0)
         return PYTHIA_ENOMEM;

@@ -148,29 +148,27 @@ static void a_child_measures_anew(void **state)
     collection_close(&c);
 }
 
-/* AH7 and AH9: what is reported, and what was forecast by it, against what closing the point saves.
- * A busy machine may take the processor away at any time, so it may be tried again. */
-static void ah7_ah9_reported_and_forecast_costs_are_the_real_ones(void **state)
+/* What is reported of a point, and what was forecast by it, against what closing it saves. A busy
+ * machine may take the processor away at any time, so it may be tried again. */
+static void check_bill(void (*spans)(int n), const char *id, int passes)
 {
-    if (SANITIZED)
-        skip(); /* times are the sanitizer's */
     double forecast_off = INFINITY, off = INFINITY;
     for (int i = 0; i < 20 && (off > .2 || forecast_off > .25); i++) {
         struct collection c;
         double before, after;
-        open_point("test:plain");
-        pass(plain, SPANS);
+        open_point(id);
+        pass(spans, SPANS);
         read_spans(&c);
-        cost_of(&c, "test:plain", &before);
+        cost_of(&c, id, &before);
         collection_close(&c);
-        double open = pass(plain, 10 * SPANS);
-        close_point("test:plain");
-        double measured = open - pass(plain, 10 * SPANS);
+        double open = pass(spans, passes);
+        close_point(id);
+        double measured = open - pass(spans, passes);
         read_spans(&c);
-        cost_of(&c, "test:plain", &after);
+        cost_of(&c, id, &after);
         collection_close(&c);
-        const struct pythia_bill_item item = {before, 10 * SPANS};
-        double forecast = pythia_bill_forecast(&item, 1, NAN, NAN).cost_ns / (10 * SPANS);
+        const struct pythia_bill_item item = {before, passes};
+        double forecast = pythia_bill_forecast(&item, 1, NAN, NAN).cost_ns / passes;
         off = fabs(after - measured) / measured;
         forecast_off = fabs(forecast - measured) / measured;
         print_message("reported %.1f ns, forecast %.1f ns, measured %.1f ns\n", after, forecast,
@@ -178,6 +176,33 @@ static void ah7_ah9_reported_and_forecast_costs_are_the_real_ones(void **state)
     }
     assert_true(off <= .2);
     assert_true(forecast_off <= .25);
+}
+
+static void ah7_ah9_reported_and_forecast_costs_are_the_real_ones(void **state)
+{
+    if (SANITIZED)
+        skip(); /* times are the sanitizer's */
+    check_bill(plain, "test:plain", 10 * SPANS);
+}
+
+/* Operations each of which waits for the one before leave a processor room for tracing. */
+static void around_work(int n)
+{
+    static volatile uint64_t result;
+    uint64_t x = result;
+    for (int i = 0; i < n; i++) {
+        PYTHIA_SPAN("around_work");
+        for (int k = 0; k < 200; k++)
+            x = (x ^ (x >> 29)) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    result = x;
+}
+
+static void ah7_ah9_spans_around_work_are_not_billed_as_those_around_nothing(void **state)
+{
+    if (SANITIZED)
+        skip();
+    check_bill(around_work, "test:around_work", 2 * SPANS);
 }
 
 int main(void)
@@ -188,6 +213,7 @@ int main(void)
         cmocka_unit_test(a_point_that_is_seldom_passed_has_a_price_too),
         cmocka_unit_test(a_child_measures_anew),
         cmocka_unit_test(ah7_ah9_reported_and_forecast_costs_are_the_real_ones),
+        cmocka_unit_test(ah7_ah9_spans_around_work_are_not_billed_as_those_around_nothing),
     };
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }
