@@ -396,9 +396,9 @@ PYTHIA__HOT void pythia_annotate(struct pythia_point *point)
 /* The scope of a span that is timed is the caller's own, whatever it is called here. What the
  * clock's reading adds is not the program's, and neither is what the span is around then: it counts
  * as begun so much later. */
-static PYTHIA__COLD void add_spent(const struct pythia_scope *const_scope, uint64_t begun)
+static PYTHIA__COLD void add_spent(const struct pythia_scope *of, uint64_t begun)
 {
-    struct pythia_scope *scope = (struct pythia_scope *)(uintptr_t)const_scope; /* NOLINT */
+    struct pythia_scope *scope = (struct pythia_scope *)(uintptr_t)of; /* NOLINT */
     uint64_t now = pythia__ticks(), spent = now - begun;
     uint64_t later = scope->ticks + spent + pythia__cost_clock;
     if (spent > pythia__cost_clock)
