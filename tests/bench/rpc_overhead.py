@@ -89,7 +89,7 @@ class Services:
     def __init__(self, binaries, folder, name, work, pace):
         program, options = SETS[name]
         self.program, self.children, self.told = os.path.join(binaries, "rpc_testbed"), [], {"records": 0, "lost": 0}
-        self.gate, self.traced, self.pace, self.opened = os.path.join(folder, name), name != "plain", pace, None
+        self.gate, self.traced, self.pace = os.path.join(folder, name), name != "plain", pace
         os.mkdir(self.gate, 0o700)
         self.env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHIA_")}
         self.env["PYTHIA_DIRECTORY"] = self.gate
@@ -121,9 +121,8 @@ class Services:
                               preexec_fn=lambda: os.sched_setaffinity(0, OTHERS_ON)).stdout
 
     def open(self, names):
-        if self.traced and names != self.opened:
-            self.run("open", names)
-            self.opened = names
+        """Also what is open, and for services that have no points: those that are compared have to be idle for as long before."""
+        self.run("open", names)
 
     def warm(self):
         """First passes, since what was never passed cannot be opened; and all pages of the rings."""
@@ -176,10 +175,9 @@ def play(binaries, stages, pace, number, turns, work):
     pairs = {stage[0]: [] for stage in stages}
     chance = random.Random(number)
     try:
-        for _, _, name, _, base in stages:
-            for one in (name, base):
-                if one not in running:
-                    running[one] = Services(binaries, folder, one, work, pace)
+        sets = sorted({one for _, _, name, _, base in stages for one in (name, base)})
+        for name in chance.sample(sets, len(sets)):  # two of one program may differ by half a percent
+            running[name] = Services(binaries, folder, name, work, pace)
         for turn in range(turns):
             for stage, _, name, opened, base in chance.sample(stages, len(stages)):
                 legs, seed = [(running[name], opened), (running[base], "none")], number * 1000 + turn
