@@ -204,8 +204,11 @@ static inline int read_usual(const char *header, size_t bytes, struct pythia_con
     size_t at = (size_t)__builtin_ctzll(ends) / 8, left = 8 * (8 - at),
            name = before + at + between;
     uint32_t count = read_word(digits << left | EACH('0') >> (64 - left), &wrong);
-    if (wrong || name >= bytes || header[name - 2] != 't' || header[name - 1] != ':' ||
-        !pythia__type_take_plain(&pythia__self, header + name, bytes - name, out))
+    if (wrong || name >= bytes || header[name - 2] != 't' || header[name - 1] != ':')
+        return 0;
+    size_t named = bytes - name, short_by = named < 8 ? 8 - named : 0;
+    uint64_t last = load(header + bytes - 8) >> 8 * short_by;
+    if (!pythia__type_take_plain(header + name, named, last, out))
         return 0;
     out->lamport = count + 1;
     return 1;
@@ -289,18 +292,18 @@ PYTHIA__HOT size_t pythia_traceparent_write(char out[PYTHIA_TRACEPARENT_BYTES + 
  * written there is ";t:" and the name. */
 static PYTHIA__COLD size_t write_escaped(char *to, const struct pythia_context *c)
 {
-    size_t used = 3, most = STATE_MOST - 16, bytes = 0;
-    const char *name = pythia__type_name(&pythia__self, c, &bytes);
-    if (bytes == 0)
+    const struct pythia__type *type = c->type;
+    size_t used = 3, most = STATE_MOST - 16;
+    if (type->bytes == 0)
         return 0;
-    for (size_t i = 0; i < bytes; i++) {
+    for (size_t i = 0; i < type->bytes; i++) {
         if (used + 3 > most)
             return 0;
-        if (pythia__is_plain(name[i])) {
-            to[used++] = name[i];
+        if (pythia__is_plain(type->name[i])) {
+            to[used++] = type->name[i];
         } else {
             to[used++] = '%';
-            write_short(to + used, (unsigned char)name[i], 2);
+            write_short(to + used, (unsigned char)type->name[i], 2);
             used += 2;
         }
     }
@@ -310,16 +313,16 @@ static PYTHIA__COLD size_t write_escaped(char *to, const struct pythia_context *
 /* ";t:<name>"; nothing if that would be too long. */
 static inline size_t write_type(char *to, const struct pythia_context *c)
 {
-    const struct pythia__met *met = &pythia__self.met[c->place % PYTHIA__TYPES_MET];
-    if (!c->type)
+    const struct pythia__type *type = c->type;
+    if (!type)
         return 0;
     to[0] = ';';
     to[1] = 't';
     to[2] = ':';
-    if (__builtin_expect(met->type != c->type || !met->plain, 0))
+    if (__builtin_expect(!type->plain, 0))
         return write_escaped(to, c);
-    memcpy(to + 3, met->name, sizeof(met->name)); /* and what is behind */
-    return 3 + (size_t)met->bytes;
+    memcpy(to + 3, type->room, sizeof(type->room)); /* and what is behind */
+    return 3 + (size_t)type->bytes;
 }
 
 /* The entries of others go along. Returns the bytes of all. */

@@ -15,6 +15,8 @@
 
 #define POINTS_MAX   1048576
 #define TYPES_MAX    4096
+#define NEAR_TYPES   64
+#define NEAR_PROBES  4
 #define OPENED_BYTES ((ssize_t)1 << 20) /* of a file of points to open */
 
 struct node {
@@ -250,7 +252,50 @@ int pythia__bind(struct pythia__thread *t, struct pythia_point *point)
 /* ---- kinds of requests ---- */
 
 /* The one that all beyond TYPES_MAX share. */
-static const struct pythia__type rest = {PYTHIA_TYPE_OTHER, 5, "other"};
+static const struct pythia__type rest = {.name = "other", .bytes = 5, .bit = PYTHIA_TYPE_OTHER};
+
+/* Those that are met first, where their names say, or right behind: each request asks for its kind,
+ * and where it is asked for is all that is needed of it, in one cache line, on all threads. */
+static struct pythia__type near_types[NEAR_TYPES];
+
+/* A place for a name among them, by its last bytes, where most differ. */
+static inline unsigned near_place(uint64_t last, size_t bytes, char first)
+{
+    last += bytes << 8 | (unsigned char)first; /* "GET /cart" and "PUT /cart" */
+    return (unsigned)(last * UINT64_C(0x9e3779b97f4a7c15) >> 32) % NEAR_TYPES;
+}
+
+static uint64_t last_of(const char *name, size_t bytes)
+{
+    uint64_t word = 0;
+    for (size_t i = bytes; i > 0 && i + 8 > bytes; i--)
+        word = word << 8 | (unsigned char)name[i - 1];
+    return word;
+}
+
+static inline int is_same(const char *one, const char *other, size_t bytes)
+{
+    size_t same = 0;
+    while (same < bytes && one[same] == other[same]) /* memcmp would have to be fetched, too */
+        same++;
+    return same == bytes;
+}
+
+static inline const struct pythia__type *find_near(const char *name, size_t bytes, uint64_t last)
+{
+    if (bytes == 0)
+        return NULL;
+    unsigned place = near_place(last, bytes, name[0]);
+    for (unsigned i = 0; i < NEAR_PROBES; i++) {
+        const struct pythia__type *type = &near_types[(place + i) % NEAR_TYPES];
+        if (!__atomic_load_n(&type->known, __ATOMIC_ACQUIRE))
+            return NULL;
+        if (type->last == last && type->bytes == bytes &&
+            (bytes <= 8 || is_same(type->name, name, bytes - 8)))
+            return type;
+    }
+    return NULL;
+}
 
 /* Types are only added, so that looking needs no lock. */
 static const struct pythia__type *find_type(const char *name, size_t bytes)
@@ -262,42 +307,6 @@ static const struct pythia__type *find_type(const char *name, size_t bytes)
     return count < TYPES_MAX ? NULL : &rest;
 }
 
-/* Under the lock. */
-static const struct pythia__type *add_type(const char *name, size_t bytes)
-{
-    const struct pythia__process *p = &pythia__process;
-    struct pythia__type *type = malloc(sizeof(*type) + bytes);
-    if (!type)
-        return &rest;
-    type->name = memcpy(type + 1, name, bytes);
-    type->bytes = (uint16_t)bytes;
-    type->bit = (uint8_t)(p->switchboard ? pythia_switchboard_type(p->switchboard, name, bytes)
-                                         : PYTHIA_TYPE_OTHER);
-    if (type->bit == PYTHIA_TYPE_OTHER && p->switchboard && types.other++ == 0)
-        pythia__problem("there are more kinds of requests than switches for them: the rest share "
-                        "the last one");
-    types.all[types.count] = type;
-    __atomic_store_n(&types.count, types.count + 1, __ATOMIC_RELEASE);
-    return type;
-}
-
-/* Where a thread keeps the kind of that name, if it has met it: a request names it several times,
- * and what all threads share has to be fetched anew each time. */
-static inline unsigned place_of(const char *name, size_t bytes)
-{
-    size_t first = bytes ? (unsigned char)name[0] : 0;
-    size_t last = bytes ? (unsigned char)name[bytes - 1] : 0;
-    return (unsigned)((bytes * 31 + first * 7 + last) % PYTHIA__TYPES_MET);
-}
-
-static inline int is_same(const char *one, const char *other, size_t bytes)
-{
-    size_t same = 0;
-    while (same < bytes && one[same] == other[same]) /* memcmp would have to be fetched, too */
-        same++;
-    return same == bytes;
-}
-
 static int is_plain(const char *name, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
@@ -306,51 +315,50 @@ static int is_plain(const char *name, size_t bytes)
     return 1;
 }
 
-/* Those that share the last bit are met anew each time. A signal handler may come in the middle and
- * ask for kinds itself: it finds none here then, and leaves this place alone. */
-static PYTHIA__COLD void remember(struct pythia__thread *t, const struct pythia__type *type)
+/* Where it is found first, if there is room and its name is short and not empty; else anywhere.
+ * NULL: there is no memory. */
+static struct pythia__type *give_type(const char *name, size_t bytes)
 {
-    struct pythia__met *met = &t->met[place_of(type->name, type->bytes)];
-    int is_long = type->bytes > sizeof(met->name);
-    if (type == &rest || t->busy)
-        return;
-    t->busy = 1;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    met->type = NULL;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    met->bit = type->bit;
-    met->bytes = is_long ? PYTHIA__TYPE_LONG : (uint8_t)type->bytes;
-    met->plain = !is_long && is_plain(type->name, type->bytes);
-    memcpy(met->name, type->name, is_long ? 0 : type->bytes);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    met->type = type;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    t->busy = 0;
+    if (bytes > 0 && bytes <= sizeof(near_types->room)) {
+        unsigned place = near_place(last_of(name, bytes), bytes, name[0]);
+        for (unsigned i = 0; i < NEAR_PROBES; i++) {
+            struct pythia__type *type = &near_types[(place + i) % NEAR_TYPES];
+            if (!type->known) {
+                *type = (struct pythia__type){.name = type->room};
+                memcpy(type->room, name, bytes);
+                return type;
+            }
+        }
+    }
+    char *copy = calloc(1, ((bytes + 7) & ~(size_t)7) + 8);
+    struct pythia__type *type = copy ? aligned_alloc(sizeof(*type), sizeof(*type)) : NULL;
+    if (!type) {
+        free(copy);
+        return NULL;
+    }
+    *type = (struct pythia__type){.name = memcpy(copy, name, bytes)};
+    return type;
 }
 
-/* Give it what the thread has met there: 0 if that has another name, or if a signal handler has put
- * another one there meanwhile. */
-static inline int take_met(const struct pythia__thread *t, unsigned place, const char *name,
-                           size_t bytes, struct pythia_context *c)
+/* Under the lock. */
+static const struct pythia__type *add_type(const char *name, size_t bytes)
 {
-    const struct pythia__met *met = &t->met[place];
-    const struct pythia__type *type = __atomic_load_n(&met->type, __ATOMIC_RELAXED);
+    const struct pythia__process *p = &pythia__process;
+    struct pythia__type *type = give_type(name, bytes);
     if (!type)
-        return 0;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    uint8_t bit = met->bit;
-    int is_long = met->bytes == PYTHIA__TYPE_LONG;
-    if (__builtin_expect(is_long, 0) && (type->bytes != bytes || !is_same(type->name, name, bytes)))
-        return 0;
-    if (!is_long && (met->bytes != bytes || !is_same(met->name, name, bytes)))
-        return 0;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&met->type, __ATOMIC_RELAXED) != type)
-        return 0;
-    c->type = type;
-    c->request_type = bit;
-    c->place = (uint8_t)place;
-    return 1;
+        return &rest;
+    type->last = last_of(name, bytes);
+    type->bytes = (uint8_t)bytes;
+    type->plain = bytes <= sizeof(type->room) && is_plain(name, bytes);
+    type->bit = (uint8_t)(p->switchboard ? pythia_switchboard_type(p->switchboard, name, bytes)
+                                         : PYTHIA_TYPE_OTHER);
+    if (type->bit == PYTHIA_TYPE_OTHER && p->switchboard && types.other++ == 0)
+        pythia__problem("there are more kinds of requests than switches for them: the rest share "
+                        "the last one");
+    types.all[types.count] = type;
+    __atomic_store_n(&type->known, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&types.count, types.count + 1, __ATOMIC_RELEASE);
+    return type;
 }
 
 static PYTHIA__COLD const struct pythia__type *meet(struct pythia__thread *t, const char *name,
@@ -379,37 +387,23 @@ static PYTHIA__COLD const struct pythia__type *meet(struct pythia__thread *t, co
 void pythia__type_take(struct pythia__thread *t, const char *name, size_t bytes,
                        struct pythia_context *c)
 {
-    unsigned place = place_of(name, bytes);
-    if (__builtin_expect(take_met(t, place, name, bytes, c), 1))
-        return;
-    const struct pythia__type *type = meet(t, name, bytes);
+    const struct pythia__type *type = find_near(name, bytes, last_of(name, bytes));
+    if (__builtin_expect(!type, 0))
+        type = meet(t, name, bytes);
     if (!type)
         return;
     c->type = type;
     c->request_type = type->bit;
-    c->place = (uint8_t)place;
-    remember(t, type);
 }
 
-int pythia__type_take_plain(struct pythia__thread *t, const char *name, size_t bytes,
-                            struct pythia_context *c)
+int pythia__type_take_plain(const char *name, size_t bytes, uint64_t last, struct pythia_context *c)
 {
-    unsigned place = place_of(name, bytes);
-    return t->met[place].plain && take_met(t, place, name, bytes, c);
-}
-
-const char *pythia__type_name(struct pythia__thread *t, const struct pythia_context *c,
-                              size_t *bytes)
-{
-    const struct pythia__met *met = &t->met[c->place % PYTHIA__TYPES_MET];
-    const struct pythia__type *type = c->type;
-    if (met->type == type && met->bytes != PYTHIA__TYPE_LONG) {
-        *bytes = met->bytes;
-        return met->name;
-    }
-    remember(t, type);
-    *bytes = type->bytes;
-    return type->name;
+    const struct pythia__type *type = find_near(name, bytes, last);
+    if (!type || !type->plain)
+        return 0;
+    c->type = type;
+    c->request_type = type->bit;
+    return 1;
 }
 
 struct pythia__counts pythia__points_count(void)

@@ -16,8 +16,16 @@
 
 /* Functions that each span passes, and those that hardly any does. A thread that was just woken has
  * to fetch every page and cache line that it touches, so the first stand together, and without what
- * is rare. */
-#define PYTHIA__HOT  __attribute__((section(".text.hot.pythia")))
+ * is rare. None of them fills an array by a length that comes from elsewhere: they go without a
+ * guard of the stack. */
+#if defined(__has_attribute)
+#if __has_attribute(no_stack_protector)
+#define PYTHIA__HOT __attribute__((section(".text.hot.pythia"), no_stack_protector))
+#endif
+#endif
+#ifndef PYTHIA__HOT
+#define PYTHIA__HOT __attribute__((section(".text.hot.pythia")))
+#endif
 #define PYTHIA__COLD __attribute__((cold, noinline))
 
 /* ---- what all threads look at ---- */
@@ -54,11 +62,8 @@ void pythia__page_fill(void);
 
 /* ---- threads ---- */
 
-#define PYTHIA__TYPES_MET  8
-#define PYTHIA__TYPE_SHORT 21
-#define PYTHIA__TYPE_LONG  255
-#define PYTHIA__TOLD       12
-#define PYTHIA__SAYING     4 /* requests that it has in hand by turns */
+#define PYTHIA__TOLD   12
+#define PYTHIA__SAYING 4 /* requests that it has in hand by turns */
 
 /* By pairs of cache lines: what each span needs, what it needs if there are variables, and the
  * rest. */
@@ -103,16 +108,6 @@ struct pythia__thread {
     struct pythia__more *more; /* what of variables has no room here (variable.c) */
     uint32_t timed_left;       /* of those that are timed one after the other */
     int cancel;                /* its cancel state from before it had the lock */
-
-    /* Kinds of requests that it met last, where their names say, and what it needs of them
-     * (points.c). */
-    struct pythia__met {
-        const struct pythia__type *type;
-        uint8_t bit;
-        uint8_t bytes; /* of the name; PYTHIA__TYPE_LONG: it has no room here */
-        uint8_t plain; /* 1: it is the same in a header */
-        char name[PYTHIA__TYPE_SHORT];
-    } met[PYTHIA__TYPES_MET];
 };
 
 /* The calling thread's. In the part of thread-local storage that needs no call to be found: a
@@ -189,26 +184,26 @@ PYTHIA__HOT uint64_t pythia__random(struct pythia__thread *t);
 /* Give a point its number and its switches: it is the first pass. 0 if that has to wait. */
 PYTHIA__COLD int pythia__bind(struct pythia__thread *t, struct pythia_point *point);
 
-/* A kind of request, once for each name. */
+/* A kind of request, once for each name; never changed, and never freed. */
 struct pythia__type {
-    uint8_t bit;
-    uint16_t bytes;
-    const char *name;
-};
+    const char *name; /* zeros behind it, to a multiple of 8 bytes */
+    uint64_t last;    /* its last bytes, at most 8, the first of them lowest */
+    uint8_t bytes;    /* of the name */
+    uint8_t bit;      /* in the switches */
+    uint8_t plain;    /* 1: the name is in `room`, and the same in a header */
+    uint8_t known;    /* 1: the rest is there */
+    char room[44];
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct pythia__type) == 64 && PYTHIA_NAME_BYTES <= UINT8_MAX, "a line each");
 
 /* Give a request the one of that name; it keeps what it has if that has to wait. */
 PYTHIA__HOT void pythia__type_take(struct pythia__thread *t, const char *name, size_t bytes,
                                    struct pythia_context *c);
 
-/* The same for a name as it stands in a header, if the thread has met it and it means itself there;
- * 0: that is not so, and nothing is given. */
-PYTHIA__HOT int pythia__type_take_plain(struct pythia__thread *t, const char *name, size_t bytes,
+/* The same for a name as it stands in a header, of which these are the last bytes, if it was met
+ * before and means itself there; 0: that is not so, and nothing is given. */
+PYTHIA__HOT int pythia__type_take_plain(const char *name, size_t bytes, uint64_t last,
                                         struct pythia_context *c);
-
-/* The name of a request's, which has one, from what the thread has at hand, until it meets
- * others. */
-PYTHIA__HOT const char *pythia__type_name(struct pythia__thread *t, const struct pythia_context *c,
-                                          size_t *bytes);
 
 /* Does a byte of a name mean itself in a header? Others are %XX there. */
 static inline int pythia__is_plain(char c)

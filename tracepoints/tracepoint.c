@@ -168,14 +168,11 @@ static inline uint32_t watched_now(struct pythia__thread *t)
 }
 
 /* The name of its kind goes with the first span of a request in each process. */
-static PYTHIA__HOT void write_type(struct pythia__thread *t, const struct pythia_scope *scope,
-                                   const struct pythia_context *c)
+static PYTHIA__HOT void write_type(const struct pythia_scope *scope, const struct pythia_context *c)
 {
-    size_t bytes;
-    if (!c->type)
-        return;
-    const char *name = pythia__type_name(t, c, &bytes);
-    pythia_set_text(scope, "request_type", 12, name, bytes);
+    const struct pythia__type *type = c->type;
+    if (type)
+        pythia_set_text(scope, "request_type", 12, type->name, type->bytes);
 }
 
 /* What enter and begin share: `above` is where the span hangs. 0: it is not recorded. */
@@ -242,7 +239,7 @@ PYTHIA__HOT struct pythia_scope *pythia_enter(struct pythia_point *point,
     t->context.span = scope->span;
     t->context.flags &= (uint8_t)~PYTHIA_CONTEXT_REMOTE;
     if (UNLIKELY(!has_local_parent(&scope->before)))
-        write_type(t, scope, &above);
+        write_type(scope, &above);
     end_timed(t, scope, point, begun);
     return scope;
 }
@@ -262,7 +259,7 @@ PYTHIA__HOT struct pythia_scope *pythia_begin(struct pythia_point *point,
     scope->thread = NULL; /* anybody's */
     scope->before = above;
     if (!has_local_parent(&above))
-        write_type(t, scope, &above);
+        write_type(scope, &above);
     end_timed(t, scope, point, begun);
     return scope;
 }
@@ -428,9 +425,9 @@ static inline void copy_short(char *to, const char *from, size_t bytes)
 }
 
 /* `variable`: whose value it is, instead of a key; else 0. */
-static inline void write_value(const struct pythia_scope *scope, uint32_t variable, const char *key,
-                               size_t key_bytes, enum pythia_value_kind kind, const void *value,
-                               size_t value_bytes)
+static PYTHIA__HOT __attribute__((noinline)) void
+write_value(const struct pythia_scope *scope, uint32_t variable, const char *key, size_t key_bytes,
+            enum pythia_value_kind kind, const void *value, size_t value_bytes)
 {
     struct pythia__thread *t = &pythia__self;
     uint8_t flags = 0;
@@ -565,7 +562,7 @@ PYTHIA__HOT void pythia_request_name(const char *name, size_t name_bytes)
     struct pythia__thread *t = &pythia__self;
     struct pythia_scope room;
     pythia__type_take(t, name, name_bytes, &t->context);
-    write_type(t, pythia_here(&room), &t->context);
+    write_type(pythia_here(&room), &t->context);
 }
 
 void pythia__request_named(const char *name, size_t name_bytes)

@@ -209,7 +209,7 @@ static inline const struct pythia__page *page_of(const struct pythia__thread *t)
 }
 
 /* The value of a request's variable, of which `value` was said; `more`: by how much it changes. */
-static inline void say(int number, double value, int more)
+static PYTHIA__HOT __attribute__((noinline)) void say(int number, double value, int more)
 {
     struct pythia__thread *t = &pythia__self;
     struct pythia_scope room;
@@ -291,7 +291,7 @@ static inline uint64_t *told_at(struct pythia__thread *t, uint32_t i)
 uint32_t pythia__variables_write(struct pythia__thread *t, const struct pythia_context *c,
                                  uint32_t watched, uint64_t *to)
 {
-    uint64_t numbers[(PYTHIA_VARIABLES + 7) / 8] = {0}, *notes = notes_of(t);
+    uint64_t numbers[PYTHIA_VARIABLES / 8], word = 0, *notes = notes_of(t);
     uint32_t count = 0, told = told_of(&t->told, c, t->epoch);
     if (__builtin_expect(watched > PYTHIA__TOLD, 0) && !t->more && !begin_more(t))
         watched = PYTHIA__TOLD;
@@ -305,12 +305,18 @@ uint32_t pythia__variables_write(struct pythia__thread *t, const struct pythia_c
             __atomic_store_n(&notes[w->index], bits, __ATOMIC_RELAXED);
         if ((bits & ~SIGN) > INFINITE) /* not a number */
             continue;
-        numbers[count / 8] |= (uint64_t)(w->index + 1) << BYTE_AT(count % 8);
+        word |= (uint64_t)(w->index + 1) << BYTE_AT(count % 8);
         to[count++] = bits;
+        if (count % 8 == 0) {
+            numbers[count / 8 - 1] = word;
+            word = 0;
+        }
     }
     t->told.count = watched;
-    for (uint32_t i = 0; 8 * i < count; i++)
+    for (uint32_t i = 0; i < count / 8; i++)
         to[count + i] = numbers[i];
+    if (count % 8 != 0)
+        to[count + count / 8] = word;
     return count;
 }
 

@@ -73,7 +73,6 @@ struct pythia_context {
     uint32_t lamport;               /* events that came before */
     uint8_t request_type;           /* its bit in the switches */
     uint8_t flags;                  /* enum pythia_context_flag */
-    uint8_t place;                  /* where threads keep what they know of its type */
 };
 
 /* A span that is open: what its end needs. The caller's memory, the library's content. */
