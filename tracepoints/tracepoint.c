@@ -114,16 +114,24 @@ static inline uint64_t values_bytes(uint64_t count)
     return count * 8 + ((count + 7) & ~(uint64_t)7);
 }
 
+/* The kind of a request, whose name goes with its first span in each process; NULL: not here. */
+static inline const struct pythia__type *type_to_tell(const struct pythia_context *above,
+                                                      uint8_t kind)
+{
+    return kind == PYTHIA_RECORD_ENTER && !has_local_parent(above) ? above->type : NULL;
+}
+
 /* Write where a span, or an annotation, begins, below `above`, and set `keep` bytes aside for its
  * end; with the values of up to `watched` variables. Returns its id, 0 if there is no room. */
 static PYTHIA__HOT uint64_t write_enter(struct pythia__thread *t, const struct pythia_point *point,
                                         const struct pythia_context *above, uint64_t keep,
                                         uint8_t kind, uint32_t watched, uint64_t *ticks)
 {
-    uint64_t span = 0, bytes = ENTER_BYTES;
+    const struct pythia__type *type = type_to_tell(above, kind);
+    uint64_t span = 0, bytes = ENTER_BYTES, named = type ? (type->bytes + 7U) & ~7U : 0;
     lock_ring(t);
     struct pythia_record_enter *to =
-        pythia__ring_room(&t->ring, ENTER_BYTES + values_bytes(watched), keep);
+        pythia__ring_room(&t->ring, ENTER_BYTES + values_bytes(watched) + named, keep);
     if (to) {
         uint32_t count = 0;
         span = pythia__random(t);
@@ -132,6 +140,9 @@ static PYTHIA__HOT uint64_t write_enter(struct pythia__thread *t, const struct p
             count = pythia__variables_write(t, above, watched, (uint64_t *)(to + 1));
             bytes += values_bytes(count);
         }
+        for (uint64_t i = 0; i < named; i += 8)
+            memcpy((char *)to + bytes + i, type->name + i, 8);
+        bytes += named;
         *to = (struct pythia_record_enter){
             .head = {.bytes = (uint16_t)bytes,
                      .kind = kind,
@@ -146,6 +157,7 @@ static PYTHIA__HOT uint64_t write_enter(struct pythia__thread *t, const struct p
             .point_kind = point->kind,
             .request_type = above->request_type,
             .values = (uint8_t)count,
+            .type_bytes = type ? type->bytes : 0,
         };
         pythia__ring_commit(&t->ring, bytes);
         t->ring.reserved += keep;
@@ -165,14 +177,6 @@ static inline uint32_t watched_now(struct pythia__thread *t)
     if (UNLIKELY(__atomic_load_n(&page->asked_count, __ATOMIC_RELAXED)))
         pythia__variables_ask(t, watched);
     return watched;
-}
-
-/* The name of its kind goes with the first span of a request in each process. */
-static PYTHIA__HOT void write_type(const struct pythia_scope *scope, const struct pythia_context *c)
-{
-    const struct pythia__type *type = c->type;
-    if (type)
-        pythia_set_text(scope, "request_type", 12, type->name, type->bytes);
 }
 
 /* What enter and begin share: `above` is where the span hangs. 0: it is not recorded. */
@@ -238,8 +242,6 @@ PYTHIA__HOT struct pythia_scope *pythia_enter(struct pythia_point *point,
     t->context = above;
     t->context.span = scope->span;
     t->context.flags &= (uint8_t)~PYTHIA_CONTEXT_REMOTE;
-    if (UNLIKELY(!has_local_parent(&scope->before)))
-        write_type(scope, &above);
     end_timed(t, scope, point, begun);
     return scope;
 }
@@ -258,8 +260,6 @@ PYTHIA__HOT struct pythia_scope *pythia_begin(struct pythia_point *point,
     t->context.lamport = above.lamport;
     scope->thread = NULL; /* anybody's */
     scope->before = above;
-    if (!has_local_parent(&above))
-        write_type(scope, &above);
     end_timed(t, scope, point, begun);
     return scope;
 }
@@ -561,8 +561,11 @@ PYTHIA__HOT void pythia_request_name(const char *name, size_t name_bytes)
 {
     struct pythia__thread *t = &pythia__self;
     struct pythia_scope room;
+    const struct pythia_scope *here = pythia_here(&room);
     pythia__type_take(t, name, name_bytes, &t->context);
-    write_type(pythia_here(&room), &t->context);
+    const struct pythia__type *type = t->context.type;
+    if (here && type) /* it was not known when the span began */
+        pythia_set_text(here, "request_type", 12, type->name, type->bytes);
 }
 
 void pythia__request_named(const char *name, size_t name_bytes)

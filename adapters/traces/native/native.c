@@ -179,16 +179,34 @@ static int keep_values(struct pythia__native *n, uint32_t number, size_t values)
     return PYTHIA_OK;
 }
 
-/* The values of variables that stand behind an ENTER. */
-static int keep_variables(struct pythia__native *n, struct pythia_text record, uint32_t number)
+static int add_type(struct pythia__native *n, struct pythia_text name)
+{
+    uint32_t key = pythia__key(&n->d, PYTHIA_TEXT("request_type"));
+    if (key == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    pythia__add_text(&n->d, key, pythia__native_clean(n, name));
+    return PYTHIA_OK;
+}
+
+/* What stands behind an ENTER: the values of variables, and the name of the request's kind. */
+static int keep_told(struct pythia__native *n, struct pythia_text record, uint32_t number)
 {
     const size_t head = sizeof(struct pythia_record_enter);
-    size_t count = PYTHIA__MEMBER(record.bytes, pythia_record_enter, values), kept = 0;
+    size_t count = PYTHIA__MEMBER(record.bytes, pythia_record_enter, values),
+           type_bytes = PYTHIA__MEMBER(record.bytes, pythia_record_enter, type_bytes), kept = 0,
+           named = (count * 9 + 7) & ~(size_t)7;
     const char *values = record.bytes + head;
     if (count * 9 > record.size - head)
         return pythia__native_tell(n,
                                    "a span with more values of variables than there is room for");
+    if (type_bytes > 0 && named + type_bytes > record.size - head)
+        return pythia__native_tell(n, "a span whose request's kind is longer than it");
     pythia_buf_clear(&n->d.attributes);
+    if (type_bytes > 0) {
+        if (add_type(n, (struct pythia_text){values + named, type_bytes}) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        kept++;
+    }
     for (size_t i = 0; i < count; i++) {
         uint32_t key = pythia__native_find_variable(n, (unsigned char)values[count * 8 + i]);
         if (key == PYTHIA_NONE) {
@@ -243,7 +261,7 @@ static int begin_span(struct pythia__native *n, const struct pythia_trace_id *tr
     s->epoch_ns = epoch_ns;
     s->ticks = PYTHIA__MEMBER(record.bytes, pythia_record_enter, ticks);
     s->begun = true;
-    int status = keep_variables(n, record, number);
+    int status = keep_told(n, record, number);
     return status == PYTHIA_OK ? make_room(n) : status;
 }
 

@@ -117,7 +117,8 @@ struct pythia_record_variable {
 
 /* A span begins, or an annotation is made: then `span` is its own. Behind it are the values of some
  * variables of the process, as they were then: 8 bytes each, IEEE 754, and then the numbers of
- * these variables, a byte each, and zeros. */
+ * these variables, a byte each, and zeros; behind these is the name of the request's kind, if no
+ * span of this process is above, and zeros. */
 struct pythia_record_enter {
     struct pythia_record head;
     uint64_t ticks;                 /*  8 */
@@ -128,8 +129,8 @@ struct pythia_record_enter {
     uint8_t point_kind;             /* 52  enum pythia_point_kind */
     uint8_t request_type;           /* 53  its bit in the switches */
     uint8_t values;                 /* 54  how many are behind it */
-    uint8_t zero;                   /* 55 */
-    /* 56: the values, their variables, zeros */
+    uint8_t type_bytes;             /* 55  of the name behind them; 0: there is none */
+    /* 56: the values, their variables, zeros, the name, zeros */
 };
 
 struct pythia_record_exit {
