@@ -252,7 +252,9 @@ int pythia__bind(struct pythia__thread *t, struct pythia_point *point)
 /* ---- kinds of requests ---- */
 
 /* The one that all beyond TYPES_MAX share. */
-static const struct pythia__type rest = {.name = "other", .bytes = 5, .bit = PYTHIA_TYPE_OTHER};
+static const char rest_name[8] = "other";
+static const struct pythia__type rest = {
+    .name = rest_name, .bytes = 5, .bit = PYTHIA_TYPE_OTHER, .known = 1};
 
 /* Those that are met first, where their names say, or right behind: each request asks for its kind,
  * and where it is asked for is all that is needed of it, in one cache line, on all threads. */
@@ -315,28 +317,34 @@ static int is_plain(const char *name, size_t bytes)
     return 1;
 }
 
-/* Where it is found first, if there is room and its name is short and not empty; else anywhere.
- * NULL: there is no memory. */
+/* Where it is found first; NULL: there is no room. */
+static struct pythia__type *near_type(const char *name, size_t bytes)
+{
+    unsigned place = near_place(last_of(name, bytes), bytes, name[0]);
+    for (unsigned i = 0; i < NEAR_PROBES; i++) {
+        struct pythia__type *type = &near_types[(place + i) % NEAR_TYPES];
+        if (!type->known) /* others look at that meanwhile */
+            return type;
+    }
+    return NULL;
+}
+
+/* With its name, or NULL: there is no memory. */
 static struct pythia__type *give_type(const char *name, size_t bytes)
 {
-    if (bytes > 0 && bytes <= sizeof(near_types->room)) {
-        unsigned place = near_place(last_of(name, bytes), bytes, name[0]);
-        for (unsigned i = 0; i < NEAR_PROBES; i++) {
-            struct pythia__type *type = &near_types[(place + i) % NEAR_TYPES];
-            if (!type->known) {
-                *type = (struct pythia__type){.name = type->room};
-                memcpy(type->room, name, bytes);
-                return type;
-            }
-        }
-    }
-    char *copy = calloc(1, ((bytes + 7) & ~(size_t)7) + 8);
-    struct pythia__type *type = copy ? aligned_alloc(sizeof(*type), sizeof(*type)) : NULL;
+    int is_short = bytes <= sizeof(near_types->room);
+    struct pythia__type *type = is_short && bytes > 0 ? near_type(name, bytes) : NULL;
     if (!type) {
-        free(copy);
-        return NULL;
+        size_t size = sizeof(*type) + (is_short ? 0 : (bytes + 63) & ~(size_t)63);
+        type = aligned_alloc(sizeof(*type), size);
+        if (!type)
+            return NULL;
+        memset(type, 0, size);
     }
-    *type = (struct pythia__type){.name = memcpy(copy, name, bytes)};
+    char *room = is_short ? type->room : (char *)(type + 1);
+    memset(type->room, 0, sizeof(type->room));
+    type->name = memcpy(room, name, bytes);
+    type->plain = is_short && is_plain(name, bytes);
     return type;
 }
 
@@ -349,7 +357,6 @@ static const struct pythia__type *add_type(const char *name, size_t bytes)
         return &rest;
     type->last = last_of(name, bytes);
     type->bytes = (uint8_t)bytes;
-    type->plain = bytes <= sizeof(type->room) && is_plain(name, bytes);
     type->bit = (uint8_t)(p->switchboard ? pythia_switchboard_type(p->switchboard, name, bytes)
                                          : PYTHIA_TYPE_OTHER);
     if (type->bit == PYTHIA_TYPE_OTHER && p->switchboard && types.other++ == 0)

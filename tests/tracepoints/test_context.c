@@ -340,6 +340,46 @@ static void kinds_that_come_by_turns_are_not_mixed_up(void **state)
         }
 }
 
+/* A span of a request of that kind says so, in the trace and in what is passed on. */
+static void assert_kind_is_told(const char *kind, const char *told)
+{
+    struct pythia_context c, before;
+    struct collection spans;
+    char state[PYTHIA_TRACESTATE_BYTES + 1], expected[128];
+    assert_int_equal(read_parent("00-" TRACE "-" PARENT "-01", &c), 0);
+    snprintf(state, sizeof(state), "pythia=l:1;t:%s", kind);
+    pythia_tracestate_read(state, strlen(state), &c);
+    pythia_context_set(&c, &before);
+    {
+        PYTHIA_SPAN("server");
+        pythia_tracestate_write(NULL, 0, state);
+    }
+    pythia_context_set(&before, NULL);
+    snprintf(expected, sizeof(expected), "pythia=l:4;t:%s", told);
+    assert_string_equal(state, expected);
+    read_spans(&spans);
+    assert_text(&spans, only(&spans, "test:server"), "request_type", told);
+    collection_close(&spans);
+}
+
+/* More than are found at once, and more than are kept at all: these are "other". */
+static void there_may_be_many_kinds(void **state)
+{
+    char kind[64];
+    open_point("test:server");
+    for (int i = 0; i < 4096; i++) {
+        struct pythia_context c = {0};
+        int bytes = snprintf(kind, sizeof(kind), "pythia=l:1;t:%d-of-them", i);
+        pythia_tracestate_read(kind, (size_t)bytes, &c);
+        assert_non_null(c.type);
+    }
+    assert_kind_is_told("0-of-them", "0-of-them");
+    assert_kind_is_told("99-of-them", "99-of-them");
+    assert_kind_is_told("4000-of-them", "4000-of-them");
+    assert_kind_is_told("one-too-many", "other");
+    assert_kind_is_told("0-of-them", "0-of-them");
+}
+
 /* Read it from memory of its own size, where a byte too far is found by the sanitizers. */
 static struct pythia_context read_alone(const char *header, size_t bytes)
 {
@@ -529,6 +569,7 @@ int main(void)
         cmocka_unit_test(entries_of_others_go_along_behind_ours),
         cmocka_unit_test(counts_go_up_along_every_way),
         cmocka_unit_test(work_that_another_thread_does_is_of_the_same_request),
+        cmocka_unit_test(there_may_be_many_kinds), /* the last: there is no room for more */
     };
     return cmocka_run_group_tests(tests, begin_group, end_group);
 }
