@@ -427,9 +427,9 @@ static void handle(int number)
     PYTHIA_SPAN("in handler");
 }
 
-/* Handlers that come in the middle of a record are counted as lost, and spoil nothing. They must not
- * come so fast that nothing else is done between them: then their spans would fill the ring, before
- * it is read again. */
+/* Handlers that come in the middle of a record are counted as lost, and spoil nothing. They must
+ * not come so fast that nothing else is done between them: then their spans would fill the ring,
+ * before it is read again. */
 static void signal_handlers_may_have_trace_points(void **state)
 {
     const int often_us = SANITIZED ? 250 : 50;
