@@ -333,17 +333,19 @@ static struct pythia__type *near_type(const char *name, size_t bytes)
 static struct pythia__type *give_type(const char *name, size_t bytes)
 {
     int is_short = bytes <= sizeof(near_types->room);
-    struct pythia__type *type = is_short && bytes > 0 ? near_type(name, bytes) : NULL;
+    char *room = is_short ? NULL : calloc(1, (bytes + 7) & ~(size_t)7);
+    struct pythia__type *type = bytes > 0 ? near_type(name, bytes) : NULL;
+    if (!is_short && !room)
+        return NULL;
     if (!type) {
-        size_t size = sizeof(*type) + (is_short ? 0 : (bytes + 63) & ~(size_t)63);
-        type = aligned_alloc(sizeof(*type), size);
-        if (!type)
+        type = aligned_alloc(sizeof(*type), sizeof(*type));
+        if (!type) {
+            free(room);
             return NULL;
-        memset(type, 0, size);
+        }
     }
-    char *room = is_short ? type->room : (char *)(type + 1);
     memset(type->room, 0, sizeof(type->room));
-    type->name = memcpy(room, name, bytes);
+    type->name = memcpy(is_short ? type->room : room, name, bytes);
     type->plain = is_short && is_plain(name, bytes);
     return type;
 }
