@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* W3C trace context, level 1 (Kanzhelev and others, W3C Recommendation, 23 November 2021).
+/* W3C trace context, level 1 (Kanzhelev and others, W3C Recommendation, 23 November 2021), and the
+ * binary form of it (W3C, github.com/w3c/trace-context-binary, a draft, archived in 2025).
  *
  *     traceparent  00-<32 digits: trace id>-<16 digits: parent id>-<2 digits: flags>
  *     tracestate   pythia=l:2a;t:checkout,<entries of others>
  *
  * l is the Lamport count, in hexadecimal; t the kind of request, where a byte that is not a letter,
  * a digit or one of - . _ / is %XX.
+ *
+ *     binary       0  version (0)   1  0   2  trace id   18  1   19  parent id   27  2   28  flags
+ *                 29  'P'  30  bytes of the kind's name  31  Lamport count (4)  35  the name
+ *
+ * Numbers stand with their highest byte first. A reader takes other versions for this one, as the
+ * draft has it, as long as these fields are where they are.
  *
  * A request of which no span is open here has no id to give as the parent's, and must give one that
  * is not 0: it gives the low half of its trace id. Who reads that takes it for none. */
@@ -208,8 +215,10 @@ static inline int read_usual(const char *header, size_t bytes, struct pythia_con
         return 0;
     size_t named = bytes - name, short_by = named < 8 ? 8 - named : 0;
     uint64_t last = load(header + bytes - 8) >> 8 * short_by;
-    if (!pythia__type_take_plain(header + name, named, last, out))
+    const struct pythia__type *type = pythia__type_met(header + name, named, last);
+    if (!type || !type->plain)
         return 0;
+    pythia__type_give(type, out);
     out->lamport = count + 1;
     return 1;
 }
@@ -362,4 +371,85 @@ PYTHIA__HOT size_t pythia_tracestate_write(const char *received, size_t received
         bytes = write_others(received, received_bytes, out, bytes);
     out[bytes] = '\0';
     return bytes;
+}
+
+/* ---- the binary form ---- */
+
+#define PARENT_PACKED 29 /* bytes of a traceparent */
+#define OURS          'P'
+#define OURS_PACKED   6 /* before the name */
+
+/* Eight bytes, the first of them highest. */
+static inline uint64_t load_big(const unsigned char *from)
+{
+    uint64_t word;
+    memcpy(&word, from, 8);
+    return __builtin_bswap64(LITTLE(word));
+}
+
+static inline void store_big(unsigned char *to, uint64_t word)
+{
+    word = LITTLE(__builtin_bswap64(word));
+    memcpy(to, &word, 8);
+}
+
+/* What stands behind a traceparent, if it is ours and all there. */
+static inline void unpack_ours(const unsigned char *from, size_t bytes, struct pythia_context *out)
+{
+    if (bytes < OURS_PACKED || from[0] != OURS || bytes - OURS_PACKED < from[1])
+        return;
+    size_t named = from[1], short_by = named < 8 ? 8 - named : 0;
+    uint32_t count = (uint32_t)(load_big(from - 2) & UINT32_MAX);
+    const char *name = (const char *)from + OURS_PACKED;
+    out->lamport = count + (count < UINT32_MAX);
+    if (named == 0)
+        return;
+    const struct pythia__type *type =
+        pythia__type_met(name, named, load(name + named - 8) >> 8 * short_by);
+    if (__builtin_expect(type != NULL, 1))
+        pythia__type_give(type, out);
+    else
+        pythia__type_take(&pythia__self, name, named, out);
+}
+
+PYTHIA__HOT int pythia_context_unpack(const void *packed, size_t bytes, struct pythia_context *out)
+{
+    const unsigned char *from = packed;
+    if (!from || bytes < PARENT_PACKED || from[1] != 0 || from[18] != 1 || from[27] != 2)
+        return -EINVAL;
+    uint64_t high = load_big(from + 2), low = load_big(from + 10), parent = load_big(from + 19);
+    if ((high | low) == 0 || parent == 0)
+        return -EINVAL;
+    *out = (struct pythia_context){
+        .trace_high = high,
+        .trace_low = low,
+        .span = parent == low ? 0 : parent,
+        .flags = (uint8_t)(PYTHIA_CONTEXT_REQUEST | PYTHIA_CONTEXT_REMOTE |
+                           (from[28] & 1 ? PYTHIA_CONTEXT_SAMPLED : 0)),
+    };
+    unpack_ours(from + PARENT_PACKED, bytes - PARENT_PACKED, out);
+    return 0;
+}
+
+PYTHIA__HOT size_t pythia_context_pack(unsigned char out[PYTHIA_CONTEXT_BYTES])
+{
+    const struct pythia_context *c = here();
+    uint64_t low = c->trace_low, high = c->trace_high, parent = c->span ? c->span : low;
+    if ((high | low) == 0 || parent == 0)
+        return 0;
+    uint32_t count = c->lamport + (c->lamport < UINT32_MAX); /* sending is an event */
+    const struct pythia__type *type = c->type;
+    uint64_t named = type ? type->bytes : 0;
+    pythia__self.context.lamport = count;
+    out[0] = out[1] = 0;
+    store_big(out + 2, high);
+    store_big(out + 10, low);
+    out[18] = 1;
+    store_big(out + 19, parent);
+    /* 2, the flags, what says that it is ours, bytes of the name, and the count */
+    uint64_t flags = c->flags & PYTHIA_CONTEXT_SAMPLED;
+    store_big(out + 27, UINT64_C(2) << 56 | flags << 48 | (uint64_t)OURS << 40 | named << 32 | count);
+    for (uint64_t i = 0; i < named; i += 8)
+        memcpy(out + PARENT_PACKED + OURS_PACKED + i, type->name + i, 8);
+    return PARENT_PACKED + OURS_PACKED + named;
 }

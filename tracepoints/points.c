@@ -283,7 +283,7 @@ static inline int is_same(const char *one, const char *other, size_t bytes)
     return same == bytes;
 }
 
-static inline const struct pythia__type *find_near(const char *name, size_t bytes, uint64_t last)
+const struct pythia__type *pythia__type_met(const char *name, size_t bytes, uint64_t last)
 {
     if (bytes == 0)
         return NULL;
@@ -396,23 +396,11 @@ static PYTHIA__COLD const struct pythia__type *meet(struct pythia__thread *t, co
 void pythia__type_take(struct pythia__thread *t, const char *name, size_t bytes,
                        struct pythia_context *c)
 {
-    const struct pythia__type *type = find_near(name, bytes, last_of(name, bytes));
+    const struct pythia__type *type = pythia__type_met(name, bytes, last_of(name, bytes));
     if (__builtin_expect(!type, 0))
         type = meet(t, name, bytes);
-    if (!type)
-        return;
-    c->type = type;
-    c->request_type = type->bit;
-}
-
-int pythia__type_take_plain(const char *name, size_t bytes, uint64_t last, struct pythia_context *c)
-{
-    const struct pythia__type *type = find_near(name, bytes, last);
-    if (!type || !type->plain)
-        return 0;
-    c->type = type;
-    c->request_type = type->bit;
-    return 1;
+    if (type)
+        pythia__type_give(type, c);
 }
 
 struct pythia__counts pythia__points_count(void)

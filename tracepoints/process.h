@@ -200,10 +200,16 @@ _Static_assert(sizeof(struct pythia__type) == 64 && PYTHIA_NAME_BYTES <= UINT8_M
 PYTHIA__HOT void pythia__type_take(struct pythia__thread *t, const char *name, size_t bytes,
                                    struct pythia_context *c);
 
-/* The same for a name as it stands in a header, of which these are the last bytes, if it was met
- * before and means itself there; 0: that is not so, and nothing is given. */
-PYTHIA__HOT int pythia__type_take_plain(const char *name, size_t bytes, uint64_t last,
-                                        struct pythia_context *c);
+/* The one of that name, of which these are the last bytes (as in the type), if it is among those
+ * that are found at once; else NULL. */
+PYTHIA__HOT const struct pythia__type *pythia__type_met(const char *name, size_t bytes,
+                                                        uint64_t last);
+
+static inline void pythia__type_give(const struct pythia__type *type, struct pythia_context *c)
+{
+    c->type = type;
+    c->request_type = type->bit;
+}
 
 /* Does a byte of a name mean itself in a header? Others are %XX there. */
 static inline int pythia__is_plain(char c)

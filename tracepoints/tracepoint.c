@@ -17,17 +17,18 @@
 /* The switch that the request at hand looks at; 0 if nothing of it is to be recorded. */
 static inline uint64_t bit_of(const struct pythia_context *c)
 {
-    return (uint64_t)(c->flags & PYTHIA_CONTEXT_SAMPLED) << c->request_type;
+    return (uint64_t)(c->flags & PYTHIA_CONTEXT_SAMPLED) << (c->request_type & 63);
 }
 
 /* Is the point open for the request at hand? Gives it its switches on the first pass. */
-static inline int is_open(struct pythia__thread *t, struct pythia_point *point)
+static inline int is_open(struct pythia__thread *t, struct pythia_point *point,
+                          const struct pythia_context *c)
 {
     if (UNLIKELY(__atomic_load_n(&point->number, __ATOMIC_ACQUIRE) == 0) && !pythia__bind(t, point))
         return 0;
     const uint64_t *switches = __atomic_load_n(&point->switches, __ATOMIC_RELAXED);
     const uint32_t *off = UNLIKELY(!t->page->off) ? pythia__process.off : t->page->off;
-    return (__atomic_load_n(switches, __ATOMIC_RELAXED) & bit_of(&t->context)) != 0 &&
+    return (__atomic_load_n(switches, __ATOMIC_RELAXED) & bit_of(c)) != 0 &&
            !__atomic_load_n(off, __ATOMIC_RELAXED);
 }
 
@@ -94,9 +95,8 @@ static inline void need_trace(struct pythia__thread *t, struct pythia_context *c
 }
 
 /* It outlives the span that is at hand: others of the request have the same, on all threads. */
-static inline void need_trace_of_request(struct pythia__thread *t)
+static inline void need_trace_of_request(struct pythia__thread *t, struct pythia_context *c)
 {
-    struct pythia_context *c = &t->context;
     if (UNLIKELY((c->trace_high | c->trace_low) == 0) && (c->flags & PYTHIA_CONTEXT_REQUEST))
         give_trace(t, c);
 }
@@ -229,10 +229,10 @@ PYTHIA__HOT struct pythia_scope *pythia_enter(struct pythia_point *point,
                                               struct pythia_scope *scope)
 {
     struct pythia__thread *t = &pythia__self;
-    if (!is_open(t, point))
+    if (!is_open(t, point, &t->context))
         return NULL;
     uint64_t begun = time_of_timed(t);
-    need_trace_of_request(t);
+    need_trace_of_request(t, &t->context);
     struct pythia_context above = t->context;
     if (!open_span(t, point, scope, &above, EXIT_BYTES))
         return NULL;
@@ -246,22 +246,28 @@ PYTHIA__HOT struct pythia_scope *pythia_enter(struct pythia_point *point,
     return scope;
 }
 
-PYTHIA__HOT struct pythia_scope *pythia_begin(struct pythia_point *point,
-                                              struct pythia_scope *scope)
+PYTHIA__HOT struct pythia_scope *
+pythia_begin_at(struct pythia_point *point, struct pythia_scope *scope, struct pythia_context *at)
 {
     struct pythia__thread *t = &pythia__self;
-    if (!is_open(t, point))
+    if (!is_open(t, point, at))
         return NULL;
     uint64_t begun = time_of_timed(t);
-    need_trace_of_request(t);
-    struct pythia_context above = t->context;
+    need_trace_of_request(t, at);
+    struct pythia_context above = *at;
     if (!open_span(t, point, scope, &above, 0))
         return NULL;
-    t->context.lamport = above.lamport;
+    at->lamport = above.lamport;
     scope->thread = NULL; /* anybody's */
     scope->before = above;
     end_timed(t, scope, point, begun);
     return scope;
+}
+
+PYTHIA__HOT struct pythia_scope *pythia_begin(struct pythia_point *point,
+                                              struct pythia_scope *scope)
+{
+    return pythia_begin_at(point, scope, &pythia__self.context);
 }
 
 /* Write where a span ends. `own`: what was set aside for it in this ring, and for spans below it
@@ -358,7 +364,7 @@ PYTHIA__HOT void pythia_end(struct pythia_scope *scope)
 
 static inline void annotate(struct pythia__thread *t, const struct pythia_point *point)
 {
-    need_trace_of_request(t);
+    need_trace_of_request(t, &t->context);
     struct pythia_context above = t->context;
     uint64_t ticks;
     if (may_write(t)) {
@@ -375,7 +381,7 @@ static inline void annotate(struct pythia__thread *t, const struct pythia_point 
 PYTHIA__HOT void pythia_annotate(struct pythia_point *point)
 {
     struct pythia__thread *t = &pythia__self;
-    if (!is_open(t, point))
+    if (!is_open(t, point, &t->context))
         return;
     if (UNLIKELY(--t->until_timed == 0)) {
         pythia__timed_next(t);
@@ -568,6 +574,12 @@ PYTHIA__HOT void pythia_request_name(const char *name, size_t name_bytes)
         pythia_set_text(here, "request_type", 12, type->name, type->bytes);
 }
 
+PYTHIA__HOT void pythia_context_name(struct pythia_context *context, const char *name,
+                                     size_t name_bytes)
+{
+    pythia__type_take(&pythia__self, name, name_bytes, context);
+}
+
 void pythia__request_named(const char *name, size_t name_bytes)
 {
     struct pythia__thread *t = &pythia__self;
@@ -579,7 +591,7 @@ void pythia__request_named(const char *name, size_t name_bytes)
 PYTHIA__HOT void pythia_context_get(struct pythia_context *out)
 {
     struct pythia__thread *t = &pythia__self;
-    need_trace_of_request(t);
+    need_trace_of_request(t, &t->context);
     *out = t->context;
 }
 
@@ -589,10 +601,7 @@ PYTHIA__HOT void pythia_context_of(const struct pythia_scope *scope, struct pyth
     if (!scope)
         return;
     *out = scope->before;
-    out->trace_high = scope->trace_high;
-    out->trace_low = scope->trace_low;
-    out->span = scope->span;
-    out->flags &= (uint8_t)~PYTHIA_CONTEXT_REMOTE;
+    pythia_context_below(out, scope);
 }
 
 PYTHIA__HOT void pythia_context_set(const struct pythia_context *context,

@@ -6,11 +6,11 @@
 #include "check.h"
 #include "frame.h"
 
-#define PARENT "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+#define CONTEXT "any bytes"
 
 /* By the layout in frame.h: a put of the second attempt, number 258, after 7 events. */
-static const unsigned char head_by_hand[FRAME_HEAD] = {'R', 'P', 1, 1, 2, 0, 1, 0, 0, 0,  1, 2,
-                                                       0,   0,   0, 7, 0, 0, 0, 3, 0, 55, 0, 4};
+static const unsigned char head_by_hand[FRAME_HEAD] = {'R', 'P', 2, 1, 2, 0, 1, 0, 0, 0, 1, 2,
+                                                       0,   0,   0, 7, 0, 0, 0, 3, 0, 9, 0, 0};
 
 static struct frame frame_by_hand(void)
 {
@@ -19,10 +19,8 @@ static struct frame frame_by_hand(void)
                           .attempt = 1,
                           .number = 258,
                           .lamport = 7,
-                          .parent = PARENT,
-                          .parent_bytes = 55,
-                          .state = "l:2a",
-                          .state_bytes = 4,
+                          .context = (const unsigned char *)CONTEXT,
+                          .context_bytes = 9,
                           .body = (const unsigned char *)"abc",
                           .body_bytes = 3};
 }
@@ -46,17 +44,17 @@ static void a_frame_has_the_bytes_that_are_told(void **state)
     struct frame again;
     const char *why = "";
     assert_int_equal(frame_write(&bytes, &frame), 0);
-    assert_int_equal(bytes.used, FRAME_HEAD + 55 + 4 + 3);
+    assert_int_equal(bytes.used, FRAME_HEAD + 9 + 3);
     assert_memory_equal(bytes.data, head_by_hand, FRAME_HEAD);
-    assert_memory_equal(bytes.data + FRAME_HEAD, PARENT "l:2aabc", 55 + 4 + 3);
+    assert_memory_equal(bytes.data + FRAME_HEAD, CONTEXT "abc", 9 + 3);
     assert_int_equal(frame_write(&bytes, &frame), 0); /* a second one behind it */
     assert_int_equal(frame_read(bytes.data, bytes.used, &again, &why), bytes.used / 2);
     assert_null(why);
     assert_int_equal(again.number, 258);
     assert_int_equal(again.lamport, 7);
     assert_int_equal(again.attempt, 1);
-    assert_memory_equal(again.parent, PARENT, 55);
-    assert_memory_equal(again.state, "l:2a", 4);
+    assert_int_equal(again.context_bytes, 9);
+    assert_memory_equal(again.context, CONTEXT, 9);
     assert_int_equal(again.body_bytes, 3);
     assert_memory_equal(again.body, "abc", 3);
     bytes_free(&bytes);
@@ -84,8 +82,8 @@ static void what_is_no_frame_is_refused(void **state)
     } faults[] = {
         {0, 'G', "it does not begin with RP"},
         {1, 'Q', "it does not begin with RP"},
-        {2, 0, "it is of another version"},
-        {2, 2, "it is of another version"},
+        {2, 1, "it is of another version"},
+        {2, 3, "it is of another version"},
         {3, 0, "it is neither a request nor an answer"},
         {3, 3, "it is neither a request nor an answer"},
         {4, 0, "there is no such method"},
@@ -96,9 +94,10 @@ static void what_is_no_frame_is_refused(void **state)
         {16, 1, "its body is longer than 1 MiB"},
         {16, 255, "its body is longer than 1 MiB"},
         {17, 17, "its body is longer than 1 MiB"},
-        {20, 1, "its traceparent does not have 55 bytes"},
-        {21, 54, "its traceparent does not have 55 bytes"},
-        {22, 2, "its tracestate is longer than 512 bytes"},
+        {20, 1, "its trace context is longer than 256 bytes"}, /* 265 */
+        {20, 255, "its trace context is longer than 256 bytes"},
+        {22, 1, "bytes that are kept free are not 0"},
+        {23, 1, "bytes that are kept free are not 0"},
     };
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
         unsigned char head[FRAME_HEAD];
@@ -116,23 +115,20 @@ static void the_longest_parts_go_and_longer_ones_do_not(void **state)
 {
     struct bytes bytes = {0};
     static unsigned char body[FRAME_BODY_MAX + 1];
-    static const char long_state[STATE_MAX + 1];
+    static const unsigned char context[CONTEXT_MAX + 1];
     struct frame frame = frame_by_hand(), again;
     const char *why;
     frame.body = body;
     frame.body_bytes = FRAME_BODY_MAX;
-    frame.state = long_state;
-    frame.state_bytes = STATE_MAX;
+    frame.context = context;
+    frame.context_bytes = CONTEXT_MAX;
     assert_int_equal(frame_write(&bytes, &frame), 0);
     assert_int_equal(frame_read(bytes.data, bytes.used, &again, &why), bytes.used);
     size_t used = bytes.used;
     frame.body_bytes++;
     assert_int_equal(frame_write(&bytes, &frame), -EMSGSIZE);
     frame.body_bytes = 0;
-    frame.state_bytes++;
-    assert_int_equal(frame_write(&bytes, &frame), -EMSGSIZE);
-    frame.state_bytes = 0;
-    frame.parent_bytes = 54;
+    frame.context_bytes++;
     assert_int_equal(frame_write(&bytes, &frame), -EMSGSIZE);
     assert_int_equal(bytes.used, used);
     bytes_free(&bytes);

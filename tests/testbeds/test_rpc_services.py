@@ -18,13 +18,14 @@ TESTBED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "
 GET, PUT, LIST, PLANT, STATE = 1, 2, 3, 16, 17
 OK, BUSY, AGAIN, BROKEN, FAILED = range(5)
 REQUEST, ANSWER = 1, 2
+VERSION = 2
 PAUSE_US = 4000
 
 
-def head(body=b"", method=GET, number=1, kind=REQUEST, version=1, attempt=0, body_bytes=None, parent_bytes=0, state_bytes=0,
+def head(body=b"", method=GET, number=1, kind=REQUEST, version=VERSION, attempt=0, body_bytes=None, context_bytes=0, free=0,
          magic=b"RP"):
     return magic + struct.pack(">BBBBBBIIIHH", version, kind, method, 0, attempt, 0, number, 0,
-                               len(body) if body_bytes is None else body_bytes, parent_bytes, state_bytes)
+                               len(body) if body_bytes is None else body_bytes, context_bytes, free)
 
 
 def frame(body=b"", **more):
@@ -62,7 +63,7 @@ class Link:
         if not self.fill(24):
             return None
         status, number, size = self.bytes[5], *struct.unpack(">I4xI", self.bytes[8:20])
-        assert self.bytes[:4] == b"RP\x01\x02", self.bytes[:24]
+        assert self.bytes[:4] == bytes((*b"RP", VERSION, ANSWER)), self.bytes[:24]
         assert self.fill(24 + size)
         body, self.bytes = self.bytes[24:24 + size], self.bytes[24 + size:]
         return status, number, body
@@ -230,8 +231,8 @@ class Services(unittest.TestCase):
 
     def test_what_is_no_frame_is_answered_and_ends_the_connection(self):
         self.start_all()
-        hostile = [b"GET / HTTP/1.1\r\n\r\n", head(magic=b"RQ"), head(version=2), head(version=0), head(kind=7), head(method=9),
-                   head(body_bytes=0xffffffff), head(body_bytes=(1 << 20) + 1), head(parent_bytes=54), head(state_bytes=513),
+        hostile = [b"GET / HTTP/1.1\r\n\r\n", head(magic=b"RQ"), head(version=VERSION - 1), head(version=VERSION + 1), head(kind=7), head(method=9),
+                   head(body_bytes=0xffffffff), head(body_bytes=(1 << 20) + 1), head(context_bytes=257), head(free=1),
                    frame(kind=ANSWER), b"R" + b"\xff" * 100000]
         for data in hostile:
             link = Link(self.front.address)
@@ -274,9 +275,10 @@ class Services(unittest.TestCase):
         link = Link(self.front.address)
         for data in (frame(b""), frame(b"1234567"), request(tenant=8), request(tenant=65535)):
             self.assertEqual(link.ask(data)[0], BROKEN)
-        for traceparent in (b"x" * 55, b"\0" * 55, b"00-" + b"0" * 32 + b"-" + b"0" * 16 + b"-01"):
+        ids = b"\0\0" + b"t" * 16 + b"\1" + b"s" * 8 + b"\2\1"
+        for context in (b"x" * 29, b"\0" * 29, ids[:28], ids, ids + b"P", ids + b"P\4\0\0\0\7cut", ids + b"P\1\0\0\0\7\xff", b"x" * 256):
             body = struct.pack(">HIH", 0, 0, 1)
-            link.send(head(body, parent_bytes=55, state_bytes=9) + traceparent + b"pythia=\xff\0" + body)
+            link.send(head(body, context_bytes=len(context)) + context + body)
             self.assertEqual(link.answer()[0], OK)
 
     def test_who_hangs_up_is_forgotten(self):

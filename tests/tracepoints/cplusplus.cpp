@@ -102,5 +102,9 @@ extern "C" void run_cplusplus()
         PYTHIA_CONTEXT(&context);
         PYTHIA_SPAN("part");
     }
+    pythia_scope other;
+    pythia_scope *along = PYTHIA_BEGIN_AT(&context, &other, PYTHIA_POINT_CONSUMER, "along");
+    pythia_context_below(&context, along);
+    PYTHIA_END(along);
     PYTHIA_END(job);
 }

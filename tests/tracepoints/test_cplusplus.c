@@ -13,11 +13,12 @@ static void a_program_in_cplusplus_is_traced_like_any_other(void **state)
     run_cplusplus();
     read_spans(&c);
     assert_problems(&c, "");
-    assert_int_equal(c.count, 13);
+    assert_int_equal(c.count, 14);
     for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++)
         assert_child(&c, below[i], "test:c++");
     assert_child(&c, "test:note", "test:inline");
     assert_child(&c, "test:part", "test:job");
+    assert_child(&c, "test:along", "test:job");
     assert_int_equal(count_of(&c, "test:template"), 2); /* one for each type */
     size_t method = only(&c, "test:method");
     assert_text(&c, method, "string", "name");

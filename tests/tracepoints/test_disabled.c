@@ -17,6 +17,7 @@ static int compute(void)
 static void nothing_is_left_of_trace_points(void **state)
 {
     char parent[PYTHIA_TRACEPARENT_BYTES + 1], tracestate[PYTHIA_TRACESTATE_BYTES + 1];
+    unsigned char packed[PYTHIA_CONTEXT_BYTES] = {0};
     struct pythia_context context, before;
     struct pythia_scope room, *entered, *begun;
     const struct pythia_tracepoints_options options = {0};
@@ -30,6 +31,10 @@ static void nothing_is_left_of_trace_points(void **state)
     assert_null(server);
     entered = PYTHIA_ENTER(&room, "entered");
     begun = PYTHIA_BEGIN(&room, PYTHIA_POINT_CLIENT, "begun");
+    pythia_context_get(&context);
+    assert_null(PYTHIA_BEGIN_AT(&context, &room, PYTHIA_POINT_CLIENT, "begun there"));
+    pythia_context_below(&context, begun);
+    pythia_context_name(&context, "name", 4);
     PYTHIA_SET(span, "key", compute());
     PYTHIA_SET_TEXT(span, "key", "text", (size_t)compute());
     PYTHIA_SET_HERE("key", compute());
@@ -44,6 +49,8 @@ static void nothing_is_left_of_trace_points(void **state)
     pythia_context_receive(7);
     assert_int_equal(pythia_traceparent_read("00-", 3, &context), -22);
     pythia_tracestate_read("a=b", 3, &context);
+    assert_int_equal(pythia_context_unpack(packed, sizeof(packed), &context), -22);
+    assert_int_equal(pythia_context_pack(packed), 0);
     assert_int_equal(pythia_traceparent_write(parent), 0);
     assert_int_equal(pythia_tracestate_write("a=b", 3, tracestate), 0);
     PYTHIA_END(begun);

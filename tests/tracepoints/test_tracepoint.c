@@ -347,6 +347,51 @@ static void a_span_that_others_end_does_not_become_the_threads_own(void **state)
     collection_close(&c);
 }
 
+/* A loop has two requests in hand by turns, and stands in neither. */
+static void spans_begin_where_a_context_stands(void **state)
+{
+    struct collection c;
+    struct pythia_context here, before, at[2];
+    struct pythia_scope rooms[2][2], *outer[2], *inner[2];
+    open_point("test:outer");
+    open_point("test:inner");
+    close_point("test:shut");
+    pythia_context_get(&before);
+    for (int i = 0; i < 2; i++) {
+        at[i] = (struct pythia_context){.flags = PYTHIA_CONTEXT_SAMPLED | PYTHIA_CONTEXT_REQUEST};
+        pythia_context_name(&at[i], i ? "one" : "zero", i ? 3 : 4);
+        assert_null(PYTHIA_BEGIN_AT(&at[i], &rooms[i][0], PYTHIA_POINT_INTERNAL, "shut"));
+        assert_int_equal(at[i].lamport, 0);
+    }
+    for (int i = 0; i < 2; i++)
+        outer[i] = PYTHIA_BEGIN_AT(&at[i], &rooms[i][0], PYTHIA_POINT_SERVER, "outer");
+    for (int i = 0; i < 2; i++) {
+        pythia_context_below(&at[i], outer[i]);
+        pythia_context_below(&at[i], NULL); /* a closed point changes nothing */
+        assert_true(at[i].span == outer[i]->span);
+        inner[i] = PYTHIA_BEGIN_AT(&at[i], &rooms[i][1], PYTHIA_POINT_INTERNAL, "inner");
+        assert_int_equal(at[i].lamport, 2);
+        assert_true(at[i].span == outer[i]->span); /* the next one lies beside it */
+    }
+    pythia_context_get(&here);
+    assert_memory_equal(&here, &before, sizeof(here));
+    for (int i = 0; i < 2; i++) {
+        PYTHIA_END(inner[i]);
+        PYTHIA_END(outer[i]);
+    }
+    read_spans(&c);
+    assert_int_equal(c.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct pythia_span *span = span_at(&c, i);
+        size_t request = c.spans[i].trace.high == at[1].trace_high;
+        if (span->parent == 0)
+            assert_text(&c, i, "request_type", request ? "one" : "zero");
+        else
+            assert_true(span->parent == outer[request]->span);
+    }
+    collection_close(&c);
+}
+
 static void points_have_a_kind(void **state)
 {
     static const struct {
@@ -542,6 +587,7 @@ int main(void)
         cmocka_unit_test(texts_that_are_too_long_are_cut_and_counted),
         cmocka_unit_test(spans_may_be_entered_and_left_by_hand),
         cmocka_unit_test(a_span_that_others_end_does_not_become_the_threads_own),
+        cmocka_unit_test(spans_begin_where_a_context_stands),
         cmocka_unit_test(points_have_a_kind),
         cmocka_unit_test(an_annotation_is_a_point_in_time_below_what_is_open),
         cmocka_unit_test(longjmp_out_of_spans_harms_nothing),

@@ -73,20 +73,18 @@ static int reach(struct caller *c)
     return 0;
 }
 
-/* The thread's headers are those of the span "attempt": what is done elsewhere lies below it. */
+/* Where the thread stands is in the span "attempt": what is done elsewhere lies below it. */
 static int pack(struct caller *c, unsigned method, unsigned attempt, const struct request *request)
 {
-    char parent[PYTHIA_TRACEPARENT_BYTES + 1], state[PYTHIA_TRACESTATE_BYTES + 1];
+    unsigned char context[PYTHIA_CONTEXT_BYTES];
     struct bytes body = {0};
     struct frame frame = {
         .kind = FRAME_REQUEST,
         .method = (uint8_t)method,
         .attempt = (uint8_t)attempt,
         .number = ++c->calls,
-        .parent = parent,
-        .parent_bytes = pythia_traceparent_write(parent),
-        .state = state,
-        .state_bytes = pythia_tracestate_write(NULL, 0, state),
+        .context = context,
+        .context_bytes = pythia_context_pack(context),
     };
     PYTHIA_SPAN("pack");
     c->out.used = 0;

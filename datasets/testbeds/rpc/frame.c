@@ -45,10 +45,9 @@ static const char *fault_of(const unsigned char *data, size_t bytes)
         return NULL;
     if (get(data + 16, 4) > FRAME_BODY_MAX)
         return "its body is longer than 1 MiB";
-    uint32_t parent = get(data + 20, 2);
-    if (parent != 0 && parent != PARENT_BYTES)
-        return "its traceparent does not have 55 bytes";
-    return get(data + 22, 2) > STATE_MAX ? "its tracestate is longer than 512 bytes" : NULL;
+    if (get(data + 20, 2) > CONTEXT_MAX)
+        return "its trace context is longer than 256 bytes";
+    return get(data + 22, 2) != 0 ? "bytes that are kept free are not 0" : NULL;
 }
 
 long frame_read(const unsigned char *data, size_t bytes, struct frame *out, const char **why)
@@ -58,8 +57,8 @@ long frame_read(const unsigned char *data, size_t bytes, struct frame *out, cons
         return -EPROTO;
     if (bytes < FRAME_HEAD)
         return 0;
-    size_t body = get(data + 16, 4), parent = get(data + 20, 2), state = get(data + 22, 2);
-    size_t all = FRAME_HEAD + parent + state + body;
+    size_t body = get(data + 16, 4), context = get(data + 20, 2);
+    size_t all = FRAME_HEAD + context + body;
     if (bytes < all)
         return 0;
     *out = (struct frame){
@@ -69,11 +68,9 @@ long frame_read(const unsigned char *data, size_t bytes, struct frame *out, cons
         .attempt = data[6],
         .number = get(data + 8, 4),
         .lamport = get(data + 12, 4),
-        .parent = (const char *)data + FRAME_HEAD,
-        .parent_bytes = parent,
-        .state = (const char *)data + FRAME_HEAD + parent,
-        .state_bytes = state,
-        .body = data + FRAME_HEAD + parent + state,
+        .context = data + FRAME_HEAD,
+        .context_bytes = context,
+        .body = data + FRAME_HEAD + context,
         .body_bytes = body,
     };
     return (long)all;
@@ -81,10 +78,9 @@ long frame_read(const unsigned char *data, size_t bytes, struct frame *out, cons
 
 int frame_write(struct bytes *to, const struct frame *frame)
 {
-    if (frame->body_bytes > FRAME_BODY_MAX || frame->state_bytes > STATE_MAX ||
-        (frame->parent_bytes != 0 && frame->parent_bytes != PARENT_BYTES))
+    if (frame->body_bytes > FRAME_BODY_MAX || frame->context_bytes > CONTEXT_MAX)
         return -EMSGSIZE;
-    size_t all = FRAME_HEAD + frame->parent_bytes + frame->state_bytes + frame->body_bytes;
+    size_t all = FRAME_HEAD + frame->context_bytes + frame->body_bytes;
     unsigned char *at = bytes_room(to, all);
     if (!at)
         return -ENOMEM;
@@ -98,14 +94,11 @@ int frame_write(struct bytes *to, const struct frame *frame)
     at = put(at + 8, frame->number, 4);
     at = put(at, frame->lamport, 4);
     at = put(at, (uint32_t)frame->body_bytes, 4);
-    at = put(at, (uint32_t)frame->parent_bytes, 2);
-    at = put(at, (uint32_t)frame->state_bytes, 2);
-    if (frame->parent_bytes)
-        memcpy(at, frame->parent, frame->parent_bytes);
-    at += frame->parent_bytes;
-    if (frame->state_bytes)
-        memcpy(at, frame->state, frame->state_bytes);
-    at += frame->state_bytes;
+    at = put(at, (uint32_t)frame->context_bytes, 2);
+    at = put(at, 0, 2);
+    if (frame->context_bytes)
+        memcpy(at, frame->context, frame->context_bytes);
+    at += frame->context_bytes;
     if (frame->body_bytes)
         memcpy(at, frame->body, frame->body_bytes);
     to->used += all;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What goes over a connection: frames, and what is in them. All numbers are big endian.
  *
- *      0  'R' 'P'   2  version (1)   3  kind   4  method   5  status   6  attempt   7  0
+ *      0  'R' 'P'   2  version (2)   3  kind   4  method   5  status   6  attempt   7  0
  *      8  number of the call   12  Lamport count   16  bytes of the body
- *     20  bytes of the traceparent (0 or 55)   22  bytes of the tracestate
- *     24  traceparent, tracestate, body
+ *     20  bytes of the trace context   22  0
+ *     24  trace context (pythia_context_pack), body
  *
  * A request's body is tenant (2), key (4), count (2) and the value; an answer's is what was asked
  * for, or what was wrong. */
@@ -15,11 +15,10 @@
 #include <stdint.h>
 
 #define FRAME_HEAD     24
-#define FRAME_VERSION  1
+#define FRAME_VERSION  2
 #define FRAME_BODY_MAX (1 << 20)
-#define STATE_MAX      512 /* of a tracestate */
-#define PARENT_BYTES   55  /* of a traceparent */
-#define REQUEST_HEAD   8   /* of a request's body, before the value */
+#define CONTEXT_MAX    256
+#define REQUEST_HEAD   8 /* of a request's body, before the value */
 
 enum frame_kind {
     FRAME_REQUEST = 1,
@@ -52,9 +51,8 @@ struct bytes {
 struct frame {
     uint8_t kind, method, status, attempt;
     uint32_t number, lamport;
-    const char *parent, *state; /* borrowed */
-    const unsigned char *body;
-    size_t parent_bytes, state_bytes, body_bytes;
+    const unsigned char *context, *body; /* borrowed */
+    size_t context_bytes, body_bytes;
 };
 
 struct request {

@@ -129,33 +129,32 @@ static void answer_now(struct connection *c, const struct frame *asked, enum sta
 
 /* ---- requests ---- */
 
-static struct pythia_scope *begin_request(unsigned method, struct pythia_scope *room)
+static struct pythia_scope *begin_request(unsigned method, struct pythia_context *at,
+                                          struct pythia_scope *room)
 {
     switch (method) {
     case METHOD_GET: /* NOLINT(bugprone-branch-clone): each has a point of its own */
-        return PYTHIA_BEGIN(room, PYTHIA_POINT_SERVER, "get");
+        return PYTHIA_BEGIN_AT(at, room, PYTHIA_POINT_SERVER, "get");
     case METHOD_PUT:
-        return PYTHIA_BEGIN(room, PYTHIA_POINT_SERVER, "put");
+        return PYTHIA_BEGIN_AT(at, room, PYTHIA_POINT_SERVER, "put");
     default:
-        return PYTHIA_BEGIN(room, PYTHIA_POINT_SERVER, "list");
+        return PYTHIA_BEGIN_AT(at, room, PYTHIA_POINT_SERVER, "list");
     }
 }
 
 /* Where the request stands that has come in: below its sender's span, or at its own beginning. */
 static void begin_job(struct job *job, const struct frame *frame)
 {
-    struct pythia_context received = {.flags = PYTHIA_CONTEXT_SAMPLED | PYTHIA_CONTEXT_REQUEST};
+    struct pythia_context *at = &job->context;
     const char *name = method_name(frame->method);
-    if (pythia_traceparent_read(frame->parent, frame->parent_bytes, &received) == 0)
-        pythia_tracestate_read(frame->state, frame->state_bytes, &received);
-    PYTHIA_CONTEXT(&received);
-    if (!received.type)
-        pythia_request_name(name, strlen(name));
-    job->request = begin_request(frame->method, &job->request_room);
+    if (pythia_context_unpack(frame->context, frame->context_bytes, at) != 0)
+        at->flags = PYTHIA_CONTEXT_SAMPLED | PYTHIA_CONTEXT_REQUEST;
+    if (!at->type)
+        pythia_context_name(at, name, strlen(name));
+    job->request = begin_request(frame->method, at, &job->request_room);
     PYTHIA_SET(job->request, "body_bytes", frame->body_bytes);
-    pythia_context_of(job->request, &job->context);
-    pythia_context_set(&job->context, NULL); /* until the end of this function, as the one above */
-    job->queue = PYTHIA_BEGIN(&job->queue_room, PYTHIA_POINT_INTERNAL, "queue");
+    pythia_context_below(at, job->request);
+    job->queue = PYTHIA_BEGIN_AT(at, &job->queue_room, PYTHIA_POINT_INTERNAL, "queue");
 }
 
 static void free_job(struct job *job)

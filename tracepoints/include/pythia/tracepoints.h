@@ -112,6 +112,7 @@ struct pythia_tracepoints_state {
 
 #define PYTHIA_TRACEPARENT_BYTES 55
 #define PYTHIA_TRACESTATE_BYTES  512
+#define PYTHIA_CONTEXT_BYTES     (35 + PYTHIA_NAME_BYTES) /* packed, at most */
 
 #ifdef __cplusplus
 #define PYTHIA__NULL             nullptr
@@ -154,6 +155,12 @@ PYTHIA_API struct pythia_scope *pythia_begin(struct pythia_point *point,
                                              struct pythia_scope *scope);
 PYTHIA_API void pythia_end(struct pythia_scope *scope);
 
+/* The same where *context stands, whatever this thread is at: for loops that have many requests in
+ * hand. It counts the event; what is to be below the span is told by pythia_context_below. */
+PYTHIA_API struct pythia_scope *pythia_begin_at(struct pythia_point *point,
+                                                struct pythia_scope *scope,
+                                                struct pythia_context *context);
+
 PYTHIA_API void pythia_annotate(struct pythia_point *point);
 
 /* A key-value of a span that is open. Neither key nor text needs a NUL behind it. */
@@ -190,6 +197,10 @@ PYTHIA_API void pythia_context_of(const struct pythia_scope *scope, struct pythi
 PYTHIA_API void pythia_context_set(const struct pythia_context *context,
                                    struct pythia_context *before);
 
+/* Name the request that stands there, if that is known only now. */
+PYTHIA_API void pythia_context_name(struct pythia_context *context, const char *name,
+                                    size_t name_bytes);
+
 /* An answer has come in, which was sent after `lamport` events: count on from there. */
 PYTHIA_API void pythia_context_receive(uint32_t lamport);
 
@@ -211,6 +222,21 @@ PYTHIA_API void pythia_tracestate_read(const char *header, size_t bytes,
 PYTHIA_API size_t pythia_traceparent_write(char out[PYTHIA_TRACEPARENT_BYTES + 1]);
 PYTHIA_API size_t pythia_tracestate_write(const char *received, size_t received_bytes,
                                           char out[PYTHIA_TRACESTATE_BYTES + 1]);
+
+/* ---- and in a binary form, for protocols of one's own: a third of the bytes and of the time ----
+ *
+ * The first 29 bytes are a traceparent as W3C's draft of a binary form has it (archived 2025), which
+ * is what "grpc-trace-bin" holds; behind it, Lamport count and request type
+ * (libpythia-tracepoints(3)). Entries of others have no place in it. */
+
+/* What a request that this thread sends has with it. Returns its bytes; 0: there is no request at
+ * hand, so send none. All of *out may be written to. */
+PYTHIA_API size_t pythia_context_pack(unsigned char out[PYTHIA_CONTEXT_BYTES]);
+
+/* Read that, or a traceparent alone: 0 and *out for pythia_context_set; or -EINVAL and *out
+ * untouched, which means that a new trace begins. Nothing beyond `bytes` is looked at; what stands
+ * behind the traceparent and is not ours is passed over. */
+PYTHIA_API int pythia_context_unpack(const void *packed, size_t bytes, struct pythia_context *out);
 
 #ifdef __cplusplus
 }
@@ -271,6 +297,18 @@ static inline void pythia__set_unsigned(const struct pythia_scope *scope, const 
         pythia_set_real(scope, key, key_bytes, PYTHIA__AS(double, number));
 }
 
+/* Stand below a span that was begun there; NULL: nothing changes. */
+static inline void pythia_context_below(struct pythia_context *context,
+                                        const struct pythia_scope *scope)
+{
+    if (__builtin_expect(scope == PYTHIA__NULL, 1))
+        return;
+    context->trace_high = scope->trace_high;
+    context->trace_low = scope->trace_low;
+    context->span = scope->span;
+    context->flags = PYTHIA__AS(uint8_t, context->flags & ~PYTHIA_CONTEXT_REMOTE);
+}
+
 /* ---- macros ---- */
 
 #define PYTHIA__PASTE(a, b) a##b
@@ -303,21 +341,25 @@ static inline void pythia__set_unsigned(const struct pythia_scope *scope, const 
 #define PYTHIA_SPAN_AS(span, name)       PYTHIA_SPAN_OF(span, PYTHIA_POINT_INTERNAL, name)
 #define PYTHIA_SPAN_OF(span, kind, name) PYTHIA__SPAN(span, kind, name, __COUNTER__)
 
-#define PYTHIA__CALL(function, kind, scope, name)                                                  \
+#define PYTHIA__CALL(function, kind, name, ...)                                                    \
     __extension__({                                                                                \
         PYTHIA__STATIC(pythia_point_, kind, name);                                                 \
-        pythia__is_open(&PYTHIA__NAME(pythia_point_, near)) ? function(&pythia_point_, (scope))    \
+        pythia__is_open(&PYTHIA__NAME(pythia_point_, near)) ? function(&pythia_point_, __VA_ARGS__) \
                                                             : PYTHIA__NULL;                        \
     })
 
 /* Entry and exit by hand: struct pythia_scope room, *span = PYTHIA_ENTER(&room, "name"); … until
  * PYTHIA_EXIT(span), on the same thread, innermost first. */
-#define PYTHIA_ENTER(room, name) PYTHIA__CALL(pythia_enter, PYTHIA_POINT_INTERNAL, room, name)
+#define PYTHIA_ENTER(room, name) PYTHIA__CALL(pythia_enter, PYTHIA_POINT_INTERNAL, name, room)
 #define PYTHIA_EXIT(span)        pythia_leave(span)
 
 /* The same for work that others go on with: PYTHIA_BEGIN(&room, kind, "name"), PYTHIA_END(span). */
-#define PYTHIA_BEGIN(room, kind, name) PYTHIA__CALL(pythia_begin, kind, room, name)
+#define PYTHIA_BEGIN(room, kind, name) PYTHIA__CALL(pythia_begin, kind, name, room)
 #define PYTHIA_END(span)               ((span) ? pythia_end(span) : pythia__nothing())
+
+/* And where a struct pythia_context * stands: PYTHIA_BEGIN_AT(&context, &room, kind, "name"). */
+#define PYTHIA_BEGIN_AT(context, room, kind, name)                                                 \
+    PYTHIA__CALL(pythia_begin_at, kind, name, room, context)
 
 /* A point in time, as a part of the span that is open. */
 #define PYTHIA_ANNOTATE(name)                                                                      \
@@ -461,6 +503,8 @@ static inline auto pythia__set(const pythia_scope *s, const char *key, size_t by
 #define PYTHIA_ENTER(room, name)                ((void)(room), PYTHIA__CLOSED())
 #define PYTHIA_EXIT(span)                       ((void)(span))
 #define PYTHIA_BEGIN(room, kind, name)          PYTHIA_ENTER(room, name)
+#define PYTHIA_BEGIN_AT(context, room, kind, name)                                                 \
+    ((void)(context), PYTHIA_ENTER(room, name))
 #define PYTHIA_END(span)                        ((void)(span))
 #define PYTHIA_ANNOTATE(name)                   PYTHIA__NOT()
 #define PYTHIA_SET(span, key, value)            PYTHIA__UNUSED(value)
@@ -508,9 +552,29 @@ PYTHIA__OFF void pythia_context_set(const struct pythia_context *context,
     if (before)
         pythia_context_get(before);
 }
+PYTHIA__OFF void pythia_context_name(struct pythia_context *context, const char *name,
+                                     size_t name_bytes)
+{
+    (void)context, (void)name, (void)name_bytes;
+}
+PYTHIA__OFF void pythia_context_below(struct pythia_context *context,
+                                      const struct pythia_scope *scope)
+{
+    (void)context, (void)scope;
+}
 PYTHIA__OFF void pythia_context_receive(uint32_t lamport)
 {
     (void)lamport;
+}
+PYTHIA__OFF size_t pythia_context_pack(unsigned char out[PYTHIA_CONTEXT_BYTES])
+{
+    (void)out;
+    return 0;
+}
+PYTHIA__OFF int pythia_context_unpack(const void *packed, size_t bytes, struct pythia_context *out)
+{
+    (void)packed, (void)bytes, (void)out;
+    return -22; /* EINVAL: there is none */
 }
 PYTHIA__OFF int pythia_traceparent_read(const char *header, size_t bytes,
                                         struct pythia_context *out)
