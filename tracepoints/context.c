@@ -97,8 +97,8 @@ static PYTHIA__COLD int read_rest(const char *header, size_t bytes, uint32_t *fl
            (version != 0 && header[PYTHIA_TRACEPARENT_BYTES] == '-');
 }
 
-PYTHIA__HOT int pythia_traceparent_read(const char *header, size_t bytes,
-                                        struct pythia_context *out)
+PYTHIA__HOT_HEADER int pythia_traceparent_read(const char *header, size_t bytes,
+                                               struct pythia_context *out)
 {
     uint32_t words[ID_WORDS], flags;
     uint64_t wrong = 0;
@@ -245,8 +245,8 @@ static PYTHIA__COLD void read_any(const char *header, size_t bytes, struct pythi
     }
 }
 
-PYTHIA__HOT void pythia_tracestate_read(const char *header, size_t bytes,
-                                        struct pythia_context *out)
+PYTHIA__HOT_HEADER void pythia_tracestate_read(const char *header, size_t bytes,
+                                               struct pythia_context *out)
 {
     if (header && !read_usual(header, bytes, out))
         read_any(header, bytes, out);
@@ -280,7 +280,7 @@ static inline const struct pythia_context *here(void)
     return c;
 }
 
-PYTHIA__HOT size_t pythia_traceparent_write(char out[PYTHIA_TRACEPARENT_BYTES + 1])
+PYTHIA__HOT_HEADER size_t pythia_traceparent_write(char out[PYTHIA_TRACEPARENT_BYTES + 1])
 {
     const struct pythia_context *c = here();
     uint64_t low = c->trace_low, high = c->trace_high, parent = c->span ? c->span : low;
@@ -353,8 +353,8 @@ static PYTHIA__COLD size_t write_others(const char *received, size_t received_by
     return bytes;
 }
 
-PYTHIA__HOT size_t pythia_tracestate_write(const char *received, size_t received_bytes,
-                                           char out[PYTHIA_TRACESTATE_BYTES + 1])
+PYTHIA__HOT_HEADER size_t pythia_tracestate_write(const char *received, size_t received_bytes,
+                                                  char out[PYTHIA_TRACESTATE_BYTES + 1])
 {
     const struct pythia_context *c = here();
     out[0] = '\0';
@@ -412,7 +412,8 @@ static inline void unpack_ours(const unsigned char *from, size_t bytes, struct p
         pythia__type_take(&pythia__self, name, named, out);
 }
 
-PYTHIA__HOT int pythia_context_unpack(const void *packed, size_t bytes, struct pythia_context *out)
+PYTHIA__HOT_CLOSED int pythia_context_unpack(const void *packed, size_t bytes,
+                                             struct pythia_context *out)
 {
     const unsigned char *from = packed;
     if (!from || bytes < PARENT_PACKED || from[1] != 0 || from[18] != 1 || from[27] != 2)
@@ -431,7 +432,7 @@ PYTHIA__HOT int pythia_context_unpack(const void *packed, size_t bytes, struct p
     return 0;
 }
 
-PYTHIA__HOT size_t pythia_context_pack(unsigned char out[PYTHIA_CONTEXT_BYTES])
+PYTHIA__HOT_CLOSED size_t pythia_context_pack(unsigned char out[PYTHIA_CONTEXT_BYTES])
 {
     const struct pythia_context *c = here();
     uint64_t low = c->trace_low, high = c->trace_high, parent = c->span ? c->span : low;
@@ -448,7 +449,8 @@ PYTHIA__HOT size_t pythia_context_pack(unsigned char out[PYTHIA_CONTEXT_BYTES])
     store_big(out + 19, parent);
     /* 2, the flags, what says that it is ours, bytes of the name, and the count */
     uint64_t flags = c->flags & PYTHIA_CONTEXT_SAMPLED;
-    store_big(out + 27, UINT64_C(2) << 56 | flags << 48 | (uint64_t)OURS << 40 | named << 32 | count);
+    store_big(out + 27,
+              UINT64_C(2) << 56 | flags << 48 | (uint64_t)OURS << 40 | named << 32 | count);
     for (uint64_t i = 0; i < named; i += 8)
         memcpy(out + PARENT_PACKED + OURS_PACKED + i, type->name + i, 8);
     return PARENT_PACKED + OURS_PACKED + named;

@@ -14,19 +14,22 @@
 #include "pythia/variable.h"
 #include "switches.h"
 
-/* Functions that each span passes, and those that hardly any does. A thread that was just woken has
- * to fetch every page and cache line that it touches, so the first stand together, and without what
- * is rare. None of them fills an array by a length that comes from elsewhere: they go without a
- * guard of the stack. */
+/* Functions that each span passes, those that requests pass where all points are closed as well,
+ * those for headers, and those that hardly anything passes. A thread that was just woken has to
+ * fetch every page and cache line that it touches, so each kind stands together (linkers put
+ * sections of these names in order, from all files), and without what is rare. None of the hot ones
+ * fills an array by a length that comes from elsewhere: they go without a guard of the stack. */
+#define PYTHIA__UNGUARDED
 #if defined(__has_attribute)
 #if __has_attribute(no_stack_protector)
-#define PYTHIA__HOT __attribute__((section(".text.hot.pythia"), no_stack_protector))
+#undef PYTHIA__UNGUARDED
+#define PYTHIA__UNGUARDED , no_stack_protector
 #endif
 #endif
-#ifndef PYTHIA__HOT
-#define PYTHIA__HOT __attribute__((section(".text.hot.pythia")))
-#endif
-#define PYTHIA__COLD __attribute__((cold, noinline))
+#define PYTHIA__HOT_HEADER __attribute__((section(".text.sorted.pythia.1") PYTHIA__UNGUARDED))
+#define PYTHIA__HOT_CLOSED __attribute__((section(".text.sorted.pythia.2") PYTHIA__UNGUARDED))
+#define PYTHIA__HOT        __attribute__((section(".text.sorted.pythia.3") PYTHIA__UNGUARDED))
+#define PYTHIA__COLD       __attribute__((cold, noinline))
 
 /* ---- what all threads look at ---- */
 
@@ -129,6 +132,12 @@ static inline uint64_t pythia__epoch_of(const struct pythia__thread *t)
     return pythia__has_ring(t) ? t->epoch : pythia__epoch_now();
 }
 
+/* Does that stand below a span of this process? */
+static inline int pythia__is_below_span(const struct pythia_context *c)
+{
+    return c->span && !(c->flags & PYTHIA_CONTEXT_REMOTE);
+}
+
 enum pythia__lost {
     PYTHIA__LOST_SPAN,
     PYTHIA__LOST_END,
@@ -197,13 +206,13 @@ struct pythia__type {
 _Static_assert(sizeof(struct pythia__type) == 64 && PYTHIA_NAME_BYTES <= UINT8_MAX, "a line each");
 
 /* Give a request the one of that name; it keeps what it has if that has to wait. */
-PYTHIA__HOT void pythia__type_take(struct pythia__thread *t, const char *name, size_t bytes,
-                                   struct pythia_context *c);
+PYTHIA__HOT_CLOSED void pythia__type_take(struct pythia__thread *t, const char *name, size_t bytes,
+                                          struct pythia_context *c);
 
 /* The one of that name, of which these are the last bytes (as in the type), if it is among those
  * that are found at once; else NULL. */
-PYTHIA__HOT const struct pythia__type *pythia__type_met(const char *name, size_t bytes,
-                                                        uint64_t last);
+PYTHIA__HOT_CLOSED const struct pythia__type *pythia__type_met(const char *name, size_t bytes,
+                                                               uint64_t last);
 
 static inline void pythia__type_give(const struct pythia__type *type, struct pythia_context *c)
 {

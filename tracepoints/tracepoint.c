@@ -103,11 +103,6 @@ static inline void need_trace_of_request(struct pythia__thread *t, struct pythia
 
 /* ---- spans ---- */
 
-static inline int has_local_parent(const struct pythia_context *c)
-{
-    return c->span && !(c->flags & PYTHIA_CONTEXT_REMOTE);
-}
-
 /* The values behind a record: first these, then the numbers. */
 static inline uint64_t values_bytes(uint64_t count)
 {
@@ -118,14 +113,15 @@ static inline uint64_t values_bytes(uint64_t count)
 static inline const struct pythia__type *type_to_tell(const struct pythia_context *above,
                                                       uint8_t kind)
 {
-    return kind == PYTHIA_RECORD_ENTER && !has_local_parent(above) ? above->type : NULL;
+    return kind == PYTHIA_RECORD_ENTER && !pythia__is_below_span(above) ? above->type : NULL;
 }
 
 /* Write where a span, or an annotation, begins, below `above`, and set `keep` bytes aside for its
  * end; with the values of up to `watched` variables. Returns its id, 0 if there is no room. */
-static PYTHIA__HOT uint64_t write_enter(struct pythia__thread *t, const struct pythia_point *point,
-                                        const struct pythia_context *above, uint64_t keep,
-                                        uint8_t kind, uint32_t watched, uint64_t *ticks)
+static PYTHIA__HOT __attribute__((noinline)) uint64_t
+write_enter(struct pythia__thread *t, const struct pythia_point *point,
+            const struct pythia_context *above, uint64_t keep, uint8_t kind, uint32_t watched,
+            uint64_t *ticks)
 {
     const struct pythia__type *type = type_to_tell(above, kind);
     uint64_t span = 0, bytes = ENTER_BYTES, named = type ? (type->bytes + 7U) & ~7U : 0;
@@ -146,7 +142,7 @@ static PYTHIA__HOT uint64_t write_enter(struct pythia__thread *t, const struct p
         *to = (struct pythia_record_enter){
             .head = {.bytes = (uint16_t)bytes,
                      .kind = kind,
-                     .flags = has_local_parent(above) ? 0 : PYTHIA_RECORD_LOCAL_ROOT,
+                     .flags = pythia__is_below_span(above) ? 0 : PYTHIA_RECORD_LOCAL_ROOT,
                      .number = point->number},
             .ticks = *ticks,
             .trace_high = above->trace_high,
@@ -534,7 +530,7 @@ void pythia__cost_write(struct pythia__thread *t, uint32_t point, uint64_t ticks
 PYTHIA__HOT const struct pythia_scope *pythia_here(struct pythia_scope *room)
 {
     const struct pythia_context *c = &pythia__self.context;
-    if (!has_local_parent(c))
+    if (!pythia__is_below_span(c))
         return NULL;
     room->trace_high = c->trace_high;
     room->trace_low = c->trace_low;
@@ -545,8 +541,8 @@ PYTHIA__HOT const struct pythia_scope *pythia_here(struct pythia_scope *room)
 
 /* ---- requests ---- */
 
-PYTHIA__HOT void pythia_request_begin(const struct pythia_request *request,
-                                      struct pythia_context *before)
+PYTHIA__HOT_CLOSED void pythia_request_begin(const struct pythia_request *request,
+                                             struct pythia_context *before)
 {
     struct pythia__thread *t = &pythia__self;
     struct pythia_context *c = &t->context;
@@ -558,12 +554,12 @@ PYTHIA__HOT void pythia_request_begin(const struct pythia_request *request,
         pythia__type_take(t, request->name, request->name_bytes, c);
 }
 
-PYTHIA__HOT void pythia_request_end(const struct pythia_context *before)
+PYTHIA__HOT_CLOSED void pythia_request_end(const struct pythia_context *before)
 {
     go_back(&pythia__self.context, before);
 }
 
-PYTHIA__HOT void pythia_request_name(const char *name, size_t name_bytes)
+PYTHIA__HOT_CLOSED void pythia_request_name(const char *name, size_t name_bytes)
 {
     struct pythia__thread *t = &pythia__self;
     struct pythia_scope room;
@@ -574,8 +570,8 @@ PYTHIA__HOT void pythia_request_name(const char *name, size_t name_bytes)
         pythia_set_text(here, "request_type", 12, type->name, type->bytes);
 }
 
-PYTHIA__HOT void pythia_context_name(struct pythia_context *context, const char *name,
-                                     size_t name_bytes)
+PYTHIA__HOT_CLOSED void pythia_context_name(struct pythia_context *context, const char *name,
+                                            size_t name_bytes)
 {
     pythia__type_take(&pythia__self, name, name_bytes, context);
 }
@@ -588,14 +584,15 @@ void pythia__request_named(const char *name, size_t name_bytes)
 
 /* ---- context ---- */
 
-PYTHIA__HOT void pythia_context_get(struct pythia_context *out)
+PYTHIA__HOT_CLOSED void pythia_context_get(struct pythia_context *out)
 {
     struct pythia__thread *t = &pythia__self;
     need_trace_of_request(t, &t->context);
     *out = t->context;
 }
 
-PYTHIA__HOT void pythia_context_of(const struct pythia_scope *scope, struct pythia_context *out)
+PYTHIA__HOT_CLOSED void pythia_context_of(const struct pythia_scope *scope,
+                                          struct pythia_context *out)
 {
     pythia_context_get(out);
     if (!scope)
@@ -604,8 +601,8 @@ PYTHIA__HOT void pythia_context_of(const struct pythia_scope *scope, struct pyth
     pythia_context_below(out, scope);
 }
 
-PYTHIA__HOT void pythia_context_set(const struct pythia_context *context,
-                                    struct pythia_context *before)
+PYTHIA__HOT_CLOSED void pythia_context_set(const struct pythia_context *context,
+                                           struct pythia_context *before)
 {
     struct pythia_context *c = &pythia__self.context, was = *c;
     *c = *context;
@@ -614,7 +611,7 @@ PYTHIA__HOT void pythia_context_set(const struct pythia_context *context,
         *before = was;
 }
 
-PYTHIA__HOT void pythia_context_receive(uint32_t lamport)
+PYTHIA__HOT_CLOSED void pythia_context_receive(uint32_t lamport)
 {
     struct pythia_context *c = &pythia__self.context;
     c->lamport = c->lamport > lamport ? c->lamport : lamport;

@@ -208,7 +208,8 @@ static inline const struct pythia__page *page_of(const struct pythia__thread *t)
     return pythia__has_ring(t) ? t->page : &pythia__first_page;
 }
 
-/* The value of a request's variable, of which `value` was said; `more`: by how much it changes. */
+/* The value of a request's variable, of which `value` was said; `more`: by how much it changes. A
+ * span is open here. */
 static PYTHIA__HOT __attribute__((noinline)) void say(int number, double value, int more)
 {
     struct pythia__thread *t = &pythia__self;
@@ -216,8 +217,6 @@ static PYTHIA__HOT __attribute__((noinline)) void say(int number, double value, 
     const struct pythia_scope *here = pythia_here(&room);
     uint32_t index = (uint32_t)number - 1;
     int has;
-    if (!here) /* before anything else is touched: all points may be closed */
-        return;
     const struct pythia__page *page = page_of(t);
     if (index >= __atomic_load_n(&page->defined, __ATOMIC_ACQUIRE) || !page->requests[index] ||
         isnan(value) || t->busy)
@@ -239,14 +238,17 @@ static PYTHIA__HOT __attribute__((noinline)) void say(int number, double value, 
     pythia__set_variable(here, index + 1, value);
 }
 
-PYTHIA__HOT void pythia_variable_set(int variable, double value)
+/* Before anything else is touched: all points may be closed. */
+PYTHIA__HOT_CLOSED void pythia_variable_set(int variable, double value)
 {
-    say(variable, value, 0);
+    if (pythia__is_below_span(&pythia__self.context))
+        say(variable, value, 0);
 }
 
-PYTHIA__HOT void pythia_variable_add(int variable, double change)
+PYTHIA__HOT_CLOSED void pythia_variable_add(int variable, double change)
 {
-    say(variable, change, 1);
+    if (pythia__is_below_span(&pythia__self.context))
+        say(variable, change, 1);
 }
 
 /* ---- what spans tell ---- */

@@ -3,6 +3,8 @@
  *     closed, closed_shared, open, open_shared, open_root, open_monotonic, integer, annotation: ns
  *         of a pass beyond an empty loop, least and median of many
  *     hop        a call from a service to another, both ends of it and their variables: the same
+ *     headers, packed  where a request stands, written and read again, as two headers and in the
+ *                binary form: the same
  *     burst      4 threads into rings that hold everything: events a second, and how many were lost
  *     reading    how fast one reader takes these out again
  *     sustained  4 threads at a steady rate, and a reader: the same
@@ -186,6 +188,43 @@ static void hops(size_t n)
     }
 }
 
+/* What a call has with it, of a request with a name, below a span of another process. */
+static void stand_in_request(void)
+{
+    struct pythia_context at = {.trace_high = UINT64_C(0x4bf92f3577b34da6),
+                                .trace_low = UINT64_C(0xa3ce929d0e0e4736),
+                                .span = UINT64_C(0x00f067aa0ba902b7),
+                                .flags = PYTHIA_CONTEXT_SAMPLED | PYTHIA_CONTEXT_REQUEST};
+    pythia_context_name(&at, "checkout", 8);
+    pythia_context_set(&at, NULL);
+}
+
+static void headers(size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char parent[PYTHIA_TRACEPARENT_BYTES + 1], state[PYTHIA_TRACESTATE_BYTES + 1];
+        struct pythia_context received;
+        size_t parent_bytes = pythia_traceparent_write(parent),
+               state_bytes = pythia_tracestate_write(NULL, 0, state);
+        if (pythia_traceparent_read(parent, parent_bytes, &received) != 0)
+            fail("no context is passed on");
+        pythia_tracestate_read(state, state_bytes, &received);
+        if (!received.type)
+            fail("the kind of the request is not passed on");
+    }
+}
+
+static void packed(size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned char bytes[PYTHIA_CONTEXT_BYTES];
+        struct pythia_context received;
+        if (pythia_context_unpack(bytes, pythia_context_pack(bytes), &received) != 0 ||
+            !received.type)
+            fail("no context is passed on");
+    }
+}
+
 static double time_of(void (*pass)(size_t n), size_t n)
 {
     uint64_t start = now_ns();
@@ -220,6 +259,12 @@ static void measure_hops(const struct passes *p)
     pythia_tracepoints_state_get(&state);
     if (state.lost_spans || state.lost_ends || state.lost_values)
         fail("what it costs to lose records is not what is asked");
+}
+
+static void measure_context(const struct passes *p, void (*pass)(size_t n))
+{
+    stand_in_request();
+    measure(p, pass, BATCH, 0);
 }
 
 /* ---- throughput ---- */
@@ -457,6 +502,8 @@ int main(int argc, char **argv)
         measure(program, annotations, BATCH, 1);
     else if (strcmp(row, "hop") == 0)
         measure_hops(program);
+    else if (strcmp(row, "headers") == 0 || strcmp(row, "packed") == 0)
+        measure_context(program, strcmp(row, "packed") == 0 ? packed : headers);
     else if (strcmp(row, "burst") == 0 || strcmp(row, "reading") == 0)
         burst(strcmp(row, "reading") == 0);
     else if (strcmp(row, "sustained") == 0)

@@ -1,5 +1,5 @@
-/* Trace context in its binary form. The bytes are those of the draft (w3c/trace-context-binary) and,
- * behind them, of the comment in tracepoints/context.c, put together by hand. */
+/* Trace context in its binary form. The bytes are those of the draft (w3c/trace-context-binary)
+ * and, behind them, of the comment in tracepoints/context.c, put together by hand. */
 #include "traced.h"
 
 /* 00-4bf92f3577b34da6a3ce929d0e0e4736-34f067aa0ba902b7-01, the draft's own example. */
@@ -18,6 +18,12 @@ static const struct pythia_context example = {
     .span = UINT64_C(0x34f067aa0ba902b7),
     .flags = PYTHIA_CONTEXT_SAMPLED | PYTHIA_CONTEXT_REQUEST,
 };
+
+static void put_parent(unsigned char packed[PARENT_BYTES])
+{
+    for (size_t i = 0; i < PARENT_BYTES; i++)
+        packed[i] = (unsigned char)PARENT[i];
+}
 
 /* Read it from memory of its own size, where a byte too far is found by the sanitizers. */
 static int unpack(const void *packed, size_t bytes, struct pythia_context *out)
@@ -47,7 +53,6 @@ static size_t pack(const struct pythia_context *from, unsigned char out[PYTHIA_C
 static void a_traceparent_alone_is_read(void **state)
 {
     struct pythia_context c;
-    (void)state;
     assert_int_equal(unpack(PARENT, PARENT_BYTES, &c), 0);
     assert_true(c.trace_high == example.trace_high);
     assert_true(c.trace_low == example.trace_low);
@@ -63,7 +68,6 @@ static void what_is_sent_has_the_bytes_that_are_told(void **state)
 {
     unsigned char packed[PYTHIA_CONTEXT_BYTES];
     struct pythia_context c = example;
-    (void)state;
     c.lamport = COUNT - 1;
     pythia_context_name(&c, KIND, strlen(KIND));
     assert_int_equal(pack(&c, packed), PARENT_BYTES + OURS_BYTES + strlen(KIND));
@@ -98,12 +102,11 @@ static void what_comes_behind_is_read_if_it_is_ours(void **state)
         {"Q\x8\0\0\x1\x2" KIND, 14, 0, NULL}, /* another's */
         {"\0\0\0\0\0\0\0\0", 8, 0, NULL},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct pythia_context c;
         struct collection spans;
-        char packed[64];
-        memcpy(packed, PARENT, PARENT_BYTES);
+        unsigned char packed[64];
+        put_parent(packed);
         memcpy(packed + PARENT_BYTES, cases[i].behind, cases[i].bytes);
         assert_int_equal(unpack(packed, PARENT_BYTES + cases[i].bytes, &c), 0);
         assert_int_equal(c.lamport, cases[i].count);
@@ -128,27 +131,26 @@ static void what_is_no_context_is_refused(void **state)
         size_t at, bytes;
         int byte;
     } faults[] = {
-        {1, 1, 1},  {1, 1, 255}, {18, 1, 0},  {18, 1, 2},
+        {1, 1, 1},  {1, 1, 255}, {18, 1, 0}, {18, 1, 2},
         {27, 1, 0}, {27, 1, 3},  {2, 16, 0}, /* ids of zeros */
         {19, 8, 0},
     };
     struct pythia_context c;
-    (void)state;
     memset(&c, 0x5a, sizeof(c));
     for (size_t bytes = 0; bytes < PARENT_BYTES; bytes++)
         assert_int_equal(unpack(PARENT, bytes, &c), -22);
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-        char packed[PARENT_BYTES];
-        memcpy(packed, PARENT, sizeof(packed));
+        unsigned char packed[PARENT_BYTES];
+        put_parent(packed);
         memset(packed + faults[i].at, faults[i].byte, faults[i].bytes);
         assert_int_equal(unpack(packed, sizeof(packed), &c), -22);
     }
     assert_int_equal(pythia_context_unpack(NULL, 0, &c), -22);
-    assert_int_equal(c.span, 0x5a5a5a5a5a5a5a5a); /* untouched */
+    assert_int_equal(c.span, 0x5a5a5a5a5a5a5a5a);     /* untouched */
     for (int version = 1; version < 256; version++) { /* others are taken for this one */
-        char packed[PARENT_BYTES];
-        memcpy(packed, PARENT, sizeof(packed));
-        packed[0] = (char)version;
+        unsigned char packed[PARENT_BYTES];
+        put_parent(packed);
+        packed[0] = (unsigned char)version;
         assert_int_equal(unpack(packed, sizeof(packed), &c), 0);
     }
 }
@@ -158,7 +160,6 @@ static void what_is_no_context_is_refused(void **state)
 static void every_name_goes_through(void **state)
 {
     char name[PYTHIA_NAME_BYTES + 1];
-    (void)state;
     for (int first = 'a'; first >= ' '; first -= 'a' - ' ')
         for (size_t bytes = 1; bytes <= PYTHIA_NAME_BYTES; bytes++) {
             unsigned char packed[PYTHIA_CONTEXT_BYTES];
@@ -185,7 +186,6 @@ static void every_name_goes_through(void **state)
 static void any_bytes_are_survived(void **state)
 {
     uint64_t seed = 1;
-    (void)state;
     for (int i = 0; i < 100000; i++) {
         unsigned char data[PARENT_BYTES + OURS_BYTES + 16];
         struct pythia_context c = {0};
@@ -207,7 +207,6 @@ static void a_request_goes_on_in_another_process(void **state)
     struct collection spans;
     unsigned char packed[PYTHIA_CONTEXT_BYTES];
     size_t bytes;
-    (void)state;
     open_point("test:client");
     open_point("test:server");
     assert_int_equal(pythia_context_pack(packed), 0); /* there is no request yet */
@@ -235,7 +234,6 @@ static void a_request_without_open_points_goes_on_as_one_trace(void **state)
     struct pythia_context c;
     unsigned char packed[PYTHIA_CONTEXT_BYTES], again[PYTHIA_CONTEXT_BYTES];
     size_t bytes;
-    (void)state;
     {
         PYTHIA_REQUEST("r");
         bytes = pythia_context_pack(packed);

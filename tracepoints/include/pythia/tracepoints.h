@@ -223,10 +223,10 @@ PYTHIA_API size_t pythia_traceparent_write(char out[PYTHIA_TRACEPARENT_BYTES + 1
 PYTHIA_API size_t pythia_tracestate_write(const char *received, size_t received_bytes,
                                           char out[PYTHIA_TRACESTATE_BYTES + 1]);
 
-/* ---- and in a binary form, for protocols of one's own: a third of the bytes and of the time ----
+/* ---- and in a binary form, for protocols of one's own: half of the bytes, a sixth of the time ----
  *
- * The first 29 bytes are a traceparent as W3C's draft of a binary form has it (archived 2025), which
- * is what "grpc-trace-bin" holds; behind it, Lamport count and request type
+ * The first 29 bytes are a traceparent as W3C's draft of a binary form has it (archived in 2025),
+ * which is what "grpc-trace-bin" holds; behind it, Lamport count and request type
  * (libpythia-tracepoints(3)). Entries of others have no place in it. */
 
 /* What a request that this thread sends has with it. Returns its bytes; 0: there is no request at
@@ -344,8 +344,9 @@ static inline void pythia_context_below(struct pythia_context *context,
 #define PYTHIA__CALL(function, kind, name, ...)                                                    \
     __extension__({                                                                                \
         PYTHIA__STATIC(pythia_point_, kind, name);                                                 \
-        pythia__is_open(&PYTHIA__NAME(pythia_point_, near)) ? function(&pythia_point_, __VA_ARGS__) \
-                                                            : PYTHIA__NULL;                        \
+        pythia__is_open(&PYTHIA__NAME(pythia_point_, near))                                        \
+            ? function(&pythia_point_, __VA_ARGS__)                                                \
+            : PYTHIA__NULL;                                                                        \
     })
 
 /* Entry and exit by hand: struct pythia_scope room, *span = PYTHIA_ENTER(&room, "name"); … until
@@ -500,19 +501,18 @@ static inline auto pythia__set(const pythia_scope *s, const char *key, size_t by
 #define PYTHIA_SPAN_OF(span, kind, name) PYTHIA_SPAN_AS(span, name)
 #define PYTHIA_SPAN_AS(span, name)                                                                 \
     struct pythia_scope *const span __attribute__((unused)) = PYTHIA__NULL
-#define PYTHIA_ENTER(room, name)                ((void)(room), PYTHIA__CLOSED())
-#define PYTHIA_EXIT(span)                       ((void)(span))
-#define PYTHIA_BEGIN(room, kind, name)          PYTHIA_ENTER(room, name)
-#define PYTHIA_BEGIN_AT(context, room, kind, name)                                                 \
-    ((void)(context), PYTHIA_ENTER(room, name))
-#define PYTHIA_END(span)                        ((void)(span))
-#define PYTHIA_ANNOTATE(name)                   PYTHIA__NOT()
-#define PYTHIA_SET(span, key, value)            PYTHIA__UNUSED(value)
-#define PYTHIA_SET_TEXT(span, key, text, bytes) PYTHIA__UNUSED(((void)(text), (bytes)))
-#define PYTHIA_SET_HERE(key, value)             PYTHIA__UNUSED(value)
-#define PYTHIA_FAIL(span)                       ((void)(span))
-#define PYTHIA_REQUEST(name)                    PYTHIA__NOT()
-#define PYTHIA_CONTEXT(context)                 ((void)(context))
+#define PYTHIA_ENTER(room, name)                   ((void)(room), PYTHIA__CLOSED())
+#define PYTHIA_EXIT(span)                          ((void)(span))
+#define PYTHIA_BEGIN(room, kind, name)             PYTHIA_ENTER(room, name)
+#define PYTHIA_BEGIN_AT(context, room, kind, name) ((void)(context), PYTHIA_ENTER(room, name))
+#define PYTHIA_END(span)                           ((void)(span))
+#define PYTHIA_ANNOTATE(name)                      PYTHIA__NOT()
+#define PYTHIA_SET(span, key, value)               PYTHIA__UNUSED(value)
+#define PYTHIA_SET_TEXT(span, key, text, bytes)    PYTHIA__UNUSED(((void)(text), (bytes)))
+#define PYTHIA_SET_HERE(key, value)                PYTHIA__UNUSED(value)
+#define PYTHIA_FAIL(span)                          ((void)(span))
+#define PYTHIA_REQUEST(name)                       PYTHIA__NOT()
+#define PYTHIA_CONTEXT(context)                    ((void)(context))
 
 #define PYTHIA__OFF static inline __attribute__((unused))
 
@@ -568,7 +568,7 @@ PYTHIA__OFF void pythia_context_receive(uint32_t lamport)
 }
 PYTHIA__OFF size_t pythia_context_pack(unsigned char out[PYTHIA_CONTEXT_BYTES])
 {
-    (void)out;
+    out[0] = 0;
     return 0;
 }
 PYTHIA__OFF int pythia_context_unpack(const void *packed, size_t bytes, struct pythia_context *out)
