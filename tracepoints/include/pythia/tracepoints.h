@@ -223,11 +223,11 @@ PYTHIA_API size_t pythia_traceparent_write(char out[PYTHIA_TRACEPARENT_BYTES + 1
 PYTHIA_API size_t pythia_tracestate_write(const char *received, size_t received_bytes,
                                           char out[PYTHIA_TRACESTATE_BYTES + 1]);
 
-/* ---- and in a binary form, for protocols of one's own: half of the bytes, a sixth of the time ----
+/* ---- and in a binary form, for protocols of one's own ----
  *
- * The first 29 bytes are a traceparent as W3C's draft of a binary form has it (archived in 2025),
- * which is what "grpc-trace-bin" holds; behind it, Lamport count and request type
- * (libpythia-tracepoints(3)). Entries of others have no place in it. */
+ * Half of the bytes, and a sixth of the time. The first 29 are a traceparent as W3C's draft of a
+ * binary form has it (archived in 2025), which is what "grpc-trace-bin" holds; behind it, Lamport
+ * count and request type (libpythia-tracepoints(3)). Entries of others have no place in it. */
 
 /* What a request that this thread sends has with it. Returns its bytes; 0: there is no request at
  * hand, so send none. All of *out may be written to. */
