@@ -201,9 +201,11 @@ struct pythia__type {
     uint8_t bit;      /* in the switches */
     uint8_t plain;    /* 1: the name is in `room`, and the same in a header */
     uint8_t known;    /* 1: the rest is there */
-    char room[44];
+    uint32_t zero;    /* names are copied by words, and the last ends with the room */
+    char room[40];
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct pythia__type) == 64 && PYTHIA_NAME_BYTES <= UINT8_MAX, "a line each");
+_Static_assert(sizeof(((struct pythia__type *)0)->room) % 8 == 0, "names are copied by 8 bytes");
 
 /* Give a request the one of that name; it keeps what it has if that has to wait. */
 PYTHIA__HOT_CLOSED void pythia__type_take(struct pythia__thread *t, const char *name, size_t bytes,
