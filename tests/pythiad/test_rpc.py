@@ -22,10 +22,11 @@ PROBLEMS = {
     "shard": ({"inside shard:page.read"}, {"shard:page.read"}, {"shard"}),
     "lock": ({"inside store:lock.held", "inside store:lock.wait"}, {"store:lock.held", "store:lock.wait"},
              {"tenant", "lock_holder", "lock_waiters", "variable.lock waiters"}),
-    # The pause lies between two attempts: whether there is another one is the same as how many there are.
+    # The pause lies between two attempts: whether there is another one is the same as how many there are, of the attempts
+    # themselves and of what each of them asks.
     "retry": ({"inside store:backoff", "between one store:attempt and the next"}, {"store:backoff", "store:attempt"},
               {"variable.tried again", "variable.tried again.last", "attempts", "attempt", "status", "has:store:backoff",
-               "count:store:backoff", "count:shard:get", "count:shard:put", "count:shard:list"}),
+               "count:store:backoff", "count:store:attempt", "count:shard:get", "count:shard:put", "count:shard:list"}),
 }
 OPENED_MAX = 1 / 3  # of the points that are known
 FOUND = re.compile(r"Found what varies: request-type=(\S+), place=(.*), share=([-0-9.]+), cycle=(\d+)")
