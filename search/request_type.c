@@ -18,6 +18,7 @@ enum { NOT_LOOKED, COUNTS, LEFT_OUT };
 struct pythia_request_types {
     struct pythia_vocabulary *vocabulary;
     struct pythia_request_type_options options;
+    uint32_t told; /* number of the string PYTHIA_REQUEST_TYPE_KEY; PYTHIA_NONE: nobody said it */
     uint32_t attribute, http_route, http_method, http_method_old, http_target,
         url_path;   /* numbers of strings */
     uint8_t *roots; /* by trace point */
@@ -40,6 +41,7 @@ int pythia_request_types_create(struct pythia_vocabulary *vocabulary,
         return PYTHIA_ENOMEM;
     r->vocabulary = vocabulary;
     r->options = *options;
+    r->told = PYTHIA_NONE;
     struct {
         uint32_t *number;
         const char *text;
@@ -95,6 +97,12 @@ static bool find_attribute(const struct pythia_request_types *r,
                pythia_vocabulary_resource_at(r->vocabulary, span->resource).attributes, key, out);
 }
 
+static bool is_later(const struct pythia_trace_span *span, const struct pythia_trace_span *first)
+{
+    return first && (span->start_ns > first->start_ns ||
+                     (span->start_ns == first->start_ns && span->id > first->id));
+}
+
 /* The value of the attribute on the first root that has it, else on the span that began first. */
 static bool by_attribute(struct pythia_request_types *r, const struct pythia_trace *t)
 {
@@ -107,8 +115,7 @@ static bool by_attribute(struct pythia_request_types *r, const struct pythia_tra
     const struct pythia_trace_span *first = NULL;
     for (uint32_t i = 0; i < t->count; i++) {
         const struct pythia_trace_span *span = &t->spans[i];
-        if (first && (span->start_ns > first->start_ns ||
-                      (span->start_ns == first->start_ns && span->id > first->id)))
+        if (is_later(span, first))
             continue;
         if (find_attribute(r, span, r->attribute, &one)) {
             first = span;
@@ -120,7 +127,47 @@ static bool by_attribute(struct pythia_request_types *r, const struct pythia_tra
     return first != NULL;
 }
 
-/* ---- 2: an HTTP route ---- */
+/* ---- 2: what the program told ---- */
+
+static bool find_told(const struct pythia_request_types *r, const struct pythia_trace_span *span,
+                      struct pythia_attribute *out)
+{
+    return pythia_attributes_find(span->attributes, r->told, out) &&
+           out->kind == PYTHIA_ATTRIBUTE_TEXT && out->text.size > 0;
+}
+
+/* On the first root that has it, else on the span of the first root's process that began first: who
+ * is called further down may have a name of its own for what it does. */
+static bool by_program(struct pythia_request_types *r, const struct pythia_trace *t)
+{
+    struct pythia_attribute found, one;
+    if (r->told == PYTHIA_NONE) {
+        r->told =
+            pythia_vocabulary_string_find(r->vocabulary, PYTHIA_TEXT(PYTHIA_REQUEST_TYPE_KEY));
+        if (r->told == PYTHIA_NONE)
+            return false; /* and no span was looked at */
+    }
+    for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN; root = t->spans[root].next_sibling)
+        if (find_told(r, &t->spans[root], &found)) {
+            pythia_buf_text_add(&r->name, found.text);
+            return true;
+        }
+    const struct pythia_trace_span *first = NULL;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct pythia_trace_span *span = &t->spans[i];
+        if (span->resource != t->spans[t->first_root].resource || is_later(span, first))
+            continue;
+        if (find_told(r, span, &one)) {
+            first = span;
+            found = one;
+        }
+    }
+    if (first)
+        pythia_buf_text_add(&r->name, found.text);
+    return first != NULL;
+}
+
+/* ---- 3: an HTTP route ---- */
 
 static bool by_route(struct pythia_request_types *r, const struct pythia_trace_span *root)
 {
@@ -148,7 +195,7 @@ static bool by_route(struct pythia_request_types *r, const struct pythia_trace_s
     return true;
 }
 
-/* ---- 3: the root trace points ---- */
+/* ---- 4: the root trace points ---- */
 
 /* Does this trace point count as a root? Asked once for each. */
 static int look(struct pythia_request_types *r, uint32_t tracepoint, bool *counts)
@@ -235,7 +282,7 @@ uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia
     pythia_buf_clear(&r->name);
     r->name.failed = 0; /* memory may be there again */
     const struct pythia_trace_span *root = &trace->spans[trace->first_root];
-    bool named = (r->options.attribute && by_attribute(r, trace)) ||
+    bool named = (r->options.attribute && by_attribute(r, trace)) || by_program(r, trace) ||
                  (trace->roots == 1 && by_route(r, root));
     if (!named)
         return by_roots(r, trace);

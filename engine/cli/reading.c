@@ -25,7 +25,9 @@ static const struct pythia_option read_options[] = {
                   "client waited for"),
     PYTHIA_FLAG("no-fold", 0, MEMBER(no_fold), "Tell requests apart by how often loops ran"),
     PYTHIA_TEXT_OPTION("request-type-attribute", 0, "KEY", MEMBER(type_attribute),
-                       "Key-value that names the request type"),
+                       "Key-value that names the request type (default: request_type, where the "
+                       "program tells it; else the HTTP route of the root; else the root trace "
+                       "points)"),
     {"leave-out-root", 0, PYTHIA_OPTION_TEXTS, "PATTERN", NULL, NULL, 0, 0, MEMBER(left_out),
      "Root trace points that do not count for the request type, with * and ?; may be given several "
      "times, and '' leaves out none (default " PYTHIA_LEFT_OUT_DEFAULT ")"},

@@ -126,7 +126,9 @@ const struct pythia_option pythia__settings_table[] = {
                   "How long a request takes: until all its work is done, or until the client has "
                   "its answer"),
     PYTHIA_TEXT_OPTION("request-type-attribute", 0, "KEY", AT(type_attribute),
-                       "Key of the root whose value is the request type"),
+                       "Key-value that names the request type (default: request_type, where the "
+                       "program tells it; else the HTTP route of the root; else the root trace "
+                       "points)"),
     TEXTS("leave-out-root", "PATTERN", AT(left_out),
           "Root trace points that do not count for the request type, with * and ? (may be given "
           "several times, and '' leaves out none; default " PYTHIA_LEFT_OUT_DEFAULT ")"),

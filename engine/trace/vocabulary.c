@@ -185,6 +185,12 @@ uint32_t pythia_vocabulary_string(struct pythia_vocabulary *v, struct pythia_tex
     return v->other ? limited_string(v, text) : pythia_strtab_intern(v->strings, text);
 }
 
+uint32_t pythia_vocabulary_string_find(const struct pythia_vocabulary *v, struct pythia_text text)
+{
+    uint32_t known = pythia_strtab_find(v->strings, text);
+    return known == PYTHIA_STRTAB_NONE ? PYTHIA_NONE : known;
+}
+
 struct pythia_text pythia_vocabulary_text(const struct pythia_vocabulary *v, uint32_t string)
 {
     return pythia_strtab_text(v->strings, string);

@@ -12,7 +12,7 @@ import unittest
 import rig
 
 TESTBED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "datasets", "testbeds", "rpc")
-TYPES = ("front:get", "front:put", "front:list")
+TYPES = {"get", "put", "list"}  # as the services call them
 RATE = 60  # requests a second: one worker of the store is busy for two thirds of the time
 # What is right for each problem: places, of which the one that is found has to be one, the points of these, and keys, of which
 # one has to be the first that explains the requests there.
@@ -124,6 +124,9 @@ class Rpc(unittest.TestCase):
         opened, known = self.opened(pythiad), pythiad.metric("pythia_points_known")
         self.assertGreaterEqual(known, 40)
         self.assertLessEqual(len(opened), known * OPENED_MAX, opened)
+        # Whatever is open, a request is called what its program calls it.
+        self.assertLessEqual({kind for kind, _ in places(pythiad.log)}
+                             | {group["request_type"] for group in pythiad.get("/v1/groups").json}, TYPES)
         # Whatever was found first is right; one that varies less may be found later.
         self.assertIn(places(pythiad.log)[0][1], right)
         # The cause goes away, and so does what was opened for it.

@@ -124,6 +124,47 @@ static void the_configured_attribute_comes_first(void **state)
         assert_type(&by_kind, cases[i].request, cases[i].type);
 }
 
+static void what_the_program_calls_it_comes_before_what_it_looks_like(void **state)
+{
+    struct pythia_request_type_options by_kind = plain;
+    by_kind.attribute = "kind";
+    const struct {
+        const char *request, *type;
+    } cases[] = {
+        {"a:x(request_type=buy){1}", "buy"},
+        {"a:x(request_type='3'){1}", "3"},
+        {"a:x(request_type=buy,http.route=/a,http.method=GET){1}", "buy"},
+        /* whichever of its trace points are open */
+        {"a:x(request_type=buy){1 a:y{1}} 1 b:z(request_type=buy){1}", "buy"},
+        {"a:y{1} 1 b:z(request_type=buy){1 b:w(request_type=sell){1}}", "buy"},
+        {"a:x{1 a:y{1 a:z(request_type=first){1}} a:w(request_type=second){1}}", "first"},
+        {"a:x{3 a:z(request_type=late){1}} b:y{1}", "late"},
+        /* others have names of their own for what they are asked, and no number is a name */
+        {"a:x{1 b:y(request_type=read){1}}", "a:x"},
+        {"a:x{1 a:y(request_type=read)[pid=2]{1}}", "a:x"},
+        {"a:x(http.route=/a,http.method=GET){1 b:y(request_type=read){1}}", "a GET /a"},
+        {"a:x(request_type=3){1}", "a:x"},
+        {"a:x(request_type=''){1}", "a:x"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_type(&plain, cases[i].request, cases[i].type);
+    assert_type(&by_kind, "a:x(kind=sell,request_type=buy){1}", "sell");
+    assert_type(&by_kind, "a:x(request_type=buy){1}", "buy");
+}
+
+/* A namer that has seen requests without it takes it from the first that has it. */
+static void what_a_program_calls_it_may_be_told_later(void **state)
+{
+    struct requests r;
+    requests_begin(&r);
+    struct pythia_request_types *types = namer(&r, &plain);
+    assert_type_of(&r, types, "a:x{1}", "a:x");
+    assert_type_of(&r, types, "a:x(request_type=buy){1}", "buy");
+    assert_type_of(&r, types, "a:x{1}", "a:x");
+    pythia_request_types_destroy(types);
+    requests_end(&r);
+}
+
 /* More sets of roots than are remembered, in turn. */
 static void many_types_are_kept_apart(void **state)
 {
@@ -151,8 +192,9 @@ static void without_memory_there_is_no_type_and_with_it_there_is(void **state)
         {plain, "b:two{1} 5 a:one{1}", "a:one + b:two"},
         {plain, "shop:x(http.target=/users/17,http.method=GET){1}", "shop GET /users/{id}"},
         {{.attribute = "kind"}, "a:x(kind=2.5){1}", "2.5"},
+        {plain, "a:x(request_type=buy){1}", "buy"},
     };
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         long failures = 0;
         for (bool enough = false; !enough; failures += !enough) {
             struct requests r;
@@ -186,6 +228,8 @@ int main(void)
         cmocka_unit_test(what_is_left_out_does_not_count_unless_nothing_would_be_left),
         cmocka_unit_test(one_http_root_is_its_service_method_and_route),
         cmocka_unit_test(the_configured_attribute_comes_first),
+        cmocka_unit_test(what_the_program_calls_it_comes_before_what_it_looks_like),
+        cmocka_unit_test(what_a_program_calls_it_may_be_told_later),
         cmocka_unit_test(many_types_are_kept_apart),
         cmocka_unit_test(without_memory_there_is_no_type_and_with_it_there_is),
     };

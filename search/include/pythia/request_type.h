@@ -7,6 +7,10 @@
 /* What a request asked for, told from its trace: requests of one type should behave alike. */
 struct pythia_request_types;
 
+/* The key that programs tell the type by: libpythia-tracepoints says the kind of the request by it,
+ * with the first of its spans in each process. */
+#define PYTHIA_REQUEST_TYPE_KEY "request_type"
+
 #define PYTHIA_LEFT_OUT_DEFAULT                                                                    \
     "*/auth/tokens*" /* of OpenStack: getting a token is no part of what is asked for */
 
@@ -25,11 +29,13 @@ int pythia_request_types_create(struct pythia_vocabulary *vocabulary,
 void pythia_request_types_destroy(struct pythia_request_types *r); /* r may be NULL */
 
 /* The type of a trace as the number of a string of the vocabulary; PYTHIA_NONE when out of memory.
- * The first that holds: 1 the value of the configured attribute; 2 with one root that is an HTTP
- * server's: "<service> <METHOD> <route>", the route templated if it is a bare path; 3 the ids of
- * the root trace points, identifiers in them replaced, each once, in order of name, " + " between
- * them. Left out patterns do not count, unless nothing would be left. O(roots), and O(spans) for an
- * attribute that is on no root. */
+ * The first that holds: 1 the value of the configured attribute; 2 what the program calls it, the
+ * text under PYTHIA_REQUEST_TYPE_KEY on a root, or else on the span of the first root's process
+ * that began first: it stays the same whichever trace points are open; 3 with one root that is an
+ * HTTP server's: "<service> <METHOD> <route>", the route templated if it is a bare path; 4 the ids
+ * of the root trace points, identifiers in them replaced, each once, in order of name, " + "
+ * between them. Left out patterns do not count, unless nothing would be left. O(roots), and
+ * O(spans) for an attribute that is on no root. */
 uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia_trace *trace);
 
 #endif

@@ -48,6 +48,8 @@ bool pythia_vocabulary_is_other(const struct pythia_vocabulary *v, uint32_t stri
 /* A string's number (0 is the empty string), and a number's string, NUL-terminated and borrowed
  * until _destroy. */
 uint32_t pythia_vocabulary_string(struct pythia_vocabulary *v, struct pythia_text text);
+uint32_t pythia_vocabulary_string_find(const struct pythia_vocabulary *v,
+                                       struct pythia_text text); /* PYTHIA_NONE: there is none */
 struct pythia_text pythia_vocabulary_text(const struct pythia_vocabulary *v, uint32_t string);
 
 /* A place in a program that can report a span: what is opened and closed. All members are numbers
