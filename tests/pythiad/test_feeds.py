@@ -254,7 +254,7 @@ class Rings(unittest.TestCase):
         daemon, environment = self.start()
         program = subprocess.Popen([rig.program("traced_orders"), "100000"], env=environment)
         self.addCleanup(program.kill)
-        daemon.logged("Found what varies: request-type=shop:handle, place=from the start of shop:pay to the start of "
+        daemon.logged("Found what varies: request-type=order, place=from the start of shop:pay to the start of "
                       "shop:query", 60)
         report = rig.until(lambda: next((g for g in daemon.get("/v1/groups").json if g["explanations"]), None), 30)
         self.assertEqual([e["key"] for e in report["explanations"]][0], "tenant")
