@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../tracepoints/segments.h"
 #include "check.h"
 #include "plane.h"
 #include "pythia/controller.h"
@@ -135,13 +136,11 @@ static int make_directory(void **state)
 
 static int remove_directory(void **state)
 {
-    char command[128];
     for (size_t i = 0; i < 4; i++)
         if (programs[i])
             end(programs[i]);
-    pythia_switchboard_remove(directory, NULL);
-    snprintf(command, sizeof(command), "rm -r %s", directory);
-    return system(command);
+    remove_segments(directory);
+    return 0;
 }
 
 static struct pythia_control *make(const char *defaults)

@@ -8,11 +8,11 @@
 #include <pythia/tracepoints.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../adapters/collect.h"
+#include "segments.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
@@ -89,25 +89,6 @@ static inline void leave_if_child(void)
 {
     if (getpid() != traced.owner)
         _exit(1);
-}
-
-/* Segments stay when a program ends: none may be left behind. */
-static inline void remove_segments(const char *directory)
-{
-    char command[256], line[256];
-    snprintf(command, sizeof(command), "cat %s/area-* %s/switchboard-* 2>/dev/null", directory,
-             directory);
-    FILE *entries = popen(command, "r"); /* NOLINT(cert-env33-c) */
-    while (entries && fgets(line, sizeof(line), entries)) {
-        const char *number = strchr(line, ' ');
-        number = number ? strchr(number + 1, ' ') : NULL;
-        if (number)
-            shmctl((int)strtol(number, NULL, 10), IPC_RMID, NULL);
-    }
-    if (entries)
-        pclose(entries);
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c) */
 }
 
 static inline void traced_end(void)
