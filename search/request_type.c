@@ -88,43 +88,51 @@ static void add_value(struct pythia_buf *to, const struct pythia_attribute *a)
         pythia_buf_printf(to, "%" PRId64, a->integer);
 }
 
+/* Does the span say it, and what? */
+typedef bool find_on(const struct pythia_request_types *r, const struct pythia_trace_span *span,
+                     struct pythia_attribute *out);
+
 static bool find_attribute(const struct pythia_request_types *r,
-                           const struct pythia_trace_span *span, uint32_t key,
-                           struct pythia_attribute *out)
+                           const struct pythia_trace_span *span, struct pythia_attribute *out)
 {
-    return pythia_attributes_find(span->attributes, key, out) ||
+    return pythia_attributes_find(span->attributes, r->attribute, out) ||
            pythia_attributes_find(
-               pythia_vocabulary_resource_at(r->vocabulary, span->resource).attributes, key, out);
+               pythia_vocabulary_resource_at(r->vocabulary, span->resource).attributes,
+               r->attribute, out);
 }
 
-static bool is_later(const struct pythia_trace_span *span, const struct pythia_trace_span *first)
+/* On the first root that has it, else on the span that began first, with `own` only of those in the
+ * process of the first root. */
+static bool find_in_trace(const struct pythia_request_types *r, const struct pythia_trace *t,
+                          find_on *find, bool own, struct pythia_attribute *found)
 {
-    return first && (span->start_ns > first->start_ns ||
-                     (span->start_ns == first->start_ns && span->id > first->id));
-}
-
-/* The value of the attribute on the first root that has it, else on the span that began first. */
-static bool by_attribute(struct pythia_request_types *r, const struct pythia_trace *t)
-{
-    struct pythia_attribute found, one;
+    struct pythia_attribute one;
     for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN; root = t->spans[root].next_sibling)
-        if (find_attribute(r, &t->spans[root], r->attribute, &found)) {
-            add_value(&r->name, &found);
+        if (find(r, &t->spans[root], found))
             return true;
-        }
     const struct pythia_trace_span *first = NULL;
     for (uint32_t i = 0; i < t->count; i++) {
         const struct pythia_trace_span *span = &t->spans[i];
-        if (is_later(span, first))
+        if (own && span->resource != t->spans[t->first_root].resource)
             continue;
-        if (find_attribute(r, span, r->attribute, &one)) {
+        if (first && (span->start_ns > first->start_ns ||
+                      (span->start_ns == first->start_ns && span->id > first->id)))
+            continue;
+        if (find(r, span, &one)) {
             first = span;
-            found = one;
+            *found = one;
         }
     }
-    if (first)
-        add_value(&r->name, &found);
     return first != NULL;
+}
+
+static bool by_attribute(struct pythia_request_types *r, const struct pythia_trace *t)
+{
+    struct pythia_attribute found;
+    if (!find_in_trace(r, t, find_attribute, false, &found))
+        return false;
+    add_value(&r->name, &found);
+    return true;
 }
 
 /* ---- 2: what the program told ---- */
@@ -136,35 +144,18 @@ static bool find_told(const struct pythia_request_types *r, const struct pythia_
            out->kind == PYTHIA_ATTRIBUTE_TEXT && out->text.size > 0;
 }
 
-/* On the first root that has it, else on the span of the first root's process that began first: who
- * is called further down may have a name of its own for what it does. */
+/* Who is called further down, in another process, may have a name of its own for what it does. No
+ * span is looked at before the key was met. */
 static bool by_program(struct pythia_request_types *r, const struct pythia_trace *t)
 {
-    struct pythia_attribute found, one;
-    if (r->told == PYTHIA_NONE) {
+    struct pythia_attribute found;
+    if (r->told == PYTHIA_NONE)
         r->told =
             pythia_vocabulary_string_find(r->vocabulary, PYTHIA_TEXT(PYTHIA_REQUEST_TYPE_KEY));
-        if (r->told == PYTHIA_NONE)
-            return false; /* and no span was looked at */
-    }
-    for (uint32_t root = t->first_root; root != PYTHIA_NO_SPAN; root = t->spans[root].next_sibling)
-        if (find_told(r, &t->spans[root], &found)) {
-            pythia_buf_text_add(&r->name, found.text);
-            return true;
-        }
-    const struct pythia_trace_span *first = NULL;
-    for (uint32_t i = 0; i < t->count; i++) {
-        const struct pythia_trace_span *span = &t->spans[i];
-        if (span->resource != t->spans[t->first_root].resource || is_later(span, first))
-            continue;
-        if (find_told(r, span, &one)) {
-            first = span;
-            found = one;
-        }
-    }
-    if (first)
-        pythia_buf_text_add(&r->name, found.text);
-    return first != NULL;
+    if (r->told == PYTHIA_NONE || !find_in_trace(r, t, find_told, true, &found))
+        return false;
+    add_value(&r->name, &found);
+    return true;
 }
 
 /* ---- 3: an HTTP route ---- */

@@ -192,7 +192,7 @@ class Bill(unittest.TestCase):
                 ns += overhead_of(pairs, closed)[1] / TURNS
             share = ns / plan["request_ns"]  # of what requests took when that was forecast
             print(f"forecast {plan['added_ns_per_request']:.0f} ns, {100 * plan['added_share']:.2f} %; measured {ns:.0f} ns, "
-                  f"{100 * share:.2f} % of {len(pairs)} requests", flush=True)
+                  f"{100 * share:.2f} %, in {TURNS} turns of some {len(pairs)} requests", flush=True)
             off.append(plan["added_ns_per_request"] / ns - 1)
             self.assertAlmostEqual(plan["added_share"] / share - 1, off[-1], places=9)
         good = sum(abs(one) <= .25 for one in off)
