@@ -104,8 +104,7 @@ class SlowSenders(unittest.TestCase):
                 best[pythiad] = min(best.get(pythiad, p99), p99)
             rounds += 1
         print(f"p99 {best[alone] * 1000:.2f} ms alone, {best[self.pythiad] * 1000:.2f} ms beside them, {rounds} rounds", flush=True)
-        if not rig.SANITIZER:
-            self.assertLess(best[self.pythiad], best[alone] * 1.2 + .0002)
+        rig.within(self, best[self.pythiad], best[alone] * 1.2 + .0002, "p99 beside a thousand slow senders")
         self.assertEqual(alone.stop(), 0)
         # The connections are held for 10 s before a whole header, and for 30 s before a whole body; one kind trickles on.
         ended, waiting = {}, dict(links)
@@ -122,8 +121,7 @@ class SlowSenders(unittest.TestCase):
         self.assertEqual(len(waiting), 0, {kind: len(times) for kind, times in ended.items()})
         for kind, (_, _, seconds) in enumerate(self.KINDS):
             self.assertGreater(min(ended[kind]), seconds - 2, kind)
-            if not rig.SANITIZER:
-                self.assertLess(max(ended[kind]), seconds + 4, kind)
+            rig.within(self, max(ended[kind]), seconds + 4, f"until slow senders of kind {kind} are disconnected")
         self.assertEqual(self.pythiad.metric("pythia_connections_timed_out_total"), 1000)
         self.assertEqual(self.pythiad.stop(), 0, self.pythiad.log)
 
@@ -131,8 +129,7 @@ class SlowSenders(unittest.TestCase):
         for _ in range(20):
             begun = time.monotonic()
             self.assertEqual(ask(), 200)
-            if not rig.SANITIZER:
-                self.assertLess(time.monotonic() - begun, 1)
+            rig.within(self, time.monotonic() - begun, 1, "an answer to a new sender")
 
     def test_at_the_limit_a_new_sender_is_answered_at_once(self):
         self.pythiad = rig.Pythiad(self)
@@ -257,7 +254,7 @@ class Overload(unittest.TestCase):
         rig.until(lambda: pythiad.get("/readyz").text == "ready\n", 5, lambda: pythiad.get("/readyz").text)
         self.assertEqual(pythiad.send(otlp.protobuf([Span()])).status, 200)
         if not rig.SANITIZER:
-            self.assertLess(time.monotonic() - ended, 5)
+            rig.within(self, time.monotonic() - ended, 5, "from the end of the load to normal")
             self.assertLess(most - base, self.LIMIT * 1.1, text)
         self.assertEqual(told["other"] - {200, 503}, set())
         self.assertGreater(told["refused"], 0)
@@ -334,7 +331,7 @@ class Order(unittest.TestCase):
 
     def play(self, order, seconds=0):
         """The report of a cycle of all the requests, whose bodies come in that order, within so many seconds."""
-        pythiad = rig.Pythiad(self, f"--quiet-ms={1500 + 1000 * seconds}", f"--rootless-ms={4000 + 1000 * seconds}",
+        pythiad = rig.Pythiad(self, f"--quiet-ms={10000 + 1000 * seconds}", f"--rootless-ms={20000 + 1000 * seconds}",
                               f"--cycle-requests={self.COUNT}", "--cycle-seconds=1000", f"--space={self.folder}/space.json",
                               "--always=*")
         rig.until(lambda: pythiad.metric("pythia_desired_in_force") == 1, 10)

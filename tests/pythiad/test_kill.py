@@ -69,9 +69,9 @@ class Kill(unittest.TestCase):
         pins, slowest, settled = {}, 0, 0
         begun = time.monotonic()
         for turn in range(200):
-            started = rig.own_time()
+            started = time.monotonic()
             pythiad = self.start("--lease-seconds=30", f"--learn={'all' if turn % 2 else 'default'}")
-            slowest = max(slowest, rig.own_time() - started)
+            slowest = max(slowest, time.monotonic() - started)
             self.assertEqual(dict(self.rows("SELECT trace_point, pin FROM pin")), pins, turn)
             stop = threading.Event()
             feeder = threading.Thread(target=self.feed, args=(pythiad, stop), daemon=True)
@@ -119,7 +119,8 @@ class Kill(unittest.TestCase):
             self.assertEqual(kept, pins, f"turn {turn}: what was acknowledged is lost")
         print(f"200 times in {time.monotonic() - begun:.0f} s: start {slowest * 1000:.0f} ms at most, settled "
               f"{settled * 1000:.0f} ms at most", flush=True)
-        self.assertLess(slowest, 1)
+        rig.within(self, slowest, 1, "the slowest start")
+        rig.within(self, settled, 5, "the longest until the desired set was in force")
         # At last nobody starts it again: points go back to their default when the lease is over, pinned or not.
         pythiad = self.start("--lease-seconds=1")
         pythiad.post("/v1/open", {"trace_points": [self.POINTS[0]]})
@@ -146,7 +147,7 @@ class DeadMan(unittest.TestCase):
         time.sleep(.5)
         self.assertEqual(board.opened(), {"shop:a"})  # not before: it may be started again
         rig.until(lambda: board.opened() == set(), 5)
-        self.assertLess(time.monotonic() - killed, 4)
+        rig.within(self, time.monotonic() - killed, 4, "from the end of pythiad to the default set")
 
     def test_agents_are_told_the_lease(self):
         """Of 30 s, if nothing else was said."""

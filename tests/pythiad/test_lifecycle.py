@@ -232,8 +232,7 @@ class End(unittest.TestCase):
         time.sleep(1)
         begun = time.monotonic()
         self.assertEqual(pythiad.stop(), 0, pythiad.log)
-        if not rig.SANITIZER:
-            self.assertLess(time.monotonic() - begun, 5)
+        rig.within(self, time.monotonic() - begun, 5, "the end under load")
         for sender in senders:
             sender.join(rig.patience(10))
             self.assertFalse(sender.is_alive())
@@ -260,8 +259,7 @@ class End(unittest.TestCase):
             time.sleep(.2)
             begun = time.monotonic()
             self.assertEqual(pythiad.stop(), 0, pythiad.log)
-            if not rig.SANITIZER:
-                self.assertLess(time.monotonic() - begun, 2)
+            rig.within(self, time.monotonic() - begun, 2, "the end beside slow senders")
 
     def test_an_interrupt_and_a_second_signal(self):
         pythiad = rig.Pythiad(self)
@@ -282,7 +280,7 @@ class End(unittest.TestCase):
             code, said = rig.run(self, *where.values())
             self.assertEqual(code, 1, said)
             self.assertIn(f"cannot listen at 127.0.0.1:{port}: something else listens there", said)
-            self.assertLess(time.monotonic() - begun, rig.patience(2))
+            rig.within(self, time.monotonic() - begun, 2, "a failed start")
         self.assertEqual(pythiad.get("/healthz").status, 200)
 
     def test_a_recording_is_not_overwritten(self):
@@ -307,12 +305,13 @@ class Systemd(unittest.TestCase):
                 begun = time.monotonic()
                 for _ in range(3):
                     self.assertEqual(here.recv(1000), b"WATCHDOG=1")
-                self.assertLess(time.monotonic() - begun, rig.patience(.6))  # twice as often as asked for
+                rig.within(self, time.monotonic() - begun, .6, "three turns of a watchdog of .2 s")
                 pythiad.signal(signal.SIGHUP)
                 told = self.next(here)
                 self.assertRegex(told, rb"^RELOADING=1\nMONOTONIC_USEC=\d+$")
                 now = int(told.split(b"=")[2])
-                self.assertLess(abs(time.monotonic_ns() // 1000 - now), rig.patience(5e6))
+                self.assertLess(begun * 1e6, now)
+                self.assertLessEqual(now, time.monotonic_ns() // 1000)
                 self.assertEqual(self.next(here), b"READY=1")
                 pythiad.signal(signal.SIGTERM)
                 self.assertEqual(self.next(here), b"STOPPING=1")
@@ -455,7 +454,7 @@ class Restart(unittest.TestCase):
         # Agents have it within a round, and the search finds the cause with no more than it had open, and its surroundings.
         stop = self.play(pythiad, path, services)
         rig.until(lambda: pythiad.metric("pythia_points_known") > 0 and pythiad.metric("pythia_desired_in_force") == 1, 5)
-        self.assertLess(time.monotonic() - begun, rig.patience(5))
+        rig.within(self, time.monotonic() - begun, 5, "from a restart to the desired set in force")
         if pythiad.metric("pythia_desired_version") == version + 1:
             self.assertEqual({p for p in self.listed(pythiad, services) if p in opened}, opened)
         with open(f"{folder}/truth.json", encoding="utf-8") as file:

@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "pythia/assembler.h"
+#include "timed.h"
 #include "trace_text.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -82,8 +83,7 @@ static void end(struct large *l)
 static void assert_in_time(const char *what, double began)
 {
     double took = now() - began;
-    if (took > SECONDS)
-        fail_msg("%s took %.1f s", what, took);
+    check_time(took <= SECONDS, "%s took %.1f s", what, took);
 }
 
 /* Build the trace and walk over it in both ways, each in time. */

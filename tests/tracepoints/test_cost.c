@@ -5,6 +5,7 @@
 #include <pythia/bill.h>
 #include <time.h>
 
+#include "timed.h"
 #include "traced.h"
 
 #define SPANS 100000
@@ -174,8 +175,8 @@ static void check_bill(void (*spans)(int n), const char *id, int passes)
         print_message("reported %.1f ns, forecast %.1f ns, measured %.1f ns\n", after, forecast,
                       measured);
     }
-    assert_true(off <= .2);
-    assert_true(forecast_off <= .25);
+    check_time(off <= .2, "%s: reported cost off by %.2f", id, off);
+    check_time(forecast_off <= .25, "%s: forecast off by %.2f", id, forecast_off);
 }
 
 static void ah7_ah9_reported_and_forecast_costs_are_the_real_ones(void **state)

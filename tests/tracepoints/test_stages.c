@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "collected.h"
+#include "timed.h"
 
 #define REQUESTS 24 /* of a turn */
 #define TURNS    400
@@ -147,7 +148,7 @@ static void define_variables(void)
 /* Of the rounds the half that the machine disturbed least: by the time of all their stages
  * together, so that none is favoured. */
 static double sums[STAGES], squares[STAGES];
-static const int kept = TURNS / 2;
+static int turns, kept; /* TURNS of them where times decide, else enough to pass through all code */
 
 static void add(const double *ns, enum stage s)
 {
@@ -167,7 +168,7 @@ static int compare(const void *a, const void *b)
  * so stages are measured before it is, and then the full one. */
 static void run_turns(double (*all)[STAGES + 1], const enum stage *stages, int count)
 {
-    for (int i = 0; i < TURNS; i++) {
+    for (int i = 0; i < turns; i++) {
         all[i][STAGES] = 0;
         for (int n = 0; n < count; n++) {
             enum stage stage = stages[(n + i) % count];
@@ -177,7 +178,7 @@ static void run_turns(double (*all)[STAGES + 1], const enum stage *stages, int c
             pythia_buf_clear(&traced.frames);
         }
     }
-    qsort(all, TURNS, sizeof(*all), compare);
+    qsort(all, (size_t)turns, sizeof(*all), compare);
 }
 
 static void print_stage(const char *name, int s)
@@ -193,6 +194,8 @@ static void as12_all_of_it_costs_at_most_two_percent(void **state)
     static double all[TURNS][STAGES + 1];
     if (SANITIZED)
         skip();
+    turns = getenv("PYTHIA_TIMED") ? TURNS : 4;
+    kept = turns / 2;
     calibrate();
     start_with((struct pythia_collector_options){.flush_ms = 200});
     open_point("test:call");
@@ -214,7 +217,7 @@ static void as12_all_of_it_costs_at_most_two_percent(void **state)
     pythia_tracepoints_state_get(&s);
     assert_int_equal(s.lost_spans + s.lost_ends + s.lost_values, 0);
     assert_int_equal(pythia_collector_stop(), 0);
-    assert_true(sums[FULL] / kept <= MOST);
+    check_time(sums[FULL] / kept <= MOST, "%.3f %%", sums[FULL] / kept);
 }
 
 int main(void)

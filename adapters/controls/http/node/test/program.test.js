@@ -18,15 +18,15 @@ const spansFile = path.join(folder, 'spans');
 const children = new Set();
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Milliseconds that a host has given to others while something here was to run, on all processors (proc(5): steal). */
-function stolen() {
-  if (!existsSync('/proc/stat')) return 0;
-  const all = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0].trim().split(/ +/);
-  return 10 * Number(all[8]);
-}
+/** How long to wait, in ms, before something that other programs only slow down is taken to hang. */
+const patience = (ms) => (process.env.PYTHIA_TIMED ? ms : Math.max(ms, 120000));
 
-/** Milliseconds by a clock that stands while a host gives a processor to others. */
-const ownTime = () => Date.now() - stolen();
+/** A time in ms and its bound, which decides only where times are measured (`./dev bench times`). */
+function within(ms, most, what) {
+  const missed = ms < most ? '' : ': MISSED';
+  console.log(`${what}: ${ms} ms, below ${most} ms asked for${missed}`);
+  if (process.env.PYTHIA_TIMED) assert.strictEqual(missed, '', what);
+}
 
 function start(command, parameters, env = {}) {
   const child = spawn(command, parameters, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
@@ -49,7 +49,7 @@ class Control {
     return this.ask({ want: ids.map((id) => ({ id })) });
   }
   async until(condition, what, ms = 5000) {
-    for (const end = Date.now() + ms; ;) {
+    for (const end = Date.now() + patience(ms); ;) {
       const shown = await this.ask({ show: true });
       if (condition(shown)) return shown;
       assert.ok(Date.now() < end, `${what}: ${JSON.stringify(shown)}`);
@@ -129,17 +129,16 @@ test('points are told of, opened and closed, within one poll, without orphans', 
   const latencies = [];
   for (let i = 0; i < 6; i++) {
     await control.want(FRONT, STOCK, ...(i % 2 ? [] : [AUTH]));
-    const others = stolen();
     const begin = (await control.ask({ show: true })).now_ns;
     const now = await control.until((state) => state.in_force, `switch ${i}`);
-    latencies.push((now.since_ns - begin) / 1e6 - (stolen() - others));
+    latencies.push((now.since_ns - begin) / 1e6);
     const { edges } = await load(10);
     assert.deepStrictEqual(edges, { ' -> front GET /item/:id': 10, 'front GET /item/:id -> stock GET /item/:id': 10,
       ...(i % 2 ? {} : { 'stock GET /item/:id -> stock middleware - auth': 10 }) });
     await sleep(1000); // a point is switched at most once a second
   }
   // A poll is 250 ms with a tenth of jitter; the confirmation, and the ticks of the controller, are 20 ms each.
-  assert.ok(Math.max(...latencies) < 400, `${latencies}`);
+  within(Math.max(...latencies), 400, 'until a switch is in force');
   console.log(`switch in force after ${latencies.map((ms) => ms.toFixed(0)).join(', ')} ms`);
 });
 
@@ -160,14 +159,15 @@ test('a service that was killed is seen lost, and has its switches as soon as it
   stock.kill('SIGKILL');
   const died = Date.now();
   await control.until((now) => now.points.find((point) => point.id === AUTH).result === 'lost', 'seen');
-  assert.ok(Date.now() - died < 5000);
+  within(Date.now() - died, 5000, 'until a killed service is lost');
   stock = await startService('stock', {});
   front.kill('SIGKILL');
   front = await startService('front', { NEXT: stock.url });
   url = front.url;
   const back = Date.now();
   await control.until((now) => now.in_force && now.numbers.lost_targets === 0, 'back');
-  assert.ok(Date.now() - back < 5000 && old);
+  within(Date.now() - back, 5000, 'until the switches are back');
+  assert.ok(old);
   const { edges } = await load(10);
   assert.strictEqual(edges['stock GET /item/:id -> stock middleware - auth'], 10);
 });
@@ -178,7 +178,7 @@ test('when the daemon is killed the default set returns, and goes when the daemo
   let edges;
   do {
     ({ edges } = await load(5));
-  } while (Object.keys(edges).length !== 2 && Date.now() - died < 5000);
+  } while (Object.keys(edges).length !== 2 && Date.now() - died < patience(5000));
   assert.deepStrictEqual(edges, { ' -> front GET /item/:id': 5, 'front GET /item/:id -> stock GET /item/:id': 5 });
   assert.ok(Date.now() - died > 1000);
   control = new Control(port);
@@ -187,18 +187,18 @@ test('when the daemon is killed the default set returns, and goes when the daemo
   await control.until((now) => now.in_force && now.points.some(({ id, result }) => id === AUTH && result === 'applied'), 'back',
     8000);
   for (let i = 0; i < 10; i++) {
-    const others = stolen();
     ({ edges } = await load(10));
-    if (stolen() - others < 500) break; // else a lease may have been out among them
+    if (edges['stock GET /item/:id -> stock middleware - auth'] === 10) break; // a lease may run out on a busy machine
     await control.until((now) => now.in_force, 'still');
   }
   assert.strictEqual(edges['stock GET /item/:id -> stock middleware - auth'], 10);
 });
 
 test('off closes everything within two seconds', options, async () => {
-  const begin = ownTime();
+  const begin = Date.now();
   assert.strictEqual((await control.ask({ off: true })).status, 0);
-  while (Object.keys((await load(2)).edges).length) assert.ok(ownTime() - begin < 2000);
+  while (Object.keys((await load(2)).edges).length) assert.ok(Date.now() - begin < patience(2000));
+  within(Date.now() - begin, 2000, 'off');
   await control.ask({ off: false });
   await control.until((now) => now.in_force, 'on');
   assert.strictEqual((await load(10)).edges['stock GET /item/:id -> stock middleware - auth'], 10);
@@ -206,14 +206,14 @@ test('off closes everything within two seconds', options, async () => {
 
 test('a program that is done ends, whether the daemon is there or not', options, async () => {
   for (const address of [`http://127.0.0.1:${port}`, 'http://127.0.0.1:9', 'http://name.invalid']) {
-    const begin = ownTime();
+    const begin = Date.now();
     const child = start(process.execPath, ['--require', path.join(__dirname, '../pythia-gate.js'), '--require',
       path.join(__dirname, 'tracing.js'), '-e',
       'require("@opentelemetry/api").trace.getTracer("t").startSpan("x").end(); setTimeout(() => {}, 400)'],
     { OTEL_SERVICE_NAME: 'short', PYTHIA_URL: address, SPANS: spansFile, NODE_PATH: path.join(__dirname, '../node_modules') });
     const code = await new Promise((resolve) => child.on('exit', resolve));
     assert.strictEqual(code, 0);
-    assert.ok(ownTime() - begin < 5000);
+    within(Date.now() - begin, 5000, 'a short program');
   }
   assert.ok(existsSync(spansFile));
 });

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""What `pythia ctl plan` says that opening 40 trace points will cost, against what it did cost: forecast.py BUILD [--runs N]
+[--tries N]
+
+Each run starts a program of fifty trace points and a pythiad, on a quiet machine and then beside a busy loop. In each try the
+points are closed, the forecast is made, and they are opened; what that costs is the CPU time of requests beyond that of the same
+work without trace points, open less closed, in four turns of closing and opening, because a hit costs from 25 to 60 ns for a
+second or so, whatever else the program does. The median run must have all its forecasts within 25 % of what was measured. Prints
+each run and, as its last line, JSON; ends with 1 if a forecast missed.
+"""
+import argparse
+import json
+import os
+import signal
+import statistics
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "pythiad"))
+import rig  # noqa: E402
+
+POINTS = [f"load:p{i}" for i in range(50)]
+CHOSEN = POINTS[:40]
+RATE, WORK_US = 60, 800
+TURNS = 4
+MUST = .25
+
+
+def read_pairs(path):
+    """(what a traced request took, its CPU time, and that of the same work without trace points), each in ns."""
+    with open(path, "rb") as file:
+        content = file.read()
+    count = struct.unpack_from("<Q", content)[0]
+    return list(struct.iter_unpack("<QQQ", content[8:8 + 24 * count]))
+
+
+def middle(values):
+    """The mean of the middle half: other programs do not count, and it does not leap between two kinds of requests, as a
+    median does."""
+    values = sorted(values)
+    return statistics.mean(values[len(values) // 4:len(values) - len(values) // 4])
+
+
+def added_ns(pairs):
+    return middle(traced - plain for _, traced, plain in pairs)
+
+
+class Bench(unittest.TestCase):
+    """The rig's clean-up functions belong to a test."""
+
+    def runTest(self):
+        pass
+
+
+def pairs_of(path, seconds):
+    first = len(read_pairs(path))
+    time.sleep(seconds)
+    return read_pairs(path)[first:]
+
+
+def one_try(daemon, path):
+    """(forecast, measured) ns of a request."""
+    forecast = ns = 0
+    for _ in range(TURNS):
+        daemon.post("/v1/close", {"trace_points": CHOSEN})
+        time.sleep(.6)
+        closed = pairs_of(path, 1)
+        if not forecast:
+            done = daemon.ctl("plan", "--format", "json", "--open", ",".join(CHOSEN[1:]), CHOSEN[0])
+            forecast = json.loads(done.stdout)["added_ns_per_request"]
+        daemon.post("/v1/open", {"trace_points": CHOSEN})
+        time.sleep(.7)
+        ns += (added_ns(pairs_of(path, 1)) - added_ns(closed)) / TURNS
+    return forecast, ns
+
+
+def run(busy, tries):
+    """By how much each forecast was off."""
+    test, off = Bench(), []
+    loop = subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=rig.die_with_parent) if busy else None
+    folder = rig.make_folder(test)
+    gate, path = os.path.join(folder, "gate"), os.path.join(folder, "pairs")
+    os.mkdir(gate, 0o700)
+    program = subprocess.Popen([rig.program("traced_load"), path, str(RATE), str(WORK_US)], preexec_fn=rig.die_with_parent,
+                               env=dict(os.environ, PYTHIA_DIRECTORY=gate, PYTHIA_SERVICE="load"))
+    try:
+        daemon = rig.Pythiad(test, f"--gate={gate}", "--quiet-ms=200", "--points=0", "--learn-requests=30",
+                             "--cycle-requests=1000000", "--cycle-seconds=5", folder=folder)
+        rig.until(lambda: not any(p["wanted"] for p in daemon.get("/v1/points").json if p["trace_point"] in POINTS) and
+                  daemon.metric("pythia_requests_finished_total{by=\"any\"}") > 60, 40, lambda: daemon.log)
+        for _ in range(tries):
+            forecast, ns = one_try(daemon, path)
+            off.append(forecast / ns - 1)
+        daemon.stop()
+    finally:
+        for child in filter(None, (program, loop)):
+            child.send_signal(signal.SIGKILL)
+            child.wait()
+        test.doCleanups()
+    return off
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--tries", type=int, default=20)
+    arguments = parser.parse_args()
+    rig.BIN = os.path.abspath(os.path.join(arguments.build, "bin"))
+    rows = []
+    for name in ("quiet", "busy"):
+        runs = []
+        for number in range(arguments.runs):
+            off = run(name == "busy", arguments.tries)
+            runs.append(sum(abs(one) <= MUST for one in off))
+            print(f"{name}, run {number + 1}: {runs[-1]} of {len(off)} forecasts within {100 * MUST:.0f} %, the middle one off by "
+                  f"{100 * statistics.median(off):+.0f} %, from {100 * min(off):+.0f} to {100 * max(off):+.0f} %", flush=True)
+        good = statistics.median_low(runs)
+        rows.append(dict(row=f"forecast_{name}", name=f"forecasts within {100 * MUST:.0f} %, {name} machine", median=good,
+                         runs=runs, must=arguments.tries, ok=good >= arguments.tries))
+        print(f"{name}: {good} of {arguments.tries} in the median run{'' if rows[-1]['ok'] else '  MISSED'}", flush=True)
+    print(json.dumps(rows))
+    return 0 if all(row["ok"] for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
