@@ -1,6 +1,6 @@
-/* Bounds on times that a test measures. On a machine that other programs use no such bound holds, so
- * a missed one is only printed; with PYTHIA_TIMED in the environment, as `./dev bench times` runs
- * the tests, it fails the test. */
+/* Bounds on times that a test measures. No such bound holds on a machine that other programs use, so
+ * a missed one is only printed. With PYTHIA_TIMED in the environment, as in `./dev bench times`, it
+ * fails the test. */
 #ifndef TIMED_H
 #define TIMED_H
 

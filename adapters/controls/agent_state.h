@@ -15,6 +15,14 @@ struct pythia__agent_point {
     size_t wish;      /* its place there, or PYTHIA_NO_WISH */
 };
 
+/* Lists that a service had before: an agent that is slow to confirm has one of them in force. */
+#define PYTHIA__AGENT_OLDER_LISTS 32
+
+struct pythia__agent_older_list {
+    uint64_t etag;
+    uint64_t version; /* the last one of which all switches are in this list */
+};
+
 struct pythia__agent_service {
     struct pythia_text name;             /* owned */
     struct pythia__agent_point **points; /* owned, in order of id */
@@ -25,6 +33,8 @@ struct pythia__agent_service {
     struct pythia_buf list; /* JSON, as of `list_set` and `list_changes` */
     uint64_t list_set, list_changes;
     uint64_t etag, told; /* hashes of the list */
+    struct pythia__agent_older_list older[PYTHIA__AGENT_OLDER_LISTS]; /* a ring */
+    size_t older_count; /* lists ever replaced */
 };
 
 struct pythia__agent {

@@ -305,6 +305,30 @@ static void add_part(const struct pythia__agents *a, struct pythia__agent_servic
     pythia_buf_putc(to, types ? '}' : ']');
 }
 
+/* The service has another list from version `version` on. */
+static void replace_etag(struct pythia__agent_service *s, uint64_t etag, uint64_t version)
+{
+    if (s->etag != 0 && s->etag != etag && version > 0)
+        s->older[s->older_count++ % PYTHIA__AGENT_OLDER_LISTS] =
+            (struct pythia__agent_older_list){s->etag, version - 1};
+    s->etag = etag;
+}
+
+/* The last version of which an agent has all switches in force, by the list that it has confirmed;
+ * 0: none that is known. */
+static uint64_t version_of(const struct pythia__agents *a, const struct pythia__agent_service *s,
+                           uint64_t etag)
+{
+    if (etag == s->etag)
+        return a->version;
+    for (size_t i = s->older_count; i > 0 && s->older_count - i < PYTHIA__AGENT_OLDER_LISTS; i--) {
+        const struct pythia__agent_older_list *old = &s->older[(i - 1) % PYTHIA__AGENT_OLDER_LISTS];
+        if (old->etag == etag)
+            return old->version;
+    }
+    return 0;
+}
+
 /* Make the list of a service as it is now, if it is not. */
 static int settle_list(struct pythia__agents *a, struct pythia__agent_service *s)
 {
@@ -325,8 +349,8 @@ static int settle_list(struct pythia__agents *a, struct pythia__agent_service *s
     s->list = list;
     s->list_set = a->set;
     s->list_changes = s->changes;
-    s->etag = pythia_hash_bytes(list.bytes, list.size);
-    s->etag += s->etag == 0; /* 0 is none */
+    uint64_t etag = pythia_hash_bytes(list.bytes, list.size);
+    replace_etag(s, etag + (etag == 0), a->version); /* 0 is none */
     return PYTHIA_OK;
 }
 
@@ -413,21 +437,27 @@ int pythia__agents_apply(struct pythia__agents *a, const struct pythia_control_w
     return PYTHIA_OK;
 }
 
-/* How the agents of a service stand to its list: they all have it, or some do not yet, or there is
- * nobody who could. *at: the next service's first agent. */
+/* How the agents of a service stand to its list: they all have it, or some do not yet, or none can be
+ * reached. *version: the last one of which all that can be reached have all switches in force. *at:
+ * the next service's first agent. */
 static enum pythia_control_result stand(const struct pythia__agents *a,
                                         const struct pythia__agent_service *s, uint64_t now_ns,
-                                        size_t *at)
+                                        size_t *at, uint64_t *version)
 {
-    size_t live = 0, applied = 0;
+    size_t live = 0;
+    *version = a->version;
     for (; *at < a->agent_count && a->agents[*at]->service == s; ++*at) {
-        bool is_live = age(now_ns, a->agents[*at]->seen_ns) < a->options.lost_ns;
-        live += is_live;
-        applied += is_live && a->agents[*at]->applied == s->etag;
+        if (age(now_ns, a->agents[*at]->seen_ns) >= a->options.lost_ns)
+            continue;
+        uint64_t confirmed = version_of(a, s, a->agents[*at]->applied);
+        *version = confirmed < *version ? confirmed : *version;
+        live++;
     }
-    return live == 0         ? PYTHIA_CONTROL_LOST
-           : applied == live ? PYTHIA_CONTROL_APPLIED
-                             : PYTHIA_CONTROL_PENDING;
+    if (live == 0)
+        *version = 0;
+    return live == 0                ? PYTHIA_CONTROL_LOST
+           : *version == a->version ? PYTHIA_CONTROL_APPLIED
+                                    : PYTHIA_CONTROL_PENDING;
 }
 
 int pythia__agents_observe(struct pythia__agents *a, uint64_t now_ns,
@@ -443,7 +473,8 @@ int pythia__agents_observe(struct pythia__agents *a, uint64_t now_ns,
     for (size_t i = 0; i < a->service_count && status >= 0; i++) {
         struct pythia__agent_service *s = a->services[i];
         status = settle_list(a, s);
-        enum pythia_control_result all = stand(a, s, now_ns, &agent);
+        uint64_t version;
+        enum pythia_control_result all = stand(a, s, now_ns, &agent, &version);
         for (size_t p = 0; p < s->count && status >= 0; p++) {
             struct pythia__agent_point *point = s->points[p];
             size_t wish = wish_of(a, point);
@@ -451,8 +482,7 @@ int pythia__agents_observe(struct pythia__agents *a, uint64_t now_ns,
                 found[wish] = true;
             bool no = wish != PYTHIA_NO_WISH && point->refused == a->set;
             status = each(context, point->id, s->name,
-                          no && all != PYTHIA_CONTROL_LOST ? PYTHIA_CONTROL_REFUSED : all,
-                          all == PYTHIA_CONTROL_APPLIED ? a->version : 0);
+                          no && all != PYTHIA_CONTROL_LOST ? PYTHIA_CONTROL_REFUSED : all, version);
         }
     }
     for (size_t i = 0; i < a->wishes.count && status >= 0; i++)

@@ -26,6 +26,7 @@ struct pythia__controlled {
     bool open_by_default, pinned;
     uint64_t seen;           /* the look at the inventory that saw it last */
     uint64_t asked;          /* what the plane was told: 0 closed, 1 open, else open for types */
+    uint64_t asked_version;  /* of the plane, since which it asks for that */
     uint64_t switched_ns;    /* when that changed; 0: never */
     uint64_t pending_ns;     /* since when it has not obeyed */
     uint64_t quarantined_ns; /* until when; 0: it is not */

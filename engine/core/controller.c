@@ -158,6 +158,7 @@ static int note_point(void *context, const struct pythia_control_point *point)
         if (!known)
             return PYTHIA_ENOMEM;
         known->pending_ns = v->now_ns;
+        known->asked_version = plane->version;
         plane->stale = true;
         begin_to_count(c, known);
     }
@@ -263,7 +264,7 @@ static int choose_all(struct pythia_controller *c, size_t index, struct pythia_w
 
 /* The plane was told: what changed has to be seen in force from now on. */
 static void note_switches(struct pythia_controller *c, size_t index, const uint64_t *asked,
-                          uint64_t now_ns)
+                          uint64_t version, uint64_t now_ns)
 {
     for (size_t i = 0; i < c->table.count; i++) {
         struct pythia__controlled *p = &c->table.points[i];
@@ -275,6 +276,7 @@ static void note_switches(struct pythia_controller *c, size_t index, const uint6
             c->lost_ns = now_ns;
         p->had = 0;
         p->asked = asked[i];
+        p->asked_version = version;
         p->switched_ns = p->pending_ns = now_ns;
         c->numbers.switches++;
     }
@@ -328,7 +330,7 @@ static int tell(struct pythia_controller *c, size_t index, struct pythia_wishes 
     }
     c->numbers.applied++;
     c->versions += changed;
-    note_switches(c, index, asked, now_ns);
+    note_switches(c, index, asked, version, now_ns);
     pythia_wishes_free(&plane->told);
     plane->told = copy;
     plane->settled = plane->settled && !changed && !plane->failed;
@@ -426,9 +428,10 @@ static int note_result(void *context, struct pythia_text id, struct pythia_text 
     struct pythia__controlled *p = pythia__controlled_find(&c->table, v->plane, target, id);
     if (!p || p->pinned)
         return PYTHIA_OK;
-    /* A plane that says "applied" of an older set than the one it was told has not applied it. */
-    if (result == PYTHIA_CONTROL_APPLIED && version < plane->version)
-        result = PYTHIA_CONTROL_PENDING;
+    /* A target that has confirmed an older set obeys as far as nothing else was asked of the point
+     * since: while other points are switched again and again, it may never confirm the last one. */
+    if (result == PYTHIA_CONTROL_APPLIED || (result == PYTHIA_CONTROL_PENDING && version > 0))
+        result = version >= p->asked_version ? PYTHIA_CONTROL_APPLIED : PYTHIA_CONTROL_PENDING;
     bool waited = p->result == PYTHIA_CONTROL_PENDING || p->result == PYTHIA_CONTROL_REFUSED;
     bool lost = has_lost(plane, p);
     pythia__controlled_result(&c->table, p, result);

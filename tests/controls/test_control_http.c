@@ -153,6 +153,35 @@ static void a_switch_is_in_force_when_all_agents_have_confirmed_it(void **state)
     pythia_buf_free(&a.body);
 }
 
+/* An agent that confirms the list before the present one has what that one opened and closed. */
+static void a_list_that_is_confirmed_late_counts_as_of_its_version(void **state)
+{
+    struct pythia_control *c = make();
+    struct answer a = {0};
+    char first[PYTHIA_CONTROL_HTTP_ETAG];
+    post(c, "{'service':'shop','instance':'h:1','points':[{'id':'shop:a'},{'id':'shop:b'}]}", 1 * S,
+         &a);
+    assert_int_equal(plane_apply(c, "shop:a", 7, 1 * S), PYTHIA_OK);
+    get(c, "shop", "h:1", "", 1 * S, &a);
+    memcpy(first, a.etag, sizeof(first));
+    assert_int_equal(plane_apply(c, "shop:a shop:b", 8, 2 * S), PYTHIA_OK);
+    plane_observe(c, 2 * S, &a.body);
+    assert_string_equal(a.body.bytes, "shop shop:a pending 0\nshop shop:b pending 0\n");
+    get(c, "shop", "h:1", first, 2 * S, &a);
+    assert_int_equal(a.status, 200);
+    plane_observe(c, 2 * S, &a.body);
+    assert_string_equal(a.body.bytes, "shop shop:a pending 7\nshop shop:b pending 7\n");
+    poll(c, "shop", "h:1", 2 * S, &a);
+    plane_observe(c, 2 * S, &a.body);
+    assert_string_equal(a.body.bytes, "shop shop:a applied 8\nshop shop:b applied 8\n");
+    /* Another agent that has confirmed nothing holds up the service. */
+    post(c, "{'service':'shop','instance':'h:2'}", 2 * S, &a);
+    plane_observe(c, 2 * S, &a.body);
+    assert_string_equal(a.body.bytes, "shop shop:a pending 0\nshop shop:b pending 0\n");
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
 /* A point that is closed by default changes no list when it is first told of. */
 static void a_new_point_does_not_put_others_in_doubt(void **state)
 {
@@ -528,6 +557,7 @@ int main(void)
         cmocka_unit_test(agents_get_what_shall_be_open),
         cmocka_unit_test(names_with_quotes_are_written_as_json),
         cmocka_unit_test(a_switch_is_in_force_when_all_agents_have_confirmed_it),
+        cmocka_unit_test(a_list_that_is_confirmed_late_counts_as_of_its_version),
         cmocka_unit_test(a_new_point_does_not_put_others_in_doubt),
         cmocka_unit_test(losses_are_of_agents_that_had_a_list),
         cmocka_unit_test(silent_agents_are_lost_and_then_forgotten),

@@ -61,8 +61,10 @@ static int apply(struct pythia_control *c, const struct pythia_control_wish *wis
             snprintf(f->unknown, sizeof(f->unknown), "%.*s", (int)wishes[w].id.size,
                      wishes[w].id.bytes);
     }
-    if (version != f->version)
+    if (version != f->version) {
         f->told_ns = now_ns;
+        f->before = f->version;
+    }
     f->version = version;
     return PYTHIA_OK;
 }
@@ -80,15 +82,18 @@ static int observe(struct pythia_control *c, uint64_t now_ns,
     for (size_t i = 0; i < f->count && status == PYTHIA_OK; i++) {
         struct fake_point *p = &f->points[i];
         enum pythia_control_result result = PYTHIA_CONTROL_PENDING;
-        uint64_t version = f->version;
+        uint64_t version = 0;
         if (p->mood == FAKE_OBEYS && now_ns >= f->told_ns + f->delay_ns) {
             p->open = p->told;
             result = PYTHIA_CONTROL_APPLIED;
+            version = f->version;
         } else if (p->mood == FAKE_REFUSES) {
             result = PYTHIA_CONTROL_REFUSED;
         } else if (p->mood == FAKE_LIES) {
             result = PYTHIA_CONTROL_APPLIED;
-            version--;
+            version = f->version - 1;
+        } else if (p->mood == FAKE_LATE) {
+            version = f->before;
         } else if (p->mood == FAKE_LOST) {
             result = PYTHIA_CONTROL_LOST;
         }

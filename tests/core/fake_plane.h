@@ -15,6 +15,7 @@ enum fake_mood {
     FAKE_REFUSES, /* says no */
     FAKE_IGNORES, /* is asked, and stays as it is */
     FAKE_LIES,    /* says "applied" of a set that is older than the one it was told */
+    FAKE_LATE,    /* confirms the set before the last one it was told */
     FAKE_LOST,
 };
 
@@ -37,7 +38,7 @@ struct fake_plane {
     bool broken, off_broken; /* apply and off fail */
     bool blind;              /* observe fails */
     bool off;
-    uint64_t version, told_ns, lease_ns;
+    uint64_t version, before, told_ns, lease_ns; /* before: the version told before the last one */
     unsigned applies, inventories, observations, destroyed;
     uint64_t losses;
     char unknown[64]; /* an id that it was told and does not have */

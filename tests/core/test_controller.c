@@ -273,6 +273,29 @@ static void points_that_do_not_obey_go_into_quarantine(void **state)
     }
 }
 
+/* A target that is 1.2 s late is told of another point each second: it never has the last set, and
+ * obeys all the same. A point that it has not confirmed since it was switched is another matter. */
+static void a_target_that_is_late_is_not_quarantined_while_other_points_are_switched(void **state)
+{
+    struct fake_plane f;
+    struct pythia_controller *c = begin(&f, &usual);
+    for (size_t i = 0; i < 2; i++)
+        f.points[i].mood = FAKE_LATE;
+    run(c, 100 * S, 101 * S);
+    for (uint64_t second = 101; second < 121; second++) {
+        want(c, second % 2 ? "shop:pay stock:find" : "shop:pay");
+        run(c, second * S, second * S + 900 * MS);
+    }
+    assert_int_equal(pythia_controller_numbers(c).quarantined, 0);
+    f.points[0].mood = FAKE_IGNORES;
+    for (uint64_t second = 121; second < 128; second++) {
+        want(c, second % 2 ? "stock:find" : "");
+        run(c, second * S, second * S + 900 * MS);
+    }
+    assert_int_equal(pythia_controller_numbers(c).quarantined, 1);
+    pythia_controller_destroy(c);
+}
+
 static void a_quarantine_says_so(void **state)
 {
     struct fake_plane f;
@@ -855,6 +878,7 @@ int main(void)
         cmocka_unit_test(a_point_is_switched_at_most_once_a_round),
         cmocka_unit_test(another_point_does_not_have_to_wait),
         cmocka_unit_test(points_that_do_not_obey_go_into_quarantine),
+        cmocka_unit_test(a_target_that_is_late_is_not_quarantined_while_other_points_are_switched),
         cmocka_unit_test(a_quarantine_says_so),
         cmocka_unit_test(b41_a_lost_target_is_seen_and_told_again_when_it_is_back),
         cmocka_unit_test(b41_a_plane_that_fails_is_tried_again_and_told),

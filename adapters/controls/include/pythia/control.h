@@ -81,8 +81,9 @@ struct pythia_control_ops {
 
     /* What is in force: for each point of the inventory whether it is open or closed as the last
      * version says, and for each wish that is not in it PYTHIA_CONTROL_REFUSED with target "";
-     * `version` is the one that the target has confirmed (0: none). This is also when a plane takes
-     * in what its targets say: to be called now and then before the first _apply too. */
+     * `version` is the one that the target has confirmed (0: none). With PYTHIA_CONTROL_PENDING it
+     * is an older one, as which the target is. This is also when a plane takes in what its targets
+     * say: to be called now and then before the first _apply too. */
     int (*observe)(struct pythia_control *c, uint64_t now_ns,
                    int (*each)(void *context, struct pythia_text id, struct pythia_text target,
                                enum pythia_control_result result, uint64_t version),
