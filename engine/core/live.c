@@ -393,6 +393,8 @@ static int take_request(void *context, const struct pythia_trace *finished)
     if (status < 0)
         return status;
     struct stage *s = &l->stages[l->settling && whole->start_ns > l->cut_ns ? !l->now : l->now];
+    if (finished->incomplete) /* counted by its reason already */
+        return PYTHIA_OK;
     if (is_under_way(l, whole) || s->heavy ||
         pythia__lesson_keeps_apart(&l->lesson, type, whole, l->now_ns)) {
         keep_apart(l, 1);
@@ -574,7 +576,8 @@ static void begin_settling(struct pythia_live *l, const struct stage *s)
 static bool is_settled(const struct pythia_live *l)
 {
     uint64_t waited_ns = l->now_ns - l->settling_since_ns;
-    uint64_t most_ns = STRAGGLERS * (l->patience_ns + l->o.window.quiet_ns);
+    uint64_t wait_ns = pythia_window_wait_ns(l->window, l->now_ns);
+    uint64_t most_ns = STRAGGLERS * (l->patience_ns + wait_ns);
     if (!l->search || l->paused || waited_ns >= l->o.cycle_ns || waited_ns >= most_ns)
         return true;
     return waited_ns >= l->patience_ns && !pythia_window_began_by(l->window, l->cut_ns);

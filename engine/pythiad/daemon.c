@@ -312,6 +312,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
     struct pythia_live_options o = {
         .adder = {pythia__collecting_trace, d->collecting},
         .window = {.quiet_ns = quiet_ns(s),
+                   .wait_max_ns = (uint64_t)s->wait_max_ms * 1000000,
                    .rootless_ns = (uint64_t)s->rootless_ms * 1000000,
                    .age_max_ns = (uint64_t)s->request_max_ms * 1000000,
                    .spans_max = (uint64_t)s->request_spans_max,

@@ -38,6 +38,11 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
     for (int i = 0; i < PYTHIA_REPAIRS; i++)
         pythia_buf_printf(to, "pythia_spans_repaired_total{kind=\"%s\"} %" PRIu64 "\n",
                           pythia_repair_name((enum pythia_repair)i), all.repaired[i]);
+    head(to, "pythia_requests_incomplete_total", "counter",
+         "Requests that were finished before all of their spans can have come, by reason.");
+    for (int i = 0; i < PYTHIA_INCOMPLETES; i++)
+        pythia_buf_printf(to, "pythia_requests_incomplete_total{reason=\"%s\"} %" PRIu64 "\n",
+                          pythia_incomplete_name((enum pythia_incomplete)i), all.incomplete[i]);
     head(to, "pythia_values_cut_total", "counter",
          "Values of key-values of which less than all is kept, by reason.");
     pythia_buf_printf(to, "pythia_values_cut_total{reason=\"length\"} %" PRIu64 "\n",

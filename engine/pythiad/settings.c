@@ -115,7 +115,12 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_TEXT_OPTION("state", 0, "FILE", AT(state),
                        "What survives a restart, an SQLite file (default: it is kept in memory)"),
     PYTHIA_INTEGER("quiet-ms", 0, "MS", "2000", 1, 3.6e6, AT(quiet_ms),
-                   "Time without a span after which a request whose root has ended is finished"),
+                   "Time without a span after which a request whose root has ended is finished at "
+                   "the earliest"),
+    PYTHIA_INTEGER("wait-max-ms", 0, "MS", "15000", 0, 3.6e6, AT(wait_max_ms),
+                   "The same at the latest: a request waits as long as the services that requests "
+                   "of its type call are late, which is learnt; what is not above quiet-ms ends "
+                   "that"),
     PYTHIA_INTEGER("rootless-ms", 0, "MS", "10000", 1, 3.6e6, AT(rootless_ms),
                    "The same for one whose root was not seen"),
     PYTHIA_INTEGER("request-max-ms", 0, "MS", "120000", 1, 8.64e7, AT(request_max_ms),

@@ -24,7 +24,7 @@ struct pythia__settings {
     int64_t collect_ms;
     double series_age_s;
     /* requests */
-    int64_t quiet_ms, rootless_ms, request_max_ms, request_spans_max;
+    int64_t quiet_ms, wait_max_ms, rootless_ms, request_max_ms, request_spans_max;
     const char *type_attribute;
     struct pythia_option_texts left_out;
     /* the search */

@@ -79,7 +79,7 @@ json_t *pythia__json_input(struct pythia__json *w, const char *const *paths, siz
                            const struct pythia_pipeline_result *in)
 {
     json_t *out = json_object(), *sources = json_array(), *repaired = json_object(),
-           *dropped = json_object();
+           *dropped = json_object(), *incomplete = json_object();
     for (size_t i = 0; i < count; i++)
         pythia__json_append(w, sources, pythia__json_text(pythia_text_of(paths[i])));
     for (size_t i = 0; i < PYTHIA_REPAIRS; i++)
@@ -90,6 +90,10 @@ json_t *pythia__json_input(struct pythia__json *w, const char *const *paths, siz
         if (in->counts.dropped[i])
             pythia__json_set(w, dropped, pythia_drop_name((enum pythia_drop)i),
                              pythia__json_count(in->counts.dropped[i]));
+    for (size_t i = 0; i < PYTHIA_INCOMPLETES; i++)
+        if (in->counts.incomplete[i])
+            pythia__json_set(w, incomplete, pythia_incomplete_name((enum pythia_incomplete)i),
+                             pythia__json_count(in->counts.incomplete[i]));
     pythia__json_set(w, out, "sources", sources);
     pythia__json_set(w, out, "files", pythia__json_count(in->files));
     pythia__json_set(w, out, "failed_files", pythia__json_count(in->failed_files));
@@ -104,5 +108,8 @@ json_t *pythia__json_input(struct pythia__json *w, const char *const *paths, siz
         pythia__json_set(w, out, "hashed_values", pythia__json_count(in->counts.hashed_values));
     pythia__json_set(w, out, "repaired", repaired);
     pythia__json_set(w, out, "dropped", dropped);
+    if (json_object_size(incomplete))
+        pythia__json_set(w, out, "incomplete", json_incref(incomplete));
+    json_decref(incomplete);
     return out;
 }

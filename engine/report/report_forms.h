@@ -52,6 +52,9 @@ void pythia__add_origin(struct pythia_buf *to, const json_t *input);
 /* What tracing takes of the time of requests, if there is a limit to that, and which points are
  * closed for it; or nothing. Names are as they are. */
 void pythia__add_overhead(struct pythia_buf *to, const json_t *report);
+
+/* A sentence if more than 1 % of the requests were incomplete, and why; else nothing. */
+void pythia__add_incomplete(struct pythia_buf *to, const json_t *report);
 /* The number of an item of `loop`, or "4-17" where it stands for several cycles; and how many
  * cycles all items stand for. */
 void pythia__name_cycle(const json_t *cycle, char *name, size_t size);

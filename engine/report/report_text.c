@@ -474,7 +474,9 @@ void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *o
     const json_t *groups = pythia__array(report, "groups"), *group;
     size_t i, number = 0;
     head(&p, report);
-    struct pythia_buf overhead = {0};
+    struct pythia_buf overhead = {0}, incomplete = {0};
+    pythia__add_incomplete(&incomplete, report);
+    paragraph_if_any(&p, "lost", &incomplete);
     pythia__add_overhead(&overhead, report);
     paragraph_if_any(&p, "cost", &overhead);
     split_by(&p, report);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "pythia/counts.h"
 #include "pythia/shown_text.h"
 #include "report_forms.h"
 
@@ -319,6 +320,32 @@ void pythia__add_origin(struct pythia_buf *to, const json_t *input)
     }
     pythia__add_count(to, files);
     pythia_buf_puts(to, files == 1 ? " file" : " files");
+}
+
+void pythia__add_incomplete(struct pythia_buf *to, const json_t *report)
+{
+    const json_t *in = json_object_get(report, "input"),
+                 *reasons = json_object_get(in, "incomplete");
+    double traces = pythia__number(in, "traces"), sum = 0;
+    const char *comma = ": ";
+    for (int i = 0; i < PYTHIA_INCOMPLETES; i++) {
+        double n = pythia__number(reasons, pythia_incomplete_name((enum pythia_incomplete)i));
+        sum += isfinite(n) ? n : 0;
+    }
+    if (!(sum > .01 * traces))
+        return;
+    pythia_buf_printf(to, "%.2g %% of the requests are incomplete and were left out",
+                      100 * sum / traces);
+    for (int i = 0; i < PYTHIA_INCOMPLETES; i++) {
+        double n = pythia__number(reasons, pythia_incomplete_name((enum pythia_incomplete)i));
+        if (!(n > 0))
+            continue;
+        pythia_buf_puts(to, comma);
+        pythia__add_count(to, n);
+        pythia_buf_printf(to, " because %s", pythia_incomplete_help((enum pythia_incomplete)i));
+        comma = "; ";
+    }
+    pythia_buf_putc(to, '.');
 }
 
 void pythia__add_overhead(struct pythia_buf *to, const json_t *report)

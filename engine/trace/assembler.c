@@ -1,8 +1,10 @@
 /* A hash table of open traces, each with a list of its spans. The traces stand in two orders:
  *
- *   by their last span   in one of three queues: those that are finished once they have been quiet;
- *                        those that were looked at then, were partial, and wait for longer; and
- *                        those in which something runs, which wait for it
+ *   by their last span   in one of several queues: those that are finished once they have been quiet,
+ *                        a queue for each of some waits, because types have senders that are later
+ *                        than others; those that were looked at then, lack a sender that is silent,
+ *                        and wait as long as any may; those that were partial, and wait for longer;
+ *                        and those in which something runs, which wait for it
  *   by their first span  for those that never rest, and to shed the youngest first
  *
  * Forked work that was found to belong to another trace has its spans there, and is only a way to
@@ -40,7 +42,7 @@ struct open_trace {
     bool pinned, late; /* late: it is in the list of late ones */
 };
 
-enum { QUIET, PARTIAL, RUNNING, QUEUES };
+enum { QUIETS = 16, SILENT = QUIETS, PARTIAL, RUNNING, QUEUES }; /* 0 to QUIETS - 1: quiet */
 
 /* When an open trace began, beside each other for all of them. */
 struct start {
@@ -61,6 +63,8 @@ struct pythia_assembler {
     struct open_trace **table; /* linear probing */
     size_t table_size, table_used;
     struct queue queues[QUEUES];
+    uint32_t *resources; /* scratch: of the spans of a trace, each once */
+    size_t resource_count, resource_capacity;
     struct open_trace *eldest, *youngest;
     struct open_trace *spare;
     size_t trace_count, spare_count; /* allocated, and of them spare */
@@ -133,6 +137,7 @@ void pythia_assembler_destroy(struct pythia_assembler *a)
     pythia_trace_builder_destroy(a->builder);
     pythia_free(a->table);
     pythia_free(a->kinds);
+    pythia_free(a->resources);
     pythia_free(a->starts);
     pythia_free(a->late);
     pythia_free(a->pinned);
@@ -279,6 +284,29 @@ static void enqueue(struct pythia_assembler *a, struct open_trace *t, uint8_t qu
     q->newest = t;
 }
 
+/* Ticks that a quiet queue stands for: from quiet_ticks to most_ticks, in equal steps. */
+static uint64_t ticks_of(const struct pythia_assembler *a, uint8_t queue)
+{
+    const struct pythia_assembler_patience *p = a->options.patience;
+    uint64_t least = a->options.quiet_ticks;
+    if (!p || p->most_ticks <= least)
+        return least;
+    return least + (p->most_ticks - least) * queue / (QUIETS - 1);
+}
+
+/* The quiet queue for a trace: the first one that waits long enough. */
+static uint8_t quiet_queue(const struct pythia_assembler *a, const struct open_trace *t)
+{
+    const struct pythia_assembler_patience *p = a->options.patience;
+    uint8_t queue = 0;
+    if (!p)
+        return queue;
+    uint64_t wait = p->wait(p->context, t->kind, a->tick);
+    while (queue < QUIETS - 1 && ticks_of(a, queue) < wait)
+        queue++;
+    return queue;
+}
+
 static void leave_line(struct pythia_assembler *a, struct open_trace *t)
 {
     *(t->elder ? &t->elder->younger : &a->eldest) = t->younger;
@@ -354,7 +382,7 @@ static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_t
     t->pinned = a->pinned_count > 0 && is_pinned(a, id);
     a->table[table_slot(a->table, a->table_size, id)] = t;
     a->table_used++;
-    enqueue(a, t, QUIET);
+    enqueue(a, t, 0);
     stand_behind(a, t, a->youngest);
     add_start(a, t);
     a->numbers.open_traces++;
@@ -450,12 +478,63 @@ static int finish_gathered(struct pythia_assembler *a, struct open_trace *t, enu
 
 static int finish(struct pythia_assembler *a, struct open_trace *t, enum pythia_finish why)
 {
-    return finish_gathered(a, t, why, gather(a, t));
+    int status = gather(a, t);
+    if (why == PYTHIA_FINISH_AGE || why == PYTHIA_FINISH_SIZE)
+        pythia_trace_builder_mark_incomplete(
+            a->builder, why == PYTHIA_FINISH_AGE ? PYTHIA_INCOMPLETE_AGE : PYTHIA_INCOMPLETE_SIZE);
+    return finish_gathered(a, t, why, status);
 }
 
 static bool is_past(const struct pythia_assembler *a, uint64_t tick, uint64_t after)
 {
     return a->tick - tick >= after;
+}
+
+/* The resources of its spans, each once. */
+static int list_resources(struct pythia_assembler *a, const struct open_trace *t)
+{
+    struct pythia__span_cursor cursor = {t->list.first, 0};
+    struct pythia_span span;
+    a->resource_count = 0;
+    while (pythia__span_list_next(&cursor, &span)) {
+        size_t i = a->resource_count;
+        while (i > 0 && a->resources[i - 1] != span.resource)
+            i--;
+        if (i > 0)
+            continue;
+        if (pythia_grow(&a->resources, &a->resource_capacity, a->resource_count,
+                        sizeof(*a->resources)) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        a->resources[a->resource_count++] = span.resource;
+    }
+    return PYTHIA_OK;
+}
+
+static bool lacks_silent_sender(const struct pythia_assembler *a, const struct open_trace *t)
+{
+    const struct pythia_assembler_patience *p = a->options.patience;
+    return p->silent(p->context, t->kind, a->resources, a->resource_count, t->last_tick, a->tick);
+}
+
+/* It is whole, as far as can be seen, and has been quiet for as long as its kind waits. */
+static int finish_quiet(struct pythia_assembler *a, struct open_trace *t, int status)
+{
+    const struct pythia_assembler_patience *p = a->options.patience;
+    if (!p)
+        return finish_gathered(a, t, PYTHIA_FINISH_QUIET, status);
+    if (status == PYTHIA_OK)
+        status = list_resources(a, t);
+    bool lacks = status == PYTHIA_OK && lacks_silent_sender(a, t);
+    if (lacks && !is_past(a, t->last_tick, p->most_ticks)) {
+        unqueue(a, t);
+        enqueue(a, t, SILENT);
+        return PYTHIA_OK;
+    }
+    if (lacks)
+        pythia_trace_builder_mark_incomplete(a->builder, PYTHIA_INCOMPLETE_SENDER);
+    else if (status == PYTHIA_OK)
+        status = p->finished(p->context, t->kind, a->resources, a->resource_count);
+    return finish_gathered(a, t, PYTHIA_FINISH_QUIET, status);
 }
 
 /* It has been quiet: finish it, unless those that are not whole have longer. */
@@ -466,7 +545,7 @@ static int finish_if_whole(struct pythia_assembler *a, struct open_trace *t)
     if (a->options.partial_ticks && status == PYTHIA_OK)
         state = pythia_trace_builder_state(a->builder);
     if (state == PYTHIA_TRACE_WHOLE)
-        return finish_gathered(a, t, PYTHIA_FINISH_QUIET, status);
+        return finish_quiet(a, t, status);
     bool waits = state == PYTHIA_TRACE_RUNNING && a->options.timeout_ticks;
     if (!waits && is_past(a, t->last_tick, a->options.partial_ticks))
         return finish_gathered(a, t, PYTHIA_FINISH_PARTIAL, status);
@@ -478,6 +557,21 @@ static int finish_if_whole(struct pythia_assembler *a, struct open_trace *t)
 void pythia_assembler_now(struct pythia_assembler *a, uint64_t tick)
 {
     a->tick = tick > a->tick ? tick : a->tick;
+}
+
+static int tick_quiet(struct pythia_assembler *a, uint8_t queue, uint64_t most)
+{
+    struct open_trace *next;
+    int status = PYTHIA_OK;
+    for (struct open_trace *t = a->queues[queue].oldest;
+         status == PYTHIA_OK && t && a->gathered < most; t = next) {
+        next = t->later;
+        if (!is_past(a, t->last_tick, ticks_of(a, queue)))
+            break; /* the queue is in order: none after it has been quiet for longer */
+        if (!t->pinned)
+            status = finish_if_whole(a, t);
+    }
+    return status;
 }
 
 int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
@@ -501,14 +595,15 @@ int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
             break;
         status = finish(a, t, PYTHIA_FINISH_PARTIAL);
     }
-    for (struct open_trace *t = a->queues[QUIET].oldest;
+    for (struct open_trace *t = a->queues[SILENT].oldest;
          status == PYTHIA_OK && t && a->gathered < most; t = next) {
         next = t->later;
-        if (!is_past(a, t->last_tick, a->options.quiet_ticks))
-            break; /* the queue is in order: nobody behind has been quiet for longer */
-        if (!t->pinned)
-            status = finish_if_whole(a, t);
+        if (!is_past(a, t->last_tick, a->options.patience->most_ticks))
+            break;
+        status = finish_quiet(a, t, gather(a, t));
     }
+    for (uint8_t queue = 0; queue < QUIETS && status == PYTHIA_OK; queue++)
+        status = tick_quiet(a, queue, most);
     return status;
 }
 
@@ -627,10 +722,10 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
     }
     if (!t || store(a, t, span) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    if (t->last_tick != a->tick || t->queue != QUIET) {
-        unqueue(a, t);
-        enqueue(a, t, QUIET);
+    if (t->last_tick != a->tick || t->queue >= QUIETS || t->spans == 1) {
         t->last_tick = a->tick;
+        unqueue(a, t);
+        enqueue(a, t, quiet_queue(a, t));
     }
     int status = span->part == PYTHIA_PART_FORK ? join_work(a, t, span->link) : PYTHIA_OK;
     if (status == PYTHIA_OK && is_done(a, t))
@@ -650,9 +745,9 @@ size_t pythia_assembler_bytes(const struct pythia_assembler *a)
     return sizeof(*a) + a->pool.bytes +
            a->trace_count * (sizeof(struct open_trace) + PYTHIA__HEAP_HEAD) +
            a->table_size * sizeof(struct open_trace *) + pythia__finished_ids_bytes(&a->finished) +
-           a->kind_capacity * sizeof(*a->kinds) + a->start_capacity * sizeof(*a->starts) +
-           a->pinned_count * sizeof(*a->pinned) + a->late_capacity * sizeof(*a->late) +
-           a->builder_bytes;
+           a->resource_capacity * sizeof(*a->resources) + a->kind_capacity * sizeof(*a->kinds) +
+           a->start_capacity * sizeof(*a->starts) + a->pinned_count * sizeof(*a->pinned) +
+           a->late_capacity * sizeof(*a->late) + a->builder_bytes;
 }
 
 /* The bytes above which a kind of trace has to give some away, so that `excess` of them are freed

@@ -9,6 +9,8 @@ static const char *const repair_names[] = {PYTHIA_REPAIR_MAP(NAME)};
 static const char *const repair_helps[] = {PYTHIA_REPAIR_MAP(HELP)};
 static const char *const drop_names[] = {PYTHIA_DROP_MAP(NAME)};
 static const char *const drop_helps[] = {PYTHIA_DROP_MAP(HELP)};
+static const char *const incomplete_names[] = {PYTHIA_INCOMPLETE_MAP(NAME)};
+static const char *const incomplete_helps[] = {PYTHIA_INCOMPLETE_MAP(HELP)};
 
 void pythia_counts_add(struct pythia_counts *to, const struct pythia_counts *from)
 {
@@ -23,6 +25,8 @@ void pythia_counts_add(struct pythia_counts *to, const struct pythia_counts *fro
         to->repaired[i] += from->repaired[i];
     for (size_t i = 0; i < PYTHIA_DROPS; i++)
         to->dropped[i] += from->dropped[i];
+    for (size_t i = 0; i < PYTHIA_INCOMPLETES; i++)
+        to->incomplete[i] += from->incomplete[i];
 }
 
 const char *pythia_repair_name(enum pythia_repair repair)
@@ -43,4 +47,14 @@ const char *pythia_drop_name(enum pythia_drop drop)
 const char *pythia_drop_help(enum pythia_drop drop)
 {
     return drop_helps[drop];
+}
+
+const char *pythia_incomplete_name(enum pythia_incomplete reason)
+{
+    return incomplete_names[reason];
+}
+
+const char *pythia_incomplete_help(enum pythia_incomplete reason)
+{
+    return incomplete_helps[reason];
 }

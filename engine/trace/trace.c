@@ -61,6 +61,8 @@ struct pythia_trace_builder {
     struct pythia__forest forest; /* the result */
     size_t attributes_max;        /* of a span's start and stop together; 0: any number */
     struct pythia_arena joined;   /* attributes of spans whose start and stop both have some */
+    bool incomplete;              /* for this reason: */
+    enum pythia_incomplete reason;
     struct pythia_counts *counts;
     struct pythia_trace trace;
 };
@@ -106,8 +108,16 @@ void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_tr
     b->id = id;
     b->folded_id = pythia_span_id_fold(id.high, id.low);
     b->count = 0;
+    b->incomplete = false;
     b->slot_count = 0; /* a small trace does not pay for clearing the table of a large one */
     pythia_arena_clear(&b->joined);
+}
+
+void pythia_trace_builder_mark_incomplete(struct pythia_trace_builder *b,
+                                          enum pythia_incomplete reason)
+{
+    b->incomplete = true;
+    b->reason = reason;
 }
 
 /* ---- add ---- */
@@ -753,6 +763,9 @@ int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_co
     counts->outlive += pythia__forest_settle(&b->forest);
     find_joins(b, b->forest.scratch);
     b->trace = pythia__forest_trace(&b->forest, b->id);
+    b->trace.incomplete = b->incomplete;
+    if (b->incomplete)
+        counts->incomplete[b->reason]++;
     count_all(b, count);
     *out = &b->trace;
     return PYTHIA_OK;

@@ -13,7 +13,7 @@ const { resourceFromAttributes } = require('@opentelemetry/resources');
 const provider = new NodeTracerProvider({
   resource: resourceFromAttributes({ 'service.name': process.env.OTEL_SERVICE_NAME,
     'service.instance.id': `${process.env.OTEL_SERVICE_NAME}-${process.pid}` }),
-  spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter(), { scheduledDelayMillis: 500 })],
+  spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
 });
 provider.register();
 registerInstrumentations({

@@ -8,7 +8,8 @@
 #include "pythia/counts.h"
 
 /* A live stream of spans, cut into finished requests. A request is finished when its root has ended
- * and nothing came for `quiet_ns`; when no root was seen, or a parent is missing, when nothing came
+ * and nothing came for `quiet_ns`, or for as much longer as the senders that requests of its type
+ * involve are late, which is learnt from the stream, up to `wait_max_ns`; when no root was seen, or a parent is missing, when nothing came
  * for `rootless_ns`; and in any case when it is `age_max_ns` old, for which one is waited for in
  * which something is known to run, or has `spans_max` spans. Time is the caller's: nanoseconds that
  * never go back.
@@ -27,6 +28,7 @@ struct pythia_window;
 
 struct pythia_window_options {
     uint64_t quiet_ns;     /* 0: 2 s */
+    uint64_t wait_max_ns;  /* 0: no sender is waited for beyond quiet_ns */
     uint64_t rootless_ns;  /* 0: 10 s */
     uint64_t age_max_ns;   /* 0: 120 s */
     uint64_t spans_max;    /* of one request, which is then finished; what comes later for it is
@@ -67,6 +69,9 @@ int pythia_window_tick(struct pythia_window *w, uint64_t now_ns);
 
 /* Finish everything that is open, because nothing more will come. */
 int pythia_window_drain(struct pythia_window *w);
+
+/* The longest that a request whose spans have all come may still be waited with, in ns. */
+uint64_t pythia_window_wait_ns(const struct pythia_window *w, uint64_t now_ns);
 
 /* Did an open request begin at `start_ns` or before, as far as its spans have come and by their
  * clock? O(1) nearly always: pythia_assembler_began_by. */

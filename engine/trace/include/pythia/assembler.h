@@ -18,6 +18,24 @@
  * at a time. */
 struct pythia_assembler;
 
+/* How long traces wait for senders that are late, where that differs from trace to trace. `kind`
+ * stands for the request type: the trace point of a root, or, as long as none was seen, of the first
+ * span; PYTHIA_NONE: neither has come. Resources are those of the spans that have come, each once. */
+struct pythia_assembler_patience {
+    /* Ticks without a span after which a trace is finished: taken for quiet_ticks if there are
+     * less, and for most_ticks if there are more. */
+    uint64_t (*wait)(void *context, uint32_t kind, uint64_t tick);
+    /* Asked when they are over: may a sender that is missing still come, because nothing was heard
+     * of it since `since`? Then the trace waits for most_ticks, and is incomplete if that still
+     * holds. */
+    bool (*silent)(void *context, uint32_t kind, const uint32_t *resources, size_t count,
+                   uint64_t since, uint64_t tick);
+    /* A trace was finished after it was quiet. PYTHIA_OK or PYTHIA_ENOMEM. */
+    int (*finished)(void *context, uint32_t kind, const uint32_t *resources, size_t count);
+    void *context;
+    uint64_t most_ticks;
+};
+
 struct pythia_assembler_options {
     uint64_t quiet_ticks;   /* ticks without a span after which a trace is finished; 0: 2 */
     uint64_t timeout_ticks; /* ticks after its first span at which a trace is finished anyway; 0:
@@ -34,6 +52,7 @@ struct pythia_assembler_options {
     uint64_t tick_spans;   /* once a tick has looked at so many spans of traces, the others that are
                               due are left to the next one; 0: no limit */
     size_t remembered;     /* of how many finished traces the ids are known at least; 0: all */
+    const struct pythia_assembler_patience *patience; /* borrowed; NULL: quiet_ticks for all */
     struct pythia_open_points
         *open; /* spans of other trace points are left out, see trace.h; borrowed; NULL: none are */
     struct pythia_skew *calls;        /* see pythia_trace_builder_set_clocks; borrowed, or NULL */

@@ -34,6 +34,21 @@
     X(LINK, "link", "a link beyond the most that a span may have")                                 \
     X(REDACTED, "redacted", "a key-value that a rule of redact leaves out")
 
+/* Why a request that was finished may lack spans. It is counted, and is evidence of nothing: the
+ * spans that it lacks would look like calls that were never made. */
+#define PYTHIA_INCOMPLETE_MAP(X)                                                                   \
+    X(SENDER, "late_sender",                                                                       \
+      "a service that most requests of the type call was not heard of in time")                    \
+    X(AGE, "age", "it lasted longer than a request may")                                           \
+    X(SIZE, "size", "it had more spans than a request may")
+
+enum pythia_incomplete {
+#define X(name, text, help) PYTHIA_INCOMPLETE_##name,
+    PYTHIA_INCOMPLETE_MAP(X)
+#undef X
+        PYTHIA_INCOMPLETES
+};
+
 enum pythia_repair {
 #define X(name, text, help) PYTHIA_REPAIR_##name,
     PYTHIA_REPAIR_MAP(X)
@@ -62,6 +77,7 @@ struct pythia_counts {
     uint64_t hashed_values; /* of which a rule of redact keeps a hash (redaction.h) */
     uint64_t repaired[PYTHIA_REPAIRS];
     uint64_t dropped[PYTHIA_DROPS];
+    uint64_t incomplete[PYTHIA_INCOMPLETES]; /* traces */
 };
 
 void pythia_counts_add(struct pythia_counts *to, const struct pythia_counts *from);
@@ -71,5 +87,7 @@ const char *pythia_repair_name(enum pythia_repair repair);
 const char *pythia_repair_help(enum pythia_repair repair);
 const char *pythia_drop_name(enum pythia_drop drop);
 const char *pythia_drop_help(enum pythia_drop drop);
+const char *pythia_incomplete_name(enum pythia_incomplete reason);
+const char *pythia_incomplete_help(enum pythia_incomplete reason);
 
 #endif

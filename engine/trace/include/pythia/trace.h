@@ -45,6 +45,7 @@ struct pythia_trace {
     uint64_t start_ns;          /* the earliest start of a root */
     uint64_t end_ns; /* the latest end of a root that is not forked: what the client waited for */
     uint64_t completed_ns; /* the latest end of all */
+    bool incomplete;       /* it was finished although more spans may come (counts.h) */
 };
 
 /* Builds traces, one after the other, in memory that it keeps. One thread at a time. */
@@ -72,6 +73,10 @@ void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_tr
 /* Add one span or part, in any order. Its attributes are borrowed until the next _begin. PYTHIA_OK
  * or PYTHIA_ENOMEM. */
 int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia_span *span);
+
+/* The trace that is built is finished although more of it may come: counted by reason. */
+void pythia_trace_builder_mark_incomplete(struct pythia_trace_builder *b,
+                                          enum pythia_incomplete reason);
 
 /* What was added looks like. */
 enum pythia_trace_state {
