@@ -70,8 +70,10 @@ int pythia_search_create(const struct pythia_space *space,
         return PYTHIA_ENOMEM;
     }
     for (uint32_t point = 0; point < s->points; point++) {
-        s->never[point] = s->o.never && pythia_open_points_has(s->o.never, point);
-        if (s->o.always && !s->never[point] && pythia_open_points_has(s->o.always, point))
+        bool fixed = s->o.fixed && pythia_open_points_has(s->o.fixed, point);
+        s->never[point] = !fixed && s->o.never && pythia_open_points_has(s->o.never, point);
+        if (fixed ||
+            (s->o.always && !s->never[point] && pythia_open_points_has(s->o.always, point)))
             s->skeleton[point] = true;
         s->open[point] = s->skeleton[point];
     }

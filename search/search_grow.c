@@ -43,8 +43,10 @@ static int fill(const struct pythia_search *s, uint32_t count, bool pinned, stru
         return PYTHIA_ENOMEM;
     for (uint32_t point = 0; point < count; point++) {
         bool known = point < s->points;
-        p->never[point] = s->o.never && pythia_open_points_has(s->o.never, point);
-        bool always = s->o.always && !p->never[point] && pythia_open_points_has(s->o.always, point);
+        bool fixed = s->o.fixed && pythia_open_points_has(s->o.fixed, point);
+        p->never[point] = !fixed && s->o.never && pythia_open_points_has(s->o.never, point);
+        bool always = fixed || (s->o.always && !p->never[point] &&
+                                pythia_open_points_has(s->o.always, point));
         bool kept = known && !pinned && s->skeleton[point];
         bool open = known && s->open[point] && !(pinned && p->never[point]);
         p->skeleton[point] = p->skeleton[point] || always || kept;
@@ -86,19 +88,22 @@ static void replace(struct pythia_search *s, uint32_t count, const struct points
 }
 
 int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *always,
-                           struct pythia_open_points *never, bool *switched)
+                           struct pythia_open_points *never, struct pythia_open_points *fixed,
+                           bool *switched)
 {
     uint32_t count = pythia_vocabulary_tracepoints(pythia_space_vocabulary(s->space));
     struct points pinned = {0};
-    struct pythia_open_points *const before[] = {s->o.always, s->o.never};
+    struct pythia_open_points *const before[] = {s->o.always, s->o.never, s->o.fixed};
     s->o.always = always;
     s->o.never = never;
+    s->o.fixed = fixed;
     int status = fill(s, count, true, &pinned);
     if (status == PYTHIA_OK)
         status = lengthen_retired(s, count);
     if (status != PYTHIA_OK) {
         s->o.always = before[0];
         s->o.never = before[1];
+        s->o.fixed = before[2];
         free_points(&pinned);
         return status;
     }

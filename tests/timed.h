@@ -1,6 +1,6 @@
-/* Bounds on times that a test measures. No such bound holds on a machine that other programs use, so
- * a missed one is only printed. With PYTHIA_TIMED in the environment, as in `./dev bench times`, it
- * fails the test. */
+/* Bounds on times that a test measures. No such bound holds on a machine that other programs use,
+ * so a missed one is only printed. With PYTHIA_TIMED in the environment, as in `./dev bench times`,
+ * it fails the test. */
 #ifndef TIMED_H
 #define TIMED_H
 

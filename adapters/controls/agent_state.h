@@ -32,9 +32,9 @@ struct pythia__agent_service {
     uint64_t changes;       /* of its points, as far as a list shows them */
     struct pythia_buf list; /* JSON, as of `list_set` and `list_changes` */
     uint64_t list_set, list_changes;
-    uint64_t etag, told; /* hashes of the list */
+    uint64_t etag, told;                                              /* hashes of the list */
     struct pythia__agent_older_list older[PYTHIA__AGENT_OLDER_LISTS]; /* a ring */
-    size_t older_count; /* lists ever replaced */
+    size_t older_count;                                               /* lists ever replaced */
 };
 
 struct pythia__agent {

@@ -437,9 +437,9 @@ int pythia__agents_apply(struct pythia__agents *a, const struct pythia_control_w
     return PYTHIA_OK;
 }
 
-/* How the agents of a service stand to its list: they all have it, or some do not yet, or none can be
- * reached. *version: the last one of which all that can be reached have all switches in force. *at:
- * the next service's first agent. */
+/* How the agents of a service stand to its list: they all have it, or some do not yet, or none can
+ * be reached. *version: the last one of which all that can be reached have all switches in force.
+ * *at: the next service's first agent. */
 static enum pythia_control_result stand(const struct pythia__agents *a,
                                         const struct pythia__agent_service *s, uint64_t now_ns,
                                         size_t *at, uint64_t *version)

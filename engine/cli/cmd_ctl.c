@@ -244,7 +244,7 @@ static void show_points(struct pythia_buf *to, const json_t *points)
     const json_t *p;
     size_t i;
     if (json_array_size(points) == 0)
-        pythia_buf_puts(to, "no trace point is known yet that could be switched\n");
+        pythia_buf_puts(to, "no trace point is known yet\n");
     json_array_foreach (points, i, p) {
         double price = json_number_value(json_object_get(p, "price_ns"));
         bool open = json_is_true(json_object_get(p, "wanted"));
@@ -283,8 +283,11 @@ static void show_decisions(struct pythia_buf *to, const json_t *decisions)
         char text[32];
         gmtime_r(&seconds, &when);
         strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &when);
-        pythia_buf_printf(to, "%s  %s ", text,
-                          json_is_true(json_object_get(d, "open")) ? "opens " : "closes");
+        bool open = json_is_true(json_object_get(d, "open"));
+        if (json_is_false(json_object_get(d, "switchable")))
+            pythia_buf_printf(to, "%s  would %s ", text, open ? "open" : "close");
+        else
+            pythia_buf_printf(to, "%s  %s ", text, open ? "opens " : "closes");
         show_text(to, json_object_get(d, "trace_point"));
         pythia_buf_puts(to, ": ");
         show_text(to, json_object_get(d, "reason"));
@@ -474,9 +477,16 @@ static void tell_refusal(const struct answer *answer)
         show_text(&text, why);
     else
         pythia_shown_add(&text, said, 300);
-    json_array_foreach (json_object_get(json, "unknown"), i, id) {
+    const json_t *named = json_object_get(json, "unknown");
+    if (!named)
+        named = json_object_get(json, "not_switchable");
+    json_array_foreach (named, i, id) {
         pythia_buf_puts(&text, i ? ", " : ": ");
         show_text(&text, id);
+    }
+    if (json_object_get(json, "reason")) {
+        pythia_buf_puts(&text, "; ");
+        show_text(&text, json_object_get(json, "reason"));
     }
     pythia_log(PYTHIA_LOG_ERROR, "pythiad refuses (%ld): %s", answer->status,
                text.bytes ? text.bytes : "");

@@ -19,8 +19,8 @@
  * left out of that request: such a request waits up to the maximum, and then counts as incomplete
  * (pythia__lateness_silent).
  *
- * Memory is bounded: at most PYTHIA__LATENESS_SENDERS senders of 320 bytes, those that were silent for
- * longest make way; a sender beyond that has the initial wait. One thread at a time. */
+ * Memory is bounded: at most PYTHIA__LATENESS_SENDERS senders of 320 bytes, those that were silent
+ * for longest make way; a sender beyond that has the initial wait. One thread at a time. */
 #ifndef PYTHIA_CORE_LATENESS_H
 #define PYTHIA_CORE_LATENESS_H
 
@@ -61,8 +61,8 @@ int pythia__lateness_finished(struct pythia__lateness *l, uint32_t kind, const u
 uint64_t pythia__lateness_wait(struct pythia__lateness *l, uint32_t kind, uint64_t now_ns);
 
 /* Is a service that the kind involves missing from a request, of which nothing arrived since
- * `since_ns`, and may it still send spans of it, because one of its instances has sent nothing since
- * then either, or is later than any request may wait? */
+ * `since_ns`, and may it still send spans of it, because one of its instances has sent nothing
+ * since then either, or is later than any request may wait? */
 bool pythia__lateness_silent(struct pythia__lateness *l, uint32_t kind, const uint32_t *resources,
                              size_t count, uint64_t since_ns, uint64_t now_ns);
 

@@ -772,16 +772,17 @@ void pythia_live_pause(struct pythia_live *l, bool paused)
 }
 
 int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *always,
-                         struct pythia_open_points *never)
+                         struct pythia_open_points *never, struct pythia_open_points *fixed)
 {
     bool others = always != l->o.search.always || never != l->o.search.never;
     bool switched = !l->search && l->o.learn_all && l->wish > 0 && others;
     int status =
-        l->search ? pythia_search_set_pins(l->search, always, never, &switched) : PYTHIA_OK;
+        l->search ? pythia_search_set_pins(l->search, always, never, fixed, &switched) : PYTHIA_OK;
     if (status != PYTHIA_OK)
         return status;
     l->o.search.always = always;
     l->o.search.never = l->gathering.unknown.never = never;
+    l->o.search.fixed = fixed;
     if (!switched) {
         if (l->lesson.active && others) /* what may never be open is not for a lesson */
             wish_alike(l);

@@ -576,13 +576,15 @@ static int take_decision(void *context, sqlite3_stmt *row)
     json_t *out = context;
     struct pythia_text point = column(row, 2), type = column(row, 4), reason = column(row, 7);
     json_t *one = json_pack(
-        "{s:o, s:I, s:s%, s:b, s:s%, s:o, s:f, s:s%, s:o, s:o, s:o, s:o, s:o, s:o}", "cycle",
+        "{s:o, s:I, s:s%, s:b, s:s%, s:o, s:f, s:s%, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "cycle",
         number_or_null(row, 0), "unix_ns", (json_int_t)sqlite3_column_int64(row, 1), "trace_point",
         point.bytes, point.size, "open", sqlite3_column_int(row, 3), "request_type", type.bytes,
         type.size, "inside", number_or_null(row, 5), "cost_ns", sqlite3_column_double(row, 6),
         "reason", reason.bytes, reason.size, "price_ns", number_or_null(row, 8), "price_known",
         text_or_null(row, 9), "hits", number_or_null(row, 10), "spans", number_or_null(row, 11),
-        "requests", number_or_null(row, 12), "start_unix_ns", number_or_null(row, 13));
+        "requests", number_or_null(row, 12), "start_unix_ns", number_or_null(row, 13),
+        /* of a point that a control plane had the price is known, if only as supposed */
+        "switchable", sqlite3_column_type(row, 9) != SQLITE_NULL);
     return json_array_append_new(out, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "daemon.h"
+#include "fixed.h"
 #include "metrics.h"
 #include "pythia/bill.h"
 #include "pythia/control_http.h"
@@ -274,20 +275,43 @@ static int add_point(void *context, const struct pythia_controlled *p)
 {
     static const char *const results[] = {"pending", "applied", "refused", "lost"};
     json_t *one = json_pack(
-        "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:s}", "plane", p->plane,
-        "trace_point", text_of(p->id), "target", text_of(p->target), "price_ns", real(p->price_ns),
-        "price_known", pythia_price_known_name(p->price_known), "hits", (json_int_t)p->hits,
-        "spans", (json_int_t)p->spans, "requests", (json_int_t)p->requests, "wanted", p->wanted,
-        "mute", p->mute, "pinned", p->pinned, "quarantined", p->quarantined, "open_by_default",
-        p->open_by_default, "result", results[p->result]);
+        "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s}", "plane",
+        p->plane, "trace_point", text_of(p->id), "target", text_of(p->target), "price_ns",
+        real(p->price_ns), "price_known", pythia_price_known_name(p->price_known), "hits",
+        (json_int_t)p->hits, "spans", (json_int_t)p->spans, "requests", (json_int_t)p->requests,
+        "wanted", p->wanted, "mute", p->mute, "pinned", p->pinned, "quarantined", p->quarantined,
+        "open_by_default", p->open_by_default, "switchable", 1, "result", results[p->result]);
     return json_array_append_new(context, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+/* A point that no control plane has, and whose spans arrive. */
+static int add_unswitchable(const struct pythia__daemon *d, uint32_t point, json_t *list)
+{
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(d->vocabulary, point);
+    struct pythia_controller_seen seen = pythia__switching_see(d, id);
+    if (seen.spans == 0 || pythia__fixed_is_switchable(d, id))
+        return PYTHIA_OK;
+    const char *colon = memchr(id.bytes, ':', id.size);
+    struct pythia_text service = {id.bytes, colon ? (size_t)(colon - id.bytes) : 0};
+    json_t *one = json_pack(
+        "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s}", "plane", "",
+        "trace_point", text_of(id), "target", text_of(service), "price_ns", real(seen.price_ns),
+        "price_known", pythia_price_known_name(seen.price_known), "hits", (json_int_t)seen.spans,
+        "spans", (json_int_t)seen.spans, "requests", (json_int_t)seen.requests, "wanted",
+        pythia_live_is_open(d->live, point), "mute", 0, "pinned", 0, "quarantined", 0,
+        "open_by_default", 1, "switchable", 0, "result", "not switchable");
+    return json_array_append_new(list, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
 /* NULL when out of memory. */
 static json_t *points_of(struct pythia__daemon *d)
 {
     json_t *list = json_array();
-    if (pythia_controller_each(d->controller, add_point, list) == PYTHIA_OK)
+    uint32_t points = pythia_vocabulary_tracepoints(d->vocabulary);
+    int status = pythia_controller_each(d->controller, add_point, list);
+    for (uint32_t point = 0; point < points && status == PYTHIA_OK; point++)
+        status = add_unswitchable(d, point, list);
+    if (status == PYTHIA_OK)
         return list;
     json_decref(list);
     return NULL;
@@ -432,6 +456,17 @@ static void pin(struct pythia__daemon *d, struct pythia__http_exchange *x, int v
         answer_json(
             x, 404,
             json_pack("{s:s, s:o}", "error", "no such trace points are known", "unknown", unknown));
+        return;
+    }
+    for (size_t i = 0; value != 0 && i < json_array_size(ids); i++)
+        if (!pythia__fixed_is_switchable(d,
+                                         pythia_text_of(json_string_value(json_array_get(ids, i)))))
+            json_array_append(unknown, json_array_get(ids, i));
+    if (json_array_size(unknown) > 0) {
+        json_decref(body);
+        answer_json(x, 409,
+                    json_pack("{s:s, s:s, s:o}", "error", "these trace points cannot be switched",
+                              "reason", pythia__fixed_advice(), "not_switchable", unknown));
         return;
     }
     json_decref(unknown);

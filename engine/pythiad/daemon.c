@@ -10,6 +10,7 @@
 
 #include "budget.h"
 #include "feeding.h"
+#include "fixed.h"
 #include "pythia/history_file.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
@@ -54,9 +55,16 @@ static void log_switches(const struct pythia__daemon *d, const struct pythia_loo
 {
     for (size_t i = 0; i < count; i++) {
         struct pythia_text id = pythia_vocabulary_tracepoint_id(d->vocabulary, list[i].tracepoint);
-        pythia_log(PYTHIA_LOG_INFO,
-                   "%s a trace point: trace-point=%.*s, cycle=%" PRIu64 ", reason=%s", what,
-                   (int)id.size, id.bytes, c->number, list[i].reason);
+        if (list[i].unswitchable)
+            pythia_log(PYTHIA_LOG_INFO,
+                       "Would %s a trace point that nothing can switch: trace-point=%.*s, "
+                       "cycle=%" PRIu64 ", reason=%s",
+                       what, (int)id.size, id.bytes, c->number, list[i].reason);
+        else
+            pythia_log(PYTHIA_LOG_INFO,
+                       "%c%ss a trace point: trace-point=%.*s, cycle=%" PRIu64 ", reason=%s",
+                       what[0] - 'a' + 'A', what + 1, (int)id.size, id.bytes, c->number,
+                       list[i].reason);
     }
 }
 
@@ -73,8 +81,8 @@ static void log_cycle(const struct pythia__daemon *d, const struct pythia_loop_c
                    c->number);
         pythia_buf_free(&place);
     }
-    log_switches(d, c, "Opens", c->opened, c->opened_count);
-    log_switches(d, c, "Closes", c->closed, c->closed_count);
+    log_switches(d, c, "open", c->opened, c->opened_count);
+    log_switches(d, c, "close", c->closed, c->closed_count);
 }
 
 /* The evidence is for whoever asks for the report. */
@@ -130,6 +138,14 @@ static void keep_space(struct pythia__daemon *d)
     pythia_buf_free(&path);
 }
 
+static void mark_unswitchable(const struct pythia__daemon *d, struct pythia_loop_switch *list,
+                              size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        list[i].unswitchable = !pythia__fixed_is_switchable(
+            d, pythia_vocabulary_tracepoint_id(d->vocabulary, list[i].tracepoint));
+}
+
 static int on_cycle(void *context, const struct pythia_live_cycle *c)
 {
     struct pythia__daemon *d = context;
@@ -141,7 +157,10 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     int status = pythia_loop_tell(&d->story, c, PYTHIA__STORY);
     if (status != PYTHIA_OK)
         return status;
-    log_cycle(d, &d->story.cycles[d->story.cycle_count - 1]);
+    struct pythia_loop_cycle *last = &d->story.cycles[d->story.cycle_count - 1];
+    mark_unswitchable(d, last->opened, last->opened_count);
+    mark_unswitchable(d, last->closed, last->closed_count);
+    log_cycle(d, last);
     keep_evidence(d);
     return c->decisions.switch_count > 0 ? pythia__daemon_keep_history(d) : PYTHIA_OK;
 }
@@ -150,6 +169,8 @@ static int on_request(void *context, uint32_t type, const struct pythia_trace *t
 {
     struct pythia__daemon *d = context;
     int status = pythia_overhead_add(d->overhead, type, trace);
+    if (status == PYTHIA_OK)
+        status = pythia__fixed_see(d, trace);
     return status == PYTHIA_OK
                ? pythia_passes_add(d->passes, type, trace,
                                    d->in_force.now && trace->start_ns >= d->in_force.since_unix_ns)
@@ -364,7 +385,7 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
     if (status == PYTHIA_OK)
         pythia_live_watch(d->live, on_request, d);
     if (status == PYTHIA_OK && open) /* from now on it is for the search to close the others */
-        status = pythia_live_set_pins(d->live, d->always, d->never);
+        status = pythia_live_set_pins(d->live, d->always, d->never, d->fixed);
     pythia_open_points_destroy(open);
     return status;
 }
@@ -618,6 +639,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia_open_points_destroy(d->never);
     pythia_overhead_destroy(d->overhead);
     pythia_passes_destroy(d->passes);
+    pythia__fixed_free(d);
     pythia_prices_destroy(d->prices);
     pythia_history_destroy(d->history);
     pythia__reporting_destroy(d->reporting);

@@ -41,6 +41,10 @@ struct pythia__daemon {
     struct pythia_live *live;
     struct pythia_overhead *overhead; /* what tracing costs, and what is dropped for it */
     struct pythia_passes *passes;     /* what came of each trace point */
+    struct pythia_open_points *fixed; /* trace points that nothing can switch; NULL: none */
+    uint64_t *strays, fixed_ns,
+        fixed_looked_ns; /* by trace point: requests with it though it is closed; fixed.c */
+    size_t stray_capacity;
     struct pythia_state *state;
     struct pythia_controller *controller;
     struct pythia_control *agents; /* the plane "http", borrowed from the controller */

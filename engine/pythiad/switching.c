@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "budget.h"
+#include "fixed.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -256,7 +257,7 @@ static int meet_inventory(struct pythia__daemon *d, uint64_t now)
     uint32_t points = pythia_vocabulary_tracepoints(d->vocabulary);
     bool pinned = d->always && points != d->points_pinned; /* perhaps: pins may be patterns */
     if (status == PYTHIA_OK && (v.repriced || pinned))
-        status = pythia_live_set_pins(d->live, d->always, d->never);
+        status = pythia_live_set_pins(d->live, d->always, d->never, d->fixed);
     if (status == PYTHIA_OK)
         d->points_pinned = points;
     if (status == PYTHIA_OK && pythia_vocabulary_tracepoints(d->vocabulary) != before)
@@ -316,6 +317,10 @@ int pythia__switching_tick(struct pythia__daemon *d, uint64_t now)
         status = pythia_controller_tick(d->controller, now);
     if (status == PYTHIA_OK)
         status = meet_inventory(d, now);
+    if (status == PYTHIA_OK && now - d->fixed_looked_ns >= INVENTORY_NS / 4) {
+        d->fixed_looked_ns = now;
+        status = pythia__fixed_look(d, now);
+    }
     look_whether_in_force(d, now);
     tell_lessons(d);
     mend_state(d, now);
@@ -357,7 +362,7 @@ int pythia__switching_read_pins(struct pythia__daemon *d, const struct pythia__s
     if (status == PYTHIA_OK) /* whatever else is said */
         status = pythia__budget_add_dropped(d, p.never);
     if (status == PYTHIA_OK && d->live)
-        status = pythia_live_set_pins(d->live, p.always, p.never);
+        status = pythia_live_set_pins(d->live, p.always, p.never, d->fixed);
     struct pins old = status == PYTHIA_OK ? (struct pins){d->always, d->never} : p;
     if (status == PYTHIA_OK) {
         d->always = p.always;

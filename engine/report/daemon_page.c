@@ -310,7 +310,11 @@ static void decision_row(struct pythia__html *h, const struct pythia_daemon_page
     pythia__html_text(h, " ago");
     pythia__html_close(h);
     pythia__html_open(h, "th", "scope", "row", NULL);
-    pythia__html_leaf(h, "strong", NULL, is_true(decision, "open") ? "opens " : "closes ");
+    bool would = json_is_false(json_object_get(decision, "switchable"));
+    pythia__html_leaf(h, "strong", NULL,
+                      is_true(decision, "open") ? would ? "would open " : "opens "
+                      : would                   ? "would close "
+                                                : "closes ");
     pythia__html_name(h, pythia__string(decision, "trace_point"));
     pythia__html_open(h, "span", "class", "sub", NULL);
     pythia__html_prose(h, pythia__string(decision, "reason"));

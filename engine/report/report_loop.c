@@ -83,6 +83,8 @@ static json_t *switches(struct pythia__json *w, const struct pythia_loop_switch 
         pythia__json_set(w, one, "price_ns", pythia__json_real(list[i].price_ns));
         pythia__json_set(w, one, "cost_ns", pythia__json_real(list[i].cost_ns));
         pythia__json_set(w, one, "bytes_per_second", pythia__json_real(list[i].bytes_per_second));
+        if (list[i].unswitchable)
+            pythia__json_set(w, one, "switchable", json_false());
         pythia__json_set(w, one, "reason", pythia__json_text(pythia_text_of(list[i].reason)));
         pythia__json_append(w, out, one);
     }
@@ -104,11 +106,14 @@ static json_t *causes_found(struct pythia__json *w, const struct pythia_loop_cyc
 
 /* ---- a cycle as a sentence ---- */
 
-static void add_switches(struct pythia__json *w, struct pythia_buf *to, const char *verb,
+static void add_switches(struct pythia__json *w, struct pythia_buf *to,
                          const struct pythia_loop_switch *list, size_t count, bool open,
                          bool useless)
 {
     double cost_ns = 0;
+    const char *verb = open ? " Opens " : " Closes ";
+    if (count && list[0].unswitchable)
+        verb = open ? " Would open " : " Would close ";
     for (size_t i = 0; i < count; i++) {
         pythia_buf_puts(to, i == 0 ? verb : i + 1 == count ? " and " : ", ");
         pythia_buf_text_add(to, pythia_vocabulary_tracepoint_id(w->vocabulary, list[i].tracepoint));
@@ -193,9 +198,8 @@ static json_t *sentence(struct pythia__json *w, const struct pythia_loop_cycle *
         add_finding(w, &text, &p->top);
     }
     add_found(w, &text, c, false);
-    add_switches(w, &text, " Opens ", c->opened, c->opened_count, true, false);
-    add_switches(w, &text, " Closes ", c->closed, c->closed_count, false,
-                 pythia__closes_what_does_not_pay(c));
+    add_switches(w, &text, c->opened, c->opened_count, true, false);
+    add_switches(w, &text, c->closed, c->closed_count, false, pythia__closes_what_does_not_pay(c));
     if (c->waiting > 0)
         pythia_buf_printf(&text, "%s%zu request type%s for %s turn.", text.size ? " " : "",
                           c->waiting, c->waiting == 1 ? " waits" : "s wait",

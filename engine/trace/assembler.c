@@ -1,8 +1,8 @@
 /* A hash table of open traces, each with a list of its spans. The traces stand in two orders:
  *
- *   by their last span   in one of several queues: those that are finished once they have been quiet,
- *                        a queue for each of some waits, because types have senders that are later
- *                        than others; those that were looked at then, lack a sender that is silent,
+ *   by their last span   in one of several queues: those that are finished once they have been
+ *                        quiet, a queue for each of some waits, because types have senders that are
+ *                        later than others; those that were looked at then, lack a silent sender,
  *                        and wait as long as any may; those that were partial, and wait for longer;
  *                        and those in which something runs, which wait for it
  *   by their first span  for those that never rest, and to shed the youngest first

@@ -1,5 +1,5 @@
-/* Services whose exporters send in batches, as the SDKs of OpenTelemetry do: each flushes what ended
- * since its last flush, at times of its own. Time is simulated, in steps of 10 ms. */
+/* Services whose exporters send in batches, as the SDKs of OpenTelemetry do: each flushes what
+ * ended since its last flush, at times of its own. Time is simulated, in steps of 10 ms. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -406,16 +406,16 @@ static void what_may_never_be_open_is_not(void **state)
         assert_int_equal(pythia_open_points_add_id(never[i], PYTHIA_TEXT("X2")), PYTHIA_OK);
     }
     assert_int_equal(pythia_open_points_add_id(never[1], PYTHIA_TEXT("Y3")), PYTHIA_OK);
-    assert_int_equal(pythia_live_set_pins(s.live, NULL, never[0]), PYTHIA_OK);
+    assert_int_equal(pythia_live_set_pins(s.live, NULL, never[0], NULL), PYTHIA_OK);
     obey(&s);
     run(&s, 4, is_teaching);
     assert_false(stream_is_open(&s, "X2"));
     assert_true(stream_is_open(&s, "Y3"));
     uint64_t wish = pythia_live_wish(s.live);
-    assert_int_equal(pythia_live_set_pins(s.live, NULL, never[1]), PYTHIA_OK);
+    assert_int_equal(pythia_live_set_pins(s.live, NULL, never[1], NULL), PYTHIA_OK);
     assert_false(stream_is_open(&s, "Y3"));
     assert_int_equal(pythia_live_wish(s.live), wish + 1);
-    assert_int_equal(pythia_live_set_pins(s.live, NULL, NULL), PYTHIA_OK);
+    assert_int_equal(pythia_live_set_pins(s.live, NULL, NULL, NULL), PYTHIA_OK);
     stream_end(&s);
     pythia_open_points_destroy(never[0]);
     pythia_open_points_destroy(never[1]);

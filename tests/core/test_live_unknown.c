@@ -76,19 +76,19 @@ static void what_is_not_left_out_is_not_told(void **state)
     assert_unknown(&s, 1, 1);
     assert_int_equal(pythia_open_points_create(s.vocabulary, &pins), PYTHIA_OK);
     assert_int_equal(pythia_open_points_add(pins, PYTHIA_TEXT("N")), PYTHIA_OK);
-    assert_int_equal(pythia_live_set_pins(s.live, pins, NULL), PYTHIA_OK);
+    assert_int_equal(pythia_live_set_pins(s.live, pins, NULL, NULL), PYTHIA_OK);
     stream_applied(&s);
     stream_request(&s, "A{10 B{20} N{5} 10}");
     finish(&s);
     assert_unknown(&s, 1, 1);
     /* Pinned shut: that is meant. */
-    assert_int_equal(pythia_live_set_pins(s.live, NULL, pins), PYTHIA_OK);
+    assert_int_equal(pythia_live_set_pins(s.live, NULL, pins, NULL), PYTHIA_OK);
     stream_applied(&s);
     stream_request(&s, "A{10 B{20} N{5} M{1} 10}");
     finish(&s);
     assert_unknown(&s, 2, 2);
     /* And without pins. */
-    assert_int_equal(pythia_live_set_pins(s.live, NULL, NULL), PYTHIA_OK);
+    assert_int_equal(pythia_live_set_pins(s.live, NULL, NULL, NULL), PYTHIA_OK);
     stream_applied(&s);
     stream_request(&s, "A{10 B{20} N{5} M{1} 10}");
     finish(&s);
@@ -108,7 +108,7 @@ static void what_turns_up_later_can_be_pinned_open(void **state)
     assert_int_equal(pythia_open_points_add(pins, PYTHIA_TEXT("N*")), PYTHIA_OK);
     assert_false(stream_is_open(&s, "N"));
     uint64_t wish = pythia_live_wish(s.live);
-    assert_int_equal(pythia_live_set_pins(s.live, pins, NULL), PYTHIA_OK);
+    assert_int_equal(pythia_live_set_pins(s.live, pins, NULL, NULL), PYTHIA_OK);
     assert_int_equal(pythia_live_wish(s.live), wish + 1);
     assert_true(stream_is_open(&s, "N"));
     stream_applied(&s);

@@ -122,9 +122,11 @@ static void a_cycle_says_what_it_spent_and_what_it_plans(void **state)
     c->open_count = 2;
     c->spent = (struct pythia_spending){2, 3000, 120.5};
     c->planned = (struct pythia_spending){3, 4000, NAN};
-    c->opened[0] = (struct pythia_loop_switch){point(&b, "a"), .25, 500, 1500, 60, "because of it"};
+    c->opened[0] =
+        (struct pythia_loop_switch){point(&b, "a"), .25, 500, 1500, 60, "because of it", false};
     c->opened_count = 1;
-    c->closed[0] = (struct pythia_loop_switch){point(&b, "b"), 0, 1000, 2000, NAN, "not any more"};
+    c->closed[0] =
+        (struct pythia_loop_switch){point(&b, "b"), 0, 1000, 2000, NAN, "not any more", false};
     c->closed_count = 1;
     write(&b);
     assert_json(cycle(&b), "seconds", "2.5");

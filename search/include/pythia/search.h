@@ -63,7 +63,9 @@ struct pythia_search_options {
                                      is not kept open where it costs more than it may explain: a
                                      part of the standard deviation of durations */
     struct pythia_open_points *always, *never; /* pins; NULL: none; borrowed. Never wins */
-    double alpha;                              /* rate of false findings over all cycles; 0: .05 */
+    struct pythia_open_points *fixed; /* points that nothing can switch and whose spans arrive: they
+                                         are open whatever pins say; NULL: none; borrowed */
+    double alpha;                     /* rate of false findings over all cycles; 0: .05 */
     size_t min_requests; /* of a type in a cycle, below which nothing is concluded; 0: 30 */
     double min_cov;      /* below, a type does not vary; 0: .05 */
     double min_share; /* of the variance within types, below which a type is left alone; 0: .01 */
@@ -167,7 +169,8 @@ int pythia_search_grow(struct pythia_search *s);
  * set of points is open than before. PYTHIA_OK, or PYTHIA_ENOMEM: then it is as it was. O(points).
  */
 int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *always,
-                           struct pythia_open_points *never, bool *switched);
+                           struct pythia_open_points *never, struct pythia_open_points *fixed,
+                           bool *switched);
 
 /* Keep a trace point open from the beginning, as if it were one of the skeleton; one that must
  * never be opened stays closed. Before the first cycle. */

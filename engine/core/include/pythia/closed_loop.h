@@ -42,7 +42,8 @@ struct pythia_loop_switch {
     double gain;              /* opened: the probability that the cause is in it or below it */
     double price_ns, cost_ns; /* as in struct pythia_switch */
     double bytes_per_second;
-    char *reason; /* owned */
+    char *reason;      /* owned */
+    bool unswitchable; /* nothing can throw it: a suggestion */
 };
 
 /* A cause that was found in a cycle. */

@@ -168,10 +168,12 @@ void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined);
  * knows it: it gets a number. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_live_know(struct pythia_live *l, struct pythia_text id);
 
-/* Other pins than those of the options (borrowed, NULL: none), and what prices say now: what
- * changes by that is wished at once. PYTHIA_OK, or PYTHIA_ENOMEM: then it is as it was. */
+/* Other pins than those of the options, and what prices say now: what changes by that is wanted at
+ * once. `fixed`: points that nothing can switch and whose spans arrive all the same; they are open,
+ * and nothing of them is hidden. The sets are borrowed until others take their place; NULL: none.
+ * PYTHIA_OK, or PYTHIA_ENOMEM: then it is as it was. */
 int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *always,
-                         struct pythia_open_points *never);
+                         struct pythia_open_points *never, struct pythia_open_points *fixed);
 
 /* How often a trace point is passed in a request, of the type that has it most often; NaN: the
  * search space does not know it, or is being learnt. */

@@ -9,10 +9,10 @@
 
 /* A live stream of spans, cut into finished requests. A request is finished when its root has ended
  * and nothing came for `quiet_ns`, or for as much longer as the senders that requests of its type
- * involve are late, which is learnt from the stream, up to `wait_max_ns`; when no root was seen, or a parent is missing, when nothing came
- * for `rootless_ns`; and in any case when it is `age_max_ns` old, for which one is waited for in
- * which something is known to run, or has `spans_max` spans. Time is the caller's: nanoseconds that
- * never go back.
+ * involve are late, which is learnt from the stream, up to `wait_max_ns`; when no root was seen, or
+ * a parent is missing, when nothing came for `rootless_ns`; and in any case when it is `age_max_ns`
+ * old, for which one is waited for in which something is known to run, or has `spans_max` spans.
+ * Time is the caller's: nanoseconds that never go back.
  *
  * Memory is bounded by two marks: above the soft one the caller is told to refuse (the sender tries
  * again later), above the hard one whole requests are shed, those of the request types that hold

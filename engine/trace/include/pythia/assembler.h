@@ -19,8 +19,9 @@
 struct pythia_assembler;
 
 /* How long traces wait for senders that are late, where that differs from trace to trace. `kind`
- * stands for the request type: the trace point of a root, or, as long as none was seen, of the first
- * span; PYTHIA_NONE: neither has come. Resources are those of the spans that have come, each once. */
+ * stands for the request type: the trace point of a root, or, as long as none was seen, of the
+ * first span; PYTHIA_NONE: neither has come. Resources are those of the spans that have come, each
+ * once. */
 struct pythia_assembler_patience {
     /* Ticks without a span after which a trace is finished: taken for quiet_ticks if there are
      * less, and for most_ticks if there are more. */

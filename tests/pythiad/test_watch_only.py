@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Programs whose trace points nothing can switch: stock OpenTelemetry programs, alone and beside others that have an agent.
+usage: test_watch_only.py BIN [SANITIZER]"""
+import json
+import threading
+import time
+import unittest
+
+import otlp
+import rig
+from test_control import Agent
+
+OPTIONS = ("--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20", "--cycle-seconds=1")
+
+
+class Fleet(unittest.TestCase):
+    def setUp(self):
+        self.pythiad = rig.Pythiad(self, *OPTIONS)
+        self.sent = 0
+
+    def send(self, names):
+        """One request; every third one is slow in "b"."""
+        self.sent += 1
+        slow = ("b", 40000000) if self.sent % 3 == 0 and "b" in names else None
+        self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(names, slow=slow))).status, 200)
+
+    def feed(self, done, names=lambda: ("a", "b")):
+        def step():
+            self.send(names())
+            return done()
+        return rig.until(step, 60, lambda: self.pythiad.log)
+
+    def status(self):
+        return self.pythiad.get("/v1/status").json
+
+    def points(self):
+        return {p["trace_point"]: p for p in self.pythiad.get("/v1/points").json}
+
+
+class WatchOnly(Fleet):
+    def test_nothing_that_arrives_is_hidden_and_nothing_is_claimed(self):
+        self.feed(lambda: self.status()["cycles"] >= 4)
+        self.assertEqual(self.pythiad.get("/v1/report").json["input"]["hidden"], 0)
+        points = self.points()
+        self.assertEqual({name for name, p in points.items() if not p["switchable"]}, {"shop:root", "shop:a", "shop:b"})
+        self.assertTrue(all(p["wanted"] and p["result"] == "not switchable" for p in points.values()), points)
+        self.assertRegex(self.pythiad.ctl("points").stdout, r"shop:b  \(not switchable, ")
+        self.assertIn("not switchable", self.pythiad.get("/").text)
+        self.assertNotIn("Opens a trace point", self.pythiad.log)
+        self.assertNotIn("Closes a trace point", self.pythiad.log)
+        self.pythiad.logged("Found what varies: request-type=shop:root, place=inside shop:b")
+        self.assertEqual(self.pythiad.ctl("decisions").stdout, "nothing was opened or closed yet\n")
+
+    def test_a_point_that_cannot_be_switched_is_not_pinned(self):
+        self.feed(lambda: self.status()["cycles"] >= 1)
+        for action in ("open", "close"):
+            done = self.pythiad.ctl(action, "shop:a")
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("these trace points cannot be switched: shop:a; no control plane has reported it", done.stderr)
+            self.assertIn("pythia-gate.js", done.stderr)
+        answer = self.pythiad.post("/v1/open", {"trace_points": ["shop:a"]})
+        self.assertEqual((answer.status, answer.json["not_switchable"]), (409, ["shop:a"]))
+        self.assertEqual(self.pythiad.ctl("unpin", "shop:a").returncode, 0)
+
+    def test_a_point_becomes_switchable_when_an_agent_reports_it(self):
+        self.feed(lambda: self.status()["cycles"] >= 1)
+        agent = Agent(self.pythiad, "shop", ("a", "b"))
+        self.assertEqual(agent.report().status, 200)
+        rig.until(lambda: self.points()["shop:a"]["switchable"] and self.points()["shop:b"]["switchable"], 5)
+        self.assertFalse(self.points()["shop:root"]["switchable"])
+        self.assertEqual(self.pythiad.ctl("open", "shop:a").returncode, 0)
+
+
+class HalfOfThem(Fleet):
+    """One instance has an agent, and sends what is open; another has none, and sends everything."""
+
+    def test_points_that_one_instance_cannot_close_count_as_open(self):
+        agent, stop = Agent(self.pythiad, "shop", ("root", "a", "b")), threading.Event()
+        opened = set()
+
+        def poll():
+            while not stop.is_set():
+                got = agent.poll()
+                if got:
+                    opened.clear()
+                    opened.update(got["open"])
+                time.sleep(.05)
+        self.assertEqual(agent.report().status, 200)
+        thread = threading.Thread(target=poll)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(stop.set)
+
+        def names():
+            if self.sent % 2:
+                return ("a", "b")
+            return tuple(n for n in ("a", "b") if f"shop:{n}" in opened) or ("b",)
+        self.feed(lambda: "Spans of a closed trace point arrive" in self.pythiad.log, names)
+        rig.until(lambda: {name for name, p in self.points().items() if p["wanted"]} == {"shop:root", "shop:a", "shop:b"}, 5,
+                  lambda: json.dumps(self.points()))
+
+
+if __name__ == "__main__":
+    rig.main()
