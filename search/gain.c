@@ -7,7 +7,12 @@
 #include "pythia/status.h"
 
 #define BITS_MIN 1e-9 /* of a point that is worth opening at all */
-#define ONCE     1.5  /* calls in a request that count as one: there is a before and an after */
+/* A point that is all that there is between two open ones tells nothing about where the cause is,
+ * as far as the search space goes; and yet nothing else can give the place a name. It counts as
+ * this many bits where nothing tells more, if so much of what lies there is in it. */
+#define BITS_FILL .05
+#define FILL_MIN  .9
+#define ONCE      1.5 /* calls in a request that count as one: there is a before and an after */
 
 /* Scratch of one choice. A block is a set of nodes that nothing tells apart yet. */
 struct choosing {
@@ -83,11 +88,12 @@ static double entropy(double part, double whole)
     return p > 0 ? -p * log2(p) : 0;
 }
 
-/* The information of one point, and where most of it is. */
-static double gain_of(struct choosing *c, uint32_t point, uint32_t *main_block)
+/* The information of one point, and where most of it is; *filled: its share of what lies there. */
+static double gain_of(struct choosing *c, uint32_t point, uint32_t *main_block, double *filled)
 {
     uint32_t count = 0, last = 0;
     double bits = 0, most = -1;
+    *filled = 0;
     for (uint32_t node = c->first[point]; node; node = c->next[node]) {
         uint32_t block = c->block[node];
         if (c->b->nested[node] && c->block[pythia_cct_parent(c->cct, node)] == block)
@@ -111,6 +117,7 @@ static double gain_of(struct choosing *c, uint32_t point, uint32_t *main_block)
         }
         if (in > most) {
             most = in;
+            *filled = whole > 0 ? in / whole : 0;
             *main_block = block;
         }
         c->inside[block] = 0;
@@ -190,7 +197,10 @@ int pythia__gain_choose(const struct pythia__belief *b, const bool *closed, doub
                 taken = out[i].tracepoint == point;
             if (taken)
                 continue;
-            pick.bits = gain_of(&c, point, &pick.block);
+            double filled;
+            pick.bits = gain_of(&c, point, &pick.block, &filled);
+            if (!(pick.bits > BITS_MIN) && *count == 0 && filled >= FILL_MIN)
+                pick.bits = BITS_FILL * c.whole[pick.block];
             double price = prices ? prices[point] : 1;
             double worth = pick.bits / (1 + weight * price * pick.calls);
             bool equal = best.tracepoint != PYTHIA_NONE && fabs(worth - most) <= 1e-12 * most;

@@ -609,6 +609,26 @@ static void a_hundred_thousand_points_take_no_more_than_their_share(void **state
     }
 }
 
+/* All of A is one call of X, by the search space: only X itself can show that, and so each strategy
+ * suggests it. */
+static void what_fills_a_gap_alone_is_suggested_by_all_that_look_at_gaps(void **state)
+{
+    static const char *const names[] = {"information-gain", "hierarchical", "flat", "all"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct bench b;
+        begin_known(&b, names[i], "A{x{1000}}");
+        assert_suggested(&b, WANTED, "x");
+        assert_true(b.found[0].gain > .8);
+        end(&b);
+        begin_known(&b, names[i], "A{x{1000}}"); /* pinned shut: nothing is left */
+        assert_int_equal(pythia_open_points_create(b.all.vocabulary, &b.never), PYTHIA_OK);
+        assert_int_equal(pythia_open_points_add(b.never, PYTHIA_TEXT("x")), PYTHIA_OK);
+        assert_suggested(&b, WANTED, "");
+        pythia_open_points_destroy(b.never);
+        end(&b);
+    }
+}
+
 /* ---- pins and prices ---- */
 
 static void set_price(struct bench *b, const char *id, double ns)
@@ -710,6 +730,7 @@ int main(void)
         cmocka_unit_test(with_everything_open_all_say_the_same),
         cmocka_unit_test(each_failed_allocation_leaves_nothing),
         cmocka_unit_test(a_hundred_thousand_points_take_no_more_than_their_share),
+        cmocka_unit_test(what_fills_a_gap_alone_is_suggested_by_all_that_look_at_gaps),
         cmocka_unit_test(no_strategy_suggests_what_is_pinned_shut),
         cmocka_unit_test(what_is_called_from_a_pinned_point_is_reached_past_it),
         cmocka_unit_test(what_a_point_costs_is_its_calls_at_its_own_price),
