@@ -58,7 +58,8 @@ struct pythia_overhead {
     struct pythia_overhead_options o;
     struct slice slices[SLICES];
     uint64_t slice_begun_ns, faded, changed_ns;
-    bool raised; /* the limit: what fits need not wait */
+    bool raised;                               /* the limit: what fits need not wait */
+    struct pythia_open_points *pinned, *fixed; /* that are never dropped */
     struct point *points;
     size_t point_capacity;
     struct type *types; /* by number of a string */
@@ -120,6 +121,19 @@ void pythia_overhead_set_limit(struct pythia_overhead *o, double limit)
 {
     o->raised = o->raised || limit == 0 || (o->o.limit > 0 && limit > o->o.limit);
     o->o.limit = limit;
+}
+
+void pythia_overhead_set_kept(struct pythia_overhead *o, struct pythia_open_points *pinned,
+                              struct pythia_open_points *fixed)
+{
+    o->pinned = pinned;
+    o->fixed = fixed;
+}
+
+static bool is_kept(const struct pythia_overhead *o, uint32_t tracepoint)
+{
+    return (o->pinned && pythia_open_points_has(o->pinned, tracepoint)) ||
+           (o->fixed && pythia_open_points_has(o->fixed, tracepoint));
 }
 
 /* ---- a request ---- */
@@ -344,7 +358,8 @@ static int list_candidates(struct pythia_overhead *o, bool dropped)
     o->candidate_count = 0;
     for (uint32_t i = 0; i < o->point_capacity; i++) {
         const struct point *p = &o->points[i];
-        if (p->dropped != dropped || (!dropped && (is_entry(p) || cost_of(p) <= 0)))
+        if (p->dropped != dropped ||
+            (!dropped && (is_entry(p) || cost_of(p) <= 0 || is_kept(o, i))))
             continue;
         if (pythia_grow(&o->candidates, &o->candidate_capacity, o->candidate_count,
                         sizeof(*o->candidates)) != PYTHIA_OK)
@@ -414,6 +429,18 @@ static int drop(struct pythia_overhead *o, double share)
     return status;
 }
 
+/* Points that were pinned open since they were dropped come back. */
+static int release_kept(struct pythia_overhead *o)
+{
+    o->candidate_count = 0;
+    int status = o->dropped ? list_candidates(o, true) : PYTHIA_OK;
+    for (size_t i = 0; i < o->candidate_count && status == PYTHIA_OK; i++)
+        if (is_kept(o, o->candidates[i].tracepoint))
+            status = throw_switch(o, &o->candidates[i], true,
+                                  "it is pinned open, or nothing can close it");
+    return status;
+}
+
 /* Points that may come back: one, or all that fit a limit that was raised. */
 static int release(struct pythia_overhead *o, double share)
 {
@@ -445,10 +472,11 @@ int pythia_overhead_look(struct pythia_overhead *o, uint64_t now_ns,
     bool known = requests_of(o) >= o->o.min_requests && time_of(o) > 0;
     double share = known ? cost_of_all(o, false) / time_of(o) : NAN;
     bool again = now_ns - o->changed_ns >= o->o.again_ns;
-    int status = PYTHIA_OK;
-    if (o->o.limit > 0 && known && share > o->o.limit)
+    int status = release_kept(o);
+    bool released = status != PYTHIA_OK || o->switch_count > 0;
+    if (!released && o->o.limit > 0 && known && share > o->o.limit)
         status = drop(o, share);
-    else if (o->dropped > 0 && (o->o.limit == 0 || (known && (o->raised || again))))
+    else if (!released && o->dropped > 0 && (o->o.limit == 0 || (known && (o->raised || again))))
         status = release(o, known ? share : 0);
     if (known && share <= o->o.limit)
         o->beyond = false;

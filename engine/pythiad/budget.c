@@ -36,10 +36,11 @@ int pythia__budget_tick(struct pythia__daemon *d, uint64_t now)
     bool was_beyond = pythia_overhead_numbers(d->overhead).beyond;
     int status = pythia_overhead_look(d->overhead, now, &switches, &count);
     if (!was_beyond && pythia_overhead_numbers(d->overhead).beyond)
-        pythia_log(PYTHIA_LOG_WARNING,
-                   "Tracing takes more than it may though all but entry points are closed: "
-                   "limit-pct=%g",
-                   d->s.max_overhead_pct);
+        pythia_log(
+            PYTHIA_LOG_WARNING,
+            "Tracing takes more than it may, and all that is open is an entry point or pinned: "
+            "limit-pct=%g",
+            d->s.max_overhead_pct);
     if (count > 0) {
         const struct pythia_live_cycle of_none = {
             .decisions = {.switches = switches, .switch_count = count, .leading = SIZE_MAX}};

@@ -83,6 +83,7 @@ int pythia__fixed_look(struct pythia__daemon *d, uint64_t now_ns)
     if (status == PYTHIA_OK && changed) {
         gone = d->fixed;
         d->fixed = fixed;
+        pythia_overhead_set_kept(d->overhead, d->always, d->fixed);
         d->fixed_ns = now_ns;
     }
     pythia_open_points_destroy(gone);

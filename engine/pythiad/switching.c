@@ -367,6 +367,7 @@ int pythia__switching_read_pins(struct pythia__daemon *d, const struct pythia__s
     if (status == PYTHIA_OK) {
         d->always = p.always;
         d->never = p.never;
+        pythia_overhead_set_kept(d->overhead, d->always, d->fixed);
     }
     pythia_open_points_destroy(old.always);
     pythia_open_points_destroy(old.never);

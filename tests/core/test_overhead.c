@@ -170,6 +170,30 @@ static void one_that_fits_again_comes_back_the_worthiest_first(void **state)
     finish();
 }
 
+/* Whatever they cost. What is left to drop is dropped, and that it does not do is told. */
+static void what_is_pinned_open_is_never_dropped(void **state)
+{
+    const struct pythia_switch *switches;
+    struct pythia_open_points *pinned = NULL;
+    begin(.03);
+    assert_int_equal(pythia_open_points_create(f.vocabulary, &pinned), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add(pinned, PYTHIA_TEXT("s:[acde]")), PYTHIA_OK);
+    pythia_overhead_set_kept(f.overhead, pinned, NULL);
+    assert_int_equal(run(ALL, &switches), 1);
+    assert_int_equal(switches[0].tracepoint, f.points[2]);
+    assert_true(pythia_overhead_numbers(f.overhead).beyond);
+    /* Pinned after it was dropped, it comes back at the next look. */
+    assert_int_equal(pythia_open_points_add(pinned, PYTHIA_TEXT("s:b")), PYTHIA_OK);
+    assert_int_equal(look(&switches), 1);
+    assert_true(switches[0].open && switches[0].tracepoint == f.points[2]);
+    assert_int_equal(run(ALL, &switches), 0);
+    assert_true(pythia_overhead_numbers(f.overhead).beyond);
+    pythia_overhead_set_kept(f.overhead, NULL, NULL);
+    assert_int_equal(run(ALL, &switches), 3);
+    pythia_open_points_destroy(pinned);
+    finish();
+}
+
 static void a_minute_later_one_is_tried_again(void **state)
 {
     const struct pythia_switch *switches;
@@ -226,6 +250,7 @@ int main(void)
         cmocka_unit_test(what_shows_least_for_its_cost_is_dropped_until_the_rest_fits),
         cmocka_unit_test(entries_are_never_dropped),
         cmocka_unit_test(one_that_fits_again_comes_back_the_worthiest_first),
+        cmocka_unit_test(what_is_pinned_open_is_never_dropped),
         cmocka_unit_test(a_minute_later_one_is_tried_again),
         cmocka_unit_test(of_few_requests_nothing_is_concluded),
         cmocka_unit_test(each_allocation_may_fail),

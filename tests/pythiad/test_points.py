@@ -11,6 +11,7 @@ import unittest
 import rig
 
 POINTS = [f"load:p{i}" for i in range(50)]
+CLOSED = [p for p in POINTS if p != "load:p7"]  # once they are learnt; the cause is in p7, which may stay open
 WORK_US = 800
 
 
@@ -84,11 +85,11 @@ class Prices(unittest.TestCase):
 
         def learnt():
             known = points()
-            return known.get("load:handle", {}).get("spans") and not any(known[p]["wanted"] for p in POINTS) and \
+            return known.get("load:handle", {}).get("spans") and not any(known[p]["wanted"] for p in CLOSED) and \
                 daemon.metric("pythia_desired_in_force") == 1 and known
         known = rig.until(learnt, rig.patience(40), lambda: daemon.log)
         # Closed: something is known of what they cost, because all were open while types were learnt; nothing comes now.
-        for point in POINTS:
+        for point in CLOSED:
             self.assertEqual((known[point]["price_known"] in ("expected", "measured"), known[point]["spans"],
                               known[point]["mute"]), (True, 0, False))
             self.assertTrue(1 < known[point]["price_ns"] < 1e6 and known[point]["hits"] > 0, known[point])
@@ -128,9 +129,9 @@ class Bill(unittest.TestCase):
         _, _, gate = start_program(self, folder, 60)
         daemon = rig.Pythiad(self, f"--gate={gate}", "--quiet-ms=200", "--points=0", "--learn-requests=30",
                              "--cycle-requests=1000000", "--cycle-seconds=5", folder=folder)
-        rig.until(lambda: not any(p["wanted"] for p in daemon.get("/v1/points").json if p["trace_point"] in POINTS) and
+        rig.until(lambda: not any(p["wanted"] for p in daemon.get("/v1/points").json if p["trace_point"] in CLOSED) and
                   daemon.metric("pythia_requests_finished_total{by=\"any\"}") > 60, 40, lambda: daemon.log)
-        done = daemon.ctl("plan", "--format", "json", "--open", ",".join(POINTS[1:40]), POINTS[0])
+        done = daemon.ctl("plan", "--format", "json", "--open", ",".join(CLOSED[1:40]), CLOSED[0])
         self.assertEqual(done.returncode, 0, done.stderr)
         plan = json.loads(done.stdout)
         self.assertEqual([p["calls_per_request"] for p in plan["trace_points"]], [20.0] * 40)
@@ -152,8 +153,8 @@ class Bill(unittest.TestCase):
             with open(config, "w", encoding="utf-8") as to:
                 to.write(f"max-overhead-pct: {percent}\n")
         limit(0)
-        daemon = rig.Pythiad(self, f"--config={config}", f"--gate={gate}", "--quiet-ms=200", "--points=0", "--always=load:*",
-                             "--learn-requests=30", "--cycle-requests=1000000", "--cycle-seconds=2", folder=folder)
+        daemon = rig.Pythiad(self, f"--config={config}", f"--gate={gate}", "--quiet-ms=200", "--points=0",
+                             "--learn-requests=1000000", "--cycle-requests=1000000", "--cycle-seconds=2", folder=folder)
         rig.until(lambda: len([p for p in daemon.get("/v1/points").json if p["wanted"]]) == 51, 20, lambda: daemon.log)
         rig.until(lambda: daemon.metric("pythia_overhead_ratio") > 0, 10)
         rig.until(lambda: daemon.get("/v1/report").status == 200, 20)

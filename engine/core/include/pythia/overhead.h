@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pythia/open_points.h"
 #include "pythia/prices.h"
 #include "pythia/search.h"
 #include "pythia/trace.h"
@@ -16,12 +17,12 @@
  * The cost of a request is the number of its spans by their trace points' prices: those that the
  * programs have measured (vocabulary.h), or that a control plane knows, or one that is supposed.
  * What a trace point is worth is the share of the variance of requests of one type that lies in the
- * time spent in it and in nothing below it (the covariance of that time with the duration, over
- * the variance of the duration, floored at 0). Above the limit points with the least worth for
- * their cost are dropped first, all at once, until what is left costs at most nine tenths of the
- * limit. After a while a dropped point that would fit again, to eight tenths, may come back; one at
- * a time, the worthiest first. Points at which requests enter a process are never dropped: nothing
- * would be seen without them. One thread at a time. */
+ * time spent in it and in nothing below it (the covariance of that time with the duration, over the
+ * variance of the duration, floored at 0). Above the limit points with the least worth for their
+ * cost are dropped first, all at once, until what is left costs at most nine tenths of the limit.
+ * After a while a dropped point that would fit again, to eight tenths, may come back; one at a
+ * time, the worthiest first. Points at which requests enter a process are never dropped, because
+ * nothing would be seen without them, nor are those that are pinned open. One thread at a time. */
 struct pythia_overhead;
 
 struct pythia_overhead_options {
@@ -40,6 +41,12 @@ void pythia_overhead_destroy(struct pythia_overhead *o); /* o may be NULL */
 
 /* Another limit from now on. Dropped points that fit a higher one need not wait; 0 lets all go. */
 void pythia_overhead_set_limit(struct pythia_overhead *o, double limit);
+
+/* Points that are pinned open, or that nothing can close, are never dropped, whatever they cost.
+ * The sets are borrowed until others take their place; NULL: none. What was dropped before comes
+ * back at the next look. */
+void pythia_overhead_set_kept(struct pythia_overhead *o, struct pythia_open_points *pinned,
+                              struct pythia_open_points *fixed);
 
 /* A request of a type (number of a string), with all the spans that came. PYTHIA_OK or
  * PYTHIA_ENOMEM. O(spans). */
