@@ -421,7 +421,7 @@ static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
     size_t count;
     const struct pythia__http_route *routes =
         pythia__receive_otlp_routes(d->receive, d->s.body_max, &count);
-    memcpy(d->ingest_routes, routes, count * sizeof(*routes)); /* one */
+    memcpy(d->ingest_routes, routes, count * sizeof(*routes));
     count += pythia__api_agent_routes(d, d->ingest_routes + count);
     int status = listen_http(d, 0, d->s.otlp_http, d->ingest_routes, count, e);
     if (status == PYTHIA_OK) {

@@ -21,6 +21,8 @@
 #include "reporting.h"
 #include "settings.h"
 
+#define PYTHIA__AGENT_ROUTES 2
+
 #define PYTHIA__HTTP_SERVERS 4   /* OTLP, Zipkin, control, control's socket */
 #define PYTHIA__STORY        200 /* cycles of which the report tells */
 
@@ -56,7 +58,7 @@ struct pythia__daemon {
     struct pythia__records_listener *records; /* NULL: none */
     struct pythia__grpc_server *grpc;
     struct pythia__http_server *http[PYTHIA__HTTP_SERVERS];
-    struct pythia__http_route ingest_routes[4];
+    struct pythia__http_route ingest_routes[PYTHIA__OTLP_ROUTES + PYTHIA__AGENT_ROUTES];
     struct pythia__http_route *control_routes; /* owned */
     size_t control_route_count;
     char *tls_key, *tls_certificate, *tls_trust, *ingest_token, *control_token; /* owned */
@@ -112,7 +114,6 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
 
 /* Add the routes of agents, which ask where traces are sent to; returns how many, at most
  * PYTHIA__AGENT_ROUTES. */
-#define PYTHIA__AGENT_ROUTES 2
 size_t pythia__api_agent_routes(struct pythia__daemon *d, struct pythia__http_route *to);
 
 /* What the engine wants open has changed: hand it on. */

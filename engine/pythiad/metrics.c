@@ -43,6 +43,12 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
     for (int i = 0; i < PYTHIA_INCOMPLETES; i++)
         pythia_buf_printf(to, "pythia_requests_incomplete_total{reason=\"%s\"} %" PRIu64 "\n",
                           pythia_incomplete_name((enum pythia_incomplete)i), all.incomplete[i]);
+    head(to, "pythia_signals_dropped_total", "counter",
+         "Bodies of other signals than traces, which are answered and dropped.");
+    for (int i = 0; i < PYTHIA__SIGNALS; i++)
+        pythia_buf_printf(to, "pythia_signals_dropped_total{signal=\"%s\"} %" PRIu64 "\n",
+                          pythia__signal_name((enum pythia__signal)i),
+                          pythia__receive_dropped(d->receive, (enum pythia__signal)i));
     head(to, "pythia_values_cut_total", "counter",
          "Values of key-values of which less than all is kept, by reason.");
     pythia_buf_printf(to, "pythia_values_cut_total{reason=\"length\"} %" PRIu64 "\n",

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "pythia/buf.h"
+#include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -20,8 +21,13 @@ struct pythia__receive {
     struct pythia__intake *intake;
     unsigned retry_s;
     const struct pythia_adapter_ops *otlp_json, *otlp_protobuf, *zipkin;
-    struct pythia__http_route otlp_route, zipkin_route;
-    struct pythia__grpc_method method;
+    struct pythia__http_route otlp_routes[PYTHIA__OTLP_ROUTES], zipkin_route;
+    struct pythia__grpc_method methods[PYTHIA__OTLP_ROUTES];
+    struct other_signal {
+        struct pythia__receive *receive;
+        enum pythia__signal signal;
+        uint64_t bodies;
+    } others[PYTHIA__SIGNALS];
 };
 
 /* An exchange whose body is being decoded. */
@@ -262,6 +268,83 @@ static void handle_grpc(void *context, struct pythia__grpc_call *call, char *mes
                         0, r->retry_s * 1000);
 }
 
+/* ---- metrics and logs ---- */
+
+static const struct {
+    const char *name, *path, *method;
+} signals[PYTHIA__SIGNALS] = {
+    {"metrics", "/v1/metrics", "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"},
+    {"logs", "/v1/logs", "/opentelemetry.proto.collector.logs.v1.LogsService/Export"},
+};
+
+const char *pythia__signal_name(enum pythia__signal signal)
+{
+    return signals[signal].name;
+}
+
+uint64_t pythia__receive_dropped(const struct pythia__receive *r, enum pythia__signal signal)
+{
+    return r->others[signal].bodies;
+}
+
+static void drop_body(struct other_signal *s)
+{
+    if (s->bodies++ == 0)
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Another signal than traces arrives; it is answered and dropped: signal=%s",
+                   signals[s->signal].name);
+}
+
+static void drop_http(void *context, struct pythia__http_exchange *x)
+{
+    struct other_signal *s = context;
+    const struct pythia_adapter_ops *format = otlp_format(s->receive, x);
+    if (!format) {
+        pythia__http_say(x, 415, "Content-Type has to be " PROTOBUF " or " JSON "\n");
+        return;
+    }
+    drop_body(s);
+    if (format == s->receive->otlp_json) /* an empty response, which rejects nothing */
+        answer_json(x, 200, json_object());
+    else
+        pythia__http_answer(x, 200, PROTOBUF, NULL, 0);
+}
+
+static void drop_grpc(void *context, struct pythia__grpc_call *call, char *message, size_t size,
+                      enum pythia_packing packing)
+{
+    (void)size, (void)packing;
+    pythia_free(message);
+    drop_body(context);
+    pythia__grpc_answer(call, PYTHIA__GRPC_OK, "", NULL, 0, 0);
+}
+
+static void count_no_spans(struct pythia_span_count *c, const char *bytes, size_t size)
+{
+    (void)c, (void)bytes, (void)size;
+}
+
+static pythia_span_counter *no_counter(void *context, const struct pythia__http_exchange *x)
+{
+    (void)context, (void)x;
+    return count_no_spans;
+}
+
+static void add_other_signals(struct pythia__receive *r)
+{
+    for (int i = 0; i < PYTHIA__SIGNALS; i++) {
+        r->others[i] = (struct other_signal){r, (enum pythia__signal)i, 0};
+        r->otlp_routes[1 + i] = (struct pythia__http_route){.method = "POST",
+                                                            .path = signals[i].path,
+                                                            .role = PYTHIA__HTTP_INGEST,
+                                                            .handle = drop_http,
+                                                            .context = &r->others[i],
+                                                            .counter = no_counter};
+        r->methods[1 + i] = (struct pythia__grpc_method){signals[i].method, drop_grpc,
+                                                         &r->others[i], count_no_spans};
+    }
+}
+
 /* ---- making one ---- */
 
 int pythia__receive_create(struct pythia__intake *intake, unsigned retry_s,
@@ -275,19 +358,20 @@ int pythia__receive_create(struct pythia__intake *intake, unsigned retry_s,
                                   .otlp_json = pythia_adapter_named("otlp"),
                                   .otlp_protobuf = pythia_adapter_named("otlp-proto"),
                                   .zipkin = pythia_adapter_named("zipkin")};
-    r->otlp_route = (struct pythia__http_route){.method = "POST",
-                                                .path = "/v1/traces",
-                                                .role = PYTHIA__HTTP_INGEST,
-                                                .handle = handle_otlp,
-                                                .context = r,
-                                                .counter = otlp_counter};
+    r->otlp_routes[0] = (struct pythia__http_route){.method = "POST",
+                                                    .path = "/v1/traces",
+                                                    .role = PYTHIA__HTTP_INGEST,
+                                                    .handle = handle_otlp,
+                                                    .context = r,
+                                                    .counter = otlp_counter};
     r->zipkin_route = (struct pythia__http_route){.method = "POST",
                                                   .path = "/api/v2/spans",
                                                   .role = PYTHIA__HTTP_INGEST,
                                                   .handle = handle_zipkin,
                                                   .context = r,
                                                   .counter = zipkin_counter};
-    r->method = (struct pythia__grpc_method){EXPORT, handle_grpc, r, r->otlp_protobuf->count};
+    r->methods[0] = (struct pythia__grpc_method){EXPORT, handle_grpc, r, r->otlp_protobuf->count};
+    add_other_signals(r);
     *out = r;
     return PYTHIA_OK;
 }
@@ -300,9 +384,10 @@ void pythia__receive_destroy(struct pythia__receive *r)
 const struct pythia__http_route *pythia__receive_otlp_routes(struct pythia__receive *r,
                                                              size_t body_max, size_t *count)
 {
-    r->otlp_route.body_max = body_max;
-    *count = 1;
-    return &r->otlp_route;
+    for (size_t i = 0; i < PYTHIA__OTLP_ROUTES; i++)
+        r->otlp_routes[i].body_max = body_max;
+    *count = PYTHIA__OTLP_ROUTES;
+    return r->otlp_routes;
 }
 
 const struct pythia__http_route *pythia__receive_zipkin_routes(struct pythia__receive *r,
@@ -316,6 +401,6 @@ const struct pythia__http_route *pythia__receive_zipkin_routes(struct pythia__re
 const struct pythia__grpc_method *pythia__receive_grpc_methods(struct pythia__receive *r,
                                                                size_t *count)
 {
-    *count = 1;
-    return &r->method;
+    *count = PYTHIA__OTLP_ROUTES;
+    return r->methods;
 }

@@ -33,7 +33,9 @@ const struct pythia_option pythia__settings_table[] = {
     TEXT("otlp-grpc", ADDRESS, "127.0.0.1:4317", AT(otlp_grpc),
          "Take OTLP over gRPC there; off: not at all"),
     TEXT("otlp-http", ADDRESS, "127.0.0.1:4318", AT(otlp_http),
-         "Take OTLP over HTTP there (/v1/traces, protobuf and JSON), and answer agents; off: not "
+         "Take OTLP over HTTP there (/v1/traces, protobuf and JSON; metrics and logs are answered "
+         "and "
+         "dropped), and answer agents; off: not "
          "at all"),
     TEXT("zipkin", ADDRESS, "127.0.0.1:9411", AT(zipkin),
          "Take Zipkin v2 there (/api/v2/spans); off: not at all"),

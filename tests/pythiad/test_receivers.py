@@ -90,7 +90,7 @@ class OtlpOverHttp(Case):
         pythiad = self.pythiad
         self.assertEqual(rig.ask(pythiad.http, "GET", "/v1/traces").status, 405)
         self.assertEqual(rig.ask(pythiad.http, "PUT", "/v1/traces", b"{}", rig.JSON).status, 405)
-        for path in ("/v1/metrics", "/v1/traces/", "/", "/v1/traces/../traces", "/v1/status", "/metrics"):
+        for path in ("/v1/metric", "/v1/traces/", "/", "/v1/traces/../traces", "/v1/status", "/metrics"):
             self.assertEqual(rig.ask(pythiad.http, "POST", path, b"{}", rig.JSON).status, 404, path)
 
     def test_what_could_not_be_read_is_told_with_the_rest_taken(self):
@@ -133,6 +133,29 @@ class OtlpOverHttp(Case):
         self.assertEqual(link.getresponse().status, 200)
         link.close()
         self.assertEqual(self.spans(), 100)
+
+
+class OtherSignals(Case):
+    """Stock agents send metrics and logs to where their traces go, and log an error for each refusal."""
+
+    def dropped(self):
+        return {s: self.pythiad.metric(f'pythia_signals_dropped_total{{signal="{s}"}}') for s in ("metrics", "logs")}
+
+    def test_metrics_and_logs_are_answered_counted_and_dropped(self):
+        for signal in ("metrics", "logs"):
+            for kind, body in ((rig.PROTOBUF, b""), (rig.JSON, b"{}")):
+                answer = rig.ask(self.pythiad.http, "POST", f"/v1/{signal}", b"\x0a\x00", kind)
+                self.assertEqual((answer.status, answer.body, answer.headers["Content-Type"]), (200, body, kind))
+            self.assertEqual(rig.ask(self.pythiad.http, "POST", f"/v1/{signal}", b"x", "text/plain").status, 415)
+        self.assertEqual(self.dropped(), {"metrics": 2, "logs": 2})
+        with grpc.Connection(self.pythiad.grpc) as link:
+            for path in ("metrics.v1.MetricsService", "logs.v1.LogsService"):
+                reply = link.call(b"\x0a\x00", path=f"/opentelemetry.proto.collector.{path}/Export")
+                self.assertEqual((reply.status, reply.message), (grpc.OK, ""), path)
+        self.assertEqual(self.dropped(), {"metrics": 3, "logs": 3})
+        self.assertEqual((self.spans(), self.pythiad.metric("pythia_bodies_total")), (0, 0))
+        for signal in ("metrics", "logs"):
+            self.assertEqual(self.pythiad.log.count(f"it is answered and dropped: signal={signal}"), 1)
 
 
 class Zipkin(Case):
@@ -208,7 +231,7 @@ class OtlpOverGrpc(Case):
         self.assertEqual([c for c in reply.trailers["grpc-message"] if not " " <= c <= "~"], [])
 
     def test_an_unknown_method(self):
-        for how in ({"path": "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"}, {"path": "/"},
+        for how in ({"path": "/opentelemetry.proto.collector.profiles.v1.ProfilesService/Export"}, {"path": "/"},
                     {"method": "PUT"}, {"kind": "application/json"}, {"path": grpc.EXPORT + "/"}):
             reply = self.link.call(b"", **how)
             self.assertEqual((reply.status, reply.trailers_only), (grpc.UNIMPLEMENTED, True), how)
