@@ -9,8 +9,8 @@
 
 const char *pythia_why_name(enum pythia_why why)
 {
-    static const char *const names[] = {NULL,       "too_few", "no_type", "budget",  "pinned",
-                                        "strategy", "outside", "chance",  "patience"};
+    static const char *const names[] = {NULL,       "too_few", "no_type", "budget",   "pinned",
+                                        "strategy", "outside", "chance",  "patience", "small"};
     return names[why];
 }
 
@@ -98,6 +98,10 @@ static int look_for_bar(const struct pythia_search *s, size_t number)
 {
     struct pythia_problem *p = &s->problems[number];
     struct pythia__pick best[BARS];
+    if (p->top.share < PYTHIA__SEARCH_MATTERS) {
+        p->why = PYTHIA_WHY_SMALL;
+        return PYTHIA_OK;
+    }
     if (s->keeping[number].idle >= PYTHIA__SEARCH_IDLE || !(p->top.low > 0)) {
         p->why = PYTHIA_WHY_CHANCE;
         return PYTHIA_OK;

@@ -14,6 +14,12 @@
 #define ONE(kind, parameter) .cause_count = 1, .causes = {{PYTHIA_PLANTED_##kind, parameter, .3, 0}}
 #define REQUESTS             50
 
+/* Calls vary independently by half of their mean. With 100 calls and a spread of .5 they add up to
+ * a variance of .5^2 exp(.5^2) / 100 squared mean durations, and a sleep in 30 % of requests has
+ * .21 strength^2: the strengths follow from the share that noise is to have. */
+#define NOISE(strength)                                                                            \
+    .noise = .5, .spread = .5, .cause_count = 1, .causes = {{PYTHIA_PLANTED_SLEEP, .3, strength, 0}}
+
 static const struct pythia_trial_problem problems[] = {
     {"bushy-100", "a bushy tree of 100 nodes", PYTHIA_WORKFLOW_BUSHY, 100, REQUESTS, ONE_SLEEP},
     {"bushy", "a bushy tree of 500 nodes", PYTHIA_WORKFLOW_BUSHY, 500, REQUESTS, ONE_SLEEP},
@@ -88,6 +94,14 @@ static const struct pythia_trial_problem problems[] = {
      500, REQUESTS, .load = .2},
     {"null-openstack", "nothing to find, in a system like OpenStack under a load that varies",
      PYTHIA_WORKFLOW_OPENSTACK, 500, REQUESTS, .load = .2},
+    {"noise-10", "a cause beside independent noise of all calls: a tenth of the variance",
+     PYTHIA_WORKFLOW_BUSHY, 100, 100, NOISE(.371)},
+    {"noise-20", "the same with a fifth of the variance", PYTHIA_WORKFLOW_BUSHY, 100, 100,
+     NOISE(.247)},
+    {"noise-40", "the same with two fifths of the variance", PYTHIA_WORKFLOW_BUSHY, 100, 100,
+     NOISE(.151)},
+    {"null-noise", "nothing but independent noise of all calls", PYTHIA_WORKFLOW_BUSHY, 80, 100,
+     .noise = .5, .spread = .5},
     {"null-spikes", "nothing to find but spikes", PYTHIA_WORKFLOW_BUSHY, 500, 100, .spikes = .004},
 };
 
@@ -113,6 +127,8 @@ void pythia_trial_workflow(const struct pythia_trial_problem *problem, uint64_t 
     out->unknown = problem->unknown;
     out->spikes = problem->spikes;
     out->load = problem->load;
+    out->noise = problem->noise > 0 ? problem->noise : out->noise;
+    out->spread = problem->spread > 0 ? problem->spread : out->spread;
     out->tick_ns = problem->tick_ns ? problem->tick_ns : out->tick_ns;
     out->drift = problem->drift;
     out->drift_requests = problem->drift ? problem->drift_requests : out->drift_requests;
@@ -141,6 +157,8 @@ void pythia_trial_generate_options(const struct pythia_trial_problem *p, struct 
     add_real(to, "unknown", p->unknown);
     add_real(to, "spikes", p->spikes);
     add_real(to, "load", p->load);
+    add_real(to, "noise", p->noise);
+    add_real(to, "spread", p->spread);
     if (p->tick_ns)
         pythia_buf_printf(to, " --tick %llu", (unsigned long long)p->tick_ns);
     if (p->drift)

@@ -110,6 +110,10 @@ void pythia__add_why(struct pythia_buf *to, const struct pythia_vocabulary *v,
         pythia_buf_puts(to, " has a share of the variance that is surely more than chance: "
                             "look at more requests in a cycle");
         break;
+    case PYTHIA_WHY_SMALL:
+        pythia_buf_puts(to, "no place has as much as 15 % of the variance: many small differences "
+                            "add up, and no single one stands out");
+        break;
     case PYTHIA_WHY_PATIENCE:
         add_count(to, (double)p->cycles);
         pythia_buf_puts(to, " cycles were not enough: look at more requests in each, or open more "

@@ -234,6 +234,8 @@ static void the_same_can_be_had_from_generate(void **state)
         {"drift-found", "--shape bushy --nodes 500 --distractors 2 --drift move --drift-requests "
                         "2000 --causes sleep:0.3:0.3"},
         {"null-spikes", "--shape bushy --nodes 500 --distractors 2 --spikes 0.004 --causes none"},
+        {"null-noise", "--shape bushy --nodes 80 --distractors 2 --noise 0.5 --spread 0.5 --causes "
+                       "none"},
         {"null-deep", "--shape deep --nodes 500 --distractors 2 --load 0.2 --causes none"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -300,6 +300,9 @@ static void a_reason_says_what_to_change(void **state)
     assert_reason(&b, up, PYTHIA_WHY_CHANCE, "chance",
                   "no other place has a share of the variance that is surely more than chance: "
                   "look at more requests in a cycle");
+    assert_reason(&b, up, PYTHIA_WHY_SMALL, "small",
+                  "no place has as much as 15 % of the variance: many small differences add up, "
+                  "and no single one stands out");
     assert_reason(&b, up, PYTHIA_WHY_PATIENCE, "patience",
                   "3 cycles were not enough: look at more requests in each, or open more points");
     end(&b);

@@ -76,7 +76,7 @@ struct pythia_search_options {
 
 enum pythia_problem_state {
     PYTHIA_PROBLEM_SEARCHING,
-    PYTHIA_PROBLEM_DONE,     /* the causes are found, and what is left is below a tenth */
+    PYTHIA_PROBLEM_DONE,     /* the causes are found, and no other has a share that matters */
     PYTHIA_PROBLEM_QUIET,    /* requests of the type do not vary, or too little to matter */
     PYTHIA_PROBLEM_TOO_FEW,  /* requests in the last cycle */
     PYTHIA_PROBLEM_UNKNOWN,  /* the search space does not know the type */
@@ -95,6 +95,7 @@ enum pythia_why {
     PYTHIA_WHY_OUTSIDE,  /* no closed point would tell more: the cause may lie outside the space */
     PYTHIA_WHY_CHANCE,   /* no place has a share of the variance that is surely above 0 */
     PYTHIA_WHY_PATIENCE, /* so many cycles were not enough */
+    PYTHIA_WHY_SMALL,    /* no place has a share of the variance that matters: .15 */
 };
 
 /* The share of the variance of a type's requests that lies in a place. */

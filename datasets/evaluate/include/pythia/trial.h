@@ -24,6 +24,7 @@ struct pythia_trial_problem {
     uint32_t nodes;
     size_t requests; /* of a cycle */
     double forks, async, retries, loops, unknown, spikes, load;
+    double noise, spread; /* 0: those of a workflow by default */
     uint64_t tick_ns;
     enum pythia_workflow_drift drift;
     bool through;                           /* it goes on until the cause has moved, found or not */
