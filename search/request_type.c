@@ -7,6 +7,7 @@
 #include "pythia/attributes.h"
 #include "pythia/buf.h"
 #include "pythia/hash.h"
+#include "pythia/http_name.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
@@ -15,13 +16,43 @@
 /* What is known of a trace point as a root. */
 enum { NOT_LOOKED, COUNTS, LEFT_OUT };
 
+/* Keys of the semantic conventions, in the order in which each is preferred. */
+enum key {
+    HTTP_ROUTE,
+    HTTP_METHOD,
+    HTTP_METHOD_OLD, /* before version 1.23 of the conventions */
+    URL_PATH,
+    HTTP_TARGET, /* before version 1.23 */
+    URL_FULL,
+    HTTP_URL, /* before version 1.23 */
+    RPC_SERVICE,
+    RPC_METHOD,
+    MESSAGING_TEMPLATE,
+    MESSAGING_OPERATION,
+    MESSAGING_OPERATION_TYPE,
+    MESSAGING_OPERATION_OLD, /* before version 1.27 */
+    KEYS
+};
+static const char *const key_names[KEYS] = {"http.route",
+                                            "http.request.method",
+                                            "http.method",
+                                            "url.path",
+                                            "http.target",
+                                            "url.full",
+                                            "http.url",
+                                            "rpc.service",
+                                            "rpc.method",
+                                            "messaging.destination.template",
+                                            "messaging.operation.name",
+                                            "messaging.operation.type",
+                                            "messaging.operation"};
+
 struct pythia_request_types {
     struct pythia_vocabulary *vocabulary;
     struct pythia_request_type_options options;
     uint32_t told; /* number of the string PYTHIA_REQUEST_TYPE_KEY; PYTHIA_NONE: nobody said it */
-    uint32_t attribute, http_route, http_method, http_method_old, http_target,
-        url_path;   /* numbers of strings */
-    uint8_t *roots; /* by trace point */
+    uint32_t attribute, keys[KEYS]; /* numbers of strings */
+    uint8_t *roots;                 /* by trace point */
     size_t root_capacity;
     uint32_t *names; /* scratch: patterns of the roots at hand */
     size_t name_capacity;
@@ -42,23 +73,16 @@ int pythia_request_types_create(struct pythia_vocabulary *vocabulary,
     r->vocabulary = vocabulary;
     r->options = *options;
     r->told = PYTHIA_NONE;
-    struct {
-        uint32_t *number;
-        const char *text;
-    } keys[] = {
-        {&r->attribute, options->attribute ? options->attribute : ""},
-        {&r->http_route, "http.route"},
-        {&r->http_method, "http.request.method"},
-        {&r->http_method_old, "http.method"},
-        {&r->http_target, "http.target"},
-        {&r->url_path, "url.path"},
-    };
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        *keys[i].number = pythia_vocabulary_string(vocabulary, pythia_text_of(keys[i].text));
-        if (*keys[i].number == PYTHIA_NONE) {
-            pythia_free(r);
-            return PYTHIA_ENOMEM;
-        }
+    r->attribute = pythia_vocabulary_string(
+        vocabulary, pythia_text_of(options->attribute ? options->attribute : ""));
+    bool known = r->attribute != PYTHIA_NONE;
+    for (size_t i = 0; i < KEYS && known; i++) {
+        r->keys[i] = pythia_vocabulary_string(vocabulary, pythia_text_of(key_names[i]));
+        known = r->keys[i] != PYTHIA_NONE;
+    }
+    if (!known) {
+        pythia_free(r);
+        return PYTHIA_ENOMEM;
     }
     *out = r;
     return PYTHIA_OK;
@@ -158,31 +182,126 @@ static bool by_program(struct pythia_request_types *r, const struct pythia_trace
     return true;
 }
 
-/* ---- 3: an HTTP route ---- */
+/* ---- 3: what instrumentations say of the route ---- */
 
-static bool by_route(struct pythia_request_types *r, const struct pythia_trace_span *root)
+/* The text of a span under a key; false if there is none, or an empty one. */
+static bool text_of(const struct pythia_trace_span *span, uint32_t key, struct pythia_text *out)
 {
-    struct pythia_attribute method, route;
-    if (!pythia_attributes_find(root->attributes, r->http_method, &method) &&
-        !pythia_attributes_find(root->attributes, r->http_method_old, &method))
+    struct pythia_attribute a;
+    if (!pythia_attributes_find(span->attributes, key, &a) || a.kind != PYTHIA_ATTRIBUTE_TEXT ||
+        a.text.size == 0)
         return false;
-    bool known = pythia_attributes_find(root->attributes, r->http_route, &route);
-    if (!known && !pythia_attributes_find(root->attributes, r->http_target, &route) &&
-        !pythia_attributes_find(root->attributes, r->url_path, &route))
-        return false;
-    if (route.kind != PYTHIA_ATTRIBUTE_TEXT || method.kind != PYTHIA_ATTRIBUTE_TEXT)
-        return false;
+    *out = a.text;
+    return true;
+}
+
+/* The first of some keys, in their order, that a span has a text under. */
+static bool first_text_of(const struct pythia_request_types *r,
+                          const struct pythia_trace_span *span, enum key from, enum key last,
+                          struct pythia_text *out)
+{
+    for (enum key k = from; k <= last; k++)
+        if (text_of(span, r->keys[k], out))
+            return true;
+    return false;
+}
+
+/* Begin a name: "<service> ", if it is known. */
+static void add_service(struct pythia_request_types *r, const struct pythia_trace_span *root)
+{
     uint32_t service = pythia_vocabulary_resource_at(r->vocabulary, root->resource).service;
     pythia_buf_text_add(&r->name, pythia_vocabulary_text(r->vocabulary, service));
     pythia_buf_puts(&r->name, service ? " " : "");
-    pythia_buf_text_add(&r->name, method.text);
-    pythia_buf_putc(&r->name, ' ');
-    char *room = known ? NULL : pythia_buf_reserve(&r->name, route.text.size * 2 + 64);
-    size_t size = room ? pythia_text_template(route.text, room, route.text.size * 2 + 64) : 0;
+}
+
+static void add_word(struct pythia_request_types *r, struct pythia_text word)
+{
+    pythia_buf_text_add(&r->name, word);
+    pythia_buf_puts(&r->name, word.size ? " " : "");
+}
+
+static struct pythia_http_name http_name_of(const struct pythia_request_types *r,
+                                            const struct pythia_trace_span *root)
+{
+    uint32_t name = pythia_vocabulary_tracepoint_at(r->vocabulary, root->tracepoint)->name;
+    return pythia_http_name_of(pythia_vocabulary_text(r->vocabulary, name));
+}
+
+/* The method that the root's attributes say, or else its name; empty: neither does. */
+static struct pythia_text method_of(const struct pythia_request_types *r,
+                                    const struct pythia_trace_span *root)
+{
+    struct pythia_text method;
+    return first_text_of(r, root, HTTP_METHOD, HTTP_METHOD_OLD, &method)
+               ? method
+               : http_name_of(r, root).method;
+}
+
+/* A method with a '/' in it has its service before that: so it is since version 1.38 of the
+ * conventions. */
+static bool by_rpc(struct pythia_request_types *r, const struct pythia_trace_span *root)
+{
+    struct pythia_text service, method;
+    if (!text_of(root, r->keys[RPC_METHOD], &method))
+        return false;
+    add_service(r, root);
+    if (!pythia_text_contains(method, PYTHIA_TEXT("/")) &&
+        text_of(root, r->keys[RPC_SERVICE], &service)) {
+        pythia_buf_text_add(&r->name, service);
+        pythia_buf_putc(&r->name, '/');
+    }
+    pythia_buf_text_add(&r->name, method);
+    return true;
+}
+
+static bool by_destination(struct pythia_request_types *r, const struct pythia_trace_span *root)
+{
+    struct pythia_text destination, operation = PYTHIA_TEXT("");
+    if (!text_of(root, r->keys[MESSAGING_TEMPLATE], &destination))
+        return false;
+    (void)first_text_of(r, root, MESSAGING_OPERATION, MESSAGING_OPERATION_OLD, &operation);
+    add_service(r, root);
+    add_word(r, operation);
+    pythia_buf_text_add(&r->name, destination);
+    return true;
+}
+
+static bool by_route(struct pythia_request_types *r, const struct pythia_trace_span *root)
+{
+    struct pythia_text route;
+    if (!text_of(root, r->keys[HTTP_ROUTE], &route))
+        return by_rpc(r, root) || by_destination(r, root);
+    add_service(r, root);
+    add_word(r, method_of(r, root));
+    pythia_buf_text_add(&r->name, route);
+    return true;
+}
+
+/* ---- 5: the path ---- */
+
+/* Append a path, its identifiers replaced. */
+static void add_plain_template(struct pythia_buf *to, struct pythia_text path)
+{
+    size_t capacity = path.size * 3 + 8;
+    char *room = pythia_buf_reserve(to, capacity);
+    size_t size = room ? pythia_text_template(path, room, capacity) : 0;
     if (size)
-        r->name.size += size;
+        to->size += size;
     else
-        pythia_buf_text_add(&r->name, route.text);
+        pythia_buf_text_add(to, path);
+}
+
+/* Only a root that is named after nothing but its method: any other name says more than a path, of
+ * which there may be as many as there are users. */
+static bool by_path(struct pythia_request_types *r, const struct pythia_trace_span *root)
+{
+    struct pythia_text url;
+    if (http_name_of(r, root).kind != PYTHIA_HTTP_NAME_BARE ||
+        !first_text_of(r, root, URL_PATH, HTTP_URL, &url) || pythia_url_path(url).size == 0)
+        return false;
+    add_service(r, root);
+    add_word(r, method_of(r, root));
+    add_plain_template(&r->name, pythia_url_path(url));
     return true;
 }
 
@@ -274,7 +393,7 @@ uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia
     r->name.failed = 0; /* memory may be there again */
     const struct pythia_trace_span *root = &trace->spans[trace->first_root];
     bool named = (r->options.attribute && by_attribute(r, trace)) || by_program(r, trace) ||
-                 (trace->roots == 1 && by_route(r, root));
+                 (trace->roots == 1 && (by_route(r, root) || by_path(r, root)));
     if (!named)
         return by_roots(r, trace);
     return pythia_buf_status(&r->name) == PYTHIA_OK

@@ -26,8 +26,8 @@ static const struct pythia_option read_options[] = {
     PYTHIA_FLAG("no-fold", 0, MEMBER(no_fold), "Tell requests apart by how often loops ran"),
     PYTHIA_TEXT_OPTION("request-type-attribute", 0, "KEY", MEMBER(type_attribute),
                        "Key-value that names the request type (default: request_type, where the "
-                       "program tells it; else the HTTP route of the root; else the root trace "
-                       "points)"),
+                       "program tells it; else the route that the root says, of HTTP, RPC or "
+                       "messaging; else the names of the roots; else the path of the URL)"),
     {"leave-out-root", 0, PYTHIA_OPTION_TEXTS, "PATTERN", NULL, NULL, 0, 0, MEMBER(left_out),
      "Root trace points that do not count for the request type, with * and ?; may be given several "
      "times, and '' leaves out none (default " PYTHIA_LEFT_OUT_DEFAULT ")"},

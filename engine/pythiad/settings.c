@@ -134,8 +134,8 @@ const struct pythia_option pythia__settings_table[] = {
                   "its answer"),
     PYTHIA_TEXT_OPTION("request-type-attribute", 0, "KEY", AT(type_attribute),
                        "Key-value that names the request type (default: request_type, where the "
-                       "program tells it; else the HTTP route of the root; else the root trace "
-                       "points)"),
+                       "program tells it; else the route that the root says, of HTTP, RPC or "
+                       "messaging; else the names of the roots; else the path of the URL)"),
     TEXTS("leave-out-root", "PATTERN", AT(left_out),
           "Root trace points that do not count for the request type, with * and ? (may be given "
           "several times, and '' leaves out none; default " PYTHIA_LEFT_OUT_DEFAULT ")"),

@@ -82,22 +82,121 @@ static void one_http_root_is_its_service_method_and_route(void **state)
         {"shop:GET(http.route=/users/:id,http.request.method=GET){1}", "shop GET /users/:id"},
         {"shop:x(http.route=/a,http.method=POST){1}", "shop POST /a"}, /* its name before 2023 */
         {"shop:x(http.route=/a,http.method=PUT,http.request.method=GET){1}", "shop GET /a"},
-        {"shop:x(http.target=/users/17?page=2,http.method=GET){1}", "shop GET /users/{id}"},
-        {"shop:x(url.path=/users/17,http.method=GET){1}", "shop GET /users/{id}"},
-        {"shop:x(url.path=/users,http.method=GET){1}", "shop GET /users"},
+        {"shop:x(http.route=/a){1}", "shop /a"},
+        {"shop:x(http.route=/a,http.method=7){1}", "shop /a"},
         {"shop:x(url.path=/b/17,http.target=/a/17,http.route=/r/17,http.method=GET){1}",
          "shop GET /r/17"}, /* a route is a template already */
         {"x(http.route=/a,http.method=GET){1}", "GET /a"},
         /* and what is not enough for that */
-        {"shop:x(http.route=/a){1}", "shop:x"},
         {"shop:x(http.method=GET){1}", "shop:x"},
         {"shop:x(http.route=17,http.method=GET){1}", "shop:x"},
-        {"shop:x(http.route=/a,http.method=7){1}", "shop:x"},
         {"shop:x{1 shop:y(http.route=/a,http.method=GET){1}}", "shop:x"},
         {"shop:x(http.route=/a,http.method=GET){1} shop:y{1}", "shop:x + shop:y"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_type(&plain, cases[i].request, cases[i].type);
+}
+
+/* A name is of few values, as the semantic conventions ask for; a path is not. */
+static void a_path_counts_only_where_the_root_has_no_other_name(void **state)
+{
+    const struct {
+        const char *request, *type;
+    } cases[] = {
+        {"shop:GET(url.path=/users/17,http.request.method=GET){1}", "shop GET /users/{id}"},
+        {"shop:GET(http.target=/users/17?page=2,http.method=GET){1}", "shop GET /users/{id}"},
+        {"shop:POST(url.full=https://u:p@shop/users?a=b){1}", "shop POST /users"},
+        {"shop:GET(url.path=/b/17,http.target=/a/17,http.route=/r/17,http.method=GET){1}",
+         "shop GET /r/17"},
+        {"shop:GET(http.request.method=GET){1}", "shop:GET"},
+        {"shop:checkout(url.path=/users/ada,http.request.method=GET){1}", "shop:checkout"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_type(&plain, cases[i].request, cases[i].type);
+}
+
+/* What stock instrumentations write: the name of the server's span, and its attributes. */
+static void stock_names_and_attributes_give_one_type_for_each_route(void **state)
+{
+    static const struct {
+        const char *what, *name, *key[3], *value[3], *type;
+    } cases[] = {
+        {"otelhttp",
+         "GET /order/{t}",
+         {"http.request.method", "url.path"},
+         {"GET", "/order/ada"},
+         "shop:GET /order/{t}"},
+        {"Flask",
+         "GET /order/<t>",
+         {"http.method", "http.target", "http.route"},
+         {"GET", "/order/ada", "/order/<t>"},
+         "shop GET /order/<t>"},
+        {"FastAPI",
+         "GET /order/{t}",
+         {"http.method", "http.url", "http.route"},
+         {"GET", "http://h/order/ada", "/order/{t}"},
+         "shop GET /order/{t}"},
+        {"Spring",
+         "GET /order/{t}",
+         {"http.request.method", "url.path", "http.route"},
+         {"GET", "/order/ada", "/order/{t}"},
+         "shop GET /order/{t}"},
+        {"JDK HttpServer",
+         "GET /order/",
+         {"http.request.method", "url.path", "http.route"},
+         {"GET", "/order/ada", "/order/"},
+         "shop GET /order/"},
+        {"Express",
+         "GET /order/:t",
+         {"http.method", "http.target", "http.route"},
+         {"GET", "/order/ada", "/order/:t"},
+         "shop GET /order/:t"},
+        {"ASP.NET Core",
+         "GET order/{t}",
+         {"http.request.method", "url.path", "http.route"},
+         {"GET", "/order/ada", "order/{t}"},
+         "shop GET order/{t}"},
+        {"gRPC",
+         "shop.Orders/Get",
+         {"rpc.system", "rpc.service", "rpc.method"},
+         {"grpc", "shop.Orders", "Get"},
+         "shop shop.Orders/Get"},
+        {"Rails",
+         "GET /orders/:id(.:format)",
+         {"http.method", "http.target"},
+         {"GET", "/orders/7"},
+         "shop:GET /orders/:id(.:format)"},
+        {"Rails before 0.30",
+         "OrdersController#show",
+         {"http.method", "http.target"},
+         {"GET", "/orders/7"},
+         "shop:OrdersController#show"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct requests r;
+        struct pythia_buf packed = {0};
+        requests_begin(&r);
+        struct pythia_request_types *types = namer(&r, &plain);
+        for (size_t k = 0; k < 3 && cases[i].key[k]; k++)
+            pythia_attributes_text(&packed, requests_string(&r, cases[i].key[k]),
+                                   pythia_text_of(cases[i].value[k]));
+        struct pythia_resource shop = {.service = requests_string(&r, "shop")};
+        struct pythia_trace_span root = {
+            .parent = PYTHIA_NO_SPAN,
+            .first_child = PYTHIA_NO_SPAN,
+            .next_sibling = PYTHIA_NO_SPAN,
+            .tracepoint = pythia_vocabulary_tracepoint(r.vocabulary, shop.service, 0,
+                                                       requests_string(&r, cases[i].name)),
+            .resource = pythia_vocabulary_resource(r.vocabulary, &shop),
+            .attributes = pythia_buf_text(&packed)};
+        struct pythia_trace trace = {.spans = &root, .count = 1, .roots = 1};
+        uint32_t type = pythia_request_type(types, &trace);
+        if (strcmp(pythia_vocabulary_text(r.vocabulary, type).bytes, cases[i].type) != 0)
+            fail_msg("%s: %s", cases[i].what, pythia_vocabulary_text(r.vocabulary, type).bytes);
+        pythia_buf_free(&packed);
+        pythia_request_types_destroy(types);
+        requests_end(&r);
+    }
 }
 
 static void the_configured_attribute_comes_first(void **state)
@@ -190,7 +289,7 @@ static void without_memory_there_is_no_type_and_with_it_there_is(void **state)
         const char *request, *type;
     } cases[] = {
         {plain, "b:two{1} 5 a:one{1}", "a:one + b:two"},
-        {plain, "shop:x(http.target=/users/17,http.method=GET){1}", "shop GET /users/{id}"},
+        {plain, "shop:GET(http.target=/users/17,http.method=GET){1}", "shop GET /users/{id}"},
         {{.attribute = "kind"}, "a:x(kind=2.5){1}", "2.5"},
         {plain, "a:x(request_type=buy){1}", "buy"},
     };
@@ -227,6 +326,8 @@ int main(void)
         cmocka_unit_test(identifiers_in_ids_that_a_source_made_are_replaced),
         cmocka_unit_test(what_is_left_out_does_not_count_unless_nothing_would_be_left),
         cmocka_unit_test(one_http_root_is_its_service_method_and_route),
+        cmocka_unit_test(a_path_counts_only_where_the_root_has_no_other_name),
+        cmocka_unit_test(stock_names_and_attributes_give_one_type_for_each_route),
         cmocka_unit_test(the_configured_attribute_comes_first),
         cmocka_unit_test(what_the_program_calls_it_comes_before_what_it_looks_like),
         cmocka_unit_test(what_a_program_calls_it_may_be_told_later),

@@ -29,13 +29,20 @@ int pythia_request_types_create(struct pythia_vocabulary *vocabulary,
 void pythia_request_types_destroy(struct pythia_request_types *r); /* r may be NULL */
 
 /* The type of a trace as the number of a string of the vocabulary; PYTHIA_NONE when out of memory.
- * The first that holds: 1 the value of the configured attribute; 2 what the program calls it, the
- * text under PYTHIA_REQUEST_TYPE_KEY on a root, or else on the span of the first root's process
- * that began first: it stays the same whichever trace points are open; 3 with one root that is an
- * HTTP server's: "<service> <METHOD> <route>", the route templated if it is a bare path; 4 the ids
- * of the root trace points, identifiers in them replaced, each once, in order of name, " + "
- * between them. Left out patterns do not count, unless nothing would be left. O(roots), and
- * O(spans) for an attribute that is on no root. */
+ * The first that there is:
+ *   1  the value of the configured attribute;
+ *   2  what the program calls it: the text under PYTHIA_REQUEST_TYPE_KEY on a root, or else on the
+ *      span of the first root's process that began first: it stays the same whichever trace points
+ *      are open;
+ *   3  of a single root that says its route: "<service> <METHOD> <http.route>",
+ *      "<service> <rpc.service>/<rpc.method>", or
+ *      "<service> <messaging.operation.name> <messaging.destination.template>";
+ *   4  the names of the roots, unless a single one is only an HTTP method: the ids of their trace
+ *      points, identifiers in them replaced, each once, in order of name, " + " between them. Roots
+ *      that are left out do not count, unless nothing would be left;
+ *   5  "<service> <METHOD> <path>", of a root that says nothing but its URL: identifiers in the
+ *      path are replaced.
+ * O(roots), and O(spans) for an attribute that is on no root. */
 uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia_trace *trace);
 
 #endif
