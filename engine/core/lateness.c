@@ -158,7 +158,7 @@ int pythia__lateness_arrived(struct pythia__lateness *l, const struct pythia_spa
 {
     if (span->part != PYTHIA_PART_WHOLE)
         return PYTHIA_OK;
-    if (pythia_reach(&l->senders, &l->sender_capacity, span->resource, sizeof(*l->senders)) !=
+    if (pythia_reach(&l->senders, &l->sender_capacity, span->resource, sizeof(struct sender *)) !=
         PYTHIA_OK)
         return PYTHIA_ENOMEM;
     uint64_t end_ns = span->start_ns + (span->duration_ns > 0 ? (uint64_t)span->duration_ns : 0);
