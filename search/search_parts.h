@@ -9,10 +9,6 @@
  * cause is given up. */
 #define PYTHIA__SEARCH_IDLE 6
 
-/* An edge with a smaller share of the variance is neither named as a cause nor searched further:
- * noise that is spread over many edges always leaves some share to each of them. */
-#define PYTHIA__SEARCH_MATTERS .15
-
 /* What a node of the search space adds to the stream: requests of its type have so many calls of
  * that size. */
 struct pythia__search_rate {

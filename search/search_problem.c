@@ -174,7 +174,7 @@ static void end_search(struct looking *l, bool above)
 {
     bool matters = l->p->cause_count > 0
                        ? l->p->top.share >= ENDED
-                       : l->p->top.share >= PYTHIA__SEARCH_MATTERS && l->p->top.low > 0;
+                       : l->p->top.share >= PYTHIA_FINDING_MIN && l->p->top.low > 0;
     bool large = l->p->cause_count > 0 || l->p->top.share >= LARGE / 2;
     if (!above || !matters)
         l->k->idle++;
@@ -199,7 +199,7 @@ static int find_causes(struct looking *l)
         const struct pythia_share *share = &l->ranking.edges[top].share;
         l->p->top = (struct pythia_finding){pythia_place_of(l->seen, l->ranking.edges[top].edge),
                                             share->share, share->low, share->high};
-        if (l->p->cause_count == PYTHIA_PROBLEM_CAUSES || share->share < PYTHIA__SEARCH_MATTERS ||
+        if (l->p->cause_count == PYTHIA_PROBLEM_CAUSES || share->share < PYTHIA_FINDING_MIN ||
             !stands_out(l, top) || !is_leaf(l, top))
             break;
         l->p->causes[l->p->cause_count++] = l->p->top;
@@ -567,7 +567,7 @@ static int watch_causes(struct looking *l, bool *again)
         return status;
     find_top(l, &top, &rest);
     *again = top != SIZE_MAX && l->ranking.edges[top].share.low > AGAIN_LOW &&
-             l->ranking.edges[top].share.share >= PYTHIA__SEARCH_MATTERS;
+             l->ranking.edges[top].share.share >= PYTHIA_FINDING_MIN;
     meet_causes(l);
     if (*again)
         drop_past_causes(l);

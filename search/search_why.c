@@ -98,7 +98,7 @@ static int look_for_bar(const struct pythia_search *s, size_t number)
 {
     struct pythia_problem *p = &s->problems[number];
     struct pythia__pick best[BARS];
-    if (p->top.share < PYTHIA__SEARCH_MATTERS) {
+    if (p->top.share < PYTHIA_FINDING_MIN) {
         p->why = PYTHIA_WHY_SMALL;
         return PYTHIA_OK;
     }

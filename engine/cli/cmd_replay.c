@@ -381,6 +381,10 @@ static int report(struct replay *r, char *const *paths, int count)
     for (int i = 0; i < count; i++)
         sorted[i] = paths[i];
     qsort(sorted, (size_t)count, sizeof(char *), compare_paths);
+    struct pythia_verdicts judged = {0},
+                           *verdicts = r->s->closed_loop ? &r->loop.verdicts : &judged;
+    int status = r->s->closed_loop ? pythia_verdicts_explain(verdicts, r->diagnosis, r->groups)
+                                   : pythia_verdicts_judge(verdicts, r->diagnosis, r->groups);
     struct pythia_report_source source = {.paths = sorted,
                                           .path_count = (size_t)count,
                                           .input = &r->reading.result,
@@ -391,16 +395,18 @@ static int report(struct replay *r, char *const *paths, int count)
                                           .next_count = r->next_count,
                                           .open = r->open,
                                           .loop = r->s->closed_loop ? &r->loop : NULL,
+                                          .verdicts = verdicts,
                                           .measure = (enum pythia_measure)r->s->rank_by};
     struct pythia_buf text = {0};
-    json_t *json = pythia_report_json(&source);
+    json_t *json = status == PYTHIA_OK ? pythia_report_json(&source) : NULL;
     bool colour = !r->s->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-    int status =
-        json ? pythia_report_write(json, (enum pythia_report_format)r->s->format, colour, &text)
-             : PYTHIA_ENOMEM;
+    status = json
+                 ? pythia_report_write(json, (enum pythia_report_format)r->s->format, colour, &text)
+                 : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK)
         status = pythia__write_output(r->s->output, pythia_buf_text(&text));
     json_decref(json);
+    pythia_verdicts_free(&judged);
     pythia_buf_free(&text);
     pythia_free(sorted);
     return status;

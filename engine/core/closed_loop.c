@@ -311,7 +311,7 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
                                          p->cycle->seconds, &found);
     if (status == PYTHIA_OK)
         status = pythia__loop_keep(l, p->cycle, &found, p->evidence.groups, p->unknown,
-                                   p->unknown_count);
+                                   p->unknown_count, 0);
     if (status == PYTHIA_OK)
         p->cycle->unseen = p->length > p->cycle->requests ? p->length - p->cycle->requests : 0;
     p->first += begun;

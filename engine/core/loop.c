@@ -114,7 +114,7 @@ static int follow(struct pythia_loop *l, struct pythia_loop_cycle *c,
 
 int pythia__loop_keep(struct pythia_loop *l, struct pythia_loop_cycle *c,
                       const struct pythia_cycle *found, const struct pythia_groups *groups,
-                      const struct pythia_problem *unknown, size_t unknown_count)
+                      const struct pythia_problem *unknown, size_t unknown_count, uint64_t unix_ns)
 {
     int status = keep_effects(c, found);
     if (status == PYTHIA_OK)
@@ -123,6 +123,9 @@ int pythia__loop_keep(struct pythia_loop *l, struct pythia_loop_cycle *c,
         status = keep_found(l, c, found);
     if (status == PYTHIA_OK)
         status = keep_problems(l, c, found, unknown, unknown_count);
+    if (status == PYTHIA_OK)
+        status =
+            pythia_verdicts_update(&l->verdicts, c->number, unix_ns, l->problems, l->problem_count);
     if (status == PYTHIA_OK)
         status = follow(l, c, groups);
     c->waiting = found->waiting;
@@ -207,7 +210,7 @@ int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycl
     l->types_waiting = cycle->types_waiting;
     l->unknown = cycle->unknown;
     l->opened_count += opened;
-    int status = pythia__loop_keep(l, c, d, cycle->groups, NULL, 0);
+    int status = pythia__loop_keep(l, c, d, cycle->groups, NULL, 0, cycle->end_ns);
     if (status == PYTHIA_OK)
         join_idle(l);
     return status;
@@ -265,9 +268,12 @@ int pythia_loop_copy(const struct pythia_loop *l, struct pythia_loop *out)
     copy.always = copy_of(l->always, l->always_count, sizeof(*l->always));
     copy.never = copy_of(l->never, l->never_count, sizeof(*l->never));
     copy.followed = copy_of(l->followed, l->followed_capacity, sizeof(*l->followed));
+    copy.verdicts = (struct pythia_verdicts){0};
     int status = copy.cycles && copy.problems && copy.always && copy.never && copy.followed
                      ? PYTHIA_OK
                      : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = pythia_verdicts_copy(&l->verdicts, &copy.verdicts);
     while (status == PYTHIA_OK && copy.cycle_count < l->cycle_count) {
         status = copy_cycle(&l->cycles[copy.cycle_count], &copy.cycles[copy.cycle_count]);
         copy.cycle_count++;
@@ -285,6 +291,7 @@ void pythia_loop_free(struct pythia_loop *l)
         free_cycle(&l->cycles[i]);
     pythia_free(l->cycles);
     pythia_free(l->problems);
+    pythia_verdicts_free(&l->verdicts);
     pythia_free(l->followed);
     pythia_free(l->always);
     pythia_free(l->never);

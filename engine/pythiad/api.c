@@ -245,13 +245,24 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
     refuse(x, 400, "format is one of json, text, markdown and html");
 }
 
-static void handle_groups(void *context, struct pythia__http_exchange *x)
+/* A part of the report; empty before the first cycle has ended. */
+static void answer_part(struct pythia__daemon *d, struct pythia__http_exchange *x,
+                        enum pythia__report_form form)
 {
-    struct pythia__daemon *d = context;
     if (pythia__reporting_has(d->reporting))
-        ask(d, x, PYTHIA__REPORT_GROUPS, JSON_TYPE);
+        ask(d, x, form, JSON_TYPE);
     else
         answer_json(x, 200, json_array());
+}
+
+static void handle_groups(void *context, struct pythia__http_exchange *x)
+{
+    answer_part(context, x, PYTHIA__REPORT_GROUPS);
+}
+
+static void handle_verdicts(void *context, struct pythia__http_exchange *x)
+{
+    answer_part(context, x, PYTHIA__REPORT_VERDICTS);
 }
 
 static void handle_decisions(void *context, struct pythia__http_exchange *x)
@@ -323,7 +334,7 @@ static void handle_points(void *context, struct pythia__http_exchange *x)
 }
 
 static void write_page(struct pythia__daemon *d, struct pythia__http_exchange *x,
-                       const json_t *groups)
+                       const json_t *verdicts)
 {
     char *latest = NULL;
     (void)pythia_state_decisions(d->state, DECISIONS, &latest); /* unreadable: none are shown */
@@ -332,7 +343,7 @@ static void write_page(struct pythia__daemon *d, struct pythia__http_exchange *x
     struct pythia_daemon_page page = {.status = status,
                                       .points = points,
                                       .decisions = decisions,
-                                      .groups = groups,
+                                      .verdicts = verdicts,
                                       .report_path = REPORT_PAGE,
                                       .now_unix_ns = pythia__unix_ns(),
                                       .refresh_s = PAGE_S};
@@ -356,14 +367,14 @@ static void answer_viewer(void *context, int status, const char *bytes, size_t s
 {
     struct viewer v = *(struct viewer *)context;
     pythia_free(context);
-    json_t *groups = status == PYTHIA_OK ? json_loadb(bytes, size, 0, NULL) : NULL;
-    if (groups)
-        write_page(v.d, v.exchange, groups);
+    json_t *verdicts = status == PYTHIA_OK ? json_loadb(bytes, size, 0, NULL) : NULL;
+    if (verdicts)
+        write_page(v.d, v.exchange, verdicts);
     else if (status == PYTHIA_ESTOPPED)
         pythia__http_say(v.exchange, 503, "stops\n");
     else
         pythia__http_say(v.exchange, 503, "out of memory\n");
-    json_decref(groups);
+    json_decref(verdicts);
 }
 
 /* The page of what it does; the report has one of its own. */
@@ -380,7 +391,7 @@ static void handle_page(void *context, struct pythia__http_exchange *x)
         return;
     }
     *v = (struct viewer){d, x};
-    pythia__reporting_ask(d->reporting, PYTHIA__REPORT_GROUPS, answer_viewer, v);
+    pythia__reporting_ask(d->reporting, PYTHIA__REPORT_VERDICTS, answer_viewer, v);
 }
 
 /* The variables of the programs whose trace points are switched through shared memory. */
@@ -625,6 +636,7 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
         {"GET", "/v1/status", PYTHIA__HTTP_CONTROL, 0, handle_status, d, NULL},
         {"GET", "/v1/report", PYTHIA__HTTP_CONTROL, 0, handle_report, d, NULL},
         {"GET", "/v1/groups", PYTHIA__HTTP_CONTROL, 0, handle_groups, d, NULL},
+        {"GET", "/v1/verdicts", PYTHIA__HTTP_CONTROL, 0, handle_verdicts, d, NULL},
         {"GET", "/v1/decisions", PYTHIA__HTTP_CONTROL, 0, handle_decisions, d, NULL},
         {"GET", "/v1/points", PYTHIA__HTTP_CONTROL, 0, handle_points, d, NULL},
         {"GET", "/v1/variables", PYTHIA__HTTP_CONTROL, 0, handle_variables, d, NULL},

@@ -21,6 +21,7 @@
 #include "pythia/status.h"
 #include "restore.h"
 #include "switching.h"
+#include "verdict_log.h"
 
 #define TICK_MS          20
 #define TICK_SPANS       4096                /* some 4 ms; others wait meanwhile */
@@ -162,6 +163,7 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     mark_unswitchable(d, last->closed, last->closed_count);
     log_cycle(d, last);
     keep_evidence(d);
+    pythia__verdict_log_cycle(d);
     return c->decisions.switch_count > 0 ? pythia__daemon_keep_history(d) : PYTHIA_OK;
 }
 

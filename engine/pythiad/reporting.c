@@ -45,7 +45,7 @@ struct pythia__reporting {
     uv_loop_t *loop;
     const struct pythia_vocabulary *vocabulary;
     struct pythia_diagnosis_options how;
-    const struct pythia_loop *story;
+    struct pythia_loop *story;
     struct evidence latest; /* without groups and document while a job has them */
     uint64_t look;          /* of the last cycle */
     struct pythia_buf forms[PYTHIA__REPORT_FORMS]; /* of it, as far as they were asked for */
@@ -61,7 +61,7 @@ struct pythia__reporting {
 
 int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vocabulary,
                              const struct pythia_diagnosis_options *options,
-                             const struct pythia_loop *story, struct pythia__reporting **out)
+                             struct pythia_loop *story, struct pythia__reporting **out)
 {
     struct pythia__reporting *r = pythia_calloc(1, sizeof(*r));
     if (!r)
@@ -112,6 +112,7 @@ static int make_document(struct job *j)
     int status = pythia_diagnose(j->of.groups, &how, &diagnosis);
     if (status != PYTHIA_OK)
         return status;
+    status = pythia_verdicts_explain(&j->story.verdicts, diagnosis, j->of.groups);
     struct pythia_report_source source = {.paths = paths,
                                           .path_count = 1,
                                           .live = true,
@@ -119,8 +120,9 @@ static int make_document(struct job *j)
                                           .vocabulary = j->r->vocabulary,
                                           .groups = j->of.groups,
                                           .diagnosis = diagnosis,
-                                          .loop = &j->story};
-    j->of.document = pythia_report_json(&source);
+                                          .loop = &j->story,
+                                          .verdicts = &j->story.verdicts};
+    j->of.document = status == PYTHIA_OK ? pythia_report_json(&source) : NULL;
     pythia_diagnosis_destroy(diagnosis);
     if (!j->of.document)
         return PYTHIA_ENOMEM;
@@ -130,10 +132,10 @@ static int make_document(struct job *j)
     return PYTHIA_OK;
 }
 
-static int write_groups(const json_t *document, struct pythia_buf *to)
+/* One member of the document. */
+static int write_part(const json_t *document, const char *member, struct pythia_buf *to)
 {
-    const json_t *groups = json_object_get(document, "groups");
-    char *text = json_dumps(groups, JSON_INDENT(1));
+    char *text = json_dumps(json_object_get(document, member), JSON_INDENT(1));
     if (!text)
         return PYTHIA_ENOMEM;
     pythia_buf_puts(to, text);
@@ -160,8 +162,9 @@ static void work(uv_work_t *request)
         if (!j->wanted[form])
             continue;
         j->status =
-            form == PYTHIA__REPORT_GROUPS
-                ? write_groups(j->of.document, &j->forms[form])
+            form == PYTHIA__REPORT_GROUPS ? write_part(j->of.document, "groups", &j->forms[form])
+            : form == PYTHIA__REPORT_VERDICTS
+                ? write_part(j->of.document, "verdicts", &j->forms[form])
                 : pythia_report_write(j->of.document, formats[form], false, &j->forms[form]);
     }
 }
@@ -231,6 +234,7 @@ static void done(uv_work_t *request, int cancelled)
     if (cancelled)
         j->status = PYTHIA_ESTOPPED;
     r->made += j->made;
+    pythia_verdicts_take_keys(&r->story->verdicts, &j->story.verdicts);
     r->busy = false;
     answer_all(r, j);
     bool latest = j->of.look == r->look;

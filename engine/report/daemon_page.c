@@ -42,18 +42,23 @@ static void age(struct pythia__html *h, const struct pythia_daemon_page *p, doub
 
 /* ---- what it does ---- */
 
-static size_t count_found(const json_t *groups)
+static bool is_state(const json_t *verdict, const char *state)
+{
+    return strcmp(pythia__string(verdict, "state"), state) == 0;
+}
+
+static size_t count_of(const json_t *verdicts, const char *state)
 {
     size_t count = 0;
-    for (size_t i = 0; i < json_array_size(groups); i++)
-        count += strcmp(pythia__string(json_array_get(groups, i), "status"), "diagnosed") == 0;
+    for (size_t i = 0; i < json_array_size(verdicts); i++)
+        count += is_state(json_array_get(verdicts, i), state);
     return count;
 }
 
 static void lead(struct pythia__html *h, const struct pythia_daemon_page *p)
 {
     const char *doing = pythia__string(p->status, "doing");
-    size_t found = count_found(p->groups);
+    size_t found = count_of(p->verdicts, "found");
     pythia__html_open(h, "p", "class", "lead", NULL);
     if (strcmp(doing, "stops") == 0)
         pythia__html_text(h, "It stops, and takes in what has come.");
@@ -63,13 +68,13 @@ static void lead(struct pythia__html *h, const struct pythia_daemon_page *p)
         pythia__html_text(h, "It waits: no span has come yet.");
     else if (is_true(p->status, "learning"))
         pythia__html_text(h, "It learns which trace points there are.");
-    else if (!p->groups)
+    else if (!p->verdicts)
         pythia__html_text(h, "It watches; no cycle has ended yet.");
     else if (found == 0)
-        pythia__html_text(h, "No group of requests varies in a way that stands out.");
+        pythia__html_text(h, "It has found nothing that stands out so far.");
     else
-        pythia__html_printf(h, "%zu group%s of requests %s in a way that stands out.", found,
-                            found == 1 ? "" : "s", found == 1 ? "varies" : "vary");
+        pythia__html_printf(h, "It has found why requests of %zu type%s differ.", found,
+                            found == 1 ? "" : "s");
     pythia__html_close(h);
 }
 
@@ -104,53 +109,95 @@ static void head(struct pythia__html *h, const struct pythia_daemon_page *p)
 /* ---- what it found ---- */
 
 static void found_row(struct pythia__html *h, const struct pythia_daemon_page *p,
-                      const json_t *group)
+                      const json_t *verdict)
 {
     struct pythia_buf link = {0};
+    double since = pythia__number(verdict, "since_unix_ns");
     pythia_buf_printf(&link, "%s#", p->report_path);
-    pythia__html_group_anchor(&link, pythia__string(group, "id"));
+    pythia__html_group_anchor(&link, pythia__string(verdict, "group"));
     pythia__html_open(h, "tr", NULL);
     pythia__html_open(h, "th", "scope", "row", NULL);
     pythia__html_open(h, "a", "href", link.bytes ? link.bytes : "", NULL);
-    pythia__html_name(h, pythia__string(group, "request_type"));
+    pythia__html_name(h, pythia__string(verdict, "request_type"));
     pythia__html_close(h);
-    pythia__html_unlike(h, "span", group);
-    pythia__html_found(h, group);
+    pythia__html_found(h, verdict, verdict);
+    pythia__html_notes(h, verdict, verdict);
     pythia__html_close(h);
-    pythia__html_share_cells(h, "share", pythia__number(group, "variance_share"));
-    pythia__html_size_cells(h, group);
+    pythia__html_cell(h, "n", "found");
+    if (since > 0) {
+        age(h, p, since);
+        pythia__html_text(h, " ago");
+    }
+    pythia__html_close(h);
+    pythia__html_cell(h, "nb", NULL);
+    pythia__html_prose(h, pythia__string(verdict, "confidence"));
+    pythia__html_close(h);
+    pythia__html_cell(h, "n", "requests");
+    pythia__html_count(h, pythia__number(verdict, "requests"));
+    pythia__html_close(h);
     pythia__html_close(h);
     if (link.failed)
         h->out->failed = 1;
     pythia_buf_free(&link);
 }
 
+static void found_table(struct pythia__html *h, const struct pythia_daemon_page *p)
+{
+    static const char *const labels[] = {"Requests of", ">Found", "Confidence",
+                                         ">Requests in the last cycle"};
+    size_t shown = 0;
+    pythia__html_open(h, "table", "class", "stack", NULL);
+    pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
+    pythia__html_open(h, "tbody", NULL);
+    for (size_t i = 0; i < json_array_size(p->verdicts) && shown < FOUND_MAX; i++) {
+        const json_t *verdict = json_array_get(p->verdicts, i);
+        if (!is_state(verdict, "found"))
+            continue;
+        found_row(h, p, verdict);
+        shown++;
+    }
+    pythia__html_close(h);
+    pythia__html_close(h);
+}
+
+/* What is not found yet, or is nothing. */
+static void other_verdicts(struct pythia__html *h, const json_t *verdicts)
+{
+    static const struct {
+        const char *state, *one, *many;
+    } states[] = {
+        {"searching", "type is searched", "types are searched"},
+        {"nothing", "has nothing that stands out", "have nothing that stands out"},
+        {"too_few", "has too few requests", "have too few requests"},
+        {"learning", "is not known yet", "are not known yet"},
+    };
+    size_t told = 0;
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        size_t count = count_of(verdicts, states[i].state);
+        if (count == 0)
+            continue;
+        pythia__html_printf(h, "%s%zu %s%s", told > 0 ? ", " : "", count,
+                            told > 0 || i == 0 ? ""
+                            : count == 1       ? "type "
+                                               : "types ",
+                            count == 1 ? states[i].one : states[i].many);
+        told++;
+    }
+    pythia__html_text(h, told > 0 ? ". " : "");
+}
+
 static void found(struct pythia__html *h, const struct pythia_daemon_page *p)
 {
-    static const char *const labels[] = {"Group of requests", "=Share of the variance", ">Requests",
-                                         ">Mean"};
-    const json_t *groups = p->groups;
-    size_t shown = 0, of = count_found(p->groups);
-    if (of > 0) {
-        pythia__html_open(h, "table", "class", "stack", NULL);
-        pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));
-        pythia__html_open(h, "tbody", NULL);
-        for (size_t i = 0; i < json_array_size(groups) && shown < FOUND_MAX; i++) {
-            const json_t *group = json_array_get(groups, i);
-            if (strcmp(pythia__string(group, "status"), "diagnosed") != 0)
-                continue;
-            found_row(h, p, group);
-            shown++;
-        }
-        pythia__html_close(h);
-        pythia__html_close(h);
-    }
+    size_t of = count_of(p->verdicts, "found");
+    if (of > 0)
+        found_table(h, p);
     pythia__html_open(h, "p", NULL);
-    if (!p->groups) {
+    if (!p->verdicts) {
         pythia__html_text(h, "There is a report when the first cycle has ended.");
     } else {
-        if (of > shown)
-            pythia__html_printf(h, "%zu more are in the report. ", of - shown);
+        if (of > FOUND_MAX)
+            pythia__html_printf(h, "%zu more are in the report. ", of - FOUND_MAX);
+        other_verdicts(h, p->verdicts);
         pythia__html_open(h, "a", "href", p->report_path, NULL);
         pythia__html_text(h, "The report of the last cycle");
         pythia__html_close(h);

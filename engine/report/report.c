@@ -15,6 +15,7 @@
 #include "report_forms.h"
 #include "report_loop.h"
 #include "report_splits.h"
+#include "report_verdict.h"
 
 #define HISTOGRAM_BINS 48
 
@@ -496,6 +497,8 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
     set(&w, out, "groups", groups);
     set(&w, out, "next", next);
     set(&w, out, "open", open_points(&w));
+    if (source->verdicts)
+        pythia__json_verdicts(&w.json, out, source->verdicts, source->loop);
     if (source->loop)
         pythia__json_loop(&w.json, out, source->loop);
     if (w.json.failed) {

@@ -16,6 +16,17 @@ void pythia__report_html(const json_t *report, struct pythia_buf *out);
 /* What a group's figures mean, in sentences: an object {"where", "why"}, either null. */
 json_t *pythia__report_finding(const json_t *group);
 
+/* What a finding has to say beside where and why, if it is of a verdict: the member names of its
+ * sentences, which may be missing or null. */
+#define PYTHIA__NOTES 3
+extern const char *const pythia__notes[PYTHIA__NOTES];
+
+/* Was it found in an earlier cycle, and does no group that is diagnosed show it? */
+bool pythia__is_held(const json_t *report, const json_t *verdict);
+
+/* Append what a key has to do with the durations of a group; `x` is one of its "explanations". */
+void pythia__add_key_finding(struct pythia_buf *to, const json_t *group, const json_t *x);
+
 /* Tell each group from the largest of its request type: give it an object "unlike" of "group" (that
  * one's id), "passes" and "lacks" (trace points); null for the largest itself. PYTHIA_OK or
  * PYTHIA_ENOMEM. */

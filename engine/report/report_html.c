@@ -243,7 +243,7 @@ static void overview_row(struct pythia__html *h, const json_t *group, size_t num
         snprintf(label, sizeof(label), "%zu. ", number);
         link_to_group(h, group, label);
         pythia__html_unlike(h, "span", group);
-        pythia__html_found(h, group);
+        pythia__html_found(h, json_object_get(group, "finding"), group);
     } else {
         pythia__html_name(h, pythia__string(group, "request_type"));
         pythia__html_unlike(h, "span", group);
@@ -591,6 +591,34 @@ static void words(struct pythia__html *h, const json_t *report)
     pythia__html_close(h);
 }
 
+/* ---- what holds from earlier cycles ---- */
+
+static bool has_held(const json_t *report)
+{
+    const json_t *verdicts = pythia__array(report, "verdicts");
+    for (size_t i = 0; i < json_array_size(verdicts); i++)
+        if (pythia__is_held(report, json_array_get(verdicts, i)))
+            return true;
+    return false;
+}
+
+static void held_verdicts(struct pythia__html *h, const json_t *report)
+{
+    const json_t *verdicts = pythia__array(report, "verdicts");
+    for (size_t i = 0; i < json_array_size(verdicts); i++) {
+        const json_t *verdict = json_array_get(verdicts, i);
+        if (!pythia__is_held(report, verdict))
+            continue;
+        pythia__html_open(h, "h3", NULL);
+        pythia__html_name(h, pythia__string(verdict, "request_type"));
+        pythia__html_close(h);
+        pythia__html_open(h, "p", NULL);
+        pythia__html_sentence(h, pythia__string(verdict, "sentence"), verdict);
+        pythia__html_close(h);
+        pythia__html_notes(h, verdict, verdict);
+    }
+}
+
 /* ---- the page ---- */
 
 /* Sections before and behind those of the findings. */
@@ -604,6 +632,7 @@ static const struct part {
     {"split", "What they were parted by", "What the requests were parted by", true, has_splits,
      pythia__html_split_by},
     {"search", "The search", "The search, cycle by cycle", true, has_loop, loop},
+    {"held", "Found earlier", "Found in earlier cycles", true, has_held, held_verdicts},
     {"next", "What to open next", NULL, false, has_findings, next},
     {"paths", "Types and their paths", "Types whose paths make a difference", false, has_paths,
      paths},

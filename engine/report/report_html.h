@@ -47,8 +47,10 @@ void pythia__html_ends(struct pythia__html *h, const json_t *search);
 void pythia__html_head(struct pythia__html *h, const char *title, unsigned refresh_s);
 /* An item of a list that leads to a part of the page. */
 void pythia__html_part_link(struct pythia__html *h, const char *id, const char *text);
-/* What was found about a group, in a sentence or two. */
-void pythia__html_found(struct pythia__html *h, const json_t *group);
+/* What was found about a group, or what a verdict says: where and why of `finding`, with the names
+ * that `of` knows, the group or the verdict itself. And what a verdict says beside that. */
+void pythia__html_found(struct pythia__html *h, const json_t *finding, const json_t *of);
+void pythia__html_notes(struct pythia__html *h, const json_t *finding, const json_t *of);
 
 void pythia__html_duration(struct pythia__html *h, double ns);
 void pythia__html_percent(struct pythia__html *h, double part);

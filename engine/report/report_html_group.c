@@ -265,6 +265,7 @@ static void heading(struct pythia__html *h, const json_t *group, size_t number, 
         pythia__html_sentence(h, why, group);
         pythia__html_close(h);
     }
+    pythia__html_notes(h, finding, group);
     pythia__html_close(h);
 }
 

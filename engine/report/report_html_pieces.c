@@ -227,15 +227,26 @@ void pythia__html_cell(struct pythia__html *h, const char *class, const char *la
         pythia__html_attribute(h, "data-l", label);
 }
 
-void pythia__html_found(struct pythia__html *h, const json_t *group)
+void pythia__html_found(struct pythia__html *h, const json_t *finding, const json_t *of)
 {
     static const char *const parts_of_it[] = {"where", "why"};
     for (size_t i = 0; i < 2; i++) {
-        const char *sentence = pythia__string(json_object_get(group, "finding"), parts_of_it[i]);
+        const char *sentence = pythia__string(finding, parts_of_it[i]);
         if (!sentence[0])
             continue;
         pythia__html_open(h, "span", "class", "found", NULL);
-        pythia__html_sentence(h, sentence, group);
+        pythia__html_sentence(h, sentence, of);
+        pythia__html_close(h);
+    }
+}
+
+void pythia__html_notes(struct pythia__html *h, const json_t *finding, const json_t *of)
+{
+    for (size_t i = 0; i < PYTHIA__NOTES; i++) {
+        if (!pythia__string(finding, pythia__notes[i])[0])
+            continue;
+        pythia__html_open(h, "p", "class", "note", NULL);
+        pythia__html_sentence(h, pythia__string(finding, pythia__notes[i]), of);
         pythia__html_close(h);
     }
 }

@@ -347,6 +347,38 @@ static void split_by(struct pythia_buf *to, const json_t *report)
     }
 }
 
+/* How sure it is, what else was seen, and what it was before. */
+static void notes(struct pythia_buf *to, const json_t *finding, const json_t *of)
+{
+    for (size_t i = 0; i < PYTHIA__NOTES; i++) {
+        if (!pythia__string(finding, pythia__notes[i])[0])
+            continue;
+        pythia_buf_putc(to, '\n');
+        add_sentence(to, pythia__string(finding, pythia__notes[i]), of, false);
+        pythia_buf_putc(to, '\n');
+    }
+}
+
+/* Returns how many there are. */
+static size_t held_verdicts(struct pythia_buf *to, const json_t *report)
+{
+    size_t count = 0;
+    const json_t *verdicts = pythia__array(report, "verdicts");
+    for (size_t i = 0; i < json_array_size(verdicts); i++) {
+        const json_t *verdict = json_array_get(verdicts, i);
+        if (!pythia__is_held(report, verdict))
+            continue;
+        pythia_buf_puts(to, "\n## Found in an earlier cycle: ");
+        pythia__markdown_name(to, pythia__string(verdict, "request_type"), false);
+        pythia_buf_puts(to, "\n\n");
+        add_sentence(to, pythia__string(verdict, "sentence"), verdict, false);
+        pythia_buf_putc(to, '\n');
+        notes(to, verdict, verdict);
+        count++;
+    }
+    return count;
+}
+
 static void diagnosed(struct pythia_buf *to, const json_t *group, size_t number)
 {
     const json_t *finding = json_object_get(group, "finding");
@@ -363,6 +395,7 @@ static void diagnosed(struct pythia_buf *to, const json_t *group, size_t number)
         add_sentence(to, why, group, false);
         pythia_buf_putc(to, '\n');
     }
+    notes(to, finding, group);
     figures(to, group);
     modes(to, group);
     edges(to, group);
@@ -537,7 +570,7 @@ void pythia__report_markdown(const json_t *report, struct pythia_buf *out)
         if (is_diagnosed(group))
             diagnosed(out, group, ++number);
     }
-    if (number == 0)
+    if (held_verdicts(out, report) + number == 0)
         pythia_buf_puts(out,
                         few == json_array_size(groups)
                             ? "\nNot enough data: no group has enough requests to be diagnosed.\n"

@@ -48,6 +48,24 @@ static void add_names(struct pythia__names *names, const json_t *of, const char 
         add_name(names, json_string_value(json_array_get(list, i)));
 }
 
+/* The ends of the places that a verdict names. */
+static void add_places(struct pythia__names *names, const json_t *verdict, const char *member)
+{
+    const json_t *list = pythia__array(verdict, member);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *edge = json_object_get(json_array_get(list, i), "edge");
+        add_name(names, pythia__string(json_object_get(edge, "from"), "trace_point"));
+        add_name(names, pythia__string(json_object_get(edge, "to"), "trace_point"));
+    }
+}
+
+static void add_verdict(struct pythia__names *names, const json_t *verdict)
+{
+    add_places(names, verdict, "found");
+    add_places(names, verdict, "also_seen");
+    add_name(names, pythia__string(json_object_get(verdict, "explanation"), "key"));
+}
+
 void pythia__names_of(struct pythia__names *names, const json_t *of)
 {
     const json_t *edge = pythia__largest_edge(of), *inclusive = pythia__array(of, "inclusive");
@@ -65,6 +83,8 @@ void pythia__names_of(struct pythia__names *names, const json_t *of)
     add_name(names, pythia__key_name(key, &before));
     add_names(names, of, "passes");
     add_names(names, of, "lacks");
+    add_verdict(names, of);
+    add_verdict(names, json_object_get(of, "finding"));
 }
 
 /* A name stands between what cannot be a part of it, or a shorter one would be found in a longer.

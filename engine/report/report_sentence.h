@@ -10,7 +10,7 @@
 
 #include "pythia/buf.h"
 
-#define PYTHIA__SENTENCE_NAMES 12
+#define PYTHIA__SENTENCE_NAMES 64
 
 /* The names that sentences about a group, a type or a suggestion can hold; all borrowed. */
 struct pythia__names {

@@ -263,6 +263,15 @@ static void split_by(const struct page *p, const json_t *report)
     }
 }
 
+/* How sure it is, what else was seen, and what it was before. */
+static void notes(const struct page *p, const json_t *finding)
+{
+    static const char *const labels[PYTHIA__NOTES] = {"sure", "also", "before"};
+    for (size_t i = 0; i < PYTHIA__NOTES; i++)
+        if (pythia__string(finding, pythia__notes[i])[0])
+            paragraph(p, labels[i], pythia__string(finding, pythia__notes[i]));
+}
+
 static void diagnosed(const struct page *p, const json_t *group, size_t number)
 {
     const json_t *finding = json_object_get(group, "finding");
@@ -281,6 +290,7 @@ static void diagnosed(const struct page *p, const json_t *group, size_t number)
     edges(p, group);
     if (pythia__string(finding, "why")[0])
         paragraph(p, "why", pythia__string(finding, "why"));
+    notes(p, finding);
     keys(p, group);
     splits(p, group);
 }
@@ -468,6 +478,23 @@ static void loop(const struct page *p, const json_t *report)
     ends(p, search);
 }
 
+/* What was found in earlier cycles and still holds, though the groups of the last cycle do not show
+ * it. Returns how many there are. */
+static size_t held_verdicts(const struct page *p, const json_t *report)
+{
+    const json_t *verdicts = pythia__array(report, "verdicts"), *verdict;
+    size_t i, count = 0;
+    json_array_foreach ((json_t *)verdicts, i, verdict) {
+        if (!pythia__is_held(report, verdict))
+            continue;
+        pythia_buf_puts(p->out, count++ == 0 ? "\nFound in earlier cycles\n" : "");
+        paragraph(p, "type", pythia__string(verdict, "request_type"));
+        paragraph(p, "where", pythia__string(verdict, "sentence"));
+        notes(p, verdict);
+    }
+    return count;
+}
+
 void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *out)
 {
     struct page p = {out, colour};
@@ -484,10 +511,10 @@ void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *o
     json_array_foreach ((json_t *)groups, i, group)
         if (is_diagnosed(group))
             diagnosed(&p, group, ++number);
-    size_t few = 0;
+    size_t held = held_verdicts(&p, report), few = 0;
     json_array_foreach ((json_t *)groups, i, group)
         few += strcmp(pythia__string(group, "status"), "too_few") == 0;
-    if (number == 0)
+    if (number + held == 0)
         pythia_buf_puts(out,
                         few == json_array_size(groups)
                             ? "\nNot enough data: no group has enough requests to be diagnosed.\n"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "pythia/counts.h"
+#include "pythia/search.h"
 #include "pythia/shown_text.h"
 #include "report_forms.h"
 
@@ -179,6 +180,8 @@ void pythia__add_edge(struct pythia_buf *to, const json_t *edge)
 
 /* ---- findings ---- */
 
+const char *const pythia__notes[PYTHIA__NOTES] = {"standing", "also", "change"};
+
 /* The edge with the largest share, whatever the edges are ranked by. */
 static const json_t *largest(const json_t *edges)
 {
@@ -197,8 +200,9 @@ static void say_where(struct pythia_buf *to, const json_t *group)
     size_t depth = json_array_size(inclusive);
     if (!edge)
         return;
-    if (json_is_true(json_object_get(group, "localised")) ||
-        pythia__number(edge, "share_low") >= .5) {
+    bool stands_out = json_is_true(json_object_get(group, "localised")) ||
+                      pythia__number(edge, "share_low") >= .5;
+    if (stands_out && pythia__number(edge, "share") >= PYTHIA_FINDING_MIN) {
         pythia__add_percent(to, pythia__number(edge, "share"));
         pythia_buf_puts(to, " of what makes these requests differ is the time ");
         pythia__add_edge(to, edge);
@@ -249,29 +253,28 @@ void pythia__add_split(struct pythia_buf *to, const json_t *explanation)
     pythia_buf_putc(to, '.');
 }
 
-static void say_why(struct pythia_buf *to, const json_t *group)
+void pythia__add_key_finding(struct pythia_buf *to, const json_t *group, const json_t *x)
 {
-    const json_t *first = json_array_get(pythia__array(group, "explanations"), 0);
-    const char *cause = pythia__string(group, "cause"), *key = pythia__string(first, "key");
-    if (!first)
-        return;
+    bool structural = json_is_true(json_object_get(x, "structural"));
+    const char *cause = structural ? pythia__string(group, "cause") : "",
+               *key = pythia__string(x, "key");
     if (strcmp(cause, "retry") == 0)
         pythia_buf_printf(to,
                           "Retry: most requests pass %s once, some up to %.0f times, and that goes "
                           "with their duration.",
-                          point_of(key), pythia__number(first, "high"));
+                          point_of(key), pythia__number(x, "high"));
     else if (strcmp(cause, "loop") == 0)
         pythia_buf_printf(
             to, "Requests pass %s %.0f to %.0f times, and the number goes with their duration.",
-            point_of(key), pythia__number(first, "low"), pythia__number(first, "high"));
+            point_of(key), pythia__number(x, "low"), pythia__number(x, "high"));
     else if (strcmp(cause, "path") == 0)
         pythia_buf_printf(
             to, "Some requests pass %s and others do not, and that goes with their duration.",
             point_of(key));
     else
         pythia_buf_printf(to, "%s goes with it.", key);
-    pythia__add_split(to, first);
-    if (json_is_true(json_object_get(first, "low_confidence")))
+    pythia__add_split(to, x);
+    if (json_is_true(json_object_get(x, "low_confidence")))
         pythia_buf_puts(to, " There are few requests for so many values: low confidence.");
 }
 
@@ -292,7 +295,9 @@ json_t *pythia__report_finding(const json_t *group)
     struct pythia_buf where = {0}, why = {0};
     if (strcmp(status, "diagnosed") == 0) {
         say_where(&where, group);
-        say_why(&why, group);
+        if (json_array_size(pythia__array(group, "explanations")) > 0)
+            pythia__add_key_finding(&why, group,
+                                    json_array_get(pythia__array(group, "explanations"), 0));
     } else if (strcmp(status, "slow") == 0) {
         pythia_buf_puts(&where, "These requests hardly differ: they are always slow. On average ");
         pythia__add_duration(&where, pythia__number(group, "mean_ns"));

@@ -2,6 +2,7 @@
 """Programs whose trace points nothing can switch: stock OpenTelemetry programs, alone and beside others that have an agent.
 usage: test_watch_only.py BIN [SANITIZER]"""
 import json
+import re
 import threading
 import time
 import unittest
@@ -14,6 +15,19 @@ OPTIONS = ("--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20", "--cyc
 
 
 class Fleet(unittest.TestCase):
+    def all_say_the_same(self):
+        """The log, the report, what ctl shows and the page read one verdict."""
+        told = self.pythiad.logged(r"Verdict: request-type=shop:root, .*inside shop:b")
+        self.assertIn("of what makes these requests differ is the time inside shop:b", told)
+        def of_one_cycle():
+            verdict = next(one for one in self.pythiad.get("/v1/verdicts").json if one["request_type"] == "shop:root")
+            self.assertEqual((verdict["state"], verdict["found"][0]["edge"]["inside"]), ("found", "shop:b"))
+            text, page, html = (self.pythiad.get(path).text for path in ("/v1/report?format=text", "/", "/report"))
+            again = next(one for one in self.pythiad.get("/v1/report").json["verdicts"] if one["request_type"] == "shop:root")
+            plain = [re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", one)) for one in (text, page, html)]
+            return verdict["sentence"] == again["sentence"] and all(verdict["where"] in one for one in plain)
+        rig.until(of_one_cycle, 30)
+
     def setUp(self):
         self.pythiad = rig.Pythiad(self, *OPTIONS)
         self.sent = 0
@@ -49,6 +63,7 @@ class WatchOnly(Fleet):
         self.assertNotIn("Opens a trace point", self.pythiad.log)
         self.assertNotIn("Closes a trace point", self.pythiad.log)
         self.pythiad.logged("Found what varies: request-type=shop:root, place=inside shop:b")
+        self.all_say_the_same()
         self.assertEqual(self.pythiad.ctl("decisions").stdout, "nothing was opened or closed yet\n")
 
     def test_a_point_that_cannot_be_switched_is_not_pinned(self):

@@ -214,6 +214,24 @@ static inline json_t *sample_search(const char *name)
         sample_problem(name, "too_few", 0, "too_few"));
 }
 
+/* What is found of a type, shown by a group. */
+static inline json_t *sample_verdict(const char *name, const char *group, const char *state)
+{
+    json_t *edge = json_pack("{s:o, s:o}", "from", sample_event(name, "start"), "to",
+                             sample_event(name, "end"));
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:[{s:O, s:f}], s:[{s:o, s:f}], s:o, "
+                     "s:{s:s}, s:s, s:i, s:i, s:I, s:o}",
+                     "request_type", name, "state", state, "sentence",
+                     sample_sentence("97 % lies inside ", name), "where",
+                     sample_sentence("97 % lies inside ", name), "why",
+                     sample_sentence("It goes with ", name), "confidence", "high", "standing",
+                     "Confidence is high.", "found", "edge", edge, "share", .97, "also_seen",
+                     "edge", edge, "share", .1, "also", sample_sentence("Also seen: ", name),
+                     "explanation", "key", name, "group", group, "requests", 40, "since_cycle", 2,
+                     "since_unix_ns", (json_int_t)1700003600 * 1000000000, "change",
+                     sample_sentence("Before cycle 2 it was ", name));
+}
+
 /* A report that has something of all there is, and `name` in all places that a trace can fill. */
 static inline json_t *sample_report(const char *name)
 {
@@ -239,6 +257,10 @@ static inline json_t *sample_report(const char *name)
                                   sample_cycle(name, 2, 2, .5, 7, 1, true),
                                   sample_cycle(name, 3, 8, .5, 0, 6, false)));
     json_object_set_new(report, "search", sample_search(name));
+    json_object_set_new(report, "verdicts",
+                        json_pack("[o,o,o]", sample_verdict(name, "00000000000000aa", "found"),
+                                  sample_verdict(name, "00000000000000bb", "found"),
+                                  sample_verdict(name, "00000000000000bb", "too_few")));
     return report;
 }
 

@@ -52,7 +52,7 @@ static char *page_of(json_t *status, json_t *points, json_t *decisions, json_t *
     struct pythia_daemon_page page = {.status = status,
                                       .points = points,
                                       .decisions = decisions,
-                                      .groups = json_object_get(report, "groups"),
+                                      .verdicts = json_object_get(report, "verdicts"),
                                       .report_path = "/report",
                                       .now_unix_ns = (BEGUN_S + 7260) * 1000000000,
                                       .refresh_s = 10};
@@ -196,6 +196,26 @@ static void what_points_cost_and_give_is_shown(void **state)
     free(page);
 }
 
+/* Two are found of three. */
+static void what_was_found_is_told_with_its_age_and_its_standing(void **state)
+{
+    char *page = page_about("name");
+    assert_non_null(strstr(page, "It has found why requests of 2 types differ."));
+    assert_non_null(strstr(page, "97 % lies inside "));
+    assert_non_null(strstr(page, "Confidence is high."));
+    assert_non_null(strstr(page, "Before cycle 2 it was "));
+    assert_non_null(strstr(page, ">61 min ago<"));
+    assert_non_null(strstr(page, "1 type has too few requests. "));
+    free(page);
+    page = page_of(status_with("works", false, 10, ""), json_array(), NULL,
+                   json_pack("{s:[o]}", "verdicts", sample_verdict("a", "aa", "nothing")));
+    assert_non_null(strstr(page, "It has found nothing that stands out so far."));
+    assert_non_null(strstr(page, "1 type has nothing that stands out. "));
+    assert_null(strstr(page, "97 % lies inside "));
+    free(page);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +225,7 @@ int main(void)
         cmocka_unit_test(ages_numbers_and_planes_are_told),
         cmocka_unit_test(closed_trace_points_beyond_a_thousand_are_counted),
         cmocka_unit_test(what_points_cost_and_give_is_shown),
+        cmocka_unit_test(what_was_found_is_told_with_its_age_and_its_standing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

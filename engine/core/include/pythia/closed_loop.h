@@ -12,6 +12,7 @@
 #include "pythia/live.h"
 #include "pythia/pipeline.h"
 #include "pythia/search.h"
+#include "pythia/verdict.h"
 
 /* A full capture played as if it were live: the spans of closed trace points are hidden, the search
  * decides after each cycle, and what it decided holds from the next request on. A capture that is
@@ -82,6 +83,7 @@ struct pythia_loop {
     size_t cycle_count, cycle_capacity;
     struct pythia_problem *problems; /* owned: as they ended */
     size_t problem_count;
+    struct pythia_verdicts verdicts;    /* of all types that were seen */
     size_t skeleton_count, point_count; /* trace points of the skeleton, and of the space */
     size_t opened_count;                /* different ones that were opened */
     struct pythia_budget budget;

@@ -13,7 +13,7 @@ struct pythia_daemon_page {
     const struct json_t *status;    /* of /v1/status */
     const struct json_t *points;    /* of /v1/points */
     const struct json_t *decisions; /* of /v1/decisions: the latest first */
-    const struct json_t *groups;    /* of the last cycle's report; NULL: there was none yet */
+    const struct json_t *verdicts;  /* of the last cycle's report; NULL: there was none yet */
     const char *report_path;        /* where it can be read whole */
     uint64_t now_unix_ns;           /* ages are told from here */
     unsigned refresh_s;             /* it is fetched again so often; 0: never */

@@ -27,6 +27,7 @@ struct pythia_report_source {
     struct pythia_open_points *open; /* NULL: all points that were seen */
     enum pythia_measure measure;
     const struct pythia_loop *loop; /* how it came to that, cycle by cycle; NULL: it was one look */
+    const struct pythia_verdicts *verdicts; /* of the loop, or of the one look; NULL: none */
 };
 
 /* The report as a JSON document, "pythia.report/1"; the other forms are made of it. NULL when out

@@ -1,0 +1,18 @@
+/* What is held to be true of each request type, in the report: "verdicts", and the findings of the
+ * groups that show them. */
+#ifndef PYTHIA_REPORT_REPORT_VERDICT_H
+#define PYTHIA_REPORT_REPORT_VERDICT_H
+
+#include <jansson.h>
+
+#include "json_writer.h"
+#include "pythia/closed_loop.h"
+#include "pythia/verdict.h"
+
+/* Put the verdicts into a report that has its groups. `loop`: the search they are of; then the
+ * group that shows a verdict says what the verdict says, whatever the last cycle alone would say.
+ * NULL: they are of what the groups show. */
+void pythia__json_verdicts(struct pythia__json *w, json_t *report,
+                           const struct pythia_verdicts *verdicts, const struct pythia_loop *loop);
+
+#endif

@@ -1,0 +1,115 @@
+#ifndef PYTHIA_VERDICT_H
+#define PYTHIA_VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pythia/diagnosis.h"
+#include "pythia/search.h"
+
+/* What is held to be true of a request type: where its requests differ, and with what. There is one
+ * verdict for each type, and everything that tells a person about the type reads it: the report in
+ * all its forms, the page of pythiad and its log. So they cannot disagree.
+ *
+ * A verdict stays until evidence speaks against it. The shares of a cycle scatter, and a cycle with
+ * few requests says nothing. So a place that was found is given up only when the search has dropped
+ * it, or when in PYTHIA_VERDICT_DOUBTS cycles in a row its share was surely below
+ * PYTHIA_FINDING_MIN. */
+
+#define PYTHIA_VERDICT_DOUBTS 2
+
+enum pythia_verdict_state {
+    PYTHIA_VERDICT_LEARNING,  /* the search space does not know the type yet */
+    PYTHIA_VERDICT_SEARCHING, /* its requests differ, and nothing was found yet */
+    PYTHIA_VERDICT_FOUND,     /* a place, or a key, stands out */
+    PYTHIA_VERDICT_NOTHING,   /* nothing stands out, or the type does not matter */
+    PYTHIA_VERDICT_TOO_FEW,   /* requests, to say anything */
+};
+#define PYTHIA_VERDICT_STATES 5
+
+/* How sure a verdict of state FOUND is. */
+enum pythia_confidence {
+    PYTHIA_CONFIDENCE_LOW,    /* neither of these */
+    PYTHIA_CONFIDENCE_MEDIUM, /* the first place has surely a share that matters, or was seen in two
+                                 cycles */
+    PYTHIA_CONFIDENCE_HIGH,   /* it has surely half of the variance, or was seen in three cycles */
+};
+
+/* Why a verdict is another than it was. */
+enum pythia_verdict_reason {
+    PYTHIA_VERDICT_FIRST,   /* there was none before */
+    PYTHIA_VERDICT_CAUSE,   /* a place was found */
+    PYTHIA_VERDICT_MORE,    /* one more place was found */
+    PYTHIA_VERDICT_REFUTED, /* a place that was found has no share that matters any more */
+    PYTHIA_VERDICT_QUIET,   /* requests do not differ any more */
+    PYTHIA_VERDICT_ENDED,   /* the search ended, and found nothing */
+    PYTHIA_VERDICT_AGAIN,   /* durations are others than when the search ended: it began again */
+    PYTHIA_VERDICT_LEARNT,  /* the type is known now */
+};
+
+struct pythia_verdict_place {
+    struct pythia_finding finding;
+    unsigned doubts; /* cycles in a row in which its share was surely too small */
+};
+
+struct pythia_verdict {
+    uint32_t type; /* number of a string */
+    enum pythia_verdict_state state;
+    enum pythia_confidence confidence;
+    struct pythia_verdict_place found[PYTHIA_PROBLEM_CAUSES]; /* in the order they were found in */
+    size_t found_count; /* with state FOUND 0 only if there was no search: a key stands out, or a
+                           subtree */
+    struct pythia_finding also[PYTHIA_PROBLEM_CAUSES + 1]; /* places with a share too small */
+    size_t also_count;
+    bool searched; /* the search of what else there is goes on */
+    enum pythia_why why;
+    uint64_t group;                    /* id of the group of requests that shows it; 0: not known */
+    char *key;                         /* owned: the key that explains it; NULL: none is known */
+    double explained, q;               /* by the key: part of the variance; NaN without */
+    uint64_t since, since_unix_ns;     /* the cycle since which it is so; 0: there are no cycles */
+    uint64_t looks, requests;          /* cycles since then that had evidence; of the last one */
+    uint64_t changes;                  /* times it was another after a place was first found */
+    enum pythia_verdict_reason reason; /* of the last change, */
+    enum pythia_verdict_state was;     /* and what it was before that, */
+    struct pythia_finding was_found;   /* share NaN: no place was found */
+};
+
+/* {0} before the first cycle. */
+struct pythia_verdicts {
+    struct pythia_verdict *list; /* owned; in the order of the problems, or of the types */
+    size_t count, capacity;
+};
+
+/* Take in what the search says after a cycle. `problems` are those of all cycles before in the same
+ * order, and perhaps more behind them. `unix_ns`: when the cycle ended; 0: not known. PYTHIA_OK or
+ * PYTHIA_ENOMEM. O(problems). */
+int pythia_verdicts_update(struct pythia_verdicts *v, uint64_t cycle, uint64_t unix_ns,
+                           const struct pythia_problem *problems, size_t count);
+
+/* The key that explains each verdict that found a place, from the evidence of the last cycle. A key
+ * that was named before stays as long as it still goes with the place, and no other explains more
+ * by a tenth of the variance. `g` is what was diagnosed. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_verdicts_explain(struct pythia_verdicts *v, const struct pythia_diagnosis *d,
+                            const struct pythia_groups *g);
+
+/* Take over the keys that were found by another thread, in a copy of these verdicts: for those that
+ * have the same first place still. */
+void pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts *from);
+
+/* The verdicts of evidence that no search was made for: one for each type, of its group with the
+ * most variance. `v` is {0}. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_verdicts_judge(struct pythia_verdicts *v, const struct pythia_diagnosis *d,
+                          const struct pythia_groups *g);
+
+/* PYTHIA_OK with *out filled, or PYTHIA_ENOMEM with nothing to free. */
+int pythia_verdicts_copy(const struct pythia_verdicts *v, struct pythia_verdicts *out);
+void pythia_verdicts_free(struct pythia_verdicts *v);
+
+/* Static strings, as in reports: "learning", "searching", "found", "nothing", "too_few"; "low", …;
+ * "first", "cause", …. */
+const char *pythia_verdict_state_name(enum pythia_verdict_state state);
+const char *pythia_confidence_name(enum pythia_confidence confidence);
+const char *pythia_verdict_reason_name(enum pythia_verdict_reason reason);
+
+#endif

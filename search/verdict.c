@@ -1,0 +1,428 @@
+#include "pythia/verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pythia/mem.h"
+#include "pythia/place.h"
+#include "pythia/status.h"
+
+#define LARGE     .5  /* lower bound of a share that is sure after one cycle */
+#define SEEN      .03 /* lower bound of a share that is told as "also seen" */
+#define KEY_AHEAD .1  /* part of the variance by which another key has to explain more */
+
+const char *pythia_verdict_state_name(enum pythia_verdict_state state)
+{
+    static const char *const names[PYTHIA_VERDICT_STATES] = {"learning", "searching", "found",
+                                                             "nothing", "too_few"};
+    return names[state];
+}
+
+const char *pythia_confidence_name(enum pythia_confidence confidence)
+{
+    static const char *const names[] = {"low", "medium", "high"};
+    return names[confidence];
+}
+
+const char *pythia_verdict_reason_name(enum pythia_verdict_reason reason)
+{
+    static const char *const names[] = {"first", "cause", "more",  "refuted",
+                                        "quiet", "ended", "again", "learnt"};
+    return names[reason];
+}
+
+/* ---- places ---- */
+
+static bool is_new_evidence(const struct pythia_finding *a, const struct pythia_finding *b)
+{
+    return a->share != b->share || a->low != b->low || a->high != b->high;
+}
+
+static const struct pythia_finding *find_cause(const struct pythia_problem *p,
+                                               const struct pythia_place *place)
+{
+    for (size_t c = 0; c < p->cause_count; c++)
+        if (pythia_place_equal(&p->causes[c].place, place))
+            return &p->causes[c];
+    return NULL;
+}
+
+static bool has_place(const struct pythia_verdict *v, const struct pythia_place *place)
+{
+    for (size_t i = 0; i < v->found_count; i++)
+        if (pythia_place_equal(&v->found[i].finding.place, place))
+            return true;
+    return false;
+}
+
+/* What the last cycle says of the places that were found; those that are refuted go. Returns
+ * whether any of the others has new evidence. */
+static bool renew_places(struct pythia_verdict *v, const struct pythia_problem *p)
+{
+    size_t kept = 0;
+    bool looked = false;
+    for (size_t i = 0; i < v->found_count; i++) {
+        struct pythia_verdict_place place = v->found[i];
+        const struct pythia_finding *now = find_cause(p, &place.finding.place);
+        if (!now)
+            continue;
+        bool fresh = is_new_evidence(now, &place.finding);
+        if (fresh)
+            place.doubts = now->high < PYTHIA_FINDING_MIN ? place.doubts + 1 : 0;
+        if (place.doubts >= PYTHIA_VERDICT_DOUBTS)
+            continue;
+        place.finding = *now;
+        looked = looked || fresh;
+        v->found[kept++] = place;
+    }
+    v->found_count = kept;
+    return looked;
+}
+
+/* Those that the search found in this cycle, or that have a share that matters again. */
+static void add_places(struct pythia_verdict *v, const struct pythia_problem *p)
+{
+    for (size_t c = 0; c < p->cause_count; c++) {
+        const struct pythia_finding *cause = &p->causes[c];
+        if (cause->share >= PYTHIA_FINDING_MIN && cause->low > 0 && !has_place(v, &cause->place))
+            v->found[v->found_count++] = (struct pythia_verdict_place){.finding = *cause};
+    }
+}
+
+/* The places that are not in the verdict: causes whose share is too small, and the largest of what
+ * no cause explains. */
+static void list_also(struct pythia_verdict *v, const struct pythia_problem *p)
+{
+    v->also_count = 0;
+    for (size_t c = 0; c < p->cause_count; c++)
+        if (!has_place(v, &p->causes[c].place) && p->causes[c].low >= SEEN)
+            v->also[v->also_count++] = p->causes[c];
+    if (p->top.low >= SEEN && !has_place(v, &p->top.place) && !find_cause(p, &p->top.place))
+        v->also[v->also_count++] = p->top;
+}
+
+/* ---- from cycle to cycle ---- */
+
+/* Evidence that is too little says nothing against what was held before. */
+static enum pythia_verdict_state state_of(const struct pythia_verdict *v,
+                                          const struct pythia_problem *p, bool first)
+{
+    if (v->found_count > 0)
+        return PYTHIA_VERDICT_FOUND;
+    switch (p->state) {
+    case PYTHIA_PROBLEM_SEARCHING:
+        return PYTHIA_VERDICT_SEARCHING;
+    case PYTHIA_PROBLEM_UNKNOWN:
+        return PYTHIA_VERDICT_LEARNING;
+    case PYTHIA_PROBLEM_TOO_FEW:
+        return first || v->state == PYTHIA_VERDICT_FOUND || v->state == PYTHIA_VERDICT_LEARNING
+                   ? PYTHIA_VERDICT_TOO_FEW
+                   : v->state;
+    case PYTHIA_PROBLEM_DONE:
+    case PYTHIA_PROBLEM_QUIET:
+    case PYTHIA_PROBLEM_GIVEN_UP:
+        break;
+    }
+    return PYTHIA_VERDICT_NOTHING;
+}
+
+static enum pythia_verdict_reason reason_of(const struct pythia_verdict *before,
+                                            const struct pythia_verdict *now,
+                                            const struct pythia_problem *p)
+{
+    bool found = before->state == PYTHIA_VERDICT_FOUND;
+    if (now->state == PYTHIA_VERDICT_FOUND && !found)
+        return PYTHIA_VERDICT_CAUSE;
+    if (found && p->state == PYTHIA_PROBLEM_QUIET && now->found_count == 0)
+        return PYTHIA_VERDICT_QUIET;
+    for (size_t i = 0; found && i < before->found_count; i++)
+        if (!has_place(now, &before->found[i].finding.place))
+            return PYTHIA_VERDICT_REFUTED;
+    if (found)
+        return PYTHIA_VERDICT_MORE;
+    if (before->state == PYTHIA_VERDICT_LEARNING || before->state == PYTHIA_VERDICT_TOO_FEW)
+        return PYTHIA_VERDICT_LEARNT;
+    return now->state == PYTHIA_VERDICT_SEARCHING ? PYTHIA_VERDICT_AGAIN
+           : p->state == PYTHIA_PROBLEM_QUIET     ? PYTHIA_VERDICT_QUIET
+                                                  : PYTHIA_VERDICT_ENDED;
+}
+
+static bool has_changed(const struct pythia_verdict *before, const struct pythia_verdict *now)
+{
+    if (before->state != now->state || before->found_count != now->found_count)
+        return true;
+    for (size_t i = 0; i < now->found_count; i++)
+        if (!has_place(before, &now->found[i].finding.place))
+            return true;
+    return false;
+}
+
+static bool has_same_first(const struct pythia_verdict *a, const struct pythia_verdict *b)
+{
+    return a->type == b->type && a->found_count > 0 && b->found_count > 0 &&
+           pythia_place_equal(&a->found[0].finding.place, &b->found[0].finding.place);
+}
+
+static void forget_key(struct pythia_verdict *v)
+{
+    pythia_free(v->key);
+    v->key = NULL;
+    v->explained = v->q = NAN;
+}
+
+static enum pythia_confidence confidence_of(const struct pythia_verdict *v)
+{
+    double low = v->found_count > 0 ? v->found[0].finding.low : 0;
+    return low >= LARGE || v->looks >= 3                ? PYTHIA_CONFIDENCE_HIGH
+           : low >= PYTHIA_FINDING_MIN || v->looks >= 2 ? PYTHIA_CONFIDENCE_MEDIUM
+                                                        : PYTHIA_CONFIDENCE_LOW;
+}
+
+static void note_change(struct pythia_verdict *v, const struct pythia_verdict *before,
+                        const struct pythia_problem *p, bool first)
+{
+    v->reason = first ? PYTHIA_VERDICT_FIRST : reason_of(before, v, p);
+    v->was = first ? v->state : before->state;
+    v->was_found = (struct pythia_finding){.share = NAN};
+    if (before->found_count > 0)
+        v->was_found = before->found[0].finding;
+    if (!first && before->state == PYTHIA_VERDICT_FOUND)
+        v->changes++;
+}
+
+static void update(struct pythia_verdict *v, uint64_t cycle, uint64_t unix_ns,
+                   const struct pythia_problem *p, bool first)
+{
+    const struct pythia_verdict before = *v;
+    bool looked = renew_places(v, p);
+    add_places(v, p);
+    list_also(v, p);
+    v->state = state_of(v, p, first);
+    v->searched = p->state == PYTHIA_PROBLEM_SEARCHING;
+    v->why = p->why;
+    if (p->requests > 0)
+        v->requests = p->requests;
+    if (!first && !has_changed(&before, v)) {
+        v->looks += looked;
+    } else {
+        note_change(v, &before, p, first);
+        v->since = cycle;
+        v->since_unix_ns = unix_ns;
+        v->looks = 1;
+    }
+    v->confidence = confidence_of(v);
+    if (!first && !has_same_first(&before, v))
+        forget_key(v);
+}
+
+/* One verdict more; NULL when out of memory. */
+static struct pythia_verdict *add(struct pythia_verdicts *v, uint32_t type)
+{
+    if (pythia_grow(&v->list, &v->capacity, v->count, sizeof(*v->list)) != PYTHIA_OK)
+        return NULL;
+    v->list[v->count] = (struct pythia_verdict){
+        .type = type, .explained = NAN, .q = NAN, .was_found = {.share = NAN}};
+    return &v->list[v->count++];
+}
+
+/* Types that the search space does not know stand behind the others, and are not always the same.
+ */
+static struct pythia_verdict *find(struct pythia_verdicts *v, size_t at, uint32_t type)
+{
+    if (at < v->count && v->list[at].type == type)
+        return &v->list[at];
+    for (size_t i = 0; i < v->count; i++)
+        if (v->list[i].type == type)
+            return &v->list[i];
+    return NULL;
+}
+
+int pythia_verdicts_update(struct pythia_verdicts *v, uint64_t cycle, uint64_t unix_ns,
+                           const struct pythia_problem *problems, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct pythia_verdict *one = find(v, i, problems[i].type);
+        bool first = !one;
+        one = one ? one : add(v, problems[i].type);
+        if (!one)
+            return PYTHIA_ENOMEM;
+        update(one, cycle, unix_ns, &problems[i], first);
+    }
+    return PYTHIA_OK;
+}
+
+/* ---- what a diagnosis adds ---- */
+
+static bool shows(const struct pythia_group *group, const struct pythia_cct *cct,
+                  const struct pythia_place *place)
+{
+    for (size_t e = 0; e < group->ranking.edge_count; e++) {
+        struct pythia_place of = pythia_place_of(cct, group->ranking.edges[e].edge);
+        if (pythia_place_equal(&of, place))
+            return true;
+    }
+    return false;
+}
+
+/* The group of a type that has most of the variance, of those that pass a place; NULL: there is
+ * none. */
+static const struct pythia_group *leading_group(const struct pythia_diagnosis *d,
+                                                const struct pythia_groups *g, uint32_t type,
+                                                const struct pythia_place *place)
+{
+    const struct pythia_group *best = NULL;
+    for (size_t i = 0; i < d->group_count; i++) {
+        const struct pythia_group *group = &d->groups[i];
+        if (d->types[group->type].type->name == type &&
+            (!place || shows(group, pythia_groups_cct(g), place)) &&
+            (!best || group->variance_share > best->variance_share))
+            best = group;
+    }
+    return best;
+}
+
+static const struct pythia_explanation *find_key(const struct pythia_explanations *all,
+                                                 const char *key)
+{
+    for (size_t i = 0; key && i < all->found_count; i++)
+        if (strcmp(all->found[i].name, key) == 0)
+            return &all->found[i];
+    return NULL;
+}
+
+static int set_key(struct pythia_verdict *v, const struct pythia_group *group)
+{
+    const struct pythia_explanations *all = &group->explanations;
+    if (all->found_count == 0)
+        return PYTHIA_OK;
+    const struct pythia_explanation *known = find_key(all, v->key), *x = &all->found[0];
+    if (known && x->result.explained <= known->result.explained + KEY_AHEAD) {
+        x = known;
+    } else {
+        char *key = pythia_strndup(x->name, strlen(x->name));
+        if (!key)
+            return PYTHIA_ENOMEM;
+        forget_key(v);
+        v->key = key;
+    }
+    v->explained = x->result.explained;
+    v->q = x->result.q;
+    return PYTHIA_OK;
+}
+
+int pythia_verdicts_explain(struct pythia_verdicts *v, const struct pythia_diagnosis *d,
+                            const struct pythia_groups *g)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < v->count && status == PYTHIA_OK; i++) {
+        struct pythia_verdict *one = &v->list[i];
+        const struct pythia_group *group = leading_group(
+            d, g, one->type, one->found_count > 0 ? &one->found[0].finding.place : NULL);
+        one->group = group ? group->id : 0;
+        if (group && one->found_count > 0)
+            status = set_key(one, group);
+    }
+    return status;
+}
+
+void pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts *from)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        struct pythia_verdict *taken = &from->list[i],
+                              *one = taken->key ? find(v, i, taken->type) : NULL;
+        if (!one || !has_same_first(one, taken))
+            continue;
+        forget_key(one);
+        one->key = taken->key;
+        one->explained = taken->explained;
+        one->q = taken->q;
+        taken->key = NULL;
+    }
+}
+
+/* ---- without a search ---- */
+
+static enum pythia_verdict_state state_of_group(const struct pythia_group *group,
+                                                const struct pythia_verdict *v)
+{
+    if (group->status == PYTHIA_GROUP_TOO_FEW)
+        return PYTHIA_VERDICT_TOO_FEW;
+    bool found = v->found_count > 0 || group->inclusive != PYTHIA_CCT_ROOT ||
+                 group->explanations.found_count > 0;
+    return group->status == PYTHIA_GROUP_DIAGNOSED && found ? PYTHIA_VERDICT_FOUND
+                                                            : PYTHIA_VERDICT_NOTHING;
+}
+
+/* The edge with the largest share is found if it stands out, or has most of the variance. */
+static void judge_edges(struct pythia_verdict *v, const struct pythia_group *group,
+                        const struct pythia_cct *cct)
+{
+    const struct pythia_ranked_edge *top = NULL;
+    for (size_t e = 0; e < group->ranking.edge_count; e++)
+        if (!top || group->ranking.edges[e].share.share > top->share.share)
+            top = &group->ranking.edges[e];
+    if (!top || group->status != PYTHIA_GROUP_DIAGNOSED)
+        return;
+    const struct pythia_finding finding = {pythia_place_of(cct, top->edge), top->share.share,
+                                           top->share.low, top->share.high};
+    if ((group->ranking.localised || finding.low >= LARGE) && finding.share >= PYTHIA_FINDING_MIN &&
+        finding.low > 0)
+        v->found[v->found_count++] = (struct pythia_verdict_place){.finding = finding};
+    else if (finding.low >= SEEN)
+        v->also[v->also_count++] = finding;
+}
+
+int pythia_verdicts_judge(struct pythia_verdicts *v, const struct pythia_diagnosis *d,
+                          const struct pythia_groups *g)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < d->type_count && status == PYTHIA_OK; i++) {
+        uint32_t type = d->types[i].type->name;
+        const struct pythia_group *group = leading_group(d, g, type, NULL);
+        struct pythia_verdict *one = add(v, type);
+        if (!one)
+            return PYTHIA_ENOMEM;
+        one->requests = d->types[i].type->moments.n;
+        one->looks = 1;
+        one->state = one->was = PYTHIA_VERDICT_TOO_FEW;
+        if (!group)
+            continue;
+        one->group = group->id;
+        judge_edges(one, group, pythia_groups_cct(g));
+        one->state = one->was = state_of_group(group, one);
+        one->confidence = confidence_of(one);
+        if (one->state == PYTHIA_VERDICT_FOUND)
+            status = set_key(one, group);
+    }
+    return status;
+}
+
+/* ---- memory ---- */
+
+int pythia_verdicts_copy(const struct pythia_verdicts *v, struct pythia_verdicts *out)
+{
+    struct pythia_verdicts copy = {.list = pythia_calloc(v->count + 1, sizeof(*copy.list)),
+                                   .capacity = v->count + 1};
+    bool failed = !copy.list;
+    for (; !failed && copy.count < v->count; copy.count++) {
+        struct pythia_verdict *one = &copy.list[copy.count];
+        *one = v->list[copy.count];
+        if (one->key)
+            one->key = pythia_strndup(one->key, strlen(one->key));
+        failed = v->list[copy.count].key && !one->key;
+    }
+    if (failed) {
+        pythia_verdicts_free(&copy);
+        return PYTHIA_ENOMEM;
+    }
+    *out = copy;
+    return PYTHIA_OK;
+}
+
+void pythia_verdicts_free(struct pythia_verdicts *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        pythia_free(v->list[i].key);
+    pythia_free(v->list);
+    *v = (struct pythia_verdicts){0};
+}

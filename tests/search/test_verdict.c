@@ -1,0 +1,247 @@
+/* A verdict stays until evidence speaks against it. The problems are made by hand: what the search
+ * would say of them is tested with the search. */
+#include <math.h>
+#include <string.h>
+
+#include "check.h"
+#include "pythia/mem.h"
+#include "pythia/place.h"
+#include "pythia/status.h"
+#include "pythia/verdict.h"
+
+#define TYPE 3
+
+static struct pythia_finding finding(uint32_t point, double share, double half_width)
+{
+    return (struct pythia_finding){.place = {.context = point,
+                                             .from_tracepoint = point,
+                                             .to_tracepoint = point,
+                                             .from_event = 0,
+                                             .to_event = 1},
+                                   .share = share,
+                                   .low = share - half_width,
+                                   .high = share + half_width};
+}
+
+static struct pythia_problem problem(enum pythia_problem_state state)
+{
+    return (struct pythia_problem){
+        .type = TYPE, .state = state, .requests = 100, .top = {.share = NAN, .low = NAN}};
+}
+
+static struct pythia_problem with_cause(struct pythia_finding cause)
+{
+    struct pythia_problem p = problem(PYTHIA_PROBLEM_DONE);
+    p.causes[p.cause_count++] = cause;
+    return p;
+}
+
+static const struct pythia_verdict *take(struct pythia_verdicts *v, uint64_t cycle,
+                                         struct pythia_problem p)
+{
+    assert_int_equal(pythia_verdicts_update(v, cycle, cycle * 1000, &p, 1), PYTHIA_OK);
+    assert_int_equal(v->count, 1);
+    return &v->list[0];
+}
+
+static void assert_found(const struct pythia_verdict *v, uint32_t point)
+{
+    assert_int_equal(v->state, PYTHIA_VERDICT_FOUND);
+    assert_true(v->found_count > 0);
+    assert_int_equal(v->found[0].finding.place.from_tracepoint, point);
+}
+
+static void a_place_that_was_found_keeps_its_cycle_while_its_share_scatters(void **state)
+{
+    struct pythia_verdicts v = {0};
+    const double shares[] = {.66, .4, .13, .2, .12, .5};
+    take(&v, 1, problem(PYTHIA_PROBLEM_SEARCHING));
+    for (uint64_t i = 0; i < 6; i++) {
+        const struct pythia_verdict *one = take(&v, 2 + i, with_cause(finding(7, shares[i], .1)));
+        assert_found(one, 7);
+        assert_int_equal(one->since, 2);
+        assert_int_equal(one->since_unix_ns, 2000);
+        assert_int_equal(one->looks, i + 1);
+        assert_int_equal(one->changes, 0);
+        assert_int_equal(one->reason, PYTHIA_VERDICT_CAUSE);
+        assert_true(one->found[0].finding.share == shares[i]);
+    }
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+/* Once may be chance; the same numbers again are no new evidence. */
+static void two_cycles_in_a_row_with_surely_less_refute_it(void **state)
+{
+    struct pythia_verdicts v = {0};
+    take(&v, 1, with_cause(finding(7, .6, .1)));
+    assert_found(take(&v, 2, with_cause(finding(7, .05, .05))), 7);
+    assert_found(take(&v, 3, with_cause(finding(7, .05, .05))), 7);
+    assert_found(take(&v, 4, with_cause(finding(7, .2, .1))), 7);
+    assert_found(take(&v, 5, with_cause(finding(7, .06, .05))), 7);
+    const struct pythia_verdict *one = take(&v, 6, with_cause(finding(7, .07, .03)));
+    assert_int_equal(one->state, PYTHIA_VERDICT_NOTHING);
+    assert_int_equal(one->reason, PYTHIA_VERDICT_REFUTED);
+    assert_int_equal(one->was, PYTHIA_VERDICT_FOUND);
+    assert_int_equal(one->was_found.place.from_tracepoint, 7);
+    assert_int_equal(one->changes, 1);
+    assert_int_equal(one->also_count, 1); /* it is still seen */
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+static void a_small_share_or_one_that_may_be_nothing_is_only_also_seen(void **state)
+{
+    struct pythia_verdicts v = {0};
+    struct pythia_problem p = with_cause(finding(7, .6, .1));
+    p.causes[p.cause_count++] = finding(8, .14, .05);
+    p.causes[p.cause_count++] = finding(9, .2, .2);
+    p.top = finding(10, .1, .04);
+    const struct pythia_verdict *one = take(&v, 1, p);
+    assert_found(one, 7);
+    assert_int_equal(one->found_count, 1);
+    assert_int_equal(one->also_count, 2); /* 9 may be nothing at all */
+    assert_int_equal(one->also[0].place.from_tracepoint, 8);
+    assert_int_equal(one->also[1].place.from_tracepoint, 10);
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+static void too_few_requests_say_nothing_against_it(void **state)
+{
+    struct pythia_verdicts v = {0};
+    struct pythia_problem few = with_cause(finding(7, .6, .1));
+    take(&v, 1, with_cause(finding(7, .6, .1)));
+    few.state = PYTHIA_PROBLEM_TOO_FEW;
+    few.requests = 0;
+    const struct pythia_verdict *one = take(&v, 2, few);
+    assert_found(one, 7);
+    assert_int_equal(one->looks, 1);
+    assert_int_equal(one->requests, 100);
+    pythia_verdicts_free(&v);
+    take(&v, 1, problem(PYTHIA_PROBLEM_GIVEN_UP));
+    assert_int_equal(take(&v, 2, problem(PYTHIA_PROBLEM_TOO_FEW))->state, PYTHIA_VERDICT_NOTHING);
+    pythia_verdicts_free(&v);
+    assert_int_equal(take(&v, 1, problem(PYTHIA_PROBLEM_TOO_FEW))->state, PYTHIA_VERDICT_TOO_FEW);
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+static void each_change_has_its_reason(void **state)
+{
+    struct pythia_verdicts v = {0};
+    struct pythia_problem two = with_cause(finding(7, .5, .1));
+    two.causes[two.cause_count++] = finding(8, .3, .1);
+    assert_int_equal(take(&v, 1, problem(PYTHIA_PROBLEM_UNKNOWN))->reason, PYTHIA_VERDICT_FIRST);
+    assert_int_equal(take(&v, 2, problem(PYTHIA_PROBLEM_SEARCHING))->reason, PYTHIA_VERDICT_LEARNT);
+    assert_int_equal(take(&v, 3, problem(PYTHIA_PROBLEM_GIVEN_UP))->reason, PYTHIA_VERDICT_ENDED);
+    assert_int_equal(take(&v, 4, problem(PYTHIA_PROBLEM_SEARCHING))->reason, PYTHIA_VERDICT_AGAIN);
+    assert_int_equal(take(&v, 5, with_cause(finding(7, .6, .1)))->reason, PYTHIA_VERDICT_CAUSE);
+    assert_int_equal(take(&v, 6, two)->reason, PYTHIA_VERDICT_MORE);
+    assert_int_equal(v.list[0].found_count, 2);
+    assert_int_equal(take(&v, 7, with_cause(finding(8, .3, .1)))->reason, PYTHIA_VERDICT_REFUTED);
+    assert_found(&v.list[0], 8);
+    assert_int_equal(take(&v, 8, problem(PYTHIA_PROBLEM_QUIET))->reason, PYTHIA_VERDICT_QUIET);
+    assert_int_equal(v.list[0].state, PYTHIA_VERDICT_NOTHING);
+    assert_int_equal(v.list[0].changes, 3); /* more, refuted, quiet */
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+static void confidence_grows_with_the_share_and_with_cycles(void **state)
+{
+    struct pythia_verdicts v = {0};
+    assert_int_equal(take(&v, 1, with_cause(finding(7, .61, .1)))->confidence,
+                     PYTHIA_CONFIDENCE_HIGH);
+    pythia_verdicts_free(&v);
+    assert_int_equal(take(&v, 1, with_cause(finding(7, .3, .1)))->confidence,
+                     PYTHIA_CONFIDENCE_MEDIUM);
+    pythia_verdicts_free(&v);
+    assert_int_equal(take(&v, 1, with_cause(finding(7, .2, .1)))->confidence,
+                     PYTHIA_CONFIDENCE_LOW);
+    assert_int_equal(take(&v, 2, with_cause(finding(7, .21, .1)))->confidence,
+                     PYTHIA_CONFIDENCE_MEDIUM);
+    assert_int_equal(take(&v, 3, with_cause(finding(7, .2, .1)))->confidence,
+                     PYTHIA_CONFIDENCE_HIGH);
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+/* A copy is explained by another thread; meanwhile the verdict may have become another. */
+static void keys_of_a_copy_are_taken_over_where_the_place_is_the_same(void **state)
+{
+    struct pythia_verdicts v = {0}, copy = {0};
+    take(&v, 1, with_cause(finding(7, .6, .1)));
+    assert_int_equal(pythia_verdicts_copy(&v, &copy), PYTHIA_OK);
+    copy.list[0].key = pythia_strndup("tenant", 6);
+    copy.list[0].explained = .8;
+    pythia_verdicts_take_keys(&v, &copy);
+    assert_string_equal(v.list[0].key, "tenant");
+    assert_true(v.list[0].explained == .8);
+    assert_null(copy.list[0].key);
+    pythia_verdicts_free(&copy);
+    assert_string_equal(take(&v, 2, with_cause(finding(7, .5, .1)))->key, "tenant");
+    assert_int_equal(pythia_verdicts_copy(&v, &copy), PYTHIA_OK);
+    assert_string_equal(copy.list[0].key, "tenant");
+    assert_null(take(&v, 3, with_cause(finding(8, .5, .1)))->key);
+    pythia_verdicts_take_keys(&v, &copy);
+    assert_null(v.list[0].key);
+    pythia_verdicts_free(&copy);
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+/* Of the types that the search knows, and of those behind them that come and go. */
+static void verdicts_are_of_types_and_not_of_places_in_a_list(void **state)
+{
+    struct pythia_verdicts v = {0};
+    struct pythia_problem list[2] = {with_cause(finding(7, .6, .1)),
+                                     problem(PYTHIA_PROBLEM_UNKNOWN)};
+    list[1].type = TYPE + 1;
+    assert_int_equal(pythia_verdicts_update(&v, 1, 0, list, 2), PYTHIA_OK);
+    struct pythia_problem other[2] = {list[0], problem(PYTHIA_PROBLEM_SEARCHING)};
+    other[1].type = TYPE + 2;
+    assert_int_equal(pythia_verdicts_update(&v, 2, 0, other, 2), PYTHIA_OK);
+    assert_int_equal(v.count, 3);
+    assert_int_equal(pythia_verdicts_update(&v, 3, 0, list, 2), PYTHIA_OK);
+    assert_int_equal(v.count, 3);
+    assert_int_equal(v.list[1].since, 1);
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+static void without_memory_nothing_leaks(void **state)
+{
+    struct pythia_problem list[1] = {with_cause(finding(7, .6, .1))};
+    struct pythia_verdicts v = {0}, copy = {0};
+    pythia_mem_fail_after(0);
+    int status = pythia_verdicts_update(&v, 1, 0, list, 1);
+    pythia_mem_fail_after(-1);
+    assert_int_equal(status, PYTHIA_ENOMEM);
+    take(&v, 1, list[0]);
+    v.list[0].key = pythia_strndup("tenant", 6);
+    for (long n = 0; n < 2; n++) {
+        pythia_mem_fail_after(n);
+        status = pythia_verdicts_copy(&v, &copy);
+        pythia_mem_fail_after(-1);
+        assert_int_equal(status, PYTHIA_ENOMEM);
+    }
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_place_that_was_found_keeps_its_cycle_while_its_share_scatters),
+        cmocka_unit_test(two_cycles_in_a_row_with_surely_less_refute_it),
+        cmocka_unit_test(a_small_share_or_one_that_may_be_nothing_is_only_also_seen),
+        cmocka_unit_test(too_few_requests_say_nothing_against_it),
+        cmocka_unit_test(each_change_has_its_reason),
+        cmocka_unit_test(confidence_grows_with_the_share_and_with_cycles),
+        cmocka_unit_test(keys_of_a_copy_are_taken_over_where_the_place_is_the_same),
+        cmocka_unit_test(verdicts_are_of_types_and_not_of_places_in_a_list),
+        cmocka_unit_test(without_memory_nothing_leaks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
