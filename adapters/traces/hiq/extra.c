@@ -192,12 +192,17 @@ static bool read_dictionary(struct pythia__decoder *d, struct pythia_text text,
     return take(&c, '}') && c.at == c.end;
 }
 
-bool pythia__hiq_extra(struct pythia__decoder *d, struct pythia_text packed,
+bool pythia__hiq_extra(struct pythia__decoder *d, struct pythia_text extra, bool packed,
                        struct pythia_buf *scratch)
 {
     struct pythia_buf text = {0};
     size_t before = d->attributes.size;
-    bool good = unpack(packed, &text) && pythia_buf_status(&text) == PYTHIA_OK;
+    bool good = true;
+    if (packed)
+        good = unpack(extra, &text);
+    else
+        pythia_buf_text_add(&text, extra);
+    good = good && pythia_buf_status(&text) == PYTHIA_OK;
     if (good && !read_dictionary(d, pythia_buf_text(&text), scratch)) {
         d->attributes.size = before;
         uint32_t key = pythia__key(d, PYTHIA_TEXT("extra"));

@@ -1,14 +1,19 @@
-/* The log that HiQ's LumberJack writes, a line a tree (version 2 of its trees):
+/* The log that HiQ's LumberJack writes, one tree a line, in either version of its trees:
  *
  *     time,v2,0,{"None":1637008247.9725869,1637008251.9771237,{"__main":…,…,{"__func1":…,…,}}}
+ *     time,t1^time,,0,2,3,1,1e-07,17#{'overhead': 453}%n1*[None,inf,inf,0$0#[__main,…,…,0$0#]]
  *
- * A node is its name, where it begins and ends, in seconds since 1970, base64 of a dictionary, or
- * nothing, and then the nodes below it, with nothing between them. The node around all, "None",
- * stands for no function: those below it are the roots. Trees of other metrics than time (memory,
- * bytes) say nothing of when: they are counted and passed over.
+ * In version 2 a node is its name, its start and its end in seconds since 1970, base64 of a
+ * dictionary or nothing, and then its children without any separator. HiQ 1.1 from PyPI writes
+ * version 1 (t1): the members of the tree, the length of a dictionary about the tree and that
+ * dictionary; then the nodes in brackets, each with a flag, the length of its dictionary, and the
+ * dictionary as Python prints it. Lengths count characters, not bytes.
  *
- * A tree has no id: that of the trace is a hash of its line. A line that is broken is told, and
- * none of it is taken. */
+ * The outermost node, "None", stands for no function: its children are the roots. Trees of other
+ * metrics than time (memory, bytes) say nothing of when: they are counted and left out.
+ *
+ * A tree has no id: the id of its trace is a hash of its line. A broken line is reported, and
+ * nothing of it is used. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -38,6 +43,7 @@ struct hiq {
     const char *source;
     uint64_t number, offset; /* of the line at hand, and its first byte */
     bool too_long;           /* the rest of a line is passed over */
+    bool packed;             /* dictionaries of the current tree are in base64: version 2 */
 };
 
 /* ---- one tree ---- */
@@ -81,19 +87,10 @@ static bool take_time(struct cursor *c, uint64_t *out)
     return true;
 }
 
-/* `"NAME":`; the name may hold anything but a quote and a colon behind each other. */
-static bool take_name(struct hiq *h, struct cursor *c, uint32_t *out, int *status)
+/* The number of the string `name`; bytes that are not UTF-8 are repaired. */
+static bool intern_name(struct hiq *h, struct pythia_text name, uint32_t *out, int *status)
 {
-    if (!is_next(c, '"'))
-        return false;
-    const char *begin = ++c->at;
-    while (c->at + 1 < c->end && !(c->at[0] == '"' && c->at[1] == ':'))
-        c->at++;
-    if (c->at + 1 >= c->end)
-        return false;
-    struct pythia_text name = {begin, (size_t)(c->at - begin)};
-    c->at += 2;
-    if (name.size == 0 || name.size > 4096)
+    if (name.size == 0 || name.size > PYTHIA__NAME_MAX)
         return false;
     if (!pythia_text_is_sound(name)) {
         pythia_buf_clear(&h->text);
@@ -110,7 +107,43 @@ static bool take_name(struct hiq *h, struct cursor *c, uint32_t *out, int *statu
     return *status == PYTHIA_OK;
 }
 
-/* What stands before the nodes below it. */
+/* `"NAME":`; the name may hold anything but a quote and a colon behind each other. */
+static bool take_name(struct hiq *h, struct cursor *c, uint32_t *out, int *status)
+{
+    if (!is_next(c, '"'))
+        return false;
+    const char *begin = ++c->at;
+    while (c->at + 1 < c->end && !(c->at[0] == '"' && c->at[1] == ':'))
+        c->at++;
+    if (c->at + 1 >= c->end)
+        return false;
+    struct pythia_text name = {begin, (size_t)(c->at - begin)};
+    c->at += 2;
+    return intern_name(h, name, out, status);
+}
+
+/* NAME, up to the comma that separates it from the start. */
+static bool take_bare_name(struct hiq *h, struct cursor *c, uint32_t *out, int *status)
+{
+    const char *begin = c->at;
+    while (c->at < c->end && *c->at != ',')
+        c->at++;
+    if (c->at == c->end)
+        return false;
+    struct pythia_text name = {begin, (size_t)(c->at - begin)};
+    c->at++;
+    return intern_name(h, name, out, status);
+}
+
+static int add_node(struct hiq *h, const struct node *node)
+{
+    if (pythia_grow(&h->nodes, &h->capacity, h->count, sizeof(*h->nodes)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    h->nodes[h->count++] = *node;
+    return PYTHIA_OK;
+}
+
+/* A node of version 2, up to its first child. */
 static int take_node(struct hiq *h, struct cursor *c, uint32_t parent, struct pythia_error *why)
 {
     struct node node = {.parent = parent};
@@ -130,24 +163,88 @@ static int take_node(struct hiq *h, struct cursor *c, uint32_t parent, struct py
     while (c->at < c->end && *c->at != '{' && *c->at != '}')
         c->at++;
     node.extra_size = (size_t)(c->at - c->begin) - node.extra;
-    if (pythia_grow(&h->nodes, &h->capacity, h->count, sizeof(*h->nodes)) != PYTHIA_OK)
-        return PYTHIA_ENOMEM;
-    h->nodes[h->count++] = node;
-    return PYTHIA_OK;
+    return add_node(h, &node);
+}
+
+/* Is that the name of the outermost node, which stands for no function? */
+static bool is_virtual(const struct hiq *h, uint32_t number)
+{
+    struct pythia_text name = pythia_vocabulary_text(h->d.vocabulary, number);
+    return PYTHIA_TEXT_IS(name, "None") || PYTHIA_TEXT_IS(name, "none");
+}
+
+/* A time of version 1. The outermost node has "inf" for both of its times. */
+static bool take_time_or_infinity(struct cursor *c, bool outermost, uint64_t *out)
+{
+    if (outermost && c->end - c->at >= 3 && memcmp(c->at, "inf", 3) == 0) {
+        c->at += 3;
+        *out = 0;
+        return true;
+    }
+    return take_time(c, out);
+}
+
+static bool take_digits(struct cursor *c, size_t *out)
+{
+    const char *begin = c->at;
+    for (*out = 0; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
+        if ((*out = *out * 10 + (size_t)(*c->at - '0')) > LINE_BYTES)
+            return false;
+    return c->at > begin;
+}
+
+/* `LENGTH#` and as many characters, which may be several bytes each. */
+static bool take_counted(struct cursor *c, size_t *from, size_t *size)
+{
+    size_t characters;
+    if (!take_digits(c, &characters) || !is_next(c, '#'))
+        return false;
+    const char *begin = ++c->at;
+    for (; characters > 0 && c->at < c->end; characters--)
+        for (c->at++; c->at < c->end && ((unsigned char)*c->at & 0xc0) == 0x80;)
+            c->at++;
+    *from = (size_t)(begin - c->begin);
+    *size = (size_t)(c->at - begin);
+    return characters == 0;
+}
+
+/* A node of version 1, up to its first child: NAME,START,END,FLAG$LENGTH#DICTIONARY. */
+static int take_bare_node(struct hiq *h, struct cursor *c, uint32_t parent,
+                          struct pythia_error *why)
+{
+    struct node node = {.parent = parent};
+    int status = PYTHIA_OK;
+    size_t flag;
+    if (!take_bare_name(h, c, &node.name, &status))
+        return status != PYTHIA_OK ? status : wrong(h, c, why, "a node has no name before a comma");
+    bool outermost = parent == 0 && is_virtual(h, node.name);
+    if (!take_time_or_infinity(c, outermost, &node.start_ns) || !is_next(c, ','))
+        return wrong(h, c, why, "where a node begins is no time in seconds");
+    c->at++;
+    if (!take_time_or_infinity(c, outermost, &node.end_ns) || !is_next(c, ','))
+        return wrong(h, c, why, "where a node ends is no time in seconds");
+    c->at++;
+    if (!take_digits(c, &flag) || !is_next(c, '$'))
+        return wrong(h, c, why, "a node has no flag between its times and '$'");
+    c->at++;
+    if (!take_counted(c, &node.extra, &node.extra_size))
+        return wrong(h, c, why, "a node does not have the dictionary whose length it says");
+    return add_node(h, &node);
 }
 
 /* All nodes, outer before inner. */
 static int take_tree(struct hiq *h, struct cursor *c, struct pythia_error *why)
 {
+    const char open = h->packed ? '{' : '[', close = h->packed ? '}' : ']';
     uint32_t at = 0; /* the node that is open */
     h->count = 0;
     do {
         int status = PYTHIA_OK;
-        if (is_next(c, '{')) {
+        if (is_next(c, open)) {
             c->at++;
-            status = take_node(h, c, at, why);
+            status = h->packed ? take_node(h, c, at, why) : take_bare_node(h, c, at, why);
             at = (uint32_t)h->count;
-        } else if (is_next(c, '}')) {
+        } else if (is_next(c, close)) {
             c->at++;
             at = h->nodes[at - 1].parent;
         } else {
@@ -162,12 +259,6 @@ static int take_tree(struct hiq *h, struct cursor *c, struct pythia_error *why)
     } while (at > 0);
     return c->at == c->end ? PYTHIA_OK
                            : wrong(h, c, why, "there is something behind the end of the tree");
-}
-
-static bool is_virtual(const struct hiq *h)
-{
-    struct pythia_text name = pythia_vocabulary_text(h->d.vocabulary, h->nodes[0].name);
-    return PYTHIA_TEXT_IS(name, "None") || PYTHIA_TEXT_IS(name, "none");
 }
 
 static int emit(struct hiq *h, struct pythia_text line, const struct pythia_trace_id *trace,
@@ -188,7 +279,7 @@ static int emit(struct hiq *h, struct pythia_text line, const struct pythia_trac
         return PYTHIA_ENOMEM;
     pythia_buf_clear(&h->d.attributes);
     struct pythia_text extra = {line.bytes + node->extra, node->extra_size};
-    if (extra.size > 0 && !pythia__hiq_extra(&h->d, extra, &h->text)) {
+    if (extra.size > 0 && !pythia__hiq_extra(&h->d, extra, h->packed, &h->text)) {
         struct pythia_error why = {0};
         struct cursor at = {line.bytes, extra.bytes, line.bytes + line.size};
         wrong(h, &at, &why, "what a node has beside its times is not base64: it is left out");
@@ -208,6 +299,35 @@ static const char *tree_of(struct pythia_text line, struct pythia_text *metric)
     return memchr(comma, '{', (size_t)(end - comma));
 }
 
+/* "METRIC,t1^…,LENGTH#DICTIONARY%n…*[": where the tree begins; NULL if it is no such line. The
+ * members before the dictionary are numbers and names without '#'. */
+static const char *bare_tree_of(struct pythia_text line, struct pythia_text *metric)
+{
+    const char *end = line.bytes + line.size, *comma = memchr(line.bytes, ',', line.size);
+    if (!comma || end - comma < 5 || memcmp(comma, ",t1^", 4) != 0)
+        return NULL;
+    *metric = (struct pythia_text){line.bytes, (size_t)(comma - line.bytes)};
+    const char *hash = memchr(comma, '#', (size_t)(end - comma));
+    if (!hash)
+        return NULL;
+    struct cursor c = {line.bytes, hash, end};
+    while (c.at[-1] >= '0' && c.at[-1] <= '9') /* stops at the comma at the latest */
+        c.at--;
+    size_t from, size;
+    if (!take_counted(&c, &from, &size) || !is_next(&c, '%'))
+        return NULL;
+    const char *star = memchr(c.at, '*', (size_t)(end - c.at));
+    return star && star + 1 < end && star[1] == '[' ? star + 1 : NULL;
+}
+
+/* Where the tree of a line of either version begins; NULL if there is none. */
+static const char *find_tree(struct pythia_text line, struct pythia_text *metric, bool *packed)
+{
+    const char *tree = tree_of(line, metric);
+    *packed = tree != NULL;
+    return tree ? tree : bare_tree_of(line, metric);
+}
+
 static int read_line(struct hiq *h, struct pythia_text line)
 {
     struct pythia_text metric = {"", 0};
@@ -217,9 +337,9 @@ static int read_line(struct hiq *h, struct pythia_text line)
     if (line.size == 0)
         return PYTHIA_OK;
     struct cursor c = {line.bytes, line.bytes, line.bytes + line.size};
-    const char *tree = tree_of(line, &metric);
+    const char *tree = find_tree(line, &metric, &h->packed);
     if (!tree) {
-        wrong(h, &c, &why, "no tree of HiQ, version 2: METRIC,v2,…,{…}");
+        wrong(h, &c, &why, "no tree of HiQ: METRIC,v2,…,{…} or METRIC,t1^…*[…]");
         pythia__tell(&h->d, &why);
         return PYTHIA_OK;
     }
@@ -235,7 +355,7 @@ static int read_line(struct hiq *h, struct pythia_text line)
         return status == PYTHIA_EFORMAT ? PYTHIA_OK : status;
     uint64_t hash = pythia_hash_bytes(line.bytes, line.size);
     struct pythia_trace_id trace = {hash, pythia_hash_mix(hash, line.size) | 1};
-    bool below_virtual = is_virtual(h);
+    bool below_virtual = is_virtual(h, h->nodes[0].name);
     if (below_virtual && h->count == 1)
         h->d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
     for (size_t i = below_virtual; i < h->count && status == PYTHIA_OK; i++)
@@ -310,12 +430,14 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
 static int likeness(struct pythia_text head)
 {
     struct pythia_text metric, line = head;
+    bool packed;
     const char *newline = memchr(head.bytes, '\n', head.size);
     if (newline)
         line.size = (size_t)(newline - head.bytes);
-    const char *tree = tree_of(line, &metric);
-    return tree && metric.size <= 64 && tree + 1 < line.bytes + line.size && tree[1] == '"' ? 90
-                                                                                            : 0;
+    const char *tree = find_tree(line, &metric, &packed);
+    if (!tree || metric.size > 64 || tree + 1 >= line.bytes + line.size)
+        return 0;
+    return !packed || tree[1] == '"' ? 90 : 0;
 }
 
 static void destroy(struct pythia_adapter *a)
@@ -350,7 +472,7 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
 
 const struct pythia_adapter_ops pythia__hiq = {
     .name = "hiq",
-    .help = "the log of HiQ's LumberJack: trees of version 2, a line each",
+    .help = "the log of HiQ's LumberJack: trees of version 1 or 2, a line each",
     .likeness = likeness,
     .create = create,
     .decode = decode,
