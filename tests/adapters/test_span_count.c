@@ -100,6 +100,7 @@ static void spans_in_json_are_objects_in_their_place(void **state)
          "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{}]}]}]}\n"
          "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"name\":\"cut",
          2},
+        {"otlp", "{\"batches\":[{\"scopeSpans\":[{\"spans\":[{},{}]}]}]}", 2},
         {"otlp", "}]}]}]}]{[{[{[{}}}}}}", 1},
         {"otlp", "[[[[[[[{}]]]]]]]", 0},
         {"zipkin", "[]", 0},

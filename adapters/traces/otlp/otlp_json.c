@@ -5,8 +5,9 @@
  *     {"resourceSpans": [{"resource": …, "scopeSpans": [{"scope": …, "spans": [span, …]}]}]}
  *
  * Taken beyond what is written there, because exporters do it: ids in base64, enums by name, names
- * in snake case, "instrumentationLibrarySpans" of old versions, and members in any order. Spans
- * whose resource or scope stands behind them are held until it is known. */
+ * in snake case, "instrumentationLibrarySpans" of old versions, and members in any order. Grafana
+ * Tempo's API answers with "batches" in place of "resourceSpans", and version 2 of it with the whole
+ * as the member "trace"; Kiali passes that on. Spans whose resource or scope stands behind them are held until it is known. */
 #include <math.h>
 
 #include "../formats.h"
@@ -542,6 +543,29 @@ static int read_resource_spans(struct pythia__otlp *o)
 
 /* ---- documents ---- */
 
+static bool is_resource_spans(struct pythia_text member)
+{
+    return IS(member, "resourceSpans", "resource_spans") || PYTHIA_TEXT_IS(member, "batches");
+}
+
+/* The TracesData that is the member "trace" of Tempo's answer. */
+static int read_wrapped(struct pythia__otlp *o, bool *traces)
+{
+    struct pythia_text member;
+    int status = pythia__is(&o->d, '{');
+    if (status != 1) {
+        *traces = true; /* it is counted as not a trace already */
+        return status;
+    }
+    status = pythia__enter_object(&o->d);
+    while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
+        bool spans = is_resource_spans(member);
+        *traces = *traces || spans;
+        status = spans ? read_resource_spans(o) : pythia_json_skip(o->d.json);
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
 /* A TracesData, or a ResourceSpans by itself. */
 static int read_object(struct pythia__decoder *d)
 {
@@ -551,9 +575,11 @@ static int read_object(struct pythia__decoder *d)
     pythia__otlp_begin_resource(o);
     int status = pythia__enter_object(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
-        if (IS(member, "resourceSpans", "resource_spans")) {
+        if (is_resource_spans(member)) {
             status = read_resource_spans(o);
             traces = true;
+        } else if (PYTHIA_TEXT_IS(member, "trace")) {
+            status = read_wrapped(o, &traces);
         } else {
             traces = traces || is_scope_spans(member);
             status = read_resource_member(o, member);
@@ -578,6 +604,8 @@ static int likeness(struct pythia_text head)
     int how_much = 0;
     static const char *const sure[] = {"resourceSpans", "resource_spans", "scopeSpans",
                                        "scope_spans", "instrumentationLibrarySpans"};
+    if (pythia__outlined(&outline, 1, "batches"))
+        how_much = 80; /* cut off in the first resource */
     for (int depth = 1; depth <= 2; depth++)
         for (size_t i = 0; i < sizeof(sure) / sizeof(sure[0]); i++)
             if (pythia__outlined(&outline, depth, sure[i]))

@@ -197,8 +197,10 @@ def documents(text):
         document, at = decoder.raw_decode(text, at)
         at += len(text[at:]) - len(text[at:].lstrip()) if at < len(text) and text[at].isspace() else 0
         for one in document if isinstance(document, list) else [document]:
-            if member(one, 'resourceSpans') is not None:
-                yield b''.join(bytes_field(1, resource_spans(r)) for r in member(one, 'resourceSpans'))
+            one = one.get('trace') or one  # what Tempo answers
+            all = member(one, 'resourceSpans') or one.get('batches')
+            if all is not None:
+                yield b''.join(bytes_field(1, resource_spans(r)) for r in all)
 
 
 def converted(path, frame):
