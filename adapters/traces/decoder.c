@@ -56,7 +56,7 @@ bool pythia__goes_on(const struct pythia__decoder *d, int status)
 static bool is_ruled(struct pythia__decoder *d, uint32_t key, struct pythia_text text)
 {
     enum pythia_redact by = pythia_redaction_of_name(d->redaction, text);
-    if (pythia_vocabulary_is_other(d->vocabulary, key) && by == PYTHIA_REDACT_KEEP)
+    if (pythia_vocabulary_is_other(d->vocabulary, key) && by < PYTHIA_REDACT_HASH)
         by = PYTHIA_REDACT_HASH;
     pythia_redaction_note(d->redaction, key, by);
     return pythia_redaction_of(d->redaction, key) != PYTHIA_REDACT_KEEP;

@@ -382,6 +382,12 @@ static void show_variables(struct pythia_buf *to, const json_t *variables)
         pythia_buf_puts(to, "no program has defined a variable\n");
 }
 
+static void show_hash(struct pythia_buf *to, const json_t *answer)
+{
+    show_text(to, json_object_get(answer, "hash"));
+    pythia_buf_putc(to, '\n');
+}
+
 static void show_done(struct pythia_buf *to, const json_t *answer)
 {
     json_int_t points = json_integer_value(json_object_get(answer, "trace_points"));
@@ -414,6 +420,7 @@ static const struct action {
     {"close", "/v1/close", true, true, show_done},
     {"unpin", "/v1/unpin", true, true, show_done},
     {"plan", "/v1/plan", true, true, show_plan},
+    {"hash", "/v1/hash", true, false, show_hash},
     {"off", "/v1/off", true, false, show_done},
     {"on", "/v1/on", true, false, show_done},
 };
@@ -421,6 +428,7 @@ static const struct action {
 static char *body_of(const struct settings *s, const struct action *a, char *const *ids, int count)
 {
     json_t *list = json_array();
+    bool hashes = a->show == show_hash;
     for (const char *at = s->open; at && *at;) {
         size_t size = strcspn(at, ",");
         if (size > 0)
@@ -429,7 +437,9 @@ static char *body_of(const struct settings *s, const struct action *a, char *con
     }
     for (int i = 0; i < count; i++)
         json_array_append_new(list, json_string(ids[i]));
-    json_t *body = a->takes_ids ? json_pack("{s:o}", "trace_points", list) : json_object();
+    json_t *body = hashes         ? json_pack("{s:s}", "value", ids[0])
+                   : a->takes_ids ? json_pack("{s:o}", "trace_points", list)
+                                  : json_object();
     if (!a->takes_ids)
         json_decref(list);
     char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
@@ -577,10 +587,13 @@ static int run(const void *settings, char *const *operands, int count)
         if (strcmp(actions[i].name, operands[0]) == 0)
             a = &actions[i];
     bool plans = a && a->show == show_plan;
-    if (!a || a->takes_ids != (count > 1 || (plans && s->open)) || (s->open && !plans)) {
+    bool hashes = a && a->show == show_hash;
+    bool fits = a && (hashes ? count == 2 : a->takes_ids == (count > 1 || (plans && s->open)));
+    if (!fits || (s->open && !plans)) {
         pythia_log(PYTHIA_LOG_ERROR,
                    !a ? "there is no pythia ctl %s (pythia ctl --help lists what there is)"
                    : s->open && !plans ? "pythia ctl %s takes no --open"
+                   : hashes            ? "pythia ctl %s takes one value"
                    : a->takes_ids      ? "pythia ctl %s takes trace points"
                                        : "pythia ctl %s takes nothing more",
                    operands[0]);
@@ -623,7 +636,7 @@ static int run(const void *settings, char *const *operands, int count)
 
 const struct pythia__command pythia__cmd_ctl = {
     .name = "ctl",
-    .operands = "ACTION [ID...]",
+    .operands = "ACTION [ID...|VALUE]",
     .summary = "Talk to a running pythiad",
     .description =
         "ACTION is one of: status; groups, the groups of requests of the last cycle; report, the "
@@ -638,7 +651,8 @@ const struct pythia__command pythia__cmd_ctl = {
         "ID..., close ID..., which keep trace points open or "
         "closed whatever the search wants, and unpin ID..., which leaves them to it again; plan "
         "ID... or plan --open ID,ID, what it would cost to open them, in ns and in percent of what "
-        "requests take now; off, which closes everything and keeps it closed, "
+        "requests take now; hash VALUE, what a value looks like in reports where a rule of redact "
+        "hashes it; off, which closes everything and keeps it closed, "
         "and on, with which the search goes on.\n\n"
         "off works within two seconds. If pythiad does not answer, the targets that --gate, "
         "--osprofiler and --off-file name are closed without it, as far as they are named.",
@@ -648,7 +662,7 @@ const struct pythia__command pythia__cmd_ctl = {
                 "pythia ctl decisions --count 5\n"
                 "# Close everything, at once\n"
                 "pythia ctl off\n",
-    .words = "status groups report decisions points vars open close unpin plan off on",
+    .words = "status groups report decisions points vars open close unpin plan hash off on",
     .exits = "0 done, 1 failed (also: pythiad does not answer, or refuses), 2 wrong usage.",
     .see_also = "pythiad(8), pythia-report(5)",
     .options = options,

@@ -31,7 +31,7 @@ static const struct pythia_option read_options[] = {
     {"leave-out-root", 0, PYTHIA_OPTION_TEXTS, "PATTERN", NULL, NULL, 0, 0, MEMBER(left_out),
      "Root trace points that do not count for the request type, with * and ?; may be given several "
      "times, and '' leaves out none (default " PYTHIA_LEFT_OUT_DEFAULT ")"},
-    {"redact", 0, PYTHIA_OPTION_TEXTS, "KEY-PATTERN:keep|hash|drop", NULL, NULL, 0, 0,
+    {"redact", 0, PYTHIA_OPTION_TEXTS, "KEY-PATTERN:keep|url|hash|drop", NULL, NULL, 0, 0,
      MEMBER(redact),
      "What is kept of the values of keys that match, the first that fits; default: the rules that "
      "pythiad(8) has; may be given several times (without any, all is kept)"},

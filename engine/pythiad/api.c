@@ -13,6 +13,7 @@
 #include "pythia/daemon_page.h"
 #include "pythia/gate_variables.h"
 #include "pythia/mem.h"
+#include "pythia/redaction.h"
 #include "pythia/status.h"
 #include "switching.h"
 
@@ -446,6 +447,30 @@ static json_t *read_ids(struct pythia__http_exchange *x)
     return body;
 }
 
+/* What a value looks like where a rule hashes it: who knows a tenant can find it in a report. */
+static void handle_hash(void *context, struct pythia__http_exchange *x)
+{
+    const struct pythia__daemon *d = context;
+    char hash[PYTHIA_HASHED_SIZE + 1];
+    size_t size;
+    const char *bytes = pythia__http_body(x, &size);
+    if (!is_json(x))
+        return;
+    json_t *body = json_loadb(bytes ? bytes : "", size, 0, NULL);
+    const json_t *value = json_object_get(body, "value");
+    if (!json_is_string(value)) {
+        refuse(x, 400, "the body has to be {\"value\": \"TEXT\"}");
+    } else if (!d->redaction || !d->hashes) {
+        refuse(x, 404, "no rule of redact hashes anything");
+    } else {
+        pythia_redaction_hash(
+            d->redaction, (struct pythia_text){json_string_value(value), json_string_length(value)},
+            hash);
+        answer_json(x, 200, json_pack("{s:s}", "hash", hash));
+    }
+    json_decref(body);
+}
+
 /* Only what is known may be named: by a span that came, or by a plane's inventory. */
 static bool is_known(const struct pythia__daemon *d, const char *id)
 {
@@ -644,6 +669,7 @@ struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *
         {"POST", "/v1/close", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_close, d, NULL},
         {"POST", "/v1/unpin", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_unpin, d, NULL},
         {"POST", "/v1/plan", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_plan, d, NULL},
+        {"POST", "/v1/hash", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_hash, d, NULL},
         {"POST", "/v1/off", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_off, d, NULL},
         {"POST", "/v1/on", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_on, d, NULL},
     };

@@ -514,7 +514,8 @@ static int make_redaction(struct pythia__daemon *d, struct pythia_error *e)
     else if (d->s.state)
         pythia_buf_printf(&path, "%s.secret", d->s.state);
     int status = pythia_buf_status(&path);
-    if (status == PYTHIA_OK && pythia_redaction_hashes(rules, count))
+    d->hashes = pythia_redaction_hashes(rules, count);
+    if (status == PYTHIA_OK && d->hashes)
         status = pythia_secret_read(path.bytes, &secret, e);
     if (status == PYTHIA_OK)
         status = pythia_redaction_create(d->vocabulary, rules, count, &secret, &d->redaction, e);

@@ -35,6 +35,7 @@ struct pythia__daemon {
     char **argv, **environment; /* for SIGHUP */
     struct pythia_vocabulary *vocabulary;
     struct pythia_redaction *redaction;        /* NULL: no value is redacted */
+    bool hashes;                               /* one of its rules does */
     struct pythia_space *space;                /* from a file; NULL: it is learnt */
     struct pythia_open_points *always, *never; /* pins of the settings, and those by hand */
     struct pythia_prices *prices;              /* as the planes measured them */

@@ -1,5 +1,7 @@
 #include "manual.h"
 
+#include <string.h>
+
 #include "pythia/redaction.h"
 #include "settings.h"
 
@@ -102,9 +104,13 @@ static const char redacting[] =
     "below "
     "its key. The first rule that fits holds:\n\n"
     "*keep*\n\tThe value stays as it is.\n\n"
+    "*url*\n\tOf an address scheme, host and path stay; user info, the query, the fragment and "
+    "parameters of the path are left out.\n\n"
     "*hash*\n\tA hash takes its place, like hash:1f3a7c0de41b52a9. Equal values have equal hashes, "
     "also after a restart, so that they explain as well as before; what they were cannot be looked "
-    "up without the secret (*--redact-secret*), a file for the user of *pythiad* alone.\n\n"
+    "up without the secret (*--redact-secret*), a file for the user of *pythiad* alone. Who knows "
+    "a "
+    "value can recognize it: *pythia ctl hash* _VALUE_ prints its hash.\n\n"
     "*drop*\n\tThe key-value is left out, and counted.\n\n"
     "Behind the rules of the settings stand the default rules, unless one of the texts is *off*: "
     "then the list ends there. *--redact=off* alone keeps everything. Rules on the command line "
@@ -122,7 +128,7 @@ static const char redacting[] =
     "Of the values that are left, a report names *--report-values* of a key at most. How much was "
     "hashed and dropped is in the report (_hashed\\_values_, _redacted_) and in /metrics. The "
     "default "
-    "rules:\n\n```\n";
+    "rules, in their order:\n\n[[ *Key*\n:- *Value is*\n";
 
 static const char after[] =
     "# WHOM IT SWITCHES\n\n"
@@ -167,6 +173,22 @@ static const char after[] =
     "*pythia*(1), *pythia-ctl*(1), *pythia-control-http*(7), *pythia-control-osprofiler*(7), "
     "*libpythia-tracepoints*(3), *pythia-report*(5)\n";
 
+/* A row of the table: what is done to a value whose key fits. */
+static void write_rule(const char *rule, struct pythia_buf *to)
+{
+    static const char *const words[][2] = {{"keep", "kept"},
+                                           {"url", "kept without user info, query and fragment"},
+                                           {"hash", "hashed"},
+                                           {"drop", "left out"}};
+    const char *colon = strrchr(rule, ':');
+    pythia_buf_puts(to, "|  ");
+    for (const char *at = rule; at < colon; at++)
+        pythia_buf_printf(to, "%s%c", strchr("*_", *at) ? "\\" : "", *at);
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(colon + 2, words[i][0]) == 0)
+            pythia_buf_printf(to, "\n:- %s\n", words[i][1]);
+}
+
 void pythia__manual_write(struct pythia_buf *to)
 {
     pythia_buf_puts(to, before);
@@ -174,8 +196,8 @@ void pythia__manual_write(struct pythia_buf *to)
     pythia_buf_puts(to, taking);
     pythia_buf_puts(to, redacting);
     for (const char *const *rule = pythia_redaction_defaults(); *rule; rule++)
-        pythia_buf_printf(to, "%s\n", *rule);
-    pythia_buf_puts(to, "```\n\n");
+        write_rule(*rule, to);
+    pythia_buf_putc(to, '\n');
     pythia_buf_puts(to, after);
 }
 

@@ -74,7 +74,7 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_INTEGER("links-max", 0, "N", "128", 1, 65536, AT(links_max),
                    "Links of a span to others; what is beyond is passed over and counted"),
     TEXTS(
-        "redact", "KEY-PATTERN:keep|hash|drop", AT(redact),
+        "redact", "KEY-PATTERN:keep|url|hash|drop", AT(redact),
         "What is kept of the values of keys that match, before anything else sees them; the first "
         "that fits holds, behind them the default rules (see REDACTION); off: no rules behind it "
         "(may be given several times)"),

@@ -29,8 +29,9 @@ struct pythia_redaction {
     _Atomic(_Atomic uint8_t *) blocks[BLOCKS]; /* by key: what is known of it, + 1 */
 };
 
-/* Passwords and keys say nothing of how long a request takes; statements and addresses do, and stay
- * equal as hashes. */
+/* Passwords and keys say nothing of how long a request takes. Statements do, and stay equal as
+ * hashes, as does what tells of people. An address is readable where it is a path, because that is
+ * where the answer lies. */
 static const char *const defaults[] = {"*usage.*token*: keep", /* how many there were */
                                        "*password*: drop",
                                        "*passwd*: drop",
@@ -44,25 +45,40 @@ static const char *const defaults[] = {"*usage.*token*: keep", /* how many there
                                        "*apikey*: drop",
                                        "*private?key*: drop",
                                        "*access?key*: drop",
+                                       "*connection_string: drop",
                                        "*db.statement: hash",
                                        "*db.query.text: hash",
                                        "*db.query.parameter*: hash",
                                        "*db.params*: hash",
-                                       "*http.url: hash",
-                                       "*http.target: hash",
-                                       "*url.full: hash",
-                                       "*url.query: hash",
-                                       "*request.query: hash",
-                                       "*requests.query: hash",
+                                       "*graphql.document: hash",
+                                       "*http.url: url",
+                                       "*http.target: url",
+                                       "*url.full: url",
+                                       "*url.original: url",
+                                       "*header.referer*: url",
+                                       "*header.location*: url",
+                                       "*url.query: drop",
+                                       "*url.fragment: drop",
+                                       "*request.query: drop",
+                                       "*requests.query: drop",
                                        "*email*: hash",
                                        "*e?mail: hash",
                                        "*phone*: hash",
                                        "*client.address: hash",
                                        "*http.client_ip: hash",
-                                       "enduser.*: hash",
-                                       "user.id: hash",
-                                       "user.name: hash",
-                                       "user.full_name: hash",
+                                       "*network.peer.address: hash", /* of a server, the client */
+                                       "*net.peer.ip: hash",
+                                       "*net.sock.peer.addr: hash",
+                                       "*forwarded*: hash", /* headers of proxies */
+                                       "*header.x?real?ip*: hash",
+                                       "*enduser.role: keep",
+                                       "*enduser.scope: keep",
+                                       "*enduser.*: hash",
+                                       "*user.id: hash",
+                                       "*user.name: hash",
+                                       "*user.full_name: hash",
+                                       "*user.hash: hash",
+                                       "*db.user: hash",
                                        "*session?id: hash",
                                        "*session.id: hash",
                                        NULL};
@@ -86,13 +102,13 @@ static struct pythia_text trimmed(const char *begin, const char *end)
 /* "PATTERN: ACTION": the last colon counts, keys may have some, too. */
 static bool parse(const char *text, struct rule *out)
 {
-    static const char *const actions[] = {"keep", "hash", "drop"};
+    static const char *const actions[] = {"keep", "url", "hash", "drop"};
     const char *colon = strrchr(text, ':');
     if (!colon)
         return false;
     struct pythia_text action = trimmed(colon + 1, colon + strlen(colon));
     out->pattern = trimmed(text, colon);
-    for (int i = 0; i < 3 && out->pattern.size > 0; i++)
+    for (int i = 0; i < 4 && out->pattern.size > 0; i++)
         if (pythia_text_equal(action, pythia_text_of(actions[i]))) {
             out->by = (enum pythia_redact)i;
             return true;
@@ -111,8 +127,8 @@ int pythia_redaction_check(const char *rule, struct pythia_error *e)
     if (is_word(rule, "default") || is_word(rule, "off") || parse(rule, &unused))
         return PYTHIA_OK;
     return pythia_error_set(e, PYTHIA_EUSAGE,
-                            "'%.80s' is no rule: wanted KEY-PATTERN: keep, hash or drop; default; "
-                            "or off",
+                            "'%.80s' is no rule: wanted KEY-PATTERN: keep, url, hash or drop; "
+                            "default; or off",
                             rule);
 }
 
@@ -363,25 +379,67 @@ static uint64_t recent_hash(const struct pythia_redaction *r, struct pythia_reda
     return recent->hash;
 }
 
+static void write_hash(uint64_t whole, char to[PYTHIA_HASHED_SIZE])
+{
+    memcpy(to, PYTHIA_REDACTED, sizeof(PYTHIA_REDACTED) - 1);
+    for (size_t i = PYTHIA_HASHED_SIZE; i > sizeof(PYTHIA_REDACTED) - 1; whole >>= 4)
+        to[--i] = "0123456789abcdef"[whole & 15];
+}
+
+void pythia_redaction_hash(const struct pythia_redaction *r, struct pythia_text value,
+                           char hash[PYTHIA_HASHED_SIZE + 1])
+{
+    write_hash(hash_of(r, value), hash);
+    hash[PYTHIA_HASHED_SIZE] = '\0';
+}
+
 static void add_hash(const struct pythia_redaction *r, struct pythia_redaction_work *work,
                      const struct pythia_attribute *a, struct pythia_counts *counts)
 {
-    char room[32], shown[sizeof(PYTHIA_REDACTED) - 1 + DIGITS] = PYTHIA_REDACTED;
+    char room[32], shown[PYTHIA_HASHED_SIZE];
     struct pythia_text text = text_of(a, room);
     if (a->kind == PYTHIA_ATTRIBUTE_TEXT && is_hash(r, text)) {
         pythia_attributes_text(&work->scratch, a->key, text);
         return;
     }
-    uint64_t whole = recent_hash(r, work, text);
-    for (size_t i = sizeof(shown); i > sizeof(PYTHIA_REDACTED) - 1; whole >>= 4)
-        shown[--i] = "0123456789abcdef"[whole & 15];
+    write_hash(recent_hash(r, work, text), shown);
     pythia_attributes_text(&work->scratch, a->key, (struct pythia_text){shown, sizeof(shown)});
     counts->hashed_values++;
+}
+
+static const char *find_any(const char *at, const char *end, const char *of)
+{
+    while (at < end && !strchr(of, *at))
+        at++;
+    return at;
+}
+
+/* Scheme, host and path stay. A path ends at its parameters too (";jsessionid=…"), and user info
+ * stands before the last @ of what precedes the path. */
+static void add_url(struct pythia_redaction_work *work, const struct pythia_attribute *a)
+{
+    const char *begin = a->text.bytes, *end = begin + a->text.size, *scheme = begin;
+    while (scheme + 2 < end && memcmp(scheme, "://", 3) != 0 && !strchr("/?#;", *scheme))
+        scheme++;
+    bool absolute = scheme + 2 < end && memcmp(scheme, "://", 3) == 0;
+    const char *host = absolute ? scheme + 3 : begin;
+    const char *path = absolute ? find_any(host, end, "/?#") : begin, *user = host;
+    for (const char *at = host; at < path; at++)
+        user = *at == '@' ? at + 1 : user;
+    const char *last = find_any(user, end, "?#;");
+    struct pythia_buf *to = &work->url;
+    pythia_buf_clear(to);
+    pythia_buf_add(to, begin, (size_t)(host - begin));
+    pythia_buf_add(to, user, (size_t)(last - user));
+    pythia_attributes_text(&work->scratch, a->key, pythia_buf_text(to));
+    work->scratch.failed = to->failed ? 1 : work->scratch.failed;
+    to->failed = 0;
 }
 
 void pythia_redaction_work_free(struct pythia_redaction_work *work)
 {
     pythia_buf_free(&work->scratch);
+    pythia_buf_free(&work->url);
     memset(work->recent, 0, sizeof(work->recent));
 }
 
@@ -406,11 +464,14 @@ int pythia_redaction_apply(struct pythia_redaction *r, struct pythia_buf *attrib
     keep_to_secret(r, work);
     for (; pythia_attributes_next(&rest, &a); begin = rest.bytes) {
         enum pythia_redact by = pythia_redaction_of(r, a.key);
-        if (by == PYTHIA_REDACT_KEEP)
+        if (by == PYTHIA_REDACT_KEEP ||
+            (by == PYTHIA_REDACT_URL && a.kind != PYTHIA_ATTRIBUTE_TEXT))
             continue;
         pythia_buf_add(scratch, kept, (size_t)(begin - kept));
         kept = rest.bytes;
-        if (by == PYTHIA_REDACT_HASH)
+        if (by == PYTHIA_REDACT_URL)
+            add_url(work, &a);
+        else if (by == PYTHIA_REDACT_HASH)
             add_hash(r, work, &a, counts);
         else
             counts->dropped[PYTHIA_DROP_REDACTED]++;

@@ -132,6 +132,23 @@ class Redaction(unittest.TestCase):
         self.assertTrue(live["keys"])
         self.assertEqual(live["keys"], replayed["keys"])
 
+    def test_whoever_knows_a_value_can_find_it_by_its_hash(self):
+        pythiad = self.start()
+        report = self.run_until_reported(pythiad, find=b"hash:").text
+        done = pythiad.ctl("hash", f"{SECRETS['db.statement']} -- 1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^hash:[0-9a-f]{16}\n$")
+        self.assertIn(done.stdout.strip(), report)
+        self.assertNotIn(pythiad.ctl("hash", "another value").stdout.strip(), report)
+        for wrong in ((), ("a", "b")):
+            done = pythiad.ctl("hash", *wrong)
+            self.assertEqual((done.returncode, "takes one value" in done.stderr), (2, True), done.stderr)
+        self.assertEqual(pythiad.post("/v1/hash", {"value": 7}).status, 400)
+        pythiad.stop()
+        pythiad = self.start("--redact=off", state=False)
+        done = pythiad.ctl("hash", "a")
+        self.assertEqual((done.returncode, "no rule of redact hashes anything" in done.stderr), (1, True), done.stderr)
+
     def test_off_keeps_all(self):
         pythiad = self.start("--redact=off", f"--record={self.folder}/record")
         body = otlp.protobuf(next(requests(1)))
@@ -155,11 +172,11 @@ class Redaction(unittest.TestCase):
         return {key: value for key, _, value in line.get("attributes", [])}
 
     def test_hashes_are_equal_over_restarts_and_keyed(self):
-        values = {"db.statement": "SELECT 1", "a.url.full": "SELECT 1", "user.id": 17, "user.name": "17", "enduser.x": True}
+        values = {"db.statement": "SELECT 1", "a.db.query.text": "SELECT 1", "user.id": 17, "user.name": "17", "enduser.x": True}
         first = self.hashes(attributes=values)
         for value in first.values():
             self.assertRegex(value, f"^{HASH.pattern}$")
-        self.assertEqual(first["db.statement"], first["a.url.full"])
+        self.assertEqual(first["db.statement"], first["a.db.query.text"])
         self.assertEqual(first["user.id"], first["user.name"])  # however the source writes it
         self.assertEqual(len(set(first.values())), 3)
         secret = f"{self.folder}/state.db.secret"

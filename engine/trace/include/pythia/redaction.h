@@ -14,23 +14,26 @@
 
 /* Which values of key-values nobody may see: rules by key, the first that fits holds. A value is
  * kept, left out, or replaced by a hash, which is keyed: equal values stay equal, and explain as
- * much, but what they were cannot be looked up. Any number of threads. */
+ * much, but what they were cannot be looked up. Of an address ("url") only what can be secret is
+ * left out: user info, query and fragment. Any number of threads. */
 struct pythia_redaction;
 
 enum pythia_redact {
     PYTHIA_REDACT_KEEP,
+    PYTHIA_REDACT_URL, /* keep of an address scheme, host and path */
     PYTHIA_REDACT_HASH,
     PYTHIA_REDACT_DROP, /* what is stricter is larger */
 };
 
 /* The form of a hash: this, and 16 hexadecimal digits. The last four of them depend on the others
  * and on the secret, so that a hash is known as one, and not hashed again. */
-#define PYTHIA_REDACTED "hash:"
+#define PYTHIA_REDACTED    "hash:"
+#define PYTHIA_HASHED_SIZE 21
 
-/* What a rule looks like: "PATTERN: keep", "…: hash" or "…: drop". The pattern is of keys, in
- * capitals or not, with * for any text and ? for any character. "default" stands for the rules that
- * pythia_redaction_defaults names, and "off" ends the list: nothing behind it holds. PYTHIA_OK, or
- * PYTHIA_EUSAGE with the reason in `e`. */
+/* What a rule looks like: "PATTERN: keep", "…: url", "…: hash" or "…: drop". The pattern is of
+ * keys, in capitals or not, with * for any text and ? for any character. "default" stands for the
+ * rules that pythia_redaction_defaults names, and "off" ends the list: nothing behind it holds.
+ * PYTHIA_OK, or PYTHIA_EUSAGE with the reason in `e`. */
 int pythia_redaction_check(const char *rule, struct pythia_error *e);
 
 /* The default rules, ended by NULL; static. */
@@ -56,6 +59,10 @@ enum pythia_redact pythia_redaction_of_name(const struct pythia_redaction *r,
 /* What they say of the key that is a string of the vocabulary: O(1), but for the first time. */
 enum pythia_redact pythia_redaction_of(struct pythia_redaction *r, uint32_t key);
 
+/* The hash that takes the place of a value, as text of PYTHIA_HASHED_SIZE bytes and a NUL. */
+void pythia_redaction_hash(const struct pythia_redaction *r, struct pythia_text value,
+                           char hash[PYTHIA_HASHED_SIZE + 1]);
+
 /* The string `key` may stand for a longer name, or for several: from now on it is treated at least
  * as strictly as `by`. */
 void pythia_redaction_note(struct pythia_redaction *r, uint32_t key, enum pythia_redact by);
@@ -67,6 +74,7 @@ void pythia_redaction_note(struct pythia_redaction *r, uint32_t key, enum pythia
 #define PYTHIA_REDACTION_RECENT_SIZE 39  /* bytes; longer ones are hashed anew */
 struct pythia_redaction_work {
     struct pythia_buf scratch;     /* owned */
+    struct pythia_buf url;         /* owned: an address without what is left out */
     struct pythia_hash_key secret; /* by which the hashes were made */
     struct pythia_redaction_recent {
         uint64_t hash;
