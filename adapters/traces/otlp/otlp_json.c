@@ -6,8 +6,9 @@
  *
  * Taken beyond what is written there, because exporters do it: ids in base64, enums by name, names
  * in snake case, "instrumentationLibrarySpans" of old versions, and members in any order. Grafana
- * Tempo's API answers with "batches" in place of "resourceSpans", and version 2 of it with the whole
- * as the member "trace"; Kiali passes that on. Spans whose resource or scope stands behind them are held until it is known. */
+ * Tempo's API answers with "batches" in place of "resourceSpans", and version 2 of it with the
+ * whole as the member "trace"; Kiali passes that on. Spans whose resource or scope stands behind
+ * them are held until it is known. */
 #include <math.h>
 
 #include "../formats.h"
