@@ -16,6 +16,7 @@
 
 #include "../formats.h"
 #include "../json_decoder.h"
+#include "../timestamp.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "redis_text.h"
@@ -48,10 +49,8 @@ struct osprofiler {
     struct node *nodes;
     size_t depth, node_capacity;
     struct pythia_trace_id
-        report;   /* the trace that the report at hand is of, as far as it is known */
-    char day[10]; /* the date last parsed, and its first second */
-    int64_t day_s;
-    bool day_known;
+        report; /* the trace that the report at hand is of, as far as it is known */
+    struct pythia__day day;
 };
 
 /* One raw event, as text borrowed from the window. */
@@ -63,75 +62,6 @@ struct event {
 };
 
 /* ---- values ---- */
-
-static bool digits(const char *from, size_t count, int64_t *out)
-{
-    *out = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (from[i] < '0' || from[i] > '9')
-            return false;
-        *out = *out * 10 + (from[i] - '0');
-    }
-    return true;
-}
-
-/* Days from 1970-01-01 to a date of the Gregorian calendar; months are counted from March, so that
- * a leap day is the last of its year. */
-static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
-{
-    year -= month <= 2;
-    int64_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
-    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
-/* The day that `text` begins with, as seconds since the epoch. */
-static bool parse_day(struct osprofiler *o, const char *text, int64_t *out)
-{
-    if (!o->day_known || memcmp(o->day, text, sizeof(o->day)) != 0) {
-        int64_t year, month, day;
-        if (!digits(text, 4, &year) || text[4] != '-' || !digits(text + 5, 2, &month) ||
-            text[7] != '-' || !digits(text + 8, 2, &day) || month < 1 || month > 12 || day < 1 ||
-            day > 31 || year < 1970)
-            return false;
-        memcpy(o->day, text, sizeof(o->day));
-        o->day_s = days_from_date(year, month, day) * 86400;
-        o->day_known = true;
-    }
-    *out = o->day_s;
-    return true;
-}
-
-/* "2026-11-21T00:53:15.900775" in UTC, 'T' or a blank, 0 to 9 digits of fraction, an optional Z or
- * +00:00. */
-static bool parse_timestamp(struct osprofiler *o, struct pythia_text text, uint64_t *out_ns)
-{
-    const char *t = text.bytes;
-    int64_t day_s, hour, minute, second, fraction = 0;
-    if (text.size < 19 || !parse_day(o, t, &day_s) || (t[10] != 'T' && t[10] != ' ') ||
-        !digits(t + 11, 2, &hour) || t[13] != ':' || !digits(t + 14, 2, &minute) || t[16] != ':' ||
-        !digits(t + 17, 2, &second) || hour > 23 || minute > 59 || second > 60)
-        return false;
-    size_t at = 19, count = 0;
-    if (at < text.size && t[at] == '.') {
-        at++;
-        while (at + count < text.size && t[at + count] >= '0' && t[at + count] <= '9')
-            count++;
-        if (count == 0 || count > 9 || !digits(t + at, count, &fraction))
-            return false;
-        at += count;
-    }
-    for (; count < 9; count++)
-        fraction *= 10;
-    struct pythia_text zone = {t + at, text.size - at};
-    if (zone.size != 0 && !PYTHIA_TEXT_IS(zone, "Z") && !PYTHIA_TEXT_IS(zone, "+00:00"))
-        return false;
-    uint64_t seconds = (uint64_t)(day_s + hour * 3600 + minute * 60 + second);
-    if (seconds > PYTHIA__TIME_MAX / 1000000000 - 1)
-        return false;
-    *out_ns = seconds * 1000000000 + (uint64_t)fraction;
-    return true;
-}
 
 /* An id as the driver writes it: a UUID, nearly always; anything else counts by its hash. */
 static bool parse_id(struct pythia_text text, struct pythia_trace_id *out)
@@ -395,7 +325,7 @@ static int emit_event(struct osprofiler *o, struct event *e)
         return pythia__unfit(&o->d, e->base_id.size ? "an event without trace_id"
                                                     : "an event without base_id");
     parse_id(e->parent_id, &parent);
-    if (!parse_timestamp(o, e->timestamp, &span.start_ns))
+    if (!pythia__parse_timestamp(&o->day, e->timestamp, &span.start_ns))
         return pythia_json_fail_at(o->d.json, o->d.record, PYTHIA_EFORMAT, "'%.*s' is no timestamp",
                                    (int)(e->timestamp.size < 40 ? e->timestamp.size : 40),
                                    e->timestamp.bytes);

@@ -14,6 +14,7 @@
 #define PYTHIA_TRACES_OTLP_H
 
 #include "../held.h"
+#include "../timestamp.h"
 
 /* Begin a reader's state with this. */
 struct pythia__otlp {
@@ -25,6 +26,7 @@ struct pythia__otlp {
     uint32_t scope; /* number of the name of the scope at hand */
     bool resource_known, scope_known;
     uint32_t key_service, key_host, key_instance;
+    struct pythia__day day; /* of the times that are written as dates */
 };
 
 /* What is read of a span before it can be given on. */

@@ -7,14 +7,15 @@
  * Taken beyond what is written there, because exporters do it: ids in base64, enums by name, names
  * in snake case, "instrumentationLibrarySpans" of old versions, and members in any order. Grafana
  * Tempo's API answers with "batches" in place of "resourceSpans", and version 2 of it with the
- * whole as the member "trace"; Kiali passes that on. Spans whose resource or scope stands behind
- * them are held until it is known. */
+ * whole as the member "trace"; Kiali passes that on. What Go's SDK prints is read by otlp_stdout.c.
+ * Spans whose resource or scope stands behind them are held until it is known. */
 #include <math.h>
 
 #include "../formats.h"
 #include "../json_count.h"
 #include "../json_decoder.h"
 #include "otlp.h"
+#include "otlp_stdout.h"
 #include "pythia/mem.h"
 
 /* ---- values ---- */
@@ -567,12 +568,15 @@ static int read_wrapped(struct pythia__otlp *o, bool *traces)
     return status == 1 ? PYTHIA_OK : status;
 }
 
-/* A TracesData, or a ResourceSpans by itself. */
+/* A TracesData, a ResourceSpans by itself, or a span as Go's SDK prints it. */
 static int read_object(struct pythia__decoder *d)
 {
     struct pythia__otlp *o = (struct pythia__otlp *)d;
     struct pythia_text member;
     bool traces = false;
+    int printed = pythia__otlp_is_stdout(o);
+    if (printed != 0)
+        return printed < 0 ? printed : pythia__otlp_read_stdout(o);
     pythia__otlp_begin_resource(o);
     int status = pythia__enter_object(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
@@ -607,6 +611,9 @@ static int likeness(struct pythia_text head)
                                        "scope_spans", "instrumentationLibrarySpans"};
     if (pythia__outlined(&outline, 1, "batches"))
         how_much = 80; /* cut off in the first resource */
+    for (int depth = 1; depth <= 2; depth++)
+        if (pythia__outlined(&outline, depth, "SpanContext"))
+            how_much = 90;
     for (int depth = 1; depth <= 2; depth++)
         for (size_t i = 0; i < sizeof(sure) / sizeof(sure[0]); i++)
             if (pythia__outlined(&outline, depth, sure[i]))
@@ -655,7 +662,8 @@ static void count(struct pythia_span_count *c, const char *bytes, size_t size)
 
 const struct pythia_adapter_ops pythia__otlp_json = {
     .name = "otlp",
-    .help = "OpenTelemetry protocol, JSON: one document, an array or one a line",
+    .help = "OpenTelemetry protocol, JSON: one document, an array or one a line; Tempo's answers; "
+            "what Go's stdouttrace prints",
     .likeness = likeness,
     .create = create,
     .decode = decode,

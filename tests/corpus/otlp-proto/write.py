@@ -8,6 +8,7 @@ number and its value, one of {fields} 'text' #hex =varint !fixed64 ~fixed32; <he
 was serialized by OpenTelemetry JS 2.12, here and in JSON there, and is not written by this.
 """
 import base64
+import datetime
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import struct
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 JSON_VALID = os.path.join(HERE, '..', 'otlp', 'valid')
 
 # ---- the wire format ----
@@ -190,6 +192,33 @@ def resource_spans(r):
                     ('scopeSpans', scopes(2)), ('instrumentationLibrarySpans', scopes(1000)))
 
 
+def printed_time(text):
+    """Nanoseconds since 1970 of a time that Go prints."""
+    date, fraction, zone = re.fullmatch(r'(.{19})(?:\.(\d+))?(Z|[+-].{5})', text).groups()
+    whole = datetime.datetime.fromisoformat(date + zone.replace('Z', '+00:00'))
+    return round((whole - EPOCH).total_seconds()) * 10**9 + int((fraction or '0').ljust(9, '0'))
+
+
+def printed_attributes(attributes):
+    def value(kind, of):
+        if kind.endswith('SLICE'):
+            return {'arrayValue': {'values': [value(kind[:-5], one) for one in of]}}
+        return {{'STRING': 'stringValue', 'INT64': 'intValue', 'BOOL': 'boolValue', 'FLOAT64': 'doubleValue'}[kind]: of}
+    return [{'key': a['Key'], 'value': value(a['Value']['Type'], a['Value']['Value'])} for a in attributes or []]
+
+
+def printed(s):
+    """The ResourceSpans of a span as Go's stdouttrace prints it."""
+    events = [{'name': e['Name'], 'attributes': printed_attributes(e['Attributes'])} for e in s.get('Events') or []]
+    out = {'traceId': s['SpanContext']['TraceID'].zfill(32), 'spanId': s['SpanContext']['SpanID'].zfill(16),
+           'parentSpanId': s.get('Parent', {}).get('SpanID', ''), 'name': s['Name'], 'kind': s.get('SpanKind'),
+           'startTimeUnixNano': printed_time(s['StartTime']), 'attributes': printed_attributes(s.get('Attributes')),
+           'endTimeUnixNano': None if s['EndTime'].startswith('0001') else printed_time(s['EndTime']), 'events': events,
+           'status': {'code': ['Unset', 'Ok', 'Error'].index(s['Status']['Code'])} if 'Status' in s else None}
+    return {'resource': {'attributes': printed_attributes(s.get('Resource'))},
+            'scopeSpans': [{'scope': {'name': s.get('InstrumentationLibrary', {}).get('Name', '')}, 'spans': [out]}]}
+
+
 def documents(text):
     """The TracesData in a text, each as protobuf."""
     decoder, at = json.JSONDecoder(), 0
@@ -198,7 +227,7 @@ def documents(text):
         at += len(text[at:]) - len(text[at:].lstrip()) if at < len(text) and text[at].isspace() else 0
         for one in document if isinstance(document, list) else [document]:
             one = one.get('trace') or one  # what Tempo answers
-            all = member(one, 'resourceSpans') or one.get('batches')
+            all = [printed(one)] if 'SpanContext' in one else member(one, 'resourceSpans') or one.get('batches')
             if all is not None:
                 yield b''.join(bytes_field(1, resource_spans(r)) for r in all)
 
