@@ -38,14 +38,14 @@ static void tags(struct pythia_buf *out, const struct pythia_vocabulary *v,
         pythia_buf_putc(out, '}');
 }
 
-/* The name of the span, or the whole id where that does not end with the name: where it is made of
- * more than service, scope and name. */
+/* The name of the span, or the whole id where that does not end with the name, because it is made
+ * of more than service, scope and name. A point of a recording may have an id only. */
 static struct pythia_text name_of(const struct pythia_vocabulary *v, uint32_t tracepoint)
 {
     struct pythia_text id = pythia_vocabulary_tracepoint_id(v, tracepoint),
                        name = pythia_vocabulary_text(
                            v, pythia_vocabulary_tracepoint_at(v, tracepoint)->name);
-    return pythia_text_ends(id, name) ? name : id;
+    return name.size > 0 && pythia_text_ends(id, name) ? name : id;
 }
 
 static void one_trace(struct pythia_export_state *state, const struct pythia_trace *trace,
