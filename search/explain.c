@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "ends_early.h"
 #include "pythia/arena.h"
 #include "pythia/buf.h"
 #include "pythia/mem.h"
@@ -390,6 +391,26 @@ static size_t choose_edges(const struct pythia_ranking *r, size_t *chosen)
     return count;
 }
 
+/* Does the path say which requests have a key? It does if requests that lack the key lack its span,
+ * too, but for so few that absence would not be a level. The key of a process is there whenever its
+ * service is passed. */
+static bool is_absent_with_path(const struct explainer *x, const struct candidate *c)
+{
+    size_t lacking = 0, passing = 0;
+    if (c->key == PYTHIA_NONE)
+        return false;
+    uint32_t tracepoint = pythia_keys_tracepoint(x->keys, c->key);
+    for (size_t i = 0; i < x->n; i++) {
+        const struct pythia_shape *shape = x->rows[i]->shape;
+        if (pythia_row_find(x->rows[i]->values, x->rows[i]->value_count, c->key))
+            continue;
+        lacking++;
+        for (uint32_t k = 0; k < shape->point_count && tracepoint != PYTHIA_NONE; k++)
+            passing += shape->points[k] == tracepoint;
+    }
+    return lacking > 0 && passing < PYTHIA_COLUMN_LEVEL_MIN;
+}
+
 static int make_question(const struct explainer *x, const size_t *chosen, size_t edges,
                          struct question *q)
 {
@@ -422,6 +443,7 @@ static int make_question(const struct explainer *x, const size_t *chosen, size_t
         bool categorical = c->kind == PYTHIA_KEY_CATEGORICAL;
         q->columns[k] = (struct pythia_column){
             .categorical = categorical,
+            .present_only = is_absent_with_path(x, c),
             .looks_like_id = c->key != PYTHIA_NONE &&
                              pythia_looks_like_id(pythia_keys_attribute(x->keys, c->key)),
             .numbers = categorical ? NULL : c->numbers,
@@ -666,6 +688,15 @@ static int add_found(const struct explainer *x, const struct pythia_association_
         once += c->numbers[i] == 1;
     }
     found->mostly_once = c->kind == PYTHIA_KEY_COUNT && 2 * once >= x->n;
+    if (c->key == PYTHIA_NONE) {
+        int status = pythia__ends_early(x->rows, x->n, x->cct, c->tracepoint, &found->without,
+                                        &found->ends_early);
+        if (status != PYTHIA_OK)
+            return status;
+        /* Where the number of visits matters, those without any are not what to say. */
+        if (c->kind == PYTHIA_KEY_COUNT && !(r->split.cut < 1))
+            found->ends_early = false;
+    }
     return profile(x, c, found);
 }
 

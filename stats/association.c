@@ -196,6 +196,7 @@ static int take_keys(struct pythia__keys *run, const double *places,
             run->count++;
             key->result = &results[k];
             key->ranked = !in->keys[k].categorical && code.distinct > 1;
+            key->partly = in->keys[k].present_only && code.distinct > 1 && code.present < in->rows;
             struct pythia__matrix m = {code.values, in->rows, code.columns, 1, in->rows};
             status = pythia__basis_init(&key->x, in->rows, code.columns);
             if (status == PYTHIA_OK)
@@ -322,7 +323,11 @@ static int ask(struct pythia__keys *run, struct pythia__key *key)
     if (rows > regressors)
         r->effect = fmax(0, 1 - (1 - r->r * r->r) * rows / (rows - regressors));
     set_variate(run, key);
-    if (isnan(r->p)) {
+    if (key->partly) {
+        r->p_bartlett = NAN;
+        status = pythia__keys_p_where_present(run, key, NULL, &r->p);
+    }
+    if (status == PYTHIA_OK && isnan(r->p)) {
         size_t permutations =
             run->input->permutations > 0 ? run->input->permutations : PERMUTATIONS;
         status = pythia__keys_permutation_p(run, key, permutations, &r->p);

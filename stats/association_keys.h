@@ -11,6 +11,7 @@
  *
  *   association.c            encode and test each key, order the results
  *   association_relations.c  clusters, proxies
+ *   association_present.c    a key among the rows that have it
  *   association_confirm.c    permutations, random halves
  *   association_shrink.c     correlations of many variables in few rows */
 
@@ -23,6 +24,7 @@ struct pythia__key {
     struct pythia__basis x;                  /* of its regressors, without the confounders */
     struct pythia__basis shrunk_x, shrunk_y; /* whose cosines are shrunk; empty with enough rows */
     bool ranked;                             /* its first regressor are the ranks of numbers */
+    bool partly; /* tested among the rows that have it, and some do not */
     /* The first variate of the edges, in the basis that the key is asked with. */
     double variate[PYTHIA_ASSOCIATION_EDGES_MAX];
     struct pythia_association_result *result;
@@ -55,6 +57,12 @@ int pythia__keys_correlate(struct pythia__keys *run, const struct pythia__basis 
  * `lost` more went elsewhere. NaN without a degree of freedom left, or if one basis is empty. */
 double pythia__keys_p(struct pythia__keys *run, const struct pythia__basis *x,
                       const struct pythia__basis *y, size_t rows, size_t lost);
+
+/* p of one key among the rows that have a value for it, once the confounders and `others` (NULL: none)
+ * are taken out. 1 with fewer than 5 such rows, NaN without a degree of freedom left. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
+int pythia__keys_p_where_present(struct pythia__keys *run, const struct pythia__key *key,
+                                 const struct pythia__basis *others, double *p);
 
 /* Shrink the correlations among the columns of x and y towards 0, by the intensity that expects the
  * least squared error, and make bases of that geometry: their cosines are the shrunken ones. Both

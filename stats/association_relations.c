@@ -13,10 +13,9 @@
 #include "pythia/ranks.h"
 #include "pythia/status.h"
 
-#define SAME        0.81 /* mean squared cosine: a correlation of 0.9 */
-#define KEPT_MAX    16   /* keys that stand on their own; more would take the degrees of freedom */
-#define PRESENT_MIN 5    /* rows in which a number is there, to say anything by itself */
-#define ROWS_EACH   3    /* rows to a regressor that is taken out, at least */
+#define SAME      0.81 /* mean squared cosine: a correlation of 0.9 */
+#define KEPT_MAX  16   /* keys that stand on their own; more would take the degrees of freedom */
+#define ROWS_EACH 3    /* rows to a regressor that is taken out, at least */
 
 /* How much of the larger span lies in the other: the mean of the squared cosines, 1 for equal
  * spans. */
@@ -68,79 +67,6 @@ static int take_out(const struct pythia__basis *of, const struct pythia__basis *
     return pythia__basis_fit(rest, &m, without);
 }
 
-/* The rows of a matrix in which a number is there, as columns one after the other. */
-static void take_present(const struct pythia__matrix *m, const double *number, double *to)
-{
-    for (size_t c = 0; c < m->columns; c++)
-        for (size_t i = 0; i < m->rows; i++)
-            if (!isnan(number[i]))
-                *to++ = m->values[i * m->row_stride + c * m->column_stride];
-}
-
-/* A basis of these rows of a matrix, ranked by themselves, without another basis of the same rows.
- * `room` holds twice as many values. */
-static int rank_present(const struct pythia__matrix *m, const double *number, size_t rows,
-                        const struct pythia__basis *without, double *room,
-                        struct pythia__basis *out)
-{
-    double *ranks = room + rows * m->columns;
-    int status = pythia__basis_init(out, rows, m->columns);
-    take_present(m, number, room);
-    for (size_t c = 0; c < m->columns && status == PYTHIA_OK; c++)
-        status = pythia_ranks_mid(room + c * rows, rows, ranks + c * rows);
-    struct pythia__matrix present = {ranks, rows, m->columns, 1, rows};
-    return status == PYTHIA_OK ? pythia__basis_fit(out, &present, without) : status;
-}
-
-/* A basis of these rows of the confounders and of other keys. */
-static int others_present(const struct pythia__basis *confounders,
-                          const struct pythia__basis *others, const double *number, size_t rows,
-                          double *room, struct pythia__basis *out)
-{
-    struct pythia__matrix a = {confounders->q, confounders->rows, confounders->rank,
-                               confounders->rank, 1},
-                          b = {others->q, others->rows, others->rank, others->rank, 1};
-    struct pythia__matrix all = {room, rows, a.columns + b.columns, 1, rows};
-    if (all.columns == 0)
-        return PYTHIA_OK;
-    take_present(&a, number, room);
-    take_present(&b, number, room + rows * a.columns);
-    int status = pythia__basis_init(out, rows, all.columns);
-    return status == PYTHIA_OK ? pythia__basis_fit(out, &all, NULL) : status;
-}
-
-/* p of a number among the rows in which it is there, once other keys are taken out: what lies
- * between these rows and the rest would hide what lies between them. 1 with too few of them. */
-static int p_where_present(struct pythia__keys *run, const struct pythia__key *key,
-                           const struct pythia__basis *others, double *p)
-{
-    const struct pythia_association_input *in = run->input;
-    const double *number = in->keys[key->result->column].numbers;
-    struct pythia__basis x = {0}, y = {0}, without = {0};
-    size_t n = in->rows, rows = key->result->present, taken = run->confounders.rank + others->rank;
-    *p = 1;
-    if (rows < PRESENT_MIN)
-        return PYTHIA_OK;
-    double *room = pythia_calloc(rows, (2 * in->edges + taken) * sizeof(*room));
-    if (!room)
-        return PYTHIA_ENOMEM;
-    struct pythia__matrix durations = {in->durations, n, in->edges, 1, n},
-                          numbers = {number, n, 1, 1, n};
-    int status = others_present(&run->confounders, others, number, rows, room, &without);
-    if (status == PYTHIA_OK)
-        status = rank_present(&durations, number, rows, &without, room, &y);
-    if (status == PYTHIA_OK)
-        status = rank_present(&numbers, number, rows, &without, room, &x);
-    if (status == PYTHIA_OK && x.rank > 0 && y.rank > 0)
-        *p = pythia__keys_p(run, &x, &y, rows,
-                            without.rank > run->lost ? without.rank - run->lost : 0);
-    pythia__basis_free(&x);
-    pythia__basis_free(&y);
-    pythia__basis_free(&without);
-    pythia_free(room);
-    return status;
-}
-
 static bool is_not_always_there(const struct pythia__keys *run, const struct pythia__key *key)
 {
     return key->ranked && key->result->present < run->input->rows;
@@ -161,7 +87,7 @@ static int partial_p(struct pythia__keys *run, const struct pythia__key *key,
         *p = x.rank > 0 ? pythia__keys_p(run, &x, &y, run->y.rows, others.rank) : 1;
     if (status == PYTHIA_OK && !(*p <= run->threshold) && is_not_always_there(run, key)) {
         double where_present;
-        status = p_where_present(run, key, &others, &where_present);
+        status = pythia__keys_p_where_present(run, key, &others, &where_present);
         *p = where_present <= run->threshold ? where_present : *p;
     }
     pythia__basis_free(&y);

@@ -104,7 +104,8 @@ static int encode_numbers(const struct pythia_column *c, size_t n, const double 
     code->skip = judge_numbers(c, &x, code->distinct, missing);
     if (code->skip != PYTHIA_COLUMN_USED)
         goto out;
-    bool varies = code->distinct > 1, absent = missing >= PYTHIA_COLUMN_LEVEL_MIN;
+    bool varies = code->distinct > 1;
+    bool absent = missing >= PYTHIA_COLUMN_LEVEL_MIN && !(varies && c->present_only);
     code->columns = (size_t)varies + (size_t)absent;
     code->values = pythia_calloc(n, code->columns * sizeof(*code->values));
     if (!code->values) {
@@ -167,23 +168,37 @@ static enum pythia_column_skip judge_levels(const struct levels *l, size_t missi
     return PYTHIA_COLUMN_USED;
 }
 
-/* Give each level its regressor. Returns how many there are. */
-static size_t assign_regressors(struct levels *l)
+/* Give each of the first `count` levels its regressor. Returns how many regressors there are. */
+static size_t assign_regressors(struct levels *l, size_t count)
 {
     size_t frequent = 0, next = 0, pooled = 0;
-    for (size_t k = 1; k < l->count; k++)
+    for (size_t k = 1; k < count; k++)
         if (l->rows[k] > l->rows[frequent])
             frequent = k;
-    for (size_t k = 0; k < l->count; k++) {
+    for (size_t k = 0; k < count; k++) {
         bool rare = l->rows[k] < PYTHIA_COLUMN_LEVEL_MIN;
         pooled += rare ? l->rows[k] : 0;
         l->regressor[k] = k == frequent ? REFERENCE : rare ? POOL : next++;
     }
     size_t pool = pooled < PYTHIA_COLUMN_LEVEL_MIN ? REFERENCE : next++;
-    for (size_t k = 0; k < l->count; k++)
+    for (size_t k = 0; k < count; k++)
         if (l->regressor[k] == POOL)
             l->regressor[k] = pool;
     return next;
+}
+
+/* Rows without a value get the mean of the others in each column. */
+static void center_missing(const struct pythia_column *c, size_t n, size_t present,
+                           struct pythia_column_code *code)
+{
+    for (size_t j = 0; j < code->columns; j++) {
+        double *column = code->values + j * n, sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += column[i];
+        for (size_t i = 0; i < n; i++)
+            if (c->levels[i] >= c->level_count)
+                column[i] = sum / (double)present;
+    }
 }
 
 static int encode_levels(const struct pythia_column *c, size_t n, struct pythia_column_code *code)
@@ -197,7 +212,10 @@ static int encode_levels(const struct pythia_column *c, size_t n, struct pythia_
     code->skip = judge_levels(&l, n - l.present);
     if (code->skip != PYTHIA_COLUMN_USED)
         goto out;
-    code->columns = assign_regressors(&l);
+    bool present_only = c->present_only && l.distinct > 1;
+    if (present_only)
+        l.regressor[c->level_count] = REFERENCE;
+    code->columns = assign_regressors(&l, present_only ? c->level_count : l.count);
     if (code->columns == 0) { /* one level, and a handful of others */
         code->skip = PYTHIA_COLUMN_CONSTANT;
         goto out;
@@ -212,6 +230,8 @@ static int encode_levels(const struct pythia_column *c, size_t n, struct pythia_
         if (l.regressor[level] != REFERENCE)
             code->values[l.regressor[level] * n + i] = 1;
     }
+    if (present_only)
+        center_missing(c, n, l.present, code);
 out:
     pythia_free(l.rows);
     pythia_free(l.regressor);

@@ -240,6 +240,15 @@ static int hunt(struct pythia__hunt *h, struct pythia_cycle *cycle)
     return status;
 }
 
+/* One cycle with everything open, as of a capture. */
+static int capture(struct pythia__hunt *h)
+{
+    for (uint32_t point = 0; point < h->world->points; point++)
+        h->open[point] = true;
+    h->decide_ns[h->cycles++] = NAN;
+    return gather(h);
+}
+
 /* ---- what came before ---- */
 
 /* What a search tells those after it: of each point that it opened, whether it was the cause. */
@@ -304,7 +313,8 @@ static int sum_up(struct pythia__hunt *h, struct pythia_trial_outcome *out)
     pythia_ranks_sort(h->decide_ns, h->cycles);
     out->decide_median_ns = pythia_ranks_percentile(h->decide_ns, h->cycles, 50);
     out->decide_most_ns = pythia_ranks_percentile(h->decide_ns, h->cycles, 100);
-    return pythia__hunt_explain(h, out);
+    return h->trial->problem->captured ? pythia__capture_explain(h, out)
+                                       : pythia__hunt_explain(h, out);
 }
 
 int pythia_trial_run(const struct pythia_trial *t, struct pythia_trial_outcome *out,
@@ -324,7 +334,7 @@ int pythia_trial_run(const struct pythia_trial *t, struct pythia_trial_outcome *
     if (status == PYTHIA_OK)
         status = begin_hunt(&world, t, t->problem->first_request, history, &h);
     if (status == PYTHIA_OK)
-        status = hunt(&h, &cycle);
+        status = t->problem->captured ? capture(&h) : hunt(&h, &cycle);
     if (status == PYTHIA_OK)
         status = sum_up(&h, &outcome);
     if (status == PYTHIA_OK && t->story)

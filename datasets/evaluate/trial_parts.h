@@ -65,6 +65,10 @@ bool pythia__trial_is_key(const struct pythia_explanation *x, struct pythia_text
  * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__hunt_explain(const struct pythia__hunt *h, struct pythia_trial_outcome *out);
 
+/* The same where everything is open and nothing was searched: of the causes planted, how many the
+ * report explains as they are. */
+int pythia__capture_explain(const struct pythia__hunt *h, struct pythia_trial_outcome *out);
+
 /* Tell a cycle in lines. */
 void pythia__hunt_tell(const struct pythia__hunt *h, const struct pythia_cycle *cycle,
                        struct pythia_buf *to);

@@ -102,6 +102,8 @@ static const struct pythia_trial_problem problems[] = {
      NOISE(.151)},
     {"null-noise", "nothing but independent noise of all calls", PYTHIA_WORKFLOW_BUSHY, 80, 100,
      .noise = .5, .spread = .5},
+    {"failing-path", "half of the requests fail and end early; a number that only the others have",
+     PYTHIA_WORKFLOW_BUSHY, 100, 100, .captured = true, ONE(FAILING, .5)},
     {"null-spikes", "nothing to find but spikes", PYTHIA_WORKFLOW_BUSHY, 500, 100, .spikes = .004},
 };
 

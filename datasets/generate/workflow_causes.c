@@ -23,6 +23,7 @@ static const struct kind {
     [PYTHIA_PLANTED_NUMERIC] = {"numeric", "item_count", 0, 0, 1},
     [PYTHIA_PLANTED_CATEGORICAL] = {"categorical", "plan", 0.2, 1, 1},
     [PYTHIA_PLANTED_SHIFT] = {"shift", "cache", 0.5, 1, 2},
+    [PYTHIA_PLANTED_FAILING] = {"failing", "free_units", 0.5, 1, 1},
 };
 
 /* Of a lock's wait, what is at each of its places; the last ones get nothing where there are fewer
@@ -62,6 +63,10 @@ int pythia__check_causes(struct pythia_workflow_options *o, struct pythia_error 
         if (c->node >= o->nodes)
             return pythia_error_set(e, PYTHIA_EUSAGE, "%s cannot be at node %u of %u", kind->name,
                                     c->node, o->nodes);
+        if (c->kind == PYTHIA_PLANTED_FAILING && o->nodes < 2)
+            return pythia_error_set(e, PYTHIA_EUSAGE,
+                                    "a request that fails needs 2 nodes or more, one of which it "
+                                    "does not reach");
         if (c->kind == PYTHIA_PLANTED_HOST && o->hosts < 2)
             return pythia_error_set(e, PYTHIA_EUSAGE,
                                     "one bad host needs another: there have to be 2 or more");
@@ -174,6 +179,12 @@ int pythia__plant(struct pythia_workflow *w, struct pythia_error *e)
     return name_keys(w);
 }
 
+/* A node that has another one after it. */
+static uint32_t failing_node(const struct pythia_workflow *w, uint32_t node)
+{
+    return node > 0 && node + 1 == w->options.nodes ? node - 1 : node;
+}
+
 void pythia_workflow_planted(const struct pythia_workflow *w, size_t which, uint64_t number,
                              struct pythia_planted *out)
 {
@@ -195,6 +206,10 @@ void pythia_workflow_planted(const struct pythia_workflow *w, size_t which, uint
     out->known = (node->flags & PYTHIA__UNKNOWN) == 0;
     if (c->kind == PYTHIA_PLANTED_CONTENTION)
         out->key_node = out->node;
+    if (c->kind == PYTHIA_PLANTED_FAILING) {
+        out->node = failing_node(w, out->node);
+        out->key_node = out->node + 1;
+    }
     if (c->kind == PYTHIA_PLANTED_CATEGORICAL)
         out->key_value = w->slow_plan;
     if (c->kind == PYTHIA_PLANTED_HOST) {
@@ -253,6 +268,16 @@ static void draw_contention(struct drawing *d, size_t which, double size_ns)
     }
 }
 
+static void draw_failing(struct drawing *d, size_t which, bool fails, double u, double size_ns)
+{
+    struct pythia_workflow *w = d->w;
+    uint32_t node = failing_node(w, d->places->nodes[which][0]);
+    if (fails)
+        w->fails_at = node < w->fails_at ? node : w->fails_at;
+    else
+        add_time(d, node + 1, (0.9 + 0.2 * u) * size_ns, w->cause_keys[which], (int64_t)(1000 * u));
+}
+
 static void draw_cause(struct drawing *d, size_t which, double size_ns)
 {
     struct pythia_workflow *w = d->w;
@@ -299,6 +324,9 @@ static void draw_cause(struct drawing *d, size_t which, double size_ns)
         add_time(d, nodes[happens ? 0 : 1], size_ns, 0, 0);
         add_time(d, nodes[happens ? 1 : 0], 0, 0, 0);
         pythia_attributes_text(root, key, pythia_text_of(cache_values[happens ? 0 : 1]));
+        break;
+    case PYTHIA_PLANTED_FAILING:
+        draw_failing(d, which, happens, u, size_ns);
         break;
     case PYTHIA_PLANTED_KINDS:
         break;
@@ -353,6 +381,7 @@ void pythia__draw(struct pythia_workflow *w, uint64_t number, struct pythia_rand
         find_places(w, number / w->options.drift_requests, &there);
     struct drawing d = {.w = w, .random = random, .places = moves(w) ? &there : &w->places};
     pythia_buf_clear(&w->root_attributes);
+    w->fails_at = PYTHIA_NONE;
     for (uint32_t i = 0; i < w->facts.services; i++)
         w->serving[i] = (uint32_t)pythia_random_below(random, w->options.hosts);
     for (size_t i = 0; i < w->options.cause_count; i++)

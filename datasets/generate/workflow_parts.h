@@ -95,6 +95,7 @@ struct pythia_workflow {
     uint32_t *host_names; /* [services * hosts]: numbers of strings */
     /* of the request at hand */
     uint32_t *serving; /* by service: which of its hosts */
+    uint32_t fails_at; /* the node after which nothing more is called; PYTHIA_NONE */
     struct pythia__frame *frames;
     struct pythia__extra extras[PYTHIA__EXTRAS]; /* in order of node */
     struct pythia_buf root_attributes, attributes;

@@ -25,6 +25,7 @@ struct walk {
     struct pythia_random rare; /* for what few calls draw */
     double load;
     const struct pythia__extra *extra; /* the next one */
+    bool failed;                       /* nothing more is called */
     uint32_t depth;
 };
 
@@ -170,7 +171,8 @@ static void call(struct walk *k, uint32_t number, uint64_t at_ns, uint64_t above
     f->above = above;
     f->start_ns = at_ns;
     f->node = number;
-    f->error = error;
+    k->failed = k->failed || number == w->fails_at;
+    f->error = error || number == w->fails_at;
     if (node->behind == number + 1) {
         f->end_ns = at_ns + (uint64_t)(own_ns + added_ns + 0.5);
         return;
@@ -239,7 +241,7 @@ static int walk(struct walk *k, uint64_t start_ns)
         struct pythia__frame *f = &frames[k->depth - 1];
         const struct pythia__node *node = &nodes[f->node];
         if (node->behind > f->node + 1) {
-            if (f->next < node->behind) {
+            if (f->next < node->behind && !k->failed) {
                 call_next(k, f, f + 1);
                 k->depth++;
                 continue;

@@ -133,6 +133,11 @@ static json_t *explanation(struct writer *w, const struct pythia_explanations *a
     set(w, out, "confirmed", json_boolean(r->confirmed));
     set(w, out, "low_confidence", json_boolean(r->low_confidence));
     set(w, out, "proxy_of", proxy_of ? text(pythia_text_of(proxy_of)) : json_null());
+    if (x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS) {
+        set(w, out, "requests", json_integer((json_int_t)all->rows));
+        set(w, out, "requests_without", json_integer((json_int_t)x->without));
+        set(w, out, "ends_early", json_boolean(x->ends_early));
+    }
     set(w, out, "low", real(x->low));
     set(w, out, "high", real(x->high));
     set(w, out, "edges", loadings(w, all, x, ranking));

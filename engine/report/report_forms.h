@@ -99,6 +99,18 @@ void pythia__add_split_type(struct pythia_buf *to, const json_t *type);
 /* " Where it is >= 2, the mean is 16.0 s, else 4.23 s.", or nothing. */
 void pythia__add_split(struct pythia_buf *to, const json_t *explanation);
 
+/* What lies between the paths of a type, as part of the variance of all requests; NaN if that is not
+ * explained. */
+double pythia__paths_share(const json_t *type);
+/* The type with the next largest such part after `told` types, if it is at least `least`; else NULL.
+ * A report gives these findings and those about groups in one order, the largest first. */
+const json_t *pythia__next_paths(const json_t *types, size_t told, double least);
+
+/* Does an explanation say that some requests end before a trace point? Then the sentence, up to the
+ * name of that trace point: "46 of 91 requests end early: they never reach ". */
+bool pythia__is_early_end(const json_t *explanation);
+void pythia__add_early_end(struct pythia_buf *to, const json_t *explanation);
+
 /* ---- what forms say of a search ---- */
 
 #define PYTHIA__ENDS_SHOWN 20 /* request types whose reasons are told as text */

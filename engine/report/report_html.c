@@ -7,6 +7,7 @@
 
 #include "pythia/counts.h"
 #include "report_forms.h"
+#include "report_sentence.h"
 
 #define OVERVIEW_MIN .005 /* share from which a group without finding stands in the overview */
 #define SOURCES_SEEN 3
@@ -323,6 +324,17 @@ static void type_paths(struct pythia__html *h, const json_t *type)
     pythia__html_text(h, " of the variance of its ");
     pythia__html_things(h, pythia__number(type, "count"), "request", "requests");
     pythia__html_text(h, " lies between those that take different paths.");
+    const json_t *first = json_array_get(pythia__array(type, "explanations"), 0);
+    if (pythia__is_early_end(first)) {
+        struct pythia_buf text = {0};
+        const char *before, *name = pythia__key_name(first, &before);
+        pythia_buf_putc(&text, ' ');
+        pythia__add_early_end(&text, first);
+        pythia__html_text(h, text.bytes ? text.bytes : "");
+        pythia__html_name(h, name);
+        pythia__html_text(h, ".");
+        pythia_buf_free(&text);
+    }
     pythia__html_close(h);
     pythia__html_keys(h, type);
 }
@@ -654,10 +666,22 @@ static void navigation(struct pythia__html *h, const json_t *report)
     pythia__html_close(h);
 }
 
+/* Do paths make a larger difference than the first finding about a group? Then they come first. */
+static bool paths_lead(const json_t *report)
+{
+    const json_t *groups = pythia__array(report, "groups");
+    double first = 0;
+    for (size_t i = json_array_size(groups); i-- > 0;)
+        if (is_diagnosed(json_array_get(groups, i)))
+            first = pythia__number(json_array_get(groups, i), "variance_share");
+    return pythia__next_paths(pythia__array(report, "request_types"), 0, first) != NULL;
+}
+
 static void write_parts(struct pythia__html *h, const json_t *report, bool before)
 {
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if (parts[i].before != before || !parts[i].wanted(report))
+        bool leads = parts[i].write == paths && paths_lead(report);
+        if ((parts[i].before || leads) != before || !parts[i].wanted(report))
             continue;
         pythia__html_open(h, "section", "class", "part", "id", parts[i].id, NULL);
         const char *title = parts[i].title ? parts[i].title : pythia__next_title(report);

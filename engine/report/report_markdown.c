@@ -428,22 +428,24 @@ static void others(struct pythia_buf *to, const json_t *groups)
         pythia_buf_printf(to, "\nand %zu more\n", quiet - shown);
 }
 
-/* Types in which the path makes a difference. */
-static void paths(struct pythia_buf *to, const json_t *types)
+/* Types in which the path makes a difference of at least that part of all variance; `told` of them
+ * were shown before. */
+static void paths(struct pythia_buf *to, const json_t *types, double least, size_t *told)
 {
-    for (size_t i = 0; i < json_array_size(types); i++) {
-        const json_t *type = json_array_get(types, i);
+    const json_t *type;
+    while ((type = pythia__next_paths(types, *told, least)) != NULL) {
         const json_t *first = json_array_get(pythia__array(type, "explanations"), 0);
-        if (!first)
-            continue;
+        ++*told;
         const char *before, *name = pythia__key_name(first, &before);
         pythia_buf_puts(to, "\n## Paths of ");
         pythia__markdown_name(to, pythia__string(type, "name"), false);
         pythia_buf_puts(to, "\n\n");
         pythia__add_percent(to, pythia__number(type, "between_paths_share"));
-        pythia_buf_puts(
-            to, " of the variance lies between requests that take different paths. With it goes ");
-        pythia_buf_printf(to, "%s%s", before, before[0] ? " " : "");
+        pythia_buf_puts(to, " of the variance lies between requests that take different paths. ");
+        if (pythia__is_early_end(first))
+            pythia__add_early_end(to, first);
+        else
+            pythia_buf_printf(to, "With it goes %s%s", before, before[0] ? " " : "");
         pythia__markdown_name(to, name, false);
         pythia_buf_putc(to, '.');
         struct pythia_buf text = {0};
@@ -561,23 +563,26 @@ static void next(struct pythia_buf *to, const json_t *report)
 void pythia__report_markdown(const json_t *report, struct pythia_buf *out)
 {
     const json_t *groups = pythia__array(report, "groups");
-    size_t number = 0, few = 0;
+    const json_t *types = pythia__array(report, "request_types");
+    size_t number = 0, few = 0, told = 0;
     head(out, report);
     split_by(out, report);
     for (size_t i = 0; i < json_array_size(groups); i++) {
         const json_t *group = json_array_get(groups, i);
         few += strcmp(pythia__string(group, "status"), "too_few") == 0;
-        if (is_diagnosed(group))
-            diagnosed(out, group, ++number);
+        if (!is_diagnosed(group))
+            continue;
+        paths(out, types, pythia__number(group, "variance_share"), &told);
+        diagnosed(out, group, ++number);
     }
-    if (held_verdicts(out, report) + number == 0)
+    paths(out, types, 0, &told);
+    if (held_verdicts(out, report) + number + told == 0)
         pythia_buf_puts(out,
                         few == json_array_size(groups)
                             ? "\nNot enough data: no group has enough requests to be diagnosed.\n"
                             : "\nNothing to diagnose: no group of requests varies in a way that "
                               "stands out.\n");
     loop(out, report);
-    paths(out, pythia__array(report, "request_types"));
     others(out, groups);
     if (number > 0)
         next(out, report);

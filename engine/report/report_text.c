@@ -6,6 +6,7 @@
 
 #include "pythia/shown_text.h"
 #include "report_forms.h"
+#include "report_sentence.h"
 
 #define EDGES_SHOWN  4
 #define EDGE_MIN     .02 /* share below which an edge is not shown */
@@ -360,15 +361,15 @@ static void others(const struct page *p, const json_t *groups)
         pythia_buf_printf(p->out, "%sand %zu more\n", INDENT, left);
 }
 
-/* Types in which the path makes a difference. */
-static void paths(const struct page *p, const json_t *types)
+/* Types in which the path makes a difference of at least that part of all variance; `told` of them
+ * were shown before. */
+static void paths(const struct page *p, const json_t *types, double least, size_t *told)
 {
     const json_t *type;
-    size_t i;
-    json_array_foreach ((json_t *)types, i, type) {
+    while ((type = pythia__next_paths(types, *told, least)) != NULL) {
         const json_t *first = json_array_get(pythia__array(type, "explanations"), 0);
-        if (!first)
-            continue;
+        const char *before;
+        ++*told;
         pythia_buf_putc(p->out, '\n');
         style(p, "1;33");
         pythia_buf_puts(p->out, "Paths of ");
@@ -377,10 +378,14 @@ static void paths(const struct page *p, const json_t *types)
         pythia_buf_putc(p->out, '\n');
         struct pythia_buf text = {0};
         pythia__add_percent(&text, pythia__number(type, "between_paths_share"));
-        pythia_buf_printf(
-            &text,
-            " of the variance lies between requests that take different paths. %s goes with it.",
-            pythia__string(first, "key"));
+        pythia_buf_puts(&text,
+                        " of the variance lies between requests that take different paths. ");
+        if (pythia__is_early_end(first)) {
+            pythia__add_early_end(&text, first);
+            pythia_buf_printf(&text, "%s.", pythia__key_name(first, &before));
+        } else {
+            pythia_buf_printf(&text, "%s goes with it.", pythia__string(first, "key"));
+        }
         pythia__add_split(&text, first);
         paragraph_buf(p, "why", &text);
     }
@@ -499,7 +504,8 @@ void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *o
 {
     struct page p = {out, colour};
     const json_t *groups = pythia__array(report, "groups"), *group;
-    size_t i, number = 0;
+    const json_t *types = pythia__array(report, "request_types");
+    size_t i, number = 0, told = 0;
     head(&p, report);
     struct pythia_buf overhead = {0}, incomplete = {0};
     pythia__add_incomplete(&incomplete, report);
@@ -509,18 +515,20 @@ void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *o
     split_by(&p, report);
     loop(&p, report);
     json_array_foreach ((json_t *)groups, i, group)
-        if (is_diagnosed(group))
+        if (is_diagnosed(group)) {
+            paths(&p, types, pythia__number(group, "variance_share"), &told);
             diagnosed(&p, group, ++number);
+        }
     size_t held = held_verdicts(&p, report), few = 0;
     json_array_foreach ((json_t *)groups, i, group)
         few += strcmp(pythia__string(group, "status"), "too_few") == 0;
-    if (number + held == 0)
+    paths(&p, types, 0, &told);
+    if (number + held + told == 0)
         pythia_buf_puts(out,
                         few == json_array_size(groups)
                             ? "\nNot enough data: no group has enough requests to be diagnosed.\n"
                             : "\nNothing to diagnose: no group of requests varies in a way that "
                               "stands out.\n");
-    paths(&p, pythia__array(report, "request_types"));
     others(&p, groups);
     if (number > 0)
         next(&p, report);

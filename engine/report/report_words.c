@@ -253,12 +253,57 @@ void pythia__add_split(struct pythia_buf *to, const json_t *explanation)
     pythia_buf_putc(to, '.');
 }
 
+double pythia__paths_share(const json_t *type)
+{
+    return json_array_size(pythia__array(type, "explanations")) > 0
+               ? pythia__number(type, "variance_share") *
+                     pythia__number(type, "between_paths_share")
+               : NAN;
+}
+
+const json_t *pythia__next_paths(const json_t *types, size_t told, double least)
+{
+    const json_t *type;
+    size_t i, rank = 0;
+    /* Types come by their share of the variance, which is not the order of what lies between paths:
+     * a type's place is the number of types that come before it. */
+    json_array_foreach (types, i, type) {
+        double share = pythia__paths_share(type);
+        const json_t *other;
+        size_t k;
+        rank = 0;
+        json_array_foreach (types, k, other) {
+            double more = pythia__paths_share(other);
+            rank += more > share || (more == share && k < i);
+        }
+        if (share >= least && rank == told)
+            return type;
+    }
+    return NULL;
+}
+
+bool pythia__is_early_end(const json_t *explanation)
+{
+    return json_is_true(json_object_get(explanation, "ends_early"));
+}
+
+void pythia__add_early_end(struct pythia_buf *to, const json_t *explanation)
+{
+    pythia__add_count(to, pythia__number(explanation, "requests_without"));
+    pythia_buf_puts(to, " of ");
+    pythia__add_count(to, pythia__number(explanation, "requests"));
+    pythia_buf_puts(to, " requests end early: they never reach ");
+}
+
 void pythia__add_key_finding(struct pythia_buf *to, const json_t *group, const json_t *x)
 {
     bool structural = json_is_true(json_object_get(x, "structural"));
     const char *cause = structural ? pythia__string(group, "cause") : "",
                *key = pythia__string(x, "key");
-    if (strcmp(cause, "retry") == 0)
+    if (pythia__is_early_end(x)) {
+        pythia__add_early_end(to, x);
+        pythia_buf_printf(to, "%s.", point_of(key));
+    } else if (strcmp(cause, "retry") == 0)
         pythia_buf_printf(to,
                           "Retry: most requests pass %s once, some up to %.0f times, and that goes "
                           "with their duration.",

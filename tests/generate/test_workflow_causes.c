@@ -490,7 +490,7 @@ static void causes_that_cannot_be_are_told(void **state)
         {{PYTHIA_PLANTED_SHIFT, 0, 0.3, 0},
          4,
          "shift needs two nodes on which the duration depends, and there are not so many"},
-        {{PYTHIA_PLANTED_KINDS, 0, 0.3, 0}, 4, "there is no cause of kind 9"},
+        {{PYTHIA_PLANTED_KINDS, 0, 0.3, 0}, 4, "there is no cause of kind 10"},
     };
     struct pythia_vocabulary *v;
     assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);

@@ -313,6 +313,53 @@ static void what_is_called_says_no_more_than_what_calls_it(void **state)
     end(&e, &r);
 }
 
+/* 46 of 91 requests fail and never reach C and D; the number that only C has goes a little with the
+ * time of C. That they fail is what makes them differ, and the number is tested among the others. */
+static void requests_that_end_early_are_named_before_what_only_the_others_have(void **state)
+{
+    struct requests r;
+    requests_begin_folded(&r);
+    for (int i = 0; i < 91; i++) {
+        int free_gb = i * 37 % 91;
+        if (i % 2 == 0)
+            requests_add(&r, "A{100 B{%d} 10}", 1000 + i * 31 % 100);
+        else
+            requests_add(&r, "A{100 B{%d} C(free_gb=%d,zone=z%d){%d} D{%d} 10}",
+                         1000 + i * 31 % 100, free_gb, i / 2 % 3, 5000 + 2 * free_gb + i * 17 % 80,
+                         200 + i * 13 % 50);
+    }
+    struct explained e = explain(&r);
+    assert_string_equal(e.x.found[0].name, "has:C");
+    assert_int_equal(e.x.found[0].without, 46);
+    assert_true(e.x.found[0].ends_early);
+    const struct pythia_explanation *number = found(&e, "free_gb");
+    assert_non_null(number); /* among the 45 it does go with the time of C */
+    assert_true(number->result.explained < .2 * e.x.found[0].result.explained);
+    assert_null(found(&e, "zone")); /* levels are tested there, too, and this key means nothing */
+    end(&e, &r);
+}
+
+/* Those that leave a step out come back to what follows it, and a step that few make at the end is
+ * one more, not an end of all others. */
+static void a_step_that_is_left_out_is_no_early_end(void **state)
+{
+    static const char *const with[] = {"A{100 C{%d} B{500} 10}", "A{100 B{500} C{%d} 10}"};
+    for (int last = 0; last < 2; last++) {
+        struct requests r;
+        requests_begin_folded(&r);
+        for (int i = 0; i < 90; i++)
+            if (i % (last ? 9 : 2) == 0)
+                requests_add(&r, with[last], 5000 + i * 31 % 100);
+            else
+                requests_add(&r, "A{100 B{500} %d}", 10 + i * 7 % 30);
+        struct explained e = explain(&r);
+        assert_string_equal(e.x.found[0].name, "has:C");
+        assert_int_equal(e.x.found[0].without, last ? 80 : 45);
+        assert_false(e.x.found[0].ends_early);
+        end(&e, &r);
+    }
+}
+
 static void mostly_once_is_at_least_half_of_the_requests(void **state)
 {
     for (int often = 0; often < 2; often++) {
@@ -696,6 +743,8 @@ int main(void)
         cmocka_unit_test(b45_keys_of_later_requests_and_annotations_are_used),
         cmocka_unit_test(b28_the_rounds_of_a_loop_are_a_key),
         cmocka_unit_test(what_is_called_says_no_more_than_what_calls_it),
+        cmocka_unit_test(requests_that_end_early_are_named_before_what_only_the_others_have),
+        cmocka_unit_test(a_step_that_is_left_out_is_no_early_end),
         cmocka_unit_test(mostly_once_is_at_least_half_of_the_requests),
         cmocka_unit_test(an_attribute_of_several_places_is_named_with_its_place),
         cmocka_unit_test(texts_that_are_numbers_are_numbers_but_for_007),

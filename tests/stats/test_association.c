@@ -318,6 +318,52 @@ static void what_is_there_only_in_a_branch_gives_way_to_the_branch(void **state)
     assert_true(number_stands >= 95);
 }
 
+/* Keys that are `present_only` have the p of the rows that have them alone: as if there were no
+ * others. And however much lies between these rows and the rest, they explain none of that. */
+static void keys_of_a_branch_are_tested_within_it(void **state)
+{
+    enum { N = 120, HALF = 60 };
+    struct pythia_association *a;
+    assert_int_equal(pythia_association_create(&a), PYTHIA_OK);
+    double p[2], explained = NAN, branch = NAN;
+    for (int kind = 0; kind < 2; kind++) { /* numbers, levels */
+        for (int alone = 0; alone < 2; alone++) {
+            struct pythia_association_input in = noise(N, 2, 7);
+            size_t n = alone ? HALF : N;
+            for (size_t i = 0; i < N; i++) {
+                bool inside = i < HALF;
+                double number = numbers[0][i];
+                uint32_t level = number < -.4 ? 0 : number < .4 ? 1 : 2;
+                *cell(0, N, i) += 1e6 * (inside ? 20 + (kind ? level : number) : 0);
+                numbers[0][i] = inside ? number : NAN;
+                levels[0][i] = inside ? level : PYTHIA_COLUMN_MISSING;
+                numbers[1][i] = inside;
+            }
+            keys[0].categorical = kind == 1;
+            keys[0].level_count = 3;
+            keys[0].present_only = true;
+            if (alone) { /* the same rows, close together */
+                for (size_t e = 1; e < EDGES; e++)
+                    memmove(cell(e, HALF, 0), cell(e, N, 0), HALF * sizeof(*durations));
+                in.rows = n;
+            }
+            const struct pythia_association_result *results = asked(a, &in);
+            for (size_t k = 0; k < 2; k++)
+                if (results[k].column == 0) {
+                    p[alone] = results[k].p;
+                    explained = alone ? explained : results[k].explained;
+                } else {
+                    branch = alone ? branch : results[k].explained;
+                }
+            assert_int_equal(results[0].column, alone ? 0 : 1);
+        }
+        assert_true(p[0] < .01);
+        assert_rel_equal(p[0], p[1], 1e-9);
+        assert_true(explained < .1 && branch > .15);
+    }
+    pythia_association_destroy(a);
+}
+
 static void confounders_are_taken_out_of_everything(void **state)
 {
     enum { N = 300 };
@@ -689,6 +735,7 @@ int main(void)
         cmocka_unit_test(a_noisy_copy_is_a_proxy_of_the_cause),
         cmocka_unit_test(a_sum_of_two_causes_gives_way_to_them),
         cmocka_unit_test(what_is_there_only_in_a_branch_gives_way_to_the_branch),
+        cmocka_unit_test(keys_of_a_branch_are_tested_within_it),
         cmocka_unit_test(confounders_are_taken_out_of_everything),
         cmocka_unit_test(p_values_are_those_of_partial_correlations),
         cmocka_unit_test(few_rows_have_their_correlations_shrunk),

@@ -91,6 +91,33 @@ static void levels_become_indicators(void **state)
     pythia_column_code_clear(&code);
 }
 
+/* Nothing in the regressors says which rows have a value: each column has one mean with and without.
+ */
+static void present_only_columns_say_nothing_of_presence(void **state)
+{
+    for (size_t i = 0; i < 40; i++) {
+        numbers[i] = i < 24 ? (double)(i * 7 % 11) : NAN;
+        levels[i] = i < 24 ? (uint32_t)(i < 12 ? 0 : i < 18 ? 1 : 2) : PYTHIA_COLUMN_MISSING;
+    }
+    struct pythia_column n = {.numbers = numbers, .present_only = true};
+    struct pythia_column l = {
+        .categorical = true, .levels = levels, .level_count = 3, .present_only = true};
+    for (int k = 0; k < 2; k++) {
+        struct pythia_column_code code = encoded(k ? &l : &n, 40);
+        assert_int_equal(code.columns, k ? 2 : 1); /* level 0 is the reference */
+        for (size_t j = 0; j < code.columns; j++) {
+            double mean = k ? 6 / 24. : 12.5; /* 6 rows of 24 have level 1, and level 2 */
+            for (size_t i = 24; i < 40; i++)
+                assert_rel_equal(code.values[j * 40 + i], mean, 1e-15);
+            double sum = 0;
+            for (size_t i = 0; i < 24; i++)
+                sum += code.values[j * 40 + i];
+            assert_rel_equal(sum / 24, mean, 1e-15);
+        }
+        pythia_column_code_clear(&code);
+    }
+}
+
 static void presence_counts_where_there_is_one_value(void **state)
 {
     for (size_t i = 0; i < 30; i++) {
@@ -223,6 +250,7 @@ int main(void)
         cmocka_unit_test(numbers_become_average_ranks),
         cmocka_unit_test(missing_numbers_get_the_median_rank_and_an_indicator),
         cmocka_unit_test(levels_become_indicators),
+        cmocka_unit_test(present_only_columns_say_nothing_of_presence),
         cmocka_unit_test(presence_counts_where_there_is_one_value),
         cmocka_unit_test(constants_and_the_rare_are_kept_out),
         cmocka_unit_test(identifiers_are_kept_out),

@@ -46,6 +46,8 @@ struct pythia_explanation {
     struct pythia_profile_bin profile[PYTHIA_PROFILE_BINS]; /* by value, or by mean for levels */
     size_t profile_bins;
     bool mostly_once; /* of COUNT: at least half of the requests pass it exactly once */
+    size_t without;   /* of COUNT and HAS: requests that do not pass it; else 0 */
+    bool ends_early;  /* these end before they come to it, rather than leave it out */
 };
 
 struct pythia_skipped_key {

@@ -12,7 +12,8 @@
  * Y for the time on each edge, and many keys, each asked on its own:
  *
  *   encode   numbers as ranks, levels as indicators; what is constant or an identifier is kept out
- *            (column.h)
+ *            (column.h); a key that is `present_only` there is tested among the rows that have it,
+ *            and explains at most what lies between these
  *   test     canonical correlation of the key with the ranks of all edges at once: Wilks' lambda
  *            with Rao's F (cca.h), so that a key that moves time from one edge to another is seen
  *            though the total is not changed; false discoveries are held at alpha over the keys

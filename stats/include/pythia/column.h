@@ -16,7 +16,10 @@ struct pythia_column {
     uint32_t level_count;
     bool categorical;
     bool looks_like_id; /* the caller's judgement of the key's name; counts for numbers only */
-    bool confounder;    /* for association.h: taken out of everything, never tested itself */
+    /* Another key says which rows have a value (a span that some paths lack, say). A key with several
+     * values is then tested among the rows that have it, and gets no credit for being absent. */
+    bool present_only;
+    bool confounder; /* for association.h: taken out of everything, never tested itself */
 };
 
 /* Why a column is not asked. */
@@ -52,7 +55,8 @@ struct pythia_column_code {
  * may explain something, too. Levels become indicators, but for the most frequent one; those of
  * fewer than PYTHIA_COLUMN_LEVEL_MIN rows are pooled, missing is a level, and a pool that is still
  * too small joins the most frequent level. A column of one value that some rows lack is encoded by
- * its absence alone.
+ * its absence alone. Of other columns that are `present_only`, missing rows have no regressor: they
+ * get the mean of the present rows in each column, so that no column correlates with presence.
  *
  * `places` is each row's place in time: its time's average rank, or NULL if that is not known.
  * Numbers of which 95 % differ are an identifier if they are whole and correlate by rank with the

@@ -50,6 +50,10 @@ enum pythia_planted_kind {
     /* size, at the node for one value of the key cache (in the share `parameter` of requests, .5),
      * at another node for the other: the total stays */
     PYTHIA_PLANTED_SHIFT,
+    /* The share `parameter` of requests (.5) fails at the node and calls nothing after it. The
+     * others call the node after it, for `size`, a tenth more or less: by that tenth with the key
+     * free_units of its spans, which failed requests do not have */
+    PYTHIA_PLANTED_FAILING,
     PYTHIA_PLANTED_KINDS
 };
 

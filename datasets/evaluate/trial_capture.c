@@ -1,0 +1,53 @@
+/* What a report says of a capture, held against what was planted. */
+#include "pythia/diagnosis.h"
+#include "pythia/status.h"
+#include "trial_parts.h"
+
+/* What a person reads first: why the paths of a type differ, where that is most of the variance; else
+ * the first group's explanations. */
+static const struct pythia_explanations *first_explanations(const struct pythia_diagnosis *d)
+{
+    for (size_t i = 0; i < d->type_count; i++) {
+        const struct pythia_type_result *t = &d->types[i];
+        double share = t->variance_share * t->between_share;
+        if (t->explanations.found_count > 0 &&
+            (d->group_count == 0 || share >= d->groups[0].variance_share))
+            return &t->explanations;
+    }
+    return d->group_count > 0 ? &d->groups[0].explanations : NULL;
+}
+
+/* Is it the trace point of nodes that a request which fails at `node` never calls? */
+static bool is_after(const struct pythia__world *w, uint32_t node, uint32_t tracepoint)
+{
+    for (uint32_t i = 0; i <= node; i++)
+        if (pythia_workflow_tracepoint(w->workflow, i) == tracepoint)
+            return false;
+    return true;
+}
+
+static bool is_right(const struct pythia__world *w, const struct pythia_planted *p,
+                     const struct pythia_explanation *x)
+{
+    if (p->kind == PYTHIA_PLANTED_FAILING)
+        return x->ends_early && is_after(w, p->node, x->tracepoint);
+    return p->key && pythia__trial_is_key(x, pythia_vocabulary_text(w->vocabulary, p->key));
+}
+
+int pythia__capture_explain(const struct pythia__hunt *h, struct pythia_trial_outcome *out)
+{
+    struct pythia_diagnosis_options how = {.seed = h->trial->seed};
+    struct pythia_diagnosis *d = NULL;
+    int status = pythia_diagnose(h->groups, &how, &d);
+    if (status != PYTHIA_OK)
+        return status;
+    const struct pythia_explanations *x = first_explanations(d);
+    for (size_t i = 0; i < h->world->options.cause_count; i++) {
+        struct pythia_planted p;
+        pythia_workflow_planted(h->world->workflow, i, h->number - 1, &p);
+        out->keys++;
+        out->keys_first += x && x->found_count > 0 && is_right(h->world, &p, &x->found[0]);
+    }
+    pythia_diagnosis_destroy(d);
+    return PYTHIA_OK;
+}
