@@ -16,8 +16,8 @@ static bool passes_point(const struct pythia_shape *shape, uint32_t tracepoint)
 }
 
 /* Does this path come, after it first passed the trace point, to one that it has not passed before
- * and that most rows without the trace point pass? `passing` counts these, by trace point; `seen` is
- * scratch of the same size. */
+ * and that most rows without the trace point pass? `passing` counts these, by trace point; `seen`
+ * is scratch of the same size. */
 static bool rejoins_after(const struct pythia_shape *shape, const struct pythia_cct *cct,
                           uint32_t tracepoint, const size_t *passing, size_t without, bool *seen)
 {

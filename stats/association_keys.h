@@ -58,9 +58,9 @@ int pythia__keys_correlate(struct pythia__keys *run, const struct pythia__basis 
 double pythia__keys_p(struct pythia__keys *run, const struct pythia__basis *x,
                       const struct pythia__basis *y, size_t rows, size_t lost);
 
-/* p of one key among the rows that have a value for it, once the confounders and `others` (NULL: none)
- * are taken out. 1 with fewer than 5 such rows, NaN without a degree of freedom left. PYTHIA_OK or
- * PYTHIA_ENOMEM. */
+/* p of one key among the rows that have a value for it, once the confounders and `others` (NULL:
+ * none) are taken out. 1 with fewer than 5 such rows, NaN without a degree of freedom left.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__keys_p_where_present(struct pythia__keys *run, const struct pythia__key *key,
                                  const struct pythia__basis *others, double *p);
 

@@ -1,5 +1,5 @@
-/* One key among the rows that have a value for it. The durations are ranked by themselves there: ranks
- * of all rows would mostly say how these rows differ from those without a value. */
+/* One key among the rows that have a value for it. The durations are ranked by themselves there:
+ * ranks of all rows would mostly say how these rows differ from those without a value. */
 #include <math.h>
 
 #include "association_keys.h"
@@ -9,7 +9,8 @@
 
 #define PRESENT_MIN 5 /* rows with a value, for a key to be tested among them */
 
-/* Append the rows of a matrix that have a value (`marks` is not NaN), one column after the other. */
+/* Append the rows of a matrix that have a value (`marks` is not NaN), one column after the other.
+ */
 static void take_present(const struct pythia__matrix *m, const double *marks, double *to)
 {
     for (size_t c = 0; c < m->columns; c++)

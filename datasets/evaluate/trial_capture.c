@@ -3,8 +3,8 @@
 #include "pythia/status.h"
 #include "trial_parts.h"
 
-/* What a person reads first: why the paths of a type differ, where that is most of the variance; else
- * the first group's explanations. */
+/* What a person reads first: why the paths of a type differ, where that is most of the variance;
+ * else the first group's explanations. */
 static const struct pythia_explanations *first_explanations(const struct pythia_diagnosis *d)
 {
     for (size_t i = 0; i < d->type_count; i++) {

@@ -99,11 +99,11 @@ void pythia__add_split_type(struct pythia_buf *to, const json_t *type);
 /* " Where it is >= 2, the mean is 16.0 s, else 4.23 s.", or nothing. */
 void pythia__add_split(struct pythia_buf *to, const json_t *explanation);
 
-/* What lies between the paths of a type, as part of the variance of all requests; NaN if that is not
- * explained. */
+/* What lies between the paths of a type, as part of the variance of all requests; NaN if that is
+ * not explained. */
 double pythia__paths_share(const json_t *type);
-/* The type with the next largest such part after `told` types, if it is at least `least`; else NULL.
- * A report gives these findings and those about groups in one order, the largest first. */
+/* The type with the next largest such part after `told` types, if it is at least `least`; else
+ * NULL. A report gives these findings and those about groups in one order, the largest first. */
 const json_t *pythia__next_paths(const json_t *types, size_t told, double least);
 
 /* Does an explanation say that some requests end before a trace point? Then the sentence, up to the

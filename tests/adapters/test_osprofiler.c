@@ -440,6 +440,8 @@ static void timestamps_have_several_forms(void **state)
         {"2019-01-02T12:00:00.000001", MIDDAY + 1000},
         {"2019-01-02T12:00:00.123456789Z", MIDDAY + 123456789},
         {"2019-01-02T12:00:00+00:00", MIDDAY},
+        {"2019-01-02T17:30:00+05:30", MIDDAY},
+        {"2019-01-02T08:30:00.5-03:30", MIDDAY + 500000000},
         {"1970-01-01T00:00:00", 0},
         {"2000-02-29T23:59:59", UINT64_C(951868799000000000)},
         {"2100-03-01T00:00:00", UINT64_C(4107542400000000000)}, /* 2100 is no leap year */
@@ -506,7 +508,7 @@ static void a_broken_event_is_told_and_the_others_are_kept(void **state)
             "{'name':'a','base_id':'b','timestamp':'2019-01-02T12:00:00'}\n"
             "{'name':'a','base_id':'b','trace_id':'t'}\n"
             "{'name':'a','base_id':'b','trace_id':'t','timestamp':'2019-13-02T12:00:00'}\n"
-            "{'name':'a','base_id':'b','trace_id':'t','timestamp':'2019-01-02T12:00:00+01:00'}\n"
+            "{'name':'a','base_id':'b','trace_id':'t','timestamp':'2019-01-02T12:00:00+25:00'}\n"
             "{'name':'a','base_id':'b','trace_id':'t','timestamp':'2019-01-02T12:00:00','info':"
             "{'x':NaN}}\n"
             "{'name':'a','base_id':'b','trace_id':'t','timestamp':'2019-01-02T12:00:00'}\n"
@@ -516,7 +518,7 @@ static void a_broken_event_is_told_and_the_others_are_kept(void **state)
                         "2:62: an event without trace_id\n"
                         "3:123: '' is no timestamp\n"
                         "4:165: '2019-13-02T12:00:00' is no timestamp\n"
-                        "5:241: '2019-01-02T12:00:00+01:00' is no timestamp\n"
+                        "5:241: '2019-01-02T12:00:00+25:00' is no timestamp\n"
                         "6:410: 'NaN' is no JSON value\n");
     assert_int_equal(c.counts.dropped[PYTHIA_DROP_BROKEN_RECORD], 6);
     assert_int_equal(c.counts.dropped[PYTHIA_DROP_NOT_A_TRACE], 2);

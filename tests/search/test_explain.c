@@ -314,7 +314,8 @@ static void what_is_called_says_no_more_than_what_calls_it(void **state)
 }
 
 /* 46 of 91 requests fail and never reach C and D; the number that only C has goes a little with the
- * time of C. That they fail is what makes them differ, and the number is tested among the others. */
+ * time of C. That they fail is what makes them differ, and the number is tested among the others.
+ */
 static void requests_that_end_early_are_named_before_what_only_the_others_have(void **state)
 {
     struct requests r;

@@ -91,8 +91,8 @@ static void levels_become_indicators(void **state)
     pythia_column_code_clear(&code);
 }
 
-/* Nothing in the regressors says which rows have a value: each column has one mean with and without.
- */
+/* Nothing in the regressors says which rows have a value: each column has one mean with and
+ * without. */
 static void present_only_columns_say_nothing_of_presence(void **state)
 {
     for (size_t i = 0; i < 40; i++) {

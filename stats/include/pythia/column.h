@@ -16,8 +16,9 @@ struct pythia_column {
     uint32_t level_count;
     bool categorical;
     bool looks_like_id; /* the caller's judgement of the key's name; counts for numbers only */
-    /* Another key says which rows have a value (a span that some paths lack, say). A key with several
-     * values is then tested among the rows that have it, and gets no credit for being absent. */
+    /* Another key says which rows have a value (a span that some paths lack, say). A key with
+     * several values is then tested among the rows that have it, and gets no credit for being
+     * absent. */
     bool present_only;
     bool confounder; /* for association.h: taken out of everything, never tested itself */
 };
