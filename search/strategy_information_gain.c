@@ -9,6 +9,10 @@
 #include "pythia/status.h"
 #include "strategy_table.h"
 
+/* A suggestion is dropped when it would show less than this part of what the best one would show:
+ * beside a point that would show 96 % of the variance, one that would show .1 % distracts. */
+#define NEGLIGIBLE .05
+
 struct choosing {
     const struct pythia_evidence *e;
     const struct pythia_vocabulary *vocabulary;
@@ -104,6 +108,26 @@ static int look_at_group(struct choosing *c, size_t group)
     return status;
 }
 
+/* The variance of all requests that a suggestion would show, as a share. */
+static double shown_share(const struct choosing *c, const struct pythia_suggestion *s)
+{
+    return s->gain * c->e->diagnosis->groups[s->group].variance_share;
+}
+
+/* Keep only the suggestions that show something beside the best one. */
+static void drop_negligible(struct choosing *c)
+{
+    size_t kept = 0;
+    double least = c->count > 0 ? NEGLIGIBLE * shown_share(c, &c->out[0]) : 0;
+    for (size_t i = 0; i < c->count; i++) {
+        if (shown_share(c, &c->out[i]) >= least)
+            c->out[kept++] = c->out[i];
+        else
+            pythia_suggestion_clear(&c->out[i]);
+    }
+    c->count = kept;
+}
+
 static int suggest(const struct pythia_evidence *e, size_t budget, struct pythia_suggestion *out,
                    size_t *count)
 {
@@ -129,6 +153,8 @@ static int suggest(const struct pythia_evidence *e, size_t budget, struct pythia
         out[i] = (struct pythia_suggestion){0};
     for (size_t g = 0; budget > 0 && status == PYTHIA_OK && g < e->diagnosis->group_count; g++)
         status = look_at_group(&c, g);
+    if (status == PYTHIA_OK)
+        drop_negligible(&c);
     for (size_t i = 0; status != PYTHIA_OK && i < c.count; i++)
         pythia_suggestion_clear(&out[i]);
     *count = status == PYTHIA_OK ? c.count : 0;

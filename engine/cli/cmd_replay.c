@@ -328,6 +328,32 @@ static void tell_missing(struct pythia_text type)
     pythia_buf_free(&text);
 }
 
+/* Whether the search of the type has more to find. */
+static bool is_searched(const struct pythia_loop *loop, uint32_t type)
+{
+    for (size_t i = 0; i < loop->verdicts.count; i++) {
+        const struct pythia_verdict *v = &loop->verdicts.list[i];
+        if (v->type == type)
+            return v->searched || v->state == PYTHIA_VERDICT_SEARCHING ||
+                   v->state == PYTHIA_VERDICT_LEARNING;
+    }
+    return false;
+}
+
+/* A point of a type whose search has ended would not be opened, so it is not suggested either. */
+static void drop_ended(struct replay *r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->next_count; i++) {
+        const struct pythia_group *group = &r->diagnosis->groups[r->next[i].group];
+        if (is_searched(&r->loop, r->diagnosis->types[group->type].type->name))
+            r->next[kept++] = r->next[i];
+        else
+            pythia_suggestion_clear(&r->next[i]);
+    }
+    r->next_count = kept;
+}
+
 static int suggest(struct replay *r)
 {
     size_t count;
@@ -343,6 +369,8 @@ static int suggest(struct replay *r)
     struct pythia_buf missing = {0};
     int status = pythia_strategy_run(pythia_strategies(&count)[r->s->strategy], &evidence,
                                      (size_t)r->s->points, r->next, &r->next_count, &missing);
+    if (status == PYTHIA_OK && r->s->closed_loop)
+        drop_ended(r);
     for (char *line = missing.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
         if (!r->s->closed_loop)

@@ -275,8 +275,7 @@ static json_t *verdict(struct pythia__json *w, const json_t *group, const struct
     return out;
 }
 
-/* The group says what the verdict says. Where the search left a type alone, it says nothing of it
- * that the group could contradict. */
+/* The group that shows a verdict says what the verdict says. */
 static void tell_group(struct pythia__json *w, json_t *group, const json_t *verdict,
                        const struct pythia_problem *p)
 {
@@ -295,6 +294,25 @@ static void tell_group(struct pythia__json *w, json_t *group, const json_t *verd
                              json_incref(json_object_get(verdict, members[i])));
 }
 
+/* The search leaves a type alone whose requests hardly differ or hardly matter, and its verdict is
+ * that nothing stands out. An edge with a large share of that small variance would contradict the
+ * verdict, so all diagnosed groups of the type become quiet ones. */
+static void quieten_groups(struct pythia__json *w, json_t *report, const json_t *verdict)
+{
+    const json_t *type = json_object_get(verdict, "request_type");
+    json_t *group, *groups = json_object_get(report, "groups");
+    size_t i;
+    json_array_foreach (groups, i, group) {
+        if (!json_equal(json_object_get(group, "request_type"), type) ||
+            strcmp(pythia__string(group, "status"), "diagnosed") != 0)
+            continue;
+        json_t *finding = json_object_get(group, "finding");
+        pythia__json_set(w, group, "status", json_string("quiet"));
+        pythia__json_set(w, finding, "where", json_incref(json_object_get(verdict, "where")));
+        pythia__json_set(w, finding, "why", json_null());
+    }
+}
+
 void pythia__json_verdicts(struct pythia__json *w, json_t *report,
                            const struct pythia_verdicts *verdicts, const struct pythia_loop *loop)
 {
@@ -302,8 +320,11 @@ void pythia__json_verdicts(struct pythia__json *w, json_t *report,
     for (size_t i = 0; i < verdicts->count; i++) {
         const struct pythia_verdict *v = &verdicts->list[i];
         json_t *group = find_group(report, v), *one = verdict(w, group, v, loop);
+        const struct pythia_problem *p = find_problem(loop, v->type);
         if (loop && group)
-            tell_group(w, group, one, find_problem(loop, v->type));
+            tell_group(w, group, one, p);
+        if (p && p->state == PYTHIA_PROBLEM_QUIET && v->state == PYTHIA_VERDICT_NOTHING)
+            quieten_groups(w, report, one);
         pythia__json_append(w, out, one);
     }
     pythia__json_set(w, report, "verdicts", out);

@@ -10,7 +10,8 @@
 #include "pythia/verdict.h"
 
 /* Put the verdicts into a report that has its groups. `loop`: the search they are of; then the
- * group that shows a verdict says what the verdict says, whatever the last cycle alone would say.
+ * group that shows a verdict says what the verdict says, whatever the last cycle alone would say,
+ * and the groups of a type that the search left alone are quiet.
  * NULL: they are of what the groups show. */
 void pythia__json_verdicts(struct pythia__json *w, json_t *report,
                            const struct pythia_verdicts *verdicts, const struct pythia_loop *loop);
