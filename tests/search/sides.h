@@ -4,6 +4,7 @@
 
 #include "pythia/compare.h"
 #include "pythia/hash.h"
+#include "pythia/span.h"
 #include "requests.h"
 
 enum { BEFORE, AFTER };
@@ -33,17 +34,19 @@ static inline void sides_end(struct sides *s)
     requests_end(&s->r);
 }
 
-/* Add request `number`, whatever its side. Spans of a trace point whose name ends with "!" failed.
- */
+/* Add request `number`, whatever its side. Spans of a trace point whose name ends with "!" failed;
+ * those whose name ends with "^" are of kind client, all others of no known kind. */
 static inline void sides_add_as(struct sides *s, size_t side, uint64_t number, const char *text)
 {
     struct pythia_trace trace = *requests_trace(&s->r, number, text);
     struct pythia_trace_span *spans = calloc(trace.count, sizeof(*spans));
     for (uint32_t i = 0; i < trace.count; i++) {
         spans[i] = trace.spans[i];
-        spans[i].error =
-            pythia_text_ends(pythia_vocabulary_tracepoint_id(s->r.vocabulary, spans[i].tracepoint),
-                             PYTHIA_TEXT("!"));
+        struct pythia_text id =
+            pythia_vocabulary_tracepoint_id(s->r.vocabulary, spans[i].tracepoint);
+        spans[i].error = pythia_text_ends(id, PYTHIA_TEXT("!"));
+        if (pythia_text_ends(id, PYTHIA_TEXT("^")))
+            spans[i].kind = PYTHIA_SPAN_CLIENT;
     }
     trace.spans = spans;
     assert_int_equal(pythia_side_add(s->sides[side], &trace), PYTHIA_OK);

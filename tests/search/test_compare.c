@@ -429,6 +429,140 @@ static void a_wait_that_grows_more_than_all_others_counts_for_its_callee(void **
     sides_end(&s);
 }
 
+/* One name for all calls, as stock clients have it: each edge tells its callee by its services. */
+static void a_client_span_of_many_callees_waits_for_each(void **state)
+{
+    struct sides s;
+    sides_begin(&s);
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < 80; i++)
+            sides_add(&s, side,
+                      "web:GET{10 web:POST{5 a:serve{50} 5} 3 web:POST{%zu b:serve{60} 5} 2 "
+                      "web:POST{5 c:serve{70} 5} 4}",
+                      (side == AFTER ? 25 : 5) + i % 3);
+    const struct pythia_compared_type *t = &sides_compare(&s)->types[0];
+    const struct pythia_compared_edge *first = &t->edges[0];
+    assert_string_equal(requests_edge(s.c->cct, first->edge),
+                        "web:GET/web:POST: web:POST -> b:serve");
+    assert_true(first->waits && !first->common);
+    assert_string_equal(sides_string(&s, first->service), "b");
+    assert_string_equal(sides_string(&s, s.c->services[0].service), "b");
+    const struct pythia_compared_edge *reply =
+        sides_edge(&s, t, "web:GET/web:POST: /c:serve -> /web:POST");
+    assert_true(reply->waits);
+    assert_string_equal(sides_string(&s, reply->service), "c");
+    sides_end(&s);
+}
+
+static void waits_in_one_client_span_can_be_common(void **state)
+{
+    struct sides s;
+    sides_begin(&s);
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < 80; i++) {
+            size_t late = (side == AFTER ? 40 : 5) + i % 3;
+            sides_add(&s, side,
+                      "web:GET{10 web:POST{5 a:serve{50} %zu} 3 web:POST{5 b:serve{60} %zu} 2 "
+                      "web:POST{5 c:serve{70} %zu} 4}",
+                      late, late + 3, late);
+        }
+    sides_compare(&s);
+    assert_true(s.c->types[0].edges[0].common);
+    assert_string_equal(sides_string(&s, s.c->services[0].service), "web");
+    sides_end(&s);
+}
+
+/* Each of three callees is called `calls` times on each side. Whose are the waits that grew? */
+static const char *blamed_for_few_calls(struct sides *s, size_t calls)
+{
+    sides_begin(s);
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < 60; i++) {
+            size_t late = side == AFTER ? 4000 : 5;
+            if (i < calls)
+                sides_add(s, side,
+                          "web:GET{10 web:POST{5 a:serve{50} %zu} 3 web:POST{5 b:serve{60} %zu} 2 "
+                          "web:POST{5 c:serve{70} %zu} 4}",
+                          late, late, late);
+            else
+                sides_add(s, side, "web:GET{%zu}", 100 + i % 7);
+        }
+    const struct pythia_compared_type *t = &sides_compare(s)->types[0];
+    return sides_string(s, sides_edge(s, t, "web:GET/web:POST: /b:serve -> /web:POST")->service);
+}
+
+static void a_callee_has_a_say_from_four_calls_on(void **state)
+{
+    struct sides s;
+    assert_string_equal(blamed_for_few_calls(&s, 4), "web");
+    sides_end(&s);
+    assert_string_equal(blamed_for_few_calls(&s, 3), "b");
+    sides_end(&s);
+}
+
+/* The span that serves a request and calls a and then b is no call of either. */
+static void a_span_that_calls_one_service_after_another_is_no_call(void **state)
+{
+    struct sides s;
+    sides_begin(&s);
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < 80; i++)
+            sides_add(&s, side, "web:GET{%zu a:serve{50} 3 b:serve{60} 5}",
+                      (side == AFTER ? 90 : 60) + i % 3);
+    const struct pythia_compared_type *t = &sides_compare(&s)->types[0];
+    for (size_t e = 0; e < t->edge_count; e++)
+        assert_false(t->edges[e].waits);
+    assert_string_equal(sides_string(&s, s.c->services[0].service), "web");
+    sides_end(&s);
+}
+
+/* Nor is one that has work of its own inside. */
+static void a_span_with_a_child_of_its_own_service_is_no_call(void **state)
+{
+    struct sides s;
+    sides_begin(&s);
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < 80; i++)
+            sides_add(&s, side, i % 2 ? "web:GET{%zu a:serve{50} 5}" : "web:GET{%zu web:own{50} 5}",
+                      (side == AFTER ? 90 : 60) + i % 3);
+    const struct pythia_compared_type *t = &sides_compare(&s)->types[0];
+    for (size_t e = 0; e < t->edge_count; e++)
+        assert_false(t->edges[e].waits);
+    assert_string_equal(sides_string(&s, s.c->services[0].service), "web");
+    sides_end(&s);
+}
+
+/* A client span is a call whatever is in it: each edge waits for the service at one of its ends. What
+ * lies between two callees, and the caller's own work inside, is no wait. */
+static void of_a_known_client_span_each_edge_has_its_own_callee(void **state)
+{
+    static const struct {
+        const char *edge, *service;
+        bool waits;
+    } expected[] = {
+        {"web:GET/web:POST^: web:POST^ -> web:dns", "web", false},
+        {"web:GET/web:POST^: /web:dns -> a:serve", "a", true},
+        {"web:GET/web:POST^: /a:serve -> b:serve", "web", false},
+        {"web:GET/web:POST^: /b:serve -> b:retry", "b", true},
+        {"web:GET/web:POST^: /b:retry -> /web:POST^", "b", true},
+        {"web:GET/web:PUT^: web:PUT^ -> /web:PUT^", "web", false},
+    };
+    struct sides s;
+    sides_begin(&s);
+    for (size_t i = 0; i < 80; i++)
+        sides_add(&s, i % 2,
+                  "web:GET{10 web:POST^{2 web:dns{3} 4 a:serve{50} 5 b:serve{60} 6 b:retry{9} 7} 3 "
+                  "web:PUT^{20} %zu}",
+                  i % 5);
+    const struct pythia_compared_type *t = &sides_compare(&s)->types[0];
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        const struct pythia_compared_edge *e = sides_edge(&s, t, expected[i].edge);
+        assert_string_equal(sides_string(&s, e->service), expected[i].service);
+        assert_int_equal(e->waits, expected[i].waits);
+    }
+    sides_end(&s);
+}
+
 /* web asks auth now and then: what it does otherwise is its own work, and no wait. */
 static void a_span_that_often_calls_nobody_is_no_call(void **state)
 {
@@ -641,6 +775,12 @@ int main(void)
         cmocka_unit_test(waits_that_grow_for_all_callees_count_for_the_caller),
         cmocka_unit_test(of_two_callees_nothing_is_common),
         cmocka_unit_test(a_wait_that_grows_more_than_all_others_counts_for_its_callee),
+        cmocka_unit_test(a_client_span_of_many_callees_waits_for_each),
+        cmocka_unit_test(waits_in_one_client_span_can_be_common),
+        cmocka_unit_test(a_callee_has_a_say_from_four_calls_on),
+        cmocka_unit_test(of_a_known_client_span_each_edge_has_its_own_callee),
+        cmocka_unit_test(a_span_that_calls_one_service_after_another_is_no_call),
+        cmocka_unit_test(a_span_with_a_child_of_its_own_service_is_no_call),
         cmocka_unit_test(a_span_that_often_calls_nobody_is_no_call),
         cmocka_unit_test(what_never_varies_is_compared_too),
         cmocka_unit_test(a_side_without_requests_is_no_change),
