@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "ends_early.h"
+#include "explain_joint.h"
 #include "pythia/arena.h"
 #include "pythia/buf.h"
 #include "pythia/mem.h"
@@ -740,27 +741,28 @@ static int ask(const struct explainer *x, double alpha, uint64_t seed,
     int status = make_question(x, chosen, edges, &q);
     if (status == PYTHIA_OK)
         status = pythia_association_create(&association);
-    if (status == PYTHIA_OK) {
-        struct pythia_association_input input = {PYTHIA_ASSOCIATION_DEFAULTS,
-                                                 .rows = x->n,
-                                                 .edges = edges + 1,
-                                                 .columns = x->count,
-                                                 .durations = q.durations,
-                                                 .total = q.totals,
-                                                 .weights = q.weights,
-                                                 .keys = q.columns,
-                                                 .time = q.times,
-                                                 .block = block_size(x),
-                                                 .seed = seed};
-        input.alpha = alpha;
+    struct pythia_association_input input = {PYTHIA_ASSOCIATION_DEFAULTS,
+                                             .rows = x->n,
+                                             .edges = edges + 1,
+                                             .columns = x->count,
+                                             .durations = q.durations,
+                                             .total = q.totals,
+                                             .weights = q.weights,
+                                             .keys = q.columns,
+                                             .time = q.times,
+                                             .block = block_size(x),
+                                             .seed = seed};
+    input.alpha = alpha;
+    if (status == PYTHIA_OK)
         status = pythia_association_run(association, &input);
-    }
     if (status == PYTHIA_OK) {
         const struct pythia_association_result *results =
             pythia_association_results(association, &count);
         out->edges = edges + 1;
         memcpy(out->chosen, chosen, edges * sizeof(*chosen));
         status = collect(x, results, count, out);
+        if (status == PYTHIA_OK)
+            status = pythia__explain_joint(&input, results, count, out);
     }
     pythia_association_destroy(association);
     free_question(&q);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "pythia/association.h"
+#include "pythia/joint.h"
 #include "pythia/rank.h"
 #include "pythia/row.h"
 
@@ -65,6 +66,10 @@ struct pythia_explanations {
     size_t edges; /* numbers of loadings in each result: of these edges of the ranking, and of the
                      rest */
     size_t chosen[PYTHIA_EXPLAIN_EDGES];
+    /* Keys that explain more together than any of them alone, as indexes of `found`; count is 0
+     * where there are none. Of levels, the number that the coefficient belongs to is 1 where the
+     * key's `split` holds, else 0. Slopes are in ns. */
+    struct pythia_joint joint;
 };
 
 /* Explain what was ranked: `rows` are those of the ranking. `seed` serves permutations and halves.
