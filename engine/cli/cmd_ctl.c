@@ -649,7 +649,9 @@ const struct pythia__command pythia__cmd_ctl = {
         "cost) and what came of it (mute: it is open, and no request passed it of those that could "
         "have); vars, the variables of C programs and their values now; open "
         "ID..., close ID..., which keep trace points open or "
-        "closed whatever the search wants, and unpin ID..., which leaves them to it again; plan "
+        "closed whatever the search wants, and unpin ID..., which leaves them to it again: each is "
+        "an id or a pattern with *, ? and [, which stands for the trace points that are known now "
+        "and match it, as far as they can be switched; plan "
         "ID... or plan --open ID,ID, what it would cost to open them, in ns and in percent of what "
         "requests take now; hash VALUE, what a value looks like in reports where a rule of redact "
         "hashes it; off, which closes everything and keeps it closed, "
@@ -660,6 +662,9 @@ const struct pythia__command pythia__cmd_ctl = {
                 "pythia ctl report\n"
                 "# Why is that trace point open?\n"
                 "pythia ctl decisions --count 5\n"
+                "# Open all trace points of a service, and leave them to the search again\n"
+                "pythia ctl open 'store:*'\n"
+                "pythia ctl unpin 'store:*'\n"
                 "# Close everything, at once\n"
                 "pythia ctl off\n",
     .words = "status groups report decisions points vars open close unpin plan hash off on",

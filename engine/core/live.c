@@ -50,6 +50,8 @@ struct pythia_live {
     struct pythia_live_taker taker;
     int (*watch)(void *context, uint32_t type, const struct pythia_trace *trace); /* or NULL */
     void *watch_context;
+    int (*watch_span)(void *context, const struct pythia_span *span); /* or NULL */
+    void *watch_span_context;
     struct pythia_space *space;
     bool owns_space;
     struct pythia_window *window;
@@ -688,7 +690,9 @@ static int add_span(void *context, const struct pythia_trace_id *trace,
                     const struct pythia_span *span)
 {
     const struct adding *a = context;
-    return pythia_window_add(a->live->window, trace, span, a->now_ns);
+    struct pythia_live *l = a->live;
+    int status = l->watch_span ? l->watch_span(l->watch_span_context, span) : PYTHIA_OK;
+    return status == PYTHIA_OK ? pythia_window_add(l->window, trace, span, a->now_ns) : status;
 }
 
 static void set_time(struct pythia_live *l, uint64_t now_ns)
@@ -737,6 +741,14 @@ void pythia_live_watch(struct pythia_live *l,
 {
     l->watch = request;
     l->watch_context = context;
+}
+
+void pythia_live_watch_spans(struct pythia_live *l,
+                             int (*span)(void *context, const struct pythia_span *span),
+                             void *context)
+{
+    l->watch_span = span;
+    l->watch_span_context = context;
 }
 
 void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined)

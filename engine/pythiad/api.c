@@ -8,6 +8,7 @@
 #include "daemon.h"
 #include "fixed.h"
 #include "metrics.h"
+#include "pinning.h"
 #include "pythia/bill.h"
 #include "pythia/control_http.h"
 #include "pythia/daemon_page.h"
@@ -23,7 +24,7 @@
 #define PAGE_S      10 /* so often a page that somebody looks at is fetched again */
 #define DECISIONS   50 /* of which it tells */
 #define BODY_MAX    ((size_t)1024 * 1024)
-#define IDS_MAX     1000 /* in one request */
+#define IDS_MAX     PYTHIA__PINS_MAX /* in one request */
 
 /* ---- answers ---- */
 
@@ -472,56 +473,14 @@ static void handle_hash(void *context, struct pythia__http_exchange *x)
 }
 
 /* Only what is known may be named: by a span that came, or by a plane's inventory. */
-static bool is_known(const struct pythia__daemon *d, const char *id)
-{
-    return pythia_vocabulary_tracepoint_find(d->vocabulary, pythia_text_of(id)) != PYTHIA_NONE;
-}
-
-/* Pin what the body names: 1 open, -1 closed, 0 as the search decides. */
 static void pin(struct pythia__daemon *d, struct pythia__http_exchange *x, int value)
 {
-    json_t *body = read_ids(x);
+    json_t *answer, *body = read_ids(x);
     if (!body)
         return;
-    json_t *ids = json_object_get(body, "trace_points"), *unknown = json_array();
-    for (size_t i = 0; i < json_array_size(ids); i++)
-        if (!is_known(d, json_string_value(json_array_get(ids, i))))
-            json_array_append(unknown, json_array_get(ids, i));
-    if (json_array_size(unknown) > 0) {
-        json_decref(body);
-        answer_json(
-            x, 404,
-            json_pack("{s:s, s:o}", "error", "no such trace points are known", "unknown", unknown));
-        return;
-    }
-    for (size_t i = 0; value != 0 && i < json_array_size(ids); i++)
-        if (!pythia__fixed_is_switchable(d,
-                                         pythia_text_of(json_string_value(json_array_get(ids, i)))))
-            json_array_append(unknown, json_array_get(ids, i));
-    if (json_array_size(unknown) > 0) {
-        json_decref(body);
-        answer_json(x, 409,
-                    json_pack("{s:s, s:s, s:o}", "error", "these trace points cannot be switched",
-                              "reason", pythia__fixed_advice(), "not_switchable", unknown));
-        return;
-    }
-    json_decref(unknown);
-    struct pythia_text texts[IDS_MAX];
-    size_t count = json_array_size(ids), obeyed = 0;
-    for (size_t i = 0; i < count; i++)
-        texts[i] = pythia_text_of(json_string_value(json_array_get(ids, i)));
-    int status = pythia__switching_pin(d, texts, count, value);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t point = pythia_vocabulary_tracepoint_find(d->vocabulary, texts[i]);
-        obeyed += value == 0 || pythia_live_is_open(d->live, point) == (value > 0);
-    }
+    unsigned status = pythia__pin(d, body, value, &answer);
     json_decref(body);
-    if (status != PYTHIA_OK)
-        refuse(x, 503, pythia_status_text(status));
-    else
-        answer_json(x, 200,
-                    json_pack("{s:I, s:I, s:I}", "trace_points", (json_int_t)count, "obeyed",
-                              (json_int_t)obeyed, "desired_version", (json_int_t)d->version));
+    answer_json(x, status, answer);
 }
 
 static void handle_open(void *context, struct pythia__http_exchange *x)

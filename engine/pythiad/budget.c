@@ -124,10 +124,9 @@ struct rows {
 };
 
 /* A label's value: backslash, quote and line break are escaped. */
-static int write_dropped(void *context, const struct pythia_overhead_dropped *p)
+static int write_closed(struct rows *r, uint32_t tracepoint, const char *reason)
 {
-    struct rows *r = context;
-    struct pythia_text id = pythia_vocabulary_tracepoint_id(r->d->vocabulary, p->tracepoint);
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(r->d->vocabulary, tracepoint);
     pythia_buf_puts(r->to, "pythia_point_dropped{trace_point=\"");
     for (size_t i = 0; i < id.size; i++) {
         char c = id.bytes[i];
@@ -138,13 +137,24 @@ static int write_dropped(void *context, const struct pythia_overhead_dropped *p)
         else
             pythia_buf_putc(r->to, c);
     }
-    pythia_buf_puts(r->to, "\",reason=\"overhead\"} 1\n");
+    pythia_buf_printf(r->to, "\",reason=\"%s\"} 1\n", reason);
     return ++r->count < ROWS ? 0 : 1;
+}
+
+static int write_dropped(void *context, const struct pythia_overhead_dropped *p)
+{
+    return write_closed(context, p->tracepoint, "overhead");
+}
+
+static int write_tripped(void *context, const struct pythia_breaker_event *e)
+{
+    return write_closed(context, e->tracepoint, "breaker");
 }
 
 void pythia__budget_metrics(const struct pythia__daemon *d, struct pythia_buf *to)
 {
     struct pythia_overhead_numbers n = pythia_overhead_numbers(d->overhead);
+    struct pythia_breaker_numbers breaker = pythia_breaker_numbers(d->breaker);
     struct rows rows = {d, to, 0};
     head(to, "pythia_overhead_ratio", "gauge",
          "Share of the time of requests that tracing took, lately; NaN: of too few.");
@@ -159,6 +169,16 @@ void pythia__budget_metrics(const struct pythia__daemon *d, struct pythia_buf *t
     head(to, "pythia_points_drops_total", "counter",
          "Times that a trace point was closed for its cost.");
     pythia_buf_printf(to, "pythia_points_drops_total %" PRIu64 "\n", n.drops);
+    head(to, "pythia_breaker_limit_ns", "gauge",
+         "Time that a trace point may cost one program in a second; 0: any.");
+    pythia_buf_printf(to, "pythia_breaker_limit_ns %.17g\n", breaker.limit_ns);
+    head(to, "pythia_breaker_points", "gauge",
+         "Trace points that are closed because they cost a program more than that.");
+    pythia_buf_printf(to, "pythia_breaker_points %zu\n", breaker.tripped);
+    head(to, "pythia_breaker_trips_total", "counter", "Times that one was closed for that.");
+    pythia_buf_printf(to, "pythia_breaker_trips_total %" PRIu64 "\n", breaker.trips);
     head(to, "pythia_point_dropped", "gauge", "1: closed, and why.");
     (void)pythia_overhead_each(d->overhead, write_dropped, &rows);
+    rows.count = 0;
+    (void)pythia_breaker_each(d->breaker, write_tripped, &rows);
 }

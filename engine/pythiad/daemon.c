@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "breaking.h"
 #include "budget.h"
 #include "feeding.h"
 #include "fixed.h"
@@ -179,6 +180,11 @@ static int on_request(void *context, uint32_t type, const struct pythia_trace *t
                : status;
 }
 
+static int on_arrival(void *context, const struct pythia_span *span)
+{
+    return pythia_breaker_add(context, span);
+}
+
 static void end(uv_handle_t *handle)
 {
     (void)handle;
@@ -226,6 +232,8 @@ static void on_tick(uv_timer_t *timer)
     struct pythia__daemon *d = timer->data;
     uint64_t now = pythia__daemon_now(d);
     int status = pythia_live_tick(d->live, now);
+    if (status == PYTHIA_OK)
+        status = pythia__breaking_tick(d, now);
     if (status == PYTHIA_OK)
         status = pythia__budget_tick(d, now);
     if (status == PYTHIA_OK)
@@ -384,8 +392,10 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
     if (status == PYTHIA_OK)
         status = pythia_live_create(d->vocabulary, d->space, &o,
                                     (struct pythia_live_taker){on_cycle, d}, &d->live);
-    if (status == PYTHIA_OK)
+    if (status == PYTHIA_OK) {
         pythia_live_watch(d->live, on_request, d);
+        pythia_live_watch_spans(d->live, on_arrival, d->breaker);
+    }
     if (status == PYTHIA_OK && open) /* from now on it is for the search to close the others */
         status = pythia_live_set_pins(d->live, d->always, d->never, d->fixed);
     pythia_open_points_destroy(open);
@@ -553,6 +563,8 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
     if (status == PYTHIA_OK)
         status = pythia__budget_create(d);
     if (status == PYTHIA_OK)
+        status = pythia__breaking_create(d);
+    if (status == PYTHIA_OK)
         status = pythia__switching_read_pins(d, &d->s);
     if (status == PYTHIA_OK)
         status = pythia__switching_create(d, e);
@@ -641,6 +653,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia_open_points_destroy(d->always);
     pythia_open_points_destroy(d->never);
     pythia_overhead_destroy(d->overhead);
+    pythia_breaker_destroy(d->breaker);
     pythia_passes_destroy(d->passes);
     pythia__fixed_free(d);
     pythia_prices_destroy(d->prices);

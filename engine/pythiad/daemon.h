@@ -11,6 +11,7 @@
 #include "http_server.h"
 #include "in_force.h"
 #include "intake.h"
+#include "pythia/breaker.h"
 #include "pythia/closed_loop.h"
 #include "pythia/controller.h"
 #include "pythia/live.h"
@@ -43,6 +44,7 @@ struct pythia__daemon {
     const char *left_out[PYTHIA_OPTION_TEXTS_MAX];
     struct pythia_live *live;
     struct pythia_overhead *overhead; /* what tracing costs, and what is dropped for it */
+    struct pythia_breaker *breaker;   /* what is closed at once, because it costs too much */
     struct pythia_passes *passes;     /* what came of each trace point */
     struct pythia_open_points *fixed; /* trace points that nothing can switch; NULL: none */
     uint64_t *strays, fixed_ns,
@@ -75,6 +77,7 @@ struct pythia__daemon {
     uint64_t points_met, met_ns, kept_ns; /* of the inventory */
     uint32_t points_pinned;               /* trace points there were when pins were looked at */
     uint64_t budget_ns;                   /* when the cost of tracing was looked at last */
+    uint64_t broken_ns;                   /* when the breaker was looked at last */
     uint64_t mended_ns;                   /* when it was last tried to write a degraded state */
     uint64_t learnt;                      /* types that the search space had when it was written */
     size_t kept_types;                    /* and when the state got it */

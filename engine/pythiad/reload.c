@@ -1,5 +1,5 @@
-/* SIGHUP: the settings are read again. Pins, the limit of what tracing may take and the level of
- * the log change; of all else that is different it is told that it takes a restart. */
+/* SIGHUP: the settings are read again. Pins, the limits of what tracing may take and the level
+ * of the log change; of all else that is different it is told that it takes a restart. */
 #include <stddef.h>
 #include <string.h>
 
@@ -41,7 +41,8 @@ static bool is_same(const struct pythia_option *o, const void *a, const void *b)
 
 static bool may_change(const char *name)
 {
-    static const char *const names[] = {"always", "never", "max-overhead-pct", "quiet", "verbose"};
+    static const char *const names[] = {"always",     "never", "max-overhead-pct",
+                                        "breaker-ns", "quiet", "verbose"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], name) == 0)
             return true;
@@ -81,6 +82,7 @@ void pythia__daemon_reload(struct pythia__daemon *d)
     now.always = next.always;
     now.never = next.never;
     now.max_overhead_pct = next.max_overhead_pct;
+    now.breaker_ns = next.breaker_ns;
     now.quiet = next.quiet;
     now.verbose = next.verbose;
     pythia_config_destroy(d->pins_config);
@@ -88,6 +90,7 @@ void pythia__daemon_reload(struct pythia__daemon *d)
     d->s = now;
     pythia__log_level(&d->s);
     pythia_overhead_set_limit(d->overhead, d->s.max_overhead_pct / 100);
+    pythia_breaker_set_limit(d->breaker, d->s.breaker_ns);
     d->reloads++;
     pythia_log(PYTHIA_LOG_INFO, "Read the settings again");
 }

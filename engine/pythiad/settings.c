@@ -174,6 +174,12 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_REAL("max-overhead-pct", 0, "PCT", "0", 0, 100, AT(max_overhead_pct),
                 "Share of the time of requests that tracing may take, in percent; above it trace "
                 "points are closed, those first that show least for what they cost; 0: any"),
+    PYTHIA_REAL("breaker-ns", 0, "NS", "50000000", 0, 1e15, AT(breaker_ns),
+                "Time that a trace point may cost one program in a second, by its spans and its "
+                "measured price; one above it is closed within a second; 0: any"),
+    PYTHIA_REAL("breaker-hold-seconds", 0, "S", "600", 0, 1e9, AT(breaker_hold_s),
+                "Time that such a trace point stays closed, unless pythia ctl opens it; 0: until "
+                "that"),
     PYTHIA_REAL("alpha", 0, "P", "0.05", 1e-12, .5, AT(alpha),
                 "Rate of false findings that is accepted"),
     PYTHIA_REAL("min-cov", 0, "R", "0.05", 0, 1e9, AT(min_cov),

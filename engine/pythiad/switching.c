@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "breaking.h"
 #include "budget.h"
 #include "fixed.h"
 #include "pythia/log.h"
@@ -361,6 +362,8 @@ int pythia__switching_read_pins(struct pythia__daemon *d, const struct pythia__s
         status = pythia_state_each_pin(d->state, take_pin, &p);
     if (status == PYTHIA_OK) /* whatever else is said */
         status = pythia__budget_add_dropped(d, p.never);
+    if (status == PYTHIA_OK)
+        status = pythia__breaking_add_tripped(d, p.always, p.never);
     if (status == PYTHIA_OK && d->live)
         status = pythia_live_set_pins(d->live, p.always, p.never, d->fixed);
     struct pins old = status == PYTHIA_OK ? (struct pins){d->always, d->never} : p;
@@ -368,6 +371,7 @@ int pythia__switching_read_pins(struct pythia__daemon *d, const struct pythia__s
         d->always = p.always;
         d->never = p.never;
         pythia_overhead_set_kept(d->overhead, d->always, d->fixed);
+        pythia_breaker_set_pinned(d->breaker, d->always);
     }
     pythia_open_points_destroy(old.always);
     pythia_open_points_destroy(old.never);

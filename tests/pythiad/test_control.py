@@ -349,6 +349,30 @@ class Orders(Case):
         rig.until(lambda: not agent.is_open("a"), 5)
         self.assertEqual(self.pythiad.post("/v1/unpin", {"trace_points": ["shop:a"]}).status, 200)
 
+    def test_a_pattern_stands_for_the_points_that_match_it(self):
+        agent, other = Agent(self.pythiad, "shop", ("a", "ab", "b", "q*")), Agent(self.pythiad, "store", ("a",))
+        agent.report()
+        other.report()
+        self.assertEqual(self.pythiad.send(otlp.protobuf([otlp.Span("aside")])).status, 200)  # nothing can switch it
+        rig.until(lambda: self.pythiad.metric("pythia_points_known") == 5, 5)
+        rig.until(lambda: "shop:aside" in {p["trace_point"] for p in self.pythiad.get("/v1/points").json}, 10)
+
+        def opened():
+            return {point for one in (agent, other) for point in (one.poll() or {"open": []})["open"]}
+        done = self.pythiad.ctl("open", "shop:a*", "store:?")
+        self.assertEqual((done.returncode, done.stdout.split(",")[0]), (0, "3 trace points"), done.stderr)
+        rig.until(lambda: opened() == {"shop:a", "shop:ab", "store:a"}, 5)
+        self.assertEqual(self.pythiad.ctl("close", "*:ab").returncode, 0)
+        rig.until(lambda: opened() == {"shop:a", "store:a"}, 5)
+        # What is an id is taken as that, and a pattern that matches nothing, or nothing that can be switched, is refused.
+        self.assertEqual(self.pythiad.post("/v1/open", {"trace_points": ["shop:q*"]}).json["trace_points"], 1)
+        for pattern, status, member in (("nowhere:*", 404, "unknown"), ("shop:asi*", 409, "not_switchable")):
+            answer = self.pythiad.post("/v1/open", {"trace_points": ["shop:b", pattern]})
+            self.assertEqual((answer.status, answer.json[member]), (status, [pattern]))
+        rig.until(lambda: opened() == {"shop:a", "store:a", "shop:q*"}, 5)
+        self.assertEqual(self.pythiad.ctl("unpin", "*").returncode, 0)
+        rig.until(lambda: opened() == set(), 5)
+
     def test_bodies_that_are_no_orders(self):
         for body in (b"", b"{", b"[]", b"{}", b'{"trace_points":[]}', b'{"trace_points":"a"}', b'{"trace_points":[1]}',
                      json.dumps({"trace_points": ["a"] * 1001}).encode(), b"[" * 100000):

@@ -127,6 +127,12 @@ void pythia_live_watch(struct pythia_live *l,
                                       const struct pythia_trace *trace),
                        void *context);
 
+/* Gets each span as it arrives, before its request is finished; negative likewise. NULL: nobody
+ * does. */
+void pythia_live_watch_spans(struct pythia_live *l,
+                             int (*span)(void *context, const struct pythia_span *span),
+                             void *context);
+
 /* Add what was decoded from one body. PYTHIA_OK, PYTHIA_ENOMEM or what the taker returned. */
 int pythia_live_add(struct pythia_live *l, const struct pythia_span_batch *batch, uint64_t now_ns);
 int pythia_live_tick(struct pythia_live *l, uint64_t now_ns);
