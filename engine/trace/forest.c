@@ -12,6 +12,7 @@
 struct pythia__fit {
     int64_t moved_ns; /* by how much its clock was off */
     uint64_t end_ns;  /* as it was reported, or found from below */
+    bool later;       /* a call that began after its parent had ended: nobody waited for it */
 };
 
 int pythia__forest_reserve(struct pythia__forest *f, size_t count)
@@ -144,13 +145,14 @@ static bool same_clock(const struct pythia__forest *f, const struct pythia_trace
     return of_x.host == of_y.host || !of_x.host || !of_y.host;
 }
 
-/* Move a span that reads another clock than its parent so that it fits; returns the shift. */
+/* Move a span that reads another clock than its parent, which `waits` for it, so that it fits;
+ * returns the shift. */
 static int64_t fit_clock(const struct pythia_trace_span *span,
-                         const struct pythia_trace_span *parent)
+                         const struct pythia_trace_span *parent, bool waits)
 {
     if (span->start_ns < parent->start_ns)
         return (int64_t)(parent->start_ns - span->start_ns);
-    if (span->relation != PYTHIA_RELATION_CALL || span->end_ns <= parent->end_ns)
+    if (!waits || span->end_ns <= parent->end_ns)
         return 0;
     uint64_t over = span->end_ns - parent->end_ns, room = span->start_ns - parent->start_ns;
     return (int64_t)(0 - (over < room
@@ -164,12 +166,27 @@ static void shift(struct pythia_trace_span *span, int64_t by_ns)
     span->end_ns += (uint64_t)by_ns;
 }
 
+/* Does a child whose parent ended at `parent_ns` only seem to end after it, at `end_ns`? A source
+ * that measures in whole microseconds cuts both the start and the duration of a span, each by less
+ * than one: two of its ends may swap by up to 2 microseconds. */
+static bool is_late_by_rounding(uint64_t end_ns, uint64_t parent_ns)
+{
+    const uint64_t us = 1000;
+    return end_ns > parent_ns && end_ns - parent_ns <= 2 * us && end_ns % us == 0 &&
+           parent_ns % us == 0;
+}
+
 /* Cut what sticks out of the parent although nothing begins before its cause, or, if the parent
- * `waits`, ends after whoever waits for it. True if something was cut. */
+ * `waits`, ends after whoever waits for it. True if more than a rounding was cut. */
 static bool clamp(struct pythia_trace_span *span, const struct pythia_trace_span *parent,
                   bool waits)
 {
     uint64_t start_ns = span->start_ns, end_ns = span->end_ns;
+    if (waits && start_ns >= parent->start_ns && start_ns <= parent->end_ns &&
+        is_late_by_rounding(end_ns, parent->end_ns)) {
+        span->end_ns = parent->end_ns;
+        return false;
+    }
     if (span->start_ns < parent->start_ns)
         span->start_ns = parent->start_ns;
     if (waits && span->end_ns > parent->end_ns) {
@@ -182,6 +199,19 @@ static bool clamp(struct pythia_trace_span *span, const struct pythia_trace_span
     return span->start_ns != start_ns || span->end_ns != end_ns;
 }
 
+/* Did nobody wait for a call, although its source says that it is one? On one clock, a call that
+ * begins after its parent has ended is something that the parent led to, as the page that a browser
+ * asks for next. Cut to its parent, it and all below it would have no length left. Two clocks may
+ * disagree, but that shows between a client and its server: of two servers with no client between
+ * them the later one was not called by the earlier one. `end_ns` is the end of the parent as it was
+ * reported. */
+static bool is_call_after_parent(const struct pythia_trace_span *span,
+                                 const struct pythia_trace_span *parent, uint64_t end_ns, bool same)
+{
+    bool servers = span->kind == PYTHIA_SPAN_SERVER && parent->kind == PYTHIA_SPAN_SERVER;
+    return span->relation == PYTHIA_RELATION_CALL && span->start_ns > end_ns && (same || servers);
+}
+
 /* From the roots down: first the clock, whose error is inherited by what is below on the same
  * clock; then what still sticks out. A parent of which nothing is known waited for what ended
  * before it did. True if a time may have changed. */
@@ -192,27 +222,30 @@ static bool fit_into_parents(struct pythia__forest *f)
         uint32_t at = f->order[i];
         struct pythia_trace_span *span = &f->spans[at];
         struct pythia__fit *fit = &f->fits[at];
-        *fit = (struct pythia__fit){.moved_ns = 0, .end_ns = span->end_ns};
+        *fit = (struct pythia__fit){.moved_ns = 0, .end_ns = span->end_ns, .later = false};
         if (span->parent == PYTHIA_NO_SPAN)
             continue;
         const struct pythia_trace_span *parent = &f->spans[span->parent];
         const struct pythia__fit *above = &f->fits[span->parent];
         bool same = same_clock(f, span, parent);
+        fit->later = is_call_after_parent(span, parent, above->end_ns, same);
         bool waits =
-            span->relation == PYTHIA_RELATION_CALL ||
-            (span->relation == PYTHIA_RELATION_UNKNOWN && same && fit->end_ns <= above->end_ns);
+            (span->relation == PYTHIA_RELATION_CALL && !fit->later) ||
+            (span->relation == PYTHIA_RELATION_UNKNOWN && same &&
+             (fit->end_ns <= above->end_ns || is_late_by_rounding(fit->end_ns, above->end_ns)));
         if (same && span->end_ns < parent->start_ns - (uint64_t)above->moved_ns)
             same = false; /* wholly before its parent on one clock: moved, so that its length is
                              kept */
-        fit->moved_ns = same ? above->moved_ns : fit_clock(span, parent);
+        fit->moved_ns = same ? above->moved_ns : fit_clock(span, parent, waits);
         shift(span, fit->moved_ns);
         if (!same && fit->moved_ns)
             pythia__repair(span, PYTHIA_REPAIR_SKEW);
+        uint64_t end_ns = span->end_ns;
         if (clamp(span, parent, waits))
             pythia__repair(span, PYTHIA_REPAIR_CLAMPED);
         changed = changed ||
                   span->repairs & (1u << PYTHIA_REPAIR_CLAMPED | 1u << PYTHIA_REPAIR_SKEW) ||
-                  fit->moved_ns;
+                  fit->moved_ns || span->end_ns != end_ns;
     }
     return changed;
 }
@@ -231,8 +264,8 @@ static uint64_t find_completions(struct pythia__forest *f)
         outlive += span->end_ns > parent->end_ns;
         if (span->completed_ns > parent->completed_ns) {
             parent->completed_ns = span->completed_ns;
-            parent->unawaited =
-                span->unawaited || span->forked || span->relation == PYTHIA_RELATION_SPAWN;
+            parent->unawaited = span->unawaited || span->forked || f->fits[f->order[i]].later ||
+                                span->relation == PYTHIA_RELATION_SPAWN;
         }
     }
     return outlive;

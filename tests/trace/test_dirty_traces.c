@@ -99,7 +99,8 @@ static const char *fault_of_span(const struct pythia_trace *t, uint32_t at)
         return "its completion is not the latest end below it";
     if (parent && s->start_ns < parent->start_ns)
         return "it begins before its parent";
-    if (parent && s->relation == PYTHIA_RELATION_CALL && s->end_ns > parent->end_ns)
+    if (parent && s->relation == PYTHIA_RELATION_CALL && s->end_ns > parent->end_ns &&
+        s->start_ns <= parent->end_ns)
         return "it was waited for, and it outlives its parent";
     if (s->next_sibling != PYTHIA_NO_SPAN && t->spans[s->next_sibling].start_ns < s->start_ns)
         return "its siblings are not in order of time";

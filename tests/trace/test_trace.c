@@ -110,8 +110,6 @@ static void b13_a_child_that_outlives_its_parent_is_cut_if_it_was_waited_for(voi
 {
     check_trace(.spans = "A[0,1000] B[900,1400]<A:call", .tree = "A[0,1000]{B[900,1000]:clamped}",
                 .counts = "clamped 1", .client = "A -900-> B -100-> /B -0-> /A");
-    check_trace(.spans = "A[0,1000] B[1200,1400]<A:call", .tree = "A[0,1000]{B[1000,1000]:clamped}",
-                .counts = "clamped 1", .client = "A -1000-> B -0-> /B -0-> /A");
     check_trace(.spans = "A[0,1000] B[900,1400]<A:call C[950,1390]<B:call",
                 .tree = "A[0,1000]{B[900,1000]:clamped{C[950,1000]:clamped}}",
                 .counts = "clamped 2");
@@ -130,6 +128,41 @@ static void b13_else_it_is_asynchronous_and_counted(void **state)
     check_trace(.spans = "A[0,1000] B[1200,1400]<A", .tree = "A[0,1000..1400]{B[1200,1400]}",
                 .counts = "outlive 1", .client = client,
                 .completion = "A -1200-> B -200-> /B -0-> /A");
+}
+
+static void b13_a_call_that_begins_after_its_parent_keeps_its_length(void **state)
+{
+    check_trace(.spans = "A[0,1000] B[1200,1400]<A:call C[1210,1390]<B:call",
+                .tree = "A[0,1000..1400]{B[1200,1400]{C[1210,1390]}}", .counts = "outlive 1",
+                .client = "A -1000-> /A",
+                .completion = "A -1200-> B -10-> C -180-> /C -10-> /B -0-> /A");
+    check_trace(.spans = "A[0,1000] B[1000,1400]<A:call", /* at its end it may be a rounding */
+                .tree = "A[0,1000]{B[1000,1000]:clamped}", .counts = "clamped 1");
+    /* On another host: between two servers nothing tells that a clock was off. */
+    check_trace(.spans = "A[0,1000]:@h1:server B[1200,1400]<A:@h2:call:server",
+                .tree = "A'[0,1000..1400]{B'[1200,1400]}", .counts = "outlive 1");
+    check_trace(.spans = "A[0,1000]:@h1:client B[1200,1400]<A:@h2:call:server",
+                .tree = "A[0,1000]{B'[800,1000]:skew}", .counts = "skew 1");
+}
+
+/* All times are whole microseconds here: each of a start and a duration was cut by less than one. */
+static void b13_two_microseconds_of_a_rounding_are_no_repair(void **state)
+{
+    check_trace(.spans = "A[0,9000] B[3000,11000]<A:call", .tree = "A[0,9000]{B[3000,9000]}",
+                .client = "A -3000-> B -6000-> /B -0-> /A");
+    check_trace(.spans = "A[0,9000] B[3000,10000]<A", .tree = "A[0,9000]{B[3000,9000]}",
+                .client = "A -3000-> B -6000-> /B -0-> /A");
+    check_trace(.spans = "A[0,9000] B[3000,12000]<A:call",
+                .tree = "A[0,9000]{B[3000,9000]:clamped}", .counts = "clamped 1");
+    check_trace(.spans = "A[0,9000] B[3000,9001]<A:call", .tree = "A[0,9000]{B[3000,9000]:clamped}",
+                .counts = "clamped 1");
+    check_trace(.spans = "A[0,9000] B[3000,12000]<A", .counts = "outlive 1",
+                .tree = "A[0,9000..12000]{B[3000,12000]}");
+    check_trace(.spans = "A[0,9000] B[3000,11000]<A:spawn", .counts = "outlive 1",
+                .tree = "A[0,9000..11000]{B[3000,11000]}");
+    /* The order of siblings is that of their times afterwards. */
+    check_trace(.spans = "A[0,9000] B[3000,10000]<A:call C[3000,9500]<A:spawn",
+                .tree = "A[0,9000..9500]{C[3000,9500] B[3000,9000]}", .counts = "outlive 1");
 }
 
 static void b14_a_span_without_its_parent_is_put_below_the_root(void **state)
@@ -687,6 +720,8 @@ int main(void)
         cmocka_unit_test(b12_a_child_on_a_host_whose_clock_is_off_is_moved_into_its_parent),
         cmocka_unit_test(b12_on_one_clock_what_begins_too_early_is_cut),
         cmocka_unit_test(b13_a_child_that_outlives_its_parent_is_cut_if_it_was_waited_for),
+        cmocka_unit_test(b13_a_call_that_begins_after_its_parent_keeps_its_length),
+        cmocka_unit_test(b13_two_microseconds_of_a_rounding_are_no_repair),
         cmocka_unit_test(b13_else_it_is_asynchronous_and_counted),
         cmocka_unit_test(b14_a_span_without_its_parent_is_put_below_the_root),
         cmocka_unit_test(b14_without_one_root_orphans_stand_beside_each_other),

@@ -8,8 +8,8 @@
  *   R[150,790]<&K              a root of that work
  *   W[450,800]<A&K             A waits for it: the start and the stop of a wait
  *
- * Behind these may stand, each after a colon: call, spawn, error, many (roots are normal), shared
- * (the server's half of the span with that name), @host, %service, {value} (of an attribute). A
+ * Behind these may stand, each after a colon: call, spawn, error, many (roots are normal), client,
+ * server, shared (the server's half of the span with that name), @host, %service, {value} (of an attribute). A
  * name has up to 8 characters; what stands before a dot in it is the name of its trace point. */
 #ifndef TRACE_TEXT_H
 #define TRACE_TEXT_H
@@ -105,6 +105,10 @@ static inline const char *read_option(const char *at, struct trace_part *part)
         part->span.error = true;
     else if (PYTHIA_TEXT_IS(word, "many"))
         part->span.many_roots = true;
+    else if (PYTHIA_TEXT_IS(word, "client"))
+        part->span.kind = PYTHIA_SPAN_CLIENT;
+    else if (PYTHIA_TEXT_IS(word, "server"))
+        part->span.kind = PYTHIA_SPAN_SERVER;
     else if (PYTHIA_TEXT_IS(word, "shared")) {
         part->span.shared = true;
         part->span.kind = PYTHIA_SPAN_SERVER;

@@ -37,7 +37,8 @@ enum pythia_span_kind {
 /* Does the parent wait for this span? */
 enum pythia_span_relation {
     PYTHIA_RELATION_UNKNOWN, /* it does if it ends later */
-    PYTHIA_RELATION_CALL,    /* it does: an end behind the parent's is a fault of the clocks */
+    PYTHIA_RELATION_CALL,    /* it does: an end behind the parent's is a fault of the clocks, unless
+                                it begins after the parent has ended */
     PYTHIA_RELATION_SPAWN,   /* it does not */
 };
 
