@@ -494,7 +494,8 @@ static int tell(struct pythia_live *l, const struct stage *s)
     cycle.spans_saved = all > (double)e->spans ? (uint64_t)(all - (double)e->spans + .5) : 0;
     for (uint32_t point = 0; point < u->known_count; point++) {
         cycle.point_count += u->known[point];
-        cycle.skeleton_count += l->search && pythia_search_in_skeleton(l->search, point);
+        cycle.skeleton_count +=
+            u->known[point] && l->search && pythia_search_in_skeleton(l->search, point);
     }
     l->numbers.cycles++;
     l->numbers.requests += e->requests;

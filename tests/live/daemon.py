@@ -17,6 +17,18 @@ def free_port():
         return one.getsockname()[1]
 
 
+def free_ports(count):
+    """The first of so many in a row."""
+    while True:
+        first = free_port()
+        try:
+            for port in range(first, first + count):
+                socket.create_server(('127.0.0.1', port)).close()
+        except OSError:
+            continue
+        return first
+
+
 class Pythiad:
     """Started with a folder of its own; other options by name: cycle_requests=40 is --cycle-requests 40."""
 

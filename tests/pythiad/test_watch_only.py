@@ -66,6 +66,14 @@ class WatchOnly(Fleet):
         self.all_say_the_same()
         self.assertEqual(self.pythiad.ctl("decisions").stdout, "nothing was opened or closed yet\n")
 
+    def test_points_that_are_not_learnt_yet_do_not_count_as_open_from_the_start(self):
+        """A type of one request waits to be learnt: its points are watched, and not in the search space."""
+        self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(("c",), service_root="other"))).status, 200)
+        self.feed(lambda: self.status()["cycles"] >= 2)
+        self.assertEqual(set(self.points()), {"shop:root", "shop:a", "shop:b", "shop:other", "shop:c"})
+        search = self.pythiad.get("/v1/report").json["search"]
+        self.assertEqual((search["trace_points"], search["skeleton"]), (3, 3))
+
     def test_a_point_that_cannot_be_switched_is_not_pinned(self):
         self.feed(lambda: self.status()["cycles"] >= 1)
         for action in ("open", "close"):

@@ -28,11 +28,11 @@ if (name === 'front') {
 if (name === 'cart') {
   app.get('/cart/:tenant', async (request, response) => {
     await sleep(3 + Math.random() * 3);
-    if (quota && request.params.tenant === 'acme') await ask(`http://127.0.0.1:${port}/quota/${request.params.tenant}`);
+    await ask(`http://127.0.0.1:${port}/quota/${request.params.tenant}`);
     response.json({ items: 3 });
   });
   app.get('/quota/:tenant', async (request, response) => {
-    await sleep(quota * (0.5 + Math.random()));
+    if (request.params.tenant === 'acme') await sleep(quota * (0.5 + Math.random()));
     response.json({ granted: true });
   });
 }
