@@ -104,6 +104,8 @@ static const struct pythia_trial_problem problems[] = {
      .noise = .5, .spread = .5},
     {"failing-path", "half of the requests fail and end early; a number that only the others have",
      PYTHIA_WORKFLOW_BUSHY, 100, 100, .captured = true, ONE(FAILING, .5)},
+    {"own-time", "a time in one call, in many segments between the calls that it makes",
+     PYTHIA_WORKFLOW_BUSHY, 500, REQUESTS, ONE(OWN_TIME, 1)},
     {"null-spikes", "nothing to find but spikes", PYTHIA_WORKFLOW_BUSHY, 500, 100, .spikes = .004},
 };
 

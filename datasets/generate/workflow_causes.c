@@ -24,7 +24,11 @@ static const struct kind {
     [PYTHIA_PLANTED_CATEGORICAL] = {"categorical", "plan", 0.2, 1, 1},
     [PYTHIA_PLANTED_SHIFT] = {"shift", "cache", 0.5, 1, 2},
     [PYTHIA_PLANTED_FAILING] = {"failing", "free_units", 0.5, 1, 1},
+    [PYTHIA_PLANTED_OWN_TIME] = {"own-time", NULL, 1, 1, 1},
 };
+
+/* The own time of a node with fewer gaps is not spread over many segments. */
+#define OWN_TIME_GAPS 4
 
 /* Of a lock's wait, what is at each of its places; the last ones get nothing where there are fewer
  * nodes, and the first what is left. */
@@ -85,17 +89,21 @@ static bool is_taken(const struct pythia__places *places, size_t causes, uint32_
     return false;
 }
 
-/* A node that no cause has yet; 0, the root, when there is none left. */
+/* A node of at least so many gaps that no cause has yet; else any node that no cause has yet; 0,
+ * the root, when there is none left. */
 static uint32_t free_node(const struct pythia_workflow *w, const struct pythia__places *places,
-                          uint64_t draw)
+                          uint32_t gaps, uint64_t draw)
 {
-    uint32_t count = w->critical_count;
+    uint32_t count = w->critical_count, any = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t node = w->critical[(draw % count + i) % count];
-        if (!is_taken(places, w->options.cause_count, node))
+        if (is_taken(places, w->options.cause_count, node))
+            continue;
+        if (w->nodes[node].gaps >= gaps)
             return node;
+        any = any ? any : node;
     }
-    return 0;
+    return any;
 }
 
 /* The places of all causes in an epoch: first where each is, then where else. Nothing but seed and
@@ -113,7 +121,8 @@ static void find_places(const struct pythia_workflow *w, uint64_t epoch, struct 
                 continue;
             uint64_t draw = pythia_hash_mix(pythia_hash_mix(o->seed ^ 0x706C616365, epoch),
                                             i * PYTHIA__PLACES + k);
-            uint32_t node = free_node(w, out, draw);
+            uint32_t gaps = o->causes[i].kind == PYTHIA_PLANTED_OWN_TIME ? OWN_TIME_GAPS : 0;
+            uint32_t node = free_node(w, out, gaps, draw);
             if (node > 0 || k == 0)
                 out->nodes[i][out->counts[i]++] = node;
         }
@@ -249,6 +258,14 @@ static void add_time(struct drawing *d, uint32_t node, double added_ns, uint32_t
         (struct pythia__extra){.node = node, .key = key, .added_ns = added_ns, .value = value};
 }
 
+/* Add time to a node, spread evenly over its gaps. Causes that share a node share that. */
+static void spread_time(struct drawing *d, uint32_t node, double added_ns)
+{
+    add_time(d, node, added_ns, 0, 0);
+    for (size_t i = 0; i < d->count; i++)
+        d->w->extras[i].spread = d->w->extras[i].spread || d->w->extras[i].node == node;
+}
+
 /* The queue that a request finds at a lock of utilisation u that serves one at a time is geometric:
  * P(k) = (1 - u) u^k, as in an M/M/1 queue (Kleinrock, "Queueing Systems", volume 1, 1975), with
  * mean u / (1 - u). Each in it is served for 80 to 120 % of the mean. */
@@ -327,6 +344,9 @@ static void draw_cause(struct drawing *d, size_t which, double size_ns)
         break;
     case PYTHIA_PLANTED_FAILING:
         draw_failing(d, which, happens, u, size_ns);
+        break;
+    case PYTHIA_PLANTED_OWN_TIME:
+        spread_time(d, nodes[0], happens ? 2 * u * size_ns : 0);
         break;
     case PYTHIA_PLANTED_KINDS:
         break;

@@ -49,6 +49,7 @@ struct pythia__extra {
     uint32_t key; /* number of a string; 0: none */
     double added_ns;
     int64_t value;
+    bool spread; /* over the gaps of the node; else the time is added where the node begins */
 };
 
 /* At most one for each place of each cause, and one that stands at the end. */

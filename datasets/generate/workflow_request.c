@@ -160,7 +160,7 @@ static void call(struct walk *k, uint32_t number, uint64_t at_ns, uint64_t above
     double added_ns = 0;
     f->extra = NULL;
     if (number == k->extra->node) {
-        added_ns = k->extra->added_ns;
+        *(k->extra->spread ? &own_ns : &added_ns) += k->extra->added_ns;
         f->extra = k->extra++;
     }
     if (me == k->spike) {

@@ -108,6 +108,7 @@ static void a_cause_has_the_share_that_follows_from_its_parameters(void **state)
         {PYTHIA_PLANTED_EXPONENTIAL, 1, 1, 1},
         {PYTHIA_PLANTED_EXPONENTIAL, 0.1, 0.1, 0.1 * 2 - 0.01}, /* E[x^2] = 2 */
         {PYTHIA_PLANTED_UNIFORM, 1, 1, 1 / 3.0},                /* of 0 to 2 */
+        {PYTHIA_PLANTED_OWN_TIME, 1, 1, 1 / 3.0},               /* of 0 to 2 */
         {PYTHIA_PLANTED_HOST, 0, 0.25, 0.25 * 0.75},            /* one of 4 */
         {PYTHIA_PLANTED_NUMERIC, 0, 1, 1 / 3.0},
         {PYTHIA_PLANTED_CATEGORICAL, 0.2, 0.2, 0.2 * 0.8},
@@ -399,6 +400,56 @@ static void distractors_mean_nothing(void **state)
     sample_end(&m);
 }
 
+/* Of a span whose children follow each other: the times before each and after the last one. */
+static uint32_t find_gaps(const struct run *r, uint32_t node, double *gaps)
+{
+    const struct pythia_span *parent = NULL;
+    uint32_t count = 0;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->node_of[r->spans[i].tracepoint] == node)
+            parent = &r->spans[i];
+    assert_non_null(parent);
+    uint64_t at = parent->start_ns;
+    for (size_t i = 0; i < r->count; i++) /* a child comes before those after it */
+        if (r->spans[i].parent == parent->id) {
+            gaps[count++] = (double)(r->spans[i].start_ns - at);
+            at = end_of(&r->spans[i]);
+        }
+    gaps[count++] = (double)(end_of(parent) - at);
+    return count;
+}
+
+/* The node has 4 gaps or more where there is such a one, and all of them have the same time: a part
+ * of its own time without the cause, and of what the cause adds. */
+static void own_time_is_spread_over_the_gaps_of_a_node(void **state)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct run r;
+        double times[NODES], gaps[NODES], most = 0;
+        struct pythia_planted p;
+        run_begin(&r, PYTHIA_WORKFLOW_BUSHY, NODES);
+        r.options.noise = 0;
+        r.options.seed = seed;
+        run_cause(&r, PYTHIA_PLANTED_OWN_TIME, 1, STRENGTH);
+        run_make(&r);
+        pythia_workflow_planted(r.workflow, 0, 0, &p);
+        for (uint64_t number = 0; number < 20; number++) {
+            run_request(&r, number, NULL);
+            double added = run_times(&r, times) - S;
+            uint32_t count = find_gaps(&r, p.node, gaps);
+            assert_in_range(count, 4, 9);
+            for (uint32_t i = 0; i < count; i++)
+                assert_true(fabs(gaps[i] - times[p.node] / count) < 10);
+            assert_true(fabs(times[p.node] - pythia_workflow_time_ns(r.workflow, p.node) - added) <
+                        2 * NODES);
+            assert_true(added > -2 * NODES && added < 2 * SIZE + 2 * NODES);
+            most = fmax(most, added);
+        }
+        assert_true(most > SIZE); /* of 20 from 0 to 2 SIZE; the chance that none is: 2^-20 */
+        run_end(&r);
+    }
+}
+
 /* ---- drift ---- */
 
 static void a_cause_grows(void **state)
@@ -490,7 +541,7 @@ static void causes_that_cannot_be_are_told(void **state)
         {{PYTHIA_PLANTED_SHIFT, 0, 0.3, 0},
          4,
          "shift needs two nodes on which the duration depends, and there are not so many"},
-        {{PYTHIA_PLANTED_KINDS, 0, 0.3, 0}, 4, "there is no cause of kind 10"},
+        {{PYTHIA_PLANTED_KINDS, 0, 0.3, 0}, 4, "there is no cause of kind 11"},
     };
     struct pythia_vocabulary *v;
     assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
@@ -524,6 +575,7 @@ int main(void)
         cmocka_unit_test(one_category_is_slow),
         cmocka_unit_test(a_shift_moves_time_between_two_nodes),
         cmocka_unit_test(distractors_mean_nothing),
+        cmocka_unit_test(own_time_is_spread_over_the_gaps_of_a_node),
         cmocka_unit_test(a_cause_grows),
         cmocka_unit_test(a_cause_moves),
         cmocka_unit_test(a_tree_of_one_node_has_all_causes_on_its_root),

@@ -54,6 +54,10 @@ enum pythia_planted_kind {
      * others call the node after it, for `size`, a tenth more or less: by that tenth with the key
      * free_units of its spans, which failed requests do not have */
     PYTHIA_PLANTED_FAILING,
+    /* 0 to 2 size, in that share of requests (1), spread evenly over the node's own time: before
+     * each of its children and after the last one. A random node has 4 such gaps or more, if there
+     * is one */
+    PYTHIA_PLANTED_OWN_TIME,
     PYTHIA_PLANTED_KINDS
 };
 
