@@ -274,10 +274,32 @@ static bool takes_longer(const struct pythia_compared_edge *e, double alpha)
     return e->mean_test.q <= alpha && e->mean_test.clipped.change > 0;
 }
 
+/* By what is certain of clipped durations; of all of them where nothing is. */
+static bool got_faster(const struct pythia_compared_type *t, double alpha)
+{
+    double change = t->mean_test.q <= alpha ? t->mean_test.clipped.change : t->sample_mean.change;
+    return change < -t->effect_min;
+}
+
+static void find_slowing_edges(struct pythia_compared_type *t, double alpha)
+{
+    double mean = t->edge_count > 0 ? 0 : NAN;
+    for (size_t i = 0; i < t->edge_count; i++)
+        mean += t->edges[i].clipped_before;
+    t->effect_min = PYTHIA_COMPARE_EFFECT_MIN * mean;
+    bool faster = got_faster(t, alpha);
+    for (size_t i = 0; i < t->edge_count; i++) {
+        struct pythia_compared_edge *e = &t->edges[i];
+        e->slows = !faster && takes_longer(e, alpha) && e->mean_test.clipped.low >= t->effect_min;
+    }
+}
+
 bool pythia__edge_outranks(const struct pythia_compared_edge *a,
                            const struct pythia_compared_edge *b, double alpha)
 {
     bool longer = takes_longer(a, alpha);
+    if (a->slows != b->slows)
+        return a->slows;
     if (longer != takes_longer(b, alpha))
         return longer;
     return isnan(b->score) ? !isnan(a->score) : a->score > b->score;
@@ -311,6 +333,7 @@ static int conclude(struct pythia__compare *c)
         out->changed = out->changed || lowest <= out->alpha;
         if (lowest <= out->alpha && t->status == PYTHIA_COMPARED_SAME)
             t->status = PYTHIA_COMPARED_CHANGED;
+        find_slowing_edges(t, out->alpha);
         /* Edges come in order of name, and so do types: ties stay so. */
         status = pythia__sort(&t->edges, t->edge_count, sizeof(*t->edges), edge_before,
                               &(struct edge_order){t->edges, out->alpha});

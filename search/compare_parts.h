@@ -28,9 +28,9 @@ int pythia__sort(void *array, size_t count, size_t size,
 struct pythia_count_change pythia__count_change(uint64_t before, uint64_t n_before, uint64_t after,
                                                 uint64_t n_after);
 
-/* Ranks edges, of one type or of several: those that changed and take longer come first, because
- * the bound of one interval among hundreds is above 0 by chance now and then; then by score, NaN
- * last. */
+/* Ranks edges, of one type or of several: those that slow requests come first, then others that
+ * changed and take longer, because the bound of one interval among hundreds is above 0 by chance
+ * now and then; then by score, NaN last. */
 bool pythia__edge_outranks(const struct pythia_compared_edge *a,
                            const struct pythia_compared_edge *b, double alpha);
 

@@ -98,6 +98,7 @@ static json_t *edge(struct writer *wr, const struct pythia_compared_type *t,
     set(w, out, "waits", json_boolean(e->waits));
     set(w, out, "common", json_boolean(e->common));
     set(w, out, "score_ns", real(e->score));
+    set(w, out, "slows", json_boolean(e->slows));
     set(w, out, "requests", two_counts(w, e->requests_before, e->requests_after));
     set(w, out, "visits", change(w, &e->visits));
     set(w, out, "mean_ns", change(w, &e->mean));
@@ -170,6 +171,7 @@ static json_t *type(struct writer *wr, const struct pythia_compared_type *t)
     set(w, out, "p50_ns", quantile(w, t, .5));
     set(w, out, "p90_ns", quantile(w, t, .9));
     set(w, out, "p99_ns", quantile(w, t, .99));
+    set(w, out, "effect_min_ns", real(t->effect_min));
     set(w, out, "sampled", two_counts(w, t->sampled_before, t->sampled_after));
     set(w, out, "sample_mean_ns", change(w, &t->sample_mean));
     set(w, out, "sample_variance_ns2", change(w, &t->sample_variance));

@@ -153,6 +153,36 @@ static void say_variance(struct pythia_buf *to, const json_t *type, double alpha
     add_where(to, type, true, alpha);
 }
 
+/* That a change of the mean is not certain does not make two means equal: they are only if all that
+ * the interval leaves possible is too small to be an effect. */
+static bool is_as_long_as_before(const json_t *type)
+{
+    double least = pythia__number(type, "effect_min_ns");
+    return fabs(pythia__number_in(type, "sample_mean_ns", "change")) < least &&
+           pythia__number_in(type, "clipped_ns", "low") > -least &&
+           pythia__number_in(type, "clipped_ns", "high") < least;
+}
+
+static void add_uncertain_mean(struct pythia_buf *to, const json_t *type)
+{
+    double before = pythia__number_in(type, "mean_ns", "before"),
+           after = pythia__number_in(type, "mean_ns", "after"),
+           q = pythia__number_in(type, "clipped_ns", "q");
+    pythia_buf_puts(to, "On average they take ");
+    pythia__add_duration(to, after);
+    pythia_buf_puts(to, ", before ");
+    pythia__add_duration(to, before);
+    pythia_buf_puts(to, " (");
+    pythia__add_relative(to, before, after);
+    pythia_buf_puts(to, "), which may be chance");
+    if (!isnan(q)) {
+        pythia_buf_puts(to, " (q ");
+        pythia__add_chance(to, q);
+        pythia_buf_putc(to, ')');
+    }
+    pythia_buf_puts(to, ". ");
+}
+
 /* Edges may change and the whole not: what one takes longer, another takes less. */
 static void say_edges(struct pythia_buf *to, const json_t *type, double alpha)
 {
@@ -162,11 +192,13 @@ static void say_edges(struct pythia_buf *to, const json_t *type, double alpha)
         changed += pythia__edge_changed(json_array_get(edges, i), alpha);
     if (changed == 0 || pythia__is_certain(type, "clipped_ns", alpha))
         return;
-    pythia_buf_printf(to, "They take as long as before on the whole, but %zu edge%s changed.",
-                      changed, changed == 1 ? "" : "s");
+    if (is_as_long_as_before(type))
+        pythia_buf_puts(to, "They take as long as before on the whole, but ");
+    else
+        add_uncertain_mean(to, type);
+    pythia_buf_printf(to, "%zu edge%s changed.", changed, changed == 1 ? "" : "s");
     const json_t *first = json_array_get(edges, 0);
-    if (pythia__is_certain(first, "clipped_ns", alpha) &&
-        pythia__number_in(first, "clipped_ns", "change") > 0) {
+    if (json_is_true(json_object_get(first, "slows"))) {
         pythia_buf_puts(to, " The time ");
         pythia__add_compared_edge(to, first);
         pythia_buf_puts(to, " is ");
@@ -401,10 +433,15 @@ void pythia__add_conclusion(struct pythia_buf *to, const json_t *report)
         pythia_buf_puts(to, ", before ");
         pythia__add_duration(to, before);
         pythia_buf_puts(to, ".");
-        if (pythia__number(first, "score_ns") > 0 && pythia__string(first, "service")[0] &&
-            pythia__is_certain(json_object_get(first, "best_edge"), "clipped_ns",
-                               pythia__number(report, "alpha"))) {
-            pythia_buf_printf(to, " Look first at service %s: ", pythia__string(first, "service"));
+        if (json_is_true(json_object_get(json_object_get(first, "best_edge"), "slows")) &&
+            pythia__string(first, "service")[0]) {
+            if (after < before) /* others make up for this type, or are more of all */
+                pythia_buf_printf(to, " Among requests of type %s, look first at service %s: ",
+                                  pythia__string(first, "request_type"),
+                                  pythia__string(first, "service"));
+            else
+                pythia_buf_printf(to,
+                                  " Look first at service %s: ", pythia__string(first, "service"));
             pythia_buf_puts(to, "at least ");
             pythia__add_longer(to, pythia__number(first, "score_ns"));
             pythia_buf_puts(to, " on its worst edge.");
