@@ -179,7 +179,7 @@ static void b13_a_call_that_begins_after_its_parent_keeps_its_length(void **stat
                 .tree = "A[0,1000]{B'[800,1000]:skew}", .counts = "skew 1");
 }
 
-/* All times are whole microseconds here: each of a start and a duration was cut by less than one. */
+/* Times are whole microseconds: each of a start and a duration was cut by less than one. */
 static void b13_two_microseconds_of_a_rounding_are_no_repair(void **state)
 {
     check_trace(.spans = "A[0,9000] B[3000,11000]<A:call", .tree = "A[0,9000]{B[3000,9000]}",

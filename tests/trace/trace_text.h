@@ -10,8 +10,9 @@
  *   W[450,800]<A&K             A waits for it: the start and the stop of a wait
  *
  * Behind these may stand, each after a colon: call, spawn, error, many (roots are normal), client,
- * server, shared (the server's half of the span with that name), @host, %service, {value} (of an attribute). A
- * name has up to 8 characters; what stands before a dot in it is the name of its trace point. */
+ * server, shared (the server's half of the span with that name), @host, %service, {value} (of an
+ * attribute). A name has up to 8 characters; what stands before a dot in it is the name of its
+ * trace point. */
 #ifndef TRACE_TEXT_H
 #define TRACE_TEXT_H
 

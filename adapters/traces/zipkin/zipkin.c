@@ -12,10 +12,10 @@
  * v2 too, where the flag that says so is left out by many: every server's span is given on as such
  * a half, which changes nothing if there is no other half.
  *
- * A span without a duration is not finished. One without any time is a late addition to another one,
- * which has its id: whoever puts traces together joins the two. A trace id of 64 bits and one of
- * 128 bits whose low 64 bits are the same are two traces: which services cut ids, and which do not,
- * is not written in the spans. */
+ * A span without a duration is not finished. One without any time is a late addition to another
+ * one, which has its id: whoever puts traces together joins the two. A trace id of 64 bits and one
+ * of 128 bits whose low 64 bits are the same are two traces: which services cut ids, and which do
+ * not, is not written in the spans. */
 #include "../formats.h"
 #include "../json_count.h"
 #include "../json_decoder.h"
