@@ -627,7 +627,7 @@ int pythia_assembler_finish(struct pythia_assembler *a)
  * none was seen, of the first span. */
 static int note(struct pythia_assembler *a, struct open_trace *t, const struct pythia_span *s)
 {
-    if (s->part == PYTHIA_PART_STOP)
+    if (s->part == PYTHIA_PART_STOP || s->part == PYTHIA_PART_ADDITION)
         return PYTHIA_OK;
     note_start(a, t, s->start_ns);
     bool root = s->parent == 0 || s->parent == pythia_span_id_fold(t->id.high, t->id.low);

@@ -19,6 +19,7 @@
 #include "pythia/attributes.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
+#include "pythia/sort.h"
 #include "pythia/status.h"
 
 enum state {
@@ -42,6 +43,8 @@ struct item {
     bool conflict, several_parents; /* reports that do not agree */
     bool negative;
     bool shared, many_roots, root; /* root: it names no parent, or the trace itself */
+    bool second;                   /* a server's or a consumer's half of an id */
+    bool untimed;                  /* nothing was reported of it but an ADDITION */
     uint8_t state;
 };
 
@@ -54,6 +57,7 @@ struct pythia_trace_builder {
     uint64_t folded_id;
     struct item *items;
     size_t count, capacity;
+    size_t additions;                 /* of the items; they are not in the hash table */
     uint32_t *slots;                  /* hash table of item + 1 by id */
     size_t slot_count, slot_capacity; /* in use for this trace; allocated */
     uint32_t *index;                  /* item -> span */
@@ -107,7 +111,7 @@ void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_tr
 {
     b->id = id;
     b->folded_id = pythia_span_id_fold(id.high, id.low);
-    b->count = 0;
+    b->count = b->additions = 0;
     b->incomplete = false;
     b->slot_count = 0; /* a small trace does not pay for clearing the table of a large one */
     pythia_arena_clear(&b->joined);
@@ -122,26 +126,32 @@ void pythia_trace_builder_mark_incomplete(struct pythia_trace_builder *b,
 
 /* ---- add ---- */
 
-/* The two halves of a shared id are two spans: the server's has a key of its own. */
-static uint64_t key_of(uint64_t id, bool shared)
+/* The two halves of one id are two spans: the server's has a key of its own. Few sources say that
+ * an id is shared, but the kinds of the spans do. */
+static bool is_second_half(const struct pythia_span *s)
 {
-    return shared ? pythia_hash_mix(id, 1) : id;
+    return s->shared || s->kind == PYTHIA_SPAN_SERVER || s->kind == PYTHIA_SPAN_CONSUMER;
 }
 
-static uint32_t *slot_of(const struct pythia_trace_builder *b, uint64_t id, bool shared)
+static uint64_t key_of(uint64_t id, bool second)
 {
-    uint64_t key = key_of(id, shared);
+    return second ? pythia_hash_mix(id, 1) : id;
+}
+
+static uint32_t *slot_of(const struct pythia_trace_builder *b, uint64_t id, bool second)
+{
+    uint64_t key = key_of(id, second);
     size_t mask = b->slot_count - 1;
     for (size_t i = pythia_hash_mix(0, key) & mask;; i = (i + 1) & mask) {
         const struct item *item = b->slots[i] ? &b->items[b->slots[i] - 1] : NULL;
-        if (!item || (item->span.id == id && item->shared == shared))
+        if (!item || (item->span.id == id && item->second == second))
             return &b->slots[i];
     }
 }
 
-static uint32_t find(const struct pythia_trace_builder *b, uint64_t id, bool shared)
+static uint32_t find(const struct pythia_trace_builder *b, uint64_t id, bool second)
 {
-    uint32_t stored = b->slot_count ? *slot_of(b, id, shared) : 0;
+    uint32_t stored = b->slot_count ? *slot_of(b, id, second) : 0;
     return stored ? stored - 1 : PYTHIA_NO_SPAN;
 }
 
@@ -158,7 +168,8 @@ static int grow_slots(struct pythia_trace_builder *b)
     memset(b->slots, 0, larger * sizeof(*b->slots));
     b->slot_count = larger;
     for (size_t i = 0; i < b->count; i++)
-        *slot_of(b, b->items[i].span.id, b->items[i].shared) = (uint32_t)i + 1;
+        if (b->items[i].part != PYTHIA_PART_ADDITION)
+            *slot_of(b, b->items[i].span.id, b->items[i].second) = (uint32_t)i + 1;
     return PYTHIA_OK;
 }
 
@@ -339,22 +350,45 @@ static void meet_stop(const struct pythia_trace_builder *b, struct item *item,
         take_stop(item, s);
 }
 
+static struct item *new_item(struct pythia_trace_builder *b, const struct pythia_span *span)
+{
+    if (pythia_grow(&b->items, &b->capacity, b->count, sizeof(*b->items)) != PYTHIA_OK)
+        return NULL;
+    struct item *item = &b->items[b->count++];
+    *item = (struct item){.part = (uint8_t)span->part};
+    item->span.id = span->id;
+    return item;
+}
+
+/* Which half of the span an addition belongs to is known when all of them are there. */
+static int add_addition(struct pythia_trace_builder *b, const struct pythia_span *span)
+{
+    struct item *item = new_item(b, span);
+    if (!item)
+        return PYTHIA_ENOMEM;
+    take_start(item, span);
+    item->started = false;
+    item->span.error = span->error;
+    item->shared = span->shared;
+    item->second = is_second_half(span);
+    b->additions++;
+    return PYTHIA_OK;
+}
+
 int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia_span *span)
 {
     if (b->count >= b->slot_count / 2 && grow_slots(b) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    uint32_t *slot = slot_of(b, span->id, span->shared);
-    struct item *item;
-    if (!*slot) {
-        if (pythia_grow(&b->items, &b->capacity, b->count, sizeof(*b->items)) != PYTHIA_OK)
-            return PYTHIA_ENOMEM;
-        item = &b->items[b->count++];
-        *slot = (uint32_t)b->count;
-        *item = (struct item){.shared = span->shared, .part = (uint8_t)span->part};
-        item->span.id = span->id;
-    } else {
-        item = &b->items[*slot - 1];
-    }
+    if (span->part == PYTHIA_PART_ADDITION)
+        return add_addition(b, span);
+    bool second = is_second_half(span);
+    uint32_t *slot = slot_of(b, span->id, second);
+    struct item *item = *slot ? &b->items[*slot - 1] : NULL;
+    if (!item && !(item = new_item(b, span)))
+        return PYTHIA_ENOMEM;
+    *slot = (uint32_t)(item - b->items) + 1;
+    item->second = second;
+    item->shared = item->shared || span->shared;
     bool stop = span->part == PYTHIA_PART_STOP;
     item->span.error = item->span.error || span->error;
     item->many_roots = item->many_roots || span->many_roots;
@@ -386,6 +420,8 @@ static bool has_above(const struct pythia_trace_builder *b, const struct item *i
 {
     if (item->shared)
         return find(b, item->span.id, false) != PYTHIA_NO_SPAN;
+    if (item->second && find(b, item->span.id, false) != PYTHIA_NO_SPAN)
+        return true;
     return names_root(b, item) || find(b, item->parent_id, false) != PYTHIA_NO_SPAN ||
            find(b, item->parent_id, true) != PYTHIA_NO_SPAN;
 }
@@ -396,6 +432,8 @@ enum pythia_trace_state pythia_trace_builder_state(const struct pythia_trace_bui
     for (size_t i = 0; i < b->count; i++) {
         const struct item *item = &b->items[i];
         bool lasts = item->part != PYTHIA_PART_FORK && item->part != PYTHIA_PART_ANNOTATION;
+        if (item->part == PYTHIA_PART_ADDITION)
+            continue;
         if (is_running(item))
             return PYTHIA_TRACE_RUNNING;
         whole = whole && item->started && has_above(b, item);
@@ -421,6 +459,130 @@ void pythia_trace_builder_release(struct pythia_trace_builder *b)
     b->count = b->capacity = b->slot_count = b->slot_capacity = b->index_capacity = 0;
     pythia__forest_free(&b->forest);
     pythia_arena_free(&b->joined);
+}
+
+/* Append attributes to those of a span, as one string of bytes. */
+static int join_attributes(struct pythia_trace_builder *b, struct item *item,
+                           struct pythia_text second)
+{
+    struct pythia_text *first = &item->span.attributes;
+    if (second.size == 0)
+        return PYTHIA_OK;
+    if (first->size == 0) {
+        *first = second;
+        return PYTHIA_OK;
+    }
+    char *joined = pythia_arena_alloc(&b->joined, first->size + second.size);
+    if (!joined)
+        return PYTHIA_ENOMEM;
+    memcpy(joined, first->bytes, first->size);
+    memcpy(joined + first->size, second.bytes, second.size);
+    *first = (struct pythia_text){joined, first->size + second.size};
+    if (b->attributes_max)
+        b->counts->dropped[PYTHIA_DROP_ATTRIBUTE] +=
+            pythia_attributes_limit(first, b->attributes_max);
+    return PYTHIA_OK;
+}
+
+/* ---- finish: additions ---- */
+
+static bool addition_before(const void *context, uint32_t x, uint32_t y)
+{
+    const struct pythia_trace_builder *b = context;
+    const struct item *a = &b->items[x], *c = &b->items[y];
+    if (a->span.id != c->span.id)
+        return a->span.id < c->span.id;
+    int order = compare_attributes(b->vocabulary, a->span.attributes, c->span.attributes);
+    if (!order)
+        order = compare_resources(b->vocabulary, a->span.resource, c->span.resource);
+    if (!order)
+        order = compare_numbers(a->parent_id, c->parent_id);
+    if (!order && a->span.tracepoint != c->span.tracepoint)
+        order =
+            pythia_text_compare(pythia_vocabulary_tracepoint_id(b->vocabulary, a->span.tracepoint),
+                                pythia_vocabulary_tracepoint_id(b->vocabulary, c->span.tracepoint));
+    return order < 0;
+}
+
+/* The half of its id that an addition belongs to: the one of its process, else of its service, else
+ * the one that there is. PYTHIA_NO_SPAN: no time was reported for that id. */
+static uint32_t find_half(const struct pythia_trace_builder *b, const struct item *addition)
+{
+    uint32_t halves[2] = {find(b, addition->span.id, false), find(b, addition->span.id, true)};
+    uint32_t resource = addition->span.resource;
+    uint32_t service = pythia_vocabulary_resource_at(b->vocabulary, resource).service;
+    for (int i = 0; i < 2; i++)
+        if (halves[i] != PYTHIA_NO_SPAN && b->items[halves[i]].span.resource == resource)
+            return halves[i];
+    for (int i = 0; i < 2; i++)
+        if (halves[i] != PYTHIA_NO_SPAN &&
+            pythia_vocabulary_resource_at(b->vocabulary, b->items[halves[i]].span.resource)
+                    .service == service)
+            return halves[i];
+    return halves[0] != PYTHIA_NO_SPAN ? halves[0] : halves[1];
+}
+
+/* Give each addition to the half that it belongs to; one without any becomes a span whose times are
+ * those of its place in the tree. The forest's arrays are scratch. */
+static int settle_additions(struct pythia_trace_builder *b)
+{
+    uint32_t *order = b->forest.order;
+    size_t n = 0;
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->items[i].part == PYTHIA_PART_ADDITION)
+            order[n++] = i;
+    pythia_sort_indexes(order, (uint32_t)n, b->forest.scratch, addition_before, b);
+    for (size_t i = 0; i < n; i++) {
+        struct item *item = &b->items[order[i]];
+        uint32_t half = find_half(b, item);
+        if (half == PYTHIA_NO_SPAN) {
+            item->untimed = item->started = true;
+            item->part = PYTHIA_PART_START;
+            *slot_of(b, item->span.id, item->second) = order[i] + 1;
+            continue;
+        }
+        b->items[half].span.error = b->items[half].span.error || item->span.error;
+        bool twice = i > 0 && !addition_before(b, order[i - 1], order[i]);
+        if (!twice && join_attributes(b, &b->items[half], item->span.attributes) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    }
+    return PYTHIA_OK;
+}
+
+/* A span of which no time was reported begins with its parent, one without a parent with the trace.
+ * From the top of a chain of them down, with those still to be done in `stack`. */
+static void place_untimed(struct pythia_trace_builder *b, uint32_t *stack)
+{
+    uint64_t first_ns = UINT64_MAX;
+    for (size_t i = 0; i < b->count; i++) {
+        const struct item *item = &b->items[i];
+        if (item->started && !item->untimed && item->span.start_ns < first_ns)
+            first_ns = item->span.start_ns;
+    }
+    for (uint32_t from = 0; from < b->count; from++) {
+        uint32_t depth = 0, at = from;
+        for (; at != PYTHIA_NO_SPAN && b->items[at].untimed; at = b->items[at].above)
+            stack[depth++] = at;
+        while (depth > 0) {
+            struct item *item = &b->items[stack[--depth]];
+            item->untimed = false;
+            const struct item *above =
+                item->above == PYTHIA_NO_SPAN ? NULL : &b->items[item->above];
+            item->span.start_ns = !above           ? first_ns
+                                  : above->started ? above->span.start_ns
+                                                   : above->stop_ns;
+            item->span.end_ns = item->span.start_ns;
+        }
+    }
+}
+
+/* Is there a time that something without one can be placed by? */
+static bool has_times(const struct pythia_trace_builder *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (b->items[i].started)
+            return true;
+    return false;
 }
 
 /* ---- finish: who is there, and below whom ---- */
@@ -462,6 +624,8 @@ static void find_end(struct item *item)
 static void classify(struct pythia_trace_builder *b, struct item *item)
 {
     item->state = STATE_TRANSPARENT;
+    if (item->part == PYTHIA_PART_ADDITION)
+        return; /* the half that it belongs to has taken it */
     if (!item->started) {
         b->counts->dropped[PYTHIA_DROP_STOP_WITHOUT_START]++;
     } else if (item->part == PYTHIA_PART_FORK) {
@@ -495,7 +659,9 @@ static void name_parent(struct pythia_trace_builder *b, struct item *item)
     uint32_t self = (uint32_t)(item - b->items);
     item->root = false;
     item->above = item->fork = PYTHIA_NO_SPAN;
-    if (item->shared && find(b, item->span.id, false) != PYTHIA_NO_SPAN) {
+    if (item->part == PYTHIA_PART_ADDITION)
+        return;
+    if (item->second && find(b, item->span.id, false) != PYTHIA_NO_SPAN) {
         item->above = find(b, item->span.id, false);
         return;
     }
@@ -516,7 +682,7 @@ static bool items_before(const struct pythia_trace_builder *b, const struct item
 {
     if (pythia__span_before(b->vocabulary, &x->span, &y->span))
         return true;
-    return x->span.id == y->span.id && !x->shared && y->shared &&
+    return x->span.id == y->span.id && !x->second && y->second &&
            !pythia__span_before(b->vocabulary, &y->span, &x->span);
 }
 
@@ -652,35 +818,13 @@ static void find_joins(struct pythia_trace_builder *b, uint32_t *latest)
     }
 }
 
-/* The attributes of a span's start and stop, as one string of bytes. */
-static int join_attributes(struct pythia_trace_builder *b, struct item *item)
-{
-    struct pythia_text *first = &item->span.attributes, second = item->stop_attributes;
-    if (second.size == 0)
-        return PYTHIA_OK;
-    if (first->size == 0) {
-        *first = second;
-        return PYTHIA_OK;
-    }
-    char *joined = pythia_arena_alloc(&b->joined, first->size + second.size);
-    if (!joined)
-        return PYTHIA_ENOMEM;
-    memcpy(joined, first->bytes, first->size);
-    memcpy(joined + first->size, second.bytes, second.size);
-    *first = (struct pythia_text){joined, first->size + second.size};
-    if (b->attributes_max)
-        b->counts->dropped[PYTHIA_DROP_ATTRIBUTE] +=
-            pythia_attributes_limit(first, b->attributes_max);
-    return PYTHIA_OK;
-}
-
 static int copy_spans(struct pythia_trace_builder *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
         struct item *item = &b->items[i];
         if (item->state == STATE_TRANSPARENT)
             continue;
-        if (join_attributes(b, item) != PYTHIA_OK)
+        if (join_attributes(b, item, item->stop_attributes) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         b->forest.spans[b->index[i]] = item->span;
     }
@@ -744,11 +888,19 @@ int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_co
             return PYTHIA_ENOMEM;
     if (pythia__forest_reserve(&b->forest, n) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
+    if (b->additions && !has_times(b)) {
+        counts->dropped[PYTHIA_DROP_BROKEN_RECORD] += b->additions;
+        return 1;
+    }
+    if (b->additions && settle_additions(b) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
     for (size_t i = 0; i < n; i++)
         classify(b, &b->items[i]);
     for (size_t i = 0; i < n; i++)
         name_parent(b, &b->items[i]);
     break_cycles(b, b->forest.scratch);
+    if (b->additions)
+        place_untimed(b, b->forest.order);
     skip_transparent(b, b->forest.order);
     uint32_t count = number_spans(b);
     if (count == 0)

@@ -50,7 +50,8 @@ static void print_attribute(struct pythia_buf *to, const struct collection *c,
  */
 static void print_span(struct pythia_buf *to, const struct collection *c, size_t i)
 {
-    static const char *const parts[] = {"whole", "start", "stop", "annotation", "fork", "wait"};
+    static const char *const parts[] = {"whole", "start", "stop",    "annotation",
+                                        "fork",  "wait",  "addition"};
     static const char *const kinds[] = {"unknown", "internal", "server",
                                         "client",  "producer", "consumer"};
     static const char *const relations[] = {"unknown", "call", "spawn"};

@@ -135,9 +135,11 @@ static void annotations_tell_the_time_of_a_span_that_does_not(void **state)
     assert_times(&c, 0, 7000, 0);
     assert_truth(&c, 0, "event.a", 1);
     collection_close(&c);
-    collect_span_with(&c, "'name':'late addition'");
-    assert_int_equal(c.count, 0);
-    assert_problems(&c, "1:1: a span without timestamp\n");
+    collect_span_with(&c, "'name':'late addition','duration':5,'tags':{'a':'1'}");
+    assert_problems(&c, "");
+    assert_int_equal(span_at(&c, 0)->part, PYTHIA_PART_ADDITION);
+    assert_times(&c, 0, 0, 0);
+    assert_integer(&c, 0, "a", 1);
     collection_close(&c);
 }
 

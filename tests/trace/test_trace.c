@@ -64,6 +64,40 @@ static void the_two_halves_of_a_shared_id_are_two_spans(void **state)
                 .tree = "C[100,500]{C'[100,400]:skew}", .counts = "skew 1");
 }
 
+static void kinds_tell_the_halves_of_an_id_apart(void **state)
+{
+    check_trace(.spans = "A[0,1000]:%web C[100,500]<A:%web:client C[150,450]<A:%db:server "
+                         "D[200,300]<C:%db E[110,120]<C:%web",
+                .tree = "A[0,1000]{C[100,500]{E[110,120] C'[150,450]{D[200,300]}}}");
+    check_trace(.spans = "A[0,1000]:%web:server B[100,500]<A:%web",
+                .tree = "A'[0,1000]{B[100,500]}");
+}
+
+static void additions_go_to_the_half_of_their_service(void **state)
+{
+    check_trace(.spans = "C[100,500]:%web C[150,450]:%db:shared:{half} +C:%db:{more} +C:%db:{most}",
+                .tree = "C[100,500]{C'[150,450]:{half}:{more}:{most}}");
+    check_trace(.spans = "C[100,500]:%web C[150,450]:%db:shared +C:%web:{more} +C:%web:{more}",
+                .tree = "C[100,500]:{more}{C'[150,450]}");
+    check_trace(.spans = "C[100,500]:%web +C:%other:{more}:error",
+                .tree = "C[100,500]:error:{more}");
+}
+
+static void a_span_without_any_time_begins_with_its_parent(void **state)
+{
+    check_trace(.spans = "A[0,900] B[100,500]<A +C<B:{x} D[200,300]<C",
+                .tree = "A[0,900]{B[100,500]{C[100,300]:{x}:unfinished{D[200,300]}}}",
+                .counts = "unfinished 1");
+    check_trace(.spans = "A[5,900] B[100,500]<A +C<B +D<C",
+                .tree = "A[5,900]{B[100,500]{C[100,100]:unfinished{D[100]:unfinished}}}",
+                .counts = "unfinished 2");
+    check_trace(.spans = "+A B[100,500]<A", .tree = "A[100,500]:unfinished{B[100,500]}",
+                .counts = "unfinished 1");
+    check_trace(.spans = "B[100,500] +C<X", .tree = "B[100,500]{C[100]:orphan:unfinished}",
+                .counts = "orphan 1 unfinished 1");
+    check_trace(.spans = "+A:{x} +B<A", .counts = "broken_record 2");
+}
+
 /* ---- dirty input ---- */
 
 static void b12_a_child_on_a_host_whose_clock_is_off_is_moved_into_its_parent(void **state)
@@ -145,7 +179,7 @@ static void b13_a_call_that_begins_after_its_parent_keeps_its_length(void **stat
                 .tree = "A[0,1000]{B'[800,1000]:skew}", .counts = "skew 1");
 }
 
-/* All times are whole microseconds here: each of a start and a duration was cut by less than one. */
+/* Times are whole microseconds: each of a start and a duration was cut by less than one. */
 static void b13_two_microseconds_of_a_rounding_are_no_repair(void **state)
 {
     check_trace(.spans = "A[0,9000] B[3000,11000]<A:call", .tree = "A[0,9000]{B[3000,9000]}",
@@ -717,6 +751,9 @@ int main(void)
         cmocka_unit_test(a_parent_that_is_the_trace_itself_means_a_root),
         cmocka_unit_test(the_completion_of_a_span_is_the_last_end_below_it),
         cmocka_unit_test(the_two_halves_of_a_shared_id_are_two_spans),
+        cmocka_unit_test(kinds_tell_the_halves_of_an_id_apart),
+        cmocka_unit_test(additions_go_to_the_half_of_their_service),
+        cmocka_unit_test(a_span_without_any_time_begins_with_its_parent),
         cmocka_unit_test(b12_a_child_on_a_host_whose_clock_is_off_is_moved_into_its_parent),
         cmocka_unit_test(b12_on_one_clock_what_begins_too_early_is_cut),
         cmocka_unit_test(b13_a_child_that_outlives_its_parent_is_cut_if_it_was_waited_for),

@@ -4,13 +4,15 @@
  *   A[0,1000] B[10,110]<A      a root and its child
  *   A[0,?]                     a start without its stop, which is /A[1000]
  *   A[7]                       a point in time
+ *   +A                         an addition to A, or to the half of it that has the service
  *   &K[100]<A                  in A, work is forked off as the trace K
  *   R[150,790]<&K              a root of that work
  *   W[450,800]<A&K             A waits for it: the start and the stop of a wait
  *
  * Behind these may stand, each after a colon: call, spawn, error, many (roots are normal), client,
- * server, shared (the server's half of the span with that name), @host, %service, {value} (of an attribute). A
- * name has up to 8 characters; what stands before a dot in it is the name of its trace point. */
+ * server, shared (the server's half of the span with that name), @host, %service, {value} (of an
+ * attribute). A name has up to 8 characters; what stands before a dot in it is the name of its
+ * trace point. */
 #ifndef TRACE_TEXT_H
 #define TRACE_TEXT_H
 
@@ -144,17 +146,18 @@ static inline const char *read_part(const char *at, struct trace_part *parts, si
     struct trace_part *part = &parts[(*count)++];
     *part = (struct trace_part){.span = {.part = *at == '/'   ? PYTHIA_PART_STOP
                                                  : *at == '&' ? PYTHIA_PART_FORK
+                                                 : *at == '+' ? PYTHIA_PART_ADDITION
                                                               : PYTHIA_PART_WHOLE}};
     at += part->span.part != PYTHIA_PART_WHOLE;
     const char *end = skip_name(at);
-    size_t size = (size_t)(end - at), dot = strcspn(at, ".[");
+    size_t size = (size_t)(end - at), dot = strcspn(at, ".[<: ");
     copy_word(part->point, sizeof(part->point), at, dot < size ? dot : size);
     part->span.id = id_of_name(at, size);
     if (part->span.part == PYTHIA_PART_FORK) {
         part->span.link = trace_id_of_name(at, size);
         part->span.id = folded_id_of_name(at, size);
     }
-    at = read_times(end, &part->span);
+    at = part->span.part == PYTHIA_PART_ADDITION ? end : read_times(end, &part->span);
     if (*at == '<') {
         bool work = at[1] == '&';
         at += work ? 2 : 1;

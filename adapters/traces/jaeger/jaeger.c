@@ -7,6 +7,14 @@
  * in Elasticsearch, with their process inside. A span names its process, which usually stands
  * behind it: the spans of one trace are held until its processes are known.
  *
+ * Rows of the table `traces` in Cassandra, as SELECT JSON gives them, are spans as well, under
+ * other names and with other ids: a blob "0x…" for the trace, a signed number for a span.
+ *
+ *     {"trace_id", "span_id", "parent_id", "operation_name", "start_time", "duration",
+ *      "tags": [{"key", "value_type", "value_string", "value_long", …}],
+ *      "logs": [{"ts", "fields"}],
+ *      "refs": [{"ref_type", "trace_id", "span_id"}], "process": {"service_name", "tags"}}
+ *
  * Ids are hexadecimal numbers of up to 128 bits, without leading zeros in old versions; anything
  * else (made anonymous, written by hand) counts by its hash. A parent called "root" is none. Nested
  * copies of the parent, which the user interface puts into "references", are passed over. */
@@ -43,6 +51,7 @@ struct reading {
     struct pythia__held_span out;
     struct pythia_text parent;  /* of old versions: parentSpanID */
     const uint32_t *references; /* where they stand; NULL: nowhere */
+    uint64_t parent_id;         /* of a row; 0: none */
     bool has_id, has_start, has_duration;
     bool has_process; /* in the span itself */
 };
@@ -72,6 +81,34 @@ static int read_id(struct jaeger *j, struct pythia_trace_id *out)
     return status;
 }
 
+/* The blob of a row, which is an id; a text without the sign of a blob is what it is elsewhere. */
+static int read_blob(struct jaeger *j, struct pythia_trace_id *out)
+{
+    struct pythia_text text = {"", 0};
+    int status = pythia__read_text(&j->d, &text);
+    if (pythia_text_starts(text, PYTHIA_TEXT("0x")))
+        text = (struct pythia_text){text.bytes + 2, text.size - 2};
+    *out = parse_id(text);
+    return status;
+}
+
+/* The id of a span in a row: a number of 64 bits with a sign, also written as a string. */
+static int read_number_id(struct jaeger *j, struct pythia_trace_id *out)
+{
+    struct pythia_json_value value;
+    *out = (struct pythia_trace_id){0, 0};
+    int status = pythia_json_value(j->d.json, &value);
+    if (status != PYTHIA_OK)
+        return status;
+    if (value.kind >= PYTHIA_JSON_OBJECT)
+        return pythia_json_skip(j->d.json);
+    if (value.kind == PYTHIA_JSON_STRING && !pythia_json_number(value.text, &value))
+        *out = parse_id(value.text);
+    else if (value.kind == PYTHIA_JSON_INTEGER)
+        out->low = (uint64_t)value.integer;
+    return PYTHIA_OK;
+}
+
 static int read_string(struct jaeger *j, uint32_t *out)
 {
     struct pythia_text text = {"", 0};
@@ -84,6 +121,18 @@ static int read_string(struct jaeger *j, uint32_t *out)
 
 /* ---- tags ---- */
 
+/* The columns of a value in a row, of which the type tells the one that counts; the others are null
+ * or nothing. */
+static const struct {
+    const char *member, *type;
+} columns[] = {{"value_string", "string"},
+               {"value_bool", "bool"},
+               {"value_long", "int64"},
+               {"value_double", "float64"},
+               {"value_binary", "binary"}};
+
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
 /* {"key", "type", "value"}, its members in any order; text is borrowed from the record. */
 struct tag {
     struct pythia_text key, type;
@@ -91,16 +140,44 @@ struct tag {
     const uint32_t *container; /* where a value stands that is no scalar */
 };
 
+/* A scalar of a row into its column; nothing if `member` is none. */
+static int read_column(struct jaeger *j, struct pythia_text member,
+                       struct pythia_json_value *values)
+{
+    struct pythia_json_value other;
+    size_t i = 0;
+    while (i < COLUMNS && !pythia_text_equal(member, pythia_text_of(columns[i].member)))
+        i++;
+    struct pythia_json_value *value = i < COLUMNS ? &values[i] : &other;
+    int status = i < COLUMNS ? pythia_json_value(j->d.json, value) : pythia_json_skip(j->d.json);
+    if (status == PYTHIA_OK && i < COLUMNS && value->kind >= PYTHIA_JSON_OBJECT) {
+        value->kind = PYTHIA_JSON_NULL;
+        status = pythia_json_skip(j->d.json);
+    }
+    return status;
+}
+
+static void choose_column(struct tag *tag, const struct pythia_json_value *values)
+{
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (values[i].kind != PYTHIA_JSON_NULL &&
+            pythia_text_equal(tag->type, pythia_text_of(columns[i].type)))
+            tag->value = values[i];
+}
+
 static int read_tag(struct jaeger *j, struct tag *tag)
 {
+    struct pythia_json_value values[COLUMNS];
     struct pythia_json *json = j->d.json;
     struct pythia_text member;
+    for (size_t i = 0; i < COLUMNS; i++)
+        values[i].kind = PYTHIA_JSON_NULL;
     *tag = (struct tag){.key = {"", 0}, .type = {"", 0}, .value = {.kind = PYTHIA_JSON_NULL}};
     int status = pythia__enter_object(&j->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(json, &member)) == 0) {
         if (PYTHIA_TEXT_IS(member, "key")) {
             status = pythia__read_text(&j->d, &tag->key);
-        } else if (PYTHIA_TEXT_IS(member, "type")) {
+        } else if (PYTHIA_TEXT_IS(member, "type") || PYTHIA_TEXT_IS(member, "value_type")) {
             status = pythia__read_text(&j->d, &tag->type);
         } else if (PYTHIA_TEXT_IS(member, "value")) {
             tag->container = pythia_json_mark(json);
@@ -108,9 +185,10 @@ static int read_tag(struct jaeger *j, struct tag *tag)
             if (status == PYTHIA_OK && tag->value.kind >= PYTHIA_JSON_OBJECT)
                 status = pythia_json_skip(json);
         } else {
-            status = pythia_json_skip(json);
+            status = read_column(j, member, values);
         }
     }
+    choose_column(tag, values);
     return status == 1 ? PYTHIA_OK : status;
 }
 
@@ -363,7 +441,7 @@ static int read_process(struct jaeger *j, uint32_t *out)
     pythia_buf_clear(&j->d.attributes);
     int status = pythia__enter_object(&j->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(j->d.json, &member)) == 0) {
-        if (PYTHIA_TEXT_IS(member, "serviceName"))
+        if (PYTHIA_TEXT_IS(member, "serviceName") || PYTHIA_TEXT_IS(member, "service_name"))
             status = read_string(j, &resource.service);
         else
             status = PYTHIA_TEXT_IS(member, "tags") ? read_tags(j) : pythia_json_skip(j->d.json);
@@ -414,6 +492,13 @@ static int read_reference(struct jaeger *j, struct reference *out)
         if (PYTHIA_TEXT_IS(member, "refType")) {
             status = pythia__read_text(&j->d, &text);
             out->follows = PYTHIA_TEXT_IS(text, "FOLLOWS_FROM");
+        } else if (PYTHIA_TEXT_IS(member, "ref_type")) {
+            status = pythia__read_text(&j->d, &text);
+            out->follows = PYTHIA_TEXT_IS(text, "follows-from");
+        } else if (PYTHIA_TEXT_IS(member, "trace_id")) {
+            status = read_blob(j, &out->trace);
+        } else if (PYTHIA_TEXT_IS(member, "span_id")) {
+            status = read_number_id(j, &out->span);
         } else if (PYTHIA_TEXT_IS(member, "traceID")) {
             status = read_id(j, &out->trace);
         } else if (PYTHIA_TEXT_IS(member, "spanID")) {
@@ -473,9 +558,40 @@ static int find_parent(struct jaeger *j, struct reading *r)
     }
     if (r->parent.size && !PYTHIA_TEXT_IS(r->parent, "root"))
         take_parent(r, parse_id(r->parent), false, &several);
+    if (r->parent_id)
+        take_parent(r, (struct pythia_trace_id){0, r->parent_id}, false, &several);
     if (status == PYTHIA_OK)
         j->d.to->counts->repaired[PYTHIA_REPAIR_SEVERAL_PARENTS] += several;
     return status;
+}
+
+/* A member that only a row of Cassandra has. */
+static int read_row_member(struct jaeger *j, struct pythia_text member, struct reading *r)
+{
+    struct pythia_trace_id id;
+    int status;
+    if (PYTHIA_TEXT_IS(member, "trace_id"))
+        return read_blob(j, &r->out.trace);
+    if (PYTHIA_TEXT_IS(member, "span_id")) {
+        status = read_number_id(j, &id);
+        r->has_id = !is_none(id);
+        r->out.span.id = pythia_span_id_fold(id.high, id.low);
+        return status;
+    }
+    if (PYTHIA_TEXT_IS(member, "parent_id")) {
+        status = read_number_id(j, &id);
+        r->parent_id = id.low;
+        return status;
+    }
+    if (PYTHIA_TEXT_IS(member, "operation_name"))
+        return read_string(j, &r->out.name);
+    if (PYTHIA_TEXT_IS(member, "start_time")) {
+        r->has_start = true;
+        return pythia__read_time_us(&j->d, &r->out.span.start_ns);
+    }
+    if (PYTHIA_TEXT_IS(member, "refs"))
+        r->references = pythia_json_mark(j->d.json);
+    return pythia_json_skip(j->d.json);
 }
 
 static int read_span_member(struct jaeger *j, struct pythia_text member, struct reading *r)
@@ -514,7 +630,7 @@ static int read_span_member(struct jaeger *j, struct pythia_text member, struct 
         return read_string(j, &r->out.process);
     if (PYTHIA_TEXT_IS(member, "process"))
         return read_own_process(j, r);
-    return PYTHIA_TEXT_IS(member, "logs") ? read_logs(j) : pythia_json_skip(json);
+    return PYTHIA_TEXT_IS(member, "logs") ? read_logs(j) : read_row_member(j, member, r);
 }
 
 /* Make a span whole, now that its trace and its process are known. A process that nobody described
@@ -736,7 +852,7 @@ static int is_span(struct jaeger *j)
     bool span = false, trace = false;
     status = pythia_json_object(json);
     while (status == PYTHIA_OK && !span && !trace && pythia_json_field(json, &key) == 0) {
-        span = PYTHIA_TEXT_IS(key, "spanID");
+        span = PYTHIA_TEXT_IS(key, "spanID") || PYTHIA_TEXT_IS(key, "span_id");
         trace = PYTHIA_TEXT_IS(key, "data") || PYTHIA_TEXT_IS(key, "spans") ||
                 PYTHIA_TEXT_IS(key, "processes");
         status = pythia_json_skip(json);
@@ -777,7 +893,10 @@ static int likeness(struct pythia_text head)
         bool span = trace && pythia__outlined(&outline, depth, "spanID");
         bool parts = pythia__outlined(&outline, depth, "spans") ||
                      pythia__outlined(&outline, depth, "processes");
-        if ((trace && parts) || span || (data && depth > 1 && (trace || parts)))
+        bool row = pythia__outlined(&outline, depth, "trace_id") &&
+                   pythia__outlined(&outline, depth, "span_id") &&
+                   pythia__outlined(&outline, depth, "operation_name");
+        if ((trace && parts) || span || row || (data && depth > 1 && (trace || parts)))
             how_much = 90;
     }
     pythia_buf_free(&outline);
@@ -824,7 +943,7 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
 
 const struct pythia_adapter_ops pythia__jaeger = {
     .name = "jaeger",
-    .help = "Jaeger, JSON: answers of its API, traces, spans; also one a line",
+    .help = "Jaeger, JSON: answers of its API, traces, spans, rows of Cassandra; also one a line",
     .likeness = likeness,
     .create = create,
     .decode = decode,

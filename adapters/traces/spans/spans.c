@@ -269,7 +269,7 @@ static int give(struct spans *s, const struct line *l)
     else if (!is_defined(&s->points, l->at) || !is_defined(&s->resources, l->of))
         fault = "a span of something that is not defined";
     else if (l->kind < 0 || l->kind > PYTHIA_SPAN_CONSUMER || l->relation < 0 ||
-             l->relation > PYTHIA_RELATION_SPAWN || l->part < 0 || l->part > PYTHIA_PART_WAIT ||
+             l->relation > PYTHIA_RELATION_SPAWN || l->part < 0 || l->part > PYTHIA_PART_ADDITION ||
              l->flags < 0 || l->flags > 7)
         fault = "a span of an unknown kind";
     else if (l->at == 0 && l->part != PYTHIA_PART_STOP)

@@ -12,10 +12,10 @@
  * v2 too, where the flag that says so is left out by many: every server's span is given on as such
  * a half, which changes nothing if there is no other half.
  *
- * A span without a duration is not finished. One without a timestamp is a late addition to another
- * one, whose place in time nothing tells: it is told as broken. A trace id of 64 bits and one of
- * 128 bits whose low 64 bits are the same are two traces: which services cut ids, and which do not,
- * is not written in the spans. */
+ * A span without a duration is not finished. One without any time is a late addition to another
+ * one, which has its id: whoever puts traces together joins the two. A trace id of 64 bits and one
+ * of 128 bits whose low 64 bits are the same are two traces: which services cut ids, and which do
+ * not, is not written in the spans. */
 #include "../formats.h"
 #include "../json_count.h"
 #include "../json_decoder.h"
@@ -565,8 +565,10 @@ static int emit_all(struct zipkin *z, const struct reading *r)
     int count = r->v1 ? split(r, halves) : 1, status = PYTHIA_OK;
     bool timed =
         r->has_start || halves[0].span.kind != r->span.kind; /* a half has at least one moment */
-    if (!timed)
-        return pythia__unfit(&z->d, "a span without timestamp");
+    if (!timed) {
+        halves[0].span.part = PYTHIA_PART_ADDITION;
+        halves[0].span.duration_ns = 0;
+    }
     for (int i = 0; i < count; i++) {
         const struct pythia_span *span = &halves[i].span;
         if (span->duration_ns > 0 &&

@@ -52,6 +52,8 @@ enum pythia_span_part {
     PYTHIA_PART_FORK, /* a point in time: work goes on by itself, in the trace `link`, whose folded
                          id is `id` */
     PYTHIA_PART_WAIT, /* the START of waiting for the trace `link` to end */
+    PYTHIA_PART_ADDITION, /* further attributes of a span that is reported elsewhere, without any
+                             time; it belongs to the half of that span that has its resource */
 };
 
 /* One span, or one part of one, as a source reports it. */
