@@ -126,6 +126,16 @@ static enum pythia_verdict_state state_of(const struct pythia_verdict *v,
     return PYTHIA_VERDICT_NOTHING;
 }
 
+/* The first place that was found before and is not any more; NULL: there is none. */
+static const struct pythia_finding *find_dropped(const struct pythia_verdict *before,
+                                                 const struct pythia_verdict *now)
+{
+    for (size_t i = 0; i < before->found_count; i++)
+        if (!has_place(now, &before->found[i].finding.place))
+            return &before->found[i].finding;
+    return NULL;
+}
+
 static enum pythia_verdict_reason reason_of(const struct pythia_verdict *before,
                                             const struct pythia_verdict *now,
                                             const struct pythia_problem *p)
@@ -135,9 +145,8 @@ static enum pythia_verdict_reason reason_of(const struct pythia_verdict *before,
         return PYTHIA_VERDICT_CAUSE;
     if (found && p->state == PYTHIA_PROBLEM_QUIET && now->found_count == 0)
         return PYTHIA_VERDICT_QUIET;
-    for (size_t i = 0; found && i < before->found_count; i++)
-        if (!has_place(now, &before->found[i].finding.place))
-            return PYTHIA_VERDICT_REFUTED;
+    if (found && find_dropped(before, now))
+        return PYTHIA_VERDICT_REFUTED;
     if (found)
         return PYTHIA_VERDICT_MORE;
     if (before->state == PYTHIA_VERDICT_LEARNING || before->state == PYTHIA_VERDICT_TOO_FEW)
@@ -184,8 +193,10 @@ static void note_change(struct pythia_verdict *v, const struct pythia_verdict *b
     v->reason = first ? PYTHIA_VERDICT_FIRST : reason_of(before, v, p);
     v->was = first ? v->state : before->state;
     v->was_found = (struct pythia_finding){.share = NAN};
-    if (before->found_count > 0)
-        v->was_found = before->found[0].finding;
+    if (before->found_count > 0) {
+        const struct pythia_finding *dropped = find_dropped(before, v);
+        v->was_found = dropped ? *dropped : before->found[0].finding;
+    }
     if (!first && before->state == PYTHIA_VERDICT_FOUND)
         v->changes++;
 }

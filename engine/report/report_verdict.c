@@ -143,7 +143,10 @@ static void add_change(const struct pythia__json *w, struct pythia_buf *to,
         pythia_buf_printf(to, "In cycle %zu one more place was found.", (size_t)v->since);
         return;
     }
-    pythia_buf_printf(to, "Before cycle %zu it was ", (size_t)v->since);
+    if (v->reason == PYTHIA_VERDICT_REFUTED && v->found_count > 0)
+        pythia_buf_printf(to, "Before cycle %zu the verdict named ", (size_t)v->since);
+    else
+        pythia_buf_printf(to, "Before cycle %zu it was ", (size_t)v->since);
     add_place(w, to, &v->was_found.place);
     pythia_buf_puts(to, v->reason == PYTHIA_VERDICT_QUIET
                             ? ". These requests do not differ any more."

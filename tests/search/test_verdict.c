@@ -90,6 +90,26 @@ static void two_cycles_in_a_row_with_surely_less_refute_it(void **state)
     (void)state;
 }
 
+/* The first place stays, and the verdict names the other one as what it was. */
+static void the_place_that_is_dropped_is_what_was_found(void **state)
+{
+    struct pythia_verdicts v = {0};
+    struct pythia_problem two = with_cause(finding(7, .5, .1));
+    two.causes[two.cause_count++] = finding(8, .4, .1);
+    take(&v, 1, two);
+    two.causes[1] = finding(8, .03, .02);
+    take(&v, 2, two);
+    two.causes[0] = finding(7, .8, .1);
+    two.causes[1] = finding(8, .02, .02);
+    const struct pythia_verdict *one = take(&v, 3, two);
+    assert_found(one, 7);
+    assert_int_equal(one->found_count, 1);
+    assert_int_equal(one->reason, PYTHIA_VERDICT_REFUTED);
+    assert_int_equal(one->was_found.place.from_tracepoint, 8);
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
 static void a_small_share_or_one_that_may_be_nothing_is_only_also_seen(void **state)
 {
     struct pythia_verdicts v = {0};
@@ -235,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_place_that_was_found_keeps_its_cycle_while_its_share_scatters),
         cmocka_unit_test(two_cycles_in_a_row_with_surely_less_refute_it),
+        cmocka_unit_test(the_place_that_is_dropped_is_what_was_found),
         cmocka_unit_test(a_small_share_or_one_that_may_be_nothing_is_only_also_seen),
         cmocka_unit_test(too_few_requests_say_nothing_against_it),
         cmocka_unit_test(each_change_has_its_reason),

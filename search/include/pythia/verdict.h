@@ -72,7 +72,8 @@ struct pythia_verdict {
     uint64_t changes;                  /* times it was another after a place was first found */
     enum pythia_verdict_reason reason; /* of the last change, */
     enum pythia_verdict_state was;     /* and what it was before that, */
-    struct pythia_finding was_found;   /* share NaN: no place was found */
+    struct pythia_finding was_found;   /* the first place that was dropped then, or else the first
+                                          of all; share NaN: no place was found */
 };
 
 /* {0} before the first cycle. */
