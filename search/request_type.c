@@ -56,7 +56,8 @@ struct pythia_request_types {
     size_t root_capacity;
     uint32_t *names; /* scratch: patterns of the roots at hand */
     size_t name_capacity;
-    struct pythia_buf name;
+    struct pythia_buf name, path;
+    bool was_path;
     struct {
         uint64_t set;
         uint32_t type;
@@ -93,6 +94,7 @@ void pythia_request_types_destroy(struct pythia_request_types *r)
     if (!r)
         return;
     pythia_buf_free(&r->name);
+    pythia_buf_free(&r->path);
     pythia_free(r->roots);
     pythia_free(r->names);
     pythia_free(r);
@@ -301,7 +303,17 @@ static bool by_path(struct pythia_request_types *r, const struct pythia_trace_sp
         return false;
     add_service(r, root);
     add_word(r, method_of(r, root));
-    add_plain_template(&r->name, pythia_url_path(url));
+    pythia_buf_clear(&r->path);
+    r->path.failed = 0;
+    add_plain_template(&r->path, pythia_url_path(url));
+    if (pythia_buf_status(&r->path) != PYTHIA_OK ||
+        (r->options.templates &&
+         pythia_path_templates_add(r->options.templates, pythia_buf_text(&r->name),
+                                   pythia_buf_text(&r->path), &r->name) != PYTHIA_OK))
+        r->name.failed = 1;
+    else if (!r->options.templates)
+        pythia_buf_text_add(&r->name, pythia_buf_text(&r->path));
+    r->was_path = true;
     return true;
 }
 
@@ -391,6 +403,7 @@ uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia
 {
     pythia_buf_clear(&r->name);
     r->name.failed = 0; /* memory may be there again */
+    r->was_path = false;
     const struct pythia_trace_span *root = &trace->spans[trace->first_root];
     bool named = (r->options.attribute && by_attribute(r, trace)) || by_program(r, trace) ||
                  (trace->roots == 1 && (by_route(r, root) || by_path(r, root)));
@@ -399,4 +412,9 @@ uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia
     return pythia_buf_status(&r->name) == PYTHIA_OK
                ? pythia_vocabulary_string(r->vocabulary, pythia_buf_text(&r->name))
                : PYTHIA_NONE;
+}
+
+bool pythia_request_type_was_path(const struct pythia_request_types *r)
+{
+    return r->was_path;
 }

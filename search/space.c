@@ -126,6 +126,15 @@ void pythia_space_remove(struct pythia_space *s, uint32_t name)
     take_out(s, index);
 }
 
+int pythia_space_teach_paths(const struct pythia_space *s, struct pythia_path_templates *to)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < s->count && status == PYTHIA_OK; i++)
+        status =
+            pythia_path_templates_know(to, pythia_vocabulary_text(s->vocabulary, s->types[i].name));
+    return status;
+}
+
 int pythia_space_move(struct pythia_space *to, struct pythia_space *from, uint32_t name)
 {
     size_t index = index_of(from, name);

@@ -101,14 +101,14 @@ static int compare_paths(const void *a, const void *b)
 
 /* Find the files of a side. */
 static int open_side(struct side *side, char *first, const struct pythia_option_texts *more,
-                     struct pythia_vocabulary *vocabulary)
+                     const struct pythia__reading *other)
 {
     side->paths[side->count++] = first;
     for (size_t i = 0; i < more->count; i++)
         side->paths[side->count++] = (char *)more->texts[i];
     qsort(side->paths, (size_t)side->count, sizeof(char *), compare_paths);
     return pythia__reading_begin_with(&side->reading, &side->s->read, side->paths, side->count,
-                                      vocabulary);
+                                      other);
 }
 
 /* What the requests of both sides are parted by. */
@@ -126,14 +126,32 @@ static int find_key(struct side sides[2])
     return status;
 }
 
-/* Names of parts are right when both sides have been read. */
-static int read_sides(struct side sides[2])
+static int read_each(struct side sides[2])
 {
-    int status = find_key(sides);
+    int status = PYTHIA_OK;
     for (size_t i = 0; i < 2 && status == PYTHIA_OK; i++) {
         struct pythia_consumer consumer = {begin, take, &sides[i]};
         sides[i].other = i ? &sides[0] : NULL;
         status = pythia__reading_run(&sides[i].reading, &consumer);
+    }
+    return status;
+}
+
+/* Names of parts are right when both sides have been read, and those of paths when the second has
+ * not changed what the first taught: types of both sides are matched by name. */
+static int read_sides(struct side sides[2])
+{
+    const struct pythia__reading *first = &sides[0].reading;
+    int status = find_key(sides);
+    uint64_t changes = pythia__reading_changes(first);
+    if (status == PYTHIA_OK)
+        status = read_each(sides);
+    if (status == PYTHIA_OK && pythia__reading_changes(first) != changes) {
+        status = pythia__reading_again(first);
+        if (status == PYTHIA_OK)
+            status = pythia__reading_again(&sides[1].reading);
+        if (status == PYTHIA_OK)
+            status = read_each(sides);
     }
     for (size_t i = 0; i < 2 && status == PYTHIA_OK; i++)
         status = pythia_side_finish(sides[i].side);
@@ -205,7 +223,7 @@ static int run(const void *settings, char *const *operands, int count)
     }
     int status = open_side(&sides[0], operands[0], &s->before, NULL);
     if (status == PYTHIA_OK)
-        status = open_side(&sides[1], operands[count - 1], &s->after, sides[0].reading.vocabulary);
+        status = open_side(&sides[1], operands[count - 1], &s->after, &sides[0].reading);
     if (status == PYTHIA_OK)
         status = read_sides(sides);
     if (status == PYTHIA_OK)

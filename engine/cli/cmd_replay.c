@@ -165,8 +165,9 @@ static int find_space(struct replay *r)
     if (status != PYTHIA_OK) {
         char text[1024];
         pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+        return status;
     }
-    return status;
+    return pythia_space_teach_paths(r->space, r->reading.groups.types.templates);
 }
 
 static int open_points(struct replay *r)

@@ -86,7 +86,7 @@ struct pythia__read_settings {
 /* What a reading command has open. */
 struct pythia__reading {
     struct pythia_vocabulary *vocabulary;
-    bool borrows; /* the vocabulary is another reading's */
+    bool borrows; /* the vocabulary is another reading's, and so is what was learnt of paths */
     struct pythia_input *input;
     struct pythia_groups_options groups; /* of the settings; its texts are borrowed from them */
     const char *left_out[PYTHIA_OPTION_TEXTS_MAX];
@@ -104,7 +104,10 @@ int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_s
 /* The same with the names of another reading, which has to end after this one; NULL: its own. */
 int pythia__reading_begin_with(struct pythia__reading *r,
                                const struct pythia__read_settings *settings, char *const *paths,
-                               int count, struct pythia_vocabulary *vocabulary);
+                               int count, const struct pythia__reading *other);
+/* Changes of path templates so far: requests that were read before the last one may have types that
+ * hold no more. _run reads its own input again until they do not. */
+uint64_t pythia__reading_changes(const struct pythia__reading *r);
 /* Read everything into the consumer, and say on stderr what was lost. PYTHIA_OK, PYTHIA_ENOMEM or
  * the consumer's. With `twice` set everything must be readable again: PYTHIA_EUSAGE, told, if it is
  * not; the flag is then unset for the second time. */

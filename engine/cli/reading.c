@@ -27,7 +27,8 @@ static const struct pythia_option read_options[] = {
     PYTHIA_TEXT_OPTION("request-type-attribute", 0, "KEY", MEMBER(type_attribute),
                        "Key-value that names the request type (default: request_type, where the "
                        "program tells it; else the route that the root says, of HTTP, RPC or "
-                       "messaging; else the names of the roots; else the path of the URL)"),
+                       "messaging; else the names of the roots; else the path of the URL, with {} "
+                       "for each segment that has more than 64 values)"),
     {"leave-out-root", 0, PYTHIA_OPTION_TEXTS, "PATTERN", NULL, NULL, 0, 0, MEMBER(left_out),
      "Root trace points that do not count for the request type, with * and ?; may be given several "
      "times, and '' leaves out none (default " PYTHIA_LEFT_OUT_DEFAULT ")"},
@@ -191,11 +192,12 @@ int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_s
 
 int pythia__reading_begin_with(struct pythia__reading *r,
                                const struct pythia__read_settings *settings, char *const *paths,
-                               int count, struct pythia_vocabulary *vocabulary)
+                               int count, const struct pythia__reading *other)
 {
     static const char *const formats[] = {NULL,   "hiq",        "jaeger",    "native", "osprofiler",
                                           "otlp", "otlp-proto", "recording", "spans",  "zipkin"};
-    *r = (struct pythia__reading){.vocabulary = vocabulary, .borrows = vocabulary != NULL};
+    *r = (struct pythia__reading){.vocabulary = other ? other->vocabulary : NULL,
+                                  .borrows = other != NULL};
     pythia_log_setup("pythia", settings->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
     size_t left_out = 0;
     for (size_t i = 0; i < settings->left_out.count; i++)
@@ -208,14 +210,18 @@ int pythia__reading_begin_with(struct pythia__reading *r,
         .fold = !settings->no_fold,
         .types = {.attribute = settings->type_attribute,
                   .left_out = r->left_out,
-                  .left_out_count = left_out}};
+                  .left_out_count = left_out,
+                  .templates = other ? other->groups.types.templates : NULL}};
     const char *format = formats[settings->input_format];
     r->pipeline =
         (struct pythia_pipeline_options){.format = format ? pythia_adapter_named(format) : NULL,
                                          .threads = choose_threads(settings->threads),
                                          .expansion_max = settings->max_expansion,
                                          .progress = !settings->quiet && isatty(STDERR_FILENO)};
-    int status = vocabulary ? PYTHIA_OK : pythia_vocabulary_create(&r->vocabulary);
+    int status = other ? PYTHIA_OK : pythia_vocabulary_create(&r->vocabulary);
+    if (status == PYTHIA_OK && !other)
+        status = pythia_path_templates_create(&r->groups.types.templates);
+    r->pipeline.templates = r->groups.types.templates;
     if (status == PYTHIA_OK)
         status = make_redaction(r, settings);
     if (status == PYTHIA_OK)
@@ -300,13 +306,20 @@ int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer 
     return status;
 }
 
+uint64_t pythia__reading_changes(const struct pythia__reading *r)
+{
+    return pythia_path_templates_changes(r->groups.types.templates);
+}
+
 void pythia__reading_end(struct pythia__reading *r)
 {
     pythia_input_destroy(r->input);
     pythia_skew_destroy(r->skew);
     pythia_redaction_destroy(r->redaction);
-    if (!r->borrows)
-        pythia_vocabulary_destroy(r->vocabulary);
+    if (r->borrows)
+        return;
+    pythia_path_templates_destroy(r->groups.types.templates);
+    pythia_vocabulary_destroy(r->vocabulary);
 }
 
 int pythia__reading_exit(const struct pythia__reading *r, int status)

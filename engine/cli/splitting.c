@@ -129,11 +129,16 @@ int pythia__splitting_learn(struct pythia_grouping_key *key,
     struct survey *surveys = pythia_calloc(count, sizeof(*surveys));
     const struct pythia_groups **groups = pythia_calloc(count, sizeof(struct pythia_groups *));
     int status = surveys && groups ? PYTHIA_OK : PYTHIA_ENOMEM;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
         surveys[i] = (struct survey){.reading = readings[i], .rows = (size_t)rows};
-        status = look(&surveys[i]);
-        groups[i] = surveys[i].groups;
+    uint64_t changes = count > 0 ? pythia__reading_changes(readings[0]) + 1 : 0;
+    while (status == PYTHIA_OK && count > 0 && pythia__reading_changes(readings[0]) != changes) {
+        changes = pythia__reading_changes(readings[0]);
+        for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+            status = look(&surveys[i]);
     }
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+        groups[i] = surveys[i].groups;
     if (status == PYTHIA_OK)
         status = pythia_grouping_key_learn(key, groups, count, alpha, (uint64_t)seed);
     if (status == PYTHIA_OK)

@@ -57,6 +57,8 @@ struct pythia_live {
     struct pythia_window *window;
     struct pythia_counts counts;
     struct pythia_request_types *namer;
+    struct pythia_path_templates *templates;
+    uint64_t template_changes; /* that types have been looked through for */
     struct pythia_request_variables *variables;
     struct pythia__live_types types;
     struct pythia__lesson lesson;
@@ -167,6 +169,11 @@ static int make_parts(struct pythia_live *l)
     struct pythia_trace_taker taker = {take_request, l};
     int status = pythia_vocabulary_limit(l->vocabulary, &l->o.names);
     if (status == PYTHIA_OK)
+        status = pythia_path_templates_create(&l->templates);
+    l->o.groups.types.templates = l->templates;
+    if (status == PYTHIA_OK && l->space)
+        status = pythia_space_teach_paths(l->space, l->templates);
+    if (status == PYTHIA_OK)
         status = pythia_request_types_create(l->vocabulary, &l->o.groups.types, &l->namer);
     if (status == PYTHIA_OK)
         status = pythia_request_variables_create(l->vocabulary, &l->variables);
@@ -235,6 +242,7 @@ void pythia_live_destroy(struct pythia_live *l)
     pythia__lesson_free(&l->lesson);
     pythia__live_types_free(&l->types);
     pythia_request_types_destroy(l->namer);
+    pythia_path_templates_destroy(l->templates);
     if (l->owns_space)
         pythia_space_destroy(l->space);
     pythia_free(l);
@@ -379,6 +387,24 @@ static int see(struct pythia_live *l, const struct pythia__live_type *type,
     return status;
 }
 
+/* The type of a request. Types that are being learnt, and whose paths turn out now to be those of a
+ * larger one, go: it is learnt from its own requests. One that is searched already gets no requests
+ * any more, so that the search lets it rest, and its verdict stays what it was. */
+static struct pythia__live_type *meet_type(struct pythia_live *l, const struct pythia_trace *whole)
+{
+    uint32_t name = whole ? pythia_request_type(l->namer, whole) : PYTHIA_NONE;
+    if (name == PYTHIA_NONE)
+        return NULL;
+    uint64_t changes = pythia_path_templates_changes(l->templates);
+    if (changes != l->template_changes)
+        l->numbers.merged_types += pythia__live_types_merge(&l->types, l->templates);
+    l->template_changes = changes;
+    struct pythia__live_type *type = pythia__live_types_meet(&l->types, name);
+    if (type)
+        type->path = pythia_request_type_was_path(l->namer);
+    return type;
+}
+
 static int take_request(void *context, const struct pythia_trace *finished)
 {
     struct pythia_live *l = context;
@@ -386,9 +412,7 @@ static int take_request(void *context, const struct pythia_trace *finished)
         *whole = pythia_request_variables_trace(l->variables, finished);
     if (whole && l->o.adder.add)
         whole = l->o.adder.add(l->o.adder.context, whole);
-    uint32_t name = whole ? pythia_request_type(l->namer, whole) : PYTHIA_NONE;
-    struct pythia__live_type *type =
-        name == PYTHIA_NONE ? NULL : pythia__live_types_meet(&l->types, name);
+    struct pythia__live_type *type = meet_type(l, whole);
     if (!type)
         return PYTHIA_ENOMEM;
     int status = l->watch ? l->watch(l->watch_context, type->name, whole) : 0;

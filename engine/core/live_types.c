@@ -83,6 +83,20 @@ struct pythia__live_type *pythia__live_types_meet(struct pythia__live_types *t, 
     return &t->types[t->count - 1];
 }
 
+size_t pythia__live_types_merge(struct pythia__live_types *t,
+                                const struct pythia_path_templates *templates)
+{
+    size_t before = t->count;
+    for (size_t i = t->count; i-- > 0;) {
+        const struct pythia__live_type *type = &t->types[i];
+        if (type->path && !type->learnt && !type->pupil && !type->taught &&
+            pythia_path_templates_replaced(templates,
+                                           pythia_vocabulary_text(t->vocabulary, type->name)))
+            take_out(t, i);
+    }
+    return before - t->count;
+}
+
 /* Of the types that are being learnt, the one with most contexts is not. */
 static void refuse_largest(struct pythia__live_types *t)
 {

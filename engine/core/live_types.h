@@ -19,6 +19,7 @@ struct pythia__live_type {
     bool other;        /* it stands for names beyond a limit: its requests have nothing in common */
     bool pupil;        /* trace points are open for it, to learn it */
     bool taught;       /* it was learnt with them, and is to be in the search space */
+    bool path;         /* it is named after a path, and may be a part of a larger type */
     bool refused;      /* and will not be: it has too many contexts, or there are too many types */
     uint64_t requests; /* it was learnt from so far; not renewed once it is learnt */
     struct {
@@ -53,6 +54,12 @@ struct pythia__live_type *pythia__live_types_meet(struct pythia__live_types *t, 
 int pythia__live_types_learn(struct pythia__live_types *t, struct pythia__live_type *type,
                              const struct pythia_trace *trace,
                              const struct pythia_critical_path *path);
+
+/* Take out the types that are being learnt and get no more requests, because a segment of their
+ * paths was found to be a variable, but for those that trace points are open for. Returns how many.
+ */
+size_t pythia__live_types_merge(struct pythia__live_types *t,
+                                const struct pythia_path_templates *templates);
 
 /* Forget what was learnt of a type so far. */
 void pythia__live_types_restart(struct pythia__live_types *t, struct pythia__live_type *type);

@@ -87,9 +87,29 @@ static int take_trace(void *context, const struct pythia_trace *trace)
     return trace ? a->consumer->take(a->consumer->context, trace) : PYTHIA_ENOMEM;
 }
 
+/* Traces that are kept open from the second pass on: those that had late spans in the first. */
+struct pinned {
+    struct pythia_trace_id *ids; /* owned */
+    size_t count;
+    bool known; /* the first pass is over */
+};
+
+static int note_late(const struct pythia_assembler *assembler, struct pinned *pinned)
+{
+    const struct pythia_trace_id *late = pythia_assembler_late(assembler, &pinned->count);
+    pinned->known = true;
+    if (pinned->count == 0)
+        return PYTHIA_OK;
+    pinned->ids = pythia_calloc(pinned->count, sizeof(*pinned->ids));
+    if (!pinned->ids)
+        return PYTHIA_ENOMEM;
+    memcpy(pinned->ids, late, pinned->count * sizeof(*pinned->ids));
+    return PYTHIA_OK;
+}
+
 static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
                     const struct pythia_pipeline_options *options,
-                    const struct pythia_consumer *consumer, struct pythia_assembler **previous,
+                    const struct pythia_consumer *consumer, struct pinned *pinned,
                     struct pythia_pipeline_result *result)
 {
     struct pythia__feed_totals totals = {0};
@@ -97,11 +117,11 @@ static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_in
     struct pass p = {.options = options,
                      .tick_spans = quiet > QUIET_TICKS ? quiet / QUIET_TICKS : 1,
                      .shown_ns = uv_hrtime()};
-    size_t count, late_count = 0;
+    size_t count;
     const struct pythia_input_file *files = pythia_input_files(input, &count);
     for (size_t i = 0; i < count; i++)
         p.all_bytes += files[i].size_bytes;
-    *result = (struct pythia_pipeline_result){.read_twice = *previous != NULL};
+    *result = (struct pythia_pipeline_result){.read_twice = pinned->known};
     struct pythia_assembler_options assembling = {.quiet_ticks = QUIET_TICKS + 1,
                                                   .open = options->open,
                                                   .calls = options->calls,
@@ -111,12 +131,8 @@ static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_in
         &result->counts, &p.assembler);
     if (status != PYTHIA_OK)
         return status;
-    if (*previous) {
-        const struct pythia_trace_id *late = pythia_assembler_late(*previous, &late_count);
-        status = pythia_assembler_pin(p.assembler, late, late_count);
-        pythia_assembler_destroy(*previous);
-    }
-    *previous = p.assembler;
+    if (pinned->known)
+        status = pythia_assembler_pin(p.assembler, pinned->ids, pinned->count);
     if (status == PYTHIA_OK)
         status = consumer->begin(consumer->context);
     if (status == PYTHIA_OK)
@@ -132,42 +148,73 @@ static int run_pass(struct pythia_vocabulary *vocabulary, const struct pythia_in
     result->skipped_files = totals.skipped_files;
     result->failed_files = totals.failed_files;
     result->empty_files = totals.empty_files;
+    if (status == PYTHIA_OK && !pinned->known)
+        status = note_late(p.assembler, pinned);
+    pythia_assembler_destroy(p.assembler);
     return status;
 }
 
-int pythia_pipeline_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
-                        const struct pythia_pipeline_options *options,
-                        const struct pythia_consumer *consumer,
-                        struct pythia_pipeline_result *result)
+static uint64_t count_changes(const struct pythia_pipeline_options *options)
 {
-    struct pythia_assembler *assembler = NULL;
-    struct adding adding = {.join = options->join, .consumer = consumer};
-    const struct pythia_consumer behind = {begin_traces, take_trace, &adding};
-    int status = pythia_request_variables_create(vocabulary, &adding.variables);
-    if (status != PYTHIA_OK)
-        return status;
-    status = run_pass(vocabulary, input, options, &behind, &assembler, result);
-    size_t late = 0, count;
+    return options->templates ? pythia_path_templates_changes(options->templates) : 0;
+}
+
+static bool can_read_again(const struct pythia_input *input)
+{
+    size_t count;
     const struct pythia_input_file *files = pythia_input_files(input, &count);
-    bool again = true;
     for (size_t i = 0; i < count; i++)
-        again = again && files[i].again;
-    if (status == PYTHIA_OK)
-        pythia_assembler_late(assembler, &late);
-    if (late > 0 && again) {
+        if (!files[i].again)
+            return false;
+    return true;
+}
+
+/* Why all has to be read again, and what is lost where it cannot. */
+static void tell_why(const struct pythia_pipeline_result *result, size_t late, bool again)
+{
+    if (late > 0 && again)
         pythia_log(
             PYTHIA_LOG_INFO,
             "Spans of %zu traces are far apart: reading all again, with those traces kept open",
             late);
-        status = run_pass(vocabulary, input, options, &behind, &assembler, result);
-    } else if (late > 0) {
+    else if (late > 0)
         pythia_log(
             PYTHIA_LOG_WARNING,
             "%" PRIu64
             " spans came after their traces were finished, and a stream cannot be read twice",
             result->counts.dropped[PYTHIA_DROP_LATE]);
+    else if (again)
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Parts of URL paths turned out to be variables: reading all again");
+    else
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Parts of URL paths turned out to be variables: requests before keep the types "
+                   "they had, as a stream cannot be read twice");
+}
+
+/* A pass with other traces, those that are kept open now, may change templates once more. They have
+ * all paths then, and do not change again. */
+int pythia_pipeline_run(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
+                        const struct pythia_pipeline_options *options,
+                        const struct pythia_consumer *consumer,
+                        struct pythia_pipeline_result *result)
+{
+    struct pinned pinned = {.known = false};
+    struct adding adding = {.join = options->join, .consumer = consumer};
+    const struct pythia_consumer behind = {begin_traces, take_trace, &adding};
+    bool again = can_read_again(input), once_more = true;
+    int status = pythia_request_variables_create(vocabulary, &adding.variables);
+    while (status == PYTHIA_OK && once_more) {
+        uint64_t changes = count_changes(options);
+        bool first = !pinned.known;
+        status = run_pass(vocabulary, input, options, &behind, &pinned, result);
+        size_t late = first && status == PYTHIA_OK ? pinned.count : 0;
+        bool changed = status == PYTHIA_OK && count_changes(options) != changes;
+        if (late > 0 || changed)
+            tell_why(result, late, again);
+        once_more = again && (late > 0 || changed);
     }
-    pythia_assembler_destroy(assembler);
+    pythia_free(pinned.ids);
     pythia_request_variables_destroy(adding.variables);
     return status;
 }

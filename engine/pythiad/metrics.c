@@ -91,6 +91,10 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
     gauge(to, "pythia_request_types_waiting",
           "Request types that wait to be learnt, because that was done too often in the last hour.",
           (double)n.types_waiting);
+    counter(
+        to, "pythia_request_types_merged_total",
+        "Types that were being learnt when a segment of their paths was found to be a variable.",
+        n.merged_types);
     gauge(to, "pythia_points_unknown",
           "Trace points of requests of known types that the search space does not know.",
           (double)n.unknown_points);

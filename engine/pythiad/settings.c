@@ -135,7 +135,8 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_TEXT_OPTION("request-type-attribute", 0, "KEY", AT(type_attribute),
                        "Key-value that names the request type (default: request_type, where the "
                        "program tells it; else the route that the root says, of HTTP, RPC or "
-                       "messaging; else the names of the roots; else the path of the URL)"),
+                       "messaging; else the names of the roots; else the path of the URL, with {} "
+                       "for each segment that has more than 64 values)"),
     TEXTS("leave-out-root", "PATTERN", AT(left_out),
           "Root trace points that do not count for the request type, with * and ? (may be given "
           "several times, and '' leaves out none; default " PYTHIA_LEFT_OUT_DEFAULT ")"),

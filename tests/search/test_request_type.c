@@ -115,6 +115,41 @@ static void a_path_counts_only_where_the_root_has_no_other_name(void **state)
         assert_type(&plain, cases[i].request, cases[i].type);
 }
 
+/* One route is one type, and pages beside it stay what they are. */
+static void a_segment_of_a_path_with_many_values_is_learnt(void **state)
+{
+    struct requests r;
+    struct pythia_request_type_options options = plain;
+    char request[128];
+    requests_begin(&r);
+    assert_int_equal(pythia_path_templates_create(&options.templates), PYTHIA_OK);
+    struct pythia_request_types *types = namer(&r, &options);
+    for (char c = '0'; c < '0' + PYTHIA_PATH_VALUES; c++) { /* also what needs no template */
+        snprintf(request, sizeof(request), "shop:GET(url.path=/tenants/x%dy/orders){1}", c);
+        assert_int_not_equal(pythia_request_type(types, requests_trace(&r, 0, request)),
+                             PYTHIA_NONE);
+        assert_true(pythia_request_type_was_path(types));
+    }
+    assert_type_of(&r, types, "shop:GET(url.path=/tenants/x48y/orders){1}",
+                   "shop GET /tenants/x48y/orders");
+    assert_type_of(&r, types, "shop:GET(url.path=/tenants/ada/orders){1}",
+                   "shop GET /tenants/{}/orders");
+    assert_type_of(&r, types, "shop:GET(url.path=/tenants/x48y/orders){1}",
+                   "shop GET /tenants/{}/orders");
+    assert_type_of(&r, types, "shop:GET(url.path=/tenants/17/orders/18){1}",
+                   "shop GET /tenants/{id}/orders/{id}");
+    assert_type_of(&r, types, "shop:GET(url.path=/cart){1}", "shop GET /cart");
+    assert_type_of(&r, types,
+                   "shop:GET(url.path=/tenants/a/orders,http.route=/tenants/:t/orders){1}",
+                   "shop GET /tenants/:t/orders");
+    assert_false(pythia_request_type_was_path(types));
+    assert_type_of(&r, types, "shop:checkout(url.path=/tenants/a/orders){1}", "shop:checkout");
+    assert_false(pythia_request_type_was_path(types));
+    pythia_request_types_destroy(types);
+    pythia_path_templates_destroy(options.templates);
+    requests_end(&r);
+}
+
 /* What stock instrumentations write: the name of the server's span, and its attributes. */
 static void stock_names_and_attributes_give_one_type_for_each_route(void **state)
 {
@@ -327,6 +362,7 @@ int main(void)
         cmocka_unit_test(what_is_left_out_does_not_count_unless_nothing_would_be_left),
         cmocka_unit_test(one_http_root_is_its_service_method_and_route),
         cmocka_unit_test(a_path_counts_only_where_the_root_has_no_other_name),
+        cmocka_unit_test(a_segment_of_a_path_with_many_values_is_learnt),
         cmocka_unit_test(stock_names_and_attributes_give_one_type_for_each_route),
         cmocka_unit_test(the_configured_attribute_comes_first),
         cmocka_unit_test(what_the_program_calls_it_comes_before_what_it_looks_like),

@@ -1,6 +1,7 @@
 #ifndef PYTHIA_REQUEST_TYPE_H
 #define PYTHIA_REQUEST_TYPE_H
 
+#include "pythia/path_templates.h"
 #include "pythia/trace.h"
 #include "pythia/vocabulary.h"
 
@@ -20,6 +21,8 @@ struct pythia_request_type_options {
     const char *const *left_out; /* patterns (fnmatch) of the ids of root trace points that do not
                                     count; borrowed */
     size_t left_out_count;
+    struct pythia_path_templates *templates; /* learn from paths, and are shared by all that name
+                                                requests; NULL: nothing is learnt; borrowed */
 };
 
 /* `vocabulary` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
@@ -41,8 +44,13 @@ void pythia_request_types_destroy(struct pythia_request_types *r); /* r may be N
  *      points, identifiers in them replaced, each once, in order of name, " + " between them. Roots
  *      that are left out do not count, unless nothing would be left;
  *   5  "<service> <METHOD> <path>", of a root that says nothing but its URL: identifiers in the
- *      path are replaced.
+ *      path are replaced, and segments that were learnt to be variables (path_templates.h). Whoever
+ *      needs all requests of an input under their last names reads it again when the templates
+ *      have changed.
  * O(roots), and O(spans) for an attribute that is on no root. */
 uint32_t pythia_request_type(struct pythia_request_types *r, const struct pythia_trace *trace);
+
+/* Was the last request's type its path (5)? Then it may have another name once more is learnt. */
+bool pythia_request_type_was_path(const struct pythia_request_types *r);
 
 #endif

@@ -8,6 +8,7 @@
 #include "pythia/cct.h"
 #include "pythia/critical_path.h"
 #include "pythia/open_points.h"
+#include "pythia/path_templates.h"
 #include "pythia/trace.h"
 
 /* The search space: which trace points there are, in which calling contexts, and what follows what
@@ -84,6 +85,10 @@ double pythia_space_node_bytes(const struct pythia_space_node *n, double mean_by
  */
 const struct pythia_space_type *pythia_space_types(const struct pythia_space *s, size_t *count);
 const struct pythia_space_type *pythia_space_type(const struct pythia_space *s, uint32_t name);
+
+/* Teach which segments of paths are variables by the names of the types, which may have been given
+ * by an earlier run. PYTHIA_OK or PYTHIA_ENOMEM. O(types). */
+int pythia_space_teach_paths(const struct pythia_space *s, struct pythia_path_templates *to);
 
 /* Take a type out; nothing happens if there is none of that name. */
 void pythia_space_remove(struct pythia_space *s, uint32_t name);

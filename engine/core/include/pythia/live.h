@@ -200,6 +200,8 @@ struct pythia_live_numbers {
     uint64_t not_carried;      /* of rare types, for which there was no room */
     uint64_t hidden_requests;  /* of which nothing was left, because their roots are not wanted */
     uint64_t types, learnt;    /* that are known or being learnt; of them in the search space */
+    uint64_t merged_types;     /* that were being learnt when their paths turned out to be those of
+                                  a larger type */
     bool teaching;             /* a lesson is being given */
     uint64_t lessons;          /* so far; */
     uint64_t lessons_cut;   /* of them those in which points stayed closed that types pass, or may

@@ -9,6 +9,7 @@
 #include "pythia/counts.h"
 #include "pythia/input.h"
 #include "pythia/open_points.h"
+#include "pythia/path_templates.h"
 #include "pythia/series_join.h"
 #include "pythia/trace.h"
 #include "pythia/vocabulary.h"
@@ -26,16 +27,20 @@ struct pythia_pipeline_options {
     const struct pythia_skew *clocks;   /* by which times are put right; NULL: they stay */
     struct pythia_redaction *redaction; /* what nobody may see of values; NULL: nothing; borrowed */
     struct pythia_series_join *join;    /* key-values that each trace gets; NULL: none; borrowed */
-    bool progress;                      /* a line on stderr */
-    bool told;            /* what is wrong with the input was said before, by another run */
+    const struct pythia_path_templates
+        *templates; /* by which the consumer names requests: when a pass has changed them all is
+                       read again, as names that were given before do not hold; NULL: it gives no
+                       such names; borrowed */
+    bool progress;  /* a line on stderr */
+    bool told;      /* what is wrong with the input was said before, by another run */
     uint64_t quiet_spans; /* a trace to which nothing was added for so many spans of others is
                              finished; 0: 65536 */
 };
 
 /* Who gets the traces, on the caller's thread. */
 struct pythia_consumer {
-    /* Called before the first trace, and again if all input has to be read a second time: forget
-     * all. */
+    /* Called before the first trace, and again each time that all input has to be read once more:
+     * forget all. */
     int (*begin)(void *context);
     int (*take)(void *context,
                 const struct pythia_trace *trace); /* borrowed for the call; negative stops */
@@ -50,7 +55,7 @@ struct pythia_pipeline_result {
     size_t empty_files;
     uint64_t peak_open_spans;
     bool read_twice; /* spans of some traces were so far apart that all was read again with those
-                        kept open */
+                        kept open, or path templates had changed */
 };
 
 /* Read all files. What goes wrong is logged, counted and passed over; the traces, and so everything
