@@ -149,6 +149,7 @@ int pythia_hider_hide(struct pythia_hider *h, const struct pythia_trace *trace,
     pythia__forest_settle(&h->forest);
     find_joins(h, trace);
     h->trace = pythia__forest_trace(&h->forest, trace->id);
+    h->trace.weight = trace->weight;
     *out = &h->trace;
     return 0;
 }

@@ -19,6 +19,7 @@
 #include "pythia/attributes.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
+#include "pythia/sampling.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
@@ -50,6 +51,7 @@ struct item {
 
 struct pythia_trace_builder {
     const struct pythia_vocabulary *vocabulary;
+    uint32_t sampling_key;            /* PYTHIA_NONE: no span has stated how it was sampled yet */
     struct pythia_open_points *open;  /* NULL: all are */
     struct pythia_skew *calls;        /* is told of calls; NULL: nobody is */
     const struct pythia_skew *clocks; /* times are put right by; NULL: they stay */
@@ -79,6 +81,7 @@ int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary,
         return PYTHIA_ENOMEM;
     b->vocabulary = b->forest.vocabulary = vocabulary;
     b->open = open;
+    b->sampling_key = PYTHIA_NONE;
     *out = b;
     return PYTHIA_OK;
 }
@@ -745,6 +748,45 @@ static void skip_transparent(struct pythia_trace_builder *b, uint32_t *stack)
     }
 }
 
+/* ---- finish: how many requests it stands for ---- */
+
+/* The last probability that the attributes state; 0: none. */
+static double stated_probability(struct pythia_trace_builder *b, struct pythia_text attributes)
+{
+    struct pythia_attribute a;
+    double probability = 0;
+    while (pythia_attributes_next(&attributes, &a))
+        if (a.key == b->sampling_key &&
+            pythia_sampling_of_attribute(&a, &probability) == PYTHIA_SAMPLING_INVALID)
+            b->counts->repaired[PYTHIA_REPAIR_SAMPLING]++;
+    return probability;
+}
+
+/* sampling.h says which span decides. Those of closed trace points state it as well as others do,
+ * so this looks at items. */
+static double find_weight(struct pythia_trace_builder *b)
+{
+    const struct item *root = NULL;
+    double of_root = 0, largest = 0;
+    if (b->sampling_key == PYTHIA_NONE)
+        b->sampling_key =
+            pythia_vocabulary_string_find(b->vocabulary, PYTHIA_TEXT(PYTHIA_SAMPLING_KEY));
+    for (size_t i = 0; b->sampling_key != PYTHIA_NONE && i < b->count; i++) {
+        const struct item *item = &b->items[i];
+        if (item->part == PYTHIA_PART_ADDITION)
+            continue; /* the half that it belongs to has taken it */
+        double of_start = item->started ? stated_probability(b, item->span.attributes) : 0,
+               of_stop = item->stopped ? stated_probability(b, item->stop_attributes) : 0;
+        double stated = of_stop > 0 ? of_stop : of_start;
+        largest = stated > largest ? stated : largest;
+        if (stated > 0 && item->started && item->root && (!root || items_before(b, item, root))) {
+            root = item;
+            of_root = stated;
+        }
+    }
+    return largest > 0 ? 1 / (root ? of_root : largest) : 1;
+}
+
 /* Number the items that are spans and copy them to the result, with their parents; what has none
  * but should have is put below the root, or beside the roots where there are several. Returns how
  * many spans there are. */
@@ -898,6 +940,7 @@ int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_co
         classify(b, &b->items[i]);
     for (size_t i = 0; i < n; i++)
         name_parent(b, &b->items[i]);
+    double weight = find_weight(b);
     break_cycles(b, b->forest.scratch);
     if (b->additions)
         place_untimed(b, b->forest.order);
@@ -915,6 +958,7 @@ int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_co
     counts->outlive += pythia__forest_settle(&b->forest);
     find_joins(b, b->forest.scratch);
     b->trace = pythia__forest_trace(&b->forest, b->id);
+    b->trace.weight = weight;
     b->trace.incomplete = b->incomplete;
     if (b->incomplete)
         counts->incomplete[b->reason]++;

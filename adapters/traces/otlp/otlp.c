@@ -4,11 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pythia/sampling.h"
+
 int pythia__otlp_init(struct pythia__otlp *o, const struct pythia_adapter_ops *ops,
                       struct pythia_vocabulary *vocabulary)
 {
     pythia__decoder_init(&o->d, ops, vocabulary);
     o->d.marks = true;
+    o->key_sampling = PYTHIA_NONE;
     o->key_service = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("service.name"));
     o->key_host = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("host.name"));
     o->key_instance = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("service.instance.id"));
@@ -36,6 +39,49 @@ void pythia__otlp_kind(struct pythia_span *span, int64_t kind)
                                                           : PYTHIA_RELATION_UNKNOWN;
 }
 
+void pythia__otlp_tracestate(struct pythia__otlp *o, struct pythia__otlp_span *s,
+                             struct pythia_text tracestate)
+{
+    if (pythia_sampling_of_tracestate(tracestate, &s->probability) == PYTHIA_SAMPLING_INVALID)
+        o->d.to->counts->repaired[PYTHIA_REPAIR_SAMPLING]++;
+}
+
+/* Does an attribute say how the span was sampled? Then the tracestate does not count. */
+static bool has_probability(const struct pythia__otlp *o)
+{
+    struct pythia_text rest = pythia_buf_text(&o->d.attributes);
+    struct pythia_attribute a;
+    double probability;
+    while (pythia_attributes_next(&rest, &a))
+        if (a.key == o->key_sampling &&
+            pythia_sampling_of_attribute(&a, &probability) == PYTHIA_SAMPLING_STATED)
+            return true;
+    return false;
+}
+
+/* What the tracestate says becomes the first of the attributes: where there are too many of these,
+ * it is not among those that are left out. */
+static int add_probability(struct pythia__otlp *o, double probability)
+{
+    struct pythia_buf *attributes = &o->d.attributes;
+    char added[32];
+    if (o->key_sampling == PYTHIA_NONE)
+        o->key_sampling = pythia__key(&o->d, PYTHIA_TEXT(PYTHIA_SAMPLING_KEY));
+    if (o->key_sampling == PYTHIA_NONE)
+        return PYTHIA_ENOMEM;
+    if (has_probability(o))
+        return PYTHIA_OK;
+    size_t before = attributes->size;
+    pythia_attributes_real(attributes, o->key_sampling, probability);
+    size_t size = attributes->size - before;
+    if (pythia_buf_status(attributes) != PYTHIA_OK || before == 0)
+        return PYTHIA_OK; /* a failure is seen when the span is given on */
+    memcpy(added, attributes->bytes + before, size);
+    memmove(attributes->bytes + size, attributes->bytes, before);
+    memcpy(attributes->bytes, added, size);
+    return PYTHIA_OK;
+}
+
 const char *pythia__otlp_fault(const struct pythia__otlp_span *s)
 {
     if (!s->out.span.id)
@@ -60,6 +106,8 @@ int pythia__otlp_give(struct pythia__otlp *o, struct pythia__otlp_span *s)
     span->part = s->has_end && s->end_ns ? PYTHIA_PART_WHOLE : PYTHIA_PART_START;
     span->duration_ns = s->end_ns ? (int64_t)(s->end_ns - span->start_ns) : 0;
     s->out.scope = o->scope;
+    if (s->probability > 0 && add_probability(o, s->probability) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
     if (!o->resource_known || !o->scope_known)
         return pythia__hold(&o->held, &o->d, &s->out);
     int status = complete(o, &s->out);

@@ -26,6 +26,7 @@ struct pythia__otlp {
     uint32_t scope; /* number of the name of the scope at hand */
     bool resource_known, scope_known;
     uint32_t key_service, key_host, key_instance;
+    uint32_t key_sampling;  /* PYTHIA_NONE: no span had a tracestate that says anything of it */
     struct pythia__day day; /* of the times that are written as dates */
 };
 
@@ -34,6 +35,7 @@ struct pythia__otlp_span {
     struct pythia__held_span out; /* .scope is for otlp.c to set */
     uint64_t end_ns;
     bool has_start, has_end;
+    double probability; /* of its tracestate (sampling.h); 0: not stated */
 };
 
 /* Over zeroed memory. PYTHIA_OK or PYTHIA_ENOMEM; to be freed in both cases. */
@@ -60,6 +62,10 @@ int pythia__otlp_end_scope(struct pythia__otlp *o, size_t begun, int status);
 
 /* A span's kind by its number in the protocol; 0 for one that is not in it. */
 void pythia__otlp_kind(struct pythia_span *span, int64_t kind);
+
+/* A span has that tracestate. */
+void pythia__otlp_tracestate(struct pythia__otlp *o, struct pythia__otlp_span *s,
+                             struct pythia_text tracestate);
 
 /* What makes a span unfit to be given on, as a sentence; NULL: nothing. */
 const char *pythia__otlp_fault(const struct pythia__otlp_span *s);

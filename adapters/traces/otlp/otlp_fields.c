@@ -18,6 +18,7 @@ static const struct pythia__otlp_field fields[] = {
     F(SCOPE, 1, BYTES, NO_MESSAGE, "name"),
     F(SPAN, 1, BYTES, NO_MESSAGE, "traceId"),
     F(SPAN, 2, BYTES, NO_MESSAGE, "spanId"),
+    F(SPAN, 3, BYTES, NO_MESSAGE, "traceState"),
     F(SPAN, 4, BYTES, NO_MESSAGE, "parentSpanId"),
     F(SPAN, 5, BYTES, NO_MESSAGE, "name"),
     F(SPAN, 6, VARINT, NO_MESSAGE, "kind"),

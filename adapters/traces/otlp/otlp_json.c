@@ -393,6 +393,17 @@ static int read_kind(struct pythia__otlp *o, struct pythia_span *span)
     return PYTHIA_OK;
 }
 
+static int read_tracestate(struct pythia__otlp *o, struct pythia__otlp_span *r)
+{
+    struct pythia_text text;
+    if (pythia_json_peek(o->d.json) != '"')
+        return pythia_json_skip(o->d.json);
+    int status = pythia_json_string(o->d.json, &text);
+    if (status == PYTHIA_OK)
+        pythia__otlp_tracestate(o, r, text);
+    return status;
+}
+
 /* Is a member called that, in camel or in snake case? */
 #define IS(member, camel, snake) (PYTHIA_TEXT_IS(member, camel) || PYTHIA_TEXT_IS(member, snake))
 
@@ -421,6 +432,8 @@ static int read_span_member(struct pythia__otlp *o, struct pythia_text member,
         r->out.name = status == PYTHIA_OK ? pythia__key(&o->d, text) : 0;
         return r->out.name == PYTHIA_NONE ? PYTHIA_ENOMEM : status;
     }
+    if (IS(member, "traceState", "trace_state"))
+        return read_tracestate(o, r);
     if (PYTHIA_TEXT_IS(member, "kind"))
         return read_kind(o, span);
     if (PYTHIA_TEXT_IS(member, "status"))

@@ -191,6 +191,9 @@ static int read_span_field(struct pythia__otlp_reader *r, struct pythia_protobuf
         return read_id(r, f.bytes, "traceId", 16, &s->out.trace.high, &s->out.trace.low);
     case PYTHIA__OTLP_TAG(2, BYTES):
         return read_id(r, f.bytes, "spanId", 8, &none, &span->id);
+    case PYTHIA__OTLP_TAG(3, BYTES):
+        pythia__otlp_tracestate(&r->o, s, f.bytes);
+        return PYTHIA_OK;
     case PYTHIA__OTLP_TAG(4, BYTES):
         return read_id(r, f.bytes, "parentSpanId", 8, &none, &span->parent);
     case PYTHIA__OTLP_TAG(5, BYTES):

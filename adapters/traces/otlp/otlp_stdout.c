@@ -20,16 +20,20 @@ static int read_hex(struct pythia__otlp *o, const char *which, uint64_t *high, u
                                  (int)(text.size < 48 ? text.size : 48), text.bytes);
 }
 
-/* {"TraceID", "SpanID"}; `trace` may be NULL. */
-static int read_context(struct pythia__otlp *o, struct pythia_trace_id *trace, uint64_t *span)
+/* {"TraceID", "SpanID", "TraceState"}; of a parent only the id counts, and `of` is NULL. */
+static int read_context(struct pythia__otlp *o, struct pythia__otlp_span *of, uint64_t *span)
 {
-    struct pythia_text member;
+    struct pythia_text member, text;
     uint64_t unused;
     int status = pythia__enter_object(&o->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(o->d.json, &member)) == 0) {
-        if (trace && PYTHIA_TEXT_IS(member, "TraceID"))
-            status = read_hex(o, "TraceID", &trace->high, &trace->low);
-        else if (PYTHIA_TEXT_IS(member, "SpanID"))
+        if (of && PYTHIA_TEXT_IS(member, "TraceID"))
+            status = read_hex(o, "TraceID", &of->out.trace.high, &of->out.trace.low);
+        else if (of && PYTHIA_TEXT_IS(member, "TraceState") && pythia_json_peek(o->d.json) == '"') {
+            status = pythia_json_string(o->d.json, &text);
+            if (status == PYTHIA_OK)
+                pythia__otlp_tracestate(o, of, text);
+        } else if (PYTHIA_TEXT_IS(member, "SpanID"))
             status = read_hex(o, "SpanID", &unused, span);
         else
             status = pythia_json_skip(o->d.json);
@@ -184,7 +188,7 @@ static int read_member(struct pythia__otlp *o, struct pythia_text member, struct
     if (PYTHIA_TEXT_IS(member, "Name"))
         return read_name(o, &r->span.out.name);
     if (PYTHIA_TEXT_IS(member, "SpanContext"))
-        return read_context(o, &r->span.out.trace, &span->id);
+        return read_context(o, &r->span, &span->id);
     if (PYTHIA_TEXT_IS(member, "Parent"))
         return read_context(o, NULL, &span->parent);
     if (PYTHIA_TEXT_IS(member, "SpanKind")) {

@@ -152,6 +152,8 @@ def span(s):
     kinds = ['SPAN_KIND_' + kind for kind in ('UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER')]
     codes = ['STATUS_CODE_' + code for code in ('UNSET', 'OK', 'ERROR')]
     out = bytes_field(1, identifier(member(s, 'traceId', ''), 16)) + bytes_field(2, identifier(member(s, 'spanId', ''), 8))
+    if member(s, 'traceState'):
+        out += text_field(3, member(s, 'traceState'))
     if member(s, 'parentSpanId'):
         out += bytes_field(4, identifier(member(s, 'parentSpanId'), 8))
     out += text_field(5, s.get('name') or '')
@@ -211,6 +213,8 @@ def printed(s):
     """The ResourceSpans of a span as Go's stdouttrace prints it."""
     events = [{'name': e['Name'], 'attributes': printed_attributes(e['Attributes'])} for e in s.get('Events') or []]
     out = {'traceId': s['SpanContext']['TraceID'].zfill(32), 'spanId': s['SpanContext']['SpanID'].zfill(16),
+           'traceState': s['SpanContext'].get('TraceState'),
+           'traceState': s['SpanContext'].get('TraceState'),
            'parentSpanId': s.get('Parent', {}).get('SpanID', ''), 'name': s['Name'], 'kind': s.get('SpanKind'),
            'startTimeUnixNano': printed_time(s['StartTime']), 'attributes': printed_attributes(s.get('Attributes')),
            'endTimeUnixNano': None if s['EndTime'].startswith('0001') else printed_time(s['EndTime']), 'events': events,
@@ -277,6 +281,8 @@ INVALID = {
     framed(message(f'1{{2{{{GOOD}}}}}')),
     # ResourceMetrics 1: Resource, 2: ScopeMetrics 2: Metric 1: name, 5: Gauge 1: NumberDataPoint 3: time, 4: double
     'metrics': message("1{1{1{1'service.name' 2{1's'}}} 2{1{1'm'} 2{1'requests' 3'1' 5{1{3!1 4!2}}}}}"),
+    'no-sampling-threshold': message(f"1{{2{{2{{{IDS} 3'ot=th:' 7!1}} 2{{{IDS} 3'ot=th:E6' 7!1}} 2{{{IDS} 3'ot=th:ffffffffffffff' 7!1}} "
+                                     f"2{{{IDS} 3'ot=rv:1' 7!1}}}}}}"),
     'not-protobuf': b'{"resourceSpans":[]}\n',
     'zero-bytes': bytes(64),
 }

@@ -45,6 +45,7 @@ struct pythia_trace {
     uint64_t start_ns;          /* the earliest start of a root */
     uint64_t end_ns; /* the latest end of a root that is not forked: what the client waited for */
     uint64_t completed_ns; /* the latest end of all */
+    double weight;         /* requests that it stands for (sampling.h), at least 1; 0 counts as 1 */
     bool incomplete;       /* it was finished although more spans may come (counts.h) */
 };
 
