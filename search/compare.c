@@ -74,17 +74,31 @@ static double rate(uint64_t count, uint64_t covered_ns)
     return covered_ns > 0 ? (double)count * 1e9 / (double)covered_ns : NAN;
 }
 
+static const struct pythia_exact_moments *all_requests(const struct pythia__compare *c, size_t side)
+{
+    return pythia_groups_moments(pythia_side_groups(c->sides[side]));
+}
+
+static uint64_t part_of(const struct pythia__compare *c, size_t side,
+                        const struct pythia_exact_moments *part)
+{
+    return pythia_exact_moments_count(all_requests(c, side), part->weight);
+}
+
 /* What is of all requests of a type. `n` are all requests of each side. */
 static void describe(const struct pythia__compare *c, struct pythia_compared_type *t,
                      const struct pythia_side_type *const sides[2], const double n[2])
 {
-    uint64_t before = t->before ? t->before->moments.n : 0;
-    uint64_t after = t->after ? t->after->moments.n : 0;
-    t->count = pythia__count_change(before, (uint64_t)n[0], after, (uint64_t)n[1]);
-    t->failed = pythia__count_change(sides[0] ? sides[0]->failed_requests : 0, before,
-                                     sides[1] ? sides[1]->failed_requests : 0, after);
-    t->rate = pythia__change(rate(before, c->out->covered_before_ns),
-                             rate(after, c->out->covered_after_ns));
+    const struct pythia_exact_moments none = {0}, *b = t->before ? &t->before->moments : &none,
+                                      *a = t->after ? &t->after->moments : &none;
+    t->count =
+        pythia__count_change(part_of(c, 0, b), (uint64_t)n[0], part_of(c, 1, a), (uint64_t)n[1]);
+    t->requests[0] = pythia_exact_moments_count(b, b->weight);
+    t->requests[1] = pythia_exact_moments_count(a, a->weight);
+    t->failed = pythia__count_change(sides[0] ? sides[0]->failed_requests : 0, t->requests[0],
+                                     sides[1] ? sides[1]->failed_requests : 0, t->requests[1]);
+    t->rate = pythia__change(rate(b->weight, c->out->covered_before_ns),
+                             rate(a->weight, c->out->covered_after_ns));
     t->mean = pythia__change(moment(t->before, pythia_exact_moments_mean),
                              moment(t->after, pythia_exact_moments_mean));
     t->variance = pythia__change(moment(t->before, pythia_exact_moments_variance),
@@ -93,16 +107,17 @@ static void describe(const struct pythia__compare *c, struct pythia_compared_typ
     t->mean_test = t->variance_test = (struct pythia_certain){{NAN, NAN, NAN, NAN, NAN, NAN}, NAN};
     /* The change of the mean of all is the sum over types of what they got longer, and of how much
      * commoner they got. */
-    double w[2] = {(double)before / n[0], (double)after / n[1]};
+    double w[2] = {(double)t->count.before / n[0], (double)t->count.after / n[1]};
     t->weight = (w[0] + w[1]) / 2;
     t->within = t->before && t->after ? t->weight * t->mean.change : 0;
     t->mix =
         (t->after ? w[1] * t->mean.after : 0) - (t->before ? w[0] * t->mean.before : 0) - t->within;
-    t->status = !t->before  ? PYTHIA_COMPARED_NEW
-                : !t->after ? PYTHIA_COMPARED_LOST
-                : before < c->options->min_requests || after < c->options->min_requests
-                    ? PYTHIA_COMPARED_TOO_FEW
-                    : PYTHIA_COMPARED_SAME;
+    t->status =
+        !t->before  ? PYTHIA_COMPARED_NEW
+        : !t->after ? PYTHIA_COMPARED_LOST
+        : t->requests[0] < c->options->min_requests || t->requests[1] < c->options->min_requests
+            ? PYTHIA_COMPARED_TOO_FEW
+            : PYTHIA_COMPARED_SAME;
 }
 
 static int compare_type(struct pythia__compare *c, struct pythia_compared_type *t,
@@ -130,7 +145,8 @@ static int compare_types(struct pythia__compare *c)
         const struct pythia_groups *groups = pythia_side_groups(c->sides[s]);
         types[s] = pythia_groups_types(groups, &counts[s]);
         beside[s] = pythia_side_types(c->sides[s], &counts[s]);
-        n[s] = fmax((double)pythia_groups_moments(groups)->n, 1);
+        const struct pythia_exact_moments *all = all_requests(c, s);
+        n[s] = fmax((double)pythia_exact_moments_count(all, all->weight), 1);
     }
     c->out->types = pythia_calloc(counts[0] + counts[1], sizeof(*c->out->types));
     if (!c->out->types)

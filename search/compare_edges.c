@@ -291,7 +291,7 @@ int pythia__compare_edges(struct pythia__compare *c, struct pythia_compared_type
     size_t fewest = SIZE_MAX;
     for (size_t s = 0; s < 2; s++) {
         w.sides[s].sample = types[s]->rows;
-        w.sides[s].n = pythia_sample_count(types[s]->rows);
+        w.sides[s].n = pythia_type_rows(types[s]);
         fewest = w.sides[s].n < fewest ? w.sides[s].n : fewest;
     }
     /* One value is clipped at least; the same part of the larger side, or a rare edge would seem to

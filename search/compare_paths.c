@@ -54,9 +54,16 @@ static int compare_structures(const struct pythia_structure *a, const struct pyt
     return (int)a->whole - (int)b->whole;
 }
 
-static uint64_t requests_of(const struct pair *p)
+static uint64_t requests_on(const struct work *w, const struct pair *p, size_t side)
 {
-    return (p->sides[0] ? p->sides[0]->moments.n : 0) + (p->sides[1] ? p->sides[1]->moments.n : 0);
+    return p->sides[side] ? pythia_exact_moments_count(&w->types[side]->moments,
+                                                       p->sides[side]->moments.weight)
+                          : 0;
+}
+
+static uint64_t requests_of(const struct work *w, const struct pair *p)
+{
+    return requests_on(w, p, 0) + requests_on(w, p, 1);
 }
 
 /* The structures of both sides at `level`, in their order. `pairs` has room for all of them. */
@@ -92,7 +99,7 @@ static uint32_t choose_level(const struct work *w, struct pair *pairs)
         size_t count = pair_up(w, level, pairs);
         uint64_t all = 0, enough = 0;
         for (size_t i = 0; i < count; i++) {
-            uint64_t n = requests_of(&pairs[i]);
+            uint64_t n = requests_of(w, &pairs[i]);
             all += n;
             enough += n >= w->c->options->min_requests ? n : 0;
         }
@@ -132,7 +139,7 @@ static uint32_t pair_of(const struct work *w, const struct pythia_shape *shape)
 
 static size_t sampled(const struct work *w, size_t s)
 {
-    return w->types[s] ? pythia_sample_count(w->types[s]->rows) : 0;
+    return w->types[s] ? pythia_type_rows(w->types[s]) : 0;
 }
 
 /* How many sampled requests of a pair pass each trace point; returns how many there are. */
@@ -203,9 +210,8 @@ static int describe(struct work *w, size_t pair, struct pythia_compared_path *ou
 {
     const struct pair *p = &w->pairs[pair];
     out->name = (p->sides[0] ? p->sides[0] : p->sides[1])->name;
-    out->count = pythia__count_change(
-        p->sides[0] ? p->sides[0]->moments.n : 0, w->types[0] ? w->types[0]->moments.n : 0,
-        p->sides[1] ? p->sides[1]->moments.n : 0, w->types[1] ? w->types[1]->moments.n : 0);
+    out->count = pythia__count_change(requests_on(w, p, 0), w->t->requests[0], requests_on(w, p, 1),
+                                      w->t->requests[1]);
     out->mean = pythia__change(mean_of(p->sides[0]), mean_of(p->sides[1]));
     find_example(w, pair, out);
     size_t n = count_points(w, pair, w->counts);
@@ -234,8 +240,8 @@ static size_t commonest(const struct work *w)
     size_t best = 0, s = w->types[0] ? 0 : 1;
     uint64_t most = 0;
     for (size_t i = 0; i < w->pair_count; i++)
-        if (w->pairs[i].sides[s] && w->pairs[i].sides[s]->moments.n > most) {
-            most = w->pairs[i].sides[s]->moments.n;
+        if (w->pairs[i].sides[s] && w->pairs[i].sides[s]->moments.weight > most) {
+            most = w->pairs[i].sides[s]->moments.weight;
             best = i;
         }
     return best;
@@ -303,7 +309,7 @@ static void compare_point(const struct pythia__compare *c, const struct pythia_c
                           struct pythia_compared_point *out)
 {
     static const struct pythia_side_point none;
-    uint64_t n[2] = {t->count.before, t->count.after};
+    const uint64_t *n = t->requests;
     const struct pythia_side_point *b = sides[0] ? sides[0] : &none,
                                    *a = sides[1] ? sides[1] : &none;
     struct pythia_summary before = visits_of(sides[0], n[0]), after = visits_of(sides[1], n[1]);

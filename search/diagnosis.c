@@ -47,15 +47,10 @@ const char *pythia_cause_name(enum pythia_cause_kind kind)
 
 /* ---- sums of squares ---- */
 
-static double squares_within(const struct pythia_exact_moments *m)
-{
-    return m->n > 1 ? pythia_exact_moments_variance(m) * (double)(m->n - 1) : 0;
-}
-
 static double squares_between(const struct pythia_exact_moments *part, double mean)
 {
     double d = pythia_exact_moments_mean(part) - mean;
-    return part->n ? (double)part->n * d * d : 0;
+    return part->n ? (double)part->weight * d * d : 0;
 }
 
 static double share_of(double part, double whole)
@@ -64,6 +59,13 @@ static double share_of(double part, double whole)
 }
 
 /* ---- levels ---- */
+
+/* Are there so many requests that something can be said of them? What they stand for tells nothing
+ * that was not seen. */
+static bool is_enough(const struct diagnosing *x, const struct pythia_exact_moments *m)
+{
+    return pythia_exact_moments_effective(m) >= (double)x->o.min_requests;
+}
 
 /* Is this structure a group at `level`? Those of the level itself, and those that have nothing
  * deeper. */
@@ -77,23 +79,23 @@ static struct pythia_level measure_level(const struct diagnosing *x, const struc
                                          uint32_t level, double *requests_lost,
                                          double *squares_lost)
 {
-    double mean = pythia_exact_moments_mean(&t->moments), squares = squares_within(&t->moments),
-           between = 0, lost = 0;
+    double mean = pythia_exact_moments_mean(&t->moments),
+           squares = pythia_exact_moments_squares(&t->moments), between = 0, lost = 0;
     struct pythia_level out = {0};
     for (size_t i = 0; i < t->structure_count; i++) {
         const struct pythia_structure *s = &t->structures[i];
         if (!is_group_at(s, level))
             continue;
         between += squares_between(&s->moments, mean);
-        if (s->moments.n >= x->o.min_requests) {
+        if (is_enough(x, &s->moments)) {
             out.groups++;
-            out.requests += s->moments.n;
+            out.requests += s->moments.weight;
         } else {
-            lost += squares_between(&s->moments, mean) + squares_within(&s->moments);
+            lost += squares_between(&s->moments, mean) + pythia_exact_moments_squares(&s->moments);
         }
     }
     out.between_share = share_of(between, squares);
-    *requests_lost = 1 - (double)out.requests / (double)t->moments.n;
+    *requests_lost = 1 - (double)out.requests / (double)t->moments.weight;
     *squares_lost = squares > 0 ? lost / squares : 0;
     return out;
 }
@@ -104,8 +106,8 @@ static void choose_level(const struct diagnosing *x, struct pythia_type_result *
     r->level_count = t->levels < PYTHIA_SHAPE_LEVELS ? t->levels : PYTHIA_SHAPE_LEVELS;
     r->level_count = r->level_count ? r->level_count : 1;
     r->levels[0] =
-        (struct pythia_level){.groups = t->moments.n >= x->o.min_requests,
-                              .requests = t->moments.n >= x->o.min_requests ? t->moments.n : 0};
+        (struct pythia_level){.groups = is_enough(x, &t->moments),
+                              .requests = is_enough(x, &t->moments) ? t->moments.weight : 0};
     for (uint32_t level = 1; level < r->level_count; level++) {
         double requests_lost, squares_lost;
         r->levels[level] = measure_level(x, t, level, &requests_lost, &squares_lost);
@@ -132,15 +134,16 @@ static struct pythia_group *add_group(struct diagnosing *x, size_t type, uint32_
         .type = type,
         .level = level,
         .lineage = *lineage,
-        .count = m->n,
+        .count = m->weight,
+        .seen = m->n,
         .mean_ns = pythia_exact_moments_mean(m),
         .sd_ns = pythia_exact_moments_sd(m),
         .cov = pythia_exact_moments_cov(m),
         .p50_ns = pythia_sketch_quantile(sketch, .5),
         .p90_ns = pythia_sketch_quantile(sketch, .9),
         .p99_ns = pythia_sketch_quantile(sketch, .99),
-        .variance_share = share_of(squares_within(m), x->sum_of_squares),
-        .status = m->n < x->o.min_requests ? PYTHIA_GROUP_TOO_FEW : PYTHIA_GROUP_QUIET,
+        .variance_share = share_of(pythia_exact_moments_squares(m), x->sum_of_squares),
+        .status = is_enough(x, m) ? PYTHIA_GROUP_QUIET : PYTHIA_GROUP_TOO_FEW,
         .sketch = sketch,
         .modes_q = NAN,
         .modes = {.count = 1},
@@ -168,6 +171,20 @@ static bool is_in(const struct pythia_row *row, uint32_t level, const struct pyt
            (!whole || row->shape->level_count - 1 == s->level);
 }
 
+/* Leave those that are fair among themselves (row.h): in a group of small weights more of them than
+ * among all of the type. */
+static size_t leave_fair(const struct pythia_row **rows, size_t count)
+{
+    double heaviest = 1;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        heaviest = rows[i]->weight > heaviest ? rows[i]->weight : heaviest;
+    for (size_t i = 0; i < count; i++)
+        if (pythia_row_is_fair(rows[i]->hash, rows[i]->weight, heaviest))
+            rows[kept++] = rows[i];
+    return kept;
+}
+
 /* The sampled rows of a group; `s` NULL: all of the type. */
 static int gather_rows(const struct pythia_type *t, uint32_t level,
                        const struct pythia_structure *s, const struct pythia_row ***out,
@@ -183,7 +200,7 @@ static int gather_rows(const struct pythia_type *t, uint32_t level,
             rows[kept++] = row;
     }
     *out = rows;
-    *count = kept;
+    *count = leave_fair(rows, kept);
     return PYTHIA_OK;
 }
 
@@ -484,10 +501,11 @@ static int make_types(struct diagnosing *x)
     if (!d->types)
         return PYTHIA_ENOMEM;
     d->type_count = count;
-    d->requests = all->n;
+    d->requests = all->weight;
+    d->seen = all->n;
     d->mean_ns = pythia_exact_moments_mean(all);
     d->sd_ns = pythia_exact_moments_sd(all);
-    x->sum_of_squares = squares_within(all);
+    x->sum_of_squares = pythia_exact_moments_squares(all);
     double between = 0;
     int status = PYTHIA_OK;
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
@@ -497,7 +515,8 @@ static int make_types(struct diagnosing *x)
             .mean_ns = pythia_exact_moments_mean(&types[i].moments),
             .sd_ns = pythia_exact_moments_sd(&types[i].moments),
             .client_mean_ns = pythia_exact_moments_mean(&types[i].client),
-            .variance_share = share_of(squares_within(&types[i].moments), x->sum_of_squares)};
+            .variance_share =
+                share_of(pythia_exact_moments_squares(&types[i].moments), x->sum_of_squares)};
         between += squares_between(&types[i].moments, d->mean_ns);
         if (!is_asked(x, &types[i]))
             continue;

@@ -27,7 +27,7 @@ static int compare_members(const void *a, const void *b)
  * all. */
 static struct member *list_members(const struct pythia_type *type, size_t *count, double *mean)
 {
-    size_t n = pythia_sample_count(type->rows);
+    size_t n = pythia_type_rows(type);
     struct member *list = pythia_calloc(n, sizeof(*list));
     double sum = 0;
     for (size_t i = 0; list && i < n; i++) {

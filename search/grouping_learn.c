@@ -48,7 +48,7 @@ struct learning {
 
 static int add_rows(struct requests *r, const struct pythia_type *t, size_t set)
 {
-    for (size_t i = 0; i < pythia_sample_count(t->rows); i++) {
+    for (size_t i = 0; i < pythia_type_rows(t); i++) {
         size_t sets = r->capacity;
         if (pythia_grow(&r->rows, &r->capacity, r->count, sizeof(struct pythia_row *)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;

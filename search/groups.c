@@ -10,6 +10,7 @@
 
 #include "pythia/hash.h"
 #include "pythia/mem.h"
+#include "pythia/sampling.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
@@ -278,8 +279,8 @@ static int add_totals(struct pythia_groups *g, struct pythia_groups_entry *e)
     for (uint32_t i = 0; i < e->shape->edge_count; i++) {
         struct pythia_edge_total *total = &g->totals[e->shape->edges[i]];
         total->time_ns += e->times_ns[i];
-        total->visits += e->shape->repeats[i] * e->moments.n;
-        total->requests += e->moments.n;
+        total->visits += e->shape->repeats[i] * e->moments.weight;
+        total->requests += e->moments.weight;
         e->times_ns[i] = 0;
     }
     return PYTHIA_OK;
@@ -420,7 +421,7 @@ static int add_row(struct pythia_groups *g, struct pythia_type *t, struct pythia
                    const struct pythia_trace *trace, const struct pythia_critical_path *path,
                    const struct pythia_lineage *lineage)
 {
-    uint64_t hash = pythia_hash_mix(trace->id.high, trace->id.low);
+    uint64_t hash = pythia_row_key(pythia_hash_mix(trace->id.high, trace->id.low), trace->weight);
     if (!pythia_sample_wants(t->rows, hash))
         return PYTHIA_OK;
     struct pythia_row *row = pythia_row_make(g->rows, trace, path, e->shape);
@@ -451,15 +452,19 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
     pythia_lineage_meet(&t->lineage, &lineage);
     g->last = part;
     int64_t duration = (int64_t)(path->events[path->count - 1].at_ns - path->events[0].at_ns);
+    uint64_t weight = pythia_sampling_requests(trace->weight, trace->id);
+    t->heaviest = trace->weight > t->heaviest ? trace->weight : t->heaviest;
     for (size_t i = 0; i + 1 < path->count; i++)
-        e->times_ns[e->shape->slots[i]] += path->events[i + 1].at_ns - path->events[i].at_ns;
-    pythia_exact_moments_add(&e->moments, duration);
-    pythia_exact_moments_add(&t->moments, duration);
-    pythia_exact_moments_add(&t->client, (int64_t)(trace->end_ns - trace->start_ns));
-    pythia_exact_moments_add(&g->moments, duration);
-    int status = pythia_sketch_add(e->sketch, (double)duration, 1);
+        e->times_ns[e->shape->slots[i]] +=
+            weight * (path->events[i + 1].at_ns - path->events[i].at_ns);
+    pythia_exact_moments_add_weighted(&e->moments, duration, weight);
+    pythia_exact_moments_add_weighted(&t->moments, duration, weight);
+    pythia_exact_moments_add_weighted(&t->client, (int64_t)(trace->end_ns - trace->start_ns),
+                                      weight);
+    pythia_exact_moments_add_weighted(&g->moments, duration, weight);
+    int status = pythia_sketch_add(e->sketch, (double)duration, weight);
     if (status == PYTHIA_OK)
-        status = pythia_sketch_add(t->sketch, (double)duration, 1);
+        status = pythia_sketch_add(t->sketch, (double)duration, weight);
     return status == PYTHIA_OK ? add_row(g, t, e, trace, path, &lineage) : status;
 }
 
@@ -554,6 +559,25 @@ static int name_types(struct pythia_groups *g)
     return PYTHIA_OK;
 }
 
+/* Keys rise, so the rows below a limit are the first ones. */
+static void count_fair_rows(struct pythia_type *t)
+{
+    size_t n = pythia_sample_count(t->rows);
+    double heaviest = 1;
+    t->fair_rows = n;
+    if (!(t->heaviest > 1))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const struct pythia_row *row = pythia_sample_row(t->rows, i);
+        heaviest = row->weight > heaviest ? row->weight : heaviest;
+    }
+    for (; t->fair_rows > 0; t->fair_rows--) {
+        const struct pythia_row *row = pythia_sample_row(t->rows, t->fair_rows - 1);
+        if (pythia_row_is_fair(row->hash, row->weight, heaviest))
+            break;
+    }
+}
+
 void pythia_groups_carried(struct pythia_groups *g, uint64_t cycles)
 {
     struct pythia_type *t = &g->types[g->type_of_part[g->last] - 1];
@@ -578,8 +602,10 @@ int pythia_groups_close(struct pythia_groups *g)
         g->entries[i]->next = t->unsettled;
         t->unsettled = g->entries[i];
     }
-    for (size_t i = 0; i < g->type_count; i++)
+    for (size_t i = 0; i < g->type_count; i++) {
         pythia_sample_sort_when_read(g->types[i].rows);
+        count_fair_rows(&g->types[i]);
+    }
     return sort_types(g);
 }
 

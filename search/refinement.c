@@ -10,6 +10,7 @@
 #include "pythia/hash.h"
 #include "pythia/hider.h"
 #include "pythia/mem.h"
+#include "pythia/row.h"
 #include "pythia/sample.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
@@ -225,20 +226,27 @@ static int pass(struct pythia_refinement *r, bool *rerouted)
     return PYTHIA_OK;
 }
 
-static int keep_row(struct pythia_refinement *r, struct pythia_trace_id id, bool rerouted)
+static uint64_t key_of(const struct pythia_trace *trace)
+{
+    return pythia_row_key(pythia_hash_mix(trace->id.high, trace->id.low), trace->weight);
+}
+
+static int keep_row(struct pythia_refinement *r, const struct pythia_trace *trace, bool rerouted)
 {
     size_t times = r->time_count * sizeof(*r->times);
     struct pythia_refined *row = pythia_calloc(1, sizeof(*row) + times);
     if (!row)
         return PYTHIA_ENOMEM;
-    row->trace = id;
+    row->trace = trace->id;
+    row->hash = pythia_hash_mix(trace->id.high, trace->id.low);
+    row->weight = trace->weight > 1 ? trace->weight : 1;
     row->coarse_ns = duration_of(r->coarse.path);
     row->fine_ns = duration_of(r->fine.path);
     row->rerouted = rerouted;
     row->count = (uint32_t)r->time_count;
     if (times)
         memcpy(row->times, r->times, times);
-    return pythia_sample_add(r->rows, pythia_hash_mix(id.high, id.low), id.low, row);
+    return pythia_sample_add(r->rows, key_of(trace), trace->id.low, row);
 }
 
 int pythia_refinement_add(struct pythia_refinement *r, const struct pythia_trace *trace,
@@ -247,7 +255,7 @@ int pythia_refinement_add(struct pythia_refinement *r, const struct pythia_trace
     const struct pythia_trace *left;
     bool rerouted = false;
     r->requests++;
-    if (!pythia_sample_wants(r->rows, pythia_hash_mix(trace->id.high, trace->id.low)))
+    if (!pythia_sample_wants(r->rows, key_of(trace)))
         return PYTHIA_OK;
     int status = pythia_hider_hide(r->hider, trace, r->coarser, &left);
     if (status == 1) {
@@ -268,7 +276,7 @@ int pythia_refinement_add(struct pythia_refinement *r, const struct pythia_trace
     while (status == PYTHIA_OK && (next_event(&r->coarse) || next_event(&r->fine)))
         status = pass(r, &rerouted);
     if (status == PYTHIA_OK)
-        status = keep_row(r, trace->id, rerouted);
+        status = keep_row(r, trace, rerouted);
     for (size_t i = 0; i < r->time_count; i++)
         r->seen[r->times[i].part] = 0;
     r->time_count = 0;
@@ -331,9 +339,27 @@ static int sort_parts(struct pythia_refinement *r, uint32_t *place)
     return PYTHIA_OK;
 }
 
+/* Leave a fair sample (row.h): the first rows. */
+static void leave_fair_rows(struct pythia_refinement *r)
+{
+    size_t n = pythia_sample_count(r->rows), fair = 0;
+    double heaviest = 1;
+    for (size_t i = 0; i < n; i++) {
+        const struct pythia_refined *row = pythia_sample_row(r->rows, i);
+        heaviest = row->weight > heaviest ? row->weight : heaviest;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct pythia_refined *row = pythia_sample_row(r->rows, i);
+        fair += pythia_row_is_fair(row->hash, row->weight, heaviest);
+    }
+    if (fair < n)
+        pythia_sample_shrink(r->rows, fair);
+}
+
 int pythia_refinement_finish(struct pythia_refinement *r)
 {
     uint32_t *place = pythia_calloc(r->part_count, sizeof(*place));
+    leave_fair_rows(r);
     int status = place ? sort_parts(r, place) : PYTHIA_ENOMEM;
     pythia_sample_sort(r->rows);
     for (size_t i = 0; status == PYTHIA_OK && i < pythia_sample_count(r->rows); i++) {

@@ -8,6 +8,7 @@
 #include "pythia/buf.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
+#include "pythia/sampling.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
 #include "row_pool.h"
@@ -192,7 +193,8 @@ struct pythia_row_maker {
     size_t seen_count, seen_capacity, place_capacity, extra_count, extra_capacity, resource_count,
         resource_capacity, order_capacity, scratch_capacity;
     struct pythia_buf joined;
-    uint32_t *only; /* attributes that count; NULL: all do */
+    uint32_t sampling; /* the attribute of the sampling probability; PYTHIA_NONE: none has it */
+    uint32_t *only;    /* attributes that count; NULL: all do */
     size_t only_count;
     struct pythia_row_value *values; /* of a request without a row */
     size_t value_capacity;
@@ -207,6 +209,7 @@ int pythia_row_maker_create(const struct pythia_vocabulary *vocabulary, struct p
         return PYTHIA_ENOMEM;
     m->vocabulary = vocabulary;
     m->keys = keys;
+    m->sampling = PYTHIA_NONE;
     *out = m;
     return PYTHIA_OK;
 }
@@ -295,7 +298,8 @@ static int add_attributes(struct pythia_row_maker *m, struct pythia_text packed,
     struct pythia_attribute a;
     while (pythia_attributes_next(&packed, &a)) {
         double number = a.kind == PYTHIA_ATTRIBUTE_REAL ? a.real : (double)a.integer;
-        if (!counts(m, a.key) || (a.kind != PYTHIA_ATTRIBUTE_TEXT && !isfinite(number)))
+        if (!counts(m, a.key) || a.key == m->sampling ||
+            (a.kind != PYTHIA_ATTRIBUTE_TEXT && !isfinite(number)))
             continue; /* not finite is as good as missing */
         uint32_t key = key_of(m->keys, origin | a.key);
         struct seen *s = key == PYTHIA_NONE ? NULL : seen_at(m, key);
@@ -329,6 +333,9 @@ static int gather(struct pythia_row_maker *m, const struct pythia_trace *trace,
                   const struct pythia_critical_path *path)
 {
     m->seen_count = m->extra_count = m->resource_count = 0;
+    if (m->sampling == PYTHIA_NONE)
+        m->sampling =
+            pythia_vocabulary_string_find(m->vocabulary, PYTHIA_TEXT(PYTHIA_SAMPLING_KEY));
     for (size_t i = 0; i < path->count; i++) {
         const struct pythia_path_event *e = &path->events[i];
         if (e->kind == PYTHIA_EVENT_END)
@@ -501,6 +508,7 @@ struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pyth
     row->times_ns = (int64_t *)(void *)room;
     row->values = (struct pythia_row_value *)(void *)(room + times);
     row->hash = pythia_hash_mix(trace->id.high, trace->id.low);
+    row->weight = trace->weight > 1 ? trace->weight : 1;
     row->trace = trace->id;
     row->start_ns = trace->start_ns;
     row->client_ns = (int64_t)(trace->end_ns - trace->start_ns);

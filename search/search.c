@@ -255,7 +255,7 @@ state_of(const struct pythia_search *s, const struct pythia_type *t, const struc
     double cov = pythia_exact_moments_cov(&t->moments);
     if (!pythia_space_type(s->space, t->unsplit))
         return PYTHIA_PROBLEM_UNKNOWN;
-    if (p->requests < s->o.min_requests)
+    if (pythia_type_evidence(t) < (double)s->o.min_requests)
         return PYTHIA_PROBLEM_TOO_FEW;
     if (!(cov >= s->o.min_cov) || p->variance_share < s->o.min_share)
         return PYTHIA_PROBLEM_QUIET;
@@ -276,7 +276,7 @@ static void is_gone(struct pythia_search *s, size_t problem)
 /* Requests in one cycle: those of a rare type came in several. */
 static double requests_in_cycle(const struct pythia_type *t)
 {
-    return (double)t->moments.n / (t->cycles > 1 ? (double)t->cycles : 1);
+    return (double)t->moments.weight / (t->cycles > 1 ? (double)t->cycles : 1);
 }
 
 static int meet(struct pythia_search *s, const struct pythia_type *types, size_t count)

@@ -96,7 +96,7 @@ int pythia__search_remember(struct pythia_search *s, size_t problem, const struc
     struct pythia__search_keeping *k = &s->keeping[problem];
     bool is_new =
         problem >= s->known || k->log_durations != s->before[problem].keeping.log_durations;
-    size_t n = pythia_sample_count(t->rows);
+    size_t n = pythia_type_rows(t);
     if (is_new && k->log_durations && k->duration_count > 0)
         return PYTHIA_OK; /* in this cycle, of another point */
     double *kept = pythia_calloc(n + 1, sizeof(*kept));
@@ -117,7 +117,7 @@ int pythia__search_has_changed(const struct pythia_search *s, size_t problem,
                                const struct pythia_type *t, bool *changed)
 {
     const struct pythia__search_keeping *k = &s->keeping[problem];
-    size_t old = k->duration_count, n = pythia_sample_count(t->rows), all = old + n;
+    size_t old = k->duration_count, n = pythia_type_rows(t), all = old + n;
     *changed = false;
     if (old == 0)
         return PYTHIA_OK;

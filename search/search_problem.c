@@ -596,7 +596,7 @@ static int with_rows(struct looking *l, int (*work)(struct looking *l))
     l->p = &l->s->problems[l->number];
     l->k = &l->s->keeping[l->number];
     l->type = pythia_space_type(l->s->space, l->evidence->unsplit);
-    l->n = pythia_sample_count(l->evidence->rows);
+    l->n = pythia_type_rows(l->evidence);
     pythia__search_touch(l->s, l->number);
     l->rows = pythia_calloc(l->n + 1, sizeof(struct pythia_row *));
     if (!l->rows)
@@ -618,7 +618,8 @@ int pythia__search_watch(struct pythia_search *s, size_t number, const struct py
     struct looking l = {
         .s = s, .number = number, .evidence = t, .seen = pythia_groups_cct(groups), .open = open};
     bool settled = p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP;
-    return settled && p->requests >= s->o.min_requests ? with_rows(&l, watch) : PYTHIA_OK;
+    return settled && pythia_type_evidence(t) >= (double)s->o.min_requests ? with_rows(&l, watch)
+                                                                           : PYTHIA_OK;
 }
 
 int pythia__search_look(struct pythia_search *s, size_t number, const struct pythia_type *t,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "pythia/mem.h"
+#include "pythia/sampling.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
@@ -122,17 +123,17 @@ static bool count_visits(struct pythia_side *s, const struct pythia_trace *trace
     return failed;
 }
 
-static int flush_visits(struct pythia_side *s, struct pythia_side_type *t)
+static int flush_visits(struct pythia_side *s, struct pythia_side_type *t, uint64_t weight)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < s->touched_count; i++) {
         struct visit *v = &s->visits[s->touched[i]];
         struct pythia_side_point *p = status == PYTHIA_OK ? find_point(t, s->touched[i]) : NULL;
         if (p) {
-            p->requests++;
-            p->failed_requests += v->failed;
+            p->requests += weight;
+            p->failed_requests += v->failed ? weight : 0;
             p->kinds |= v->kinds;
-            pythia_exact_moments_add(&p->visits, v->spans);
+            pythia_exact_moments_add_weighted(&p->visits, v->spans, weight);
         } else {
             status = PYTHIA_ENOMEM;
         }
@@ -170,8 +171,9 @@ int pythia_side_add(struct pythia_side *s, const struct pythia_trace *trace)
     struct pythia_side_type *t = find_type(s, pythia_groups_last(s->groups));
     if (!t || reserve_visits(s) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    t->failed_requests += count_visits(s, trace);
-    status = flush_visits(s, t);
+    uint64_t weight = pythia_sampling_requests(trace->weight, trace->id);
+    t->failed_requests += count_visits(s, trace) ? weight : 0;
+    status = flush_visits(s, t, weight);
     return status == PYTHIA_OK ? add_minute(s, trace->start_ns) : status;
 }
 
@@ -191,7 +193,7 @@ static bool point_before(const void *context, uint32_t a, uint32_t b)
 }
 
 static int sort_points(const struct pythia_vocabulary *vocabulary, struct pythia_side_type *t,
-                       uint64_t requests)
+                       const struct pythia_exact_moments *requests)
 {
     uint32_t *order = pythia_calloc(2 * t->point_count, sizeof(*order));
     struct pythia_side_point *sorted = pythia_calloc(t->point_count, sizeof(*sorted));
@@ -205,8 +207,11 @@ static int sort_points(const struct pythia_vocabulary *vocabulary, struct pythia
     pythia_sort_indexes(order, t->point_count, order + t->point_count, point_before,
                         &(struct point_order){vocabulary, t->points});
     for (size_t i = 0; i < t->point_count; i++) {
-        sorted[i] = t->points[order[i]];
-        sorted[i].visits.n = requests; /* those that do not pass it add a 0 */
+        struct pythia_side_point *p = &sorted[i];
+        *p = t->points[order[i]];
+        p->requests = pythia_exact_moments_count(requests, p->requests);
+        p->failed_requests = pythia_exact_moments_count(requests, p->failed_requests);
+        pythia_exact_moments_pad(&p->visits, requests); /* those that do not pass it add a 0 */
     }
     pythia_free(order);
     pythia_free(t->points);
@@ -229,8 +234,11 @@ int pythia_side_finish(struct pythia_side *s)
         sorted[i] = s->types[s->type_of_part[types[i].part] - 1];
     pythia_free(s->types);
     s->types = sorted;
-    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-        status = sort_points(s->vocabulary, &s->types[i], types[i].moments.n);
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+        struct pythia_side_type *t = &s->types[i];
+        t->failed_requests = pythia_exact_moments_count(&types[i].moments, t->failed_requests);
+        status = sort_points(s->vocabulary, t, &types[i].moments);
+    }
     return status;
 }
 

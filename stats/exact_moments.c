@@ -1,5 +1,5 @@
-/* Sums of whole numbers wide enough never to overflow. n < 2^64 and |x| <= 2^63 give |sum| < 2^127
- * and squares < 2^190; n * squares - sum^2, which Cauchy and Schwarz keep from being negative, then
+/* Sums of whole numbers wide enough never to overflow. Weights that add up to less than 2^64 and |x|
+ * <= 2^63 give |sum| < 2^127 and squares < 2^190; weight * squares - sum^2, which Cauchy and Schwarz keep from being negative, then
  * has at most 254 bits. The numbers are arrays of 64-bit words, the low one first. */
 #include "pythia/exact_moments.h"
 
@@ -81,14 +81,52 @@ void pythia_exact_moments_add(struct pythia_exact_moments *m, int64_t value_ns)
     uint64_t value[2] = {(uint64_t)value_ns, value_ns < 0 ? UINT64_MAX : 0}, square[2];
     multiply(magnitude(value_ns), magnitude(value_ns), square);
     m->n++;
+    m->weight++;
+    add_words(m->weight_squares, 2, (const uint64_t[]){1}, 1);
     add_words(m->sum, 2, value, 2);
     add_words(m->squares, 3, square, 2);
+}
+
+void pythia_exact_moments_add_weighted(struct pythia_exact_moments *m, int64_t value_ns,
+                                       uint64_t weight)
+{
+    uint64_t sum[2], square[2], squares[3] = {0}, product[2];
+    if (weight == 1) {
+        pythia_exact_moments_add(m, value_ns);
+        return;
+    }
+    m->n++;
+    m->weight += weight;
+    multiply(weight, weight, product);
+    add_words(m->weight_squares, 2, product, 2);
+    multiply(magnitude(value_ns), weight, sum);
+    if (value_ns < 0)
+        subtract_words(m->sum, sum, 2);
+    else
+        add_words(m->sum, 2, sum, 2);
+    multiply(magnitude(value_ns), magnitude(value_ns), square);
+    for (size_t i = 0; i < 2; i++) {
+        multiply(square[i], weight, product);
+        add_words(squares + i, 3 - i, product, 2);
+    }
+    add_words(m->squares, 3, squares, 3);
+}
+
+void pythia_exact_moments_pad(struct pythia_exact_moments *m,
+                              const struct pythia_exact_moments *all)
+{
+    m->n = all->n;
+    m->weight = all->weight;
+    m->weight_squares[0] = all->weight_squares[0];
+    m->weight_squares[1] = all->weight_squares[1];
 }
 
 void pythia_exact_moments_merge(struct pythia_exact_moments *m,
                                 const struct pythia_exact_moments *other)
 {
     m->n += other->n;
+    m->weight += other->weight;
+    add_words(m->weight_squares, 2, other->weight_squares, 2);
     add_words(m->sum, 2, other->sum, 2);
     add_words(m->squares, 3, other->squares, 3);
 }
@@ -99,7 +137,7 @@ double pythia_exact_moments_mean(const struct pythia_exact_moments *m)
     bool negative = sum_magnitude(m, sum);
     if (m->n == 0)
         return NAN;
-    double mean = to_double(sum, 2) / (double)m->n;
+    double mean = to_double(sum, 2) / (double)m->weight;
     return negative ? -mean : mean;
 }
 
@@ -109,7 +147,7 @@ double pythia_exact_moments_variance(const struct pythia_exact_moments *m)
         return NAN;
     uint64_t numerator[4] = {0}, sum[2], square[4] = {0}, product[2], pairs[2];
     for (size_t i = 0; i < 3; i++) {
-        multiply(m->n, m->squares[i], product);
+        multiply(m->weight, m->squares[i], product);
         add_words(numerator + i, 4 - i, product, 2);
     }
     sum_magnitude(m, sum);
@@ -120,7 +158,8 @@ double pythia_exact_moments_variance(const struct pythia_exact_moments *m)
         }
     }
     subtract_words(numerator, square, 4);
-    multiply(m->n, m->n - 1, pairs);
+    multiply(m->weight, m->weight, pairs);
+    subtract_words(pairs, m->weight_squares, 2);
     return to_double(numerator, 4) / to_double(pairs, 2);
 }
 
@@ -133,4 +172,26 @@ double pythia_exact_moments_cov(const struct pythia_exact_moments *m)
 {
     double mean = pythia_exact_moments_mean(m);
     return mean != 0 ? pythia_exact_moments_sd(m) / fabs(mean) : NAN;
+}
+
+double pythia_exact_moments_effective(const struct pythia_exact_moments *m)
+{
+    uint64_t pairs[2];
+    if (m->weight == m->n)
+        return (double)m->n;
+    multiply(m->weight, m->weight, pairs);
+    return to_double(pairs, 2) / to_double(m->weight_squares, 2);
+}
+
+uint64_t pythia_exact_moments_count(const struct pythia_exact_moments *all, uint64_t weight)
+{
+    if (all->weight == all->n)
+        return weight;
+    double part = (double)weight / (double)all->weight;
+    return (uint64_t)llround(part * pythia_exact_moments_effective(all));
+}
+
+double pythia_exact_moments_squares(const struct pythia_exact_moments *m)
+{
+    return m->n > 1 ? pythia_exact_moments_variance(m) * (double)(m->weight - 1) : 0;
 }

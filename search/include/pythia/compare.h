@@ -110,9 +110,11 @@ struct pythia_compared_type {
     enum pythia_compared_status status;
     const struct pythia_type *before, *after; /* NULL: none */
     struct pythia_count_change count;         /* its part of all requests */
-    struct pythia_change rate;                /* requests a second of the capture */
-    struct pythia_count_change failed;        /* requests with a span that failed */
-    struct pythia_change mean, variance;      /* of all requests */
+    uint64_t requests[2]; /* of before and after: so many of equal weight (side.h), which its paths
+                             and trace points are parts of; those of `count` if none are sampled */
+    struct pythia_change rate;           /* requests a second of the capture */
+    struct pythia_count_change failed;   /* requests with a span that failed */
+    struct pythia_change mean, variance; /* of all requests */
     struct pythia_change sample_mean,
         sample_variance; /* of the sampled ones: the sums of the edges */
     struct pythia_certain mean_test, variance_test;

@@ -57,7 +57,8 @@ struct pythia_group {
     size_t type; /* index of its type */
     uint32_t level;
     struct pythia_lineage lineage; /* what it is of the skeleton's groups */
-    uint64_t count;                /* of all requests */
+    uint64_t count;                /* of all requests: of those that the seen ones stand for */
+    uint64_t seen;                 /* the same as `count` unless the stream is a sample */
     size_t sampled;                /* of them in the sample, which what follows `cov` is of */
     double mean_ns, sd_ns, cov, p50_ns, p90_ns, p99_ns;
     double variance_share; /* of all requests of the input: within this group */
@@ -104,7 +105,7 @@ struct pythia_diagnosis {
     struct pythia_group *groups; /* owned; by score, best first */
     size_t group_count;
     double mean_ns, sd_ns;
-    uint64_t requests;
+    uint64_t requests, seen;    /* as `count` and `seen` of a group */
     double between_types_share; /* of the variance of all requests */
     double alpha;               /* that was used */
 };

@@ -1,6 +1,7 @@
 #ifndef PYTHIA_GROUPS_H
 #define PYTHIA_GROUPS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +21,14 @@
 /* The evidence: finished traces, counted by request type and by the structure of their critical
  * paths, with a uniform sample of whole requests of each type. Counts, moments and quantiles are of
  * all requests; what needs whole requests (shares, modes, explanations) is of the sample, which is
- * all of them up to a few thousand. Nothing depends on the order in which traces are added. Memory
+ * all of them up to a few thousand.
+ *
+ * Where the stream itself is a sample (sampling.h), both speak of the population that it was drawn
+ * from: counts, moments and quantiles weigh each request (moments.weight estimates how many there
+ * were, moments.n says how many were seen), and the rows that are read are a fair sample (row.h):
+ * pythia_type_rows. A stream without weights is one of weights 1, and nothing is different.
+ *
+ * Nothing depends on the order in which traces are added. Memory
  * is bounded by the number of types, not of traces. One thread at a time. */
 struct pythia_groups;
 
@@ -57,8 +65,10 @@ struct pythia_type {
                                  came in, with this one, or 0 if that is the only one */
     struct pythia_sketch *sketch;
     struct pythia_lineage lineage;
-    struct pythia_sample *rows; /* of struct pythia_row, in order of hash, in which the first who
-                                   reads one puts them */
+    struct pythia_sample *rows; /* of struct pythia_row, in order of their keys (row.h), in which
+                                   the first who reads one puts them */
+    double heaviest;            /* weight of its requests */
+    size_t fair_rows;           /* once closed: the first of the rows, fair among all of the type */
     /* Once the type is settled: */
     struct pythia_structure *structures;
     size_t structure_count;
@@ -112,6 +122,22 @@ int pythia_groups_settle(const struct pythia_groups *g, size_t index);
 
 /* _close, and then settle all types and add up the edges. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_groups_finish(struct pythia_groups *g);
+
+/* How many rows of a type, the first ones of the sample, are a fair sample of its requests: all,
+ * unless the stream mixes weights. */
+static inline size_t pythia_type_rows(const struct pythia_type *t)
+{
+    return t->fair_rows;
+}
+
+/* The requests of a type as a number of requests of equal weight, about so many as a fair sample of
+ * all that were seen has: for whoever asks for enough. The number seen if the stream does not mix
+ * weights. */
+static inline double pythia_type_evidence(const struct pythia_type *t)
+{
+    double seen = (double)t->moments.n;
+    return t->heaviest > 1 ? fmin(seen, (double)t->moments.weight / t->heaviest) : seen;
+}
 
 /* The types, in order of name; *count of them. Borrowed until _destroy. */
 const struct pythia_type *pythia_groups_types(const struct pythia_groups *g, size_t *count);

@@ -14,7 +14,9 @@
  * time. */
 struct pythia_side;
 
-/* A trace point in the requests of one type. */
+/* A trace point in the requests of one type. Where the stream is a sample, numbers of requests are
+ * those of equal weight that the seen ones are worth (pythia_exact_moments_count): what tests may
+ * count. */
 struct pythia_side_point {
     uint32_t tracepoint;
     uint32_t kinds;                     /* bit 1 << enum pythia_span_kind for each kind seen */
