@@ -135,12 +135,12 @@ static int print(struct profiling *p)
         return PYTHIA_ENOMEM;
     }
     pythia_sort_indexes(nodes, count, scratch, more, p);
-    double total = (double)p->paths[PYTHIA_CCT_ROOT].inclusive_ns, requests = (double)all->n;
+    double total = (double)p->paths[PYTHIA_CCT_ROOT].inclusive_ns, requests = (double)all->weight;
     pythia_buf_printf(
         &text,
         "%" PRIu64
         " requests, %.3f s on critical paths, %u callpaths; ms and visits are means of a request\n",
-        all->n, total / 1e9, count - 1);
+        all->weight, total / 1e9, count - 1);
     pythia_buf_puts(&text, "exclusive ms      %  inclusive ms      %   visits  callpath\n");
     for (uint32_t i = 0; i < count && i < (uint64_t)p->s->top; i++) {
         const struct callpath *path = &p->paths[nodes[i]];

@@ -327,7 +327,7 @@ static bool add_types(struct pythia_state *s, uint64_t number, const struct pyth
         struct row r = insert(s, "INSERT INTO type VALUES(?,?,?,?,?)");
         put_integer(&r, number);
         put_text(&r, pythia_vocabulary_text(v, types[i].name));
-        put_integer(&r, types[i].moments.n);
+        put_integer(&r, types[i].moments.weight);
         put_real(&r, pythia_exact_moments_mean(&types[i].moments));
         put_real(&r, sqrt(pythia_exact_moments_variance(&types[i].moments)));
         good = done(&r);

@@ -352,6 +352,13 @@ static struct pythia_text type_name(const struct writer *w, const struct pythia_
     return pythia_vocabulary_text(w->s->vocabulary, w->s->diagnosis->types[g->type].type->name);
 }
 
+/* How many requests were seen, where they stand for more than themselves. */
+static void seen(struct writer *w, json_t *to, uint64_t seen_count, uint64_t count)
+{
+    if (seen_count != count)
+        set(w, to, "seen", json_integer((json_int_t)seen_count));
+}
+
 static json_t *group(struct writer *w, const struct pythia_group *g)
 {
     json_t *out = json_object();
@@ -360,8 +367,9 @@ static json_t *group(struct writer *w, const struct pythia_group *g)
     set(w, out, "request_type", text(type_name(w, g)));
     set(w, out, "level", json_integer(g->level));
     set(w, out, "count", json_integer((json_int_t)g->count));
+    seen(w, out, g->seen, g->count);
     set(w, out, "type_count",
-        json_integer((json_int_t)w->s->diagnosis->types[g->type].type->moments.n));
+        json_integer((json_int_t)w->s->diagnosis->types[g->type].type->moments.weight));
     set(w, out, "sampled", json_integer((json_int_t)g->sampled));
     set(w, out, "mean_ns", real(g->mean_ns));
     set(w, out, "sd_ns", real(g->sd_ns));
@@ -394,7 +402,8 @@ static json_t *request_type(struct writer *w, const struct pythia_type_result *r
     json_t *out = json_object(), *levels = json_array();
     set(w, out, "name", text(pythia_vocabulary_text(w->s->vocabulary, r->type->name)));
     set(w, out, "unsplit", text(pythia_vocabulary_text(w->s->vocabulary, r->type->unsplit)));
-    set(w, out, "count", json_integer((json_int_t)r->type->moments.n));
+    set(w, out, "count", json_integer((json_int_t)r->type->moments.weight));
+    seen(w, out, r->type->moments.n, r->type->moments.weight);
     set(w, out, "mean_ns", real(r->mean_ns));
     set(w, out, "sd_ns", real(r->sd_ns));
     set(w, out, "client_mean_ns", real(r->client_mean_ns));
@@ -468,6 +477,18 @@ static json_t *split_by(struct writer *w)
     return out;
 }
 
+/* Only of a stream that is a sample. */
+static void sampling(struct writer *w, json_t *to)
+{
+    const struct pythia_diagnosis *d = w->s->diagnosis;
+    if (d->seen == d->requests)
+        return;
+    json_t *out = json_object();
+    set(w, out, "seen", json_integer((json_int_t)d->seen));
+    set(w, out, "requests", json_integer((json_int_t)d->requests));
+    set(w, to, "sampling", out);
+}
+
 static const char *measure_name(enum pythia_measure measure)
 {
     static const char *const names[] = {"share", "variance", "cov", "modes", "tail", "slow"};
@@ -485,6 +506,7 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
     if (source->live)
         set(&w, input, "live", json_true());
     set(&w, out, "input", input);
+    sampling(&w, out);
     set(&w, out, "ranked_by", json_string(measure_name(source->measure)));
     set(&w, out, "alpha", real(d->alpha));
     set(&w, out, "mean_ns", real(d->mean_ns));

@@ -66,6 +66,9 @@ void pythia__add_overhead(struct pythia_buf *to, const json_t *report);
 
 /* A sentence if more than 1 % of the requests were incomplete, and why; else nothing. */
 void pythia__add_incomplete(struct pythia_buf *to, const json_t *report);
+
+/* How many requests those that were seen stand for, as a sentence; nothing if all were seen. */
+void pythia__add_sampling(struct pythia_buf *to, const json_t *report);
 /* The number of an item of `loop`, or "4-17" where it stands for several cycles; and how many
  * cycles all items stand for. */
 void pythia__name_cycle(const json_t *cycle, char *name, size_t size);

@@ -138,14 +138,18 @@ static void input(struct pythia__html *h, const json_t *report)
                           " could not be read to the end: what is missing there is missing here.");
         pythia__html_close(h);
     }
-    struct pythia_buf overhead = {0}, incomplete = {0};
+    struct pythia_buf overhead = {0}, incomplete = {0}, sampling = {0};
+    pythia__add_sampling(&sampling, report);
+    if (sampling.size > 0)
+        pythia__html_leaf(h, "p", "read", sampling.bytes);
     pythia__add_incomplete(&incomplete, report);
     if (incomplete.size > 0)
         pythia__html_leaf(h, "p", "warn", incomplete.bytes);
     pythia__add_overhead(&overhead, report);
     if (overhead.size > 0)
         pythia__html_leaf(h, "p", "read", overhead.bytes);
-    h->out->failed = h->out->failed || overhead.failed || incomplete.failed;
+    h->out->failed = h->out->failed || overhead.failed || incomplete.failed || sampling.failed;
+    pythia_buf_free(&sampling);
     pythia_buf_free(&incomplete);
     pythia_buf_free(&overhead);
     size_t count = counters(h, in, "repaired", repair_help);

@@ -114,6 +114,9 @@ static void head(struct pythia_buf *to, const json_t *report)
         pythia_buf_puts(to, " Nothing had to be repaired, nothing was dropped.");
     pythia_buf_putc(to, '\n');
     struct pythia_buf overhead = {0};
+    pythia__add_sampling(&overhead, report);
+    if (overhead.size > 0)
+        pythia_buf_putc(&overhead, ' ');
     pythia__add_incomplete(&overhead, report);
     if (overhead.size > 0)
         pythia_buf_putc(&overhead, ' ');

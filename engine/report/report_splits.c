@@ -126,10 +126,10 @@ static bool count_parts(struct tally *t, const struct pythia_type *const *types,
 static double share_between(const struct tally *t)
 {
     double mean = pythia_exact_moments_mean(&t->all), between = 0;
-    double squares = pythia_exact_moments_variance(&t->all) * (double)(t->all.n - 1);
+    double squares = pythia_exact_moments_squares(&t->all);
     for (uint32_t part = 0; part < t->count; part++) {
         double d = pythia_exact_moments_mean(&t->parts[part]) - mean;
-        between += t->parts[part].n ? (double)t->parts[part].n * d * d : 0;
+        between += t->parts[part].n ? (double)t->parts[part].weight * d * d : 0;
     }
     return t->all.n > 1 && squares > 0 ? fmin(between / squares, 1) : NAN;
 }
@@ -146,7 +146,7 @@ static json_t *split_type(struct pythia__json *w, const struct tally *t,
         pythia_split_rule_label(t->rule, &pythia_grouping_key_split(t->key, t->split)->key, part,
                                 &label);
         pythia__json_append(w, parts,
-                            part_object(w, pythia_buf_text(&label), t->parts[part].n,
+                            part_object(w, pythia_buf_text(&label), t->parts[part].weight,
                                         pythia_exact_moments_mean(&t->parts[part])));
         w->failed = pythia_buf_status(&label) != 0 || w->failed;
         pythia_buf_free(&label);
@@ -173,7 +173,7 @@ static json_t *one_split(struct pythia__json *w, const struct pythia_grouping_ke
     for (size_t i = 0; i < count; i++) {
         bool first = true;
         uint32_t part = pythia_grouping_key_part_of(key, types[i]->part, split);
-        *(part == PYTHIA_SPLIT_WITHOUT ? &without : &requests) += types[i]->moments.n;
+        *(part == PYTHIA_SPLIT_WITHOUT ? &without : &requests) += types[i]->moments.weight;
         for (size_t k = 0; k < i; k++)
             first = first && types[k]->unsplit != types[i]->unsplit;
         if (!first)
@@ -224,7 +224,7 @@ json_t *pythia__json_compared_splits(struct pythia__json *w, const struct pythia
                 const struct pythia_type *t = side ? c->types[i].after : c->types[i].before;
                 if (t)
                     counts[pythia_grouping_key_part_of(key, t->part, split) ==
-                           PYTHIA_SPLIT_WITHOUT] += t->moments.n;
+                           PYTHIA_SPLIT_WITHOUT] += t->moments.weight;
             }
             pythia__json_set(w, requests, names[side], pythia__json_count(counts[0]));
             pythia__json_set(w, without, names[side], pythia__json_count(counts[1]));

@@ -104,6 +104,12 @@ static void head(const struct page *p, const json_t *report)
             pythia_buf_printf(p->out, " %s.", counts[i].what);
         }
     pythia_buf_puts(p->out, "\n");
+    struct pythia_buf sampling = {0};
+    pythia__add_sampling(&sampling, report);
+    if (sampling.size > 0)
+        words(p, 0, sampling.bytes);
+    p->out->failed = p->out->failed || sampling.failed;
+    pythia_buf_free(&sampling);
 }
 
 /* ---- groups ---- */

@@ -372,6 +372,19 @@ void pythia__add_origin(struct pythia_buf *to, const json_t *input)
     pythia_buf_puts(to, files == 1 ? " file" : " files");
 }
 
+void pythia__add_sampling(struct pythia_buf *to, const json_t *report)
+{
+    const json_t *sampling = json_object_get(report, "sampling");
+    if (!sampling)
+        return;
+    double seen = pythia__number(sampling, "seen");
+    pythia_buf_puts(to, "Sampled: ");
+    pythia__add_count(to, seen);
+    pythia_buf_puts(to, seen == 1 ? " request stands for " : " requests stand for ");
+    pythia__add_count(to, pythia__number(sampling, "requests"));
+    pythia_buf_putc(to, '.');
+}
+
 void pythia__add_incomplete(struct pythia_buf *to, const json_t *report)
 {
     const json_t *in = json_object_get(report, "input"),
