@@ -21,7 +21,7 @@ struct entry {
 
 /* The sampled requests of one side. */
 struct rows {
-    struct pythia_sample *sample;
+    const struct pythia_type *type;
     size_t n;
     size_t *first;           /* [edges + 1]: its entries are entries[first[e]], … */
     struct entry *entries;   /* by edge, then by row */
@@ -48,7 +48,7 @@ static int find_edges(struct work *w)
         return PYTHIA_ENOMEM;
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < w->sides[s].n; i++) {
-            const struct pythia_row *row = pythia_sample_row(w->sides[s].sample, i);
+            const struct pythia_row *row = pythia_type_row(w->sides[s].type, i);
             for (uint32_t k = 0; k < row->shape->edge_count; k++) {
                 uint32_t number = w->c->edges[s][row->shape->edges[k]];
                 if (w->indexes[number])
@@ -89,8 +89,7 @@ static int fill_entries(struct work *w, size_t s)
     if (!r->first)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < r->n; i++) {
-        const struct pythia_shape *shape =
-            ((const struct pythia_row *)pythia_sample_row(r->sample, i))->shape;
+        const struct pythia_shape *shape = pythia_type_row(r->type, i)->shape;
         for (uint32_t k = 0; k < shape->edge_count; k++)
             r->first[w->indexes[w->c->edges[s][shape->edges[k]]] + 1]++;
         entries += shape->edge_count;
@@ -104,7 +103,7 @@ static int fill_entries(struct work *w, size_t s)
     r->clipped = r->total + r->n;
     r->column = r->clipped + r->n;
     for (size_t i = 0; i < r->n; i++) {
-        const struct pythia_row *row = pythia_sample_row(r->sample, i);
+        const struct pythia_row *row = pythia_type_row(r->type, i);
         for (uint32_t k = 0; k < row->shape->edge_count; k++) {
             size_t at = w->indexes[w->c->edges[s][row->shape->edges[k]]];
             r->entries[r->first[at]++] = (struct entry) /* …and moves to where they end */
@@ -290,7 +289,7 @@ int pythia__compare_edges(struct pythia__compare *c, struct pythia_compared_type
     const struct pythia_type *types[2] = {t->before, t->after};
     size_t fewest = SIZE_MAX;
     for (size_t s = 0; s < 2; s++) {
-        w.sides[s].sample = types[s]->rows;
+        w.sides[s].type = types[s];
         w.sides[s].n = pythia_type_rows(types[s]);
         fewest = w.sides[s].n < fewest ? w.sides[s].n : fewest;
     }

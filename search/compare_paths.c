@@ -151,7 +151,7 @@ static size_t count_points(const struct work *w, size_t pair, uint32_t *counts)
         for (size_t i = 0; i < sampled(w, s); i++) {
             if (w->rows[s][i] != pair)
                 continue;
-            const struct pythia_row *row = pythia_sample_row(w->types[s]->rows, i);
+            const struct pythia_row *row = pythia_type_row(w->types[s], i);
             for (uint32_t k = 0; k < row->shape->point_count; k++)
                 counts[row->shape->points[k]]++;
             n++;
@@ -194,8 +194,7 @@ static void find_example(const struct work *w, size_t pair, struct pythia_compar
         size_t s = k == 0 ? first : 1 - first;
         for (size_t i = 0; i < sampled(w, s) && !out->has_example; i++)
             if (w->rows[s][i] == pair) {
-                out->example =
-                    ((const struct pythia_row *)pythia_sample_row(w->types[s]->rows, i))->trace;
+                out->example = pythia_type_row(w->types[s], i)->trace;
                 out->has_example = true;
             }
     }
@@ -269,7 +268,7 @@ static int compare_paths(struct work *w)
     t->path_count = w->pair_count;
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < sampled(w, s); i++) {
-            const struct pythia_row *row = pythia_sample_row(w->types[s]->rows, i);
+            const struct pythia_row *row = pythia_type_row(w->types[s], i);
             w->rows[s][i] = pair_of(w, row->shape);
         }
     w->base = commonest(w);

@@ -171,20 +171,6 @@ static bool is_in(const struct pythia_row *row, uint32_t level, const struct pyt
            (!whole || row->shape->level_count - 1 == s->level);
 }
 
-/* Leave those that are fair among themselves (row.h): in a group of small weights more of them than
- * among all of the type. */
-static size_t leave_fair(const struct pythia_row **rows, size_t count)
-{
-    double heaviest = 1;
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        heaviest = rows[i]->weight > heaviest ? rows[i]->weight : heaviest;
-    for (size_t i = 0; i < count; i++)
-        if (pythia_row_is_fair(rows[i]->hash, rows[i]->weight, heaviest))
-            rows[kept++] = rows[i];
-    return kept;
-}
-
 /* The sampled rows of a group; `s` NULL: all of the type. */
 static int gather_rows(const struct pythia_type *t, uint32_t level,
                        const struct pythia_structure *s, const struct pythia_row ***out,
@@ -199,8 +185,13 @@ static int gather_rows(const struct pythia_type *t, uint32_t level,
         if (is_in(row, level, s))
             rows[kept++] = row;
     }
+    int status = pythia_type_leave_fair(t, rows, &kept);
+    if (status != PYTHIA_OK) {
+        pythia_free(rows);
+        return status;
+    }
     *out = rows;
-    *count = leave_fair(rows, kept);
+    *count = kept;
     return PYTHIA_OK;
 }
 

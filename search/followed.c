@@ -31,7 +31,7 @@ static struct member *list_members(const struct pythia_type *type, size_t *count
     struct member *list = pythia_calloc(n, sizeof(*list));
     double sum = 0;
     for (size_t i = 0; list && i < n; i++) {
-        const struct pythia_row *row = pythia_sample_row(type->rows, i);
+        const struct pythia_row *row = pythia_type_row(type, i);
         uint32_t last = row->shape->level_count - 1;
         list[i] = (struct member){.group = row->parent,
                                   .structure =

@@ -58,7 +58,7 @@ static int add_rows(struct requests *r, const struct pythia_type *t, size_t set)
                 return PYTHIA_ENOMEM;
             r->set = grown;
         }
-        r->rows[r->count] = pythia_sample_row(t->rows, i);
+        r->rows[r->count] = pythia_type_row(t, i);
         r->set[r->count++] = set;
     }
     return PYTHIA_OK;

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "pythia/fair_sample.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "pythia/sampling.h"
@@ -114,6 +115,7 @@ void pythia_groups_destroy(struct pythia_groups *g)
         for (size_t k = 0; k < t->structure_count; k++)
             pythia_sketch_destroy(t->structures[k].sketch);
         pythia_sketch_destroy(t->sketch);
+        pythia_free(t->fair);
         pythia_free(t->structures);
         pythia_free(t->slots);
     }
@@ -559,23 +561,94 @@ static int name_types(struct pythia_groups *g)
     return PYTHIA_OK;
 }
 
-/* Keys rise, so the rows below a limit are the first ones. */
-static void count_fair_rows(struct pythia_type *t)
+/* Of a full sample the row of the highest key says down to which weight rows are missing. */
+static double smallest_weight(const struct pythia_type *t)
 {
     size_t n = pythia_sample_count(t->rows);
-    double heaviest = 1;
-    t->fair_rows = n;
+    return n > 0 && n < t->moments.n ? 0x1p64 / (double)(pythia_sample_hash(t->rows, n - 1) | 1)
+                                     : 1;
+}
+
+/* What a fair sample is taken of. */
+struct candidates {
+    size_t n;
+    double *weight, *duration_ns;
+    double *position; /* in the order in which they are wanted */
+    uint32_t *order;  /* [2 n] */
+    bool *keep;
+};
+
+static bool is_ahead(const void *context, uint32_t a, uint32_t b)
+{
+    const double *position = context;
+    return position[a] < position[b];
+}
+
+/* Whoever takes the first rows of a sample takes them as a sample: but by their keys heavy rows
+ * come first. Key times weight is the place of a row among those that might be here with its
+ * weight. */
+static int list_candidates(const struct pythia_type *t, const struct pythia_row **rows,
+                           struct candidates *c)
+{
+    double smallest = smallest_weight(t);
+    c->weight = pythia_calloc(3 * c->n, sizeof(*c->weight));
+    c->order = pythia_calloc(2 * c->n, sizeof(*c->order));
+    c->keep = pythia_calloc(c->n, sizeof(*c->keep));
+    if (!c->weight || !c->order || !c->keep)
+        return PYTHIA_ENOMEM;
+    c->duration_ns = c->weight + c->n;
+    c->position = c->duration_ns + c->n;
+    for (size_t i = 0; i < c->n; i++) {
+        c->weight[i] = rows[i]->weight > smallest ? rows[i]->weight : smallest;
+        c->duration_ns[i] = (double)rows[i]->duration_ns;
+        c->position[i] = (double)rows[i]->hash / rows[i]->weight * c->weight[i];
+        c->order[i] = (uint32_t)i;
+    }
+    return pythia_fair_sample(c->weight, c->duration_ns, c->n, c->keep);
+}
+
+int pythia_type_leave_fair(const struct pythia_type *t, const struct pythia_row **rows,
+                           size_t *count)
+{
+    struct candidates c = {.n = *count};
     if (!(t->heaviest > 1))
-        return;
-    for (size_t i = 0; i < n; i++) {
-        const struct pythia_row *row = pythia_sample_row(t->rows, i);
-        heaviest = row->weight > heaviest ? row->weight : heaviest;
+        return PYTHIA_OK;
+    const struct pythia_row **old = pythia_calloc(c.n, sizeof(struct pythia_row *));
+    int status = old ? list_candidates(t, rows, &c) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK) {
+        pythia_sort_indexes(c.order, c.n, c.order + c.n, is_ahead, c.position);
+        if (c.n > 0)
+            memcpy(old, rows, c.n * sizeof(struct pythia_row *));
+        *count = 0;
+        for (size_t i = 0; i < c.n; i++)
+            if (c.keep[c.order[i]])
+                rows[(*count)++] = old[c.order[i]];
     }
-    for (; t->fair_rows > 0; t->fair_rows--) {
-        const struct pythia_row *row = pythia_sample_row(t->rows, t->fair_rows - 1);
-        if (pythia_row_is_fair(row->hash, row->weight, heaviest))
-            break;
-    }
+    pythia_free(old);
+    pythia_free(c.weight);
+    pythia_free(c.order);
+    pythia_free(c.keep);
+    return status;
+}
+
+/* Nothing if all rows are fair. */
+static int find_fair_rows(struct pythia_type *t)
+{
+    size_t n = pythia_sample_count(t->rows);
+    if (!(t->heaviest > 1) || t->fair)
+        return PYTHIA_OK;
+    const struct pythia_row **rows = pythia_calloc(n, sizeof(struct pythia_row *));
+    if (!rows)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        rows[i] = pythia_sample_row(t->rows, i);
+    t->fair_count = n;
+    int status = pythia_type_leave_fair(t, rows, &t->fair_count);
+    if (status == PYTHIA_OK && t->fair_count < n)
+        t->fair = rows;
+    else
+        pythia_free(rows);
+    return status;
 }
 
 void pythia_groups_carried(struct pythia_groups *g, uint64_t cycles)
@@ -602,11 +675,11 @@ int pythia_groups_close(struct pythia_groups *g)
         g->entries[i]->next = t->unsettled;
         t->unsettled = g->entries[i];
     }
-    for (size_t i = 0; i < g->type_count; i++) {
+    for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++) {
         pythia_sample_sort_when_read(g->types[i].rows);
-        count_fair_rows(&g->types[i]);
+        status = find_fair_rows(&g->types[i]);
     }
-    return sort_types(g);
+    return status == PYTHIA_OK ? sort_types(g) : status;
 }
 
 int pythia_groups_settle(const struct pythia_groups *g, size_t index)

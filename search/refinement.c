@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pythia/fair_sample.h"
 #include "pythia/hash.h"
 #include "pythia/hider.h"
 #include "pythia/mem.h"
@@ -41,6 +42,7 @@ struct pythia_refinement {
     size_t seen_capacity, time_count, time_capacity;
     struct pythia_sample *rows;
     uint64_t requests, unseen;
+    bool weighted; /* some request stands for more than itself */
 };
 
 static uint64_t duration_of(const struct pythia_critical_path *path)
@@ -238,7 +240,6 @@ static int keep_row(struct pythia_refinement *r, const struct pythia_trace *trac
     if (!row)
         return PYTHIA_ENOMEM;
     row->trace = trace->id;
-    row->hash = pythia_hash_mix(trace->id.high, trace->id.low);
     row->weight = trace->weight > 1 ? trace->weight : 1;
     row->coarse_ns = duration_of(r->coarse.path);
     row->fine_ns = duration_of(r->fine.path);
@@ -255,6 +256,7 @@ int pythia_refinement_add(struct pythia_refinement *r, const struct pythia_trace
     const struct pythia_trace *left;
     bool rerouted = false;
     r->requests++;
+    r->weighted = r->weighted || trace->weight > 1;
     if (!pythia_sample_wants(r->rows, key_of(trace)))
         return PYTHIA_OK;
     int status = pythia_hider_hide(r->hider, trace, r->coarser, &left);
@@ -339,29 +341,39 @@ static int sort_parts(struct pythia_refinement *r, uint32_t *place)
     return PYTHIA_OK;
 }
 
-/* Leave a fair sample (row.h): the first rows. */
-static void leave_fair_rows(struct pythia_refinement *r)
+/* Leave a fair sample, as groups.c does. The rows are sorted. */
+static int leave_fair_rows(struct pythia_refinement *r)
 {
-    size_t n = pythia_sample_count(r->rows), fair = 0;
-    double heaviest = 1;
-    for (size_t i = 0; i < n; i++) {
+    size_t n = pythia_sample_count(r->rows);
+    if (!r->weighted)
+        return PYTHIA_OK;
+    double *weight = pythia_calloc(2 * n, sizeof(*weight));
+    bool *keep = pythia_calloc(n, sizeof(*keep));
+    double smallest = n > 0 && n < r->requests - r->unseen
+                          ? 0x1p64 / (double)(pythia_sample_hash(r->rows, n - 1) | 1)
+                          : 1;
+    int status = weight && keep ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (size_t i = 0; i < n && status == PYTHIA_OK; i++) {
         const struct pythia_refined *row = pythia_sample_row(r->rows, i);
-        heaviest = row->weight > heaviest ? row->weight : heaviest;
+        weight[i] = row->weight > smallest ? row->weight : smallest;
+        weight[n + i] = (double)row->fine_ns;
     }
-    for (size_t i = 0; i < n; i++) {
-        const struct pythia_refined *row = pythia_sample_row(r->rows, i);
-        fair += pythia_row_is_fair(row->hash, row->weight, heaviest);
-    }
-    if (fair < n)
-        pythia_sample_shrink(r->rows, fair);
+    if (status == PYTHIA_OK)
+        status = pythia_fair_sample(weight, weight + n, n, keep);
+    if (status == PYTHIA_OK)
+        pythia_sample_leave(r->rows, keep);
+    pythia_free(weight);
+    pythia_free(keep);
+    return status;
 }
 
 int pythia_refinement_finish(struct pythia_refinement *r)
 {
     uint32_t *place = pythia_calloc(r->part_count, sizeof(*place));
-    leave_fair_rows(r);
-    int status = place ? sort_parts(r, place) : PYTHIA_ENOMEM;
     pythia_sample_sort(r->rows);
+    int status = place ? leave_fair_rows(r) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = sort_parts(r, place);
     for (size_t i = 0; status == PYTHIA_OK && i < pythia_sample_count(r->rows); i++) {
         struct pythia_refined *row = pythia_sample_row(r->rows, i);
         for (uint32_t k = 0; k < row->count; k++)

@@ -103,7 +103,7 @@ int pythia__search_remember(struct pythia_search *s, size_t problem, const struc
     if (!kept)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < n; i++) {
-        const struct pythia_row *row = pythia_sample_row(t->rows, i);
+        const struct pythia_row *row = pythia_type_row(t, i);
         kept[i] = log((double)row->duration_ns + 1);
     }
     if (is_new)
@@ -126,7 +126,7 @@ int pythia__search_has_changed(const struct pythia_search *s, size_t problem,
     struct pythia_test_result test = {.p = NAN};
     int status = x && side ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (size_t i = 0; i < all && status == PYTHIA_OK; i++) {
-        const struct pythia_row *row = i < old ? NULL : pythia_sample_row(t->rows, i - old);
+        const struct pythia_row *row = i < old ? NULL : pythia_type_row(t, i - old);
         x[i] = row ? log((double)row->duration_ns + 1) : k->log_durations[i];
         side[i] = i >= old;
     }

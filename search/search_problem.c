@@ -602,7 +602,7 @@ static int with_rows(struct looking *l, int (*work)(struct looking *l))
     if (!l->rows)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < l->n; i++)
-        l->rows[i] = pythia_sample_row(l->evidence->rows, i);
+        l->rows[i] = pythia_type_row(l->evidence, i);
     int status = work(l);
     pythia__region_map_free(&l->map);
     pythia_ranking_free(&l->ranking);

@@ -1,6 +1,7 @@
-/* Sums of whole numbers wide enough never to overflow. Weights that add up to less than 2^64 and |x|
- * <= 2^63 give |sum| < 2^127 and squares < 2^190; weight * squares - sum^2, which Cauchy and Schwarz keep from being negative, then
- * has at most 254 bits. The numbers are arrays of 64-bit words, the low one first. */
+/* Sums of whole numbers wide enough never to overflow. Weights that add up to less than 2^64 and
+ * |x| <= 2^63 give |sum| < 2^127 and squares < 2^190; weight * squares - sum^2, which Cauchy and
+ * Schwarz keep from being negative, then has at most 254 bits. The numbers are arrays of 64-bit
+ * words, the low one first. */
 #include "pythia/exact_moments.h"
 
 #include <math.h>

@@ -122,6 +122,17 @@ void pythia_sample_shrink(struct pythia_sample *s, size_t k)
     }
 }
 
+void pythia_sample_leave(struct pythia_sample *s, const bool *keep)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (keep[s->count - 1 - i])
+            s->heap[left++] = s->heap[i]; /* a part of an array in falling order is one too */
+        else
+            drop_row(s, s->heap[i].row);
+    s->count = left;
+}
+
 int pythia_sample_merge(struct pythia_sample *s, struct pythia_sample *other)
 {
     assert(s != other && s->drop == other->drop);

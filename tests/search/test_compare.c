@@ -519,6 +519,54 @@ static void a_side_without_memory_says_so(void **state)
     requests_end(&r);
 }
 
+/* ---- sampled sides ---- */
+
+/* The same before and after, but that after all requests with a failed call are kept, and a tenth
+ * of the others. */
+static void a_sampled_side_is_like_the_whole(void **state)
+{
+    struct sides s;
+    struct pythia_random r;
+    uint64_t kept = 0;
+    sides_begin(&s);
+    pythia_random_init(&r, 8);
+    for (size_t i = 0; i < 6000; i++) {
+        unsigned a = 1000 + (unsigned)pythia_random_below(&r, 1000),
+                 b = 500 + (unsigned)pythia_random_below(&r, 2000);
+        bool fails = pythia_random_below(&r, 10) == 0, drawn = pythia_random_below(&r, 10) == 0;
+        size_t side = i % 2 ? AFTER : BEFORE;
+        const char *probability = side == BEFORE ? "1" : fails ? "1" : "0.1";
+        if (side == AFTER && !fails && !drawn)
+            continue;
+        kept += side == AFTER;
+        if (fails)
+            sides_add(&s, side, "web:GET(sampling.probability=%s){%u bad:F!{%u} 20}", probability,
+                      a, 10 * b);
+        else
+            sides_add(&s, side, "web:GET(sampling.probability=%s){%u db:Q{%u} 20}", probability, a,
+                      b);
+    }
+    const struct pythia_compared_type *t = &sides_compare(&s)->types[0];
+    assert_true(kept > 500 && kept < 650); /* nearly half of which failed */
+    assert_false(s.c->changed);
+    assert_int_equal(t->count.before, 3000);
+    assert_true(t->requests[1] < kept); /* no more than were seen */
+    assert_rel_equal((double)t->after->moments.weight, 3000, .2);
+    assert_rel_equal(t->rate.after * (double)s.c->covered_after_ns / 1e9,
+                     (double)t->after->moments.weight, 1e-9);
+    assert_rel_equal(t->mean.after, t->mean.before, .05);
+    double part = (double)t->failed.after / (double)t->requests[1];
+    assert_rel_equal(part, .1, .2); /* as for before: 2 in 20 */
+    const struct pythia_compared_point *point = sides_point(&s, t, "bad:F!");
+    assert_int_equal(point->requests.after, t->failed.after);
+    assert_rel_equal(point->visits.after, part, .02);
+    assert_int_equal(t->path_count, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_rel_equal((double)t->paths[i].count.after / (double)t->requests[1],
+                         (double)t->paths[i].count.before / 3000, .2);
+    sides_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -543,6 +591,7 @@ int main(void)
         cmocka_unit_test(the_order_of_requests_makes_no_difference),
         cmocka_unit_test(without_memory_it_says_so),
         cmocka_unit_test(a_side_without_memory_says_so),
+        cmocka_unit_test(a_sampled_side_is_like_the_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

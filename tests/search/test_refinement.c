@@ -680,6 +680,27 @@ static void without_memory_it_says_so(void **state)
     pythia_refinement_destroy(NULL);
 }
 
+/* As of groups: one request of weight 4 and every fourth of 16 of weight 1, by duration. */
+static void requests_of_mixed_weights_are_thinned(void **state)
+{
+    struct twice t;
+    char text[64];
+    uint64_t unseen, sum = 0;
+    begin(&t, "A", 0);
+    for (int i = 0; i < 16; i++) {
+        snprintf(text, sizeof(text), "A{%d B{10}}", i);
+        add(&t, text);
+    }
+    add(&t, "A(sampling.probability=0.25){50 B{10}}");
+    assert_int_equal(pythia_refinement_finish(t.refinement), PYTHIA_OK);
+    assert_int_equal(pythia_refinement_requests(t.refinement, &unseen), 17);
+    assert_int_equal(pythia_refinement_rows(t.refinement), 5);
+    for (size_t i = 0; i < 5; i++)
+        sum += pythia_refinement_row(t.refinement, i)->fine_ns - 10;
+    assert_int_equal(sum, 1 + 5 + 9 + 13 + 50);
+    end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -698,6 +719,7 @@ int main(void)
         cmocka_unit_test(the_order_of_requests_does_not_matter),
         cmocka_unit_test(a_request_of_which_nothing_is_left_is_counted),
         cmocka_unit_test(without_memory_it_says_so),
+        cmocka_unit_test(requests_of_mixed_weights_are_thinned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* A stream that was sampled, against all requests of which it is a sample. */
 #include "pythia/compare.h"
 #include "pythia/diagnosis.h"
-#include "pythia/hash.h"
 #include "requests.h"
 
 #define POPULATION 60000
@@ -43,30 +42,76 @@ static void counts_moments_and_quantiles_weigh_requests(void **state)
     requests_end(&r);
 }
 
-/* 16 requests of weight 1 and one of weight 4 in a type. Fair among all are those whose hash is in
- * the lowest quarter, and the heavy one. */
+/* 16 requests of weight 1 and one of weight 4 in a type are worth 5: of the light ones every fourth
+ * by duration (fair_sample.h). In each structure by itself all count the same. */
 static void rows_of_mixed_weights_are_thinned_to_equal_ones(void **state)
 {
     struct requests r;
-    size_t count, fair = 1;
+    size_t count, stay = 17;
+    const struct pythia_row *rows[17];
+    int64_t sum = 0;
     requests_begin_folded(&r);
-    for (uint64_t i = 0; i < 16; i++) {
-        requests_add(&r, "A{%d}", (int)i);
-        fair += pythia_hash_mix(7, i + 1) < UINT64_C(1) << 62;
-    }
-    requests_add(&r, "A(sampling.probability=0.25){50}");
+    for (int i = 0; i < 16; i++)
+        requests_add(&r, "A{%d}", i);
+    requests_add(&r, "A(sampling.probability=0.25){%d B{1}}", 50);
     const struct pythia_type *t = requests_finish(&r, &count);
     assert_int_equal(pythia_sample_count(t->rows), 17);
-    assert_int_equal(pythia_type_rows(t), fair);
-    assert_in_range(fair, 2, 9);
-    bool heavy = false;
-    for (size_t i = 0; i < fair; i++) {
+    assert_int_equal(pythia_type_rows(t), 5);
+    for (size_t i = 0; i < 5; i++)
+        sum += pythia_type_row(t, i)->duration_ns;
+    assert_int_equal(sum, 1 + 5 + 9 + 13 + 51);
+    for (size_t i = stay = 0; i < 17; i++) {
         const struct pythia_row *row = pythia_sample_row(t->rows, i);
-        heavy = heavy || row->weight == 4;
-        assert_true(row->weight == 4 || row->hash < UINT64_C(1) << 62);
+        if (row->weight == 1)
+            rows[stay++] = row;
     }
-    assert_true(heavy);
+    assert_int_equal(pythia_type_leave_fair(t, rows, &stay), PYTHIA_OK);
+    assert_int_equal(stay, 16);
     requests_end(&r);
+}
+
+/* A sample that is full holds light rows with a probability below 1, so they stand for more: where
+ * the heaviest weight is below that, all rows count the same. */
+static void a_full_sample_is_fair_already(void **state)
+{
+    struct requests r;
+    size_t count;
+    requests_begin(&r);
+    requests_group(&r, &(struct pythia_groups_options){.rows_per_type = 64, .rows = 1000});
+    for (int i = 0; i < 4000; i++)
+        requests_add(&r, i % 4 == 0 ? "A(sampling.probability=0.5){%d}" : "A{%d}", 5 + i);
+    const struct pythia_type *t = requests_finish(&r, &count);
+    assert_int_equal(t->moments.weight, 5000);
+    assert_int_equal(pythia_type_rows(t), 64);
+    size_t heavy = 0; /* 2 / 5 of the requests that they stand for */
+    for (size_t i = 0; i < 64; i++)
+        heavy += pythia_type_row(t, i)->weight == 2;
+    assert_in_range(heavy, 26 - 8, 26 + 8); /* with a standard deviation of 3.9 */
+    requests_end(&r);
+}
+
+/* Memory may be missing wherever rows are thinned. */
+static void missing_memory_fails_cleanly(void **state)
+{
+    int status = PYTHIA_ENOMEM;
+    for (long allowed = 0; status == PYTHIA_ENOMEM; allowed++) {
+        struct requests r;
+        struct pythia_diagnosis *d = NULL;
+        requests_begin_folded(&r);
+        for (int i = 0; i < 40; i++) {
+            requests_add(&r, "A{%d}", i);
+            requests_add(&r, "A(sampling.probability=0.5){%d B{3}}", 7 * i);
+        }
+        pythia_mem_fail_after(allowed);
+        status = pythia_groups_finish(r.groups);
+        if (status == PYTHIA_OK)
+            status = pythia_diagnose(r.groups, &(struct pythia_diagnosis_options){.seed = 1}, &d);
+        pythia_mem_fail_after(-1);
+        pythia_diagnosis_destroy(d);
+        requests_end(&r);
+        assert_true(allowed < 100000);
+    }
+    assert_int_equal(status, PYTHIA_OK);
 }
 
 /* ---- the whole, a tenth, and all that is slow with a tenth of the rest ---- */
@@ -256,7 +301,7 @@ static void assert_groups_alike(const struct set *sampled, const struct set *who
         assert_edges_alike(sampled, a, whole, b);
         assert_true(a->sampled <= a->seen); /* nothing counts as evidence that was not seen */
         seen += a->seen;
-        if (b->explanations.found_count > 0)
+        if (i == 0) /* the one with the cause */
             assert_tenant(sampled, a);
     }
     assert_int_equal(seen, sampled->kept);
@@ -346,6 +391,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_moments_and_quantiles_weigh_requests),
         cmocka_unit_test(rows_of_mixed_weights_are_thinned_to_equal_ones),
+        cmocka_unit_test(a_full_sample_is_fair_already),
+        cmocka_unit_test(missing_memory_fails_cleanly),
         cmocka_unit_test(few_heavy_requests_are_few),
     };
     const struct CMUnitTest samples[] = {

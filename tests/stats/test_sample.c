@@ -227,6 +227,24 @@ static void each_failed_allocation_drops_the_row_and_no_other(void **state)
     assert_int_equal(dropped, 49);
 }
 
+static void rows_that_do_not_stay_are_dropped(void **state)
+{
+    struct row rows[] = {{4, 0, 0}, {1, 0, 0}, {3, 0, 0}, {2, 0, 0}};
+    size_t dropped = 0;
+    struct pythia_sample *s = empty(9, &dropped);
+    for (size_t i = 0; i < 4; i++)
+        add(s, &rows[i]);
+    pythia_sample_sort(s);
+    pythia_sample_leave(s, (const bool[]){true, false, false, true});
+    assert_int_equal(pythia_sample_count(s), 2);
+    assert_ptr_equal(pythia_sample_row(s, 0), &rows[1]);
+    assert_ptr_equal(pythia_sample_row(s, 1), &rows[0]);
+    assert_int_equal(dropped, 2);
+    assert_true(rows[2].dropped == 1 && rows[3].dropped == 1);
+    pythia_sample_destroy(s);
+    assert_int_equal(dropped, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +255,7 @@ int main(void)
         cmocka_unit_test(the_sample_is_uniform),
         cmocka_unit_test(rows_without_a_callback_are_left_alone),
         cmocka_unit_test(each_failed_allocation_drops_the_row_and_no_other),
+        cmocka_unit_test(rows_that_do_not_stay_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "check.h"
+#include "pythia/hider.h"
 #include "pythia/mem.h"
 #include "pythia/sampling.h"
 #include "pythia/status.h"
@@ -212,6 +213,25 @@ static void a_hidden_root_decides_all_the_same(void **state)
     assert_int_equal(b.counts.hidden, 1);
 }
 
+static void hiding_points_afterwards_keeps_the_weight(void **state)
+{
+    struct building b;
+    const struct pythia_trace *whole = NULL, *left = NULL;
+    struct pythia_hider *hider = NULL;
+    begin(&b, NULL);
+    add(&b, 1, 0, .125);
+    add(&b, 2, 1, .5);
+    assert_int_equal(pythia_trace_builder_finish(b.builder, &b.counts, &whole), 0);
+    assert_int_equal(pythia_open_points_create(b.vocabulary, &b.open), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add(b.open, PYTHIA_TEXT("2")), PYTHIA_OK);
+    assert_int_equal(pythia_hider_create(b.vocabulary, &hider), PYTHIA_OK);
+    assert_int_equal(pythia_hider_hide(hider, whole, b.open, &left), 0);
+    assert_int_equal(left->count, 1);
+    assert_rel_equal(left->weight, 8, 0);
+    pythia_hider_destroy(hider);
+    assert_rel_equal(finish(&b), 8, 0);
+}
+
 static void what_is_no_probability_is_counted_and_passed_over(void **state)
 {
     struct building b;
@@ -236,6 +256,7 @@ int main(void)
         cmocka_unit_test(the_root_decides_what_the_trace_weighs),
         cmocka_unit_test(without_a_root_that_says_so_the_largest_counts),
         cmocka_unit_test(a_hidden_root_decides_all_the_same),
+        cmocka_unit_test(hiding_points_afterwards_keeps_the_weight),
         cmocka_unit_test(what_is_no_probability_is_counted_and_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

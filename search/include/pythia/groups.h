@@ -25,11 +25,12 @@
  *
  * Where the stream itself is a sample (sampling.h), both speak of the population that it was drawn
  * from: counts, moments and quantiles weigh each request (moments.weight estimates how many there
- * were, moments.n says how many were seen), and the rows that are read are a fair sample (row.h):
- * pythia_type_rows. A stream without weights is one of weights 1, and nothing is different.
+ * were, moments.n says how many were seen), and the rows that are read are a fair sample
+ * (fair_sample.h): pythia_type_row. A stream without weights is one of weights 1, and nothing is
+ * different.
  *
- * Nothing depends on the order in which traces are added. Memory
- * is bounded by the number of types, not of traces. One thread at a time. */
+ * Nothing depends on the order in which traces are added. Memory is bounded by the number of types,
+ * not of traces. One thread at a time. */
 struct pythia_groups;
 
 struct pythia_groups_options {
@@ -68,7 +69,6 @@ struct pythia_type {
     struct pythia_sample *rows; /* of struct pythia_row, in order of their keys (row.h), in which
                                    the first who reads one puts them */
     double heaviest;            /* weight of its requests */
-    size_t fair_rows;           /* once closed: the first of the rows, fair among all of the type */
     /* Once the type is settled: */
     struct pythia_structure *structures;
     size_t structure_count;
@@ -76,6 +76,8 @@ struct pythia_type {
                         structures */
     bool too_varied; /* that is why, and not because there is nothing deeper */
     /* for groups.c */
+    const struct pythia_row **fair; /* owned: the rows that are a fair sample; NULL: all are */
+    size_t fair_count;
     bool settled;
     struct pythia_groups_entry *unsettled; /* what its structures have not got yet */
     size_t structure_capacity;
@@ -123,12 +125,23 @@ int pythia_groups_settle(const struct pythia_groups *g, size_t index);
 /* _close, and then settle all types and add up the edges. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_groups_finish(struct pythia_groups *g);
 
-/* How many rows of a type, the first ones of the sample, are a fair sample of its requests: all,
- * unless the stream mixes weights. */
+/* The rows of a type that are a fair sample of its requests: all rows, unless the stream mixes
+ * weights. The first of them are a sample too. Borrowed until _destroy; after _close. */
 static inline size_t pythia_type_rows(const struct pythia_type *t)
 {
-    return t->fair_rows;
+    return t->fair ? t->fair_count : pythia_sample_count(t->rows);
 }
+
+static inline const struct pythia_row *pythia_type_row(const struct pythia_type *t, size_t i)
+{
+    return t->fair ? t->fair[i] : pythia_sample_row(t->rows, i);
+}
+
+/* Leave a fair sample of some rows of a type, those of one structure perhaps: where these have
+ * small weights, more of them than are among pythia_type_rows. *count of `rows` stay, in the order
+ * of pythia_type_row. PYTHIA_OK, or PYTHIA_ENOMEM with all as they were. O(count log count). */
+int pythia_type_leave_fair(const struct pythia_type *t, const struct pythia_row **rows,
+                           size_t *count);
 
 /* The requests of a type as a number of requests of equal weight, about so many as a fair sample of
  * all that were seen has: for whoever asks for enough. The number seen if the stream does not mix

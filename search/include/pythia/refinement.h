@@ -52,7 +52,6 @@ struct pythia_refined_time {
 
 struct pythia_refined {
     struct pythia_trace_id trace;
-    uint64_t hash;               /* of the trace id, as of a row */
     double weight;               /* requests that it stands for */
     uint64_t coarse_ns, fine_ns; /* its duration in both sets */
     bool rerouted;

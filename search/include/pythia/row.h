@@ -47,7 +47,7 @@ const struct pythia_row_value *pythia_row_find(const struct pythia_row_value *va
 /* One request as statistics see it. Immutable, in one block of memory. */
 struct pythia_row {
     uint64_t hash; /* of the trace id: decides whether it is in a sample, and the order of rows */
-    double weight; /* requests that it stands for, at least 1: see pythia_row_key */
+    double weight; /* requests that it stands for, at least 1 */
     struct pythia_trace_id trace;
     uint64_t start_ns;
     int64_t duration_ns, client_ns;   /* of its critical path; of its roots alone */
@@ -61,23 +61,14 @@ struct pythia_row {
                           to the duration */
 };
 
-/* The key of a row in a sample (sample.h): the hash, by the weight. Rows with the lowest keys, and
- * likewise all rows with a key below a limit, are in the sample with a probability that is
- * proportional to their weight, as long as that is not above 1: up to the key 2^64 / weight. So if
- * `heaviest` is the largest weight of some rows, those of them for which pythia_row_is_fair holds
- * are a sample of the *population*, in which all rows count the same. What is found in it by
- * methods that know no weights (shares, modes, keys, tests) holds for the population, and it has as
- * many rows as such methods may rely on. Of rows with equal weights all stay. N. Duffield, C. Lund
- * and M. Thorup, "Priority Sampling for Estimation of Arbitrary Subset Sums", Journal of the ACM
- * 54(6), 2007, whose keys these are. */
+/* The key of a row in a sample (sample.h): the hash, by the weight. The rows with the lowest keys
+ * are there with a probability that is proportional to their weight, as long as that is below 1: a
+ * row of the sample stands for as many requests as its weight says, but for at least 2^64 by the
+ * highest key if there were more rows than it can hold. N. Duffield, C. Lund and M. Thorup,
+ * "Priority Sampling for Estimation of Arbitrary Subset Sums", Journal of the ACM 54(6), 2007. */
 static inline uint64_t pythia_row_key(uint64_t hash, double weight)
 {
     return weight > 1 ? (uint64_t)((double)hash / weight) : hash;
-}
-
-static inline bool pythia_row_is_fair(uint64_t hash, double weight, double heaviest)
-{
-    return weight >= heaviest || (double)hash * heaviest < 0x1p64 * weight;
 }
 
 /* Makes rows, with memory it keeps; one thread at a time. */
@@ -87,9 +78,9 @@ int pythia_row_maker_create(const struct pythia_vocabulary *vocabulary, struct p
 void pythia_row_maker_destroy(struct pythia_row_maker *m); /* m may be NULL */
 
 /* The row of a request: its times by edge, and the key-values of every span on its path, but for
- * how it was sampled, which says nothing of the request. Numbers that a key has several of (spans that repeat) are averaged; different texts stand beside each
- * other, in order, with "|" between. NULL when out of memory. O(events + key-values on the path).
- */
+ * how it was sampled, which says nothing of the request. Numbers that a key has several of (spans
+ * that repeat) are averaged; different texts stand beside each other, in order, with "|" between.
+ * NULL when out of memory. O(events + key-values on the path). */
 struct pythia_row *pythia_row_make(struct pythia_row_maker *m, const struct pythia_trace *trace,
                                    const struct pythia_critical_path *path,
                                    const struct pythia_shape *shape);

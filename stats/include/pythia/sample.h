@@ -41,6 +41,10 @@ int pythia_sample_merge(struct pythia_sample *s, struct pythia_sample *other);
  * has left cannot come back. O(k log k). */
 void pythia_sample_shrink(struct pythia_sample *s, size_t k);
 
+/* Drop the rows i for which keep[i] is false, of a sample that has been sorted since it last
+ * changed; it stays sorted. O(k). */
+void pythia_sample_leave(struct pythia_sample *s, const bool *keep);
+
 /* Put the rows in rising order of (hash, tie). O(k log k). */
 void pythia_sample_sort(struct pythia_sample *s);
 
