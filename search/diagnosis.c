@@ -195,13 +195,23 @@ static int gather_rows(const struct pythia_type *t, uint32_t level,
     return PYTHIA_OK;
 }
 
+/* Its rows; where a request outweighs most of them they may be too few after all. */
+static int fill_group(const struct diagnosing *x, const struct pythia_type *t, uint32_t level,
+                      const struct pythia_structure *s, struct pythia_group *g)
+{
+    int status = gather_rows(t, level, s, &g->rows, &g->sampled);
+    if (status == PYTHIA_OK && g->seen != g->count && g->sampled < x->o.min_requests)
+        g->status = PYTHIA_GROUP_TOO_FEW;
+    return status;
+}
+
 static int make_groups(struct diagnosing *x, size_t type)
 {
     const struct pythia_type_result *r = &x->d->types[type];
     const struct pythia_type *t = r->type;
     if (r->level == 0) {
         struct pythia_group *g = add_group(x, type, 0, 0, &t->moments, t->sketch, &t->lineage);
-        return g ? gather_rows(t, 0, NULL, &g->rows, &g->sampled) : PYTHIA_ENOMEM;
+        return g ? fill_group(x, t, 0, NULL, g) : PYTHIA_ENOMEM;
     }
     for (size_t i = 0; i < t->structure_count; i++) {
         const struct pythia_structure *s = &t->structures[i];
@@ -209,7 +219,7 @@ static int make_groups(struct diagnosing *x, size_t type)
             continue;
         struct pythia_group *g =
             add_group(x, type, s->level, s->name, &s->moments, s->sketch, &s->lineage);
-        if (!g || gather_rows(t, r->level, s, &g->rows, &g->sampled) != PYTHIA_OK)
+        if (!g || fill_group(x, t, r->level, s, g) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     }
     return PYTHIA_OK;
