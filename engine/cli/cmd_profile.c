@@ -136,11 +136,10 @@ static int print(struct profiling *p)
     }
     pythia_sort_indexes(nodes, count, scratch, more, p);
     double total = (double)p->paths[PYTHIA_CCT_ROOT].inclusive_ns, requests = (double)all->weight;
+    pythia__add_requests_seen(&text, all->weight, all->n);
     pythia_buf_printf(
-        &text,
-        "%" PRIu64
-        " requests, %.3f s on critical paths, %u callpaths; ms and visits are means of a request\n",
-        all->weight, total / 1e9, count - 1);
+        &text, ", %.3f s on critical paths, %u callpaths; ms and visits are means of a request\n",
+        total / 1e9, count - 1);
     pythia_buf_puts(&text, "exclusive ms      %  inclusive ms      %   visits  callpath\n");
     for (uint32_t i = 0; i < count && i < (uint64_t)p->s->top; i++) {
         const struct callpath *path = &p->paths[nodes[i]];

@@ -4,6 +4,7 @@
 
 #include "pythia/hash.h"
 #include "pythia/mem.h"
+#include "pythia/sampling.h"
 #include "pythia/shown_text.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
@@ -21,7 +22,9 @@ struct pythia__span_profile {
     size_t slot_count;
     uint32_t *levels; /* of the request at hand */
     size_t level_capacity;
-    uint64_t requests, spans;
+    uint64_t requests, spans; /* those that the seen ones stand for (sampling.h) */
+    uint64_t seen;            /* requests */
+    uint64_t weight;          /* of the request at hand */
     const struct pythia_vocabulary *vocabulary; /* while printing */
 };
 
@@ -89,9 +92,9 @@ static int add_span(struct pythia__span_profile *p, const struct pythia_trace_sp
         *slot = (uint32_t)p->count;
     }
     struct row *row = &p->rows[*slot - 1];
-    row->calls++;
-    row->ns += span->end_ns - span->start_ns;
-    p->spans++;
+    row->calls += p->weight;
+    row->ns += p->weight * (span->end_ns - span->start_ns);
+    p->spans += p->weight;
     return PYTHIA_OK;
 }
 
@@ -99,7 +102,9 @@ int pythia__span_profile_add(struct pythia__span_profile *p, const struct pythia
 {
     const struct pythia_trace_span *spans = trace->spans;
     int status = pythia_reach(&p->levels, &p->level_capacity, trace->count, sizeof(*p->levels));
-    p->requests++;
+    p->weight = pythia_sampling_requests(trace->weight, trace->id);
+    p->requests += p->weight;
+    p->seen++;
     for (uint32_t at = trace->first_root; status == PYTHIA_OK && at != PYTHIA_NO_SPAN;) {
         uint32_t parent = spans[at].parent;
         p->levels[at] = parent == PYTHIA_NO_SPAN ? 1 : p->levels[parent] + 1;
@@ -114,6 +119,13 @@ int pythia__span_profile_add(struct pythia__span_profile *p, const struct pythia
         at = at == PYTHIA_NO_SPAN ? at : spans[at].next_sibling;
     }
     return status;
+}
+
+void pythia__add_requests_seen(struct pythia_buf *to, uint64_t requests, uint64_t seen)
+{
+    pythia_buf_printf(to, "%" PRIu64 " requests", requests);
+    if (seen != requests)
+        pythia_buf_printf(to, " (%" PRIu64 " seen)", seen);
 }
 
 /* More time first; of as much, by name and level. */
@@ -152,8 +164,8 @@ int pythia__span_profile_print(struct pythia__span_profile *p,
         order[i] = i;
     if (status == PYTHIA_OK) {
         pythia_sort_indexes(order, p->count, scratch, before, p);
-        pythia_buf_printf(to, "%" PRIu64 " requests, %" PRIu64 " spans%s, %zu names%s\n",
-                          p->requests, p->spans,
+        pythia__add_requests_seen(to, p->requests, p->seen);
+        pythia_buf_printf(to, ", %" PRIu64 " spans%s, %zu names%s\n", p->spans,
                           p->by == PYTHIA__PROFILE_LEAF ? " with nothing below them" : "", p->count,
                           p->by == PYTHIA__PROFILE_LEVEL ? " and levels" : "");
         pythia_buf_printf(to, "%10s %12s %12s%s  trace point\n", "calls", "total s", "mean ms",

@@ -20,6 +20,10 @@ void pythia__span_profile_destroy(struct pythia__span_profile *p); /* p may be N
 /* Add all spans of a request. PYTHIA_OK or PYTHIA_ENOMEM. O(spans). */
 int pythia__span_profile_add(struct pythia__span_profile *p, const struct pythia_trace *trace);
 
+/* Append "3200 requests (400 seen)": how many requests there were, and how many of them a sampler
+ * kept, if these are fewer. */
+void pythia__add_requests_seen(struct pythia_buf *to, uint64_t requests, uint64_t seen);
+
 /* Append a table, most time first, at most `top` rows. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__span_profile_print(struct pythia__span_profile *p,
                                const struct pythia_vocabulary *vocabulary, size_t top,

@@ -67,7 +67,8 @@ void pythia__add_overhead(struct pythia_buf *to, const json_t *report);
 /* A sentence if more than 1 % of the requests were incomplete, and why; else nothing. */
 void pythia__add_incomplete(struct pythia_buf *to, const json_t *report);
 
-/* How many requests those that were seen stand for, as a sentence; nothing if all were seen. */
+/* How many requests those that were seen stand for, as a sentence; nothing if all were seen. Of a
+ * search these are the requests of its last cycle, as all that is said of groups is. */
 void pythia__add_sampling(struct pythia_buf *to, const json_t *report);
 /* The number of an item of `loop`, or "4-17" where it stands for several cycles; and how many
  * cycles all items stand for. */

@@ -380,7 +380,9 @@ void pythia__add_sampling(struct pythia_buf *to, const json_t *report)
     double seen = pythia__number(sampling, "seen");
     pythia_buf_puts(to, "Sampled: ");
     pythia__add_count(to, seen);
-    pythia_buf_puts(to, seen == 1 ? " request stands for " : " requests stand for ");
+    pythia_buf_puts(to, seen == 1 ? " request" : " requests");
+    pythia_buf_puts(to, json_object_get(report, "loop") ? " of the last cycle" : "");
+    pythia_buf_puts(to, seen == 1 ? " stands for " : " stand for ");
     pythia__add_count(to, pythia__number(sampling, "requests"));
     pythia_buf_putc(to, '.');
 }

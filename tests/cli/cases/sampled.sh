@@ -25,3 +25,6 @@ pythia replay -q --points 0 --format json zipkin.json | jq -c .sampling
 sed 's/th:e6/th:E6/' sampled.json > wrong.json
 pythia replay -q --points 0 --format json wrong.json | jq -c '.sampling, .input.repaired'
 pythia profile -q sampled.json
+pythia profile -q --by name sampled.json
+# A search says it of the requests of its last cycle.
+pythia replay -q --closed-loop --points 0 sampled.json | grep -o 'Sampled: .*'
