@@ -54,6 +54,9 @@ enum pythia_planted_kind {
      * others call the node after it, for `size`, a tenth more or less: by that tenth with the key
      * free_units of its spans, which failed requests do not have */
     PYTHIA_PLANTED_FAILING,
+    /* 0 to 2 size, growing with the key arrived_count and shrinking with the key served_count, by
+     * the same for each unit */
+    PYTHIA_PLANTED_DIFFERENCE,
     PYTHIA_PLANTED_KINDS
 };
 
@@ -176,6 +179,7 @@ struct pythia_planted {
     uint32_t others[2], other_count;     /* further nodes with some of it */
     bool known;                          /* a search space knows `node` */
     uint32_t key;       /* number of the string that names the key that goes with it; 0: none */
+    uint32_t other_key; /* of DIFFERENCE: of the one that it shrinks with; else 0 */
     uint32_t key_node;  /* on whose spans it is; PYTHIA_NONE: on the resource */
     uint32_t key_value; /* of HOST and CATEGORICAL: number of the slow value's string; else 0 */
 };
