@@ -1,7 +1,14 @@
 /* What a report says of a capture, held against what was planted. */
+#include <math.h>
+
 #include "pythia/diagnosis.h"
 #include "pythia/status.h"
 #include "trial_parts.h"
+
+/* What a joint finding of a difference must keep to: the canonical correlation, and the distance of
+ * the coefficients from 1 and -1. */
+#define JOINT_R_MIN     0.99
+#define COEFFICIENT_OFF 0.02
 
 /* What a person reads first: why the paths of a type differ, where that is most of the variance;
  * else the first group's explanations. */
@@ -26,9 +33,29 @@ static bool is_after(const struct pythia__world *w, uint32_t node, uint32_t trac
     return true;
 }
 
-static bool is_right(const struct pythia__world *w, const struct pythia_planted *p,
-                     const struct pythia_explanation *x)
+/* Do the two keys of a difference act together, and alone, with opposite coefficients of one size?
+ */
+static bool is_difference(const struct pythia__world *w, const struct pythia_planted *p,
+                          const struct pythia_explanations *all)
 {
+    const struct pythia_joint *j = &all->joint;
+    struct pythia_text key = pythia_vocabulary_text(w->vocabulary, p->key);
+    struct pythia_text other = pythia_vocabulary_text(w->vocabulary, p->other_key);
+    if (j->count != 2 || !(j->r >= JOINT_R_MIN))
+        return false;
+    size_t grows = j->coefficients[0] > 0 ? 0 : 1;
+    return pythia__trial_is_key(&all->found[j->keys[grows]], key) &&
+           pythia__trial_is_key(&all->found[j->keys[1 - grows]], other) &&
+           fabs(j->coefficients[grows] - 1) <= COEFFICIENT_OFF &&
+           fabs(j->coefficients[1 - grows] + 1) <= COEFFICIENT_OFF;
+}
+
+static bool is_right(const struct pythia__world *w, const struct pythia_planted *p,
+                     const struct pythia_explanations *all)
+{
+    const struct pythia_explanation *x = &all->found[0];
+    if (p->kind == PYTHIA_PLANTED_DIFFERENCE)
+        return is_difference(w, p, all);
     if (p->kind == PYTHIA_PLANTED_FAILING)
         return x->ends_early && is_after(w, p->node, x->tracepoint);
     return p->key && pythia__trial_is_key(x, pythia_vocabulary_text(w->vocabulary, p->key));
@@ -46,7 +73,7 @@ int pythia__capture_explain(const struct pythia__hunt *h, struct pythia_trial_ou
         struct pythia_planted p;
         pythia_workflow_planted(h->world->workflow, i, h->number - 1, &p);
         out->keys++;
-        out->keys_first += x && x->found_count > 0 && is_right(h->world, &p, &x->found[0]);
+        out->keys_first += x && x->found_count > 0 && is_right(h->world, &p, x);
     }
     pythia_diagnosis_destroy(d);
     return PYTHIA_OK;

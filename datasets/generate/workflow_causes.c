@@ -25,6 +25,7 @@ static const struct kind {
     [PYTHIA_PLANTED_SHIFT] = {"shift", "cache", 0.5, 1, 2},
     [PYTHIA_PLANTED_FAILING] = {"failing", "free_units", 0.5, 1, 1},
     [PYTHIA_PLANTED_OWN_TIME] = {"own-time", NULL, 1, 1, 1},
+    [PYTHIA_PLANTED_DIFFERENCE] = {"difference", "arrived_count", 0, 0, 1},
 };
 
 /* The own time of a node with fewer gaps is not spread over many segments. */
@@ -147,8 +148,18 @@ static double size_of(const struct pythia_workflow *w, size_t which, uint64_t nu
     return w->options.causes[which].strength * w->facts.duration_ns * grown;
 }
 
-/* The names of keys: of two causes of one kind the second has its own, except where the key is on
- * the spans of the node. */
+/* The number of a key's name; of two causes of one kind the second has its own. */
+static uint32_t name_key(struct pythia_workflow *w, const char *key, unsigned same)
+{
+    char name[64];
+    if (same == 1)
+        snprintf(name, sizeof(name), "%s", key);
+    else
+        snprintf(name, sizeof(name), "%s_%u", key, same);
+    return pythia_vocabulary_string(w->vocabulary, pythia_text_of(name));
+}
+
+/* The names of keys. Where the key is on the spans of the node, two causes of one kind share it. */
 static int name_keys(struct pythia_workflow *w)
 {
     for (size_t i = 0; i < w->options.cause_count; i++) {
@@ -160,13 +171,11 @@ static int name_keys(struct pythia_workflow *w)
         unsigned same = 1;
         for (size_t j = 0; j < i; j++)
             same += w->options.causes[j].kind == kind;
-        char name[64];
-        if (same == 1 || kind == PYTHIA_PLANTED_CONTENTION)
-            snprintf(name, sizeof(name), "%s", kinds[kind].key);
-        else
-            snprintf(name, sizeof(name), "%s_%u", kinds[kind].key, same);
-        w->cause_keys[i] = pythia_vocabulary_string(w->vocabulary, pythia_text_of(name));
-        if (w->cause_keys[i] == PYTHIA_NONE)
+        w->cause_keys[i] =
+            name_key(w, kinds[kind].key, kind == PYTHIA_PLANTED_CONTENTION ? 1 : same);
+        if (kind == PYTHIA_PLANTED_DIFFERENCE)
+            w->other_keys[i] = name_key(w, "served_count", same);
+        if (w->cause_keys[i] == PYTHIA_NONE || w->other_keys[i] == PYTHIA_NONE)
             return PYTHIA_ENOMEM;
     }
     w->slow_plan = pythia_vocabulary_string(w->vocabulary, pythia_text_of(plans[0]));
@@ -208,7 +217,8 @@ void pythia_workflow_planted(const struct pythia_workflow *w, size_t which, uint
                                    .size_ns = size_of(w, which, number),
                                    .node = places->nodes[which][0],
                                    .other_count = places->counts[which] - 1,
-                                   .key = w->cause_keys[which]};
+                                   .key = w->cause_keys[which],
+                                   .other_key = w->other_keys[which]};
     for (uint32_t i = 0; i < out->other_count; i++)
         out->others[i] = places->nodes[which][i + 1];
     const struct pythia__node *node = &w->nodes[out->node];
@@ -348,6 +358,13 @@ static void draw_cause(struct drawing *d, size_t which, double size_ns)
     case PYTHIA_PLANTED_OWN_TIME:
         spread_time(d, nodes[0], happens ? 2 * u * size_ns : 0);
         break;
+    case PYTHIA_PLANTED_DIFFERENCE: {
+        int64_t arrived = (int64_t)(1000 * chance), served = (int64_t)(1000 * u);
+        add_time(d, nodes[0], (1 + 1e-3 * (double)(arrived - served)) * size_ns, 0, 0);
+        pythia_attributes_integer(root, key, arrived);
+        pythia_attributes_integer(root, w->other_keys[which], served);
+        break;
+    }
     case PYTHIA_PLANTED_KINDS:
         break;
     }

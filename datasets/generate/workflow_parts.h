@@ -91,7 +91,7 @@ struct pythia_workflow {
     double call_ns;                        /* mean of a call */
     uint32_t *distractors;                 /* numbers of strings */
     struct pythia__places places;          /* of a drift that does not move */
-    uint32_t cause_keys[PYTHIA_WORKFLOW_CAUSES], host_key;
+    uint32_t cause_keys[PYTHIA_WORKFLOW_CAUSES], other_keys[PYTHIA_WORKFLOW_CAUSES], host_key;
     uint32_t slow_plan;   /* number of a string */
     uint32_t *host_names; /* [services * hosts]: numbers of strings */
     /* of the request at hand */

@@ -13,6 +13,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "report_forms.h"
+#include "report_joint.h"
 #include "report_loop.h"
 #include "report_splits.h"
 #include "report_verdict.h"
@@ -160,6 +161,7 @@ static void explanations(struct writer *w, json_t *to, const struct pythia_expla
     }
     set(w, to, "keys_asked", json_integer((json_int_t)all->asked));
     set(w, to, "explanations", found);
+    set(w, to, "joint", pythia__json_joint(&w->json, all));
     set(w, to, "skipped_keys", skipped);
 }
 

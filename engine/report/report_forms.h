@@ -82,6 +82,9 @@ const char *pythia__next_title(const json_t *report);
 void pythia__add_requests(struct pythia_buf *to, const json_t *group);
 /* "16 more keys go with it; 49 keys were asked, 173 not: …", of which `shown` were named. */
 void pythia__add_keys_asked(struct pythia_buf *to, const json_t *group, size_t shown);
+/* "A and B together account for 93 % of the latency variance, …", or nothing where no keys of a
+ * group or a type act together. */
+void pythia__add_joint(struct pythia_buf *to, const json_t *of);
 /* "queue_length < 2: 62 requests, mean 4.23 s; …", of what has "parts". */
 void pythia__add_parts(struct pythia_buf *to, const json_t *of);
 /* Is an option short enough to be shown? One that was shortened would be pasted as another. */

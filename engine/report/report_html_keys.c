@@ -306,6 +306,19 @@ static void skipped(struct pythia__html *h, const json_t *of)
     pythia__html_close(h);
 }
 
+/* The keys that act together, as a paragraph. */
+static void joint(struct pythia__html *h, const json_t *of)
+{
+    struct pythia_buf text = {0};
+    pythia__add_joint(&text, of);
+    if (text.size > 0) {
+        pythia__html_open(h, "p", "class", "joint", NULL);
+        pythia__html_prose(h, text.bytes);
+        pythia__html_close(h);
+    }
+    pythia_buf_free(&text);
+}
+
 void pythia__html_keys(struct pythia__html *h, const json_t *of)
 {
     const json_t *keys = pythia__array(of, "explanations");
@@ -332,5 +345,6 @@ void pythia__html_keys(struct pythia__html *h, const json_t *of)
             pythia__html_printf(h, "%zu are left out.", found - count);
         pythia__html_close(h);
     }
+    joint(h, of);
     skipped(h, of);
 }

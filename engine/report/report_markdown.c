@@ -297,6 +297,16 @@ static void add_words(struct pythia_buf *to, void (*add)(struct pythia_buf *, co
     pythia_buf_free(&text);
 }
 
+/* The keys that act together, as a paragraph. */
+static void joint(struct pythia_buf *to, const json_t *of)
+{
+    if (!json_is_object(json_object_get(of, "joint")))
+        return;
+    pythia_buf_puts(to, "\n**Together.** ");
+    add_words(to, pythia__add_joint, of);
+    pythia_buf_putc(to, '\n');
+}
+
 static void part_table(struct pythia_buf *to, const json_t *of)
 {
     const json_t *parts = pythia__array(of, "parts");
@@ -400,6 +410,7 @@ static void diagnosed(struct pythia_buf *to, const json_t *group, size_t number)
     modes(to, group);
     edges(to, group);
     keys(to, group);
+    joint(to, group);
     splits(to, group);
 }
 
@@ -453,6 +464,7 @@ static void paths(struct pythia_buf *to, const json_t *types, double least, size
         pythia__markdown_prose(to, text.bytes ? text.bytes : "");
         pythia_buf_free(&text);
         pythia_buf_putc(to, '\n');
+        joint(to, type);
     }
 }
 

@@ -178,6 +178,17 @@ static void edges(const struct page *p, const json_t *group)
     }
 }
 
+/* The keys that act together. */
+static void joint(const struct page *p, const json_t *of)
+{
+    struct pythia_buf text = {0};
+    pythia__add_joint(&text, of);
+    if (text.size > 0)
+        paragraph_buf(p, "joint", &text);
+    else
+        pythia_buf_free(&text);
+}
+
 static void keys(const struct page *p, const json_t *group)
 {
     const json_t *list = pythia__array(group, "explanations"), *key;
@@ -293,6 +304,7 @@ static void diagnosed(const struct page *p, const json_t *group, size_t number)
         paragraph(p, "why", pythia__string(finding, "why"));
     notes(p, finding);
     keys(p, group);
+    joint(p, group);
     splits(p, group);
 }
 
@@ -388,6 +400,7 @@ static void paths(const struct page *p, const json_t *types, double least, size_
         }
         pythia__add_split(&text, first);
         paragraph_buf(p, "why", &text);
+        joint(p, type);
     }
 }
 

@@ -111,6 +111,7 @@ static void a_cause_has_the_share_that_follows_from_its_parameters(void **state)
         {PYTHIA_PLANTED_OWN_TIME, 1, 1, 1 / 3.0},               /* of 0 to 2 */
         {PYTHIA_PLANTED_HOST, 0, 0.25, 0.25 * 0.75},            /* one of 4 */
         {PYTHIA_PLANTED_NUMERIC, 0, 1, 1 / 3.0},
+        {PYTHIA_PLANTED_DIFFERENCE, 0, 1, 1 / 6.0}, /* of two of 0 to 1 */
         {PYTHIA_PLANTED_CATEGORICAL, 0.2, 0.2, 0.2 * 0.8},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -343,6 +344,23 @@ static void a_number_grows_with_what_it_adds(void **state)
     keyed_end(&k);
 }
 
+static void a_difference_is_of_two_keys(void **state)
+{
+    enum { N = 400 };
+    struct keyed k;
+    keyed_draw(&k, PYTHIA_PLANTED_DIFFERENCE, 0, N);
+    assert_string_equal(text_of(&k, k.planted.key), "arrived_count");
+    assert_string_equal(text_of(&k, k.planted.other_key), "served_count");
+    for (size_t i = 0; i < N; i++) {
+        struct pythia_attribute served;
+        run_request(&k.run, i, NULL);
+        assert_true(run_key(&k.run, k.planted.key_node, k.planted.other_key, &served));
+        double difference = k.numbers[i] - (double)served.integer;
+        assert_true(fabs(k.added[i] - (1 + difference / 1000) * k.planted.size_ns) < 10);
+    }
+    keyed_end(&k);
+}
+
 static void one_category_is_slow(void **state)
 {
     enum { N = 400 };
@@ -572,6 +590,7 @@ int main(void)
         cmocka_unit_test(the_queue_goes_with_the_wait),
         cmocka_unit_test(the_bad_host_is_where_requests_are_slow),
         cmocka_unit_test(a_number_grows_with_what_it_adds),
+        cmocka_unit_test(a_difference_is_of_two_keys),
         cmocka_unit_test(one_category_is_slow),
         cmocka_unit_test(a_shift_moves_time_between_two_nodes),
         cmocka_unit_test(distractors_mean_nothing),

@@ -25,6 +25,7 @@ struct pythia_trial_problem {
     size_t requests; /* of a cycle */
     double forks, async, retries, loops, unknown, spikes, load;
     double noise, spread; /* 0: those of a workflow by default */
+    uint32_t distractors; /* 0: 2 */
     uint64_t tick_ns;
     enum pythia_workflow_drift drift;
     bool captured; /* no search: requests with everything open, of which the report says why */

@@ -58,6 +58,9 @@ enum pythia_planted_kind {
      * each of its children and after the last one. A random node has 4 such gaps or more, if there
      * is one */
     PYTHIA_PLANTED_OWN_TIME,
+    /* 0 to 2 size, growing with the key arrived_count and shrinking with the key served_count, by
+     * the same for each unit */
+    PYTHIA_PLANTED_DIFFERENCE,
     PYTHIA_PLANTED_KINDS
 };
 
@@ -180,6 +183,7 @@ struct pythia_planted {
     uint32_t others[2], other_count;     /* further nodes with some of it */
     bool known;                          /* a search space knows `node` */
     uint32_t key;       /* number of the string that names the key that goes with it; 0: none */
+    uint32_t other_key; /* of DIFFERENCE: of the one that it shrinks with; else 0 */
     uint32_t key_node;  /* on whose spans it is; PYTHIA_NONE: on the resource */
     uint32_t key_value; /* of HOST and CATEGORICAL: number of the slow value's string; else 0 */
 };
