@@ -24,6 +24,8 @@ static const struct kind {
     [PYTHIA_PLANTED_CATEGORICAL] = {"categorical", "plan", 0.2, 1, 1},
     [PYTHIA_PLANTED_SHIFT] = {"shift", "cache", 0.5, 1, 2},
     [PYTHIA_PLANTED_FAILING] = {"failing", "free_units", 0.5, 1, 1},
+    [PYTHIA_PLANTED_REPLICA] = {"replica", NULL, 0, 0, PYTHIA__PLACES},
+    [PYTHIA_PLANTED_RARE] = {"rare", NULL, 0.01, 1, 1},
 };
 
 /* Of a lock's wait, what is at each of its places; the last ones get nothing where there are fewer
@@ -70,29 +72,37 @@ int pythia__check_causes(struct pythia_workflow_options *o, struct pythia_error 
         if (c->kind == PYTHIA_PLANTED_HOST && o->hosts < 2)
             return pythia_error_set(e, PYTHIA_EUSAGE,
                                     "one bad host needs another: there have to be 2 or more");
+        if (c->kind == PYTHIA_PLANTED_REPLICA && o->hosts <= PYTHIA__PLACES)
+            return pythia_error_set(e, PYTHIA_EUSAGE,
+                                    "replica needs more hosts than the %d that serve a request",
+                                    PYTHIA__PLACES);
     }
     return PYTHIA_OK;
 }
 
 /* ---- places ---- */
 
-static bool is_taken(const struct pythia__places *places, size_t causes, uint32_t node)
+/* Is one of the nodes from `node` up to, but without, `behind` a cause's? */
+static bool is_taken(const struct pythia__places *places, size_t causes, uint32_t node,
+                     uint32_t behind)
 {
     for (size_t i = 0; i < causes; i++)
         for (uint32_t k = 0; k < places->counts[i]; k++)
-            if (places->nodes[i][k] == node)
+            if (places->nodes[i][k] >= node && places->nodes[i][k] < behind)
                 return true;
     return false;
 }
 
-/* A node that no cause has yet; 0, the root, when there is none left. */
+/* A node that no cause has yet; 0, the root, when there is none left. A call that is rare has no
+ * other cause below it. */
 static uint32_t free_node(const struct pythia_workflow *w, const struct pythia__places *places,
-                          uint64_t draw)
+                          enum pythia_planted_kind kind, uint64_t draw)
 {
     uint32_t count = w->critical_count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t node = w->critical[(draw % count + i) % count];
-        if (!is_taken(places, w->options.cause_count, node))
+        uint32_t behind = kind == PYTHIA_PLANTED_RARE ? w->nodes[node].behind : node + 1;
+        if (!is_taken(places, w->options.cause_count, node, behind))
             return node;
     }
     return 0;
@@ -113,7 +123,7 @@ static void find_places(const struct pythia_workflow *w, uint64_t epoch, struct 
                 continue;
             uint64_t draw = pythia_hash_mix(pythia_hash_mix(o->seed ^ 0x706C616365, epoch),
                                             i * PYTHIA__PLACES + k);
-            uint32_t node = free_node(w, out, draw);
+            uint32_t node = free_node(w, out, o->causes[i].kind, draw);
             if (node > 0 || k == 0)
                 out->nodes[i][out->counts[i]++] = node;
         }
@@ -144,7 +154,7 @@ static int name_keys(struct pythia_workflow *w)
 {
     for (size_t i = 0; i < w->options.cause_count; i++) {
         enum pythia_planted_kind kind = w->options.causes[i].kind;
-        if (kind == PYTHIA_PLANTED_HOST)
+        if (kind == PYTHIA_PLANTED_HOST || kind == PYTHIA_PLANTED_REPLICA)
             w->cause_keys[i] = w->host_key;
         if (!kinds[kind].key)
             continue;
@@ -212,7 +222,7 @@ void pythia_workflow_planted(const struct pythia_workflow *w, size_t which, uint
     }
     if (c->kind == PYTHIA_PLANTED_CATEGORICAL)
         out->key_value = w->slow_plan;
-    if (c->kind == PYTHIA_PLANTED_HOST) {
+    if (c->kind == PYTHIA_PLANTED_HOST || c->kind == PYTHIA_PLANTED_REPLICA) {
         out->key_node = PYTHIA_NONE;
         out->key_value = w->host_names[(size_t)node->service * w->options.hosts +
                                        bad_host(w, which, node->service)];
@@ -245,8 +255,15 @@ static void add_time(struct drawing *d, uint32_t node, double added_ns, uint32_t
     }
     for (size_t i = d->count++; i > at; i--)
         all[i] = all[i - 1];
-    all[at] =
-        (struct pythia__extra){.node = node, .key = key, .added_ns = added_ns, .value = value};
+    all[at] = (struct pythia__extra){
+        .node = node, .key = key, .added_ns = added_ns, .value = value, .host = PYTHIA_NONE};
+}
+
+static void set_host(struct drawing *d, uint32_t node, uint32_t host)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (d->w->extras[i].node == node)
+            d->w->extras[i].host = host;
 }
 
 /* The queue that a request finds at a lock of utilisation u that serves one at a time is geometric:
@@ -278,7 +295,27 @@ static void draw_failing(struct drawing *d, size_t which, bool fails, double u, 
         add_time(d, node + 1, (0.9 + 0.2 * u) * size_ns, w->cause_keys[which], (int64_t)(1000 * u));
 }
 
-static void draw_cause(struct drawing *d, size_t which, double size_ns)
+/* Different hosts at the places: the one that serves the service, and others. */
+static void draw_replicas(struct drawing *d, size_t which, double size_ns)
+{
+    struct pythia_workflow *w = d->w;
+    const uint32_t *nodes = d->places->nodes[which];
+    uint32_t hosts = w->options.hosts, service = w->nodes[nodes[0]].service,
+             bad = bad_host(w, which, service), drawn[PYTHIA__PLACES] = {w->serving[service]};
+    for (uint32_t i = 0; i < d->places->counts[which]; i++) {
+        bool again = i > 0;
+        while (again) {
+            drawn[i] = (uint32_t)pythia_random_below(d->random, hosts);
+            again = false;
+            for (uint32_t k = 0; k < i; k++)
+                again = again || drawn[k] == drawn[i];
+        }
+        add_time(d, nodes[i], drawn[i] == bad ? size_ns : 0, 0, 0);
+        set_host(d, nodes[i], drawn[i]);
+    }
+}
+
+static void draw_cause(struct drawing *d, size_t which, uint64_t number, double size_ns)
 {
     struct pythia_workflow *w = d->w;
     const struct pythia_workflow_cause *c = &w->options.causes[which];
@@ -327,6 +364,15 @@ static void draw_cause(struct drawing *d, size_t which, double size_ns)
         break;
     case PYTHIA_PLANTED_FAILING:
         draw_failing(d, which, happens, u, size_ns);
+        break;
+    case PYTHIA_PLANTED_REPLICA:
+        draw_replicas(d, which, size_ns);
+        break;
+    case PYTHIA_PLANTED_RARE:
+        if (floor((double)(number + 1) * c->parameter) > floor((double)number * c->parameter))
+            add_time(d, nodes[0], (0.5 + u) * size_ns, 0, 0);
+        else
+            w->left_out[w->left_out_count++] = nodes[0];
         break;
     case PYTHIA_PLANTED_KINDS:
         break;
@@ -382,10 +428,11 @@ void pythia__draw(struct pythia_workflow *w, uint64_t number, struct pythia_rand
     struct drawing d = {.w = w, .random = random, .places = moves(w) ? &there : &w->places};
     pythia_buf_clear(&w->root_attributes);
     w->fails_at = PYTHIA_NONE;
+    w->left_out_count = 0;
     for (uint32_t i = 0; i < w->facts.services; i++)
         w->serving[i] = (uint32_t)pythia_random_below(random, w->options.hosts);
     for (size_t i = 0; i < w->options.cause_count; i++)
-        draw_cause(&d, i, size_of(w, i, number));
+        draw_cause(&d, i, number, size_of(w, i, number));
     w->extras[d.count] = (struct pythia__extra){.node = PYTHIA_NONE};
     draw_distractors(w, random);
 }

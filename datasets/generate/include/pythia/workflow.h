@@ -54,6 +54,14 @@ enum pythia_planted_kind {
      * others call the node after it, for `size`, a tenth more or less: by that tenth with the key
      * free_units of its spans, which failed requests do not have */
     PYTHIA_PLANTED_FAILING,
+    /* Three of the hosts serve a request, at the node and at two others, each on its own; size,
+     * where one of all hosts does: what the hosts of a request have in common tells nothing, that
+     * this one is among them does */
+    PYTHIA_PLANTED_REPLICA,
+    /* Only the share `parameter` of requests (.01), at equal distances, makes the call at the
+     * node, and what it calls: that takes .5 to 1.5 size. No cause after it in the list may be
+     * below it */
+    PYTHIA_PLANTED_RARE,
     PYTHIA_PLANTED_KINDS
 };
 
@@ -175,9 +183,10 @@ struct pythia_planted {
     uint32_t node;                       /* where its time is */
     uint32_t others[2], other_count;     /* further nodes with some of it */
     bool known;                          /* a search space knows `node` */
-    uint32_t key;       /* number of the string that names the key that goes with it; 0: none */
-    uint32_t key_node;  /* on whose spans it is; PYTHIA_NONE: on the resource */
-    uint32_t key_value; /* of HOST and CATEGORICAL: number of the slow value's string; else 0 */
+    uint32_t key;      /* number of the string that names the key that goes with it; 0: none */
+    uint32_t key_node; /* on whose spans it is; PYTHIA_NONE: on the resource */
+    uint32_t
+        key_value; /* of HOST, REPLICA and CATEGORICAL: number of the slow value's string; else 0 */
 };
 
 /* Cause `which`, below options.cause_count, in request `number`; they stay where they are unless
