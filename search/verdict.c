@@ -364,15 +364,18 @@ static enum pythia_verdict_state state_of_group(const struct pythia_group *group
                                                             : PYTHIA_VERDICT_NOTHING;
 }
 
-/* The edge with the largest share is found if it stands out, or has most of the variance. */
+/* The edge with the largest share is found if it stands out, or has most of the variance; not one
+ * that rests on a handful of requests, and none where clipping leaves no shares. */
 static void judge_edges(struct pythia_verdict *v, const struct pythia_group *group,
                         const struct pythia_cct *cct)
 {
     const struct pythia_ranked_edge *top = NULL;
     for (size_t e = 0; e < group->ranking.edge_count; e++)
-        if (!top || group->ranking.edges[e].share.share > top->share.share)
+        if (!group->ranking.edges[e].few &&
+            (!top || group->ranking.edges[e].share.share > top->share.share))
             top = &group->ranking.edges[e];
-    if (!top || group->status != PYTHIA_GROUP_DIAGNOSED)
+    if (!top || !pythia_ranking_has_shares(&group->ranking) ||
+        group->status != PYTHIA_GROUP_DIAGNOSED)
         return;
     const struct pythia_finding finding = {pythia_place_of(cct, top->edge), top->share.share,
                                            top->share.low, top->share.high};

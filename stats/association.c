@@ -140,25 +140,39 @@ static int take_confounders(struct pythia__keys *run)
     return status;
 }
 
-/* The ranks of the edges, and of the total. */
+static int fit_one(struct pythia__keys *run, const double *column, struct pythia__basis *out)
+{
+    size_t n = run->input->rows;
+    int status = pythia__basis_init(out, n, 1);
+    return status == PYTHIA_OK
+               ? pythia__basis_fit(out, &(struct pythia__matrix){column, n, 1, 1, n},
+                                   &run->confounders)
+               : status;
+}
+
+/* The ranks of the edges and of the total, and the total clipped: an outlier must not decide what
+ * keys account for, and ranks would make nothing of a few requests that take very much longer. */
 static int take_durations(struct pythia__keys *run, const double *total)
 {
     const struct pythia_association_input *in = run->input;
     size_t n = in->rows, q = in->edges;
-    double *ranks = pythia_calloc(n, (q + 1) * sizeof(*ranks));
+    double *ranks = pythia_calloc(n, (q + 2) * sizeof(*ranks));
+    double *clipped = ranks + (q + 1) * n;
     int status = ranks ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (size_t e = 0; e <= q && status == PYTHIA_OK; e++)
         status = pythia_ranks_mid(e < q ? in->durations + e * n : total, n, ranks + e * n);
     if (status == PYTHIA_OK)
         status = pythia__basis_init(&run->y, n, q);
     if (status == PYTHIA_OK)
-        status = pythia__basis_init(&run->total, n, 1);
-    if (status == PYTHIA_OK)
         status = pythia__basis_fit(&run->y, &(struct pythia__matrix){ranks, n, q, 1, n},
                                    &run->confounders);
     if (status == PYTHIA_OK)
-        status = pythia__basis_fit(&run->total, &(struct pythia__matrix){ranks + q * n, n, 1, 1, n},
-                                   &run->confounders);
+        status = fit_one(run, ranks + q * n, &run->total);
+    if (status == PYTHIA_OK) {
+        memcpy(clipped, total, n * sizeof(*clipped));
+        (void)pythia_winsorise(clipped, n, CLIPPED, CLIPPED);
+        status = fit_one(run, clipped, &run->clipped);
+    }
     pythia_free(ranks);
     return status;
 }
@@ -192,6 +206,8 @@ static int take_keys(struct pythia__keys *run, const double *places,
             return status;
         results[k].skip = in->keys[k].confounder ? PYTHIA_COLUMN_CONFOUNDER : code.skip;
         results[k].present = code.present;
+        results[k].support = code.support;
+        results[k].few = pythia_rests_on_few(code.support, in->rows);
         if (results[k].skip == PYTHIA_COLUMN_USED) {
             run->count++;
             key->result = &results[k];
@@ -232,8 +248,18 @@ static int make_room(struct pythia__keys *run)
     return PYTHIA_OK;
 }
 
-/* Part of the variance of each edge, and of the total, that the key explains. The sum of squared
- * projections on the key's basis is R^2. */
+/* R^2 of a total: the sum of squared projections on the key's basis. */
+static double squares_on(struct pythia__keys *run, const struct pythia__key *key,
+                         const struct pythia__basis *total)
+{
+    double sum = 0;
+    pythia__basis_cross(&key->x, total, NULL, run->room.cosines);
+    for (size_t k = 0; k < key->x.rank * total->rank; k++)
+        sum += run->room.cosines[k] * run->room.cosines[k];
+    return sum;
+}
+
+/* Part of the variance of each edge, and of the total, that the key explains. */
 static void explain(struct pythia__keys *run, struct pythia__key *key)
 {
     struct pythia_association_result *r = key->result;
@@ -242,7 +268,7 @@ static void explain(struct pythia__keys *run, struct pythia__key *key)
     double rows = (double)run->input->rows - 1 - (double)run->lost;
     double p = (double)key->x.rank, rest = rows - p;
     pythia__basis_cross(&key->x, y, NULL, projections);
-    r->explained = 0;
+    r->explained_edges = 0;
     for (size_t j = 0; j < y->columns; j++) {
         const double *t = y->t + j * y->columns_max;
         double squares = 0, length = 0;
@@ -255,13 +281,11 @@ static void explain(struct pythia__keys *run, struct pythia__key *key)
             squares += sum * sum;
         }
         if (length > 0 && rest > 0)
-            r->explained +=
+            r->explained_edges +=
                 run->weights[y->pivot[j]] * fmax(0, 1 - (1 - squares / length) * rows / rest);
     }
-    double share = 0;
-    pythia__basis_cross(&key->x, &run->total, NULL, projections);
-    for (size_t k = 0; k < key->x.rank * run->total.rank; k++)
-        share += projections[k] * projections[k];
+    double share = squares_on(run, key, &run->total), part = squares_on(run, key, &run->clipped);
+    r->explained = rest > 0 ? fmax(0, 1 - (1 - part) * rows / rest) : 0;
     double noise = rest > 0 ? (1 - share) / rest : NAN;
     r->omega_squared = run->total.rank > 0 ? fmax(0, (share - p * noise) / (1 + noise)) : NAN;
 }
@@ -390,7 +414,11 @@ static int compare_results(const void *a, const void *b)
     bool y_proxy = y->proxy_of != PYTHIA_ASSOCIATION_NONE;
     if (x_proxy != y_proxy)
         return x_proxy - y_proxy;
+    if (x->significant && x->few != y->few)
+        return x->few - y->few;
     int order = x->significant ? by_size(x->explained, y->explained) : 0;
+    if (order == 0 && x->significant)
+        order = by_size(x->explained_edges, y->explained_edges);
     if (order == 0 && x->significant)
         order = by_size(x->effect, y->effect);
     if (order == 0)
@@ -524,6 +552,7 @@ static void free_run(struct pythia__keys *run)
     pythia_free(run->room.cosines);
     pythia__basis_free(&run->y);
     pythia__basis_free(&run->total);
+    pythia__basis_free(&run->clipped);
     pythia__basis_free(&run->confounders);
 }
 
@@ -532,7 +561,8 @@ static struct pythia_association_result no_result(const struct pythia_associatio
 {
     struct pythia_association_result r = {.column = column,
                                           .categorical = in->keys[column].categorical};
-    r.p = r.p_bartlett = r.q = r.r = r.effect = r.explained = r.omega_squared = NAN;
+    r.p = r.p_bartlett = r.q = r.r = r.effect = r.explained = NAN;
+    r.explained_edges = r.omega_squared = NAN;
     r.p_partial = r.p_permutation = r.stability = NAN;
     r.proxy_of = r.cluster = PYTHIA_ASSOCIATION_NONE;
     r.split.share = r.split.cut = r.split.low_mean = r.split.high_mean = NAN;

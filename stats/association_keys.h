@@ -33,6 +33,7 @@ struct pythia__key {
 struct pythia__keys {
     const struct pythia_association_input *input;
     struct pythia__basis y, total; /* ranks, without the confounders */
+    struct pythia__basis clipped;  /* the total itself, clipped, without them */
     struct pythia__basis confounders;
     size_t lost;                                  /* degrees of freedom that those took */
     double weights[PYTHIA_ASSOCIATION_EDGES_MAX]; /* not negative, of sum 1 */

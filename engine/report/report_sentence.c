@@ -4,12 +4,25 @@
 
 #include "report_forms.h"
 
+static bool is_few(const json_t *edge)
+{
+    return json_is_object(json_object_get(edge, "rests_on"));
+}
+
+/* An edge that rests on a handful of requests is only better than another such edge. */
+static bool is_better(const json_t *edge, const json_t *best)
+{
+    if (!best || is_few(edge) != is_few(best))
+        return !best || is_few(best);
+    return pythia__number(edge, "share") > pythia__number(best, "share");
+}
+
 const json_t *pythia__largest_edge(const json_t *group)
 {
     const json_t *edges = pythia__array(group, "edges"), *best = NULL;
     for (size_t i = 0; i < json_array_size(edges); i++) {
         const json_t *edge = json_array_get(edges, i);
-        if (!best || pythia__number(edge, "share") > pythia__number(best, "share"))
+        if (is_better(edge, best))
             best = edge;
     }
     return best;
