@@ -267,11 +267,9 @@ int pythia_verdicts_update(struct pythia_verdicts *v, uint64_t cycle, uint64_t u
 static bool shows(const struct pythia_group *group, const struct pythia_cct *cct,
                   const struct pythia_place *place)
 {
-    for (size_t e = 0; e < group->ranking.edge_count; e++) {
-        struct pythia_place of = pythia_place_of(cct, group->ranking.edges[e].edge);
-        if (pythia_place_equal(&of, place))
+    for (size_t e = 0; e < group->ranking.edge_count; e++)
+        if (pythia_place_has(place, cct, group->ranking.edges[e].edge))
             return true;
-    }
     return false;
 }
 

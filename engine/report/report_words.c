@@ -184,6 +184,10 @@ static bool is_own(const json_t *from, const char *first, const json_t *to, cons
 void pythia__add_edge(struct pythia_buf *to, const json_t *edge)
 {
     const json_t *from = json_object_get(edge, "from"), *until = json_object_get(edge, "to");
+    if (json_is_true(json_object_get(edge, "own_time"))) {
+        pythia_buf_printf(to, "in the own time of %s", pythia__string(from, "trace_point"));
+        return;
+    }
     if (is_own(from, "start", until, "end")) {
         pythia_buf_printf(to, "inside %s", pythia__string(from, "trace_point"));
         return;
