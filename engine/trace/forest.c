@@ -182,6 +182,16 @@ static bool clamp(struct pythia_trace_span *span, const struct pythia_trace_span
     return span->start_ns != start_ns || span->end_ns != end_ns;
 }
 
+/* Clocks that start spans at whole milliseconds and measure how long they last more finely, as that
+ * of OpenTelemetry in Node.js does, let a span seem to end up to a millisecond after the one around
+ * it. It had ended before. */
+static bool ended_before(const struct pythia_trace_span *span, uint64_t end_ns, uint64_t above_ns)
+{
+    const uint64_t ms = 1000000;
+    return end_ns <= above_ns ||
+           (end_ns - above_ns < ms && span->start_ns % ms == 0 && end_ns % ms != 0);
+}
+
 /* From the roots down: first the clock, whose error is inherited by what is below on the same
  * clock; then what still sticks out. A parent of which nothing is known waited for what ended
  * before it did. True if a time may have changed. */
@@ -198,9 +208,9 @@ static bool fit_into_parents(struct pythia__forest *f)
         const struct pythia_trace_span *parent = &f->spans[span->parent];
         const struct pythia__fit *above = &f->fits[span->parent];
         bool same = same_clock(f, span, parent);
-        bool waits =
-            span->relation == PYTHIA_RELATION_CALL ||
-            (span->relation == PYTHIA_RELATION_UNKNOWN && same && fit->end_ns <= above->end_ns);
+        bool waits = span->relation == PYTHIA_RELATION_CALL ||
+                     (span->relation == PYTHIA_RELATION_UNKNOWN && same &&
+                      ended_before(span, fit->end_ns, above->end_ns));
         if (same && span->end_ns < parent->start_ns - (uint64_t)above->moved_ns)
             same = false; /* wholly before its parent on one clock: moved, so that its length is
                              kept */
