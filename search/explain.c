@@ -285,7 +285,7 @@ static int split_members(struct explainer *x, size_t which, bool *replaced)
             values[i] = c->texts[c->levels[i]];
     int status = pythia__members_find(
         values, x->n, left < PYTHIA_EXPLAIN_MEMBERS_EACH ? left : PYTHIA_EXPLAIN_MEMBERS_EACH, &m);
-    *replaced = m.count > 0 && 2 * m.several > m.present;
+    *replaced = m.count > 0 && 2 * m.several > m.present && 5 * (size_t)c->level_count > m.present;
     if (status == PYTHIA_OK && m.count + m.beyond > 0)
         status = add_members(x, key, &m);
     pythia__members_free(&m);
