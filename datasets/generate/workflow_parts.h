@@ -49,7 +49,7 @@ struct pythia__extra {
     uint32_t key; /* number of a string; 0: none */
     double added_ns;
     int64_t value;
-    bool spread; /* over the gaps of the node; else the time is added where the node begins */
+    bool spread;   /* over the gaps of the node; else the time is added where the node begins */
     uint32_t host; /* that serves the call; PYTHIA_NONE: the one that serves its service */
 };
 
