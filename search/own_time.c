@@ -115,9 +115,10 @@ static void add_times(const struct pythia_ranking *r, size_t e, double *sums)
 int pythia_own_time_measure(const struct pythia_ranking *r, const struct pythia_cct *cct,
                             uint32_t tracepoint, double level, struct pythia_own_time *out)
 {
-    double *own = pythia_calloc(r->rows, 2 * sizeof(*own)), *total = own + r->rows;
+    double *own = pythia_calloc(r->rows, 2 * sizeof(*own));
     if (!own)
         return PYTHIA_ENOMEM;
+    double *total = own + r->rows;
     struct pythia_own_time t = {.tracepoint = tracepoint, .share = {NAN, NAN, NAN, NAN}};
     for (size_t e = 0; e < r->edge_count; e++) {
         add_times(r, e, total);

@@ -157,8 +157,10 @@ static int take_durations(struct pythia__keys *run, const double *total)
     const struct pythia_association_input *in = run->input;
     size_t n = in->rows, q = in->edges;
     double *ranks = pythia_calloc(n, (q + 2) * sizeof(*ranks));
+    if (!ranks)
+        return PYTHIA_ENOMEM;
     double *clipped = ranks + (q + 1) * n;
-    int status = ranks ? PYTHIA_OK : PYTHIA_ENOMEM;
+    int status = PYTHIA_OK;
     for (size_t e = 0; e <= q && status == PYTHIA_OK; e++)
         status = pythia_ranks_mid(e < q ? in->durations + e * n : total, n, ranks + e * n);
     if (status == PYTHIA_OK)

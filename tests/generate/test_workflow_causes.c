@@ -359,7 +359,7 @@ static void a_bad_host_is_one_of_three_of_a_request(void **state)
     uint32_t nodes[] = {k.planted.node, k.planted.others[0], k.planted.others[1]};
     const char *bad = text_of(&k, k.planted.key_value);
     for (size_t i = 0; i < N; i++) {
-        const char *hosts[3] = {NULL};
+        const char *hosts[3] = {"", "", ""};
         run_request(&k.run, i, NULL);
         run_times(&k.run, times);
         for (size_t s = 0; s < k.run.count; s++)
@@ -492,12 +492,13 @@ static void distractors_mean_nothing(void **state)
 /* Of a span whose children follow each other: the times before each and after the last one. */
 static uint32_t find_gaps(const struct run *r, uint32_t node, double *gaps)
 {
-    const struct pythia_span *parent = NULL;
+    size_t found = r->count;
     uint32_t count = 0;
     for (size_t i = 0; i < r->count; i++)
         if (r->node_of[r->spans[i].tracepoint] == node)
-            parent = &r->spans[i];
-    assert_non_null(parent);
+            found = i;
+    assert_true(found < r->count);
+    const struct pythia_span *parent = &r->spans[found];
     uint64_t at = parent->start_ns;
     for (size_t i = 0; i < r->count; i++) /* a child comes before those after it */
         if (r->spans[i].parent == parent->id) {

@@ -25,12 +25,12 @@ struct pythia_trial_problem {
     size_t requests; /* of a cycle */
     double forks, async, retries, loops, unknown, spikes, load;
     double noise, spread; /* 0: those of a workflow by default */
-    uint32_t distractors; /* 0: 2 */
     uint64_t tick_ns;
     enum pythia_workflow_drift drift;
-    uint32_t hosts; /* 0: those of a workflow by default */
-    bool captured;  /* no search: requests with everything open, of which the report says why */
-    bool through;   /* it goes on until the cause has moved, found or not */
+    uint32_t distractors; /* 0: 2 */
+    uint32_t hosts;       /* 0: those of a workflow by default */
+    bool captured; /* no search: requests with everything open, of which the report says why */
+    bool through;  /* it goes on until the cause has moved, found or not */
     uint64_t drift_requests, first_request; /* which the search begins with */
     size_t cause_count;                     /* 0: nothing is to be found */
     struct pythia_workflow_cause causes[PYTHIA_TRIAL_CAUSES];
