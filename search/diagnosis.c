@@ -14,6 +14,7 @@
 #include "pythia/gate.h"
 #include "pythia/mem.h"
 #include "pythia/ranks.h"
+#include "pythia/search.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
@@ -145,6 +146,7 @@ static struct pythia_group *add_group(struct diagnosing *x, size_t type, uint32_
         .modes_q = NAN,
         .modes = {.count = 1},
         .inclusive = PYTHIA_CCT_ROOT,
+        .own = {.tracepoint = PYTHIA_NONE, .share = {NAN, NAN, NAN, NAN}},
     };
     g->dip.p = g->dip.p_raw = NAN;
     return g;
@@ -337,6 +339,34 @@ static uint32_t find_inclusive(const struct pythia_ranking *r, const struct pyth
     return best;
 }
 
+/* Does each segment of an own time rest on a handful of requests? */
+static bool is_own_time_rare(const struct pythia_ranking *r, const struct pythia_cct *cct,
+                             uint32_t tracepoint)
+{
+    for (size_t e = 0; e < r->edge_count; e++)
+        if (!r->edges[e].few && pythia_own_time_has(cct, r->edges[e].edge, tracepoint))
+            return false;
+    return true;
+}
+
+static int find_own_time(const struct diagnosing *x, struct pythia_group *g)
+{
+    const struct pythia_cct *cct = pythia_groups_cct(x->groups);
+    const struct pythia_ranking *r = &g->ranking;
+    struct pythia_own_time t;
+    if (!pythia_ranking_has_shares(r))
+        return PYTHIA_OK;
+    int status = pythia_own_time_find(r, cct, NULL, 1 - x->d->alpha, &t);
+    if (status != PYTHIA_OK || t.tracepoint == PYTHIA_NONE ||
+        !(t.share.slope >= PYTHIA_FINDING_MIN && t.share.low > 0) ||
+        is_own_time_rare(r, cct, t.tracepoint))
+        return status;
+    status = pythia_own_time_localise(r, cct, 1 - x->d->alpha, &t);
+    if (status == PYTHIA_OK && (t.localised || t.share.low >= LOCALISED))
+        g->own = t;
+    return status;
+}
+
 static enum pythia_cause_kind cause_of(const struct pythia_group *g)
 {
     const struct pythia_explanation *first =
@@ -345,7 +375,7 @@ static enum pythia_cause_kind cause_of(const struct pythia_group *g)
         return first->mostly_once ? PYTHIA_CAUSE_RETRY : PYTHIA_CAUSE_LOOP;
     if (first && first->kind == PYTHIA_KEY_HAS)
         return PYTHIA_CAUSE_PATH;
-    if (g->ranking.localised || g->inclusive != PYTHIA_CCT_ROOT)
+    if (g->ranking.localised || g->inclusive != PYTHIA_CCT_ROOT || g->own.tracepoint != PYTHIA_NONE)
         return PYTHIA_CAUSE_EDGE;
     return first ? PYTHIA_CAUSE_KEY : PYTHIA_CAUSE_NONE;
 }
@@ -360,8 +390,10 @@ static int diagnose_group(struct diagnosing *x, struct pythia_group *g)
     if (status != PYTHIA_OK || !(g->cov >= x->o.min_cov))
         return status;
     g->inclusive = find_inclusive(&g->ranking, cct);
-    status = pythia_explain(g->rows, &g->ranking, pythia_groups_keys(x->groups), cct, x->d->alpha,
-                            x->o.seed ^ g->id, x->o.values_max, &g->explanations);
+    status = find_own_time(x, g);
+    if (status == PYTHIA_OK)
+        status = pythia_explain(g->rows, &g->ranking, pythia_groups_keys(x->groups), cct,
+                                x->d->alpha, x->o.seed ^ g->id, x->o.values_max, &g->explanations);
     if (status == PYTHIA_OK)
         status = pythia_split_propose(g->rows, g->sampled, &g->modes, &g->explanations,
                                       pythia_groups_keys(x->groups), x->vocabulary,

@@ -362,10 +362,11 @@ static enum pythia_verdict_state state_of_group(const struct pythia_group *group
                                                             : PYTHIA_VERDICT_NOTHING;
 }
 
-/* The edge with the largest share is found if it stands out, or has most of the variance; not one
- * that rests on a handful of requests, and none where clipping leaves no shares. */
-static void judge_edges(struct pythia_verdict *v, const struct pythia_group *group,
-                        const struct pythia_cct *cct)
+/* The own time that the diagnosis names is found, or else the edge with the largest share if it
+ * stands out, or has most of the variance; not one that rests on a handful of requests, and none
+ * where clipping leaves no shares. */
+static void judge_places(struct pythia_verdict *v, const struct pythia_group *group,
+                         const struct pythia_cct *cct)
 {
     const struct pythia_ranked_edge *top = NULL;
     for (size_t e = 0; e < group->ranking.edge_count; e++)
@@ -375,6 +376,12 @@ static void judge_edges(struct pythia_verdict *v, const struct pythia_group *gro
     if (!top || !pythia_ranking_has_shares(&group->ranking) ||
         group->status != PYTHIA_GROUP_DIAGNOSED)
         return;
+    const struct pythia_slope *own = &group->own.share;
+    if (group->own.tracepoint != PYTHIA_NONE) {
+        v->found[v->found_count++].finding = (struct pythia_finding){
+            pythia_place_own(group->own.tracepoint), own->slope, own->low, own->high};
+        return;
+    }
     const struct pythia_finding finding = {pythia_place_of(cct, top->edge), top->share.share,
                                            top->share.low, top->share.high};
     if ((group->ranking.localised || finding.low >= LARGE) && finding.share >= PYTHIA_FINDING_MIN &&
@@ -400,7 +407,7 @@ int pythia_verdicts_judge(struct pythia_verdicts *v, const struct pythia_diagnos
         if (!group)
             continue;
         one->group = group->id;
-        judge_edges(one, group, pythia_groups_cct(g));
+        judge_places(one, group, pythia_groups_cct(g));
         one->state = one->was = state_of_group(group, one);
         one->confidence = confidence_of(one);
         if (one->state == PYTHIA_VERDICT_FOUND)

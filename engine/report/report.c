@@ -371,6 +371,18 @@ static struct pythia_text type_name(const struct writer *w, const struct pythia_
     return pythia_vocabulary_text(w->s->vocabulary, w->s->diagnosis->types[g->type].type->name);
 }
 
+static json_t *own_time(struct writer *w, const struct pythia_own_time *t)
+{
+    if (t->tracepoint == PYTHIA_NONE)
+        return json_null();
+    const struct pythia_finding finding = {pythia_place_own(t->tracepoint), t->share.slope,
+                                           t->share.low, t->share.high};
+    json_t *out = pythia__json_finding(&w->json, &finding);
+    set(w, out, "segments", json_integer((json_int_t)t->segments));
+    set(w, out, "mean_ns", real(t->mean_ns));
+    return out;
+}
+
 static json_t *group(struct writer *w, const struct pythia_group *g)
 {
     json_t *out = json_object();
@@ -396,6 +408,7 @@ static json_t *group(struct writer *w, const struct pythia_group *g)
         real(g->ranking.edge_count > 0 ? fmax(0, 1 - g->ranking.kept) : NAN));
     set(w, out, "localised", json_boolean(g->ranking.localised));
     set(w, out, "inclusive", context(w, g->inclusive));
+    set(w, out, "own_time", own_time(w, &g->own));
     set(w, out, "modes", modes(w, g));
     set(w, out, "histogram", histogram(w, g));
     set(w, out, "slowest", examples(w, g));

@@ -253,6 +253,16 @@ static void say_where(struct pythia_buf *to, const json_t *group)
                             "those of the rest.");
         return;
     }
+    const json_t *own = json_object_get(group, "own_time");
+    if (json_is_object(own)) {
+        pythia__add_percent(to, pythia__number(own, "share"));
+        pythia_buf_printf(
+            to, " of what makes these requests differ is the own time of %s, in %.0f segments.",
+            pythia__string(json_object_get(json_object_get(own, "edge"), "from"), "trace_point"),
+            pythia__number(own, "segments"));
+        say_rare(to, group);
+        return;
+    }
     bool stands_out = json_is_true(json_object_get(group, "localised")) ||
                       pythia__number(edge, "share_low") >= .5;
     if (stands_out && pythia__number(edge, "share") >= PYTHIA_FINDING_MIN) {
