@@ -12,9 +12,8 @@
 #include "pythia/shares.h"
 #include "pythia/status.h"
 
-#define FEW_ROWS     5     /* rows to a variable: with fewer, correlations are shrunk */
-#define CLIPPED      0.005 /* of the totals, at either end, before they are split */
-#define PERMUTATIONS 999   /* for a key without degrees of freedom, if the input asks for none */
+#define FEW_ROWS     5   /* rows to a variable: with fewer, correlations are shrunk */
+#define PERMUTATIONS 999 /* for a key without degrees of freedom, if the input asks for none */
 
 struct pythia_association {
     struct pythia_association_result *results; /* count, best first */
@@ -172,7 +171,7 @@ static int take_durations(struct pythia__keys *run, const double *total)
         status = fit_one(run, ranks + q * n, &run->total);
     if (status == PYTHIA_OK) {
         memcpy(clipped, total, n * sizeof(*clipped));
-        (void)pythia_winsorise(clipped, n, CLIPPED, CLIPPED);
+        (void)pythia_winsorise(clipped, n, PYTHIA__CLIPPED, PYTHIA__CLIPPED);
         status = fit_one(run, clipped, &run->clipped);
     }
     pythia_free(ranks);
@@ -250,48 +249,6 @@ static int make_room(struct pythia__keys *run)
     return PYTHIA_OK;
 }
 
-/* R^2 of a total: the sum of squared projections on the key's basis. */
-static double squares_on(struct pythia__keys *run, const struct pythia__key *key,
-                         const struct pythia__basis *total)
-{
-    double sum = 0;
-    pythia__basis_cross(&key->x, total, NULL, run->room.cosines);
-    for (size_t k = 0; k < key->x.rank * total->rank; k++)
-        sum += run->room.cosines[k] * run->room.cosines[k];
-    return sum;
-}
-
-/* Part of the variance of each edge, and of the total, that the key explains. */
-static void explain(struct pythia__keys *run, struct pythia__key *key)
-{
-    struct pythia_association_result *r = key->result;
-    const struct pythia__basis *y = &run->y;
-    double *projections = run->room.cosines;
-    double rows = (double)run->input->rows - 1 - (double)run->lost;
-    double p = (double)key->x.rank, rest = rows - p;
-    pythia__basis_cross(&key->x, y, NULL, projections);
-    r->explained_edges = 0;
-    for (size_t j = 0; j < y->columns; j++) {
-        const double *t = y->t + j * y->columns_max;
-        double squares = 0, length = 0;
-        for (size_t i = 0; i < y->rank; i++)
-            length += t[i] * t[i];
-        for (size_t k = 0; k < key->x.rank; k++) {
-            double sum = 0;
-            for (size_t i = 0; i < y->rank; i++)
-                sum += projections[k * y->rank + i] * t[i];
-            squares += sum * sum;
-        }
-        if (length > 0 && rest > 0)
-            r->explained_edges +=
-                run->weights[y->pivot[j]] * fmax(0, 1 - (1 - squares / length) * rows / rest);
-    }
-    double share = squares_on(run, key, &run->total), part = squares_on(run, key, &run->clipped);
-    r->explained = rest > 0 ? fmax(0, 1 - (1 - part) * rows / rest) : 0;
-    double noise = rest > 0 ? (1 - share) / rest : NAN;
-    r->omega_squared = run->total.rank > 0 ? fmax(0, (share - p * noise) / (1 + noise)) : NAN;
-}
-
 /* The first variate of the edges, its loadings and its sign: from the first regressor of a number,
  * its ranks; of levels and absence so that more time is positive. */
 static void set_variate(struct pythia__keys *run, struct pythia__key *key)
@@ -326,8 +283,9 @@ static int ask(struct pythia__keys *run, struct pythia__key *key)
     size_t n = run->input->rows - run->lost, variables = x->rank + y->rank;
     if (y->rank == 0 || run->input->rows <= run->lost + 1)
         return PYTHIA_OK; /* nothing varies, or nothing is left: p stays NaN */
-    explain(run, key);
-    int status = pythia__keys_correlate(run, x, y);
+    int status = pythia__keys_explain(run, key);
+    if (status == PYTHIA_OK)
+        status = pythia__keys_correlate(run, x, y);
     if (status != PYTHIA_OK)
         return status;
     struct pythia_cca_root t;
@@ -490,7 +448,7 @@ static int split_keys(struct pythia__keys *run, const double *total)
         return PYTHIA_ENOMEM;
     double *scores = clipped + n;
     memcpy(clipped, total, n * sizeof(*clipped));
-    (void)pythia_winsorise(clipped, n, CLIPPED, CLIPPED);
+    (void)pythia_winsorise(clipped, n, PYTHIA__CLIPPED, PYTHIA__CLIPPED);
     int status = PYTHIA_OK;
     for (size_t k = 0; k < run->count && status == PYTHIA_OK; k++) {
         struct pythia_association_result *r = run->keys[k].result;

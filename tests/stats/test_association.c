@@ -553,6 +553,34 @@ static void keys_are_ranked_by_their_part_of_the_total(void **state)
     pythia_association_destroy(a);
 }
 
+/* A total that is a skewed number times a constant is all that number's, as it is; ranks bend the
+ * line. A total that rises with a number in a curve is told by ranks: with x = 0, 1, ..., 49, four
+ * times each, and a total of exp(x / 5) the line has r^2 = .48 (by hand: the squared covariance
+ * over the product of the variances), and ranks have no more; with numbers exp(x / 5) and a total
+ * of x the line has the same, and ranks have 1. */
+static void a_number_explains_by_its_line_or_by_its_ranks(void **state)
+{
+    struct pythia_association_input in = noise(200, 2, 9);
+    struct pythia_association *a = created();
+    for (size_t i = 0; i < 200; i++) {
+        size_t quarter = i * 37 % 200 / 4;
+        double x = (double)quarter;
+        for (size_t e = 0; e < in.edges; e++)
+            *cell(e, 200, i) = e == 0 ? 1e6 * exp(x / 5) : 0;
+        numbers[0][i] = 3 * exp(x / 5);
+        numbers[1][i] = x;
+    }
+    const struct pythia_association_result *all = asked(a, &in);
+    assert_int_equal(all[0].column, 0);
+    assert_rel_equal(of_column(all, 0)->explained, 1, 1e-12);
+    assert_true(of_column(all, 1)->explained < .6);
+    for (size_t i = 0; i < 200; i++)
+        *cell(0, 200, i) = 1e6 * numbers[1][i];
+    all = asked(a, &in);
+    assert_true(of_column(all, 0)->explained > .999 && of_column(all, 1)->explained > .999);
+    pythia_association_destroy(a);
+}
+
 /* 2 of 200 requests have a value of their own, and take nearly all of the variance: the finding
  * says so, and comes after one that rests on all. */
 static void what_rests_on_a_handful_comes_last(void **state)
@@ -812,6 +840,7 @@ int main(void)
         cmocka_unit_test(explained_is_of_the_edge_that_is_weighted),
         cmocka_unit_test(weights_say_which_edges_matter),
         cmocka_unit_test(keys_are_ranked_by_their_part_of_the_total),
+        cmocka_unit_test(a_number_explains_by_its_line_or_by_its_ranks),
         cmocka_unit_test(what_rests_on_a_handful_comes_last),
         cmocka_unit_test(few_rows_are_low_confidence),
         cmocka_unit_test(without_degrees_of_freedom_p_is_by_permutation),
