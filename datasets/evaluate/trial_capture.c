@@ -121,6 +121,7 @@ int pythia__capture_explain(const struct pythia__hunt *h, struct pythia_trial_ou
     if (status != PYTHIA_OK)
         return status;
     const struct pythia_explanations *x = first_explanations(d);
+    out->causes = 0; /* nobody searched for them, so none was missed */
     for (size_t i = 0; i < h->world->options.cause_count; i++) {
         struct pythia_planted p;
         pythia_workflow_planted(h->world->workflow, i, h->number - 1, &p);

@@ -74,7 +74,7 @@ struct pythia_trial {
  * trace point of its node or of one of its further nodes, or, where the search space does not know
  * that, of the nearest one above. */
 struct pythia_trial_outcome {
-    size_t causes;         /* planted */
+    size_t causes;         /* planted, and searched for: 0 of a problem that is captured */
     size_t found;          /* of them */
     bool first, any_three; /* the first place that was named is right; one of the first three */
     size_t named, wrong;   /* places named as causes, each once; those where nothing is planted */
