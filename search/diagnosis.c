@@ -14,6 +14,7 @@
 #include "pythia/gate.h"
 #include "pythia/mem.h"
 #include "pythia/ranks.h"
+#include "pythia/search.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
@@ -148,6 +149,7 @@ static struct pythia_group *add_group(struct diagnosing *x, size_t type, uint32_
         .modes_q = NAN,
         .modes = {.count = 1},
         .inclusive = PYTHIA_CCT_ROOT,
+        .own = {.tracepoint = PYTHIA_NONE, .share = {NAN, NAN, NAN, NAN}},
     };
     g->dip.p = g->dip.p_raw = NAN;
     return g;
@@ -325,14 +327,27 @@ static int rank_group(struct diagnosing *x, struct pythia_group *g)
     return status;
 }
 
+/* Do only a handful of the requests pass the node or anything below it? */
+static bool is_rare(const struct pythia_ranking *r, const struct pythia_cct *cct, uint32_t node)
+{
+    for (size_t e = 0; e < r->edge_count; e++) {
+        uint32_t at = pythia_cct_edge_at(cct, r->edges[e].edge)->context;
+        while (at != node && at != PYTHIA_CCT_ROOT)
+            at = pythia_cct_parent(cct, at);
+        if (at == node && !r->edges[e].few)
+            return false;
+    }
+    return true;
+}
+
 /* The deepest node that holds at least half of the variance beyond chance; of several, the first by
  * name. */
 static uint32_t find_inclusive(const struct pythia_ranking *r, const struct pythia_cct *cct)
 {
     uint32_t best = PYTHIA_CCT_ROOT;
-    for (size_t i = 0; i < r->context_count; i++) {
+    for (size_t i = 0; i < r->context_count && pythia_ranking_has_shares(r); i++) {
         uint32_t node = r->contexts[i].node;
-        if (!(r->contexts[i].share.low >= LOCALISED))
+        if (!(r->contexts[i].share.low >= LOCALISED) || is_rare(r, cct, node))
             continue;
         uint32_t depth = pythia_cct_depth(cct, node), depth_best = pythia_cct_depth(cct, best);
         if (depth > depth_best ||
@@ -340,6 +355,34 @@ static uint32_t find_inclusive(const struct pythia_ranking *r, const struct pyth
             best = node;
     }
     return best;
+}
+
+/* Does each segment of an own time rest on a handful of requests? */
+static bool is_own_time_rare(const struct pythia_ranking *r, const struct pythia_cct *cct,
+                             uint32_t tracepoint)
+{
+    for (size_t e = 0; e < r->edge_count; e++)
+        if (!r->edges[e].few && pythia_own_time_has(cct, r->edges[e].edge, tracepoint))
+            return false;
+    return true;
+}
+
+static int find_own_time(const struct diagnosing *x, struct pythia_group *g)
+{
+    const struct pythia_cct *cct = pythia_groups_cct(x->groups);
+    const struct pythia_ranking *r = &g->ranking;
+    struct pythia_own_time t;
+    if (!pythia_ranking_has_shares(r))
+        return PYTHIA_OK;
+    int status = pythia_own_time_find(r, cct, NULL, 1 - x->d->alpha, &t);
+    if (status != PYTHIA_OK || t.tracepoint == PYTHIA_NONE ||
+        !(t.share.slope >= PYTHIA_FINDING_MIN && t.share.low > 0) ||
+        is_own_time_rare(r, cct, t.tracepoint))
+        return status;
+    status = pythia_own_time_localise(r, cct, 1 - x->d->alpha, &t);
+    if (status == PYTHIA_OK && (t.localised || t.share.low >= LOCALISED))
+        g->own = t;
+    return status;
 }
 
 static enum pythia_cause_kind cause_of(const struct pythia_group *g)
@@ -350,7 +393,7 @@ static enum pythia_cause_kind cause_of(const struct pythia_group *g)
         return first->mostly_once ? PYTHIA_CAUSE_RETRY : PYTHIA_CAUSE_LOOP;
     if (first && first->kind == PYTHIA_KEY_HAS)
         return PYTHIA_CAUSE_PATH;
-    if (g->ranking.localised || g->inclusive != PYTHIA_CCT_ROOT)
+    if (g->ranking.localised || g->inclusive != PYTHIA_CCT_ROOT || g->own.tracepoint != PYTHIA_NONE)
         return PYTHIA_CAUSE_EDGE;
     return first ? PYTHIA_CAUSE_KEY : PYTHIA_CAUSE_NONE;
 }
@@ -365,8 +408,10 @@ static int diagnose_group(struct diagnosing *x, struct pythia_group *g)
     if (status != PYTHIA_OK || !(g->cov >= x->o.min_cov))
         return status;
     g->inclusive = find_inclusive(&g->ranking, cct);
-    status = pythia_explain(g->rows, &g->ranking, pythia_groups_keys(x->groups), cct, x->d->alpha,
-                            x->o.seed ^ g->id, x->o.values_max, &g->explanations);
+    status = find_own_time(x, g);
+    if (status == PYTHIA_OK)
+        status = pythia_explain(g->rows, &g->ranking, pythia_groups_keys(x->groups), cct,
+                                x->d->alpha, x->o.seed ^ g->id, x->o.values_max, &g->explanations);
     if (status == PYTHIA_OK)
         status = pythia_split_propose(g->rows, g->sampled, &g->modes, &g->explanations,
                                       pythia_groups_keys(x->groups), x->vocabulary,

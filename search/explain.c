@@ -9,6 +9,7 @@
 
 #include "ends_early.h"
 #include "explain_joint.h"
+#include "members.h"
 #include "pythia/arena.h"
 #include "pythia/buf.h"
 #include "pythia/mem.h"
@@ -29,6 +30,8 @@ struct candidate {
     uint32_t *levels;
     struct pythia_text *texts; /* of the levels; borrowed from rows, or spelt */
     uint32_t level_count;
+    struct pythia_text member; /* of MEMBER: the value; borrowed like texts */
+    bool replaced;             /* by its members */
 };
 
 struct explainer {
@@ -40,9 +43,12 @@ struct explainer {
     const struct pythia_vocabulary *vocabulary;
     struct candidate *candidates;
     size_t count, capacity;
-    size_t values_max;         /* of a key that are named */
-    uint32_t *places;          /* by key, or by trace point: index of the candidate + 1 */
-    struct pythia_arena spelt; /* numbers as text, for keys that have both */
+    size_t values_max;                   /* of a key that are named */
+    uint32_t *places;                    /* by key, or by trace point: index of the candidate + 1 */
+    struct pythia_arena spelt;           /* numbers as text, for keys that have both */
+    size_t members;                      /* candidates of kind MEMBER */
+    struct pythia_skipped_key *untested; /* values that became no member; owned with their names */
+    size_t untested_count, untested_capacity;
 };
 
 /* ---- names ---- */
@@ -74,7 +80,7 @@ static bool is_ambiguous(const struct explainer *x, const struct candidate *c)
 {
     struct pythia_text attribute = pythia_keys_attribute(x->keys, c->key);
     for (size_t i = 0; i < x->count; i++)
-        if (&x->candidates[i] != c && x->candidates[i].key != PYTHIA_NONE &&
+        if (x->candidates[i].key != c->key && x->candidates[i].key != PYTHIA_NONE &&
             pythia_text_equal(pythia_keys_attribute(x->keys, x->candidates[i].key), attribute))
             return true;
     return false;
@@ -87,10 +93,15 @@ static char *name_of(const struct explainer *x, const struct candidate *c)
         pythia_buf_puts(&name, c->kind == PYTHIA_KEY_HAS ? "has:" : "count:");
         pythia_buf_text_add(&name, pythia_vocabulary_tracepoint_id(x->vocabulary, c->tracepoint));
     } else {
+        pythia_buf_puts(&name, c->kind == PYTHIA_KEY_VALUES ? "number of " : "");
         pythia_buf_text_add(&name, pythia_keys_attribute(x->keys, c->key));
         if (is_ambiguous(x, c)) {
             pythia_buf_putc(&name, '@');
             pythia_buf_text_add(&name, pythia_keys_origin(x->keys, c->key));
+        }
+        if (c->kind == PYTHIA_KEY_MEMBER) {
+            pythia_buf_puts(&name, " has ");
+            pythia_buf_text_add(&name, c->member);
         }
     }
     if (pythia_buf_status(&name) == PYTHIA_OK)
@@ -100,6 +111,13 @@ static char *name_of(const struct explainer *x, const struct candidate *c)
 }
 
 /* ---- candidates: key-values ---- */
+
+static void free_candidate(struct candidate *c)
+{
+    pythia_free(c->numbers);
+    pythia_free(c->levels);
+    pythia_free(c->texts);
+}
 
 static struct candidate *add_candidate(struct explainer *x, struct candidate c)
 {
@@ -190,6 +208,113 @@ static int make_levels(struct explainer *x, struct candidate *c)
     return status;
 }
 
+/* ---- candidates: one of several values ---- */
+
+/* Say of values of a key that they were not tested, and why; nothing of none. `reason` is
+ * static. */
+static int add_untested(struct explainer *x, uint32_t key, size_t count, const char *reason)
+{
+    struct pythia_buf name = {0};
+    if (count == 0)
+        return PYTHIA_OK;
+    pythia_buf_text_add(&name, pythia_keys_attribute(x->keys, key));
+    pythia_buf_putc(&name, '@');
+    pythia_buf_text_add(&name, pythia_keys_origin(x->keys, key));
+    pythia_buf_printf(&name, " has (%zu value%s)", count, count == 1 ? "" : "s");
+    if (pythia_buf_status(&name) != PYTHIA_OK ||
+        pythia_grow(&x->untested, &x->untested_capacity, x->untested_count, sizeof(*x->untested)) !=
+            PYTHIA_OK) {
+        pythia_buf_free(&name);
+        return PYTHIA_ENOMEM;
+    }
+    x->untested[x->untested_count++] = (struct pythia_skipped_key){name.bytes, reason};
+    return PYTHIA_OK;
+}
+
+/* Takes the numbers, also on failure. */
+static int add_taken(struct explainer *x, struct candidate c, double **numbers)
+{
+    c.numbers = *numbers;
+    *numbers = NULL;
+    if (pythia_grow(&x->candidates, &x->capacity, x->count, sizeof(*x->candidates)) != PYTHIA_OK) {
+        pythia_free(c.numbers);
+        return PYTHIA_ENOMEM;
+    }
+    x->candidates[x->count++] = c;
+    return PYTHIA_OK;
+}
+
+static int add_members(struct explainer *x, uint32_t key, struct pythia__members *m)
+{
+    struct candidate made = {
+        .kind = PYTHIA_KEY_VALUES, .key = key, .tracepoint = PYTHIA_NONE, .member = {"", 0}};
+    bool differs = false;
+    for (size_t i = 0, first = 0; i < x->n; i++) {
+        first = isnan(m->counts[first]) ? i : first;
+        differs = differs || m->counts[i] < m->counts[first] || m->counts[i] > m->counts[first];
+    }
+    int status = differs ? add_taken(x, made, &m->counts) : PYTHIA_OK;
+    made.kind = PYTHIA_KEY_MEMBER;
+    for (size_t i = 0; i < m->count && status == PYTHIA_OK; i++) {
+        made.member = m->list[i].text;
+        status = add_taken(x, made, &m->list[i].numbers);
+    }
+    x->members += m->count;
+    if (status == PYTHIA_OK)
+        status = add_untested(x, key, m->beyond, "more values than are tested");
+    if (status == PYTHIA_OK)
+        status = add_untested(x, key, m->uneven, "in too few or nearly all requests");
+    return status;
+}
+
+/* A key of which requests have several values becomes one key a value. *replaced: most requests
+ * have several, and their combinations need not be asked, too. A key without any value that enough
+ * requests share stays as it is: an identifier, of which the number of values only says how often
+ * its spans are passed. */
+static int split_members(struct explainer *x, size_t which, bool *replaced)
+{
+    struct pythia__members m = {0};
+    uint32_t key = x->candidates[which].key;
+    const struct candidate *c = &x->candidates[which];
+    struct pythia_text *values = pythia_calloc(x->n, sizeof(*values));
+    size_t left = PYTHIA_EXPLAIN_MEMBERS - x->members;
+    if (!values)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < x->n; i++)
+        if (c->levels[i] != PYTHIA_COLUMN_MISSING)
+            values[i] = c->texts[c->levels[i]];
+    int status = pythia__members_find(
+        values, x->n, left < PYTHIA_EXPLAIN_MEMBERS_EACH ? left : PYTHIA_EXPLAIN_MEMBERS_EACH, &m);
+    *replaced = m.count > 0 && 2 * m.several > m.present && 5 * (size_t)c->level_count > m.present;
+    if (status == PYTHIA_OK && m.count + m.beyond > 0)
+        status = add_members(x, key, &m);
+    pythia__members_free(&m);
+    pythia_free(values);
+    return status;
+}
+
+/* The candidates are in the order of keys that were seen first: which of them get the last members
+ * is the same for the same rows. */
+static int split_all_members(struct explainer *x)
+{
+    size_t all = x->count, kept = 0;
+    int status = PYTHIA_OK;
+    bool replaced = false;
+    for (size_t i = 0; i < all && status == PYTHIA_OK; i++) {
+        if (x->candidates[i].kind != PYTHIA_KEY_CATEGORICAL)
+            continue;
+        status = split_members(x, i, &replaced);
+        x->candidates[i].replaced = status == PYTHIA_OK && replaced;
+    }
+    for (size_t i = 0; i < x->count; i++)
+        if (x->candidates[i].replaced)
+            free_candidate(&x->candidates[i]);
+        else
+            x->candidates[kept++] = x->candidates[i];
+    x->count = kept;
+    return status;
+}
+
 /* ---- candidates: structure ---- */
 
 /* The visits to every trace point, as columns; those that do not differ are not asked. */
@@ -257,14 +382,7 @@ static bool is_same(const struct explainer *x, const struct candidate *a, const 
     for (uint32_t l = 0; l < a->level_count; l++)
         if (!pythia_text_equal(a->texts[l], b->texts[l]))
             return false;
-    return true;
-}
-
-static void free_candidate(struct candidate *c)
-{
-    pythia_free(c->numbers);
-    pythia_free(c->levels);
-    pythia_free(c->texts);
+    return pythia_text_equal(a->member, b->member);
 }
 
 /* One attribute that several trace points report alike is one key; sorted candidates have them side
@@ -313,6 +431,10 @@ static bool candidate_before(const void *context, uint32_t a, uint32_t b)
     if (order == 0)
         order = pythia_text_compare(pythia_keys_origin(x->keys, p->key),
                                     pythia_keys_origin(x->keys, q->key));
+    if (order == 0)
+        order = (p->kind > q->kind) - (p->kind < q->kind);
+    if (order == 0)
+        order = pythia_text_compare(p->member, q->member);
     return order < 0;
 }
 
@@ -347,6 +469,8 @@ static int find_candidates(struct explainer *x)
     for (size_t i = 0; i < x->count && status == PYTHIA_OK; i++)
         if (x->candidates[i].kind == PYTHIA_KEY_CATEGORICAL)
             status = make_levels(x, &x->candidates[i]);
+    if (status == PYTHIA_OK)
+        status = split_all_members(x);
     if (status == PYTHIA_OK)
         status = find_points(x);
     if (status == PYTHIA_OK)
@@ -499,6 +623,8 @@ static char *split_text(const struct explainer *x, const struct candidate *c,
         if (s->level_count > most)
             pythia_buf_printf(&text, ", and %zu more", s->level_count - most);
         pythia_buf_putc(&text, '}');
+    } else if (c->kind == PYTHIA_KEY_MEMBER) {
+        pythia_buf_puts(&text, s->above ? "does" : "does not");
     } else if (is_whole(x, c)) {
         pythia_buf_printf(&text, "is %s %.15g",
                           s->above ? ">=" : "<=", s->above ? ceil(s->cut) : floor(s->cut));
@@ -543,7 +669,7 @@ static int add_bin(struct pythia_explanation *found, char *label, const struct p
 static char *range_label(enum pythia_key_kind kind, double low, double high)
 {
     struct pythia_buf text = {0};
-    if (kind == PYTHIA_KEY_HAS)
+    if (kind == PYTHIA_KEY_HAS || kind == PYTHIA_KEY_MEMBER)
         return pythia_strndup(low > 0 ? "with" : "without", low > 0 ? 4 : 7);
     pythia_buf_printf(&text, "%.6g", low);
     if (high > low)
@@ -707,13 +833,15 @@ static int compare_skipped(const void *a, const void *b)
                   ((const struct pythia_skipped_key *)b)->name);
 }
 
-static int collect(const struct explainer *x, const struct pythia_association_result *results,
+static int collect(struct explainer *x, const struct pythia_association_result *results,
                    size_t count, struct pythia_explanations *out)
 {
     out->found = pythia_calloc(count, sizeof(*out->found));
-    out->skipped = pythia_calloc(count, sizeof(*out->skipped));
+    out->skipped = pythia_calloc(count + x->untested_count, sizeof(*out->skipped));
     if (!out->found || !out->skipped)
         return PYTHIA_ENOMEM;
+    for (; x->untested_count > 0; x->untested_count--)
+        out->skipped[out->skipped_count++] = x->untested[x->untested_count - 1];
     for (size_t i = 0; i < count; i++) {
         const struct pythia_association_result *r = &results[i];
         if (r->skip != PYTHIA_COLUMN_USED) {
@@ -732,8 +860,7 @@ static int collect(const struct explainer *x, const struct pythia_association_re
     return PYTHIA_OK;
 }
 
-static int ask(const struct explainer *x, double alpha, uint64_t seed,
-               struct pythia_explanations *out)
+static int ask(struct explainer *x, double alpha, uint64_t seed, struct pythia_explanations *out)
 {
     size_t chosen[PYTHIA_EXPLAIN_EDGES + 1], edges = choose_edges(x->ranking, chosen), count;
     struct question q = {0};
@@ -787,6 +914,9 @@ int pythia_explain(const struct pythia_row *const *rows, const struct pythia_ran
         status = ask(&x, alpha, seed, &found);
     for (size_t i = 0; i < x.count; i++)
         free_candidate(&x.candidates[i]);
+    for (size_t i = 0; i < x.untested_count; i++)
+        pythia_free(x.untested[i].name);
+    pythia_free(x.untested);
     pythia_free(x.candidates);
     pythia_free(x.places);
     pythia_arena_free(&x.spelt);

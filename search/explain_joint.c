@@ -1,6 +1,6 @@
 /* From keys to numbers, which alone have coefficients: a number is its own, with the mean where it
- * is missing, so that absence has no part in the finding; of levels it is 1 in the slow ones, as the
- * key's split names them, and else 0. */
+ * is missing, so that absence has no part in the finding; of levels it is 1 in the slow ones, as
+ * the key's split names them, and else 0. */
 #include "explain_joint.h"
 
 #include <math.h>

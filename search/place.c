@@ -1,6 +1,7 @@
 #include "pythia/place.h"
 
 #include "pythia/critical_path.h"
+#include "pythia/own_time.h"
 
 struct pythia_place pythia_place_of(const struct pythia_cct *cct, uint32_t number)
 {
@@ -12,11 +13,29 @@ struct pythia_place pythia_place_of(const struct pythia_cct *cct, uint32_t numbe
                                  .to_event = edge->to_event};
 }
 
+struct pythia_place pythia_place_own(uint32_t tracepoint)
+{
+    return (struct pythia_place){.context = tracepoint,
+                                 .from_tracepoint = tracepoint,
+                                 .to_tracepoint = tracepoint,
+                                 .from_event = PYTHIA_EVENT_START,
+                                 .to_event = PYTHIA_EVENT_END,
+                                 .own = true};
+}
+
+bool pythia_place_has(const struct pythia_place *p, const struct pythia_cct *cct, uint32_t edge)
+{
+    if (p->own)
+        return pythia_own_time_has(cct, edge, p->context);
+    struct pythia_place place = pythia_place_of(cct, edge);
+    return pythia_place_equal(&place, p);
+}
+
 bool pythia_place_equal(const struct pythia_place *a, const struct pythia_place *b)
 {
     return a->context == b->context && a->from_tracepoint == b->from_tracepoint &&
            a->to_tracepoint == b->to_tracepoint && a->from_event == b->from_event &&
-           a->to_event == b->to_event;
+           a->to_event == b->to_event && a->own == b->own;
 }
 
 void pythia_place_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
@@ -25,11 +44,14 @@ void pythia_place_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
     static const char *const events[] = {"start", "end", "point"};
     struct pythia_text from = pythia_vocabulary_tracepoint_id(v, p->from_tracepoint),
                        until = pythia_vocabulary_tracepoint_id(v, p->to_tracepoint);
-    bool own = p->from_tracepoint == p->to_tracepoint;
-    if (own && p->from_event == PYTHIA_EVENT_START && p->to_event == PYTHIA_EVENT_END) {
+    bool same = p->from_tracepoint == p->to_tracepoint;
+    if (p->own) {
+        pythia_buf_puts(to, "in the own time of ");
+        pythia_buf_text_add(to, from);
+    } else if (same && p->from_event == PYTHIA_EVENT_START && p->to_event == PYTHIA_EVENT_END) {
         pythia_buf_puts(to, "inside ");
         pythia_buf_text_add(to, from);
-    } else if (own && p->from_event == PYTHIA_EVENT_END && p->to_event == PYTHIA_EVENT_START) {
+    } else if (same && p->from_event == PYTHIA_EVENT_END && p->to_event == PYTHIA_EVENT_START) {
         pythia_buf_puts(to, "between one ");
         pythia_buf_text_add(to, from);
         pythia_buf_puts(to, " and the next");

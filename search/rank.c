@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "pythia/column.h"
 #include "pythia/gate.h"
 #include "pythia/mem.h"
 #include "pythia/sort.h"
@@ -112,6 +113,7 @@ static void count_visits(const struct pythia_row *const *rows, const struct colu
     }
     for (size_t e = 0; e < c->count; e++) {
         out->edges[e].edge = c->edges[e];
+        out->edges[e].few = pythia_rests_on_few(out->edges[e].requests, out->rows);
         out->edges[e].repeats /= (double)out->rows;
     }
 }
@@ -246,6 +248,38 @@ static int share_edges_briefly(double level, struct pythia_ranking *out)
     return status;
 }
 
+/* The variance of a sum of rows, each counted from its first value. */
+static double variance_of_sum(const double *rows, size_t k, size_t n, double *sums)
+{
+    double mean = 0, squares = 0;
+    memset(sums, 0, n * sizeof(*sums));
+    for (size_t e = 0; e < k; e++)
+        for (size_t i = 0; i < n; i++)
+            sums[i] += rows[e * n + i] - rows[e * n];
+    for (size_t i = 0; i < n; i++)
+        mean += sums[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += (sums[i] - mean) * (sums[i] - mean);
+    return squares;
+}
+
+/* How much of the variance of the duration clipping leaves. `clipped` is the matrix, clipped. */
+static int measure_clipping(const double *clipped, struct pythia_ranking *out)
+{
+    double *sums = pythia_calloc(out->rows, sizeof(*sums));
+    if (!sums)
+        return PYTHIA_ENOMEM;
+    double all = variance_of_sum(out->times_ns, out->edge_count, out->rows, sums);
+    out->kept = all > 0 ? variance_of_sum(clipped, out->edge_count, out->rows, sums) / all : NAN;
+    pythia_free(sums);
+    return PYTHIA_OK;
+}
+
+bool pythia_ranking_has_shares(const struct pythia_ranking *r)
+{
+    return !(r->kept < PYTHIA_RANKING_KEPT_MIN);
+}
+
 static int share_edges(const struct columns *c, const struct pythia_cct *cct, double level,
                        struct pythia_ranking *out)
 {
@@ -257,7 +291,7 @@ static int share_edges(const struct columns *c, const struct pythia_cct *cct, do
            *clipped = pythia_calloc(k * n, sizeof(*clipped));
     int status = shares && tails && clipped ? pythia_shares(out->times_ns, n, k, &clip, shares)
                                             : PYTHIA_ENOMEM;
-    size_t top;
+    size_t top = 0;
     if (status == PYTHIA_OK)
         status = pythia_gate_localise(out->times_ns, n, k, level, &out->localised, &top);
     if (status == PYTHIA_OK)
@@ -268,6 +302,9 @@ static int share_edges(const struct columns *c, const struct pythia_cct *cct, do
         memcpy(clipped + e * n, out->times_ns + e * n, n * sizeof(*clipped));
         pythia_winsorise(clipped + e * n, n, clip.clip_top, clip.clip_bottom);
     }
+    if (status == PYTHIA_OK)
+        status = measure_clipping(clipped, out);
+    out->localised = out->localised && !out->edges[top].few && pythia_ranking_has_shares(out);
     if (status == PYTHIA_OK)
         status = share_contexts(c, cct, clipped, level, out);
     pythia_free(shares);
@@ -327,10 +364,15 @@ struct order {
     bool by_variance; /* for choosing whose modes to ask for */
 };
 
-/* Edges are in order of name, and the sort is stable: ties are settled by name. */
+/* Edges are in order of name, and the sort is stable: ties are settled by name. What rests on a
+ * handful of requests comes last, because a share of so few may be chance whatever its interval
+ * says. */
 static bool scored_before(const void *context, uint32_t a, uint32_t b)
 {
     const struct order *order = context;
+    bool few_x = order->edges[a].few, few_y = order->edges[b].few;
+    if (!order->by_variance && few_x != few_y)
+        return few_y;
     double x = order->by_variance ? order->edges[a].share.sd : order->edges[a].score;
     double y = order->by_variance ? order->edges[b].share.sd : order->edges[b].score;
     return x > y || (!isnan(x) && isnan(y));
@@ -437,6 +479,7 @@ int pythia_rank(const struct pythia_row *const *rows, size_t count, const struct
         status = sort_columns(&c, cct);
     r.rows = c.count > 0 && count > MATRIX_MAX / c.count ? MATRIX_MAX / c.count : count;
     r.edge_count = c.count;
+    r.kept = NAN;
     if (status == PYTHIA_OK)
         status = reserve(options, memory, &r);
     if (status == PYTHIA_OK) {

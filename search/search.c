@@ -236,13 +236,32 @@ bool pythia__search_is_decided(const struct pythia_search *s, uint32_t point)
     return false;
 }
 
+/* Is the nearest open trace point around some node of `point` that one? */
+static bool is_open_within(const struct pythia_search *s, const struct pythia_problem *p,
+                           uint32_t point, uint32_t around)
+{
+    const struct pythia_space_type *t = pythia_space_type(s->space, p->unsplit);
+    for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++) {
+        if (pythia_cct_tracepoint(t->cct, node) != point)
+            continue;
+        uint32_t above = pythia_cct_parent(t->cct, node);
+        while (above != PYTHIA_CCT_ROOT && !s->open[pythia_cct_tracepoint(t->cct, above)])
+            above = pythia_cct_parent(t->cct, above);
+        if (pythia_cct_tracepoint(t->cct, above) == around)
+            return true;
+    }
+    return false;
+}
+
 bool pythia__search_bounds_cause(const struct pythia_search *s, uint32_t point)
 {
     for (size_t i = 0; i < s->problem_count; i++)
-        for (size_t c = 0; c < s->problems[i].cause_count; c++)
-            if (s->problems[i].causes[c].place.from_tracepoint == point ||
-                s->problems[i].causes[c].place.to_tracepoint == point)
+        for (size_t c = 0; c < s->problems[i].cause_count; c++) {
+            const struct pythia_place *place = &s->problems[i].causes[c].place;
+            if (place->from_tracepoint == point || place->to_tracepoint == point ||
+                (place->own && is_open_within(s, &s->problems[i], point, place->context)))
                 return true;
+        }
     return false;
 }
 

@@ -9,6 +9,11 @@
  * cause is given up. */
 #define PYTHIA__SEARCH_IDLE 6
 
+/* Cycles after which a problem without a cause is given up if the largest share is not large; a
+ * single cause has a large share as long as all that it may be in is closed. */
+#define PYTHIA__SEARCH_SMALL 7
+#define PYTHIA__SEARCH_LARGE .25
+
 /* What a node of the search space adds to the stream: requests of its type have so many calls of
  * that size. */
 struct pythia__search_rate {

@@ -5,21 +5,16 @@
 #include <string.h>
 
 #include "gain.h"
-#include "pythia/gate.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
-#include "search_parts.h"
+#include "search_look.h"
 
 /* Below that largest share nothing is left to search for. It is less than what matters, because the
  * share that 50 requests show has an error: ./dev bench search, "three causes". */
 #define ENDED .12
 
-#define AGAIN_LOW  .1  /* lower bound of a new share for which an ended search begins again */
-#define CAUSE_MIN  .03 /* lower bound of the share of a cause */
-#define LARGE      .5  /* a share whose lower bound is above needs no comparison */
-#define COMPARABLE .5  /* of the largest share that may still be parted: a cause may be no less */
-#define SURE       .9  /* of the cause, by all evidence so far: needs none either */
-#define ABOVE      2.  /* standard errors: a share above chance, if that is asked once */
+#define AGAIN_LOW .1 /* lower bound of a new share for which an ended search begins again */
+#define ABOVE     2. /* standard errors: a share above chance, if that is asked once */
 /* Cycles in which no share is above chance, after a cause was found, or in which none matters. */
 #define IDLE_MAX  2
 #define PAST_MAX  2   /* cycles in which a cause has no share: it is gone then. One may be chance */
@@ -27,112 +22,9 @@
 #define KNOWN_LOG 20  /* a place whose cause is known is less probable by that */
 #define MASS_MIN  .002 /* a point that parts less from less tells nothing any more */
 
-struct looking {
-    struct pythia_search *s;
-    size_t number; /* of the problem */
-    struct pythia_problem *p;
-    struct pythia__search_keeping *k;
-    const struct pythia_space_type *type;
-    const struct pythia_type *evidence;
-    const struct pythia_row **rows; /* of the evidence */
-    size_t n;
-    const struct pythia_cct *seen;
-    struct pythia_ranking ranking;
-    struct pythia__region_map map;
-    struct pythia_open_points *open;
-    bool *explained; /* by edge of the ranking */
-    size_t budget;   /* points that may still be opened in this cycle */
-};
-
-/* Mark edges whose cause is known, and renew what is known of the causes. */
-static void mark_explained(struct looking *l)
-{
-    for (size_t e = 0; e < l->ranking.edge_count; e++) {
-        struct pythia_place place = pythia_place_of(l->seen, l->ranking.edges[e].edge);
-        for (size_t c = 0; c < l->p->cause_count; c++)
-            if (pythia_place_equal(&place, &l->p->causes[c].place)) {
-                const struct pythia_share *share = &l->ranking.edges[e].share;
-                l->explained[e] = true;
-                l->p->causes[c].share = share->share;
-                l->p->causes[c].low = share->low;
-                l->p->causes[c].high = share->high;
-            }
-    }
-}
-
-/* The edge with the largest share that is not explained; the sum of all such shares. */
-static void find_top(const struct looking *l, size_t *top, double *rest)
-{
-    *top = SIZE_MAX;
-    *rest = 0;
-    for (size_t e = 0; e < l->ranking.edge_count; e++) {
-        double share = l->ranking.edges[e].share.share;
-        if (l->explained[e] || isnan(share))
-            continue;
-        *rest += share;
-        if (*top == SIZE_MAX || share > l->ranking.edges[*top].share.share)
-            *top = e;
-    }
-}
-
-/* The next node after `node` (0: the first) of a trace point that lies behind an edge and could be
- * opened; PYTHIA_NONE: there is none. Where the space has never seen one event of the edge follow
- * the other, anything in the context may lie behind it. The edge was looked up by
- * pythia__region_find. */
-static uint32_t next_behind(const struct looking *l, const struct pythia_edge *edge, uint32_t node)
-{
-    bool known = pythia__region_time(&l->map, PYTHIA_CCT_ROOT) > 0;
-    while (++node < pythia_cct_nodes(l->type->cct)) {
-        uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
-        bool behind = known ? pythia__region_has(&l->map, node)
-                            : !l->s->open[point] && l->map.masked[node] == edge->context;
-        if (behind && !l->s->never[point] && !pythia__search_is_retired(l->s, l->number, point))
-            return node;
-    }
-    return PYTHIA_NONE;
-}
-
-static bool is_leaf(struct looking *l, size_t e)
-{
-    const struct pythia_edge *edge = pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge);
-    pythia__region_find(&l->map, edge);
-    return next_behind(l, edge, 0) == PYTHIA_NONE;
-}
-
-/* How probable is it, by all evidence, that the cause is in the context of an edge itself? */
-static double probability_of(const struct looking *l, size_t e)
-{
-    uint32_t context = pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge)->context;
-    double sum = 0;
-    for (uint32_t node = 1; node < l->k->belief.nodes; node++)
-        if (l->map.open[node] && l->map.masked[node] == context)
-            sum += l->k->belief.mass[node];
-    return sum;
-}
-
-/* May an edge that can still be parted hold a cause that dwarfs one of share `low`? */
-static bool is_dwarfed(struct looking *l, size_t top, double low)
-{
-    for (size_t e = 0; e < l->ranking.edge_count; e++) {
-        bool large = COMPARABLE * l->ranking.edges[e].share.high >= low;
-        if (e != top && !l->explained[e] && large && !is_leaf(l, e))
-            return true;
-    }
-    return false;
-}
-
-/* Is the time of an edge a cause of its own? Its share is above chance, and nothing else that is
- * not yet understood may be much larger. */
-static bool stands_out(struct looking *l, size_t top)
-{
-    double low = l->ranking.edges[top].share.low;
-    return low >= CAUSE_MIN &&
-           (low >= LARGE || probability_of(l, top) >= SURE || !is_dwarfed(l, top, low));
-}
-
 /* A cause was found: what lies there need not be looked for any more, and the search for what is
  * left begins anew. */
-static void begin_anew(struct looking *l)
+static void begin_anew(struct pythia__looking *l)
 {
     struct pythia__belief *belief = &l->k->belief;
     pythia__belief_reset(belief);
@@ -148,7 +40,7 @@ static void begin_anew(struct looking *l)
     }
 }
 
-static int update_once(struct looking *l)
+static int update_once(struct pythia__looking *l)
 {
     return pythia__belief_update(&l->k->belief, &l->map, &l->ranking, l->explained,
                                  l->s->o.seed + l->s->cycle, &l->s->draws);
@@ -156,7 +48,7 @@ static int update_once(struct looking *l)
 
 /* Evidence that what is believed all but rules out: the cause has moved, or the beginning misled.
  * Then only the last evidence counts. */
-static int update(struct looking *l)
+static int update(struct pythia__looking *l)
 {
     int status = update_once(l);
     if (status != PYTHIA_OK || l->k->belief.expected >= SURPRISE)
@@ -169,52 +61,73 @@ static int update(struct looking *l)
  * adds up to a large sum that no trace point can reduce. As long as no cause was found, a share has
  * to be as large as that of a finding and surely above 0, and only a large one makes the search go
  * on for as long as before: of some ten edges of independent noise one has a tenth of the variance
- * in nearly every cycle (./dev bench search, "nothing but noise"). */
-static void end_search(struct looking *l, bool above)
+ * in nearly every cycle, and often enough a fifth. So the search also ends where no share is large
+ * after PYTHIA__SEARCH_SMALL cycles (./dev bench search, "nothing but noise": 90 % of 200 seeds end
+ * within 7 cycles instead of 10; 6 and 8 cycles are wrong in 5 and 5.5 % of them). */
+static void end_search(struct pythia__looking *l, bool above)
 {
     bool matters = l->p->cause_count > 0
                        ? l->p->top.share >= ENDED
                        : l->p->top.share >= PYTHIA_FINDING_MIN && l->p->top.low > 0;
-    bool large = l->p->cause_count > 0 || l->p->top.share >= LARGE / 2;
+    bool large = l->p->cause_count > 0 || l->p->top.share >= PYTHIA__SEARCH_LARGE;
     if (!above || !matters)
         l->k->idle++;
     else if (large)
         l->k->idle = 0;
     if (l->p->cause_count > 0 && (!matters || l->k->idle >= IDLE_MAX))
         l->p->state = PYTHIA_PROBLEM_DONE;
-    else if (l->k->idle >= (matters ? PYTHIA__SEARCH_IDLE : IDLE_MAX))
+    else if (l->k->idle >= (matters ? PYTHIA__SEARCH_IDLE : IDLE_MAX) ||
+             (!large && l->p->cycles - l->k->looked >= PYTHIA__SEARCH_SMALL))
         l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
 }
 
-/* Take away causes as long as there is one that stands out with nothing closed behind it. */
-static int find_causes(struct looking *l)
+/* The place that is a cause, if there is one. An edge is none as long as the own time that it is a
+ * segment of has a larger share. */
+static const struct pythia__target *choose_cause(struct pythia__looking *l,
+                                                 const struct pythia__target *edge,
+                                                 const struct pythia__target *own)
 {
-    size_t top = SIZE_MAX;
-    int status = PYTHIA_OK;
-    while (status == PYTHIA_OK) {
-        find_top(l, &top, &l->p->rest);
-        l->p->top = (struct pythia_finding){.share = NAN};
-        if (top == SIZE_MAX)
-            break;
-        const struct pythia_share *share = &l->ranking.edges[top].share;
-        l->p->top = (struct pythia_finding){pythia_place_of(l->seen, l->ranking.edges[top].edge),
-                                            share->share, share->low, share->high};
-        if (l->p->cause_count == PYTHIA_PROBLEM_CAUSES || share->share < PYTHIA_FINDING_MIN ||
-            !stands_out(l, top) || !is_leaf(l, top))
-            break;
-        l->p->causes[l->p->cause_count++] = l->p->top;
-        l->explained[top] = true;
-        begin_anew(l);
-        status = update(l);
-    }
-    bool above = top != SIZE_MAX &&
-                 l->ranking.edges[top].share.share > ABOVE * l->ranking.edges[top].share.se;
-    if (status == PYTHIA_OK)
-        end_search(l, above);
-    return status;
+    if (l->p->cause_count == PYTHIA_PROBLEM_CAUSES || isnan(edge->finding.share))
+        return NULL;
+    if (isnan(own->finding.share))
+        return pythia__look_is_cause(l, edge) ? edge : NULL;
+    if (pythia__look_is_cause(l, own))
+        return own;
+    return !pythia__look_has(l, own, edge->edge) && pythia__look_is_cause(l, edge) ? edge : NULL;
 }
 
-static int open_picks(struct looking *l, const struct pythia__pick *picks, size_t count)
+static void add_cause(struct pythia__looking *l, const struct pythia__target *cause)
+{
+    l->p->causes[l->p->cause_count++] = cause->finding;
+    for (size_t e = 0; e < l->ranking.edge_count; e++)
+        l->explained[e] = l->explained[e] || pythia__look_has(l, cause, e);
+    begin_anew(l);
+}
+
+/* Take away causes as long as there is one that stands out with nothing closed behind it. */
+static int find_causes(struct pythia__looking *l)
+{
+    struct pythia__target edge, own;
+    const struct pythia__target *cause = NULL, *top;
+    int status = PYTHIA_OK;
+    do {
+        if (cause) {
+            add_cause(l, cause);
+            status = update(l);
+        }
+        if (status == PYTHIA_OK)
+            status = pythia__look_find(l, &edge, &own);
+        if (status != PYTHIA_OK)
+            return status;
+        top = pythia__look_top(&edge, &own);
+        l->p->top = top->finding;
+        cause = choose_cause(l, &edge, &own);
+    } while (cause);
+    end_search(l, top->finding.share > ABOVE * top->se);
+    return PYTHIA_OK;
+}
+
+static int open_picks(struct pythia__looking *l, const struct pythia__pick *picks, size_t count)
 {
     struct pythia_search *s = l->s;
     const struct pythia__belief *b = &l->k->belief;
@@ -240,7 +153,7 @@ static int open_picks(struct looking *l, const struct pythia__pick *picks, size_
 
 /* Of each open trace point, how much it parts: the mass that is in it, up to the next open points,
  * or the mass around it. Owned by the caller; NULL when out of memory. */
-static double *use_of_points(const struct looking *l)
+static double *use_of_points(const struct pythia__looking *l)
 {
     const struct pythia_search *s = l->s;
     const struct pythia_cct *cct = l->type->cct;
@@ -269,14 +182,14 @@ static double *use_of_points(const struct looking *l)
 
 double *pythia__search_use(struct pythia_search *s, size_t number)
 {
-    struct looking l = {.s = s,
-                        .k = &s->keeping[number],
-                        .type = pythia_space_type(s->space, s->problems[number].type)};
+    struct pythia__looking l = {.s = s,
+                                .k = &s->keeping[number],
+                                .type = pythia_space_type(s->space, s->problems[number].type)};
     return use_of_points(&l);
 }
 
 /* May the search of this problem close a point again? */
-static bool is_ours(const struct looking *l, uint32_t point)
+static bool is_ours(const struct pythia__looking *l, uint32_t point)
 {
     const struct pythia_search *s = l->s;
     return s->open[point] && !s->skeleton[point] && !pythia__search_is_decided(s, point) &&
@@ -285,7 +198,7 @@ static bool is_ours(const struct looking *l, uint32_t point)
 }
 
 /* Close the points that part little from little, or cost more than they may explain. */
-static int close_useless(struct looking *l)
+static int close_useless(struct pythia__looking *l)
 {
     struct pythia_search *s = l->s;
     double *use = use_of_points(l);
@@ -311,7 +224,7 @@ static int close_useless(struct looking *l)
 
 /* The budget is used up: close the points that part least, about half of them at most, so that
  * others may be opened. They may be opened again. */
-static int make_room(struct looking *l, size_t *closed)
+static int make_room(struct pythia__looking *l, size_t *closed)
 {
     struct pythia_search *s = l->s;
     double *use = use_of_points(l);
@@ -336,7 +249,7 @@ static int make_room(struct looking *l, size_t *closed)
     return status;
 }
 
-static int find_best(const struct looking *l, const bool *may, struct pythia__pick *best)
+static int find_best(const struct pythia__looking *l, const bool *may, struct pythia__pick *best)
 {
     size_t count = 0;
     *best = (struct pythia__pick){.tracepoint = PYTHIA_NONE};
@@ -347,7 +260,8 @@ static int find_best(const struct looking *l, const bool *may, struct pythia__pi
 /* Where budgets are small, what fits them may tell next to nothing: how many bits is it worth to
  * open something for, beside the best of all that may be opened? And is there such a thing that
  * would fit if less were open? `may` by trace point becomes what would fit then. */
-static int compare_with_best(const struct looking *l, bool *may, double *least, bool *would_fit)
+static int compare_with_best(const struct pythia__looking *l, bool *may, double *least,
+                             bool *would_fit)
 {
     struct pythia__pick best;
     *least = 0;
@@ -365,7 +279,8 @@ static int compare_with_best(const struct looking *l, bool *may, double *least, 
 }
 
 /* Choose what fits the budgets. */
-static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bool *would_fit)
+static int pick(struct pythia__looking *l, struct pythia__pick *picks, size_t *count,
+                bool *would_fit)
 {
     struct pythia_search *s = l->s;
     struct pythia__search_room room = pythia__search_room(s, l->budget);
@@ -395,29 +310,45 @@ static int pick(struct looking *l, struct pythia__pick *picks, size_t *count, bo
     return status;
 }
 
-/* Nothing would tell more by what is believed, and yet the edge with the largest share has closed
+/* By trace point: what is believed to be in those that lie behind the place with the largest share,
+ * and may be opened. `mass` is all 0. PYTHIA_OK or PYTHIA_ENOMEM. */
+static int find_mass(struct pythia__looking *l, double *mass)
+{
+    struct pythia__target edge, own;
+    const struct pythia__belief *b = &l->k->belief;
+    bool *counted = pythia_calloc(b->nodes, sizeof(*counted)); /* a node may be behind several */
+    int status = counted ? pythia__look_find(l, &edge, &own) : PYTHIA_ENOMEM;
+    for (size_t e = 0; status == PYTHIA_OK && e < l->ranking.edge_count; e++) {
+        const struct pythia_edge *at = pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge);
+        if (!pythia__look_has(l, pythia__look_top(&edge, &own), e))
+            continue;
+        pythia__region_find(&l->map, at);
+        for (uint32_t node = 0; (node = pythia__look_behind(l, at, node)) != PYTHIA_NONE;) {
+            double *sum = &mass[pythia_cct_tracepoint(l->type->cct, node)];
+            *sum = fmax(*sum, DBL_MIN); /* it is behind */
+            for (uint32_t place = b->place[node]; place < b->behind[node] && !counted[node];
+                 place++)
+                *sum += b->mass[b->order[place]];
+            counted[node] = true;
+        }
+    }
+    pythia_free(counted);
+    return status;
+}
+
+/* Nothing would tell more by what is believed, and yet the place with the largest share has closed
  * points behind it: open those that the cause is most probably in, and see. */
-static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
+static int confirm(struct pythia__looking *l, struct pythia__pick *picks, size_t *count)
 {
     struct pythia_search *s = l->s;
     const struct pythia__belief *b = &l->k->belief;
     const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
-    size_t top;
-    double rest, least = 0, *mass = pythia_calloc(s->points, sizeof(*mass));
-    if (!mass)
+    double least = 0, *mass = pythia_calloc(s->points, sizeof(*mass));
+    if (!mass || find_mass(l, mass) != PYTHIA_OK) {
+        pythia_free(mass);
         return PYTHIA_ENOMEM;
-    struct pythia__search_room room = pythia__search_room(s, l->budget);
-    find_top(l, &top, &rest);
-    if (top != SIZE_MAX) {
-        const struct pythia_edge *edge = pythia_cct_edge_at(l->seen, l->ranking.edges[top].edge);
-        pythia__region_find(&l->map, edge);
-        for (uint32_t node = 0; (node = next_behind(l, edge, node)) != PYTHIA_NONE;) {
-            double *sum = &mass[pythia_cct_tracepoint(l->type->cct, node)];
-            *sum = fmax(*sum, DBL_MIN); /* it is behind */
-            for (uint32_t place = b->place[node]; place < b->behind[node]; place++)
-                *sum += b->mass[b->order[place]];
-        }
     }
+    struct pythia__search_room room = pythia__search_room(s, l->budget);
     for (uint32_t point = 0; point < s->points && pythia__search_is_limited(s); point++)
         least = fmax(least, PYTHIA__PART_MIN * mass[point]);
     while (room.points > 0) {
@@ -446,7 +377,7 @@ static int confirm(struct looking *l, struct pythia__pick *picks, size_t *count)
     return PYTHIA_OK;
 }
 
-static int open_more(struct looking *l)
+static int open_more(struct pythia__looking *l)
 {
     size_t count = 0, closed = 0;
     bool would_fit = false;
@@ -470,11 +401,12 @@ static int open_more(struct looking *l)
 }
 
 /* Rank the edges of all requests of the type, and see which of them are explained. */
-static int rank(struct looking *l)
+static int rank(struct pythia__looking *l)
 {
     struct pythia_search *s = l->s;
+    l->level = 1 - pythia_gate_alpha(s->o.alpha, s->cycle);
     struct pythia_rank_options how = {.measure = PYTHIA_MEASURE_SHARE,
-                                      .level = 1 - pythia_gate_alpha(s->o.alpha, s->cycle),
+                                      .level = l->level,
                                       .alpha = s->o.alpha,
                                       .seed = s->o.seed,
                                       .memory = &s->memory,
@@ -485,45 +417,33 @@ static int rank(struct looking *l)
     l->explained = pythia_calloc(l->ranking.edge_count + 1, sizeof(*l->explained));
     if (!l->explained)
         return PYTHIA_ENOMEM;
-    mark_explained(l);
-    return PYTHIA_OK;
+    return pythia__look_mark(l);
 }
 
-/* Has a cause no share any more? Either nothing passes there, or it takes as long for all. */
-static bool is_past(const struct looking *l, const struct pythia_finding *cause)
-{
-    for (size_t e = 0; e < l->ranking.edge_count; e++) {
-        struct pythia_place place = pythia_place_of(l->seen, l->ranking.edges[e].edge);
-        if (pythia_place_equal(&place, &cause->place))
-            return l->ranking.edges[e].share.high < CAUSE_MIN;
-    }
-    return true;
-}
-
-static void drop_past_causes(struct looking *l)
+static void drop_past_causes(struct pythia__looking *l)
 {
     struct pythia_problem *p = l->p;
     size_t kept = 0;
     for (size_t c = 0; c < p->cause_count; c++)
-        if (!is_past(l, &p->causes[c]))
+        if (!pythia__look_is_past(l, &p->causes[c]))
             p->causes[kept++] = p->causes[c];
     p->cause_count = kept;
     l->k->past = 0;
 }
 
 /* A cause is gone when it had no share for a while. */
-static void meet_causes(struct looking *l)
+static void meet_causes(struct pythia__looking *l)
 {
     size_t past = 0;
     for (size_t c = 0; c < l->p->cause_count; c++)
-        past += is_past(l, &l->p->causes[c]);
+        past += pythia__look_is_past(l, &l->p->causes[c]);
     l->k->past = past > 0 ? l->k->past + 1 : 0;
     if (l->k->past >= PAST_MAX)
         drop_past_causes(l);
 }
 
 /* Go on from there: causes, belief, what to open and what to close. */
-static int look(struct looking *l)
+static int look(struct pythia__looking *l)
 {
     struct pythia_search *s = l->s;
     bool changed = false;
@@ -558,16 +478,16 @@ static int look(struct looking *l)
 }
 
 /* Where all was explained: has something come up that is not, or is nothing left of what was? */
-static int watch_causes(struct looking *l, bool *again)
+static int watch_causes(struct pythia__looking *l, bool *again)
 {
-    size_t top = SIZE_MAX;
-    double rest;
+    struct pythia__target edge, own;
     int status = rank(l);
+    if (status == PYTHIA_OK)
+        status = pythia__look_find(l, &edge, &own);
     if (status != PYTHIA_OK)
         return status;
-    find_top(l, &top, &rest);
-    *again = top != SIZE_MAX && l->ranking.edges[top].share.low > AGAIN_LOW &&
-             l->ranking.edges[top].share.share >= PYTHIA_FINDING_MIN;
+    const struct pythia_finding *top = &pythia__look_top(&edge, &own)->finding;
+    *again = top->low > AGAIN_LOW && top->share >= PYTHIA_FINDING_MIN;
     meet_causes(l);
     if (*again)
         drop_past_causes(l);
@@ -576,7 +496,7 @@ static int watch_causes(struct looking *l, bool *again)
 }
 
 /* Has something come up since the search ended? Where nothing was found, durations tell. */
-static int watch(struct looking *l)
+static int watch(struct pythia__looking *l)
 {
     bool again = false;
     int status = l->p->state == PYTHIA_PROBLEM_GIVEN_UP
@@ -591,7 +511,7 @@ static int watch(struct looking *l)
     return PYTHIA_OK;
 }
 
-static int with_rows(struct looking *l, int (*work)(struct looking *l))
+static int with_rows(struct pythia__looking *l, int (*work)(struct pythia__looking *l))
 {
     l->p = &l->s->problems[l->number];
     l->k = &l->s->keeping[l->number];
@@ -615,7 +535,7 @@ int pythia__search_watch(struct pythia_search *s, size_t number, const struct py
                          const struct pythia_groups *groups, struct pythia_open_points *open)
 {
     const struct pythia_problem *p = &s->problems[number];
-    struct looking l = {
+    struct pythia__looking l = {
         .s = s, .number = number, .evidence = t, .seen = pythia_groups_cct(groups), .open = open};
     bool settled = p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP;
     return settled && pythia_type_evidence(t) >= (double)s->o.min_requests ? with_rows(&l, watch)
@@ -626,12 +546,12 @@ int pythia__search_look(struct pythia_search *s, size_t number, const struct pyt
                         const struct pythia_groups *groups, struct pythia_open_points *open,
                         size_t *budget)
 {
-    struct looking l = {.s = s,
-                        .number = number,
-                        .evidence = t,
-                        .seen = pythia_groups_cct(groups),
-                        .open = open,
-                        .budget = *budget};
+    struct pythia__looking l = {.s = s,
+                                .number = number,
+                                .evidence = t,
+                                .seen = pythia_groups_cct(groups),
+                                .open = open,
+                                .budget = *budget};
     int status = with_rows(&l, look);
     *budget = l.budget;
     return status;

@@ -89,9 +89,10 @@ static int find_probable(const struct pythia_search *s, size_t number, enum bar 
 /* Where nothing stands in the way: what the search has seen itself. */
 static enum pythia_why seen(const struct pythia_search *s, size_t number)
 {
-    return s->problems[number].cycles - s->keeping[number].looked >= s->o.patience
-               ? PYTHIA_WHY_PATIENCE
-               : PYTHIA_WHY_OUTSIDE;
+    const struct pythia_problem *p = &s->problems[number];
+    uint64_t cycles = p->cycles - s->keeping[number].looked;
+    bool small = p->top.share < PYTHIA__SEARCH_LARGE && cycles >= PYTHIA__SEARCH_SMALL;
+    return small || cycles >= s->o.patience ? PYTHIA_WHY_PATIENCE : PYTHIA_WHY_OUTSIDE;
 }
 
 static int look_for_bar(const struct pythia_search *s, size_t number)

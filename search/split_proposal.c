@@ -309,6 +309,8 @@ static int propose(struct proposing *p, size_t which, struct pythia_split_propos
     int status = PYTHIA_OK;
     *good = false;
     *out = (struct pythia_split_proposal){.explanation = which, .key = p->names[which]};
+    if (x->kind == PYTHIA_KEY_MEMBER || x->kind == PYTHIA_KEY_VALUES)
+        return PYTHIA_OK; /* no rule can say it */
     if (x->kind == PYTHIA_KEY_HAS)
         out->rule.form = PYTHIA_SPLIT_PRESENT;
     else

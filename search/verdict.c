@@ -267,11 +267,9 @@ int pythia_verdicts_update(struct pythia_verdicts *v, uint64_t cycle, uint64_t u
 static bool shows(const struct pythia_group *group, const struct pythia_cct *cct,
                   const struct pythia_place *place)
 {
-    for (size_t e = 0; e < group->ranking.edge_count; e++) {
-        struct pythia_place of = pythia_place_of(cct, group->ranking.edges[e].edge);
-        if (pythia_place_equal(&of, place))
+    for (size_t e = 0; e < group->ranking.edge_count; e++)
+        if (pythia_place_has(place, cct, group->ranking.edges[e].edge))
             return true;
-    }
     return false;
 }
 
@@ -364,16 +362,26 @@ static enum pythia_verdict_state state_of_group(const struct pythia_group *group
                                                             : PYTHIA_VERDICT_NOTHING;
 }
 
-/* The edge with the largest share is found if it stands out, or has most of the variance. */
-static void judge_edges(struct pythia_verdict *v, const struct pythia_group *group,
-                        const struct pythia_cct *cct)
+/* The own time that the diagnosis names is found, or else the edge with the largest share if it
+ * stands out, or has most of the variance; not one that rests on a handful of requests, and none
+ * where clipping leaves no shares. */
+static void judge_places(struct pythia_verdict *v, const struct pythia_group *group,
+                         const struct pythia_cct *cct)
 {
     const struct pythia_ranked_edge *top = NULL;
     for (size_t e = 0; e < group->ranking.edge_count; e++)
-        if (!top || group->ranking.edges[e].share.share > top->share.share)
+        if (!group->ranking.edges[e].few &&
+            (!top || group->ranking.edges[e].share.share > top->share.share))
             top = &group->ranking.edges[e];
-    if (!top || group->status != PYTHIA_GROUP_DIAGNOSED)
+    if (!top || !pythia_ranking_has_shares(&group->ranking) ||
+        group->status != PYTHIA_GROUP_DIAGNOSED)
         return;
+    const struct pythia_slope *own = &group->own.share;
+    if (group->own.tracepoint != PYTHIA_NONE) {
+        v->found[v->found_count++].finding = (struct pythia_finding){
+            pythia_place_own(group->own.tracepoint), own->slope, own->low, own->high};
+        return;
+    }
     const struct pythia_finding finding = {pythia_place_of(cct, top->edge), top->share.share,
                                            top->share.low, top->share.high};
     if ((group->ranking.localised || finding.low >= LARGE) && finding.share >= PYTHIA_FINDING_MIN &&
@@ -399,7 +407,7 @@ int pythia_verdicts_judge(struct pythia_verdicts *v, const struct pythia_diagnos
         if (!group)
             continue;
         one->group = group->id;
-        judge_edges(one, group, pythia_groups_cct(g));
+        judge_places(one, group, pythia_groups_cct(g));
         one->state = one->was = state_of_group(group, one);
         one->confidence = confidence_of(one);
         if (one->state == PYTHIA_VERDICT_FOUND)

@@ -12,9 +12,8 @@
 #include "pythia/shares.h"
 #include "pythia/status.h"
 
-#define FEW_ROWS     5     /* rows to a variable: with fewer, correlations are shrunk */
-#define CLIPPED      0.005 /* of the totals, at either end, before they are split */
-#define PERMUTATIONS 999   /* for a key without degrees of freedom, if the input asks for none */
+#define FEW_ROWS     5   /* rows to a variable: with fewer, correlations are shrunk */
+#define PERMUTATIONS 999 /* for a key without degrees of freedom, if the input asks for none */
 
 struct pythia_association {
     struct pythia_association_result *results; /* count, best first */
@@ -140,25 +139,41 @@ static int take_confounders(struct pythia__keys *run)
     return status;
 }
 
-/* The ranks of the edges, and of the total. */
+static int fit_one(struct pythia__keys *run, const double *column, struct pythia__basis *out)
+{
+    size_t n = run->input->rows;
+    int status = pythia__basis_init(out, n, 1);
+    return status == PYTHIA_OK
+               ? pythia__basis_fit(out, &(struct pythia__matrix){column, n, 1, 1, n},
+                                   &run->confounders)
+               : status;
+}
+
+/* The ranks of the edges and of the total, and the total clipped: an outlier must not decide what
+ * keys account for, and ranks would make nothing of a few requests that take very much longer. */
 static int take_durations(struct pythia__keys *run, const double *total)
 {
     const struct pythia_association_input *in = run->input;
     size_t n = in->rows, q = in->edges;
-    double *ranks = pythia_calloc(n, (q + 1) * sizeof(*ranks));
-    int status = ranks ? PYTHIA_OK : PYTHIA_ENOMEM;
+    double *ranks = pythia_calloc(n, (q + 2) * sizeof(*ranks));
+    if (!ranks)
+        return PYTHIA_ENOMEM;
+    double *clipped = ranks + (q + 1) * n;
+    int status = PYTHIA_OK;
     for (size_t e = 0; e <= q && status == PYTHIA_OK; e++)
         status = pythia_ranks_mid(e < q ? in->durations + e * n : total, n, ranks + e * n);
     if (status == PYTHIA_OK)
         status = pythia__basis_init(&run->y, n, q);
     if (status == PYTHIA_OK)
-        status = pythia__basis_init(&run->total, n, 1);
-    if (status == PYTHIA_OK)
         status = pythia__basis_fit(&run->y, &(struct pythia__matrix){ranks, n, q, 1, n},
                                    &run->confounders);
     if (status == PYTHIA_OK)
-        status = pythia__basis_fit(&run->total, &(struct pythia__matrix){ranks + q * n, n, 1, 1, n},
-                                   &run->confounders);
+        status = fit_one(run, ranks + q * n, &run->total);
+    if (status == PYTHIA_OK) {
+        memcpy(clipped, total, n * sizeof(*clipped));
+        (void)pythia_winsorise(clipped, n, PYTHIA__CLIPPED, PYTHIA__CLIPPED);
+        status = fit_one(run, clipped, &run->clipped);
+    }
     pythia_free(ranks);
     return status;
 }
@@ -192,6 +207,8 @@ static int take_keys(struct pythia__keys *run, const double *places,
             return status;
         results[k].skip = in->keys[k].confounder ? PYTHIA_COLUMN_CONFOUNDER : code.skip;
         results[k].present = code.present;
+        results[k].support = code.support;
+        results[k].few = pythia_rests_on_few(code.support, in->rows);
         if (results[k].skip == PYTHIA_COLUMN_USED) {
             run->count++;
             key->result = &results[k];
@@ -232,40 +249,6 @@ static int make_room(struct pythia__keys *run)
     return PYTHIA_OK;
 }
 
-/* Part of the variance of each edge, and of the total, that the key explains. The sum of squared
- * projections on the key's basis is R^2. */
-static void explain(struct pythia__keys *run, struct pythia__key *key)
-{
-    struct pythia_association_result *r = key->result;
-    const struct pythia__basis *y = &run->y;
-    double *projections = run->room.cosines;
-    double rows = (double)run->input->rows - 1 - (double)run->lost;
-    double p = (double)key->x.rank, rest = rows - p;
-    pythia__basis_cross(&key->x, y, NULL, projections);
-    r->explained = 0;
-    for (size_t j = 0; j < y->columns; j++) {
-        const double *t = y->t + j * y->columns_max;
-        double squares = 0, length = 0;
-        for (size_t i = 0; i < y->rank; i++)
-            length += t[i] * t[i];
-        for (size_t k = 0; k < key->x.rank; k++) {
-            double sum = 0;
-            for (size_t i = 0; i < y->rank; i++)
-                sum += projections[k * y->rank + i] * t[i];
-            squares += sum * sum;
-        }
-        if (length > 0 && rest > 0)
-            r->explained +=
-                run->weights[y->pivot[j]] * fmax(0, 1 - (1 - squares / length) * rows / rest);
-    }
-    double share = 0;
-    pythia__basis_cross(&key->x, &run->total, NULL, projections);
-    for (size_t k = 0; k < key->x.rank * run->total.rank; k++)
-        share += projections[k] * projections[k];
-    double noise = rest > 0 ? (1 - share) / rest : NAN;
-    r->omega_squared = run->total.rank > 0 ? fmax(0, (share - p * noise) / (1 + noise)) : NAN;
-}
-
 /* The first variate of the edges, its loadings and its sign: from the first regressor of a number,
  * its ranks; of levels and absence so that more time is positive. */
 static void set_variate(struct pythia__keys *run, struct pythia__key *key)
@@ -300,8 +283,9 @@ static int ask(struct pythia__keys *run, struct pythia__key *key)
     size_t n = run->input->rows - run->lost, variables = x->rank + y->rank;
     if (y->rank == 0 || run->input->rows <= run->lost + 1)
         return PYTHIA_OK; /* nothing varies, or nothing is left: p stays NaN */
-    explain(run, key);
-    int status = pythia__keys_correlate(run, x, y);
+    int status = pythia__keys_explain(run, key);
+    if (status == PYTHIA_OK)
+        status = pythia__keys_correlate(run, x, y);
     if (status != PYTHIA_OK)
         return status;
     struct pythia_cca_root t;
@@ -390,7 +374,11 @@ static int compare_results(const void *a, const void *b)
     bool y_proxy = y->proxy_of != PYTHIA_ASSOCIATION_NONE;
     if (x_proxy != y_proxy)
         return x_proxy - y_proxy;
+    if (x->significant && x->few != y->few)
+        return x->few - y->few;
     int order = x->significant ? by_size(x->explained, y->explained) : 0;
+    if (order == 0 && x->significant)
+        order = by_size(x->explained_edges, y->explained_edges);
     if (order == 0 && x->significant)
         order = by_size(x->effect, y->effect);
     if (order == 0)
@@ -460,7 +448,7 @@ static int split_keys(struct pythia__keys *run, const double *total)
         return PYTHIA_ENOMEM;
     double *scores = clipped + n;
     memcpy(clipped, total, n * sizeof(*clipped));
-    (void)pythia_winsorise(clipped, n, CLIPPED, CLIPPED);
+    (void)pythia_winsorise(clipped, n, PYTHIA__CLIPPED, PYTHIA__CLIPPED);
     int status = PYTHIA_OK;
     for (size_t k = 0; k < run->count && status == PYTHIA_OK; k++) {
         struct pythia_association_result *r = run->keys[k].result;
@@ -524,6 +512,7 @@ static void free_run(struct pythia__keys *run)
     pythia_free(run->room.cosines);
     pythia__basis_free(&run->y);
     pythia__basis_free(&run->total);
+    pythia__basis_free(&run->clipped);
     pythia__basis_free(&run->confounders);
 }
 
@@ -532,7 +521,8 @@ static struct pythia_association_result no_result(const struct pythia_associatio
 {
     struct pythia_association_result r = {.column = column,
                                           .categorical = in->keys[column].categorical};
-    r.p = r.p_bartlett = r.q = r.r = r.effect = r.explained = r.omega_squared = NAN;
+    r.p = r.p_bartlett = r.q = r.r = r.effect = r.explained = NAN;
+    r.explained_edges = r.omega_squared = NAN;
     r.p_partial = r.p_permutation = r.stability = NAN;
     r.proxy_of = r.cluster = PYTHIA_ASSOCIATION_NONE;
     r.split.share = r.split.cut = r.split.low_mean = r.split.high_mean = NAN;

@@ -11,6 +11,7 @@
  *
  *   association.c            encode and test each key, order the results
  *   association_relations.c  clusters, proxies
+ *   association_explained.c  how much a key accounts for
  *   association_present.c    a key among the rows that have it
  *   association_confirm.c    permutations, random halves
  *   association_shrink.c     correlations of many variables in few rows */
@@ -33,6 +34,7 @@ struct pythia__key {
 struct pythia__keys {
     const struct pythia_association_input *input;
     struct pythia__basis y, total; /* ranks, without the confounders */
+    struct pythia__basis clipped;  /* the total itself, clipped, without them */
     struct pythia__basis confounders;
     size_t lost;                                  /* degrees of freedom that those took */
     double weights[PYTHIA_ASSOCIATION_EDGES_MAX]; /* not negative, of sum 1 */
@@ -57,6 +59,13 @@ int pythia__keys_correlate(struct pythia__keys *run, const struct pythia__basis 
  * `lost` more went elsewhere. NaN without a degree of freedom left, or if one basis is empty. */
 double pythia__keys_p(struct pythia__keys *run, const struct pythia__basis *x,
                       const struct pythia__basis *y, size_t rows, size_t lost);
+
+/* Part of the totals, and of numbers, that is clipped at either end (shares.h). */
+#define PYTHIA__CLIPPED 0.005
+
+/* Set the explained parts of a key's result: explained, explained_edges, omega_squared. PYTHIA_OK,
+ * PYTHIA_ENOMEM or PYTHIA_EINVAL. */
+int pythia__keys_explain(struct pythia__keys *run, struct pythia__key *key);
 
 /* p of one key among the rows that have a value for it, once the confounders and `others` (NULL:
  * none) are taken out. 1 with fewer than 5 such rows, NaN without a degree of freedom left.

@@ -29,20 +29,25 @@ const char *pythia_column_skip_text(enum pythia_column_skip skip)
     return texts[skip];
 }
 
-/* The different values behind average ranks of `n` of them: two equal values have one rank, and
- * twice a rank is a whole number of at most 2n. */
-static int count_distinct(const double *ranks, size_t n, size_t *out)
+bool pythia_rests_on_few(size_t support, size_t rows)
 {
-    unsigned char *seen = pythia_calloc(2 * n + 1, 1);
-    if (!seen)
+    return support < PYTHIA_COLUMN_LEVEL_MIN && 10 * support < rows;
+}
+
+/* The different values behind average ranks of `n` of them, and how many have the most common one:
+ * two equal values have one rank, and twice a rank is a whole number of at most 2n. */
+static int count_distinct(const double *ranks, size_t n, size_t *distinct, size_t *most)
+{
+    size_t *counts = pythia_calloc(2 * n + 1, sizeof(*counts));
+    if (!counts)
         return PYTHIA_ENOMEM;
-    *out = 0;
+    *distinct = *most = 0;
     for (size_t i = 0; i < n; i++) {
-        size_t twice = (size_t)(2 * ranks[i]);
-        *out += !seen[twice];
-        seen[twice] = 1;
+        size_t count = ++counts[(size_t)(2 * ranks[i])];
+        *distinct += count == 1;
+        *most = count > *most ? count : *most;
     }
-    pythia_free(seen);
+    pythia_free(counts);
     return PYTHIA_OK;
 }
 
@@ -94,12 +99,14 @@ static int encode_numbers(const struct pythia_column *c, size_t n, const double 
                           struct pythia_column_code *code)
 {
     struct numbers x = {0};
+    size_t most = 0;
     int status = collect_numbers(c, n, places, &x);
     if (status == PYTHIA_OK)
-        status = count_distinct(x.ranks, x.count, &code->distinct);
+        status = count_distinct(x.ranks, x.count, &code->distinct, &most);
     if (status != PYTHIA_OK)
         goto out;
     size_t missing = n - x.count;
+    code->support = n - (missing > most ? missing : most);
     code->present = x.count;
     code->skip = judge_numbers(c, &x, code->distinct, missing);
     if (code->skip != PYTHIA_COLUMN_USED)
@@ -209,6 +216,9 @@ static int encode_levels(const struct pythia_column *c, size_t n, struct pythia_
         goto out;
     code->present = l.present;
     code->distinct = l.distinct;
+    code->support = n;
+    for (size_t k = 0; k < l.count; k++)
+        code->support = n - l.rows[k] < code->support ? n - l.rows[k] : code->support;
     code->skip = judge_levels(&l, n - l.present);
     if (code->skip != PYTHIA_COLUMN_USED)
         goto out;

@@ -269,8 +269,8 @@ static int compare(struct joint *j, const struct set *keys, struct pythia_joint 
 
 /* Which linear function of the keys goes with the time, into `weights`. Canonical correlation finds
  * it where it is sharpest: on the edges, without the noise of the others. Where the keys act on
- * several edges by themselves, several pairs of variates are beyond chance, and the function is what
- * their variates together say of the total.
+ * several edges by themselves, several pairs of variates are beyond chance, and the function is
+ * what their variates together say of the total.
  *
  * The variates of the keys are orthonormal. So the squares of the function add up to what its
  * products with the total add up to: the total grows by 1 with 1 of the function, and the weights

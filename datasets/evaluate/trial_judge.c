@@ -17,26 +17,22 @@ static uint32_t seen_as(const struct pythia_workflow *w, uint32_t node)
     return pythia_workflow_tracepoint(w, node);
 }
 
+/* One segment of an own time is not all of it. */
 static bool is_at(const struct pythia_workflow *w, const struct pythia_planted *p,
                   const struct pythia_place *place)
 {
+    if (p->kind == PYTHIA_PLANTED_OWN_TIME && !place->own)
+        return false;
     bool at = place->context == seen_as(w, p->node);
     for (uint32_t i = 0; i < p->other_count; i++)
         at = at || place->context == seen_as(w, p->others[i]);
     return at;
 }
 
-static bool is_same_place(const struct pythia_place *a, const struct pythia_place *b)
-{
-    return a->context == b->context && a->from_tracepoint == b->from_tracepoint &&
-           a->to_tracepoint == b->to_tracepoint && a->from_event == b->from_event &&
-           a->to_event == b->to_event;
-}
-
 static bool is_known(const struct pythia__hunt *h, const struct pythia_place *place)
 {
     for (size_t i = 0; i < h->named_count; i++)
-        if (is_same_place(&h->named[i].place, place))
+        if (pythia_place_equal(&h->named[i].place, place))
             return true;
     return false;
 }
@@ -103,11 +99,9 @@ void pythia__hunt_count(const struct pythia__hunt *h, struct pythia_trial_outcom
 static bool has_edge(const struct pythia_group *g, const struct pythia_cct *cct,
                      const struct pythia_place *place)
 {
-    for (size_t e = 0; e < g->ranking.edge_count; e++) {
-        struct pythia_place other = pythia_place_of(cct, g->ranking.edges[e].edge);
-        if (is_same_place(place, &other))
+    for (size_t e = 0; e < g->ranking.edge_count; e++)
+        if (pythia_place_has(place, cct, g->ranking.edges[e].edge))
             return true;
-    }
     return false;
 }
 

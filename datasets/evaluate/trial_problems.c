@@ -106,7 +106,14 @@ static const struct pythia_trial_problem problems[] = {
      PYTHIA_WORKFLOW_BUSHY, 100, 100, .captured = true, ONE(FAILING, .5)},
     {"own-time", "a time in one call, in many segments between the calls that it makes",
      PYTHIA_WORKFLOW_BUSHY, 500, REQUESTS, ONE(OWN_TIME, 1)},
+    {"two-keys", "a time that goes with the difference of two keys, beside 20 that mean nothing",
+     PYTHIA_WORKFLOW_BUSHY, 100, 100, .captured = true, .distractors = 20, ONE(DIFFERENCE, 0)},
     {"null-spikes", "nothing to find but spikes", PYTHIA_WORKFLOW_BUSHY, 500, 100, .spikes = .004},
+    {"slow-host", "3 of 12 hosts serve each request, and one of them is slow; the key host.name",
+     PYTHIA_WORKFLOW_BUSHY, 100, 200, .hosts = 12, .captured = true, ONE(REPLICA, 0)},
+    {"rare-edge", "a cause, and a call that 2 of 200 requests make, for most of the variance",
+     PYTHIA_WORKFLOW_BUSHY, 100, 200, .captured = true, .cause_count = 2,
+     .causes = {SLEEP, {PYTHIA_PLANTED_RARE, .01, 10, 0}}},
 };
 
 const struct pythia_trial_problem *pythia_trial_problems(size_t *count)
@@ -133,10 +140,11 @@ void pythia_trial_workflow(const struct pythia_trial_problem *problem, uint64_t 
     out->load = problem->load;
     out->noise = problem->noise > 0 ? problem->noise : out->noise;
     out->spread = problem->spread > 0 ? problem->spread : out->spread;
+    out->hosts = problem->hosts ? problem->hosts : out->hosts;
     out->tick_ns = problem->tick_ns ? problem->tick_ns : out->tick_ns;
     out->drift = problem->drift;
     out->drift_requests = problem->drift ? problem->drift_requests : out->drift_requests;
-    out->distractors = DISTRACTORS;
+    out->distractors = problem->distractors ? problem->distractors : DISTRACTORS;
     out->cause_count = problem->cause_count;
     for (size_t i = 0; i < problem->cause_count; i++)
         out->causes[i] = problem->causes[i];
@@ -152,8 +160,10 @@ void pythia_trial_generate_options(const struct pythia_trial_problem *p, struct 
 {
     static const char *const shapes[] = {"bushy", "deep", "openstack"};
     static const char *const drifts[] = {"none", "grow", "move"};
-    pythia_buf_printf(to, "--shape %s --nodes %u --distractors %d", shapes[p->shape],
-                      (unsigned)p->nodes, DISTRACTORS);
+    pythia_buf_printf(to, "--shape %s --nodes %u --distractors %u", shapes[p->shape],
+                      (unsigned)p->nodes,
+                      (unsigned)(p->distractors ? p->distractors : DISTRACTORS));
+    add_real(to, "hosts", p->hosts);
     add_real(to, "forks", p->forks);
     add_real(to, "async", p->async);
     add_real(to, "retries", p->retries);

@@ -25,6 +25,9 @@ static const struct kind {
     [PYTHIA_PLANTED_SHIFT] = {"shift", "cache", 0.5, 1, 2},
     [PYTHIA_PLANTED_FAILING] = {"failing", "free_units", 0.5, 1, 1},
     [PYTHIA_PLANTED_OWN_TIME] = {"own-time", NULL, 1, 1, 1},
+    [PYTHIA_PLANTED_DIFFERENCE] = {"difference", "arrived_count", 0, 0, 1},
+    [PYTHIA_PLANTED_REPLICA] = {"replica", NULL, 0, 0, PYTHIA__PLACES},
+    [PYTHIA_PLANTED_RARE] = {"rare", NULL, 0.01, 1, 1},
 };
 
 /* The own time of a node with fewer gaps is not spread over many segments. */
@@ -74,30 +77,38 @@ int pythia__check_causes(struct pythia_workflow_options *o, struct pythia_error 
         if (c->kind == PYTHIA_PLANTED_HOST && o->hosts < 2)
             return pythia_error_set(e, PYTHIA_EUSAGE,
                                     "one bad host needs another: there have to be 2 or more");
+        if (c->kind == PYTHIA_PLANTED_REPLICA && o->hosts <= PYTHIA__PLACES)
+            return pythia_error_set(e, PYTHIA_EUSAGE,
+                                    "replica needs more hosts than the %d that serve a request",
+                                    PYTHIA__PLACES);
     }
     return PYTHIA_OK;
 }
 
 /* ---- places ---- */
 
-static bool is_taken(const struct pythia__places *places, size_t causes, uint32_t node)
+/* Is one of the nodes from `node` up to, but without, `behind` a cause's? */
+static bool is_taken(const struct pythia__places *places, size_t causes, uint32_t node,
+                     uint32_t behind)
 {
     for (size_t i = 0; i < causes; i++)
         for (uint32_t k = 0; k < places->counts[i]; k++)
-            if (places->nodes[i][k] == node)
+            if (places->nodes[i][k] >= node && places->nodes[i][k] < behind)
                 return true;
     return false;
 }
 
 /* A node of at least so many gaps that no cause has yet; else any node that no cause has yet; 0,
- * the root, when there is none left. */
+ * the root, when there is none left. A call that is rare has no other cause below it. */
 static uint32_t free_node(const struct pythia_workflow *w, const struct pythia__places *places,
-                          uint32_t gaps, uint64_t draw)
+                          enum pythia_planted_kind kind, uint64_t draw)
 {
     uint32_t count = w->critical_count, any = 0;
+    uint32_t gaps = kind == PYTHIA_PLANTED_OWN_TIME ? OWN_TIME_GAPS : 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t node = w->critical[(draw % count + i) % count];
-        if (is_taken(places, w->options.cause_count, node))
+        uint32_t behind = kind == PYTHIA_PLANTED_RARE ? w->nodes[node].behind : node + 1;
+        if (is_taken(places, w->options.cause_count, node, behind))
             continue;
         if (w->nodes[node].gaps >= gaps)
             return node;
@@ -121,8 +132,7 @@ static void find_places(const struct pythia_workflow *w, uint64_t epoch, struct 
                 continue;
             uint64_t draw = pythia_hash_mix(pythia_hash_mix(o->seed ^ 0x706C616365, epoch),
                                             i * PYTHIA__PLACES + k);
-            uint32_t gaps = o->causes[i].kind == PYTHIA_PLANTED_OWN_TIME ? OWN_TIME_GAPS : 0;
-            uint32_t node = free_node(w, out, gaps, draw);
+            uint32_t node = free_node(w, out, o->causes[i].kind, draw);
             if (node > 0 || k == 0)
                 out->nodes[i][out->counts[i]++] = node;
         }
@@ -147,26 +157,34 @@ static double size_of(const struct pythia_workflow *w, size_t which, uint64_t nu
     return w->options.causes[which].strength * w->facts.duration_ns * grown;
 }
 
-/* The names of keys: of two causes of one kind the second has its own, except where the key is on
- * the spans of the node. */
+/* The number of a key's name; of two causes of one kind the second has its own. */
+static uint32_t name_key(struct pythia_workflow *w, const char *key, unsigned same)
+{
+    char name[64];
+    if (same == 1)
+        snprintf(name, sizeof(name), "%s", key);
+    else
+        snprintf(name, sizeof(name), "%s_%u", key, same);
+    return pythia_vocabulary_string(w->vocabulary, pythia_text_of(name));
+}
+
+/* The names of keys. Where the key is on the spans of the node, two causes of one kind share it. */
 static int name_keys(struct pythia_workflow *w)
 {
     for (size_t i = 0; i < w->options.cause_count; i++) {
         enum pythia_planted_kind kind = w->options.causes[i].kind;
-        if (kind == PYTHIA_PLANTED_HOST)
+        if (kind == PYTHIA_PLANTED_HOST || kind == PYTHIA_PLANTED_REPLICA)
             w->cause_keys[i] = w->host_key;
         if (!kinds[kind].key)
             continue;
         unsigned same = 1;
         for (size_t j = 0; j < i; j++)
             same += w->options.causes[j].kind == kind;
-        char name[64];
-        if (same == 1 || kind == PYTHIA_PLANTED_CONTENTION)
-            snprintf(name, sizeof(name), "%s", kinds[kind].key);
-        else
-            snprintf(name, sizeof(name), "%s_%u", kinds[kind].key, same);
-        w->cause_keys[i] = pythia_vocabulary_string(w->vocabulary, pythia_text_of(name));
-        if (w->cause_keys[i] == PYTHIA_NONE)
+        w->cause_keys[i] =
+            name_key(w, kinds[kind].key, kind == PYTHIA_PLANTED_CONTENTION ? 1 : same);
+        if (kind == PYTHIA_PLANTED_DIFFERENCE)
+            w->other_keys[i] = name_key(w, "served_count", same);
+        if (w->cause_keys[i] == PYTHIA_NONE || w->other_keys[i] == PYTHIA_NONE)
             return PYTHIA_ENOMEM;
     }
     w->slow_plan = pythia_vocabulary_string(w->vocabulary, pythia_text_of(plans[0]));
@@ -208,7 +226,8 @@ void pythia_workflow_planted(const struct pythia_workflow *w, size_t which, uint
                                    .size_ns = size_of(w, which, number),
                                    .node = places->nodes[which][0],
                                    .other_count = places->counts[which] - 1,
-                                   .key = w->cause_keys[which]};
+                                   .key = w->cause_keys[which],
+                                   .other_key = w->other_keys[which]};
     for (uint32_t i = 0; i < out->other_count; i++)
         out->others[i] = places->nodes[which][i + 1];
     const struct pythia__node *node = &w->nodes[out->node];
@@ -221,7 +240,7 @@ void pythia_workflow_planted(const struct pythia_workflow *w, size_t which, uint
     }
     if (c->kind == PYTHIA_PLANTED_CATEGORICAL)
         out->key_value = w->slow_plan;
-    if (c->kind == PYTHIA_PLANTED_HOST) {
+    if (c->kind == PYTHIA_PLANTED_HOST || c->kind == PYTHIA_PLANTED_REPLICA) {
         out->key_node = PYTHIA_NONE;
         out->key_value = w->host_names[(size_t)node->service * w->options.hosts +
                                        bad_host(w, which, node->service)];
@@ -254,8 +273,15 @@ static void add_time(struct drawing *d, uint32_t node, double added_ns, uint32_t
     }
     for (size_t i = d->count++; i > at; i--)
         all[i] = all[i - 1];
-    all[at] =
-        (struct pythia__extra){.node = node, .key = key, .added_ns = added_ns, .value = value};
+    all[at] = (struct pythia__extra){
+        .node = node, .key = key, .added_ns = added_ns, .value = value, .host = PYTHIA_NONE};
+}
+
+static void set_host(struct drawing *d, uint32_t node, uint32_t host)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (d->w->extras[i].node == node)
+            d->w->extras[i].host = host;
 }
 
 /* Add time to a node, spread evenly over its gaps. Causes that share a node share that. */
@@ -295,7 +321,27 @@ static void draw_failing(struct drawing *d, size_t which, bool fails, double u, 
         add_time(d, node + 1, (0.9 + 0.2 * u) * size_ns, w->cause_keys[which], (int64_t)(1000 * u));
 }
 
-static void draw_cause(struct drawing *d, size_t which, double size_ns)
+/* Different hosts at the places: the one that serves the service, and others. */
+static void draw_replicas(struct drawing *d, size_t which, double size_ns)
+{
+    struct pythia_workflow *w = d->w;
+    const uint32_t *nodes = d->places->nodes[which];
+    uint32_t hosts = w->options.hosts, service = w->nodes[nodes[0]].service,
+             bad = bad_host(w, which, service), drawn[PYTHIA__PLACES] = {w->serving[service]};
+    for (uint32_t i = 0; i < d->places->counts[which]; i++) {
+        bool again = i > 0;
+        while (again) {
+            drawn[i] = (uint32_t)pythia_random_below(d->random, hosts);
+            again = false;
+            for (uint32_t k = 0; k < i; k++)
+                again = again || drawn[k] == drawn[i];
+        }
+        add_time(d, nodes[i], drawn[i] == bad ? size_ns : 0, 0, 0);
+        set_host(d, nodes[i], drawn[i]);
+    }
+}
+
+static void draw_cause(struct drawing *d, size_t which, uint64_t number, double size_ns)
 {
     struct pythia_workflow *w = d->w;
     const struct pythia_workflow_cause *c = &w->options.causes[which];
@@ -347,6 +393,22 @@ static void draw_cause(struct drawing *d, size_t which, double size_ns)
         break;
     case PYTHIA_PLANTED_OWN_TIME:
         spread_time(d, nodes[0], happens ? 2 * u * size_ns : 0);
+        break;
+    case PYTHIA_PLANTED_DIFFERENCE: {
+        int64_t arrived = (int64_t)(1000 * chance), served = (int64_t)(1000 * u);
+        add_time(d, nodes[0], (1 + 1e-3 * (double)(arrived - served)) * size_ns, 0, 0);
+        pythia_attributes_integer(root, key, arrived);
+        pythia_attributes_integer(root, w->other_keys[which], served);
+        break;
+    }
+    case PYTHIA_PLANTED_REPLICA:
+        draw_replicas(d, which, size_ns);
+        break;
+    case PYTHIA_PLANTED_RARE:
+        if (floor((double)(number + 1) * c->parameter) > floor((double)number * c->parameter))
+            add_time(d, nodes[0], (0.5 + u) * size_ns, 0, 0);
+        else
+            w->left_out[w->left_out_count++] = nodes[0];
         break;
     case PYTHIA_PLANTED_KINDS:
         break;
@@ -402,10 +464,11 @@ void pythia__draw(struct pythia_workflow *w, uint64_t number, struct pythia_rand
     struct drawing d = {.w = w, .random = random, .places = moves(w) ? &there : &w->places};
     pythia_buf_clear(&w->root_attributes);
     w->fails_at = PYTHIA_NONE;
+    w->left_out_count = 0;
     for (uint32_t i = 0; i < w->facts.services; i++)
         w->serving[i] = (uint32_t)pythia_random_below(random, w->options.hosts);
     for (size_t i = 0; i < w->options.cause_count; i++)
-        draw_cause(&d, i, size_of(w, i, number));
+        draw_cause(&d, i, number, size_of(w, i, number));
     w->extras[d.count] = (struct pythia__extra){.node = PYTHIA_NONE};
     draw_distractors(w, random);
 }

@@ -49,7 +49,8 @@ struct pythia__extra {
     uint32_t key; /* number of a string; 0: none */
     double added_ns;
     int64_t value;
-    bool spread; /* over the gaps of the node; else the time is added where the node begins */
+    bool spread;   /* over the gaps of the node; else the time is added where the node begins */
+    uint32_t host; /* that serves the call; PYTHIA_NONE: the one that serves its service */
 };
 
 /* At most one for each place of each cause, and one that stands at the end. */
@@ -91,12 +92,14 @@ struct pythia_workflow {
     double call_ns;                        /* mean of a call */
     uint32_t *distractors;                 /* numbers of strings */
     struct pythia__places places;          /* of a drift that does not move */
-    uint32_t cause_keys[PYTHIA_WORKFLOW_CAUSES], host_key;
+    uint32_t cause_keys[PYTHIA_WORKFLOW_CAUSES], other_keys[PYTHIA_WORKFLOW_CAUSES], host_key;
     uint32_t slow_plan;   /* number of a string */
     uint32_t *host_names; /* [services * hosts]: numbers of strings */
     /* of the request at hand */
     uint32_t *serving; /* by service: which of its hosts */
     uint32_t fails_at; /* the node after which nothing more is called; PYTHIA_NONE */
+    uint32_t left_out[PYTHIA_WORKFLOW_CAUSES]; /* nodes that are not called */
+    uint32_t left_out_count;
     struct pythia__frame *frames;
     struct pythia__extra extras[PYTHIA__EXTRAS]; /* in order of node */
     struct pythia_buf root_attributes, attributes;

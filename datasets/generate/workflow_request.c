@@ -126,6 +126,7 @@ static int give(struct walk *k, const struct pythia__frame *f)
     const struct pythia__node *node = &w->nodes[f->node];
     enum pythia_span_kind kind = kind_of(node);
     uint64_t tick = w->options.tick_ns > 1 ? w->options.tick_ns : 1;
+    uint32_t host = f->extra ? f->extra->host : PYTHIA_NONE;
     uint64_t start_ns = f->start_ns - f->start_ns % tick, end_ns = f->end_ns - f->end_ns % tick;
     struct pythia_span span = {
         .id = f->id,
@@ -133,8 +134,8 @@ static int give(struct walk *k, const struct pythia__frame *f)
         .start_ns = start_ns,
         .duration_ns = (int64_t)(end_ns - start_ns),
         .tracepoint = node->tracepoint,
-        .resource =
-            w->resources[(size_t)node->service * w->options.hosts + w->serving[node->service]],
+        .resource = w->resources[(size_t)node->service * w->options.hosts +
+                                 (host == PYTHIA_NONE ? w->serving[node->service] : host)],
         .kind = kind,
         .relation = relation_of(kind),
         .part = PYTHIA_PART_WHOLE,
@@ -231,6 +232,24 @@ static void call_next(struct walk *k, struct pythia__frame *f, struct pythia__fr
     call(k, f->next, at_ns, f->id ? f->id : f->above, error, child);
 }
 
+static bool is_left_out(const struct pythia_workflow *w, uint32_t node)
+{
+    for (uint32_t i = 0; i < w->left_out_count; i++)
+        if (w->left_out[i] == node)
+            return true;
+    return false;
+}
+
+/* Go on to the next child that is called in this request, without what the others would do. */
+static void skip_left_out(struct walk *k, struct pythia__frame *f, uint32_t behind)
+{
+    while (f->next < behind && is_left_out(k->w, f->next)) {
+        f->next = k->w->nodes[f->next].behind;
+        while (k->extra->node < f->next)
+            k->extra++;
+    }
+}
+
 static int walk(struct walk *k, uint64_t start_ns)
 {
     const struct pythia__node *nodes = k->w->nodes;
@@ -241,6 +260,7 @@ static int walk(struct walk *k, uint64_t start_ns)
         struct pythia__frame *f = &frames[k->depth - 1];
         const struct pythia__node *node = &nodes[f->node];
         if (node->behind > f->node + 1) {
+            skip_left_out(k, f, node->behind);
             if (f->next < node->behind && !k->failed) {
                 call_next(k, f, f + 1);
                 k->depth++;

@@ -7,7 +7,7 @@
  *                "trace_point", "context": [trace points from the root],  where its time is spent:
  *                "known",                                                 at the begin of that span
  *                "others": [{"trace_point", "context"}],                  more places of the same
- *                "key", "key_trace_point", "slow_value"}],                null: none
+ *                "key", "other_key", "key_trace_point", "slow_value"}],   null: none
  *    "unknown_trace_points": [id, …]}                                     in no known context
  */
 #include "generate_truth.h"
@@ -79,14 +79,15 @@ static json_t *cause(const struct truth *t, size_t which, uint64_t first, uint64
         size_ns = grown.size_ns;
     }
     bool on_span = p.key && p.key_node != PYTHIA_NONE;
-    return json_pack(
-        "{s:s, s:o, s:f, s:f, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "kind",
-        pythia_planted_name(p.kind), "parameter",
-        p.parameter > 0 ? json_real(p.parameter) : json_null(), "strength", p.strength, "size_ns",
-        size_ns, "first_request", (json_int_t)first, "last_request", (json_int_t)last,
-        "trace_point", point(t, p.node), "context", context(t, p.node), "known", p.known, "others",
-        others(t, &p), "key", string_or_null(t, p.key), "key_trace_point",
-        on_span ? point(t, p.key_node) : json_null(), "slow_value", string_or_null(t, p.key_value));
+    return json_pack("{s:s, s:o, s:f, s:f, s:I, s:I, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}",
+                     "kind", pythia_planted_name(p.kind), "parameter",
+                     p.parameter > 0 ? json_real(p.parameter) : json_null(), "strength", p.strength,
+                     "size_ns", size_ns, "first_request", (json_int_t)first, "last_request",
+                     (json_int_t)last, "trace_point", point(t, p.node), "context",
+                     context(t, p.node), "known", p.known, "others", others(t, &p), "key",
+                     string_or_null(t, p.key), "other_key", string_or_null(t, p.other_key),
+                     "key_trace_point", on_span ? point(t, p.key_node) : json_null(), "slow_value",
+                     string_or_null(t, p.key_value));
 }
 
 static json_t *causes(const struct truth *t, uint64_t requests)

@@ -13,6 +13,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "report_forms.h"
+#include "report_joint.h"
 #include "report_loop.h"
 #include "report_splits.h"
 #include "report_verdict.h"
@@ -101,6 +102,17 @@ static json_t *split(struct writer *w, const struct pythia_explanation *x)
     return out;
 }
 
+/* The few requests of all that a finding rests on; null if they are not few. */
+static json_t *rests_on(struct writer *w, bool few, size_t requests, size_t of)
+{
+    if (!few)
+        return json_null();
+    json_t *out = json_object();
+    set(w, out, "requests", json_integer((json_int_t)requests));
+    set(w, out, "of", json_integer((json_int_t)of));
+    return out;
+}
+
 static const char *name_of_column(const struct pythia_explanations *all, size_t column)
 {
     for (size_t i = 0; i < all->found_count; i++)
@@ -117,13 +129,17 @@ static json_t *explanation(struct writer *w, const struct pythia_explanations *a
     json_t *out = json_object();
     set(w, out, "key", text(pythia_text_of(x->name)));
     set(w, out, "kind",
-        json_string(x->kind == PYTHIA_KEY_CATEGORICAL || x->kind == PYTHIA_KEY_HAS ? "categorical"
-                                                                                   : "numeric"));
+        json_string(x->kind == PYTHIA_KEY_CATEGORICAL || x->kind == PYTHIA_KEY_HAS ||
+                            x->kind == PYTHIA_KEY_MEMBER
+                        ? "categorical"
+                        : "numeric"));
     set(w, out, "structural",
         json_boolean(x->kind == PYTHIA_KEY_COUNT || x->kind == PYTHIA_KEY_HAS));
     set(w, out, "rank", json_integer((json_int_t)r->rank));
     set(w, out, "effect", real(r->effect));
     set(w, out, "explained", real(r->explained));
+    set(w, out, "explained_edges", real(r->explained_edges));
+    set(w, out, "rests_on", rests_on(w, r->few, r->support, all->rows));
     set(w, out, "omega_squared", real(r->omega_squared));
     set(w, out, "r", real(r->r));
     set(w, out, "p", real(r->p));
@@ -160,6 +176,7 @@ static void explanations(struct writer *w, json_t *to, const struct pythia_expla
     }
     set(w, to, "keys_asked", json_integer((json_int_t)all->asked));
     set(w, to, "explanations", found);
+    set(w, to, "joint", pythia__json_joint(&w->json, all));
     set(w, to, "skipped_keys", skipped);
 }
 
@@ -269,6 +286,7 @@ static double tracing_of_group(const struct writer *w, const struct pythia_group
 
 static json_t *edges(struct writer *w, const struct pythia_group *g)
 {
+    bool shares = pythia_ranking_has_shares(&g->ranking);
     json_t *out = json_array();
     for (size_t i = 0; i < g->ranking.edge_count; i++) {
         const struct pythia_ranked_edge *e = &g->ranking.edges[i];
@@ -279,13 +297,14 @@ static json_t *edges(struct writer *w, const struct pythia_group *g)
         set(w, one, "to", event(w, edge->to_tracepoint, edge->to_event));
         set(w, one, "context", context(w, edge->context));
         set(w, one, "requests", json_integer((json_int_t)e->requests));
+        set(w, one, "rests_on", rests_on(w, e->few, e->requests, g->ranking.rows));
         set(w, one, "repeats", real(e->repeats));
         set(w, one, "mean_ns", real(e->share.mean));
         set(w, one, "sd_ns", real(e->share.sd));
         set(w, one, "cov", real(e->share.cov));
-        set(w, one, "share", real(e->share.share));
-        set(w, one, "share_low", real(e->share.low));
-        set(w, one, "share_high", real(e->share.high));
+        set(w, one, "share", real(shares ? e->share.share : NAN));
+        set(w, one, "share_low", real(shares ? e->share.low : NAN));
+        set(w, one, "share_high", real(shares ? e->share.high : NAN));
         set(w, one, "raw_share", real(e->share.raw_share));
         set(w, one, "outlier_driven", json_boolean(e->share.outlier_driven));
         set(w, one, "tail_share", real(e->tail_share));
@@ -359,6 +378,18 @@ static void seen(struct writer *w, json_t *to, uint64_t seen_count, uint64_t cou
         set(w, to, "seen", json_integer((json_int_t)seen_count));
 }
 
+static json_t *own_time(struct writer *w, const struct pythia_own_time *t)
+{
+    if (t->tracepoint == PYTHIA_NONE)
+        return json_null();
+    const struct pythia_finding finding = {pythia_place_own(t->tracepoint), t->share.slope,
+                                           t->share.low, t->share.high};
+    json_t *out = pythia__json_finding(&w->json, &finding);
+    set(w, out, "segments", json_integer((json_int_t)t->segments));
+    set(w, out, "mean_ns", real(t->mean_ns));
+    return out;
+}
+
 static json_t *group(struct writer *w, const struct pythia_group *g)
 {
     json_t *out = json_object();
@@ -381,8 +412,11 @@ static json_t *group(struct writer *w, const struct pythia_group *g)
     tracing(w, out, tracing_of_group(w, g), g->mean_ns);
     set(w, out, "status", json_string(pythia_group_status_name(g->status)));
     set(w, out, "cause", json_string(pythia_cause_name(g->cause)));
+    set(w, out, "clipping_removes",
+        real(g->ranking.edge_count > 0 ? fmax(0, 1 - g->ranking.kept) : NAN));
     set(w, out, "localised", json_boolean(g->ranking.localised));
     set(w, out, "inclusive", context(w, g->inclusive));
+    set(w, out, "own_time", own_time(w, &g->own));
     set(w, out, "modes", modes(w, g));
     set(w, out, "histogram", histogram(w, g));
     set(w, out, "slowest", examples(w, g));

@@ -85,13 +85,6 @@ static void add_point(const struct pythia__json *w, struct pythia_buf *to, uint3
     pythia_buf_text_add(to, pythia_vocabulary_tracepoint_id(w->vocabulary, tracepoint));
 }
 
-static bool is_same_place(const struct pythia_place *a, const struct pythia_place *b)
-{
-    return a->context == b->context && a->from_tracepoint == b->from_tracepoint &&
-           a->to_tracepoint == b->to_tracepoint && a->from_event == b->from_event &&
-           a->to_event == b->to_event;
-}
-
 bool pythia__effects_tell(const struct pythia_loop_cycle *c, const struct pythia_place *place)
 {
     size_t told = 0;
@@ -102,7 +95,7 @@ bool pythia__effects_tell(const struct pythia_loop_cycle *c, const struct pythia
         told++;
         bool inside = place->from_tracepoint == e->tracepoint &&
                       place->to_tracepoint == e->tracepoint && place->context == e->tracepoint;
-        if (is_same_place(place, &e->fine.place) && (e->by_inside ? inside : e->by_part))
+        if (pythia_place_equal(place, &e->fine.place) && (e->by_inside ? inside : e->by_part))
             return true;
     }
     return false;

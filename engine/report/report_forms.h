@@ -84,8 +84,17 @@ void pythia__add_unlike(struct pythia_buf *to, const json_t *group);
 const char *pythia__next_title(const json_t *report);
 /* "71 of 106 requests", or "106 requests" where the group is its whole type. */
 void pythia__add_requests(struct pythia_buf *to, const json_t *group);
+/* "rests on 2 of 716 requests", of an edge or a key that does; nothing of others. */
+void pythia__add_rests_on(struct pythia_buf *to, const json_t *finding);
+/* What a key explains: the larger of its parts of the total and of the edges, and as text its part
+ * of the total, "34 %", and where that is nearly nothing, that it moves time between edges. */
+double pythia__key_size(const json_t *key);
+void pythia__add_explained(struct pythia_buf *to, const json_t *key);
 /* "16 more keys go with it; 49 keys were asked, 173 not: …", of which `shown` were named. */
 void pythia__add_keys_asked(struct pythia_buf *to, const json_t *group, size_t shown);
+/* "A and B together account for 93 % of the latency variance, …", or nothing where no keys of a
+ * group or a type act together. */
+void pythia__add_joint(struct pythia_buf *to, const json_t *of);
 /* "queue_length < 2: 62 requests, mean 4.23 s; …", of what has "parts". */
 void pythia__add_parts(struct pythia_buf *to, const json_t *of);
 /* Is an option short enough to be shown? One that was shortened would be pasted as another. */

@@ -42,7 +42,8 @@ static void edge_notes(struct pythia__html *h, const json_t *edge, double group_
         separator = "; ";
     }
     if (requests < group_requests) {
-        pythia__html_printf(h, "%sin ", separator);
+        pythia__html_printf(h, "%s%sin ", separator,
+                            json_is_object(json_object_get(edge, "rests_on")) ? "only " : "");
         pythia__html_count(h, requests);
         pythia__html_text(h, " of ");
         pythia__html_count(h, group_requests);

@@ -152,6 +152,15 @@ static void twins(struct pythia__html *h, const json_t *keys, size_t first)
     }
 }
 
+static void rests_on(struct pythia__html *h, const json_t *key)
+{
+    struct pythia_buf text = {0};
+    pythia__add_rests_on(&text, key);
+    if (text.size > 0)
+        pythia__html_printf(h, "; %s", text.bytes);
+    pythia_buf_free(&text);
+}
+
 static void card(struct pythia__html *h, const json_t *keys, size_t index)
 {
     const json_t *key = json_array_get(keys, index);
@@ -163,6 +172,7 @@ static void card(struct pythia__html *h, const json_t *keys, size_t index)
     pythia__html_text(h, "explains ");
     pythia__html_percent(h, pythia__number(key, "explained"));
     pythia__html_text(h, " of the variance");
+    rests_on(h, key);
     pythia__html_close(h);
     profile(h, key);
     split(h, key);
@@ -179,7 +189,7 @@ static bool is_worth_a_card(const json_t *keys, size_t index)
     if (index == 0)
         return true;
     return !(rank == pythia__number(json_array_get(keys, index - 1), "rank")) &&
-           !pythia__string(key, "proxy_of")[0] && pythia__number(key, "explained") >= CARD_MIN;
+           !pythia__string(key, "proxy_of")[0] && pythia__key_size(key) >= CARD_MIN;
 }
 
 static void cards(struct pythia__html *h, const json_t *keys)
@@ -306,6 +316,19 @@ static void skipped(struct pythia__html *h, const json_t *of)
     pythia__html_close(h);
 }
 
+/* The keys that act together, as a paragraph. */
+static void joint(struct pythia__html *h, const json_t *of)
+{
+    struct pythia_buf text = {0};
+    pythia__add_joint(&text, of);
+    if (text.size > 0) {
+        pythia__html_open(h, "p", "class", "joint", NULL);
+        pythia__html_prose(h, text.bytes);
+        pythia__html_close(h);
+    }
+    pythia_buf_free(&text);
+}
+
 void pythia__html_keys(struct pythia__html *h, const json_t *of)
 {
     const json_t *keys = pythia__array(of, "explanations");
@@ -332,5 +355,6 @@ void pythia__html_keys(struct pythia__html *h, const json_t *of)
             pythia__html_printf(h, "%zu are left out.", found - count);
         pythia__html_close(h);
     }
+    joint(h, of);
     skipped(h, of);
 }

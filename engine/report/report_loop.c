@@ -14,6 +14,8 @@ static json_t *place(struct pythia__json *w, const struct pythia_place *p)
     pythia__json_set(w, out, "to", pythia__json_event(w, p->to_tracepoint, p->to_event));
     pythia__json_set(w, out, "inside",
                      p->context == PYTHIA_NONE ? json_null() : pythia__json_point(w, p->context));
+    if (p->own)
+        pythia__json_set(w, out, "own_time", json_true());
     return out;
 }
 

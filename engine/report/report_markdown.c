@@ -183,13 +183,22 @@ static void modes(struct pythia_buf *to, const json_t *group)
     }
 }
 
+static void add_rests_on(struct pythia_buf *to, const json_t *finding)
+{
+    if (!json_is_object(json_object_get(finding, "rests_on")))
+        return;
+    pythia_buf_puts(to, " (");
+    pythia__add_rests_on(to, finding);
+    pythia_buf_putc(to, ')');
+}
+
 static void edges(struct pythia_buf *to, const json_t *group)
 {
     const json_t *list = pythia__array(group, "edges");
     for (size_t i = 0; i < json_array_size(list) && i < EDGES_SHOWN; i++) {
         const json_t *edge = json_array_get(list, i);
         double share = pythia__number(edge, "share");
-        if (i > 0 && !(share >= SHARE_MIN))
+        if (isnan(share) || (i > 0 && !(share >= SHARE_MIN)))
             break;
         if (i == 0)
             pythia_buf_puts(to,
@@ -204,6 +213,7 @@ static void edges(struct pythia_buf *to, const json_t *group)
         pythia_buf_puts(to, " | ");
         cell_duration(to, edge, "mean_ns");
         add_edge(to, edge);
+        add_rests_on(to, edge);
         pythia_buf_puts(to, " |\n");
     }
 }
@@ -230,7 +240,7 @@ static void key_row(struct pythia_buf *to, const json_t *key)
     pythia_buf_printf(to, "| %s%s", before, before[0] ? " " : "");
     pythia__markdown_name(to, name, true);
     pythia_buf_puts(to, " | ");
-    pythia__add_percent(to, pythia__number(key, "explained"));
+    pythia__add_explained(to, key);
     pythia_buf_puts(to, " | ");
     chance(to, pythia__number(key, "q"));
     chance(to, pythia__number(key, "p_permutation"));
@@ -240,6 +250,7 @@ static void key_row(struct pythia_buf *to, const json_t *key)
     }
     if (json_is_true(json_object_get(key, "low_confidence")))
         pythia_buf_puts(to, proxy_of[0] ? ", low confidence" : "low confidence");
+    add_rests_on(to, key);
     pythia_buf_puts(to, " |\n");
 }
 
@@ -249,7 +260,7 @@ static void keys(struct pythia_buf *to, const json_t *group)
     size_t found = json_array_size(list), shown = 0;
     for (; shown < found && shown < KEYS_SHOWN; shown++) {
         const json_t *key = json_array_get(list, shown);
-        if (shown > 0 && !(pythia__number(key, "explained") >= SHARE_MIN))
+        if (shown > 0 && !(pythia__key_size(key) >= SHARE_MIN))
             break;
         if (shown == 0)
             pythia_buf_puts(to, "\n| key | explains | q | by permutation | |\n"
@@ -298,6 +309,16 @@ static void add_words(struct pythia_buf *to, void (*add)(struct pythia_buf *, co
     if (text.failed)
         to->failed = 1;
     pythia_buf_free(&text);
+}
+
+/* The keys that act together, as a paragraph. */
+static void joint(struct pythia_buf *to, const json_t *of)
+{
+    if (!json_is_object(json_object_get(of, "joint")))
+        return;
+    pythia_buf_puts(to, "\n**Together.** ");
+    add_words(to, pythia__add_joint, of);
+    pythia_buf_putc(to, '\n');
 }
 
 static void part_table(struct pythia_buf *to, const json_t *of)
@@ -403,6 +424,7 @@ static void diagnosed(struct pythia_buf *to, const json_t *group, size_t number)
     modes(to, group);
     edges(to, group);
     keys(to, group);
+    joint(to, group);
     splits(to, group);
 }
 
@@ -456,6 +478,7 @@ static void paths(struct pythia_buf *to, const json_t *types, double least, size
         pythia__markdown_prose(to, text.bytes ? text.bytes : "");
         pythia_buf_free(&text);
         pythia_buf_putc(to, '\n');
+        joint(to, type);
     }
 }
 

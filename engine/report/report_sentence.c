@@ -4,12 +4,25 @@
 
 #include "report_forms.h"
 
+static bool is_few(const json_t *edge)
+{
+    return json_is_object(json_object_get(edge, "rests_on"));
+}
+
+/* An edge that rests on a handful of requests is only better than another such edge. */
+static bool is_better(const json_t *edge, const json_t *best)
+{
+    if (!best || is_few(edge) != is_few(best))
+        return !best || is_few(best);
+    return pythia__number(edge, "share") > pythia__number(best, "share");
+}
+
 const json_t *pythia__largest_edge(const json_t *group)
 {
     const json_t *edges = pythia__array(group, "edges"), *best = NULL;
     for (size_t i = 0; i < json_array_size(edges); i++) {
         const json_t *edge = json_array_get(edges, i);
-        if (!best || pythia__number(edge, "share") > pythia__number(best, "share"))
+        if (is_better(edge, best))
             best = edge;
     }
     return best;
@@ -70,6 +83,7 @@ void pythia__names_of(struct pythia__names *names, const json_t *of)
 {
     const json_t *edge = pythia__largest_edge(of), *inclusive = pythia__array(of, "inclusive");
     const json_t *key = json_array_get(pythia__array(of, "explanations"), 0);
+    const json_t *own = json_object_get(json_object_get(of, "own_time"), "edge");
     size_t depth = json_array_size(inclusive);
     const char *before;
     *names = (struct pythia__names){0};
@@ -77,6 +91,8 @@ void pythia__names_of(struct pythia__names *names, const json_t *of)
         edge = of; /* a suggestion has the ends of its edge itself */
     add_name(names, pythia__string(json_object_get(edge, "from"), "trace_point"));
     add_name(names, pythia__string(json_object_get(edge, "to"), "trace_point"));
+    if (own)
+        add_name(names, pythia__string(json_object_get(own, "from"), "trace_point"));
     if (depth > 0)
         add_name(names, json_string_value(json_array_get(inclusive, depth - 1)));
     add_name(names, pythia__string(key, "key"));

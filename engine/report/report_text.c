@@ -160,18 +160,27 @@ static void figures(const struct page *p, const json_t *group)
     paragraph_buf(p, "", &text);
 }
 
+static void add_rests_on(struct pythia_buf *to, const json_t *finding)
+{
+    if (!json_is_object(json_object_get(finding, "rests_on")))
+        return;
+    pythia_buf_puts(to, ", ");
+    pythia__add_rests_on(to, finding);
+}
+
 static void edges(const struct page *p, const json_t *group)
 {
     const json_t *list = pythia__array(group, "edges"), *edge;
     size_t i, shown = 0;
     json_array_foreach ((json_t *)list, i, edge) {
         double share = pythia__number(edge, "share");
-        if (shown == EDGES_SHOWN || (shown > 0 && !(share >= EDGE_MIN)))
+        if (isnan(share) || shown == EDGES_SHOWN || (shown > 0 && !(share >= EDGE_MIN)))
             break;
         shown++;
         struct pythia_buf text = {0};
         char interval[48];
         pythia__add_edge(&text, edge);
+        add_rests_on(&text, edge);
         pythia_buf_printf(p->out, "%s%*s", INDENT, LABEL_WIDTH, "");
         style(p, "36");
         bar(p, share);
@@ -184,17 +193,28 @@ static void edges(const struct page *p, const json_t *group)
     }
 }
 
+/* The keys that act together. */
+static void joint(const struct page *p, const json_t *of)
+{
+    struct pythia_buf text = {0};
+    pythia__add_joint(&text, of);
+    if (text.size > 0)
+        paragraph_buf(p, "joint", &text);
+    else
+        pythia_buf_free(&text);
+}
+
 static void keys(const struct page *p, const json_t *group)
 {
     const json_t *list = pythia__array(group, "explanations"), *key;
     size_t i, shown = 0;
     json_array_foreach ((json_t *)list, i, key) {
-        if (shown == KEYS_SHOWN || (shown > 0 && !(pythia__number(key, "explained") >= EDGE_MIN)))
+        if (shown == KEYS_SHOWN || (shown > 0 && !(pythia__key_size(key) >= EDGE_MIN)))
             break;
         struct pythia_buf text = {0};
         const char *proxy_of = pythia__string(key, "proxy_of");
         pythia_buf_printf(&text, "%s explains ", pythia__string(key, "key"));
-        pythia__add_percent(&text, pythia__number(key, "explained"));
+        pythia__add_explained(&text, key);
         pythia_buf_puts(&text, " (q ");
         pythia__add_chance(&text, pythia__number(key, "q"));
         if (!isnan(pythia__number(key, "p_permutation")))
@@ -202,6 +222,7 @@ static void keys(const struct page *p, const json_t *group)
         pythia_buf_puts(&text, ")");
         if (proxy_of[0])
             pythia_buf_printf(&text, ", nothing beyond %s", proxy_of);
+        add_rests_on(&text, key);
         paragraph_buf(p, shown++ ? "" : "keys", &text);
     }
     struct pythia_buf text = {0};
@@ -299,6 +320,7 @@ static void diagnosed(const struct page *p, const json_t *group, size_t number)
         paragraph(p, "why", pythia__string(finding, "why"));
     notes(p, finding);
     keys(p, group);
+    joint(p, group);
     splits(p, group);
 }
 
@@ -394,6 +416,7 @@ static void paths(const struct page *p, const json_t *types, double least, size_
         }
         pythia__add_split(&text, first);
         paragraph_buf(p, "why", &text);
+        joint(p, type);
     }
 }
 

@@ -6,6 +6,9 @@
 #include "pythia/search.h"
 #include "pythia/shown_text.h"
 #include "report_forms.h"
+#include "report_sentence.h"
+
+#define TOTAL_STAYS .02 /* of the variance; what explains less of the total may explain edges */
 
 double pythia__number(const json_t *object, const char *key)
 {
@@ -118,6 +121,22 @@ void pythia__add_count(struct pythia_buf *to, double count)
     }
 }
 
+double pythia__key_size(const json_t *key)
+{
+    return fmax(pythia__number(key, "explained"), pythia__number(key, "explained_edges"));
+}
+
+void pythia__add_explained(struct pythia_buf *to, const json_t *key)
+{
+    double total = pythia__number(key, "explained"), edges = pythia__number(key, "explained_edges");
+    pythia__add_percent(to, total);
+    if (total < TOTAL_STAYS && edges >= TOTAL_STAYS) {
+        pythia_buf_puts(to, " of the total, ");
+        pythia__add_percent(to, edges);
+        pythia_buf_puts(to, " of where it is spent");
+    }
+}
+
 void pythia__add_keys_asked(struct pythia_buf *to, const json_t *group, size_t shown)
 {
     size_t more = json_array_size(pythia__array(group, "explanations")) - shown;
@@ -165,6 +184,10 @@ static bool is_own(const json_t *from, const char *first, const json_t *to, cons
 void pythia__add_edge(struct pythia_buf *to, const json_t *edge)
 {
     const json_t *from = json_object_get(edge, "from"), *until = json_object_get(edge, "to");
+    if (json_is_true(json_object_get(edge, "own_time"))) {
+        pythia_buf_printf(to, "in the own time of %s", pythia__string(from, "trace_point"));
+        return;
+    }
     if (is_own(from, "start", until, "end")) {
         pythia_buf_printf(to, "inside %s", pythia__string(from, "trace_point"));
         return;
@@ -183,23 +206,63 @@ void pythia__add_edge(struct pythia_buf *to, const json_t *edge)
 const char *const pythia__notes[PYTHIA__NOTES] = {"standing", "also", "change"};
 
 /* The edge with the largest share, whatever the edges are ranked by. */
-static const json_t *largest(const json_t *edges)
+void pythia__add_rests_on(struct pythia_buf *to, const json_t *finding)
 {
-    const json_t *best = NULL, *edge;
+    const json_t *few = json_object_get(finding, "rests_on");
+    if (!json_is_object(few))
+        return;
+    pythia_buf_puts(to, "rests on ");
+    pythia__add_count(to, pythia__number(few, "requests"));
+    pythia_buf_puts(to, " of ");
+    pythia__add_count(to, pythia__number(few, "of"));
+    pythia_buf_puts(to, " requests");
+}
+
+/* A large share that is not what is named, because it rests on a handful of requests. */
+static void say_rare(struct pythia_buf *to, const json_t *group)
+{
+    const json_t *edges = pythia__array(group, "edges"), *edge, *best = NULL;
     size_t i;
-    json_array_foreach (edges, i, edge)
-        if (!best || pythia__number(edge, "share") > pythia__number(best, "share"))
+    json_array_foreach ((json_t *)edges, i, edge)
+        if (json_is_object(json_object_get(edge, "rests_on")) &&
+            pythia__number(edge, "share") >= PYTHIA_FINDING_MIN &&
+            (!best || pythia__number(edge, "share") > pythia__number(best, "share")))
             best = edge;
-    return best;
+    if (!best)
+        return;
+    pythia_buf_puts(to, " The time ");
+    pythia__add_edge(to, best);
+    pythia_buf_puts(to, " has ");
+    pythia__add_percent(to, pythia__number(best, "share"));
+    pythia_buf_puts(to, ", which ");
+    pythia__add_rests_on(to, best);
+    pythia_buf_putc(to, '.');
 }
 
 static void say_where(struct pythia_buf *to, const json_t *group)
 {
-    const json_t *edge = largest(pythia__array(group, "edges"));
+    const json_t *edge = pythia__largest_edge(group);
     const json_t *inclusive = pythia__array(group, "inclusive");
     size_t depth = json_array_size(inclusive);
     if (!edge)
         return;
+    if (isnan(pythia__number(edge, "share")) && pythia__number(group, "clipping_removes") > .5) {
+        pythia_buf_puts(to, "Shares are not shown: a few requests have ");
+        pythia__add_percent(to, pythia__number(group, "clipping_removes"));
+        pythia_buf_puts(to, " of the variance, and without their largest values the shares are "
+                            "those of the rest.");
+        return;
+    }
+    const json_t *own = json_object_get(group, "own_time");
+    if (json_is_object(own)) {
+        pythia__add_percent(to, pythia__number(own, "share"));
+        pythia_buf_printf(
+            to, " of what makes these requests differ is the own time of %s, in %.0f segments.",
+            pythia__string(json_object_get(json_object_get(own, "edge"), "from"), "trace_point"),
+            pythia__number(own, "segments"));
+        say_rare(to, group);
+        return;
+    }
     bool stands_out = json_is_true(json_object_get(group, "localised")) ||
                       pythia__number(edge, "share_low") >= .5;
     if (stands_out && pythia__number(edge, "share") >= PYTHIA_FINDING_MIN) {
@@ -224,6 +287,7 @@ static void say_where(struct pythia_buf *to, const json_t *group)
         pythia__add_percent(to, pythia__number(edge, "share"));
         pythia_buf_puts(to, " of what makes these requests differ.");
     }
+    say_rare(to, group);
 }
 
 /* A structural key is named "count:<trace point>" or "has:<trace point>". */
@@ -319,6 +383,11 @@ void pythia__add_key_finding(struct pythia_buf *to, const json_t *group, const j
     else
         pythia_buf_printf(to, "%s goes with it.", key);
     pythia__add_split(to, x);
+    if (json_is_object(json_object_get(x, "rests_on"))) {
+        pythia_buf_puts(to, " This ");
+        pythia__add_rests_on(to, x);
+        pythia_buf_putc(to, '.');
+    }
     if (json_is_true(json_object_get(x, "low_confidence")))
         pythia_buf_puts(to, " There are few requests for so many values: low confidence.");
 }

@@ -212,6 +212,16 @@ static bool is_call_after_parent(const struct pythia_trace_span *span,
     return span->relation == PYTHIA_RELATION_CALL && span->start_ns > end_ns && (same || servers);
 }
 
+/* Had a span ended before the one around it, or does it only seem to end later? Clocks that start
+ * spans at whole milliseconds and measure how long they last more finely, as that of OpenTelemetry
+ * in Node.js does, let it seem to end up to a millisecond later. */
+static bool ended_before(const struct pythia_trace_span *span, uint64_t end_ns, uint64_t above_ns)
+{
+    const uint64_t ms = 1000000;
+    return end_ns <= above_ns || is_late_by_rounding(end_ns, above_ns) ||
+           (end_ns - above_ns < ms && span->start_ns % ms == 0 && end_ns % ms != 0);
+}
+
 /* From the roots down: first the clock, whose error is inherited by what is below on the same
  * clock; then what still sticks out. A parent of which nothing is known waited for what ended
  * before it did. True if a time may have changed. */
@@ -229,10 +239,9 @@ static bool fit_into_parents(struct pythia__forest *f)
         const struct pythia__fit *above = &f->fits[span->parent];
         bool same = same_clock(f, span, parent);
         fit->later = is_call_after_parent(span, parent, above->end_ns, same);
-        bool waits =
-            (span->relation == PYTHIA_RELATION_CALL && !fit->later) ||
-            (span->relation == PYTHIA_RELATION_UNKNOWN && same &&
-             (fit->end_ns <= above->end_ns || is_late_by_rounding(fit->end_ns, above->end_ns)));
+        bool waits = (span->relation == PYTHIA_RELATION_CALL && !fit->later) ||
+                     (span->relation == PYTHIA_RELATION_UNKNOWN && same &&
+                      ended_before(span, fit->end_ns, above->end_ns));
         if (same && span->end_ns < parent->start_ns - (uint64_t)above->moved_ns)
             same = false; /* wholly before its parent on one clock: moved, so that its length is
                              kept */

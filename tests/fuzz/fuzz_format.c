@@ -40,7 +40,7 @@ static int take_span(struct pythia_sink *sink, const struct pythia_trace_id *tra
     MUST(span->id != 0);
     MUST(span->start_ns <= INT64_MAX);
     MUST(span->kind <= PYTHIA_SPAN_CONSUMER && span->relation <= PYTHIA_RELATION_SPAWN);
-    MUST(span->part <= PYTHIA_PART_WAIT);
+    MUST(span->part <= PYTHIA_PART_ADDITION);
     MUST((span->tracepoint == PYTHIA_NONE) == (span->part == PYTHIA_PART_STOP));
     MUST(span->part == PYTHIA_PART_STOP ||
          span->tracepoint < pythia_vocabulary_tracepoints(f->vocabulary));

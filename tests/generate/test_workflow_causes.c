@@ -111,6 +111,7 @@ static void a_cause_has_the_share_that_follows_from_its_parameters(void **state)
         {PYTHIA_PLANTED_OWN_TIME, 1, 1, 1 / 3.0},               /* of 0 to 2 */
         {PYTHIA_PLANTED_HOST, 0, 0.25, 0.25 * 0.75},            /* one of 4 */
         {PYTHIA_PLANTED_NUMERIC, 0, 1, 1 / 3.0},
+        {PYTHIA_PLANTED_DIFFERENCE, 0, 1, 1 / 6.0}, /* of two of 0 to 1 */
         {PYTHIA_PLANTED_CATEGORICAL, 0.2, 0.2, 0.2 * 0.8},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -330,6 +331,77 @@ static void the_bad_host_is_where_requests_are_slow(void **state)
     keyed_end(&k);
 }
 
+static const char *host_of(const struct keyed *k, size_t span)
+{
+    struct pythia_attribute a;
+    struct pythia_resource r =
+        pythia_vocabulary_resource_at(k->run.vocabulary, k->run.spans[span].resource);
+    assert_true(pythia_attributes_find(r.attributes, k->planted.key, &a));
+    return a.text.bytes;
+}
+
+/* Each request has 3 of 12 hosts, at three nodes; it is slow at the one that the bad host
+ * serves. */
+static void a_bad_host_is_one_of_three_of_a_request(void **state)
+{
+    enum { N = 300, HOSTS = 12 };
+    struct keyed k = {.keys = NULL};
+    double times[NODES];
+    size_t slow = 0;
+    run_begin(&k.run, PYTHIA_WORKFLOW_BUSHY, NODES);
+    k.run.options.noise = 0;
+    k.run.options.hosts = HOSTS;
+    run_cause(&k.run, PYTHIA_PLANTED_REPLICA, 0, STRENGTH);
+    run_make(&k.run);
+    pythia_workflow_planted(k.run.workflow, 0, 0, &k.planted);
+    assert_string_equal(text_of(&k, k.planted.key), "host.name");
+    assert_int_equal(k.planted.other_count, 2);
+    uint32_t nodes[] = {k.planted.node, k.planted.others[0], k.planted.others[1]};
+    const char *bad = text_of(&k, k.planted.key_value);
+    for (size_t i = 0; i < N; i++) {
+        const char *hosts[3] = {"", "", ""};
+        run_request(&k.run, i, NULL);
+        run_times(&k.run, times);
+        for (size_t s = 0; s < k.run.count; s++)
+            for (size_t n = 0; n < 3; n++)
+                if (k.run.node_of[k.run.spans[s].tracepoint] == nodes[n])
+                    hosts[n] = host_of(&k, s);
+        for (size_t n = 0; n < 3; n++) {
+            bool is_bad = strcmp(hosts[n], bad) == 0;
+            double own = pythia_workflow_time_ns(k.run.workflow, nodes[n]);
+            assert_int_equal(is_added(times[nodes[n]] - own), is_bad);
+            assert_string_not_equal(hosts[n], hosts[(n + 1) % 3]);
+            slow += is_bad;
+        }
+    }
+    assert_true(fabs((double)slow / N - 3. / HOSTS) < 4 * sqrt(.25 * .75 / N));
+    run_end(&k.run);
+}
+
+/* 5 of 500 requests make the call, which takes half to one and a half of its size longer. */
+static void a_rare_call_is_made_by_few(void **state)
+{
+    struct sample m;
+    sample_begin(&m, PYTHIA_PLANTED_RARE, .01);
+    m.run.options.noise = 0;
+    run_make(&m.run);
+    double times[NODES];
+    size_t made = 0;
+    struct pythia_planted p = planted(&m);
+    for (size_t i = 0; i < 500; i++) {
+        bool there = false;
+        run_request(&m.run, i, NULL);
+        run_times(&m.run, times);
+        for (size_t s = 0; s < m.run.count; s++)
+            there = there || m.run.node_of[m.run.spans[s].tracepoint] == p.node;
+        double added = times[p.node] - pythia_workflow_time_ns(m.run.workflow, p.node);
+        assert_true(!there || (added > .5 * SIZE - 10 && added < 1.5 * SIZE + 10));
+        made += there;
+    }
+    assert_int_equal(made, 5);
+    run_end(&m.run);
+}
+
 static void a_number_grows_with_what_it_adds(void **state)
 {
     enum { N = 400 };
@@ -340,6 +412,23 @@ static void a_number_grows_with_what_it_adds(void **state)
         for (size_t j = 0; j < i; j++)
             assert_true(k.numbers[i] == k.numbers[j] ||
                         (k.numbers[i] > k.numbers[j]) == (k.added[i] > k.added[j]));
+    keyed_end(&k);
+}
+
+static void a_difference_is_of_two_keys(void **state)
+{
+    enum { N = 400 };
+    struct keyed k;
+    keyed_draw(&k, PYTHIA_PLANTED_DIFFERENCE, 0, N);
+    assert_string_equal(text_of(&k, k.planted.key), "arrived_count");
+    assert_string_equal(text_of(&k, k.planted.other_key), "served_count");
+    for (size_t i = 0; i < N; i++) {
+        struct pythia_attribute served;
+        run_request(&k.run, i, NULL);
+        assert_true(run_key(&k.run, k.planted.key_node, k.planted.other_key, &served));
+        double difference = k.numbers[i] - (double)served.integer;
+        assert_true(fabs(k.added[i] - (1 + difference / 1000) * k.planted.size_ns) < 10);
+    }
     keyed_end(&k);
 }
 
@@ -403,12 +492,13 @@ static void distractors_mean_nothing(void **state)
 /* Of a span whose children follow each other: the times before each and after the last one. */
 static uint32_t find_gaps(const struct run *r, uint32_t node, double *gaps)
 {
-    const struct pythia_span *parent = NULL;
+    size_t found = r->count;
     uint32_t count = 0;
     for (size_t i = 0; i < r->count; i++)
         if (r->node_of[r->spans[i].tracepoint] == node)
-            parent = &r->spans[i];
-    assert_non_null(parent);
+            found = i;
+    assert_true(found < r->count);
+    const struct pythia_span *parent = &r->spans[found];
     uint64_t at = parent->start_ns;
     for (size_t i = 0; i < r->count; i++) /* a child comes before those after it */
         if (r->spans[i].parent == parent->id) {
@@ -541,7 +631,10 @@ static void causes_that_cannot_be_are_told(void **state)
         {{PYTHIA_PLANTED_SHIFT, 0, 0.3, 0},
          4,
          "shift needs two nodes on which the duration depends, and there are not so many"},
-        {{PYTHIA_PLANTED_KINDS, 0, 0.3, 0}, 4, "there is no cause of kind 11"},
+        {{PYTHIA_PLANTED_REPLICA, 0, 0.3, 0},
+         3,
+         "replica needs more hosts than the 3 that serve a request"},
+        {{PYTHIA_PLANTED_KINDS, 0, 0.3, 0}, 4, "there is no cause of kind 14"},
     };
     struct pythia_vocabulary *v;
     assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
@@ -571,7 +664,10 @@ int main(void)
         cmocka_unit_test(several_causes_are_at_several_nodes),
         cmocka_unit_test(the_queue_goes_with_the_wait),
         cmocka_unit_test(the_bad_host_is_where_requests_are_slow),
+        cmocka_unit_test(a_bad_host_is_one_of_three_of_a_request),
+        cmocka_unit_test(a_rare_call_is_made_by_few),
         cmocka_unit_test(a_number_grows_with_what_it_adds),
+        cmocka_unit_test(a_difference_is_of_two_keys),
         cmocka_unit_test(one_category_is_slow),
         cmocka_unit_test(a_shift_moves_time_between_two_nodes),
         cmocka_unit_test(distractors_mean_nothing),

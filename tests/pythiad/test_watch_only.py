@@ -69,10 +69,13 @@ class WatchOnly(Fleet):
     def test_points_that_are_not_learnt_yet_do_not_count_as_open_from_the_start(self):
         """A type of one request waits to be learnt: its points are watched, and not in the search space."""
         self.assertEqual(self.pythiad.send(otlp.protobuf(otlp.request(("c",), service_root="other"))).status, 200)
-        self.feed(lambda: self.status()["cycles"] >= 2)
+
+        def search():
+            return self.pythiad.get("/v1/report").json["search"]
+
+        self.feed(lambda: self.status()["cycles"] >= 2 and search()["trace_points"] > 0)
         self.assertEqual(set(self.points()), {"shop:root", "shop:a", "shop:b", "shop:other", "shop:c"})
-        search = self.pythiad.get("/v1/report").json["search"]
-        self.assertEqual((search["trace_points"], search["skeleton"]), (3, 3))
+        self.assertEqual((search()["trace_points"], search()["skeleton"]), (3, 3))
 
     def test_a_point_that_cannot_be_switched_is_not_pinned(self):
         self.feed(lambda: self.status()["cycles"] >= 1)

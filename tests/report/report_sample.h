@@ -98,6 +98,18 @@ static inline json_t *sample_sentence(const char *before, const char *name)
     return out;
 }
 
+/* A number, a trace point and a level that act together. */
+static inline json_t *sample_joint(const char *name)
+{
+    return json_pack("{s:[{s:s, s:b, s:n, s:f, s:f}, {s:s, s:b, s:n, s:f, s:f}, {s:s, s:b, s:s, "
+                     "s:f, s:f}], s:f, s:f, s:f, s:f, s:f}",
+                     "keys", "key", name, "structural", 0, "condition", "coefficient", 1.,
+                     "slope_ns", 2e6, "key", "has:api", "structural", 1, "condition", "coefficient",
+                     -.5, "slope_ns", -1e6, "key", name, "structural", 0, "condition", name,
+                     "coefficient", .1, "slope_ns", 3e3, "r", .99, "explained", .9,
+                     "explained_by_best", .5, "q", 1e-9, "stability", 1.);
+}
+
 /* A split of two parts, that was proposed or that the requests were parted by. */
 static inline json_t *sample_split(const char *name)
 {
@@ -121,7 +133,7 @@ static inline json_t *sample_group(const char *name, const char *id, const char 
     return json_pack(
         "{s:s, s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:s, s:b, s:[s], s:{s:i, "
         "s:[f], s:[f,f], s:[f,f]}, s:o, s:[{s:s, s:i}], s:o, s:[o,o,o,o], s:i, s:[o,o], s:[{s:s, "
-        "s:s}], s:{s:o, s:o}, s:i, s:{s:s, s:[s], s:[s]}, s:[o]}",
+        "s:s}], s:{s:o, s:o}, s:i, s:{s:s, s:[s], s:[s]}, s:[o], s:o}",
         "id", id, "request_type", name, "count", 40, "sampled", 40, "mean_ns", 3e9, "sd_ns", 1e9,
         "cov", .33, "p50_ns", 2e9, "p90_ns", 5e9, "p99_ns", 8e9, "variance_share", .4, "status",
         status, "cause", "edge", "localised", 1, "inclusive", name, "modes", "count", 2, "cuts_ns",
@@ -133,7 +145,8 @@ static inline json_t *sample_group(const char *name, const char *id, const char 
         "keys_asked", 5, "explanations", sample_key(name, 0), sample_key(name, 1), "skipped_keys",
         "key", name, "reason", name, "finding", "where", sample_sentence("It is inside ", name),
         "why", sample_sentence("With it goes, hostile or not, ", name), "type_count", 80, "unlike",
-        "group", name, "passes", name, "lacks", name, "splits", sample_split(name));
+        "group", name, "passes", name, "lacks", name, "splits", sample_split(name), "joint",
+        sample_joint(name));
 }
 
 /* A cause of a search, with half of the variance, or what goes on from it. */

@@ -565,7 +565,11 @@ static void a_type_is_looked_at_as_deep_as_counts_allow(void **state)
     assert_int_equal(d->groups[3].status, PYTHIA_GROUP_TOO_FEW);
     assert_int_equal(d->groups[3].count, 4);
     assert_true(t->explanations.found_count > 0); /* which path: that is the difference */
-    assert_string_equal(t->explanations.found[0].name, "has:E");
+    /* C parts 100 of 1000 ns from 100 of 2360 in the mean: 200 * 680^2 of the squares. B parts 40
+     * of 2900, E 36 of 3000: .64 and .66 of them. */
+    assert_string_equal(t->explanations.found[0].name, "has:C");
+    assert_rel_equal(t->explanations.found[0].result.split_share, 200 * 680 * 680 / 115520000.,
+                     1e-12);
     end(d, &r);
 
     requests_begin_folded(&r); /* the four have most of the variance: they may not be lost */

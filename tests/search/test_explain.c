@@ -83,6 +83,119 @@ static const char *distractors(struct pythia_random *random)
     return text;
 }
 
+/* ---- several values of a key in a request ---- */
+
+/* 300 requests ask 3 of 12 nodes each, all ask "any", and dn-07 takes 5 ms longer; up to 4 read
+ * twice, on the node "spare". */
+static void one_slow_node_of_several_is_named(void **state)
+{
+    struct requests r;
+    struct pythia_random random;
+    requests_begin_folded(&r);
+    pythia_random_init(&random, 3);
+    int slow = 0, spare = 0;
+    for (int i = 0; i < 300; i++) {
+        size_t order[12];
+        for (size_t k = 0; k < 12; k++)
+            order[k] = k;
+        pythia_random_shuffle(&random, order, 12);
+        struct pythia_buf text = {0};
+        pythia_buf_puts(&text, "A{1000 ");
+        for (int k = 0; k < 3; k++) {
+            bool is_slow = order[k] == 7;
+            slow += is_slow;
+            pythia_buf_printf(&text, "B(node=dn-%02zu){%.0f} 1000 ", order[k],
+                              1e6 * (is_slow ? 7 : 2) + 3e5 * pythia_random_normal(&random));
+        }
+        pythia_buf_printf(&text, "B(node=any){1000}%s}", i % 90 == 0 ? " B(node=spare){1000}" : "");
+        spare += i % 90 == 0;
+        requests_add(&r, "%s", text.bytes);
+        pythia_buf_free(&text);
+    }
+    struct explained e = explain(&r);
+    const struct pythia_explanation *x = found(&e, "node has dn-07");
+    assert_non_null(x);
+    assert_string_equal(e.x.found[0].name, "node has dn-07");
+    assert_int_equal(x->kind, PYTHIA_KEY_MEMBER);
+    assert_string_equal(x->split, "does");
+    assert_int_equal(x->result.split.high_rows, slow);
+    assert_true(x->result.explained > .9 && x->result.p_permutation <= .001);
+    assert_int_equal(x->profile_bins, 2);
+    assert_string_equal(x->profile[0].label, "without");
+    assert_string_equal(x->profile[1].label, "with");
+    assert_int_equal(x->profile[1].requests, slow);
+    assert_null(skipped(&e, "node")); /* its combinations are not asked */
+    assert_int_equal(spare, 4);
+    assert_string_equal(skipped(&e, "node@B has (2 values)"), "in too few or nearly all requests");
+    for (size_t i = 1; i < e.x.found_count; i++) /* others are there with it, or without it */
+        assert_true(e.x.found[i].result.proxy_of == x->result.column);
+    assert_defined(&e);
+    end(&e, &r);
+}
+
+/* Requests that read 1, 2 or 3 shards: the number of them is a key. */
+static void the_number_of_values_is_a_key(void **state)
+{
+    struct requests r;
+    requests_begin_folded(&r);
+    for (int i = 0; i < 120; i++) {
+        int shards = 1 + i % 3, first = i / 3;
+        requests_add(&r, "A(shard=s%d,shard=%s%d,shard=%s%d){%d}", first % 5,
+                     shards > 1 ? "t" : "s", first % 5, shards > 2 ? "u" : "s", first % 5,
+                     1000 * shards + i % 7);
+    }
+    struct explained e = explain(&r);
+    assert_true(e.x.found_count > 0);
+    assert_string_equal(e.x.found[0].name, "number of shard");
+    assert_int_equal(e.x.found[0].kind, PYTHIA_KEY_VALUES);
+    assert_rel_equal(e.x.found[0].low, 1, 0);
+    assert_rel_equal(e.x.found[0].high, 3, 0);
+    end(&e, &r);
+}
+
+/* A key of which one request in ten has two values: its levels are asked as before, and so are its
+ * members. */
+static void a_few_requests_with_several_values_leave_the_levels(void **state)
+{
+    struct requests r;
+    requests_begin_folded(&r);
+    for (int i = 0; i < 100; i++)
+        requests_add(&r, "A(host=h%d,host=h%d){%d}", i % 2, i % 10 == 0 ? 1 : i % 2,
+                     i % 2 ? 5000 + i : 1000 + i);
+    struct explained e = explain(&r);
+    assert_non_null(found(&e, "host"));
+    assert_non_null(found(&e, "host has h1"));
+    end(&e, &r);
+}
+
+/* 70 values of about 30 requests each are more than 64: the rest is counted. */
+static void members_are_bounded_and_the_rest_is_counted(void **state)
+{
+    struct requests r;
+    requests_begin_folded(&r);
+    for (int i = 0; i < 350; i++)
+        requests_add(&r, "A(n=v%02d,n=v%02d,n=v%02d){%d}", i % 70, (i + 23) % 70, (i + 51) % 70,
+                     1000 + i % 11);
+    struct explained e = explain(&r);
+    assert_string_equal(skipped(&e, "n@A has (6 values)"), "more values than are tested");
+    assert_int_equal(e.x.asked, PYTHIA_EXPLAIN_MEMBERS_EACH + 1); /* and the key */
+    end(&e, &r);
+}
+
+/* Each request has three values that no other five have: they stay an identifier. */
+static void values_of_their_own_are_an_identifier(void **state)
+{
+    struct requests r;
+    requests_begin_folded(&r);
+    for (int i = 0; i < 100; i++)
+        requests_add(&r, "A(n=a%d,n=b%d,n=c%d){%d}", i / 2, i / 2, i / 2, 1000 + i % 11);
+    struct explained e = explain(&r);
+    assert_non_null(skipped(&e, "n"));
+    assert_int_equal(e.x.skipped_count, 1);
+    assert_int_equal(e.x.asked, 0);
+    end(&e, &r);
+}
+
 /* ---- the variable that latency goes with ---- */
 
 static void b42_the_queue_is_named_first_among_20_distractors(void **state)
@@ -737,6 +850,11 @@ static void a_failed_allocation_leaves_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_slow_node_of_several_is_named),
+        cmocka_unit_test(the_number_of_values_is_a_key),
+        cmocka_unit_test(a_few_requests_with_several_values_leave_the_levels),
+        cmocka_unit_test(members_are_bounded_and_the_rest_is_counted),
+        cmocka_unit_test(values_of_their_own_are_an_identifier),
         cmocka_unit_test(b42_the_queue_is_named_first_among_20_distractors),
         cmocka_unit_test(b43_bad_columns_do_no_harm_and_the_bad_host_is_named),
         cmocka_unit_test(b44_a_binary_variable_splits_by_its_value),

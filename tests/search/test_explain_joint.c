@@ -39,8 +39,8 @@ static const char *distractors(struct pythia_random *random)
     return text;
 }
 
-/* Requests whose call of C takes 1 us for each that arrived and less for each that was served, times
- * these factors, and `noise` us of noise, beside 20 keys that mean nothing. */
+/* Requests whose call of C takes 1 us for each that arrived and less for each that was served,
+ * times these factors, and `noise` us of noise, beside 20 keys that mean nothing. */
 static struct pythia_explanations explain_wait(double arrived, double served, double noise,
                                                uint64_t seed)
 {

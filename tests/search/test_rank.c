@@ -404,6 +404,61 @@ static void requests_without_an_edge_make_an_empty_ranking(void **state)
     requests_end(&r);
 }
 
+/* Of 716 requests 2 call C, for a second: clipping 4 values of C leaves nothing of that, and its
+ * share is 0. Of 200 one value is clipped, to the other: C has most of what is left, and comes last
+ * all the same. */
+static void what_a_handful_passes_is_marked_and_comes_last(void **state)
+{
+    static const int counts[] = {716, 200};
+    for (int i = 0; i < 2; i++) {
+        struct requests r;
+        struct pythia_random random;
+        requests_begin_folded(&r);
+        pythia_random_init(&random, 7);
+        for (int k = 0; k < counts[i]; k++)
+            requests_add(&r, "A{100 B{%llu} 100%s}",
+                         (unsigned long long)pythia_random_below(&random, 5000000),
+                         k == 10 || k == 110 ? " C{1000000000} 100" : "");
+        struct ranked x = rank(&r, &by_share);
+        const struct pythia_ranked_edge *b = edge_of(&x, "A/B: B -> /B"),
+                                        *c = edge_of(&x, "A/C: C -> /C");
+        assert_true(i == 1 || b == &x.ranking.edges[0]);
+        assert_false(x.ranking.edges[0].few);
+        assert_false(b->few);
+        assert_true(c->few);
+        assert_int_equal(c->requests, 2);
+        for (size_t e = 1; e < x.ranking.edge_count; e++)
+            assert_true(x.ranking.edges[e].few || !x.ranking.edges[e - 1].few);
+        assert_false(x.ranking.localised && i == 1);
+        assert_true(i == 0 ? c->share.share < 1e-9 : c->share.share > .9);
+        assert_int_equal(pythia_ranking_has_shares(&x.ranking), i == 1);
+        assert_true(i == 0 ? x.ranking.kept < .01 : x.ranking.kept > .99);
+        free_ranked(&x);
+        requests_end(&r);
+    }
+}
+
+/* Without a spike in them clipping takes little; of equal durations nothing is known. */
+static void clipping_is_measured(void **state)
+{
+    struct requests r;
+    requests_begin_folded(&r);
+    add_mixed(&r, 400, 2);
+    struct ranked x = rank(&r, &by_share);
+    assert_true(x.ranking.kept > .8 && x.ranking.kept <= 1);
+    free_ranked(&x);
+    requests_end(&r);
+
+    requests_begin_folded(&r);
+    for (int i = 0; i < 40; i++)
+        requests_add(&r, "A{100}");
+    x = rank(&r, &by_share);
+    assert_rel_equal(x.ranking.kept, NAN, 0);
+    assert_true(pythia_ranking_has_shares(&x.ranking));
+    free_ranked(&x);
+    requests_end(&r);
+}
+
 /* Rows made by hand, all of one shape: 1200 edges and 1500 requests make 1.8 million numbers. */
 static void a_large_matrix_is_of_the_first_rows(void **state)
 {
@@ -519,6 +574,8 @@ int main(void)
         cmocka_unit_test(b33_equal_durations_have_no_share_and_divide_by_nothing),
         cmocka_unit_test(few_requests_are_ranked_without_intervals),
         cmocka_unit_test(requests_without_an_edge_make_an_empty_ranking),
+        cmocka_unit_test(what_a_handful_passes_is_marked_and_comes_last),
+        cmocka_unit_test(clipping_is_measured),
         cmocka_unit_test(a_large_matrix_is_of_the_first_rows),
         cmocka_unit_test(the_numbers_of_names_change_nothing),
         cmocka_unit_test(a_failed_allocation_leaves_nothing),

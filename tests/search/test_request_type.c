@@ -124,7 +124,7 @@ static void a_segment_of_a_path_with_many_values_is_learnt(void **state)
     requests_begin(&r);
     assert_int_equal(pythia_path_templates_create(&options.templates), PYTHIA_OK);
     struct pythia_request_types *types = namer(&r, &options);
-    for (char c = '0'; c < '0' + PYTHIA_PATH_VALUES; c++) { /* also what needs no template */
+    for (int c = '0'; c < '0' + PYTHIA_PATH_VALUES; c++) { /* also what needs no template */
         snprintf(request, sizeof(request), "shop:GET(url.path=/tenants/x%dy/orders){1}", c);
         assert_int_not_equal(pythia_request_type(types, requests_trace(&r, 0, request)),
                              PYTHIA_NONE);

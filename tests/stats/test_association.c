@@ -133,6 +133,28 @@ static void a_shift_between_edges_is_seen_with_opposite_signs(void **state)
     pythia_association_destroy(a);
 }
 
+/* Eta squared of the durations of one edge by the levels i % 4, the largest of them clipped to the
+ * second largest, as shares.h says of 120 values. */
+static double eta_of_clipped(size_t n)
+{
+    size_t first = 0;
+    double second = 0, sums[4] = {0}, mean = 0, between = 0, all = 0;
+    for (size_t i = 1; i < n; i++)
+        first = durations[i] > durations[first] ? i : first;
+    for (size_t i = 0; i < n; i++)
+        second = i != first ? fmax(second, durations[i]) : second;
+    for (size_t i = 0; i < n; i++) {
+        double v = fmin(durations[i], second);
+        sums[i % 4] += v;
+        mean += v / (double)n;
+    }
+    for (size_t k = 0; k < 4; k++)
+        between += pow(4 * sums[k] / (double)n - mean, 2) * (double)n / 4;
+    for (size_t i = 0; i < n; i++)
+        all += pow(fmin(durations[i], second) - mean, 2);
+    return between / all;
+}
+
 /* With one edge and no numbers, r squared is the eta squared of the ranks: the Kruskal-Wallis
  * statistic over n - 1, and what is explained its adjusted form. */
 static void one_edge_and_levels_are_an_analysis_of_variance(void **state)
@@ -153,8 +175,9 @@ static void one_edge_and_levels_are_an_analysis_of_variance(void **state)
     const struct pythia_association_result *best = asked(a, &in);
     assert_int_equal(best->regressors, 3);
     assert_rel_equal(best->r * best->r, eta, 1e-9);
-    assert_rel_equal(best->explained, 1 - (1 - eta) * (N - 1) / (N - 4), 1e-9);
-    assert_rel_equal(best->effect, best->explained, 1e-12);
+    assert_rel_equal(best->explained_edges, 1 - (1 - eta) * (N - 1) / (N - 4), 1e-9);
+    assert_rel_equal(best->effect, best->explained_edges, 1e-12);
+    assert_rel_equal(best->explained, 1 - (1 - eta_of_clipped(N)) * (N - 1) / (N - 4), 1e-9);
     double noise_share = (1 - eta) / (N - 4);
     assert_rel_equal(best->omega_squared, (eta - 3 * noise_share) / (1 + noise_share), 1e-9);
     pythia_association_destroy(a);
@@ -373,8 +396,8 @@ static void confounders_are_taken_out_of_everything(void **state)
         numbers[1][i] =
             numbers[0][i] + 0.5 * numbers[1][i]; /* goes with the load 0, and does nothing */
         numbers[2][i] = 3 * numbers[0][i] + 1;   /* is the load */
-        *cell(0, N, i) *= exp(0.3 * numbers[0][i]);
-        *cell(2, N, i) *= exp(0.2 * numbers[3][i]);
+        *cell(2, N, i) *= exp(0.3 * numbers[0][i]);
+        *cell(0, N, i) *= exp(0.2 * numbers[3][i]);
     }
     const struct pythia_association_result *results = asked(a, &in);
     assert_int_equal(results[0].column, 0);
@@ -483,9 +506,9 @@ static void explained_is_of_the_edge_that_is_weighted(void **state)
         *cell(3, 200, i) *= exp(0.3 * numbers[0][i]);
     }
     in.weights = (double[]){0, 0, 0, 1};
-    double marked = asked(a, &in)->explained;
+    double marked = asked(a, &in)->explained_edges;
     in.weights = (double[]){0, 0, 1, 0};
-    assert_true(marked > 0.3 && asked(a, &in)->explained < 0.05);
+    assert_true(marked > 0.3 && asked(a, &in)->explained_edges < 0.05);
     pythia_association_destroy(a);
 }
 
@@ -497,13 +520,88 @@ static void weights_say_which_edges_matter(void **state)
         *cell(0, 200, i) *= exp(0.4 * numbers[0][i]);
         *cell(3, 200, i) *= exp(0.25 * numbers[1][i]);
     }
-    assert_int_equal(asked(a, &in)[0].column, 0);
+    const struct pythia_association_result *all = asked(a, &in);
+    double same = of_column(all, 0)->explained_edges;
+    assert_true(same > of_column(all, 1)->explained_edges);
     in.weights = (double[]){0, 1, -2, 1};
-    const struct pythia_association_result *best = asked(a, &in);
-    assert_int_equal(best->column, 1);
-    assert_true(best->explained > 0.1 && best[1].explained < 0.02);
+    all = asked(a, &in);
+    assert_true(of_column(all, 1)->explained_edges > 0.1);
+    assert_true(of_column(all, 0)->explained_edges < 0.02);
     in.weights = (double[]){0, 0, 0, -1}; /* none above 0: all the same */
-    assert_int_equal(asked(a, &in)[0].column, 0);
+    assert_rel_equal(of_column(asked(a, &in), 0)->explained_edges, same, 1e-12);
+    pythia_association_destroy(a);
+}
+
+/* Edge 3 takes four times as long as edge 0, which key 0 moves by more of its variance: key 1
+ * accounts for more of the total, whatever the weights of the edges are. */
+static void keys_are_ranked_by_their_part_of_the_total(void **state)
+{
+    struct pythia_association_input in = noise(200, 2, 9);
+    struct pythia_association *a = created();
+    for (size_t i = 0; i < 200; i++) {
+        *cell(0, 200, i) *= exp(0.4 * numbers[0][i]);
+        *cell(3, 200, i) *= exp(0.25 * numbers[1][i]);
+    }
+    for (int weighted = 0; weighted < 2; weighted++) {
+        in.weights = weighted ? (double[]){1, 0, 0, 0} : NULL;
+        const struct pythia_association_result *all = asked(a, &in);
+        assert_true(all[0].significant && all[1].significant);
+        assert_int_equal(all[0].column, 1);
+        assert_true(all[0].explained > all[1].explained);
+        assert_true(all[0].explained_edges < all[1].explained_edges);
+    }
+    pythia_association_destroy(a);
+}
+
+/* A total that is a skewed number times a constant is all that number's, as it is; ranks bend the
+ * line. A total that rises with a number in a curve is told by ranks: with x = 0, 1, ..., 49, four
+ * times each, and a total of exp(x / 5) the line has r^2 = .48 (by hand: the squared covariance
+ * over the product of the variances), and ranks have no more; with numbers exp(x / 5) and a total
+ * of x the line has the same, and ranks have 1. */
+static void a_number_explains_by_its_line_or_by_its_ranks(void **state)
+{
+    struct pythia_association_input in = noise(200, 2, 9);
+    struct pythia_association *a = created();
+    for (size_t i = 0; i < 200; i++) {
+        size_t quarter = i * 37 % 200 / 4;
+        double x = (double)quarter;
+        for (size_t e = 0; e < in.edges; e++)
+            *cell(e, 200, i) = e == 0 ? 1e6 * exp(x / 5) : 0;
+        numbers[0][i] = 3 * exp(x / 5);
+        numbers[1][i] = x;
+    }
+    const struct pythia_association_result *all = asked(a, &in);
+    assert_int_equal(all[0].column, 0);
+    assert_rel_equal(of_column(all, 0)->explained, 1, 1e-12);
+    assert_true(of_column(all, 1)->explained < .6);
+    for (size_t i = 0; i < 200; i++)
+        *cell(0, 200, i) = 1e6 * numbers[1][i];
+    all = asked(a, &in);
+    assert_true(of_column(all, 0)->explained > .999 && of_column(all, 1)->explained > .999);
+    pythia_association_destroy(a);
+}
+
+/* 2 of 200 requests have a value of their own, and take nearly all of the variance: the finding
+ * says so, and comes after one that rests on all. */
+static void what_rests_on_a_handful_comes_last(void **state)
+{
+    struct pythia_association_input in = noise(200, 2, 9);
+    struct pythia_association *a = created();
+    for (size_t i = 0; i < 200; i++) {
+        numbers[0][i] = i % 100 == 7;
+        *cell(0, 200, i) = numbers[0][i] > 0 ? 5e7 : 0;
+        *cell(3, 200, i) *= exp(0.25 * numbers[1][i]);
+    }
+    const struct pythia_association_result *all = asked(a, &in);
+    assert_true(all[0].significant && all[1].significant);
+    assert_true(all[1].explained > all[0].explained);
+    assert_int_equal(all[0].column, 1);
+    assert_false(all[0].few);
+    assert_int_equal(all[0].support, 199);
+    assert_true(all[1].few);
+    assert_int_equal(all[1].support, 2);
+    assert_true(!pythia_rests_on_few(5, 716) && pythia_rests_on_few(4, 41));
+    assert_true(!pythia_rests_on_few(4, 40));
     pythia_association_destroy(a);
 }
 
@@ -741,6 +839,9 @@ int main(void)
         cmocka_unit_test(few_rows_have_their_correlations_shrunk),
         cmocka_unit_test(explained_is_of_the_edge_that_is_weighted),
         cmocka_unit_test(weights_say_which_edges_matter),
+        cmocka_unit_test(keys_are_ranked_by_their_part_of_the_total),
+        cmocka_unit_test(a_number_explains_by_its_line_or_by_its_ranks),
+        cmocka_unit_test(what_rests_on_a_handful_comes_last),
         cmocka_unit_test(few_rows_are_low_confidence),
         cmocka_unit_test(without_degrees_of_freedom_p_is_by_permutation),
         cmocka_unit_test(blocks_and_strata_tame_rows_that_are_alike),

@@ -308,6 +308,24 @@ static void what_ends_late_only_because_starts_are_rounded_is_on_the_path(void *
                 .client = "A -5000000-> C -4000000-> /C -11000000-> /A");
 }
 
+/* D began within the millisecond after S, so that it seems to end after it, as both do after the
+ * call B: it does not go on beside C, and B is not taken off the path. */
+static void what_outlives_only_because_starts_are_rounded_ends_with_its_parent(void **state)
+{
+    check_trace(.spans = "A[0,20000000] B[1000000,8900000]<A S[1000000,9100000]<B:call "
+                         "D[2000000,9900000]<S C[9000000,12500000]<A",
+                .counts = "clamped 2",
+                .client = "A -1000000-> B -0-> S -1000000-> D -6900000-> /D -0-> /S -0-> /B "
+                          "-100000-> C -3500000-> /C -7500000-> /A");
+    /* longer than the rounding: D goes on beside C */
+    check_trace(.spans = "A[0,20000000] B[1000000,8900000]<A S[1000000,9100000]<B:call "
+                         "D[2000000,10200000]<S C[9000000,12500000]<A",
+                .counts = "clamped 1 outlive 1",
+                .client = "A -1000000-> B -0-> S -7900000-> /S -0-> /B -100000-> C -3500000-> /C "
+                          "-7500000-> /A",
+                .completion = "A -9000000-> C -3500000-> /C -7500000-> /A");
+}
+
 /* ---- behaviour 11, and the definition itself ---- */
 
 enum { TREE_SPANS = 24 };
@@ -601,6 +619,7 @@ int main(void)
         cmocka_unit_test(what_outlives_a_child_does_not_take_the_child_off_the_path),
         cmocka_unit_test(of_roots_that_overlap_the_first_is_left_where_the_next_takes_over),
         cmocka_unit_test(what_ends_late_only_because_starts_are_rounded_is_on_the_path),
+        cmocka_unit_test(what_outlives_only_because_starts_are_rounded_ends_with_its_parent),
         cmocka_unit_test(b11_the_gaps_of_every_path_add_up_to_its_length),
         cmocka_unit_test(paths_agree_with_their_definition),
         cmocka_unit_test(one_path_can_be_used_for_many_traces),

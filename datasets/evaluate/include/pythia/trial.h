@@ -27,6 +27,8 @@ struct pythia_trial_problem {
     double noise, spread; /* 0: those of a workflow by default */
     uint64_t tick_ns;
     enum pythia_workflow_drift drift;
+    uint32_t distractors; /* 0: 2 */
+    uint32_t hosts;       /* 0: those of a workflow by default */
     bool captured; /* no search: requests with everything open, of which the report says why */
     bool through;  /* it goes on until the cause has moved, found or not */
     uint64_t drift_requests, first_request; /* which the search begins with */
@@ -72,7 +74,7 @@ struct pythia_trial {
  * trace point of its node or of one of its further nodes, or, where the search space does not know
  * that, of the nearest one above. */
 struct pythia_trial_outcome {
-    size_t causes;         /* planted */
+    size_t causes;         /* planted, and searched for: 0 of a problem that is captured */
     size_t found;          /* of them */
     bool first, any_three; /* the first place that was named is right; one of the first three */
     size_t named, wrong;   /* places named as causes, each once; those where nothing is planted */

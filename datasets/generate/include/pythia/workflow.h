@@ -58,6 +58,17 @@ enum pythia_planted_kind {
      * each of its children and after the last one. A random node has 4 such gaps or more, if there
      * is one */
     PYTHIA_PLANTED_OWN_TIME,
+    /* 0 to 2 size, growing with the key arrived_count and shrinking with the key served_count, by
+     * the same for each unit */
+    PYTHIA_PLANTED_DIFFERENCE,
+    /* Three of the hosts serve a request, at the node and at two others, each on its own; size,
+     * where one of all hosts does: what the hosts of a request have in common tells nothing, that
+     * this one is among them does */
+    PYTHIA_PLANTED_REPLICA,
+    /* Only the share `parameter` of requests (.01), at equal distances, makes the call at the
+     * node, and what it calls: that takes .5 to 1.5 size. No cause after it in the list may be
+     * below it */
+    PYTHIA_PLANTED_RARE,
     PYTHIA_PLANTED_KINDS
 };
 
@@ -180,8 +191,10 @@ struct pythia_planted {
     uint32_t others[2], other_count;     /* further nodes with some of it */
     bool known;                          /* a search space knows `node` */
     uint32_t key;       /* number of the string that names the key that goes with it; 0: none */
+    uint32_t other_key; /* of DIFFERENCE: of the one that it shrinks with; else 0 */
     uint32_t key_node;  /* on whose spans it is; PYTHIA_NONE: on the resource */
-    uint32_t key_value; /* of HOST and CATEGORICAL: number of the slow value's string; else 0 */
+    uint32_t key_value; /* of HOST, REPLICA and CATEGORICAL: number of the slow value's string; else
+                           0 */
 };
 
 /* Cause `which`, below options.cause_count, in request `number`; they stay where they are unless

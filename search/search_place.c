@@ -1,0 +1,207 @@
+/* The places that may be the cause of one request type: single edges, and own times of trace points
+ * that are spread over several edges. */
+#include <math.h>
+
+#include "pythia/own_time.h"
+#include "pythia/status.h"
+#include "search_look.h"
+
+#define COMPARABLE .5 /* of the largest share that may still be parted: a cause may be no less */
+#define SURE       .9 /* of the cause, by all evidence so far: needs no comparison */
+#define MOST       .5 /* of an own time's share, in segments that nothing lies behind */
+
+static const struct pythia__target no_target = {
+    .finding = {.share = NAN}, .se = NAN, .edge = SIZE_MAX};
+
+static struct pythia__target target_of_edge(const struct pythia__looking *l, size_t e)
+{
+    const struct pythia_ranked_edge *edge = &l->ranking.edges[e];
+    return (struct pythia__target){.finding = {pythia_place_of(l->seen, edge->edge),
+                                               edge->share.share, edge->share.low,
+                                               edge->share.high},
+                                   .se = edge->share.se,
+                                   .edge = e};
+}
+
+static struct pythia__target target_of_own_time(const struct pythia_own_time *t)
+{
+    return (struct pythia__target){
+        .finding = {pythia_place_own(t->tracepoint), t->share.slope, t->share.low, t->share.high},
+        .se = t->share.se,
+        .edge = SIZE_MAX};
+}
+
+/* ---- causes that are known ---- */
+
+static int measure_own_time(const struct pythia__looking *l, struct pythia_finding *cause)
+{
+    struct pythia_own_time t;
+    int status = pythia_own_time_measure(&l->ranking, l->seen, cause->place.context, l->level, &t);
+    if (status == PYTHIA_OK)
+        *cause = target_of_own_time(&t).finding;
+    return status;
+}
+
+int pythia__look_mark(struct pythia__looking *l)
+{
+    int status = PYTHIA_OK;
+    for (size_t c = 0; c < l->p->cause_count && status == PYTHIA_OK; c++) {
+        struct pythia_finding *cause = &l->p->causes[c];
+        bool passed = false;
+        for (size_t e = 0; e < l->ranking.edge_count; e++) {
+            if (!pythia_place_has(&cause->place, l->seen, l->ranking.edges[e].edge))
+                continue;
+            l->explained[e] = passed = true;
+            if (!cause->place.own)
+                *cause = target_of_edge(l, e).finding;
+        }
+        if (cause->place.own && passed)
+            status = measure_own_time(l, cause);
+    }
+    return status;
+}
+
+bool pythia__look_is_past(const struct pythia__looking *l, const struct pythia_finding *cause)
+{
+    for (size_t e = 0; e < l->ranking.edge_count; e++)
+        if (pythia_place_has(&cause->place, l->seen, l->ranking.edges[e].edge))
+            return (cause->place.own ? cause->high : l->ranking.edges[e].share.high) <
+                   PYTHIA__CAUSE_MIN;
+    return true;
+}
+
+/* ---- the largest that is not known ---- */
+
+int pythia__look_find(struct pythia__looking *l, struct pythia__target *edge,
+                      struct pythia__target *own)
+{
+    struct pythia_own_time t;
+    size_t top = SIZE_MAX;
+    double rest = 0;
+    for (size_t e = 0; e < l->ranking.edge_count; e++) {
+        double share = l->ranking.edges[e].share.share;
+        if (l->explained[e] || isnan(share))
+            continue;
+        rest += share;
+        if (top == SIZE_MAX || share > l->ranking.edges[top].share.share)
+            top = e;
+    }
+    int status = pythia_own_time_find(&l->ranking, l->seen, l->explained, l->level, &t);
+    if (status != PYTHIA_OK)
+        return status;
+    *edge = top == SIZE_MAX ? no_target : target_of_edge(l, top);
+    *own = t.tracepoint == PYTHIA_NONE ? no_target : target_of_own_time(&t);
+    l->p->rest = rest;
+    return PYTHIA_OK;
+}
+
+const struct pythia__target *pythia__look_top(const struct pythia__target *edge,
+                                              const struct pythia__target *own)
+{
+    return own->finding.low >= PYTHIA__LARGE ? own : edge;
+}
+
+bool pythia__look_has(const struct pythia__looking *l, const struct pythia__target *target,
+                      size_t e)
+{
+    if (isnan(target->finding.share) || target->edge != SIZE_MAX)
+        return target->edge == e;
+    return pythia_place_has(&target->finding.place, l->seen, l->ranking.edges[e].edge);
+}
+
+/* ---- is it a cause ---- */
+
+uint32_t pythia__look_behind(const struct pythia__looking *l, const struct pythia_edge *edge,
+                             uint32_t node)
+{
+    bool known = pythia__region_time(&l->map, PYTHIA_CCT_ROOT) > 0;
+    while (++node < pythia_cct_nodes(l->type->cct)) {
+        uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
+        bool behind = known ? pythia__region_has(&l->map, node)
+                            : !l->s->open[point] && l->map.masked[node] == edge->context;
+        if (behind && !l->s->never[point] && !pythia__search_is_retired(l->s, l->number, point))
+            return node;
+    }
+    return PYTHIA_NONE;
+}
+
+static bool is_leaf(struct pythia__looking *l, size_t e)
+{
+    const struct pythia_edge *edge = pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge);
+    pythia__region_find(&l->map, edge);
+    return pythia__look_behind(l, edge, 0) == PYTHIA_NONE;
+}
+
+/* Does an edge hide a trace point: is time of a closed one in it, even of one that told nothing, or
+ * is one around the whole edge within its context? */
+static bool hides(struct pythia__looking *l, size_t e)
+{
+    const struct pythia_edge *edge = pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge);
+    pythia__region_find(&l->map, edge);
+    for (uint32_t node = 1; node < pythia_cct_nodes(l->type->cct); node++) {
+        uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
+        if (l->map.masked[node] == edge->context && pythia__region_time(&l->map, node) > 0 &&
+            !l->s->open[point] && !l->s->never[point])
+            return true;
+    }
+    return false;
+}
+
+/* A trace point may call others that are not open yet. As soon as most of the share of its own time
+ * is in segments that hide nothing, opening more would not move the cause elsewhere. A segment
+ * between two points that a closed one calls is the time of the closed one. */
+static bool is_at_end(struct pythia__looking *l, const struct pythia__target *target)
+{
+    double open = 0, share = target->finding.share;
+    if (target->edge != SIZE_MAX)
+        return is_leaf(l, target->edge);
+    for (size_t e = 0; e < l->ranking.edge_count && !(open > MOST * share); e++)
+        if (l->ranking.edges[e].share.share > 0 && pythia__look_has(l, target, e) &&
+            is_leaf(l, e) && !hides(l, e))
+            open += l->ranking.edges[e].share.share;
+    return open > MOST * share;
+}
+
+/* How probable is it, by all evidence, that the cause is in the context of a place itself? */
+static double probability_of(const struct pythia__looking *l, const struct pythia__target *target)
+{
+    double sum = 0;
+    uint32_t context =
+        target->edge != SIZE_MAX
+            ? pythia_cct_edge_at(l->seen, l->ranking.edges[target->edge].edge)->context
+            : PYTHIA_NONE;
+    for (uint32_t node = 1; node < l->k->belief.nodes; node++) {
+        bool there = context != PYTHIA_NONE ? l->map.masked[node] == context
+                                            : pythia_cct_tracepoint(l->type->cct, node) ==
+                                                  target->finding.place.context;
+        if (l->map.open[node] && there)
+            sum += l->k->belief.mass[node];
+    }
+    return sum;
+}
+
+/* May an edge that can still be parted hold a cause that dwarfs this one? */
+static bool is_dwarfed(struct pythia__looking *l, const struct pythia__target *target)
+{
+    for (size_t e = 0; e < l->ranking.edge_count; e++) {
+        bool large = COMPARABLE * l->ranking.edges[e].share.high >= target->finding.low;
+        if (large && !l->explained[e] && !pythia__look_has(l, target, e) && !is_leaf(l, e))
+            return true;
+    }
+    return false;
+}
+
+/* Is the time of a place a cause of its own? Its share is above chance, and nothing else that is
+ * not yet understood may be much larger. */
+static bool stands_out(struct pythia__looking *l, const struct pythia__target *target)
+{
+    double low = target->finding.low;
+    return low >= PYTHIA__CAUSE_MIN &&
+           (low >= PYTHIA__LARGE || probability_of(l, target) >= SURE || !is_dwarfed(l, target));
+}
+
+bool pythia__look_is_cause(struct pythia__looking *l, const struct pythia__target *target)
+{
+    return target->finding.share >= PYTHIA_FINDING_MIN && stands_out(l, target) &&
+           is_at_end(l, target);
+}

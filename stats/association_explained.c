@@ -1,0 +1,89 @@
+/* How much of the variance of the total, and of each edge, a key accounts for. */
+#include <math.h>
+#include <string.h>
+
+#include "association_keys.h"
+#include "pythia/mem.h"
+#include "pythia/shares.h"
+#include "pythia/status.h"
+
+/* R^2 of a total: the sum of squared projections on a basis. */
+static double squares_on(struct pythia__keys *run, const struct pythia__basis *x,
+                         const struct pythia__basis *total)
+{
+    double sum = 0;
+    pythia__basis_cross(x, total, NULL, run->room.cosines);
+    for (size_t k = 0; k < x->rank * total->rank; k++)
+        sum += run->room.cosines[k] * run->room.cosines[k];
+    return sum;
+}
+
+static double adjust(double share, double rows, double regressors)
+{
+    double rest = rows - regressors;
+    return rest > 0 ? fmax(0, 1 - (1 - share) * rows / rest) : 0;
+}
+
+static double explain_edges(struct pythia__keys *run, const struct pythia__key *key, double rows)
+{
+    const struct pythia__basis *y = &run->y;
+    double *projections = run->room.cosines, explained = 0;
+    pythia__basis_cross(&key->x, y, NULL, projections);
+    for (size_t j = 0; j < y->columns; j++) {
+        const double *t = y->t + j * y->columns_max;
+        double squares = 0, length = 0;
+        for (size_t i = 0; i < y->rank; i++)
+            length += t[i] * t[i];
+        for (size_t k = 0; k < key->x.rank; k++) {
+            double sum = 0;
+            for (size_t i = 0; i < y->rank; i++)
+                sum += projections[k * y->rank + i] * t[i];
+            squares += sum * sum;
+        }
+        if (length > 0)
+            explained +=
+                run->weights[y->pivot[j]] * adjust(squares / length, rows, (double)key->x.rank);
+    }
+    return explained;
+}
+
+/* Ranks follow any rising function, but bend a straight line where numbers are skewed: of the wait
+ * for OpenStack's build semaphore (datasets/openstack, contention) the ranks of queue_length
+ * explain 81 %, and queue_length itself 98 %. So a number that all rows have is also taken as it
+ * is, clipped as the total is. */
+static int explain_by_line(struct pythia__keys *run, const struct pythia__key *key, double *share)
+{
+    const struct pythia_association_input *in = run->input;
+    struct pythia__basis line = {0};
+    size_t n = in->rows;
+    double *numbers = pythia_calloc(n, sizeof(*numbers));
+    int status = numbers ? pythia__basis_init(&line, n, 1) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK) {
+        memcpy(numbers, in->keys[key->result->column].numbers, n * sizeof(*numbers));
+        (void)pythia_winsorise(numbers, n, PYTHIA__CLIPPED, PYTHIA__CLIPPED);
+        status = pythia__basis_fit(&line, &(struct pythia__matrix){numbers, n, 1, 1, n},
+                                   &run->confounders);
+    }
+    if (status == PYTHIA_OK)
+        *share = squares_on(run, &line, &run->clipped);
+    pythia__basis_free(&line);
+    pythia_free(numbers);
+    return status;
+}
+
+int pythia__keys_explain(struct pythia__keys *run, struct pythia__key *key)
+{
+    struct pythia_association_result *r = key->result;
+    double rows = (double)run->input->rows - 1 - (double)run->lost;
+    double p = (double)key->x.rank, rest = rows - p, line = 0;
+    int status = PYTHIA_OK;
+    r->explained_edges = explain_edges(run, key, rows);
+    r->explained = adjust(squares_on(run, &key->x, &run->clipped), rows, p);
+    if (key->ranked && r->present == run->input->rows)
+        status = explain_by_line(run, key, &line);
+    r->explained = fmax(r->explained, adjust(line, rows, 1));
+    double share = squares_on(run, &key->x, &run->total);
+    double noise = rest > 0 ? (1 - share) / rest : NAN;
+    r->omega_squared = run->total.rank > 0 ? fmax(0, (share - p * noise) / (1 + noise)) : NAN;
+    return status;
+}
