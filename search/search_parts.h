@@ -33,7 +33,8 @@ struct pythia__search_keeping {
     double sd_ns;       /* of durations in the last cycle; 0: it was never looked at */
     uint64_t asked;     /* the last cycle in which a strategy was asked about it */
     size_t unanswered;  /* cycles in a row in which a strategy suggested nothing for it */
-    size_t idle; /* cycles in a row in which no share that is not explained was above chance */
+    size_t idle;     /* cycles in a row in which no share that is not explained was above chance */
+    double variance; /* within the type, of its requests in past cycles: the last count most */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
     size_t past; /* cycles in a row in which a cause that was found has no share any more */
     struct pythia__search_rate *rates; /* of its type, by node: of [0] nothing; NULL: not asked */
@@ -93,6 +94,12 @@ const struct pythia_effect *pythia__search_take_told(struct pythia_search *s, si
 /* Append to a reason what was last measured of a point; nothing if that is not known. */
 void pythia__search_add_effect(const struct pythia_search *s, uint32_t point,
                                struct pythia_buf *reason);
+
+/* ---- what a cycle says of types: search_meet.c ---- */
+
+/* Set the state of each problem from the requests of a cycle; types that were not seen before become
+ * problems. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types, size_t count);
 
 /* ---- what is kept of a problem: search_memory.c ---- */
 

@@ -9,7 +9,8 @@
 
 #define LARGE     .5  /* lower bound of a share that is sure after one cycle */
 #define SEEN      .03 /* lower bound of a share that is told as "also seen" */
-#define KEY_AHEAD .1  /* part of the variance by which another key has to explain more */
+#define AHEAD     .1 /* by which the share of a place has to be larger than that of the one before */
+#define KEY_AHEAD .1 /* part of the variance by which another key has to explain more */
 
 const char *pythia_verdict_state_name(enum pythia_verdict_state state)
 {
@@ -55,11 +56,32 @@ static bool has_place(const struct pythia_verdict *v, const struct pythia_place 
     return false;
 }
 
+static bool matters(const struct pythia_finding *f, bool surely)
+{
+    return surely ? f->low >= PYTHIA_FINDING_MIN : f->share >= PYTHIA_FINDING_MIN && f->low > 0;
+}
+
+/* The place that was found whose share is the largest now; found_count: there is none. */
+static size_t find_leading(const struct pythia_verdict *v, const struct pythia_problem *p)
+{
+    size_t leading = v->found_count;
+    double largest = -INFINITY;
+    for (size_t i = 0; i < v->found_count; i++) {
+        const struct pythia_finding *now = find_cause(p, &v->found[i].finding.place);
+        if (!now || now->share <= largest)
+            continue;
+        leading = i;
+        largest = now->share;
+    }
+    return leading;
+}
+
 /* What the last cycle says of the places that were found; those that are refuted go. Returns
- * whether any of the others has new evidence. */
+ * whether any of the others has new evidence. The verdict stands and falls with its leading place,
+ * so that it takes more to give that one up. */
 static bool renew_places(struct pythia_verdict *v, const struct pythia_problem *p)
 {
-    size_t kept = 0;
+    size_t kept = 0, leading = find_leading(v, p);
     bool looked = false;
     for (size_t i = 0; i < v->found_count; i++) {
         struct pythia_verdict_place place = v->found[i];
@@ -67,8 +89,9 @@ static bool renew_places(struct pythia_verdict *v, const struct pythia_problem *
         if (!now)
             continue;
         bool fresh = is_new_evidence(now, &place.finding);
+        bool against = i == leading ? now->high < PYTHIA_FINDING_MIN : !matters(now, false);
         if (fresh)
-            place.doubts = now->high < PYTHIA_FINDING_MIN ? place.doubts + 1 : 0;
+            place.doubts = against ? place.doubts + 1 : 0;
         if (place.doubts >= PYTHIA_VERDICT_DOUBTS)
             continue;
         place.finding = *now;
@@ -79,13 +102,75 @@ static bool renew_places(struct pythia_verdict *v, const struct pythia_problem *
     return looked;
 }
 
-/* Those that the search found in this cycle, or that have a share that matters again. */
-static void add_places(struct pythia_verdict *v, const struct pythia_problem *p)
+static const struct pythia_verdict_place *find_candidate(const struct pythia_verdict *v,
+                                                         const struct pythia_place *place)
 {
+    for (size_t i = 0; i < v->candidate_count; i++)
+        if (pythia_place_equal(&v->candidates[i].finding.place, place))
+            return &v->candidates[i];
+    return NULL;
+}
+
+/* The causes that the search knows and the verdict does not name, with what the last cycle says of
+ * them. */
+static void renew_candidates(struct pythia_verdict *v, const struct pythia_verdict *before,
+                             const struct pythia_problem *p)
+{
+    v->candidate_count = 0;
     for (size_t c = 0; c < p->cause_count; c++) {
-        const struct pythia_finding *cause = &p->causes[c];
-        if (cause->share >= PYTHIA_FINDING_MIN && cause->low > 0 && !has_place(v, &cause->place))
-            v->found[v->found_count++] = (struct pythia_verdict_place){.finding = *cause};
+        const struct pythia_finding *now = &p->causes[c];
+        if (has_place(v, &now->place))
+            continue;
+        const struct pythia_verdict_place *known = find_candidate(before, &now->place);
+        struct pythia_verdict_place one = {.finding = *now,
+                                           .seen = known ? known->seen : 0,
+                                           .given_up = known ? known->given_up
+                                                             : has_place(before, &now->place)};
+        if (!known || is_new_evidence(now, &known->finding))
+            one.seen = matters(now, one.given_up) ? one.seen + 1 : 0;
+        v->candidates[v->candidate_count++] = one;
+    }
+}
+
+static void join_candidate(struct pythia_verdict *v, size_t at)
+{
+    v->found[v->found_count] = v->candidates[at];
+    v->found[v->found_count++].given_up = false;
+    v->candidate_count--;
+    memmove(v->candidates + at, v->candidates + at + 1,
+            (v->candidate_count - at) * sizeof(*v->candidates));
+}
+
+/* The candidate that joins next, if `enough` cycles in a row are; candidate_count: there is none.
+ * The first place of a verdict joins at once. */
+static size_t choose_candidate(const struct pythia_verdict *v, unsigned enough)
+{
+    size_t best = v->candidate_count;
+    for (size_t i = 0; i < v->candidate_count; i++) {
+        const struct pythia_verdict_place *one = &v->candidates[i];
+        bool at_once = one->finding.low >= LARGE || (v->found_count == 0 && !one->given_up);
+        if (one->seen >= (at_once ? 1 : enough) &&
+            (best == v->candidate_count || one->finding.share > v->candidates[best].finding.share))
+            best = i;
+    }
+    return best;
+}
+
+static void add_places(struct pythia_verdict *v, unsigned enough)
+{
+    for (size_t at; (at = choose_candidate(v, enough)) < v->candidate_count;)
+        join_candidate(v, at);
+}
+
+/* By share, but those that are close to each other stay as they are. */
+static void order_places(struct pythia_verdict *v)
+{
+    for (size_t i = 1; i < v->found_count; i++) {
+        const struct pythia_verdict_place one = v->found[i];
+        size_t to = i;
+        for (; to > 0 && one.finding.share > v->found[to - 1].finding.share + AHEAD; to--)
+            v->found[to] = v->found[to - 1];
+        v->found[to] = one;
     }
 }
 
@@ -188,9 +273,10 @@ static enum pythia_confidence confidence_of(const struct pythia_verdict *v)
 }
 
 static void note_change(struct pythia_verdict *v, const struct pythia_verdict *before,
-                        const struct pythia_problem *p, bool first)
+                        enum pythia_verdict_reason reason)
 {
-    v->reason = first ? PYTHIA_VERDICT_FIRST : reason_of(before, v, p);
+    bool first = reason == PYTHIA_VERDICT_FIRST;
+    v->reason = reason;
     v->was = first ? v->state : before->state;
     v->was_found = (struct pythia_finding){.share = NAN};
     if (before->found_count > 0) {
@@ -206,7 +292,9 @@ static void update(struct pythia_verdict *v, uint64_t cycle, uint64_t unix_ns,
 {
     const struct pythia_verdict before = *v;
     bool looked = renew_places(v, p);
-    add_places(v, p);
+    renew_candidates(v, &before, p);
+    add_places(v, PYTHIA_VERDICT_SEEN);
+    order_places(v);
     list_also(v, p);
     v->state = state_of(v, p, first);
     v->searched = p->state == PYTHIA_PROBLEM_SEARCHING;
@@ -216,7 +304,7 @@ static void update(struct pythia_verdict *v, uint64_t cycle, uint64_t unix_ns,
     if (!first && !has_changed(&before, v)) {
         v->looks += looked;
     } else {
-        note_change(v, &before, p, first);
+        note_change(v, &before, first ? PYTHIA_VERDICT_FIRST : reason_of(&before, v, p));
         v->since = cycle;
         v->since_unix_ns = unix_ns;
         v->looks = 1;
@@ -246,6 +334,38 @@ static struct pythia_verdict *find(struct pythia_verdicts *v, size_t at, uint32_
         if (v->list[i].type == type)
             return &v->list[i];
     return NULL;
+}
+
+/* A place that is seen in the cycle in which the verdict began is part of it; a later one is a
+ * change. */
+static void settle(struct pythia_verdict *v, uint64_t cycle)
+{
+    const struct pythia_verdict before = *v;
+    add_places(v, 1);
+    if (v->found_count == before.found_count)
+        return;
+    order_places(v);
+    size_t kept = 0;
+    for (size_t i = 0; i < v->also_count; i++)
+        if (!has_place(v, &v->also[i].place))
+            v->also[kept++] = v->also[i];
+    v->also_count = kept;
+    v->state = PYTHIA_VERDICT_FOUND;
+    if (before.since != cycle) {
+        note_change(v, &before,
+                    before.found_count > 0 ? PYTHIA_VERDICT_MORE : PYTHIA_VERDICT_CAUSE);
+        v->since = cycle;
+        v->looks = 1;
+    }
+    v->confidence = confidence_of(v);
+    if (!has_same_first(&before, v))
+        forget_key(v);
+}
+
+void pythia_verdicts_settle(struct pythia_verdicts *v, uint64_t cycle)
+{
+    for (size_t i = 0; i < v->count; i++)
+        settle(&v->list[i], cycle);
 }
 
 int pythia_verdicts_update(struct pythia_verdicts *v, uint64_t cycle, uint64_t unix_ns,

@@ -505,6 +505,7 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
     if (status == PYTHIA_OK)
         status = count_opened(&p);
     if (status == PYTHIA_OK) {
+        pythia_verdicts_settle(&loop.verdicts, loop.cycle_count);
         *out = loop;
         *groups = p.evidence.groups;
         *open = p.open;

@@ -218,6 +218,55 @@ static void a_type_with_too_little_of_the_variance_is_left_alone(void **state)
     end(&h);
 }
 
+/* The first cycle has none of B, whose requests come late; later ones have mostly those. */
+static void write_late(char *to, size_t room, uint64_t number)
+{
+    bool b = number >= 1000000 ? number % 2 == 0 : number >= 100 && number % 4 > 0;
+    write_two(to, room, 2 * number + !b);
+}
+
+/* Later the type has .3 % of the variance: enough of it was searched, and that stays true. */
+static void what_was_found_stays_when_other_types_vary_more(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_late, NULL);
+    search(&h);
+    while (h.number < 100 && (h.cycle.number == 0 || only_problem(&h)->cause_count == 0))
+        cycle(&h, 50);
+    assert_int_equal(h.cycle.problems[0].type, requests_string(&h.r, "A"));
+    assert_true(h.cycle.problems[0].cause_count > 0);
+    h.number = 100;
+    for (int i = 0; i < 6; i++)
+        cycle(&h, 200);
+    assert_int_equal(h.cycle.problem_count, 2);
+    assert_true(h.cycle.problems[0].variance_share < .01);
+    assert_true(h.cycle.problems[0].requests >= 30);
+    assert_int_equal(h.cycle.problems[0].state, PYTHIA_PROBLEM_DONE);
+    assert_true(h.cycle.problems[0].cause_count > 0);
+    end(&h);
+}
+
+/* A cycle in which there are no requests of B makes A no type that matters. */
+static void write_gap(char *to, size_t room, uint64_t number)
+{
+    bool gap = number >= 200 && number < 300; /* without B */
+    write_two(to, room, gap ? 2 * number + 1 : number);
+}
+
+static void one_cycle_does_not_make_a_small_type_matter(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_gap, NULL);
+    search(&h);
+    for (int i = 0; i < 5; i++) {
+        cycle(&h, 100);
+        size_t a = h.cycle.problems[0].type == requests_string(&h.r, "A") ? 0 : 1;
+        assert_int_equal(h.cycle.problems[a].state, PYTHIA_PROBLEM_QUIET);
+        assert_true(h.cycle.number != 3 || h.cycle.problems[a].variance_share > .01);
+    }
+    end(&h);
+}
+
 /* ---- what is closed ---- */
 
 /* M is in the space, and no request passes it; from request 300 on all vary by it. The other points
@@ -658,6 +707,8 @@ int main(void)
         cmocka_unit_test(from_29_requests_nothing_is_concluded),
         cmocka_unit_test(requests_that_are_alike_are_quiet),
         cmocka_unit_test(a_type_with_too_little_of_the_variance_is_left_alone),
+        cmocka_unit_test(what_was_found_stays_when_other_types_vary_more),
+        cmocka_unit_test(one_cycle_does_not_make_a_small_type_matter),
         cmocka_unit_test(b37_a_point_that_nothing_passes_is_closed_until_durations_change),
         cmocka_unit_test(a_point_that_nothing_passes_does_not_keep_a_cause_from_its_name),
         cmocka_unit_test(b37_a_point_that_explains_nothing_is_closed),

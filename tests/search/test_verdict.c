@@ -97,11 +97,13 @@ static void the_place_that_is_dropped_is_what_was_found(void **state)
     struct pythia_problem two = with_cause(finding(7, .5, .1));
     two.causes[two.cause_count++] = finding(8, .4, .1);
     take(&v, 1, two);
+    two.causes[1] = finding(8, .41, .1);
+    assert_int_equal(take(&v, 2, two)->found_count, 2);
     two.causes[1] = finding(8, .03, .02);
-    take(&v, 2, two);
+    take(&v, 3, two);
     two.causes[0] = finding(7, .8, .1);
     two.causes[1] = finding(8, .02, .02);
-    const struct pythia_verdict *one = take(&v, 3, two);
+    const struct pythia_verdict *one = take(&v, 4, two);
     assert_found(one, 7);
     assert_int_equal(one->found_count, 1);
     assert_int_equal(one->reason, PYTHIA_VERDICT_REFUTED);
@@ -123,6 +125,116 @@ static void a_small_share_or_one_that_may_be_nothing_is_only_also_seen(void **st
     assert_int_equal(one->also_count, 2); /* 9 may be nothing at all */
     assert_int_equal(one->also[0].place.from_tracepoint, 8);
     assert_int_equal(one->also[1].place.from_tracepoint, 10);
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+static struct pythia_problem with_causes(struct pythia_finding a, struct pythia_finding b)
+{
+    struct pythia_problem p = with_cause(a);
+    p.causes[p.cause_count++] = b;
+    return p;
+}
+
+/* One disturbed cycle; the same numbers again are no new evidence. */
+static void a_further_place_joins_after_two_cycles_and_a_large_one_at_once(void **state)
+{
+    struct pythia_verdicts v = {0};
+    take(&v, 1, with_cause(finding(7, .6, .1)));
+    struct pythia_problem two = with_causes(finding(7, .5, .1), finding(8, .38, .19));
+    const struct pythia_verdict *one = take(&v, 2, two);
+    assert_int_equal(one->found_count, 1);
+    assert_int_equal(one->also_count, 1);
+    assert_int_equal(one->also[0].place.from_tracepoint, 8);
+    assert_int_equal(take(&v, 3, two)->found_count, 1);
+    assert_int_equal(take(&v, 4, with_causes(finding(7, .7, .1), finding(8, .1, .1)))->since, 1);
+    assert_int_equal(take(&v, 5, two)->found_count, 1); /* it begins again */
+    one = take(&v, 6, with_causes(finding(7, .5, .1), finding(8, .3, .1)));
+    assert_int_equal(one->found_count, 2);
+    assert_int_equal(one->also_count, 0);
+    assert_int_equal(one->reason, PYTHIA_VERDICT_MORE);
+    assert_int_equal(one->changes, 1);
+    pythia_verdicts_free(&v);
+    take(&v, 1, with_cause(finding(7, .3, .1)));
+    one = take(&v, 2, with_causes(finding(7, .3, .1), finding(8, .6, .1)));
+    assert_int_equal(one->found_count, 2);
+    assert_found(one, 8); /* surely half, so it leads */
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+/* Of what a capture shows only its last cycle can be new. */
+static void without_a_further_cycle_one_is_enough(void **state)
+{
+    struct pythia_verdicts v = {0};
+    struct pythia_problem two = with_causes(finding(7, .5, .1), finding(8, .3, .1));
+    take(&v, 1, two);
+    assert_int_equal(v.list[0].found_count, 1);
+    pythia_verdicts_settle(&v, 1);
+    assert_int_equal(v.list[0].found_count, 2);
+    assert_int_equal(v.list[0].also_count, 0);
+    assert_int_equal(v.list[0].reason, PYTHIA_VERDICT_FIRST); /* found in the cycle it began in */
+    pythia_verdicts_free(&v);
+    take(&v, 1, with_cause(finding(7, .6, .1)));
+    take(&v, 2, two);
+    pythia_verdicts_settle(&v, 2);
+    assert_int_equal(v.list[0].found_count, 2);
+    assert_int_equal(v.list[0].reason, PYTHIA_VERDICT_MORE);
+    assert_int_equal(v.list[0].since, 2);
+    pythia_verdicts_free(&v);
+    take(&v, 1, with_causes(finding(7, .6, .1), finding(8, .14, .1)));
+    pythia_verdicts_settle(&v, 1);
+    assert_int_equal(v.list[0].found_count, 1);
+    assert_int_equal(v.list[0].also_count, 1);
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+/* What was found first does not lead for that; places that are close do not change their order. */
+static void the_largest_place_leads_and_gives_the_confidence(void **state)
+{
+    struct pythia_verdicts v = {0};
+    take(&v, 1, with_cause(finding(7, .3, .2)));
+    take(&v, 2, with_causes(finding(7, .3, .19), finding(8, .38, .1)));
+    const struct pythia_verdict *one =
+        take(&v, 3, with_causes(finding(7, .3, .2), finding(8, .39, .1)));
+    assert_int_equal(one->found_count, 2);
+    assert_found(one, 7); /* .09 behind */
+    assert_int_equal(one->confidence, PYTHIA_CONFIDENCE_LOW);
+    one = take(&v, 4, with_causes(finding(7, .2, .1), finding(8, .49, .1)));
+    assert_found(one, 8);
+    assert_int_equal(one->found[1].finding.place.from_tracepoint, 7);
+    assert_int_equal(one->confidence, PYTHIA_CONFIDENCE_MEDIUM);
+    assert_int_equal(one->changes, 1); /* one more; the order is none */
+    assert_int_equal(one->since, 3);
+    assert_found(take(&v, 5, with_causes(finding(7, .45, .1), finding(8, .4, .1))), 8);
+    pythia_verdicts_free(&v);
+    (void)state;
+}
+
+/* The leading place may scatter below the limit, a further one is "also seen" then; and it comes
+ * again only with a share that is surely above. */
+static void a_further_place_below_the_limit_is_also_seen(void **state)
+{
+    struct pythia_verdicts v = {0};
+    take(&v, 1, with_cause(finding(7, .6, .1)));
+    take(&v, 2, with_causes(finding(7, .6, .1), finding(8, .2, .06)));
+    take(&v, 3, with_causes(finding(7, .6, .1), finding(8, .21, .06)));
+    const struct pythia_verdict *one =
+        take(&v, 4, with_causes(finding(7, .6, .1), finding(8, .14, .06)));
+    assert_int_equal(one->found_count, 2);
+    one = take(&v, 5, with_causes(finding(7, .6, .1), finding(8, .12, .06)));
+    assert_int_equal(one->found_count, 1);
+    assert_int_equal(one->also_count, 1);
+    assert_int_equal(one->reason, PYTHIA_VERDICT_REFUTED);
+    for (uint64_t i = 0; i < 4; i++)
+        one = take(&v, 6 + i,
+                   with_causes(finding(7, .6, .1), finding(8, .19 + .001 * (double)i, .06)));
+    assert_int_equal(one->found_count, 1);
+    assert_int_equal(one->changes, 2);
+    take(&v, 10, with_causes(finding(7, .6, .1), finding(8, .3, .06)));
+    one = take(&v, 11, with_causes(finding(7, .6, .1), finding(8, .31, .06)));
+    assert_int_equal(one->found_count, 2);
     pythia_verdicts_free(&v);
     (void)state;
 }
@@ -157,11 +269,13 @@ static void each_change_has_its_reason(void **state)
     assert_int_equal(take(&v, 3, problem(PYTHIA_PROBLEM_GIVEN_UP))->reason, PYTHIA_VERDICT_ENDED);
     assert_int_equal(take(&v, 4, problem(PYTHIA_PROBLEM_SEARCHING))->reason, PYTHIA_VERDICT_AGAIN);
     assert_int_equal(take(&v, 5, with_cause(finding(7, .6, .1)))->reason, PYTHIA_VERDICT_CAUSE);
-    assert_int_equal(take(&v, 6, two)->reason, PYTHIA_VERDICT_MORE);
+    assert_int_equal(take(&v, 6, two)->reason, PYTHIA_VERDICT_CAUSE); /* a candidate */
+    two.causes[1] = finding(8, .31, .1);
+    assert_int_equal(take(&v, 7, two)->reason, PYTHIA_VERDICT_MORE);
     assert_int_equal(v.list[0].found_count, 2);
-    assert_int_equal(take(&v, 7, with_cause(finding(8, .3, .1)))->reason, PYTHIA_VERDICT_REFUTED);
+    assert_int_equal(take(&v, 8, with_cause(finding(8, .3, .1)))->reason, PYTHIA_VERDICT_REFUTED);
     assert_found(&v.list[0], 8);
-    assert_int_equal(take(&v, 8, problem(PYTHIA_PROBLEM_QUIET))->reason, PYTHIA_VERDICT_QUIET);
+    assert_int_equal(take(&v, 9, problem(PYTHIA_PROBLEM_QUIET))->reason, PYTHIA_VERDICT_QUIET);
     assert_int_equal(v.list[0].state, PYTHIA_VERDICT_NOTHING);
     assert_int_equal(v.list[0].changes, 3); /* more, refuted, quiet */
     pythia_verdicts_free(&v);
@@ -257,6 +371,10 @@ int main(void)
         cmocka_unit_test(two_cycles_in_a_row_with_surely_less_refute_it),
         cmocka_unit_test(the_place_that_is_dropped_is_what_was_found),
         cmocka_unit_test(a_small_share_or_one_that_may_be_nothing_is_only_also_seen),
+        cmocka_unit_test(a_further_place_joins_after_two_cycles_and_a_large_one_at_once),
+        cmocka_unit_test(without_a_further_cycle_one_is_enough),
+        cmocka_unit_test(the_largest_place_leads_and_gives_the_confidence),
+        cmocka_unit_test(a_further_place_below_the_limit_is_also_seen),
         cmocka_unit_test(too_few_requests_say_nothing_against_it),
         cmocka_unit_test(each_change_has_its_reason),
         cmocka_unit_test(confidence_grows_with_the_share_and_with_cycles),

@@ -14,10 +14,16 @@
  *
  * A verdict stays until evidence speaks against it. The shares of a cycle scatter, and a cycle with
  * few requests says nothing. So a place that was found is given up only when the search has dropped
- * it, or when in PYTHIA_VERDICT_DOUBTS cycles in a row its share was surely below
- * PYTHIA_FINDING_MIN. */
+ * it, or when PYTHIA_VERDICT_DOUBTS cycles in a row speak against it: the leading place has surely
+ * less than PYTHIA_FINDING_MIN then, any other one less than that, or perhaps nothing.
+ *
+ * One disturbed cycle can give any place a share. Where a place was found already, a further one is
+ * a candidate, and "also seen", until PYTHIA_VERDICT_SEEN cycles in a row show a share that matters,
+ * or one shows surely half of the variance. A place that was given up has to have surely
+ * PYTHIA_FINDING_MIN in them, so that a share around that limit does not come and go. */
 
 #define PYTHIA_VERDICT_DOUBTS 2
+#define PYTHIA_VERDICT_SEEN   2
 
 enum pythia_verdict_state {
     PYTHIA_VERDICT_LEARNING,  /* the search space does not know the type yet */
@@ -50,16 +56,22 @@ enum pythia_verdict_reason {
 
 struct pythia_verdict_place {
     struct pythia_finding finding;
-    unsigned doubts; /* cycles in a row in which its share was surely too small */
+    unsigned doubts; /* cycles in a row that spoke against it, once it was found */
+    unsigned seen;   /* cycles in a row in which its share mattered, before that */
+    bool given_up;   /* it was found, and evidence refuted it */
 };
 
 struct pythia_verdict {
     uint32_t type; /* number of a string */
     enum pythia_verdict_state state;
     enum pythia_confidence confidence;
-    struct pythia_verdict_place found[PYTHIA_PROBLEM_CAUSES]; /* in the order they were found in */
+    /* The largest share first. Places change their order only if one is ahead by a tenth of the
+     * variance, and that is no change of the verdict. */
+    struct pythia_verdict_place found[PYTHIA_PROBLEM_CAUSES];
     size_t found_count; /* with state FOUND 0 only if there was no search: a key stands out, or a
                            subtree */
+    struct pythia_verdict_place candidates[PYTHIA_PROBLEM_CAUSES]; /* causes that are not found */
+    size_t candidate_count;
     struct pythia_finding also[PYTHIA_PROBLEM_CAUSES + 1]; /* places with a share too small */
     size_t also_count;
     bool searched; /* the search of what else there is goes on */
@@ -87,6 +99,10 @@ struct pythia_verdicts {
  * PYTHIA_ENOMEM. O(problems). */
 int pythia_verdicts_update(struct pythia_verdicts *v, uint64_t cycle, uint64_t unix_ns,
                            const struct pythia_problem *problems, size_t count);
+
+/* There will be no further cycle that could confirm a candidate: what the last cycles showed of it
+ * counts, and those with a share that matters join their verdicts in `cycle`. */
+void pythia_verdicts_settle(struct pythia_verdicts *v, uint64_t cycle);
 
 /* The key that explains each verdict that found a place, from the evidence of the last cycle. A key
  * that was named before stays as long as it still goes with the place, and no other explains more

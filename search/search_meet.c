@@ -1,0 +1,140 @@
+/* A cycle begins with what its requests say of each type, before any edge is looked at: are there
+ * enough of them, do they vary, and is that a part of the variance that matters? */
+#include <math.h>
+
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "search_parts.h"
+
+#define QUIET_MAX 2 /* cycles without variance, after which the causes that were found are past */
+
+static int find_problem(struct pythia_search *s, const struct pythia_type *type, size_t *out)
+{
+    if (pythia_reach(&s->problem_of, &s->problem_of_capacity, type->name, sizeof(*s->problem_of)) !=
+        PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    size_t at = s->problem_of[type->name];
+    if (at > 0 && at <= s->problem_count && s->problems[at - 1].type == type->name) {
+        *out = at - 1;
+        return PYTHIA_OK;
+    }
+    if (pythia_grow(&s->problems, &s->problem_capacity, s->problem_count, sizeof(*s->problems)) !=
+            PYTHIA_OK ||
+        pythia_grow(&s->keeping, &s->keeping_capacity, s->problem_count, sizeof(*s->keeping)) !=
+            PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    s->keeping[s->problem_count] = (struct pythia__search_keeping){.idle = 0};
+    s->problems[s->problem_count] = (struct pythia_problem){
+        .type = type->name, .unsplit = type->unsplit, .top = {.share = NAN}, .rest = NAN};
+    *out = s->problem_count++;
+    s->problem_of[type->name] = (uint32_t)s->problem_count;
+    return PYTHIA_OK;
+}
+
+/* What the evidence says of a type before any edge is looked at. What was found in a type stays
+ * true when other types vary more: its search ends then, and only a type that varies no more is
+ * quiet. */
+static enum pythia_problem_state state_of(const struct pythia_search *s,
+                                          const struct pythia_type *t,
+                                          const struct pythia_problem *p, bool matters)
+{
+    double cov = pythia_exact_moments_cov(&t->moments);
+    if (!pythia_space_type(s->space, t->unsplit))
+        return PYTHIA_PROBLEM_UNKNOWN;
+    if (pythia_type_evidence(t) < (double)s->o.min_requests)
+        return PYTHIA_PROBLEM_TOO_FEW;
+    if (!(cov >= s->o.min_cov))
+        return PYTHIA_PROBLEM_QUIET;
+    if (!matters)
+        return p->cause_count > 0 ? PYTHIA_PROBLEM_DONE : PYTHIA_PROBLEM_QUIET;
+    return PYTHIA_PROBLEM_SEARCHING;
+}
+
+/* Requests of the type vary no more: what made them do so is past. */
+static void is_gone(struct pythia_search *s, size_t problem)
+{
+    struct pythia_problem *p = &s->problems[problem];
+    p->cause_count = 0;
+    p->top.share = p->rest = NAN;
+    s->keeping[problem].looked = p->cycles;
+    s->keeping[problem].idle = s->keeping[problem].unanswered = 0;
+    pythia__search_forget(s, problem);
+}
+
+/* Requests in one cycle: those of a rare type came in several. */
+static double requests_in_cycle(const struct pythia_type *t)
+{
+    return (double)t->moments.weight / (t->cycles > 1 ? (double)t->cycles : 1);
+}
+
+/* The variance within a type, of all its requests in one cycle. */
+static double variance_in_cycle(const struct pythia_type *t)
+{
+    double variance = pythia_exact_moments_variance(&t->moments);
+    return isnan(variance) ? 0 : variance * requests_in_cycle(t);
+}
+
+/* How much types vary is remembered: a cycle with few requests of the type that varies most, or a
+ * single slow request of it, would else decide whether all others matter. Returns the sum over all
+ * types. */
+static double remember_variance(struct pythia_search *s)
+{
+    double all = 0;
+    for (size_t i = 0; i < s->problem_count; i++) {
+        struct pythia__search_keeping *k = &s->keeping[i];
+        k->variance = k->variance / 2 + (k->evidence ? variance_in_cycle(k->evidence) : 0);
+        all += k->variance;
+    }
+    return all;
+}
+
+static void set_state(struct pythia_search *s, size_t problem, double all_variance)
+{
+    struct pythia_problem *p = &s->problems[problem];
+    const struct pythia__search_keeping *k = &s->keeping[problem];
+    if (!k->evidence)
+        return;
+    bool matters = all_variance > 0 && k->variance >= s->o.min_share * all_variance;
+    bool settled = p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP;
+    enum pythia_problem_state now = state_of(s, k->evidence, p, matters);
+    if (!settled || now == PYTHIA_PROBLEM_QUIET || now == PYTHIA_PROBLEM_UNKNOWN)
+        p->state = now;
+}
+
+int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types, size_t count)
+{
+    double all = 0;
+    for (size_t i = 0; i < count; i++)
+        all += variance_in_cycle(&types[i]);
+    for (size_t i = 0; i < s->problem_count; i++) {
+        s->problems[i].requests = s->problems[i].carried = 0;
+        s->keeping[i].evidence = NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t number;
+        if (find_problem(s, &types[i], &number) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        struct pythia_problem *p = &s->problems[number];
+        s->keeping[number].evidence = &types[i];
+        p->requests = types[i].moments.n;
+        p->carried = types[i].carried;
+        p->variance_share = all > 0 ? variance_in_cycle(&types[i]) / all : 0;
+    }
+    all = remember_variance(s);
+    for (size_t i = 0; i < s->problem_count; i++)
+        set_state(s, i, all);
+    for (size_t i = 0; i < s->problem_count; i++)
+        if (s->problems[i].requests == 0 && s->problems[i].state == PYTHIA_PROBLEM_SEARCHING)
+            s->problems[i].state = PYTHIA_PROBLEM_TOO_FEW;
+    for (size_t i = 0; i < s->problem_count; i++) {
+        const struct pythia_type *t = s->keeping[i].evidence;
+        bool grows = t && t->carried > 0 && t->moments.n > t->carried; /* it will be enough */
+        bool starves = s->problems[i].state == PYTHIA_PROBLEM_TOO_FEW && !grows;
+        bool quiet = s->problems[i].state == PYTHIA_PROBLEM_QUIET;
+        s->keeping[i].starved = starves ? s->keeping[i].starved + 1 : 0;
+        s->keeping[i].quiet = quiet ? s->keeping[i].quiet + 1 : 0;
+        if (s->keeping[i].quiet == QUIET_MAX)
+            is_gone(s, i);
+    }
+    return PYTHIA_OK;
+}
