@@ -7,6 +7,8 @@
 #include "search_parts.h"
 
 #define QUIET_MAX 2 /* cycles without variance, after which the causes that were found are past */
+/* Cycles in a row with another share, after which a type begins to matter or does so no more. */
+#define MATTERS_AGAINST 2
 
 static int find_problem(struct pythia_search *s, const struct pythia_type *type, size_t *out)
 {
@@ -31,23 +33,41 @@ static int find_problem(struct pythia_search *s, const struct pythia_type *type,
     return PYTHIA_OK;
 }
 
+/* Has a type enough of the variance to be searched? Its first requests decide, and then only
+ * MATTERS_AGAINST cycles in a row can turn that over: where the type that varies most has few
+ * requests in a cycle, or another type has a single slow one, shares are quite different once. */
+static bool matters_still(const struct pythia_search *s, size_t problem)
+{
+    struct pythia__search_keeping *k = &s->keeping[problem];
+    bool now = s->problems[problem].variance_share >= s->o.min_share;
+    k->against = k->judged && now != k->matters ? k->against + 1 : 0;
+    if (!k->judged || k->against == MATTERS_AGAINST) {
+        k->matters = now;
+        k->against = 0;
+    }
+    k->judged = true;
+    return k->matters;
+}
+
 /* What the evidence says of a type before any edge is looked at. What was found in a type stays
  * true when other types vary more: its search ends then, and only a type that varies no more is
  * quiet. */
-static enum pythia_problem_state state_of(const struct pythia_search *s,
-                                          const struct pythia_type *t,
-                                          const struct pythia_problem *p, bool matters)
+static enum pythia_problem_state state_of(const struct pythia_search *s, size_t problem)
 {
-    double cov = pythia_exact_moments_cov(&t->moments);
-    if (!pythia_space_type(s->space, t->unsplit))
+    const struct pythia_problem *p = &s->problems[problem];
+    struct pythia__search_keeping *k = &s->keeping[problem];
+    double cov = pythia_exact_moments_cov(&k->evidence->moments);
+    if (!pythia_space_type(s->space, k->evidence->unsplit))
         return PYTHIA_PROBLEM_UNKNOWN;
     if (pythia_type_evidence(t) < (double)s->o.min_requests)
         return PYTHIA_PROBLEM_TOO_FEW;
-    if (!(cov >= s->o.min_cov))
+    if (!(cov >= s->o.min_cov)) {
+        k->judged = false;
         return PYTHIA_PROBLEM_QUIET;
-    if (!matters)
-        return p->cause_count > 0 ? PYTHIA_PROBLEM_DONE : PYTHIA_PROBLEM_QUIET;
-    return PYTHIA_PROBLEM_SEARCHING;
+    }
+    if (matters_still(s, problem))
+        return PYTHIA_PROBLEM_SEARCHING;
+    return p->cause_count > 0 ? PYTHIA_PROBLEM_DONE : PYTHIA_PROBLEM_QUIET;
 }
 
 /* Requests of the type vary no more: what made them do so is past. */
@@ -74,33 +94,6 @@ static double variance_in_cycle(const struct pythia_type *t)
     return isnan(variance) ? 0 : variance * requests_in_cycle(t);
 }
 
-/* How much types vary is remembered: a cycle with few requests of the type that varies most, or a
- * single slow request of it, would else decide whether all others matter. Returns the sum over all
- * types. */
-static double remember_variance(struct pythia_search *s)
-{
-    double all = 0;
-    for (size_t i = 0; i < s->problem_count; i++) {
-        struct pythia__search_keeping *k = &s->keeping[i];
-        k->variance = k->variance / 2 + (k->evidence ? variance_in_cycle(k->evidence) : 0);
-        all += k->variance;
-    }
-    return all;
-}
-
-static void set_state(struct pythia_search *s, size_t problem, double all_variance)
-{
-    struct pythia_problem *p = &s->problems[problem];
-    const struct pythia__search_keeping *k = &s->keeping[problem];
-    if (!k->evidence)
-        return;
-    bool matters = all_variance > 0 && k->variance >= s->o.min_share * all_variance;
-    bool settled = p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP;
-    enum pythia_problem_state now = state_of(s, k->evidence, p, matters);
-    if (!settled || now == PYTHIA_PROBLEM_QUIET || now == PYTHIA_PROBLEM_UNKNOWN)
-        p->state = now;
-}
-
 int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types, size_t count)
 {
     double all = 0;
@@ -119,10 +112,11 @@ int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types
         p->requests = types[i].moments.n;
         p->carried = types[i].carried;
         p->variance_share = all > 0 ? variance_in_cycle(&types[i]) / all : 0;
+        bool settled = p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP;
+        enum pythia_problem_state now = state_of(s, number);
+        if (!settled || now == PYTHIA_PROBLEM_QUIET || now == PYTHIA_PROBLEM_UNKNOWN)
+            p->state = now;
     }
-    all = remember_variance(s);
-    for (size_t i = 0; i < s->problem_count; i++)
-        set_state(s, i, all);
     for (size_t i = 0; i < s->problem_count; i++)
         if (s->problems[i].requests == 0 && s->problems[i].state == PYTHIA_PROBLEM_SEARCHING)
             s->problems[i].state = PYTHIA_PROBLEM_TOO_FEW;

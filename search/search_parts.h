@@ -33,8 +33,9 @@ struct pythia__search_keeping {
     double sd_ns;       /* of durations in the last cycle; 0: it was never looked at */
     uint64_t asked;     /* the last cycle in which a strategy was asked about it */
     size_t unanswered;  /* cycles in a row in which a strategy suggested nothing for it */
-    size_t idle;     /* cycles in a row in which no share that is not explained was above chance */
-    double variance; /* within the type, of its requests in past cycles: the last count most */
+    size_t idle; /* cycles in a row in which no share that is not explained was above chance */
+    bool judged, matters;  /* the type has enough of the variance, if that was judged */
+    size_t against;        /* cycles in a row whose shares say the opposite of `matters` */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
     size_t past; /* cycles in a row in which a cause that was found has no share any more */
     struct pythia__search_rate *rates; /* of its type, by node: of [0] nothing; NULL: not asked */
