@@ -9,8 +9,8 @@
 
 #define LARGE     .5  /* lower bound of a share that is sure after one cycle */
 #define SEEN      .03 /* lower bound of a share that is told as "also seen" */
-#define AHEAD     .1 /* by which the share of a place has to be larger than that of the one before */
-#define KEY_AHEAD .1 /* part of the variance by which another key has to explain more */
+#define AHEAD     .1  /* by which a share has to be larger than that of the place before it */
+#define KEY_AHEAD .1  /* part of the variance by which another key has to explain more */
 
 const char *pythia_verdict_state_name(enum pythia_verdict_state state)
 {

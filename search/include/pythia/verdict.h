@@ -18,8 +18,8 @@
  * less than PYTHIA_FINDING_MIN then, any other one less than that, or perhaps nothing.
  *
  * One disturbed cycle can give any place a share. Where a place was found already, a further one is
- * a candidate, and "also seen", until PYTHIA_VERDICT_SEEN cycles in a row show a share that matters,
- * or one shows surely half of the variance. A place that was given up has to have surely
+ * a candidate, and "also seen", until PYTHIA_VERDICT_SEEN cycles in a row show a share that
+ * matters, or one shows surely half of the variance. A place that was given up has to have surely
  * PYTHIA_FINDING_MIN in them, so that a share around that limit does not come and go. */
 
 #define PYTHIA_VERDICT_DOUBTS 2
