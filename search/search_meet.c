@@ -59,7 +59,7 @@ static enum pythia_problem_state state_of(const struct pythia_search *s, size_t 
     double cov = pythia_exact_moments_cov(&k->evidence->moments);
     if (!pythia_space_type(s->space, k->evidence->unsplit))
         return PYTHIA_PROBLEM_UNKNOWN;
-    if (pythia_type_evidence(t) < (double)s->o.min_requests)
+    if (pythia_type_evidence(k->evidence) < (double)s->o.min_requests)
         return PYTHIA_PROBLEM_TOO_FEW;
     if (!(cov >= s->o.min_cov)) {
         k->judged = false;
