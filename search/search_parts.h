@@ -98,8 +98,8 @@ void pythia__search_add_effect(const struct pythia_search *s, uint32_t point,
 
 /* ---- what a cycle says of types: search_meet.c ---- */
 
-/* Set the state of each problem from the requests of a cycle; types that were not seen before become
- * problems. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* Set the state of each problem from the requests of a cycle; types that were not seen before
+ * become problems. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types, size_t count);
 
 /* ---- what is kept of a problem: search_memory.c ---- */
