@@ -17,11 +17,11 @@
  * it, or when PYTHIA_VERDICT_DOUBTS cycles in a row speak against it: the leading place has surely
  * less than PYTHIA_FINDING_MIN then, any other one less than that, or perhaps nothing.
  *
- * One disturbed cycle can give any place any share: on a busy machine 83 % (66 to 100) were measured
- * for a network call (tests/live/stock python). Where a place was found already, a further one is a
- * candidate, and "also seen", until PYTHIA_VERDICT_SEEN cycles in a row show a share that matters. A
- * place that was given up has to have surely PYTHIA_FINDING_MIN in them, so that a share around that
- * limit does not come and go. */
+ * One disturbed cycle can give any place any share: on a busy machine a network call had 83 % (66
+ * to 100) in one (tests/live/stock python). Where a place was found already, a further one is a
+ * candidate, and "also seen", until PYTHIA_VERDICT_SEEN cycles in a row show a share that matters.
+ * A place that was given up has to have surely PYTHIA_FINDING_MIN in them, so that a share around
+ * that limit does not come and go. */
 
 #define PYTHIA_VERDICT_DOUBTS 2
 #define PYTHIA_VERDICT_SEEN   2
@@ -109,7 +109,8 @@ void pythia_verdicts_settle(struct pythia_verdicts *v, uint64_t cycle);
 
 /* The key that explains each verdict that found a place, from the evidence of the last cycle. A key
  * that was named before stays until two cycles in a row speak against it: it does not go with the
- * place any more, or another explains more by a tenth of the variance. `g` is what was diagnosed. PYTHIA_OK or PYTHIA_ENOMEM. */
+ * place any more, or another explains more by a tenth of the variance. `g` is what was diagnosed. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
 int pythia_verdicts_explain(struct pythia_verdicts *v, const struct pythia_diagnosis *d,
                             const struct pythia_groups *g);
 
