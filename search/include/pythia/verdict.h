@@ -109,8 +109,8 @@ void pythia_verdicts_settle(struct pythia_verdicts *v, uint64_t cycle);
 
 /* The key that explains each verdict that found a place, from the evidence of the last cycle. A key
  * that was named before stays until two cycles in a row speak against it: it does not go with the
- * place any more, or another explains more by a tenth of the variance. `g` is what was diagnosed. PYTHIA_OK or
- * PYTHIA_ENOMEM. */
+ * place any more, or another explains more by a tenth of the variance. `g` is what was diagnosed.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_verdicts_explain(struct pythia_verdicts *v, const struct pythia_diagnosis *d,
                             const struct pythia_groups *g);
 
