@@ -9,7 +9,7 @@
 
 #define LARGE     .5  /* lower bound of a share that is sure after one cycle */
 #define SEEN      .03 /* lower bound of a share that is told as "also seen" */
-#define AHEAD     .1  /* by which a share has to be larger than that of the place before it */
+#define AHEAD     .1  /* by which a share has to be larger than that of the place before */
 #define KEY_AHEAD .1  /* part of the variance by which another key has to explain more */
 
 const char *pythia_verdict_state_name(enum pythia_verdict_state state)
@@ -148,7 +148,7 @@ static size_t choose_candidate(const struct pythia_verdict *v, unsigned enough)
     size_t best = v->candidate_count;
     for (size_t i = 0; i < v->candidate_count; i++) {
         const struct pythia_verdict_place *one = &v->candidates[i];
-        bool at_once = one->finding.low >= LARGE || (v->found_count == 0 && !one->given_up);
+        bool at_once = v->found_count == 0 && !one->given_up;
         if (one->seen >= (at_once ? 1 : enough) &&
             (best == v->candidate_count || one->finding.share > v->candidates[best].finding.share))
             best = i;
@@ -262,6 +262,7 @@ static void forget_key(struct pythia_verdict *v)
     pythia_free(v->key);
     v->key = NULL;
     v->explained = v->q = NAN;
+    v->key_doubt = 0;
 }
 
 static enum pythia_confidence confidence_of(const struct pythia_verdict *v)
@@ -425,8 +426,13 @@ static int set_key(struct pythia_verdict *v, const struct pythia_group *group)
     if (all->found_count == 0)
         return PYTHIA_OK;
     const struct pythia_explanation *known = find_key(all, v->key), *x = &all->found[0];
+    uint64_t cycle = v->since + v->looks;
     if (known && x->result.explained <= known->result.explained + KEY_AHEAD) {
         x = known;
+        v->key_doubt = 0;
+    } else if (v->key && (v->key_doubt == 0 || v->key_doubt == cycle)) {
+        v->key_doubt = cycle;
+        return PYTHIA_OK;
     } else {
         char *key = pythia_strndup(x->name, strlen(x->name));
         if (!key)
@@ -465,6 +471,7 @@ void pythia_verdicts_take_keys(struct pythia_verdicts *v, struct pythia_verdicts
         one->key = taken->key;
         one->explained = taken->explained;
         one->q = taken->q;
+        one->key_doubt = taken->key_doubt;
         taken->key = NULL;
     }
 }

@@ -212,14 +212,30 @@ static bool is_call_after_parent(const struct pythia_trace_span *span,
     return span->relation == PYTHIA_RELATION_CALL && span->start_ns > end_ns && (same || servers);
 }
 
-/* Had a span ended before the one around it, or does it only seem to end later? Clocks that start
- * spans at whole milliseconds and measure how long they last more finely, as that of OpenTelemetry
- * in Node.js does, let it seem to end up to a millisecond later. */
-static bool ended_before(const struct pythia_trace_span *span, uint64_t end_ns, uint64_t above_ns)
+/* Clocks that start spans at whole milliseconds and measure how long they last more finely, as that
+ * of OpenTelemetry in Node.js does, let a span seem to end up to a millisecond after the one around
+ * it. And there the spans of handlers in Express end with an event of the response, which waits
+ * until the program has time: up to 20 ms after the server's span on a busy machine. A span that
+ * begins with the call around it is what the call is for, and ends with it. `begun_ns` is the start
+ * of the parent on the same clock. */
+static bool ends_with_parent(const struct pythia_trace_span *span,
+                             const struct pythia_trace_span *parent,
+                             const struct pythia__fit *above, uint64_t begun_ns)
 {
     const uint64_t ms = 1000000;
-    return end_ns <= above_ns || is_late_by_rounding(end_ns, above_ns) ||
-           (end_ns - above_ns < ms && span->start_ns % ms == 0 && end_ns % ms != 0);
+    if (span->start_ns % ms != 0 || span->end_ns % ms == 0)
+        return false;
+    bool with_call = parent->relation == PYTHIA_RELATION_CALL && !above->later &&
+                     begun_ns % ms == 0 && span->start_ns <= begun_ns + ms;
+    return with_call || span->end_ns - above->end_ns < ms;
+}
+
+/* Had a span ended before the one around it, or does it only seem to end later? */
+static bool ended_before(const struct pythia_trace_span *span,
+                         const struct pythia_trace_span *parent, const struct pythia__fit *above)
+{
+    return span->end_ns <= above->end_ns || is_late_by_rounding(span->end_ns, above->end_ns) ||
+           ends_with_parent(span, parent, above, parent->start_ns - (uint64_t)above->moved_ns);
 }
 
 /* From the roots down: first the clock, whose error is inherited by what is below on the same
@@ -241,7 +257,7 @@ static bool fit_into_parents(struct pythia__forest *f)
         fit->later = is_call_after_parent(span, parent, above->end_ns, same);
         bool waits = (span->relation == PYTHIA_RELATION_CALL && !fit->later) ||
                      (span->relation == PYTHIA_RELATION_UNKNOWN && same &&
-                      ended_before(span, fit->end_ns, above->end_ns));
+                      ended_before(span, parent, above));
         if (same && span->end_ns < parent->start_ns - (uint64_t)above->moved_ns)
             same = false; /* wholly before its parent on one clock: moved, so that its length is
                              kept */

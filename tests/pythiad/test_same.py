@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """AH14: the same events, sent to a pythiad that runs or read by `pythia replay`, make the same report, byte by byte. usage:
 test_same.py BIN [SANITIZER]"""
+import itertools
 import json
 import math
 import os
@@ -10,12 +11,13 @@ import subprocess
 import time
 import unittest
 
+import otlp
 import rig
 
 ALPHA = 0.05 * 6 / (math.pi * math.pi)  # what the first of many looks may spend, as pythiad looks again and again
 # What a report says of the run and not of the events: where they came from, how large that was, and the cycles.
 OF_THE_RUN = ("sources", "files", "bytes", "live")
-OF_CYCLES = ("loop", "search", "effects", "causes", "verdicts")
+OF_CYCLES = ("loop", "search", "effects", "causes", "verdicts")  # SameVerdict compares those of a search
 
 
 class Same(unittest.TestCase):
@@ -139,6 +141,43 @@ class Same(unittest.TestCase):
         subprocess.run([rig.program("traced_orders"), "200"], check=True, stdout=subprocess.DEVNULL,
                        env=dict(os.environ, PYTHIA_OPEN="*", PYTHIA_DIRECTORY=gate, PYTHIA_SERVICE="shop"))
         self.assert_same(self.report(daemon, 200), os.path.join(self.folder, "record.1"), recorded=True)
+
+
+def held(verdicts):
+    """What verdicts name: state, places and key of each request type."""
+    return {one["request_type"]: (one["state"], [place["edge"] for place in one["found"]],
+                                  (one["explanation"] or {}).get("key"))
+            for one in verdicts}
+
+
+class SameVerdict(unittest.TestCase):
+    """A verdict is of many cycles, and of fewer where a capture is played: both come to the same."""
+
+    def send(self, number):
+        """Each third tenant waits in "b" for 30 to 50 ms."""
+        slow = ("b", 30000000 + number * 7919 % 20000000) if number % 3 == 0 else None
+        spans = otlp.request(("a", "b"), slow=slow, attributes={"tenant": ("acme", "globex", "initech")[number % 3]})
+        self.assertEqual(self.pythiad.send(otlp.protobuf(spans)).status, 200)
+
+    def test_a_recording_of_a_search_gives_the_verdict_of_the_search(self):
+        record = os.path.join(rig.make_folder(self), "record")
+        self.pythiad = rig.Pythiad(self, "--quiet-ms=50", "--learn-requests=20", "--cycle-requests=60",
+                                   "--cycle-seconds=1", f"--record={record}")
+        numbers = itertools.count()
+
+        def verdicts():
+            self.send(next(numbers))
+            report = self.pythiad.get("/v1/report")
+            told = report.json["verdicts"] if report.status == 200 else []
+            return told if any(one["cycles"] >= 3 and one["explanation"] for one in told) else None
+        live = rig.until(verdicts, 60, lambda: self.pythiad.log)
+        self.assertEqual(self.pythiad.stop(), 0)
+        done = subprocess.run([rig.program("pythia"), "replay", "--quiet", "--format", "json", "--closed-loop",
+                               "--cycle-requests=60", record], capture_output=True, text=True, check=True,
+                              timeout=rig.patience(60))
+        (state, places, key), = held(live).values()
+        self.assertEqual((state, [place["inside"] for place in places], key), ("found", ["shop:b"], "tenant"))
+        self.assertEqual(held(json.loads(done.stdout)["verdicts"]), held(live))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include "pythia/place.h"
 #include "pythia/status.h"
 #include "pythia/verdict.h"
+#include "requests.h"
 
 #define TYPE 3
 
@@ -137,7 +138,7 @@ static struct pythia_problem with_causes(struct pythia_finding a, struct pythia_
 }
 
 /* One disturbed cycle; the same numbers again are no new evidence. */
-static void a_further_place_joins_after_two_cycles_and_a_large_one_at_once(void **state)
+static void a_further_place_joins_after_two_cycles_even_a_large_one(void **state)
 {
     struct pythia_verdicts v = {0};
     take(&v, 1, with_cause(finding(7, .6, .1)));
@@ -155,10 +156,12 @@ static void a_further_place_joins_after_two_cycles_and_a_large_one_at_once(void 
     assert_int_equal(one->reason, PYTHIA_VERDICT_MORE);
     assert_int_equal(one->changes, 1);
     pythia_verdicts_free(&v);
-    take(&v, 1, with_cause(finding(7, .3, .1)));
-    one = take(&v, 2, with_causes(finding(7, .3, .1), finding(8, .6, .1)));
-    assert_int_equal(one->found_count, 2);
-    assert_found(one, 8); /* surely half, so it leads */
+    take(&v, 1, with_cause(finding(7, .96, .03)));
+    one = take(&v, 2, with_causes(finding(7, .083, .13), finding(8, .83, .17)));
+    assert_int_equal(one->found_count, 1);
+    assert_found(one, 7);
+    one = take(&v, 3, with_causes(finding(7, .08, .13), finding(8, .82, .17)));
+    assert_found(one, 8);
     pythia_verdicts_free(&v);
     (void)state;
 }
@@ -325,6 +328,68 @@ static void keys_of_a_copy_are_taken_over_where_the_place_is_the_same(void **sta
     (void)state;
 }
 
+/* What a cycle says of the keys of a place, the first edge of requests: the best of them, and one
+ * more, or NULL. */
+static const struct pythia_verdict *explain(struct pythia_verdicts *v, const struct requests *r,
+                                            const char *best, double explained, const char *other)
+{
+    char names[2][16];
+    struct pythia_explanation keys[2] = {{.name = names[0], .result = {.explained = explained}},
+                                         {.name = names[1], .result = {.explained = .5}}};
+    struct pythia_ranked_edge edge = {.edge = 0};
+    struct pythia_type type = {.name = TYPE};
+    struct pythia_type_result of_type = {.type = &type};
+    struct pythia_group group = {.id = 9,
+                                 .ranking = {.edges = &edge, .edge_count = 1},
+                                 .explanations = {.found = keys, .found_count = other ? 2 : 1}};
+    struct pythia_diagnosis d = {
+        .types = &of_type, .type_count = 1, .groups = &group, .group_count = 1};
+    snprintf(names[0], sizeof(names[0]), "%s", best);
+    snprintf(names[1], sizeof(names[1]), "%s", other ? other : "");
+    assert_int_equal(pythia_verdicts_explain(v, &d, r->groups), PYTHIA_OK);
+    return &v->list[0];
+}
+
+static const struct pythia_verdict *take_edge(struct pythia_verdicts *v, const struct requests *r,
+                                              uint64_t cycle)
+{
+    struct pythia_finding cause = {.place = pythia_place_of(pythia_groups_cct(r->groups), 0),
+                                   .share = .6 + .001 * (double)cycle,
+                                   .low = .5,
+                                   .high = .7};
+    return take(v, cycle, with_cause(cause));
+}
+
+/* A report may be asked for often within a cycle: that is no new evidence. */
+static void two_cycles_in_a_row_take_another_key(void **state)
+{
+    struct requests r;
+    size_t count;
+    struct pythia_verdicts v = {0};
+    requests_begin_folded(&r);
+    requests_add(&r, "R{A{10} 5}");
+    requests_finish(&r, &count);
+    take_edge(&v, &r, 1);
+    assert_string_equal(explain(&v, &r, "tenant", .5, NULL)->key, "tenant");
+    take_edge(&v, &r, 2); /* ahead, but not by a tenth */
+    assert_string_equal(explain(&v, &r, "thread", .59, "tenant")->key, "tenant");
+    take_edge(&v, &r, 3);
+    assert_string_equal(explain(&v, &r, "thread", .7, "tenant")->key, "tenant");
+    assert_string_equal(explain(&v, &r, "thread", .7, NULL)->key, "tenant");
+    take_edge(&v, &r, 4); /* only one cycle was disturbed */
+    assert_string_equal(explain(&v, &r, "thread", .55, "tenant")->key, "tenant");
+    assert_true(v.list[0].explained == .5);
+    take_edge(&v, &r, 5);
+    assert_string_equal(explain(&v, &r, "thread", .7, NULL)->key, "tenant");
+    take_edge(&v, &r, 6);
+    assert_string_equal(explain(&v, &r, "thread", .7, NULL)->key, "thread");
+    assert_true(v.list[0].explained == .7);
+    assert_int_equal(v.list[0].changes, 0);
+    pythia_verdicts_free(&v);
+    requests_end(&r);
+    (void)state;
+}
+
 /* Of the types that the search knows, and of those behind them that come and go. */
 static void verdicts_are_of_types_and_not_of_places_in_a_list(void **state)
 {
@@ -371,7 +436,7 @@ int main(void)
         cmocka_unit_test(two_cycles_in_a_row_with_surely_less_refute_it),
         cmocka_unit_test(the_place_that_is_dropped_is_what_was_found),
         cmocka_unit_test(a_small_share_or_one_that_may_be_nothing_is_only_also_seen),
-        cmocka_unit_test(a_further_place_joins_after_two_cycles_and_a_large_one_at_once),
+        cmocka_unit_test(a_further_place_joins_after_two_cycles_even_a_large_one),
         cmocka_unit_test(without_a_further_cycle_one_is_enough),
         cmocka_unit_test(the_largest_place_leads_and_gives_the_confidence),
         cmocka_unit_test(a_further_place_below_the_limit_is_also_seen),
@@ -379,6 +444,7 @@ int main(void)
         cmocka_unit_test(each_change_has_its_reason),
         cmocka_unit_test(confidence_grows_with_the_share_and_with_cycles),
         cmocka_unit_test(keys_of_a_copy_are_taken_over_where_the_place_is_the_same),
+        cmocka_unit_test(two_cycles_in_a_row_take_another_key),
         cmocka_unit_test(verdicts_are_of_types_and_not_of_places_in_a_list),
         cmocka_unit_test(without_memory_nothing_leaks),
     };

@@ -308,18 +308,29 @@ static void what_ends_late_only_because_starts_are_rounded_is_on_the_path(void *
                 .client = "A -5000000-> C -4000000-> /C -11000000-> /A");
 }
 
-/* D began within the millisecond after S, so that it seems to end after it, as both do after the
- * call B: it does not go on beside C, and B is not taken off the path. */
+/* D began up to a millisecond earlier than it says, so that it seems to end after S, as both do
+ * after the call B: D does not go on beside C, and B is not taken off the path. */
 static void what_outlives_only_because_starts_are_rounded_ends_with_its_parent(void **state)
 {
     check_trace(.spans = "A[0,20000000] B[1000000,8900000]<A S[1000000,9100000]<B:call "
-                         "D[2000000,9900000]<S C[9000000,12500000]<A",
+                         "D[3000000,9900000]<S C[9000000,12500000]<A",
                 .counts = "clamped 2",
-                .client = "A -1000000-> B -0-> S -1000000-> D -6900000-> /D -0-> /S -0-> /B "
+                .client = "A -1000000-> B -0-> S -2000000-> D -5900000-> /D -0-> /S -0-> /B "
                           "-100000-> C -3500000-> /C -7500000-> /A");
-    /* longer than the rounding: D goes on beside C */
+    /* an event of the response ends D, and came late */
     check_trace(.spans = "A[0,20000000] B[1000000,8900000]<A S[1000000,9100000]<B:call "
-                         "D[2000000,10200000]<S C[9000000,12500000]<A",
+                         "D[2000000,17200000]<S C[9000000,12500000]<A",
+                .counts = "clamped 2",
+                .completion = "A -1000000-> B -0-> S -1000000-> D -6900000-> /D -0-> /S -0-> /B "
+                              "-100000-> C -3500000-> /C -7500000-> /A");
+    /* D began within the call, and by more than the rounding it ends later: it goes on beside C, as
+     * it does where starts are not rounded */
+    check_trace(.spans = "A[0,20000000] B[1000100,8900000]<A S[1000200,9100000]<B:call "
+                         "D[1000300,10200000]<S C[9000000,12500000]<A",
+                .counts = "clamped 1 outlive 1",
+                .completion = "A -9000000-> C -3500000-> /C -7500000-> /A");
+    check_trace(.spans = "A[0,20000000] B[1000000,8900000]<A S[1000000,9100000]<B:call "
+                         "D[3000000,10200000]<S C[9000000,12500000]<A",
                 .counts = "clamped 1 outlive 1",
                 .client = "A -1000000-> B -0-> S -7900000-> /S -0-> /B -100000-> C -3500000-> /C "
                           "-7500000-> /A",
