@@ -407,8 +407,18 @@ int pythia__switching_pin(struct pythia__daemon *d, const struct pythia_text *id
 
 /* ---- the planes ---- */
 
-static int add_plane(struct pythia_control **planes, size_t *count, const char *name,
-                     const char *where, struct pythia_error *e)
+/* Set an option of a plane, if there is something to set. */
+static int set_option(const struct pythia_control_ops *ops, void *settings, const char *name,
+                      const char *text, struct pythia_error *e)
+{
+    const struct pythia_option *o = ops->options;
+    while (o->name && strcmp(o->name, name) != 0)
+        o++;
+    return text && o->name ? pythia_option_set(o, settings, text, e) : PYTHIA_OK;
+}
+
+static int add_plane(const struct pythia__daemon *d, struct pythia_control **planes, size_t *count,
+                     const char *name, const char *where, struct pythia_error *e)
 {
     const struct pythia_control_ops *ops = pythia_control_named(name);
     struct pythia_error why = {0};
@@ -419,6 +429,8 @@ static int add_plane(struct pythia_control **planes, size_t *count, const char *
     int status = PYTHIA_OK;
     if (where) /* a plane's first option is where its targets are */
         status = pythia_option_set(&ops->options[0], settings, where, &why);
+    if (status == PYTHIA_OK)
+        status = set_option(ops, settings, "type-attribute", d->s.type_attribute, &why);
     if (status == PYTHIA_OK)
         status = ops->create(settings, &planes[*count], &why);
     pythia_free(settings);
@@ -437,13 +449,13 @@ int pythia__switching_create(struct pythia__daemon *d, struct pythia_error *e)
                                           .see = see_point,
                                           .see_context = d};
     size_t count = 0;
-    int status = add_plane(planes, &count, "http", NULL, e);
+    int status = add_plane(d, planes, &count, "http", NULL, e);
     if (status == PYTHIA_OK)
         d->agents = planes[0];
     if (status == PYTHIA_OK && d->s.gate)
-        status = add_plane(planes, &count, "gate", d->s.gate, e);
+        status = add_plane(d, planes, &count, "gate", d->s.gate, e);
     if (status == PYTHIA_OK && d->s.osprofiler)
-        status = add_plane(planes, &count, "osprofiler", d->s.osprofiler, e);
+        status = add_plane(d, planes, &count, "osprofiler", d->s.osprofiler, e);
     if (status != PYTHIA_OK) {
         while (count > 0) {
             count--;
