@@ -406,16 +406,14 @@ int pythia_state_put_off(struct pythia_state *s, bool off)
     return end_with(s, good);
 }
 
+/* The types of the point's last pin go with its row, which is deleted or replaced. */
 static bool put_pin(struct pythia_state *s, struct pythia_text id, int pin)
 {
-    struct row types = insert(s, "DELETE FROM pin_type WHERE trace_point = ?1");
-    put_text(&types, id);
-    bool good = done(&types);
     struct row r = insert(s, pin ? "INSERT OR REPLACE INTO pin VALUES(?1,?2)"
                                  : "DELETE FROM pin WHERE trace_point = ?1 OR ?2 = 2");
     put_text(&r, id);
     r.bad = r.bad || sqlite3_bind_int(r.statement, 2, pin) != SQLITE_OK;
-    return done(&r) && good;
+    return done(&r);
 }
 
 int pythia_state_put_pin(struct pythia_state *s, struct pythia_text id, int pin)
