@@ -248,7 +248,7 @@ class Gate {
   isOpen(table, isEntry) {
     if (this.table !== table) {
       const points = [...this.aliases.keys()];
-      const own = points.length ? table.open.has(this.point.id) : undefined;
+      const own = points.length ? table.isOpen(this.point.id, false) : undefined;
       this.open = own ?? table.isOpen(this.point.id, false);
       this.openAsEntry = own ?? table.isOpen(this.point.id, true);
       for (const { id } of points) {

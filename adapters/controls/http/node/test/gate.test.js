@@ -267,10 +267,15 @@ test('a point that is open for some types makes spans in these only, once the ty
     return open;
   };
   assert.strictEqual(below('job'), false);
-  // What is open for all is not limited by another name of the same switch; what is not listed stays closed.
-  await set({ open: [ids.c], open_for: { [ids.b]: ['nothing'] }, type_key: '' });
-  assert.strictEqual(run(), 'a c<a');
-  assert.strictEqual(serve('/order'), '++');
+  // A switch with two names, b and the x that it becomes, is open for the types of both, and for all if one is.
+  const limits = [[{ [ids.b]: ['shop:web:a'] }, 'a x<a'], [{ [ids.b]: ['nothing'] }, 'a'],
+    [{ 'shop:web:x': ['shop:web:a'] }, 'a x<a'], [{ [ids.b]: ['nothing'], 'shop:web:x': ['shop:web:a'] }, 'a x<a']];
+  for (const [open_for, names] of limits) {
+    await set({ open: [], open_for, type_key: '' });
+    assert.strictEqual(run(), names, JSON.stringify(open_for));
+  }
+  await set({ open: ['shop:web:x'], open_for: { [ids.b]: ['nothing'] }, type_key: '' });
+  assert.strictEqual(run(), 'a x<a');
 });
 
 test('what names types is an attribute, if the list says so', async () => {
