@@ -102,6 +102,23 @@ void pythia__search_add_effect(const struct pythia_search *s, uint32_t point,
  * become problems. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types, size_t count);
 
+/* ---- points that are open for some types only: search_types.c ---- */
+
+struct pythia__search_hidden {
+    struct pythia_search *search;
+    uint32_t *points; /* owned; nothing opens or closes them while they are hidden */
+    size_t count;
+    struct pythia_open_points *made; /* owned */
+    struct pythia_open_points *open; /* borrowed: the open points without the hidden ones */
+};
+
+/* Make s->open and s->never of a problem: points that pins keep open only for other types are
+ * pinned closed in it, until _show is called, which is needed after a failure too. `open`: the open
+ * points (NULL: h->open is not needed). PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_hide(struct pythia_search *s, size_t problem, struct pythia_open_points *open,
+                        struct pythia__search_hidden *h);
+void pythia__search_show(struct pythia__search_hidden *h);
+
 /* ---- what is kept of a problem: search_memory.c ---- */
 
 void pythia__search_keeping_free(struct pythia__search_keeping *k);

@@ -185,7 +185,11 @@ double *pythia__search_use(struct pythia_search *s, size_t number)
     struct pythia__looking l = {.s = s,
                                 .k = &s->keeping[number],
                                 .type = pythia_space_type(s->space, s->problems[number].type)};
-    return use_of_points(&l);
+    struct pythia__search_hidden hidden;
+    double *use =
+        pythia__search_hide(s, number, NULL, &hidden) == PYTHIA_OK ? use_of_points(&l) : NULL;
+    pythia__search_show(&hidden);
+    return use;
 }
 
 /* May the search of this problem close a point again? */
@@ -535,24 +539,37 @@ int pythia__search_watch(struct pythia_search *s, size_t number, const struct py
                          const struct pythia_groups *groups, struct pythia_open_points *open)
 {
     const struct pythia_problem *p = &s->problems[number];
-    struct pythia__looking l = {
-        .s = s, .number = number, .evidence = t, .seen = pythia_groups_cct(groups), .open = open};
     bool settled = p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP;
-    return settled && pythia_type_evidence(t) >= (double)s->o.min_requests ? with_rows(&l, watch)
-                                                                           : PYTHIA_OK;
+    struct pythia__search_hidden hidden;
+    if (!settled || pythia_type_evidence(t) < (double)s->o.min_requests)
+        return PYTHIA_OK;
+    int status = pythia__search_hide(s, number, open, &hidden);
+    struct pythia__looking l = {.s = s,
+                                .number = number,
+                                .evidence = t,
+                                .seen = pythia_groups_cct(groups),
+                                .open = hidden.open};
+    if (status == PYTHIA_OK)
+        status = with_rows(&l, watch);
+    pythia__search_show(&hidden);
+    return status;
 }
 
 int pythia__search_look(struct pythia_search *s, size_t number, const struct pythia_type *t,
                         const struct pythia_groups *groups, struct pythia_open_points *open,
                         size_t *budget)
 {
+    struct pythia__search_hidden hidden;
+    int status = pythia__search_hide(s, number, open, &hidden);
     struct pythia__looking l = {.s = s,
                                 .number = number,
                                 .evidence = t,
                                 .seen = pythia_groups_cct(groups),
-                                .open = open,
+                                .open = hidden.open,
                                 .budget = *budget};
-    int status = with_rows(&l, look);
+    if (status == PYTHIA_OK)
+        status = with_rows(&l, look);
+    pythia__search_show(&hidden);
     *budget = l.budget;
     return status;
 }

@@ -147,7 +147,7 @@ static int look_for_pins(const struct pythia_search *s, struct pythia_problem *p
     const struct pythia_space_type *t = pythia_space_type(s->space, p->type);
     uint64_t most = 0;
     p->why = PYTHIA_WHY_NONE;
-    if (!s->o.never || !t)
+    if ((!s->o.never && !pythia_open_points_is_limited(s->o.always)) || !t)
         return PYTHIA_OK;
     uint32_t *around = pythia_calloc(pythia_cct_nodes(t->cct), sizeof(*around));
     if (!around)
@@ -166,21 +166,31 @@ static int look_for_pins(const struct pythia_search *s, struct pythia_problem *p
     return PYTHIA_OK;
 }
 
+static int find_why(struct pythia_search *s, size_t number)
+{
+    struct pythia_problem *p = &s->problems[number];
+    if (p->state == PYTHIA_PROBLEM_TOO_FEW)
+        p->why = PYTHIA_WHY_TOO_FEW;
+    else if (p->state == PYTHIA_PROBLEM_UNKNOWN)
+        p->why = PYTHIA_WHY_NO_TYPE;
+    else if (p->state == PYTHIA_PROBLEM_DONE)
+        return look_for_pins(s, p);
+    else if (p->state != PYTHIA_PROBLEM_GIVEN_UP)
+        p->why = PYTHIA_WHY_NONE;
+    else if (p->why <= PYTHIA_WHY_NO_TYPE) /* it has just been given up */
+        return look_for_bar(s, number);
+    return PYTHIA_OK;
+}
+
 int pythia__search_say_why(struct pythia_search *s)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < s->problem_count && status == PYTHIA_OK; i++) {
-        struct pythia_problem *p = &s->problems[i];
-        if (p->state == PYTHIA_PROBLEM_TOO_FEW)
-            p->why = PYTHIA_WHY_TOO_FEW;
-        else if (p->state == PYTHIA_PROBLEM_UNKNOWN)
-            p->why = PYTHIA_WHY_NO_TYPE;
-        else if (p->state == PYTHIA_PROBLEM_DONE)
-            status = look_for_pins(s, p);
-        else if (p->state != PYTHIA_PROBLEM_GIVEN_UP)
-            p->why = PYTHIA_WHY_NONE;
-        else if (p->why <= PYTHIA_WHY_NO_TYPE) /* it has just been given up */
-            status = look_for_bar(s, i);
+        struct pythia__search_hidden hidden;
+        status = pythia__search_hide(s, i, NULL, &hidden);
+        if (status == PYTHIA_OK)
+            status = find_why(s, i);
+        pythia__search_show(&hidden);
     }
     return status;
 }

@@ -49,7 +49,7 @@ struct pythia__agents {
     struct pythia_wishes wishes;
     uint64_t set; /* changes with the wishes, with off and with the lease: lists are of one */
     uint64_t version, applied_ns, lease_ns;
-    bool off;
+    bool off, typed;                         /* typed: a point is wished for some types only */
     struct pythia__agent_service **services; /* owned, in order of name */
     size_t service_count, service_capacity;
     struct pythia__agent **agents; /* owned, in order of service and instance */

@@ -338,6 +338,10 @@ static int settle_list(struct pythia__agents *a, struct pythia__agent_service *s
     pythia_buf_printf(&list, "{\"lease_ms\":%" PRIu64 ",\"poll_ms\":%" PRIu64 ",\"default\":\"%s\"",
                       a->lease_ns / 1000000, a->options.poll_ns / 1000000,
                       a->off ? "none" : "skeleton");
+    if (a->typed && !a->off && a->options.type_key) {
+        pythia_buf_puts(&list, ",\"type_key\":");
+        pythia__json_text(&list, pythia_text_of(a->options.type_key));
+    }
     for (enum part part = OPEN; part <= CLOSED; part++)
         add_part(a, s, part, &list);
     pythia_buf_putc(&list, '}');
@@ -430,6 +434,9 @@ int pythia__agents_apply(struct pythia__agents *a, const struct pythia_control_w
         a->wishes = copy;
         copy = old;
         a->set++;
+        a->typed = false;
+        for (size_t i = 0; i < count && !a->typed; i++)
+            a->typed = wishes[i].types != NULL;
     }
     pythia_wishes_free(&copy);
     a->version = version;

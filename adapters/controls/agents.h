@@ -24,6 +24,8 @@ struct pythia__agents_options {
     uint64_t forget_ns;            /* and then as gone, with the points that only it had */
     uint64_t poll_ns;              /* told to agents: how often to ask */
     bool own_ids;                  /* an id begins with "<service>:", else it is refused */
+    const char *type_key;          /* borrowed; in the lists while a point is open for some types
+                                      only: the attribute that names types. NULL: in none */
 };
 
 /* Who there is, and what was refused so far. */

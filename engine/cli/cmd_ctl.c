@@ -27,6 +27,7 @@ struct settings {
     int format;
     int64_t count;
     double timeout_s;
+    struct pythia_option_texts types;
 };
 
 #define OPTION(member) offsetof(struct settings, member)
@@ -45,6 +46,9 @@ static const struct pythia_option options[] = {
     PYTHIA_TEXT_OPTION("open", 0, "ID,ID...", OPTION(open),
                        "For plan: trace points, with commas between them, beside those that are "
                        "operands"),
+    {"type", 0, PYTHIA_OPTION_TEXTS, "TYPE", NULL, NULL, 0, 0, OPTION(types),
+     "For open: only for requests of this type, and closed for all others (may be given several "
+     "times)"},
     PYTHIA_REAL("timeout-seconds", 0, "S", "10", .1, 3600, OPTION(timeout_s),
                 "How long to wait for an answer"),
     PYTHIA_TEXT_OPTION("gate", 0, "FOLDER", OPTION(gate),
@@ -239,6 +243,17 @@ static const char *text_of(const json_t *object, const char *name)
     return text ? text : "";
 }
 
+/* Those that a point is open for, if it is not open for all. */
+static void show_types(struct pythia_buf *to, const json_t *types)
+{
+    const json_t *type;
+    size_t i;
+    json_array_foreach (types, i, type) {
+        pythia_buf_puts(to, i == 0 ? ", only for " : " and ");
+        show_text(to, type);
+    }
+}
+
 static void show_points(struct pythia_buf *to, const json_t *points)
 {
     const json_t *p;
@@ -261,6 +276,7 @@ static void show_points(struct pythia_buf *to, const json_t *points)
         show_text(to, json_object_get(p, "result"));
         pythia_buf_printf(to, "%s%s", json_is_true(json_object_get(p, "pinned")) ? ", pinned" : "",
                           json_is_true(json_object_get(p, "quarantined")) ? ", in quarantine" : "");
+        show_types(to, json_object_get(p, "types"));
         if (mute)
             pythia_buf_printf(to, ", none of %" JSON_INTEGER_FORMAT " requests passed it",
                               json_integer_value(json_object_get(p, "requests")));
@@ -442,6 +458,11 @@ static char *body_of(const struct settings *s, const struct action *a, char *con
                                   : json_object();
     if (!a->takes_ids)
         json_decref(list);
+    json_t *types = s->types.count > 0 ? json_array() : NULL;
+    for (size_t i = 0; i < s->types.count; i++)
+        json_array_append_new(types, json_string(s->types.texts[i]));
+    if (types)
+        json_object_set_new(body, "types", types);
     char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
     json_decref(body);
     return text;
@@ -599,6 +620,10 @@ static int run(const void *settings, char *const *operands, int count)
                    operands[0]);
         return PYTHIA__EXIT_USAGE;
     }
+    if (s->types.count > 0 && strcmp(a->name, "open") != 0) {
+        pythia_log(PYTHIA_LOG_ERROR, "pythia ctl %s takes no --type", a->name);
+        return PYTHIA__EXIT_USAGE;
+    }
     if (s->format > 1 && a->show) {
         pythia_log(PYTHIA_LOG_ERROR, "pythia ctl %s is written as text or json, not as %s",
                    operands[0], formats[s->format]);
@@ -651,7 +676,8 @@ const struct pythia__command pythia__cmd_ctl = {
         "ID..., close ID..., which keep trace points open or "
         "closed whatever the search wants, and unpin ID..., which leaves them to it again: each is "
         "an id or a pattern with *, ? and [, which stands for the trace points that are known now "
-        "and match it, as far as they can be switched; plan "
+        "and match it, as far as they can be switched; what is opened with --type TYPE is open for "
+        "requests of that type (a name as groups has it) and closed for all others; plan "
         "ID... or plan --open ID,ID, what it would cost to open them, in ns and in percent of what "
         "requests take now; hash VALUE, what a value looks like in reports where a rule of redact "
         "hashes it; off, which closes everything and keeps it closed, "
@@ -665,6 +691,8 @@ const struct pythia__command pythia__cmd_ctl = {
                 "# Open all trace points of a service, and leave them to the search again\n"
                 "pythia ctl open 'store:*'\n"
                 "pythia ctl unpin 'store:*'\n"
+                "# Open them only for requests of one type\n"
+                "pythia ctl open 'store:*' --type 'GET /list'\n"
                 "# Close everything, at once\n"
                 "pythia ctl off\n",
     .words = "status groups report decisions points vars open close unpin plan hash off on",

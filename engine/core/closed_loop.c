@@ -214,8 +214,8 @@ static int take_cycle(void *context, const struct pythia_trace *whole)
     if (!e)
         return PYTHIA_OK;
     bool known = pythia_space_type(p->space, e->unsplit) != NULL;
-    int status = pythia__gathering_see(&p->gathering, known ? p->open : p->open_or_foreign, whole,
-                                       &p->seen, &trace);
+    int status = pythia__gathering_see(&p->gathering, known ? p->open : p->open_or_foreign, NULL,
+                                       whole, &p->seen, &trace);
     p->seen.traces += status == 1;
     if (status != 0 || !is_in_cycle(p, e))
         return status < 0 ? status : PYTHIA_OK;

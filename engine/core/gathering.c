@@ -81,11 +81,11 @@ int pythia__gathering_carry(struct pythia__gathering *g, struct pythia__evidence
 }
 
 int pythia__gathering_see(struct pythia__gathering *g, struct pythia_open_points *open,
-                          const struct pythia_trace *whole, struct pythia_counts *counts,
-                          const struct pythia_trace **out)
+                          const struct pythia_hider_types *types, const struct pythia_trace *whole,
+                          struct pythia_counts *counts, const struct pythia_trace **out)
 {
     *out = whole;
-    int status = open ? pythia_hider_hide(g->hider, whole, open, out) : 0;
+    int status = open ? pythia_hider_hide_typed(g->hider, whole, open, types, out) : 0;
     uint32_t left = status == 0 ? (*out)->count : 0;
     if (status < 0 || left == whole->count)
         return status;

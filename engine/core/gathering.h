@@ -46,12 +46,13 @@ int pythia__gathering_begin(struct pythia__gathering *g, struct pythia__evidence
 int pythia__gathering_carry(struct pythia__gathering *g, struct pythia__evidence *e, int stage,
                             uint64_t *most);
 
-/* The request as it looks with these points open (NULL: as it is). Returns 0 with *out borrowed
- * until the next call, 1 if nothing of it is left, or PYTHIA_ENOMEM; `counts` gets what was hidden,
- * and what of it is of no trace point of the search space is noted. */
+/* The request as it looks with these points open (NULL: as it is), where `types` (NULL: none is)
+ * says which are open for some types only. Returns 0 with *out borrowed until the next call, 1 if
+ * nothing of it is left, or PYTHIA_ENOMEM; `counts` gets what was hidden, and what of it is of no
+ * trace point of the search space is noted. */
 int pythia__gathering_see(struct pythia__gathering *g, struct pythia_open_points *open,
-                          const struct pythia_trace *whole, struct pythia_counts *counts,
-                          const struct pythia_trace **out);
+                          const struct pythia_hider_types *types, const struct pythia_trace *whole,
+                          struct pythia_counts *counts, const struct pythia_trace **out);
 
 /* Add what was seen of a request, whose critical path is in `path`, as one of that type (number of
  * a string). `searched`: the type is searched, and where it is rare its requests are kept for the

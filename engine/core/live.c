@@ -381,7 +381,10 @@ static int see(struct pythia_live *l, const struct pythia__live_type *type,
                const struct pythia_trace *whole, const struct pythia_trace **out)
 {
     bool searched = l->search && !l->paused && type->learnt;
-    int status = pythia__gathering_see(&l->gathering, searched ? l->points.open : NULL, whole,
+    struct pythia_open_points *always = l->o.search.always;
+    const struct pythia_hider_types types = {always, l->points.skeleton, type->name};
+    int status = pythia__gathering_see(&l->gathering, searched ? l->points.open : NULL,
+                                       pythia_open_points_is_limited(always) ? &types : NULL, whole,
                                        &l->counts, out);
     l->numbers.hidden_requests += status == 1;
     return status;
@@ -812,9 +815,11 @@ int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *alway
                          struct pythia_open_points *never, struct pythia_open_points *fixed)
 {
     bool others = always != l->o.search.always || never != l->o.search.never;
+    bool relimited = !pythia_open_points_same_limits(always, l->o.search.always);
     bool switched = !l->search && l->o.learn_all && l->wish > 0 && others;
     int status =
         l->search ? pythia_search_set_pins(l->search, always, never, fixed, &switched) : PYTHIA_OK;
+    switched = switched || (l->search && relimited);
     if (status != PYTHIA_OK)
         return status;
     l->o.search.always = always;
@@ -876,6 +881,24 @@ size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, ui
         if (l->types.types[i].pupil)
             types[count++] = l->types.types[i].name;
     return count;
+}
+
+bool pythia_live_has_type(const struct pythia_live *l, uint32_t type)
+{
+    for (size_t i = 0; i < l->types.count; i++)
+        if (l->types.types[i].name == type && !l->types.types[i].other)
+            return true;
+    return l->space && pythia_space_type(l->space, type);
+}
+
+const struct pythia_text *pythia_live_limit(const struct pythia_live *l, uint32_t tracepoint,
+                                            size_t *count)
+{
+    struct pythia_open_points *always = l->o.search.always, *skeleton = l->points.skeleton;
+    *count = 0;
+    if (!always || (skeleton && pythia_open_points_has(skeleton, tracepoint)))
+        return NULL;
+    return pythia_open_points_types(always, tracepoint, count);
 }
 
 bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint)

@@ -5,17 +5,23 @@
 
 struct point {
     uint64_t spans, requests;
+    uint64_t excluded;  /* of the requests: they came while it was closed for their type */
     uint32_t last_type; /* of the look at hand, + 1: each type counts once */
     bool in_space;
+};
+
+struct type {
+    uint64_t requests, looked; /* looked: at the last look */
 };
 
 struct pythia_passes {
     const struct pythia_vocabulary *vocabulary;
     struct point *points; /* by trace point */
     size_t point_capacity;
-    uint64_t *types; /* requests, by number of a string */
+    struct type *types; /* by number of a string */
     size_t type_capacity;
-    uint64_t requests, looked; /* of all types; at the last look */
+    uint64_t requests, looked;          /* of all types; at the last look */
+    struct pythia_open_points *limited; /* borrowed; or NULL */
 };
 
 int pythia_passes_create(const struct pythia_vocabulary *vocabulary, struct pythia_passes **out)
@@ -48,25 +54,36 @@ int pythia_passes_add(struct pythia_passes *p, uint32_t type, const struct pythi
             return PYTHIA_ENOMEM;
         p->points[point].spans++;
     }
-    p->types[type] += settled;
+    p->types[type].requests += settled;
     p->requests += settled;
     return PYTHIA_OK;
 }
 
-/* Requests of one type, at each point that they pass. */
+/* Requests of one type, at each point that they pass. Those that came since the last look while a
+ * point was closed for their type are left out of its count for ever: a count never falls, and does
+ * not jump when the point is opened for them. */
 static void look_at(struct pythia_passes *p, const struct pythia_space_type *type, uint32_t number)
 {
-    uint64_t requests = type->name < p->type_capacity ? p->types[type->name] : 0;
+    struct type none = {0}, *of = type->name < p->type_capacity ? &p->types[type->name] : &none;
     for (uint32_t node = 0; node < pythia_cct_nodes(type->cct); node++) {
         uint32_t tracepoint = pythia_cct_tracepoint(type->cct, node);
         if (tracepoint == PYTHIA_NONE || type->nodes[node].calls == 0)
             continue;
         struct point *point = &p->points[tracepoint];
         point->in_space = true;
-        if (point->last_type != number + 1)
-            point->requests += requests;
+        if (point->last_type == number + 1)
+            continue;
+        if (p->limited && pythia_open_points_excludes(p->limited, tracepoint, type->name))
+            point->excluded += of->requests - of->looked;
+        point->requests += of->requests;
         point->last_type = number + 1;
     }
+    of->looked = of->requests;
+}
+
+void pythia_passes_set_limited(struct pythia_passes *p, struct pythia_open_points *limited)
+{
+    p->limited = limited;
 }
 
 int pythia_passes_look(struct pythia_passes *p, const struct pythia_space *space)
@@ -88,10 +105,16 @@ int pythia_passes_look(struct pythia_passes *p, const struct pythia_space *space
     return PYTHIA_OK;
 }
 
+static uint64_t requests_of(const struct pythia_passes *p, const struct point *point)
+{
+    if (!point || !point->in_space)
+        return p->looked;
+    return point->requests > point->excluded ? point->requests - point->excluded : 0;
+}
+
 struct pythia_pass_counts pythia_passes_of(const struct pythia_passes *p, uint32_t tracepoint)
 {
     const struct point *point = tracepoint < p->point_capacity ? &p->points[tracepoint] : NULL;
     return (struct pythia_pass_counts){.spans = point ? point->spans : 0,
-                                       .requests =
-                                           point && point->in_space ? point->requests : p->looked};
+                                       .requests = requests_of(p, point)};
 }

@@ -58,7 +58,10 @@ static const char *const schemas[PYTHIA_STATE_SCHEMA] = {
     "ALTER TABLE inventory ADD COLUMN requests INTEGER;",
     /* the number here is one over all starts, and of cycles that learnt, too */
     ("ALTER TABLE cycle ADD COLUMN decided INTEGER;"
-     "ALTER TABLE cycle ADD COLUMN start_ns INTEGER;")};
+     "ALTER TABLE cycle ADD COLUMN start_ns INTEGER;"),
+    /* request types that a point is pinned open for, one a row; none: for all */
+    "CREATE TABLE pin_type(trace_point TEXT NOT NULL REFERENCES pin(trace_point) ON DELETE CASCADE,"
+    " request_type TEXT NOT NULL, PRIMARY KEY(trace_point, request_type)) WITHOUT ROWID;"};
 
 /* ---- opening ---- */
 
@@ -403,14 +406,34 @@ int pythia_state_put_off(struct pythia_state *s, bool off)
     return end_with(s, good);
 }
 
-int pythia_state_put_pin(struct pythia_state *s, struct pythia_text id, int pin)
+/* The types of the point's last pin go with its row, which is deleted or replaced. */
+static bool put_pin(struct pythia_state *s, struct pythia_text id, int pin)
 {
-    bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
     struct row r = insert(s, pin ? "INSERT OR REPLACE INTO pin VALUES(?1,?2)"
                                  : "DELETE FROM pin WHERE trace_point = ?1 OR ?2 = 2");
     put_text(&r, id);
     r.bad = r.bad || sqlite3_bind_int(r.statement, 2, pin) != SQLITE_OK;
-    return end_with(s, done(&r) && good);
+    return done(&r);
+}
+
+int pythia_state_put_pin(struct pythia_state *s, struct pythia_text id, int pin)
+{
+    bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+    return end_with(s, put_pin(s, id, pin) && good);
+}
+
+int pythia_state_put_pin_for(struct pythia_state *s, struct pythia_text id,
+                             const struct pythia_text *types, size_t count)
+{
+    bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+    good = put_pin(s, id, 1) && good;
+    for (size_t i = 0; i < count; i++) {
+        struct row r = insert(s, "INSERT OR REPLACE INTO pin_type VALUES(?1,?2)");
+        put_text(&r, id);
+        put_text(&r, types[i]);
+        good = done(&r) && good;
+    }
+    return end_with(s, good);
 }
 
 int pythia_state_put_history(struct pythia_state *s, const struct pythia_history *h)
@@ -534,7 +557,31 @@ int pythia_state_each_pin(struct pythia_state *s,
                           int (*each)(void *context, struct pythia_text id, int pin), void *context)
 {
     struct pin_taker t = {each, context};
-    return every(s, "SELECT trace_point, pin FROM pin ORDER BY 1", take_pin, &t);
+    return every(s,
+                 "SELECT trace_point, pin FROM pin WHERE trace_point NOT IN"
+                 " (SELECT trace_point FROM pin_type) ORDER BY 1",
+                 take_pin, &t);
+}
+
+struct pin_type_taker {
+    int (*each)(void *context, struct pythia_text id, struct pythia_text type);
+    void *context;
+};
+
+static int take_pin_type(void *context, sqlite3_stmt *row)
+{
+    const struct pin_type_taker *t = context;
+    return t->each(t->context, column(row, 0), column(row, 1));
+}
+
+int pythia_state_each_pin_type(struct pythia_state *s,
+                               int (*each)(void *context, struct pythia_text id,
+                                           struct pythia_text type),
+                               void *context)
+{
+    struct pin_type_taker t = {each, context};
+    return every(s, "SELECT trace_point, request_type FROM pin_type ORDER BY 1, 2", take_pin_type,
+                 &t);
 }
 
 struct history_taker {

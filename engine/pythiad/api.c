@@ -284,17 +284,39 @@ static void handle_decisions(void *context, struct pythia__http_exchange *x)
     pythia__http_answer(x, 200, JSON_TYPE, text, strlen(text));
 }
 
+struct listing {
+    const struct pythia__daemon *d;
+    json_t *list;
+};
+
+/* The types that a point is pinned open for; null: all, or there is no such pin. */
+static json_t *types_of(const struct pythia__daemon *d, struct pythia_text id)
+{
+    uint32_t point = pythia_vocabulary_tracepoint_find(d->vocabulary, id);
+    size_t count = 0;
+    const struct pythia_text *types =
+        point == PYTHIA_NONE ? NULL : pythia_live_limit(d->live, point, &count);
+    if (!types)
+        return json_null();
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, text_of(types[i]));
+    return list;
+}
+
 static int add_point(void *context, const struct pythia_controlled *p)
 {
+    const struct listing *l = context;
     static const char *const results[] = {"pending", "applied", "refused", "lost"};
     json_t *one = json_pack(
-        "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s}", "plane",
+        "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s, s:o}", "plane",
         p->plane, "trace_point", text_of(p->id), "target", text_of(p->target), "price_ns",
         real(p->price_ns), "price_known", pythia_price_known_name(p->price_known), "hits",
         (json_int_t)p->hits, "spans", (json_int_t)p->spans, "requests", (json_int_t)p->requests,
         "wanted", p->wanted, "mute", p->mute, "pinned", p->pinned, "quarantined", p->quarantined,
-        "open_by_default", p->open_by_default, "switchable", 1, "result", results[p->result]);
-    return json_array_append_new(context, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
+        "open_by_default", p->open_by_default, "switchable", 1, "result", results[p->result],
+        "types", types_of(l->d, p->id));
+    return json_array_append_new(l->list, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
 /* A point that no control plane has, and whose spans arrive. */
@@ -321,7 +343,7 @@ static json_t *points_of(struct pythia__daemon *d)
 {
     json_t *list = json_array();
     uint32_t points = pythia_vocabulary_tracepoints(d->vocabulary);
-    int status = pythia_controller_each(d->controller, add_point, list);
+    int status = pythia_controller_each(d->controller, add_point, &(struct listing){d, list});
     for (uint32_t point = 0; point < points && status == PYTHIA_OK; point++)
         status = add_unswitchable(d, point, list);
     if (status == PYTHIA_OK)
@@ -427,6 +449,15 @@ static bool is_json(struct pythia__http_exchange *x)
     return false;
 }
 
+/* Is it 1 to IDS_MAX texts? */
+static bool is_list_of_texts(const json_t *list)
+{
+    bool good = json_array_size(list) >= 1 && json_array_size(list) <= IDS_MAX;
+    for (size_t i = 0; good && i < json_array_size(list); i++)
+        good = json_is_string(json_array_get(list, i));
+    return good;
+}
+
 /* The body: {"trace_points": ["a:b", ...]}. NULL: it is something else, and was refused. */
 static json_t *read_ids(struct pythia__http_exchange *x)
 {
@@ -436,11 +467,7 @@ static json_t *read_ids(struct pythia__http_exchange *x)
     if (!is_json(x))
         return NULL;
     json_t *body = json_loadb(bytes ? bytes : "", size, 0, &why);
-    json_t *ids = json_object_get(body, "trace_points");
-    bool good = json_is_array(ids) && json_array_size(ids) >= 1 && json_array_size(ids) <= IDS_MAX;
-    for (size_t i = 0; good && i < json_array_size(ids); i++)
-        good = json_is_string(json_array_get(ids, i));
-    if (!good) {
+    if (!is_list_of_texts(json_object_get(body, "trace_points"))) {
         json_decref(body);
         refuse(x, 400, "the body has to be {\"trace_points\": [\"ID\", ...]}, 1 to 1000 of them");
         return NULL;
@@ -476,8 +503,14 @@ static void handle_hash(void *context, struct pythia__http_exchange *x)
 static void pin(struct pythia__daemon *d, struct pythia__http_exchange *x, int value)
 {
     json_t *answer, *body = read_ids(x);
+    const json_t *types = json_object_get(body, "types");
     if (!body)
         return;
+    if (types && (value <= 0 || !is_list_of_texts(types))) {
+        refuse(x, 400, "\"types\" is a list of 1 to 1000 names of request types, to open for");
+        json_decref(body);
+        return;
+    }
     unsigned status = pythia__pin(d, body, value, &answer);
     json_decref(body);
     answer_json(x, status, answer);

@@ -13,6 +13,9 @@ struct order {
     uint32_t *points; /* owned; trace points */
     size_t count, capacity;
     json_t *unknown, *not_switchable; /* owned; texts of the order */
+    struct pythia_text *types;        /* owned; texts are borrowed of the order */
+    size_t type_count;
+    json_t *unknown_types; /* owned */
 };
 
 static bool may_pin(const struct order *o, uint32_t point)
@@ -79,7 +82,7 @@ static unsigned do_order(struct order *o, json_t **answer)
         return 503;
     for (size_t i = 0; i < o->count; i++)
         ids[i] = pythia_vocabulary_tracepoint_id(o->d->vocabulary, o->points[i]);
-    int status = pythia__switching_pin(o->d, ids, o->count, o->pin);
+    int status = pythia__switching_pin(o->d, ids, o->count, o->pin, o->types, o->type_count);
     for (size_t i = 0; i < o->count; i++)
         obeyed += o->pin == 0 || pythia_live_is_open(o->d->live, o->points[i]) == (o->pin > 0);
     pythia_free(ids);
@@ -97,6 +100,11 @@ static unsigned refuse_or_do(struct order *o, json_t **answer)
                             o->unknown);
         return 404;
     }
+    if (json_array_size(o->unknown_types) > 0) {
+        *answer = json_pack("{s:s, s:O}", "error", "no such request types are known", "unknown",
+                            o->unknown_types);
+        return 404;
+    }
     if (json_array_size(o->not_switchable) > 0) {
         *answer = json_pack("{s:s, s:s, s:O}", "error", "these trace points cannot be switched",
                             "reason", pythia__fixed_advice(), "not_switchable", o->not_switchable);
@@ -109,20 +117,52 @@ static unsigned refuse_or_do(struct order *o, json_t **answer)
     return do_order(o, answer);
 }
 
+/* A request type is known when one of it was learnt, or is being learnt. */
+static int add_type(struct order *o, const json_t *type)
+{
+    struct pythia_text text = {json_string_value(type), json_string_length(type)};
+    uint32_t number = pythia_vocabulary_string_find(o->d->vocabulary, text);
+    if (number == PYTHIA_NONE || !pythia_live_has_type(o->d->live, number))
+        return refuse_name(o->unknown_types, type);
+    o->types[o->type_count++] = text;
+    return PYTHIA_OK;
+}
+
+static int add_types(struct order *o, const json_t *types)
+{
+    const json_t *type;
+    size_t i;
+    int status = PYTHIA_OK;
+    o->types = pythia_calloc(json_array_size(types) + 1, sizeof(*o->types));
+    if (!o->types)
+        return PYTHIA_ENOMEM;
+    json_array_foreach (types, i, type)
+        status = status == PYTHIA_OK ? add_type(o, type) : status;
+    return status;
+}
+
 unsigned pythia__pin(struct pythia__daemon *d, const json_t *order, int pin, json_t **answer)
 {
-    struct order o = {.d = d, .pin = pin, .unknown = json_array(), .not_switchable = json_array()};
-    int status = o.unknown && o.not_switchable ? PYTHIA_OK : PYTHIA_ENOMEM;
+    struct order o = {.d = d,
+                      .pin = pin,
+                      .unknown = json_array(),
+                      .not_switchable = json_array(),
+                      .unknown_types = json_array()};
+    const json_t *types = json_object_get(order, "types"), *name;
+    int status = o.unknown && o.not_switchable && o.unknown_types ? PYTHIA_OK : PYTHIA_ENOMEM;
     unsigned code = 503;
-    const json_t *name;
     size_t i;
     *answer = NULL;
     json_array_foreach (json_object_get(order, "trace_points"), i, name)
         status = status == PYTHIA_OK ? add_name(&o, name) : status;
+    if (status == PYTHIA_OK && types)
+        status = add_types(&o, types);
     if (status == PYTHIA_OK)
         code = refuse_or_do(&o, answer);
     json_decref(o.unknown);
     json_decref(o.not_switchable);
+    json_decref(o.unknown_types);
+    pythia_free(o.types);
     pythia_free(o.points);
     return code;
 }

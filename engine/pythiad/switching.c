@@ -24,7 +24,7 @@
 struct open {
     struct pythia_control_wish *wishes; /* owned */
     size_t count;
-    struct pythia_text *ids; /* owned: without what is open only to learn types that turned up */
+    struct pythia_text *ids; /* owned: without what is open for some types only */
     size_t id_count;
     struct pythia_text types[PYTHIA_LIVE_TAUGHT_MAX]; /* for which that is */
 };
@@ -45,7 +45,9 @@ static void add_open(const struct pythia__daemon *d, struct open *o, uint32_t po
         o->types[i] = pythia_vocabulary_text(d->vocabulary, types[i]);
     wish->types = count ? o->types : NULL;
     wish->type_count = count;
-    if (count == 0)
+    if (count == 0) /* borrowed of the pins, which stay until the wish has been copied */
+        wish->types = pythia_live_limit(d->live, point, &wish->type_count);
+    if (count == 0 && !wish->types)
         o->ids[o->id_count++] = wish->id;
 }
 
@@ -340,6 +342,12 @@ static int take_pin(void *context, struct pythia_text id, int pin)
     return pythia_open_points_add_id(pin > 0 ? p->always : p->never, id);
 }
 
+static int take_pin_type(void *context, struct pythia_text id, struct pythia_text type)
+{
+    struct pins *p = context;
+    return pythia_open_points_add_id_for(p->always, id, type);
+}
+
 static int add_all(struct pythia_open_points *to, const struct pythia_option_texts *texts)
 {
     int status = PYTHIA_OK;
@@ -360,6 +368,8 @@ int pythia__switching_read_pins(struct pythia__daemon *d, const struct pythia__s
         status = add_all(p.never, &s->never);
     if (status == PYTHIA_OK)
         status = pythia_state_each_pin(d->state, take_pin, &p);
+    if (status == PYTHIA_OK)
+        status = pythia_state_each_pin_type(d->state, take_pin_type, &p);
     if (status == PYTHIA_OK) /* whatever else is said */
         status = pythia__budget_add_dropped(d, p.never);
     if (status == PYTHIA_OK)
@@ -372,6 +382,9 @@ int pythia__switching_read_pins(struct pythia__daemon *d, const struct pythia__s
         d->never = p.never;
         pythia_overhead_set_kept(d->overhead, d->always, d->fixed);
         pythia_breaker_set_pinned(d->breaker, d->always);
+        if (d->live) /* what came until now was seen with the old pins */
+            (void)pythia_passes_look(d->passes, pythia_live_space(d->live));
+        pythia_passes_set_limited(d->passes, d->always);
     }
     pythia_open_points_destroy(old.always);
     pythia_open_points_destroy(old.never);
@@ -381,10 +394,11 @@ int pythia__switching_read_pins(struct pythia__daemon *d, const struct pythia__s
 }
 
 int pythia__switching_pin(struct pythia__daemon *d, const struct pythia_text *ids, size_t count,
-                          int pin)
+                          int pin, const struct pythia_text *types, size_t type_count)
 {
     for (size_t i = 0; i < count; i++) {
-        int status = pythia_state_put_pin(d->state, ids[i], pin);
+        int status = type_count > 0 ? pythia_state_put_pin_for(d->state, ids[i], types, type_count)
+                                    : pythia_state_put_pin(d->state, ids[i], pin);
         if (status != PYTHIA_OK)
             return status;
     }
@@ -393,8 +407,18 @@ int pythia__switching_pin(struct pythia__daemon *d, const struct pythia_text *id
 
 /* ---- the planes ---- */
 
-static int add_plane(struct pythia_control **planes, size_t *count, const char *name,
-                     const char *where, struct pythia_error *e)
+/* Set an option of a plane, if there is something to set. */
+static int set_option(const struct pythia_control_ops *ops, void *settings, const char *name,
+                      const char *text, struct pythia_error *e)
+{
+    const struct pythia_option *o = ops->options;
+    while (o->name && strcmp(o->name, name) != 0)
+        o++;
+    return text && o->name ? pythia_option_set(o, settings, text, e) : PYTHIA_OK;
+}
+
+static int add_plane(const struct pythia__daemon *d, struct pythia_control **planes, size_t *count,
+                     const char *name, const char *where, struct pythia_error *e)
 {
     const struct pythia_control_ops *ops = pythia_control_named(name);
     struct pythia_error why = {0};
@@ -405,6 +429,8 @@ static int add_plane(struct pythia_control **planes, size_t *count, const char *
     int status = PYTHIA_OK;
     if (where) /* a plane's first option is where its targets are */
         status = pythia_option_set(&ops->options[0], settings, where, &why);
+    if (status == PYTHIA_OK)
+        status = set_option(ops, settings, "type-attribute", d->s.type_attribute, &why);
     if (status == PYTHIA_OK)
         status = ops->create(settings, &planes[*count], &why);
     pythia_free(settings);
@@ -423,13 +449,13 @@ int pythia__switching_create(struct pythia__daemon *d, struct pythia_error *e)
                                           .see = see_point,
                                           .see_context = d};
     size_t count = 0;
-    int status = add_plane(planes, &count, "http", NULL, e);
+    int status = add_plane(d, planes, &count, "http", NULL, e);
     if (status == PYTHIA_OK)
         d->agents = planes[0];
     if (status == PYTHIA_OK && d->s.gate)
-        status = add_plane(planes, &count, "gate", d->s.gate, e);
+        status = add_plane(d, planes, &count, "gate", d->s.gate, e);
     if (status == PYTHIA_OK && d->s.osprofiler)
-        status = add_plane(planes, &count, "osprofiler", d->s.osprofiler, e);
+        status = add_plane(d, planes, &count, "osprofiler", d->s.osprofiler, e);
     if (status != PYTHIA_OK) {
         while (count > 0) {
             count--;

@@ -124,14 +124,30 @@ static void find_joins(struct pythia_hider *h, const struct pythia_trace *t)
     }
 }
 
+static bool is_seen(struct pythia_open_points *open, const struct pythia_hider_types *types,
+                    uint32_t point)
+{
+    if (!pythia_open_points_has(open, point))
+        return false;
+    return !types || !pythia_open_points_excludes(types->limited, point, types->type) ||
+           (types->kept && pythia_open_points_has(types->kept, point));
+}
+
 int pythia_hider_hide(struct pythia_hider *h, const struct pythia_trace *trace,
                       struct pythia_open_points *open, const struct pythia_trace **out)
+{
+    return pythia_hider_hide_typed(h, trace, open, NULL, out);
+}
+
+int pythia_hider_hide_typed(struct pythia_hider *h, const struct pythia_trace *trace,
+                            struct pythia_open_points *open, const struct pythia_hider_types *types,
+                            const struct pythia_trace **out)
 {
     if (reserve(h, trace->count) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     uint32_t count = 0;
     for (uint32_t i = 0; i < trace->count; i++) {
-        bool stays = pythia_open_points_has(open, trace->spans[i].tracepoint);
+        bool stays = is_seen(open, types, trace->spans[i].tracepoint);
         h->left[i] = stays ? count : PYTHIA_NO_SPAN;
         if (stays)
             h->origin[count++] = i;

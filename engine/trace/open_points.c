@@ -7,7 +7,14 @@
 #include "pythia/status.h"
 #include "pythia/strtab.h"
 
-enum { NOT_ASKED, OPEN, CLOSED };
+enum { NOT_ASKED, OPEN, CLOSED, LIMITED };
+
+/* A point that is open for some types only. */
+struct limit {
+    char *id;                  /* owned */
+    struct pythia_text *types; /* owned, and their texts */
+    size_t count, capacity;
+};
 
 struct pythia_open_points {
     const struct pythia_vocabulary *vocabulary;
@@ -15,6 +22,8 @@ struct pythia_open_points {
     struct pythia_strtab *ids;
     char **patterns; /* owned */
     size_t pattern_count, pattern_capacity, count;
+    struct limit *limits; /* owned */
+    size_t limit_count, limit_capacity;
     uint8_t *answers; /* by trace point */
     size_t answer_capacity;
 };
@@ -41,13 +50,24 @@ int pythia_open_points_create_without(struct pythia_open_points *base,
     return status;
 }
 
+static void free_limit(struct limit *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        pythia_free((char *)l->types[i].bytes);
+    pythia_free(l->types);
+    pythia_free(l->id);
+}
+
 void pythia_open_points_destroy(struct pythia_open_points *o)
 {
     if (!o)
         return;
     for (size_t i = 0; i < o->pattern_count; i++)
         pythia_free(o->patterns[i]);
+    for (size_t i = 0; i < o->limit_count; i++)
+        free_limit(&o->limits[i]);
     pythia_free(o->patterns);
+    pythia_free(o->limits);
     pythia_free(o->answers);
     pythia_strtab_destroy(o->ids);
     pythia_free(o);
@@ -136,6 +156,44 @@ int pythia_open_points_read(struct pythia_open_points *o, struct pythia_text tex
     return status;
 }
 
+static struct limit *find_limit(const struct pythia_open_points *o, struct pythia_text id)
+{
+    for (size_t i = 0; i < o->limit_count; i++)
+        if (pythia_text_equal(pythia_text_of(o->limits[i].id), id))
+            return &o->limits[i];
+    return NULL;
+}
+
+/* NULL: out of memory. */
+static struct limit *make_limit(struct pythia_open_points *o, struct pythia_text id)
+{
+    char *copy = pythia_strndup(id.bytes, id.size);
+    if (!copy || pythia_grow(&o->limits, &o->limit_capacity, o->limit_count, sizeof(*o->limits)) !=
+                     PYTHIA_OK) {
+        pythia_free(copy);
+        return NULL;
+    }
+    o->limits[o->limit_count] = (struct limit){.id = copy};
+    return &o->limits[o->limit_count++];
+}
+
+int pythia_open_points_add_id_for(struct pythia_open_points *o, struct pythia_text id,
+                                  struct pythia_text type)
+{
+    struct limit *l = find_limit(o, id);
+    l = l ? l : make_limit(o, id);
+    char *copy = l ? pythia_strndup(type.bytes, type.size) : NULL;
+    if (!copy || pythia_grow(&l->types, &l->capacity, l->count, sizeof(*l->types)) != PYTHIA_OK) {
+        pythia_free(copy);
+        return PYTHIA_ENOMEM;
+    }
+    l->types[l->count++] = (struct pythia_text){copy, type.size};
+    o->count++;
+    if (o->answers)
+        memset(o->answers, NOT_ASKED, o->answer_capacity);
+    return PYTHIA_OK;
+}
+
 static bool is_listed(const struct pythia_open_points *o, uint32_t tracepoint)
 {
     struct pythia_text id = pythia_vocabulary_tracepoint_id(o->vocabulary, tracepoint);
@@ -147,19 +205,81 @@ static bool is_listed(const struct pythia_open_points *o, uint32_t tracepoint)
     return false;
 }
 
-static bool ask(const struct pythia_open_points *o, uint32_t tracepoint)
+static uint8_t find_answer(const struct pythia_open_points *o, uint32_t tracepoint)
 {
     bool listed = is_listed(o, tracepoint);
-    return o->base ? !listed && pythia_open_points_has(o->base, tracepoint) : listed;
+    if (o->base)
+        return !listed && pythia_open_points_has(o->base, tracepoint) ? OPEN : CLOSED;
+    if (listed)
+        return OPEN;
+    const struct limit *l =
+        find_limit(o, pythia_vocabulary_tracepoint_id(o->vocabulary, tracepoint));
+    return l && l->count > 0 ? LIMITED : CLOSED; /* for its first type there was no memory */
+}
+
+static uint8_t ask(struct pythia_open_points *o, uint32_t tracepoint)
+{
+    if (reserve_answers(o, (size_t)tracepoint + 1) != PYTHIA_OK)
+        return find_answer(o, tracepoint); /* slower, and right */
+    if (o->answers[tracepoint] == NOT_ASKED)
+        o->answers[tracepoint] = find_answer(o, tracepoint);
+    return o->answers[tracepoint];
 }
 
 bool pythia_open_points_has(struct pythia_open_points *o, uint32_t tracepoint)
 {
-    if (reserve_answers(o, (size_t)tracepoint + 1) != PYTHIA_OK)
-        return ask(o, tracepoint); /* slower, and right */
-    if (o->answers[tracepoint] == NOT_ASKED)
-        o->answers[tracepoint] = ask(o, tracepoint) ? OPEN : CLOSED;
-    return o->answers[tracepoint] == OPEN;
+    return ask(o, tracepoint) != CLOSED;
+}
+
+const struct pythia_text *pythia_open_points_types(struct pythia_open_points *o,
+                                                   uint32_t tracepoint, size_t *count)
+{
+    *count = 0;
+    if (o->limit_count == 0 || ask(o, tracepoint) != LIMITED)
+        return NULL;
+    const struct limit *l =
+        find_limit(o, pythia_vocabulary_tracepoint_id(o->vocabulary, tracepoint));
+    *count = l->count;
+    return l->types;
+}
+
+bool pythia_open_points_excludes(struct pythia_open_points *o, uint32_t tracepoint, uint32_t type)
+{
+    size_t count;
+    const struct pythia_text *types = pythia_open_points_types(o, tracepoint, &count);
+    if (!types)
+        return false;
+    struct pythia_text name = pythia_vocabulary_text(o->vocabulary, type);
+    for (size_t i = 0; i < count; i++)
+        if (pythia_text_equal(types[i], name))
+            return false;
+    return true;
+}
+
+bool pythia_open_points_is_limited(const struct pythia_open_points *o)
+{
+    return o && o->limit_count > 0;
+}
+
+/* Has the limit the same types, in the same order? */
+static bool has_same_types(const struct limit *a, const struct limit *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = pythia_text_equal(a->types[i], b->types[i]);
+    return same;
+}
+
+bool pythia_open_points_same_limits(const struct pythia_open_points *a,
+                                    const struct pythia_open_points *b)
+{
+    size_t count = a ? a->limit_count : 0;
+    bool same = count == (b ? b->limit_count : 0);
+    for (size_t i = 0; same && i < count; i++) {
+        const struct limit *other = find_limit(b, pythia_text_of(a->limits[i].id));
+        same = other && has_same_types(&a->limits[i], other);
+    }
+    return same;
 }
 
 size_t pythia_open_points_count(const struct pythia_open_points *o)

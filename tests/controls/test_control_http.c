@@ -98,6 +98,37 @@ static void agents_get_what_shall_be_open(void **state)
     pythia_buf_free(&a.body);
 }
 
+static void a_point_can_be_open_for_some_types(void **state)
+{
+    const struct pythia_text types[] = {PYTHIA_TEXT("shop GET /list"), PYTHIA_TEXT("job")};
+    const struct pythia_control_wish wishes[] = {{.id = PYTHIA_TEXT("shop:db:query")},
+                                                 {PYTHIA_TEXT("shop:say \"hi\""), types, 2}};
+    const char *settings[] = {"type-attribute=tier", NULL};
+    struct pythia_error e = {0};
+    struct answer a = {0};
+    for (int named = 0; named < 2; named++) {
+        struct pythia_control *c = named ? plane_make("http", settings) : make();
+        assert_true(c->ops->by_type);
+        post(c, shop, 1 * S, &a);
+        post(c, "{'service':'other','instance':'1','points':[]}", 1 * S, &a);
+        assert_int_equal(c->ops->apply(c, wishes, 2, 1, 1 * S, &e), PYTHIA_OK);
+        get(c, "shop", "h:1", "", 1 * S, &a);
+        char wanted[256];
+        snprintf(wanted, sizeof(wanted),
+                 "\"skeleton\",\"type_key\":\"%s\",\"open\":[\"shop:db:query\"],\"open_for\":"
+                 "{\"shop:say \\\"hi\\\"\":[\"job\",\"shop GET /list\"]},\"closed\"",
+                 named ? "tier" : "");
+        assert_non_null(strstr(a.body.bytes, wanted));
+        get(c, "other", "1", "", 1 * S, &a); /* it may begin requests that go to the shop */
+        assert_non_null(strstr(a.body.bytes, "\"type_key\""));
+        assert_int_equal(c->ops->apply(c, wishes, 1, 2, 1 * S, &e), PYTHIA_OK);
+        get(c, "other", "1", "", 1 * S, &a);
+        assert_null(strstr(a.body.bytes, "type_key"));
+        c->ops->destroy(c);
+    }
+    pythia_buf_free(&a.body);
+}
+
 static void names_with_quotes_are_written_as_json(void **state)
 {
     struct pythia_control *c = make();
@@ -555,6 +586,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_are_in_order_of_name_and_found_by_it),
         cmocka_unit_test(agents_get_what_shall_be_open),
+        cmocka_unit_test(a_point_can_be_open_for_some_types),
         cmocka_unit_test(names_with_quotes_are_written_as_json),
         cmocka_unit_test(a_switch_is_in_force_when_all_agents_have_confirmed_it),
         cmocka_unit_test(a_list_that_is_confirmed_late_counts_as_of_its_version),

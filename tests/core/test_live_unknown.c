@@ -165,6 +165,81 @@ static void of_many_those_with_most_spans_are_named(void **state)
     stream_end(&s);
 }
 
+/* ---- points that are open for some types only ---- */
+
+static const char *two_types(uint64_t number)
+{
+    static const char *const texts[] = {"A{10 B{20} 10}", "Z{10 B{20} 10}", "A{10 B{21} 10}",
+                                        "Z{10 B{21} 10}"};
+    return texts[number % 4];
+}
+
+/* Of the last cycle, how many spans more than one a request? */
+static uint64_t spans_below(const struct stream *s, uint64_t *a, uint64_t *z)
+{
+    char *end;
+    assert_memory_equal(s->types, "A ", 2);
+    *a = strtoull(s->types + 2, &end, 10);
+    assert_memory_equal(end, " Z ", 3);
+    *z = strtoull(end + 3, &end, 10);
+    assert_in_range(*a, 10, 100);
+    assert_in_range(*z, 10, 100);
+    return s->seen[s->cycles - 1].spans - *a - *z;
+}
+
+/* B is open for A only: also if the program gives it in Z, because nothing there tells types apart,
+ * nothing of it is seen. */
+static void a_point_that_is_open_for_one_type_gives_no_spans_of_another(void **state)
+{
+    struct stream s;
+    struct pythia_open_points *pins;
+    size_t count;
+    uint64_t of_a, of_z;
+    stream_begin(&s);
+    stream_attach(&s, NULL, &usual);
+    stream_run(&s, 3, two_types);
+    assert_int_equal(pythia_live_numbers(s.live).learnt, 2);
+    uint32_t a = pythia_vocabulary_string_find(s.vocabulary, PYTHIA_TEXT("A"));
+    uint32_t b = pythia_vocabulary_tracepoint_find(s.vocabulary, PYTHIA_TEXT("B"));
+    assert_true(pythia_live_has_type(s.live, a));
+    assert_false(
+        pythia_live_has_type(s.live, pythia_vocabulary_string(s.vocabulary, PYTHIA_TEXT("never"))));
+    assert_int_equal(pythia_open_points_create(s.vocabulary, &pins), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add_id_for(pins, PYTHIA_TEXT("B"), PYTHIA_TEXT("A")),
+                     PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add_id_for(pins, PYTHIA_TEXT("A"), PYTHIA_TEXT("Z")),
+                     PYTHIA_OK);
+    assert_int_equal(pythia_live_set_pins(s.live, pins, NULL, NULL), PYTHIA_OK);
+    stream_applied(&s);
+    assert_true(stream_is_open(&s, "B"));
+    const struct pythia_text *types = pythia_live_limit(s.live, b, &count);
+    assert_int_equal(count, 1);
+    assert_true(PYTHIA_TEXT_IS(types[0], "A"));
+    stream_run(&s, s.cycles + 2, two_types);
+    uint64_t below = spans_below(&s, &of_a, &of_z);
+    assert_int_equal(below, of_a);
+    assert_true(stream_is_open(&s, "A")); /* it is where requests begin: for all types */
+    assert_null(pythia_live_limit(
+        s.live, pythia_vocabulary_tracepoint_find(s.vocabulary, PYTHIA_TEXT("A")), &count));
+    /* For both: the set of open points is the same, and yet it is another wish. */
+    uint64_t wish = pythia_live_wish(s.live);
+    struct pythia_open_points *more;
+    assert_int_equal(pythia_open_points_create(s.vocabulary, &more), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add_id_for(more, PYTHIA_TEXT("B"), PYTHIA_TEXT("A")),
+                     PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add_id_for(more, PYTHIA_TEXT("B"), PYTHIA_TEXT("Z")),
+                     PYTHIA_OK);
+    assert_int_equal(pythia_live_set_pins(s.live, more, NULL, NULL), PYTHIA_OK);
+    assert_int_equal(pythia_live_wish(s.live), wish + 1);
+    stream_applied(&s);
+    stream_run(&s, s.cycles + 2, two_types);
+    below = spans_below(&s, &of_a, &of_z);
+    assert_int_equal(below, of_a + of_z);
+    stream_end(&s);
+    pythia_open_points_destroy(pins);
+    pythia_open_points_destroy(more);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +248,7 @@ int main(void)
         cmocka_unit_test(what_turns_up_later_can_be_pinned_open),
         cmocka_unit_test(what_is_learnt_with_another_type_is_known),
         cmocka_unit_test(of_many_those_with_most_spans_are_named),
+        cmocka_unit_test(a_point_that_is_open_for_one_type_gives_no_spans_of_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

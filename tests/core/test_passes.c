@@ -140,12 +140,41 @@ static void failed_allocations_leave_the_counts(void **state)
     finish();
 }
 
+static void requests_of_other_types_do_not_pass_a_point_that_is_open_for_one(void **state)
+{
+    struct pythia_open_points *limited = NULL;
+    begin();
+    request(0, f.a, 1, true, false);
+    request(1, f.a, 1, true, false);
+    for (int i = 0; i < 3; i++)
+        request(0, f.a, 1, false, true);
+    for (int i = 0; i < 5; i++)
+        request(1, f.a, 0, false, true);
+    assert_int_equal(pythia_open_points_create(f.vocabulary, &limited), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add_id_for(limited, PYTHIA_TEXT("s:a"), PYTHIA_TEXT("A")),
+                     PYTHIA_OK);
+    pythia_passes_set_limited(f.passes, limited);
+    assert_int_equal(pythia_passes_look(f.passes, f.space), PYTHIA_OK);
+    assert_counts(f.a, 3, 3);
+    assert_counts(f.root, 8, 8);
+    pythia_passes_set_limited(f.passes, NULL);
+    assert_int_equal(pythia_passes_look(f.passes, f.space), PYTHIA_OK);
+    assert_counts(f.a, 3, 3); /* those that did not pass are not made up for */
+    for (int i = 0; i < 2; i++)
+        request(1, f.a, 1, false, true);
+    assert_int_equal(pythia_passes_look(f.passes, f.space), PYTHIA_OK);
+    assert_counts(f.a, 5, 5);
+    pythia_open_points_destroy(limited);
+    finish();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_count_where_their_type_passes),
         cmocka_unit_test(a_request_from_before_a_switch_gives_spans_and_is_not_counted),
         cmocka_unit_test(failed_allocations_leave_the_counts),
+        cmocka_unit_test(requests_of_other_types_do_not_pass_a_point_that_is_open_for_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -675,6 +675,66 @@ static void hostile_names_stay_what_they_are(void **state)
     pythia_state_close(s);
 }
 
+static int take_pin_type(void *context, struct pythia_text id, struct pythia_text type)
+{
+    struct pythia_buf *all = context;
+    pythia_buf_text_add(all, id);
+    pythia_buf_puts(all, " ");
+    pythia_buf_text_add(all, type);
+    pythia_buf_puts(all, "; ");
+    return pythia_buf_status(all);
+}
+
+static void assert_pin_types(struct pythia_state *s, const char *wanted)
+{
+    struct pythia_buf all = {0};
+    pythia_buf_puts(&all, "");
+    assert_int_equal(pythia_state_each_pin_type(s, take_pin_type, &all), PYTHIA_OK);
+    assert_string_equal(all.bytes, wanted);
+    pythia_buf_free(&all);
+}
+
+static void a_pin_may_be_for_some_types_only(void **state)
+{
+    const struct pythia_text types[] = {PYTHIA_TEXT("POST /order"), PYTHIA_TEXT("GET /list"),
+                                        PYTHIA_TEXT("GET /list")};
+    struct place place;
+    make_place(&place);
+    struct pythia_state *s = opened(place.state);
+    assert_int_equal(pythia_state_put_pin(s, point(1), -1), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_pin(s, point(2), 1), PYTHIA_OK);
+    for (int i = 1; i < 5; i++)
+        assert_int_equal(pythia_state_put_pin_for(s, point(i), types, i == 4 ? 3 : 1), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_pin(s, point(3), 0), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_pin(s, point(2), 1), PYTHIA_OK);
+    assert_int_equal(pythia_state_put_pin_for(s, point(1), types + 1, 1), PYTHIA_OK);
+    pythia_state_close(s);
+    s = opened(place.state);
+    struct pins p = pins_of(s);
+    assert_true(p.count == 1 && p.pin[2] == 1);
+    assert_pin_types(s, "p1 GET /list; p4 GET /list; p4 POST /order; ");
+    pythia_state_close(s);
+    remove_place(&place);
+}
+
+static void pins_of_the_third_schema_are_for_all_types(void **state)
+{
+    struct place place;
+    make_place(&place);
+    struct pythia_state *s = opened(place.state);
+    assert_int_equal(pythia_state_put_pin(s, point(1), 1), PYTHIA_OK);
+    pythia_state_close(s);
+    execute(place.state, "DROP TABLE pin_type; PRAGMA user_version=3;");
+    s = opened(place.state);
+    assert_int_equal(pins_of(s).pin[1], 1);
+    assert_pin_types(s, "");
+    assert_int_equal(pythia_state_put_pin_for(s, point(1), &(struct pythia_text){"T", 1}, 1),
+                     PYTHIA_OK);
+    assert_pin_types(s, "p1 T; ");
+    pythia_state_close(s);
+    remove_place(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -683,6 +743,8 @@ int main(void)
         cmocka_unit_test(a_newer_schema_is_refused_and_left_as_it_is),
         cmocka_unit_test(a_decision_keeps_the_price_and_the_passes_that_were_known),
         cmocka_unit_test(the_first_schema_is_brought_up_to_date),
+        cmocka_unit_test(a_pin_may_be_for_some_types_only),
+        cmocka_unit_test(pins_of_the_third_schema_are_for_all_types),
         cmocka_unit_test(an_empty_file_becomes_one_and_another_database_is_not_touched),
         cmocka_unit_test(what_is_no_database_is_put_aside),
         cmocka_unit_test(a_path_that_cannot_be_is_told),

@@ -8,7 +8,9 @@ import signal
 import subprocess
 import unittest
 
+import otlp
 import rig
+from test_control import Agent
 
 POINTS = [f"load:p{i}" for i in range(50)]
 CLOSED = [p for p in POINTS if p != "load:p7"]  # once they are learnt; the cause is in p7, which may stay open
@@ -121,6 +123,84 @@ class Prices(unittest.TestCase):
         self.assertEqual(daemon.post("/v1/close", {"trace_points": ["load:once"]}).status, 200)
         rig.until(lambda: daemon.metric("pythia_points_mute") == 0, rig.patience(5))
         self.assertEqual(daemon.stop(), 0)
+
+
+class Types(unittest.TestCase):
+    """A switch is a point and a request type."""
+
+    def test_a_point_of_the_gate_that_is_open_for_one_type_gives_no_spans_of_another(self):
+        folder = rig.make_folder(self)
+        gate = os.path.join(folder, "gate")
+        os.mkdir(gate, 0o700)
+        program = subprocess.Popen([rig.program("traced_orders"), "1000000", "returns"], preexec_fn=rig.die_with_parent,
+                                   env=dict(os.environ, PYTHIA_DIRECTORY=gate, PYTHIA_SERVICE="shop"))
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        daemon = rig.Pythiad(self, f"--gate={gate}", "--quiet-ms=200", "--points=0", "--learn-requests=30",
+                             "--cycle-requests=1000000", "--cycle-seconds=3600", folder=folder)
+
+        def query():
+            return next((p for p in daemon.get("/v1/points").json if p["trace_point"] == "shop:query"), {"wanted": True})
+        rig.until(lambda: not query()["wanted"] and daemon.metric("pythia_desired_in_force") == 1, rig.patience(40),
+                  lambda: daemon.log)
+        done = daemon.ctl("open", "shop:que*", "--type", "order")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # A request passes it twice. Only orders count as requests that could have: with returns it would be four times.
+        point = rig.until(lambda: next((p for p in [query()] if p["requests"] >= 3000), None), rig.patience(60), lambda: daemon.log)
+        self.assertEqual(point["types"], ["order"])
+        self.assertTrue(1.5 < point["spans"] / point["requests"] < 2.5, point)
+        self.assertRegex(daemon.ctl("points").stdout, r"shop:query  \(applied, only for order, \d+ spans since it was opened\)\n")
+        self.assertEqual(daemon.stop(), 0)
+
+    def start(self, folder):
+        daemon = rig.Pythiad(self, f"--state={folder}/state.db", "--quiet-ms=50", "--cycle-requests=60", "--learn-requests=20",
+                             "--cycle-seconds=1", folder=folder)
+        return daemon, Agent(daemon, "shop", ("root", "step a", "step b"))
+
+    def test_who_may_be_told_to_open_for_which_types(self):
+        folder = rig.make_folder(self)
+        daemon, agent = self.start(folder)
+
+        def types():
+            return {p["trace_point"]: p["types"] for p in daemon.get("/v1/points").json}
+
+        def send():
+            for kind in ("list", "order") * 20:
+                spans = otlp.request(("step a", "step b"))
+                spans[0].attributes["request_type"] = kind
+                self.assertEqual(daemon.send(otlp.protobuf(spans)).status, 200)
+            agent.poll()
+            return {group["request_type"] for group in daemon.get("/v1/groups").json or ()}
+        self.assertEqual(agent.report().status, 200)
+        rig.until(lambda: daemon.metric("pythia_points_known") == 3, 10)
+        rig.until(lambda: send() == {"list", "order"}, rig.patience(20), lambda: daemon.log)
+        done = daemon.ctl("open", "shop:step*", "--type", "list")
+        self.assertEqual((done.returncode, done.stdout.split(",")[0]), (0, "2 trace points"), done.stderr)
+        self.assertEqual(types(), {"shop:root": None, "shop:step a": ["list"], "shop:step b": ["list"]})
+        self.assertEqual(daemon.ctl("open", "shop:step a", "--type", "order", "--type", "list").returncode, 0)
+        self.assertEqual(daemon.ctl("open", "shop:step b").returncode, 0)  # for all: the last order holds
+        self.assertEqual(types(), {"shop:root": None, "shop:step a": ["list", "order"], "shop:step b": None})
+        text = daemon.ctl("points").stdout
+        self.assertRegex(text, r"shop:step a  \(\w+, only for list and order, ")
+        self.assertRegex(text, r"shop:step b  \(\w+, \d+ spans")
+        # A type that never came, and what cannot be for types: nothing is done.
+        done = daemon.ctl("open", "shop:step b", "--type", "list", "--type", "lost")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no such request types are known: lost", done.stderr)
+        self.assertIsNone(types()["shop:step b"])
+        self.assertEqual(daemon.ctl("close", "shop:step b", "--type", "list").returncode, 2)
+        for path, wrong in (("open", []), ("open", "list"), ("open", [1]), ("open", {}), ("open", ["list"] * 1001),
+                            ("close", ["list"]), ("unpin", ["list"])):
+            answer = daemon.post(f"/v1/{path}", {"trace_points": ["shop:step b"], "types": wrong})
+            self.assertEqual(answer.status, 400, (path, wrong))
+        # It holds after a restart, before a request of the type comes.
+        self.assertEqual(daemon.stop(), 0, daemon.log)
+        daemon, agent = self.start(folder)
+        self.assertEqual(agent.report().status, 200)
+        rig.until(lambda: agent.poll() and types().get("shop:step a") == ["list", "order"], 10, lambda: daemon.log)
+        self.assertEqual(daemon.ctl("unpin", "*").returncode, 0)
+        rig.until(lambda: set(types().values()) == {None}, 5)
+        self.assertEqual(daemon.stop(), 0, daemon.log)
 
 
 class Bill(unittest.TestCase):

@@ -1,5 +1,6 @@
-/* A program with trace points: orders, of which those of one tenant in twenty are slow. usage:
- * traced_orders COUNT */
+/* A program with trace points: orders, of which those of one tenant in twenty are slow. With
+ * "returns" every second request is of that type, and does the same. usage:
+ * traced_orders COUNT [returns] */
 #define _GNU_SOURCE
 #include <pythia/tracepoints.h>
 #include <pythia/variable.h>
@@ -34,6 +35,15 @@ static void parse(int order)
     query(order);
 }
 
+static void handle(int order, int tries)
+{
+    PYTHIA_SPAN_OF(span, PYTHIA_POINT_SERVER, "handle");
+    parse(order);
+    pythia_variable_add(tries, order % 3);
+    pay(order);
+    nap(200);
+}
+
 int main(int argc, char **argv)
 {
     long count = argc > 1 ? strtol(argv[1], NULL, 10) : 1000;
@@ -42,12 +52,13 @@ int main(int argc, char **argv)
     pythia_variable_define("workers", PYTHIA_CLASS_SIZE, PYTHIA_BIND_PROCESS, &source);
     int tries = pythia_variable_define("tries", PYTHIA_CLASS_COUNTER, PYTHIA_BIND_REQUEST, NULL);
     for (int order = 0; order < count; order++) {
-        PYTHIA_REQUEST("order");
-        PYTHIA_SPAN_OF(span, PYTHIA_POINT_SERVER, "handle");
-        parse(order);
-        pythia_variable_add(tries, order % 3);
-        pay(order);
-        nap(200);
+        if (argc > 2 && order % 2) {
+            PYTHIA_REQUEST("return");
+            handle(order, tries);
+        } else {
+            PYTHIA_REQUEST("order");
+            handle(order, tries);
+        }
     }
     return 0;
 }

@@ -284,6 +284,78 @@ static void a_failed_allocation_leaves_no_reason_behind(void **state)
     end(&h);
 }
 
+/* Requests A and Z pass D alike. D is open for A only: when the space has been learnt, nothing of D
+ * is seen in Z. */
+static void write_two_types(char *to, size_t room, uint64_t number)
+{
+    int ns = 100 + 100 * (int)(number / 2 % 7);
+    bool hidden = number % 2 == 1 && number < 1000000;
+    snprintf(to, room, hidden ? "%c{10 %d 10}" : "%c{10 D{%d} 10}", number % 2 ? 'Z' : 'A', ns);
+}
+
+static void assert_problem(const struct hunt *h, const char *type, const char *cause,
+                           enum pythia_why why)
+{
+    for (size_t i = 0; i < h->cycle.problem_count; i++) {
+        const struct pythia_problem *p = &h->cycle.problems[i];
+        struct pythia_buf place = {0};
+        if (!pythia_text_equal(pythia_vocabulary_text(h->r.vocabulary, p->type),
+                               pythia_text_of(type)))
+            continue;
+        assert_int_equal(p->state, PYTHIA_PROBLEM_DONE);
+        assert_int_equal(p->cause_count, 1);
+        pythia_place_add(&place, h->r.vocabulary, &p->causes[0].place);
+        assert_string_equal(place.bytes, cause);
+        pythia_buf_free(&place);
+        assert_int_equal(p->why, why);
+        if (why == PYTHIA_WHY_PINNED)
+            assert_int_equal(p->blocked, point(h, "D"));
+        return;
+    }
+    fail_msg("no problem %s", type);
+}
+
+static void a_point_that_is_open_for_another_type_only_is_as_if_pinned_shut(void **state)
+{
+    struct hunt h;
+    begin_text(&h, write_two_types, NULL);
+    assert_int_equal(pythia_open_points_create(h.r.vocabulary, &h.how.always), PYTHIA_OK);
+    assert_int_equal(
+        pythia_open_points_add_id_for(h.how.always, PYTHIA_TEXT("D"), PYTHIA_TEXT("A")), PYTHIA_OK);
+    search(&h);
+    (void)run(&h, 98, 20);
+    assert_problem(&h, "A", "inside D", PYTHIA_WHY_NONE);
+    assert_problem(&h, "Z", "inside Z", PYTHIA_WHY_PINNED);
+    assert_true(pythia_search_is_open(h.search, point(&h, "D")));
+    assert_int_equal(h.history_count, 0);
+    pythia_open_points_destroy(h.how.always);
+    end(&h);
+}
+
+static void a_cycle_without_memory_leaves_such_a_point_open(void **state)
+{
+    struct hunt h;
+    int status = PYTHIA_ENOMEM;
+    begin_text(&h, write_two_types, NULL);
+    assert_int_equal(pythia_open_points_create(h.r.vocabulary, &h.how.always), PYTHIA_OK);
+    assert_int_equal(
+        pythia_open_points_add_id_for(h.how.always, PYTHIA_TEXT("D"), PYTHIA_TEXT("A")), PYTHIA_OK);
+    search(&h);
+    see(&h, 98);
+    for (long n = 0; status == PYTHIA_ENOMEM; n++) {
+        pythia_mem_fail_after(n);
+        status = pythia_search_cycle(h.search, h.r.groups, h.hits, h.points, &h.cycle);
+        pythia_mem_fail_after(-1);
+        assert_true(pythia_search_is_open(h.search, point(&h, "D")));
+    }
+    assert_int_equal(status, PYTHIA_OK);
+    (void)run(&h, 98, 20);
+    assert_problem(&h, "A", "inside D", PYTHIA_WHY_NONE);
+    assert_problem(&h, "Z", "inside Z", PYTHIA_WHY_PINNED);
+    pythia_open_points_destroy(h.how.always);
+    end(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +372,8 @@ int main(void)
         cmocka_unit_test(when_patience_ends_that_is_the_reason),
         cmocka_unit_test(reasons_have_names),
         cmocka_unit_test(a_failed_allocation_leaves_no_reason_behind),
+        cmocka_unit_test(a_point_that_is_open_for_another_type_only_is_as_if_pinned_shut),
+        cmocka_unit_test(a_cycle_without_memory_leaves_such_a_point_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

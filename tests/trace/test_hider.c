@@ -293,6 +293,51 @@ static void without_memory_it_says_so(void **state)
     free_parts(parts, count);
 }
 
+/* ---- points that are open for some types only ---- */
+
+static void what_is_open_for_other_types_is_left_out(void **state)
+{
+    static const struct {
+        const char *type, *kept, *left;
+    } cases[] = {
+        {"list", NULL, "A B C"},
+        {"order", NULL, "A C"}, /* B is open for requests that list */
+        {"order", "B", "A B C"} /* it is open for all types all the same */,
+    };
+    static struct trace_part parts[TRACE_TEXT_PARTS];
+    struct pythia_vocabulary *v = NULL;
+    struct pythia_hider *hider = NULL;
+    size_t count = read_parts("A[0,1000] B[100,900]<A C[200,800]<B D[300,400]<C", parts);
+    assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
+    assert_int_equal(pythia_hider_create(v, &hider), PYTHIA_OK);
+    struct pythia_open_points *limited = open_points_of(v, "C");
+    assert_int_equal(pythia_open_points_add_id_for(limited, PYTHIA_TEXT("B"), PYTHIA_TEXT("list")),
+                     PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add_id_for(limited, PYTHIA_TEXT("D"), PYTHIA_TEXT("list")),
+                     PYTHIA_OK);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct built whole, wanted;
+        const struct pythia_trace *left = NULL;
+        build(&whole, v, parts, count, NULL);
+        build(&wanted, v, parts, count, cases[i].left);
+        struct pythia_open_points *open = open_points_of(v, "A B C"); /* D is closed for all */
+        struct pythia_hider_types types = {.limited = limited,
+                                           .kept = cases[i].kept ? open_points_of(v, cases[i].kept)
+                                                                 : NULL,
+                                           .type = intern(v, cases[i].type)};
+        assert_int_equal(pythia_hider_hide_typed(hider, whole.trace, open, &types, &left), 0);
+        assert_same_trace(v, left, wanted.trace, cases[i].left);
+        pythia_open_points_destroy(types.kept);
+        pythia_open_points_destroy(open);
+        drop(&whole);
+        drop(&wanted);
+    }
+    pythia_open_points_destroy(limited);
+    pythia_hider_destroy(hider);
+    pythia_vocabulary_destroy(v);
+    free_parts(parts, count);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +349,7 @@ int main(void)
         cmocka_unit_test(what_lasts_as_long_as_what_is_hidden_in_it_becomes_a_point),
         cmocka_unit_test(a_chain_of_100_000_spans_is_no_burden),
         cmocka_unit_test(without_memory_it_says_so),
+        cmocka_unit_test(what_is_open_for_other_types_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,6 +264,96 @@ static void a_text_may_be_asked_whether_it_is_a_pattern_and_what_it_fits(void **
     assert_false(pythia_open_points_fits("db:*", PYTHIA_TEXT("web:db:a")));
 }
 
+static void add_for(struct pythia_open_points *o, const char *id, const char *type)
+{
+    assert_int_equal(pythia_open_points_add_id_for(o, pythia_text_of(id), pythia_text_of(type)),
+                     PYTHIA_OK);
+}
+
+static uint32_t type_of(struct points *p, const char *name)
+{
+    return pythia_vocabulary_string(p->vocabulary, pythia_text_of(name));
+}
+
+static bool excludes(struct points *p, const char *id, const char *type)
+{
+    return pythia_open_points_excludes(
+        p->open, pythia_vocabulary_tracepoint_of_id(p->vocabulary, pythia_text_of(id), 0, 0),
+        type_of(p, type));
+}
+
+static void a_point_may_be_open_for_some_types_only(void **state)
+{
+    struct points p;
+    size_t count = 7;
+    begin(&p);
+    assert_false(pythia_open_points_is_limited(NULL));
+    assert_false(pythia_open_points_is_limited(p.open));
+    add_for(p.open, "db:query", "GET /list");
+    add_for(p.open, "db:query", "POST /order");
+    add_for(p.open, "db:[a]", "GET /list"); /* no pattern */
+    assert_true(pythia_open_points_is_limited(p.open));
+    assert_true(has(&p, "db:query"));
+    assert_false(has(&p, "db:a"));
+    assert_false(excludes(&p, "db:query", "GET /list"));
+    assert_false(excludes(&p, "db:query", "POST /order"));
+    assert_true(excludes(&p, "db:query", "GET /"));
+    assert_true(excludes(&p, "db:[a]", "POST /order"));
+    assert_false(excludes(&p, "db:a", "GET /list")); /* it is closed for all */
+    uint32_t query =
+        pythia_vocabulary_tracepoint_of_id(p.vocabulary, PYTHIA_TEXT("db:query"), 0, 0);
+    const struct pythia_text *types = pythia_open_points_types(p.open, query, &count);
+    assert_int_equal(count, 2);
+    assert_true(PYTHIA_TEXT_IS(types[0], "GET /list") && PYTHIA_TEXT_IS(types[1], "POST /order"));
+    add(&p, "db:q*"); /* from here on it is open for all */
+    assert_null(pythia_open_points_types(p.open, query, &count));
+    assert_int_equal(count, 0);
+    assert_false(excludes(&p, "db:query", "GET /"));
+    end(&p);
+}
+
+static void sets_are_limited_alike_if_types_of_all_points_are_the_same(void **state)
+{
+    static const struct {
+        const char *id, *type;
+    } more[] = {{"a", "T"}, {"a", "U"}, {"b", "T"}};
+    struct points p, q;
+    begin(&p);
+    begin(&q);
+    assert_true(pythia_open_points_same_limits(NULL, NULL));
+    assert_true(pythia_open_points_same_limits(p.open, NULL));
+    add(&q, "c"); /* which says nothing of types */
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(pythia_open_points_same_limits(p.open, q.open));
+        add_for(p.open, more[i].id, more[i].type);
+        assert_false(pythia_open_points_same_limits(p.open, q.open));
+        assert_false(pythia_open_points_same_limits(q.open, p.open));
+        add_for(q.open, more[i].id, more[i].type);
+    }
+    assert_true(pythia_open_points_same_limits(q.open, p.open));
+    assert_false(pythia_open_points_same_limits(NULL, p.open));
+    end(&p);
+    end(&q);
+}
+
+static void types_without_memory_open_no_more_than_was_asked(void **state)
+{
+    int status = PYTHIA_ENOMEM;
+    for (long n = 0; status == PYTHIA_ENOMEM; n++) {
+        struct points p;
+        begin(&p);
+        assert_false(excludes(&p, "a", "T"));
+        assert_in_range(n, 0, 20);
+        pythia_mem_fail_after(n);
+        status = pythia_open_points_add_id_for(p.open, PYTHIA_TEXT("a"), PYTHIA_TEXT("T"));
+        pythia_mem_fail_after(-1);
+        assert_true(!has(&p, "a") || excludes(&p, "a", "U"));
+        if (status == PYTHIA_OK)
+            assert_false(excludes(&p, "a", "T"));
+        end(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +368,9 @@ int main(void)
         cmocka_unit_test(those_with_a_flag_are_open_and_no_others),
         cmocka_unit_test(a_set_without_some_has_all_others_of_its_base),
         cmocka_unit_test(a_text_may_be_asked_whether_it_is_a_pattern_and_what_it_fits),
+        cmocka_unit_test(a_point_may_be_open_for_some_types_only),
+        cmocka_unit_test(sets_are_limited_alike_if_types_of_all_points_are_the_same),
+        cmocka_unit_test(types_without_memory_open_no_more_than_was_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

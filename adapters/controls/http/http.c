@@ -21,7 +21,7 @@
 #define MS UINT64_C(1000000)
 
 struct settings {
-    const char *off_file;
+    const char *off_file, *type_attribute;
     int64_t poll_ms, lost_ms, forget_s, agents_max, points_max;
     uint64_t body_max;
 };
@@ -41,6 +41,8 @@ static const struct pythia_option options[] = {
      offsetof(struct settings, body_max), "the largest report that is read"},
     PYTHIA_TEXT_OPTION("off-file", 0, "FILE", offsetof(struct settings, off_file),
                        "while this file is there, agents of this machine close everything"),
+    PYTHIA_TEXT_OPTION("type-attribute", 0, "KEY", offsetof(struct settings, type_attribute),
+                       "the attribute of spans that names the type of a request"),
     {0},
 };
 
@@ -49,6 +51,7 @@ struct http {
     struct pythia__agents *agents;
     struct settings settings;
     char *off_file; /* owned; NULL: none */
+    char *type_key; /* owned */
     uint64_t polls, unchanged, too_large;
 };
 
@@ -59,12 +62,14 @@ static void destroy(struct pythia_control *c)
         return;
     pythia__agents_destroy(h->agents);
     pythia_free(h->off_file);
+    pythia_free(h->type_key);
     pythia_free(h);
 }
 
 static int create(const void *settings, struct pythia_control **out, struct pythia_error *e)
 {
     const struct settings *s = settings;
+    const char *key = s->type_attribute ? s->type_attribute : "";
     struct pythia__agents_options o = {
         .agents_max = (size_t)s->agents_max,
         .points_max = (size_t)s->points_max,
@@ -79,8 +84,9 @@ static int create(const void *settings, struct pythia_control **out, struct pyth
         h->settings = *s;
         if (s->off_file && *s->off_file)
             h->off_file = pythia_strndup(s->off_file, strlen(s->off_file));
+        o.type_key = h->type_key = pythia_strndup(key, strlen(key));
     }
-    if (!h || pythia__agents_create(&o, &h->agents) != PYTHIA_OK ||
+    if (!h || !h->type_key || pythia__agents_create(&o, &h->agents) != PYTHIA_OK ||
         (s->off_file && *s->off_file && !h->off_file)) {
         destroy(h ? &h->control : NULL);
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
@@ -153,6 +159,7 @@ const struct pythia_control_ops pythia__control_http = {
     .help = "agents that poll over HTTP: OpenTelemetry programs in Node.js",
     .options = options,
     .settings_size = sizeof(struct settings),
+    .by_type = true,
     .create = create,
     .destroy = destroy,
     .set_lease = set_lease,

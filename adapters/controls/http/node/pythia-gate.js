@@ -10,6 +10,10 @@
  * (pythia-control-http(7)); without an answer for as long as the lease, only entry points stay open: spans of servers and
  * consumers, and those without a parent. Whatever goes wrong here, the program runs on as without it.
  *
+ * A point may be open for some types of requests only. Of which type a request is, the process knows in which it begins,
+ * often not before its route is found; it tells those that it calls, in a header. As long as the type is not known such a
+ * point is open: pythiad leaves out what it does not want, and nothing is lost.
+ *
  * The program's own @opentelemetry packages are found through the global object that all copies of @opentelemetry/api 1.x
  * share, so that it does not matter which versions there are, where they lie, or whether they come before this file.
  *
@@ -28,7 +32,10 @@ const later = setTimeout;
 const API = Symbol.for('opentelemetry.js.api.1');
 const SPAN = Symbol.for('OpenTelemetry Context Key SPAN');
 const SUPPRESSED = Symbol.for('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
-const SERVER = 1, CONSUMER = 4; // SpanKind
+const RPC = Symbol.for('OpenTelemetry SDK Context Key RPC_METADATA'); // of the HTTP request that is served
+const TYPE = Symbol.for('pythia.gate.type'); // of a request, as the caller told it
+const TYPE_HEADER = 'pythia-request-type';
+const INTERNAL = 0, SERVER = 1, CONSUMER = 4; // SpanKind
 const PATCHED = Symbol.for('pythia.gate.patched');
 
 const POINTS_MAX = 5000; // of one service in this process; more run by the default rule
@@ -36,6 +43,8 @@ const NAMES_MAX = 5000; // of one tracer, before their identifiers are replaced
 const ID_MAX = 512; // bytes
 const ALIASES_MAX = 1000; // names that spans of one point were given later
 const REPORT_POINTS = 1000; // in one report
+const ROUTES_MAX = 1000; // of one service
+const TYPE_MAX = 1024; // bytes of the header
 const ANSWER_MAX = 8 << 20; // bytes
 const TIMEOUT_MS = 2000;
 const BACKOFF_MAX_MS = 2000;
@@ -72,8 +81,9 @@ const NO_CONTEXT = { traceId: '0'.repeat(32), spanId: '0'.repeat(16), traceFlags
 
 /** Stands for the nearest open span above. */
 class ClosedSpan {
-  constructor(context) {
+  constructor(context, request) {
     this._context = context;
+    this._request = request;
   }
   spanContext() {
     return this._context;
@@ -110,13 +120,16 @@ class ClosedSpan {
 
 /** What a list says. Never changed: another list is another table. */
 class Table {
-  constructor({ open = [], closed = [], fallback = 'skeleton' } = {}) {
+  constructor({ open = [], openFor = {}, closed = [], fallback = 'skeleton', typeKey } = {}) {
     this.open = new Set(open);
+    this.openFor = new Map(Object.entries(openFor).map(([id, types]) => [id, new Set(types)]));
     this.closed = new Set(closed);
     this.fallback = fallback;
+    this.typeKey = typeKey; // undefined: nobody asks for types
   }
+  /** Is it open, for some types at least? */
   isOpen(id, isEntry) {
-    if (this.open.has(id)) return true;
+    if (this.open.has(id) || this.openFor.has(id)) return true;
     return isEntry && this.fallback !== 'none' && !this.closed.has(id);
   }
 }
@@ -132,13 +145,17 @@ function parseList(text) {
     if (!Array.isArray(value) || !value.every((id) => typeof id === 'string')) throw new Error('no list of ids');
     return value;
   };
+  const typed = (value = {}) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('no types by id');
+    return Object.fromEntries(Object.entries(value).map(([id, types]) => [id, ids(types)]));
+  };
   const within = (value, low, high, otherwise) =>
     Number.isFinite(value) ? Math.min(Math.max(value, low), high) : otherwise;
   if (typeof list !== 'object' || list === null) throw new Error('no object');
   return {
-    // A point that is open for some types only is open for all: requests are not told apart here.
-    table: new Table({ open: [...ids(list.open), ...Object.keys(list.open_for ?? {})], closed: ids(list.closed),
-      fallback: list.default === 'none' ? 'none' : 'skeleton' }),
+    table: new Table({ open: ids(list.open), openFor: typed(list.open_for), closed: ids(list.closed),
+      fallback: list.default === 'none' ? 'none' : 'skeleton',
+      typeKey: typeof list.type_key === 'string' ? list.type_key : undefined }),
     leaseMs: within(list.lease_ms, 100, 86400000, 30000),
     pollMs: within(list.poll_ms, 10, 60000, 250),
     report: list.report === true,
@@ -162,6 +179,61 @@ class Point {
   }
 }
 
+/** The routes that requests of a service had in the end. While a request goes through routers its route grows: it is taken
+ * for whole if one like it was, and none that goes on from there. */
+class Routes {
+  constructor() {
+    this.whole = new Map(); // by route: does no other go on from it?
+  }
+  add(route) {
+    if (this.whole.has(route) || this.whole.size >= ROUTES_MAX) return;
+    const goesOn = (long, short) => long.startsWith(short.endsWith('/') ? short : `${short}/`);
+    let isWhole = true;
+    for (const other of this.whole.keys()) {
+      if (goesOn(route, other)) this.whole.set(other, false);
+      isWhole &&= !goesOn(other, route);
+    }
+    this.whole.set(route, isWhole);
+  }
+  isWhole(route) {
+    return this.whole.get(route) === true;
+  }
+}
+
+const text = (value) => (typeof value === 'string' && value !== '' ? value : undefined);
+// Attributes that name a request, before its span does.
+const NAMING = ['rpc.method', 'messaging.destination.template', 'url.path', 'url.full', 'http.target', 'http.url'];
+const METHOD = /^(?:GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH)$/;
+
+/** A request in this process, from one entry on. */
+class Request {
+  constructor(known, told, begins) {
+    this.known = known;
+    this.told = told; // its type, by the caller
+    this.begins = begins; // here, and not in another process
+    this.span = undefined; // with which it begins
+  }
+  /** Its type, as pythiad finds it; undefined: not known yet, or not here. */
+  type(context) {
+    if (!this.begins || this.span === undefined) return this.told;
+    const { agent, scope } = this.known;
+    const { attributes = {}, kind, name } = this.span;
+    if (agent.table.typeKey) return text(attributes[agent.table.typeKey]);
+    if (text(attributes.request_type)) return attributes.request_type;
+    const rpc = context?.getValue(RPC);
+    const route = text(attributes['http.route']) ??
+      (rpc?.span === this.span && agent.routes.isWhole(rpc.route) ? rpc.route : undefined);
+    if (route !== undefined) {
+      const method = text(attributes['http.request.method']) ?? text(attributes['http.method']) ?? METHOD.exec(name)?.[0];
+      return sound(`${agent.service} ${method ? `${method} ` : ''}${route}`);
+    }
+    // Others are named by what may be set later: a span of another kind by its attributes, or by another name.
+    const isNamed = kind === INTERNAL && !METHOD.test(name) && !NAMING.some((key) => key in attributes) &&
+      passes.get(this.span)?.gate.aliases.size === 0;
+    return isNamed ? pointId(agent.service, scope, name) : undefined;
+  }
+}
+
 /** The switch of the spans of one kind that begin with one name. Some are given another name later (an HTTP server knows
  * its route only then): they arrive as other points, which have no other switch than this. */
 class Gate {
@@ -171,20 +243,27 @@ class Gate {
     this.passes = 0; // while it was open
     this.table = undefined; // for which the next two hold
     this.open = this.openAsEntry = false;
+    this.types = undefined; // for which it is open; undefined: all
   }
   isOpen(table, isEntry) {
     if (this.table !== table) {
       const points = [...this.aliases.keys()];
-      const own = points.length ? table.open.has(this.point.id) : undefined;
+      const own = points.length ? table.isOpen(this.point.id, false) : undefined;
       this.open = own ?? table.isOpen(this.point.id, false);
       this.openAsEntry = own ?? table.isOpen(this.point.id, true);
       for (const { id } of points) {
         this.open ||= table.isOpen(id, false);
         this.openAsEntry ||= table.isOpen(id, true);
       }
+      this.types = this.findTypes(table);
       this.table = table;
     }
     return isEntry ? this.openAsEntry : this.open;
+  }
+  findTypes(table) {
+    const ids = this.point && table.openFor.size ? [this.point.id, ...[...this.aliases.keys()].map(({ id }) => id)] : [];
+    if (ids.some((id) => table.open.has(id)) || !ids.some((id) => table.openFor.has(id))) return undefined;
+    return new Set(ids.flatMap((id) => [...(table.openFor.get(id) ?? [])]));
   }
 }
 
@@ -197,6 +276,7 @@ class Agent {
     this.instance = `${hostname().slice(0, 60)}:${process.pid}:${randomBytes(4).toString('hex')}`;
     this.table = DEFAULT;
     this.points = new Map();
+    this.routes = new Routes();
     this.refused = 0; // points for which there was no room, or whose ids are no good
     this.etag = ''; // of the list in force
     this.lease = undefined;
@@ -403,21 +483,35 @@ function decide(tracer, name, options, context) {
   // What is below a closed point is no entry point, even if no open span is above.
   const isEntry = kind === SERVER || kind === CONSUMER ||
     (!(above instanceof ClosedSpan) && (!isValid(aboveContext) || aboveContext.isRemote === true));
+  const request = requestOf(known, within, above, aboveContext);
   const gate = gateOf(known, name, kind ?? 0);
   const { table } = known.agent;
   const { point } = gate;
-  if (point === null) return { closed: isEntry && table.fallback !== 'none' ? undefined : close(aboveContext) };
-  const open = gate.isOpen(table, isEntry);
+  if (point === null) return { closed: isEntry && table.fallback !== 'none' ? undefined : close(aboveContext, request) };
+  const open = gate.isOpen(table, isEntry) && (isEntry || gate.types === undefined || isOf(request, gate.types, within));
   if (open || gate.aliases.size === 0) { // else nobody knows as which it would arrive
     point.hits++;
     if (isEntry) point.entries++;
   }
-  if (!open) return { closed: close(aboveContext) };
-  return { gate, isEntry, isTimed: gate.passes++ % SAMPLE === 0 };
+  if (!open) return { closed: close(aboveContext, request) };
+  return { gate, isEntry, request, isTimed: gate.passes++ % SAMPLE === 0 };
 }
 
-function close(above) {
-  return new ClosedSpan(isValid(above) ? above : NO_CONTEXT);
+/** The request that a span is of: that of the span above, or one that begins with it. */
+function requestOf(known, within, above, aboveContext) {
+  const request = above instanceof ClosedSpan ? above._request : passes.get(above)?.request;
+  if (request !== undefined) return request;
+  return new Request(known, within?.getValue(TYPE), !isValid(aboveContext));
+}
+
+/** May it be of one of these types? */
+function isOf(request, types, context) {
+  const type = request.type(context);
+  return type === undefined || types.has(type);
+}
+
+function close(above, request) {
+  return new ClosedSpan(isValid(above) ? above : NO_CONTEXT, request);
 }
 
 const passes = new WeakMap(); // span -> where it counts: gate, point, isEntry
@@ -457,9 +551,10 @@ function gated(start) {
 }
 
 /** Remember as what a span counts, and watch updateName of the SDK's class of spans. */
-function notePass(span, tracer, { gate, isEntry }) {
+function notePass(span, tracer, { gate, isEntry, request }) {
   try {
-    passes.set(span, { gate, point: gate.point, isEntry, known: tracers.get(tracer) });
+    request.span ??= span;
+    passes.set(span, { gate, point: gate.point, isEntry, request, known: tracers.get(tracer) });
     const prototype = Object.getPrototypeOf(span);
     if (Object.hasOwn(prototype, PATCHED) || typeof prototype.updateName !== 'function') return;
     const { updateName } = prototype;
@@ -482,6 +577,8 @@ function rename(span, name) {
   const pass = passes.get(span);
   if (pass === undefined || typeof name !== 'string') return;
   const { gate, known } = pass;
+  if (pass.request.span === span && text(span.attributes?.['http.route'])) // it is named after it when it ends
+    known.agent.routes.add(span.attributes['http.route']);
   const point = known.agent.point(pointId(known.agent.service, known.scope, name));
   if (!point || point === pass.point || (!gate.aliases.has(point) && gate.aliases.size >= ALIASES_MAX)) return;
   count(pass, -1);
@@ -532,13 +629,51 @@ function watchProvider(provider) {
   patchProvider(provider.getDelegate?.());
 }
 
+/** Tell the type of a request to those that are called, and hear it from those that call. */
+function watchPropagator(propagator) {
+  if (typeof propagator?.inject !== 'function' || typeof propagator.extract !== 'function' ||
+    Object.hasOwn(propagator, PATCHED)) return;
+  const { inject, extract } = propagator;
+  Object.defineProperty(propagator, PATCHED, { value: true });
+  propagator.inject = function (context, carrier, setter) {
+    Reflect.apply(inject, this, [context, carrier, setter]);
+    try {
+      const type = typeToTell(context);
+      if (type !== undefined) setter.set(carrier, TYPE_HEADER, type);
+    } catch {
+      // It is called without it.
+    }
+  };
+  propagator.extract = function (context, carrier, getter) {
+    const extracted = Reflect.apply(extract, this, [context, carrier, getter]);
+    try {
+      const told = [getter.get(carrier, TYPE_HEADER)].flat()[0];
+      return text(told) && told.length <= TYPE_MAX ? extracted.setValue(TYPE, decodeURIComponent(told)) : extracted;
+    } catch {
+      return extracted;
+    }
+  };
+}
+
+/** The type as a header, while a point of any service is open for some types only. */
+function typeToTell(context) {
+  const span = context.getValue(SPAN);
+  const request = span instanceof ClosedSpan ? span._request : passes.get(span)?.request;
+  if (request?.known.agent.table.typeKey === undefined) return undefined;
+  const type = request.type(context);
+  const encoded = type === undefined ? undefined : encodeURIComponent(type);
+  return encoded?.length <= TYPE_MAX ? encoded : undefined;
+}
+
 function watchApi(api) {
   if (typeof api !== 'object' || api === null) return api;
   watchProvider(api.trace);
+  watchPropagator(api.propagation);
   return new Proxy(api, {
     set(target, key, value) {
       target[key] = value;
       if (key === 'trace') watchProvider(value);
+      if (key === 'propagation') watchPropagator(value);
       return true;
     },
   });
@@ -574,4 +709,4 @@ if (process.env.PYTHIA_GATE !== '0' && !globalThis[PATCHED]) {
   }
 }
 
-module.exports = { template, pointId, parseList, Table, ClosedSpan, agents };
+module.exports = { template, pointId, parseList, Table, Routes, ClosedSpan, agents };

@@ -162,6 +162,14 @@ bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint);
 size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, uint32_t *types,
                             size_t most);
 
+/* Have requests of a type (number of a string) come, or is it in the search space? */
+bool pythia_live_has_type(const struct pythia_live *l, uint32_t type);
+
+/* The types that an open trace point is limited to by a pin: *count of their names, borrowed until
+ * other pins take their place; NULL: it is open for all. A point of the skeleton always is. */
+const struct pythia_text *pythia_live_limit(const struct pythia_live *l, uint32_t tracepoint,
+                                            size_t *count);
+
 /* The set of open points that the last wish is about is in force at all targets since this time
  * (Unix epoch, ns, by the clock of spans). Requests that began earlier and are seen whole later are
  * kept apart. To be called once for each wish, and again with a later time when targets have joined
@@ -175,9 +183,11 @@ void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined);
 int pythia_live_know(struct pythia_live *l, struct pythia_text id);
 
 /* Other pins than those of the options, and what prices say now: what changes by that is wanted at
- * once. `fixed`: points that nothing can switch and whose spans arrive all the same; they are open,
- * and nothing of them is hidden. The sets are borrowed until others take their place; NULL: none.
- * PYTHIA_OK, or PYTHIA_ENOMEM: then it is as it was. */
+ * once. A point that `always` has for some types only (open_points.h) is open for these, and pinned
+ * closed for all others: nothing of it is seen in their requests, also where its target cannot tell
+ * types apart. `fixed`: points that nothing can switch and whose spans arrive all the same; they
+ * are open, and nothing of them is hidden. The sets are borrowed until others take their place;
+ * NULL: none. PYTHIA_OK, or PYTHIA_ENOMEM: then it is as it was. */
 int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *always,
                          struct pythia_open_points *never, struct pythia_open_points *fixed);
 

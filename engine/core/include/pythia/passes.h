@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pythia/open_points.h"
 #include "pythia/space.h"
 #include "pythia/trace.h"
 #include "pythia/vocabulary.h"
@@ -28,6 +29,11 @@ void pythia_passes_destroy(struct pythia_passes *p); /* p may be NULL */
  * may have gone by before a point was opened. PYTHIA_OK or PYTHIA_ENOMEM. O(spans). */
 int pythia_passes_add(struct pythia_passes *p, uint32_t type, const struct pythia_trace *trace,
                       bool settled);
+
+/* From now on the points that `limited` has for some types only are open for these (borrowed until
+ * another set takes its place; NULL: none): requests of other types could not have passed them.
+ * What came since the last look counts with the new set, so look first. */
+void pythia_passes_set_limited(struct pythia_passes *p, struct pythia_open_points *limited);
 
 /* Find out anew which requests could have passed which points. PYTHIA_OK, or PYTHIA_ENOMEM with the
  * counts as they were. O(contexts of the space). */

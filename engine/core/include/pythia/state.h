@@ -18,7 +18,7 @@
  * was being written. When the disk is full, or the file cannot be written, the state is degraded:
  * said once, shown by _is_degraded, and recovered from by itself. One thread at a time. */
 struct pythia_state;
-#define PYTHIA_STATE_SCHEMA 3
+#define PYTHIA_STATE_SCHEMA 4
 
 /* Open or make the file; NULL: in memory. An older schema is brought up to date, a newer one is
  * refused. PYTHIA_OK with *out owned, or negative with the reason in `e`. */
@@ -66,11 +66,20 @@ int pythia_state_get_space(struct pythia_state *s, struct pythia_buf *out);
 int pythia_state_put_off(struct pythia_state *s, bool off);
 int pythia_state_get_off(struct pythia_state *s, bool *off);
 
-/* Pins, by hand: 1 always, -1 never, 0 not any more. */
+/* Pins, by hand: 1 always, -1 never, 0 not any more; it takes the place of the point's last one. */
 int pythia_state_put_pin(struct pythia_state *s, struct pythia_text id, int pin);
+/* A pin that keeps a point open only for requests of some types, `count` of them. */
+int pythia_state_put_pin_for(struct pythia_state *s, struct pythia_text id,
+                             const struct pythia_text *types, size_t count);
+/* Visit the pins that are for all types. */
 int pythia_state_each_pin(struct pythia_state *s,
                           int (*each)(void *context, struct pythia_text id, int pin),
                           void *context);
+/* Visit the others, each once for each of its types. */
+int pythia_state_each_pin_type(struct pythia_state *s,
+                               int (*each)(void *context, struct pythia_text id,
+                                           struct pythia_text type),
+                               void *context);
 
 /* The search's history; _get: *out owned, NULL if there is none. */
 int pythia_state_put_history(struct pythia_state *s, const struct pythia_history *h);

@@ -23,6 +23,17 @@ void pythia_hider_destroy(struct pythia_hider *h); /* h may be NULL */
 int pythia_hider_hide(struct pythia_hider *h, const struct pythia_trace *trace,
                       struct pythia_open_points *open, const struct pythia_trace **out);
 
+/* Which points of `limited` are open only for types other than that of a request. Borrowed. */
+struct pythia_hider_types {
+    struct pythia_open_points *limited; /* may limit points to types: open_points.h */
+    struct pythia_open_points *kept;    /* points that no limit holds for; NULL: none */
+    uint32_t type;                      /* of the request: number of a string */
+};
+/* As _hide, and also without these (NULL: there are none). */
+int pythia_hider_hide_typed(struct pythia_hider *h, const struct pythia_trace *trace,
+                            struct pythia_open_points *open, const struct pythia_hider_types *types,
+                            const struct pythia_trace **out);
+
 /* Which span of `trace` is a span of the last *out? */
 uint32_t pythia_hider_origin(const struct pythia_hider *h, uint32_t span);
 

@@ -31,6 +31,28 @@ int pythia_open_points_add(struct pythia_open_points *o, struct pythia_text id);
  * and ? in them. Copied. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_open_points_add_id(struct pythia_open_points *o, struct pythia_text id);
 
+/* Open the point with that id only for requests of one type (its name). Further calls add types; a
+ * point that is also added in another way is open for all types. All is copied. Not for a set that
+ * _create_without has made. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia_open_points_add_id_for(struct pythia_open_points *o, struct pythia_text id,
+                                  struct pythia_text type);
+
+/* The types that a point is limited to: *count of them, borrowed until more is added; NULL: it is
+ * open for all types, or closed. O(1) where it is, O(points that are limited) where it is not. */
+const struct pythia_text *pythia_open_points_types(struct pythia_open_points *o,
+                                                   uint32_t tracepoint, size_t *count);
+
+/* Is the point open, but not for this type (number of a string)? Costs as _types. */
+bool pythia_open_points_excludes(struct pythia_open_points *o, uint32_t tracepoint, uint32_t type);
+
+/* Is any point limited to types? In a set that is NULL none is. */
+bool pythia_open_points_is_limited(const struct pythia_open_points *o);
+
+/* Do both sets limit the same points to the same types, added in the same order? A set that is NULL
+ * limits none. O(points that are limited, squared). */
+bool pythia_open_points_same_limits(const struct pythia_open_points *a,
+                                    const struct pythia_open_points *b);
+
 /* Open those of the first `count` trace points of the vocabulary whose flag is set. Added to a set
  * that has nothing open, these are known by their numbers at once. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_open_points_add_flagged(struct pythia_open_points *o, const bool *flags, uint32_t count);

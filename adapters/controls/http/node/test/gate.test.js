@@ -222,6 +222,95 @@ test('a span that is renamed has the switch of the name at its start', async () 
   assert.strictEqual(serve(), '');
 });
 
+/** A request that is served: a child before its route is found, and one after. "+" of those that made a span. */
+function serve(route, { method = 'GET', within = api.ROOT_CONTEXT, ends = route, inside = () => {} } = {}) {
+  const { setRPCMetadata, RPCType } = require('@opentelemetry/core');
+  const tracer = api.trace.getTracer('web', '1.0');
+  const made = (name) => {
+    const span = tracer.startSpan(name, {});
+    span.end();
+    return spanIsOpen(span) ? '+' : '-';
+  };
+  const span = tracer.startSpan(method, { kind: 1, attributes: { 'http.request.method': method } }, within);
+  const metadata = { type: RPCType.HTTP, span };
+  let result;
+  api.context.with(setRPCMetadata(api.trace.setSpan(within, span), metadata), () => {
+    const early = made('c');
+    metadata.route = route;
+    result = early + made('c');
+    inside();
+  });
+  span.setAttribute('http.route', ends).updateName(`${method} ${ends}`);
+  span.end();
+  return result;
+}
+
+test('a point that is open for some types makes spans in these only, once the type is known', async () => {
+  await set({ open: [ids.a], open_for: { [ids.c]: ['shop GET /list', 'shop:web:a'] }, type_key: '' });
+  assert.deepStrictEqual([1, 2].map(() => serve('/order')), ['++', '+-']); // its route was never seen before
+  assert.deepStrictEqual([1, 2].map(() => serve('/list')), ['++', '++']);
+  assert.deepStrictEqual([1, 2].map(() => serve('/list', { method: 'POST' })), ['+-', '+-']);
+  // A router's route, before that of the handler is found.
+  assert.deepStrictEqual([1, 2].map(() => serve('/api', { ends: '/api/list' })), ['++', '++']);
+  // A span that nobody serves is named by its name.
+  assert.strictEqual(run(), 'a c<a');
+  const tracer = api.trace.getTracer('web', '1.0');
+  const below = (root) => {
+    let open;
+    tracer.startActiveSpan(root, (span) => {
+      tracer.startActiveSpan('c', (c) => {
+        open = spanIsOpen(c);
+        c.end();
+      });
+      span.end();
+    });
+    return open;
+  };
+  assert.strictEqual(below('job'), false);
+  // A switch with two names, b and the x that it becomes, is open for the types of both, and for all if one is.
+  const limits = [[{ [ids.b]: ['shop:web:a'] }, 'a x<a'], [{ [ids.b]: ['nothing'] }, 'a'],
+    [{ 'shop:web:x': ['shop:web:a'] }, 'a x<a'], [{ [ids.b]: ['nothing'], 'shop:web:x': ['shop:web:a'] }, 'a x<a']];
+  for (const [open_for, names] of limits) {
+    await set({ open: [], open_for, type_key: '' });
+    assert.strictEqual(run(), names, JSON.stringify(open_for));
+  }
+  await set({ open: ['shop:web:x'], open_for: { [ids.b]: ['nothing'] }, type_key: '' });
+  assert.strictEqual(run(), 'a x<a');
+});
+
+test('what names types is an attribute, if the list says so', async () => {
+  await set({ open_for: { [ids.c]: ['gold'] }, type_key: 'tier' });
+  const tracer = api.trace.getTracer('web', '1.0');
+  const below = (attributes) => {
+    let open;
+    tracer.startActiveSpan('job', { attributes }, (span) => {
+      open = spanIsOpen(tracer.startSpan('c'));
+      span.end();
+    });
+    return open;
+  };
+  assert.deepStrictEqual([{ tier: 'gold' }, { tier: 'tin' }, {}].map(below), [true, false, true]); // {}: it may come later
+  await set({ open_for: { [ids.c]: ['gold'] }, type_key: '' });
+  assert.deepStrictEqual([{ request_type: 'gold' }, { request_type: 'tin' }].map(below), [true, false]);
+});
+
+test('the type is told to those that are called', async () => {
+  await set({ open_for: { [ids.c]: ['shop GET /list'] }, type_key: '' });
+  const carriers = {};
+  for (const route of ['/list', '/order'])
+    serve(route, { inside: () => api.propagation.inject(api.context.active(), (carriers[route] = {})) });
+  assert.strictEqual(carriers['/list']['pythia-request-type'], 'shop%20GET%20%2Flist');
+  const served = (headers) => serve('/inner', { within: api.propagation.extract(api.ROOT_CONTEXT, headers) });
+  assert.deepStrictEqual([carriers['/list'], carriers['/order']].map(served), ['++', '--']);
+  // Without it the type is not known here; what cannot be one is none.
+  for (const wrong of [undefined, '', '%', 'x'.repeat(2000)])
+    assert.strictEqual(served({ ...carriers['/order'], 'pythia-request-type': wrong }), '++', wrong);
+  await set({ open: [ids.c] }); // nobody asks for types
+  const carrier = {};
+  serve('/list', { inside: () => api.propagation.inject(api.context.active(), carrier) });
+  assert.deepStrictEqual(Object.keys(carrier), ['traceparent']);
+});
+
 test('names without end do not fill the memory', async () => {
   const tracer = api.trace.getTracer('many');
   for (let i = 0; i < 20000; i++) tracer.startSpan(`name ${i}`).end();

@@ -6,7 +6,7 @@ const { readFileSync } = require('node:fs');
 const path = require('node:path');
 
 process.env.PYTHIA_GATE = '0';
-const { pointId, parseList, Table } = require('../pythia-gate.js');
+const { pointId, parseList, Table, Routes } = require('../pythia-gate.js');
 const vectors = process.env.PYTHIA_VECTORS ??
   path.join(__dirname, '../../../../../tests/adapters/data/trace_point_ids.jsonl');
 
@@ -28,12 +28,30 @@ test('a list says what is open', () => {
   assert.deepStrictEqual([leaseMs, pollMs, report], [1000, 10, true]);
   assert.deepStrictEqual(['a', 'b', 'c', 'd'].map((id) => table.isOpen(id, false)), [true, true, false, false]);
   assert.deepStrictEqual(['a', 'b', 'c', 'd'].map((id) => table.isOpen(id, true)), [true, true, false, true]);
+  assert.deepStrictEqual([table.openFor.get('b'), table.typeKey], [new Set(['t']), undefined]);
+  assert.strictEqual(parseList('{"type_key":""}').table.typeKey, '');
   assert.strictEqual(parseList('{"default":"none"}').table.isOpen('d', true), false);
   assert.strictEqual(parseList('{"lease_ms":"x","poll_ms":1e999}').leaseMs, 30000);
   assert.strictEqual(new Table().isOpen('d', true), true);
 });
 
 test('what is no list is refused', () => {
-  for (const text of ['', '7', 'null', '[', '{"open":7}', '{"open":[7]}', '{"closed":{}}', '{"open":["a"]'])
+  for (const text of ['', '7', 'null', '[', '{"open":7}', '{"open":[7]}', '{"closed":{}}', '{"open_for":[]}',
+    '{"open_for":{"a":"t"}}', '{"open_for":null}', '{"open":["a"]'])
     assert.throws(() => parseList(text), undefined, text);
+});
+
+test('a route is whole if requests ended with it, and none went on from there', () => {
+  const routes = new Routes();
+  assert.strictEqual(routes.isWhole('/api'), false);
+  routes.add('/api');
+  assert.strictEqual(routes.isWhole('/api'), true);
+  routes.add('/api/list');
+  routes.add('/apis');
+  assert.deepStrictEqual(['/api', '/api/list', '/apis', undefined].map((route) => routes.isWhole(route)),
+    [false, true, true, false]);
+  routes.add('/');
+  assert.strictEqual(routes.isWhole('/'), false);
+  for (let i = 0; i < 2000; i++) routes.add(`/many/${i}`);
+  assert.ok(routes.whole.size <= 1000);
 });

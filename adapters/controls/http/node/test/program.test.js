@@ -79,9 +79,9 @@ function get(address) {
 }
 
 /** So many requests, and what was recorded of them. */
-async function load(count = 20) {
+async function load(count = 20, path = 'item') {
   writeFileSync(spansFile, '');
-  for (let i = 0; i < count; i++) assert.strictEqual(await get(`${url}/item/${i}`), 200);
+  for (let i = 0; i < count; i++) assert.strictEqual(await get(`${url}/${path}/${i}`), 200);
   await sleep(50);
   const spans = readFileSync(spansFile, 'utf8').trim().split('\n').filter(Boolean).map((line) => JSON.parse(line));
   const known = new Map(spans.map((span) => [span.id, span]));
@@ -140,6 +140,17 @@ test('points are told of, opened and closed, within one poll, without orphans', 
   // A poll is 250 ms with a tenth of jitter; the confirmation, and the ticks of the controller, are 20 ms each.
   within(Math.max(...latencies), 400, 'until a switch is in force');
   console.log(`switch in force after ${latencies.map((ms) => ms.toFixed(0)).join(', ')} ms`);
+});
+
+test('a point that is open for one type gives no spans of another, in the process that is called', options, async () => {
+  await load(1, 'list'); // the routes are known
+  await control.until((now) => now.points.some((point) => point.id === `${STOCK.slice(0, -9)}/list/:id`), 'the inventory');
+  await control.ask({ want: [FRONT, STOCK].map((id) => ({ id })).concat({ id: AUTH, types: ['front GET /item/:id'] }) });
+  await control.until((now) => now.in_force, 'open for one type');
+  assert.strictEqual((await load(10)).edges['stock GET /item/:id -> stock middleware - auth'], 10);
+  const { edges, traces } = await load(10, 'list');
+  assert.strictEqual(traces, 10);
+  assert.deepStrictEqual(Object.keys(edges).filter((edge) => edge.includes('auth')), []);
 });
 
 test('prices and hits are measured', options, async () => {
