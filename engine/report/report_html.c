@@ -140,6 +140,7 @@ static void input(struct pythia__html *h, const json_t *report)
     }
     struct pythia_buf overhead = {0}, incomplete = {0};
     pythia__add_incomplete(&incomplete, report);
+    pythia__add_clock_bases(&incomplete, &in, 1);
     if (incomplete.size > 0)
         pythia__html_leaf(h, "p", "warn", incomplete.bytes);
     pythia__add_overhead(&overhead, report);

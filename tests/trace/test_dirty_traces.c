@@ -46,6 +46,8 @@ static struct trace_part some_part(struct pythia_random *r)
         s->duration_ns = (int64_t)pythia_random_below(r, 40) - 4;
     if (s->part == PYTHIA_PART_FORK)
         s->id = folded_id_of_name(fork, 1);
+    if (pythia_random_below(r, 8) == 0) /* a clock that counts from another time */
+        s->start_ns += UINT64_C(7200000000000);
     if (s->part == PYTHIA_PART_FORK || s->part == PYTHIA_PART_WAIT)
         s->link = trace_id_of_name(fork, 1);
     else if (pythia_random_below(r, 8) == 0) {

@@ -17,7 +17,9 @@
     X(NEGATIVE, "negative", "ended before it began: taken to have no length")                      \
     X(SEVERAL_PARENTS, "several_parents", "several parents: the first is kept")                    \
     X(ENCODING, "encoding", "text that is not UTF-8: broken bytes became U+FFFD")                  \
-    X(CLOCK_STEP, "clock_step", "a clock was set, or the machine slept: times may be off")
+    X(CLOCK_STEP, "clock_step", "a clock was set, or the machine slept: times may be off")         \
+    X(CLOCK_BASE, "clock_base",                                                                    \
+      "another host's clock has no common base: only the duration was used")
 
 /* What was left out, and why. */
 #define PYTHIA_DROP_MAP(X)                                                                         \
