@@ -96,6 +96,7 @@ static void a_span_without_any_time_begins_with_its_parent(void **state)
     check_trace(.spans = "B[100,500] +C<X", .tree = "B[100,500]{C[100]:orphan:unfinished}",
                 .counts = "orphan 1 unfinished 1");
     check_trace(.spans = "+A:{x} +B<A", .counts = "broken_record 2");
+    check_trace(.spans = "+A:{x} /B[5] /A[7]", .counts = "broken_record 1 stop_without_start 2");
 }
 
 /* ---- clocks without a common base ---- */
