@@ -410,6 +410,8 @@ void pythia__add_compared_input(struct pythia_buf *to, const json_t *report)
     pythia_buf_puts(to, ", ");
     add_side(to, report, "after");
     pythia_buf_printf(to, ", of %zu type%s.", types, types == 1 ? "" : "s");
+    const json_t *sides[] = {json_object_get(report, "before"), json_object_get(report, "after")};
+    pythia__add_clock_bases(to, sides, 2);
     const json_t *list = pythia__array(report, "split_by");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *split = json_array_get(list, i);

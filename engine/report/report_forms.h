@@ -64,6 +64,10 @@ void pythia__add_origin(struct pythia_buf *to, const json_t *input);
  * closed for it; or nothing. Names are as they are. */
 void pythia__add_overhead(struct pythia_buf *to, const json_t *report);
 
+/* A sentence if spans of these inputs were recorded by clocks without a common base (trace.h), with
+ * their number; else nothing. */
+void pythia__add_clock_bases(struct pythia_buf *to, const json_t *const *inputs, size_t count);
+
 /* A sentence if more than 1 % of the requests were incomplete, and why; else nothing. */
 void pythia__add_incomplete(struct pythia_buf *to, const json_t *report);
 

@@ -143,6 +143,7 @@ static void input(struct pythia__html *h, const json_t *report)
     if (sampling.size > 0)
         pythia__html_leaf(h, "p", "read", sampling.bytes);
     pythia__add_incomplete(&incomplete, report);
+    pythia__add_clock_bases(&incomplete, &in, 1);
     if (incomplete.size > 0)
         pythia__html_leaf(h, "p", "warn", incomplete.bytes);
     pythia__add_overhead(&overhead, report);

@@ -118,6 +118,7 @@ static void head(struct pythia_buf *to, const json_t *report)
     if (overhead.size > 0)
         pythia_buf_putc(&overhead, ' ');
     pythia__add_incomplete(&overhead, report);
+    pythia__add_clock_bases(&overhead, &in, 1);
     if (overhead.size > 0)
         pythia_buf_putc(&overhead, ' ');
     pythia__add_overhead(&overhead, report);

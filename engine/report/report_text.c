@@ -536,9 +536,12 @@ void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *o
     const json_t *types = pythia__array(report, "request_types");
     size_t i, number = 0, told = 0;
     head(&p, report);
-    struct pythia_buf overhead = {0}, incomplete = {0};
+    struct pythia_buf overhead = {0}, incomplete = {0}, clocks = {0};
+    const json_t *in = json_object_get(report, "input");
     pythia__add_incomplete(&incomplete, report);
     paragraph_if_any(&p, "lost", &incomplete);
+    pythia__add_clock_bases(&clocks, &in, 1);
+    paragraph_if_any(&p, "clock", &clocks);
     pythia__add_overhead(&overhead, report);
     paragraph_if_any(&p, "cost", &overhead);
     split_by(&p, report);

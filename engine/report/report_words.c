@@ -482,6 +482,25 @@ void pythia__add_incomplete(struct pythia_buf *to, const json_t *report)
     pythia_buf_putc(to, '.');
 }
 
+void pythia__add_clock_bases(struct pythia_buf *to, const json_t *const *inputs, size_t count)
+{
+    double spans = 0;
+    for (size_t i = 0; i < count; i++) {
+        double n = pythia__number(json_object_get(inputs[i], "repaired"),
+                                  pythia_repair_name(PYTHIA_REPAIR_CLOCK_BASE));
+        spans += isfinite(n) ? n : 0;
+    }
+    if (spans == 0)
+        return;
+    if (to->size > 0)
+        pythia_buf_putc(to, ' ');
+    pythia__add_count(to, spans);
+    pythia_buf_puts(to, spans == 1 ? " span was" : " spans were");
+    pythia_buf_puts(to,
+                    " recorded by a clock that has no common base with the clock of the caller; "
+                    "only durations are used there.");
+}
+
 void pythia__add_overhead(struct pythia_buf *to, const json_t *report)
 {
     enum { SHOWN = 10 };

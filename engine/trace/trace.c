@@ -932,6 +932,7 @@ int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_co
         return PYTHIA_ENOMEM;
     if (b->additions && !has_times(b)) {
         counts->dropped[PYTHIA_DROP_BROKEN_RECORD] += b->additions;
+        counts->dropped[PYTHIA_DROP_STOP_WITHOUT_START] += n - b->additions;
         return 1;
     }
     if (b->additions && settle_additions(b) != PYTHIA_OK)

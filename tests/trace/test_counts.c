@@ -7,8 +7,9 @@
 static void names_are_fixed_and_in_their_order(void **state)
 {
     static const char *const repairs[] = {
-        "orphan",  "extra_root", "duplicate",       "conflict", "unfinished", "cycle",   "skew",
-        "clamped", "negative",   "several_parents", "encoding", "clock_step", "sampling"};
+        "orphan",   "extra_root", "duplicate", "conflict",  "unfinished",
+        "cycle",    "skew",       "clamped",   "negative",  "several_parents",
+        "encoding", "clock_step", "sampling",  "clock_base"};
     static const char *const drops[] = {
         "broken_record", "stop_without_start", "late",      "not_a_trace", "oversize", "shed",
         "full_ring",     "cut_text",           "attribute", "event",       "link",     "redacted"};

@@ -30,14 +30,14 @@ static struct trace_part some_part(struct pythia_random *r)
 {
     static const enum pythia_span_part kinds[] = {
         PYTHIA_PART_WHOLE,      PYTHIA_PART_WHOLE, PYTHIA_PART_START, PYTHIA_PART_STOP,
-        PYTHIA_PART_ANNOTATION, PYTHIA_PART_FORK,  PYTHIA_PART_WAIT};
+        PYTHIA_PART_ANNOTATION, PYTHIA_PART_FORK,  PYTHIA_PART_WAIT,  PYTHIA_PART_ADDITION};
     static const char *const hosts[] = {"", "", "h1", "h2"};
     const char *fork = forks[pythia_random_below(r, 3)];
     struct trace_part part = {
         .span = {.id = some_id(r),
                  .parent = some_parent(r),
                  .start_ns = TRACE_TEXT_BEGIN + pythia_random_below(r, 40),
-                 .part = kinds[pythia_random_below(r, 7)],
+                 .part = kinds[pythia_random_below(r, 8)],
                  .relation = (enum pythia_span_relation)pythia_random_below(r, 3),
                  .error = pythia_random_below(r, 9) == 0,
                  .many_roots = pythia_random_below(r, 30) == 0}};
@@ -46,6 +46,8 @@ static struct trace_part some_part(struct pythia_random *r)
         s->duration_ns = (int64_t)pythia_random_below(r, 40) - 4;
     if (s->part == PYTHIA_PART_FORK)
         s->id = folded_id_of_name(fork, 1);
+    if (pythia_random_below(r, 8) == 0) /* a clock that counts from another time */
+        s->start_ns += UINT64_C(7200000000000);
     if (s->part == PYTHIA_PART_FORK || s->part == PYTHIA_PART_WAIT)
         s->link = trace_id_of_name(fork, 1);
     else if (pythia_random_below(r, 8) == 0) {
@@ -66,11 +68,18 @@ static bool same_span(const struct pythia_span *a, const struct pythia_span *b)
     return a->id == b->id && a->shared == b->shared;
 }
 
-static bool is_first_of_its_id(const struct trace_part *parts, size_t at)
+/* An addition is of a span that other parts describe, whichever half of the id that is; only if
+ * there is none the first addition of an id may become one. */
+static bool is_first_of_its_id(const struct trace_part *parts, size_t count, size_t at)
 {
-    for (size_t i = 0; i < at; i++)
-        if (same_span(&parts[i].span, &parts[at].span))
+    bool added = parts[at].span.part == PYTHIA_PART_ADDITION;
+    for (size_t i = 0; i < count; i++) {
+        bool other = parts[i].span.part == PYTHIA_PART_ADDITION;
+        if (added && parts[i].span.id == parts[at].span.id && (i < at || !other))
             return false;
+        if (i < at && !added && !other && same_span(&parts[i].span, &parts[at].span))
+            return false;
+    }
     return true;
 }
 
@@ -78,7 +87,8 @@ static size_t count_ids(const struct trace_part *parts, size_t count, bool of_fo
 {
     size_t ids = 0;
     for (size_t i = 0; i < count; i++)
-        ids += is_first_of_its_id(parts, i) && (parts[i].span.part == PYTHIA_PART_FORK) == of_forks;
+        ids += is_first_of_its_id(parts, count, i) &&
+               (parts[i].span.part == PYTHIA_PART_FORK) == of_forks;
     return ids;
 }
 
@@ -165,12 +175,36 @@ static const char *fault_of_trace(const struct trace_part *parts, size_t count,
     return repairs == counted ? NULL : "a repair was not counted";
 }
 
+/* Without any start there is no time that an addition could be placed by: each one is broken. */
+static size_t count_broken(const struct trace_part *parts, size_t count)
+{
+    size_t additions = 0;
+    for (size_t i = 0; i < count; i++) {
+        enum pythia_span_part part = parts[i].span.part;
+        if (part != PYTHIA_PART_ADDITION && part != PYTHIA_PART_STOP)
+            return 0;
+        additions += part == PYTHIA_PART_ADDITION;
+    }
+    return additions;
+}
+
+/* Ids that nothing but additions speaks of. */
+static size_t count_added_ids(const struct trace_part *parts, size_t count)
+{
+    size_t ids = 0;
+    for (size_t i = 0; i < count; i++)
+        ids += parts[i].span.part == PYTHIA_PART_ADDITION && is_first_of_its_id(parts, count, i);
+    return ids;
+}
+
 /* Each id is a span, or was dropped and counted, or is a fork. */
 static void check_balance(const struct trace_part *parts, size_t count, uint64_t kept,
                           const struct pythia_counts *c)
 {
+    size_t broken = count_broken(parts, count);
+    assert_int_equal(c->dropped[PYTHIA_DROP_BROKEN_RECORD], broken);
     assert_int_equal(kept + c->dropped[PYTHIA_DROP_STOP_WITHOUT_START] + c->hidden,
-                     count_ids(parts, count, false));
+                     count_ids(parts, count, false) - (broken ? count_added_ids(parts, count) : 0));
 }
 
 struct workshop {

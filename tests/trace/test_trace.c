@@ -96,6 +96,71 @@ static void a_span_without_any_time_begins_with_its_parent(void **state)
     check_trace(.spans = "B[100,500] +C<X", .tree = "B[100,500]{C[100]:orphan:unfinished}",
                 .counts = "orphan 1 unfinished 1");
     check_trace(.spans = "+A:{x} +B<A", .counts = "broken_record 2");
+    check_trace(.spans = "+A:{x} /B[5] /A[7]", .counts = "broken_record 1 stop_without_start 2");
+}
+
+/* ---- clocks without a common base ---- */
+
+static void a_clock_without_a_common_base_gives_durations_only(void **state)
+{
+    /* More than an hour after its caller: into the middle, as if both ways took 400. */
+    check_trace(.spans = "A[100,1100]:@h1 B[3600000001101,3600000001301]<A:@h2",
+                .tree = "A[100,1100]{B[500,700]:clock_base}", .counts = "clock_base 1",
+                .client = "A -400-> B -200-> /B -400-> /A");
+    check_trace(.spans = "A[3600000002000,3600000003000]:@h1 B[100,300]<A:@h2:call",
+                .tree = "A[3600000002000,3600000003000]{B[3600000002400,3600000002600]:clock_base}",
+                .counts = "clock_base 1");
+    /* The next call to that host keeps its distance from the first; what is below moves along, and
+     * what that host asks of the first one is by a clock that fits. */
+    check_trace(.spans =
+                    "A[100,1100]:@h1 B[7200000000000,7200000000200]<A:@h2 "
+                    "C[7200000000300,7200000000350]<A:@h2 D[7200000000020,7200000000100]<B:@h2 "
+                    "E[530,560]<D:@h1",
+                .tree = "A[100,1100]{B[500,700]:clock_base{D[520,600]{E[530,560]}} "
+                        "C[800,850]:clock_base}",
+                .counts = "clock_base 2");
+    /* One that lasts longer begins with its caller; a caller that waits for it ends it. */
+    check_trace(.spans = "A[100,1100]:@h1 B[7200000000000,7200000001500]<A:@h2:call",
+                .tree = "A[100,1100]{B[100,1100]:clamped:clock_base}",
+                .counts = "clamped 1 clock_base 1");
+    check_trace(.spans = "A[100,1100]:@h1 B[7200000000000,7200000001500]<A:@h2",
+                .tree = "A[100,1100..1600]{B[100,1600]:clock_base}",
+                .counts = "clock_base 1 outlive 1");
+    check_trace(.spans = "A[0,?]:@h1 B[7200000000000,7200000000200]<A:@h2",
+                .tree = "A[0,200]:unfinished{B[0,200]:clock_base}",
+                .counts = "unfinished 1 clock_base 1");
+    /* Processes whose hosts are not known. */
+    check_trace(.spans = "A[100,1100]:%web B[7200000000000,7200000000200]<A:%db:call",
+                .tree = "A[100,1100]{B[500,700]:clock_base}", .counts = "clock_base 1");
+}
+
+static void roots_of_clocks_without_a_common_base_are_put_into_the_longest(void **state)
+{
+    check_trace(.spans = "A[0,1000]:@h1 B[7200000000000,7200000000400]:@h2",
+                .tree = "A[0,1000] B[300,700]:extra_root:clock_base",
+                .counts = "extra_root 1 clock_base 1");
+    check_trace(.spans = "A[0,400]:@h2 B[7200000000000,7200000001000]:@h1 C[100,200]<A:@h2",
+                .tree = "B[7200000000000,7200000001000]:extra_root "
+                        "A[7200000000300,7200000000700]:clock_base"
+                        "{C[7200000000400,7200000000500]}",
+                .counts = "extra_root 1 clock_base 1");
+}
+
+static void an_hour_is_no_other_base_and_later_work_none(void **state)
+{
+    check_trace(.spans = "A[100,1100]:@h1 B[3600000001100,3600000001300]<A:@h2",
+                .tree = "A[100,1100..3600000001300]{B[3600000001100,3600000001300]}",
+                .counts = "outlive 1");
+    check_trace(.spans = "A[100,1100]:@h1 B[7200000000000,7200000000200]<A:@h2:spawn",
+                .tree = "A[100,1100..7200000000200]{B[7200000000000,7200000000200]}",
+                .counts = "outlive 1");
+    check_trace(.spans = "A[100,1100]:@h1 B[7200000000000,7200000000200]<A:@h1:%db",
+                .tree = "A[100,1100..7200000000200]{B[7200000000000,7200000000200]}",
+                .counts = "outlive 1");
+    /* But nothing begins before its cause. */
+    check_trace(.spans = "A[7200000000100,7200000001100]:@h1 B[0,200]<A:@h2:spawn",
+                .tree = "A[7200000000100,7200000001100]{B[7200000000500,7200000000700]:clock_base}",
+                .counts = "clock_base 1");
 }
 
 /* ---- dirty input ---- */
@@ -754,6 +819,9 @@ int main(void)
         cmocka_unit_test(kinds_tell_the_halves_of_an_id_apart),
         cmocka_unit_test(additions_go_to_the_half_of_their_service),
         cmocka_unit_test(a_span_without_any_time_begins_with_its_parent),
+        cmocka_unit_test(a_clock_without_a_common_base_gives_durations_only),
+        cmocka_unit_test(roots_of_clocks_without_a_common_base_are_put_into_the_longest),
+        cmocka_unit_test(an_hour_is_no_other_base_and_later_work_none),
         cmocka_unit_test(b12_a_child_on_a_host_whose_clock_is_off_is_moved_into_its_parent),
         cmocka_unit_test(b12_on_one_clock_what_begins_too_early_is_cut),
         cmocka_unit_test(b13_a_child_that_outlives_its_parent_is_cut_if_it_was_waited_for),

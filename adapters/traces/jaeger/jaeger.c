@@ -15,14 +15,26 @@
  *      "logs": [{"ts", "fields"}],
  *      "refs": [{"ref_type", "trace_id", "span_id"}], "process": {"service_name", "tags"}}
  *
+ * A third form is that of the model's Protocol Buffers as JSON, which Jaeger writes to Kafka and
+ * its tools write from any storage: ids in base64, dates, seconds with a unit, a member per type of
+ * a tag's value; values that are 0 or the first of their kind are left out.
+ *
+ *     {"traceId", "spanId", "operationName", "references": [{"refType", "traceId", "spanId"}],
+ *      "startTime": "2023-12-01T10:47:45.853Z", "duration": "0.0012s",
+ *      "tags": [{"key", "vType": "INT64", "vInt64": "88"}], "logs",
+ *      "process": {"serviceName", "tags"}}
+ *
  * Ids are hexadecimal numbers of up to 128 bits, without leading zeros in old versions; anything
  * else (made anonymous, written by hand) counts by its hash. A parent called "root" is none. Nested
  * copies of the parent, which the user interface puts into "references", are passed over. */
+#include <math.h>
 #include <string.h>
 
+#include "../base64_id.h"
 #include "../formats.h"
 #include "../held.h"
 #include "../json_decoder.h"
+#include "../timestamp.h"
 #include "pythia/mem.h"
 
 #define NO_PROCESS 0
@@ -43,6 +55,7 @@ struct jaeger {
     size_t slot_count, slot_capacity; /* in use for this trace; allocated */
     bool processes_known;             /* no more will come in the trace at hand */
     struct pythia_trace_id trace;     /* at hand; none: not known yet */
+    struct pythia__day day;           /* of the times that are written as dates */
     uint32_t key_hostname, key_host, key_ip, key_instance;
 };
 
@@ -109,6 +122,68 @@ static int read_number_id(struct jaeger *j, struct pythia_trace_id *out)
     return PYTHIA_OK;
 }
 
+/* An id of `size` bytes in base64, which is padded; any other text is what it is elsewhere. */
+static int read_model_id(struct jaeger *j, size_t size, struct pythia_trace_id *out)
+{
+    struct pythia_text text = {"", 0};
+    int status = pythia__read_text(&j->d, &text);
+    if (text.size == 0 || text.bytes[text.size - 1] != '=' ||
+        !pythia__parse_base64_id(text, size, &out->high, &out->low))
+        *out = parse_id(text);
+    return status;
+}
+
+/* A date, or microseconds. */
+static int read_time(struct jaeger *j, uint64_t *out_ns)
+{
+    struct pythia_text text;
+    const uint32_t *mark = pythia_json_mark(j->d.json);
+    if (pythia_json_peek(j->d.json) != '"')
+        return pythia__read_time_us(&j->d, out_ns);
+    int status = pythia__read_text(&j->d, &text);
+    if (status != PYTHIA_OK || pythia__parse_timestamp(&j->day, text, out_ns))
+        return status;
+    pythia_json_again(j->d.json, mark);
+    return pythia__read_time_us(&j->d, out_ns);
+}
+
+/* "0.0012s" or, as old versions write it, "5000ns". */
+static bool parse_duration(struct pythia_text text, int64_t *out_ns)
+{
+    static const struct {
+        const char *unit; /* those that end in another one come first */
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    const double most_ns = 9.2e18; /* 292 years */
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        struct pythia_text unit = pythia_text_of(units[i].unit);
+        struct pythia_json_value value;
+        if (text.size <= unit.size ||
+            memcmp(text.bytes + text.size - unit.size, unit.bytes, unit.size) != 0)
+            continue;
+        text.size -= unit.size;
+        if (!pythia_json_number(text, &value) || !(fabs(value.real) * units[i].ns < most_ns))
+            return false;
+        *out_ns = llrint(value.real * units[i].ns);
+        return true;
+    }
+    return false;
+}
+
+/* A number with its unit, or microseconds. */
+static int read_duration(struct jaeger *j, int64_t *out_ns)
+{
+    struct pythia_text text;
+    const uint32_t *mark = pythia_json_mark(j->d.json);
+    if (pythia_json_peek(j->d.json) != '"')
+        return pythia__read_duration_us(&j->d, out_ns);
+    int status = pythia__read_text(&j->d, &text);
+    if (status != PYTHIA_OK || parse_duration(text, out_ns))
+        return status;
+    pythia_json_again(j->d.json, mark);
+    return pythia__read_duration_us(&j->d, out_ns);
+}
+
 static int read_string(struct jaeger *j, uint32_t *out)
 {
     struct pythia_text text = {"", 0};
@@ -125,13 +200,22 @@ static int read_string(struct jaeger *j, uint32_t *out)
  * or nothing. */
 static const struct {
     const char *member, *type;
-} columns[] = {{"value_string", "string"},
-               {"value_bool", "bool"},
-               {"value_long", "int64"},
-               {"value_double", "float64"},
-               {"value_binary", "binary"}};
+} columns[] = {{"value_string", "string"},  {"value_bool", "bool"},     {"value_long", "int64"},
+               {"value_double", "float64"}, {"value_binary", "binary"}, {"vStr", "string"},
+               {"vBool", "bool"},           {"vInt64", "int64"},        {"vFloat64", "float64"},
+               {"vBinary", "binary"}};
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+/* The types of the model, by name or by number, and the value of one that is left out. */
+static const struct {
+    const char *name, *number, *type;
+    enum pythia_json_kind absent;
+} model_types[] = {{"STRING", "0", "string", PYTHIA_JSON_NULL},
+                   {"BOOL", "1", "bool", PYTHIA_JSON_BOOL},
+                   {"INT64", "2", "int64", PYTHIA_JSON_INTEGER},
+                   {"FLOAT64", "3", "float64", PYTHIA_JSON_REAL},
+                   {"BINARY", "4", "binary", PYTHIA_JSON_NULL}};
 
 /* {"key", "type", "value"}, its members in any order; text is borrowed from the record. */
 struct tag {
@@ -161,8 +245,22 @@ static void choose_column(struct tag *tag, const struct pythia_json_value *value
 {
     for (size_t i = 0; i < COLUMNS; i++)
         if (values[i].kind != PYTHIA_JSON_NULL &&
-            pythia_text_equal(tag->type, pythia_text_of(columns[i].type)))
+            (tag->type.size == 0 || pythia_text_equal(tag->type, pythia_text_of(columns[i].type))))
             tag->value = values[i];
+}
+
+/* A type of the model: then a number or a truth that is not there is 0 or false. */
+static int read_model_type(struct jaeger *j, struct tag *tag)
+{
+    struct pythia_text text = {"", 0};
+    int status = pythia__read_text(&j->d, &text);
+    for (size_t i = 0; i < sizeof(model_types) / sizeof(model_types[0]); i++)
+        if (pythia_text_equal(text, pythia_text_of(model_types[i].name)) ||
+            pythia_text_equal(text, pythia_text_of(model_types[i].number))) {
+            tag->type = pythia_text_of(model_types[i].type);
+            tag->value = (struct pythia_json_value){.kind = model_types[i].absent};
+        }
+    return status;
 }
 
 static int read_tag(struct jaeger *j, struct tag *tag)
@@ -179,6 +277,8 @@ static int read_tag(struct jaeger *j, struct tag *tag)
             status = pythia__read_text(&j->d, &tag->key);
         } else if (PYTHIA_TEXT_IS(member, "type") || PYTHIA_TEXT_IS(member, "value_type")) {
             status = pythia__read_text(&j->d, &tag->type);
+        } else if (PYTHIA_TEXT_IS(member, "vType")) {
+            status = read_model_type(j, tag);
         } else if (PYTHIA_TEXT_IS(member, "value")) {
             tag->container = pythia_json_mark(json);
             status = pythia_json_value(json, &tag->value);
@@ -499,6 +599,10 @@ static int read_reference(struct jaeger *j, struct reference *out)
             status = read_blob(j, &out->trace);
         } else if (PYTHIA_TEXT_IS(member, "span_id")) {
             status = read_number_id(j, &out->span);
+        } else if (PYTHIA_TEXT_IS(member, "traceId")) {
+            status = read_model_id(j, 16, &out->trace);
+        } else if (PYTHIA_TEXT_IS(member, "spanId")) {
+            status = read_model_id(j, 8, &out->span);
         } else if (PYTHIA_TEXT_IS(member, "traceID")) {
             status = read_id(j, &out->trace);
         } else if (PYTHIA_TEXT_IS(member, "spanID")) {
@@ -604,8 +708,10 @@ static int read_span_member(struct jaeger *j, struct pythia_text member, struct 
         return read_span_tags(j, r);
     if (PYTHIA_TEXT_IS(member, "traceID"))
         return read_id(j, &r->out.trace);
-    if (PYTHIA_TEXT_IS(member, "spanID")) {
-        status = read_id(j, &id);
+    if (PYTHIA_TEXT_IS(member, "traceId"))
+        return read_model_id(j, 16, &r->out.trace);
+    if (PYTHIA_TEXT_IS(member, "spanID") || PYTHIA_TEXT_IS(member, "spanId")) {
+        status = PYTHIA_TEXT_IS(member, "spanId") ? read_model_id(j, 8, &id) : read_id(j, &id);
         r->has_id = !is_none(id);
         span->id = pythia_span_id_fold(id.high, id.low);
         return status;
@@ -620,11 +726,11 @@ static int read_span_member(struct jaeger *j, struct pythia_text member, struct 
         return pythia__read_text(&j->d, &r->parent);
     if (PYTHIA_TEXT_IS(member, "startTime")) {
         r->has_start = true;
-        return pythia__read_time_us(&j->d, &span->start_ns);
+        return read_time(j, &span->start_ns);
     }
     if (PYTHIA_TEXT_IS(member, "duration")) {
         r->has_duration = true;
-        return pythia__read_duration_us(&j->d, &span->duration_ns);
+        return read_duration(j, &span->duration_ns);
     }
     if (PYTHIA_TEXT_IS(member, "processID"))
         return read_string(j, &r->out.process);
@@ -852,7 +958,8 @@ static int is_span(struct jaeger *j)
     bool span = false, trace = false;
     status = pythia_json_object(json);
     while (status == PYTHIA_OK && !span && !trace && pythia_json_field(json, &key) == 0) {
-        span = PYTHIA_TEXT_IS(key, "spanID") || PYTHIA_TEXT_IS(key, "span_id");
+        span = PYTHIA_TEXT_IS(key, "spanID") || PYTHIA_TEXT_IS(key, "span_id") ||
+               PYTHIA_TEXT_IS(key, "spanId");
         trace = PYTHIA_TEXT_IS(key, "data") || PYTHIA_TEXT_IS(key, "spans") ||
                 PYTHIA_TEXT_IS(key, "processes");
         status = pythia_json_skip(json);
@@ -893,10 +1000,13 @@ static int likeness(struct pythia_text head)
         bool span = trace && pythia__outlined(&outline, depth, "spanID");
         bool parts = pythia__outlined(&outline, depth, "spans") ||
                      pythia__outlined(&outline, depth, "processes");
+        bool model = pythia__outlined(&outline, depth, "traceId") &&
+                     pythia__outlined(&outline, depth, "spanId") &&
+                     pythia__outlined(&outline, depth, "operationName");
         bool row = pythia__outlined(&outline, depth, "trace_id") &&
                    pythia__outlined(&outline, depth, "span_id") &&
                    pythia__outlined(&outline, depth, "operation_name");
-        if ((trace && parts) || span || row || (data && depth > 1 && (trace || parts)))
+        if ((trace && parts) || span || row || model || (data && depth > 1 && (trace || parts)))
             how_much = 90;
     }
     pythia_buf_free(&outline);
@@ -943,7 +1053,8 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
 
 const struct pythia_adapter_ops pythia__jaeger = {
     .name = "jaeger",
-    .help = "Jaeger, JSON: answers of its API, traces, spans, rows of Cassandra; also one a line",
+    .help = "Jaeger, JSON: answers of its API, traces, spans, rows of Cassandra, the model; also "
+            "one a line",
     .likeness = likeness,
     .create = create,
     .decode = decode,

@@ -11,6 +11,7 @@
  * Spans whose resource or scope stands behind them are held until it is known. */
 #include <math.h>
 
+#include "../base64_id.h"
 #include "../formats.h"
 #include "../json_count.h"
 #include "../json_decoder.h"
@@ -27,38 +28,6 @@ static int bad_id(struct pythia_json *j, const char *which, struct pythia_text t
                                  (int)(text.size < 48 ? text.size : 48), text.bytes);
 }
 
-static int base64_digit(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
-}
-
-/* Base64 of exactly `wanted` bytes, padded or not, as a big-endian number. */
-static bool parse_base64(struct pythia_text text, size_t wanted, uint64_t *high, uint64_t *low)
-{
-    while (text.size > 0 && text.bytes[text.size - 1] == '=')
-        text.size--;
-    if (text.size != (wanted * 8 + 5) / 6)
-        return false;
-    *high = *low = 0;
-    size_t bits = 0;
-    for (size_t i = 0; i < text.size; i++) {
-        int digit = base64_digit(text.bytes[i]);
-        if (digit < 0)
-            return false;
-        size_t take = wanted * 8 - bits < 6 ? wanted * 8 - bits : 6;
-        *high = *high << take | *low >> (64 - take);
-        *low = *low << take | (uint64_t)digit >> (6 - take);
-        bits += take;
-    }
-    return true;
-}
-
 /* An id of `size` bytes: 8 or 16; 0 if there is none. */
 static int read_id(struct pythia_json *j, const char *which, size_t size, uint64_t *high,
                    uint64_t *low)
@@ -73,7 +42,7 @@ static int read_id(struct pythia_json *j, const char *which, size_t size, uint64
     if (text.size == 0) /* none */
         return PYTHIA_OK;
     bool good = text.size == 2 * size ? pythia_text_hex(text, high, low)
-                                      : parse_base64(text, size, high, low);
+                                      : pythia__parse_base64_id(text, size, high, low);
     return good ? PYTHIA_OK : bad_id(j, which, text);
 }
 

@@ -18,7 +18,9 @@
     X(SEVERAL_PARENTS, "several_parents", "several parents: the first is kept")                    \
     X(ENCODING, "encoding", "text that is not UTF-8: broken bytes became U+FFFD")                  \
     X(CLOCK_STEP, "clock_step", "a clock was set, or the machine slept: times may be off")         \
-    X(SAMPLING, "sampling", "how it was sampled is no probability: taken as not stated")
+    X(SAMPLING, "sampling", "how it was sampled is no probability: taken as not stated")           \
+    X(CLOCK_BASE, "clock_base",                                                                    \
+      "another host's clock has no common base: only the duration was used")
 
 /* What was left out, and why. */
 #define PYTHIA_DROP_MAP(X)                                                                         \

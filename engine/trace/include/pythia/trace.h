@@ -36,7 +36,16 @@ struct pythia_trace_span {
     struct pythia_text attributes; /* packed, see attributes.h */
 };
 
-/* A finished trace: immutable, and borrowed from whoever built it. Its spans form a forest. */
+/* A finished trace: immutable, and borrowed from whoever built it. Its spans form a forest.
+ *
+ * Where a span of another process lies more than an hour before or after the span that led to it
+ * (before it, if nobody waits for the span), the two clocks have no common base; they count from
+ * the boot of each host, for instance. Then only durations are used: the span is moved into the
+ * middle of its parent, as if both ways took as long, or to its start if it is the longer one.
+ * Further spans of its clock are moved as far, so that their distances stay. Of several roots the
+ * longest one is the request, by its own clock, and roots of such other clocks are moved into it in
+ * the same way. Critical paths and the duration of the request follow from the moved times. Each
+ * span that was so moved has the repair PYTHIA_REPAIR_CLOCK_BASE. */
 struct pythia_trace {
     struct pythia_trace_id id;
     const struct pythia_trace_span *spans;
