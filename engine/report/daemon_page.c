@@ -226,6 +226,19 @@ static void since_opened(struct pythia__html *h, const json_t *point)
     pythia__html_close(h);
 }
 
+/* The request types that a point is open for, if it is not open for all. */
+static void only_types(struct pythia__html *h, const json_t *types)
+{
+    if (json_array_size(types) == 0)
+        return;
+    pythia__html_open(h, "span", "class", "sub", NULL);
+    for (size_t i = 0; i < json_array_size(types); i++) {
+        pythia__html_text(h, i == 0 ? "only for " : " and ");
+        pythia__html_name(h, json_string_value(json_array_get(types, i)));
+    }
+    pythia__html_close(h);
+}
+
 static void point_row(struct pythia__html *h, const json_t *point)
 {
     double price = pythia__number(point, "price_ns");
@@ -233,6 +246,7 @@ static void point_row(struct pythia__html *h, const json_t *point)
     pythia__html_open(h, "tr", NULL);
     pythia__html_open(h, "th", "scope", "row", NULL);
     pythia__html_name(h, pythia__string(point, "trace_point"));
+    only_types(h, json_object_get(point, "types"));
     pythia__html_close(h);
     pythia__html_cell(h, "nb", NULL);
     pythia__html_printf(h, "%s%s%s%s", is_true(point, "wanted") ? "open" : "closed",

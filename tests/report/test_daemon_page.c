@@ -196,6 +196,20 @@ static void what_points_cost_and_give_is_shown(void **state)
     free(page);
 }
 
+static void the_types_that_a_point_is_open_for_are_shown(void **state)
+{
+    json_t *a = opened("shop:a", "measured", 250, false);
+    json_t *b = opened("shop:b", "measured", 250, false);
+    json_object_set_new(a, "types", json_pack("[s, s]", "list", "<order>"));
+    json_object_set_new(b, "types", json_null());
+    char *page =
+        page_of(status_with("works", false, 10, ""), json_pack("[o, o]", a, b), json_array(), NULL);
+    const char *only = strstr(page, "only for <code>list</code> and <code>&lt;order&gt;</code>");
+    assert_true(only && only < strstr(page, "<code>shop:b</code>"));
+    assert_null(strstr(only + 1, "only for"));
+    free(page);
+}
+
 /* Two are found of three. */
 static void what_was_found_is_told_with_its_age_and_its_standing(void **state)
 {
@@ -225,6 +239,7 @@ int main(void)
         cmocka_unit_test(ages_numbers_and_planes_are_told),
         cmocka_unit_test(closed_trace_points_beyond_a_thousand_are_counted),
         cmocka_unit_test(what_points_cost_and_give_is_shown),
+        cmocka_unit_test(the_types_that_a_point_is_open_for_are_shown),
         cmocka_unit_test(what_was_found_is_told_with_its_age_and_its_standing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
