@@ -11,12 +11,15 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "pythia/strtab.h"
+#include "recent_cost.h"
 
 #define BLOCK_SIZE 1024u
 #define BLOCKS     65536u /* of trace points: 64 Mi of them */
 
-#define MEMORY     64u  /* passes of a point that tell what one costs lately */
-#define ALL_MEMORY 512u /* of all points */
+/* Measured hits that tell what one costs now. A point that is hit often has 32 within half a minute
+ * or so: one hit in some two thousand is measured. */
+#define RECENT     32
+#define RECENT_ALL 256 /* of all points together */
 
 #define OTHER PYTHIA_TEXT("(other)")
 enum { STRINGS, TRACEPOINTS, RESOURCES, KINDS };
@@ -37,11 +40,12 @@ struct pythia_vocabulary {
     struct measured *costs;            /* by trace point; under the lock */
     size_t cost_capacity;
     struct pythia_cost loop_cost, all_cost; /* all: of all points together */
-    struct pythia_cost late_all;            /* lately, of all points together */
+    struct pythia__recent_cost *recent_all; /* of all points together */
 };
 
 struct measured {
-    struct pythia_cost cost, late; /* ever, and lately */
+    struct pythia_cost cost; /* of all hits that were measured */
+    struct pythia__recent_cost *recent;
     bool expected;
 };
 
@@ -78,6 +82,9 @@ void pythia_vocabulary_destroy(struct pythia_vocabulary *v)
     pythia_buf_free(&v->text);
     pythia_buf_free(&v->other_text);
     pythia_free(v->frequent);
+    for (size_t i = 0; i < v->cost_capacity; i++)
+        pythia__recent_cost_destroy(v->costs[i].recent);
+    pythia__recent_cost_destroy(v->recent_all);
     pythia_free(v->costs);
     pthread_mutex_destroy(&v->lock);
     pythia_free(v);
@@ -414,69 +421,66 @@ struct pythia_resource pythia_vocabulary_resource_at(const struct pythia_vocabul
 
 /* ---- what tracing costs ---- */
 
-static void add_late(struct pythia_cost *late, uint64_t memory, uint64_t passes, uint64_t ns)
+/* One more measured hit of a point; the caller holds the lock. */
+static int add_point_cost(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t ns)
 {
-    if (late->passes >= memory) {
-        late->passes /= 2;
-        late->ns /= 2;
-    }
-    late->passes += passes;
-    late->ns += ns;
+    struct measured *m = &v->costs[tracepoint];
+    if (pythia__recent_cost_add(&m->recent, RECENT, ns) != PYTHIA_OK ||
+        pythia__recent_cost_add(&v->recent_all, RECENT_ALL, ns) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    m->cost.passes++;
+    m->cost.ns += ns;
+    v->all_cost.passes++;
+    v->all_cost.ns += ns;
+    return PYTHIA_OK;
 }
 
-/* Add to the cost of a point. */
-static int add_cost(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t passes, uint64_t ns)
+/* The caller holds the lock. */
+static int expect_point_cost(struct pythia_vocabulary *v, uint32_t tracepoint)
 {
-    int status = PYTHIA_OK;
-    pthread_mutex_lock(&v->lock);
-    struct pythia_cost *cost = &v->loop_cost;
-    if (tracepoint != PYTHIA_NONE) {
-        status = pythia_reach(&v->costs, &v->cost_capacity, tracepoint, sizeof(*v->costs));
-        if (status == PYTHIA_OK) {
-            v->costs[tracepoint].expected = true;
-            cost = &v->costs[tracepoint].cost;
-            add_late(&v->costs[tracepoint].late, MEMORY, passes, ns);
-        }
-    }
-    if (status == PYTHIA_OK) {
-        cost->passes += passes;
-        cost->ns += ns;
-    }
-    if (status == PYTHIA_OK && tracepoint != PYTHIA_NONE) {
-        v->all_cost.passes += passes;
-        v->all_cost.ns += ns;
-        add_late(&v->late_all, ALL_MEMORY, passes, ns);
-    }
-    pthread_mutex_unlock(&v->lock);
+    int status = pythia_reach(&v->costs, &v->cost_capacity, tracepoint, sizeof(*v->costs));
+    if (status == PYTHIA_OK)
+        v->costs[tracepoint].expected = true;
     return status;
 }
 
 int pythia_vocabulary_cost_add(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t ns)
 {
-    return add_cost(v, tracepoint, 1, ns);
+    int status = PYTHIA_OK;
+    pthread_mutex_lock(&v->lock);
+    if (tracepoint == PYTHIA_NONE) {
+        v->loop_cost.passes++;
+        v->loop_cost.ns += ns;
+    } else {
+        status = expect_point_cost(v, tracepoint);
+        if (status == PYTHIA_OK)
+            status = add_point_cost(v, tracepoint, ns);
+    }
+    pthread_mutex_unlock(&v->lock);
+    return status;
 }
 
 int pythia_vocabulary_cost_expect(struct pythia_vocabulary *v, uint32_t tracepoint)
 {
-    return tracepoint == PYTHIA_NONE ? PYTHIA_OK : add_cost(v, tracepoint, 0, 0);
-}
-
-static struct measured measured_of(const struct pythia_vocabulary *v, uint32_t tracepoint)
-{
-    struct pythia_vocabulary *locked = (struct pythia_vocabulary *)v;
-    struct measured m = {0};
-    pthread_mutex_lock(&locked->lock);
     if (tracepoint == PYTHIA_NONE)
-        m.cost = v->loop_cost;
-    else if (tracepoint < v->cost_capacity)
-        m = v->costs[tracepoint];
-    pthread_mutex_unlock(&locked->lock);
-    return m;
+        return PYTHIA_OK;
+    pthread_mutex_lock(&v->lock);
+    int status = expect_point_cost(v, tracepoint);
+    pthread_mutex_unlock(&v->lock);
+    return status;
 }
 
 struct pythia_cost pythia_vocabulary_cost(const struct pythia_vocabulary *v, uint32_t tracepoint)
 {
-    return measured_of(v, tracepoint).cost;
+    struct pythia_vocabulary *locked = (struct pythia_vocabulary *)v;
+    struct pythia_cost cost = {0};
+    pthread_mutex_lock(&locked->lock);
+    if (tracepoint == PYTHIA_NONE)
+        cost = v->loop_cost;
+    else if (tracepoint < v->cost_capacity)
+        cost = v->costs[tracepoint].cost;
+    pthread_mutex_unlock(&locked->lock);
+    return cost;
 }
 
 /* Passes in a loop find everything in the processor's caches, those of a program do not: so what
@@ -497,28 +501,35 @@ static double price(const struct pythia_cost *own, const struct pythia_cost *loo
     return passes > 0 ? ns / passes : NAN;
 }
 
-static double price_of(const struct pythia_vocabulary *v, uint32_t tracepoint, bool late)
+/* The caller holds the lock. */
+static double price_of(const struct pythia_vocabulary *v, const struct measured *m, bool now)
+{
+    if (!now)
+        return price(&m->cost, &v->loop_cost, (double)v->all_cost.ns - (double)m->cost.ns,
+                     (double)v->all_cost.passes - (double)m->cost.passes);
+    /* Its own hits may be no more among those of all points, and matter little if they are. */
+    struct pythia_cost own = pythia__recent_cost_typical(m->recent);
+    struct pythia_cost all = pythia__recent_cost_typical(v->recent_all);
+    return price(&own, &v->loop_cost, (double)all.ns, (double)all.passes);
+}
+
+static double find_price(const struct pythia_vocabulary *v, uint32_t tracepoint, bool now)
 {
     struct pythia_vocabulary *locked = (struct pythia_vocabulary *)v;
-    struct measured m =
-        tracepoint == PYTHIA_NONE ? (struct measured){0} : measured_of(v, tracepoint);
+    double ns = NAN;
     pthread_mutex_lock(&locked->lock);
-    struct pythia_cost loop = v->loop_cost, all = late ? v->late_all : v->all_cost;
+    if (tracepoint < v->cost_capacity && v->costs[tracepoint].expected)
+        ns = price_of(v, &v->costs[tracepoint], now);
     pthread_mutex_unlock(&locked->lock);
-    if (!m.expected)
-        return NAN;
-    if (late) /* its own may be no more in the sum of all, and matters little if it is */
-        return price(&m.late, &loop, (double)all.ns, (double)all.passes);
-    return price(&m.cost, &loop, (double)all.ns - (double)m.cost.ns,
-                 (double)all.passes - (double)m.cost.passes);
+    return ns;
 }
 
 double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tracepoint)
 {
-    return price_of(v, tracepoint, false);
+    return find_price(v, tracepoint, false);
 }
 
 double pythia_vocabulary_cost_now_ns(const struct pythia_vocabulary *v, uint32_t tracepoint)
 {
-    return price_of(v, tracepoint, true);
+    return find_price(v, tracepoint, true);
 }

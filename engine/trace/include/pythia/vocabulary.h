@@ -114,9 +114,11 @@ struct pythia_cost pythia_vocabulary_cost(const struct pythia_vocabulary *v, uin
  * its cost is not measured: it is another tool's. */
 double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tracepoint);
 
-/* The same of what passes cost lately, for what is decided now: whenever 64 of a point were
- * measured, or 512 of all, those count half from then on. A program's first passes find no memory
- * yet, and cost half as much again. Here it matters who came first. */
+/* The price of the next hits, for what is decided now: the mean of the last 32 measured hits of the
+ * point without the most expensive sixteenth of them, which an interrupt or a page fault has
+ * lengthened. Those of a program's first hits, which find no memory yet, are forgotten so. Where
+ * fewer than PYTHIA_COST_FEW remain, the last 256 hits of all points stand in as above. It depends
+ * on the order of hits. NaN as above. O(1), or O(256 log 256) after another hit was added. */
 double pythia_vocabulary_cost_now_ns(const struct pythia_vocabulary *v, uint32_t tracepoint);
 
 /* Whatever reported a span: a process on a host, with the key-values that all its spans have in
