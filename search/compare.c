@@ -310,6 +310,12 @@ static void find_slowing_edges(struct pythia_compared_type *t, double alpha)
     }
 }
 
+/* NaN is less than any number. */
+static bool is_more(double a, double b)
+{
+    return isnan(b) ? !isnan(a) : a > b;
+}
+
 bool pythia__edge_outranks(const struct pythia_compared_edge *a,
                            const struct pythia_compared_edge *b, double alpha)
 {
@@ -318,7 +324,9 @@ bool pythia__edge_outranks(const struct pythia_compared_edge *a,
         return a->slows;
     if (longer != takes_longer(b, alpha))
         return longer;
-    return isnan(b->score) ? !isnan(a->score) : a->score > b->score;
+    if (is_more(a->score, b->score) || is_more(b->score, a->score))
+        return is_more(a->score, b->score);
+    return is_more(a->mean.change, b->mean.change);
 }
 
 struct edge_order {

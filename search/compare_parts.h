@@ -30,7 +30,8 @@ struct pythia_count_change pythia__count_change(uint64_t before, uint64_t n_befo
 
 /* Ranks edges, of one type or of several: those that slow requests come first, then others that
  * changed and take longer, because the bound of one interval among hundreds is above 0 by chance
- * now and then; then by score, NaN last. */
+ * now and then; then by score, NaN last. Of a rare edge clipping leaves nothing, so its score is 0:
+ * edges of one score come by the change of their whole mean. */
 bool pythia__edge_outranks(const struct pythia_compared_edge *a,
                            const struct pythia_compared_edge *b, double alpha);
 

@@ -18,7 +18,7 @@
 #define CALLEES_MIN 3 /* with fewer nothing can be called common */
 /* Calls on each side, or a callee has no say. A process that is starved reaches few of its callees:
  * with 5, one of the faults of tests/bench/compare_nezha in Train Ticket is the callees' (top 1, 3
- * and 5 of 28: 4, 6 and 9), with 4 and 3 it is the caller's (5, 7 and 9). */
+ * and 5 of 28: 4, 6 and 10), with 4 and 3 it is the caller's (5, 7 and 10). */
 #define CALLS_MIN 4
 /* Part of the visits of a call that may be unlike one: without a span of a callee, or with several
  * callees one after the other. */

@@ -327,6 +327,33 @@ static void a_trifle_comes_after_what_slows_requests(void **state)
     sides_end(&s);
 }
 
+/* Of what one request in 80 passes, clipping leaves nothing. */
+static void rare_edges_come_by_the_change_of_their_whole_mean(void **state)
+{
+    struct sides s;
+    sides_begin(&s);
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < 80; i++)
+            if (i % 80 == 7)
+                sides_add(&s, side, "web:GET{10 a:rare{50} 3 b:rare{%zu} 4}",
+                          (size_t)(side == AFTER ? 900 : 50));
+            else
+                sides_add(&s, side, "web:GET{10 c:often{%zu} 4}", 60 + i % 3);
+    const struct pythia_compared_type *t = &sides_compare(&s)->types[0];
+    const struct pythia_compared_edge *a = sides_edge(&s, t, "web:GET/a:rare: a:rare -> /a:rare"),
+                                      *b = sides_edge(&s, t, "web:GET/b:rare: b:rare -> /b:rare");
+    assert_true(a->score == 0 && b->score == 0);
+    assert_true(b < a);
+    size_t rank_a = 0, rank_b = 0;
+    for (size_t i = 0; i < s.c->service_count; i++) {
+        const char *name = sides_string(&s, s.c->services[i].service);
+        rank_a = strcmp(name, "a") == 0 ? i : rank_a;
+        rank_b = strcmp(name, "b") == 0 ? i : rank_b;
+    }
+    assert_true(rank_b < rank_a);
+    sides_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +373,7 @@ int main(void)
         cmocka_unit_test(one_slow_request_before_hides_no_edge),
         cmocka_unit_test(a_mean_that_may_have_fallen_by_chance_has_fallen),
         cmocka_unit_test(a_trifle_comes_after_what_slows_requests),
+        cmocka_unit_test(rare_edges_come_by_the_change_of_their_whole_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,8 +124,8 @@ struct pythia_compared_type {
     double within, mix; /* parts of the change of the mean of all requests: it takes longer, there
                            are more of it; ns */
     struct pythia_compared_edge *edges; /* ranked: those that slow requests, then others that
-                                           surely take longer, then the rest; by score, the largest
-                                           first */
+                                           surely take longer, then the rest; by score, where it is
+                                           the same by the change of the mean, the largest first */
     size_t edge_count;
     bool paths_compared;                /* or there were too many of them on one side */
     uint32_t level;                     /* of detail at which paths were told apart */
