@@ -522,7 +522,8 @@ static void judge_places(struct pythia_verdict *v, const struct pythia_group *gr
  * memory. */
 static const struct pythia_group **leading_groups(const struct pythia_diagnosis *d)
 {
-    const struct pythia_group **leading = pythia_calloc(d->type_count + 1, sizeof(*leading));
+    const struct pythia_group **leading =
+        pythia_calloc(d->type_count + 1, sizeof(struct pythia_group *));
     for (size_t i = 0; leading && i < d->group_count; i++) {
         const struct pythia_group *group = &d->groups[i], **best = &leading[group->type];
         if (!*best || group->variance_share > (*best)->variance_share)
