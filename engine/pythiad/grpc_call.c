@@ -1,5 +1,5 @@
-/* Calls of gRPC. Framing of messages and the few headers of gRPC are written down in "gRPC over HTTP2"
- * (github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). */
+/* Calls of gRPC. Framing of messages and the few headers of gRPC are written down in "gRPC over
+ * HTTP2" (github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -8,8 +8,9 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define ROOM_AHEAD   16 /* times as much as has come */
-#define HEADER_BYTES 32 /* that one counts beyond its name and value (RFC 9113, 6.5.2) */
+#define ROOM_AHEAD      16                                   /* times as much as has come */
+#define HEADER_LIST_END (4 * PYTHIA__GRPC_HEADER_LIST_BYTES) /* such a list ends its connection */
+#define HEADER_BYTES    32 /* that one counts beyond its name and value (RFC 9113, 6.5.2) */
 
 static struct pythia__grpc_call *begin_call(struct pythia__grpc_connection *c, int32_t stream)
 {
@@ -153,8 +154,8 @@ void pythia__grpc_answer(struct pythia__grpc_call *call, enum pythia__grpc_statu
     pythia__grpc_flush(call->connection);
 }
 
-/* A call that is not even looked at; the rest of its body is passed over. With `retry_s` > 0 it may
- * come again. */
+/* A call that is not even looked at. Once it is answered its stream is reset, so that nothing more
+ * of it comes (on_sent). With `retry_s` > 0 it may come again. */
 static void refuse(struct pythia__grpc_call *call, enum pythia__grpc_status status,
                    const char *text, unsigned retry_s)
 {
@@ -179,8 +180,7 @@ static void refuse_for_now(struct pythia__grpc_call *call, const char *text)
 static void check_call(struct pythia__grpc_call *call)
 {
     struct pythia__grpc_numbers *numbers = &call->server->numbers;
-    if (call->header_bytes > PYTHIA__GRPC_HEADER_LIST_BYTES) {
-        numbers->too_large++;
+    if (call->has_long_list) {
         refuse(call, PYTHIA__GRPC_RESOURCE_EXHAUSTED, "the headers are larger than is taken here",
                0);
     } else if (!call->is_post || !call->is_grpc || !call->method) {
@@ -269,6 +269,27 @@ static bool has_token(const struct pythia__grpc_call *call, const char *value, s
     return !differ;
 }
 
+/* One more header. A list above the limit ends its stream: it is answered once all of it is there,
+ * because what comes after it refers to its headers. A connection that sends another such list, or
+ * one that is far too long, ends. */
+static int count_header(struct pythia__grpc_call *call, size_t size)
+{
+    struct pythia__grpc_connection *c = call->connection;
+    struct pythia__grpc_numbers *numbers = &call->server->numbers;
+    call->header_bytes += size + HEADER_BYTES;
+    if (call->header_bytes <= PYTHIA__GRPC_HEADER_LIST_BYTES)
+        return 0;
+    if (!call->has_long_list) {
+        call->has_long_list = true;
+        numbers->too_long++;
+        numbers->too_large++;
+        c->long_lists++;
+    }
+    c->ends = c->long_lists > 1 || call->header_bytes > HEADER_LIST_END;
+    numbers->calmed += c->ends;
+    return c->ends ? NGHTTP2_ERR_PAUSE : 0;
+}
+
 static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
                      size_t name_size, const uint8_t *value, size_t size, uint8_t flags,
                      void *context)
@@ -279,7 +300,9 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     (void)context;
     if (!call || frame->hd.type != NGHTTP2_HEADERS)
         return 0;
-    call->header_bytes += name_size + size + HEADER_BYTES;
+    int result = count_header(call, name_size + size);
+    if (call->has_long_list || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
+        return result; /* trailers say nothing of a call */
     if (is(name, name_size, ":method")) {
         call->is_post = is(value, size, "POST");
     } else if (is(name, name_size, ":path")) {
@@ -365,11 +388,27 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
         call->headed = true;
         call->since_ms = uv_now(call->server->loop);
         check_call(call);
+    } else if (call->has_long_list && !call->handled) {
+        check_call(call); /* its trailers are too long */
     }
     if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) && !call->ended) {
         call->ended = true;
         handle_call(call);
     }
+    return 0;
+}
+
+/* A refused call is answered: its sender need not send the rest (RFC 9113, 8.1). */
+static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *context)
+{
+    (void)context;
+    if (frame->hd.type != NGHTTP2_HEADERS || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
+        return 0;
+    const struct pythia__grpc_call *call =
+        nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
+    if (call && call->refused && !call->ended)
+        nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
+                                  NGHTTP2_NO_ERROR);
     return 0;
 }
 
@@ -389,5 +428,6 @@ void pythia__grpc_call_callbacks(nghttp2_session_callbacks *callbacks)
     nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
+    nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_sent);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
 }

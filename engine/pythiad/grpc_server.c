@@ -13,7 +13,9 @@
 #define BODY_S        30
 #define IDLE_S        300
 #define CHECK_MS      1000
-#define WINDOW_BYTES  (16 * 1024 * 1024)  /* of a connection: in 64 KiB each call would wait */
+#define WINDOW_BYTES  (16 * 1024 * 1024) /* of a connection: in 64 KiB each call would wait */
+#define TURN_BYTES    PYTHIA__GRPC_READ_BYTES
+#define TURN_US       5000 /* /healthz takes some three turns, and is to take less than 100 ms */
 #define WRITE_BYTES   ((size_t)64 * 1024) /* gathered for one write */
 
 /* ---- connections ---- */
@@ -44,6 +46,7 @@ static void on_connection_closed(uv_handle_t *handle)
     pythia__tls_session_destroy(c->tls);
     pythia_buf_free(&c->plain);
     pythia_buf_free(&c->wire);
+    pythia_buf_free(&c->waiting);
     if (c->next)
         c->next->previous = c->previous;
     if (c->previous)
@@ -55,12 +58,13 @@ static void on_connection_closed(uv_handle_t *handle)
     pythia__grpc_forget_if_done(s);
 }
 
-static void close_connection(struct pythia__grpc_connection *c)
+void pythia__grpc_close(struct pythia__grpc_connection *c)
 {
     if (c->closing)
         return;
     c->closing = true;
     c->server->connection_count--;
+    pythia__grpc_unqueue(c);
     uv_close((uv_handle_t *)c->stream, on_connection_closed);
 }
 
@@ -69,10 +73,12 @@ static void on_written(uv_write_t *write, int status)
     struct pythia__grpc_connection *c = write->data;
     c->writing = false;
     pythia_buf_clear(&c->wire);
-    if (status != 0)
-        close_connection(c);
-    else
-        pythia__grpc_flush(c);
+    if (status != 0) {
+        pythia__grpc_close(c);
+        return;
+    }
+    pythia__grpc_flush(c);
+    pythia__grpc_written(c);
 }
 
 /* Send what nghttp2 has to say, one write at a time. */
@@ -84,7 +90,7 @@ void pythia__grpc_flush(struct pythia__grpc_connection *c)
         const uint8_t *bytes;
         ssize_t size = nghttp2_session_mem_send(c->session, &bytes);
         if (size < 0) {
-            close_connection(c);
+            pythia__grpc_close(c);
             return;
         }
         if (size == 0)
@@ -94,7 +100,7 @@ void pythia__grpc_flush(struct pythia__grpc_connection *c)
         else if (pythia__tls_send(c->tls, (const char *)bytes, (size_t)size, &c->wire) != PYTHIA_OK)
             size = -1;
         if (size < 0 || pythia_buf_status(&c->wire) != PYTHIA_OK) {
-            close_connection(c);
+            pythia__grpc_close(c);
             return;
         }
     }
@@ -103,54 +109,10 @@ void pythia__grpc_flush(struct pythia__grpc_connection *c)
         c->write.data = c;
         c->writing = true;
         if (uv_write(&c->write, c->stream, &piece, 1, on_written) != 0)
-            close_connection(c);
+            pythia__grpc_close(c);
     } else if (!nghttp2_session_want_read(c->session) && !nghttp2_session_want_write(c->session)) {
-        close_connection(c);
+        pythia__grpc_close(c);
     }
-}
-
-static void on_allocate(uv_handle_t *handle, size_t wanted, uv_buf_t *piece)
-{
-    struct pythia__grpc_connection *c = handle->data;
-    (void)wanted;
-    *piece = uv_buf_init(c->server->buffer, PYTHIA__GRPC_READ_BYTES);
-}
-
-static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *piece)
-{
-    struct pythia__grpc_connection *c = stream->data;
-    const char *bytes = piece->base;
-    int status = PYTHIA_OK;
-    if (size == 0)
-        return;
-    if (size < 0) {
-        close_connection(c);
-        return;
-    }
-    size_t count = (size_t)size;
-    if (c->tls) {
-        pythia_buf_clear(&c->plain);
-        struct pythia_buf wire = {0};
-        status = pythia__tls_receive(c->tls, bytes, count, &c->plain, &wire);
-        if (wire.size > 0) { /* of the handshake: nothing else is being written then */
-            uv_buf_t out = uv_buf_init(wire.bytes, (unsigned)wire.size);
-            if (uv_try_write(c->stream, &out, 1) != (int)wire.size)
-                status = PYTHIA_EIO;
-        }
-        pythia_buf_free(&wire);
-        bytes = c->plain.bytes;
-        count = c->plain.size;
-    }
-    c->receiving = true;
-    if (status >= 0 && count > 0 &&
-        nghttp2_session_mem_recv(c->session, (const uint8_t *)bytes, count) < 0)
-        status = PYTHIA_EFORMAT;
-    c->receiving = false;
-    c->server->numbers.broken += status == PYTHIA_EFORMAT;
-    if (status != PYTHIA_OK)
-        close_connection(c);
-    else
-        pythia__grpc_flush(c);
 }
 
 static int begin_session(struct pythia__grpc_connection *c)
@@ -221,16 +183,15 @@ static bool make_room(struct pythia__grpc_server *s, const struct pythia__grpc_c
     if (!goes)
         return false;
     s->numbers.evicted[wait]++;
-    close_connection(goes);
+    pythia__grpc_close(goes);
     return true;
 }
 
-static void on_connection(uv_stream_t *listener, int status)
+static struct pythia__grpc_connection *add_connection(struct pythia__grpc_server *s)
 {
-    struct pythia__grpc_server *s = listener->data;
-    struct pythia__grpc_connection *c = status == 0 ? pythia_calloc(1, sizeof(*c)) : NULL;
+    struct pythia__grpc_connection *c = pythia_calloc(1, sizeof(*c));
     if (!c)
-        return;
+        return NULL;
     c->server = s;
     c->since_ms = uv_now(s->loop);
     if (s->is_pipe)
@@ -246,16 +207,25 @@ static void on_connection(uv_stream_t *listener, int status)
     s->connection_count++;
     s->handles_open++;
     s->numbers.connections++;
+    return c;
+}
+
+void pythia__grpc_accept(struct pythia__grpc_server *s)
+{
+    struct pythia__grpc_connection *c = add_connection(s);
+    if (!c)
+        return;
     bool room = s->connection_count <= s->o.connections_max || make_room(s, c);
     s->numbers.refused_connections += !room;
-    if (uv_accept(listener, c->stream) != 0 || !room || begin_session(c) != PYTHIA_OK ||
+    if (uv_accept((uv_stream_t *)&s->listener, c->stream) != 0 || !room ||
+        begin_session(c) != PYTHIA_OK ||
         (s->tls && pythia__tls_session_create(s->tls, &c->tls) != PYTHIA_OK)) {
-        close_connection(c);
+        pythia__grpc_close(c);
         return;
     }
     if (!s->is_pipe)
         uv_tcp_nodelay(&c->handle.tcp, 1);
-    uv_read_start(c->stream, on_allocate, on_read);
+    pythia__grpc_read(c);
     if (!c->tls)
         pythia__grpc_flush(c);
 }
@@ -267,14 +237,14 @@ static void on_check(uv_timer_t *timer)
     uint64_t now = uv_now(s->loop);
     for (struct pythia__grpc_connection *c = s->connections, *next; c; c = next) {
         next = c->next;
-        bool late = !c->greeted && now - c->since_ms >= s->o.header_s * UINT64_C(1000);
+        bool late = (!c->greeted || c->ends) && now - c->since_ms >= s->o.header_s * UINT64_C(1000);
         for (const struct pythia__grpc_call *call = c->calls; call; call = call->next) {
             unsigned limit_s = limit_of(call);
             late = late || (limit_s && now - call->since_ms >= limit_s * UINT64_C(1000));
         }
         s->numbers.timed_out += late && !c->closing;
         if (late || (!c->calls && now - c->since_ms >= s->o.idle_s * UINT64_C(1000)))
-            close_connection(c);
+            pythia__grpc_close(c);
     }
 }
 
@@ -301,9 +271,10 @@ static void start(struct pythia__grpc_server *s, int socket)
     }
     uv_timer_init(s->loop, &s->check);
     listener->data = s->check.data = s;
-    s->handles_open = 2;
+    s->handles_open = 4;
+    pythia__grpc_start_turns(s);
     s->listening = true;
-    uv_listen(listener, 512, on_connection);
+    uv_listen(listener, 512, pythia__grpc_on_connection);
     uv_timer_start(&s->check, on_check, CHECK_MS, CHECK_MS);
 }
 
@@ -322,6 +293,8 @@ int pythia__grpc_create(uv_loop_t *loop, const struct pythia__grpc_options *opti
     s->o.header_s = options->header_s ? options->header_s : HEADER_S;
     s->o.body_s = options->body_s ? options->body_s : BODY_S;
     s->o.idle_s = options->idle_s ? options->idle_s : IDLE_S;
+    s->o.turn_bytes = options->turn_bytes ? options->turn_bytes : TURN_BYTES;
+    s->o.turn_us = options->turn_us ? options->turn_us : TURN_US;
     s->o.retry_s = options->retry_s ? options->retry_s : 1;
     int status = make_callbacks(s);
     if (status == PYTHIA_OK && options->tls_key)
@@ -366,8 +339,10 @@ void pythia__grpc_destroy(struct pythia__grpc_server *s)
         uv_close((uv_handle_t *)&s->listener, on_handle_closed);
     s->listening = false;
     for (struct pythia__grpc_connection *c = s->connections; c; c = c->next)
-        close_connection(c);
+        pythia__grpc_close(c);
     uv_close((uv_handle_t *)&s->check, on_handle_closed);
+    uv_close((uv_handle_t *)&s->turns, on_handle_closed);
+    uv_close((uv_handle_t *)&s->busy, on_handle_closed);
 }
 
 unsigned pythia__grpc_port(const struct pythia__grpc_server *s)

@@ -53,6 +53,7 @@ struct pythia__http_options {
 
 struct pythia__http_numbers {
     uint64_t connections, requests, too_large, not_allowed, timed_out;
+    uint64_t deferred; /* times that bytes of a body waited for a later turn of the loop */
     uint64_t refused_connections;    /* beyond the limit, while all others delivered */
     uint64_t evicted[PYTHIA__WAITS]; /* for the sake of a new one, by what they waited for */
     uint64_t by_class[6];            /* answers of 1xx to 5xx */

@@ -210,7 +210,7 @@ static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *t
     if (d->grpc)
         all = pythia__grpc_numbers(d->grpc);
     uint64_t refused = all.refused_connections + pythia__feeding_refused(d),
-             timed_out = all.timed_out;
+             timed_out = all.timed_out, deferred = all.deferred;
     uint64_t too_large = all.too_large;
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
         if (d->http[i]) {
@@ -218,9 +218,17 @@ static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *t
             refused += n.refused_connections;
             timed_out += n.timed_out;
             too_large += n.too_large;
+            deferred += n.deferred;
             for (int wait = 0; wait < PYTHIA__WAITS; wait++)
                 all.evicted[wait] += n.evicted[wait];
         }
+    counter(to, "pythia_grpc_header_lists_refused_total",
+            "Lists of headers above the limit, each of which ended its stream.", all.too_long);
+    counter(to, "pythia_grpc_connections_ended_total",
+            "Connections that were ended because another list of theirs was above the limit.",
+            all.calmed);
+    counter(to, "pythia_reads_deferred_total",
+            "Times that bytes which had come waited for a later turn of the event loop.", deferred);
     counter(to, "pythia_connections_refused_total",
             "Connections beyond the limit, while all others delivered.", refused);
     head(to, "pythia_connections_evicted_total", "counter",
