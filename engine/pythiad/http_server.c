@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "http_framing.h"
 #include "listen.h"
 #include "pythia/buf.h"
 #include "pythia/log.h"
@@ -42,7 +43,8 @@ struct connection {
     uint64_t turn;     /* in which it took bytes last */
     size_t turn_bytes; /* that it took in it */
     bool closing;
-    bool trusted; /* its certificate was looked at, and is good */
+    bool has_bad_target; /* of the current request */
+    bool trusted;        /* its certificate was looked at, and is good */
 };
 
 struct pythia__http_exchange {
@@ -280,7 +282,8 @@ static struct connection *connection_of(struct MHD_Connection *mhd)
 static void *on_line(void *context, const char *line, struct MHD_Connection *mhd)
 {
     struct connection *c = connection_of(mhd);
-    (void)line;
+    if (c)
+        c->has_bad_target = !pythia__http_target_is_good(line);
     if (c && c->place.wait == PYTHIA__WAIT_IDLE)
         enter(c, context, PYTHIA__WAIT_HEADER);
     return NULL; /* of the exchange, which does not exist yet */
@@ -311,6 +314,17 @@ static bool has_token(const struct pythia__http_exchange *x, const char *token)
     return given && strncasecmp(given, "Bearer ", 7) == 0 && is_same_secret(given + 7, token);
 }
 
+/* Is a Host that of the loopback, with or without a port? */
+static bool is_this_machine(const char *host)
+{
+    size_t size = strcspn(host, "[") == 0 ? strcspn(host, "]") + 1 : strcspn(host, ":");
+    static const char *const names[] = {"localhost", "[::1]"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strlen(names[i]) == size && strncasecmp(host, names[i], size) == 0)
+            return true;
+    return strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == size;
+}
+
 /* A page of another site cannot ask, although its visitor's browser can reach the listener: by
  * Origin, which browsers add, and by Host, which tells a name that was rebound to this address. */
 static bool is_from_elsewhere(const struct pythia__http_exchange *x)
@@ -325,12 +339,7 @@ static bool is_from_elsewhere(const struct pythia__http_exchange *x)
     }
     if (!host || !pythia__address_is_local(x->server->o.address))
         return false;
-    size_t size = strcspn(host, "[") == 0 ? strcspn(host, "]") + 1 : strcspn(host, ":");
-    static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strlen(names[i]) == size && strncasecmp(host, names[i], size) == 0)
-            return false;
-    return true;
+    return !is_this_machine(host);
 }
 
 /* Does the sender have a certificate of those that are trusted? MHD asks for one, but takes whoever
@@ -368,7 +377,7 @@ static unsigned check(struct pythia__http_exchange *x, const char *method, const
     *why = known ? "that path does not take this method\n" : "there is nothing at this path\n";
     if (!x->route)
         return known ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND;
-    if (x->route->role == PYTHIA__HTTP_CONTROL && is_from_elsewhere(x)) {
+    if (x->route->role != PYTHIA__HTTP_PUBLIC && is_from_elsewhere(x)) {
         *why = "a page of another site may not ask this\n";
         return MHD_HTTP_FORBIDDEN;
     }
@@ -383,6 +392,20 @@ static unsigned check(struct pythia__http_exchange *x, const char *method, const
     x->server->numbers.too_large += x->too_large;
     *why = "the body is larger than is taken here\n";
     return size > PASS_BYTES && x->too_large ? MHD_HTTP_CONTENT_TOO_LARGE : 0;
+}
+
+/* What can be read in two ways is refused, and its connection closed. 0, or the status. */
+static unsigned check_framing(struct pythia__http_exchange *x, const char *version,
+                              const char *target, const char **why)
+{
+    unsigned refused = pythia__http_framing_fault(x->mhd, version, target, why);
+    if (!refused && x->connection && x->connection->has_bad_target) {
+        refused = MHD_HTTP_BAD_REQUEST;
+        *why = "the path has an escape or a character that is not allowed there\n";
+    }
+    if (refused)
+        pythia__http_set(x, "Connection", "close");
+    return refused;
 }
 
 /* ---- exchanges ---- */
@@ -474,12 +497,13 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *mhd, con
 {
     struct pythia__http_exchange *x = *state;
     const char *why;
-    (void)version;
     if (!x) {
-        *state = x = begin(context, mhd, path);
+        *state = x = begin(context, mhd, pythia__http_target_path(path));
         if (!x)
             return MHD_NO;
-        unsigned refused = check(x, method, path, &why);
+        unsigned refused = check_framing(x, version, path, &why);
+        if (!refused)
+            refused = check(x, method, x->path, &why);
         if (refused) {
             x->server->numbers.not_allowed += refused != MHD_HTTP_CONTENT_TOO_LARGE;
             pythia__http_say(x, refused, why);

@@ -18,9 +18,9 @@ struct pythia__http_exchange;
 
 /* Who may use a route. */
 enum pythia__http_role {
-    PYTHIA__HTTP_PUBLIC,  /* whoever reaches the listener */
-    PYTHIA__HTTP_INGEST,  /* needs the token for it, if there is one */
-    PYTHIA__HTTP_CONTROL, /* needs its token, if there is one; no other site's page may ask */
+    PYTHIA__HTTP_PUBLIC, /* whoever reaches the listener */
+    PYTHIA__HTTP_INGEST, /* needs the token for it, if there is one; no other site's page may ask */
+    PYTHIA__HTTP_CONTROL, /* the same with the token for control */
     PYTHIA__HTTP_ROLES,
 };
 

@@ -5,6 +5,7 @@
 
 #include "budget.h"
 #include "feeding.h"
+#include "pythia/control_http.h"
 
 static void head(struct pythia_buf *to, const char *name, const char *type, const char *help)
 {
@@ -257,6 +258,10 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
     counter(to, "pythia_switches_total", "Switches thrown.", c.switches);
     counter(to, "pythia_applies_failed_total", "Times a control plane could not be told.",
             c.failed_applies);
+    counter(to, "pythia_agent_points_refused_total",
+            "Trace points that agents reported and that were not taken: too many of a service or "
+            "of all, or no good.",
+            pythia_control_http_numbers(d->agents, pythia__daemon_now(d)).refused_points);
     gauge(to, "pythia_points_known", "Trace points of the control planes.", (double)c.points);
     gauge(to, "pythia_points_quarantined", "Trace points that do not obey.",
           (double)c.in_quarantine);
