@@ -162,8 +162,27 @@ static int no_field(struct pythia_protobuf_stream *s, const char *end, uint64_t 
                                              why);
 }
 
-int pythia_protobuf_stream_field(struct pythia_protobuf_stream *s, uint64_t end,
-                                 struct pythia_protobuf_field *out)
+/* The tag at `at` that begins or ends a group: where it ends, or NULL. */
+static const char *group_tag(const char *at, const char *end, struct pythia_protobuf_field *out)
+{
+    struct pythia_protobuf_varint tag = pythia_protobuf_long_tag(at, end);
+    const unsigned type = (unsigned)tag.value & 7;
+    if (!tag.behind || (type != PYTHIA_PROTOBUF_GROUP && type != PYTHIA_PROTOBUF_GROUP_END))
+        return NULL;
+    out->number = (uint32_t)tag.value >> 3;
+    out->type = (enum pythia_protobuf_type)type;
+    return tag.behind;
+}
+
+static bool is_of_group(const struct pythia_protobuf_field *f)
+{
+    return (unsigned)f->type == PYTHIA_PROTOBUF_GROUP ||
+           (unsigned)f->type == PYTHIA_PROTOBUF_GROUP_END;
+}
+
+/* The next field, or the begin or end of a group. */
+static int read_field(struct pythia_protobuf_stream *s, uint64_t end,
+                      struct pythia_protobuf_field *out)
 {
     uint64_t begin = pythia_protobuf_stream_at(s);
     if (begin == end || s->cut_off)
@@ -178,8 +197,11 @@ int pythia_protobuf_stream_field(struct pythia_protobuf_stream *s, uint64_t end,
     }
     const char *stop = end - begin < left(s) ? s->at + (end - begin) : s->filled;
     const char *behind = pythia_protobuf_head(s->at, stop, out);
-    if (!behind)
-        return no_field(s, stop, end);
+    if (!behind) {
+        behind = group_tag(s->at, stop, out);
+        s->at = behind ? behind : s->at;
+        return behind ? PYTHIA_OK : no_field(s, stop, end);
+    }
     uint64_t head = (uint64_t)(behind - s->at);
     if (out->type == PYTHIA_PROTOBUF_BYTES && out->value > end - begin - head)
         return end == PYTHIA_PROTOBUF_OPEN
@@ -194,6 +216,60 @@ int pythia_protobuf_stream_field(struct pythia_protobuf_stream *s, uint64_t end,
                                                  out->number, out->value, end - begin - head);
     s->at = behind;
     return PYTHIA_OK;
+}
+
+/* Pass over what is in the group that begins with `first`, at offset `begin`, and over its end. */
+static int pass_group(struct pythia_protobuf_stream *s, uint64_t end,
+                      const struct pythia_protobuf_field *first, uint64_t begin)
+{
+    uint32_t open[PYTHIA_PROTOBUF_GROUPS_MAX] = {first->number};
+    struct pythia_protobuf_field f = {.number = 0};
+    size_t depth = 1;
+    if ((unsigned)first->type == PYTHIA_PROTOBUF_GROUP_END)
+        return pythia_protobuf_stream_fail(s, begin, PYTHIA_EFORMAT,
+                                           "field %" PRIu32 " ends a group that has not begun",
+                                           first->number);
+    while (depth > 0) {
+        int status = read_field(s, end, &f);
+        if (status == 1)
+            return s->cut_off
+                       ? 1
+                       : pythia_protobuf_stream_fail(s, begin, PYTHIA_EFORMAT,
+                                                     "the message ends in the middle of field "
+                                                     "%" PRIu32,
+                                                     first->number);
+        if (status == PYTHIA_OK && f.type == PYTHIA_PROTOBUF_BYTES)
+            status = pythia_protobuf_stream_pass(s, pythia_protobuf_stream_end(s, &f));
+        if (status != PYTHIA_OK)
+            return status;
+        if (!is_of_group(&f))
+            continue;
+        bool begins = (unsigned)f.type == PYTHIA_PROTOBUF_GROUP;
+        if (begins ? depth == PYTHIA_PROTOBUF_GROUPS_MAX : open[depth - 1] != f.number)
+            return pythia_protobuf_stream_fail(
+                s, begin, PYTHIA_EFORMAT,
+                "field %" PRIu32 " is a group that is broken, or has more than %d in it",
+                first->number, PYTHIA_PROTOBUF_GROUPS_MAX - 1);
+        if (begins)
+            open[depth++] = f.number;
+        else
+            depth--;
+    }
+    return PYTHIA_OK;
+}
+
+int pythia_protobuf_stream_field(struct pythia_protobuf_stream *s, uint64_t end,
+                                 struct pythia_protobuf_field *out)
+{
+    uint64_t begin = pythia_protobuf_stream_at(s);
+    int status = read_field(s, end, out);
+    while (status == PYTHIA_OK && is_of_group(out)) {
+        status = pass_group(s, end, out, begin);
+        begin = pythia_protobuf_stream_at(s);
+        if (status == PYTHIA_OK)
+            status = read_field(s, end, out);
+    }
+    return status;
 }
 
 int pythia_protobuf_stream_take(struct pythia_protobuf_stream *s,
