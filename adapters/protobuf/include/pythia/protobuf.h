@@ -127,17 +127,17 @@ pythia_protobuf_head(const char *at, const char *end, struct pythia_protobuf_fie
 static inline PYTHIA_PROTOBUF_INLINE int pythia_protobuf_next(struct pythia_protobuf *m,
                                                               struct pythia_protobuf_field *out)
 {
-    const char *at = NULL;
-    while (!at) {
+    const char *at;
+    for (;;) {
         if (m->at == m->end)
             return 1;
         at = pythia_protobuf_head(m->at, m->end, out);
-        if (at)
+        if (__builtin_expect(at != NULL, true))
             break;
-        const char *behind = pythia_protobuf_behind_group(m->at, m->end);
-        if (!behind)
+        at = pythia_protobuf_behind_group(m->at, m->end);
+        if (!at)
             return PYTHIA_EFORMAT;
-        m->at = behind;
+        m->at = at;
     }
     if (out->type == PYTHIA_PROTOBUF_BYTES) {
         if (out->value > (uint64_t)(m->end - at))
