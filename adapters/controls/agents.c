@@ -191,7 +191,7 @@ int pythia__agents_point(struct pythia__agents *a, struct pythia__agent_service 
     }
     if (!make)
         return PYTHIA_ENOTFOUND;
-    if (a->point_count >= a->options.points_max)
+    if (a->point_count >= a->options.points_max || service->count >= a->options.service_points_max)
         return PYTHIA_ELIMIT;
     struct pythia__agent_point *point = pythia_calloc(1, sizeof(*point));
     char *copy = pythia_strndup(id.bytes, id.size);

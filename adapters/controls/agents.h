@@ -20,6 +20,7 @@ struct pythia__agents;
 
 struct pythia__agents_options {
     size_t agents_max, points_max; /* of all services */
+    size_t service_points_max;     /* of each: no service takes the places of all others */
     uint64_t lost_ns;              /* without a word from it an agent counts as lost */
     uint64_t forget_ns;            /* and then as gone, with the points that only it had */
     uint64_t poll_ns;              /* told to agents: how often to ask */

@@ -162,6 +162,21 @@ static int no_field(struct pythia_protobuf_stream *s, const char *end, uint64_t 
                                              why);
 }
 
+/* The tag at `at` that begins or ends a group: where it ends, or NULL. */
+static const char *group_tag(const char *at, const char *end, struct pythia_protobuf_field *out)
+{
+    struct pythia_protobuf_varint tag = pythia_protobuf_long_tag(at, end);
+    const unsigned type = (unsigned)tag.value & 7;
+    if (!tag.behind || (type != PYTHIA_PROTOBUF_GROUP && type != PYTHIA_PROTOBUF_GROUP_END))
+        return NULL;
+    out->number = (uint32_t)tag.value >> 3;
+    out->type = (enum pythia_protobuf_type)type;
+    return tag.behind;
+}
+
+static int pass_groups(struct pythia_protobuf_stream *s, uint64_t end,
+                       struct pythia_protobuf_field *out);
+
 int pythia_protobuf_stream_field(struct pythia_protobuf_stream *s, uint64_t end,
                                  struct pythia_protobuf_field *out)
 {
@@ -179,7 +194,7 @@ int pythia_protobuf_stream_field(struct pythia_protobuf_stream *s, uint64_t end,
     const char *stop = end - begin < left(s) ? s->at + (end - begin) : s->filled;
     const char *behind = pythia_protobuf_head(s->at, stop, out);
     if (!behind)
-        return no_field(s, stop, end);
+        return group_tag(s->at, stop, out) ? pass_groups(s, end, out) : no_field(s, stop, end);
     uint64_t head = (uint64_t)(behind - s->at);
     if (out->type == PYTHIA_PROTOBUF_BYTES && out->value > end - begin - head)
         return end == PYTHIA_PROTOBUF_OPEN
@@ -194,6 +209,82 @@ int pythia_protobuf_stream_field(struct pythia_protobuf_stream *s, uint64_t end,
                                                  out->number, out->value, end - begin - head);
     s->at = behind;
     return PYTHIA_OK;
+}
+
+/* Pass over the tag at hand, if it begins or ends a group: PYTHIA_OK. 1: it does neither. */
+static int pass_group_tag(struct pythia_protobuf_stream *s, uint64_t end,
+                          struct pythia_protobuf_field *out)
+{
+    int status = want(s, HEAD_MAX);
+    if (status != PYTHIA_OK)
+        return status;
+    uint64_t rest = end - pythia_protobuf_stream_at(s);
+    const char *behind = group_tag(s->at, rest < left(s) ? s->at + rest : s->filled, out);
+    s->at = behind ? behind : s->at;
+    return behind ? PYTHIA_OK : 1;
+}
+
+/* Pass over the field at hand, which is no group. */
+static int pass_field(struct pythia_protobuf_stream *s, uint64_t end, uint64_t begin,
+                      uint32_t number)
+{
+    struct pythia_protobuf_field f = {.number = 0};
+    int status = pythia_protobuf_stream_field(s, end, &f);
+    if (status == 1 && !s->cut_off)
+        return pythia_protobuf_stream_fail(
+            s, begin, PYTHIA_EFORMAT, "the message ends in the middle of field %" PRIu32, number);
+    return status == PYTHIA_OK && f.type == PYTHIA_PROTOBUF_BYTES
+               ? pythia_protobuf_stream_pass(s, pythia_protobuf_stream_end(s, &f))
+               : status;
+}
+
+/* Pass over the rest of the group that began with `first`, at offset `begin`. */
+static int pass_group(struct pythia_protobuf_stream *s, uint64_t end,
+                      const struct pythia_protobuf_field *first, uint64_t begin)
+{
+    uint32_t open[PYTHIA_PROTOBUF_GROUPS_MAX] = {first->number};
+    struct pythia_protobuf_field tag = {.number = 0};
+    size_t depth = 1;
+    if ((unsigned)first->type == PYTHIA_PROTOBUF_GROUP_END)
+        return pythia_protobuf_stream_fail(s, begin, PYTHIA_EFORMAT,
+                                           "field %" PRIu32 " ends a group that has not begun",
+                                           first->number);
+    while (depth > 0) {
+        int status = pass_group_tag(s, end, &tag);
+        if (status == 1) {
+            status = pass_field(s, end, begin, first->number);
+            if (status == PYTHIA_OK)
+                continue;
+        }
+        if (status != PYTHIA_OK)
+            return status;
+        bool begins = (unsigned)tag.type == PYTHIA_PROTOBUF_GROUP;
+        if (begins ? depth == PYTHIA_PROTOBUF_GROUPS_MAX : open[depth - 1] != tag.number)
+            return pythia_protobuf_stream_fail(
+                s, begin, PYTHIA_EFORMAT,
+                "field %" PRIu32 " is a group that is broken, or has more than %d in it",
+                first->number, PYTHIA_PROTOBUF_GROUPS_MAX - 1);
+        if (begins)
+            open[depth++] = tag.number;
+        else
+            depth--;
+    }
+    return PYTHIA_OK;
+}
+
+/* There is a group at hand: pass over it and those after it, and read the field that follows. */
+static int pass_groups(struct pythia_protobuf_stream *s, uint64_t end,
+                       struct pythia_protobuf_field *out)
+{
+    uint64_t begin = pythia_protobuf_stream_at(s);
+    int status;
+    while ((status = pass_group_tag(s, end, out)) == PYTHIA_OK) {
+        status = pass_group(s, end, out, begin);
+        if (status != PYTHIA_OK)
+            return status;
+        begin = pythia_protobuf_stream_at(s);
+    }
+    return status == 1 ? pythia_protobuf_stream_field(s, end, out) : status;
 }
 
 int pythia_protobuf_stream_take(struct pythia_protobuf_stream *s,

@@ -45,12 +45,17 @@ struct pythia__grpc_options {
     unsigned connections_max;                          /* 0: 256 */
     unsigned streams_max;                              /* of a connection at once; 0: 100 */
     unsigned header_s, body_s, idle_s;                 /* 0: 10, 30, 300 */
+    size_t turn_bytes;         /* of a connection in a turn of the loop; 0: 64 KiB */
+    unsigned turn_us;          /* for bytes of all connections in a turn of the loop; 0: 2000 */
     struct pythia__room *room; /* for messages that are being received; borrowed; NULL: no limit */
     unsigned retry_s;          /* after how long one for which there is none may come again */
 };
 
 struct pythia__grpc_numbers {
     uint64_t connections, refused_connections, calls, too_large, not_allowed, timed_out, broken;
+    uint64_t too_long;               /* lists of headers above the limit */
+    uint64_t calmed;                 /* connections that were ended, because theirs were so again */
+    uint64_t deferred;               /* times that bytes had to wait for a later turn of the loop */
     uint64_t evicted[PYTHIA__WAITS]; /* as of http_server.h */
     uint64_t by_status[17];
 };

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "http_framing.h"
 #include "listen.h"
 #include "pythia/buf.h"
 #include "pythia/log.h"
@@ -24,8 +25,11 @@
 #define BODY_S      30
 #define IDLE_S      60
 #define CHECK_MS    1000
-#define ROUNDS_MAX  1000 /* of running at once, before others of the loop have their turn */
-#define HEAD_BYTES  ((size_t)32 * 1024)
+#define RUN_NS      UINT64_C(2000000)   /* at once, before others of the loop have their turn */
+#define TURN_BYTES  ((size_t)64 * 1024) /* of a body, that a connection takes in one turn */
+#define PIECE_BYTES                                                                                \
+    64 /* as many as a piece of a body counts beyond its own: a chunk may be a byte */
+#define HEAD_BYTES ((size_t)32 * 1024)
 #define PASS_BYTES                                                                                 \
     ((size_t)64 * 1024 *                                                                           \
      1024) /* of a body that is refused, and read all the same                 \
@@ -36,19 +40,23 @@ struct connection {
     struct MHD_Connection *mhd;
     struct pythia__place place;
     uint64_t received; /* of the body */
+    uint64_t turn;     /* in which it took bytes last */
+    size_t turn_bytes; /* that it took in it */
     bool closing;
-    bool trusted; /* its certificate was looked at, and is good */
+    bool has_bad_target; /* of the current request */
+    bool trusted;        /* its certificate was looked at, and is good */
 };
 
 struct pythia__http_exchange {
     struct pythia__http_server *server;
+    struct pythia__http_exchange *next_paused; /* of the server, if it is `paused` */
     struct MHD_Connection *mhd;
     struct connection *connection;
     const struct pythia__http_route *route;
     struct pythia_buf body;
     struct MHD_Response *response;
     unsigned status;
-    bool suspended, handled, too_large;
+    bool suspended, handled, too_large, paused;
     struct pythia__refused_body no_room;
     size_t room; /* that the body has */
     struct {
@@ -71,6 +79,8 @@ struct pythia__http_server {
     struct pythia__socket_file file;
     unsigned port;
     bool running;
+    uint64_t turn;                        /* number of the current run */
+    struct pythia__http_exchange *paused; /* whose connections have taken enough in this turn */
     bool left; /* a connection has gone: at its limit, MHD listens again in the round after that */
     struct pythia__http_numbers numbers;
 };
@@ -85,22 +95,60 @@ static void on_again(uv_idle_t *idle)
     on_due(&((struct pythia__http_server *)idle->data)->due);
 }
 
+/* ---- the budget of a connection ---- */
+
+/* May a connection take more bytes in this turn? */
+static bool has_budget(const struct pythia__http_exchange *x)
+{
+    struct connection *c = x->connection;
+    if (!c)
+        return true;
+    if (c->turn != x->server->turn)
+        c->turn_bytes = 0;
+    c->turn = x->server->turn;
+    return c->turn_bytes < TURN_BYTES;
+}
+
+/* The bytes that MHD has of it stay there until the next turn. */
+static void pause_exchange(struct pythia__http_exchange *x)
+{
+    x->paused = true;
+    x->next_paused = x->server->paused;
+    x->server->paused = x;
+    x->server->numbers.deferred++;
+    MHD_suspend_connection(x->mhd);
+}
+
+static void resume_paused(struct pythia__http_server *s)
+{
+    struct pythia__http_exchange *x = s->paused;
+    s->paused = NULL;
+    for (; x; x = x->next_paused) {
+        x->paused = false;
+        MHD_resume_connection(x->mhd);
+    }
+}
+
+/* ---- turns ---- */
+
 static void run(struct pythia__http_server *s)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
     if (s->running)
         return;
     s->running = true;
-    for (int i = 0; i < ROUNDS_MAX; i++) {
+    s->turn++;
+    resume_paused(s);
+    uint64_t end_ns = uv_hrtime() + RUN_NS;
+    do {
         s->left = false;
         MHD_run(s->daemon);
         if (MHD_get_timeout(s->daemon, &wait_ms) != MHD_YES)
             wait_ms = UINT64_MAX;
-        if (wait_ms > 0 && !s->left)
-            break;
-    }
+        wait_ms = s->left ? 0 : wait_ms;
+    } while (wait_ms == 0 && uv_hrtime() < end_ns);
     s->running = false;
-    if (wait_ms == 0)
+    if (wait_ms == 0 || s->paused)
         uv_idle_start(&s->again, on_again);
     else if (wait_ms != UINT64_MAX)
         uv_timer_start(&s->due, on_due, wait_ms, 0);
@@ -234,7 +282,8 @@ static struct connection *connection_of(struct MHD_Connection *mhd)
 static void *on_line(void *context, const char *line, struct MHD_Connection *mhd)
 {
     struct connection *c = connection_of(mhd);
-    (void)line;
+    if (c)
+        c->has_bad_target = !pythia__http_target_is_good(line);
     if (c && c->place.wait == PYTHIA__WAIT_IDLE)
         enter(c, context, PYTHIA__WAIT_HEADER);
     return NULL; /* of the exchange, which does not exist yet */
@@ -265,6 +314,17 @@ static bool has_token(const struct pythia__http_exchange *x, const char *token)
     return given && strncasecmp(given, "Bearer ", 7) == 0 && is_same_secret(given + 7, token);
 }
 
+/* Is a Host that of the loopback, with or without a port? */
+static bool is_this_machine(const char *host)
+{
+    size_t size = strcspn(host, "[") == 0 ? strcspn(host, "]") + 1 : strcspn(host, ":");
+    static const char *const names[] = {"localhost", "[::1]"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strlen(names[i]) == size && strncasecmp(host, names[i], size) == 0)
+            return true;
+    return strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == size;
+}
+
 /* A page of another site cannot ask, although its visitor's browser can reach the listener: by
  * Origin, which browsers add, and by Host, which tells a name that was rebound to this address. */
 static bool is_from_elsewhere(const struct pythia__http_exchange *x)
@@ -279,12 +339,7 @@ static bool is_from_elsewhere(const struct pythia__http_exchange *x)
     }
     if (!host || !pythia__address_is_local(x->server->o.address))
         return false;
-    size_t size = strcspn(host, "[") == 0 ? strcspn(host, "]") + 1 : strcspn(host, ":");
-    static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strlen(names[i]) == size && strncasecmp(host, names[i], size) == 0)
-            return false;
-    return true;
+    return !is_this_machine(host);
 }
 
 /* Does the sender have a certificate of those that are trusted? MHD asks for one, but takes whoever
@@ -322,7 +377,7 @@ static unsigned check(struct pythia__http_exchange *x, const char *method, const
     *why = known ? "that path does not take this method\n" : "there is nothing at this path\n";
     if (!x->route)
         return known ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND;
-    if (x->route->role == PYTHIA__HTTP_CONTROL && is_from_elsewhere(x)) {
+    if (x->route->role != PYTHIA__HTTP_PUBLIC && is_from_elsewhere(x)) {
         *why = "a page of another site may not ask this\n";
         return MHD_HTTP_FORBIDDEN;
     }
@@ -337,6 +392,20 @@ static unsigned check(struct pythia__http_exchange *x, const char *method, const
     x->server->numbers.too_large += x->too_large;
     *why = "the body is larger than is taken here\n";
     return size > PASS_BYTES && x->too_large ? MHD_HTTP_CONTENT_TOO_LARGE : 0;
+}
+
+/* What can be read in two ways is refused, and its connection closed. 0, or the status. */
+static unsigned check_framing(struct pythia__http_exchange *x, const char *version,
+                              const char *target, const char **why)
+{
+    unsigned refused = pythia__http_framing_fault(x->mhd, version, target, why);
+    if (!refused && x->connection && x->connection->has_bad_target) {
+        refused = MHD_HTTP_BAD_REQUEST;
+        *why = "the path has an escape or a character that is not allowed there\n";
+    }
+    if (refused)
+        pythia__http_set(x, "Connection", "close");
+    return refused;
 }
 
 /* ---- exchanges ---- */
@@ -389,6 +458,8 @@ static void take(struct pythia__http_exchange *x, const char *bytes, size_t size
     struct pythia__room *room = x->route->role == PYTHIA__HTTP_INGEST ? x->server->o.room : NULL;
     if (x->connection)
         x->connection->received += size;
+    if (x->connection)
+        x->connection->turn_bytes += size + PIECE_BYTES;
     if (room && x->no_room.begun)
         pythia__room_forget(room, &x->no_room, bytes, size);
     if (x->too_large || x->no_room.begun)
@@ -426,12 +497,13 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *mhd, con
 {
     struct pythia__http_exchange *x = *state;
     const char *why;
-    (void)version;
     if (!x) {
-        *state = x = begin(context, mhd, path);
+        *state = x = begin(context, mhd, pythia__http_target_path(path));
         if (!x)
             return MHD_NO;
-        unsigned refused = check(x, method, path, &why);
+        unsigned refused = check_framing(x, version, path, &why);
+        if (!refused)
+            refused = check(x, method, x->path, &why);
         if (refused) {
             x->server->numbers.not_allowed += refused != MHD_HTTP_CONTENT_TOO_LARGE;
             pythia__http_say(x, refused, why);
@@ -442,6 +514,10 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *mhd, con
     if (x->response)
         return give(x); /* resumed */
     if (*size > 0) {
+        if (!has_budget(x)) {
+            pause_exchange(x);
+            return MHD_YES;
+        }
         take(x, bytes, *size);
         *size = 0;
         return MHD_YES;
@@ -656,6 +732,7 @@ void pythia__http_destroy(struct pythia__http_server *s)
         return;
     pythia__socket_file_remove(&s->file);
     uv_poll_stop(&s->poll);
+    resume_paused(s); /* MHD does not stop while it has suspended ones */
     MHD_stop_daemon(s->daemon);
     uv_close((uv_handle_t *)&s->poll, on_closed);
     uv_close((uv_handle_t *)&s->due, on_closed);

@@ -18,9 +18,9 @@ struct pythia__http_exchange;
 
 /* Who may use a route. */
 enum pythia__http_role {
-    PYTHIA__HTTP_PUBLIC,  /* whoever reaches the listener */
-    PYTHIA__HTTP_INGEST,  /* needs the token for it, if there is one */
-    PYTHIA__HTTP_CONTROL, /* needs its token, if there is one; no other site's page may ask */
+    PYTHIA__HTTP_PUBLIC, /* whoever reaches the listener */
+    PYTHIA__HTTP_INGEST, /* needs the token for it, if there is one; no other site's page may ask */
+    PYTHIA__HTTP_CONTROL, /* the same with the token for control */
     PYTHIA__HTTP_ROLES,
 };
 
@@ -53,6 +53,7 @@ struct pythia__http_options {
 
 struct pythia__http_numbers {
     uint64_t connections, requests, too_large, not_allowed, timed_out;
+    uint64_t deferred; /* times that bytes of a body waited for a later turn of the loop */
     uint64_t refused_connections;    /* beyond the limit, while all others delivered */
     uint64_t evicted[PYTHIA__WAITS]; /* for the sake of a new one, by what they waited for */
     uint64_t by_class[6];            /* answers of 1xx to 5xx */

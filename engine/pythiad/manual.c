@@ -89,8 +89,23 @@ static const char taking[] =
     "program, without which nothing would be seen: then the log says so, once for each. The log "
     "has the point, the program, what it cost and the limit; *pythia ctl decisions* has it too; "
     "/metrics counts it (_pythia\\_breaker\\_trips\\_total_) and lists the points that are closed "
-    "for it (_pythia\\_point\\_dropped_ with reason=\"breaker\").\n\n"
+    "for it (_pythia\\_point\\_dropped_ with reason=\"breaker\").\n\n";
+
+static const char limits[] =
     "# LIMITS\n\n"
+    "Headers are limited to 16 KiB as HTTP/2 counts them (HTTP/1.1: 32 KiB). A call whose headers "
+    "are more is refused with RESOURCE\\_EXHAUSTED; a connection that sends another such list, or "
+    "one of more than 64 KiB, ends with GOAWAY ENHANCE\\_YOUR\\_CALM. In one turn of the event "
+    "loop a connection may take 64 KiB, and all connections of gRPC 2 ms: the others wait for "
+    "their "
+    "turn (_pythia\\_reads\\_deferred\\_total_), so that no flood stops /healthz. A refused call "
+    "is reset once it is answered, and nothing more of it is read.\n\n"
+    "HTTP is read as RFC 9112 has it: a request with two lengths, with a length and chunks, with a "
+    "blank before a header's colon, without exactly one Host, or with an escaped NUL is refused "
+    "(400), a coding other than chunked too (501), and its connection closed. A request that a "
+    "page of another site could have sent, by its Origin, or, where only this machine reaches the "
+    "listener, by a Host that is not localhost or an address of the loopback, is refused (403) on "
+    "every listener.\n\n"
     "What senders may do is limited by *--body-max*, *--inflated-max*, *--attributes-max*, "
     "*--value-max*, *--events-max*, *--links-max*, *--request-spans-max*, *--connections* and "
     "*--streams*. Those of spans hold for every source. *--check-config* tells them all, and what "
@@ -208,6 +223,7 @@ void pythia__manual_write(struct pythia_buf *to)
     pythia_buf_puts(to, before);
     pythia_options_scdoc(pythia__settings_table, to);
     pythia_buf_puts(to, taking);
+    pythia_buf_puts(to, limits);
     pythia_buf_puts(to, redacting);
     for (const char *const *rule = pythia_redaction_defaults(); *rule; rule++)
         write_rule(*rule, to);

@@ -5,6 +5,7 @@
 
 #include "budget.h"
 #include "feeding.h"
+#include "pythia/control_http.h"
 
 static void head(struct pythia_buf *to, const char *name, const char *type, const char *help)
 {
@@ -210,7 +211,7 @@ static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *t
     if (d->grpc)
         all = pythia__grpc_numbers(d->grpc);
     uint64_t refused = all.refused_connections + pythia__feeding_refused(d),
-             timed_out = all.timed_out;
+             timed_out = all.timed_out, deferred = all.deferred;
     uint64_t too_large = all.too_large;
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
         if (d->http[i]) {
@@ -218,9 +219,17 @@ static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *t
             refused += n.refused_connections;
             timed_out += n.timed_out;
             too_large += n.too_large;
+            deferred += n.deferred;
             for (int wait = 0; wait < PYTHIA__WAITS; wait++)
                 all.evicted[wait] += n.evicted[wait];
         }
+    counter(to, "pythia_grpc_header_lists_refused_total",
+            "Lists of headers above the limit, each of which ended its stream.", all.too_long);
+    counter(to, "pythia_grpc_connections_ended_total",
+            "Connections that were ended because another list of theirs was above the limit.",
+            all.calmed);
+    counter(to, "pythia_reads_deferred_total",
+            "Times that bytes which had come waited for a later turn of the event loop.", deferred);
     counter(to, "pythia_connections_refused_total",
             "Connections beyond the limit, while all others delivered.", refused);
     head(to, "pythia_connections_evicted_total", "counter",
@@ -249,6 +258,10 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
     counter(to, "pythia_switches_total", "Switches thrown.", c.switches);
     counter(to, "pythia_applies_failed_total", "Times a control plane could not be told.",
             c.failed_applies);
+    counter(to, "pythia_agent_points_refused_total",
+            "Trace points that agents reported and that were not taken: too many of a service or "
+            "of all, or no good.",
+            pythia_control_http_numbers(d->agents, pythia__daemon_now(d)).refused_points);
     gauge(to, "pythia_points_known", "Trace points of the control planes.", (double)c.points);
     gauge(to, "pythia_points_quarantined", "Trace points that do not obey.",
           (double)c.in_quarantine);

@@ -87,7 +87,8 @@ static void faults_of_the_encoding_in_a_span_are_told(void **state)
 {
     static const char *const cases[][2] = {
         {"<00>", "0:6: field 0 where a field's number is due\n"},
-        {"<4b4c>", "0:6: field 9 is a group, which is out of use\n"},
+        {"<4c>", "0:6: field 9 ends a group that has not begun\n"},
+        {"<4b>", "0:6: the message ends in the middle of field 9\n"},
         {"<4e>", "0:6: field 9 is of wire type 6, which there is not\n"},
         {"5'n' <30>", "0:9: the message ends in the middle of field 6\n"},
         {"<30ffffffffffffffffffff01>", "0:6: field 6 has a number of more than 10 bytes\n"},
@@ -98,7 +99,7 @@ static void faults_of_the_encoding_in_a_span_are_told(void **state)
         {"9{<0a056b>}", "0:8: field 1 of 5 bytes in a message that ends 1 bytes on\n"},
         {"9{1'k' 2{<1880>}}", "0:13: the message ends in the middle of field 3\n"},
         {"9{1'k' 2{5{1{<0a09>}}}}", "0:17: field 1 of 9 bytes in a message that ends 0 bytes on\n"},
-        {"11{2'e' 3{<0b>}}", "0:13: field 1 is a group, which is out of use\n"},
+        {"11{2'e' 3{<0b>}}", "0:13: the message ends in the middle of field 1\n"},
         {"15{<18>}", "0:8: the message ends in the middle of field 3\n"},
         /* merged values are read elsewhere: the place is the span's */
         {"9{1'k' 2{5{1{3=1}}} 2{5{<08>}}}", "0:6: the message ends in the middle of field 1\n"},
@@ -168,7 +169,9 @@ static void a_fault_between_spans_ends_what_they_are_in(void **state)
         size_t spans;
     } cases[] = {
         {"1{2{1{1'a'} 2{" NEEDS "} <0b> 2{" NEEDS "}} 2{2{" NEEDS "}}} 1{2{2{" NEEDS "}}}",
-         "0:48: field 1 is a group, which is out of use: 40 bytes are left out\n", 3},
+         "0:48: the message ends in the middle of field 1: 40 bytes are left out\n", 3},
+        {"1{2{1{1'a'} 2{" NEEDS "} <0c> 2{" NEEDS "}} 2{2{" NEEDS "}}} 1{2{2{" NEEDS "}}}",
+         "0:48: field 1 ends a group that has not begun: 40 bytes are left out\n", 3},
         {"1{2{2{" NEEDS "} <12ff01>} 2{2{" NEEDS "}}} 1{2{2{" NEEDS "}}}",
          "0:43: field 2 of 255 bytes in a message that ends 0 bytes on: 3 bytes are left out\n", 3},
         {"1{2{2{" NEEDS "}} <07>} 1{2{2{" NEEDS "}}}",
@@ -298,7 +301,7 @@ static void messages_behind_their_sizes_are_read(void **state)
 
 static void a_broken_message_is_told_and_the_next_one_is_read(void **state)
 {
-    static const char *const texts[] = {"<0b> 1{2{2{" NEEDS "}}}", "1{2{2{" NEEDS "}}}", "<0a7f>",
+    static const char *const texts[] = {"<0c> 1{2{2{" NEEDS "}}}", "1{2{2{" NEEDS "}}}", "<0a7f>",
                                         "1{2{2{" NEEDS "}}}"};
     struct pythia_buf all = framed_of(texts, 4);
     struct collection c;
@@ -308,7 +311,7 @@ static void a_broken_message_is_told_and_the_next_one_is_read(void **state)
     assert_int_equal(c.status, PYTHIA_OK);
     assert_int_equal(c.count, 2);
     assert_problems(
-        &c, "0:4: field 1 is a group, which is out of use: 44 bytes are left out\n"
+        &c, "0:4: field 1 ends a group that has not begun: 44 bytes are left out\n"
             "0:99: field 1 of 127 bytes in a message that ends 0 bytes on: 2 bytes are left out\n"
             "0:150: the input ends in the middle of a message: 2 bytes are missing\n");
     assert_pieces_do_not_matter_of(FORMAT, pythia_buf_text(&all));

@@ -79,8 +79,7 @@ static void what_is_no_field_is_told(void **state)
 {
     assert_reads_as("<00>", "0: field 0 where a field's number is due");
     assert_reads_as("<0701>", "0: field 0 where a field's number is due");
-    assert_reads_as("<0b>", "0: field 1 is a group, which is out of use");
-    assert_reads_as("<0c>", "0: field 1 is a group, which is out of use");
+    assert_reads_as("<0c>", "0: field 1 ends a group that has not begun");
     assert_reads_as("<0e>", "0: field 1 is of wire type 6, which there is not");
     assert_reads_as("<0f>", "0: field 1 is of wire type 7, which there is not");
     assert_reads_as("<8080808010>",
@@ -89,7 +88,38 @@ static void what_is_no_field_is_told(void **state)
                     "0: a field's number has more than 5 bytes or is above 536870911");
     assert_reads_as("<08ffffffffffffffffffff01>", "0: field 1 has a number of more than 10 bytes");
     assert_reads_as("<0affffffffffffffffffff01>", "0: field 1 has a number of more than 10 bytes");
-    assert_reads_as("1=1 2'ab' <1b>", "1=1 2'ab' 6: field 3 is a group, which is out of use");
+    assert_reads_as("1=1 2'ab' <1c>", "1=1 2'ab' 6: field 3 ends a group that has not begun");
+}
+
+#define EIGHT(hex) hex hex hex hex hex hex hex hex
+
+/* A group begins with type 3 and ends with type 4: 0b and 0c for number 1, 13 and 14 for 2. */
+static void groups_are_passed_over(void **state)
+{
+    assert_reads_as("<0b0c>", "end");
+    assert_reads_as("1=1 <0b> 2=2 1'x' 3!4 5~6 1{2=3} <0c> 2'ab'", "1=1 2'ab' end");
+    assert_reads_as("<0b0b130b0c140c0c> 1=1 <1314>", "1=1 end"); /* in one another, of one number */
+    assert_reads_as("<ffffffff0f>", "0: field 536870911 is of wire type 7, which there is not");
+    assert_reads_as("<fbffffff0ffcffffff0f>", "end"); /* the highest number there is */
+    assert_reads_as("<" EIGHT("0b0b0b0b") EIGHT("0c0c0c0c") ">", "end"); /* 32, the most */
+    assert_reads_as("<0b" EIGHT("0b0b0b0b") EIGHT("0c0c0c0c") "0c>",
+                    "0: field 1 is a group that is broken, or has more than 31 in it");
+}
+
+static void groups_that_do_not_end_are_told(void **state)
+{
+    static const char broken[] =
+        "1=1 2: field 1 is a group that is broken, or has more than 31 in it";
+    static const char cut[] = "1=1 2: the message ends in the middle of field 1 …";
+    assert_reads_as("1=1 <0b14>", broken); /* the end of another one */
+    assert_reads_as("1=1 <0b130c14>", broken);
+    assert_reads_as("1=1 <0b0e0c>", broken); /* no type, no number */
+    assert_reads_as("1=1 <0b000c>", broken);
+    assert_reads_as("1=1 <0b>", cut);
+    assert_reads_as("1=1 <0b> 2=2", cut);
+    assert_reads_as("1=1 <0b13140b>", cut);
+    assert_reads_as("1=1 <0b0a05>", cut);
+    assert_reads_as("1=1 <0b0a7f0c>", cut); /* a text that takes the end for its own */
 }
 
 static void what_is_missing_is_told_from_what_is_wrong(void **state)
@@ -246,11 +276,37 @@ static void a_record_above_the_limit_is_told_and_passed(void **state)
     flow_end(&f);
 }
 
+/* Also one that is larger than a window, and more than may be taken as a whole. */
+static void groups_in_streams_are_passed_over(void **state)
+{
+    struct flow f = {.bytes = protobuf_of(
+                         "<0b0c> 1{<13> 2'a' 1{2'b'} <13> 3=1 <1414> 2'c' <0b0c>} 2'd' <0b0c>")};
+    assert_streams_as(&f, 100, "1{2'c' } 2'd' ");
+    flow_end(&f);
+    enum { LARGE = 1500000 };
+    static const char large[LARGE];
+    f = (struct flow){.bytes = protobuf_of("1=1 <13>")};
+    pythia_protobuf_put_bytes(&f.bytes, 3, (struct pythia_text){large, LARGE});
+    pythia_buf_putc(&f.bytes, 0x14);
+    pythia_protobuf_put_number(&f.bytes, 3, 300);
+    assert_streams_as(&f, 100, "1=1 3=300 ");
+    flow_end(&f);
+}
+
 static void a_fault_ends_the_message_it_is_in(void **state)
 {
-    struct flow f = {.bytes = protobuf_of("1{2'a' 1{3=1 <0b> 3=2} 2'b'} 2'c'")};
+    struct flow f = {.bytes = protobuf_of("1{2'a' 1{3=1 <0c> 3=2} 2'b'} 2'c'")};
     assert_streams_as(&f, 100,
-                      "1{2'a' 1{3=1 [9: field 1 is a group, which is out of use]} 2'b' } 2'c' ");
+                      "1{2'a' 1{3=1 [9: field 1 ends a group that has not begun]} 2'b' } 2'c' ");
+    flow_end(&f);
+    f = (struct flow){.bytes = protobuf_of("1{2'a' 1{3=1 <0b> 3=2} 2'b'} 2'c'")};
+    assert_streams_as(&f, 100,
+                      "1{2'a' 1{3=1 [9: the message ends in the middle of field 1]} 2'b' } 2'c' ");
+    flow_end(&f);
+    f = (struct flow){.bytes = protobuf_of("1{2'a' 1{3=1 <0b14> 3=2} 2'b'} 2'c'")};
+    assert_streams_as(&f, 100,
+                      "1{2'a' 1{3=1 [9: field 1 is a group that is broken, or has more than 31 in "
+                      "it]} 2'b' } 2'c' ");
     flow_end(&f);
     f = (struct flow){.bytes = protobuf_of("1{2'a' <120561> } 2'c'")};
     assert_streams_as(&f, 100,
@@ -467,6 +523,9 @@ int main(void)
         cmocka_unit_test(fields_are_read_one_by_one),
         cmocka_unit_test(longer_varints_than_need_be_are_read),
         cmocka_unit_test(what_is_no_field_is_told),
+        cmocka_unit_test(groups_are_passed_over),
+        cmocka_unit_test(groups_that_do_not_end_are_told),
+        cmocka_unit_test(groups_in_streams_are_passed_over),
         cmocka_unit_test(what_is_missing_is_told_from_what_is_wrong),
         cmocka_unit_test(messages_are_entered_taken_and_passed),
         cmocka_unit_test(an_empty_input_has_no_fields),

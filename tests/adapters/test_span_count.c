@@ -52,6 +52,10 @@ static void what_is_no_span_is_passed_over(void **state)
           "\x0a\x04\x12\x02\x12\x00"
           "\x12\x02\x12\x00",
           1);
+    /* Groups, outermost, and in each message around a span: what is in them looks like spans. */
+    SPANS("\x0b\x0a\x04\x12\x02\x12\x00\x0c"
+          "\x0a\x10\x13\x0b\x12\x00\x0c\x14\x12\x08\x13\x12\x00\x14\x12\x02\x0b\x0c",
+          1);
     /* A span's content looks like spans. */
     SPANS("\x0a\x0a\x12\x08\x12\x06\x12\x04\x12\x02\x12\x00", 1);
 }
@@ -62,7 +66,9 @@ static void a_broken_message_is_counted_up_to_there(void **state)
     SPANS("\x0a\x06\x12\x04\x12\x00\x12\x05"
           "\x0a\x04\x12\x02\x12\x00",
           2); /* a span that is longer than what it is in; nothing is believed any more */
-    SPANS("\x0b\x0a\x04\x12\x02\x12\x00", 0); /* a group */
+    SPANS("\x0b\x0a\x04\x12\x02\x12\x00", 0);                 /* a group that does not end */
+    SPANS("\x0c\x0a\x04\x12\x02\x12\x00", 0);                 /* one that has not begun */
+    SPANS("\x0a\x03\x12\x01\x0b\x0a\x04\x12\x02\x12\x00", 0); /* or ends after its message */
     SPANS("\x0a\x04\x12\x02\x12\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
           "\x0a\x04\x12\x02\x12\x00",
           1);                         /* a number of more than 64 bits */

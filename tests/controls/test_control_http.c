@@ -506,6 +506,33 @@ static void limits_hold_at_their_edges(void **state)
     pythia_buf_free(&a.body);
 }
 
+/* Whoever can reach the port can report points of any service: those of others still get in. */
+static void a_service_has_a_quota_of_points(void **state)
+{
+    const char *quota[] = {"service-points-max=2", "points-max=5", NULL};
+    struct pythia_control *c = plane_make("http", quota);
+    struct answer a = {0};
+    assert_int_equal(
+        post(c, "{'service':'s','instance':'1','points':[{'id':'s:1'},{'id':'s:2'},{'id':'s:3'}]}",
+             S, &a),
+        200);
+    assert_string_equal(a.body.bytes, "{\"taken\":2,\"refused\":1}\n");
+    assert_int_equal(
+        post(c, "{'service':'s','instance':'2','points':[{'id':'s:4'},{'id':'s:1'}]}", S, &a), 200);
+    assert_string_equal(a.body.bytes,
+                        "{\"taken\":1,\"refused\":1}\n"); /* another agent of it, and a known one */
+    assert_int_equal(
+        post(c, "{'service':'t','instance':'1','points':[{'id':'t:1'},{'id':'t:2'}]}", S, &a), 200);
+    assert_string_equal(a.body.bytes, "{\"taken\":2,\"refused\":0}\n");
+    assert_int_equal(
+        post(c, "{'service':'u','instance':'1','points':[{'id':'u:1'},{'id':'u:2'}]}", S, &a), 200);
+    assert_string_equal(a.body.bytes,
+                        "{\"taken\":1,\"refused\":1}\n"); /* that is all there may be */
+    assert_int_equal(pythia_control_http_numbers(c, S).refused_points, 3);
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
 static void hits_add_up_and_do_not_overflow(void **state)
 {
     struct pythia_control *c = make();
@@ -599,6 +626,7 @@ int main(void)
         cmocka_unit_test(what_is_no_report_is_refused_with_the_reason),
         cmocka_unit_test(points_that_are_no_good_are_refused_one_by_one),
         cmocka_unit_test(limits_hold_at_their_edges),
+        cmocka_unit_test(a_service_has_a_quota_of_points),
         cmocka_unit_test(hits_add_up_and_do_not_overflow),
         cmocka_unit_test(want_of_memory_is_told_and_gone_through),
     };

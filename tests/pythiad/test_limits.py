@@ -54,6 +54,17 @@ class Bodies(unittest.TestCase):
         self.assertEqual(metrics["pythia_spans_total"], 4)
         self.assertEqual(metrics["pythia_body_bytes_held"], 0)
 
+    def test_chunks_of_a_byte(self):
+        """They cost more than their bytes: they are not all taken in one turn of the loop, and all of them are taken."""
+        body = padded(self.MAX // 2)
+        with socket.create_connection(("127.0.0.1", self.pythiad.http), 60) as link:
+            link.sendall(b"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-protobuf\r\n"
+                         b"Transfer-Encoding: chunked\r\n\r\n" + b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n")
+            self.assertTrue(link.recv(1000).startswith(b"HTTP/1.1 200 "))
+        metrics = self.pythiad.metrics()
+        self.assertEqual((metrics["pythia_spans_total"], metrics["pythia_body_bytes_total"]), (1, len(body)))
+        self.assertGreater(metrics["pythia_reads_deferred_total"], 0)
+
     def test_body_to_zipkin(self):
         text = otlp.zipkin([Span()])
 
@@ -262,6 +273,50 @@ class Heads(unittest.TestCase):
                 link.windows[link.stream] = link.first_window
                 link.data(link.stream, grpc.framed(body))
                 self.assertEqual(link.wait(link.stream).status, wanted, more)
+
+    def long_list(self, link, references):
+        """Send a list in which one header of 4000 bytes comes so many times; its stream."""
+        link.stream += 2
+        long = b"\x40\x01x" + b"\x7f" + bytes((4000 - 127 & 127 | 128, 4000 - 127 >> 7)) + b"y" * 4000
+        ours = grpc.pack_headers([(":method", "POST"), (":scheme", "http"), (":path", grpc.EXPORT), (":authority", "x"),
+                                  ("content-type", "application/grpc"), ("te", "trailers")])
+        link.frame(grpc.HEADERS, grpc.END_HEADERS, link.stream, ours + long + b"\xbe" * (references - 1))
+        return link.stream
+
+    def test_lists_of_headers_that_are_too_long_again(self):
+        """The first ends its stream, the next one its connection."""
+        with grpc.Connection(self.pythiad.grpc) as link:
+            reply = link.wait(self.long_list(link, 6))
+            self.assertEqual((reply.status, reply.trailers_only), (grpc.RESOURCE_EXHAUSTED, True))
+            while reply.reset is None:
+                self.assertTrue(link.receive())
+            self.assertEqual(reply.reset, 0)  # its sender need not go on
+            self.assertEqual(link.call(otlp.protobuf([Span()])).status, grpc.OK)
+            self.long_list(link, 6)
+            while link.receive():
+                pass
+            self.assertEqual(link.goaway[1], 11)  # ENHANCE_YOUR_CALM
+        metrics = self.pythiad.metrics()
+        self.assertEqual((metrics["pythia_grpc_header_lists_refused_total"], metrics["pythia_grpc_connections_ended_total"]), (2, 1))
+
+    def test_a_list_of_headers_that_is_far_too_long(self):
+        """No more of it is decoded than four times the limit."""
+        with grpc.Connection(self.pythiad.grpc) as link:
+            self.long_list(link, 12000)
+            while link.receive():
+                pass
+            self.assertEqual(link.goaway[1], 11)
+        metrics = self.pythiad.metrics()
+        self.assertEqual((metrics["pythia_grpc_header_lists_refused_total"], metrics["pythia_grpc_connections_ended_total"]), (1, 1))
+
+    def test_trailers_that_are_too_long(self):
+        with grpc.Connection(self.pythiad.grpc) as link:
+            stream = link.begin()
+            link.data(stream, grpc.framed(otlp.protobuf([Span()])), ends=False)
+            link.frame(grpc.HEADERS, grpc.END_HEADERS | grpc.END_STREAM, stream,
+                       grpc.pack_headers([(f"x-{i}", "y" * 1000) for i in range(16)]))
+            self.assertEqual(link.wait(stream).status, grpc.RESOURCE_EXHAUSTED)
+        self.assertEqual(self.pythiad.metric("pythia_spans_total"), 0)
 
     def test_headers_that_never_end(self):
         """CONTINUATION frames without an end (CVE-2024-28182) end the connection; memory stays."""

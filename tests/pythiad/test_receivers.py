@@ -212,6 +212,27 @@ class OtlpOverGrpc(Case):
         self.assertEqual(self.link.call(gzip.compress(otlp.protobuf([Span()])), True).status, grpc.INTERNAL)
         self.assertEqual(self.spans(), 0)
 
+    def test_trailers_change_nothing(self):
+        """Not how a message is decoded, and not whether there is such a method (RFC 9113, 8.1: they come after the body)."""
+        body = otlp.protobuf([Span(), Span()])
+        for content, coding, trailers in ((body, None, [("grpc-encoding", "gzip")]), (gzip.compress(body), "gzip", [("grpc-encoding", "identity")]),
+                                          (body, None, [("grpc-encoding", "snappy"), ("content-type", "text/plain")])):
+            stream = self.link.begin(coding=coding)
+            self.link.data(stream, grpc.framed(content, bool(coding)), ends=False)
+            self.link.frame(grpc.HEADERS, grpc.END_HEADERS | grpc.END_STREAM, stream, grpc.pack_headers(trailers))
+            self.assertEqual(self.link.wait(stream).status, grpc.OK, trailers)
+        self.assertEqual(self.spans(), 6)
+
+    def test_what_comes_after_a_refusal_is_not_read(self):
+        for how in ({"path": "/"}, {"coding": "snappy"}):
+            stream = self.link.begin(**how)
+            reply = self.link.wait(stream)
+            self.assertEqual(reply.status, grpc.UNIMPLEMENTED)
+            while reply.reset is None:
+                self.assertTrue(self.link.receive())
+            self.assertEqual(reply.reset, 0)  # NO_ERROR
+        self.assertEqual(self.link.call(otlp.protobuf([Span()])).status, grpc.OK)
+
     def test_a_broken_message(self):
         reply = self.link.call(b"garbage")
         self.assertEqual((reply.status, reply.trailers_only), (grpc.INVALID_ARGUMENT, True))

@@ -31,7 +31,7 @@
 
 struct settings {
     const char *redis, *prefix;
-    int64_t poll_ms, lost_ms, forget_s, agents_max, points_max;
+    int64_t poll_ms, lost_ms, forget_s, agents_max, points_max, service_points_max;
     uint64_t body_max;
 };
 
@@ -51,6 +51,8 @@ static const struct pythia_option options[] = {
                    "agents that are known at once"),
     PYTHIA_INTEGER("points-max", 0, "N", "100000", 1, 10000000,
                    offsetof(struct settings, points_max), "trace points of all services"),
+    PYTHIA_INTEGER("service-points-max", 0, "N", "10000", 1, 10000000,
+                   offsetof(struct settings, service_points_max), "trace points of one service"),
     {"body-max", 0, PYTHIA_OPTION_BYTES, "BYTES", "1M", NULL, 0, 0,
      offsetof(struct settings, body_max), "the largest report that is read"},
     {0},
@@ -98,6 +100,7 @@ static int create(const void *settings, struct pythia_control **out, struct pyth
     struct pythia__agents_options o = {
         .agents_max = (size_t)s->agents_max,
         .points_max = (size_t)s->points_max,
+        .service_points_max = (size_t)s->service_points_max,
         .lost_ns = (uint64_t)s->lost_ms * MS,
         .forget_ns = (uint64_t)s->forget_s * 1000 * MS,
         .poll_ns = (uint64_t)s->poll_ms * MS,

@@ -21,8 +21,11 @@ static bool pass(struct pythia_span_count *c, uint64_t bytes)
 static void end_field(struct pythia_span_count *c)
 {
     c->protobuf.state = KEY;
-    while (c->protobuf.depth > 0 && c->protobuf.left[c->protobuf.depth] == 0)
+    while (c->protobuf.depth > 0 && c->protobuf.left[c->protobuf.depth] == 0) {
+        if (c->protobuf.groups > 0)
+            c->protobuf.state = BROKEN; /* the message ends before a group in it */
         c->protobuf.depth--;
+    }
 }
 
 static void skip(struct pythia_span_count *c, uint64_t bytes)
@@ -35,21 +38,37 @@ static void skip(struct pythia_span_count *c, uint64_t bytes)
         end_field(c);
 }
 
+/* A group has begun or ended: what is in one are no spans. */
+static void end_group_tag(struct pythia_span_count *c, bool is_good)
+{
+    if (is_good)
+        end_field(c);
+    else
+        c->protobuf.state = BROKEN;
+}
+
 static void begin_field(struct pythia_span_count *c, uint64_t key)
 {
     c->protobuf.field = key >> 3 <= UINT32_MAX ? (uint32_t)(key >> 3) : 0;
     switch (key & 7) {
-    case 0:
+    case PYTHIA_PROTOBUF_VARINT:
         c->protobuf.state = VARINT;
         break;
-    case 1:
+    case PYTHIA_PROTOBUF_FIXED64:
         skip(c, 8);
         break;
-    case 2:
+    case PYTHIA_PROTOBUF_BYTES:
         c->protobuf.state = LENGTH;
         break;
-    case 5:
+    case PYTHIA_PROTOBUF_FIXED32:
         skip(c, 4);
+        break;
+    case PYTHIA_PROTOBUF_GROUP:
+        c->protobuf.groups++;
+        end_group_tag(c, c->protobuf.groups <= PYTHIA_PROTOBUF_GROUPS_MAX);
+        break;
+    case PYTHIA_PROTOBUF_GROUP_END:
+        end_group_tag(c, c->protobuf.groups-- > 0);
         break;
     default:
         c->protobuf.state = BROKEN;
@@ -62,6 +81,7 @@ static void begin_bytes(struct pythia_span_count *c, uint64_t size)
     bool holds = c->protobuf.depth == 0 ? c->protobuf.field == 1
                                         : c->protobuf.field == 2 ||
                                               (c->protobuf.depth == 1 && c->protobuf.field == 1000);
+    holds = holds && c->protobuf.groups == 0;
     c->spans += holds && c->protobuf.depth == 2;
     if (!holds || c->protobuf.depth == 2) {
         skip(c, size);

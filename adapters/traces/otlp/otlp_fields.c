@@ -91,6 +91,11 @@ static bool walk(enum pythia__otlp_message of, struct pythia_text head, uint64_t
     while (at < end && !(look->trace_id && look->span_id)) {
         char why[200];
         struct pythia_protobuf_field f;
+        const char *group = pythia_protobuf_behind_group(at, end);
+        if (group) {
+            at = group;
+            continue;
+        }
         const char *behind = pythia_protobuf_head(at, end, &f);
         if (!behind) /* perhaps because the head ends */
             return head.size < size &&

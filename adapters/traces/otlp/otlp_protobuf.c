@@ -299,7 +299,7 @@ static int message(struct pythia__otlp_reader *r, uint64_t end,
     if (status >= 0 || is_fatal(r, status))
         return status;
     if (!s->cut_off) {
-        uint64_t left = end - pythia_protobuf_stream_at(s);
+        uint64_t left = end - s->error.offset;
         size_t size = strlen(s->error.sentence);
         snprintf(s->error.sentence + size, sizeof(s->error.sentence) - size,
                  end == PYTHIA_PROTOBUF_OPEN ? ": the rest of the input is left out"

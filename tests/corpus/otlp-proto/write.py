@@ -253,6 +253,8 @@ VALID = {
     'fields-that-are-not-known': message(
         "1{1{1{1'service.name' 2{1's' 8'x'} 3=1} 3{1'entity'}} 2{1{1'lib' 3{1'k' 2{1'v'}} 4=0} "
         f"2{{{IDS} 3'a=b' 5'o' 7!1 8!4 10=1 12=0 13{{1#01 4{{1'k'}}}} 14=0 16~257 99'x' 536870911{{90=5}}}} 3'url'}} 3'url'}}"),
+    # of number 1 around a request, in messages, with a span in one of number 2, and in a span one in another
+    'groups': message(f"<0b> 1{{2{{{GOOD}}}}} <0c> 1{{<0b0c> 2{{{GOOD} <1314> 2{{<4b> 5'x' <4b4c4c> {IDS} 7!1}} <13> {GOOD} <14> {GOOD}}}}}"),
     'what-stands-twice': message(
         "1{1{1{1'service.name' 2{1'a'}}} 1{1{1'service.name' 2{1'b'}}} "
         f"2{{2{{{IDS} 5'p' 5'o' 7!9 7!1 15{{3=2}} 15{{2'm'}} 9{{1'k' 2{{5{{1{{3=1}}}}}} 2{{5{{1{{3=2}}}}}}}}}}}}}}"),
@@ -268,8 +270,8 @@ INVALID = {
     'without-what-a-span-needs': message('1{2{2{2#00000000000000cd 7!1} 2{1#000000000000000000000000000000ab 7!1} '
                                          f'2{{{IDS}}} 2{{}}}}}}'),
     'fields-of-another-type': message(f"1{{2{{2{{1=7}} 2{{9=7}} 2{{9{{1=7}}}} 2{{15'bad'}} 2{{6'x'}} {GOOD}}}}}"),
-    'a-group-in-a-span': message(f'1{{2{{2{{{IDS} <4b4c>}} {GOOD}}}}}'),
-    'a-group-between-spans': message(f'1{{2{{{GOOD} <1314> {GOOD}}} 2{{{GOOD}}}}}'),
+    'the-end-of-a-group-in-a-span': message(f'1{{2{{2{{{IDS} <4c4b>}} {GOOD}}}}}'),
+    'the-end-of-a-group-between-spans': message(f'1{{2{{{GOOD} <1413> {GOOD}}} 2{{{GOOD}}}}}'),
     'field-zero': message(f'1{{2{{2{{<0000>}} {GOOD}}}}}'),
     'a-number-without-an-end': message(f'1{{2{{2{{<30{"ff" * 11}>}} {GOOD}}}}}'),
     'a-size-past-the-end-of-a-span': message(f'1{{2{{2{{<2aff7f6e>}} {GOOD}}}}}'),

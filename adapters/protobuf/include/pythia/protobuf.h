@@ -12,11 +12,13 @@
  * behind the other:
  *
  *     varint number * 8 + type | VARINT: varint | FIXED64: 8 bytes | BYTES: varint size, bytes |
- *                                FIXED32: 4 bytes
+ * FIXED32: 4 bytes
  *
  * A varint has 7 bits a byte, the lowest first, and the highest bit set in all bytes but the last:
- * 1 to 10 bytes. All is little-endian. What the numbers mean is up to whoever reads. Groups, the
- * types 3 and 4, went out of use with proto2: a message with one in it is refused. */
+ * 1 to 10 bytes. All is little-endian. What the numbers mean is up to whoever reads. Groups went
+ * out of use with proto2; a reader still has to pass over those that it does not know, and no
+ * reader here knows any: a field of type 3, other fields, and a field of type 4 with the same
+ * number. */
 enum pythia_protobuf_type {
     PYTHIA_PROTOBUF_VARINT = 0,
     PYTHIA_PROTOBUF_FIXED64 = 1,
@@ -24,7 +26,10 @@ enum pythia_protobuf_type {
     PYTHIA_PROTOBUF_FIXED32 = 5,
 };
 
-#define PYTHIA_PROTOBUF_TAG_MAX    5 /* bytes of number * 8 + type */
+#define PYTHIA_PROTOBUF_GROUP      3 /* the types that begin and end a group; no reader sees them */
+#define PYTHIA_PROTOBUF_GROUP_END  4
+#define PYTHIA_PROTOBUF_GROUPS_MAX 32 /* in one another */
+#define PYTHIA_PROTOBUF_TAG_MAX    5  /* bytes of number * 8 + type */
 #define PYTHIA_PROTOBUF_VARINT_MAX 10
 
 /* Fields are read a hundred million times a second, and only in registers: written to memory and
@@ -81,8 +86,13 @@ static inline uint64_t pythia_protobuf_fixed64(const char *at)
  * ends, NULL if it is not a field's. */
 struct pythia_protobuf_varint pythia_protobuf_long_tag(const char *at, const char *end);
 
+/* Where the group ends that begins at `at`; NULL if none does, or not all of it stands before
+ * `end`, or it is broken. Linear in its size. */
+const char *pythia_protobuf_behind_group(const char *at, const char *end);
+
 /* The tag at `at` and what stands behind it, into number, type and value, but for the bytes of
- * BYTES: where it ends, or NULL if there is no such thing before `end`. */
+ * BYTES: where it ends, or NULL if there is no such thing before `end`, or a
+ * group begins or ends there. */
 static inline PYTHIA_PROTOBUF_INLINE const char *
 pythia_protobuf_head(const char *at, const char *end, struct pythia_protobuf_field *out)
 {
@@ -111,16 +121,24 @@ pythia_protobuf_head(const char *at, const char *end, struct pythia_protobuf_fie
     return NULL;
 }
 
-/* Take the next field off the front of `m`: 0, or 1 at its end. PYTHIA_EFORMAT if what is left is
- * no field: `m` stays, and pythia_protobuf_fault says why. O(1). */
+/* Take the next field off the front of `m`: 0, or 1 at its end. Groups are passed over.
+ * PYTHIA_EFORMAT if what is left is no field: `m` stays, and pythia_protobuf_fault says why. O(1),
+ * but for groups. */
 static inline PYTHIA_PROTOBUF_INLINE int pythia_protobuf_next(struct pythia_protobuf *m,
                                                               struct pythia_protobuf_field *out)
 {
-    if (m->at == m->end)
-        return 1;
-    const char *at = pythia_protobuf_head(m->at, m->end, out);
-    if (!at)
-        return PYTHIA_EFORMAT;
+    const char *at;
+    for (;;) {
+        if (m->at == m->end)
+            return 1;
+        at = pythia_protobuf_head(m->at, m->end, out);
+        if (__builtin_expect(at != NULL, true))
+            break;
+        at = pythia_protobuf_behind_group(m->at, m->end);
+        if (!at)
+            return PYTHIA_EFORMAT;
+        m->at = at;
+    }
     if (out->type == PYTHIA_PROTOBUF_BYTES) {
         if (out->value > (uint64_t)(m->end - at))
             return PYTHIA_EFORMAT;

@@ -55,7 +55,8 @@ int pythia_protobuf_stream_peek(struct pythia_protobuf_stream *s, unsigned char 
  * 1 at the end of the input. */
 int pythia_protobuf_stream_frame(struct pythia_protobuf_stream *s, uint64_t *end);
 
-/* The next field of the message that ends at `end`: 0, or 1 at its end. A number has been passed.
+/* The next field of the message that ends at `end`: 0, or 1 at its end. Groups are passed
+ * over. A number has been passed.
  * Of BYTES `value` is the size and `bytes` is not set: they are at hand, to be entered, taken or
  * passed. */
 int pythia_protobuf_stream_field(struct pythia_protobuf_stream *s, uint64_t end,

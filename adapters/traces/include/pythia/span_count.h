@@ -16,6 +16,7 @@ struct pythia_span_count {
             uint64_t number, skip;
             uint32_t field, frame; /* frame: bytes left of the message at hand, if it has a size */
             uint8_t shift, depth, state, framing, size_bytes;
+            uint8_t groups; /* that have begun and not ended */
         } protobuf;
         struct {
             uint64_t depth;  /* of brackets, but for arrays around everything */
