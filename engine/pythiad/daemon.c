@@ -304,10 +304,13 @@ static int read_secrets(struct pythia__daemon *d, struct pythia_error *e)
         status = read_secret(d->s.tls_certificate, false, &d->tls_certificate, e);
     if (status == PYTHIA_OK)
         status = read_secret(d->s.tls_trust, false, &d->tls_trust, e);
-    if (status == PYTHIA_OK)
-        status = read_secret(d->s.ingest_token, true, &d->ingest_token, e);
-    return status == PYTHIA_OK ? read_secret(d->s.control_token, true, &d->control_token, e)
-                               : status;
+    const char *const tokens[PYTHIA__ROLES] = {[PYTHIA__ROLE_READ] = d->s.read_token,
+                                               [PYTHIA__ROLE_INGEST] = d->s.ingest_token,
+                                               [PYTHIA__ROLE_AGENT] = d->s.agent_token,
+                                               [PYTHIA__ROLE_CONTROL] = d->s.control_token};
+    for (int i = 0; i < PYTHIA__ROLES && status == PYTHIA_OK; i++)
+        status = read_secret(tokens[i], true, &d->tokens[i], e);
+    return status;
 }
 
 /* Requests wait until what collectors measured at their begin has been read. */
@@ -423,8 +426,7 @@ static int listen_http(struct pythia__daemon *d, size_t slot, const char *addres
                                      .connections_max = (unsigned)d->s.connections,
                                      .room = &d->room,
                                      .retry_s = (unsigned)d->s.retry_s};
-    o.tokens[PYTHIA__HTTP_INGEST] = d->ingest_token;
-    o.tokens[PYTHIA__HTTP_CONTROL] = d->control_token;
+    memcpy(o.tokens, d->tokens, sizeof(o.tokens));
     return pythia__http_create(d->loop, &o, &d->http[slot], e);
 }
 
@@ -447,7 +449,7 @@ static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
             listen_http(d, 3, d->s.control_socket, d->control_routes, d->control_route_count, e);
     if (status == PYTHIA_OK && !is_off(d->s.otlp_grpc)) {
         struct pythia__grpc_options o = {.address = d->s.otlp_grpc,
-                                         .token = d->ingest_token,
+                                         .token = d->tokens[PYTHIA__ROLE_INGEST],
                                          .tls_key = d->tls_key,
                                          .tls_certificate = d->tls_certificate,
                                          .tls_trust = d->tls_trust,
@@ -488,6 +490,10 @@ void pythia__daemon_tell_addresses(const struct pythia__daemon *d)
     if (d->http[3])
         add_address(&text, "control-socket", d->s.control_socket, 0);
     pythia_log(PYTHIA_LOG_INFO, "Listens: %s", text.bytes ? text.bytes : "");
+    const char *address;
+    if (pythia__control_is_open(&d->s, &address))
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Whoever reaches the control interface can use it: address=%s", address);
     pythia_buf_free(&text);
 }
 
@@ -662,10 +668,11 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia_space_destroy(d->space);
     pythia_vocabulary_destroy(d->vocabulary);
     pythia_loop_free(&d->story);
-    void *const owned[] = {d->control_routes, d->tls_key,      d->tls_certificate,
-                           d->tls_trust,      d->ingest_token, d->control_token};
+    void *const owned[] = {d->control_routes, d->tls_key, d->tls_certificate, d->tls_trust};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
+    for (int i = 0; i < PYTHIA__ROLES; i++)
+        pythia_free(d->tokens[i]);
     pythia_config_destroy(d->config);
     pythia_config_destroy(d->pins_config);
     pythia_free(d);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "access.h"
 #include "pythia/redaction.h"
 #include "settings.h"
 
@@ -208,6 +209,7 @@ void pythia__manual_write(struct pythia_buf *to)
     pythia_buf_puts(to, before);
     pythia_options_scdoc(pythia__settings_table, to);
     pythia_buf_puts(to, taking);
+    pythia__access_manual(to);
     pythia_buf_puts(to, redacting);
     for (const char *const *rule = pythia_redaction_defaults(); *rule; rule++)
         write_rule(*rule, to);
