@@ -277,13 +277,27 @@ void pythia__daemon_drain(struct pythia__daemon *d)
 
 /* ---- starting ---- */
 
-/* A file as a text without the line break at its end; NULL stays NULL. */
-static int read_secret(const char *path, bool trimmed, char **out, struct pythia_error *e)
+/* What makes a file of the settings different from others. */
+enum { KIND_PUBLIC, KIND_KEY, KIND_TOKEN };
+
+static void warn_if_readable(const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) == 0 && (about.st_mode & 077))
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Others than its user may read the secret, chmod 600 ends that: file=%s", path);
+}
+
+/* A file as a text, a token without the line break at its end; NULL stays NULL. */
+static int read_secret(const char *path, int kind, char **out, struct pythia_error *e)
 {
     if (!path)
         return PYTHIA_OK;
     struct pythia_buf bytes = {0};
+    bool trimmed = kind == KIND_TOKEN;
     int status = pythia_file_read(path, &bytes, e);
+    if (status == PYTHIA_OK && kind != KIND_PUBLIC)
+        warn_if_readable(path);
     if (status == PYTHIA_OK && (bytes.size == 0 || bytes.size > SECRET_MAX))
         status =
             pythia_error_set(e, PYTHIA_EUSAGE, "%s is empty, or too large for what it is", path);
@@ -299,17 +313,17 @@ static int read_secret(const char *path, bool trimmed, char **out, struct pythia
 
 static int read_secrets(struct pythia__daemon *d, struct pythia_error *e)
 {
-    int status = read_secret(d->s.tls_key, false, &d->tls_key, e);
+    int status = read_secret(d->s.tls_key, KIND_KEY, &d->tls_key, e);
     if (status == PYTHIA_OK)
-        status = read_secret(d->s.tls_certificate, false, &d->tls_certificate, e);
+        status = read_secret(d->s.tls_certificate, KIND_PUBLIC, &d->tls_certificate, e);
     if (status == PYTHIA_OK)
-        status = read_secret(d->s.tls_trust, false, &d->tls_trust, e);
+        status = read_secret(d->s.tls_trust, KIND_PUBLIC, &d->tls_trust, e);
     const char *const tokens[PYTHIA__ROLES] = {[PYTHIA__ROLE_READ] = d->s.read_token,
                                                [PYTHIA__ROLE_INGEST] = d->s.ingest_token,
                                                [PYTHIA__ROLE_AGENT] = d->s.agent_token,
                                                [PYTHIA__ROLE_CONTROL] = d->s.control_token};
     for (int i = 0; i < PYTHIA__ROLES && status == PYTHIA_OK; i++)
-        status = read_secret(tokens[i], true, &d->tokens[i], e);
+        status = read_secret(tokens[i], KIND_TOKEN, &d->tokens[i], e);
     return status;
 }
 
@@ -552,10 +566,10 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
     int status = read_secrets(d, e);
     if (status == PYTHIA_OK)
         status = pythia_vocabulary_create(&d->vocabulary);
+    if (status == PYTHIA_OK) /* before anything is written: it may be refused */
+        status = pythia_state_open(d->s.state, &d->state, e);
     if (status == PYTHIA_OK)
         status = make_redaction(d, e);
-    if (status == PYTHIA_OK)
-        status = pythia_state_open(d->s.state, &d->state, e);
     if (status == PYTHIA_OK)
         pythia_state_set_start(d->state, d->started_ns);
     if (status == PYTHIA_OK)

@@ -520,14 +520,78 @@ class Restart(unittest.TestCase):
         self.assertIn("is state of a newer pythiad (schema 99", said)
         self.assertEqual(self.rows(folder, "PRAGMA user_version"), [(99,)])
 
-    def test_a_state_that_is_none_is_put_aside(self):
+    def test_a_state_that_is_damaged_is_put_aside(self):
         folder = rig.make_folder(self)
-        write(folder, "state.db", "this is no database " * 1000)
+        write(folder, "state.db", "SQLite format 3\0 and what is no database " * 1000)
         pythiad = self.start(folder)
         pythiad.logged("is begun anew")
         self.assertEqual(pythiad.stop(), 0)
         with open(f"{folder}/state.db.broken", encoding="utf-8") as file:
-            self.assertTrue(file.read().startswith("this is no database"))
+            self.assertTrue(file.read().startswith("SQLite format 3\0 and what is no database"))
+
+    def test_a_file_that_is_no_state_is_refused(self):
+        """Nothing of it changes, and nothing is put beside it."""
+        folder = rig.make_folder(self)
+        write(folder, "thesis.txt", "this is no database " * 1000)
+        code, said = rig.run(self, *NOWHERE, f"--state={folder}/thesis.txt")
+        self.assertEqual((code, "thesis.txt: is no database, and is left alone: choose another file with --state" in said),
+                         (2, True), said)
+        with open(f"{folder}/thesis.txt", encoding="utf-8") as file:
+            self.assertEqual(file.read(), "this is no database " * 1000)
+        db = sqlite3.connect(f"{folder}/places.sqlite")
+        db.execute("CREATE TABLE bookmark(url TEXT)")
+        db.commit()
+        db.close()
+        with open(f"{folder}/places.sqlite", "rb") as file:
+            before = file.read()
+        code, said = rig.run(self, *NOWHERE, f"--state={folder}/places.sqlite")
+        self.assertEqual((code, "places.sqlite: is a database of another program, and is left alone" in said), (2, True), said)
+        with open(f"{folder}/places.sqlite", "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.assertEqual(sorted(os.listdir(folder)), ["places.sqlite", "thesis.txt"])
+
+    def test_a_state_has_one_pythiad(self):
+        """Two would overwrite the pins that the other acknowledged. The lock ends with the process, however that ends."""
+        folder = rig.make_folder(self)
+        pythiad = self.start(folder)
+        os.symlink("state.db", f"{folder}/other.db")
+        for name in ("state.db", "other.db"):
+            code, said = rig.run(self, *NOWHERE, f"--state={folder}/{name}")
+            self.assertEqual(code, 1, said)
+            self.assertIn(f"{name}: is the state of a pythiad that runs, pid {pythiad.pid}: end that one, or choose another "
+                          "file with --state", said)
+        # The first notices nothing of it.
+        self.assertEqual(pythiad.get("/healthz").status, 200)
+        self.assertEqual(self.rows(folder, "SELECT count(*) FROM pin"), [(0,)])
+        pythiad.signal(signal.SIGKILL)
+        pythiad.process.wait()
+        pythiad = self.start(folder)
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+        self.assertFalse(os.path.exists(f"{folder}/state.db.lock"))
+
+    def test_files_that_others_may_read(self):
+        """What is made is for its user alone; of what was there the log says so, and names it."""
+        folder = rig.make_folder(self)
+        for name in ("control", "read", "agent", "ingest"):
+            write(folder, f"{name}.token", name)
+        tokens = [f"--{name}-token={folder}/{name}.token" for name in ("control", "read", "agent", "ingest")]
+        before = os.umask(0)
+        self.addCleanup(os.umask, before)
+        pythiad = self.start(folder, f"--record={folder}/recording")
+        pythiad.stop()
+        for name in os.listdir(folder):
+            if not name.endswith(".token"):
+                self.assertEqual(os.stat(f"{folder}/{name}").st_mode & 0o077, 0, name)
+        self.assertNotIn("Others than its user", pythiad.log)
+        os.remove(f"{folder}/recording")
+        for mode, warned in ((0o600, False), (0o644, True), (0o640, True)):
+            for name in ("state.db", "control.token", "read.token", "agent.token", "ingest.token"):
+                os.chmod(f"{folder}/{name}", mode)
+            pythiad = self.start(folder, *tokens)
+            self.assertEqual(pythiad.stop(), 0)
+            for name, what in (("state.db", "state"), *((f"{n}.token", "secret") for n in ("control", "read", "agent", "ingest"))):
+                line = f"Others than its user may read the {what}, chmod 600 ends that: file={folder}/{name}"
+                self.assertEqual(line in pythiad.log, warned, (name, mode))
 
 
 class Recording(unittest.TestCase):
