@@ -580,6 +580,33 @@ int pythia_state_get_off(struct pythia_state *s, bool *off)
     return every(s, "SELECT CAST(value AS INTEGER) FROM note WHERE name = 'off'", take_off, off);
 }
 
+struct inventory_taker {
+    int (*each)(void *context, const struct pythia_state_point *point);
+    void *context;
+};
+
+static int take_inventory(void *context, sqlite3_stmt *row)
+{
+    const struct inventory_taker *t = context;
+    const struct pythia_state_point point = {
+        .plane = column(row, 0).bytes,
+        .target = column(row, 1),
+        .id = column(row, 2),
+        .of = {.price_ns = NAN, .hits = (uint64_t)sqlite3_column_int64(row, 3)}};
+    return t->each(t->context, &point);
+}
+
+int pythia_state_each_inventory(struct pythia_state *s,
+                                int (*each)(void *context, const struct pythia_state_point *point),
+                                void *context)
+{
+    struct inventory_taker t = {each, context};
+    return every(s,
+                 "SELECT plane, target, trace_point, coalesce(hits, 0) FROM inventory"
+                 " ORDER BY 1, 2, 3",
+                 take_inventory, &t);
+}
+
 struct pin_taker {
     int (*each)(void *context, struct pythia_text id, int pin);
     void *context;

@@ -596,6 +596,8 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
         status = make_live(d, e);
     if (status == PYTHIA_OK)
         status = pythia__restore_off(d);
+    if (status == PYTHIA_OK)
+        status = pythia__restore_switches(d);
     taking.redaction = d->redaction;
     if (status == PYTHIA_OK)
         status = pythia__intake_create(d->loop, d->vocabulary, d->live, &taking, &d->intake, e);
@@ -605,11 +607,7 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
         d->control_routes = pythia__api_routes(d, &d->control_route_count);
         status = d->control_routes ? listen_all(d, e) : PYTHIA_ENOMEM;
     }
-    if (status == PYTHIA_OK)
-        status = pythia__feeding_start(d, e);
-    if (status == PYTHIA_OK)
-        status = pythia__daemon_want(d);
-    return status;
+    return status == PYTHIA_OK ? pythia__feeding_start(d, e) : status;
 }
 
 int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settings,

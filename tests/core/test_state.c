@@ -143,6 +143,15 @@ static void tell(struct pythia_state *s, char out[256])
         at += snprintf(out + at, 256 - (size_t)at, " %d", p.pin[i]);
 }
 
+static int take_inventory(void *context, const struct pythia_state_point *point)
+{
+    pythia_buf_printf(context, "%s %.*s %.*s %d\n", point->plane, (int)point->target.size,
+                      point->target.bytes, (int)point->id.size, point->id.bytes,
+                      (int)point->of.hits);
+    assert_true(isnan(point->of.price_ns));
+    return PYTHIA_OK;
+}
+
 static void what_is_put_down_is_there_again(void **state)
 {
     struct place place;
@@ -195,6 +204,10 @@ static void what_is_put_down_is_there_again(void **state)
     assert_int_equal(pythia_state_decisions(s, 10, &decisions), PYTHIA_OK);
     assert_string_equal(decisions, "[]");
     pythia_free(decisions);
+    struct pythia_buf known = {0};
+    assert_int_equal(pythia_state_each_inventory(s, take_inventory, &known), PYTHIA_OK);
+    assert_string_equal(known.bytes, "gate shop shop:a 70\ngate shop shop:b 0\n");
+    pythia_buf_free(&known);
     struct pythia_history *history = NULL;
     struct pythia_error e = {0};
     assert_int_equal(pythia_state_get_history(s, &history, &e), PYTHIA_OK);

@@ -478,6 +478,30 @@ class Restart(unittest.TestCase):
         self.killed = True
         self.goes_on()
 
+    def test_agents_get_their_list_from_the_first_time_they_ask(self):
+        """An agent that asks at once after a restart, before it has reported, does not close what is open."""
+        folder = rig.make_folder(self)
+        options = (f"--state={folder}/state.db", "--learn=default")
+        pythiad = rig.Pythiad(self, *options, folder=folder)
+        body = json.dumps({"service": "shop", "instance": "1", "applied": "",
+                           "points": [{"id": f"shop:{i}", "hits": 1, "open_by_default": False} for i in range(20)]})
+        self.assertEqual(rig.ask(pythiad.http, "POST", "/v1/trace-points", body, rig.JSON).status, 200)
+        rig.until(lambda: pythiad.metric("pythia_points_known") == 20, 5)
+        self.assertEqual(pythiad.post("/v1/open", {"trace_points": ["shop:1", "shop:7"]}).status, 200)
+
+        def listed():
+            return rig.ask(pythiad.http, "GET", "/v1/trace-points?service=shop&instance=1").json["open"]
+        rig.until(lambda: listed() == ["shop:1", "shop:7"], 5)
+        for end in ("kill", "stop"):
+            getattr(pythiad, end)()
+            pythiad = rig.Pythiad(self, *options, folder=folder)
+            self.assertEqual(listed(), ["shop:1", "shop:7"])
+            self.assertEqual(rig.ask(pythiad.http, "POST", "/v1/trace-points", body, rig.JSON).status, 200)
+            for _ in range(20):
+                self.assertEqual(listed(), ["shop:1", "shop:7"])
+                time.sleep(.03)
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+
     def test_off_survives(self):
         folder = rig.make_folder(self)
         for ending in (lambda pythiad: pythiad.kill(), lambda pythiad: pythiad.stop()):

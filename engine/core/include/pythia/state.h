@@ -99,6 +99,12 @@ struct pythia_state_point {
 int pythia_state_put_inventory(struct pythia_state *s, const struct pythia_state_point *points,
                                size_t count);
 
+/* Visit what was put there last, without prices. PYTHIA_OK, PYTHIA_EIO, or what `each` returned.
+ */
+int pythia_state_each_inventory(struct pythia_state *s,
+                                int (*each)(void *context, const struct pythia_state_point *point),
+                                void *context);
+
 /* The last `count` decisions, newest first, as JSON (an array), for the control API. *out owned.
  * Its "cycle" is the number that the cycle had in its start (null: decided between cycles, or by a
  * pythiad that did not keep that), and "start_unix_ns" says in which. */
