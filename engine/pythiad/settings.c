@@ -119,7 +119,8 @@ const struct pythia_option pythia__settings_table[] = {
         "redaction, "
         "or, with --redact=off alone, the body itself; what is read from files, rings, sockets and "
         "Redis is kept in files of that name with a number behind it, and series in FILE with "
-        ".series.csv behind it"),
+        ".series.csv behind it; files of an earlier start get the time of their last change behind "
+        "their names"),
     PYTHIA_TEXT_OPTION("state", 0, "FILE", AT(state),
                        "What survives a restart, an SQLite file (default: it is kept in memory)"),
     PYTHIA_INTEGER("quiet-ms", 0, "MS", "2000", 1, 3.6e6, AT(quiet_ms),

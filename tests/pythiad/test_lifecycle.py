@@ -287,9 +287,42 @@ class End(unittest.TestCase):
         folder = rig.make_folder(self)
         path = write(folder, "recording", "mine")
         code, said = rig.run(self, *NOWHERE, f"--record={path}")
-        self.assertEqual((code, "cannot be made to record into" in said), (1, True), said)
+        self.assertEqual((code, "cannot be made to record into: there is a file that is no recording, and is left alone" in said),
+                         (1, True), said)
         with open(path, encoding="utf-8") as file:
             self.assertEqual(file.read(), "mine")
+
+
+    def test_recordings_of_earlier_starts_are_kept(self):
+        """A restart with the same settings works, after a kill as well, and what was recorded before can be replayed."""
+        folder = rig.make_folder(self)
+        os.mkdir(f"{folder}/series")
+        traces = write(folder, "traces", otlp.as_json([Span()]).decode() + "\n")
+        options = (f"--record={folder}/recording", f"--follow={traces}", f"--collect={folder}/series", "--quiet-ms=100",
+                   "--collect-ms=10")
+        for turn in range(3):
+            pythiad = rig.Pythiad(self, *options, folder=folder)
+            for _ in range(turn + 1):
+                self.assertEqual(pythiad.send(otlp.protobuf([Span()])).status, 200)
+            rig.until(lambda turn=turn, pythiad=pythiad: pythiad.metric("pythia_spans_total") == turn + 2, 10)
+            if turn == 1:
+                pythiad.signal(signal.SIGKILL)
+                pythiad.wait(10)
+            else:
+                self.assertEqual(pythiad.stop(), 0, pythiad.log)
+            self.assertEqual(pythiad.log.count("Puts an earlier recording aside: "), 3 if turn else 0, pythiad.log)
+        names = sorted(name for name in os.listdir(folder) if name.startswith("recording"))
+        self.assertEqual(len(names), 9, names)
+        for name in names:
+            self.assertRegex(name, r"^recording(\.1|\.series\.csv)?(\.\d{8}T\d{6}Z(-2)?)?$")
+            self.assertEqual(os.stat(f"{folder}/{name}").st_mode & 0o777, 0o600)
+        spans = {}
+        for name in names:
+            if ".series" not in name:
+                done = subprocess.run([rig.program("pythia"), "replay", "--format", "json", "--input-format", "recording",
+                                       f"{folder}/{name}"], capture_output=True, text=True, check=False)
+                spans.setdefault(".1" in name, []).append(json.loads(done.stdout)["input"]["spans"])
+        self.assertEqual({kind: sorted(counts) for kind, counts in spans.items()}, {False: [1, 2, 3], True: [1, 1, 1]})
 
 
 class Systemd(unittest.TestCase):
