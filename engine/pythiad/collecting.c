@@ -234,7 +234,7 @@ static bool read_file(struct pythia__collecting *c, const char *path, struct fil
     struct file f = {.path = NULL};
     if (lstat(path, &f.about) != 0 || !S_ISREG(f.about.st_mode) || is_kept(c, &f.about))
         return false;
-    int status = pythia_series_files_read(&path, 1, on_problem, c, &f.set, &f.result);
+    int status = pythia_series_files_read(&path, 1, false, on_problem, c, &f.set, &f.result);
     if (status == PYTHIA_OK && f.result.files + f.result.refused > 0)
         f.path = pythia_strndup(path, strlen(path));
     if (!f.path) {
