@@ -227,6 +227,28 @@ bool pythia__agents_seen(struct pythia__agents *a, struct pythia_text service,
     return true;
 }
 
+int pythia__agents_remember(struct pythia__agents *a, struct pythia_text service,
+                            struct pythia_text id, uint64_t hits, uint64_t now_ns)
+{
+    struct pythia__agent_point *point;
+    bool own = id.size > service.size + 1 && pythia_text_starts(id, service) &&
+               id.bytes[service.size] == ':';
+    if (!pythia__agents_name(service, PYTHIA__SERVICE_BYTES) ||
+        !pythia__agents_name(id, PYTHIA__ID_BYTES) || (a->options.own_ids && !own))
+        return PYTHIA_EFORMAT;
+    if (a->point_count >= a->options.points_max)
+        return PYTHIA_ELIMIT;
+    struct pythia__agent_service *s = find_service(a, service);
+    int status = s ? PYTHIA_OK : make_service(a, service, &s);
+    if (status == PYTHIA_OK)
+        status = pythia__agents_point(a, s, id, true, &point);
+    if (status != PYTHIA_OK)
+        return status;
+    s->idle_ns = now_ns;
+    point->hits = hits;
+    return PYTHIA_OK;
+}
+
 static uint64_t age(uint64_t now_ns, uint64_t then_ns)
 {
     return now_ns > then_ns ? now_ns - then_ns : 0;

@@ -50,6 +50,13 @@ bool pythia__agents_name(struct pythia_text name, size_t most);
 int pythia__agents_report(struct pythia__agents *a, const char *bytes, size_t size, uint64_t now_ns,
                           size_t *taken, size_t *refused, struct pythia_error *e);
 
+/* A service had this point, with so many hits, before the start: its agents get their list from the
+ * first time they ask, before they have said what they have. One whose agents do not come is
+ * forgotten like others. PYTHIA_OK, PYTHIA_EFORMAT (a service cannot have such a name or id),
+ * PYTHIA_ELIMIT or PYTHIA_ENOMEM. */
+int pythia__agents_remember(struct pythia__agents *a, struct pythia_text service,
+                            struct pythia_text id, uint64_t hits, uint64_t now_ns);
+
 /* An agent has asked, and has this list in force (its etag; empty: none). Is it known? */
 bool pythia__agents_seen(struct pythia__agents *a, struct pythia_text service,
                          struct pythia_text instance, struct pythia_text etag, uint64_t now_ns);

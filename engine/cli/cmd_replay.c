@@ -257,8 +257,8 @@ static int find_series(struct replay *r)
     struct pythia_series_files_result files;
     if (s->series.count == 0)
         return PYTHIA_OK;
-    int status = pythia__series_read(s->series.texts, s->series.count, &r->series, &files,
-                                     &r->series_problems);
+    int status = pythia__series_read(s->series.texts, s->series.count, s->read.follow_symlinks,
+                                     &r->series, &files, &r->series_problems);
     if (status == PYTHIA_OK)
         status = pythia_series_join_create(r->series, (uint64_t)(s->series_age_s * 1e9),
                                            r->reading.vocabulary, &r->join);

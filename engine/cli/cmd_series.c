@@ -15,7 +15,7 @@ struct settings {
     const char *output, *over;
     struct pythia_option_texts labels;
     int64_t process;
-    bool each, quiet;
+    bool each, quiet, follow_symlinks;
     double step_s;
 };
 
@@ -38,6 +38,8 @@ static const struct pythia_option options[] = {
                   "says otherwise"),
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", OPTION(output),
                        "Write to a file, wholly or not at all (default standard output)"),
+    PYTHIA_FLAG("follow-symlinks", 0, OPTION(follow_symlinks),
+                "Read what symbolic links lead to out of a folder that is read, too"),
     PYTHIA_FLAG("quiet", 'q', OPTION(quiet),
                 "Say nothing on standard error but warnings and errors"),
     {0},
@@ -159,8 +161,8 @@ static int run(const void *settings, char *const *operands, int count)
     struct choosing c = {.s = settings};
     size_t problems = 0;
     pythia_log_setup("pythia", c.s->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
-    int status = pythia__series_read((const char *const *)operands, (size_t)count, &c.set, &c.input,
-                                     &problems);
+    int status = pythia__series_read((const char *const *)operands, (size_t)count,
+                                     c.s->follow_symlinks, &c.set, &c.input, &problems);
     if (status == PYTHIA_OK)
         status = choose(&c);
     if (status == PYTHIA_OK && tell_missing(&c))

@@ -78,7 +78,7 @@ struct pythia__read_settings {
     int input_format, latency;
     int64_t threads;
     double max_expansion;
-    bool no_fold, quiet, skew, no_skew;
+    bool no_fold, quiet, skew, no_skew, follow_symlinks;
     const char *type_attribute, *redact_secret;
     struct pythia_option_texts left_out, redact;
 };

@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "help.h"
+#include "own_input.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -67,7 +68,7 @@ static int run(const struct pythia__command *c, int argc, char **argv)
              (c->operands_max >= 0 && argc - first > c->operands_max))
         pythia_log(PYTHIA_LOG_ERROR, "wanted: pythia %s [OPTION...]%s%s", c->name,
                    *c->operands ? " " : "", c->operands);
-    else
+    else if (!pythia__output_is_input(options, settings, argv + first, argc - first))
         code = c->run(settings, argv + first, argc - first);
     pythia_free(settings);
     return code;

@@ -42,6 +42,8 @@ static const struct pythia_option read_options[] = {
                    "Threads; 0 is one for each processor"),
     PYTHIA_REAL("max-expansion", 0, "N", "250", 1, 1e9, MEMBER(max_expansion),
                 "Refuse a compressed file that grows more than so many times"),
+    PYTHIA_FLAG("follow-symlinks", 0, MEMBER(follow_symlinks),
+                "Read what symbolic links lead to out of a folder that is read, too"),
     PYTHIA_FLAG("skew", 0, MEMBER(skew),
                 "Work out from calls how far the clocks of processes are apart, say so, and put "
                 "times right by it, before anything is made of them; reads the traces twice"),
@@ -184,6 +186,17 @@ static int make_redaction(struct pythia__reading *r, const struct pythia__read_s
     return status;
 }
 
+static void tell_links(const struct pythia_input *input)
+{
+    const char *first;
+    size_t count = pythia_input_outward_links(input, &first);
+    if (count > 0)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Left out symbolic links that lead out of their folder (--follow-symlinks "
+                   "follows them): count=%zu, first=%s",
+                   count, first);
+}
+
 int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_settings *settings,
                           char *const *paths, int count)
 {
@@ -225,8 +238,10 @@ int pythia__reading_begin_with(struct pythia__reading *r,
     if (status == PYTHIA_OK)
         status = make_redaction(r, settings);
     if (status == PYTHIA_OK)
-        status = pythia_input_create((const char *const *)paths, (size_t)count, on_problem, r,
-                                     &r->input);
+        status = pythia_input_create((const char *const *)paths, (size_t)count,
+                                     settings->follow_symlinks, on_problem, r, &r->input);
+    if (status == PYTHIA_OK)
+        tell_links(r->input);
     if (status == PYTHIA_OK && settings->skew && settings->no_skew) {
         pythia_log(PYTHIA_LOG_ERROR, "--skew and --no-skew do not go together");
         status = PYTHIA_EUSAGE;

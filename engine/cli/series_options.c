@@ -38,11 +38,12 @@ static uint64_t dropped(const struct pythia_series_set *set)
     return sum >= 0 && sum < 1e18 ? (uint64_t)sum : 0;
 }
 
-int pythia__series_read(const char *const *paths, size_t count, struct pythia_series_set **out,
-                        struct pythia_series_files_result *r, size_t *problems)
+int pythia__series_read(const char *const *paths, size_t count, bool follow,
+                        struct pythia_series_set **out, struct pythia_series_files_result *r,
+                        size_t *problems)
 {
     struct telling telling = {0};
-    int status = pythia_series_files_read(paths, count, on_problem, &telling, out, r);
+    int status = pythia_series_files_read(paths, count, follow, on_problem, &telling, out, r);
     if (status != PYTHIA_OK)
         return status;
     if (telling.told > TOLD_MAX)
@@ -57,6 +58,8 @@ int pythia__series_read(const char *const *paths, size_t count, struct pythia_se
     tell(PYTHIA_LOG_WARNING, r->killed,
          "Files of processes that were killed (what they held in memory is lost)");
     tell(PYTHIA_LOG_WARNING, r->csv.cut, "Left out rows that were cut when a process was killed");
+    tell(PYTHIA_LOG_WARNING, r->outward_links,
+         "Left out symbolic links that lead out of their folder (--follow-symlinks follows them)");
     tell(PYTHIA_LOG_WARNING, r->missing, "Files between those that are there are missing");
     tell(PYTHIA_LOG_WARNING, r->csv.back,
          "Times go back by more than a second (a clock was set): measurements are put in order");

@@ -12,6 +12,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "folder_link.h"
 #include "pythia/buf.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -25,7 +26,9 @@
 
 struct pythia_input {
     struct pythia_input_file *files;
-    size_t count, capacity;
+    size_t count, capacity, outward; /* links that led out of their folder */
+    char *first_outward;             /* in order of path; owned; NULL: none */
+    bool follow;
     void (*problem)(void *context, const struct pythia_error *why);
     void *context;
 };
@@ -54,7 +57,25 @@ static int add_file(struct pythia_input *in, const char *path, const struct stat
     return PYTHIA_OK;
 }
 
-static int add_folder(struct pythia_input *in, const char *path, int depth)
+/* A link to a folder may lead in circles; one to a file outside would have us read, and show, what
+ * whoever made it may not. */
+static int add_link(struct pythia_input *in, const char *top, const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return PYTHIA_OK;
+    if (in->follow || !pythia__link_leads_out(top, path))
+        return add_file(in, path, &about, false);
+    in->outward++;
+    if (in->first_outward && strcmp(in->first_outward, path) <= 0)
+        return PYTHIA_OK;
+    pythia_free(in->first_outward);
+    in->first_outward = pythia_strndup(path, strlen(path));
+    return in->first_outward ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+/* `top` is the folder that was named. */
+static int add_folder(struct pythia_input *in, const char *top, const char *path, int depth)
 {
     DIR *folder = depth < FOLDER_DEPTH ? opendir(path) : NULL;
     if (!folder) {
@@ -76,10 +97,9 @@ static int add_folder(struct pythia_input *in, const char *path, int depth)
         else if (lstat(name.bytes, &about) != 0)
             tell(in, name.bytes, errno);
         else if (S_ISDIR(about.st_mode))
-            status = add_folder(in, name.bytes, depth + 1);
-        else if (S_ISLNK(about.st_mode) &&
-                 (stat(name.bytes, &about) != 0 || !S_ISREG(about.st_mode)))
-            continue; /* a link to a folder may lead in circles */
+            status = add_folder(in, top, name.bytes, depth + 1);
+        else if (S_ISLNK(about.st_mode))
+            status = add_link(in, top, name.bytes);
         else if (S_ISREG(about.st_mode))
             status = add_file(in, name.bytes, &about, false);
     }
@@ -111,7 +131,7 @@ static void sort_files(struct pythia_input *in)
     in->count = kept;
 }
 
-int pythia_input_create(const char *const *paths, size_t count,
+int pythia_input_create(const char *const *paths, size_t count, bool follow,
                         void (*problem)(void *context, const struct pythia_error *why),
                         void *context, struct pythia_input **out)
 {
@@ -120,6 +140,7 @@ int pythia_input_create(const char *const *paths, size_t count,
         return PYTHIA_ENOMEM;
     in->problem = problem;
     in->context = context;
+    in->follow = follow;
     int status = PYTHIA_OK;
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
         struct stat about;
@@ -128,7 +149,7 @@ int pythia_input_create(const char *const *paths, size_t count,
         else if (stat(paths[i], &about) != 0)
             tell(in, paths[i], errno);
         else if (S_ISDIR(about.st_mode))
-            status = add_folder(in, paths[i], 0);
+            status = add_folder(in, paths[i], paths[i], 0);
         else
             status = add_file(in, paths[i], &about, true);
     }
@@ -148,7 +169,14 @@ void pythia_input_destroy(struct pythia_input *in)
     for (size_t i = 0; i < in->count; i++)
         pythia_free((char *)in->files[i].path);
     pythia_free(in->files);
+    pythia_free(in->first_outward);
     pythia_free(in);
+}
+
+size_t pythia_input_outward_links(const struct pythia_input *in, const char **first)
+{
+    *first = in->first_outward;
+    return in->outward;
 }
 
 const struct pythia_input_file *pythia_input_files(const struct pythia_input *in, size_t *count)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "folder_link.h"
 #include "pythia/buf.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
@@ -38,6 +39,7 @@ struct finding {
         ino_t number;
     } * inodes;
     size_t inode_count, inode_capacity;
+    bool follow;
 };
 
 static void tell(const struct finding *f, const char *path, int number)
@@ -100,6 +102,13 @@ static int add(struct finding *f, const char *path, bool named)
     return PYTHIA_OK;
 }
 
+static bool is_outward_link(const struct finding *f, const char *folder, const char *path)
+{
+    struct stat about;
+    return !f->follow && lstat(path, &about) == 0 && S_ISLNK(about.st_mode) &&
+           pythia__link_leads_out(folder, path);
+}
+
 static int add_folder(struct finding *f, const char *path)
 {
     DIR *folder = opendir(path);
@@ -119,7 +128,9 @@ static int add_folder(struct finding *f, const char *path)
         pythia_buf_clear(&name);
         pythia_buf_printf(&name, "%s%s%s", path, ends_in(path, "/") ? "" : "/", e->d_name);
         status = pythia_buf_status(&name);
-        if (status == PYTHIA_OK)
+        if (status == PYTHIA_OK && is_outward_link(f, path, name.bytes))
+            f->result->outward_links++;
+        else if (status == PYTHIA_OK)
             status = add(f, name.bytes, false);
     }
     pythia_buf_free(&name);
@@ -257,12 +268,12 @@ static void count_missing(struct finding *f)
     }
 }
 
-int pythia_series_files_read(const char *const *paths, size_t count,
+int pythia_series_files_read(const char *const *paths, size_t count, bool follow,
                              void (*problem)(void *context, const struct pythia_error *why),
                              void *context, struct pythia_series_set **out,
                              struct pythia_series_files_result *result)
 {
-    struct finding f = {.problem = problem, .context = context, .result = result};
+    struct finding f = {.problem = problem, .context = context, .result = result, .follow = follow};
     struct pythia_series_set *set = NULL;
     struct stat about;
     *result = (struct pythia_series_files_result){0};

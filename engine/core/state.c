@@ -1,6 +1,7 @@
-/* SQLite in WAL mode with synchronous=FULL: a transaction that was committed is on disk. A file
- * that is no database any more is put aside and told, and a new one begun: a daemon that does not
- * start because of its notes would be worse. */
+/* SQLite in WAL mode with synchronous=FULL: a transaction that was committed is on disk. A damaged
+ * database is put aside and told, and a new one begun: a daemon that does not start because of its
+ * notes would be worse. A file that was never one was named by mistake: it is refused and left
+ * alone. */
 #include "pythia/state.h"
 
 #include <errno.h>
@@ -17,11 +18,14 @@
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "state_file.h"
 
+#define FOREIGN     (-1)  /* beside the result codes of SQLite: a database of another program */
 #define KEEP_CYCLES 10000 /* older ones are deleted */
 
 struct pythia_state {
     sqlite3 *db;
+    struct pythia__state_lock lock;
     uint64_t start_ns; /* 0: not known */
     bool degraded;
 };
@@ -95,6 +99,17 @@ static bool is_sound(sqlite3 *db)
     return sound;
 }
 
+/* Is it a database of some other program? Nothing of it is written before that is known. A count of
+ * -1 is of a damaged one. */
+static bool is_foreign(sqlite3 *db)
+{
+    if (pragma_number(db, "PRAGMA user_version") <= 0)
+        return pragma_number(db, "SELECT count(*) FROM sqlite_master") > 0;
+    int ours = pragma_number(db, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name"
+                                 " IN ('cycle', 'switch', 'pin', 'note')");
+    return ours >= 0 && ours < 4;
+}
+
 static int open_database(const char *path, sqlite3 **db)
 {
     int result =
@@ -104,6 +119,8 @@ static int open_database(const char *path, sqlite3 **db)
         return result;
     sqlite3_busy_timeout(*db, 200);
     sqlite3_extended_result_codes(*db, 1);
+    if (is_foreign(*db))
+        return FOREIGN;
     return sqlite3_exec(*db,
                         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
                         "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;",
@@ -147,20 +164,40 @@ static int migrate(sqlite3 *db, const char *path, struct pythia_error *e)
     return good ? PYTHIA_OK : fail(e, path, db);
 }
 
-int pythia_state_open(const char *path, struct pythia_state **out, struct pythia_error *e)
+/* Open the file; one that is broken is begun anew. */
+static int open_sound(struct pythia_state *s, const char *path, struct pythia_error *e)
 {
-    struct pythia_state *s = pythia_calloc(1, sizeof(*s));
-    if (!s)
-        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory for the state");
     int result = open_database(path, &s->db);
     bool broken = (result & 255) == SQLITE_NOTADB || (result & 255) == SQLITE_CORRUPT ||
                   (result == SQLITE_OK && !is_sound(s->db));
     if (broken && path) {
         sqlite3_close(s->db);
+        s->db = NULL;
         put_aside(path);
+        int status = pythia__state_file_prepare(path, e);
+        if (status != PYTHIA_OK)
+            return status;
         result = open_database(path, &s->db);
     }
-    int status = result == SQLITE_OK ? migrate(s->db, path, e) : fail(e, path, s->db);
+    if (result == FOREIGN) {
+        pythia_error_place(e, path, 0, 0);
+        return pythia_error_set(e, PYTHIA_EFORMAT,
+                                "is a database of another program, and is left alone: choose "
+                                "another file with --state");
+    }
+    return result == SQLITE_OK ? migrate(s->db, path, e) : fail(e, path, s->db);
+}
+
+int pythia_state_open(const char *path, struct pythia_state **out, struct pythia_error *e)
+{
+    struct pythia_state *s = pythia_calloc(1, sizeof(*s));
+    if (!s)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory for the state");
+    int status = path ? pythia__state_lock_take(path, &s->lock, e) : PYTHIA_OK;
+    if (status == PYTHIA_OK && path)
+        status = pythia__state_file_prepare(path, e);
+    if (status == PYTHIA_OK)
+        status = open_sound(s, path, e);
     if (status != PYTHIA_OK) {
         pythia_state_close(s);
         return status;
@@ -174,6 +211,7 @@ void pythia_state_close(struct pythia_state *s)
     if (!s)
         return;
     sqlite3_close(s->db);
+    pythia__state_lock_release(&s->lock);
     pythia_free(s);
 }
 
@@ -540,6 +578,33 @@ int pythia_state_get_off(struct pythia_state *s, bool *off)
 {
     *off = false;
     return every(s, "SELECT CAST(value AS INTEGER) FROM note WHERE name = 'off'", take_off, off);
+}
+
+struct inventory_taker {
+    int (*each)(void *context, const struct pythia_state_point *point);
+    void *context;
+};
+
+static int take_inventory(void *context, sqlite3_stmt *row)
+{
+    const struct inventory_taker *t = context;
+    const struct pythia_state_point point = {
+        .plane = column(row, 0).bytes,
+        .target = column(row, 1),
+        .id = column(row, 2),
+        .of = {.price_ns = NAN, .hits = (uint64_t)sqlite3_column_int64(row, 3)}};
+    return t->each(t->context, &point);
+}
+
+int pythia_state_each_inventory(struct pythia_state *s,
+                                int (*each)(void *context, const struct pythia_state_point *point),
+                                void *context)
+{
+    struct inventory_taker t = {each, context};
+    return every(s,
+                 "SELECT plane, target, trace_point, coalesce(hits, 0) FROM inventory"
+                 " ORDER BY 1, 2, 3",
+                 take_inventory, &t);
 }
 
 struct pin_taker {

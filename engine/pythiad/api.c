@@ -642,47 +642,60 @@ static void handle_agent_post(void *context, struct pythia__http_exchange *x)
                         body.bytes, body.size);
 }
 
+/* ---- routes ---- */
+
+/* The role is looked up afterwards; until then it is the one that demands most. */
+#define ROUTE(method, path, body_max, handle)                                                      \
+    {                                                                                              \
+        method, path, PYTHIA__ROLE_CONTROL, body_max, handle, d, NULL                              \
+    }
+
+static void set_roles(struct pythia__http_route *routes, size_t count, enum pythia__listener at)
+{
+    for (size_t i = 0; i < count; i++)
+        routes[i].role = pythia__route_role(at, routes[i].method, routes[i].path);
+}
+
 struct pythia__http_route *pythia__api_routes(struct pythia__daemon *d, size_t *count)
 {
     const struct pythia__http_route routes[] = {
-        {"GET", "/healthz", PYTHIA__HTTP_PUBLIC, 0, handle_alive, d, NULL},
-        {"GET", "/readyz", PYTHIA__HTTP_PUBLIC, 0, handle_ready, d, NULL},
-        {"GET", "/metrics", PYTHIA__HTTP_PUBLIC, 0, handle_metrics, d, NULL},
-        {"GET", "/", PYTHIA__HTTP_CONTROL, 0, handle_page, d, NULL},
-        {"GET", REPORT_PAGE, PYTHIA__HTTP_CONTROL, 0, handle_report, d, NULL},
-        {"GET", "/v1/status", PYTHIA__HTTP_CONTROL, 0, handle_status, d, NULL},
-        {"GET", "/v1/report", PYTHIA__HTTP_CONTROL, 0, handle_report, d, NULL},
-        {"GET", "/v1/groups", PYTHIA__HTTP_CONTROL, 0, handle_groups, d, NULL},
-        {"GET", "/v1/verdicts", PYTHIA__HTTP_CONTROL, 0, handle_verdicts, d, NULL},
-        {"GET", "/v1/decisions", PYTHIA__HTTP_CONTROL, 0, handle_decisions, d, NULL},
-        {"GET", "/v1/points", PYTHIA__HTTP_CONTROL, 0, handle_points, d, NULL},
-        {"GET", "/v1/variables", PYTHIA__HTTP_CONTROL, 0, handle_variables, d, NULL},
-        {"POST", "/v1/open", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_open, d, NULL},
-        {"POST", "/v1/close", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_close, d, NULL},
-        {"POST", "/v1/unpin", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_unpin, d, NULL},
-        {"POST", "/v1/plan", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_plan, d, NULL},
-        {"POST", "/v1/hash", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_hash, d, NULL},
-        {"POST", "/v1/off", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_off, d, NULL},
-        {"POST", "/v1/on", PYTHIA__HTTP_CONTROL, BODY_MAX, handle_on, d, NULL},
+        ROUTE("GET", "/healthz", 0, handle_alive),
+        ROUTE("GET", "/readyz", 0, handle_ready),
+        ROUTE("GET", "/metrics", 0, handle_metrics),
+        ROUTE("GET", "/", 0, handle_page),
+        ROUTE("GET", REPORT_PAGE, 0, handle_report),
+        ROUTE("GET", "/v1/status", 0, handle_status),
+        ROUTE("GET", "/v1/report", 0, handle_report),
+        ROUTE("GET", "/v1/groups", 0, handle_groups),
+        ROUTE("GET", "/v1/verdicts", 0, handle_verdicts),
+        ROUTE("GET", "/v1/decisions", 0, handle_decisions),
+        ROUTE("GET", "/v1/points", 0, handle_points),
+        ROUTE("GET", "/v1/variables", 0, handle_variables),
+        ROUTE("POST", "/v1/open", BODY_MAX, handle_open),
+        ROUTE("POST", "/v1/close", BODY_MAX, handle_close),
+        ROUTE("POST", "/v1/unpin", BODY_MAX, handle_unpin),
+        ROUTE("POST", "/v1/plan", BODY_MAX, handle_plan),
+        ROUTE("POST", "/v1/hash", BODY_MAX, handle_hash),
+        ROUTE("POST", "/v1/off", BODY_MAX, handle_off),
+        ROUTE("POST", "/v1/on", BODY_MAX, handle_on),
     };
     struct pythia__http_route *out = pythia_calloc(1, sizeof(routes));
     if (!out)
         return NULL;
     memcpy(out, routes, sizeof(routes));
     *count = sizeof(routes) / sizeof(routes[0]);
+    set_roles(out, *count, PYTHIA__AT_CONTROL);
     return out;
 }
 
 size_t pythia__api_agent_routes(struct pythia__daemon *d, struct pythia__http_route *to)
 {
-    to[0] = (struct pythia__http_route){
-        "GET", PYTHIA_CONTROL_HTTP_PATH, PYTHIA__HTTP_INGEST, 0, handle_agent_get, d, NULL};
-    to[1] = (struct pythia__http_route){"POST",
-                                        PYTHIA_CONTROL_HTTP_PATH,
-                                        PYTHIA__HTTP_INGEST,
-                                        pythia_control_http_body_max(d->agents),
-                                        handle_agent_post,
-                                        d,
-                                        NULL};
-    return 2;
+    const struct pythia__http_route routes[PYTHIA__AGENT_ROUTES] = {
+        ROUTE("GET", PYTHIA_CONTROL_HTTP_PATH, 0, handle_agent_get),
+        ROUTE("POST", PYTHIA_CONTROL_HTTP_PATH, pythia_control_http_body_max(d->agents),
+              handle_agent_post),
+    };
+    memcpy(to, routes, sizeof(routes));
+    set_roles(to, PYTHIA__AGENT_ROUTES, PYTHIA__AT_OTLP_HTTP);
+    return PYTHIA__AGENT_ROUTES;
 }

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +15,14 @@
 #include "pythia/series_files.h"
 #include "pythia/series_join.h"
 #include "pythia/status.h"
+#include "recording_file.h"
 
 #define LOOK_MS    200
 #define FILES_TURN 16                /* read at once, before others of the loop have their turn */
 #define POINTS_MAX ((size_t)4000000) /* of all series: 64 MB */
 #define TOLD_MAX   3
+
+#define SERIES_HEAD "Timepoint,Measurement,Label,PID\n"
 
 /* A file that was read, and could not be removed: it must not be read again. */
 struct kept {
@@ -166,21 +168,18 @@ static int begin_record(struct pythia__collecting *c, struct pythia_error *e)
     if (!c->o.record || !c->o.directory)
         return PYTHIA_OK;
     pythia_buf_printf(&path, "%s.series.csv", c->o.record);
-    int file = path.bytes ? open(path.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    c->record = file >= 0 ? fdopen(file, "w") : NULL;
-    int status = PYTHIA_OK;
-    if (!c->record) {
-        status =
-            pythia_error_set(e, PYTHIA_EIO, "cannot be made to record into: %s", strerror(errno));
-        pythia_error_place(e, path.bytes ? path.bytes : "", 0, 0);
-        if (file >= 0)
-            close(file);
-    } else {
-        fputs("Timepoint,Measurement,Label,PID\n", c->record);
-        fflush(c->record);
-    }
+    int file = path.bytes ? pythia__recording_open(path.bytes, SERIES_HEAD, e) : PYTHIA_ENOMEM;
     pythia_buf_free(&path);
-    return status;
+    if (file < 0)
+        return file;
+    c->record = fdopen(file, "w");
+    if (!c->record) {
+        close(file);
+        return pythia_error_set(e, PYTHIA_EIO, "series cannot be recorded: %s", strerror(errno));
+    }
+    fputs(SERIES_HEAD, c->record);
+    fflush(c->record);
+    return PYTHIA_OK;
 }
 
 /* ---- files ---- */
@@ -235,7 +234,7 @@ static bool read_file(struct pythia__collecting *c, const char *path, struct fil
     struct file f = {.path = NULL};
     if (lstat(path, &f.about) != 0 || !S_ISREG(f.about.st_mode) || is_kept(c, &f.about))
         return false;
-    int status = pythia_series_files_read(&path, 1, on_problem, c, &f.set, &f.result);
+    int status = pythia_series_files_read(&path, 1, false, on_problem, c, &f.set, &f.result);
     if (status == PYTHIA_OK && f.result.files + f.result.refused > 0)
         f.path = pythia_strndup(path, strlen(path));
     if (!f.path) {

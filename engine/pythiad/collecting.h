@@ -18,7 +18,8 @@ struct pythia__collecting_options {
     const char *directory; /* of files; need not be there yet; NULL: there is none; borrowed */
     uint64_t age_ns;       /* a value that is older when a request begins says nothing of it */
     uint64_t keep_ns;      /* values are kept for so long: the longest request, and what it waits */
-    const char *record;    /* rows are written to RECORD.series.csv; NULL: nowhere; borrowed */
+    const char *record;    /* rows are written to RECORD.series.csv (recording_file.h); NULL:
+                              nowhere; borrowed */
 };
 
 struct pythia__collecting_numbers {

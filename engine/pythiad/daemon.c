@@ -277,13 +277,27 @@ void pythia__daemon_drain(struct pythia__daemon *d)
 
 /* ---- starting ---- */
 
-/* A file as a text without the line break at its end; NULL stays NULL. */
-static int read_secret(const char *path, bool trimmed, char **out, struct pythia_error *e)
+/* What makes a file of the settings different from others. */
+enum { KIND_PUBLIC, KIND_KEY, KIND_TOKEN };
+
+static void warn_if_readable(const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) == 0 && (about.st_mode & 077))
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Others than its user may read the secret, chmod 600 ends that: file=%s", path);
+}
+
+/* A file as a text, a token without the line break at its end; NULL stays NULL. */
+static int read_secret(const char *path, int kind, char **out, struct pythia_error *e)
 {
     if (!path)
         return PYTHIA_OK;
     struct pythia_buf bytes = {0};
+    bool trimmed = kind == KIND_TOKEN;
     int status = pythia_file_read(path, &bytes, e);
+    if (status == PYTHIA_OK && kind != KIND_PUBLIC)
+        warn_if_readable(path);
     if (status == PYTHIA_OK && (bytes.size == 0 || bytes.size > SECRET_MAX))
         status =
             pythia_error_set(e, PYTHIA_EUSAGE, "%s is empty, or too large for what it is", path);
@@ -299,15 +313,18 @@ static int read_secret(const char *path, bool trimmed, char **out, struct pythia
 
 static int read_secrets(struct pythia__daemon *d, struct pythia_error *e)
 {
-    int status = read_secret(d->s.tls_key, false, &d->tls_key, e);
+    int status = read_secret(d->s.tls_key, KIND_KEY, &d->tls_key, e);
     if (status == PYTHIA_OK)
-        status = read_secret(d->s.tls_certificate, false, &d->tls_certificate, e);
+        status = read_secret(d->s.tls_certificate, KIND_PUBLIC, &d->tls_certificate, e);
     if (status == PYTHIA_OK)
-        status = read_secret(d->s.tls_trust, false, &d->tls_trust, e);
-    if (status == PYTHIA_OK)
-        status = read_secret(d->s.ingest_token, true, &d->ingest_token, e);
-    return status == PYTHIA_OK ? read_secret(d->s.control_token, true, &d->control_token, e)
-                               : status;
+        status = read_secret(d->s.tls_trust, KIND_PUBLIC, &d->tls_trust, e);
+    const char *const tokens[PYTHIA__ROLES] = {[PYTHIA__ROLE_READ] = d->s.read_token,
+                                               [PYTHIA__ROLE_INGEST] = d->s.ingest_token,
+                                               [PYTHIA__ROLE_AGENT] = d->s.agent_token,
+                                               [PYTHIA__ROLE_CONTROL] = d->s.control_token};
+    for (int i = 0; i < PYTHIA__ROLES && status == PYTHIA_OK; i++)
+        status = read_secret(tokens[i], KIND_TOKEN, &d->tokens[i], e);
+    return status;
 }
 
 /* Requests wait until what collectors measured at their begin has been read. */
@@ -423,8 +440,7 @@ static int listen_http(struct pythia__daemon *d, size_t slot, const char *addres
                                      .connections_max = (unsigned)d->s.connections,
                                      .room = &d->room,
                                      .retry_s = (unsigned)d->s.retry_s};
-    o.tokens[PYTHIA__HTTP_INGEST] = d->ingest_token;
-    o.tokens[PYTHIA__HTTP_CONTROL] = d->control_token;
+    memcpy(o.tokens, d->tokens, sizeof(o.tokens));
     return pythia__http_create(d->loop, &o, &d->http[slot], e);
 }
 
@@ -447,7 +463,7 @@ static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
             listen_http(d, 3, d->s.control_socket, d->control_routes, d->control_route_count, e);
     if (status == PYTHIA_OK && !is_off(d->s.otlp_grpc)) {
         struct pythia__grpc_options o = {.address = d->s.otlp_grpc,
-                                         .token = d->ingest_token,
+                                         .token = d->tokens[PYTHIA__ROLE_INGEST],
                                          .tls_key = d->tls_key,
                                          .tls_certificate = d->tls_certificate,
                                          .tls_trust = d->tls_trust,
@@ -488,6 +504,10 @@ void pythia__daemon_tell_addresses(const struct pythia__daemon *d)
     if (d->http[3])
         add_address(&text, "control-socket", d->s.control_socket, 0);
     pythia_log(PYTHIA_LOG_INFO, "Listens: %s", text.bytes ? text.bytes : "");
+    const char *address;
+    if (pythia__control_is_open(&d->s, &address))
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Whoever reaches the control interface can use it: address=%s", address);
     pythia_buf_free(&text);
 }
 
@@ -546,10 +566,10 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
     int status = read_secrets(d, e);
     if (status == PYTHIA_OK)
         status = pythia_vocabulary_create(&d->vocabulary);
+    if (status == PYTHIA_OK) /* before anything is written: it may be refused */
+        status = pythia_state_open(d->s.state, &d->state, e);
     if (status == PYTHIA_OK)
         status = make_redaction(d, e);
-    if (status == PYTHIA_OK)
-        status = pythia_state_open(d->s.state, &d->state, e);
     if (status == PYTHIA_OK)
         pythia_state_set_start(d->state, d->started_ns);
     if (status == PYTHIA_OK)
@@ -576,6 +596,8 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
         status = make_live(d, e);
     if (status == PYTHIA_OK)
         status = pythia__restore_off(d);
+    if (status == PYTHIA_OK)
+        status = pythia__restore_switches(d);
     taking.redaction = d->redaction;
     if (status == PYTHIA_OK)
         status = pythia__intake_create(d->loop, d->vocabulary, d->live, &taking, &d->intake, e);
@@ -585,11 +607,7 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
         d->control_routes = pythia__api_routes(d, &d->control_route_count);
         status = d->control_routes ? listen_all(d, e) : PYTHIA_ENOMEM;
     }
-    if (status == PYTHIA_OK)
-        status = pythia__feeding_start(d, e);
-    if (status == PYTHIA_OK)
-        status = pythia__daemon_want(d);
-    return status;
+    return status == PYTHIA_OK ? pythia__feeding_start(d, e) : status;
 }
 
 int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settings,
@@ -662,10 +680,11 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia_space_destroy(d->space);
     pythia_vocabulary_destroy(d->vocabulary);
     pythia_loop_free(&d->story);
-    void *const owned[] = {d->control_routes, d->tls_key,      d->tls_certificate,
-                           d->tls_trust,      d->ingest_token, d->control_token};
+    void *const owned[] = {d->control_routes, d->tls_key, d->tls_certificate, d->tls_trust};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
+    for (int i = 0; i < PYTHIA__ROLES; i++)
+        pythia_free(d->tokens[i]);
     pythia_config_destroy(d->config);
     pythia_config_destroy(d->pins_config);
     pythia_free(d);

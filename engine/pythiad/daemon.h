@@ -64,7 +64,8 @@ struct pythia__daemon {
     struct pythia__http_route ingest_routes[PYTHIA__OTLP_ROUTES + PYTHIA__AGENT_ROUTES];
     struct pythia__http_route *control_routes; /* owned */
     size_t control_route_count;
-    char *tls_key, *tls_certificate, *tls_trust, *ingest_token, *control_token; /* owned */
+    char *tls_key, *tls_certificate, *tls_trust; /* owned */
+    char *tokens[PYTHIA__ROLES];                 /* owned */
     uv_timer_t tick;
     uv_check_t turn;                     /* of the loop */
     struct pythia_loop story;            /* the last cycles */

@@ -1,7 +1,6 @@
 #include "feed.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "pythia/span_batch.h"
 #include "pythia/spans_writer.h"
 #include "pythia/status.h"
+#include "recording_file.h"
 
 #define BATCH_SPANS 2048
 #define AHEAD_BYTES (64 * 1024)
@@ -510,10 +510,11 @@ static int make_record(const struct pythia__feeds *all, const char *name)
     if (!all->o.record)
         return -1;
     pythia_buf_printf(&path, "%s.%" PRIu64, all->o.record, all->numbers.feeds + 1);
-    int file = path.bytes ? open(path.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    struct pythia_error why = {0};
+    int file = path.bytes ? pythia__recording_open(path.bytes, NULL, &why) : -1;
     if (file < 0)
         pythia_log(PYTHIA_LOG_ERROR, "Cannot record: of=%s, file=%s, reason=%s", name,
-                   path.bytes ? path.bytes : "", strerror(errno));
+                   path.bytes ? path.bytes : "", path.bytes ? why.sentence : "out of memory");
     else
         pythia_log(PYTHIA_LOG_INFO, "Records: of=%s, file=%s", name, path.bytes);
     pythia_buf_free(&path);

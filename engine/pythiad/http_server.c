@@ -314,6 +314,15 @@ static bool has_token(const struct pythia__http_exchange *x, const char *token)
     return given && strncasecmp(given, "Bearer ", 7) == 0 && is_same_secret(given + 7, token);
 }
 
+/* Does the sender have one of the tokens that the role needs, if it needs any? */
+static bool has_role(const struct pythia__http_exchange *x, enum pythia__role role)
+{
+    const char *tokens[2];
+    pythia__role_tokens(role, x->server->o.tokens, tokens);
+    return (!tokens[0] && !tokens[1]) || (tokens[0] && has_token(x, tokens[0])) ||
+           (tokens[1] && has_token(x, tokens[1]));
+}
+
 /* Is a Host that of the loopback, with or without a port? */
 static bool is_this_machine(const char *host)
 {
@@ -377,11 +386,11 @@ static unsigned check(struct pythia__http_exchange *x, const char *method, const
     *why = known ? "that path does not take this method\n" : "there is nothing at this path\n";
     if (!x->route)
         return known ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND;
-    if (x->route->role != PYTHIA__HTTP_PUBLIC && is_from_elsewhere(x)) {
+    if (x->route->role != PYTHIA__ROLE_PUBLIC && is_from_elsewhere(x)) {
         *why = "a page of another site may not ask this\n";
         return MHD_HTTP_FORBIDDEN;
     }
-    if (o->tokens[x->route->role] && !has_token(x, o->tokens[x->route->role])) {
+    if (!has_role(x, x->route->role)) {
         *why = "a token is needed: Authorization: Bearer TOKEN\n";
         pythia__http_set(x, "WWW-Authenticate", "Bearer");
         return MHD_HTTP_UNAUTHORIZED;
@@ -455,7 +464,7 @@ static void count_none(struct pythia_span_count *c, const char *bytes, size_t si
  * again with what they could not send. */
 static void take(struct pythia__http_exchange *x, const char *bytes, size_t size)
 {
-    struct pythia__room *room = x->route->role == PYTHIA__HTTP_INGEST ? x->server->o.room : NULL;
+    struct pythia__room *room = x->route->role == PYTHIA__ROLE_INGEST ? x->server->o.room : NULL;
     if (x->connection)
         x->connection->received += size;
     if (x->connection)

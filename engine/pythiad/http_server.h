@@ -9,6 +9,7 @@
 
 #include <uv.h>
 
+#include "access.h"
 #include "crowding.h"
 #include "pythia/error.h"
 #include "room.h"
@@ -16,18 +17,10 @@
 struct pythia__http_server;
 struct pythia__http_exchange;
 
-/* Who may use a route. */
-enum pythia__http_role {
-    PYTHIA__HTTP_PUBLIC, /* whoever reaches the listener */
-    PYTHIA__HTTP_INGEST, /* needs the token for it, if there is one; no other site's page may ask */
-    PYTHIA__HTTP_CONTROL, /* the same with the token for control */
-    PYTHIA__HTTP_ROLES,
-};
-
 struct pythia__http_route {
     const char *method,
         *path; /* "POST", "/v1/traces"; a path that ends with / is of all below it */
-    enum pythia__http_role role;
+    enum pythia__role role;
     size_t body_max; /* bytes on the wire; more is answered with 413 */
     /* Answer the exchange, now or later. */
     void (*handle)(void *context, struct pythia__http_exchange *x);
@@ -41,11 +34,11 @@ struct pythia__http_options {
     const char *address; /* "127.0.0.1:4318", "[::1]:4318", "*:4318", or "unix:/path" (mode 0600) */
     const struct pythia__http_route *routes; /* borrowed */
     size_t route_count;
-    const char *tokens[PYTHIA__HTTP_ROLES];            /* NULL: none is asked for; borrowed */
+    const char *tokens[PYTHIA__ROLES]; /* of the roles (access.h); NULL: none; borrowed */
     const char *tls_key, *tls_certificate, *tls_trust; /* PEM texts; NULL: no TLS, no client's
                                                           certificate asked for */
     unsigned connections_max;                          /* 0: 256 */
-    struct pythia__room *room; /* for bodies of PYTHIA__HTTP_INGEST; borrowed; NULL: no limit */
+    struct pythia__room *room; /* for bodies of PYTHIA__ROLE_INGEST; borrowed; NULL: no limit */
     unsigned retry_s;          /* after how long one for which there is none may come again */
     unsigned header_s, body_s, idle_s; /* 0: 10, 30 and 60: a connection that takes longer is closed
                                         */

@@ -1,7 +1,6 @@
 #include "intake.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "pythia/span_batch.h"
 #include "pythia/spans_writer.h"
 #include "pythia/status.h"
+#include "recording_file.h"
 
 #define INFLATED_BYTES ((size_t)16 * 1024 * 1024)
 #define RECORD_BYTES   ((size_t)4 * 1024 * 1024) /* of a span; indexed it takes 5 times that */
@@ -409,13 +409,11 @@ int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
         i->free_lanes = &i->lanes[lane];
     }
     if (options->record) {
-        i->record = open(options->record, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        i->record = pythia__recording_open(options->record, PYTHIA__RECORDING_HEAD, e);
         if (i->record < 0) {
-            int number = errno;
+            int status = i->record;
             pythia__intake_destroy(i);
-            pythia_error_place(e, options->record, 0, 0);
-            return pythia_error_set(e, PYTHIA_EIO, "cannot be made to record into: %s",
-                                    strerror(number));
+            return status;
         }
         write_whole(i, PYTHIA__RECORDING_HEAD, strlen(PYTHIA__RECORDING_HEAD));
     }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "access.h"
 #include "pythia/redaction.h"
 #include "settings.h"
 
@@ -177,6 +178,12 @@ static const char after[] =
     "earlier searches taught are kept. What requests told is learnt anew: the search looks at the "
     "next cycle with the points that are open, and closes what it does not need any more. To begin "
     "anew, end it and remove that file.\n\n"
+    "The file has one *pythiad* at a time: a second one ends, and names the pid of the first. A "
+    "file "
+    "that is no database, a database of another program, or of a newer *pythiad*, is refused and "
+    "stays as it is; one that is damaged becomes _FILE_.broken, and a new one is begun. It is made "
+    "for the user of *pythiad* alone; if others may read it, or a file with a token or a key, the "
+    "log says so at the start.\n\n"
     "# SIGNALS\n\n"
     "*SIGHUP*\n\tRead the settings again. Pins (*--always*, *--never*), *--max-overhead-pct*, "
     "*--breaker-ns*, *--quiet* and *--verbose* change at once; of all else that is different the "
@@ -224,6 +231,7 @@ void pythia__manual_write(struct pythia_buf *to)
     pythia_options_scdoc(pythia__settings_table, to);
     pythia_buf_puts(to, taking);
     pythia_buf_puts(to, limits);
+    pythia__access_manual(to);
     pythia_buf_puts(to, redacting);
     for (const char *const *rule = pythia_redaction_defaults(); *rule; rule++)
         write_rule(*rule, to);

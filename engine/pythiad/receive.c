@@ -334,12 +334,13 @@ static void add_other_signals(struct pythia__receive *r)
 {
     for (int i = 0; i < PYTHIA__SIGNALS; i++) {
         r->others[i] = (struct other_signal){r, (enum pythia__signal)i, 0};
-        r->otlp_routes[1 + i] = (struct pythia__http_route){.method = "POST",
-                                                            .path = signals[i].path,
-                                                            .role = PYTHIA__HTTP_INGEST,
-                                                            .handle = drop_http,
-                                                            .context = &r->others[i],
-                                                            .counter = no_counter};
+        r->otlp_routes[1 + i] = (struct pythia__http_route){
+            .method = "POST",
+            .path = signals[i].path,
+            .role = pythia__route_role(PYTHIA__AT_OTLP_HTTP, "POST", signals[i].path),
+            .handle = drop_http,
+            .context = &r->others[i],
+            .counter = no_counter};
         r->methods[1 + i] = (struct pythia__grpc_method){signals[i].method, drop_grpc,
                                                          &r->others[i], count_no_spans};
     }
@@ -358,18 +359,20 @@ int pythia__receive_create(struct pythia__intake *intake, unsigned retry_s,
                                   .otlp_json = pythia_adapter_named("otlp"),
                                   .otlp_protobuf = pythia_adapter_named("otlp-proto"),
                                   .zipkin = pythia_adapter_named("zipkin")};
-    r->otlp_routes[0] = (struct pythia__http_route){.method = "POST",
-                                                    .path = "/v1/traces",
-                                                    .role = PYTHIA__HTTP_INGEST,
-                                                    .handle = handle_otlp,
-                                                    .context = r,
-                                                    .counter = otlp_counter};
-    r->zipkin_route = (struct pythia__http_route){.method = "POST",
-                                                  .path = "/api/v2/spans",
-                                                  .role = PYTHIA__HTTP_INGEST,
-                                                  .handle = handle_zipkin,
-                                                  .context = r,
-                                                  .counter = zipkin_counter};
+    r->otlp_routes[0] = (struct pythia__http_route){
+        .method = "POST",
+        .path = "/v1/traces",
+        .role = pythia__route_role(PYTHIA__AT_OTLP_HTTP, "POST", "/v1/traces"),
+        .handle = handle_otlp,
+        .context = r,
+        .counter = otlp_counter};
+    r->zipkin_route = (struct pythia__http_route){
+        .method = "POST",
+        .path = "/api/v2/spans",
+        .role = pythia__route_role(PYTHIA__AT_ZIPKIN, "POST", "/api/v2/spans"),
+        .handle = handle_zipkin,
+        .context = r,
+        .counter = zipkin_counter};
     r->methods[0] = (struct pythia__grpc_method){EXPORT, handle_grpc, r, r->otlp_protobuf->count};
     add_other_signals(r);
     *out = r;

@@ -1,7 +1,9 @@
 #include "restore.h"
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "pythia/control_http.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/space_file.h"
@@ -118,6 +120,31 @@ int pythia__restore_off(struct pythia__daemon *d)
     pythia_live_pause(d->live, true);
     (void)pythia_controller_off(d->controller, pythia__daemon_now(d)); /* tried again by its tick */
     return PYTHIA_OK;
+}
+
+/* A point that its plane takes no more, because of its name or because there are too many, is met
+ * again if an agent reports it. */
+static int remember_point(void *context, const struct pythia_state_point *point)
+{
+    struct pythia__daemon *d = context;
+    if (strcmp(point->plane, d->agents->ops->name) != 0)
+        return PYTHIA_OK;
+    int status = pythia_control_http_remember(d->agents, point->target, point->id, point->of.hits,
+                                              pythia__daemon_now(d));
+    if (status == PYTHIA_EFORMAT || status == PYTHIA_ELIMIT)
+        return PYTHIA_OK;
+    return status == PYTHIA_OK ? pythia_live_know(d->live, point->id) : status;
+}
+
+int pythia__restore_switches(struct pythia__daemon *d)
+{
+    int status = pythia_state_each_inventory(d->state, remember_point, d);
+    if (status == PYTHIA_OK) /* pins may be patterns, for points that are known only now */
+        status = pythia_live_set_pins(d->live, d->always, d->never, d->fixed);
+    if (status == PYTHIA_OK)
+        status = pythia__daemon_want(d);
+    return status == PYTHIA_OK ? pythia_controller_tick(d->controller, pythia__daemon_now(d))
+                               : status;
 }
 
 int pythia__restore_text(const struct pythia__daemon *d, struct pythia_buf *text, size_t *types)

@@ -18,6 +18,11 @@ int pythia__restore_search(struct pythia__daemon *d, struct pythia_open_points *
 /* After it was made: all is off, if it was. */
 int pythia__restore_off(struct pythia__daemon *d);
 
+/* Before anybody can ask: the agents' plane and the engine know the points of the state, and the
+ * planes are told what shall be open. An agent that asks at once gets no empty list. PYTHIA_OK or
+ * negative. */
+int pythia__restore_switches(struct pythia__daemon *d);
+
 /* The search space for the state, if it is another than the one there: the text, to be freed, and
  * how many types it is of; size 0: it is there. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__restore_text(const struct pythia__daemon *d, struct pythia_buf *text, size_t *types);

@@ -45,7 +45,8 @@ const struct pythia_option pythia__settings_table[] = {
          "Serve the control interface at a socket too (default unix:/run/pythiad/control.sock if "
          "that folder is there)"),
     PYTHIA_FLAG("insecure", 0, AT(insecure),
-                "Listen at addresses beyond this machine without TLS all the same"),
+                "Listen at addresses beyond this machine without TLS, and there let whoever "
+                "comes control it if neither --control-token nor --tls-trust is given"),
     PYTHIA_TEXT_OPTION("tls-key", 0, "FILE", AT(tls_key), "Key for TLS, as PEM"),
     PYTHIA_TEXT_OPTION("tls-certificate", 0, "FILE", AT(tls_certificate),
                        "Certificate for TLS, as PEM"),
@@ -53,8 +54,13 @@ const struct pythia_option pythia__settings_table[] = {
                        "Authorities of which senders need a certificate, as PEM"),
     PYTHIA_TEXT_OPTION("ingest-token", 0, "FILE", AT(ingest_token),
                        "File with the token that senders of traces need"),
+    PYTHIA_TEXT_OPTION("agent-token", 0, "FILE", AT(agent_token),
+                       "File with the token that agents need (default: that of --ingest-token)"),
     PYTHIA_TEXT_OPTION("control-token", 0, "FILE", AT(control_token),
                        "File with the token that the control interface needs"),
+    PYTHIA_TEXT_OPTION("read-token", 0, "FILE", AT(read_token),
+                       "File with a token that lets its owner see what there is on the control "
+                       "interface, and change nothing; requires --control-token"),
     BYTES("body-max", "4M", KIB, GIB, AT(body_max),
           "Size of a body on the wire, and of one record in a file or in Redis, at most"),
     BYTES("inflated-max", "16M", KIB, 4 * GIB, AT(inflated_max),
@@ -113,7 +119,8 @@ const struct pythia_option pythia__settings_table[] = {
         "redaction, "
         "or, with --redact=off alone, the body itself; what is read from files, rings, sockets and "
         "Redis is kept in files of that name with a number behind it, and series in FILE with "
-        ".series.csv behind it"),
+        ".series.csv behind it; files of an earlier start get the time of their last change behind "
+        "their names"),
     PYTHIA_TEXT_OPTION("state", 0, "FILE", AT(state),
                        "What survives a restart, an SQLite file (default: it is kept in memory)"),
     PYTHIA_INTEGER("quiet-ms", 0, "MS", "2000", 1, 3.6e6, AT(quiet_ms),
@@ -274,6 +281,34 @@ static bool is_off(const char *address)
     return !address || strcmp(address, "off") == 0;
 }
 
+bool pythia__control_is_open(const struct pythia__settings *s, const char **address)
+{
+    const char *const addresses[] = {s->control, s->control_socket};
+    if (s->control_token || s->tls_trust)
+        return false;
+    for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
+        if (!is_off(addresses[i]) && !pythia__address_is_local(addresses[i])) {
+            *address = addresses[i];
+            return true;
+        }
+    return false;
+}
+
+static int check_control(const struct pythia__settings *s, struct pythia_error *e)
+{
+    const char *address;
+    if (s->read_token && !s->control_token)
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "read-token requires control-token: without it everybody may do "
+                                "more than its owner");
+    if (!s->insecure && pythia__control_is_open(s, &address))
+        return pythia_error_set(e, PYTHIA_EUSAGE,
+                                "whoever reaches %s could control pythiad: give control-token or "
+                                "tls-trust, or say insecure: true if that is meant",
+                                address);
+    return PYTHIA_OK;
+}
+
 int pythia__settings_check(const struct pythia__settings *s, struct pythia_error *e)
 {
     const struct {
@@ -297,6 +332,8 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
                 "insecure: true if that is meant",
                 listeners[i].name, address);
     }
+    if (check_control(s, e) != PYTHIA_OK)
+        return PYTHIA_EUSAGE;
     if ((s->tls_key == NULL) != (s->tls_certificate == NULL))
         return pythia_error_set(e, PYTHIA_EUSAGE,
                                 "tls-key and tls-certificate have to be given together");

@@ -14,7 +14,8 @@ struct pythia__settings {
     const char *config;
     /* where to listen; "off": not at all */
     const char *otlp_grpc, *otlp_http, *zipkin, *control, *control_socket;
-    const char *tls_key, *tls_certificate, *tls_trust, *ingest_token, *control_token; /* files */
+    const char *tls_key, *tls_certificate, *tls_trust;                   /* files */
+    const char *ingest_token, *agent_token, *read_token, *control_token; /* files */
     struct pythia_option_texts redact; /* rules (redaction.h); "default" stands behind them */
     const char *redact_secret;         /* a file */
     uint64_t body_max, inflated_max, waiting_max, memory, memory_hard, value_max;
@@ -58,8 +59,13 @@ int pythia__settings_read(int argc, char **argv, char *const *environment,
                           struct pythia__settings *out, struct pythia_config **config,
                           struct pythia_error *e);
 
+/* May whoever reaches the control interface from beyond this machine use it, because neither a
+ * token nor a certificate is asked for? Then *address is where it listens. */
+bool pythia__control_is_open(const struct pythia__settings *s, const char **address);
+
 /* What does not go together, or is not safe: an address that leads beyond this machine needs TLS,
- * or `insecure`. PYTHIA_OK, or PYTHIA_EUSAGE with the reason in `e`. */
+ * and the control interface there a credential, or `insecure`. PYTHIA_OK, or PYTHIA_EUSAGE with the
+ * reason in `e`. */
 int pythia__settings_check(const struct pythia__settings *s, struct pythia_error *e);
 
 #endif

@@ -595,6 +595,61 @@ static void want_of_memory_is_told_and_gone_through(void **state)
     json_set_alloc_funcs(malloc, free);
 }
 
+static int remember(struct pythia_control *c, const char *service, const char *id, uint64_t now_ns)
+{
+    return pythia_control_http_remember(c, pythia_text_of(service), pythia_text_of(id), 7, now_ns);
+}
+
+/* After a restart the first answer is the list, although no agent has said what it has. */
+static void what_a_service_had_before_is_listed_at_once(void **state)
+{
+    static const char *const bad[][2] = {
+        {"shop", "store:a"}, {"shop", "shop:"}, {"shop", "shop"}, {"", ":a"}, {"shop", "shop:\n"}};
+    struct answer a = {0};
+    struct pythia_control *c = make();
+    assert_int_equal(remember(c, "shop", "shop:db:query", 1 * S), PYTHIA_OK);
+    assert_int_equal(remember(c, "shop", "shop:other", 1 * S), PYTHIA_OK);
+    assert_int_equal(remember(c, "gone", "gone:a", 1 * S), PYTHIA_OK);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(remember(c, bad[i][0], bad[i][1], 1 * S), PYTHIA_EFORMAT);
+    plane_inventory(c, &a.body);
+    assert_string_equal(a.body.bytes, "gone gone:a nan 7\nshop shop:db:query nan 7\n"
+                                      "shop shop:other nan 7\n");
+    assert_int_equal(plane_apply(c, "shop:db:query", 4, 2 * S), PYTHIA_OK);
+    get(c, "shop", "h:1", "", 2 * S, &a);
+    assert_string_equal(a.body.bytes,
+                        "{\"lease_ms\":30000,\"poll_ms\":250,\"default\":\"skeleton\",\"open\":["
+                        "\"shop:db:query\"],\"open_for\":{},\"closed\":[],\"report\":true}\n");
+    assert_int_equal(plane_result(c, "shop:db:query", 2 * S), PYTHIA_CONTROL_LOST);
+    assert_int_equal(post(c, shop, 3 * S, &a), 200);
+    poll(c, "shop", "h:1", 3 * S, &a);
+    assert_int_equal(plane_result(c, "shop:db:query", 3 * S), PYTHIA_CONTROL_APPLIED);
+    pythia_buf_clear(&a.body);
+    plane_inventory(c, &a.body); /* hits go on from what they were */
+    assert_non_null(strstr(a.body.bytes, "shop shop:db:query nan 9\n"));
+    assert_int_equal(post(c, shop, 602 * S, &a), 200);
+    (void)plane_result(c, "shop:db:query", 602 * S); /* nobody came for ten minutes */
+    assert_int_equal(pythia_control_http_numbers(c, 602 * S).services, 1);
+    c->ops->destroy(c);
+    pythia_buf_free(&a.body);
+}
+
+static void remembering_without_memory(void **state)
+{
+    for (int after = 0;; after++) {
+        struct pythia_control *c = make();
+        pythia_mem_fail_after(after);
+        int status = remember(c, "shop", "shop:a", 1 * S);
+        pythia_mem_fail_after(-1);
+        assert_true(status == PYTHIA_OK || status == PYTHIA_ENOMEM);
+        assert_int_equal(remember(c, "shop", "shop:a", 1 * S), PYTHIA_OK);
+        c->ops->destroy(c);
+        if (status == PYTHIA_OK)
+            break;
+        assert_true(after < 20);
+    }
+}
+
 static void planes_are_in_order_of_name_and_found_by_it(void **state)
 {
     size_t count;
@@ -629,6 +684,8 @@ int main(void)
         cmocka_unit_test(a_service_has_a_quota_of_points),
         cmocka_unit_test(hits_add_up_and_do_not_overflow),
         cmocka_unit_test(want_of_memory_is_told_and_gone_through),
+        cmocka_unit_test(what_a_service_had_before_is_listed_at_once),
+        cmocka_unit_test(remembering_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,7 +103,7 @@ static void problem(void *context, const struct pythia_error *why)
 static struct pythia_input *input_of(const char *path)
 {
     struct pythia_input *input = NULL;
-    assert_int_equal(pythia_input_create(&path, 1, problem, NULL, &input), PYTHIA_OK);
+    assert_int_equal(pythia_input_create(&path, 1, false, problem, NULL, &input), PYTHIA_OK);
     return input;
 }
 

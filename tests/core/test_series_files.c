@@ -58,7 +58,7 @@ static void read_folder(void)
     struct pythia_series_set *set;
     const char *const paths[] = {folder};
     pythia_buf_clear(&problems);
-    assert_int_equal(pythia_series_files_read(paths, 1, on_problem, NULL, &set, &result),
+    assert_int_equal(pythia_series_files_read(paths, 1, false, on_problem, NULL, &set, &result),
                      PYTHIA_OK);
     pythia_series_set_destroy(set);
 }
@@ -138,7 +138,7 @@ static void what_is_named_must_be_there(void **state)
 {
     struct pythia_series_set *set;
     const char *const paths[] = {"/no/such/folder", "/no/such.csv"};
-    assert_int_equal(pythia_series_files_read(paths, 2, on_problem, NULL, &set, &result),
+    assert_int_equal(pythia_series_files_read(paths, 2, false, on_problem, NULL, &set, &result),
                      PYTHIA_OK);
     pythia_series_set_destroy(set);
     assert_int_equal(result.refused, 2);

@@ -34,8 +34,8 @@ static void make_place(struct place *p)
 
 static void remove_all(const char *path)
 {
-    static const char *const ends[] = {"",        "-wal",        "-shm",       "-journal",
-                                       ".broken", ".broken-wal", ".broken-shm"};
+    static const char *const ends[] = {"",        "-wal",        "-shm",        "-journal",
+                                       ".broken", ".broken-wal", ".broken-shm", ".lock"};
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         char name[128];
         snprintf(name, sizeof(name), "%s%s", path, ends[i]);
@@ -59,6 +59,23 @@ static struct pythia_state *opened(const char *path)
         print_error("%s: %s\n", path, e.sentence);
     assert_int_equal(status, PYTHIA_OK);
     return s;
+}
+
+static void read_file(const char *path, struct pythia_buf *out)
+{
+    struct pythia_error e = {0};
+    pythia_buf_clear(out);
+    struct stat about;
+    if (stat(path, &about) == 0 && about.st_size > 0)
+        assert_int_equal(pythia_file_read(path, out, &e), PYTHIA_OK);
+}
+
+static void write_file(const char *path, const char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(size == 0 || fwrite(bytes, 1, size, file) == size);
+    assert_int_equal(fclose(file), 0);
 }
 
 /* ---- what is in it ---- */
@@ -126,6 +143,15 @@ static void tell(struct pythia_state *s, char out[256])
         at += snprintf(out + at, 256 - (size_t)at, " %d", p.pin[i]);
 }
 
+static int take_inventory(void *context, const struct pythia_state_point *point)
+{
+    pythia_buf_printf(context, "%s %.*s %.*s %d\n", point->plane, (int)point->target.size,
+                      point->target.bytes, (int)point->id.size, point->id.bytes,
+                      (int)point->of.hits);
+    assert_true(isnan(point->of.price_ns));
+    return PYTHIA_OK;
+}
+
 static void what_is_put_down_is_there_again(void **state)
 {
     struct place place;
@@ -178,6 +204,10 @@ static void what_is_put_down_is_there_again(void **state)
     assert_int_equal(pythia_state_decisions(s, 10, &decisions), PYTHIA_OK);
     assert_string_equal(decisions, "[]");
     pythia_free(decisions);
+    struct pythia_buf known = {0};
+    assert_int_equal(pythia_state_each_inventory(s, take_inventory, &known), PYTHIA_OK);
+    assert_string_equal(known.bytes, "gate shop shop:a 70\ngate shop shop:b 0\n");
+    pythia_buf_free(&known);
     struct pythia_history *history = NULL;
     struct pythia_error e = {0};
     assert_int_equal(pythia_state_get_history(s, &history, &e), PYTHIA_OK);
@@ -401,29 +431,127 @@ static void an_empty_file_becomes_one_and_another_database_is_not_touched(void *
     assert_int_equal(pythia_state_put_pin(s, point(1), 1), PYTHIA_OK);
     pythia_state_close(s);
     execute(place.copy, "CREATE TABLE pin(other); INSERT INTO pin VALUES('mine')");
-    assert_true(pythia_state_open(place.copy, &untouched, &e) < 0);
-    assert_null(untouched);
-    execute(place.copy, "SELECT other FROM pin"); /* it is there */
+    static const char *const others[] = {
+        "SELECT other FROM pin",
+        "PRAGMA user_version=2",
+        "PRAGMA user_version=99",
+        "DROP TABLE pin; CREATE TABLE bookmark(url TEXT)",
+    };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        struct pythia_buf before = {0}, after = {0};
+        execute(place.copy, others[i]);
+        read_file(place.copy, &before);
+        pythia_error_clear(&e);
+        assert_int_equal(pythia_state_open(place.copy, &untouched, &e), PYTHIA_EFORMAT);
+        assert_string_equal(e.sentence, "is a database of another program, and is left alone: "
+                                        "choose another file with --state");
+        assert_null(untouched);
+        read_file(place.copy, &after);
+        assert_int_equal(after.size, before.size);
+        assert_memory_equal(after.bytes, before.bytes, before.size);
+        pythia_buf_free(&before);
+        pythia_buf_free(&after);
+    }
     remove_place(&place);
 }
 
-static void what_is_no_database_is_put_aside(void **state)
+/* A file that was never a database is refused and stays as it is. */
+static void what_was_never_a_database_is_refused(void **state)
 {
+    static const char *const texts[] = {"no database at all\n", "\n", "SQLite format 4", "{}"};
     struct place place;
     make_place(&place);
-    FILE *file = fopen(place.state, "w");
-    for (int i = 0; i < 1000; i++)
-        fputs("no database at all\n", file);
-    fclose(file);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct pythia_state *untouched = NULL;
+        struct pythia_error e = {0};
+        struct pythia_buf after = {0};
+        write_file(place.state, texts[i], strlen(texts[i]));
+        assert_int_equal(pythia_state_open(place.state, &untouched, &e), PYTHIA_EFORMAT);
+        assert_null(untouched);
+        assert_string_equal(e.source, place.state);
+        assert_string_equal(e.sentence,
+                            "is no database, and is left alone: choose another file with --state");
+        read_file(place.state, &after);
+        assert_string_equal(after.bytes, texts[i]);
+        pythia_buf_free(&after);
+        unlink(place.state);
+    }
+    assert_int_equal(mkdir(place.state, 0700), 0);
+    struct pythia_state *untouched = NULL;
+    struct pythia_error e = {0};
+    assert_int_equal(pythia_state_open(place.state, &untouched, &e), PYTHIA_EIO);
+    rmdir(place.state);
+    remove_place(&place);
+}
+
+static void a_damaged_database_is_put_aside(void **state)
+{
+    struct place place;
+    char bytes[19000], aside[128];
+    struct stat about;
+    make_place(&place);
+    memset(bytes, 'x', sizeof(bytes));
+    snprintf(bytes, sizeof(bytes), "SQLite format 3"); /* with its NUL */
+    write_file(place.state, bytes, sizeof(bytes));
     pythia_log_setup("test", PYTHIA_LOG_ERROR);
     struct pythia_state *s = opened(place.state);
     assert_int_equal(pythia_state_put_pin(s, point(1), 1), PYTHIA_OK);
     pythia_state_close(s);
-    char aside[128];
-    struct stat about;
     snprintf(aside, sizeof(aside), "%s.broken", place.state);
     assert_int_equal(stat(aside, &about), 0);
     assert_int_equal(about.st_size, 19000);
+    remove_place(&place);
+}
+
+/* The file, and what is beside it, whatever the umask permits. */
+static void only_its_user_may_read_it(void **state)
+{
+    static const char *const ends[] = {"", "-wal", "-shm", ".lock"};
+    struct place place;
+    char name[128];
+    struct stat about;
+    mode_t before = umask(0);
+    make_place(&place);
+    struct pythia_state *s = opened(place.state);
+    assert_int_equal(pythia_state_put_pin(s, point(1), 1), PYTHIA_OK);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        snprintf(name, sizeof(name), "%s%s", place.state, ends[i]);
+        assert_int_equal(stat(name, &about), 0);
+        assert_int_equal(about.st_mode & 0777, 0600);
+    }
+    pythia_state_close(s);
+    umask(before);
+    remove_place(&place);
+}
+
+/* Two that have the same state would overwrite what the other acknowledged. */
+static void a_second_one_is_refused_and_told_the_pid_of_the_first(void **state)
+{
+    struct place place;
+    char wanted[160], link_name[128];
+    make_place(&place);
+    snprintf(link_name, sizeof(link_name), "%s/link.db", place.folder);
+    assert_int_equal(symlink("state.db", link_name), 0);
+    struct pythia_state *first = opened(place.state);
+    snprintf(wanted, sizeof(wanted),
+             "is the state of a pythiad that runs, pid %ld: end that one, or choose another file "
+             "with --state",
+             (long)getpid());
+    const char *const names[] = {place.state, link_name};
+    for (size_t i = 0; i < 2; i++) {
+        struct pythia_state *second = NULL;
+        struct pythia_error e = {0};
+        assert_int_equal(pythia_state_open(names[i], &second, &e), PYTHIA_EIO);
+        assert_null(second);
+        assert_string_equal(e.source, names[i]);
+        assert_string_equal(e.sentence, wanted);
+    }
+    assert_int_equal(pythia_state_put_pin(first, point(1), 1), PYTHIA_OK);
+    pythia_state_close(first);
+    struct pythia_state *again = opened(link_name);
+    assert_int_equal(pins_of(again).pin[1], 1);
+    pythia_state_close(again);
+    unlink(link_name);
     remove_place(&place);
 }
 
@@ -437,23 +565,6 @@ static void a_path_that_cannot_be_is_told(void **state)
 }
 
 /* ---- power cuts ---- */
-
-static void read_file(const char *path, struct pythia_buf *out)
-{
-    struct pythia_error e = {0};
-    pythia_buf_clear(out);
-    struct stat about;
-    if (stat(path, &about) == 0 && about.st_size > 0)
-        assert_int_equal(pythia_file_read(path, out, &e), PYTHIA_OK);
-}
-
-static void write_file(const char *path, const char *bytes, size_t size)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(size == 0 || fwrite(bytes, 1, size, file) == size);
-    assert_int_equal(fclose(file), 0);
-}
 
 #define DECISIONS 12
 
@@ -746,7 +857,10 @@ int main(void)
         cmocka_unit_test(a_pin_may_be_for_some_types_only),
         cmocka_unit_test(pins_of_the_third_schema_are_for_all_types),
         cmocka_unit_test(an_empty_file_becomes_one_and_another_database_is_not_touched),
-        cmocka_unit_test(what_is_no_database_is_put_aside),
+        cmocka_unit_test(what_was_never_a_database_is_refused),
+        cmocka_unit_test(a_damaged_database_is_put_aside),
+        cmocka_unit_test(only_its_user_may_read_it),
+        cmocka_unit_test(a_second_one_is_refused_and_told_the_pid_of_the_first),
         cmocka_unit_test(a_path_that_cannot_be_is_told),
         cmocka_unit_test(a_log_cut_at_each_byte_loses_at_most_the_last_decision),
         cmocka_unit_test(a_log_with_a_torn_page_keeps_what_is_before_it),

@@ -287,9 +287,42 @@ class End(unittest.TestCase):
         folder = rig.make_folder(self)
         path = write(folder, "recording", "mine")
         code, said = rig.run(self, *NOWHERE, f"--record={path}")
-        self.assertEqual((code, "cannot be made to record into" in said), (1, True), said)
+        self.assertEqual((code, "cannot be made to record into: there is a file that is no recording, and is left alone" in said),
+                         (1, True), said)
         with open(path, encoding="utf-8") as file:
             self.assertEqual(file.read(), "mine")
+
+
+    def test_recordings_of_earlier_starts_are_kept(self):
+        """A restart with the same settings works, after a kill as well, and what was recorded before can be replayed."""
+        folder = rig.make_folder(self)
+        os.mkdir(f"{folder}/series")
+        traces = write(folder, "traces", otlp.as_json([Span()]).decode() + "\n")
+        options = (f"--record={folder}/recording", f"--follow={traces}", f"--collect={folder}/series", "--quiet-ms=100",
+                   "--collect-ms=10")
+        for turn in range(3):
+            pythiad = rig.Pythiad(self, *options, folder=folder)
+            for _ in range(turn + 1):
+                self.assertEqual(pythiad.send(otlp.protobuf([Span()])).status, 200)
+            rig.until(lambda turn=turn, pythiad=pythiad: pythiad.metric("pythia_spans_total") == turn + 2, 10)
+            if turn == 1:
+                pythiad.signal(signal.SIGKILL)
+                pythiad.wait(10)
+            else:
+                self.assertEqual(pythiad.stop(), 0, pythiad.log)
+            self.assertEqual(pythiad.log.count("Puts an earlier recording aside: "), 3 if turn else 0, pythiad.log)
+        names = sorted(name for name in os.listdir(folder) if name.startswith("recording"))
+        self.assertEqual(len(names), 9, names)
+        for name in names:
+            self.assertRegex(name, r"^recording(\.1|\.series\.csv)?(\.\d{8}T\d{6}Z(-2)?)?$")
+            self.assertEqual(os.stat(f"{folder}/{name}").st_mode & 0o777, 0o600)
+        spans = {}
+        for name in names:
+            if ".series" not in name:
+                done = subprocess.run([rig.program("pythia"), "replay", "--format", "json", "--input-format", "recording",
+                                       f"{folder}/{name}"], capture_output=True, text=True, check=False)
+                spans.setdefault(".1" in name, []).append(json.loads(done.stdout)["input"]["spans"])
+        self.assertEqual({kind: sorted(counts) for kind, counts in spans.items()}, {False: [1, 2, 3], True: [1, 1, 1]})
 
 
 class Systemd(unittest.TestCase):
@@ -478,6 +511,30 @@ class Restart(unittest.TestCase):
         self.killed = True
         self.goes_on()
 
+    def test_agents_get_their_list_from_the_first_time_they_ask(self):
+        """An agent that asks at once after a restart, before it has reported, does not close what is open."""
+        folder = rig.make_folder(self)
+        options = (f"--state={folder}/state.db", "--learn=default")
+        pythiad = rig.Pythiad(self, *options, folder=folder)
+        body = json.dumps({"service": "shop", "instance": "1", "applied": "",
+                           "points": [{"id": f"shop:{i}", "hits": 1, "open_by_default": False} for i in range(20)]})
+        self.assertEqual(rig.ask(pythiad.http, "POST", "/v1/trace-points", body, rig.JSON).status, 200)
+        rig.until(lambda: pythiad.metric("pythia_points_known") == 20, 5)
+        self.assertEqual(pythiad.post("/v1/open", {"trace_points": ["shop:1", "shop:7"]}).status, 200)
+
+        def listed():
+            return rig.ask(pythiad.http, "GET", "/v1/trace-points?service=shop&instance=1").json["open"]
+        rig.until(lambda: listed() == ["shop:1", "shop:7"], 5)
+        for end in ("kill", "stop"):
+            getattr(pythiad, end)()
+            pythiad = rig.Pythiad(self, *options, folder=folder)
+            self.assertEqual(listed(), ["shop:1", "shop:7"])
+            self.assertEqual(rig.ask(pythiad.http, "POST", "/v1/trace-points", body, rig.JSON).status, 200)
+            for _ in range(20):
+                self.assertEqual(listed(), ["shop:1", "shop:7"])
+                time.sleep(.03)
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+
     def test_off_survives(self):
         folder = rig.make_folder(self)
         for ending in (lambda pythiad: pythiad.kill(), lambda pythiad: pythiad.stop()):
@@ -520,14 +577,78 @@ class Restart(unittest.TestCase):
         self.assertIn("is state of a newer pythiad (schema 99", said)
         self.assertEqual(self.rows(folder, "PRAGMA user_version"), [(99,)])
 
-    def test_a_state_that_is_none_is_put_aside(self):
+    def test_a_state_that_is_damaged_is_put_aside(self):
         folder = rig.make_folder(self)
-        write(folder, "state.db", "this is no database " * 1000)
+        write(folder, "state.db", "SQLite format 3\0 and what is no database " * 1000)
         pythiad = self.start(folder)
         pythiad.logged("is begun anew")
         self.assertEqual(pythiad.stop(), 0)
         with open(f"{folder}/state.db.broken", encoding="utf-8") as file:
-            self.assertTrue(file.read().startswith("this is no database"))
+            self.assertTrue(file.read().startswith("SQLite format 3\0 and what is no database"))
+
+    def test_a_file_that_is_no_state_is_refused(self):
+        """Nothing of it changes, and nothing is put beside it."""
+        folder = rig.make_folder(self)
+        write(folder, "thesis.txt", "this is no database " * 1000)
+        code, said = rig.run(self, *NOWHERE, f"--state={folder}/thesis.txt")
+        self.assertEqual((code, "thesis.txt: is no database, and is left alone: choose another file with --state" in said),
+                         (2, True), said)
+        with open(f"{folder}/thesis.txt", encoding="utf-8") as file:
+            self.assertEqual(file.read(), "this is no database " * 1000)
+        db = sqlite3.connect(f"{folder}/places.sqlite")
+        db.execute("CREATE TABLE bookmark(url TEXT)")
+        db.commit()
+        db.close()
+        with open(f"{folder}/places.sqlite", "rb") as file:
+            before = file.read()
+        code, said = rig.run(self, *NOWHERE, f"--state={folder}/places.sqlite")
+        self.assertEqual((code, "places.sqlite: is a database of another program, and is left alone" in said), (2, True), said)
+        with open(f"{folder}/places.sqlite", "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.assertEqual(sorted(os.listdir(folder)), ["places.sqlite", "thesis.txt"])
+
+    def test_a_state_has_one_pythiad(self):
+        """Two would overwrite the pins that the other acknowledged. The lock ends with the process, however that ends."""
+        folder = rig.make_folder(self)
+        pythiad = self.start(folder)
+        os.symlink("state.db", f"{folder}/other.db")
+        for name in ("state.db", "other.db"):
+            code, said = rig.run(self, *NOWHERE, f"--state={folder}/{name}")
+            self.assertEqual(code, 1, said)
+            self.assertIn(f"{name}: is the state of a pythiad that runs, pid {pythiad.pid}: end that one, or choose another "
+                          "file with --state", said)
+        # The first notices nothing of it.
+        self.assertEqual(pythiad.get("/healthz").status, 200)
+        self.assertEqual(self.rows(folder, "SELECT count(*) FROM pin"), [(0,)])
+        pythiad.signal(signal.SIGKILL)
+        pythiad.process.wait()
+        pythiad = self.start(folder)
+        self.assertEqual(pythiad.stop(), 0, pythiad.log)
+        self.assertFalse(os.path.exists(f"{folder}/state.db.lock"))
+
+    def test_files_that_others_may_read(self):
+        """What is made is for its user alone; of what was there the log says so, and names it."""
+        folder = rig.make_folder(self)
+        for name in ("control", "read", "agent", "ingest"):
+            write(folder, f"{name}.token", name)
+        tokens = [f"--{name}-token={folder}/{name}.token" for name in ("control", "read", "agent", "ingest")]
+        before = os.umask(0)
+        self.addCleanup(os.umask, before)
+        pythiad = self.start(folder, f"--record={folder}/recording")
+        pythiad.stop()
+        for name in os.listdir(folder):
+            if not name.endswith(".token"):
+                self.assertEqual(os.stat(f"{folder}/{name}").st_mode & 0o077, 0, name)
+        self.assertNotIn("Others than its user", pythiad.log)
+        os.remove(f"{folder}/recording")
+        for mode, warned in ((0o600, False), (0o644, True), (0o640, True)):
+            for name in ("state.db", "control.token", "read.token", "agent.token", "ingest.token"):
+                os.chmod(f"{folder}/{name}", mode)
+            pythiad = self.start(folder, *tokens)
+            self.assertEqual(pythiad.stop(), 0)
+            for name, what in (("state.db", "state"), *((f"{n}.token", "secret") for n in ("control", "read", "agent", "ingest"))):
+                line = f"Others than its user may read the {what}, chmod 600 ends that: file={folder}/{name}"
+                self.assertEqual(line in pythiad.log, warned, (name, mode))
 
 
 class Recording(unittest.TestCase):

@@ -108,7 +108,7 @@ static struct capture *read_capture(const char *name)
     assert_int_equal(pythia_vocabulary_create(&c->vocabulary), PYTHIA_OK);
     assert_int_equal(pythia_request_types_create(c->vocabulary, &grouping.types, &c->types),
                      PYTHIA_OK);
-    assert_int_equal(pythia_input_create(paths, 1, problem, NULL, &input), PYTHIA_OK);
+    assert_int_equal(pythia_input_create(paths, 1, false, problem, NULL, &input), PYTHIA_OK);
     struct pythia_pipeline_options reading = {.threads = 1, .expansion_max = PYTHIA_EXPANSION_MAX};
     struct pythia_consumer consumer = {begin, take, c};
     assert_int_equal(pythia_pipeline_run(c->vocabulary, input, &reading, &consumer, &c->result),

@@ -209,7 +209,8 @@ static void aq7_what_a_killed_process_loses_is_bounded(void **state)
     const char *const paths[] = {csv_folder};
     struct pythia_series_set *set;
     struct pythia_series_files_result read;
-    assert_int_equal(pythia_series_files_read(paths, 1, on_problem, NULL, &set, &read), PYTHIA_OK);
+    assert_int_equal(pythia_series_files_read(paths, 1, false, on_problem, NULL, &set, &read),
+                     PYTHIA_OK);
     assert_int_equal(read.killed, all.temporary); /* it is told that something is missing */
     assert_int_equal(read.writing + read.csv.broken, 0);
     assert_in_range(read.csv.rows, rows_of(&all, "tick"), 100);

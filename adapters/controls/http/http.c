@@ -238,6 +238,12 @@ int pythia_control_http_get(struct pythia_control *plane, struct pythia_text ser
     return pythia_buf_status(body) == PYTHIA_OK ? 200 : answer_no_memory(body, before);
 }
 
+int pythia_control_http_remember(struct pythia_control *plane, struct pythia_text service,
+                                 struct pythia_text id, uint64_t hits, uint64_t now_ns)
+{
+    return pythia__agents_remember(((struct http *)plane)->agents, service, id, hits, now_ns);
+}
+
 size_t pythia_control_http_body_max(const struct pythia_control *plane)
 {
     return (size_t)((const struct http *)plane)->settings.body_max;

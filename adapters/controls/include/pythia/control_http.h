@@ -29,6 +29,12 @@ int pythia_control_http_get(struct pythia_control *plane, struct pythia_text ser
 int pythia_control_http_post(struct pythia_control *plane, const char *bytes, size_t size,
                              uint64_t now_ns, struct pythia_buf *body);
 
+/* A service had this point, with so many hits, before the start. Until its agents have said what
+ * they have, they get a list of such points. PYTHIA_OK; PYTHIA_EFORMAT or PYTHIA_ELIMIT: it is not
+ * taken; PYTHIA_ENOMEM. */
+int pythia_control_http_remember(struct pythia_control *plane, struct pythia_text service,
+                                 struct pythia_text id, uint64_t hits, uint64_t now_ns);
+
 /* The largest body that _post takes, in bytes: a server need not read more. */
 size_t pythia_control_http_body_max(const struct pythia_control *plane);
 

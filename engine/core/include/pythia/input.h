@@ -21,14 +21,19 @@ struct pythia_input_file {
 };
 
 /* Find the files: a path is a file, a folder (all files in it, and below it, but for hidden ones;
- * no links to folders, no pipes), or "-". A path that cannot be read is told by `problem`, which
+ * no links to folders, no pipes; links to files that are not in or below it only with `follow`), or
+ * "-". A path that cannot be read is told by `problem`, which
  * goes on. The files are in order of path, each once. On success *out is owned; PYTHIA_OK or
  * PYTHIA_ENOMEM. */
-int pythia_input_create(const char *const *paths, size_t count,
+int pythia_input_create(const char *const *paths, size_t count, bool follow,
                         void (*problem)(void *context, const struct pythia_error *why),
                         void *context, struct pythia_input **out);
 void pythia_input_destroy(struct pythia_input *in); /* in may be NULL */
 const struct pythia_input_file *pythia_input_files(const struct pythia_input *in, size_t *count);
+
+/* How many links to files led out of their folder, and were not followed; *first is the first of
+ * them, borrowed, NULL if there is none. */
+size_t pythia_input_outward_links(const struct pythia_input *in, const char **first);
 
 /* One file being read: decompressed on the way if its first bytes say gzip or Zstandard, also where
  * each Zstandard frame has its size in 4 bytes in front of it. */

@@ -20,8 +20,12 @@
 struct pythia_state;
 #define PYTHIA_STATE_SCHEMA 4
 
-/* Open or make the file; NULL: in memory. An older schema is brought up to date, a newer one is
- * refused. PYTHIA_OK with *out owned, or negative with the reason in `e`. */
+/* Open or make the file, for its user alone; NULL: in memory. Until it is closed, or the process
+ * ends, the file is locked: a second process is refused, and told the pid of the first. An older
+ * schema is brought up to date; a newer one, a database of another program, and what does not begin
+ * as a database are refused and left as they are. A database that is damaged is put aside as
+ * FILE.broken, and a new one begun. PYTHIA_OK with *out owned, or negative with the reason in `e`:
+ * PYTHIA_EFORMAT for a file that is refused, PYTHIA_EIO if it is locked. */
 int pythia_state_open(const char *path, struct pythia_state **out, struct pythia_error *e);
 void pythia_state_close(struct pythia_state *s); /* s may be NULL */
 bool pythia_state_is_degraded(const struct pythia_state *s);
@@ -94,6 +98,12 @@ struct pythia_state_point {
 };
 int pythia_state_put_inventory(struct pythia_state *s, const struct pythia_state_point *points,
                                size_t count);
+
+/* Visit what was put there last, without prices. PYTHIA_OK, PYTHIA_EIO, or what `each` returned.
+ */
+int pythia_state_each_inventory(struct pythia_state *s,
+                                int (*each)(void *context, const struct pythia_state_point *point),
+                                void *context);
 
 /* The last `count` decisions, newest first, as JSON (an array), for the control API. *out owned.
  * Its "cycle" is the number that the cycle had in its start (null: decided between cycles, or by a
