@@ -61,7 +61,7 @@ const servers = {
   'a list of 8 MiB': (socket) => socket.write(eightMiB),
   'a list of too many ids': (socket) => socket.write(whole(many(51000, { open: Array(51000).fill('a') }))),
   'a list as deep as it is long': (socket) => socket.write(whole('{"x":'.repeat(200000))),
-  'chunks without end': (socket) => forever(socket, chunked(), `400\r\n${' '.repeat(1024)}\r\n`),
+  'chunks without end': (socket) => forever(socket, chunked(), `4000\r\n${' '.repeat(16384)}\r\n`),
   'chunks of one byte without end': (socket) => forever(socket, chunked(), '1\r\n \r\n'.repeat(1000)),
   'provisional answers without end': (socket) => forever(socket, '', head(103, ['Link: </x>']).repeat(100)),
   'a head without end': (socket) => forever(socket, 'HTTP/1.1 200 OK\r\n', 'X-Padding: 1\r\n'.repeat(100)),
@@ -254,6 +254,7 @@ const told = { 'a page': "a list that cannot be read is ignored: no '{' at byte 
   'half a list by an end': "a list that cannot be read is ignored: no ']' at byte 21",
   'compressed bytes': "a list that cannot be read is ignored: no '{' at byte 0",
   'a list of 8 MiB': 'an answer of more than 2097152 bytes is ignored',
+  'chunks without end': 'an answer of more than 2097152 bytes is ignored',
   'a list of too many ids': 'a list that cannot be read is ignored: more than 50000 values',
   'a list as deep as it is long': 'a list that cannot be read is ignored: more than 32 values in each other' };
 
