@@ -564,8 +564,10 @@ static int make_types(struct diagnosing *x)
             .variance_share =
                 share_of(pythia_exact_moments_squares(&types[i].moments), x->sum_of_squares)};
         between += squares_between(&types[i].moments, d->mean_ns);
-        if (!is_asked(x, &types[i]))
+        if (!is_asked(x, &types[i])) {
+            d->not_asked++;
             continue;
+        }
         status = pythia_groups_settle(x->groups, i);
         choose_level(x, r);
     }

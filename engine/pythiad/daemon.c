@@ -518,7 +518,8 @@ static int make_reporting(struct pythia__daemon *d)
                                                  .min_cov = d->s.min_cov,
                                                  .seed = (uint64_t)d->s.seed,
                                                  .values_max = (size_t)d->s.report_values};
-    return pythia__reporting_create(d->loop, d->vocabulary, &how, &d->story, &d->reporting);
+    return pythia__reporting_create(d->loop, d->vocabulary, &how, (size_t)d->s.report_types,
+                                    &d->story, &d->reporting);
 }
 
 struct pythia_span_limits pythia__daemon_span_limits(const struct pythia__daemon *d)

@@ -154,7 +154,10 @@ static const char redacting[] =
     "could not be read is not in it. *pythia replay* reads it as it reads "
     "others, and has the same options, with no rules unless they are given "
     "(*--redact=default*).\n\n"
-    "Of the values that are left, a report names *--report-values* of a key at most. How much was "
+    "Of the values that are left, a report names *--report-values* of a key at most. Of more "
+    "request "
+    "types than *--report-types* it lists all, and looks closely at so many: those with a cause, "
+    "then those with the most variance. How much was "
     "hashed and dropped is in the report (_hashed\\_values_, _redacted_) and in /metrics. The "
     "default "
     "rules, in their order:\n\n[[ *Key*\n:- *Value is*\n";

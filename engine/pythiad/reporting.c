@@ -10,6 +10,7 @@
 #include "pythia/mem.h"
 #include "pythia/report.h"
 #include "pythia/status.h"
+#include "pythia/type_choice.h"
 
 /* Somebody who asked. */
 struct asked {
@@ -45,6 +46,7 @@ struct pythia__reporting {
     uv_loop_t *loop;
     const struct pythia_vocabulary *vocabulary;
     struct pythia_diagnosis_options how;
+    size_t types; /* that are looked at; 0: all */
     struct pythia_loop *story;
     struct evidence latest; /* without groups and document while a job has them */
     uint64_t look;          /* of the last cycle */
@@ -60,7 +62,7 @@ struct pythia__reporting {
 };
 
 int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vocabulary,
-                             const struct pythia_diagnosis_options *options,
+                             const struct pythia_diagnosis_options *options, size_t types,
                              struct pythia_loop *story, struct pythia__reporting **out)
 {
     struct pythia__reporting *r = pythia_calloc(1, sizeof(*r));
@@ -69,6 +71,7 @@ int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vo
     r->loop = loop;
     r->vocabulary = vocabulary;
     r->how = *options;
+    r->types = types;
     r->story = story;
     atomic_init(&r->stop, false);
     r->how.stop = &r->stop;
@@ -103,13 +106,26 @@ void pythia__reporting_destroy(struct pythia__reporting *r)
 
 /* ---- on a worker's thread ---- */
 
+static int diagnose(const struct job *j, struct pythia_diagnosis **out)
+{
+    struct pythia_diagnosis_options how = j->r->how;
+    uint32_t *names;
+    how.look = j->of.look;
+    int status =
+        pythia_types_choose(j->of.groups, &j->story.verdicts, j->r->types, &names, &how.only_count);
+    if (status != PYTHIA_OK)
+        return status;
+    how.only = names;
+    status = pythia_diagnose(j->of.groups, &how, out);
+    pythia_free(names);
+    return status;
+}
+
 static int make_document(struct job *j)
 {
     static const char *const paths[] = {"pythiad"};
     struct pythia_diagnosis *diagnosis = NULL;
-    struct pythia_diagnosis_options how = j->r->how;
-    how.look = j->of.look;
-    int status = pythia_diagnose(j->of.groups, &how, &diagnosis);
+    int status = diagnose(j, &diagnosis);
     if (status != PYTHIA_OK)
         return status;
     status = pythia_verdicts_explain(&j->story.verdicts, diagnosis, j->of.groups);

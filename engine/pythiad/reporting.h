@@ -37,9 +37,10 @@ enum pythia__report_form {
 
 /* `loop`, `vocabulary` and `story` are borrowed; the story is that of the last cycle whenever
  * somebody asks, and its verdicts get the keys that explain them when a report is made.
- * `options.look` and `options.stop` are set here. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
+ * `options.look`, `options.only` and `options.stop` are set here. `types` as in type_choice.h: so
+ * many are looked at. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
 int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vocabulary,
-                             const struct pythia_diagnosis_options *options,
+                             const struct pythia_diagnosis_options *options, size_t types,
                              struct pythia_loop *story, struct pythia__reporting **out);
 void pythia__reporting_destroy(struct pythia__reporting *r); /* when no job runs; may be NULL */
 

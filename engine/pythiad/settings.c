@@ -89,6 +89,9 @@ const struct pythia_option pythia__settings_table[] = {
                        "with .secret behind it; without a state it is new at each start)"),
     PYTHIA_INTEGER("report-values", 0, "N", "10", 2, 10, AT(report_values),
                    "Values of a key that a report names, at most"),
+    PYTHIA_INTEGER("report-types", 0, "N", "50", 0, 1000000, AT(report_types),
+                   "Request types that a report looks at closely: those with a cause, then those "
+                   "with the most variance; 0: all"),
     BYTES("memory", "128M", KIB, 1024 * GIB, AT(memory),
           "Spans of unfinished requests above which senders are told to come again"),
     BYTES("memory-hard", "160M", KIB, 1024 * GIB, AT(memory_hard),

@@ -19,7 +19,8 @@ struct pythia__settings {
     struct pythia_option_texts redact; /* rules (redaction.h); "default" stands behind them */
     const char *redact_secret;         /* a file */
     uint64_t body_max, inflated_max, waiting_max, memory, memory_hard, value_max;
-    int64_t connections, streams, retry_s, attributes_max, events_max, links_max, report_values;
+    int64_t connections, streams, retry_s, attributes_max, events_max, links_max, report_values,
+        report_types;
     struct pythia_option_texts follow;
     const char *record, *state, *records, *collect;
     int64_t collect_ms;

@@ -555,6 +555,8 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
         append(&w, next, suggestion(&w, &source->next[i]));
     set(&w, out, "split_by", split_by(&w));
     set(&w, out, "request_types", types);
+    if (d->not_asked > 0)
+        set(&w, out, "types_without_groups", json_integer((json_int_t)d->not_asked));
     set(&w, out, "groups", groups);
     set(&w, out, "next", next);
     set(&w, out, "open", open_points(&w));

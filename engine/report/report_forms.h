@@ -61,6 +61,9 @@ const char *pythia__was(double count);
 
 /* Where it was read from: "3 files", or "a live stream". */
 void pythia__add_origin(struct pythia_buf *to, const json_t *input);
+
+/* Behind the number of types: how many of them were not looked at closely; nothing if all were. */
+void pythia__add_types_without(struct pythia_buf *to, const json_t *report);
 /* What tracing takes of the time of requests, if there is a limit to that, and which points are
  * closed for it; or nothing. Names are as they are. */
 void pythia__add_overhead(struct pythia_buf *to, const json_t *report);

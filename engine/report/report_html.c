@@ -115,7 +115,10 @@ static void input(struct pythia__html *h, const json_t *report)
     pythia__html_text(h, " of ");
     pythia__html_things(h, (double)json_array_size(pythia__array(report, "request_types")), "type",
                         "types");
-    pythia__html_text(h, ", ");
+    pythia__add_types_without(&origin, report);
+    pythia_buf_puts(&origin, ", ");
+    pythia__html_text(h, origin.bytes ? origin.bytes : "");
+    pythia_buf_clear(&origin);
     pythia__html_things(h, pythia__number(in, "spans"), "span", "spans");
     pythia__html_text(h, ", from ");
     pythia__add_origin(&origin, in);

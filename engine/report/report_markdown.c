@@ -93,7 +93,9 @@ static void head(struct pythia_buf *to, const json_t *report)
     double bytes = pythia__number(in, "bytes");
     pythia_buf_puts(to, "# Pythia report\n\n**");
     add_count(to, pythia__number(in, "traces"));
-    pythia_buf_printf(to, " requests** of %zu type%s, ", types, types == 1 ? "" : "s");
+    pythia_buf_printf(to, " requests** of %zu type%s", types, types == 1 ? "" : "s");
+    pythia__add_types_without(to, report);
+    pythia_buf_puts(to, ", ");
     add_count(to, pythia__number(in, "spans"));
     pythia_buf_puts(to, " spans, from ");
     pythia__add_origin(to, in);

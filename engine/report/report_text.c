@@ -87,7 +87,9 @@ static void head(const struct page *p, const json_t *report)
     pythia_buf_puts(p->out, " requests");
     style(p, "0");
     size_t types = json_array_size(pythia__array(report, "request_types"));
-    pythia_buf_printf(p->out, " of %zu type%s, ", types, types == 1 ? "" : "s");
+    pythia_buf_printf(p->out, " of %zu type%s", types, types == 1 ? "" : "s");
+    pythia__add_types_without(p->out, report);
+    pythia_buf_puts(p->out, ", ");
     pythia__add_count(p->out, pythia__number(in, "spans"));
     pythia_buf_puts(p->out, " spans, from ");
     pythia__add_origin(p->out, in);

@@ -412,6 +412,13 @@ void pythia__add_origin(struct pythia_buf *to, const json_t *input)
     pythia_buf_puts(to, files == 1 ? " file" : " files");
 }
 
+void pythia__add_types_without(struct pythia_buf *to, const json_t *report)
+{
+    double without = pythia__number(report, "types_without_groups");
+    if (without > 0)
+        pythia_buf_printf(to, " (%.0f of them not looked at closely: see --report-types)", without);
+}
+
 void pythia__add_sampling(struct pythia_buf *to, const json_t *report)
 {
     const json_t *sampling = json_object_get(report, "sampling");

@@ -17,7 +17,9 @@ static uint64_t fnv(const void *bytes, size_t size)
     return hash;
 }
 
-static uint32_t frame_flags; /* of the frames to come */
+/* Of the frames to come: */
+static uint32_t frame_flags;
+static uint64_t anchor_ns, lost[4];
 
 /* Put a frame around what is in `payload`, which is emptied. Ticks are nanoseconds of the epoch. */
 static void add_frame(struct pythia_buf *to, struct pythia_buf *payload, uint32_t stream,
@@ -32,6 +34,11 @@ static void add_frame(struct pythia_buf *to, struct pythia_buf *payload, uint32_
         .flags = frame_flags,
         .position = *position,
         .ns_per_tick = 1,
+        .anchor_ns = anchor_ns,
+        .lost_spans = lost[0],
+        .lost_ends = lost[1],
+        .lost_annotations = lost[2],
+        .lost_values = lost[3],
     };
     memcpy(frame.magic, PYTHIA_FRAME_MAGIC, 8);
     frame.check = fnv(&frame, sizeof(frame) - 8);
@@ -523,6 +530,61 @@ static void definitions_are_kept_from_source_to_source(void **state)
     pythia_buf_free(&payload);
 }
 
+/* A frame of nothing but its clock, and what was lost of spans and of values. */
+static void add_losses(struct pythia_buf *to, uint64_t at_ns, uint64_t spans, uint64_t values)
+{
+    struct pythia_buf payload = {0};
+    uint64_t position = 0;
+    anchor_ns = at_ns;
+    lost[0] = spans;
+    lost[3] = values;
+    add_frame(to, &payload, 1, &position);
+    anchor_ns = lost[0] = lost[3] = 0;
+}
+
+#define SECOND UINT64_C(1000000000)
+#define SLACK  UINT64_C(10000000)
+
+/* One a nanosecond, and the slack; the next is counted from the one that was not believed. */
+static void losses_are_believed_as_far_as_there_was_time_for_them(void **state)
+{
+    struct pythia_buf bytes = {0};
+    struct collection c;
+    collection_open(&c);
+    add_losses(&bytes, 5 * SECOND, 5 * SECOND, SLACK);             /* since the machine began */
+    add_losses(&bytes, 6 * SECOND, 6 * SECOND, SLACK + 7);         /* a nanosecond a loss, and 7 */
+    add_losses(&bytes, 7 * SECOND, 7 * SECOND + SLACK, SLACK + 8); /* 1 s and 10 ms and one more */
+    add_losses(&bytes, 7 * SECOND, 7 * SECOND + SLACK, SLACK + 9); /* one more than that */
+    decode(&c, &bytes, 0);
+    assert_int_equal(c.status, PYTHIA_OK);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_FULL_RING], 6 * SECOND + SLACK + 7 + 1);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_LOSS_COUNT], 1);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_BROKEN_RECORD], 0);
+    assert_problems(&c, "3:384: the program claims to have lost 1010000001 records since the "
+                        "last look, and cannot have lost more than 1010000000: not counted\n");
+    collection_close(&c);
+    pythia_buf_free(&bytes);
+}
+
+/* Whatever stands there: the sum of all losses does not run over, and is never what was claimed. */
+static void wild_losses_are_counted_as_claims(void **state)
+{
+    struct pythia_buf bytes = {0};
+    struct collection c;
+    collection_open(&c);
+    add_losses(&bytes, SECOND, 0, 0);
+    add_losses(&bytes, 2 * SECOND, UINT64_C(4100000000000000000), 0);
+    add_losses(&bytes, 3 * SECOND, UINT64_MAX, UINT64_MAX); /* wraps, if it is summed plainly */
+    add_losses(&bytes, 4 * SECOND, 3, 0);                   /* the claim is taken back */
+    add_losses(&bytes, 5 * SECOND, 5, 0);
+    add_losses(&bytes, 4 * SECOND, UINT64_C(1) << 63, UINT64_C(1) << 63); /* the clock went back */
+    decode(&c, &bytes, 0);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_FULL_RING], 2);
+    assert_int_equal(c.counts.dropped[PYTHIA_DROP_LOSS_COUNT], 3);
+    collection_close(&c);
+    pythia_buf_free(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -538,6 +600,8 @@ int main(void)
         cmocka_unit_test(a_source_that_fails_is_told_behind_what_it_gave),
         cmocka_unit_test(the_last_frame_of_a_stream_is_not_held_back),
         cmocka_unit_test(definitions_are_kept_from_source_to_source),
+        cmocka_unit_test(losses_are_believed_as_far_as_there_was_time_for_them),
+        cmocka_unit_test(wild_losses_are_counted_as_claims),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

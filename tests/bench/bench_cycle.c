@@ -19,19 +19,26 @@
 #include <string.h>
 #include <time.h>
 
+#include <jansson.h>
+
 #include "evidence.h"
+#include "pythia/diagnosis.h"
 #include "pythia/effects.h"
 #include "pythia/random.h"
+#include "pythia/report.h"
 #include "pythia/search.h"
 #include "pythia/shares.h"
 #include "pythia/status.h"
+#include "pythia/type_choice.h"
+#include "pythia/verdict.h"
 
-#define RUNS   5
-#define CYCLES 3
-#define FRESH  7 /* cycles with requests of their own; */
-#define ALONE  3 /* of them, how often evidence is made ready alone */
-#define CALLS  256
-#define TURNS  16 /* as pythiad has them */
+#define RUNS         5
+#define CYCLES       3
+#define FRESH        7 /* cycles with requests of their own; */
+#define ALONE        3 /* of them, how often evidence is made ready alone */
+#define CALLS        256
+#define TURNS        16 /* as pythiad has them */
+#define REPORT_TYPES 50
 
 struct bench {
     struct pythia_vocabulary *vocabulary;
@@ -279,6 +286,74 @@ static double share(const struct bench *b, const struct pythia_groups *groups, d
     return spent;
 }
 
+/* What a report of pythiad takes, made of so many types (0: all), and its parts. */
+struct report {
+    double diagnosis_s, document_s, json_s, html_s;
+    size_t html_bytes;
+};
+
+static struct pythia_diagnosis *diagnose(const struct pythia_groups *groups, size_t types)
+{
+    struct pythia_diagnosis_options how = {.look = 1};
+    struct pythia_diagnosis *diagnosis = NULL;
+    uint32_t *names;
+    must(pythia_types_choose(groups, NULL, types, &names, &how.only_count), "the types");
+    how.only = names;
+    must(pythia_diagnose(groups, &how, &diagnosis), "a diagnosis");
+    free(names);
+    return diagnosis;
+}
+
+static double write_form(const json_t *document, enum pythia_report_format form, size_t *bytes)
+{
+    struct pythia_buf out = {0};
+    double begun = cpu_s();
+    must(pythia_report_write(document, form, false, &out), "a form of the report");
+    double took = cpu_s() - begun;
+    *bytes = out.size;
+    pythia_buf_free(&out);
+    return took;
+}
+
+static struct report make_report(const struct bench *b, const struct pythia__evidence *e,
+                                 size_t types)
+{
+    static const char *const paths[] = {"bench"};
+    const struct pythia_pipeline_result input = {.counts = b->counts};
+    struct pythia_verdicts verdicts = {0};
+    struct report out = {0};
+    double begun = cpu_s();
+    struct pythia_diagnosis *diagnosis = diagnose(e->groups, types);
+    out.diagnosis_s = cpu_s() - begun;
+    begun = cpu_s();
+    must(pythia_verdicts_judge(&verdicts, diagnosis, e->groups), "verdicts");
+    struct pythia_report_source source = {.paths = paths,
+                                          .path_count = 1,
+                                          .live = true,
+                                          .input = &input,
+                                          .vocabulary = b->vocabulary,
+                                          .groups = e->groups,
+                                          .diagnosis = diagnosis,
+                                          .verdicts = &verdicts};
+    json_t *document = pythia_report_json(&source);
+    must(document ? PYTHIA_OK : PYTHIA_ENOMEM, "a report");
+    out.document_s = cpu_s() - begun;
+    out.json_s = write_form(document, PYTHIA_REPORT_JSON, &out.html_bytes);
+    out.html_s = write_form(document, PYTHIA_REPORT_HTML, &out.html_bytes);
+    json_decref(document);
+    pythia_verdicts_free(&verdicts);
+    pythia_diagnosis_destroy(diagnosis);
+    return out;
+}
+
+static void tell_report(const char *name, const struct report *r)
+{
+    printf(", \"%s\": {\"page_s\": %.6f, \"diagnosis_s\": %.6f, \"document_s\": %.6f, "
+           "\"json_s\": %.6f, \"html_s\": %.6f, \"html_bytes\": %zu}",
+           name, r->diagnosis_s + r->document_s + r->html_s, r->diagnosis_s, r->document_s,
+           r->json_s, r->html_s, r->html_bytes);
+}
+
 static size_t number_of(int argc, char **argv, int at, size_t usual, size_t least, size_t most)
 {
     size_t number = argc > at ? strtoul(argv[at], NULL, 10) : usual;
@@ -341,15 +416,19 @@ int main(int argc, char **argv)
         all = next.longest_s < all.longest_s ? next : all;
         shares = fmin(shares, share(&b, e.groups, &sum));
     }
+    struct report all_types = make_report(&b, &e, 0), usual = make_report(&b, &e, REPORT_TYPES);
     double each = all.longest_s / (double)all.looked;
     printf(", \"types\": %zu, \"rows\": %zu, \"edges\": %zu, \"cycle_s\": %.6f, "
            "\"cycle_longest_s\": %.6f, \"evidence_s\": %.6f, \"let_go_s\": %.6f, "
            "\"looked_at\": %zu, \"decision_s\": %.6f, \"cycles_until_all\": %zu, "
            "\"each_s\": %.9f, \"rest_s\": %.6f, \"all_s\": %.6f, \"shares_s\": %.6f, "
-           "\"sum\": %.9f}\n",
+           "\"sum\": %.9f",
            b.types, b.rows, 2 * b.call_count + 1, usual_s, cycle_s[FRESH - 1],
            median(evidence_s, ALONE), let_go_s, some.looked, some.longest_s, some.cycles, each,
            some.longest_s - each * (double)some.looked, all.longest_s, shares, sum);
+    tell_report("report", &usual);
+    tell_report("report_of_all", &all_types);
+    printf("}\n");
     pythia__evidence_free(&e);
     end(&b);
     return 0;

@@ -311,6 +311,31 @@ class Pages(Case):
             self.assertEqual(self.pythiad.get(f"/v1/report?format={form}").status, 200)
 
 
+class ManyTypes(Case):
+    """A report of many request types lists all of them, and looks closely at some."""
+    options = ("--quiet-ms=50", "--cycle-seconds=1", "--cycle-requests=90", "--learn-requests=20", "--min-requests=10",
+               "--report-types=2")
+
+    def test_a_report_looks_closely_at_so_many_types(self):
+        lengths = {"calm": 0, "wide": 40000000, "middle": 10000000}
+        def feed():
+            for i in range(120):
+                for root, more in lengths.items():
+                    spans = otlp.request(("step",), service_root=root, slow=("step", more * (i % 2)))
+                    self.assertEqual(self.pythiad.send(otlp.protobuf(spans)).status, 200)
+            return self.pythiad.get("/v1/report").status == 200 and len(self.report()["request_types"]) == 3
+        rig.until(feed, 60)
+        report = self.report()
+        self.assertEqual(report["types_without_groups"], 1)
+        self.assertEqual({group["request_type"] for group in report["groups"]}, {"shop:wide", "shop:middle"})
+        for form in ("text", "markdown", "html"):
+            self.assertRegex(self.pythiad.get(f"/v1/report?format={form}").text,
+                             r"3 types\S* \(1 of them not looked at closely: see --report-types\)", form)
+
+    def report(self):
+        return self.pythiad.get("/v1/report").json
+
+
 class Orders(Case):
     """Security 4: only what is known may be named."""
     options = ("--learn=default",)

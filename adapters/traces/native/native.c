@@ -459,20 +459,6 @@ static uint64_t overlap(struct pythia__native *n, const struct pythia__native_st
     return s->next - f->position;
 }
 
-/* Losses are counted from the beginning of a stream: those before the first frame here are of what
- * stands elsewhere. */
-static void count_lost(struct pythia__native *n, struct pythia__native_stream *s,
-                       const struct pythia_frame *f)
-{
-    uint64_t lost = f->lost_spans + f->lost_ends + f->lost_annotations + f->lost_values;
-    if (!s->begun && f->position > 0)
-        s->lost = lost;
-    if (lost > s->lost) {
-        n->d.to->counts->dropped[PYTHIA_DROP_FULL_RING] += lost - s->lost;
-        s->lost = lost;
-    }
-}
-
 static int read_frame(struct pythia__native *n, const struct pythia__frame_read *f)
 {
     n->frame = &f->header;
@@ -491,7 +477,7 @@ static int read_frame(struct pythia__native *n, const struct pythia__frame_read 
         return PYTHIA_ENOMEM;
     struct pythia__native_stream *s = &n->streams[index];
     uint64_t whole = 0, skip = overlap(n, s, &f->header);
-    count_lost(n, s, &f->header);
+    pythia__native_count_losses(n, s, &f->header);
     if (f->header.flags & PYTHIA_FRAME_CLOCK_STEP && f->payload.size > skip)
         n->d.to->counts->repaired[PYTHIA_REPAIR_CLOCK_STEP]++;
     status = read_records(n, f, skip, &whole);

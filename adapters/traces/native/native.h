@@ -3,6 +3,7 @@
  *   frames.c        where frames begin and end
  *   definitions.c   which processes, trace points and variables there are, and what points cost
  *   open_spans.c    the spans that are held
+ *   losses.c        what the traced program could not record
  *   native.c        spans and their key-values, frames in their order */
 #ifndef PYTHIA_NATIVE_NATIVE_H
 #define PYTHIA_NATIVE_NATIVE_H
@@ -21,9 +22,11 @@ struct pythia__native_process {
 };
 
 struct pythia__native_stream {
-    uint64_t next; /* the position behind what was read */
-    uint64_t lost; /* as it was told last */
+    uint64_t next;    /* the position behind what was read */
+    uint64_t lost;    /* as it was told last */
+    uint64_t told_ns; /* when, by the anchor of the frame */
     bool begun;
+    bool lied; /* `lost` was more than can have been lost */
 };
 
 struct pythia__native_point {
@@ -70,6 +73,11 @@ int pythia__native_process(struct pythia__native *n, struct pythia_text record);
 int pythia__native_point(struct pythia__native *n, struct pythia_text record);
 int pythia__native_variable(struct pythia__native *n, struct pythia_text record);
 int pythia__native_cost(struct pythia__native *n, struct pythia_text record);
+
+/* Count what was lost, as the header of the frame at hand tells it, unless that cannot be: it comes
+ * out of memory that the traced program writes. */
+void pythia__native_count_losses(struct pythia__native *n, struct pythia__native_stream *s,
+                                 const struct pythia_frame *f);
 
 /* The process of the frame at hand becomes the one at hand. */
 int pythia__native_enter_process(struct pythia__native *n);

@@ -107,6 +107,7 @@ struct pythia_type_result {
 struct pythia_diagnosis {
     struct pythia_type_result *types; /* owned; by variance_share, largest first */
     size_t type_count;
+    size_t not_asked;            /* of them: types that were not looked at, see `only` */
     struct pythia_group *groups; /* owned; by score, best first */
     size_t group_count;
     double mean_ns, sd_ns;

@@ -23,9 +23,10 @@
 
 // Taken before anybody instruments them: what this file does itself makes no spans.
 const { request: httpRequest, Agent: HttpAgent } = require('node:http');
-const { stat, readFileSync } = require('node:fs');
+const { stat, readFileSync, writeSync } = require('node:fs');
 const { hostname } = require('node:os');
 const { randomBytes } = require('node:crypto');
+const { LIST_MAX, readList, inSlices } = require('./pythia-gate-list.js');
 const now = performance.now.bind(performance);
 const later = setTimeout;
 
@@ -45,9 +46,11 @@ const ALIASES_MAX = 1000; // names that spans of one point were given later
 const REPORT_POINTS = 1000; // in one report
 const ROUTES_MAX = 1000; // of one service
 const TYPE_MAX = 1024; // bytes of the header
-const ANSWER_MAX = 8 << 20; // bytes
+const CHUNKS_MAX = 1000; // of an answer: a server that sends it byte by byte costs as much as a large one
+const INFORMATION_MAX = 8; // answers 1xx before the answer
 const TIMEOUT_MS = 2000;
 const BACKOFF_MAX_MS = 2000;
+const READING_SHARE = 20; // a poll follows at the earliest after so many times what reading the last list took
 const REPORT_MS = 1000; // between reports of new points
 const NEWS_MS = 10000; // between reports of nothing but hits and prices
 const SAMPLE = 16; // every so many passes of an open point is timed
@@ -120,10 +123,10 @@ class ClosedSpan {
 
 /** What a list says. Never changed: another list is another table. */
 class Table {
-  constructor({ open = [], openFor = {}, closed = [], fallback = 'skeleton', typeKey } = {}) {
-    this.open = new Set(open);
-    this.openFor = new Map(Object.entries(openFor).map(([id, types]) => [id, new Set(types)]));
-    this.closed = new Set(closed);
+  constructor({ open = new Set(), openFor = new Map(), closed = new Set(), fallback = 'skeleton', typeKey } = {}) {
+    this.open = open; // ids
+    this.openFor = openFor; // id -> types
+    this.closed = closed; // ids
     this.fallback = fallback;
     this.typeKey = typeKey; // undefined: nobody asks for types
   }
@@ -136,31 +139,6 @@ class Table {
 
 const DEFAULT = new Table();
 const OFF = new Table({ fallback: 'none' });
-
-/** The table of a list as JSON, its lease and its poll; throws if it is none. */
-function parseList(text) {
-  const list = JSON.parse(text);
-  const ids = (value) => {
-    if (value === undefined) return [];
-    if (!Array.isArray(value) || !value.every((id) => typeof id === 'string')) throw new Error('no list of ids');
-    return value;
-  };
-  const typed = (value = {}) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('no types by id');
-    return Object.fromEntries(Object.entries(value).map(([id, types]) => [id, ids(types)]));
-  };
-  const within = (value, low, high, otherwise) =>
-    Number.isFinite(value) ? Math.min(Math.max(value, low), high) : otherwise;
-  if (typeof list !== 'object' || list === null) throw new Error('no object');
-  return {
-    table: new Table({ open: ids(list.open), openFor: typed(list.open_for), closed: ids(list.closed),
-      fallback: list.default === 'none' ? 'none' : 'skeleton',
-      typeKey: typeof list.type_key === 'string' ? list.type_key : undefined }),
-    leaseMs: within(list.lease_ms, 100, 86400000, 30000),
-    pollMs: within(list.poll_ms, 10, 60000, 250),
-    report: list.report === true,
-  };
-}
 
 class Point {
   constructor(id) {
@@ -243,7 +221,7 @@ class Gate {
     this.passes = 0; // while it was open
     this.table = undefined; // for which the next two hold
     this.open = this.openAsEntry = false;
-    this.types = undefined; // for which it is open; undefined: all
+    this.types = undefined; // sets of types for which it is open; undefined: all
   }
   isOpen(table, isEntry) {
     if (this.table !== table) {
@@ -263,7 +241,7 @@ class Gate {
   findTypes(table) {
     const ids = this.point && table.openFor.size ? [this.point.id, ...[...this.aliases.keys()].map(({ id }) => id)] : [];
     if (ids.some((id) => table.open.has(id)) || !ids.some((id) => table.openFor.has(id))) return undefined;
-    return new Set(ids.flatMap((id) => [...(table.openFor.get(id) ?? [])]));
+    return ids.flatMap((id) => table.openFor.get(id) ?? []);
   }
 }
 
@@ -285,6 +263,8 @@ class Agent {
     this.reported = -Infinity;
     this.quietUntil = 0; // the answer to the last report was no
     this.unreported = false; // the list in force has not been confirmed
+    this.reading = 0; // ms that the last list took
+    this.told = new Set(); // of what was written to stderr
     this.connections = new HttpAgent({ keepAlive: true, maxSockets: 1 });
     this.next(0);
   }
@@ -308,7 +288,7 @@ class Agent {
 
   delay() {
     const base = this.failures ? Math.min(this.pollMs * 2 ** Math.min(this.failures, 10), BACKOFF_MAX_MS) : this.pollMs;
-    return base * (0.9 + 0.2 * Math.random());
+    return Math.max(base * (0.9 + 0.2 * Math.random()), Math.min(READING_SHARE * this.reading, BACKOFF_MAX_MS));
   }
 
   renew(ms) {
@@ -329,11 +309,13 @@ class Agent {
     } else if (this.table === OFF && this.etag === '') {
       this.use(DEFAULT, '');
     }
+    this.reading = 0;
     const query = `?service=${encodeURIComponent(this.service)}&instance=${encodeURIComponent(this.instance)}`;
     const answer = await this.ask('GET', query, this.etag ? { 'if-none-match': `"${this.etag}"` } : {});
     let wanted = false;
     if (answer.status === 200) {
-      const { table, leaseMs, pollMs, report } = parseList(answer.body);
+      const { leaseMs, pollMs, report, ...list } = await this.read(answer.body);
+      const table = new Table(list);
       const etag = /^"([0-9a-f]{16})"$/.exec(answer.etag)?.[1] ?? '';
       this.pollMs = pollMs;
       this.leaseMs = leaseMs;
@@ -342,7 +324,7 @@ class Agent {
         this.use(table, etag);
       }
       wanted = report;
-    } else if (answer.status !== 304) {
+    } else if (answer.status !== 304 || !this.etag) { // nothing was asked that could be unchanged
       throw new Error(`answer ${answer.status}`);
     }
     this.failures = 0;
@@ -350,10 +332,32 @@ class Agent {
     await this.report(wanted);
   }
 
+  /** The list in a body. One that cannot be read leaves what is in force until its lease ends. */
+  async read(body) {
+    const begin = now();
+    try {
+      const { value, spentMs } = await inSlices(readList(body));
+      this.reading = spentMs;
+      return value;
+    } catch (why) {
+      this.reading = now() - begin;
+      throw this.tell('list', `a list that cannot be read is ignored: ${why.message}`);
+    }
+  }
+
+  /** Writes a sentence to stderr, once of each kind, and gives an Error with it. */
+  tell(kind, sentence) {
+    if (!this.told.has(kind)) {
+      this.told.add(kind);
+      tell(`${this.service}: ${sentence}`);
+    }
+    return new Error(sentence);
+  }
+
   /** Tell which points there are, if there is something to tell. */
   async report(everything) {
     const at = now();
-    if (at < this.quietUntil) return;
+    if (at < this.quietUntil || (everything && at - this.reported < REPORT_MS)) return;
     if (everything) for (const point of this.points.values()) point.known = false;
     const news = [];
     const counts = at - this.reported > NEWS_MS;
@@ -385,28 +389,48 @@ class Agent {
       const request = httpRequest({ method, host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port || 80,
         path: `${url.pathname.replace(/\/$/, '')}/v1/trace-points${query}`, agent: this.connections,
         headers: { ...headers, ...(token && { authorization: `Bearer ${token}` }),
-          ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) } }, (response) => {
-        const chunks = [];
-        let size = 0;
-        response.on('data', (chunk) => {
-          size += chunk.length;
-          if (size > ANSWER_MAX) request.destroy(new Error('too large an answer'));
-          else chunks.push(chunk);
-        });
-        response.on('error', reject);
-        response.on('end', () => {
-          clearTimeout(timer);
-          resolve({ status: response.statusCode, etag: response.headers.etag ?? '', body: Buffer.concat(chunks).toString() });
-        });
-      });
+          ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) } });
       const timer = later(() => request.destroy(new Error('no answer')), TIMEOUT_MS).unref();
-      request.on('socket', (socket) => socket.unref()); // a program that is done ends
-      request.on('error', (why) => {
+      const fail = (why) => {
         clearTimeout(timer);
         reject(why);
+      };
+      let information = 0;
+      request.on('information', () => {
+        if (++information > INFORMATION_MAX) request.destroy(new Error('answers without end'));
       });
+      request.on('response', (response) => this.receive(response, request, fail, (answer) => {
+        clearTimeout(timer);
+        resolve(answer);
+      }));
+      request.on('socket', (socket) => socket.unref()); // a program that is done ends
+      request.on('error', fail);
+      request.on('close', () => fail(new Error('half an answer'))); // without effect after a whole one
       request.end(body);
     }));
+  }
+
+  receive(response, request, fail, done) {
+    const chunks = [];
+    let size = 0;
+    response.on('data', (chunk) => {
+      size += chunk.length;
+      if (size > LIST_MAX) request.destroy(this.tell('size', `an answer of more than ${LIST_MAX} bytes is ignored`));
+      else if (chunks.length === CHUNKS_MAX) request.destroy(new Error('an answer in too many chunks'));
+      else chunks.push(chunk);
+    });
+    response.on('error', fail);
+    response.on('end', () =>
+      done({ status: response.statusCode, etag: response.headers.etag ?? '', body: Buffer.concat(chunks) }));
+  }
+}
+
+/** Writes a line to stderr, where it can be written. */
+function tell(sentence) {
+  try {
+    writeSync(2, `pythia-gate: ${sentence}\n`);
+  } catch {
+    // Nobody reads it, or not now. The program runs on.
   }
 }
 
@@ -504,10 +528,10 @@ function requestOf(known, within, above, aboveContext) {
   return new Request(known, within?.getValue(TYPE), !isValid(aboveContext));
 }
 
-/** May it be of one of these types? */
+/** May it be of a type in one of these sets? */
 function isOf(request, types, context) {
   const type = request.type(context);
-  return type === undefined || types.has(type);
+  return type === undefined || types.some((set) => set.has(type));
 }
 
 function close(above, request) {
@@ -665,18 +689,30 @@ function typeToTell(context) {
   return encoded?.length <= TYPE_MAX ? encoded : undefined;
 }
 
+/** Sees what is registered in the global object of the API. Its own properties are replaced by accessors: a program that
+ * registers nothing but a provider sets it in the object that it has just made, not in what the global name gives. */
 function watchApi(api) {
-  if (typeof api !== 'object' || api === null) return api;
-  watchProvider(api.trace);
-  watchPropagator(api.propagation);
-  return new Proxy(api, {
-    set(target, key, value) {
-      target[key] = value;
-      if (key === 'trace') watchProvider(value);
-      if (key === 'propagation') watchPropagator(value);
-      return true;
-    },
-  });
+  if (typeof api !== 'object' || api === null) return;
+  watchProperty(api, 'trace', watchProvider);
+  watchProperty(api, 'propagation', watchPropagator);
+}
+
+function watchProperty(api, key, watch) {
+  let value = api[key];
+  try {
+    watch(value);
+    if (Object.getOwnPropertyDescriptor(api, key)?.get) return;
+    Object.defineProperty(api, key, { configurable: true, enumerable: true, get: () => value, set: (next) => {
+      value = next;
+      try {
+        watch(next);
+      } catch {
+        // It is registered all the same.
+      }
+    } });
+  } catch {
+    // Something here is frozen. It runs as it would without us.
+  }
 }
 
 function readSettings(env) {
@@ -689,13 +725,15 @@ function readSettings(env) {
 
 function install() {
   settings = readSettings(process.env);
-  let api = watchApi(globalThis[API]);
+  let api = globalThis[API];
+  watchApi(api);
   Object.defineProperty(globalThis, API, {
     configurable: true,
     enumerable: true,
     get: () => api,
     set: (value) => {
-      api = watchApi(value);
+      api = value;
+      watchApi(api);
     },
   });
 }
@@ -705,8 +743,8 @@ if (process.env.PYTHIA_GATE !== '0' && !globalThis[PATCHED]) {
     install();
     globalThis[PATCHED] = true;
   } catch (why) {
-    process.stderr.write(`pythia-gate: spans cannot be switched: ${why.message}\n`);
+    tell(`spans cannot be switched: ${why.message}`);
   }
 }
 
-module.exports = { template, pointId, parseList, Table, Routes, ClosedSpan, agents };
+module.exports = { template, pointId, Table, Routes, ClosedSpan, agents };

@@ -35,7 +35,9 @@
     X(ATTRIBUTE, "attribute", "a key-value beyond the most that a span may have")                  \
     X(EVENT, "event", "an event beyond the most that a span may have")                             \
     X(LINK, "link", "a link beyond the most that a span may have")                                 \
-    X(REDACTED, "redacted", "a key-value that a rule of redact leaves out")
+    X(REDACTED, "redacted", "a key-value that a rule of redact leaves out")                        \
+    X(LOSS_COUNT, "loss_count",                                                                    \
+      "a count of a traced program's losses that is higher than can be: it was not believed")
 
 /* Why a request that was finished may lack spans. It is counted, and is evidence of nothing: the
  * spans that it lacks would look like calls that were never made. */
