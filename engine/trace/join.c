@@ -1,5 +1,7 @@
-/* Reports of spans, which may be parts of spans, become items, one for each span. The parts with
- * one id meet in one item, found by a hash table; additions wait until all others are there. */
+/* Reports of spans, which may be parts of spans, become items, one for each span. What is reported
+ * of a span meets in one item, found by a hash table; additions wait until all others are there.
+ * An id may be shared by spans with different names (shared_ids.c). Until all reports are there,
+ * each name of a WHOLE span has an item of its own, and all parts of spans have another one. */
 #include <string.h>
 
 #include "pythia/attributes.h"
@@ -7,6 +9,7 @@
 #include "pythia/mem.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
+#include "shared_ids.h"
 #include "trace_builder.h"
 
 /* ---- items by id ---- */
@@ -18,26 +21,59 @@ static bool is_second_half(const struct pythia_span *s)
     return s->shared || s->kind == PYTHIA_SPAN_SERVER || s->kind == PYTHIA_SPAN_CONSUMER;
 }
 
-static uint64_t key_of(uint64_t id, bool second)
+/* The name by which WHOLE reports with one id are told apart: that of the span and of its service.
+ * Parts of spans have the name 0, because the end of a span has no name of its own. */
+static uint64_t find_name(const struct pythia_trace_builder *b, uint8_t part, uint32_t tracepoint)
 {
-    return second ? pythia_hash_mix(id, 1) : id;
+    if (part != PYTHIA_PART_WHOLE)
+        return 0;
+    const struct pythia_tracepoint *point =
+        pythia_vocabulary_tracepoint_at(b->vocabulary, tracepoint);
+    return ((uint64_t)point->service << 32 | point->name) + 1;
 }
 
-static uint32_t *slot_of(const struct pythia_trace_builder *b, uint64_t id, bool second)
+/* Of an id and half, the slot of its head, or that of the item with a name which is not the head.
+ * An item is found in one way only, so each takes one slot. */
+struct key {
+    uint64_t id, name;
+    bool second, head;
+};
+
+static bool has_key(const struct pythia_trace_builder *b, const struct pythia__item *item,
+                    const struct key *key)
 {
-    uint64_t key = key_of(id, second);
+    return item->span.id == key->id && item->second == key->second && item->head == key->head &&
+           (key->head || find_name(b, item->part, item->span.tracepoint) == key->name);
+}
+
+static uint32_t *slot_of(const struct pythia_trace_builder *b, const struct key *key)
+{
+    uint64_t hash = key->second ? pythia_hash_mix(key->id, 1) : key->id;
+    hash = key->head ? hash : pythia_hash_mix(hash, key->name);
     size_t mask = b->slot_count - 1;
-    for (size_t i = pythia_hash_mix(0, key) & mask;; i = (i + 1) & mask) {
-        const struct pythia__item *item = b->slots[i] ? &b->items[b->slots[i] - 1] : NULL;
-        if (!item || (item->span.id == id && item->second == second))
+    for (size_t i = pythia_hash_mix(0, hash) & mask;; i = (i + 1) & mask)
+        if (!b->slots[i] || has_key(b, &b->items[b->slots[i] - 1], key))
             return &b->slots[i];
-    }
+}
+
+static uint32_t *head_slot(const struct pythia_trace_builder *b, uint64_t id, bool second)
+{
+    return slot_of(b, &(struct key){.id = id, .second = second, .head = true});
 }
 
 uint32_t pythia__join_find(const struct pythia_trace_builder *b, uint64_t id, bool second)
 {
-    uint32_t stored = b->slot_count ? *slot_of(b, id, second) : 0;
+    uint32_t stored = b->slot_count ? *head_slot(b, id, second) : 0;
     return stored ? stored - 1 : PYTHIA_NO_SPAN;
+}
+
+void pythia__join_set_head(struct pythia_trace_builder *b, uint32_t item)
+{
+    uint32_t *slot = head_slot(b, b->items[item].span.id, b->items[item].second);
+    if (*slot)
+        b->items[*slot - 1].head = false;
+    b->items[item].head = true;
+    *slot = item + 1;
 }
 
 static int grow_slots(struct pythia_trace_builder *b)
@@ -52,9 +88,14 @@ static int grow_slots(struct pythia_trace_builder *b)
     }
     memset(b->slots, 0, larger * sizeof(*b->slots));
     b->slot_count = larger;
-    for (size_t i = 0; i < b->count; i++)
-        if (b->items[i].part != PYTHIA_PART_ADDITION)
-            *slot_of(b, b->items[i].span.id, b->items[i].second) = (uint32_t)i + 1;
+    for (size_t i = 0; i < b->count; i++) {
+        const struct pythia__item *item = &b->items[i];
+        if (item->part == PYTHIA_PART_ADDITION)
+            continue;
+        struct key key = {.id = item->span.id, .second = item->second, .head = item->head};
+        key.name = item->head ? 0 : find_name(b, item->part, item->span.tracepoint);
+        *slot_of(b, &key) = (uint32_t)i + 1;
+    }
     return PYTHIA_OK;
 }
 
@@ -80,8 +121,8 @@ static uint64_t bits_of(double real)
     return bits;
 }
 
-static int compare_attributes(const struct pythia_vocabulary *v, struct pythia_text x,
-                              struct pythia_text y)
+int pythia__join_compare_attributes(const struct pythia_vocabulary *v, struct pythia_text x,
+                                    struct pythia_text y)
 {
     int order = 0;
     while (!order) {
@@ -102,7 +143,7 @@ static int compare_attributes(const struct pythia_vocabulary *v, struct pythia_t
     return order;
 }
 
-static int compare_resources(const struct pythia_vocabulary *v, uint32_t x, uint32_t y)
+int pythia__join_compare_resources(const struct pythia_vocabulary *v, uint32_t x, uint32_t y)
 {
     struct pythia_resource a = pythia_vocabulary_resource_at(v, x),
                            b = pythia_vocabulary_resource_at(v, y);
@@ -111,7 +152,7 @@ static int compare_resources(const struct pythia_vocabulary *v, uint32_t x, uint
         order = compare_strings(v, a.host, b.host);
     if (!order)
         order = compare_strings(v, a.instance, b.instance);
-    return order ? order : compare_attributes(v, a.attributes, b.attributes);
+    return order ? order : pythia__join_compare_attributes(v, a.attributes, b.attributes);
 }
 
 /* By what two reports of one span with the same times still differ in. */
@@ -120,7 +161,7 @@ static int compare_contents(const struct pythia_trace_builder *b, const struct p
 {
     const struct pythia_vocabulary *v = b->vocabulary;
     const struct pythia_trace_span *kept = &item->span;
-    int order = compare_attributes(v, s->attributes, kept->attributes);
+    int order = pythia__join_compare_attributes(v, s->attributes, kept->attributes);
     if (!order)
         order = compare_numbers(s->parent, item->parent_id);
     if (!order)
@@ -138,7 +179,7 @@ static int compare_contents(const struct pythia_trace_builder *b, const struct p
                                     pythia_vocabulary_tracepoint_id(v, kept->tracepoint));
     return order || s->resource == kept->resource
                ? order
-               : compare_resources(v, s->resource, kept->resource);
+               : pythia__join_compare_resources(v, s->resource, kept->resource);
 }
 
 /* ---- parts into items ---- */
@@ -172,6 +213,7 @@ static void take_stop(struct pythia__item *item, const struct pythia_span *s)
     if (!item->started) {
         item->part = PYTHIA_PART_STOP;
         item->parent_id = s->parent;
+        item->span.resource = s->resource;
     }
 }
 
@@ -192,27 +234,11 @@ static bool is_better(const struct pythia_trace_builder *b, const struct pythia_
     return compare_contents(b, s, item) < 0;
 }
 
-/* A span that was reported as a whole and, while it ran, as a mere start. */
-static void note_begun(struct pythia__item *item, uint64_t start_ns)
-{
-    item->conflict = item->conflict || (item->begun && item->begun_ns != start_ns);
-    item->begun_ns = item->begun && item->begun_ns < start_ns ? item->begun_ns : start_ns;
-    item->begun = true;
-}
-
 static void meet_start(const struct pythia_trace_builder *b, struct pythia__item *item,
                        const struct pythia_span *s)
 {
-    bool whole = s->part == PYTHIA_PART_WHOLE, kept_whole = item->part == PYTHIA_PART_WHOLE;
+    bool whole = s->part == PYTHIA_PART_WHOLE;
     item->several_parents = item->several_parents || s->parent != item->parent_id;
-    if (whole != kept_whole) {
-        note_begun(item, whole ? item->span.start_ns : s->start_ns);
-        if (whole) {
-            take_start(item, s);
-            item->start_twice = false;
-        }
-        return;
-    }
     bool same = s->start_ns == item->span.start_ns && (!whole || end_ns_of(s) == item->span.end_ns);
     bool better = is_better(b, s, item);
     item->conflict = item->conflict || !same;
@@ -226,8 +252,13 @@ static void meet_stop(const struct pythia_trace_builder *b, struct pythia__item 
 {
     bool same = s->start_ns == item->stop_ns, better = s->start_ns > item->stop_ns;
     if (same) {
-        int order = compare_attributes(b->vocabulary, s->attributes, item->stop_attributes);
-        better = order < 0 || (order == 0 && !item->started && s->parent < item->parent_id);
+        int order =
+            pythia__join_compare_attributes(b->vocabulary, s->attributes, item->stop_attributes);
+        if (!order && !item->started)
+            order = compare_numbers(s->parent, item->parent_id);
+        if (!order && !item->started)
+            order = pythia__join_compare_resources(b->vocabulary, s->resource, item->span.resource);
+        better = order < 0;
     }
     item->conflict = item->conflict || !same;
     item->stop_twice = same || (item->stop_twice && !better);
@@ -240,8 +271,9 @@ static struct pythia__item *new_item(struct pythia_trace_builder *b, const struc
     if (pythia_grow(&b->items, &b->capacity, b->count, sizeof(*b->items)) != PYTHIA_OK)
         return NULL;
     struct pythia__item *item = &b->items[b->count++];
-    *item = (struct pythia__item){.part = (uint8_t)span->part};
+    *item = (struct pythia__item){.part = (uint8_t)span->part, .next = PYTHIA_NO_SPAN};
     item->span.id = span->id;
+    item->span.tracepoint = span->tracepoint;
     return item;
 }
 
@@ -260,19 +292,45 @@ static int add_addition(struct pythia_trace_builder *b, const struct pythia_span
     return PYTHIA_OK;
 }
 
+/* The item that a report belongs to until all reports are there; NULL if there is no memory. A new
+ * one stands right after the head of its id. */
+static struct pythia__item *reach_item(struct pythia_trace_builder *b,
+                                       const struct pythia_span *span)
+{
+    struct key key = {.id = span->id, .second = is_second_half(span), .head = true};
+    uint32_t *slot = slot_of(b, &key), head = *slot ? *slot - 1 : PYTHIA_NO_SPAN;
+    if (head != PYTHIA_NO_SPAN) {
+        const struct pythia__item *first = &b->items[head];
+        key.name = find_name(b, (uint8_t)span->part, span->tracepoint);
+        if (key.name == find_name(b, first->part, first->span.tracepoint))
+            return &b->items[head];
+        key.head = false;
+        slot = slot_of(b, &key);
+    }
+    if (*slot)
+        return &b->items[*slot - 1];
+    struct pythia__item *item = new_item(b, span);
+    if (!item)
+        return NULL;
+    *slot = (uint32_t)(item - b->items) + 1;
+    item->second = key.second;
+    item->head = key.head;
+    if (!item->head) {
+        item->next = b->items[head].next;
+        b->items[head].next = *slot - 1;
+    }
+    return item;
+}
+
 int pythia__join_report(struct pythia_trace_builder *b, const struct pythia_span *span)
 {
     if (b->count >= b->slot_count / 2 && grow_slots(b) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     if (span->part == PYTHIA_PART_ADDITION)
         return add_addition(b, span);
-    bool second = is_second_half(span);
-    uint32_t *slot = slot_of(b, span->id, second);
-    struct pythia__item *item = *slot ? &b->items[*slot - 1] : NULL;
-    if (!item && !(item = new_item(b, span)))
+    struct pythia__item *item = reach_item(b, span);
+    if (!item)
         return PYTHIA_ENOMEM;
-    *slot = (uint32_t)(item - b->items) + 1;
-    item->second = second;
     item->shared = item->shared || span->shared;
     bool stop = span->part == PYTHIA_PART_STOP;
     item->span.error = item->span.error || span->error;
@@ -318,9 +376,10 @@ static bool addition_before(const void *context, uint32_t x, uint32_t y)
     const struct pythia__item *a = &b->items[x], *c = &b->items[y];
     if (a->span.id != c->span.id)
         return a->span.id < c->span.id;
-    int order = compare_attributes(b->vocabulary, a->span.attributes, c->span.attributes);
+    int order =
+        pythia__join_compare_attributes(b->vocabulary, a->span.attributes, c->span.attributes);
     if (!order)
-        order = compare_resources(b->vocabulary, a->span.resource, c->span.resource);
+        order = pythia__join_compare_resources(b->vocabulary, a->span.resource, c->span.resource);
     if (!order)
         order = compare_numbers(a->parent_id, c->parent_id);
     if (!order && a->span.tracepoint != c->span.tracepoint)
@@ -328,25 +387,6 @@ static bool addition_before(const void *context, uint32_t x, uint32_t y)
             pythia_text_compare(pythia_vocabulary_tracepoint_id(b->vocabulary, a->span.tracepoint),
                                 pythia_vocabulary_tracepoint_id(b->vocabulary, c->span.tracepoint));
     return order < 0;
-}
-
-/* The half of its id that an addition belongs to: the one of its process, else of its service, else
- * the one that there is. PYTHIA_NO_SPAN: no time was reported for that id. */
-static uint32_t find_half(const struct pythia_trace_builder *b, const struct pythia__item *addition)
-{
-    uint32_t halves[2] = {pythia__join_find(b, addition->span.id, false),
-                          pythia__join_find(b, addition->span.id, true)};
-    uint32_t resource = addition->span.resource;
-    uint32_t service = pythia_vocabulary_resource_at(b->vocabulary, resource).service;
-    for (int i = 0; i < 2; i++)
-        if (halves[i] != PYTHIA_NO_SPAN && b->items[halves[i]].span.resource == resource)
-            return halves[i];
-    for (int i = 0; i < 2; i++)
-        if (halves[i] != PYTHIA_NO_SPAN &&
-            pythia_vocabulary_resource_at(b->vocabulary, b->items[halves[i]].span.resource)
-                    .service == service)
-            return halves[i];
-    return halves[0] != PYTHIA_NO_SPAN ? halves[0] : halves[1];
 }
 
 int pythia__join_additions(struct pythia_trace_builder *b)
@@ -359,11 +399,11 @@ int pythia__join_additions(struct pythia_trace_builder *b)
     pythia_sort_indexes(order, (uint32_t)n, b->forest.scratch, addition_before, b);
     for (size_t i = 0; i < n; i++) {
         struct pythia__item *item = &b->items[order[i]];
-        uint32_t half = find_half(b, item);
+        uint32_t half = pythia__shared_id_of_addition(b, item);
         if (half == PYTHIA_NO_SPAN) {
             item->untimed = item->started = true;
             item->part = PYTHIA_PART_START;
-            *slot_of(b, item->span.id, item->second) = order[i] + 1;
+            pythia__join_set_head(b, order[i]);
             continue;
         }
         b->items[half].span.error = b->items[half].span.error || item->span.error;

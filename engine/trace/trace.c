@@ -1,7 +1,8 @@
 /* Spans and parts of spans, in any order, into the forest of one trace.
  *
- *   add      parts that share an id meet in one item (join.c)
- *   finish   what is no span (ends without a start, hidden points, forks) becomes transparent;
+ *   add      what is reported of one span meets in one item (join.c)
+ *   finish   spans that share an id are told apart (shared_ids.c);
+ *            what is no span (ends without a start, hidden points, forks) becomes transparent;
  *            parents are found by id, through whatever is transparent, and the missing and the
  *            circular ones are cut off
  *   settle   lost ends, from below; then, from the roots down, whatever sticks out of its parent;
@@ -18,6 +19,7 @@
 #include "pythia/mem.h"
 #include "pythia/sampling.h"
 #include "pythia/status.h"
+#include "shared_ids.h"
 #include "trace_builder.h"
 
 int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary,
@@ -108,7 +110,7 @@ enum pythia_trace_state pythia_trace_builder_state(const struct pythia_trace_bui
     for (size_t i = 0; i < b->count; i++) {
         const struct pythia__item *item = &b->items[i];
         bool lasts = item->part != PYTHIA_PART_FORK && item->part != PYTHIA_PART_ANNOTATION;
-        if (item->part == PYTHIA_PART_ADDITION)
+        if (item->part == PYTHIA_PART_ADDITION || pythia__shared_id_is_part(b, item))
             continue;
         if (is_running(item))
             return PYTHIA_TRACE_RUNNING;
@@ -214,8 +216,8 @@ static void find_end(struct pythia__item *item)
 static void classify(struct pythia_trace_builder *b, struct pythia__item *item)
 {
     item->state = PYTHIA__ITEM_TRANSPARENT;
-    if (item->part == PYTHIA_PART_ADDITION)
-        return; /* the half that it belongs to has taken it */
+    if (item->part == PYTHIA_PART_ADDITION || item->taken)
+        return;
     if (!item->started) {
         b->counts->dropped[PYTHIA_DROP_STOP_WITHOUT_START]++;
     } else if (item->part == PYTHIA_PART_FORK) {
@@ -229,28 +231,15 @@ static void classify(struct pythia_trace_builder *b, struct pythia__item *item)
     }
 }
 
-/* The item that `item` names as its parent. Of a shared id the client's half is meant by the
- * server's half, and by the client's own children; the server's children mean the server's half. */
-static uint32_t named_parent(const struct pythia_trace_builder *b, const struct pythia__item *item)
-{
-    uint32_t plain = pythia__join_find(b, item->parent_id, false),
-             server = pythia__join_find(b, item->parent_id, true);
-    if (server == PYTHIA_NO_SPAN || item == &b->items[server])
-        return plain;
-    if (plain == PYTHIA_NO_SPAN)
-        return server;
-    uint32_t service = pythia_vocabulary_resource_at(b->vocabulary, item->span.resource).service;
-    uint32_t of_server =
-        pythia_vocabulary_resource_at(b->vocabulary, b->items[server].span.resource).service;
-    return service == of_server ? server : plain;
-}
-
 static void name_parent(struct pythia_trace_builder *b, struct pythia__item *item)
 {
     uint32_t self = (uint32_t)(item - b->items);
     item->root = false;
     item->above = item->fork = PYTHIA_NO_SPAN;
-    if (item->part == PYTHIA_PART_ADDITION)
+    if (item->part == PYTHIA_PART_ADDITION || item->taken)
+        return;
+    item->above = pythia__shared_id_around(b, item);
+    if (item->above != PYTHIA_NO_SPAN)
         return;
     if (item->second && pythia__join_find(b, item->span.id, false) != PYTHIA_NO_SPAN) {
         item->above = pythia__join_find(b, item->span.id, false);
@@ -260,7 +249,7 @@ static void name_parent(struct pythia_trace_builder *b, struct pythia__item *ite
         item->root = true;
         return;
     }
-    uint32_t above = named_parent(b, item);
+    uint32_t above = pythia__shared_id_of_child(b, item);
     if (above == self)
         pythia__repair(&item->span, PYTHIA_REPAIR_CYCLE);
     else
@@ -361,8 +350,8 @@ static double find_weight(struct pythia_trace_builder *b)
             pythia_vocabulary_string_find(b->vocabulary, PYTHIA_TEXT(PYTHIA_SAMPLING_KEY));
     for (size_t i = 0; b->sampling_key != PYTHIA_NONE && i < b->count; i++) {
         const struct pythia__item *item = &b->items[i];
-        if (item->part == PYTHIA_PART_ADDITION)
-            continue; /* the half that it belongs to has taken it */
+        if (item->part == PYTHIA_PART_ADDITION || item->taken)
+            continue;
         double of_start = item->started ? stated_probability(b, item->span.attributes) : 0,
                of_stop = item->stopped ? stated_probability(b, item->stop_attributes) : 0;
         double stated = of_stop > 0 ? of_stop : of_start;
@@ -517,6 +506,8 @@ int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_co
             PYTHIA_OK)
             return PYTHIA_ENOMEM;
     if (pythia__forest_reserve(&b->forest, n) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    if (pythia__shared_ids_settle(b) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     if (b->additions && !has_times(b)) {
         counts->dropped[PYTHIA_DROP_BROKEN_RECORD] += b->additions;

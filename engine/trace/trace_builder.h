@@ -1,5 +1,5 @@
-/* What the files that build a trace share: reports become items (join.c), and items the spans of a
- * trace (trace.c). */
+/* What the files that build a trace share: reports become items (join.c, shared_ids.c), and items
+ * the spans of a trace (trace.c). */
 #ifndef PYTHIA_TRACE_TRACE_BUILDER_H
 #define PYTHIA_TRACE_TRACE_BUILDER_H
 
@@ -24,6 +24,7 @@ struct pythia__item {
     uint64_t parent_id, stop_ns;
     uint64_t begun_ns; /* of a WHOLE that was reported without its end as well */
     struct pythia_text stop_attributes;
+    uint32_t next;                /* item with the same id and half; PYTHIA_NO_SPAN: none */
     uint32_t above;               /* the item named as parent, PYTHIA_NO_SPAN: none or not found */
     uint32_t fork;                /* the item of the fork it hangs on, PYTHIA_NO_SPAN: none */
     uint8_t part;                 /* of the start that is kept; STOP: there is none */
@@ -33,6 +34,9 @@ struct pythia__item {
     bool negative;
     bool shared, many_roots, root; /* root: it names no parent, or the trace itself */
     bool second;                   /* a server's or a consumer's half of an id */
+    bool head;                     /* the item that its id and half is found by */
+    bool settled;                  /* it and what is linked after it: one item for each span */
+    bool taken;                    /* another item has taken it: it was of the same span */
     bool untimed;                  /* nothing was reported of it but an ADDITION */
     uint8_t state;
 };
@@ -67,6 +71,15 @@ int pythia__join_report(struct pythia_trace_builder *b, const struct pythia_span
 
 /* The item of an id, or of the server's half of it; PYTHIA_NO_SPAN if there is none. O(1). */
 uint32_t pythia__join_find(const struct pythia_trace_builder *b, uint64_t id, bool second);
+
+/* Let an item be the one that is found by its id and half. */
+void pythia__join_set_head(struct pythia_trace_builder *b, uint32_t item);
+
+/* The order of attributes and of resources by what they say, not by their numbers: below 0, 0 or
+ * above 0. */
+int pythia__join_compare_attributes(const struct pythia_vocabulary *v, struct pythia_text x,
+                                    struct pythia_text y);
+int pythia__join_compare_resources(const struct pythia_vocabulary *v, uint32_t x, uint32_t y);
 
 /* Append attributes to those of an item, and drop those beyond the most that a span may have.
  * PYTHIA_OK or PYTHIA_ENOMEM. */
