@@ -15,7 +15,7 @@
 
 #define OF_SERVICE (UINT64_C(1) << 63) /* in a pair: the origin is a service, not a trace point */
 /* Of one key; of more different texts the rest is cut, with a hash of all behind. */
-#define TEXTS_MAX 64 /* nobody reads more parts, and finding them in order takes their square */
+#define TEXTS_MAX 64 /* nobody reads more parts */
 
 /* ---- keys ---- */
 
@@ -171,13 +171,14 @@ struct seen {
     double sum;
     struct pythia_text text; /* the first; more of them are in texts */
     uint32_t texts;          /* how many different ones */
-    size_t first_extra;      /* of the others, in extras, linked */
+    size_t first_extra;      /* of the others, in extras, linked; + 1; 0: none */
 };
 
 /* A further text of a key. */
 struct extra {
     struct pythia_text text;
-    size_t next; /* + 1; 0: none */
+    uint64_t hash;      /* of the text */
+    uint32_t key, next; /* next: + 1; 0: none */
 };
 
 struct pythia_row_maker {
@@ -188,10 +189,11 @@ struct pythia_row_maker {
     struct seen *seen;
     uint32_t *places; /* by key: index in seen + 1 */
     struct extra *extras;
-    uint32_t *resources; /* those looked at in this request */
+    uint32_t *extra_slots; /* hash table of an extra + 1 by key and text; empty between requests */
+    uint32_t *resources;   /* those looked at in this request */
     uint32_t *order, *scratch;
-    size_t seen_count, seen_capacity, place_capacity, extra_count, extra_capacity, resource_count,
-        resource_capacity, order_capacity, scratch_capacity;
+    size_t seen_count, seen_capacity, place_capacity, extra_count, extra_capacity, extra_slot_count,
+        resource_count, resource_capacity, order_capacity, scratch_capacity;
     struct pythia_buf joined;
     uint32_t sampling; /* the attribute of the sampling probability; PYTHIA_NONE: none has it */
     uint32_t *only;    /* attributes that count; NULL: all do */
@@ -221,6 +223,7 @@ void pythia_row_maker_destroy(struct pythia_row_maker *m)
     pythia_free(m->seen);
     pythia_free(m->places);
     pythia_free(m->extras);
+    pythia_free(m->extra_slots);
     pythia_free(m->resources);
     pythia_free(m->order);
     pythia_free(m->scratch);
@@ -272,6 +275,45 @@ static struct seen *seen_at(struct pythia_row_maker *m, uint32_t key)
     return &m->seen[m->places[key] - 1];
 }
 
+/* ---- the different texts of a key: one request may have very many ---- */
+
+static uint32_t *extra_slot(const struct pythia_row_maker *m, const struct extra *extra)
+{
+    size_t mask = m->extra_slot_count - 1, i = pythia_hash_mix(extra->hash, extra->key) & mask;
+    for (; m->extra_slots[i]; i = (i + 1) & mask) {
+        const struct extra *other = &m->extras[m->extra_slots[i] - 1];
+        if (other->hash == extra->hash && other->key == extra->key &&
+            pythia_text_equal(other->text, extra->text))
+            break;
+    }
+    return &m->extra_slots[i];
+}
+
+static int grow_extra_slots(struct pythia_row_maker *m)
+{
+    size_t count = m->extra_slot_count ? m->extra_slot_count * 2 : 64;
+    uint32_t *slots = pythia_calloc(count, sizeof(*slots));
+    if (!slots)
+        return PYTHIA_ENOMEM;
+    pythia_free(m->extra_slots);
+    m->extra_slots = slots;
+    m->extra_slot_count = count;
+    for (size_t i = 0; i < m->extra_count; i++)
+        *extra_slot(m, &m->extras[i]) = (uint32_t)i + 1;
+    return PYTHIA_OK;
+}
+
+/* The next request has other texts. The last one that came goes first, so that no slot is passed
+ * over by one that was put behind it. */
+static void clear_extras(struct pythia_row_maker *m)
+{
+    while (m->extra_count > 0) {
+        uint32_t *slot = extra_slot(m, &m->extras[m->extra_count - 1]);
+        *slot = 0;
+        m->extra_count--;
+    }
+}
+
 static int add_text(struct pythia_row_maker *m, struct seen *s, struct pythia_text text)
 {
     if (s->texts == 0) {
@@ -281,13 +323,20 @@ static int add_text(struct pythia_row_maker *m, struct seen *s, struct pythia_te
     }
     if (pythia_text_equal(s->text, text))
         return PYTHIA_OK;
-    for (size_t i = s->first_extra; i; i = m->extras[i - 1].next)
-        if (pythia_text_equal(m->extras[i - 1].text, text))
-            return PYTHIA_OK;
+    if (m->extra_count >= m->extra_slot_count / 2 && grow_extra_slots(m) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    struct extra extra = {.text = text,
+                          .hash = pythia_hash_bytes(text.bytes, text.size),
+                          .key = s->key,
+                          .next = (uint32_t)s->first_extra};
+    uint32_t *slot = extra_slot(m, &extra);
+    if (*slot)
+        return PYTHIA_OK;
     if (pythia_grow(&m->extras, &m->extra_capacity, m->extra_count, sizeof(*m->extras)) !=
         PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    m->extras[m->extra_count++] = (struct extra){text, s->first_extra};
+    m->extras[m->extra_count++] = extra;
+    *slot = (uint32_t)m->extra_count;
     s->first_extra = m->extra_count;
     s->texts++;
     return PYTHIA_OK;
@@ -332,7 +381,7 @@ static int add_resource(struct pythia_row_maker *m, uint32_t number)
 static int gather(struct pythia_row_maker *m, const struct pythia_trace *trace,
                   const struct pythia_critical_path *path)
 {
-    m->seen_count = m->extra_count = m->resource_count = 0;
+    m->seen_count = m->resource_count = 0;
     if (m->sampling == PYTHIA_NONE)
         m->sampling =
             pythia_vocabulary_string_find(m->vocabulary, PYTHIA_TEXT(PYTHIA_SAMPLING_KEY));
@@ -348,22 +397,6 @@ static int gather(struct pythia_row_maker *m, const struct pythia_trace *trace,
     return PYTHIA_OK;
 }
 
-/* The smallest text of a key that is greater than `previous`; NULL bytes stand before all. */
-static struct pythia_text next_text(const struct pythia_row_maker *m, const struct seen *s,
-                                    struct pythia_text previous)
-{
-    struct pythia_text best = {NULL, 0};
-    if (!previous.bytes || pythia_text_compare(s->text, previous) > 0)
-        best = s->text;
-    for (size_t i = s->first_extra; i; i = m->extras[i - 1].next) {
-        struct pythia_text text = m->extras[i - 1].text;
-        if ((!previous.bytes || pythia_text_compare(text, previous) > 0) &&
-            (!best.bytes || pythia_text_compare(text, best) < 0))
-            best = text;
-    }
-    return best;
-}
-
 void pythia_row_cut(struct pythia_buf *b, size_t from, uint64_t hash)
 {
     size_t end = b->size - from > PYTHIA_ROW_TEXT_MAX ? from + PYTHIA_ROW_TEXT_MAX : b->size;
@@ -373,23 +406,55 @@ void pythia_row_cut(struct pythia_buf *b, size_t from, uint64_t hash)
     pythia_buf_printf(b, "...#%016llx", (unsigned long long)hash);
 }
 
+static int reserve_order(struct pythia_row_maker *m, size_t count)
+{
+    return pythia_reach(&m->order, &m->order_capacity, count, sizeof(*m->order)) == PYTHIA_OK &&
+                   pythia_reach(&m->scratch, &m->scratch_capacity, count, sizeof(*m->scratch)) ==
+                       PYTHIA_OK
+               ? PYTHIA_OK
+               : PYTHIA_ENOMEM;
+}
+
+static bool text_before(const void *context, uint32_t a, uint32_t b)
+{
+    const struct pythia_row_maker *m = context;
+    return pythia_text_compare(m->extras[a].text, m->extras[b].text) < 0;
+}
+
+/* The extras of a key in order of their texts, into m->order. */
+static int sort_extras(struct pythia_row_maker *m, const struct seen *s)
+{
+    uint32_t n = 0;
+    if (reserve_order(m, s->texts) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    for (size_t i = s->first_extra; i; i = m->extras[i - 1].next)
+        m->order[n++] = (uint32_t)i - 1;
+    pythia_sort_indexes(m->order, n, m->scratch, text_before, m);
+    return PYTHIA_OK;
+}
+
 /* The different texts of a key, in order, so that it does not matter which span came first. */
 static int join_texts(struct pythia_row_maker *m, struct seen *s)
 {
     size_t from = m->joined.size;
-    struct pythia_text text = {NULL, 0};
+    bool first = false; /* the first text to come has its place in the order, too */
+    if (sort_extras(m, s) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
     for (uint32_t n = 0; n < s->texts && n < TEXTS_MAX; n++) {
-        text = next_text(m, s, text);
+        const struct extra *extra =
+            n - first < s->texts - 1 ? &m->extras[m->order[n - first]] : NULL;
+        bool now = !first && (!extra || pythia_text_compare(s->text, extra->text) < 0);
         if (n)
             pythia_buf_putc(&m->joined, '|');
-        pythia_buf_text_add(&m->joined, text);
+        pythia_buf_text_add(&m->joined, now ? s->text : extra->text);
+        first = first || now;
     }
     if (pythia_buf_status(&m->joined) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     if (s->texts > TEXTS_MAX || m->joined.size - from > PYTHIA_ROW_TEXT_MAX) {
         uint64_t hash = pythia_hash_bytes(s->text.bytes, s->text.size); /* a sum has no order */
         for (size_t i = s->first_extra; i; i = m->extras[i - 1].next)
-            hash += pythia_hash_bytes(m->extras[i - 1].text.bytes, m->extras[i - 1].text.size);
+            hash += m->extras[i - 1].hash;
         pythia_row_cut(&m->joined, from, hash);
     }
     s->text = (struct pythia_text){NULL, m->joined.size - from}; /* its place comes with the row */
@@ -449,12 +514,8 @@ static int settle_texts(struct pythia_row_maker *m, size_t *text_bytes)
 
 static int sort_keys(struct pythia_row_maker *m)
 {
-    while (m->order_capacity < m->seen_count || m->scratch_capacity < m->seen_count)
-        if (pythia_grow(&m->order, &m->order_capacity, m->order_capacity, sizeof(*m->order)) !=
-                PYTHIA_OK ||
-            pythia_grow(&m->scratch, &m->scratch_capacity, m->scratch_capacity,
-                        sizeof(*m->scratch)) != PYTHIA_OK)
-            return PYTHIA_ENOMEM;
+    if (reserve_order(m, m->seen_count) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
     for (size_t i = 0; i < m->seen_count; i++)
         m->order[i] = (uint32_t)i;
     pythia_sort_indexes(m->order, m->seen_count, m->scratch, key_before, m);
@@ -467,6 +528,7 @@ static int gather_all(struct pythia_row_maker *m, const struct pythia_trace *tra
 {
     int status = gather(m, trace, path);
     int settled = settle_texts(m, text_bytes); /* also unmarks, so always */
+    clear_extras(m);
     if (status == PYTHIA_OK && settled == PYTHIA_OK && sort_keys(m) == PYTHIA_OK)
         return PYTHIA_OK;
     m->joined.failed = 0;

@@ -65,6 +65,11 @@ size_t pythia__forest_bytes(const struct pythia__forest *f)
 
 /* ---- order ---- */
 
+static bool is_server_half(const struct pythia_trace_span *span)
+{
+    return span->kind == PYTHIA_SPAN_SERVER || span->kind == PYTHIA_SPAN_CONSUMER;
+}
+
 bool pythia__span_before(const struct pythia_vocabulary *v, const struct pythia_trace_span *x,
                          const struct pythia_trace_span *y)
 {
@@ -79,7 +84,9 @@ bool pythia__span_before(const struct pythia_vocabulary *v, const struct pythia_
         if (order)
             return order < 0;
     }
-    return x->id < y->id;
+    if (x->id != y->id)
+        return x->id < y->id;
+    return !is_server_half(x) && is_server_half(y);
 }
 
 static bool before(const void *context, uint32_t x, uint32_t y)

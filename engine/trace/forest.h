@@ -48,7 +48,7 @@ bool pythia__forest_ends_later(const struct pythia__forest *f, uint32_t x, uint3
 struct pythia_trace pythia__forest_trace(const struct pythia__forest *f, struct pythia_trace_id id);
 
 /* Before `y` in the order that does not depend on arrival: by start, then longest first, then by
- * name, then by id. */
+ * name, then by id, then the server's half of an id last. */
 bool pythia__span_before(const struct pythia_vocabulary *v, const struct pythia_trace_span *x,
                          const struct pythia_trace_span *y);
 

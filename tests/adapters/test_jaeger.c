@@ -19,6 +19,11 @@ static const char plain[] =
     "'type':'string','value':'i7'}]}},'warnings':null}],'total':0,'limit':0,'offset':0,"
     "'errors':null}";
 
+/* What cqlsh prints of a row in Cassandra. */
+static const char table[] = "\n [json]\n-----\n"
+                            " {'trace_id':'0x1f','span_id':1,'operation_name':'a',"
+                            "'start_time':1,'process':{'service_name':'web'}}\n\n(1 rows)\n";
+
 static void assert_plain(const struct collection *c)
 {
     assert_problems(c, "");
@@ -567,6 +572,7 @@ static void the_sink_can_stop_the_decoder(void **state)
 static void every_allocation_may_fail(void **state)
 {
     assert_every_allocation_may_fail("jaeger", plain);
+    assert_every_allocation_may_fail("jaeger", table);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Writes traces for the benchmarks: bench_input otlp|otlp-proto|lean|osprofiler|open SPANS > FILE.
+/* Writes traces for the benchmarks: bench_input KIND SPANS > FILE.
  *
  * otlp: one document a line, as the collector's file exporter writes them; each span has 10
  * attributes, and some 800 bytes; 32 requests are mixed, as they would be if they ran beside each
@@ -6,7 +6,10 @@
  * on, so that all are open until the end. otlp-proto: what otlp writes, in protobuf, with the size
  * of each document in front of it, as the exporter does then; a span has some 350 bytes. lean: the
  * same with 4 attributes, and some 220 bytes. osprofiler: raw records, a start and a stop for each
- * span. */
+ * span.
+ *
+ * wide, deep: one trace as lean writes it, with one span around all others, or with each span in
+ * the one before it. chains: such deep traces of CHAIN spans each. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -140,30 +143,41 @@ static void put_span(struct sheet *sheet, const struct request *r, const struct 
     pythia_protobuf_put_bytes(&sheet->spans, 2, pythia_buf_text(to));
 }
 
+static void begin_spans(struct sheet *s)
+{
+    static const char scope[] = "\x0A\x06\x0A\x04http";
+    pythia_buf_clear(&s->spans);
+    pythia_buf_clear(&s->resource);
+    pythia_buf_clear(&s->document);
+    pythia_buf_add(&s->spans, scope, sizeof(scope) - 1);
+}
+
+/* The document of the spans of a service, after its size. */
+static void write_document(struct sheet *s, unsigned service)
+{
+    put_text(s, &s->resource, 1, "service.name", "service-%u", service);
+    put_text(s, &s->resource, 1, "host.name", "host-%u", service);
+    pythia_buf_clear(&s->span);
+    pythia_protobuf_put_bytes(&s->span, 1, pythia_buf_text(&s->resource));
+    pythia_protobuf_put_bytes(&s->span, 2, pythia_buf_text(&s->spans));
+    pythia_protobuf_put_bytes(&s->document, 1, pythia_buf_text(&s->span));
+    for (int shift = 24; shift >= 0; shift -= 8)
+        putchar((int)(s->document.size >> shift & 0xFF));
+    fwrite(s->document.bytes, 1, s->document.size, stdout);
+}
+
 /* One document, as write_otlp writes it. */
 static void write_proto(const struct request *requests, size_t count, unsigned service, bool lean)
 {
-    static const char scope[] = "\x0A\x06\x0A\x04http";
     static struct sheet s;
-    pythia_buf_clear(&s.spans);
-    pythia_buf_clear(&s.resource);
-    pythia_buf_clear(&s.document);
-    pythia_buf_add(&s.spans, scope, sizeof(scope) - 1);
+    begin_spans(&s);
+    size_t empty = s.spans.size;
     for (size_t i = 0; i < count; i++)
         for (unsigned k = 0; k < REQUEST_SPANS; k++)
             if (requests[i].spans[k].service == service)
                 put_span(&s, &requests[i], &requests[i].spans[k], lean);
-    if (s.spans.size == sizeof(scope) - 1)
-        return;
-    put_text(&s, &s.resource, 1, "service.name", "service-%u", service);
-    put_text(&s, &s.resource, 1, "host.name", "host-%u", service);
-    pythia_buf_clear(&s.span);
-    pythia_protobuf_put_bytes(&s.span, 1, pythia_buf_text(&s.resource));
-    pythia_protobuf_put_bytes(&s.span, 2, pythia_buf_text(&s.spans));
-    pythia_protobuf_put_bytes(&s.document, 1, pythia_buf_text(&s.span));
-    for (int shift = 24; shift >= 0; shift -= 8)
-        putchar((int)(s.document.size >> shift & 0xFF));
-    fwrite(s.document.bytes, 1, s.document.size, stdout);
+    if (s.spans.size > empty)
+        write_document(&s, service);
 }
 
 /* ---- OSProfiler ---- */
@@ -210,7 +224,47 @@ static void write_osprofiler(const struct request *r)
         write_record(r, &r->spans[k], true);
 }
 
-enum kind { OTLP, OTLP_PROTO, LEAN, OSPROFILER, OPEN, KINDS };
+enum kind { OTLP, OTLP_PROTO, LEAN, OSPROFILER, OPEN, WIDE, DEEP, CHAINS, KINDS };
+
+/* ---- large traces ---- */
+
+#define CHAIN     10000 /* spans of each trace of `chains` */
+#define STEP_NS   1000
+#define POINTS    64
+#define BEGIN_NS  UINT64_C(1760000000000000000)
+#define TRACE_GAP UINT64_C(60000000000)
+
+/* Span `i` of a trace that has `size`. The first is around all others; in a chain, where each is
+ * around the next one, the innermost lasts as long as `extra_ns` says. */
+static struct request_span span_of(size_t i, size_t size, bool chain, uint64_t extra_ns)
+{
+    struct request_span s = {.id = i + 1, .operation = (unsigned)(i % POINTS)};
+    s.parent = i == 0 ? 0 : chain ? i : 1;
+    s.start_ns = i * STEP_NS;
+    s.end_ns = s.start_ns + STEP_NS / 2;
+    if (chain || i == 0)
+        s.end_ns = (2 * size - i) * STEP_NS + extra_ns;
+    return s;
+}
+
+static void write_large(size_t spans, enum kind kind)
+{
+    static struct sheet sheet;
+    size_t size = kind == CHAINS ? CHAIN : spans;
+    for (size_t i = 0; i < spans; i++) {
+        struct request r = {.trace_high = 1, .trace_low = i / size + 1};
+        uint64_t begin_ns = BEGIN_NS + i / size * TRACE_GAP,
+                 extra_ns = i / size * 7919 % 101 * size * STEP_NS / 100;
+        struct request_span s = span_of(i % size, size, kind != WIDE, extra_ns);
+        s.start_ns += begin_ns;
+        s.end_ns += begin_ns;
+        if (i % BLOCK == 0)
+            begin_spans(&sheet);
+        put_span(&sheet, &r, &s, true);
+        if (i % BLOCK == BLOCK - 1 || i + 1 == spans)
+            write_document(&sheet, 0);
+    }
+}
 
 static void write_mixed(struct requests *all, size_t count, enum kind kind)
 {
@@ -245,13 +299,15 @@ static int write_open(struct requests *all, size_t count)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[KINDS] = {"otlp", "otlp-proto", "lean", "osprofiler", "open"};
+    static const char *const names[KINDS] = {"otlp", "otlp-proto", "lean", "osprofiler",
+                                             "open", "wide",       "deep", "chains"};
     long spans = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
     enum kind kind = 0;
     while (kind < KINDS && (argc != 3 || strcmp(argv[1], names[kind]) != 0))
         kind++;
     if (spans <= 0 || kind == KINDS) {
-        fprintf(stderr, "usage: bench_input otlp|otlp-proto|lean|osprofiler|open SPANS\n");
+        fprintf(stderr, "usage: bench_input otlp|otlp-proto|lean|osprofiler|open|wide|deep|chains "
+                        "SPANS\n");
         return 2;
     }
     struct requests all;
@@ -260,6 +316,8 @@ int main(int argc, char **argv)
     int status = 0;
     if (kind == OPEN)
         status = write_open(&all, count);
+    else if (kind > OPEN)
+        write_large((size_t)spans, kind);
     else
         write_mixed(&all, count, kind);
     return fflush(stdout) == 0 ? status : 1;

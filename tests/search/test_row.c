@@ -265,6 +265,30 @@ static void too_many_texts_are_cut_and_still_told_apart(void **state)
     end(&b);
 }
 
+/* A request may have a text of a key for each of its spans, of which no pair is compared twice. */
+static void thousands_of_texts_of_a_key_are_told_apart_and_put_in_order(void **state)
+{
+    enum { TEXTS = 3000 };
+    struct bench b;
+    struct pythia_buf text = {0};
+    char value[512], other[512];
+    begin(&b);
+    for (int other_last = 0; other_last < 2; other_last++) {
+        pythia_buf_clear(&text);
+        pythia_buf_puts(&text, "A{");
+        for (int i = 0; i < 2 * TEXTS; i++) /* each twice, and the smallest in the middle */
+            pythia_buf_printf(&text, " B(t=x%05d){1}", (i + TEXTS / 2) % TEXTS);
+        pythia_buf_printf(&text, " B(t=x%05d){1}}", TEXTS - 1 + other_last);
+        row_of(&b, text.bytes);
+        copy_value(&b, other_last ? other : value, sizeof(value));
+    }
+    assert_memory_equal(value, "x00000|x00001|x00002|", 21);
+    assert_memory_equal(value, other, 240);
+    assert_string_not_equal(value, other);
+    pythia_buf_free(&text);
+    end(&b);
+}
+
 /* 240 bytes would end within one of the characters of 2 bytes. */
 static void a_cut_does_not_part_a_character(void **state)
 {
@@ -366,6 +390,7 @@ int main(void)
         cmocka_unit_test(b45_every_annotation_on_the_path_is_used),
         cmocka_unit_test(what_ran_beside_the_path_has_no_say),
         cmocka_unit_test(too_many_texts_are_cut_and_still_told_apart),
+        cmocka_unit_test(thousands_of_texts_of_a_key_are_told_apart_and_put_in_order),
         cmocka_unit_test(a_cut_does_not_part_a_character),
         cmocka_unit_test(thousands_of_keys_are_kept_apart),
         cmocka_unit_test(a_failed_allocation_leaves_no_mark),

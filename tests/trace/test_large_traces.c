@@ -296,6 +296,39 @@ static void a_million_reports_of_one_span(void **state)
     end(&l);
 }
 
+/* Spans of as many names share one id, and as many others name it as their parent. */
+static struct pythia_span one_of_many_names(const struct large *l, uint64_t i)
+{
+    bool child = i > MANY / 2;
+    return (struct pythia_span){.id = child ? i + 1 : 1,
+                                .parent = child ? 1 : 0,
+                                .start_ns = i,
+                                .duration_ns = 2 * (int64_t)(MANY - i),
+                                .tracepoint =
+                                    child ? l->open_point : l->closed_point + (uint32_t)i};
+}
+
+static void half_a_million_names_of_one_id(void **state)
+{
+    struct large l;
+    char name[6];
+    begin(&l);
+    pythia_trace_builder_destroy(l.builder);
+    assert_int_equal(pythia_trace_builder_create(l.vocabulary, NULL, &l.builder), PYTHIA_OK);
+    for (uint32_t i = 1; i <= MANY / 2; i++) {
+        name[5] = '\0'; /* without digits, which would be replaced as identifiers are */
+        for (uint32_t at = 0, rest = i; at < 5; at++, rest /= 26)
+            name[at] = (char)('a' + rest % 26);
+        assert_int_equal(
+            pythia_vocabulary_tracepoint(l.vocabulary, 0, 0, intern(l.vocabulary, name)),
+            l.closed_point + i);
+    }
+    build(&l, MIXED, one_of_many_names);
+    assert_int_equal(l.trace->count, MANY);
+    assert_int_equal(l.trace->roots, 1);
+    end(&l);
+}
+
 static struct pythia_span orphan(const struct large *l, uint64_t i)
 {
     struct pythia_span span = sibling_in_turn(l, i);
@@ -429,6 +462,7 @@ int main(void)
         cmocka_unit_test(a_million_siblings_beside_each_other),
         cmocka_unit_test(a_million_siblings_at_one_instant),
         cmocka_unit_test(a_million_reports_of_one_span),
+        cmocka_unit_test(half_a_million_names_of_one_id),
         cmocka_unit_test(a_million_orphans),
         cmocka_unit_test(a_chain_of_half_a_million_shared_ids),
         cmocka_unit_test(a_quarter_of_a_million_forks_that_are_waited_for),

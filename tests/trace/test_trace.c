@@ -770,7 +770,8 @@ static void each_failed_allocation_is_reported_and_nothing_is_lost(void **state)
     enum { SPANS = 100 };
     static struct trace_part parts[TRACE_TEXT_PARTS];
     struct pythia_buf text = {0};
-    pythia_buf_puts(&text, "A[0,?]:{begun} /A[1000]:{done} &K[100]<A K[150,790]<&K W[450,800]<A&K");
+    pythia_buf_puts(&text, "A[0,?]:{begun} /A[1000]:{done} &K[100]<A K[150,790]<&K W[450,800]<A&K "
+                           "C[1,5]<A:=get:{x} C[1,5]<A:=:{y} C[2,4]<A:=put");
     for (int i = 0; i < SPANS; i++)
         pythia_buf_printf(&text, " B%02d[%d,%d]<A", i, i, i + 5);
     size_t count = read_parts(text.bytes, parts);
@@ -793,7 +794,7 @@ static void each_failed_allocation_is_reported_and_nothing_is_lost(void **state)
             status = pythia_trace_builder_finish(b, &counts, &trace);
         pythia_mem_fail_after(-1);
         if (status == PYTHIA_OK) {
-            assert_int_equal(trace->count, SPANS + 3);
+            assert_int_equal(trace->count, SPANS + 5);
         } else {
             assert_int_equal(status, PYTHIA_ENOMEM);
             assert_null(trace);

@@ -11,8 +11,9 @@
  *
  * Behind these may stand, each after a colon: call, spawn, error, many (roots are normal), client,
  * server, shared (the server's half of the span with that name), @host, %service, {value} (of an
- * attribute). A name has up to 8 characters; what stands before a dot in it is the name of its
- * trace point. */
+ * attribute), =point (the name of its trace point, which may be empty). A name has up to 8
+ * characters; what stands before a dot in it is the name of its trace point, unless it has another.
+ */
 #ifndef TRACE_TEXT_H
 #define TRACE_TEXT_H
 
@@ -97,6 +98,8 @@ static inline const char *read_option(const char *at, struct trace_part *part)
         copy_word(part->host, sizeof(part->host), at + 1, size - 1);
     else if (*at == '%')
         copy_word(part->service, sizeof(part->service), at + 1, size - 1);
+    else if (*at == '=')
+        copy_word(part->point, sizeof(part->point), at + 1, size - 1);
     else if (*at == '{')
         copy_word(part->value, sizeof(part->value), at + 1, size - 2);
     else if (PYTHIA_TEXT_IS(word, "call"))

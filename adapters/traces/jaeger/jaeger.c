@@ -8,7 +8,8 @@
  * behind it: the spans of one trace are held until its processes are known.
  *
  * Rows of the table `traces` in Cassandra, as SELECT JSON gives them, are spans as well, under
- * other names and with other ids: a blob "0x…" for the trace, a signed number for a span.
+ * other names and with other ids: a blob "0x…" for the trace, a signed number for a span. They may
+ * stand in the table that cqlsh prints (cqlsh_table.h).
  *
  *     {"trace_id", "span_id", "parent_id", "operation_name", "start_time", "duration",
  *      "tags": [{"key", "value_type", "value_string", "value_long", …}],
@@ -35,6 +36,7 @@
 #include "../held.h"
 #include "../json_decoder.h"
 #include "../timestamp.h"
+#include "cqlsh_table.h"
 #include "pythia/mem.h"
 
 #define NO_PROCESS 0
@@ -991,9 +993,10 @@ static int read_document(struct pythia__decoder *d)
 
 static int likeness(struct pythia_text head)
 {
-    struct pythia_buf outline = {0};
-    pythia__outline(head, &outline);
-    int how_much = 0;
+    struct pythia_buf outline = {0}, rows = {0};
+    bool table = pythia__cqlsh_table_head(head, &rows);
+    pythia__outline(table ? pythia_buf_text(&rows) : head, &outline);
+    int how_much = table && outline.size == 0 ? 40 : 0; /* a table without rows */
     bool data = pythia__outlined(&outline, 1, "data");
     for (int depth = 1; depth <= 3; depth++) {
         bool trace = pythia__outlined(&outline, depth, "traceID");
@@ -1010,6 +1013,7 @@ static int likeness(struct pythia_text head)
             how_much = 90;
     }
     pythia_buf_free(&outline);
+    pythia_buf_free(&rows);
     return how_much;
 }
 
@@ -1045,10 +1049,34 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
     return PYTHIA_OK;
 }
 
+static int decode_table(struct pythia__decoder *d, struct pythia_source *from,
+                        struct pythia_sink *to, struct pythia_error *e)
+{
+    struct pythia__cqlsh_table table;
+    pythia__cqlsh_table_init(&table, from);
+    int status = pythia__decode(d, &table.lines.source, to, read_document, e);
+    if (status == PYTHIA_OK)
+        pythia__cqlsh_table_end(&table);
+    if (status == PYTHIA_OK && table.faults > 0) {
+        to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD] += table.faults - 1;
+        pythia__tell(d, &table.fault);
+        status = d->stopped;
+    }
+    pythia__cqlsh_table_free(&table);
+    return status;
+}
+
 static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
                   struct pythia_error *e)
 {
-    return pythia__decode((struct pythia__decoder *)a, from, to, read_document, e);
+    struct pythia__decoder *d = (struct pythia__decoder *)a;
+    struct pythia__peeked_source head;
+    struct pythia_text header = PYTHIA_TEXT(PYTHIA__CQLSH_HEADER), begin;
+    int status = pythia__peek_source(&head, from, header, &begin, e);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_text_starts(begin, header) ? decode_table(d, head.input, to, e)
+                                             : pythia__decode(d, head.input, to, read_document, e);
 }
 
 const struct pythia_adapter_ops pythia__jaeger = {

@@ -680,18 +680,9 @@ static int read_value(struct pythia__decoder *d)
 /* ---- the row ---- */
 
 /* What stands behind white space, or a byte order mark. */
-static struct pythia_text skip_space(struct pythia_text text)
-{
-    static const char skipped[] = {' ', '\t', '\n', '\r', '\xEF', '\xBB', '\xBF'};
-    size_t at = 0;
-    while (at < text.size && memchr(skipped, text.bytes[at], sizeof(skipped)))
-        at++;
-    return (struct pythia_text){text.bytes + at, text.size - at};
-}
-
 static int likeness(struct pythia_text head)
 {
-    struct pythia_text text = skip_space(head);
+    struct pythia_text text = pythia__skip_white(head);
     if (text.size > 0 && text.bytes[0] != '{' && text.bytes[0] != '[') { /* what redis-cli prints */
         if (text.size > 4096)
             text.size = 4096;
@@ -740,65 +731,20 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
     return PYTHIA_OK;
 }
 
-/* A source that gives back what was read to look at its beginning. */
-struct peeked {
-    struct pythia_source source;
-    struct pythia_source *from;
-    char head[4096];
-    size_t size, given;
-};
-
-static int peeked_read(struct pythia_source *source, void *to, size_t capacity, size_t *got,
-                       struct pythia_error *e)
-{
-    struct peeked *p = (struct peeked *)source;
-    if (p->given == p->size)
-        return p->from->read(p->from, to, capacity, got, e);
-    size_t left = p->size - p->given, size = left < capacity ? left : capacity;
-    memcpy(to, p->head + p->given, size);
-    p->given += size;
-    *got = size;
-    return PYTHIA_OK;
-}
-
-static bool peeked_waits(struct pythia_source *source)
-{
-    const struct peeked *p = (const struct peeked *)source;
-    return p->given == p->size && p->from->waits(p->from);
-}
-
-/* Read until something else than white space has come. */
-static int peek(struct peeked *p, struct pythia_text *begin, struct pythia_error *e)
-{
-    size_t got = 1;
-    *begin = (struct pythia_text){"", 0};
-    while (begin->size == 0 && got > 0 && p->size < sizeof(p->head)) {
-        int status = p->from->read(p->from, p->head + p->size, sizeof(p->head) - p->size, &got, e);
-        if (status != PYTHIA_OK)
-            return status;
-        p->size += got;
-        *begin = skip_space((struct pythia_text){p->head, p->size});
-    }
-    return PYTHIA_OK;
-}
-
 static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
                   struct pythia_error *e)
 {
-    struct peeked head = {.source = {.name = from->name,
-                                     .read = peeked_read,
-                                     .waits = from->waits ? peeked_waits : NULL},
-                          .from = from};
+    struct pythia__peeked_source head;
     struct pythia_text begin;
-    int status = peek(&head, &begin, e);
+    int status = pythia__peek_source(&head, from, PYTHIA_TEXT(""), &begin, e);
     if (status != PYTHIA_OK)
         return status;
     struct pythia__decoder *d = (struct pythia__decoder *)a;
     if (begin.size == 0 || begin.bytes[0] == '{' || begin.bytes[0] == '[')
-        return pythia__decode(d, &head.source, to, read_value, e);
+        return pythia__decode(d, head.input, to, read_value, e);
     struct pythia__redis_text text;
-    pythia__redis_text_init(&text, &head.source);
-    status = pythia__decode(d, &text.source, to, read_value, e);
+    pythia__redis_text_init(&text, head.input);
+    status = pythia__decode(d, &text.lines.source, to, read_value, e);
     to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE] += text.other_lines;
     pythia__redis_text_free(&text);
     return status;

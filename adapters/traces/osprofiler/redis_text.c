@@ -2,11 +2,7 @@
 
 #include <string.h>
 
-#include "pythia/status.h"
 #include "pythia/text.h"
-
-#define PIECE_BYTES ((size_t)64 * 1024)
-#define LINE_BYTES  ((size_t)64 * 1024 * 1024) /* a longer line is passed on in pieces */
 
 /* Behind "12) " and the like, which nested replies have several of. */
 static struct pythia_text skip_numbers(struct pythia_text line)
@@ -46,80 +42,26 @@ static void unquote(struct pythia_text line, struct pythia_buf *out)
     }
 }
 
-static void convert(struct pythia__redis_text *r, struct pythia_text line)
-{
-    line = skip_numbers(line);
-    if (line.size > 0 && line.bytes[0] == '"')
-        unquote(line, &r->out);
-    else if (line.size > 0 && (line.bytes[0] == '{' || line.bytes[0] == '['))
-        pythia_buf_text_add(&r->out, line);
-    else if (line.size > 0 && line.bytes[0] != '\r')
-        r->other_lines += !pythia_text_starts(line, PYTHIA_TEXT("osprofiler"));
-    pythia_buf_putc(&r->out, '\n');
-}
-
-/* Read on and convert each whole line. */
-static int advance(struct pythia__redis_text *r, struct pythia_error *e)
-{
-    char *room = pythia_buf_reserve(&r->line, PIECE_BYTES);
-    size_t got = 0;
-    int status = room ? r->from->read(r->from, room, PIECE_BYTES, &got, e) : PYTHIA_ENOMEM;
-    if (status != PYTHIA_OK)
-        return status;
-    size_t from = 0, seen = r->line.size; /* no newline is in what was there before */
-    r->line.size += got;
-    r->ended = got == 0;
-    const char *newline;
-    while ((newline = memchr(r->line.bytes + seen, '\n', r->line.size - seen))) {
-        size_t size = (size_t)(newline - r->line.bytes) - from;
-        convert(r, (struct pythia_text){r->line.bytes + from, size});
-        from += size + 1;
-        seen = from;
-    }
-    if (from < r->line.size && (r->ended || r->line.size - from > LINE_BYTES)) {
-        convert(r, (struct pythia_text){r->line.bytes + from, r->line.size - from});
-        from = r->line.size;
-    }
-    memmove(r->line.bytes, r->line.bytes + from, r->line.size - from);
-    r->line.size -= from;
-    return pythia_buf_status(&r->out);
-}
-
-static int redis_text_read(struct pythia_source *source, void *to, size_t capacity, size_t *got,
-                           struct pythia_error *e)
+static void rewrite_reply(struct pythia__line_source *source, struct pythia_text line)
 {
     struct pythia__redis_text *r = (struct pythia__redis_text *)source;
-    while (r->given == r->out.size && !r->ended) {
-        pythia_buf_clear(&r->out);
-        r->given = 0;
-        int status = advance(r, e);
-        if (status != PYTHIA_OK)
-            return status;
-    }
-    size_t left = r->out.size - r->given, size = left < capacity ? left : capacity;
-    if (size)
-        memcpy(to, r->out.bytes + r->given, size);
-    r->given += size;
-    *got = size;
-    return PYTHIA_OK;
-}
-
-static bool redis_text_waits(struct pythia_source *source)
-{
-    const struct pythia__redis_text *r = (const struct pythia__redis_text *)source;
-    return r->given == r->out.size && r->from->waits(r->from);
+    struct pythia_buf *out = &source->out;
+    line = skip_numbers(line);
+    if (line.size > 0 && line.bytes[0] == '"')
+        unquote(line, out);
+    else if (line.size > 0 && (line.bytes[0] == '{' || line.bytes[0] == '['))
+        pythia_buf_text_add(out, line);
+    else if (line.size > 0 && line.bytes[0] != '\r')
+        r->other_lines += !pythia_text_starts(line, PYTHIA_TEXT("osprofiler"));
 }
 
 void pythia__redis_text_init(struct pythia__redis_text *r, struct pythia_source *from)
 {
-    *r = (struct pythia__redis_text){.source = {.name = from->name,
-                                                .read = redis_text_read,
-                                                .waits = from->waits ? redis_text_waits : NULL},
-                                     .from = from};
+    pythia__line_source_init(&r->lines, from, rewrite_reply);
+    r->other_lines = 0;
 }
 
 void pythia__redis_text_free(struct pythia__redis_text *r)
 {
-    pythia_buf_free(&r->line);
-    pythia_buf_free(&r->out);
+    pythia__line_source_free(&r->lines);
 }

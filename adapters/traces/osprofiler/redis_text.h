@@ -9,16 +9,11 @@
 #ifndef PYTHIA_OSPROFILER_REDIS_TEXT_H
 #define PYTHIA_OSPROFILER_REDIS_TEXT_H
 
-#include "pythia/buf.h"
-#include "pythia/source.h"
+#include "../line_source.h"
 
 struct pythia__redis_text {
-    struct pythia_source source; /* what is read from it is JSON */
-    struct pythia_source *from;  /* borrowed */
-    struct pythia_buf line, out; /* of input; made and not yet asked for */
-    size_t given;                /* of out */
+    struct pythia__line_source lines; /* what is read from its source is JSON */
     uint64_t other_lines; /* lines that are neither JSON nor quoted nor keys of OSProfiler's */
-    bool ended;
 };
 
 void pythia__redis_text_init(struct pythia__redis_text *r, struct pythia_source *from);

@@ -9,7 +9,7 @@
     X(ORPHAN, "orphan", "the parent is missing: put below the root")                               \
     X(EXTRA_ROOT, "extra_root", "one more root where one was expected: kept beside it")            \
     X(DUPLICATE, "duplicate", "the same span twice: one is kept")                                  \
-    X(CONFLICT, "conflict", "two spans with one id and different times: the longest is kept")      \
+    X(CONFLICT, "conflict", "two reports of one span with different times: the longest is kept")   \
     X(UNFINISHED, "unfinished", "no end was seen: taken to last as long as what is below it")      \
     X(CYCLE, "cycle", "a span was its own ancestor: cut off and put below the root")               \
     X(SKEW, "skew", "another host's clock was off: moved into its parent")                         \

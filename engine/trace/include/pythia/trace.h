@@ -80,8 +80,33 @@ void pythia_trace_builder_limit_attributes(struct pythia_trace_builder *b, size_
 /* Begin the trace `id`; what was built before is no longer valid. */
 void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_trace_id id);
 
-/* Add one span or part, in any order. Its attributes are borrowed until the next _begin. PYTHIA_OK
- * or PYTHIA_ENOMEM. */
+/* Add one report: a span or a part of one, in any order. Its attributes are borrowed until the next
+ * _begin. PYTHIA_OK or PYTHIA_ENOMEM.
+ *
+ * Reports with one id are of one span, or of several that share it:
+ *
+ *   - The half of a server or consumer (by kind, or because it is `shared`) and any other half are
+ *     two spans; all that follows is within one half.
+ *   - WHOLE reports under one name (of the span and of its service) are one span: the longest
+ *     report is kept, of two as long the one that began first. Another name is another span, except
+ *     that reports of one process with the same start and end are one span, which was renamed on
+ *     the way: the first name in the order of texts is kept.
+ *   - A WHOLE report without a name completes a span that has one: the longer of both tells the
+ *     times and the parent, and key-values of both are kept.
+ *   - A START (also ANNOTATION, WAIT, FORK) is of a WHOLE span with its name, or with its start:
+ *     programs give a span another name once they know its route. Else it is another span, which
+ *     goes on until the STOP that there is.
+ *   - A STOP is of that START, or of a WHOLE span.
+ *
+ * Where several spans qualify, the one of the same process is meant, else of the same name, else of
+ * the same service, else the outermost one; the same holds for an ADDITION, in both halves. The
+ * outermost is the longest (one that still runs, before all others). Another span with that id lies
+ * in it if it names the same parent, or the id itself, unless it is of the same process and not
+ * within its time; else it hangs on the parent that it names.
+ *
+ * A span that names a shared id as its parent means the half of its service, and there the
+ * innermost span of its service that covers its start, else the innermost of its service, else the
+ * outermost one. Of more than 16 spans with one id and half only the 16 outermost are looked at. */
 int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia_span *span);
 
 /* The trace that is built is finished although more of it may come: counted by reason. */

@@ -1,0 +1,416 @@
+/* Reports of spans, which may be parts of spans, become items, one for each span. What is reported
+ * of a span meets in one item, found by a hash table; additions wait until all others are there.
+ * An id may be shared by spans with different names (shared_ids.c). Until all reports are there,
+ * each name of a WHOLE span has an item of its own, and all parts of spans have another one. */
+#include <string.h>
+
+#include "pythia/attributes.h"
+#include "pythia/hash.h"
+#include "pythia/mem.h"
+#include "pythia/sort.h"
+#include "pythia/status.h"
+#include "shared_ids.h"
+#include "trace_builder.h"
+
+/* ---- items by id ---- */
+
+/* The two halves of one id are two spans: the server's has a key of its own. Few sources say that
+ * an id is shared, but the kinds of the spans do. */
+static bool is_second_half(const struct pythia_span *s)
+{
+    return s->shared || s->kind == PYTHIA_SPAN_SERVER || s->kind == PYTHIA_SPAN_CONSUMER;
+}
+
+/* The name by which WHOLE reports with one id are told apart: that of the span and of its service.
+ * Parts of spans have the name 0, because the end of a span has no name of its own. */
+static uint64_t find_name(const struct pythia_trace_builder *b, uint8_t part, uint32_t tracepoint)
+{
+    if (part != PYTHIA_PART_WHOLE)
+        return 0;
+    const struct pythia_tracepoint *point =
+        pythia_vocabulary_tracepoint_at(b->vocabulary, tracepoint);
+    return ((uint64_t)point->service << 32 | point->name) + 1;
+}
+
+/* Of an id and half, the slot of its head, or that of the item with a name which is not the head.
+ * An item is found in one way only, so each takes one slot. */
+struct key {
+    uint64_t id, name;
+    bool second, head;
+};
+
+static bool has_key(const struct pythia_trace_builder *b, const struct pythia__item *item,
+                    const struct key *key)
+{
+    return item->span.id == key->id && item->second == key->second && item->head == key->head &&
+           (key->head || find_name(b, item->part, item->span.tracepoint) == key->name);
+}
+
+static uint32_t *slot_of(const struct pythia_trace_builder *b, const struct key *key)
+{
+    uint64_t hash = key->second ? pythia_hash_mix(key->id, 1) : key->id;
+    hash = key->head ? hash : pythia_hash_mix(hash, key->name);
+    size_t mask = b->slot_count - 1;
+    for (size_t i = pythia_hash_mix(0, hash) & mask;; i = (i + 1) & mask)
+        if (!b->slots[i] || has_key(b, &b->items[b->slots[i] - 1], key))
+            return &b->slots[i];
+}
+
+static uint32_t *head_slot(const struct pythia_trace_builder *b, uint64_t id, bool second)
+{
+    return slot_of(b, &(struct key){.id = id, .second = second, .head = true});
+}
+
+uint32_t pythia__join_find(const struct pythia_trace_builder *b, uint64_t id, bool second)
+{
+    uint32_t stored = b->slot_count ? *head_slot(b, id, second) : 0;
+    return stored ? stored - 1 : PYTHIA_NO_SPAN;
+}
+
+void pythia__join_set_head(struct pythia_trace_builder *b, uint32_t item)
+{
+    uint32_t *slot = head_slot(b, b->items[item].span.id, b->items[item].second);
+    if (*slot)
+        b->items[*slot - 1].head = false;
+    b->items[item].head = true;
+    *slot = item + 1;
+}
+
+static int grow_slots(struct pythia_trace_builder *b)
+{
+    size_t larger = b->slot_count ? b->slot_count * 2 : 64;
+    if (larger > b->slot_capacity) {
+        uint32_t *slots = pythia_realloc(b->slots, larger, sizeof(*slots));
+        if (!slots)
+            return PYTHIA_ENOMEM;
+        b->slots = slots;
+        b->slot_capacity = larger;
+    }
+    memset(b->slots, 0, larger * sizeof(*b->slots));
+    b->slot_count = larger;
+    for (size_t i = 0; i < b->count; i++) {
+        const struct pythia__item *item = &b->items[i];
+        if (item->part == PYTHIA_PART_ADDITION)
+            continue;
+        struct key key = {.id = item->span.id, .second = item->second, .head = item->head};
+        key.name = item->head ? 0 : find_name(b, item->part, item->span.tracepoint);
+        *slot_of(b, &key) = (uint32_t)i + 1;
+    }
+    return PYTHIA_OK;
+}
+
+/* ---- which of two reports is kept must not depend on who came first, nor on numbers of the
+ * vocabulary ---- */
+
+static int compare_numbers(uint64_t x, uint64_t y)
+{
+    return (x > y) - (x < y);
+}
+
+static int compare_strings(const struct pythia_vocabulary *v, uint32_t x, uint32_t y)
+{
+    return x == y ? 0
+                  : pythia_text_compare(pythia_vocabulary_text(v, x), pythia_vocabulary_text(v, y));
+}
+
+/* A real may be NaN, which has no order; its bits have one. */
+static uint64_t bits_of(double real)
+{
+    uint64_t bits;
+    memcpy(&bits, &real, sizeof(bits));
+    return bits;
+}
+
+int pythia__join_compare_attributes(const struct pythia_vocabulary *v, struct pythia_text x,
+                                    struct pythia_text y)
+{
+    int order = 0;
+    while (!order) {
+        struct pythia_attribute a = {0}, b = {0};
+        bool more = pythia_attributes_next(&x, &a), other = pythia_attributes_next(&y, &b);
+        if (!more || !other)
+            return more - other;
+        order = compare_strings(v, a.key, b.key);
+        if (!order)
+            order = compare_numbers(a.kind, b.kind);
+        if (!order)
+            order = pythia_text_compare(a.text, b.text);
+        if (!order)
+            order = (a.integer > b.integer) - (a.integer < b.integer);
+        if (!order)
+            order = compare_numbers(bits_of(a.real), bits_of(b.real));
+    }
+    return order;
+}
+
+int pythia__join_compare_resources(const struct pythia_vocabulary *v, uint32_t x, uint32_t y)
+{
+    struct pythia_resource a = pythia_vocabulary_resource_at(v, x),
+                           b = pythia_vocabulary_resource_at(v, y);
+    int order = compare_strings(v, a.service, b.service);
+    if (!order)
+        order = compare_strings(v, a.host, b.host);
+    if (!order)
+        order = compare_strings(v, a.instance, b.instance);
+    return order ? order : pythia__join_compare_attributes(v, a.attributes, b.attributes);
+}
+
+/* By what two reports of one span with the same times still differ in. */
+static int compare_contents(const struct pythia_trace_builder *b, const struct pythia_span *s,
+                            const struct pythia__item *item)
+{
+    const struct pythia_vocabulary *v = b->vocabulary;
+    const struct pythia_trace_span *kept = &item->span;
+    int order = pythia__join_compare_attributes(v, s->attributes, kept->attributes);
+    if (!order)
+        order = compare_numbers(s->parent, item->parent_id);
+    if (!order)
+        order = compare_numbers(s->part, item->part);
+    if (!order)
+        order = compare_numbers(s->kind, kept->kind);
+    if (!order)
+        order = compare_numbers(s->relation, kept->relation);
+    if (!order)
+        order = compare_numbers(s->link.high, item->link.high);
+    if (!order)
+        order = compare_numbers(s->link.low, item->link.low);
+    if (!order && s->tracepoint != kept->tracepoint)
+        order = pythia_text_compare(pythia_vocabulary_tracepoint_id(v, s->tracepoint),
+                                    pythia_vocabulary_tracepoint_id(v, kept->tracepoint));
+    return order || s->resource == kept->resource
+               ? order
+               : pythia__join_compare_resources(v, s->resource, kept->resource);
+}
+
+/* ---- parts into items ---- */
+
+static uint64_t end_ns_of(const struct pythia_span *s)
+{
+    return s->duration_ns >= 0 ? s->start_ns + (uint64_t)s->duration_ns : s->start_ns;
+}
+
+static void take_start(struct pythia__item *item, const struct pythia_span *s)
+{
+    item->started = true;
+    item->part = (uint8_t)s->part;
+    item->parent_id = s->parent;
+    item->link = s->link;
+    item->negative = s->part == PYTHIA_PART_WHOLE && s->duration_ns < 0;
+    item->span.start_ns = s->start_ns;
+    item->span.end_ns = end_ns_of(s);
+    item->span.tracepoint = s->tracepoint;
+    item->span.resource = s->resource;
+    item->span.kind = (uint8_t)s->kind;
+    item->span.relation = (uint8_t)s->relation;
+    item->span.attributes = s->attributes;
+}
+
+static void take_stop(struct pythia__item *item, const struct pythia_span *s)
+{
+    item->stopped = true;
+    item->stop_ns = s->start_ns;
+    item->stop_attributes = s->attributes;
+    if (!item->started) {
+        item->part = PYTHIA_PART_STOP;
+        item->parent_id = s->parent;
+        item->span.resource = s->resource;
+    }
+}
+
+/* Of two reports of one span the longer is kept; of two as long the one that began first. */
+static bool is_better(const struct pythia_trace_builder *b, const struct pythia_span *s,
+                      const struct pythia__item *item)
+{
+    const struct pythia_trace_span *kept = &item->span;
+    if (s->part == PYTHIA_PART_WHOLE) {
+        uint64_t length = end_ns_of(s) - s->start_ns, kept_length = kept->end_ns - kept->start_ns;
+        if (length != kept_length)
+            return length > kept_length;
+    }
+    if (s->start_ns != kept->start_ns)
+        return s->start_ns < kept->start_ns;
+    if ((s->duration_ns < 0) != item->negative)
+        return item->negative;
+    return compare_contents(b, s, item) < 0;
+}
+
+static void meet_start(const struct pythia_trace_builder *b, struct pythia__item *item,
+                       const struct pythia_span *s)
+{
+    bool whole = s->part == PYTHIA_PART_WHOLE;
+    item->several_parents = item->several_parents || s->parent != item->parent_id;
+    bool same = s->start_ns == item->span.start_ns && (!whole || end_ns_of(s) == item->span.end_ns);
+    bool better = is_better(b, s, item);
+    item->conflict = item->conflict || !same;
+    item->start_twice = same || (item->start_twice && !better);
+    if (better)
+        take_start(item, s);
+}
+
+static void meet_stop(const struct pythia_trace_builder *b, struct pythia__item *item,
+                      const struct pythia_span *s)
+{
+    bool same = s->start_ns == item->stop_ns, better = s->start_ns > item->stop_ns;
+    if (same) {
+        int order =
+            pythia__join_compare_attributes(b->vocabulary, s->attributes, item->stop_attributes);
+        if (!order && !item->started)
+            order = compare_numbers(s->parent, item->parent_id);
+        if (!order && !item->started)
+            order = pythia__join_compare_resources(b->vocabulary, s->resource, item->span.resource);
+        better = order < 0;
+    }
+    item->conflict = item->conflict || !same;
+    item->stop_twice = same || (item->stop_twice && !better);
+    if (better)
+        take_stop(item, s);
+}
+
+static struct pythia__item *new_item(struct pythia_trace_builder *b, const struct pythia_span *span)
+{
+    if (pythia_grow(&b->items, &b->capacity, b->count, sizeof(*b->items)) != PYTHIA_OK)
+        return NULL;
+    struct pythia__item *item = &b->items[b->count++];
+    *item = (struct pythia__item){.part = (uint8_t)span->part, .next = PYTHIA_NO_SPAN};
+    item->span.id = span->id;
+    item->span.tracepoint = span->tracepoint;
+    return item;
+}
+
+/* Which half of the span an addition belongs to is known when all of them are there. */
+static int add_addition(struct pythia_trace_builder *b, const struct pythia_span *span)
+{
+    struct pythia__item *item = new_item(b, span);
+    if (!item)
+        return PYTHIA_ENOMEM;
+    take_start(item, span);
+    item->started = false;
+    item->span.error = span->error;
+    item->shared = span->shared;
+    item->second = is_second_half(span);
+    b->additions++;
+    return PYTHIA_OK;
+}
+
+/* The item that a report belongs to until all reports are there; NULL if there is no memory. A new
+ * one stands right after the head of its id. */
+static struct pythia__item *reach_item(struct pythia_trace_builder *b,
+                                       const struct pythia_span *span)
+{
+    struct key key = {.id = span->id, .second = is_second_half(span), .head = true};
+    uint32_t *slot = slot_of(b, &key), head = *slot ? *slot - 1 : PYTHIA_NO_SPAN;
+    if (head != PYTHIA_NO_SPAN) {
+        const struct pythia__item *first = &b->items[head];
+        key.name = find_name(b, (uint8_t)span->part, span->tracepoint);
+        if (key.name == find_name(b, first->part, first->span.tracepoint))
+            return &b->items[head];
+        key.head = false;
+        slot = slot_of(b, &key);
+    }
+    if (*slot)
+        return &b->items[*slot - 1];
+    struct pythia__item *item = new_item(b, span);
+    if (!item)
+        return NULL;
+    *slot = (uint32_t)(item - b->items) + 1;
+    item->second = key.second;
+    item->head = key.head;
+    if (!item->head) {
+        item->next = b->items[head].next;
+        b->items[head].next = *slot - 1;
+    }
+    return item;
+}
+
+int pythia__join_report(struct pythia_trace_builder *b, const struct pythia_span *span)
+{
+    if (b->count >= b->slot_count / 2 && grow_slots(b) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    if (span->part == PYTHIA_PART_ADDITION)
+        return add_addition(b, span);
+    struct pythia__item *item = reach_item(b, span);
+    if (!item)
+        return PYTHIA_ENOMEM;
+    item->shared = item->shared || span->shared;
+    bool stop = span->part == PYTHIA_PART_STOP;
+    item->span.error = item->span.error || span->error;
+    item->many_roots = item->many_roots || span->many_roots;
+    if (stop && item->stopped)
+        meet_stop(b, item, span);
+    else if (stop)
+        take_stop(item, span);
+    else if (item->started)
+        meet_start(b, item, span);
+    else
+        take_start(item, span);
+    return PYTHIA_OK;
+}
+
+int pythia__join_attributes(struct pythia_trace_builder *b, struct pythia__item *item,
+                            struct pythia_text second)
+{
+    struct pythia_text *first = &item->span.attributes;
+    if (second.size == 0)
+        return PYTHIA_OK;
+    if (first->size == 0) {
+        *first = second;
+        return PYTHIA_OK;
+    }
+    char *joined = pythia_arena_alloc(&b->joined, first->size + second.size);
+    if (!joined)
+        return PYTHIA_ENOMEM;
+    memcpy(joined, first->bytes, first->size);
+    memcpy(joined + first->size, second.bytes, second.size);
+    *first = (struct pythia_text){joined, first->size + second.size};
+    if (b->attributes_max)
+        b->counts->dropped[PYTHIA_DROP_ATTRIBUTE] +=
+            pythia_attributes_limit(first, b->attributes_max);
+    return PYTHIA_OK;
+}
+
+/* ---- additions ---- */
+
+static bool addition_before(const void *context, uint32_t x, uint32_t y)
+{
+    const struct pythia_trace_builder *b = context;
+    const struct pythia__item *a = &b->items[x], *c = &b->items[y];
+    if (a->span.id != c->span.id)
+        return a->span.id < c->span.id;
+    int order =
+        pythia__join_compare_attributes(b->vocabulary, a->span.attributes, c->span.attributes);
+    if (!order)
+        order = pythia__join_compare_resources(b->vocabulary, a->span.resource, c->span.resource);
+    if (!order)
+        order = compare_numbers(a->parent_id, c->parent_id);
+    if (!order && a->span.tracepoint != c->span.tracepoint)
+        order =
+            pythia_text_compare(pythia_vocabulary_tracepoint_id(b->vocabulary, a->span.tracepoint),
+                                pythia_vocabulary_tracepoint_id(b->vocabulary, c->span.tracepoint));
+    return order < 0;
+}
+
+int pythia__join_additions(struct pythia_trace_builder *b)
+{
+    uint32_t *order = b->forest.order;
+    size_t n = 0;
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->items[i].part == PYTHIA_PART_ADDITION)
+            order[n++] = i;
+    pythia_sort_indexes(order, (uint32_t)n, b->forest.scratch, addition_before, b);
+    for (size_t i = 0; i < n; i++) {
+        struct pythia__item *item = &b->items[order[i]];
+        uint32_t half = pythia__shared_id_of_addition(b, item);
+        if (half == PYTHIA_NO_SPAN) {
+            item->untimed = item->started = true;
+            item->part = PYTHIA_PART_START;
+            pythia__join_set_head(b, order[i]);
+            continue;
+        }
+        b->items[half].span.error = b->items[half].span.error || item->span.error;
+        bool twice = i > 0 && !addition_before(b, order[i - 1], order[i]);
+        if (!twice &&
+            pythia__join_attributes(b, &b->items[half], item->span.attributes) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    }
+    return PYTHIA_OK;
+}
