@@ -170,7 +170,7 @@ PYTHIA__COLD void pythia__bill(struct pythia__thread *t, const struct pythia_sco
 /* What timing does not see of a span, in ticks; and what it may see at most: a thread that lost its
  * processor in the middle has not spent that on tracing. */
 extern int64_t pythia__cost_unseen;
-extern int64_t pythia__cost_unseen_among; /* of a span around work, of which that is little: */
+extern int64_t pythia__cost_unseen_among; /* of a span around work, more ticks than this: */
 extern uint64_t pythia__cost_work;
 extern uint64_t pythia__cost_most;
 extern uint64_t pythia__cost_clock; /* from one reading of the clock to the next */

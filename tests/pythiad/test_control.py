@@ -74,12 +74,7 @@ class Case(unittest.TestCase):
 
     def feed_until(self, what):
         """Requests have to begin after the first set of open points is in force."""
-        for _ in range(60):
-            self.feed(70)
-            if what():
-                return
-            time.sleep(.2)
-        self.fail("it did not come: " + self.pythiad.log)
+        rig.until(lambda: self.feed(70) or what(), 30, lambda: "it did not come: " + self.pythiad.log)
 
 
 class Pages(Case):
@@ -283,13 +278,13 @@ class Pages(Case):
 
     def test_the_page_is_safe_to_look_at(self):
         hostile = "<script>alert(1)</script>\x1b]0;x\x07\x1b[31m"
-        for i in range(6000):
-            spans = otlp.request(("a", hostile), service_root=hostile, slow=("a", 20000000 * (i % 3 == 0)))
-            self.pythiad.send(otlp.protobuf(spans, service='"><img src=x onerror=alert(1)>'))
-            if i % 100 == 99:
-                time.sleep(.2)
-                if self.pythiad.get("/report").status == 200:
-                    break
+
+        def reported():
+            for i in range(100):
+                spans = otlp.request(("a", hostile), service_root=hostile, slow=("a", 20000000 * (i % 3 == 0)))
+                self.pythiad.send(otlp.protobuf(spans, service='"><img src=x onerror=alert(1)>'))
+            return self.pythiad.get("/report").status == 200
+        rig.until(reported, 30)
         for path, says in (("/", "What it found"), ("/report", "Where the variance of all requests lies")):
             page = self.pythiad.get(path)
             self.assertEqual(page.status, 200)

@@ -123,6 +123,9 @@ class Connections(unittest.TestCase):
         self.links.append(link)
         return rig.on(link, "POST", "/v1/traces", otlp.protobuf([Span()]), rig.PROTOBUF).status
 
+    def held(self):
+        return self.pythiad.metric("pythia_body_bytes_held")
+
     def evicted(self, why):
         return self.pythiad.metric(f'pythia_connections_evicted_total{{reason="{why}"}}')
 
@@ -150,7 +153,7 @@ class Connections(unittest.TestCase):
             link = socket.create_connection(("127.0.0.1", self.pythiad.http), 60)
             link.sendall(head + b"{" + b" " * 4999)
             self.links.append(link)
-        rig.until(lambda: self.pythiad.metric("pythia_body_bytes_held") >= 4 * 5000, 10, lambda: str(self.pythiad.metrics()))
+        rig.until(lambda: self.held() >= 4 * 5000, 10, lambda: str(self.pythiad.metrics()))
         with self.assertRaises((ConnectionError, http.client.RemoteDisconnected)):
             self.http(timeout=rig.patience(5))
         self.assertEqual(self.pythiad.metric("pythia_connections_refused_total"), 1)
@@ -160,11 +163,11 @@ class Connections(unittest.TestCase):
         if not rig.SANITIZER:  # one that has stopped in the middle goes, though it began last
             for number in (0, 1, 3):
                 self.links[number].sendall(head + b"{" + b" " * 4999)
-            time.sleep(.1)
+            rig.until(lambda: self.held() >= 3 * 5000, 5)
             self.links[2].sendall(head + b"{")
-            time.sleep(.1)
+            rig.until(lambda: self.held() > 3 * 5000, 5)
             self.assertEqual([self.evicted("body"), self.evicted("idle")], [0, 0])
-            self.assertEqual(self.http(timeout=5), 200)
+            self.assertEqual(self.http(timeout=rig.patience(5)), 200)
             self.assertEqual([self.evicted("body"), self.evicted("idle")], [1, 0])
 
     def test_connections_of_grpc(self):
@@ -439,12 +442,11 @@ class Spans(unittest.TestCase):
         self.values_are_cut(cut, ((159, 0), (160, 0), (161, 1), (4 << 10, 1), (3 << 20, 1)))
         self.assertLess(self.pythiad.metric("pythia_window_bytes"), 64 << 10)
         # The report has it among what came in.
-        for _ in range(20):
+        def reported():
             for _ in range(40):
                 self.pythiad.send(otlp.protobuf(otlp.request(("a", "b"))))
-            if self.pythiad.get("/v1/report").status == 200:
-                break
-            time.sleep(.2)
+            return self.pythiad.get("/v1/report").status == 200
+        rig.until(reported, 10)
         self.assertEqual(self.pythiad.get("/v1/report").json["input"]["long_values"], 9)
 
     def test_a_value_may_be_of_4_KiB(self):

@@ -94,10 +94,10 @@ class Prices(unittest.TestCase):
         for point in CLOSED:
             self.assertEqual((known[point]["price_known"] in ("expected", "measured"), known[point]["spans"],
                               known[point]["mute"]), (True, 0, False))
-            self.assertTrue(1 < known[point]["price_ns"] < 1e6 and known[point]["hits"] > 0, known[point])
+            self.assertTrue(known[point]["price_ns"] > 1 and known[point]["hits"] > 0, known[point])
         self.assertEqual((known["load:once"]["price_known"], known["load:once"]["hits"], known["load:once"]["mute"]),
                          ("expected", 0, False))
-        self.assertTrue(1 < known["load:once"]["price_ns"] < 1e6, known["load:once"])
+        self.assertGreater(known["load:once"]["price_ns"], 1, known["load:once"])
         self.assertEqual(daemon.metric("pythia_points_mute"), 0)
         # Opened: one is passed by every request, one by none.
         self.assertEqual(daemon.post("/v1/open", {"trace_points": ["load:p1", "load:once"]}).status, 200)
@@ -245,9 +245,8 @@ class Bill(unittest.TestCase):
         daemon.signal(signal.SIGHUP)
         rig.until(lambda: daemon.metric("pythia_points_dropped") > 0 and daemon.metric("pythia_overhead_ratio") <= 1.2 * most, 20,
                   lambda: daemon.log[-3000:])
-        dropped = self.check_told(daemon, most)
+        dropped, opened = rig.until(lambda: self.look_between_decisions(daemon, most), 30)
         # What shows most for its cost stays open, and so does where requests enter.
-        opened = {p["trace_point"] for p in daemon.get("/v1/points").json if p["wanted"]}
         self.assertTrue({"load:handle", "load:p7"} <= opened, (opened, daemon.log[-6000:]))
         self.assertEqual(opened | dropped, {*POINTS, "load:handle"})
         # Without a limit they come back.
@@ -257,10 +256,24 @@ class Bill(unittest.TestCase):
                   len([p for p in daemon.get("/v1/points").json if p["wanted"]]) == 51, 10, lambda: daemon.log[-3000:])
         self.assertEqual(daemon.stop(), 0)
 
+    def look_between_decisions(self, daemon, most):
+        """The dropped points and the open ones. None: what is desired changed while they were read, as a busy machine makes
+        tracing seem more expensive."""
+        version = daemon.metric("pythia_desired_version")
+        try:
+            dropped = self.check_told(daemon, most)
+        except AssertionError:
+            if daemon.metric("pythia_desired_version") == version:
+                raise
+            return None
+        opened = {p["trace_point"] for p in daemon.get("/v1/points").json if p["wanted"]}
+        return (dropped, opened) if daemon.metric("pythia_desired_version") == version else None
+
     def check_told(self, daemon, most):
         """Which points were dropped and why: in the report in each form, the metrics, the decisions and the log."""
+        count = daemon.metric("pythia_points_dropped")
         overhead = rig.until(lambda: next((r["overhead"] for r in [daemon.get("/v1/report").json]
-                                           if r["overhead"]["dropped"]), None), 10)
+                                           if r["overhead"]["dropped_count"] == count), None), 10)
         self.assertAlmostEqual(overhead["limit"], most, places=7)
         dropped = {p["trace_point"] for p in overhead["dropped"]}
         self.assertEqual(len(dropped), overhead["dropped_count"])
@@ -276,7 +289,7 @@ class Bill(unittest.TestCase):
         self.assertEqual({d["trace_point"] for d in closed}, dropped)
         for d in closed:  # at what price, and what it had given
             self.assertIn(d["price_known"], ("measured", "expected"))
-            self.assertTrue(1 < d["price_ns"] < 1e6 and d["spans"] > 0 and d["hits"] >= d["spans"], d)
+            self.assertTrue(d["price_ns"] > 1 and d["spans"] > 0 and d["hits"] >= d["spans"], d)
         text = daemon.ctl("decisions", "--count", "200").stdout
         self.assertRegex(text, r"closes load:p\d+: tracing took ")
         report = daemon.ctl("report").stdout

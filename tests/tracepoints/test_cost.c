@@ -84,7 +84,7 @@ static void one_span_in_about_a_thousand_is_timed(void **state)
     for (int i = 0; i < 4; i++) {
         struct pythia_cost cost = cost_of(&c, ids[i], &ns[i]);
         assert_in_range(cost.passes, SPANS / 1536, SPANS / 512 + 1);
-        assert_true(ns[i] > 1 && ns[i] < 1e6);
+        assert_true(ns[i] > 1);
         close_point(ids[i]);
     }
     if (!SANITIZED)
@@ -128,7 +128,7 @@ static void a_point_that_is_seldom_passed_has_a_price_too(void **state)
     }
     read_spans(&c);
     struct pythia_cost cost = cost_of(&c, "test:seldom", &ns);
-    assert_true(cost.passes <= 1 && ns > 1 && ns < 1e6);
+    assert_true(cost.passes <= 1 && ns > 1);
     collection_close(&c);
 }
 

@@ -139,19 +139,21 @@ static void a_flush_waits_until_all_is_written(void **state)
     in_child(flush_and_look);
 }
 
+#define HANGS 12000 /* waits of 10 ms, after which something is taken to hang */
+
 /* Half a ring full, the thread does not wait for its time. */
 static void fill_half_a_ring(void)
 {
     struct stat about = {0};
     write_some(1);
-    for (int i = 0; i < 200 && about.st_size == 0; i++) { /* the first pass */
+    for (int i = 0; i < HANGS && about.st_size == 0; i++) { /* the first pass */
         nanosleep(&(struct timespec){0, 10000000}, NULL);
         if (stat(path, &about) != 0)
             about.st_size = 0;
     }
     off_t before = about.st_size;
     write_some(400); /* x 152 bytes: of 65536 */
-    for (int i = 0; i < 500 && about.st_size == before; i++) {
+    for (int i = 0; i < HANGS && about.st_size == before; i++) {
         nanosleep(&(struct timespec){0, 10000000}, NULL);
         stat(path, &about);
     }

@@ -146,7 +146,7 @@ test('what is in force is confirmed, with the points, their prices and hits', as
   const points = new Map(report.points.map((point) => [point.id, point]));
   const renamed = points.get('shop:web:x'); // as which b arrives
   assert.ok(renamed.hits >= 40);
-  assert.ok(renamed.price_ns > 100 && renamed.price_ns < 1e7, renamed.price_ns);
+  assert.ok(renamed.price_ns > 100, renamed.price_ns); // how much more depends on the machine
   assert.strictEqual(points.get(ids.a).open_by_default, true);
   assert.strictEqual(renamed.open_by_default, false);
   await until(() => seen.reports.at(-1).applied === agent.etag && agent.etag !== '');
