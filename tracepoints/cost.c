@@ -24,7 +24,7 @@
  * three times as much then, of which less is hidden by the program's work: -5 to -9 ns instead of
  * -20, which a tenth to a third of calibrations found on a busy machine, and prices of such a
  * process were 60 % too high for as long as it lived. So the part for spans around work is measured
- * again, three times in the first minutes of a process, at 1 ms each, and the best moment counts. */
+ * again, three times in the first minutes of a process, at 1 ms each, and the best one counts. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <pthread.h>
 #include <signal.h>
@@ -42,8 +42,8 @@
 #define AGAIN    3  /* times: 1, 9 and 73 s after the first one */
 #define AGAIN_NS UINT64_C(1000000000)
 #define IN_BURST (PYTHIA__TIMED_BURST + PYTHIA__TIMED_UNTOLD)
-#define TOLD                                                                                       \
-    (LOOP / (2 * IN_BURST) * PYTHIA__TIMED_BURST) /* spans of a pass; LOOP is a multiple of it */
+/* Spans of a pass; LOOP is a multiple of it. */
+#define TOLD (LOOP / (2 * IN_BURST) * PYTHIA__TIMED_BURST)
 
 int64_t pythia__cost_unseen, pythia__cost_unseen_among;
 uint64_t pythia__cost_due_ns = UINT64_MAX;
