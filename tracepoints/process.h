@@ -179,6 +179,14 @@ extern uint64_t pythia__cost_clock; /* from one reading of the clock to the next
  */
 uint64_t pythia__cost_calibrate(struct pythia__thread *t);
 
+/* Is it time to measure again what timing does not see of spans around work? Each time is told
+ * once, the first at pythia__cost_due_ns (CLOCK_MONOTONIC). */
+PYTHIA__COLD int pythia__cost_is_due(uint64_t now_ns);
+extern uint64_t pythia__cost_due_ns;
+
+/* Measure it again, by spans that go nowhere. What is less than before is taken. */
+PYTHIA__COLD void pythia__cost_again(struct pythia__thread *t);
+
 /* Write a record of cost; of a point 0 all but the record. */
 void pythia__cost_write(struct pythia__thread *t, uint32_t point, uint64_t ticks);
 

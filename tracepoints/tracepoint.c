@@ -309,7 +309,8 @@ void pythia__bill(struct pythia__thread *t, const struct pythia_scope *scope, ui
     t->spent = spent;
     int64_t all = (int64_t)(spent < pythia__cost_most ? spent : pythia__cost_most);
     int is_around_work = ticks - scope->ticks > scope->spent + pythia__cost_work;
-    all += is_around_work ? pythia__cost_unseen_among : pythia__cost_unseen;
+    all += is_around_work ? __atomic_load_n(&pythia__cost_unseen_among, __ATOMIC_RELAXED)
+                          : pythia__cost_unseen;
     pythia__cost_write(t, scope->point, all > 0 ? (uint64_t)all : 0);
 }
 
