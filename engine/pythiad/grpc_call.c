@@ -10,7 +10,7 @@
 
 #define ROOM_AHEAD      16                                   /* times as much as has come */
 #define HEADER_LIST_END (4 * PYTHIA__GRPC_HEADER_LIST_BYTES) /* such a list ends its connection */
-#define PLAIN_BYTES     ((size_t)64 * 1024) /* of a request that is no call, before it is answered */
+#define PLAIN_BYTES     ((size_t)64 * 1024) /* of a request that is no call, until it is answered */
 #define HEADER_BYTES    32 /* that one counts beyond its name and value (RFC 9113, 6.5.2) */
 
 static struct pythia__grpc_call *begin_call(struct pythia__grpc_connection *c, int32_t stream)
