@@ -10,6 +10,7 @@
 
 #define ROOM_AHEAD      16                                   /* times as much as has come */
 #define HEADER_LIST_END (4 * PYTHIA__GRPC_HEADER_LIST_BYTES) /* such a list ends its connection */
+#define PLAIN_BYTES     ((size_t)64 * 1024) /* of a request that is no call, until it is answered */
 #define HEADER_BYTES    32 /* that one counts beyond its name and value (RFC 9113, 6.5.2) */
 
 static struct pythia__grpc_call *begin_call(struct pythia__grpc_connection *c, int32_t stream)
@@ -98,8 +99,10 @@ static ssize_t read_answer(nghttp2_session *session, int32_t stream, uint8_t *to
     size = size < left ? size : left;
     memcpy(to, call->answer + call->answer_at, size);
     call->answer_at += size;
-    if (call->answer_at == call->answer_size) {
-        *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+    if (call->answer_at == call->answer_size)
+        *flags |= NGHTTP2_DATA_FLAG_EOF;
+    if (call->answer_at == call->answer_size && !call->http_status) {
+        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
         nghttp2_submit_trailer(session, stream, list, trailers(call, number, list));
     }
     return (ssize_t)size;
@@ -109,10 +112,14 @@ static void submit_answer(struct pythia__grpc_call *call)
 {
     nghttp2_session *session = call->connection->session;
     char number[8];
+    nghttp2_data_provider provider = {.source = {.ptr = call}, .read_callback = read_answer};
     nghttp2_nv list[6] = {header(":status", "200"), header("content-type", "application/grpc"),
                           header("grpc-accept-encoding", "identity,gzip,zstd")};
-    if (call->answer) {
-        nghttp2_data_provider provider = {.source = {.ptr = call}, .read_callback = read_answer};
+    if (call->http_status) {
+        list[0] = header(":status", call->http_status);
+        list[1] = header("content-type", "text/plain; charset=utf-8");
+        nghttp2_submit_response(session, call->stream, list, 2, call->answer ? &provider : NULL);
+    } else if (call->answer) {
         nghttp2_submit_response(session, call->stream, list, 3, &provider);
     } else {
         nghttp2_submit_response(session, call->stream, list, 3 + trailers(call, number, list + 3),
@@ -176,6 +183,18 @@ static void refuse_for_now(struct pythia__grpc_call *call, const char *text)
     refuse(call, PYTHIA__GRPC_UNAVAILABLE, text, call->server->o.retry_s);
 }
 
+/* A request that is no call of gRPC is answered like one of HTTP, as "gRPC over HTTP2" wants it:
+ * whoever comes with a browser or curl gets a sentence, once the request has ended. */
+static void refuse_plain(struct pythia__grpc_call *call, const char *http_status, const char *text)
+{
+    call->server->numbers.not_allowed++;
+    call->http_status = http_status;
+    call->answer_size = strlen(text);
+    call->answer = pythia_strndup(text, call->answer_size);
+    if (!call->answer)
+        call->answer_size = 0;
+}
+
 /* The headers are there: may it go on? */
 static void check_call(struct pythia__grpc_call *call)
 {
@@ -183,7 +202,13 @@ static void check_call(struct pythia__grpc_call *call)
     if (call->has_long_list) {
         refuse(call, PYTHIA__GRPC_RESOURCE_EXHAUSTED, "the headers are larger than is taken here",
                0);
-    } else if (!call->is_post || !call->is_grpc || !call->method) {
+    } else if (!call->is_post) {
+        refuse_plain(call, "405", "This is the port of OTLP over gRPC. It takes POST only.\n");
+    } else if (!call->is_grpc) {
+        refuse_plain(call, "415",
+                     "This is the port of OTLP over gRPC. Content-Type has to be "
+                     "application/grpc.\n");
+    } else if (!call->method) {
         numbers->not_allowed++;
         refuse(call, PYTHIA__GRPC_UNIMPLEMENTED, "there is no such method here", 0);
     } else if (!call->has_token) {
@@ -209,6 +234,10 @@ static void handle_call(struct pythia__grpc_call *call)
     size_t size = call->body.size;
     if (call->refused)
         return;
+    if (call->http_status) {
+        refuse(call, PYTHIA__GRPC_UNIMPLEMENTED, "", 0);
+        return;
+    }
     if (call->no_room.begun) {
         pythia__room_forgotten(call->server->o.room, &call->no_room);
         refuse_for_now(call, "too much at once: try again later");
@@ -359,6 +388,11 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
     if (!call || call->refused)
         return 0;
     call->received += size;
+    if (call->http_status) { /* its body is not looked at, nor waited for if it is long */
+        if (call->received > PLAIN_BYTES)
+            refuse(call, PYTHIA__GRPC_UNIMPLEMENTED, "", 0);
+        return 0;
+    }
     if (call->received > call->server->o.message_max + PYTHIA__GRPC_PREFIX) {
         call->server->numbers.too_large++;
         refuse(call, PYTHIA__GRPC_RESOURCE_EXHAUSTED, "the message is larger than is taken here",
@@ -402,7 +436,8 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
 static int on_sent(nghttp2_session *session, const nghttp2_frame *frame, void *context)
 {
     (void)context;
-    if (frame->hd.type != NGHTTP2_HEADERS || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
+    bool ends = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
+    if (!ends || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
         return 0;
     const struct pythia__grpc_call *call =
         nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);

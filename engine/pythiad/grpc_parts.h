@@ -37,6 +37,7 @@ struct pythia__grpc_call {
     char *answer;                        /* message with its prefix */
     size_t answer_size, answer_at;
     enum pythia__grpc_status status;
+    const char *http_status; /* of a request that is no call of gRPC, static; NULL: it is one */
     char text[192], details[PYTHIA__GRPC_DETAILS];
     uint64_t since_ms; /* begun, or its headers are there, or it is answered */
 };

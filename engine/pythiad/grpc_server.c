@@ -121,7 +121,6 @@ static int begin_session(struct pythia__grpc_connection *c)
     nghttp2_option *option;
     if (nghttp2_option_new(&option) != 0)
         return PYTHIA_ENOMEM;
-    nghttp2_option_set_no_closed_streams(option, 1);
     nghttp2_option_set_max_outbound_ack(option, 1000);
     int failed = nghttp2_session_server_new2(&c->session, c->server->callbacks, c, option);
     nghttp2_option_del(option);

@@ -253,10 +253,26 @@ class OtlpOverGrpc(Case):
 
     def test_an_unknown_method(self):
         for how in ({"path": "/opentelemetry.proto.collector.profiles.v1.ProfilesService/Export"}, {"path": "/"},
-                    {"method": "PUT"}, {"kind": "application/json"}, {"path": grpc.EXPORT + "/"}):
+                    {"path": grpc.EXPORT + "/"}):
             reply = self.link.call(b"", **how)
             self.assertEqual((reply.status, reply.trailers_only), (grpc.UNIMPLEMENTED, True), how)
         self.assertEqual(self.link.call(otlp.protobuf([Span()]), kind="application/grpc+proto").status, grpc.OK)
+
+    def test_a_request_that_is_no_call(self):
+        """It is answered as in HTTP, with a sentence; if its body is long, before that has come."""
+        for how, status, text in (({"method": "PUT"}, "405", b"POST only"), ({"method": "GET", "path": "/"}, "405", b"POST only"),
+                                  ({"kind": "application/json"}, "415", b"application/grpc")):
+            reply = self.link.call(b"{}", **how)
+            self.assertEqual((reply.headers[":status"], reply.headers["content-type"]), (status, "text/plain; charset=utf-8"), how)
+            self.assertIn(text, reply.body)
+            stream = self.link.begin(**how)
+            self.assertFalse(self.link.replies[stream].done)
+            self.link.data(stream, bytes(70 << 10), ends=False)
+            reply = self.link.wait(stream)
+            while reply.reset is None:
+                self.assertTrue(self.link.receive())
+            self.assertEqual((reply.headers[":status"], reply.reset), (status, 0))
+        self.assertEqual(self.link.call(otlp.protobuf([Span()])).status, grpc.OK)
 
     def test_a_message_in_many_frames(self):
         body = otlp.protobuf([Span() for _ in range(50)])
