@@ -17,6 +17,7 @@
 #include "pythia/history_file.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/shown_text.h"
 #include "pythia/status.h"
 #include "state_file.h"
 
@@ -797,10 +798,15 @@ int pythia_state_decisions(struct pythia_state *s, size_t count, char **out)
     int status = list ? every(s, query, take_decision, list) : PYTHIA_ENOMEM;
     char *text = status == PYTHIA_OK ? json_dumps(list, JSON_INDENT(1)) : NULL;
     json_decref(list);
-    if (status == PYTHIA_OK) {
-        *out = text ? pythia_strndup(text, strlen(text)) : NULL;
-        status = *out ? PYTHIA_OK : PYTHIA_ENOMEM;
-    }
+    struct pythia_buf shown = {0};
+    if (text)
+        pythia_shown_json(&shown, text, strlen(text));
     free(text);
+    if (status == PYTHIA_OK)
+        status = text ? pythia_buf_status(&shown) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        *out = shown.bytes;
+    else
+        pythia_buf_free(&shown);
     return status;
 }
