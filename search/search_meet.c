@@ -6,9 +6,22 @@
 #include "pythia/status.h"
 #include "search_parts.h"
 
-#define QUIET_MAX 2 /* cycles without variance, after which the causes that were found are past */
+#define UNKNOWN_MAX 1024 /* types that the search space does not know */
+#define QUIET_MAX   2 /* cycles without variance, after which the causes that were found are past */
 /* Cycles in a row with another share, after which a type begins to matter or does so no more. */
 #define MATTERS_AGAINST 2
+
+/* Does the type have a problem, or may it have one? A type that the search space does not know may
+ * never be searched: where types come without number, those would fill the memory. */
+static bool may_have_problem(const struct pythia_search *s, const struct pythia_type *type,
+                             size_t *unknown)
+{
+    size_t at = type->name < s->problem_of_capacity ? s->problem_of[type->name] : 0;
+    if ((at > 0 && at <= s->problem_count && s->problems[at - 1].type == type->name) ||
+        pythia_space_type(s->space, type->unsplit))
+        return true;
+    return (*unknown)++ < UNKNOWN_MAX;
+}
 
 static int find_problem(struct pythia_search *s, const struct pythia_type *type, size_t *out)
 {
@@ -97,14 +110,18 @@ static double variance_in_cycle(const struct pythia_type *t)
 int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types, size_t count)
 {
     double all = 0;
+    size_t unknown = 0;
     for (size_t i = 0; i < count; i++)
         all += variance_in_cycle(&types[i]);
     for (size_t i = 0; i < s->problem_count; i++) {
+        unknown += !pythia_space_type(s->space, s->problems[i].unsplit);
         s->problems[i].requests = s->problems[i].carried = 0;
         s->keeping[i].evidence = NULL;
     }
     for (size_t i = 0; i < count; i++) {
         size_t number;
+        if (!may_have_problem(s, &types[i], &unknown))
+            continue;
         if (find_problem(s, &types[i], &number) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         struct pythia_problem *p = &s->problems[number];

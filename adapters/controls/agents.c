@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "agent_state.h"
-#include "json_text.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
+#include "pythia/shown_text.h"
 #include "pythia/status.h"
 
 int pythia__agents_create(const struct pythia__agents_options *options, struct pythia__agents **out)
@@ -314,13 +314,13 @@ static void add_part(const struct pythia__agents *a, struct pythia__agent_servic
             continue;
         pythia_buf_puts(to, first ? "" : ",");
         first = false;
-        pythia__json_text(to, s->points[i]->id);
+        pythia_shown_json_text(to, s->points[i]->id);
         if (!types)
             continue;
         const struct pythia_control_wish *wish = &a->wishes.wishes[s->points[i]->wish];
         for (size_t t = 0; t < wish->type_count; t++) {
             pythia_buf_puts(to, t ? "," : ":[");
-            pythia__json_text(to, wish->types[t]);
+            pythia_shown_json_text(to, wish->types[t]);
         }
         pythia_buf_puts(to, wish->type_count ? "]" : ":[]");
     }
@@ -362,7 +362,7 @@ static int settle_list(struct pythia__agents *a, struct pythia__agent_service *s
                       a->off ? "none" : "skeleton");
     if (a->typed && !a->off && a->options.type_key) {
         pythia_buf_puts(&list, ",\"type_key\":");
-        pythia__json_text(&list, pythia_text_of(a->options.type_key));
+        pythia_shown_json_text(&list, pythia_text_of(a->options.type_key));
     }
     for (enum part part = OPEN; part <= CLOSED; part++)
         add_part(a, s, part, &list);

@@ -4,6 +4,7 @@
 
 #include "formats.h"
 #include "pythia/mem.h"
+#include "pythia/shown_text.h"
 
 static void begin(struct pythia_export_state *state, struct pythia_buf *out)
 {
@@ -12,14 +13,26 @@ static void begin(struct pythia_export_state *state, struct pythia_buf *out)
                          "fontname=\"sans-serif\", fontsize=10];\n");
 }
 
-/* A label: quotes and backslashes are escaped, control characters become blanks. */
+static bool is_blank(unsigned char c)
+{
+    return c <= ' ' || c == 0x7f;
+}
+
+/* A label: quotes and backslashes are escaped, control characters become blanks, and what else
+ * would act on a page instead of being seen is its code. */
 static void add_label(struct pythia_buf *out, struct pythia_text name)
 {
-    for (size_t i = 0; i < name.size; i++) {
-        unsigned char c = (unsigned char)name.bytes[i];
-        if (c == '"' || c == '\\')
-            pythia_buf_putc(out, '\\');
-        pythia_buf_putc(out, (char)(c < ' ' || c == 0x7f ? ' ' : c));
+    struct pythia_glyph glyph;
+    while (name.size > 0) {
+        bool blank = is_blank((unsigned char)*name.bytes);
+        pythia_glyph_next(&name, &glyph);
+        for (size_t i = 0; i < glyph.size && !blank; i++) {
+            if (glyph.bytes[i] == '"' || glyph.bytes[i] == '\\')
+                pythia_buf_putc(out, '\\');
+            pythia_buf_putc(out, glyph.bytes[i]);
+        }
+        if (blank)
+            pythia_buf_putc(out, ' ');
     }
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "formats.h"
+#include "pythia/shown_text.h"
 
 static const struct pythia_export_ops *const exports[] = {
     &pythia__export_chrome,
@@ -18,17 +19,7 @@ const struct pythia_export_ops *const *pythia_exports(size_t *count)
 
 void pythia__add_json_string(struct pythia_buf *out, struct pythia_text text)
 {
-    pythia_buf_putc(out, '"');
-    for (size_t i = 0; i < text.size; i++) {
-        unsigned char c = (unsigned char)text.bytes[i];
-        if (c == '"' || c == '\\')
-            pythia_buf_putc(out, '\\');
-        if (c < ' ')
-            pythia_buf_printf(out, "\\u%04x", c);
-        else
-            pythia_buf_putc(out, (char)c);
-    }
-    pythia_buf_putc(out, '"');
+    pythia_shown_json_text(out, text);
 }
 
 void pythia__add_json_value(struct pythia_buf *out, const struct pythia_attribute *value,

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "formats.h"
+#include "pythia/shown_text.h"
 
 static void begin(struct pythia_export_state *state, struct pythia_buf *out)
 {
@@ -11,12 +12,18 @@ static void begin(struct pythia_export_state *state, struct pythia_buf *out)
     state->traces = 0;
 }
 
-/* A name in a stack: what the format uses for itself is replaced. */
+/* A name in a stack: what the format uses for itself is replaced, and what would act on a page
+ * instead of being seen is its code. */
 static void add_frame(struct pythia_buf *out, struct pythia_text name)
 {
-    for (size_t i = 0; i < name.size; i++) {
-        unsigned char c = (unsigned char)name.bytes[i];
-        pythia_buf_putc(out, (char)(c == ';' ? ',' : c <= ' ' || c == 0x7f ? '_' : c));
+    struct pythia_glyph glyph;
+    while (name.size > 0) {
+        unsigned char c = (unsigned char)*name.bytes;
+        pythia_glyph_next(&name, &glyph);
+        if (c == ';' || c <= ' ' || c == 0x7f)
+            pythia_buf_putc(out, c == ';' ? ',' : '_');
+        else
+            pythia_buf_add(out, glyph.bytes, glyph.size);
     }
 }
 

@@ -15,6 +15,7 @@
 #include "pythia/attributes.h"
 #include "pythia/mem.h"
 #include "pythia/protobuf_writer.h"
+#include "pythia/shown_text.h"
 #include "pythia/status.h"
 
 /* Spans of one resource in the batch. */
@@ -97,27 +98,12 @@ static struct group *group_of(struct pythia_otlp_writer *o, uint32_t resource)
 
 /* ---- JSON ---- */
 
-static void json_string(struct pythia_buf *to, struct pythia_text text)
-{
-    pythia_buf_putc(to, '"');
-    for (size_t i = 0; i < text.size; i++) {
-        unsigned char c = (unsigned char)text.bytes[i];
-        if (c == '"' || c == '\\')
-            pythia_buf_putc(to, '\\');
-        if (c < 0x20 || c == 0x7F)
-            pythia_buf_printf(to, "\\u%04x", c);
-        else
-            pythia_buf_putc(to, (char)c);
-    }
-    pythia_buf_putc(to, '"');
-}
-
 static void json_value(struct pythia_buf *to, const struct pythia_attribute *a)
 {
     switch (a->kind) {
     case PYTHIA_ATTRIBUTE_TEXT:
         pythia_buf_puts(to, "{\"stringValue\":");
-        json_string(to, a->text);
+        pythia_shown_json_text(to, a->text);
         pythia_buf_putc(to, '}');
         break;
     case PYTHIA_ATTRIBUTE_INTEGER:
@@ -145,7 +131,7 @@ static void json_attributes(const struct pythia_otlp_writer *o, struct pythia_bu
     pythia_buf_puts(to, "\"attributes\":[");
     for (bool first = true; pythia_attributes_next(&packed, &a); first = false) {
         pythia_buf_puts(to, first ? "{\"key\":" : ",{\"key\":");
-        json_string(to, pythia_vocabulary_text(o->vocabulary, a.key));
+        pythia_shown_json_text(to, pythia_vocabulary_text(o->vocabulary, a.key));
         pythia_buf_puts(to, ",\"value\":");
         json_value(to, &a);
         pythia_buf_putc(to, '}');
@@ -164,7 +150,7 @@ static void json_span(const struct pythia_otlp_writer *o, struct pythia_buf *to,
     if (s->parent)
         pythia_buf_printf(to, "%016" PRIx64, s->parent);
     pythia_buf_puts(to, "\",\"name\":");
-    json_string(to, name);
+    pythia_shown_json_text(to, name);
     pythia_buf_printf(to,
                       ",\"kind\":%d,\"startTimeUnixNano\":\"%" PRIu64
                       "\",\"endTimeUnixNano\":\"%" PRIu64 "\",",

@@ -2,7 +2,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "pythia/shown_text.h"
 
 static const char *log_program = "pythia";
 static enum pythia_log_level log_level = PYTHIA_LOG_INFO;
@@ -11,6 +14,20 @@ void pythia_log_setup(const char *program, enum pythia_log_level level)
 {
     log_program = program;
     log_level = level;
+}
+
+/* Names from traces may hold what a terminal acts on: a line is as long with marks in its place. */
+static void blank_unseen(char *line, size_t size)
+{
+    struct pythia_text rest = {line, size};
+    struct pythia_glyph glyph;
+    while (rest.size > 0) {
+        char *at = line + (rest.bytes - line);
+        pythia_glyph_next(&rest, &glyph);
+        size_t taken = (size_t)(rest.bytes - at);
+        if (glyph.size != taken || memcmp(glyph.bytes, at, taken) != 0)
+            memset(at, '?', taken);
+    }
 }
 
 void pythia_log(enum pythia_log_level level, const char *format, ...)
@@ -35,9 +52,7 @@ void pythia_log(enum pythia_log_level level, const char *format, ...)
     size += body < 0 ? 0 : (size_t)body;
     if (size > sizeof(line) - 2)
         size = sizeof(line) - 2;
-    for (size_t i = 0; i < size; i++)
-        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-            line[i] = '?';
+    blank_unseen(line, size);
     line[size++] = '\n';
     if (write(STDERR_FILENO, line, size) < 0)
         return; /* there is nobody left to tell */

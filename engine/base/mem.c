@@ -1,5 +1,6 @@
 #include "pythia/mem.h"
 
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,6 +10,36 @@
 #include "pythia/status.h"
 
 static atomic_long allocations_left = -1;
+
+static atomic_bool counting;
+static atomic_llong counted;
+
+void pythia_mem_count(bool on)
+{
+    atomic_store(&counted, 0);
+    atomic_store(&counting, on);
+}
+
+long long pythia_mem_counted(void)
+{
+    return atomic_load(&counted);
+}
+
+/* Bytes of a block, 0 while nobody counts: asking the allocator is not free. */
+static long long weigh(void *p)
+{
+    return p && atomic_load_explicit(&counting, memory_order_relaxed)
+               ? (long long)malloc_usable_size(p)
+               : 0;
+}
+
+static void *note(void *p)
+{
+    long long bytes = weigh(p);
+    if (bytes)
+        atomic_fetch_add_explicit(&counted, bytes, memory_order_relaxed);
+    return p;
+}
 
 static bool may_allocate(void)
 {
@@ -25,7 +56,7 @@ void *pythia_calloc(size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size)
         return NULL;
-    return may_allocate() ? calloc(count ? count : 1, size ? size : 1) : NULL;
+    return may_allocate() ? note(calloc(count ? count : 1, size ? size : 1)) : NULL;
 }
 
 void *pythia_realloc(void *p, size_t count, size_t size)
@@ -33,11 +64,20 @@ void *pythia_realloc(void *p, size_t count, size_t size)
     if (size && count > SIZE_MAX / size)
         return NULL;
     size_t bytes = count * size;
-    return may_allocate() ? realloc(p, bytes ? bytes : 1) : NULL;
+    if (!may_allocate())
+        return NULL;
+    long long before = weigh(p);
+    void *moved = realloc(p, bytes ? bytes : 1);
+    if (moved && before)
+        atomic_fetch_sub_explicit(&counted, before, memory_order_relaxed);
+    return note(moved);
 }
 
 void pythia_free(void *p)
 {
+    long long bytes = weigh(p);
+    if (bytes)
+        atomic_fetch_sub_explicit(&counted, bytes, memory_order_relaxed);
     free(p);
 }
 

@@ -111,3 +111,53 @@ bool pythia_shown_add(struct pythia_buf *to, struct pythia_text text, size_t lim
     }
     return count > limit;
 }
+
+/* ---- JSON ---- */
+
+static void add_code(struct pythia_buf *to, uint32_t c)
+{
+    if (c > 0xFFFF) { /* a pair of surrogates */
+        pythia_buf_printf(to, "\\u%04x", 0xD800 + (unsigned)((c - 0x10000) >> 10));
+        c = 0xDC00 + ((c - 0x10000) & 0x3FF);
+    }
+    pythia_buf_printf(to, "\\u%04x", (unsigned)c);
+}
+
+/* Line breaks and tabs between the tokens of a document are controls as well, which a string never
+ * has: there they stay. */
+static void add_escaped(struct pythia_buf *to, struct pythia_text rest, bool string)
+{
+    const char *plain = rest.bytes;
+    while (rest.size > 0) {
+        unsigned char first = (unsigned char)*rest.bytes;
+        size_t size = 1;
+        uint32_t c = first;
+        if (first >= 0x80)
+            c = decode(rest, &size);
+        bool quoted = string && (first == '"' || first == '\\');
+        bool code = c != REPLACED_BYTE && (first < ' ' ? string : is_unseen(c));
+        if (quoted || code) {
+            pythia_buf_add(to, plain, (size_t)(rest.bytes - plain));
+            if (code)
+                add_code(to, c);
+            else
+                pythia_buf_putc(to, '\\');
+            plain = code ? rest.bytes + size : rest.bytes;
+        }
+        rest.bytes += size;
+        rest.size -= size;
+    }
+    pythia_buf_add(to, plain, (size_t)(rest.bytes - plain));
+}
+
+void pythia_shown_json_text(struct pythia_buf *to, struct pythia_text text)
+{
+    pythia_buf_putc(to, '"');
+    add_escaped(to, text, true);
+    pythia_buf_putc(to, '"');
+}
+
+void pythia_shown_json(struct pythia_buf *to, const char *json, size_t size)
+{
+    add_escaped(to, (struct pythia_text){json, size}, false);
+}

@@ -17,6 +17,7 @@
 #include <jansson.h>
 
 #include "pythia/mem.h"
+#include "pythia/shown_text.h"
 #include "pythia/status.h"
 
 struct truth {
@@ -149,7 +150,7 @@ int pythia__truth_of(const struct pythia_workflow *w, const struct pythia_workfl
     if (document && rest && json_object_update(document, rest) == 0)
         text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     if (text) {
-        pythia_buf_puts(to, text);
+        pythia_shown_json(to, text, strlen(text));
         pythia_buf_putc(to, '\n');
     }
     int status = text ? pythia_buf_status(to) : PYTHIA_ENOMEM;

@@ -489,7 +489,7 @@ static int add_json(const struct tree *t, struct pythia_buf *to)
     json_decref(o);
     if (!text)
         return PYTHIA_ENOMEM;
-    pythia_buf_puts(to, text);
+    pythia_shown_json(to, text, strlen(text));
     free(text);
     return PYTHIA_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "json_file.h"
 #include "pythia/mem.h"
+#include "pythia/shown_text.h"
 #include "pythia/status.h"
 
 #define SCHEMA "pythia.history/1"
@@ -36,7 +37,7 @@ static json_t *write_row(const struct pythia_history *history, struct pythia_tex
 
 static int add_bytes(const char *bytes, size_t size, void *to)
 {
-    pythia_buf_add(to, bytes, size);
+    pythia_shown_json(to, bytes, size);
     return pythia_buf_status(to) == PYTHIA_OK ? 0 : -1;
 }
 

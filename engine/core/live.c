@@ -917,6 +917,11 @@ const struct pythia_counts *pythia_live_counts(const struct pythia_live *l)
     return &l->counts;
 }
 
+void pythia_live_hold(struct pythia_live *l, uint64_t bytes)
+{
+    pythia_window_hold(l->window, bytes);
+}
+
 struct pythia_window_numbers pythia_live_window(const struct pythia_live *l)
 {
     return pythia_window_numbers(l->window);

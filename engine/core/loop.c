@@ -7,8 +7,11 @@
 
 static int keep_switches(struct pythia_loop_cycle *c, const struct pythia_cycle *found)
 {
-    c->opened = pythia_calloc(found->switch_count + 1, sizeof(*c->opened));
-    c->closed = pythia_calloc(found->switch_count + 1, sizeof(*c->closed));
+    size_t opened = 0;
+    for (size_t i = 0; i < found->switch_count; i++)
+        opened += found->switches[i].open;
+    c->opened = pythia_calloc(opened, sizeof(*c->opened));
+    c->closed = pythia_calloc(found->switch_count - opened, sizeof(*c->closed));
     if (!c->opened || !c->closed)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < found->switch_count; i++) {
@@ -41,17 +44,33 @@ static bool is_known(const struct pythia_loop *l, size_t problem, const struct p
     return false;
 }
 
+/* List the causes that were not known before this cycle; NULL: only count them. */
+static size_t list_found(const struct pythia_loop *l, const struct pythia_cycle *found,
+                         struct pythia_loop_found *to)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < found->problem_count; i++)
+        for (size_t k = 0; k < found->problems[i].cause_count; k++) {
+            const struct pythia_finding *cause = &found->problems[i].causes[k];
+            if (is_known(l, i, &cause->place))
+                continue;
+            if (to)
+                to[count] = (struct pythia_loop_found){found->problems[i].type, *cause};
+            count++;
+        }
+    return count;
+}
+
+/* Most cycles find nothing that is new, and hundreds of them are retained: the array has no slack
+ * for all causes that there may be. */
 static int keep_found(const struct pythia_loop *l, struct pythia_loop_cycle *c,
                       const struct pythia_cycle *found)
 {
-    c->found = pythia_calloc(found->problem_count * PYTHIA_PROBLEM_CAUSES + 1, sizeof(*c->found));
+    size_t count = list_found(l, found, NULL);
+    c->found = pythia_calloc(count, sizeof(*c->found));
     if (!c->found)
         return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < found->problem_count; i++)
-        for (size_t k = 0; k < found->problems[i].cause_count; k++)
-            if (!is_known(l, i, &found->problems[i].causes[k].place))
-                c->found[c->found_count++] = (struct pythia_loop_found){
-                    found->problems[i].type, found->problems[i].causes[k]};
+    c->found_count = list_found(l, found, c->found);
     return PYTHIA_OK;
 }
 
@@ -174,17 +193,60 @@ static void join_idle(struct pythia_loop *l)
     l->cycle_count--;
 }
 
+static void evict_oldest(struct pythia_loop *l)
+{
+    free_cycle(&l->cycles[0]);
+    memmove(&l->cycles[0], &l->cycles[1], --l->cycle_count * sizeof(*l->cycles));
+}
+
+static uint64_t switch_bytes(const struct pythia_loop_switch *list, size_t count)
+{
+    uint64_t bytes = count * sizeof(*list);
+    for (size_t i = 0; i < count; i++)
+        bytes += strlen(list[i].reason) + 1;
+    return bytes;
+}
+
+static uint64_t cycle_bytes(const struct pythia_loop_cycle *c)
+{
+    return sizeof(*c) + switch_bytes(c->opened, c->opened_count) +
+           switch_bytes(c->closed, c->closed_count) + c->found_count * sizeof(*c->found) +
+           c->effect_count * sizeof(*c->effects);
+}
+
+uint64_t pythia_loop_bytes(const struct pythia_loop *l)
+{
+    uint64_t bytes = l->problem_count * sizeof(*l->problems) +
+                     l->verdicts.capacity * sizeof(*l->verdicts.list) +
+                     (l->cycle_capacity - l->cycle_count) * sizeof(*l->cycles) +
+                     l->followed_capacity * sizeof(*l->followed);
+    for (size_t i = 0; i < l->cycle_count; i++)
+        bytes += cycle_bytes(&l->cycles[i]);
+    return bytes;
+}
+
+/* The oldest cycles go until the others take no more than that; the last one stays. */
+static void keep_below(struct pythia_loop *l, uint64_t bytes_max)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < l->cycle_count; i++)
+        bytes += cycle_bytes(&l->cycles[i]);
+    while (l->cycle_count > 1 && bytes > bytes_max) {
+        bytes -= cycle_bytes(&l->cycles[0]);
+        evict_oldest(l);
+    }
+}
+
 /* Make room for one more, at the expense of the oldest. */
 static int make_room(struct pythia_loop *l, size_t max)
 {
-    if (l->cycle_count >= max && l->cycle_count > 0) {
-        free_cycle(&l->cycles[0]);
-        memmove(&l->cycles[0], &l->cycles[1], --l->cycle_count * sizeof(*l->cycles));
-    }
+    if (l->cycle_count >= max && l->cycle_count > 0)
+        evict_oldest(l);
     return pythia_grow(&l->cycles, &l->cycle_capacity, l->cycle_count, sizeof(*l->cycles));
 }
 
-int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycle, size_t max)
+int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycle, size_t max,
+                     uint64_t bytes_max)
 {
     const struct pythia_cycle *d = &cycle->decisions;
     size_t opened = 0;
@@ -213,6 +275,7 @@ int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycl
     int status = pythia__loop_keep(l, c, d, cycle->groups, NULL, 0, cycle->end_ns);
     if (status == PYTHIA_OK)
         join_idle(l);
+    keep_below(l, bytes_max);
     return status;
 }
 

@@ -21,6 +21,7 @@
 #include <jansson.h>
 
 #include "pythia/mem.h"
+#include "pythia/shown_text.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
 #include "space_parts.h"
@@ -209,7 +210,7 @@ static json_t *write_type(const struct pythia_vocabulary *v, const struct pythia
 
 static int add_bytes(const char *bytes, size_t size, void *to)
 {
-    pythia_buf_add(to, bytes, size);
+    pythia_shown_json(to, bytes, size);
     return pythia_buf_status(to) == PYTHIA_OK ? 0 : -1;
 }
 

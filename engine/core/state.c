@@ -17,11 +17,19 @@
 #include "pythia/history_file.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/shown_text.h"
 #include "pythia/status.h"
 #include "state_file.h"
 
 #define FOREIGN     (-1)  /* beside the result codes of SQLite: a database of another program */
 #define KEEP_CYCLES 10000 /* older ones are deleted */
+
+/* Rows of what is kept of cycles: the last ones, and of decisions the last of each type. Together
+ * they take some 30 MB, however many types there are. */
+#define KEEP_DECISIONS 200 /* of a type */
+#define KEEP_SWITCHES  20000
+#define KEEP_PROBLEMS  50000
+#define KEEP_TYPES     100000
 
 struct pythia_state {
     sqlite3 *db;
@@ -185,7 +193,11 @@ static int open_sound(struct pythia_state *s, const char *path, struct pythia_er
                                 "is a database of another program, and is left alone: choose "
                                 "another file with --state");
     }
-    return result == SQLITE_OK ? migrate(s->db, path, e) : fail(e, path, s->db);
+    int status = result == SQLITE_OK ? migrate(s->db, path, e) : fail(e, path, s->db);
+    if (status == PYTHIA_OK) /* no part of the schema: it is only slower without */
+        sqlite3_exec(s->db, "CREATE INDEX IF NOT EXISTS switch_type ON switch(request_type)", NULL,
+                     NULL, NULL);
+    return status;
 }
 
 int pythia_state_open(const char *path, struct pythia_state **out, struct pythia_error *e)
@@ -358,13 +370,39 @@ static bool add_problem(struct pythia_state *s, uint64_t number, const struct py
     return done(&r);
 }
 
+/* Is it of a type that the search space does not know? Nothing is decided for such types, and they
+ * may be without number. */
+static bool is_unknown(const struct pythia_problem *p)
+{
+    return p->state == PYTHIA_PROBLEM_UNKNOWN;
+}
+
+/* Such types, by number of a string. */
+struct unknown_types {
+    bool *is; /* owned; NULL: out of memory */
+    size_t count;
+};
+
+static struct unknown_types list_unknown(const struct pythia_cycle *c)
+{
+    struct unknown_types u = {.count = 1};
+    for (size_t i = 0; i < c->problem_count; i++)
+        u.count = c->problems[i].type >= u.count ? (size_t)c->problems[i].type + 1 : u.count;
+    u.is = pythia_calloc(u.count, sizeof(*u.is));
+    for (size_t i = 0; u.is && i < c->problem_count; i++)
+        u.is[c->problems[i].type] = is_unknown(&c->problems[i]);
+    return u;
+}
+
 static bool add_types(struct pythia_state *s, uint64_t number, const struct pythia_vocabulary *v,
-                      const struct pythia_groups *groups)
+                      const struct pythia_groups *groups, const struct unknown_types *unknown)
 {
     size_t count;
     const struct pythia_type *types = pythia_groups_types(groups, &count);
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
+        if (types[i].name < unknown->count && unknown->is[types[i].name])
+            continue;
         struct row r = insert(s, "INSERT INTO type VALUES(?,?,?,?,?)");
         put_integer(&r, number);
         put_text(&r, pythia_vocabulary_text(v, types[i].name));
@@ -374,6 +412,54 @@ static bool add_types(struct pythia_state *s, uint64_t number, const struct pyth
         good = done(&r);
     }
     return good;
+}
+
+static bool delete_before(struct pythia_state *s, const char *query, uint64_t kept)
+{
+    struct row r = insert(s, query);
+    put_integer(&r, kept);
+    return done(&r);
+}
+
+/* Of the types that there were decisions for the last ones are kept. */
+static bool forget_decisions(struct pythia_state *s, const struct pythia_vocabulary *v,
+                             const struct pythia_cycle *c)
+{
+    bool good = true;
+    for (size_t i = 0; i < c->switch_count && good; i++) {
+        if (c->switches[i].problem >= c->problem_count)
+            continue;
+        struct row r = insert(
+            s, "DELETE FROM switch WHERE rowid IN (SELECT rowid FROM switch WHERE request_type = ?"
+               " ORDER BY rowid DESC LIMIT -1 OFFSET ?)");
+        put_text(&r, pythia_vocabulary_text(v, c->problems[c->switches[i].problem].type));
+        put_integer(&r, KEEP_DECISIONS);
+        good = done(&r);
+    }
+    return good;
+}
+
+/* Keep the state within its size: what is deleted makes room for what is added next. */
+static bool forget_old(struct pythia_state *s, uint64_t number, const struct pythia_vocabulary *v,
+                       const struct pythia_cycle *c)
+{
+    bool good = forget_decisions(s, v, c);
+    if (good && number > KEEP_CYCLES) {
+        struct row r = insert(s, "DELETE FROM cycle WHERE number <= ?");
+        put_integer(&r, number - KEEP_CYCLES);
+        good = done(&r);
+    }
+    return good &&
+           delete_before(s,
+                         "DELETE FROM switch WHERE rowid <="
+                         " (SELECT max(rowid) FROM switch) - ?",
+                         KEEP_SWITCHES) &&
+           delete_before(s,
+                         "DELETE FROM problem WHERE rowid <="
+                         " (SELECT max(rowid) FROM problem) - ?",
+                         KEEP_PROBLEMS) &&
+           delete_before(s, "DELETE FROM type WHERE rowid <= (SELECT max(rowid) FROM type) - ?",
+                         KEEP_TYPES);
 }
 
 void pythia_state_set_start(struct pythia_state *s, uint64_t unix_ns)
@@ -402,14 +488,13 @@ int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
     for (size_t i = 0; i < c->switch_count && good; i++)
         good = add_switch(s, number, v, c, &c->switches[i], knower);
     for (size_t i = 0; i < c->problem_count && good; i++)
-        good = add_problem(s, number, v, &c->problems[i]);
-    good = good && (!cycle->groups || add_types(s, number, v, cycle->groups));
-    if (good && number > KEEP_CYCLES) {
-        r = insert(s, "DELETE FROM cycle WHERE number <= ?");
-        put_integer(&r, number - KEEP_CYCLES);
-        good = done(&r);
-    }
-    return end_with(s, good);
+        if (!is_unknown(&c->problems[i]))
+            good = add_problem(s, number, v, &c->problems[i]);
+    struct unknown_types unknown = list_unknown(c);
+    good =
+        good && unknown.is && (!cycle->groups || add_types(s, number, v, cycle->groups, &unknown));
+    pythia_free(unknown.is);
+    return end_with(s, good && forget_old(s, number, v, c));
 }
 
 static bool put_note(struct pythia_state *s, const char *name, struct pythia_text value)
@@ -713,10 +798,15 @@ int pythia_state_decisions(struct pythia_state *s, size_t count, char **out)
     int status = list ? every(s, query, take_decision, list) : PYTHIA_ENOMEM;
     char *text = status == PYTHIA_OK ? json_dumps(list, JSON_INDENT(1)) : NULL;
     json_decref(list);
-    if (status == PYTHIA_OK) {
-        *out = text ? pythia_strndup(text, strlen(text)) : NULL;
-        status = *out ? PYTHIA_OK : PYTHIA_ENOMEM;
-    }
+    struct pythia_buf shown = {0};
+    if (text)
+        pythia_shown_json(&shown, text, strlen(text));
     free(text);
+    if (status == PYTHIA_OK)
+        status = text ? pythia_buf_status(&shown) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        *out = shown.bytes;
+    else
+        pythia_buf_free(&shown);
     return status;
 }

@@ -14,6 +14,7 @@ struct pythia_window {
     struct pythia__lateness *lateness; /* NULL: each request waits for quiet_ns */
     struct pythia_assembler_patience patience;
     const struct pythia_counts *counts;
+    uint64_t held; /* by the owner, at most half of the soft mark */
 };
 
 static void set_default(uint64_t *value, uint64_t usual)
@@ -105,10 +106,16 @@ void pythia_window_destroy(struct pythia_window *w)
  * mark. */
 static int keep_below_hard_mark(struct pythia_window *w)
 {
-    uint64_t soft = w->options.soft_bytes, hard = w->options.hard_bytes;
+    uint64_t soft = w->options.soft_bytes - w->held, hard = w->options.hard_bytes - w->held;
     return pythia_assembler_bytes(w->assembler) <= hard
                ? PYTHIA_OK
                : pythia_assembler_shed(w->assembler, soft + (hard - soft) / 2);
+}
+
+void pythia_window_hold(struct pythia_window *w, uint64_t bytes)
+{
+    uint64_t most = w->options.soft_bytes / 2;
+    w->held = bytes < most ? bytes : most;
 }
 
 int pythia_window_add(struct pythia_window *w, const struct pythia_trace_id *trace,
@@ -123,14 +130,15 @@ int pythia_window_add(struct pythia_window *w, const struct pythia_trace_id *tra
 
 bool pythia_window_is_full(const struct pythia_window *w)
 {
-    return pythia_assembler_bytes(w->assembler) > w->options.soft_bytes;
+    return pythia_assembler_bytes(w->assembler) > w->options.soft_bytes - w->held;
 }
 
 /* What is kept for later must not make it full. */
 static int relieve(struct pythia_window *w)
 {
-    return pythia_window_is_full(w) ? pythia_assembler_shed(w->assembler, w->options.hard_bytes)
-                                    : PYTHIA_OK;
+    return pythia_window_is_full(w)
+               ? pythia_assembler_shed(w->assembler, w->options.hard_bytes - w->held)
+               : PYTHIA_OK;
 }
 
 int pythia_window_tick(struct pythia_window *w, uint64_t now_ns)

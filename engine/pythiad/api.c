@@ -15,6 +15,7 @@
 #include "pythia/gate_variables.h"
 #include "pythia/mem.h"
 #include "pythia/redaction.h"
+#include "pythia/shown_text.h"
 #include "pythia/status.h"
 #include "switching.h"
 
@@ -33,7 +34,7 @@ static void answer_json(struct pythia__http_exchange *x, unsigned status, json_t
     char *text = body ? json_dumps(body, JSON_INDENT(1)) : NULL;
     struct pythia_buf out = {0};
     if (text) {
-        pythia_buf_puts(&out, text);
+        pythia_shown_json(&out, text, strlen(text));
         pythia_buf_putc(&out, '\n');
     }
     free(text);

@@ -156,7 +156,9 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     d->last_cycle_ns = pythia__unix_ns();
     (void)pythia_passes_look(d->passes, pythia_live_space(d->live)); /* else as it was before */
     (void)pythia__switching_keep_cycle(d, d->last_cycle_ns, c);
-    int status = pythia_loop_tell(&d->story, c, PYTHIA__STORY);
+    int status =
+        pythia_loop_tell(&d->story, c, PYTHIA__STORY, d->s.memory_hard / PYTHIA__STORY_PART);
+    pythia_live_hold(d->live, pythia_loop_bytes(&d->story));
     if (status != PYTHIA_OK)
         return status;
     struct pythia_loop_cycle *last = &d->story.cycles[d->story.cycle_count - 1];

@@ -11,6 +11,7 @@
 #include "pythia/buf.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/shown_text.h"
 #include "pythia/status.h"
 
 #define EXPORT   "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
@@ -83,11 +84,14 @@ static bool is_unreadable(const struct pythia__intake_result *result)
 static void answer_json(struct pythia__http_exchange *x, unsigned status, json_t *body)
 {
     char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
-    char *copy = text ? pythia_strndup(text, strlen(text)) : NULL;
-    size_t size = copy ? strlen(copy) : 0;
+    struct pythia_buf shown = {0};
+    if (text)
+        pythia_shown_json(&shown, text, strlen(text));
+    if (pythia_buf_status(&shown) != PYTHIA_OK)
+        pythia_buf_free(&shown);
     json_decref(body);
     free(text);
-    pythia__http_answer(x, status, JSON, copy, size);
+    pythia__http_answer(x, status, JSON, shown.bytes, shown.size);
 }
 
 /* google.rpc.Status, in the encoding of the sender. */

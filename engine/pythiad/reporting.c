@@ -9,6 +9,7 @@
 #include "pythia/buf.h"
 #include "pythia/mem.h"
 #include "pythia/report.h"
+#include "pythia/shown_text.h"
 #include "pythia/status.h"
 #include "pythia/type_choice.h"
 
@@ -154,7 +155,7 @@ static int write_part(const json_t *document, const char *member, struct pythia_
     char *text = json_dumps(json_object_get(document, member), JSON_INDENT(1));
     if (!text)
         return PYTHIA_ENOMEM;
-    pythia_buf_puts(to, text);
+    pythia_shown_json(to, text, strlen(text));
     pythia_buf_putc(to, '\n');
     free(text);
     return pythia_buf_status(to);

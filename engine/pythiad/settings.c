@@ -93,9 +93,11 @@ const struct pythia_option pythia__settings_table[] = {
                    "Request types that a report looks at closely: those with a cause, then those "
                    "with the most variance; 0: all"),
     BYTES("memory", "128M", KIB, 1024 * GIB, AT(memory),
-          "Spans of unfinished requests above which senders are told to come again"),
+          "Spans of unfinished requests, and what reports tell of past cycles, above which senders "
+          "are told to come again"),
     BYTES("memory-hard", "160M", KIB, 1024 * GIB, AT(memory_hard),
-          "Spans of unfinished requests above which whole requests are shed"),
+          "The same above which whole requests are shed; what reports tell of past cycles takes a "
+          "16th of it at most"),
     PYTHIA_INTEGER("connections", 0, "N", "256", 1, 65536, AT(connections),
                    "Connections of a listener at once"),
     PYTHIA_INTEGER("streams", 0, "N", "100", 1, 65536, AT(streams),

@@ -275,7 +275,7 @@ void pythia__evaluation_add_settings(struct pythia_buf *to, const json_t *report
 
 static int add_json(const char *bytes, size_t size, void *data)
 {
-    pythia_buf_add(data, bytes, size);
+    pythia_shown_json(data, bytes, size);
     return pythia_buf_status(data) == PYTHIA_OK ? 0 : -1;
 }
 

@@ -11,6 +11,7 @@
 #include "json_writer.h"
 #include "pythia/bill.h"
 #include "pythia/mem.h"
+#include "pythia/shown_text.h"
 #include "pythia/status.h"
 #include "report_forms.h"
 #include "report_joint.h"
@@ -575,7 +576,7 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
 
 static int add_json(const char *bytes, size_t size, void *data)
 {
-    pythia_buf_add(data, bytes, size);
+    pythia_shown_json(data, bytes, size);
     return pythia_buf_status(data) == PYTHIA_OK ? 0 : -1;
 }
 

@@ -340,7 +340,7 @@ static int write_json(const json_t *report, struct pythia_buf *to)
     char *text = json_dumps(report, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     if (!text)
         return PYTHIA_ENOMEM;
-    pythia_buf_puts(to, text);
+    pythia_shown_json(to, text, strlen(text));
     pythia_buf_putc(to, '\n');
     free(text);
     return pythia_buf_status(to);

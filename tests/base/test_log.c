@@ -77,8 +77,10 @@ static void control_characters_become_question_marks(void **state)
     catch_stderr();
     pythia_log(PYTHIA_LOG_INFO, "name=%s",
                "a\x1b[31m\nb\tc\rd\x7f\x01"
-               "e\xc3\xa9");
-    assert_string_equal(caught(), "pythia: name=a?[31m?b?c?d?\?e\xc3\xa9\n|");
+               "e\xc3\xa9\xc2\x9b"
+               "f\xe2\x80\xae"
+               "g\x9b");
+    assert_string_equal(caught(), "pythia: name=a?[31m?b?c?d?\?e\xc3\xa9?\?f?\?\?g?\n|");
 }
 
 static void a_long_line_is_cut_and_still_a_line(void **state)

@@ -179,6 +179,29 @@ static void of_two_threads_one_gets_the_last_allocation(void **state)
     assert_int_equal(atomic_load(&race.got), ROUNDS);
 }
 
+static void bytes_are_counted_while_a_test_wants_it(void **state)
+{
+    void *before = pythia_calloc(10, 10);
+    assert_int_equal(pythia_mem_counted(), 0);
+    pythia_mem_count(true);
+    char *one = pythia_calloc(1000, 1), *text = pythia_strndup("some text", 9);
+    assert_in_range(pythia_mem_counted(), 1010, 1100);
+    one = pythia_realloc(one, 5000, 1);
+    assert_in_range(pythia_mem_counted(), 5010, 5100);
+    one = pythia_realloc(one, 100, 1);
+    assert_in_range(pythia_mem_counted(), 110, 200);
+    pythia_mem_fail_after(0);
+    assert_null(pythia_realloc(one, 9000, 1));
+    pythia_mem_fail_after(-1);
+    assert_in_range(pythia_mem_counted(), 110, 200);
+    pythia_free(one);
+    pythia_free(text);
+    assert_int_equal(pythia_mem_counted(), 0);
+    pythia_mem_count(false);
+    pythia_free(before);
+    assert_int_equal(pythia_mem_counted(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +214,7 @@ int main(void)
         cmocka_unit_test(what_is_reached_is_zero_until_it_is_used),
         cmocka_unit_test(allocations_fail_when_a_test_says_so),
         cmocka_unit_test(of_two_threads_one_gets_the_last_allocation),
+        cmocka_unit_test(bytes_are_counted_while_a_test_wants_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -750,6 +750,89 @@ static void degraded_and_recovered(void **state)
     remove_place(&place);
 }
 
+/* ---- how much is kept ---- */
+
+#define SOME_TYPES 400
+
+static int number_from(const char *path, const char *query)
+{
+    sqlite3 *db;
+    sqlite3_stmt *rows;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, query, -1, &rows, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(rows), SQLITE_ROW);
+    int number = sqlite3_column_int(rows, 0);
+    sqlite3_finalize(rows);
+    sqlite3_close(db);
+    return number;
+}
+
+/* 400 types that are searched, and as many that the search space does not know; in each cycle a
+ * busy type has two decisions, and a rare one has its only one in the first. */
+static void add_large_cycle(struct pythia_state *s, struct pythia_vocabulary *v, bool first)
+{
+    static struct pythia_problem problems[2 * SOME_TYPES];
+    struct pythia_switch switches[3];
+    char name[64];
+    for (size_t i = 0; i < 2 * SOME_TYPES; i++) {
+        snprintf(name, sizeof(name), "a request type of some length %zu", i);
+        problems[i] = (struct pythia_problem){
+            .type = pythia_vocabulary_string(v, pythia_text_of(name)),
+            .state = i < SOME_TYPES ? PYTHIA_PROBLEM_SEARCHING : PYTHIA_PROBLEM_UNKNOWN,
+            .top = {.share = NAN},
+            .rest = NAN};
+    }
+    for (size_t i = 0; i < 3; i++)
+        switches[i] = (struct pythia_switch){
+            .tracepoint = pythia_vocabulary_tracepoint_of_id(v, PYTHIA_TEXT("shop:a"), 0, 0),
+            .open = i % 2 == 0,
+            .problem = i < 2 ? 0 : 1,
+            .reason = "it bounds the edge"};
+    const struct pythia_live_cycle cycle = {.decisions = {.switches = switches,
+                                                          .switch_count = first ? 3 : 2,
+                                                          .problems = problems,
+                                                          .problem_count = 2 * SOME_TYPES,
+                                                          .leading = SIZE_MAX}};
+    assert_int_equal(
+        pythia_state_add_cycle(s, 7, v, &cycle, (struct pythia_state_knower){know_one, NULL}),
+        PYTHIA_OK);
+}
+
+static void it_stays_within_a_fixed_size(void **state)
+{
+    struct place place;
+    struct pythia_vocabulary *v = NULL;
+    int pages = 0;
+    make_place(&place);
+    assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
+    struct pythia_state *s = opened(place.state);
+    for (int i = 0; i < 400; i++) {
+        add_large_cycle(s, v, i == 0);
+        if (i == 299)
+            pages = number_from(place.state, "PRAGMA page_count");
+    }
+    /* rows of cycles go on until there are 10 000: some bytes each */
+    assert_in_range(number_from(place.state, "PRAGMA page_count"), pages - 2, pages + 2);
+    assert_true(pages < 32 * 1024 * 1024 / 4096);
+    assert_int_equal(number_from(place.state, "SELECT count(*) FROM problem"), 50000);
+    assert_int_equal(number_from(place.state, "SELECT max(cycle) FROM problem"), 400);
+    assert_int_equal(number_from(place.state, "SELECT count(*) FROM problem WHERE state='unknown'"),
+                     0);
+    assert_int_equal(number_from(place.state, "SELECT count(*) FROM switch WHERE request_type"
+                                              " = 'a request type of some length 0'"),
+                     200);
+    assert_int_equal(number_from(place.state, "SELECT min(cycle) FROM switch WHERE request_type"
+                                              " = 'a request type of some length 0'"),
+                     301);
+    assert_int_equal(number_from(place.state, "SELECT cycle FROM switch WHERE request_type"
+                                              " = 'a request type of some length 1'"),
+                     1);
+    assert_int_equal(number_from(place.state, "SELECT count(*) FROM cycle"), 400);
+    pythia_state_close(s);
+    pythia_vocabulary_destroy(v);
+    remove_place(&place);
+}
+
 static void in_memory_without_a_file(void **state)
 {
     struct pythia_state *s = opened(NULL);
@@ -867,6 +950,7 @@ int main(void)
         cmocka_unit_test(a_file_cut_at_each_page_opens),
         cmocka_unit_test(each_failed_allocation),
         cmocka_unit_test(degraded_and_recovered),
+        cmocka_unit_test(it_stays_within_a_fixed_size),
         cmocka_unit_test(in_memory_without_a_file),
         cmocka_unit_test(hostile_names_stay_what_they_are),
     };

@@ -306,6 +306,33 @@ static void above_the_soft_mark_it_is_full(void **state)
     }
 }
 
+/* What the owner retains counts for both marks, up to half of the soft one. */
+static void what_is_held_elsewhere_counts(void **state)
+{
+    struct stream s;
+    begin(&s, &(struct pythia_window_options){.soft_bytes = 600000, .hard_bytes = 1000000});
+    struct load load = {.point = point_of(&s, "p")};
+    s.silent = true;
+    while (numbers(&s).bytes < 400000)
+        assert_int_equal(add_span(&s, &load), PYTHIA_OK);
+    assert_false(pythia_window_is_full(s.window));
+    pythia_window_hold(s.window, 600000 - numbers(&s).bytes);
+    assert_false(pythia_window_is_full(s.window));
+    pythia_window_hold(s.window, 600000 - numbers(&s).bytes + 1);
+    assert_true(pythia_window_is_full(s.window));
+    pythia_window_hold(s.window, 250000);
+    for (int i = 0; i < 20000; i++) {
+        assert_int_equal(add_span(&s, &load), PYTHIA_OK);
+        assert_true(numbers(&s).bytes <= 750000);
+    }
+    assert_true(numbers(&s).shed_spans > 0);
+    pythia_window_hold(s.window, UINT64_MAX);
+    assert_int_equal(add_span(&s, &load), PYTHIA_OK);
+    assert_in_range(numbers(&s).bytes, 480000, 700000); /* requests still have half of it */
+    pythia_window_hold(s.window, 0);
+    end(&s);
+}
+
 static void above_the_hard_mark_requests_are_shed(void **state)
 {
     struct stream s;
@@ -539,6 +566,7 @@ int main(void)
         cmocka_unit_test(ids_of_finished_requests_are_remembered_for_a_while),
         cmocka_unit_test(a_request_of_n_spans_is_finished_and_n_plus_1_is_too_much),
         cmocka_unit_test(above_the_soft_mark_it_is_full),
+        cmocka_unit_test(what_is_held_elsewhere_counts),
         cmocka_unit_test(above_the_hard_mark_requests_are_shed),
         cmocka_unit_test(a_flood_of_one_type_does_not_starve_the_others),
         cmocka_unit_test(whatever_comes_the_heap_stays_below_the_hard_mark),

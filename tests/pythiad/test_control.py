@@ -4,12 +4,14 @@ import ctypes
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import stat
 import threading
 import time
 import unittest
+import urllib.parse
 
 import grpc
 import otlp
@@ -275,6 +277,36 @@ class Pages(Case):
         self.assertEqual(page.status, 200)
         self.assertIn("It waits: no span has come yet.", page.text)
         self.assertEqual(self.pythiad.get("/report").status, 404)
+
+    def test_json_is_safe_to_look_at(self):
+        """What would turn text, hide it or act on a terminal is escaped, and is what it was once it is read."""
+        hostile = "a\x7f\x9b31m\u202egpj\u2066\U000e0041"
+        for _ in range(60):
+            for i in range(70):
+                spans = otlp.request(("b", hostile), service_root=hostile, slow=("b", 20000000 * (i % 3 == 0)))
+                self.assertEqual(self.pythiad.send(otlp.protobuf(spans, service=hostile)).status, 200)
+            if len(self.pythiad.get("/v1/groups").json) > 0 and self.pythiad.get("/v1/points").json:
+                break
+            time.sleep(.2)
+        report = {"service": hostile.replace("\x7f", ""), "instance": "1"}
+        report["points"] = [{"id": report["service"] + ":x", "open_by_default": False}]
+        self.assertEqual(rig.ask(self.pythiad.http, "POST", "/v1/trace-points", json.dumps(report), rig.JSON).status, 200)
+        opened = report["points"][0]["id"]
+        rig.until(lambda: any(p["trace_point"] == opened for p in self.pythiad.get("/v1/points").json), 5)
+        self.assertEqual(self.pythiad.post("/v1/open", {"trace_points": [opened]}).status, 200)
+        unseen = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e0fff]")
+        for path in ("/v1/status", "/v1/points", "/v1/groups", "/v1/verdicts", "/v1/decisions", "/v1/report", "/report", "/",
+                     "/v1/report?format=text", "/v1/report?format=markdown"):
+            self.assertIsNone(unseen.search(self.pythiad.get(path).text), path)
+        self.assertIn("\\u202e", self.pythiad.get("/v1/points").text)
+        self.assertIn(hostile + ":b", {p["trace_point"] for p in self.pythiad.get("/v1/points").json})
+        answer = self.pythiad.post("/v1/open", {"trace_points": [hostile]})
+        self.assertEqual((answer.status, unseen.search(answer.text)), (404, None))
+        listed = rig.until(lambda: (lambda a: a if "gpj" in a.text else None)(rig.ask(
+            self.pythiad.http, "GET", "/v1/trace-points?instance=1&service=" + urllib.parse.quote(report["service"]))), 5)
+        self.assertIsNone(unseen.search(listed.text))
+        self.assertEqual(listed.json["open"], [opened])
+        self.assertIsNone(unseen.search(self.pythiad.log))
 
     def test_the_page_is_safe_to_look_at(self):
         hostile = "<script>alert(1)</script>\x1b]0;x\x07\x1b[31m"

@@ -7,6 +7,7 @@
 
 #include "pythia/gate_variables.h"
 #include "pythia/mem.h"
+#include "pythia/shown_text.h"
 #include "pythia/status.h"
 #include "pythia/text.h"
 
@@ -74,7 +75,7 @@ static int write(const struct listing *l, struct pythia_buf *out)
     json_decref(list);
     if (!text)
         return PYTHIA_ENOMEM;
-    pythia_buf_puts(out, text);
+    pythia_shown_json(out, text, strlen(text));
     pythia_buf_putc(out, '\n');
     free(text);
     return pythia_buf_status(out);

@@ -5,6 +5,7 @@
 
 #include "pythia/attributes.h"
 #include "pythia/mem.h"
+#include "pythia/shown_text.h"
 #include "pythia/status.h"
 #include "spans.h"
 
@@ -56,31 +57,14 @@ void pythia_spans_writer_begin(struct pythia_spans_writer *w, struct pythia_buf 
     pythia_buf_puts(to, PYTHIA__SPANS_HEAD "\n");
 }
 
-/* ---- text ---- */
-
-/* Texts are sound UTF-8: what is not is mended by whoever decodes it. */
-static void put_text(struct pythia_buf *to, struct pythia_text text)
-{
-    size_t plain = 0;
-    pythia_buf_putc(to, '"');
-    for (size_t i = 0; i < text.size; i++) {
-        unsigned char c = (unsigned char)text.bytes[i];
-        if (c >= 0x20 && c != '"' && c != '\\')
-            continue;
-        pythia_buf_add(to, text.bytes + plain, i - plain);
-        pythia_buf_printf(to, c == '"' || c == '\\' ? "\\%c" : "\\u%04x", c);
-        plain = i + 1;
-    }
-    pythia_buf_add(to, text.bytes + plain, text.size - plain);
-    pythia_buf_putc(to, '"');
-}
+/* ---- text: sound UTF-8; what is not is mended by whoever decodes it ---- */
 
 static void put_string(const struct pythia_spans_writer *w, const char *name, uint32_t string)
 {
     if (string == 0)
         return;
     pythia_buf_printf(w->to, ",\"%s\":", name);
-    put_text(w->to, pythia_vocabulary_text(w->vocabulary, string));
+    pythia_shown_json_text(w->to, pythia_vocabulary_text(w->vocabulary, string));
 }
 
 /* A real number has no form of its own in JSON where it is whole, or no number. */
@@ -88,11 +72,11 @@ static void put_attribute(const struct pythia_spans_writer *w, const struct pyth
 {
     struct pythia_buf *to = w->to;
     pythia_buf_putc(to, '[');
-    put_text(to, pythia_vocabulary_text(w->vocabulary, a->key));
+    pythia_shown_json_text(to, pythia_vocabulary_text(w->vocabulary, a->key));
     switch (a->kind) {
     case PYTHIA_ATTRIBUTE_TEXT:
         pythia_buf_puts(to, ",\"text\",");
-        put_text(to, a->text);
+        pythia_shown_json_text(to, a->text);
         break;
     case PYTHIA_ATTRIBUTE_INTEGER:
         pythia_buf_printf(to, ",\"integer\",%" PRId64, a->integer);

@@ -1,6 +1,7 @@
 #ifndef PYTHIA_MEM_H
 #define PYTHIA_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The heap of the whole project; tests make it fail on purpose. All are thread-safe. */
@@ -29,5 +30,10 @@ int pythia_reach(void *array, size_t *capacity, size_t index, size_t size);
 
 /* Let `n` more allocations through, then fail every one; a negative `n` ends that. Tests only. */
 void pythia_mem_fail_after(long n);
+
+/* Count the bytes that are held, as the C library rounds them up, or end that. Counting begins with
+ * 0, so that what was allocated before and is freed meanwhile makes it negative. Tests only. */
+void pythia_mem_count(bool on);
+long long pythia_mem_counted(void);
 
 #endif

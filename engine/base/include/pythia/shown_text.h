@@ -27,4 +27,12 @@ size_t pythia_glyph_count(struct pythia_text text);
  * out. */
 bool pythia_shown_add(struct pythia_buf *to, struct pythia_text text, size_t limit);
 
+/* Append `text` as a JSON string with its quotes. What would be shown by its code is escaped
+ * (\u202e), so that neither a terminal nor an editor acts on it; read back it is what it was. A
+ * byte that is not UTF-8 stays as it is. */
+void pythia_shown_json_text(struct pythia_buf *to, struct pythia_text text);
+
+/* The same for a JSON document, or a part of one that cuts no character, as a library wrote it. */
+void pythia_shown_json(struct pythia_buf *to, const char *json, size_t size);
+
 #endif

@@ -121,10 +121,15 @@ void pythia_loop_free(struct pythia_loop *l);
  * filled, or PYTHIA_ENOMEM. */
 int pythia_loop_copy(const struct pythia_loop *l, struct pythia_loop *out);
 
-/* Tell what came of a cycle of a live stream, as the last of at most `max` cycles (the oldest goes
- * for it). `l` is {0} before the first, and to be freed. Of `opened_count` a point counts each time
- * that it is opened. PYTHIA_OK, or PYTHIA_ENOMEM with a part of it told. */
-int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycle, size_t max);
+/* Tell what came of a cycle of a live stream, as the last of at most `max` cycles, which take
+ * `bytes_max` bytes at most (the oldest go for it; the last stays in any case). `l` is {0} before
+ * the first, and to be freed. Of `opened_count` a point counts each time that it is opened.
+ * PYTHIA_OK, or PYTHIA_ENOMEM with a part of it told. */
+int pythia_loop_tell(struct pythia_loop *l, const struct pythia_live_cycle *cycle, size_t max,
+                     uint64_t bytes_max);
+
+/* Bytes that it takes: of its cycles, and of the problems and verdicts of all types. O(cycles). */
+uint64_t pythia_loop_bytes(const struct pythia_loop *l);
 
 /* Add to a history what came of it: each trace point that was opened, once; what it explained is
  * the largest share of a cause that it bounds or that lies directly in it, and then it was

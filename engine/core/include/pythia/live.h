@@ -144,6 +144,9 @@ int pythia_live_drain(
  * long as it is not destroyed. NULL: it was taken before. */
 struct pythia_groups *pythia_live_take_groups(struct pythia_live *l);
 
+/* What the owner retains of past cycles, in bytes: pythia_window_hold. */
+void pythia_live_hold(struct pythia_live *l, uint64_t bytes);
+
 /* Should senders be told to wait? */
 bool pythia_live_is_full(const struct pythia_live *l);
 

@@ -61,6 +61,10 @@ void pythia_window_destroy(struct pythia_window *w); /* w may be NULL; what is o
 int pythia_window_add(struct pythia_window *w, const struct pythia_trace_id *trace,
                       const struct pythia_span *span, uint64_t now_ns);
 
+/* Bytes that the owner retains beside the window, for example for reports: both marks count them,
+ * up to half of the soft one, so that requests still have the other half. */
+void pythia_window_hold(struct pythia_window *w, uint64_t bytes);
+
 /* Is there more in memory than the soft mark allows? */
 bool pythia_window_is_full(const struct pythia_window *w);
 
