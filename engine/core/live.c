@@ -883,12 +883,32 @@ size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, ui
     return count;
 }
 
-bool pythia_live_has_type(const struct pythia_live *l, uint32_t type)
+static bool has_come(const struct pythia_live *l, uint32_t type)
 {
     for (size_t i = 0; i < l->types.count; i++)
         if (l->types.types[i].name == type && !l->types.types[i].other)
             return true;
-    return l->space && pythia_space_type(l->space, type);
+    return false;
+}
+
+bool pythia_live_has_type(const struct pythia_live *l, uint32_t type)
+{
+    return has_come(l, type) || (l->space && pythia_space_type(l->space, type));
+}
+
+int pythia_live_each_type(const struct pythia_live *l, int (*take)(void *context, uint32_t type),
+                          void *context)
+{
+    size_t count = 0;
+    int result = 0;
+    const struct pythia_space_type *known = l->space ? pythia_space_types(l->space, &count) : NULL;
+    for (size_t i = 0; i < l->types.count && result == 0; i++)
+        if (!l->types.types[i].other)
+            result = take(context, l->types.types[i].name);
+    for (size_t i = 0; i < count && result == 0; i++)
+        if (!has_come(l, known[i].name))
+            result = take(context, known[i].name);
+    return result;
 }
 
 const struct pythia_text *pythia_live_limit(const struct pythia_live *l, uint32_t tracepoint,

@@ -183,11 +183,18 @@ class Types(unittest.TestCase):
         text = daemon.ctl("points").stdout
         self.assertRegex(text, r"shop:step a  \(\w+, only for list and order, ")
         self.assertRegex(text, r"shop:step b  \(\w+, \d+ spans")
+        # Patterns of types stand for those that are known now; each counts once.
+        for given, wanted in ((["?i[!x]t"], ["list"]), (["*"], ["list", "order"]), (["o*", "order", "*d*"], ["order"])):
+            done = daemon.ctl("open", "shop:step a", *(f"--type={text}" for text in given))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(types()["shop:step a"], wanted)
+        self.assertEqual(daemon.ctl("open", "shop:step a", "--type", "order", "--type", "l*").returncode, 0)
         # A type that never came, and what cannot be for types: nothing is done.
-        done = daemon.ctl("open", "shop:step b", "--type", "list", "--type", "lost")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("no such request types are known: lost", done.stderr)
-        self.assertIsNone(types()["shop:step b"])
+        for lost in ("lost", "lo*t", "List", "order*x"):
+            done = daemon.ctl("open", "shop:step b", "--type", "list", "--type", lost)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"no such request types are known: {lost}", done.stderr)
+            self.assertIsNone(types()["shop:step b"])
         self.assertEqual(daemon.ctl("close", "shop:step b", "--type", "list").returncode, 2)
         for path, wrong in (("open", []), ("open", "list"), ("open", [1]), ("open", {}), ("open", ["list"] * 1001),
                             ("close", ["list"]), ("unpin", ["list"])):

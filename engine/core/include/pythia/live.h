@@ -165,6 +165,10 @@ size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, ui
 /* Have requests of a type (number of a string) come, or is it in the search space? */
 bool pythia_live_has_type(const struct pythia_live *l, uint32_t type);
 
+/* Call `take` for each such type, once, until it returns anything but 0: that is returned. */
+int pythia_live_each_type(const struct pythia_live *l, int (*take)(void *context, uint32_t type),
+                          void *context);
+
 /* The types that an open trace point is limited to by a pin: *count of their names, borrowed until
  * other pins take their place; NULL: it is open for all. A point of the skeleton always is. */
 const struct pythia_text *pythia_live_limit(const struct pythia_live *l, uint32_t tracepoint,
