@@ -305,6 +305,10 @@ static void show_decisions(struct pythia_buf *to, const json_t *decisions)
         else
             pythia_buf_printf(to, "%s  %s ", text, open ? "opens " : "closes");
         show_text(to, json_object_get(d, "trace_point"));
+        if (json_string_length(json_object_get(d, "request_type")) > 0) {
+            pythia_buf_puts(to, " for ");
+            show_text(to, json_object_get(d, "request_type"));
+        }
         pythia_buf_puts(to, ": ");
         show_text(to, json_object_get(d, "reason"));
         if (json_number_value(json_object_get(d, "price_ns")) > 0)
