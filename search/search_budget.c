@@ -56,12 +56,25 @@ void pythia__search_settle(struct pythia_search *s, uint32_t point)
     s->spent_bytes[point] = s->seconds > 0 ? bytes : NAN;
 }
 
+/* The same for all points: each type that something was opened for is gone through once. */
 void pythia__search_meet_rates(struct pythia_search *s)
 {
     count_requests(s);
-    for (uint32_t point = 0; point < s->points; point++)
-        if (s->open_for[point] > 0)
-            pythia__search_settle(s, point);
+    for (uint32_t point = 0; point < s->points; point++) {
+        s->spent_calls[point] = 0;
+        s->spent_bytes[point] = s->seconds > 0 ? 0 : NAN;
+    }
+    for (size_t i = 0; i < s->type_count; i++) {
+        const struct pythia__search_type *t = &s->types[i];
+        for (size_t k = 0; t->open && k < t->rate_count; k++) {
+            const struct pythia__search_rate *rate = &t->rates[k];
+            if (!t->open[rate->tracepoint])
+                continue;
+            double *calls = &s->spent_calls[rate->tracepoint];
+            *calls = fmax(*calls, rate->calls);
+            s->spent_bytes[rate->tracepoint] += t->requests * rate->bytes;
+        }
+    }
 }
 
 double pythia__search_cost(const struct pythia_search *s, const struct pythia__search_type *t,
@@ -118,8 +131,9 @@ bool pythia__search_fits(const struct pythia_search *s, const struct pythia__sea
                          uint32_t point, const struct pythia__search_room *room)
 {
     return room->switches > 0 && (room->points > 0 || s->open_for[point] > 0) &&
-           more_ns(s, t, point) <= room->ns &&
-           !(pythia__search_bytes(s, t, point) > room->bytes); /* NaN: not known: without limit */
+           (isinf(room->ns) || more_ns(s, t, point) <= room->ns) &&
+           (isinf(room->bytes) ||
+            !(pythia__search_bytes(s, t, point) > room->bytes)); /* NaN: not known: no limit */
 }
 
 bool pythia__search_fits_alone(const struct pythia_search *s, const struct pythia__search_type *t,

@@ -18,39 +18,41 @@
 
 /* ---- the types ---- */
 
-static int compare_rates(const void *a, const void *b)
+/* Number the points of a type, in their order: place[point] is that number + 1. Returns how many
+ * there are. */
+static size_t number_points(const struct pythia_cct *cct, uint32_t *place, uint32_t points)
 {
-    const struct pythia__search_rate *x = a, *y = b;
-    return (x->tracepoint > y->tracepoint) - (x->tracepoint < y->tracepoint);
+    size_t count = 0;
+    for (uint32_t node = 1; node < pythia_cct_nodes(cct); node++)
+        place[pythia_cct_tracepoint(cct, node)] = 1;
+    for (uint32_t point = 0; point < points; point++)
+        if (place[point] > 0)
+            place[point] = (uint32_t)++count;
+    return count;
 }
 
-/* What a type is known by does not change: its nodes are summed up once, in their order. */
+/* What is known of a type does not change: its nodes are summed up once, in their order. */
 static int find_rates(const struct pythia_search *s, const struct pythia_space_type *of,
                       struct pythia__search_type *t)
 {
-    uint32_t nodes = pythia_cct_nodes(of->cct);
-    double requests = (double)(of->requests ? of->requests : 1), mean = pythia_space_mean_bytes(of);
     uint32_t points = pythia_vocabulary_tracepoints(pythia_space_vocabulary(s->space));
-    uint32_t *place = pythia_calloc(points, sizeof(*place)); /* in rates + 1 */
-    t->rates = pythia_calloc(nodes, sizeof(*t->rates));
-    if (!place || !t->rates) {
+    double requests = (double)(of->requests ? of->requests : 1), mean = pythia_space_mean_bytes(of);
+    uint32_t *place = pythia_calloc(points, sizeof(*place));
+    if (place)
+        t->rate_count = number_points(of->cct, place, points);
+    t->rates = place ? pythia_calloc(t->rate_count, sizeof(*t->rates)) : NULL;
+    if (!t->rates) {
         pythia_free(place);
-        pythia_free(t->rates);
         return PYTHIA_ENOMEM;
     }
-    for (uint32_t node = 1; node < nodes; node++) {
+    for (uint32_t node = 1; node < pythia_cct_nodes(of->cct); node++) {
         uint32_t point = pythia_cct_tracepoint(of->cct, node);
-        if (place[point] == 0) {
-            t->rates[t->rate_count].tracepoint = point;
-            place[point] = (uint32_t)++t->rate_count;
-        }
         struct pythia__search_rate *rate = &t->rates[place[point] - 1];
         double calls = (double)of->nodes[node].calls / requests;
+        rate->tracepoint = point;
         rate->calls += calls;
         rate->bytes += calls * pythia_space_node_bytes(&of->nodes[node], mean);
     }
-    if (t->rate_count > 0)
-        qsort(t->rates, t->rate_count, sizeof(*t->rates), compare_rates);
     pythia_free(place);
     return PYTHIA_OK;
 }
@@ -89,6 +91,12 @@ void pythia__search_free_types(struct pythia_search *s)
     }
     pythia_free(s->types);
     pythia_free(s->type_of);
+}
+
+static int compare_rates(const void *a, const void *b)
+{
+    const struct pythia__search_rate *x = a, *y = b;
+    return (x->tracepoint > y->tracepoint) - (x->tracepoint < y->tracepoint);
 }
 
 const struct pythia__search_rate *pythia__search_rate_of(const struct pythia__search_type *t,
@@ -167,7 +175,7 @@ int pythia__search_list_open(const struct pythia_search *s, const bool *shown,
     if (status == PYTHIA_OK)
         status = pythia_open_points_add_flagged(open, all, s->points);
     for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++)
-        if (s->open[point] && (!shown || shown[point]) && !is_for_all(s, point))
+        if (s->open[point] && !all[point] && (!shown || shown[point]))
             status = add_limits(s, open, point);
     pythia_free(all);
     if (status == PYTHIA_OK)
@@ -203,7 +211,8 @@ static int list_hidden(struct pythia__search_hidden *h, const struct pythia__sea
 {
     const struct pythia_search *s = h->search;
     size_t capacity = 0;
-    for (int pass = 0; pass < 2; pass++) {
+    bool pins = pythia_open_points_is_limited(s->o.always); /* else the skeleton is for all */
+    for (int pass = pins ? 0 : 1; pass < 2; pass++) {
         for (uint32_t point = 0; point < s->points; point++) {
             if (!s->open[point] || s->skeleton[point] != (pass == 0) ||
                 pythia__search_is_open_for(s, t, point))
