@@ -9,6 +9,7 @@
 /* The requests of one type. */
 struct looked_at {
     uint32_t type;
+    struct pythia_open_points *coarser; /* owned: without what was opened for the type */
     struct pythia_refinement *refinement;
 };
 
@@ -17,7 +18,6 @@ struct pythia_effects {
     struct pythia_effects_options o;
     struct pythia_effect *pending; /* what was opened, in that order: tracepoint, type, opened */
     size_t pending_count, pending_capacity;
-    struct pythia_open_points *coarser; /* NULL before the first _begin */
     struct looked_at *types;
     size_t type_count, type_capacity;
     struct pythia_effect *measured;
@@ -41,12 +41,12 @@ int pythia_effects_create(const struct pythia_vocabulary *vocabulary,
 /* Forget the requests of a cycle, and what came of them. */
 static void forget(struct pythia_effects *e)
 {
-    for (size_t i = 0; i < e->type_count; i++)
+    for (size_t i = 0; i < e->type_count; i++) {
         pythia_refinement_destroy(e->types[i].refinement);
-    pythia_open_points_destroy(e->coarser);
+        pythia_open_points_destroy(e->types[i].coarser);
+    }
     pythia_free(e->measured);
     e->type_count = e->measured_count = 0;
-    e->coarser = NULL;
     e->measured = NULL;
 }
 
@@ -62,10 +62,11 @@ void pythia_effects_destroy(struct pythia_effects *e)
 
 /* ---- what was opened ---- */
 
-static size_t find_pending(const struct pythia_effects *e, uint32_t tracepoint)
+static size_t find_pending(const struct pythia_effects *e, uint32_t tracepoint, uint32_t type)
 {
     size_t i = 0;
-    while (i < e->pending_count && e->pending[i].tracepoint != tracepoint)
+    while (i < e->pending_count &&
+           (e->pending[i].tracepoint != tracepoint || e->pending[i].type != type))
         i++;
     return i;
 }
@@ -73,7 +74,7 @@ static size_t find_pending(const struct pythia_effects *e, uint32_t tracepoint)
 int pythia_effects_open(struct pythia_effects *e, uint32_t tracepoint, uint32_t type,
                         uint64_t cycle)
 {
-    pythia_effects_close(e, tracepoint);
+    pythia_effects_close(e, tracepoint, type);
     if (pythia_grow(&e->pending, &e->pending_capacity, e->pending_count, sizeof(*e->pending)) !=
         PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -82,9 +83,9 @@ int pythia_effects_open(struct pythia_effects *e, uint32_t tracepoint, uint32_t 
     return PYTHIA_OK;
 }
 
-void pythia_effects_close(struct pythia_effects *e, uint32_t tracepoint)
+void pythia_effects_close(struct pythia_effects *e, uint32_t tracepoint, uint32_t type)
 {
-    size_t at = find_pending(e, tracepoint);
+    size_t at = find_pending(e, tracepoint, type);
     if (at == e->pending_count)
         return;
     e->pending_count--;
@@ -93,13 +94,16 @@ void pythia_effects_close(struct pythia_effects *e, uint32_t tracepoint)
 
 /* ---- a cycle ---- */
 
-/* What would be open had none of the pending points been opened. */
-static int find_coarser(struct pythia_effects *e, struct pythia_open_points *open)
+/* What would be open had none of the pending points been opened for a type. */
+static int find_coarser(const struct pythia_effects *e, struct pythia_open_points *open,
+                        struct looked_at *l)
 {
-    int status = pythia_open_points_create_without(open, &e->coarser);
+    int status = pythia_open_points_create_without(open, &l->coarser);
     for (size_t i = 0; status == PYTHIA_OK && i < e->pending_count; i++)
-        status = pythia_open_points_add_id(
-            e->coarser, pythia_vocabulary_tracepoint_id(e->vocabulary, e->pending[i].tracepoint));
+        if (e->pending[i].type == l->type)
+            status = pythia_open_points_add_id(
+                l->coarser,
+                pythia_vocabulary_tracepoint_id(e->vocabulary, e->pending[i].tracepoint));
     return status;
 }
 
@@ -111,25 +115,30 @@ static struct looked_at *find_type(const struct pythia_effects *e, uint32_t type
     return NULL;
 }
 
-static int add_type(struct pythia_effects *e, uint32_t type)
+static int add_type(struct pythia_effects *e, uint32_t type, struct pythia_open_points *open)
 {
     struct pythia_refinement_options how = {.latency = e->o.latency, .rows = e->o.rows};
     struct looked_at made = {.type = type};
     if (find_type(e, type))
         return PYTHIA_OK;
-    if (pythia_grow(&e->types, &e->type_capacity, e->type_count, sizeof(*e->types)) != PYTHIA_OK ||
-        pythia_refinement_create(e->vocabulary, e->coarser, &how, &made.refinement) != PYTHIA_OK)
+    if (pythia_grow(&e->types, &e->type_capacity, e->type_count, sizeof(*e->types)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    e->types[e->type_count++] = made;
-    return PYTHIA_OK;
+    int status = find_coarser(e, open, &made);
+    if (status == PYTHIA_OK)
+        status = pythia_refinement_create(e->vocabulary, made.coarser, &how, &made.refinement);
+    if (status == PYTHIA_OK)
+        e->types[e->type_count++] = made;
+    else
+        pythia_open_points_destroy(made.coarser);
+    return status;
 }
 
 int pythia_effects_begin(struct pythia_effects *e, struct pythia_open_points *open)
 {
+    int status = PYTHIA_OK;
     forget(e);
-    int status = e->pending_count > 0 ? find_coarser(e, open) : PYTHIA_OK;
     for (size_t i = 0; status == PYTHIA_OK && i < e->pending_count; i++)
-        status = add_type(e, e->pending[i].type);
+        status = add_type(e, e->pending[i].type, open);
     return status;
 }
 

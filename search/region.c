@@ -49,7 +49,8 @@ int pythia__region_map_create(const struct pythia_space_type *type, const struct
     for (uint32_t node = 1; node < nodes; node++) { /* parents were made before their children */
         uint32_t point = pythia_cct_tracepoint(type->cct, node);
         uint32_t above = m.masked[pythia_cct_parent(type->cct, node)];
-        m.open[node] = !open || pythia_open_points_has(open, point);
+        m.open[node] = !open || (pythia_open_points_has(open, point) &&
+                                 !pythia_open_points_excludes(open, point, type->name));
         m.masked[node] =
             above == PYTHIA_NONE || !m.open[node] ? above : pythia_cct_find(seen, above, point);
     }

@@ -28,6 +28,7 @@ struct pythia__region_map {
     uint32_t *queue;
 };
 
+/* What is open only for other types is closed. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__region_map_create(const struct pythia_space_type *type, const struct pythia_cct *seen,
                               struct pythia_open_points *open, struct pythia__region_map *out);
 void pythia__region_map_free(struct pythia__region_map *m);

@@ -60,10 +60,12 @@ int pythia_search_create(const struct pythia_space *space,
     if (s->o.budget.points_per_cycle > s->points)
         s->o.budget.points_per_cycle = s->points;
     s->skeleton = pythia_space_skeleton(space);
+    s->base = pythia_space_skeleton(space);
     s->open = pythia_calloc(s->points, sizeof(*s->open));
     s->never = pythia_calloc(s->points, sizeof(*s->never));
+    s->open_for = pythia_calloc(s->points, sizeof(*s->open_for));
     s->calls = pythia_calloc((size_t)s->points * 2, sizeof(*s->calls));
-    if (!s->skeleton || !s->open || !s->never || !s->calls ||
+    if (!s->skeleton || !s->base || !s->open || !s->never || !s->open_for || !s->calls ||
         pythia__search_set_prices(s) != PYTHIA_OK) {
         pythia_search_destroy(s);
         return PYTHIA_ENOMEM;
@@ -95,9 +97,11 @@ void pythia_search_destroy(struct pythia_search *s)
     clear_switches(s);
     for (size_t i = 0; i < s->problem_count; i++)
         pythia__search_keeping_free(&s->keeping[i]);
-    void *const owned[] = {s->open,     s->skeleton, s->never,     s->calls,   s->price,
-                           s->relative, s->bytes,    s->problems,  s->keeping, s->switches,
-                           s->effects,  s->before,   s->problem_of};
+    pythia__search_free_types(s);
+    void *const owned[] = {s->open,        s->skeleton,    s->base,     s->never,
+                           s->open_for,    s->calls,       s->price,    s->relative,
+                           s->spent_calls, s->spent_bytes, s->problems, s->keeping,
+                           s->switches,    s->effects,     s->before,   s->problem_of};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     pythia_rank_memory_free(&s->memory);
@@ -111,11 +115,6 @@ void pythia_search_keep_open(struct pythia_search *s, uint32_t tracepoint)
         s->open[tracepoint] = s->skeleton[tracepoint] = true;
 }
 
-bool pythia_search_is_open(const struct pythia_search *s, uint32_t tracepoint)
-{
-    return tracepoint < s->points && s->open[tracepoint];
-}
-
 bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoint)
 {
     return tracepoint < s->points && s->skeleton[tracepoint];
@@ -126,102 +125,74 @@ double pythia_search_calls(const struct pythia_search *s, uint32_t tracepoint)
     return tracepoint < s->points ? s->calls[tracepoint] : 0;
 }
 
-/* The open points, or (hits not NULL) those that something was seen of. */
-static int list_open(const struct pythia_search *s, const uint64_t *hits, size_t hit_count,
+/* The open points that something was seen of. */
+static int list_seen(const struct pythia_search *s, const uint64_t *hits, size_t hit_count,
                      struct pythia_open_points **out)
 {
-    struct pythia_open_points *open = NULL;
     bool *shown = pythia_calloc(s->points, sizeof(*shown));
-    int status =
-        shown ? pythia_open_points_create(pythia_space_vocabulary(s->space), &open) : PYTHIA_ENOMEM;
-    for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++)
-        shown[point] = s->open[point] && (!hits || (point < hit_count && hits[point] > 0));
-    if (status == PYTHIA_OK)
-        status = pythia_open_points_add_flagged(open, shown, s->points);
+    if (!shown)
+        return PYTHIA_ENOMEM;
+    for (uint32_t point = 0; point < s->points; point++)
+        shown[point] = point < hit_count && hits[point] > 0;
+    int status = pythia__search_list_open(s, shown, out);
     pythia_free(shown);
-    if (status == PYTHIA_OK)
-        *out = open;
-    else
-        pythia_open_points_destroy(open);
     return status;
-}
-
-int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_points **out)
-{
-    return list_open(s, NULL, 0, out);
 }
 
 /* ---- decisions ---- */
 
-int pythia__search_decide(struct pythia_search *s, uint32_t point, bool open, size_t problem,
-                          double inside, struct pythia_buf *reason)
+int pythia__search_decide(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
+                          bool open, size_t problem, double inside, struct pythia_buf *reason)
 {
     if (pythia_buf_status(reason) != PYTHIA_OK ||
         pythia_grow(&s->switches, &s->switch_capacity, s->switch_count, sizeof(*s->switches)) !=
-            PYTHIA_OK) {
+            PYTHIA_OK ||
+        pythia__search_switch(s, t, point, open) != PYTHIA_OK) {
         pythia_buf_free(reason);
         return PYTHIA_ENOMEM;
     }
     s->switches[s->switch_count++] =
         (struct pythia_switch){.tracepoint = point,
+                               .type = t->name,
                                .open = open,
                                .problem = problem,
                                .inside = inside,
                                .price_ns = s->price[point],
-                               .cost_ns = pythia__search_cost(s, point),
-                               .bytes_per_second = s->bytes[point],
+                               .cost_ns = pythia__search_cost(s, t, point),
+                               .bytes_per_second = pythia__search_bytes(s, t, point),
                                .reason = reason->bytes};
-    s->open[point] = open;
     return PYTHIA_OK;
 }
 
-int pythia__search_close(struct pythia_search *s, uint32_t point, size_t problem, const char *why)
+int pythia__search_close(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
+                         size_t problem, const char *why)
 {
     struct pythia_buf reason = {0};
     pythia_buf_puts(&reason, why);
-    pythia__search_add_effect(s, point, &reason);
-    return pythia__search_decide(s, point, false, problem, 0, &reason);
+    pythia__search_add_effect(s, t, point, &reason);
+    return pythia__search_decide(s, t, point, false, problem, 0, &reason);
 }
 
-/* The nodes of a problem's type that were put side by side; NULL: they are in the search space. */
-static const struct pythia__search_rate *rates_of(const struct pythia_search *s, size_t problem)
-{
-    bool same = s->problems[problem].type == s->problems[problem].unsplit;
-    return same ? s->keeping[problem].rates : NULL;
-}
-
-bool pythia__search_has_point(const struct pythia_search *s, size_t problem, uint32_t point)
-{
-    const struct pythia__search_rate *rates = rates_of(s, problem);
-    const struct pythia_space_type *t =
-        rates ? NULL : pythia_space_type(s->space, s->problems[problem].unsplit);
-    for (uint32_t node = 1; rates && node < s->keeping[problem].rate_count; node++)
-        if (rates[node].tracepoint == point)
-            return true;
-    for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++)
-        if (pythia_cct_tracepoint(t->cct, node) == point)
-            return true;
-    return false;
-}
-
-bool pythia__search_is_decided(const struct pythia_search *s, uint32_t point)
+bool pythia__search_is_decided(const struct pythia_search *s, const struct pythia__search_type *t,
+                               uint32_t point)
 {
     for (size_t i = 0; i < s->switch_count; i++)
-        if (s->switches[i].tracepoint == point)
+        if (s->switches[i].tracepoint == point && s->switches[i].type == t->name)
             return true;
     return false;
 }
 
 /* Is the nearest open trace point around some node of `point` that one? */
-static bool is_open_within(const struct pythia_search *s, const struct pythia_problem *p,
+static bool is_open_within(const struct pythia_search *s, const struct pythia__search_type *of,
                            uint32_t point, uint32_t around)
 {
-    const struct pythia_space_type *t = pythia_space_type(s->space, p->unsplit);
+    const struct pythia_space_type *t = pythia_space_type(s->space, of->name);
     for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++) {
         if (pythia_cct_tracepoint(t->cct, node) != point)
             continue;
         uint32_t above = pythia_cct_parent(t->cct, node);
-        while (above != PYTHIA_CCT_ROOT && !s->open[pythia_cct_tracepoint(t->cct, above)])
+        while (above != PYTHIA_CCT_ROOT &&
+               !pythia__search_is_open_for(s, of, pythia_cct_tracepoint(t->cct, above)))
             above = pythia_cct_parent(t->cct, above);
         if (pythia_cct_tracepoint(t->cct, above) == around)
             return true;
@@ -229,13 +200,15 @@ static bool is_open_within(const struct pythia_search *s, const struct pythia_pr
     return false;
 }
 
-bool pythia__search_bounds_cause(const struct pythia_search *s, uint32_t point)
+bool pythia__search_bounds_cause(const struct pythia_search *s, const struct pythia__search_type *t,
+                                 uint32_t point)
 {
     for (size_t i = 0; i < s->problem_count; i++)
-        for (size_t c = 0; c < s->problems[i].cause_count; c++) {
+        for (size_t c = 0; s->problems[i].unsplit == t->name && c < s->problems[i].cause_count;
+             c++) {
             const struct pythia_place *place = &s->problems[i].causes[c].place;
             if (place->from_tracepoint == point || place->to_tracepoint == point ||
-                (place->own && is_open_within(s, &s->problems[i], point, place->context)))
+                (place->own && is_open_within(s, t, point, place->context)))
                 return true;
         }
     return false;
@@ -252,12 +225,12 @@ static bool is_searched(const struct pythia_search *s, size_t problem)
             s->keeping[problem].starved < STARVED_MAX);
 }
 
-/* No request passed a point: it is not opened again for these types until durations change. */
-static int retire_mute(struct pythia_search *s, uint32_t point)
+/* No request passed a point: it is not opened again for the type until durations change. */
+static int retire_mute(struct pythia_search *s, const struct pythia__search_type *t, uint32_t point)
 {
     for (size_t i = 0; i < s->problem_count; i++) {
         const struct pythia_type *evidence = s->keeping[i].evidence;
-        if (!pythia__search_has_point(s, i, point))
+        if (s->problems[i].unsplit != t->name)
             continue;
         if (evidence && pythia__search_remember(s, i, evidence) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
@@ -267,62 +240,76 @@ static int retire_mute(struct pythia_search *s, uint32_t point)
     return PYTHIA_OK;
 }
 
-/* What types that have an open point say of it. */
+/* What the problems of a type say of its open points. */
 struct need {
-    size_t owner; /* the last of them + 1; 0: none has it */
+    size_t owner; /* the last of them + 1; 0: there is none */
     bool searched, due;
 };
 
-static void add_need(struct need *n, size_t problem, bool searched, bool due)
-{
-    *n = (struct need){problem + 1, n->searched || searched, n->due || due};
-}
-
-static bool may_close(const struct pythia_search *s, uint32_t point)
-{
-    return s->open[point] && !s->skeleton[point] && !pythia__search_is_decided(s, point);
-}
-
-/* By trace point: owned by the caller; NULL when out of memory. */
+/* By type: owned by the caller; NULL when out of memory. */
 static struct need *find_needs(const struct pythia_search *s)
 {
-    struct need *needs = pythia_calloc(s->points, sizeof(*needs));
-    bool any = false;
-    for (uint32_t point = 0; point < s->points && !any; point++)
-        any = s->open[point] && !s->skeleton[point];
-    for (size_t i = 0; needs && any && i < s->problem_count; i++) {
-        const struct pythia__search_rate *rates = rates_of(s, i);
-        const struct pythia_space_type *t =
-            rates ? NULL : pythia_space_type(s->space, s->problems[i].unsplit);
-        bool searched = is_searched(s, i), due = s->problems[i].requests >= s->o.min_requests;
-        for (uint32_t node = 1; rates && node < s->keeping[i].rate_count; node++)
-            add_need(&needs[rates[node].tracepoint], i, searched, due);
-        for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++)
-            add_need(&needs[pythia_cct_tracepoint(t->cct, node)], i, searched, due);
+    struct need *needs = pythia_calloc(s->type_count + 1, sizeof(*needs));
+    for (size_t i = 0; needs && i < s->problem_count; i++) {
+        const struct pythia__search_type *t = pythia__search_type_at(s, i);
+        if (!t)
+            continue;
+        struct need *n = &needs[t - s->types];
+        n->owner = i + 1;
+        n->searched = n->searched || is_searched(s, i);
+        n->due = n->due || s->problems[i].requests >= s->o.min_requests;
     }
     return needs;
 }
 
-/* Points that nothing was seen of while requests of a type that has them were, and points that no
- * search needs any more. */
+/* A point that nothing was seen of while requests of its type were, or that no search needs any
+ * more. */
+static int close_if_idle(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
+                         const struct need *n, bool seen)
+{
+    bool mute = n->due && !seen;
+    int status = mute ? retire_mute(s, t, point) : PYTHIA_OK;
+    if (status == PYTHIA_OK &&
+        (mute || (!n->searched && !pythia__search_bounds_cause(s, t, point))))
+        status = pythia__search_close(s, t, point, n->owner ? n->owner - 1 : SIZE_MAX,
+                                      mute ? "no request passed it" : "its search has ended");
+    return status;
+}
+
 static int close_idle(struct pythia_search *s, const uint64_t *hits, size_t hit_count)
 {
     struct need *needs = find_needs(s);
     int status = needs ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++) {
-        if (!may_close(s, point))
-            continue;
-        const struct need *n = &needs[point];
-        bool mute = n->due && (point >= hit_count || hits[point] == 0);
-        if (mute)
-            status = retire_mute(s, point);
-        if (status == PYTHIA_OK &&
-            (mute || (!n->searched && !pythia__search_bounds_cause(s, point))))
-            status = pythia__search_close(s, point, n->owner ? n->owner - 1 : SIZE_MAX,
-                                          mute ? "no request passed it" : "its search has ended");
+        bool seen = point < hit_count && hits[point] > 0;
+        for (size_t i = 0; s->open_for[point] > 0 && !s->skeleton[point] && i < s->type_count &&
+                           status == PYTHIA_OK;
+             i++) {
+            struct pythia__search_type *t = &s->types[i];
+            if (pythia__search_was_opened(t, point) && !pythia__search_is_decided(s, t, point))
+                status = close_if_idle(s, t, point, &needs[i], seen);
+        }
     }
     pythia_free(needs);
     return status;
+}
+
+/* The problem that is searched of a type; SIZE_MAX: there is none. */
+static size_t find_searched(const struct pythia_search *s, uint32_t type)
+{
+    for (size_t i = 0; i < s->problem_count; i++)
+        if (s->problems[i].type == type)
+            return s->problems[i].state == PYTHIA_PROBLEM_SEARCHING ? i : SIZE_MAX;
+    return SIZE_MAX;
+}
+
+/* May a point be opened for a problem? */
+static bool may_open(const struct pythia_search *s, size_t problem, uint32_t point)
+{
+    const struct pythia__search_type *t = pythia__search_type_at(s, problem);
+    bool kept = s->never[point] || s->skeleton[point]; /* by pins: open, or only for others */
+    return t && !kept && !pythia__search_was_opened(t, point) &&
+           !pythia__search_is_retired(s, problem, point);
 }
 
 /* Open what a strategy of the table suggests, as far as it may be opened. */
@@ -332,21 +319,18 @@ static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis
 {
     struct pythia__search_room room = pythia__search_room(s, s->o.budget.points_per_cycle);
     for (size_t i = 0; i < count; i++) {
-        uint32_t point = list[i].tracepoint,
-                 type = d->types[d->groups[list[i].group].type].type->name;
-        size_t number = 0;
-        while (number < s->problem_count && s->problems[number].type != type)
-            number++;
-        if (number == s->problem_count || s->problems[number].state != PYTHIA_PROBLEM_SEARCHING ||
-            !taken[number] || s->open[point] || s->never[point] ||
-            pythia__search_is_retired(s, number, point))
+        uint32_t point = list[i].tracepoint;
+        size_t number = find_searched(s, d->types[d->groups[list[i].group].type].type->name);
+        if (number == SIZE_MAX || !taken[number] || !may_open(s, number, point))
             continue;
+        struct pythia__search_type *t = pythia__search_type_at(s, number);
         answered[number] = true;
-        if (!pythia__search_is_worth(s, number, point, 1) || !pythia__search_take(s, point, &room))
+        if (!pythia__search_is_worth(s, number, point, 1) ||
+            !pythia__search_take(s, t, point, &room))
             continue;
         struct pythia_buf reason = {0};
         pythia_buf_puts(&reason, list[i].reason);
-        if (pythia__search_decide(s, point, true, number, list[i].gain, &reason) != PYTHIA_OK)
+        if (pythia__search_decide(s, t, point, true, number, list[i].gain, &reason) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     }
     return PYTHIA_OK;
@@ -424,7 +408,7 @@ static int look_at_all(struct pythia_search *s, const struct pythia_groups *grou
     bool *taken = pythia_calloc(s->problem_count + 1, sizeof(*taken));
     int status = taken ? pythia__search_take_turns(s, taken, &out->waiting) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK)
-        status = list_open(s, hits, hit_count, &open);
+        status = list_seen(s, hits, hit_count, &open);
     for (size_t i = 0; status == PYTHIA_OK && i < s->problem_count; i++)
         if (taken[i])
             status = pythia__search_watch(s, i, s->keeping[i].evidence, groups, open);
@@ -456,8 +440,9 @@ static int remember_given_up(struct pythia_search *s)
 static void take_back(struct pythia_search *s)
 {
     pythia__search_take_back(s);
-    for (size_t i = 0; i < s->switch_count; i++)
-        s->open[s->switches[i].tracepoint] = !s->switches[i].open;
+    for (size_t i = s->switch_count; i-- > 0;)
+        (void)pythia__search_switch(s, pythia__search_type(s, s->switches[i].type),
+                                    s->switches[i].tracepoint, !s->switches[i].open);
     clear_switches(s);
     s->cycle--;
 }
@@ -474,7 +459,7 @@ int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *gro
     s->cycle++;
     int status = pythia__search_meet(s, types, count);
     if (status == PYTHIA_OK)
-        status = pythia__search_meet_rates(s);
+        pythia__search_meet_rates(s);
     struct pythia_spending spent = pythia__search_spending(s);
     if (status == PYTHIA_OK)
         status = look_at_all(s, groups, hits, hit_count, &found);

@@ -12,13 +12,13 @@ int pythia__search_set_prices(struct pythia_search *s)
 {
     s->price = pythia_calloc(s->points, sizeof(*s->price));
     s->relative = pythia_calloc(s->points, sizeof(*s->relative));
-    s->bytes = pythia_calloc(s->points, sizeof(*s->bytes));
-    if (!s->price || !s->relative || !s->bytes)
+    s->spent_calls = pythia_calloc(s->points, sizeof(*s->spent_calls));
+    s->spent_bytes = pythia_calloc(s->points, sizeof(*s->spent_bytes));
+    if (!s->price || !s->relative || !s->spent_calls || !s->spent_bytes)
         return PYTHIA_ENOMEM;
     for (uint32_t point = 0; point < s->points; point++) {
         s->price[point] = pythia_prices_of(s->o.prices, point, s->o.price_ns);
         s->relative[point] = pythia_prices_relative(s->o.prices, point, s->o.price_ns);
-        s->bytes[point] = NAN;
     }
     return PYTHIA_OK;
 }
@@ -28,61 +28,77 @@ void pythia_search_set_seconds(struct pythia_search *s, double seconds)
     s->seconds = seconds;
 }
 
-/* What is known of a type does not change, and there may be a thousand types of as many nodes: what
- * is asked of each in every cycle is kept side by side. */
-static int find_rates(struct pythia__search_keeping *k, const struct pythia_space_type *t)
+/* How many requests of each type come in a second; those of a rare type came in several cycles. */
+static void count_requests(struct pythia_search *s)
 {
-    uint32_t nodes = pythia_cct_nodes(t->cct);
-    if (k->rates)
-        return PYTHIA_OK;
-    double mean = pythia_space_mean_bytes(t);
-    k->rates = pythia_calloc(nodes, sizeof(*k->rates));
-    if (!k->rates)
-        return PYTHIA_ENOMEM;
-    k->rate_count = nodes;
-    for (uint32_t node = 1; node < nodes; node++)
-        k->rates[node] =
-            (struct pythia__search_rate){.tracepoint = pythia_cct_tracepoint(t->cct, node),
-                                         .calls = (double)t->nodes[node].calls,
-                                         .bytes = pythia_space_node_bytes(&t->nodes[node], mean)};
-    return PYTHIA_OK;
-}
-
-int pythia__search_meet_rates(struct pythia_search *s)
-{
-    bool known = s->seconds > 0;
-    for (uint32_t point = 0; point < s->points; point++)
-        s->bytes[point] = known ? 0 : NAN;
-    for (size_t i = 0; known && i < s->problem_count; i++) {
-        struct pythia__search_keeping *k = &s->keeping[i];
-        const struct pythia_space_type *t =
-            k->evidence ? pythia_space_type(s->space, s->problems[i].type) : NULL;
-        if (!t || t->requests == 0)
-            continue;
-        if (find_rates(k, t) != PYTHIA_OK)
-            return PYTHIA_ENOMEM;
-        double cycles = k->evidence->cycles > 1 ? (double)k->evidence->cycles : 1;
-        double rate = (double)s->problems[i].requests / cycles / s->seconds / (double)t->requests;
-        for (uint32_t node = 1; node < k->rate_count; node++)
-            s->bytes[k->rates[node].tracepoint] +=
-                rate * k->rates[node].calls * k->rates[node].bytes;
+    for (size_t i = 0; i < s->type_count; i++)
+        s->types[i].requests = s->seconds > 0 ? 0 : NAN;
+    for (size_t i = 0; s->seconds > 0 && i < s->problem_count; i++) {
+        struct pythia__search_type *t = pythia__search_type_at(s, i);
+        const struct pythia_type *evidence = s->keeping[i].evidence;
+        if (t && evidence)
+            t->requests += (double)s->problems[i].requests /
+                           (evidence->cycles > 1 ? (double)evidence->cycles : 1) / s->seconds;
     }
-    return PYTHIA_OK;
 }
 
-double pythia__search_cost(const struct pythia_search *s, uint32_t point)
+void pythia__search_settle(struct pythia_search *s, uint32_t point)
 {
-    return s->calls[point] * s->price[point];
+    double calls = 0, bytes = 0;
+    for (size_t i = 0; i < s->type_count; i++) {
+        const struct pythia__search_type *t = &s->types[i];
+        const struct pythia__search_rate *rate =
+            pythia__search_was_opened(t, point) ? pythia__search_rate_of(t, point) : NULL;
+        calls = rate ? fmax(calls, rate->calls) : calls;
+        bytes += rate ? t->requests * rate->bytes : 0;
+    }
+    s->spent_calls[point] = calls;
+    s->spent_bytes[point] = s->seconds > 0 ? bytes : NAN;
+}
+
+/* The same for all points: each type that something was opened for is gone through once. */
+void pythia__search_meet_rates(struct pythia_search *s)
+{
+    count_requests(s);
+    for (uint32_t point = 0; point < s->points; point++) {
+        s->spent_calls[point] = 0;
+        s->spent_bytes[point] = s->seconds > 0 ? 0 : NAN;
+    }
+    for (size_t i = 0; i < s->type_count; i++) {
+        const struct pythia__search_type *t = &s->types[i];
+        for (size_t k = 0; t->open && k < t->rate_count; k++) {
+            const struct pythia__search_rate *rate = &t->rates[k];
+            if (!t->open[rate->tracepoint])
+                continue;
+            double *calls = &s->spent_calls[rate->tracepoint];
+            *calls = fmax(*calls, rate->calls);
+            s->spent_bytes[rate->tracepoint] += t->requests * rate->bytes;
+        }
+    }
+}
+
+double pythia__search_cost(const struct pythia_search *s, const struct pythia__search_type *t,
+                           uint32_t point)
+{
+    const struct pythia__search_rate *rate = pythia__search_rate_of(t, point);
+    return rate ? rate->calls * s->price[point] : 0;
+}
+
+double pythia__search_bytes(const struct pythia_search *s, const struct pythia__search_type *t,
+                            uint32_t point)
+{
+    const struct pythia__search_rate *rate = pythia__search_rate_of(t, point);
+    return s->seconds > 0 ? rate ? t->requests * rate->bytes : 0 : NAN;
 }
 
 struct pythia_spending pythia__search_spending(const struct pythia_search *s)
 {
     struct pythia_spending now = {.bytes_per_second = s->seconds > 0 ? 0 : NAN};
     for (uint32_t point = 0; point < s->points; point++)
-        if (s->open[point] && !s->skeleton[point]) {
+        if (s->open_for[point] > 0 && !s->skeleton[point]) {
             now.points++;
-            now.added_ns += pythia__search_cost(s, point);
-            now.bytes_per_second += s->bytes[point];
+            now.added_ns += s->spent_calls[point] * s->price[point];
+            now.bytes_per_second += s->spent_bytes[point];
         }
     return now;
 }
@@ -93,11 +109,10 @@ struct pythia__search_room pythia__search_room(const struct pythia_search *s, si
 {
     const struct pythia_budget *limit = &s->o.budget;
     struct pythia_spending now = pythia__search_spending(s);
-    struct pythia__search_room room = {.points = wanted, .ns = INFINITY, .bytes = INFINITY};
-    if (limit->points_open > 0) {
-        size_t left = now.points < limit->points_open ? limit->points_open - now.points : 0;
-        room.points = left < wanted ? left : wanted;
-    }
+    struct pythia__search_room room = {
+        .switches = wanted, .points = SIZE_MAX, .ns = INFINITY, .bytes = INFINITY};
+    if (limit->points_open > 0)
+        room.points = now.points < limit->points_open ? limit->points_open - now.points : 0;
     if (limit->added_ns > 0)
         room.ns = limit->added_ns - now.added_ns;
     if (limit->bytes_per_second > 0 && !isnan(now.bytes_per_second))
@@ -105,36 +120,55 @@ struct pythia__search_room pythia__search_room(const struct pythia_search *s, si
     return room;
 }
 
-bool pythia__search_fits(const struct pythia_search *s, uint32_t point,
-                         const struct pythia__search_room *room)
+/* ns that a point adds to a request when it is opened for one more type. */
+static double more_ns(const struct pythia_search *s, const struct pythia__search_type *t,
+                      uint32_t point)
 {
-    return room->points > 0 && pythia__search_cost(s, point) <= room->ns &&
-           !(s->bytes[point] > room->bytes); /* NaN: not known, and then without limit */
+    return fmax(pythia__search_cost(s, t, point) - s->spent_calls[point] * s->price[point], 0);
 }
 
-bool pythia__search_fits_alone(const struct pythia_search *s, uint32_t point)
+bool pythia__search_fits(const struct pythia_search *s, const struct pythia__search_type *t,
+                         uint32_t point, const struct pythia__search_room *room)
+{
+    return room->switches > 0 && (room->points > 0 || s->open_for[point] > 0) &&
+           (isinf(room->ns) || more_ns(s, t, point) <= room->ns) &&
+           (isinf(room->bytes) ||
+            !(pythia__search_bytes(s, t, point) > room->bytes)); /* NaN: not known: no limit */
+}
+
+bool pythia__search_fits_alone(const struct pythia_search *s, const struct pythia__search_type *t,
+                               uint32_t point)
 {
     const struct pythia_budget *limit = &s->o.budget;
-    return !(limit->added_ns > 0 && pythia__search_cost(s, point) > limit->added_ns) &&
-           !(limit->bytes_per_second > 0 && s->bytes[point] > limit->bytes_per_second);
+    return !(limit->added_ns > 0 && pythia__search_cost(s, t, point) > limit->added_ns) &&
+           !(limit->bytes_per_second > 0 &&
+             pythia__search_bytes(s, t, point) > limit->bytes_per_second);
 }
 
-bool pythia__search_take(const struct pythia_search *s, uint32_t point,
-                         struct pythia__search_room *room)
+bool pythia__search_take(const struct pythia_search *s, const struct pythia__search_type *t,
+                         uint32_t point, struct pythia__search_room *room)
 {
-    if (!pythia__search_fits(s, point, room))
+    double bytes = pythia__search_bytes(s, t, point);
+    if (!pythia__search_fits(s, t, point, room))
         return false;
-    room->points--;
-    room->ns -= pythia__search_cost(s, point);
-    room->bytes -= isnan(s->bytes[point]) ? 0 : s->bytes[point];
+    room->switches--;
+    room->points -= room->points != SIZE_MAX && s->open_for[point] == 0;
+    room->ns -= more_ns(s, t, point);
+    room->bytes -= isnan(bytes) ? 0 : bytes;
     return true;
+}
+
+bool pythia__search_frees(const struct pythia_search *s, uint32_t point)
+{
+    return s->open_for[point] == 1 || s->o.budget.bytes_per_second > 0;
 }
 
 bool pythia__search_is_worth(const struct pythia_search *s, size_t problem, uint32_t point,
                              double part)
 {
-    return !pythia_prices_has(s->o.prices, point) ||
-           pythia__search_cost(s, point) <= part * s->keeping[problem].sd_ns;
+    const struct pythia__search_type *t = pythia__search_type_at(s, problem);
+    return !t || !pythia_prices_has(s->o.prices, point) ||
+           pythia__search_cost(s, t, point) <= part * s->keeping[problem].sd_ns;
 }
 
 bool pythia__search_is_limited(const struct pythia_search *s)
@@ -164,6 +198,15 @@ static bool is_over(const struct pythia_search *s, const struct pythia_spending 
     return true;
 }
 
+static bool bounds_any_cause(const struct pythia_search *s, uint32_t point)
+{
+    for (size_t i = 0; i < s->type_count; i++)
+        if (pythia__search_was_opened(&s->types[i], point) &&
+            pythia__search_bounds_cause(s, &s->types[i], point))
+            return true;
+    return false;
+}
+
 /* Of each point the most that any search may still learn from it. Owned by the caller; NULL when
  * out of memory. */
 static double *use_of_all(struct pythia_search *s)
@@ -182,9 +225,17 @@ static double *use_of_all(struct pythia_search *s)
         pythia_free(use);
     }
     for (uint32_t point = 0; all && point < s->points; point++)
-        if (s->open[point] && !s->skeleton[point] && pythia__search_bounds_cause(s, point))
+        if (s->open_for[point] > 0 && !s->skeleton[point] && bounds_any_cause(s, point))
             all[point] = BOUNDS;
     return all;
+}
+
+static bool was_just_opened(const struct pythia_search *s, uint32_t point)
+{
+    for (size_t i = 0; i < s->switch_count; i++)
+        if (s->switches[i].tracepoint == point && s->switches[i].open)
+            return true;
+    return false;
 }
 
 /* The open point that tells least; of equals the one whose id comes first. PYTHIA_NONE: none is
@@ -194,7 +245,7 @@ static uint32_t find_least(const struct pythia_search *s, const double *use)
     const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
     uint32_t least = PYTHIA_NONE;
     for (uint32_t point = 0; point < s->points; point++) {
-        if (!s->open[point] || s->skeleton[point] || pythia__search_is_decided(s, point))
+        if (s->open_for[point] == 0 || s->skeleton[point] || was_just_opened(s, point))
             continue;
         if (least == PYTHIA_NONE || use[point] < use[least] ||
             (use[point] == use[least] &&
@@ -205,15 +256,25 @@ static uint32_t find_least(const struct pythia_search *s, const double *use)
     return least;
 }
 
-/* For which problem a point was open: one that has it, the one that is searched if there is one. */
-static size_t owner_of(const struct pythia_search *s, uint32_t point)
+/* For which problem of a type a point was open: the one that is searched if there is one. */
+static size_t owner_of(const struct pythia_search *s, const struct pythia__search_type *t)
 {
     size_t owner = SIZE_MAX;
     for (size_t i = 0; i < s->problem_count; i++)
-        if (pythia__search_has_point(s, i, point) &&
+        if (s->problems[i].unsplit == t->name &&
             (owner == SIZE_MAX || s->problems[i].state == PYTHIA_PROBLEM_SEARCHING))
             owner = i;
     return owner;
+}
+
+/* Close a point for all types that it was opened for. */
+static int close_for_all(struct pythia_search *s, uint32_t point, const char *why)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < s->type_count && status == PYTHIA_OK; i++)
+        if (pythia__search_was_opened(&s->types[i], point))
+            status = pythia__search_close(s, &s->types[i], point, owner_of(s, &s->types[i]), why);
+    return status;
 }
 
 int pythia__search_keep_within(struct pythia_search *s)
@@ -230,7 +291,7 @@ int pythia__search_keep_within(struct pythia_search *s)
             break;
         char why[256];
         snprintf(why, sizeof(why), "%s: it tells least", words);
-        status = pythia__search_close(s, least, owner_of(s, least), why);
+        status = close_for_all(s, least, why);
         now = pythia__search_spending(s);
     }
     pythia_free(use);

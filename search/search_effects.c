@@ -26,13 +26,23 @@ const struct pythia_effect *pythia__search_take_told(struct pythia_search *s, si
     return *count ? s->effects + s->effect_count - *count : NULL;
 }
 
-void pythia__search_add_effect(const struct pythia_search *s, uint32_t point,
-                               struct pythia_buf *reason)
+/* Is an effect one of requests of that type, or of a part of it? */
+static bool is_of(const struct pythia_search *s, const struct pythia_effect *e,
+                  const struct pythia__search_type *t)
+{
+    size_t number = e->type < s->problem_of_capacity ? s->problem_of[e->type] : 0;
+    bool known = number > 0 && number <= s->problem_count;
+    return e->type == t->name || (known && s->problems[number - 1].type == e->type &&
+                                  s->problems[number - 1].unsplit == t->name);
+}
+
+void pythia__search_add_effect(const struct pythia_search *s, const struct pythia__search_type *t,
+                               uint32_t point, struct pythia_buf *reason)
 {
     struct pythia_buf words = {0};
     for (size_t i = s->effect_count; i-- > 0 && words.size == 0;) {
         const struct pythia_effect *e = &s->effects[i];
-        if (e->tracepoint != point)
+        if (e->tracepoint != point || !is_of(s, e, t))
             continue;
         pythia_effect_add(&words, pythia_space_vocabulary(s->space), e, true);
         if (words.size) {

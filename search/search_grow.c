@@ -6,40 +6,44 @@
 #include "pythia/status.h"
 #include "search_parts.h"
 
-/* What is kept by trace point, for all problems. */
+/* What is kept by trace point, for all types. */
 struct points {
-    bool *open, *skeleton, *never;
-    double *calls, *price, *relative, *bytes;
+    bool *open, *skeleton, *base, *never;
+    double *calls, *price, *relative, *spent_calls, *spent_bytes;
+    uint32_t *open_for;
 };
 
 static void free_points(const struct points *p)
 {
-    void *const owned[] = {p->open,  p->skeleton, p->never, p->calls,
-                           p->price, p->relative, p->bytes};
+    void *const owned[] = {p->open,  p->skeleton, p->base,        p->never,       p->calls,
+                           p->price, p->relative, p->spent_calls, p->spent_bytes, p->open_for};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
 }
 
-/* Prices are learnt of all points anew; what points add to the stream, in the next cycle. */
+/* Prices are learnt of all points anew; what points cost, when it is known what is open. */
 static int fill_prices(const struct pythia_search *s, uint32_t count, struct points *p)
 {
     struct pythia_search all = {.space = s->space, .o = s->o, .points = count};
     int status = pythia__search_set_prices(&all);
     p->price = all.price;
     p->relative = all.relative;
-    p->bytes = all.bytes;
+    p->spent_calls = all.spent_calls;
+    p->spent_bytes = all.spent_bytes;
     return status;
 }
 
 /* The same for `count` trace points: those of the skeleton are open. `pinned`: what is kept open is
- * what pins say now, else also what it was. */
+ * what pins say now, else also what it was. What was opened for types is added by switch_types. */
 static int fill(const struct pythia_search *s, uint32_t count, bool pinned, struct points *p)
 {
     p->skeleton = pythia_space_skeleton(s->space);
+    p->base = pythia_space_skeleton(s->space);
     p->open = pythia_calloc(count, sizeof(*p->open));
     p->never = pythia_calloc(count, sizeof(*p->never));
+    p->open_for = pythia_calloc(count, sizeof(*p->open_for));
     p->calls = pythia_calloc((size_t)count * 2, sizeof(*p->calls));
-    if (!p->skeleton || !p->open || !p->never || !p->calls)
+    if (!p->skeleton || !p->base || !p->open || !p->never || !p->open_for || !p->calls)
         return PYTHIA_ENOMEM;
     for (uint32_t point = 0; point < count; point++) {
         bool known = point < s->points;
@@ -48,11 +52,71 @@ static int fill(const struct pythia_search *s, uint32_t count, bool pinned, stru
         bool always = fixed || (s->o.always && !p->never[point] &&
                                 pythia_open_points_has(s->o.always, point));
         bool kept = known && !pinned && s->skeleton[point];
-        bool open = known && s->open[point] && !(pinned && p->never[point]);
         p->skeleton[point] = p->skeleton[point] || always || kept;
-        p->open[point] = p->skeleton[point] || open;
+        p->open[point] = p->skeleton[point];
     }
     return fill_prices(s, count, p);
+}
+
+/* ---- what is open for types ---- */
+
+/* By trace point: one that a pin kept open, and that is the search's from now on. */
+static bool is_released(const struct pythia_search *s, const struct points *p, uint32_t point)
+{
+    return point < s->points && s->skeleton[point] && !p->skeleton[point] && !p->never[point];
+}
+
+/* Make room for `count` trace points in what was opened for each type; and, if pins are released,
+ * for what becomes open by that: all types that have such a point. */
+static int prepare_types(struct pythia_search *s, uint32_t count, const struct points *p)
+{
+    size_t types;
+    const struct pythia_space_type *known = pythia_space_types(s->space, &types);
+    bool released = false;
+    for (uint32_t point = 0; point < s->points && !released; point++)
+        released = is_released(s, p, point);
+    for (size_t i = 0; released && i < types; i++)
+        if (pythia__search_meet_type(s, known[i].name) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < s->type_count; i++) {
+        struct pythia__search_type *t = &s->types[i];
+        if (!t->open && !released)
+            continue;
+        bool *longer = pythia_realloc(t->open, count, sizeof(*longer));
+        if (!longer)
+            return PYTHIA_ENOMEM;
+        uint32_t from = t->open ? s->points : 0;
+        memset(longer + from, 0, (count - from) * sizeof(*longer));
+        t->open = longer;
+    }
+    return PYTHIA_OK;
+}
+
+/* What is open for a type from now on. What a pin keeps open, or never open, is not the search's.
+ * What it kept open for some types (`limits` of the pins before; may be NULL) stays open for
+ * these. */
+static void switch_type(const struct pythia_search *s, struct pythia__search_type *t,
+                        struct pythia_open_points *limits, struct points *p)
+{
+    for (uint32_t point = 0; t->open && point < s->points; point++)
+        t->open[point] = t->open[point] && !p->skeleton[point] && !p->never[point];
+    for (size_t i = 0; t->open && i < t->rate_count; i++) {
+        uint32_t point = t->rates[i].tracepoint;
+        if (is_released(s, p, point) &&
+            !(limits && pythia_open_points_excludes(limits, point, t->name)))
+            t->open[point] = true;
+    }
+    for (uint32_t point = 0; t->open && point < s->points; point++) {
+        p->open_for[point] += t->open[point];
+        p->open[point] = p->open[point] || t->open[point];
+    }
+}
+
+static void switch_types(struct pythia_search *s, struct pythia_open_points *limits,
+                         struct points *p)
+{
+    for (size_t i = 0; i < s->type_count; i++)
+        switch_type(s, &s->types[i], limits, p);
 }
 
 static int lengthen_retired(struct pythia_search *s, uint32_t count)
@@ -73,18 +137,24 @@ static int lengthen_retired(struct pythia_search *s, uint32_t count)
 /* Let `p` take the place of what is kept. */
 static void replace(struct pythia_search *s, uint32_t count, const struct points *p)
 {
-    free_points(&(struct points){s->open, s->skeleton, s->never, s->calls, s->price, s->relative,
-                                 s->bytes});
+    free_points(&(struct points){s->open, s->skeleton, s->base, s->never, s->calls, s->price,
+                                 s->relative, s->spent_calls, s->spent_bytes, s->open_for});
     s->open = p->open;
     s->skeleton = p->skeleton;
+    s->base = p->base;
     s->never = p->never;
     s->calls = p->calls;
     s->price = p->price;
     s->relative = p->relative;
-    s->bytes = p->bytes;
+    s->spent_calls = p->spent_calls;
+    s->spent_bytes = p->spent_bytes;
+    s->open_for = p->open_for;
     s->points = count;
     s->o.budget.points_per_cycle = s->per_cycle < count ? s->per_cycle : count;
     pythia__search_count_calls(s);
+    for (uint32_t point = 0; point < count; point++)
+        if (s->open_for[point] > 0)
+            pythia__search_settle(s, point);
 }
 
 int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *always,
@@ -100,6 +170,8 @@ int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *a
     int status = fill(s, count, true, &pinned);
     if (status == PYTHIA_OK)
         status = lengthen_retired(s, count);
+    if (status == PYTHIA_OK)
+        status = prepare_types(s, count, &pinned);
     if (status != PYTHIA_OK) {
         s->o.always = before[0];
         s->o.never = before[1];
@@ -107,7 +179,12 @@ int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *a
         free_points(&pinned);
         return status;
     }
-    *switched = memcmp(s->open, pinned.open, s->points * sizeof(*s->open)) != 0;
+    switch_types(s, before[0], &pinned);
+    *switched = false;
+    for (uint32_t point = 0; point < s->points; point++) { /* also what was open for some types */
+        bool widened = s->open[point] && !s->skeleton[point] && pinned.skeleton[point];
+        *switched = *switched || widened || s->open[point] != pinned.open[point];
+    }
     for (uint32_t point = s->points; point < count; point++) /* that have turned up since */
         *switched = *switched || pinned.open[point];
     replace(s, count, &pinned);
@@ -125,8 +202,12 @@ int pythia_search_grow(struct pythia_search *s)
     if (status == PYTHIA_OK)
         status = lengthen_retired(s, count);
     if (status == PYTHIA_OK)
-        replace(s, count, &grown);
-    else
+        status = prepare_types(s, count, &grown);
+    if (status != PYTHIA_OK) {
         free_points(&grown);
-    return status;
+        return status;
+    }
+    switch_types(s, NULL, &grown);
+    replace(s, count, &grown);
+    return PYTHIA_OK;
 }

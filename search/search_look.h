@@ -11,7 +11,8 @@
 
 struct pythia__looking {
     struct pythia_search *s;
-    size_t number; /* of the problem */
+    size_t number;                 /* of the problem */
+    struct pythia__search_type *t; /* whose requests they are */
     struct pythia_problem *p;
     struct pythia__search_keeping *k;
     const struct pythia_space_type *type;

@@ -122,7 +122,8 @@ int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types
         size_t number;
         if (!may_have_problem(s, &types[i], &unknown))
             continue;
-        if (find_problem(s, &types[i], &number) != PYTHIA_OK)
+        if (find_problem(s, &types[i], &number) != PYTHIA_OK ||
+            pythia__search_meet_type(s, types[i].unsplit) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         struct pythia_problem *p = &s->problems[number];
         s->keeping[number].evidence = &types[i];

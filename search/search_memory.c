@@ -14,7 +14,6 @@ void pythia__search_keeping_free(struct pythia__search_keeping *k)
     pythia__belief_free(&k->belief);
     pythia_free(k->log_durations);
     pythia_free(k->retired);
-    pythia_free(k->rates);
     *k = (struct pythia__search_keeping){0};
 }
 
@@ -65,8 +64,6 @@ void pythia__search_take_back(struct pythia_search *s)
         s->problems[i] = s->before[i].problem;
         then->belief = now->belief;
         then->retired = now->retired;
-        then->rates = now->rates;
-        then->rate_count = now->rate_count;
         *now = *then;
     }
     while (s->problem_count > s->known)

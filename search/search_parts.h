@@ -14,11 +14,20 @@
 #define PYTHIA__SEARCH_SMALL 7
 #define PYTHIA__SEARCH_LARGE .25
 
-/* What a node of the search space adds to the stream: requests of its type have so many calls of
- * that size. */
+/* What a trace point adds to a request of a type: so many calls, and bytes of spans. */
 struct pythia__search_rate {
     uint32_t tracepoint;
     double calls, bytes;
+};
+
+/* A request type of the search space. A switch is a trace point and one of these: see
+ * search_types.c. */
+struct pythia__search_type {
+    uint32_t name; /* number of a string */
+    bool *open;    /* owned, by trace point: opened for this type; NULL: none ever was */
+    struct pythia__search_rate *rates; /* owned, by rising trace point */
+    size_t rate_count;
+    double requests; /* a second, in the last cycle; NaN: not known */
 };
 
 /* What the search keeps of a problem beside what it tells. */
@@ -38,8 +47,6 @@ struct pythia__search_keeping {
     size_t against;        /* cycles in a row whose shares say the opposite of `matters` */
     size_t starved, quiet; /* cycles in a row with too few requests; with none that vary */
     size_t past; /* cycles in a row in which a cause that was found has no share any more */
-    struct pythia__search_rate *rates; /* of its type, by node: of [0] nothing; NULL: not asked */
-    uint32_t rate_count;
     const struct pythia_type *evidence; /* of the cycle at hand; NULL: there is none */
 };
 
@@ -55,12 +62,22 @@ struct pythia_search {
     struct pythia_search_options o;
     size_t per_cycle; /* points, as it was asked for */
     uint32_t points;
-    bool *open, *skeleton, *never;
-    double *calls;    /* by trace point: in a request of the type that has it most often */
-    double *price;    /* by trace point: of a hit, in ns; */
-    double *relative; /* the same as a multiple of the usual price; */
-    double *bytes;    /* a second, that it adds to the stream as requests came in the last cycle */
-    double seconds;   /* that a cycle takes; 0: not known */
+    bool for_one; /* what is open is that of one type: between _hide and _show */
+    /* By trace point. */
+    bool *open, *skeleton, *never; /* open: for any type, or for one */
+    bool *base;         /* the skeleton of the space: open for all types, whatever pins say */
+    uint32_t *open_for; /* for how many types it was opened */
+    double *calls;      /* in a request of the type that has it most often */
+    double *price;      /* of a hit, in ns; */
+    double *relative;   /* the same as a multiple of the usual price */
+    double *spent_calls, *spent_bytes; /* of the types that it was opened for: calls in a request of
+                                          the one that has it most often, and bytes a second of all
+                                          together; NaN: not known */
+    double seconds;                    /* that a cycle takes; 0: not known */
+    struct pythia__search_type *types;
+    size_t type_count, type_capacity;
+    uint32_t *type_of; /* by string number of a type's name: index in types + 1 */
+    size_t type_of_capacity;
     struct pythia_problem *problems;
     struct pythia__search_keeping *keeping;
     struct pythia__search_before *before; /* of the problems known before the cycle */
@@ -80,21 +97,22 @@ struct pythia_search {
 
 /* Fill s->calls from the space. */
 void pythia__search_count_calls(struct pythia_search *s);
-/* Open or close a point, and say why; `reason` is taken. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia__search_decide(struct pythia_search *s, uint32_t point, bool open, size_t problem,
-                          double inside, struct pythia_buf *reason);
-int pythia__search_close(struct pythia_search *s, uint32_t point, size_t problem, const char *why);
-/* Does the search space know a point in requests of a problem's type? */
-bool pythia__search_has_point(const struct pythia_search *s, size_t problem, uint32_t point);
-/* Was a point opened or closed in this cycle? */
-bool pythia__search_is_decided(const struct pythia_search *s, uint32_t point);
-/* Would a cause that was found be lost from sight without a point? */
-bool pythia__search_bounds_cause(const struct pythia_search *s, uint32_t point);
+/* Open or close a point for a type, and say why; `reason` is taken. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_decide(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
+                          bool open, size_t problem, double inside, struct pythia_buf *reason);
+int pythia__search_close(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
+                         size_t problem, const char *why);
+/* Was a point opened or closed for a type in this cycle? */
+bool pythia__search_is_decided(const struct pythia_search *s, const struct pythia__search_type *t,
+                               uint32_t point);
+/* Would a cause that was found in a type be lost from sight without a point? */
+bool pythia__search_bounds_cause(const struct pythia_search *s, const struct pythia__search_type *t,
+                                 uint32_t point);
 /* What was told since the last cycle, *count of them, borrowed until more is. */
 const struct pythia_effect *pythia__search_take_told(struct pythia_search *s, size_t *count);
-/* Append to a reason what was last measured of a point; nothing if that is not known. */
-void pythia__search_add_effect(const struct pythia_search *s, uint32_t point,
-                               struct pythia_buf *reason);
+/* Append to a reason what was last measured of a point in a type; nothing if that is not known. */
+void pythia__search_add_effect(const struct pythia_search *s, const struct pythia__search_type *t,
+                               uint32_t point, struct pythia_buf *reason);
 
 /* ---- what a cycle says of types: search_meet.c ---- */
 
@@ -102,21 +120,47 @@ void pythia__search_add_effect(const struct pythia_search *s, uint32_t point,
  * become problems. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types, size_t count);
 
-/* ---- points that are open for some types only: search_types.c ---- */
+/* ---- which points are open for which types: search_types.c ---- */
+
+/* Meet a type; nothing happens if the search space has none of that name. The types may move.
+ * PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_meet_type(struct pythia_search *s, uint32_t name);
+/* The type of that name, or that of a problem; NULL: it was not met, because the space has none. */
+struct pythia__search_type *pythia__search_type(const struct pythia_search *s, uint32_t name);
+struct pythia__search_type *pythia__search_type_at(const struct pythia_search *s, size_t problem);
+void pythia__search_free_types(struct pythia_search *s);
+
+/* What a point adds to a request of a type; NULL: the search space does not know it there. O(log of
+ * points of the type). */
+const struct pythia__search_rate *pythia__search_rate_of(const struct pythia__search_type *t,
+                                                         uint32_t point);
+
+/* Was it opened for a type? And is it open there, for that or another reason? */
+static inline bool pythia__search_was_opened(const struct pythia__search_type *t, uint32_t point)
+{
+    return t->open && t->open[point];
+}
+bool pythia__search_is_open_for(const struct pythia_search *s, const struct pythia__search_type *t,
+                                uint32_t point);
+/* Open or close it there. PYTHIA_OK or, when it is opened, PYTHIA_ENOMEM. */
+int pythia__search_switch(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
+                          bool open);
+
+/* The open points, as a set with its limits to types, without those that `shown` (by trace point;
+ * NULL: all are) says nothing of. PYTHIA_OK with *out owned, or PYTHIA_ENOMEM. */
+int pythia__search_list_open(const struct pythia_search *s, const bool *shown,
+                             struct pythia_open_points **out);
 
 struct pythia__search_hidden {
     struct pythia_search *search;
-    uint32_t *points; /* owned; nothing opens or closes them while they are hidden */
-    size_t count;
-    struct pythia_open_points *made; /* owned */
-    struct pythia_open_points *open; /* borrowed: the open points without the hidden ones */
+    uint32_t *points; /* owned; the first `pinned` of them are pinned closed in that type */
+    size_t count, pinned, decided;
 };
 
-/* Make s->open and s->never of a problem: points that pins keep open only for other types are
- * pinned closed in it, until _show is called, which is needed after a failure too. `open`: the open
- * points (NULL: h->open is not needed). PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia__search_hide(struct pythia_search *s, size_t problem, struct pythia_open_points *open,
-                        struct pythia__search_hidden *h);
+/* Make s->open and s->never those of a problem's type, until _show is called, which is needed after
+ * a failure too: what is open only for others is closed; what pins keep open only for others is
+ * pinned closed. PYTHIA_OK or PYTHIA_ENOMEM. O(points). */
+int pythia__search_hide(struct pythia_search *s, size_t problem, struct pythia__search_hidden *h);
 void pythia__search_show(struct pythia__search_hidden *h);
 
 /* ---- what is kept of a problem: search_memory.c ---- */
@@ -146,25 +190,34 @@ void pythia__search_forget(struct pythia_search *s, size_t problem);
 
 /* What the budget still allows. */
 struct pythia__search_room {
-    size_t points;
+    size_t switches; /* in this cycle */
+    size_t points;   /* that are open for no type yet */
     double ns, bytes;
 };
 
-/* Learn the price of each point; and what each would add to the stream, as requests come now.
- * PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia__search_set_prices(struct pythia_search *s);
-int pythia__search_meet_rates(struct pythia_search *s);
-/* ns that a point adds to a request. */
-double pythia__search_cost(const struct pythia_search *s, uint32_t point);
+/* Learn the price of each point; and what open points add to the stream, as requests come now. */
+int pythia__search_set_prices(struct pythia_search *s); /* PYTHIA_OK or PYTHIA_ENOMEM */
+void pythia__search_meet_rates(struct pythia_search *s);
+/* Sum up what a point costs in the types that it is open for. O(types). */
+void pythia__search_settle(struct pythia_search *s, uint32_t point);
+/* ns that a point adds to a request of a type; bytes a second that it adds to the stream by all of
+ * that type, NaN: not known. */
+double pythia__search_cost(const struct pythia_search *s, const struct pythia__search_type *t,
+                           uint32_t point);
+double pythia__search_bytes(const struct pythia_search *s, const struct pythia__search_type *t,
+                            uint32_t point);
 struct pythia_spending pythia__search_spending(const struct pythia_search *s);
-/* Room for at most `wanted` points; does a point fit there, and then take its part of it. */
+/* Room for at most `wanted` switches; would it do for a point in a type, and then take that. Beside
+ * other types that a point is open for, it takes what this one adds. */
 struct pythia__search_room pythia__search_room(const struct pythia_search *s, size_t wanted);
-bool pythia__search_fits(const struct pythia_search *s, uint32_t point,
-                         const struct pythia__search_room *room);
-bool pythia__search_fits_alone(const struct pythia_search *s,
+bool pythia__search_fits(const struct pythia_search *s, const struct pythia__search_type *t,
+                         uint32_t point, const struct pythia__search_room *room);
+bool pythia__search_fits_alone(const struct pythia_search *s, const struct pythia__search_type *t,
                                uint32_t point); /* with nothing open */
-bool pythia__search_take(const struct pythia_search *s, uint32_t point,
-                         struct pythia__search_room *room);
+bool pythia__search_take(const struct pythia_search *s, const struct pythia__search_type *t,
+                         uint32_t point, struct pythia__search_room *room);
+/* Would closing it for a type leave more room? */
+bool pythia__search_frees(const struct pythia_search *s, uint32_t point);
 /* A point whose price was measured must not add more to a request than it may explain of what
  * differs there: a part of the standard deviation. */
 bool pythia__search_is_worth(const struct pythia_search *s, size_t problem, uint32_t point,

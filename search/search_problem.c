@@ -143,7 +143,7 @@ static int open_picks(struct pythia__looking *l, const struct pythia__pick *pick
             pythia_buf_printf(&reason, ", which has %.0f %% of the variance",
                               100 * b->regions[picks[i].block].share);
         }
-        if (pythia__search_decide(s, picks[i].tracepoint, true, l->number, picks[i].inside,
+        if (pythia__search_decide(s, l->t, picks[i].tracepoint, true, l->number, picks[i].inside,
                                   &reason) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         l->budget--;
@@ -184,10 +184,9 @@ double *pythia__search_use(struct pythia_search *s, size_t number)
 {
     struct pythia__looking l = {.s = s,
                                 .k = &s->keeping[number],
-                                .type = pythia_space_type(s->space, s->problems[number].type)};
+                                .type = pythia_space_type(s->space, s->problems[number].unsplit)};
     struct pythia__search_hidden hidden;
-    double *use =
-        pythia__search_hide(s, number, NULL, &hidden) == PYTHIA_OK ? use_of_points(&l) : NULL;
+    double *use = pythia__search_hide(s, number, &hidden) == PYTHIA_OK ? use_of_points(&l) : NULL;
     pythia__search_show(&hidden);
     return use;
 }
@@ -196,9 +195,9 @@ double *pythia__search_use(struct pythia_search *s, size_t number)
 static bool is_ours(const struct pythia__looking *l, uint32_t point)
 {
     const struct pythia_search *s = l->s;
-    return s->open[point] && !s->skeleton[point] && !pythia__search_is_decided(s, point) &&
-           s->calls[point] > 0 && !pythia__search_bounds_cause(s, point) &&
-           pythia__search_has_point(s, l->number, point);
+    return pythia__search_was_opened(l->t, point) && !s->skeleton[point] &&
+           !pythia__search_is_decided(s, l->t, point) &&
+           !pythia__search_bounds_cause(s, l->t, point);
 }
 
 /* Close the points that part little from little, or cost more than they may explain. */
@@ -217,13 +216,18 @@ static int close_useless(struct pythia__looking *l)
         status = pythia__search_retire(s, l->number, point);
         if (status == PYTHIA_OK)
             status =
-                pythia__search_close(s, point, l->number,
+                pythia__search_close(s, l->t, point, l->number,
                                      useless ? "the cause is neither in it nor around it"
                                              : "it adds more to a request than it may explain");
     }
     pythia_free(use);
     return status == PYTHIA_OK && retired ? pythia__search_remember(s, l->number, l->evidence)
                                           : status;
+}
+
+static bool may_make_room(const struct pythia__looking *l, uint32_t point)
+{
+    return is_ours(l, point) && pythia__search_frees(l->s, point);
 }
 
 /* The budget is used up: close the points that part least, about half of them at most, so that
@@ -236,16 +240,16 @@ static int make_room(struct pythia__looking *l, size_t *closed)
     int status = use ? PYTHIA_OK : PYTHIA_ENOMEM;
     *closed = 0;
     for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
-        most += is_ours(l, point);
+        most += may_make_room(l, point);
     most = (most + 1) / 2 < l->budget ? (most + 1) / 2 : l->budget;
     while (status == PYTHIA_OK && *closed < most) {
         uint32_t least = PYTHIA_NONE;
         for (uint32_t point = 0; point < s->points; point++)
-            if (is_ours(l, point) && (least == PYTHIA_NONE || use[point] < use[least]))
+            if (may_make_room(l, point) && (least == PYTHIA_NONE || use[point] < use[least]))
                 least = point;
         if (least == PYTHIA_NONE)
             break;
-        status = pythia__search_close(s, least, l->number,
+        status = pythia__search_close(s, l->t, least, l->number,
                                       "others tell more, and the budget is used up");
         ++*closed;
     }
@@ -275,7 +279,7 @@ static int compare_with_best(const struct pythia__looking *l, bool *may, double 
     int status = find_best(l, may, &best);
     *least = PYTHIA__PART_MIN * best.bits;
     for (uint32_t point = 0; point < l->s->points; point++)
-        may[point] = may[point] && pythia__search_fits_alone(l->s, point);
+        may[point] = may[point] && pythia__search_fits_alone(l->s, l->t, point);
     if (status == PYTHIA_OK)
         status = find_best(l, may, &best);
     *would_fit = best.bits > 0 && best.bits >= *least;
@@ -296,19 +300,19 @@ static int pick(struct pythia__looking *l, struct pythia__pick *picks, size_t *c
         uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
         may[point] = !s->open[point] && !s->never[point] &&
                      !pythia__search_is_retired(l->s, l->number, point) &&
-                     !pythia__search_is_decided(s, point) &&
+                     !pythia__search_is_decided(s, l->t, point) &&
                      pythia__search_is_worth(s, l->number, point, 1);
     }
     if (status == PYTHIA_OK)
         status = compare_with_best(l, may, &least, would_fit);
     for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
-        may[point] = may[point] && pythia__search_fits(s, point, &room);
-    if (status == PYTHIA_OK && room.points > 0)
+        may[point] = may[point] && pythia__search_fits(s, l->t, point, &room);
+    if (status == PYTHIA_OK && room.switches > 0)
         status = pythia__gain_choose(&l->k->belief, may, PYTHIA__CALL_PRICE, s->relative,
-                                     room.points, picks, &chosen);
+                                     room.switches, picks, &chosen);
     *count = 0; /* together they must fit as well */
     while (*count < chosen && picks[*count].bits >= least &&
-           pythia__search_take(s, picks[*count].tracepoint, &room))
+           pythia__search_take(s, l->t, picks[*count].tracepoint, &room))
         ++*count;
     pythia_free(may);
     return status;
@@ -355,12 +359,12 @@ static int confirm(struct pythia__looking *l, struct pythia__pick *picks, size_t
     struct pythia__search_room room = pythia__search_room(s, l->budget);
     for (uint32_t point = 0; point < s->points && pythia__search_is_limited(s); point++)
         least = fmax(least, PYTHIA__PART_MIN * mass[point]);
-    while (room.points > 0) {
+    while (room.switches > 0) {
         uint32_t best = PYTHIA_NONE;
         for (uint32_t point = 0; point < s->points; point++) {
             bool may = mass[point] > 0 && mass[point] >= least && !s->open[point] &&
-                       !pythia__search_is_decided(s, point) &&
-                       pythia__search_fits(s, point, &room) &&
+                       !pythia__search_is_decided(s, l->t, point) &&
+                       pythia__search_fits(s, l->t, point, &room) &&
                        pythia__search_is_worth(s, l->number, point, 1);
             if (may && (best == PYTHIA_NONE || mass[point] > mass[best] ||
                         (mass[point] == mass[best] &&
@@ -370,7 +374,7 @@ static int confirm(struct pythia__looking *l, struct pythia__pick *picks, size_t
         }
         if (best == PYTHIA_NONE)
             break;
-        (void)pythia__search_take(s, best, &room);
+        (void)pythia__search_take(s, l->t, best, &room);
         picks[(*count)++] = (struct pythia__pick){.tracepoint = best,
                                                   .inside = fmin(mass[best], 1),
                                                   .calls = s->calls[best],
@@ -519,6 +523,7 @@ static int with_rows(struct pythia__looking *l, int (*work)(struct pythia__looki
 {
     l->p = &l->s->problems[l->number];
     l->k = &l->s->keeping[l->number];
+    l->t = pythia__search_type_at(l->s, l->number);
     l->type = pythia_space_type(l->s->space, l->evidence->unsplit);
     l->n = pythia_type_rows(l->evidence);
     pythia__search_touch(l->s, l->number);
@@ -543,12 +548,9 @@ int pythia__search_watch(struct pythia_search *s, size_t number, const struct py
     struct pythia__search_hidden hidden;
     if (!settled || pythia_type_evidence(t) < (double)s->o.min_requests)
         return PYTHIA_OK;
-    int status = pythia__search_hide(s, number, open, &hidden);
-    struct pythia__looking l = {.s = s,
-                                .number = number,
-                                .evidence = t,
-                                .seen = pythia_groups_cct(groups),
-                                .open = hidden.open};
+    int status = pythia__search_hide(s, number, &hidden);
+    struct pythia__looking l = {
+        .s = s, .number = number, .evidence = t, .seen = pythia_groups_cct(groups), .open = open};
     if (status == PYTHIA_OK)
         status = with_rows(&l, watch);
     pythia__search_show(&hidden);
@@ -560,12 +562,12 @@ int pythia__search_look(struct pythia_search *s, size_t number, const struct pyt
                         size_t *budget)
 {
     struct pythia__search_hidden hidden;
-    int status = pythia__search_hide(s, number, open, &hidden);
+    int status = pythia__search_hide(s, number, &hidden);
     struct pythia__looking l = {.s = s,
                                 .number = number,
                                 .evidence = t,
                                 .seen = pythia_groups_cct(groups),
-                                .open = hidden.open,
+                                .open = open,
                                 .budget = *budget};
     if (status == PYTHIA_OK)
         status = with_rows(&l, look);

@@ -20,9 +20,11 @@ enum bar { BAR_NONE, BAR_BUDGET, BAR_PIN, BARS };
 static enum bar bar_of(const struct pythia_search *s, size_t number, uint32_t point,
                        const struct pythia__search_room *room)
 {
+    const struct pythia__search_type *t = pythia__search_type_at(s, number);
     if (s->never[point])
         return BAR_PIN;
-    bool may = pythia__search_fits(s, point, room) && pythia__search_is_worth(s, number, point, 1);
+    bool may =
+        pythia__search_fits(s, t, point, room) && pythia__search_is_worth(s, number, point, 1);
     return may ? BAR_NONE : BAR_BUDGET;
 }
 
@@ -50,12 +52,14 @@ static int find_best(const struct pythia_search *s, size_t number, struct pythia
     return status;
 }
 
-static void block(const struct pythia_search *s, struct pythia_problem *p, uint32_t point)
+static void block(const struct pythia_search *s, size_t number, uint32_t point)
 {
+    struct pythia_problem *p = &s->problems[number];
+    const struct pythia__search_type *t = pythia__search_type_at(s, number);
     p->blocked = point;
     p->needs = (struct pythia_spending){.points = 1,
-                                        .added_ns = pythia__search_cost(s, point),
-                                        .bytes_per_second = s->bytes[point]};
+                                        .added_ns = pythia__search_cost(s, t, point),
+                                        .bytes_per_second = pythia__search_bytes(s, t, point)};
 }
 
 /* What is all but sure tells nothing new, and is the cause nevertheless: the innermost closed point
@@ -122,7 +126,7 @@ static int look_for_bar(const struct pythia_search *s, size_t number)
         if (status != PYTHIA_OK || most == BAR_NONE)
             return status;
     }
-    block(s, p, blocked);
+    block(s, number, blocked);
     if (most == BAR_BUDGET)
         p->why = PYTHIA_WHY_BUDGET;
     else if (most == BAR_PIN)
@@ -142,9 +146,10 @@ static bool is_around_cause(const struct pythia_problem *p, uint32_t point)
 
 /* A cause is in what is open, as near as pins let it be seen: of the points that are pinned shut
  * and are called there, name the one with most time. */
-static int look_for_pins(const struct pythia_search *s, struct pythia_problem *p)
+static int look_for_pins(const struct pythia_search *s, size_t number)
 {
-    const struct pythia_space_type *t = pythia_space_type(s->space, p->type);
+    struct pythia_problem *p = &s->problems[number];
+    const struct pythia_space_type *t = pythia_space_type(s->space, p->unsplit);
     uint64_t most = 0;
     p->why = PYTHIA_WHY_NONE;
     if ((!s->o.never && !pythia_open_points_is_limited(s->o.always)) || !t)
@@ -159,11 +164,23 @@ static int look_for_pins(const struct pythia_search *s, struct pythia_problem *p
             is_around_cause(p, around[node])) {
             most = t->nodes[node].time_ns;
             p->why = PYTHIA_WHY_PINNED;
-            block(s, p, point);
+            block(s, number, point);
         }
     }
     pythia_free(around);
     return PYTHIA_OK;
+}
+
+/* Look for a reason among points as the problem's type sees them. */
+static int look_as_type(struct pythia_search *s, size_t number,
+                        int (*look)(const struct pythia_search *s, size_t number))
+{
+    struct pythia__search_hidden hidden;
+    int status = pythia__search_hide(s, number, &hidden);
+    if (status == PYTHIA_OK)
+        status = look(s, number);
+    pythia__search_show(&hidden);
+    return status;
 }
 
 static int find_why(struct pythia_search *s, size_t number)
@@ -174,23 +191,18 @@ static int find_why(struct pythia_search *s, size_t number)
     else if (p->state == PYTHIA_PROBLEM_UNKNOWN)
         p->why = PYTHIA_WHY_NO_TYPE;
     else if (p->state == PYTHIA_PROBLEM_DONE)
-        return look_for_pins(s, p);
+        return look_as_type(s, number, look_for_pins);
     else if (p->state != PYTHIA_PROBLEM_GIVEN_UP)
         p->why = PYTHIA_WHY_NONE;
     else if (p->why <= PYTHIA_WHY_NO_TYPE) /* it has just been given up */
-        return look_for_bar(s, number);
+        return look_as_type(s, number, look_for_bar);
     return PYTHIA_OK;
 }
 
 int pythia__search_say_why(struct pythia_search *s)
 {
     int status = PYTHIA_OK;
-    for (size_t i = 0; i < s->problem_count && status == PYTHIA_OK; i++) {
-        struct pythia__search_hidden hidden;
-        status = pythia__search_hide(s, i, NULL, &hidden);
-        if (status == PYTHIA_OK)
-            status = find_why(s, i);
-        pythia__search_show(&hidden);
-    }
+    for (size_t i = 0; i < s->problem_count && status == PYTHIA_OK; i++)
+        status = find_why(s, i);
     return status;
 }

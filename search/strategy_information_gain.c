@@ -80,6 +80,18 @@ static int take(struct choosing *c, size_t group, const struct pythia__belief *b
     return PYTHIA_OK;
 }
 
+/* Which points of a type may be opened for it. What is not of the type is not asked for. */
+static void find_closed(struct choosing *c, const struct pythia_space_type *t)
+{
+    struct pythia_open_points *open = c->e->open, *never = c->e->never;
+    for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++) {
+        uint32_t point = pythia_cct_tracepoint(t->cct, node);
+        bool is_open = pythia_open_points_has(open, point) &&
+                       !pythia_open_points_excludes(open, point, t->name);
+        c->closed[point] = !is_open && !(never && pythia_open_points_has(never, point));
+    }
+}
+
 static int look_at_group(struct choosing *c, size_t group)
 {
     const struct pythia_group *g = &c->e->diagnosis->groups[group];
@@ -93,6 +105,7 @@ static int look_at_group(struct choosing *c, size_t group)
     struct pythia__pick *picks = pythia_calloc(c->budget + 1, sizeof(*picks));
     size_t count = 0;
     int status = picks ? pythia__belief_create_with(t, c->e->history, &b) : PYTHIA_ENOMEM;
+    find_closed(c, t);
     if (status == PYTHIA_OK)
         status = pythia__region_map_create(t, seen, c->e->open, &map);
     if (status == PYTHIA_OK)
@@ -144,11 +157,8 @@ static int suggest(const struct pythia_evidence *e, size_t budget, struct pythia
                          .prices = pythia_calloc(points, sizeof(double))};
     int status = c.worth && c.closed && c.prices ? PYTHIA_OK : PYTHIA_ENOMEM;
     *count = 0;
-    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++) {
-        c.closed[point] = !pythia_open_points_has(e->open, point) &&
-                          !(e->never && pythia_open_points_has(e->never, point));
+    for (uint32_t point = 0; status == PYTHIA_OK && point < points; point++)
         c.prices[point] = pythia_prices_relative(e->prices, point, e->price_ns);
-    }
     for (size_t i = 0; i < budget && status == PYTHIA_OK; i++)
         out[i] = (struct pythia_suggestion){0};
     for (size_t g = 0; budget > 0 && status == PYTHIA_OK && g < e->diagnosis->group_count; g++)

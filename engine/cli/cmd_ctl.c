@@ -47,8 +47,8 @@ static const struct pythia_option options[] = {
                        "For plan: trace points, with commas between them, beside those that are "
                        "operands"),
     {"type", 0, PYTHIA_OPTION_TEXTS, "TYPE", NULL, NULL, 0, 0, OPTION(types),
-     "For open: only for requests of this type, and closed for all others (may be given several "
-     "times)"},
+     "For open: only for requests of this type, or of those that match a pattern, and closed for "
+     "all others (may be given several times)"},
     PYTHIA_REAL("timeout-seconds", 0, "S", "10", .1, 3600, OPTION(timeout_s),
                 "How long to wait for an answer"),
     PYTHIA_TEXT_OPTION("gate", 0, "FOLDER", OPTION(gate),
@@ -305,6 +305,10 @@ static void show_decisions(struct pythia_buf *to, const json_t *decisions)
         else
             pythia_buf_printf(to, "%s  %s ", text, open ? "opens " : "closes");
         show_text(to, json_object_get(d, "trace_point"));
+        if (json_string_length(json_object_get(d, "request_type")) > 0) {
+            pythia_buf_puts(to, " for ");
+            show_text(to, json_object_get(d, "request_type"));
+        }
         pythia_buf_puts(to, ": ");
         show_text(to, json_object_get(d, "reason"));
         if (json_number_value(json_object_get(d, "price_ns")) > 0)
@@ -677,7 +681,8 @@ const struct pythia__command pythia__cmd_ctl = {
         "closed whatever the search wants, and unpin ID..., which leaves them to it again: each is "
         "an id or a pattern with *, ? and [, which stands for the trace points that are known now "
         "and match it, as far as they can be switched; what is opened with --type TYPE is open for "
-        "requests of that type (a name as groups has it) and closed for all others; plan "
+        "requests of that type (a name as groups has it, or such a pattern of the types that are "
+        "known now) and closed for all others; plan "
         "ID... or plan --open ID,ID, what it would cost to open them, in ns and in percent of what "
         "requests take now; hash VALUE, what a value looks like in reports where a rule of redact "
         "hashes it; off, which closes everything and keeps it closed, "
@@ -691,8 +696,8 @@ const struct pythia__command pythia__cmd_ctl = {
                 "# Open all trace points of a service, and leave them to the search again\n"
                 "pythia ctl open 'store:*'\n"
                 "pythia ctl unpin 'store:*'\n"
-                "# Open them only for requests of one type\n"
-                "pythia ctl open 'store:*' --type 'GET /list'\n"
+                "# Open them only for requests of some types\n"
+                "pythia ctl open 'store:*' --type 'GET /list*'\n"
                 "# Close everything, at once\n"
                 "pythia ctl off\n",
     .words = "status groups report decisions points vars open close unpin plan hash off on",

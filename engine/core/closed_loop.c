@@ -203,8 +203,9 @@ static int begin_cycle(void *context)
                                : status;
 }
 
-/* Of a type that the search space knows what the search wants open is seen. Of another one, that
- * which the search has closed is not, and what is not the search's to close is. */
+/* Of a type that the search space knows what the search wants open for it is seen. Of another one,
+ * that which the search has closed or has open for some types is not, and what is not the search's
+ * to close is. */
 static int take_cycle(void *context, const struct pythia_trace *whole)
 {
     struct playing *p = context;
@@ -214,7 +215,8 @@ static int take_cycle(void *context, const struct pythia_trace *whole)
     if (!e)
         return PYTHIA_OK;
     bool known = pythia_space_type(p->space, e->unsplit) != NULL;
-    int status = pythia__gathering_see(&p->gathering, known ? p->open : p->open_or_foreign, NULL,
+    const struct pythia_hider_types types = {p->open, NULL, e->unsplit};
+    int status = pythia__gathering_see(&p->gathering, known ? p->open : p->open_or_foreign, &types,
                                        whole, &p->seen, &trace);
     p->seen.traces += status == 1;
     if (status != 0 || !is_in_cycle(p, e))

@@ -101,6 +101,15 @@ static int tell_effects(struct pythia__evidence *e, struct pythia_search *search
     return status == PYTHIA_OK ? pythia_search_tell(search, effects, found) : status;
 }
 
+/* A point that is closed for a type is closed for all problems that are parts of it. */
+static void close_effects(struct pythia_effects *effects, const struct pythia_cycle *cycle,
+                          const struct pythia_switch *s)
+{
+    for (size_t i = 0; i < cycle->problem_count; i++)
+        if (cycle->problems[i].unsplit == s->type)
+            pythia_effects_close(effects, s->tracepoint, cycle->problems[i].type);
+}
+
 /* Points that were opened will be measured. */
 static int note_switches(struct pythia__evidence *e, const struct pythia_cycle *cycle)
 {
@@ -111,7 +120,7 @@ static int note_switches(struct pythia__evidence *e, const struct pythia_cycle *
             status = pythia_effects_open(e->effects, s->tracepoint,
                                          cycle->problems[s->problem].type, cycle->number);
         else
-            pythia_effects_close(e->effects, s->tracepoint);
+            close_effects(e->effects, cycle, s);
     }
     return status;
 }

@@ -381,11 +381,9 @@ static int see(struct pythia_live *l, const struct pythia__live_type *type,
                const struct pythia_trace *whole, const struct pythia_trace **out)
 {
     bool searched = l->search && !l->paused && type->learnt;
-    struct pythia_open_points *always = l->o.search.always;
-    const struct pythia_hider_types types = {always, l->points.skeleton, type->name};
-    int status = pythia__gathering_see(&l->gathering, searched ? l->points.open : NULL,
-                                       pythia_open_points_is_limited(always) ? &types : NULL, whole,
-                                       &l->counts, out);
+    const struct pythia_hider_types types = {l->points.open, NULL, type->name};
+    int status = pythia__gathering_see(&l->gathering, searched ? l->points.open : NULL, &types,
+                                       whole, &l->counts, out);
     l->numbers.hidden_requests += status == 1;
     return status;
 }
@@ -531,26 +529,28 @@ static int tell(struct pythia_live *l, const struct stage *s)
     return l->taker.cycle(l->taker.context, &cycle);
 }
 
-/* What is open, by trace point: owned by the caller. NULL when out of memory, or nothing is
- * searched yet. */
-static bool *flag_open(const struct pythia_live *l, uint32_t points)
+/* What is open for all types, by trace point: owned by the caller. NULL when out of memory, or
+ * nothing is searched yet. */
+static bool *flag_skeleton(const struct pythia_live *l, uint32_t points)
 {
-    bool *open = l->search ? pythia_calloc((size_t)points + 1, sizeof(*open)) : NULL;
-    for (uint32_t point = 0; open && point < points; point++)
-        open[point] = pythia_search_is_open(l->search, point);
-    return open;
+    bool *flags = l->search ? pythia_calloc((size_t)points + 1, sizeof(*flags)) : NULL;
+    for (uint32_t point = 0; flags && point < points; point++)
+        flags[point] = pythia_search_in_skeleton(l->search, point);
+    return flags;
 }
 
-/* What was kept of rare types goes to the next cycle, but for what looks otherwise than with what
- * was open (`before`; NULL: unknown). */
+/* What was kept of rare types goes to the next cycle, but for what looks otherwise by the decisions
+ * of the cycle, or by what belongs to the skeleton since (`before`: what did; NULL: unknown). */
 static void keep_rare(struct pythia_live *l, const struct stage *s, const bool *before)
 {
     uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
-    struct pythia_switch *switches = pythia_calloc((size_t)points + 1, sizeof(*switches));
-    size_t count = 0;
+    size_t count = before ? l->last.switch_count : 0;
+    struct pythia_switch *switches = pythia_calloc(points + count + 1, sizeof(*switches));
+    for (size_t i = 0; switches && i < count; i++)
+        switches[i] = l->last.switches[i];
     for (uint32_t point = 0; switches && before && point < points; point++)
-        if (before[point] != pythia_search_is_open(l->search, point))
-            switches[count++].tracepoint = point;
+        if (!before[point] && pythia_search_in_skeleton(l->search, point))
+            switches[count++] = (struct pythia_switch){.tracepoint = point, .type = PYTHIA_NONE};
     pythia__rare_types_end(&l->gathering.rare, stage_number(l, s), switches && before, l->space,
                            switches, count);
     pythia_free(switches);
@@ -560,7 +560,7 @@ static int end_cycle(struct pythia_live *l)
 {
     struct stage *s = &l->stages[l->now];
     bool switched = false, more = false;
-    bool *before = flag_open(l, pythia_vocabulary_tracepoints(l->vocabulary));
+    bool *before = flag_skeleton(l, pythia_vocabulary_tracepoints(l->vocabulary));
     l->settling = false;
     int status = decide(l, s, &switched);
     if (status != PYTHIA_OK)
@@ -648,6 +648,14 @@ static void wish_alike(struct pythia_live *l)
     l->alike = true;
 }
 
+/* Is a trace point open for requests of all types? */
+static bool is_open_for_all(const struct pythia_live *l, uint32_t point)
+{
+    size_t count;
+    return pythia_search_is_open(l->search, point) &&
+           (!l->points.open || !pythia_open_points_types(l->points.open, point, &count));
+}
+
 /* What may be opened for a lesson: the caller frees `may`. */
 static int list_closed(const struct pythia_live *l, struct pythia__lesson_closed *out)
 {
@@ -658,8 +666,7 @@ static int list_closed(const struct pythia_live *l, struct pythia__lesson_closed
     if (!may)
         return PYTHIA_ENOMEM;
     for (uint32_t point = 0; point < points; point++)
-        may[point] = !pythia_search_is_open(l->search, point) &&
-                     !(never && pythia_open_points_has(never, point));
+        may[point] = !is_open_for_all(l, point) && !(never && pythia_open_points_has(never, point));
     *out = (struct pythia__lesson_closed){may, points,
                                           most == 0     ? SIZE_MAX
                                           : most > open ? most - open
@@ -874,7 +881,7 @@ size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, ui
                             size_t most)
 {
     size_t count = 0;
-    if (!l->search || pythia_search_is_open(l->search, tracepoint) ||
+    if (!l->search || is_open_for_all(l, tracepoint) ||
         !pythia__lesson_opens(&l->lesson, tracepoint))
         return 0;
     for (size_t i = 0; i < l->types.count && count < most; i++)
@@ -883,22 +890,40 @@ size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, ui
     return count;
 }
 
-bool pythia_live_has_type(const struct pythia_live *l, uint32_t type)
+static bool has_come(const struct pythia_live *l, uint32_t type)
 {
     for (size_t i = 0; i < l->types.count; i++)
         if (l->types.types[i].name == type && !l->types.types[i].other)
             return true;
-    return l->space && pythia_space_type(l->space, type);
+    return false;
+}
+
+bool pythia_live_has_type(const struct pythia_live *l, uint32_t type)
+{
+    return has_come(l, type) || (l->space && pythia_space_type(l->space, type));
+}
+
+int pythia_live_each_type(const struct pythia_live *l, int (*take)(void *context, uint32_t type),
+                          void *context)
+{
+    size_t count = 0;
+    int result = 0;
+    const struct pythia_space_type *known = l->space ? pythia_space_types(l->space, &count) : NULL;
+    for (size_t i = 0; i < l->types.count && result == 0; i++)
+        if (!l->types.types[i].other)
+            result = take(context, l->types.types[i].name);
+    for (size_t i = 0; i < count && result == 0; i++)
+        if (!has_come(l, known[i].name))
+            result = take(context, known[i].name);
+    return result;
 }
 
 const struct pythia_text *pythia_live_limit(const struct pythia_live *l, uint32_t tracepoint,
                                             size_t *count)
 {
-    struct pythia_open_points *always = l->o.search.always, *skeleton = l->points.skeleton;
+    struct pythia_open_points *open = l->points.open ? l->points.open : l->o.search.always;
     *count = 0;
-    if (!always || (skeleton && pythia_open_points_has(skeleton, tracepoint)))
-        return NULL;
-    return pythia_open_points_types(always, tracepoint, count);
+    return open ? pythia_open_points_types(open, tracepoint, count) : NULL;
 }
 
 bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint)

@@ -19,6 +19,7 @@ static int keep_switches(struct pythia_loop_cycle *c, const struct pythia_cycle 
         struct pythia_loop_switch *to =
             s->open ? &c->opened[c->opened_count] : &c->closed[c->closed_count];
         *to = (struct pythia_loop_switch){.tracepoint = s->tracepoint,
+                                          .type = s->type,
                                           .gain = s->inside,
                                           .price_ns = s->price_ns,
                                           .cost_ns = s->cost_ns,

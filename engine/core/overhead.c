@@ -400,6 +400,7 @@ static int throw_switch(struct pythia_overhead *o, const struct candidate *c, bo
     o->drops += !open;
     o->switches[o->switch_count++] = (struct pythia_switch){
         .tracepoint = c->tracepoint,
+        .type = PYTHIA_NONE,
         .open = open,
         .problem = SIZE_MAX,
         .inside = NAN,

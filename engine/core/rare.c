@@ -68,14 +68,17 @@ static bool has_span(const struct pythia__rare *list, uint32_t point)
 }
 
 /* Would requests look otherwise by what was opened and closed? They would if one of them has a span
- * of such a trace point, or if requests of the type do, as the search space has seen them. */
+ * of such a trace point, or if requests of the type do, as the search space has seen them; but for
+ * what is switched for another type. */
 static bool is_changed(const struct pythia__rare *list, const struct pythia_space_type *type,
                        const struct pythia_switch *switches, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!type || has_point(type, switches[i].tracepoint) ||
-            has_span(list, switches[i].tracepoint))
+    for (size_t i = 0; i < count; i++) {
+        uint32_t point = switches[i].tracepoint;
+        bool concerned = !type || switches[i].type == PYTHIA_NONE || switches[i].type == type->name;
+        if (concerned && (!type || has_point(type, point) || has_span(list, point)))
             return true;
+    }
     return false;
 }
 

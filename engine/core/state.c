@@ -73,7 +73,11 @@ static const char *const schemas[PYTHIA_STATE_SCHEMA] = {
      "ALTER TABLE cycle ADD COLUMN start_ns INTEGER;"),
     /* request types that a point is pinned open for, one a row; none: for all */
     "CREATE TABLE pin_type(trace_point TEXT NOT NULL REFERENCES pin(trace_point) ON DELETE CASCADE,"
-    " request_type TEXT NOT NULL, PRIMARY KEY(trace_point, request_type)) WITHOUT ROWID;"};
+    " request_type TEXT NOT NULL, PRIMARY KEY(trace_point, request_type)) WITHOUT ROWID;",
+    /* likewise request types that a point of the desired set is for */
+    ("CREATE TABLE desired_type(trace_point TEXT NOT NULL"
+     " REFERENCES desired(trace_point) ON DELETE CASCADE,"
+     " request_type TEXT NOT NULL, PRIMARY KEY(trace_point, request_type)) WITHOUT ROWID;")};
 
 /* ---- opening ---- */
 
@@ -319,6 +323,8 @@ static bool add_switch(struct pythia_state *s, uint64_t number, const struct pyt
     put_integer(&r, w->open);
     if (w->problem < c->problem_count)
         put_text(&r, pythia_vocabulary_text(v, c->problems[w->problem].type));
+    else if (w->type != PYTHIA_NONE)
+        put_text(&r, pythia_vocabulary_text(v, w->type));
     else
         r.at++;
     put_real(&r, w->inside);
@@ -505,17 +511,28 @@ static bool put_note(struct pythia_state *s, const char *name, struct pythia_tex
     return done(&r);
 }
 
-int pythia_state_put_desired(struct pythia_state *s, const struct pythia_text *ids, size_t count,
-                             uint64_t version, const struct pythia_text *space)
+static bool put_desired(struct pythia_state *s, const struct pythia_control_wish *wish)
+{
+    struct row r = insert(s, "INSERT OR IGNORE INTO desired VALUES(?)");
+    put_text(&r, wish->id);
+    bool good = done(&r);
+    for (size_t i = 0; wish->types && i < wish->type_count && good; i++) {
+        r = insert(s, "INSERT OR IGNORE INTO desired_type VALUES(?,?)");
+        put_text(&r, wish->id);
+        put_text(&r, wish->types[i]);
+        good = done(&r);
+    }
+    return good;
+}
+
+int pythia_state_put_desired(struct pythia_state *s, const struct pythia_control_wish *wishes,
+                             size_t count, uint64_t version, const struct pythia_text *space)
 {
     char number[24];
     bool good =
         sqlite3_exec(s->db, "BEGIN IMMEDIATE; DELETE FROM desired", NULL, NULL, NULL) == SQLITE_OK;
-    for (size_t i = 0; i < count && good; i++) {
-        struct row r = insert(s, "INSERT OR IGNORE INTO desired VALUES(?)");
-        put_text(&r, ids[i]);
-        good = done(&r);
-    }
+    for (size_t i = 0; i < count && good; i++)
+        good = put_desired(s, &wishes[i]);
     snprintf(number, sizeof(number), "%" PRIu64, version);
     good = good && put_note(s, "version", pythia_text_of(number)) &&
            (!space || put_note(s, "space", *space));
@@ -613,14 +630,16 @@ static int every(struct pythia_state *s, const char *query,
 }
 
 struct desired_taker {
-    int (*each)(void *context, struct pythia_text id);
+    int (*each)(void *context, struct pythia_text id, const struct pythia_text *type);
     void *context;
 };
 
 static int take_desired(void *context, sqlite3_stmt *row)
 {
     const struct desired_taker *t = context;
-    return t->each(t->context, column(row, 0));
+    struct pythia_text type = column(row, 1);
+    bool for_all = sqlite3_column_type(row, 1) == SQLITE_NULL;
+    return t->each(t->context, column(row, 0), for_all ? NULL : &type);
 }
 
 static int take_version(void *context, sqlite3_stmt *row)
@@ -630,16 +649,19 @@ static int take_version(void *context, sqlite3_stmt *row)
 }
 
 int pythia_state_each_desired(struct pythia_state *s,
-                              int (*each)(void *context, struct pythia_text id), void *context,
-                              uint64_t *version)
+                              int (*each)(void *context, struct pythia_text id,
+                                          const struct pythia_text *type),
+                              void *context, uint64_t *version)
 {
     struct desired_taker t = {each, context};
     *version = 0;
     int status = every(s, "SELECT CAST(value AS INTEGER) FROM note WHERE name = 'version'",
                        take_version, version);
-    return status == PYTHIA_OK
-               ? every(s, "SELECT trace_point FROM desired ORDER BY 1", take_desired, &t)
-               : status;
+    return status == PYTHIA_OK ? every(s,
+                                       "SELECT trace_point, request_type FROM desired"
+                                       " LEFT JOIN desired_type USING(trace_point) ORDER BY 1, 2",
+                                       take_desired, &t)
+                               : status;
 }
 
 static int take_space(void *context, sqlite3_stmt *row)

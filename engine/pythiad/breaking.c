@@ -76,6 +76,7 @@ static void record_decision(struct pythia__daemon *d, const struct pythia_breake
             &reason, "it cost a program %.3g ms in a second, and may cost %.3g ms (breaker-ns)",
             e->cost_ns / 1e6, d->s.breaker_ns / 1e6);
     struct pythia_switch one = {.tracepoint = e->tracepoint,
+                                .type = PYTHIA_NONE,
                                 .open = open,
                                 .problem = SIZE_MAX,
                                 .inside = NAN,

@@ -57,16 +57,21 @@ static void log_switches(const struct pythia__daemon *d, const struct pythia_loo
 {
     for (size_t i = 0; i < count; i++) {
         struct pythia_text id = pythia_vocabulary_tracepoint_id(d->vocabulary, list[i].tracepoint);
+        struct pythia_text type = PYTHIA_TEXT("");
+        if (list[i].type != PYTHIA_NONE)
+            type = pythia_vocabulary_text(d->vocabulary, list[i].type);
         if (list[i].unswitchable)
             pythia_log(PYTHIA_LOG_INFO,
                        "Would %s a trace point that nothing can switch: trace-point=%.*s, "
-                       "cycle=%" PRIu64 ", reason=%s",
-                       what, (int)id.size, id.bytes, c->number, list[i].reason);
+                       "request-type=%.*s, cycle=%" PRIu64 ", reason=%s",
+                       what, (int)id.size, id.bytes, (int)type.size, type.bytes, c->number,
+                       list[i].reason);
         else
             pythia_log(PYTHIA_LOG_INFO,
-                       "%c%ss a trace point: trace-point=%.*s, cycle=%" PRIu64 ", reason=%s",
-                       what[0] - 'a' + 'A', what + 1, (int)id.size, id.bytes, c->number,
-                       list[i].reason);
+                       "%c%ss a trace point: trace-point=%.*s, request-type=%.*s, cycle=%" PRIu64
+                       ", reason=%s",
+                       what[0] - 'a' + 'A', what + 1, (int)id.size, id.bytes, (int)type.size,
+                       type.bytes, c->number, list[i].reason);
     }
 }
 
@@ -673,6 +678,7 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia_state_close(d->state);
     pythia_open_points_destroy(d->always);
     pythia_open_points_destroy(d->never);
+    pythia_open_points_destroy(d->limited);
     pythia_overhead_destroy(d->overhead);
     pythia_breaker_destroy(d->breaker);
     pythia_passes_destroy(d->passes);

@@ -40,6 +40,7 @@ struct pythia__daemon {
     bool hashes;                               /* one of its rules does */
     struct pythia_space *space;                /* from a file; NULL: it is learnt */
     struct pythia_open_points *always, *never; /* pins of the settings, and those by hand */
+    struct pythia_open_points *limited;        /* what is wanted open for some types only */
     struct pythia_prices *prices;              /* as the planes measured them */
     struct pythia_history *history;            /* of searches before this start */
     const char *left_out[PYTHIA_OPTION_TEXTS_MAX];

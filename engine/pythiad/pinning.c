@@ -13,8 +13,8 @@ struct order {
     uint32_t *points; /* owned; trace points */
     size_t count, capacity;
     json_t *unknown, *not_switchable; /* owned; texts of the order */
-    struct pythia_text *types;        /* owned; texts are borrowed of the order */
-    size_t type_count;
+    struct pythia_text *types;        /* owned; texts are borrowed of the vocabulary */
+    size_t type_count, type_capacity;
     json_t *unknown_types; /* owned */
 };
 
@@ -114,18 +114,56 @@ static unsigned refuse_or_do(struct order *o, json_t **answer)
         *answer = json_pack("{s:s}", "error", "the patterns match more than 1000 trace points");
         return 400;
     }
+    if (o->type_count > PYTHIA__PIN_TYPES_MAX) {
+        *answer = json_pack("{s:s}", "error", "the patterns match more than 1000 request types");
+        return 400;
+    }
     return do_order(o, answer);
 }
 
-/* A request type is known when one of it was learnt, or is being learnt. */
-static int add_type(struct order *o, const json_t *type)
+static int add_type(struct order *o, struct pythia_text type)
+{
+    for (size_t i = 0; i < o->type_count; i++)
+        if (pythia_text_equal(o->types[i], type))
+            return PYTHIA_OK;
+    if (pythia_grow(&o->types, &o->type_capacity, o->type_count, sizeof(*o->types)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    o->types[o->type_count++] = type;
+    return PYTHIA_OK;
+}
+
+/* A pattern, and the known types that match it. */
+struct matching {
+    struct order *order;
+    const char *pattern;
+    bool any;
+};
+
+/* Returns 1, which ends it, one beyond PYTHIA__PIN_TYPES_MAX: that refuses the order. */
+static int match_type(void *context, uint32_t type)
+{
+    struct matching *m = context;
+    struct pythia_text name = pythia_vocabulary_text(m->order->d->vocabulary, type);
+    if (!pythia_open_points_fits(m->pattern, name))
+        return 0;
+    m->any = true;
+    int status = add_type(m->order, name);
+    return status == PYTHIA_OK && m->order->type_count > PYTHIA__PIN_TYPES_MAX ? 1 : status;
+}
+
+/* A request type is known when one of it was learnt, or is being learnt. A text that is the name of
+ * one is taken as that, and else as a pattern. */
+static int add_type_name(struct order *o, const json_t *type)
 {
     struct pythia_text text = {json_string_value(type), json_string_length(type)};
     uint32_t number = pythia_vocabulary_string_find(o->d->vocabulary, text);
-    if (number == PYTHIA_NONE || !pythia_live_has_type(o->d->live, number))
-        return refuse_name(o->unknown_types, type);
-    o->types[o->type_count++] = text;
-    return PYTHIA_OK;
+    struct matching m = {.order = o, .pattern = text.bytes};
+    if (number != PYTHIA_NONE && pythia_live_has_type(o->d->live, number))
+        return add_type(o, pythia_vocabulary_text(o->d->vocabulary, number));
+    if (pythia_open_points_is_pattern(text) &&
+        pythia_live_each_type(o->d->live, match_type, &m) == PYTHIA_ENOMEM)
+        return PYTHIA_ENOMEM;
+    return m.any ? PYTHIA_OK : refuse_name(o->unknown_types, type);
 }
 
 static int add_types(struct order *o, const json_t *types)
@@ -133,11 +171,8 @@ static int add_types(struct order *o, const json_t *types)
     const json_t *type;
     size_t i;
     int status = PYTHIA_OK;
-    o->types = pythia_calloc(json_array_size(types) + 1, sizeof(*o->types));
-    if (!o->types)
-        return PYTHIA_ENOMEM;
     json_array_foreach (types, i, type)
-        status = status == PYTHIA_OK ? add_type(o, type) : status;
+        status = status == PYTHIA_OK ? add_type_name(o, type) : status;
     return status;
 }
 

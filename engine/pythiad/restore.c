@@ -9,9 +9,9 @@
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 
-static int pass_over(void *context, struct pythia_text id)
+static int pass_over(void *context, struct pythia_text id, const struct pythia_text *type)
 {
-    (void)context, (void)id;
+    (void)context, (void)id, (void)type;
     return PYTHIA_OK;
 }
 
@@ -49,47 +49,55 @@ static int read_space(struct pythia__daemon *d)
 
 struct restoring {
     const struct pythia__daemon *d;
-    bool *open; /* by trace point */
-    const bool *known;
-    uint32_t points;
+    struct pythia_open_points *open;
+    const bool *known;     /* by trace point */
+    uint32_t points, last; /* last: the point of the row before */
     uint64_t restored;
 };
 
 /* Of a trace point that is not in the search space, the search does not know what it is for. */
-static int take_point(void *context, struct pythia_text id)
+static int take_point(void *context, struct pythia_text id, const struct pythia_text *type)
 {
     struct restoring *r = context;
     uint32_t point = pythia_vocabulary_tracepoint_find(r->d->vocabulary, id);
     if (point == PYTHIA_NONE || point >= r->points || !r->known[point])
         return PYTHIA_OK;
-    r->restored++;
-    r->open[point] = true;
-    return PYTHIA_OK;
+    r->restored += point != r->last;
+    r->last = point;
+    return type ? pythia_open_points_add_id_for(r->open, id, *type)
+                : pythia_open_points_add_id(r->open, id);
+}
+
+/* Add what pins keep open now. */
+static int add_pins(const struct restoring *r)
+{
+    struct pythia_open_points *pins = r->d->always;
+    int status = PYTHIA_OK;
+    for (uint32_t point = 0; pins && point < r->points && status == PYTHIA_OK; point++) {
+        size_t count;
+        struct pythia_text id = pythia_vocabulary_tracepoint_id(r->d->vocabulary, point);
+        const struct pythia_text *types = pythia_open_points_types(pins, point, &count);
+        if (!types && pythia_open_points_has(pins, point))
+            status = pythia_open_points_add_id(r->open, id);
+        for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+            status = pythia_open_points_add_id_for(r->open, id, types[i]);
+    }
+    return status;
 }
 
 /* What was open, and what pins say now. */
-static int list_open(struct restoring *r, struct pythia_open_points **out)
+static int list_open(struct restoring *r)
 {
-    struct pythia_open_points *open = NULL;
     uint64_t version;
-    int status = pythia_open_points_create(r->d->vocabulary, &open);
+    int status = pythia_open_points_create(r->d->vocabulary, &r->open);
     if (status == PYTHIA_OK)
         status = pythia_state_each_desired(r->d->state, take_point, r, &version);
-    for (uint32_t point = 0; point < r->points; point++)
-        r->open[point] =
-            r->open[point] || (r->d->always && pythia_open_points_has(r->d->always, point));
-    if (status == PYTHIA_OK)
-        status = pythia_open_points_add_flagged(open, r->open, r->points);
-    if (status == PYTHIA_OK)
-        *out = open;
-    else
-        pythia_open_points_destroy(open);
-    return status;
+    return status == PYTHIA_OK ? add_pins(r) : status;
 }
 
 int pythia__restore_search(struct pythia__daemon *d, struct pythia_open_points **open)
 {
-    struct restoring r = {.d = d};
+    struct restoring r = {.d = d, .last = PYTHIA_NONE};
     size_t types;
     int status = d->space ? PYTHIA_OK : read_space(d);
     if (status != PYTHIA_OK || !d->space || d->version == 0)
@@ -97,10 +105,12 @@ int pythia__restore_search(struct pythia__daemon *d, struct pythia_open_points *
     bool *known = pythia_space_points(d->space);
     r.known = known;
     r.points = pythia_vocabulary_tracepoints(d->vocabulary);
-    r.open = pythia_calloc(r.points, sizeof(*r.open));
-    status = known && r.open ? list_open(&r, open) : PYTHIA_ENOMEM;
+    status = known ? list_open(&r) : PYTHIA_ENOMEM;
     pythia_free(known);
-    pythia_free(r.open);
+    if (status == PYTHIA_OK)
+        *open = r.open;
+    else
+        pythia_open_points_destroy(r.open);
     pythia_space_types(d->space, &types);
     if (status == PYTHIA_OK)
         pythia_log(PYTHIA_LOG_INFO,

@@ -22,46 +22,64 @@
 
 /* What the engine wants open now. {0} is empty. */
 struct open {
-    struct pythia_control_wish *wishes; /* owned */
+    struct pythia_control_wish *wishes; /* owned; two for one point are put together */
     size_t count;
-    struct pythia_text *ids; /* owned: without what is open for some types only */
-    size_t id_count;
-    struct pythia_text types[PYTHIA_LIVE_TAUGHT_MAX]; /* for which that is */
+    struct pythia_control_wish *kept; /* owned: without what is open to learn types */
+    size_t kept_count;
+    struct pythia_text types[PYTHIA_LIVE_TAUGHT_MAX]; /* that are learnt */
 };
 
 static void free_open(const struct open *o)
 {
     pythia_free(o->wishes);
-    pythia_free(o->ids);
+    pythia_free(o->kept);
 }
 
+/* The types are borrowed of the engine, which holds them until the wish has been copied. */
 static void add_open(const struct pythia__daemon *d, struct open *o, uint32_t point)
 {
     uint32_t types[PYTHIA_LIVE_TAUGHT_MAX];
     size_t count = pythia_live_open_for(d->live, point, types, PYTHIA_LIVE_TAUGHT_MAX);
-    struct pythia_control_wish *wish = &o->wishes[o->count++];
-    wish->id = pythia_vocabulary_tracepoint_id(d->vocabulary, point);
+    struct pythia_control_wish wish = {.id = pythia_vocabulary_tracepoint_id(d->vocabulary, point)};
+    wish.types = pythia_live_limit(d->live, point, &wish.type_count);
+    if (count == 0 || wish.types)
+        o->kept[o->kept_count++] = o->wishes[o->count++] = wish;
     for (size_t i = 0; i < count; i++) /* the same for every such point */
         o->types[i] = pythia_vocabulary_text(d->vocabulary, types[i]);
-    wish->types = count ? o->types : NULL;
-    wish->type_count = count;
-    if (count == 0) /* borrowed of the pins, which stay until the wish has been copied */
-        wish->types = pythia_live_limit(d->live, point, &wish->type_count);
-    if (count == 0 && !wish->types)
-        o->ids[o->id_count++] = wish->id;
+    if (count > 0)
+        o->wishes[o->count++] =
+            (struct pythia_control_wish){.id = wish.id, .types = o->types, .type_count = count};
 }
 
 /* To be freed in any case, and not to be moved. PYTHIA_OK or PYTHIA_ENOMEM. */
 static int list_open(const struct pythia__daemon *d, struct open *o)
 {
     uint32_t points = pythia_vocabulary_tracepoints(d->vocabulary);
-    o->wishes = pythia_calloc((size_t)points + 1, sizeof(*o->wishes));
-    o->ids = pythia_calloc((size_t)points + 1, sizeof(*o->ids));
-    if (!o->wishes || !o->ids)
+    o->wishes = pythia_calloc(2 * (size_t)points + 1, sizeof(*o->wishes));
+    o->kept = pythia_calloc((size_t)points + 1, sizeof(*o->kept));
+    if (!o->wishes || !o->kept)
         return PYTHIA_ENOMEM;
     for (uint32_t point = 0; point < points; point++)
         if (pythia_live_is_open(d->live, point))
             add_open(d, o, point);
+    return PYTHIA_OK;
+}
+
+/* Requests of types that a point is not open for cannot pass it: they are not counted. */
+static int limit_passes(struct pythia__daemon *d, const struct open *o)
+{
+    struct pythia_open_points *limited = NULL;
+    int status = pythia_open_points_create(d->vocabulary, &limited);
+    for (size_t i = 0; i < o->count && status == PYTHIA_OK; i++)
+        for (size_t t = 0; t < o->wishes[i].type_count && status == PYTHIA_OK; t++)
+            status = pythia_open_points_add_id_for(limited, o->wishes[i].id, o->wishes[i].types[t]);
+    if (status != PYTHIA_OK) {
+        pythia_open_points_destroy(limited);
+        return status;
+    }
+    pythia_passes_set_limited(d->passes, limited);
+    pythia_open_points_destroy(d->limited);
+    d->limited = limited;
     return PYTHIA_OK;
 }
 
@@ -74,13 +92,14 @@ static bool is_wanted(const struct pythia__daemon *d)
 
 /* What is wanted, and the search space that it is of, on disk together: whoever starts next finds
  * both or neither. When that fails the state is degraded, and told by it. */
-static int keep_desired(struct pythia__daemon *d, const struct pythia_text *ids, size_t count)
+static int keep_desired(struct pythia__daemon *d, const struct pythia_control_wish *wishes,
+                        size_t count)
 {
     struct pythia_buf text = {0};
     size_t types;
     int status = pythia__restore_text(d, &text, &types);
     struct pythia_text space = pythia_buf_text(&text);
-    if (status == PYTHIA_OK && pythia_state_put_desired(d->state, ids, count, d->version,
+    if (status == PYTHIA_OK && pythia_state_put_desired(d->state, wishes, count, d->version,
                                                         text.size ? &space : NULL) == PYTHIA_OK)
         d->kept_types = types;
     pythia_buf_free(&text);
@@ -97,12 +116,14 @@ int pythia__daemon_want(struct pythia__daemon *d)
     uint64_t version = d->version + 1;
     if (status == PYTHIA_OK) /* what is opened now is counted from here */
         status = pythia_passes_look(d->passes, pythia_live_space(d->live));
+    if (status == PYTHIA_OK)
+        status = limit_passes(d, &open);
     if (status == PYTHIA_OK && !d->s.observe_only)
         status = pythia_controller_want(d->controller, open.wishes, open.count, &version);
     if (status == PYTHIA_OK) {
         d->version = version;
         d->in_force.now = false;
-        status = keep_desired(d, open.ids, open.id_count);
+        status = keep_desired(d, open.kept, open.kept_count);
     }
     free_open(&open);
     return status;
@@ -116,7 +137,7 @@ static void mend_state(struct pythia__daemon *d, uint64_t now)
         return;
     d->mended_ns = now;
     if (list_open(d, &open) == PYTHIA_OK)
-        (void)keep_desired(d, open.ids, is_wanted(d) ? open.id_count : 0);
+        (void)keep_desired(d, open.kept, is_wanted(d) ? open.kept_count : 0);
     if (!pythia_state_is_degraded(d->state))
         (void)pythia_state_put_off(d->state, pythia_controller_is_off(d->controller));
     free_open(&open);
@@ -382,9 +403,6 @@ int pythia__switching_read_pins(struct pythia__daemon *d, const struct pythia__s
         d->never = p.never;
         pythia_overhead_set_kept(d->overhead, d->always, d->fixed);
         pythia_breaker_set_pinned(d->breaker, d->always);
-        if (d->live) /* what came until now was seen with the old pins */
-            (void)pythia_passes_look(d->passes, pythia_live_space(d->live));
-        pythia_passes_set_limited(d->passes, d->always);
     }
     pythia_open_points_destroy(old.always);
     pythia_open_points_destroy(old.never);

@@ -73,6 +73,13 @@ static json_t *problem(struct pythia__json *w, const struct pythia_loop *loop,
     return out;
 }
 
+/* The type that a point was switched for; null: for all. */
+static json_t *type_of(struct pythia__json *w, uint32_t type)
+{
+    return type == PYTHIA_NONE ? json_null()
+                               : pythia__json_text(pythia_vocabulary_text(w->vocabulary, type));
+}
+
 static json_t *switches(struct pythia__json *w, const struct pythia_loop_switch *list, size_t count,
                         bool open)
 {
@@ -80,6 +87,7 @@ static json_t *switches(struct pythia__json *w, const struct pythia_loop_switch 
     for (size_t i = 0; i < count; i++) {
         json_t *one = json_object();
         pythia__json_set(w, one, "trace_point", pythia__json_point(w, list[i].tracepoint));
+        pythia__json_set(w, one, "request_type", type_of(w, list[i].type));
         if (open)
             pythia__json_set(w, one, "gain", pythia__json_real(list[i].gain));
         pythia__json_set(w, one, "price_ns", pythia__json_real(list[i].price_ns));
@@ -108,22 +116,38 @@ static json_t *causes_found(struct pythia__json *w, const struct pythia_loop_cyc
 
 /* ---- a cycle as a sentence ---- */
 
+/* What switches add to a request: of the type that has most of them. */
+static double added_ns(const struct pythia_loop_switch *list, size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < count; k++)
+            sum += list[k].type == list[i].type ? list[k].cost_ns : 0;
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+/* The types of points are named where they are not the one that the sentence is about. */
 static void add_switches(struct pythia__json *w, struct pythia_buf *to,
                          const struct pythia_loop_switch *list, size_t count, bool open,
-                         bool useless)
+                         bool useless, uint32_t leading)
 {
-    double cost_ns = 0;
     const char *verb = open ? " Opens " : " Closes ";
     if (count && list[0].unswitchable)
         verb = open ? " Would open " : " Would close ";
     for (size_t i = 0; i < count; i++) {
         pythia_buf_puts(to, i == 0 ? verb : i + 1 == count ? " and " : ", ");
         pythia_buf_text_add(to, pythia_vocabulary_tracepoint_id(w->vocabulary, list[i].tracepoint));
-        cost_ns += list[i].cost_ns;
+        if (list[i].type == PYTHIA_NONE || list[i].type == leading)
+            continue;
+        pythia_buf_puts(to, " for ");
+        pythia_buf_text_add(to, pythia_vocabulary_text(w->vocabulary, list[i].type));
     }
     if (count && open) {
         pythia_buf_puts(to, ", for ");
-        pythia__add_duration(to, cost_ns);
+        pythia__add_duration(to, added_ns(list, count));
         pythia_buf_puts(to, " a request");
     }
     if (useless)
@@ -200,8 +224,10 @@ static json_t *sentence(struct pythia__json *w, const struct pythia_loop_cycle *
         add_finding(w, &text, &p->top);
     }
     add_found(w, &text, c, false);
-    add_switches(w, &text, c->opened, c->opened_count, true, false);
-    add_switches(w, &text, c->closed, c->closed_count, false, pythia__closes_what_does_not_pay(c));
+    uint32_t leading = p->type == PYTHIA_NONE ? PYTHIA_NONE : p->unsplit;
+    add_switches(w, &text, c->opened, c->opened_count, true, false, leading);
+    add_switches(w, &text, c->closed, c->closed_count, false, pythia__closes_what_does_not_pay(c),
+                 leading);
     if (c->waiting > 0)
         pythia_buf_printf(&text, "%s%zu request type%s for %s turn.", text.size ? " " : "",
                           c->waiting, c->waiting == 1 ? " waits" : "s wait",

@@ -7,13 +7,13 @@
 #include "pythia/status.h"
 #include "pythia/strtab.h"
 
-enum { NOT_ASKED, OPEN, CLOSED, LIMITED };
+enum { NOT_ASKED, OPEN, CLOSED, LIMITED }; /* LIMITED + i: to the types of limit i */
 
 /* A point that is open for some types only. */
 struct limit {
-    char *id;                  /* owned */
-    struct pythia_text *types; /* owned, and their texts */
-    size_t count, capacity;
+    struct pythia_text *types; /* owned; texts of the vocabulary, or owned */
+    uint32_t *numbers;         /* owned; of these strings; PYTHIA_NONE: its text is owned */
+    size_t count, capacity, number_capacity;
 };
 
 struct pythia_open_points {
@@ -22,9 +22,10 @@ struct pythia_open_points {
     struct pythia_strtab *ids;
     char **patterns; /* owned */
     size_t pattern_count, pattern_capacity, count;
-    struct limit *limits; /* owned */
-    size_t limit_count, limit_capacity;
-    uint8_t *answers; /* by trace point */
+    struct pythia_strtab *limited; /* ids of points that are limited; NULL: none is */
+    struct limit *limits;          /* owned; by number of an id in that table */
+    size_t limit_capacity;
+    uint32_t *answers; /* by trace point */
     size_t answer_capacity;
 };
 
@@ -50,12 +51,23 @@ int pythia_open_points_create_without(struct pythia_open_points *base,
     return status;
 }
 
-static void free_limit(struct limit *l)
+/* The limits are numbered as their ids, of which number 0 is the empty string. */
+static size_t count_limits(const struct pythia_open_points *o)
 {
-    for (size_t i = 0; i < l->count; i++)
-        pythia_free((char *)l->types[i].bytes);
-    pythia_free(l->types);
-    pythia_free(l->id);
+    return o->limited ? pythia_strtab_count(o->limited) : 0;
+}
+
+static void free_limits(struct pythia_open_points *o)
+{
+    for (size_t i = 0; i < o->limit_capacity; i++) {
+        for (size_t t = 0; t < o->limits[i].count; t++)
+            if (o->limits[i].numbers[t] == PYTHIA_NONE)
+                pythia_free((char *)o->limits[i].types[t].bytes);
+        pythia_free(o->limits[i].types);
+        pythia_free(o->limits[i].numbers);
+    }
+    pythia_free(o->limits);
+    pythia_strtab_destroy(o->limited);
 }
 
 void pythia_open_points_destroy(struct pythia_open_points *o)
@@ -64,10 +76,8 @@ void pythia_open_points_destroy(struct pythia_open_points *o)
         return;
     for (size_t i = 0; i < o->pattern_count; i++)
         pythia_free(o->patterns[i]);
-    for (size_t i = 0; i < o->limit_count; i++)
-        free_limit(&o->limits[i]);
     pythia_free(o->patterns);
-    pythia_free(o->limits);
+    free_limits(o);
     pythia_free(o->answers);
     pythia_strtab_destroy(o->ids);
     pythia_free(o);
@@ -84,25 +94,34 @@ bool pythia_open_points_fits(const char *pattern, struct pythia_text id)
     return fnmatch(pattern, id.bytes, 0) == 0; /* an id ends with a NUL */
 }
 
+/* What was answered of one point holds no more. */
+static void forget_answer(struct pythia_open_points *o, struct pythia_text id)
+{
+    uint32_t point = pythia_vocabulary_tracepoint_find(o->vocabulary, id);
+    if (o->answers && point < o->answer_capacity)
+        o->answers[point] = NOT_ASKED;
+}
+
 int pythia_open_points_add_id(struct pythia_open_points *o, struct pythia_text id)
 {
     if (pythia_strtab_intern(o->ids, id) == PYTHIA_STRTAB_NONE)
         return PYTHIA_ENOMEM;
     o->count++;
-    if (o->answers)
-        memset(o->answers, NOT_ASKED, o->answer_capacity);
+    forget_answer(o, id);
     return PYTHIA_OK;
 }
 
 static int reserve_answers(struct pythia_open_points *o, size_t needed)
 {
     size_t capacity = needed * 2;
-    uint8_t *answers =
-        needed <= o->answer_capacity ? o->answers : pythia_realloc(o->answers, capacity, 1);
+    uint32_t *answers = needed <= o->answer_capacity
+                            ? o->answers
+                            : pythia_realloc(o->answers, capacity, sizeof(*answers));
     if (!answers)
         return PYTHIA_ENOMEM;
     if (needed > o->answer_capacity) {
-        memset(answers + o->answer_capacity, NOT_ASKED, capacity - o->answer_capacity);
+        memset(answers + o->answer_capacity, 0,
+               (capacity - o->answer_capacity) * sizeof(*answers)); /* NOT_ASKED */
         o->answer_capacity = capacity;
     }
     o->answers = answers;
@@ -136,6 +155,8 @@ int pythia_open_points_add(struct pythia_open_points *o, struct pythia_text id)
         return PYTHIA_ENOMEM;
     }
     o->patterns[o->pattern_count++] = copy;
+    if (o->answers)
+        memset(o->answers, 0, o->answer_capacity * sizeof(*o->answers)); /* NOT_ASKED */
     return PYTHIA_OK;
 }
 
@@ -156,42 +177,55 @@ int pythia_open_points_read(struct pythia_open_points *o, struct pythia_text tex
     return status;
 }
 
-static struct limit *find_limit(const struct pythia_open_points *o, struct pythia_text id)
+/* NULL: the point is not limited. */
+static const struct limit *find_limit(const struct pythia_open_points *o, struct pythia_text id)
 {
-    for (size_t i = 0; i < o->limit_count; i++)
-        if (pythia_text_equal(pythia_text_of(o->limits[i].id), id))
-            return &o->limits[i];
-    return NULL;
+    uint32_t number = o->limited ? pythia_strtab_find(o->limited, id) : PYTHIA_STRTAB_NONE;
+    bool made = number != PYTHIA_STRTAB_NONE && number < o->limit_capacity;
+    return made && o->limits[number].count > 0 ? &o->limits[number] : NULL;
 }
 
 /* NULL: out of memory. */
 static struct limit *make_limit(struct pythia_open_points *o, struct pythia_text id)
 {
-    char *copy = pythia_strndup(id.bytes, id.size);
-    if (!copy || pythia_grow(&o->limits, &o->limit_capacity, o->limit_count, sizeof(*o->limits)) !=
-                     PYTHIA_OK) {
-        pythia_free(copy);
+    if (!o->limited && pythia_strtab_create(&o->limited) != PYTHIA_OK)
         return NULL;
-    }
-    o->limits[o->limit_count] = (struct limit){.id = copy};
-    return &o->limits[o->limit_count++];
+    uint32_t number = pythia_strtab_intern(o->limited, id);
+    if (number == PYTHIA_STRTAB_NONE ||
+        pythia_reach(&o->limits, &o->limit_capacity, number, sizeof(*o->limits)) != PYTHIA_OK)
+        return NULL;
+    return &o->limits[number];
+}
+
+/* `number` of the type's string; PYTHIA_NONE: the vocabulary does not know it. */
+static int limit(struct pythia_open_points *o, struct pythia_text id, struct pythia_text type,
+                 uint32_t number)
+{
+    struct limit *l = make_limit(o, id);
+    if (!l || pythia_grow(&l->types, &l->capacity, l->count, sizeof(*l->types)) != PYTHIA_OK ||
+        pythia_grow(&l->numbers, &l->number_capacity, l->count, sizeof(*l->numbers)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    char *copy = number == PYTHIA_NONE ? pythia_strndup(type.bytes, type.size) : NULL;
+    if (number == PYTHIA_NONE && !copy)
+        return PYTHIA_ENOMEM;
+    l->types[l->count] = copy ? (struct pythia_text){copy, type.size}
+                              : pythia_vocabulary_text(o->vocabulary, number);
+    l->numbers[l->count++] = number;
+    o->count++;
+    forget_answer(o, id);
+    return PYTHIA_OK;
 }
 
 int pythia_open_points_add_id_for(struct pythia_open_points *o, struct pythia_text id,
                                   struct pythia_text type)
 {
-    struct limit *l = find_limit(o, id);
-    l = l ? l : make_limit(o, id);
-    char *copy = l ? pythia_strndup(type.bytes, type.size) : NULL;
-    if (!copy || pythia_grow(&l->types, &l->capacity, l->count, sizeof(*l->types)) != PYTHIA_OK) {
-        pythia_free(copy);
-        return PYTHIA_ENOMEM;
-    }
-    l->types[l->count++] = (struct pythia_text){copy, type.size};
-    o->count++;
-    if (o->answers)
-        memset(o->answers, NOT_ASKED, o->answer_capacity);
-    return PYTHIA_OK;
+    return limit(o, id, type, pythia_vocabulary_string_find(o->vocabulary, type));
+}
+
+int pythia_open_points_add_for(struct pythia_open_points *o, uint32_t tracepoint, uint32_t type)
+{
+    return limit(o, pythia_vocabulary_tracepoint_id(o->vocabulary, tracepoint), PYTHIA_TEXT(""),
+                 type);
 }
 
 static bool is_listed(const struct pythia_open_points *o, uint32_t tracepoint)
@@ -205,7 +239,7 @@ static bool is_listed(const struct pythia_open_points *o, uint32_t tracepoint)
     return false;
 }
 
-static uint8_t find_answer(const struct pythia_open_points *o, uint32_t tracepoint)
+static uint32_t find_answer(const struct pythia_open_points *o, uint32_t tracepoint)
 {
     bool listed = is_listed(o, tracepoint);
     if (o->base)
@@ -214,10 +248,10 @@ static uint8_t find_answer(const struct pythia_open_points *o, uint32_t tracepoi
         return OPEN;
     const struct limit *l =
         find_limit(o, pythia_vocabulary_tracepoint_id(o->vocabulary, tracepoint));
-    return l && l->count > 0 ? LIMITED : CLOSED; /* for its first type there was no memory */
+    return l ? LIMITED + (uint32_t)(l - o->limits) : CLOSED;
 }
 
-static uint8_t ask(struct pythia_open_points *o, uint32_t tracepoint)
+static uint32_t ask(struct pythia_open_points *o, uint32_t tracepoint)
 {
     if (reserve_answers(o, (size_t)tracepoint + 1) != PYTHIA_OK)
         return find_answer(o, tracepoint); /* slower, and right */
@@ -231,34 +265,35 @@ bool pythia_open_points_has(struct pythia_open_points *o, uint32_t tracepoint)
     return ask(o, tracepoint) != CLOSED;
 }
 
+/* NULL: the point is open for all types, or closed. */
+static const struct limit *limit_of(struct pythia_open_points *o, uint32_t tracepoint)
+{
+    uint32_t answer = o->limited ? ask(o, tracepoint) : CLOSED;
+    return answer >= LIMITED ? &o->limits[answer - LIMITED] : NULL;
+}
+
 const struct pythia_text *pythia_open_points_types(struct pythia_open_points *o,
                                                    uint32_t tracepoint, size_t *count)
 {
-    *count = 0;
-    if (o->limit_count == 0 || ask(o, tracepoint) != LIMITED)
-        return NULL;
-    const struct limit *l =
-        find_limit(o, pythia_vocabulary_tracepoint_id(o->vocabulary, tracepoint));
-    *count = l->count;
-    return l->types;
+    const struct limit *l = limit_of(o, tracepoint);
+    *count = l ? l->count : 0;
+    return l ? l->types : NULL;
 }
 
 bool pythia_open_points_excludes(struct pythia_open_points *o, uint32_t tracepoint, uint32_t type)
 {
-    size_t count;
-    const struct pythia_text *types = pythia_open_points_types(o, tracepoint, &count);
-    if (!types)
-        return false;
-    struct pythia_text name = pythia_vocabulary_text(o->vocabulary, type);
-    for (size_t i = 0; i < count; i++)
-        if (pythia_text_equal(types[i], name))
+    const struct limit *l = limit_of(o, tracepoint);
+    for (size_t i = 0; l && i < l->count; i++)
+        if (l->numbers[i] == type ||
+            (l->numbers[i] == PYTHIA_NONE &&
+             pythia_text_equal(l->types[i], pythia_vocabulary_text(o->vocabulary, type))))
             return false;
-    return true;
+    return l != NULL;
 }
 
 bool pythia_open_points_is_limited(const struct pythia_open_points *o)
 {
-    return o && o->limit_count > 0;
+    return o && o->limited;
 }
 
 /* Has the limit the same types, in the same order? */
@@ -273,11 +308,12 @@ static bool has_same_types(const struct limit *a, const struct limit *b)
 bool pythia_open_points_same_limits(const struct pythia_open_points *a,
                                     const struct pythia_open_points *b)
 {
-    size_t count = a ? a->limit_count : 0;
-    bool same = count == (b ? b->limit_count : 0);
-    for (size_t i = 0; same && i < count; i++) {
-        const struct limit *other = find_limit(b, pythia_text_of(a->limits[i].id));
-        same = other && has_same_types(&a->limits[i], other);
+    size_t count = a ? count_limits(a) : 0;
+    bool same = count == (b ? count_limits(b) : 0);
+    for (size_t i = 1; same && i < count; i++) {
+        struct pythia_text id = pythia_strtab_text(a->limited, (uint32_t)i);
+        const struct limit *one = find_limit(a, id), *other = find_limit(b, id);
+        same = (!one && !other) || (one && other && has_same_types(one, other));
     }
     return same;
 }

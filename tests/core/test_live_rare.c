@@ -1,4 +1,5 @@
 /* Types of which a cycle has fewer requests than the search needs, beside one that is frequent. */
+#include "rare.h"
 #include "stream.h"
 
 #define SECOND UINT64_C(1000)
@@ -54,7 +55,7 @@ static struct {
     size_t looked; /* times that it was searched */
     double variance_share;
     enum pythia_problem_state state;
-    size_t causes, b_switched;
+    size_t causes, b_switched, b_switched_for_a; /* for R, and for A */
 } rare[STREAM_SEEN];
 
 static void look(struct stream *s, const struct pythia_live_cycle *cycle)
@@ -80,11 +81,14 @@ static void look(struct stream *s, const struct pythia_live_cycle *cycle)
         assert_int_equal(p->requests, rare[at].requests);
         assert_int_equal(p->carried, rare[at].carried);
     }
-    for (size_t i = 0; i < cycle->decisions.switch_count; i++)
-        rare[at].b_switched += strcmp(pythia_vocabulary_tracepoint_id(
-                                          s->vocabulary, cycle->decisions.switches[i].tracepoint)
-                                          .bytes,
-                                      "B") == 0;
+    for (size_t i = 0; i < cycle->decisions.switch_count; i++) {
+        const struct pythia_switch *w = &cycle->decisions.switches[i];
+        bool is_b =
+            strcmp(pythia_vocabulary_tracepoint_id(s->vocabulary, w->tracepoint).bytes, "B") == 0;
+        bool is_r = strcmp(pythia_vocabulary_text(s->vocabulary, w->type).bytes, "R") == 0;
+        rare[at].b_switched += is_b && is_r;
+        rare[at].b_switched_for_a += is_b && !is_r;
+    }
 }
 
 /* Both types are learnt, from requests of the one and the other, and the skeleton is in force; the
@@ -164,20 +168,58 @@ static void a_switch_that_its_requests_do_not_pass_leaves_evidence_as_it_is(void
     stream_end(&s);
 }
 
-static void a_switch_that_its_requests_pass_drops_it(void **state)
+/* R passes B, too, and gives no spans of it when B is open for A. */
+static void a_switch_for_another_type_leaves_evidence_as_it_is(void **state)
 {
     struct stream s;
-    size_t dropped = 0;
+    size_t switched = 0;
     begin(&s, &usual, shared);
     stream_run(&s, 12, shared);
     for (size_t i = 0; i + 1 < 12; i++) {
-        if (rare[i].b_switched && rare[i].requests > 0 && rare[i].requests < 30) {
-            dropped++;
-            assert_int_equal(rare[i + 1].carried, 0);
-        }
+        if (rare[i].b_switched || !rare[i].b_switched_for_a || rare[i].requests >= 30)
+            continue;
+        switched++;
+        assert_int_equal(rare[i + 1].carried, rare[i].requests);
     }
-    assert_true(dropped > 0);
+    assert_true(switched > 0);
     stream_end(&s);
+}
+
+/* A kept request of R, which has B by the search space and E in this request, after a cycle with
+ * one decision. */
+static void what_is_switched_for_its_type_or_for_all_drops_it(void **state)
+{
+    static const struct {
+        const char *point, *type;
+        bool kept;
+    } cases[] = {{"B", "A", true}, {"E", "A", true}, {"B", "R", false}, {"E", "R", false},
+                 {"N", "R", true}, {"B", "", false}, {"E", "", false},  {"N", "", true}};
+    struct pythia_vocabulary *v;
+    struct pythia_space *space;
+    assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
+    assert_int_equal(pythia_space_create(v, &space), PYTHIA_OK);
+    uint32_t r = pythia_vocabulary_string(v, PYTHIA_TEXT("R")), node;
+    struct pythia_space_type *type = pythia_space_type_make(space, r);
+    uint32_t b = pythia_vocabulary_tracepoint_of_id(v, PYTHIA_TEXT("B"), 0, 0);
+    assert_non_null(pythia_space_node_make(type, PYTHIA_CCT_ROOT, b, &node));
+    struct pythia_trace_span span = {
+        .tracepoint = pythia_vocabulary_tracepoint_of_id(v, PYTHIA_TEXT("E"), 0, 0)};
+    const struct pythia_trace trace = {.spans = &span, .count = 1};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pythia__rare_types kept = {.bytes_max = 4096, .enough = 30};
+        uint64_t all;
+        uint32_t of = *cases[i].type ? pythia_vocabulary_string(v, pythia_text_of(cases[i].type))
+                                     : PYTHIA_NONE;
+        const struct pythia_switch decided = {.tracepoint = pythia_vocabulary_tracepoint_of_id(
+                                                  v, pythia_text_of(cases[i].point), 0, 0),
+                                              .type = of};
+        assert_int_equal(pythia__rare_types_add(&kept, 0, r, r, &trace, &all), PYTHIA_OK);
+        pythia__rare_types_end(&kept, 0, true, space, &decided, 1);
+        assert_int_equal(kept.types[0].next != NULL, cases[i].kept);
+        pythia__rare_types_free(&kept);
+    }
+    pythia_space_destroy(space);
+    pythia_vocabulary_destroy(v);
 }
 
 static void what_is_kept_ends_with_a_pause_and_with_a_set_that_came_back(void **state)
@@ -235,7 +277,8 @@ int main(void)
         cmocka_unit_test(evidence_of_a_rare_type_adds_up_until_there_is_enough),
         cmocka_unit_test(the_cause_of_a_rare_type_is_found),
         cmocka_unit_test(a_switch_that_its_requests_do_not_pass_leaves_evidence_as_it_is),
-        cmocka_unit_test(a_switch_that_its_requests_pass_drops_it),
+        cmocka_unit_test(a_switch_for_another_type_leaves_evidence_as_it_is),
+        cmocka_unit_test(what_is_switched_for_its_type_or_for_all_drops_it),
         cmocka_unit_test(what_is_kept_ends_with_a_pause_and_with_a_set_that_came_back),
         cmocka_unit_test(what_is_kept_makes_no_cycle_by_itself),
         cmocka_unit_test(what_there_is_no_room_for_is_counted),

@@ -187,6 +187,38 @@ static uint64_t spans_below(const struct stream *s, uint64_t *a, uint64_t *z)
     return s->seen[s->cycles - 1].spans - *a - *z;
 }
 
+struct listing {
+    struct stream *s;
+    char text[64];
+};
+
+/* Appends the name of a type to a text. Ends with 1 after "Z" if the text began with "!". */
+static int add_type_name(void *context, uint32_t type)
+{
+    struct listing *to = context;
+    const char *name = pythia_vocabulary_text(to->s->vocabulary, type).bytes;
+    strcat(to->text, name);
+    return to->text[0] == '!' && strcmp(name, "Z") == 0;
+}
+
+static void each_type_is_listed_once(void **state)
+{
+    struct stream s;
+    struct listing all = {&s, ""}, until = {&s, "!"};
+    stream_begin(&s);
+    stream_attach(&s, NULL, &usual);
+    assert_int_equal(pythia_live_each_type(s.live, add_type_name, &all), 0);
+    assert_string_equal(all.text, "");
+    stream_run(&s, 3, two_types);
+    stream_request(&s, "New{1}"); /* it is being learnt */
+    finish(&s);
+    assert_int_equal(pythia_live_each_type(s.live, add_type_name, &all), 0);
+    assert_true(strcmp(all.text, "AZNew") == 0 || strcmp(all.text, "ZANew") == 0);
+    assert_int_equal(pythia_live_each_type(s.live, add_type_name, &until), 1);
+    assert_true(strcmp(until.text, "!Z") == 0 || strcmp(until.text, "!AZ") == 0);
+    stream_end(&s);
+}
+
 /* B is open for A only: also if the program gives it in Z, because nothing there tells types apart,
  * nothing of it is seen. */
 static void a_point_that_is_open_for_one_type_gives_no_spans_of_another(void **state)
@@ -248,6 +280,7 @@ int main(void)
         cmocka_unit_test(what_turns_up_later_can_be_pinned_open),
         cmocka_unit_test(what_is_learnt_with_another_type_is_known),
         cmocka_unit_test(of_many_those_with_most_spans_are_named),
+        cmocka_unit_test(each_type_is_listed_once),
         cmocka_unit_test(a_point_that_is_open_for_one_type_gives_no_spans_of_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

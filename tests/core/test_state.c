@@ -112,10 +112,14 @@ struct desired {
     char all[64]; /* one behind the other */
 };
 
-static int take_desired(void *context, struct pythia_text id)
+static int take_desired(void *context, struct pythia_text id, const struct pythia_text *type)
 {
     struct desired *d = context;
     strncat(d->all, id.bytes, id.size);
+    if (type) {
+        strcat(d->all, "/");
+        strncat(d->all, type->bytes, type->size);
+    }
     d->count++;
     return PYTHIA_OK;
 }
@@ -123,11 +127,11 @@ static int take_desired(void *context, struct pythia_text id)
 /* Decision number n of a run: what it leaves behind is told by pins and desired set together. */
 static int decide(struct pythia_state *s, int n)
 {
-    struct pythia_text ids[POINTS];
+    struct pythia_control_wish ids[POINTS] = {{.types = NULL}};
     if (n % 2 == 0)
         return pythia_state_put_pin(s, point(n / 2 % POINTS), n / 2 % 3 == 0 ? -1 : 1);
     for (int i = 0; i < POINTS; i++)
-        ids[i] = point((n + i) % POINTS);
+        ids[i].id = point((n + i) % POINTS);
     return pythia_state_put_desired(s, ids, (size_t)(n / 2 % POINTS), (uint64_t)n, NULL);
 }
 
@@ -157,7 +161,9 @@ static void what_is_put_down_is_there_again(void **state)
     struct place place;
     struct desired d = {0};
     uint64_t version = 7;
-    const struct pythia_text ids[] = {PYTHIA_TEXT("p1"), PYTHIA_TEXT("p5"), PYTHIA_TEXT("p1")};
+    const struct pythia_text types[] = {PYTHIA_TEXT("T"), PYTHIA_TEXT("GET /")};
+    const struct pythia_control_wish ids[] = {
+        {.id = PYTHIA_TEXT("p1")}, {PYTHIA_TEXT("p5"), types, 2}, {.id = PYTHIA_TEXT("p1")}};
     const struct pythia_state_point inventory[] = {
         {"gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:a"), {250, "measured", 70, 40, 50}},
         {"gate", PYTHIA_TEXT("shop"), PYTHIA_TEXT("shop:b"), {NAN, "supposed", 0, 0, 0}}};
@@ -190,7 +196,7 @@ static void what_is_put_down_is_there_again(void **state)
     assert_true(p.count == 2 && p.pin[1] == -1 && p.pin[2] == -1);
     assert_int_equal(pythia_state_each_desired(s, take_desired, &d, &version), PYTHIA_OK);
     assert_true(version == 41);
-    assert_string_equal(d.all, "p1p5");
+    assert_string_equal(d.all, "p1p5/GET /p5/T");
     assert_int_equal(pythia_state_put_desired(s, ids, 2, 42, NULL), PYTHIA_OK); /* of that space */
     assert_int_equal(pythia_state_get_space(s, &text), PYTHIA_OK);
     assert_string_equal(text.bytes, "a space");
@@ -918,13 +924,39 @@ static void pins_of_the_third_schema_are_for_all_types(void **state)
     struct pythia_state *s = opened(place.state);
     assert_int_equal(pythia_state_put_pin(s, point(1), 1), PYTHIA_OK);
     pythia_state_close(s);
-    execute(place.state, "DROP TABLE pin_type; PRAGMA user_version=3;");
+    execute(place.state, "DROP TABLE pin_type; DROP TABLE desired_type; PRAGMA user_version=3;");
     s = opened(place.state);
     assert_int_equal(pins_of(s).pin[1], 1);
     assert_pin_types(s, "");
     assert_int_equal(pythia_state_put_pin_for(s, point(1), &(struct pythia_text){"T", 1}, 1),
                      PYTHIA_OK);
     assert_pin_types(s, "p1 T; ");
+    pythia_state_close(s);
+    remove_place(&place);
+}
+
+static void what_the_fourth_schema_desired_is_for_all_types(void **state)
+{
+    const struct pythia_text type = PYTHIA_TEXT("T");
+    const struct pythia_control_wish for_all = {.id = point(1)}, for_one = {point(1), &type, 1};
+    struct place place;
+    struct desired d = {0}, later = {0};
+    uint64_t version;
+    make_place(&place);
+    struct pythia_state *s = opened(place.state);
+    assert_int_equal(pythia_state_put_desired(s, &for_all, 1, 40, NULL), PYTHIA_OK);
+    pythia_state_close(s);
+    execute(place.state, "DROP TABLE desired_type; PRAGMA user_version=4;");
+    s = opened(place.state);
+    assert_int_equal(pythia_state_each_desired(s, take_desired, &d, &version), PYTHIA_OK);
+    assert_string_equal(d.all, "p1");
+    assert_int_equal(pythia_state_put_desired(s, &for_one, 1, 41, NULL), PYTHIA_OK);
+    assert_int_equal(pythia_state_each_desired(s, take_desired, &later, &version), PYTHIA_OK);
+    assert_string_equal(later.all, "p1/T");
+    assert_int_equal(pythia_state_put_desired(s, &for_all, 1, 42, NULL), PYTHIA_OK);
+    later = (struct desired){0}; /* the types went with the point */
+    assert_int_equal(pythia_state_each_desired(s, take_desired, &later, &version), PYTHIA_OK);
+    assert_string_equal(later.all, "p1");
     pythia_state_close(s);
     remove_place(&place);
 }
@@ -939,6 +971,7 @@ int main(void)
         cmocka_unit_test(the_first_schema_is_brought_up_to_date),
         cmocka_unit_test(a_pin_may_be_for_some_types_only),
         cmocka_unit_test(pins_of_the_third_schema_are_for_all_types),
+        cmocka_unit_test(what_the_fourth_schema_desired_is_for_all_types),
         cmocka_unit_test(an_empty_file_becomes_one_and_another_database_is_not_touched),
         cmocka_unit_test(what_was_never_a_database_is_refused),
         cmocka_unit_test(a_damaged_database_is_put_aside),

@@ -37,7 +37,7 @@ class Breaker(unittest.TestCase):
     def opened(self):
         got = rig.ask(self.pythiad.http, "GET", "/v1/trace-points?service=shop&instance=1").json
         self.agent.poll()
-        return {point.split(":")[1] for point in got["open"]}
+        return {point.split(":")[1] for point in {*got["open"], *got["open_for"]}}
 
     def send(self, hits):
         """One request of a new second, in which "hot" is hit so often, and "cold" as often as it may be. It begins after whatever

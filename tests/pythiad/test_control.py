@@ -56,7 +56,7 @@ class Agent:
 
     def is_open(self, name):
         got = self.poll()
-        return got is not None and f"{self.service}:{name}" in got["open"]
+        return got is not None and f"{self.service}:{name}" in {*got["open"], *got["open_for"]}
 
 
 class Case(unittest.TestCase):

@@ -116,7 +116,7 @@ class Reload(unittest.TestCase):
 
     def opened(self, pythiad):
         answer = rig.ask(pythiad.http, "GET", "/v1/trace-points?service=shop&instance=1")
-        return set(answer.json["open"]) if answer.status == 200 else None
+        return {*answer.json["open"], *answer.json["open_for"]} if answer.status == 200 else None
 
     def test_pins_change_and_no_connection_is_lost(self):
         folder = rig.make_folder(self)
@@ -423,7 +423,7 @@ class Restart(unittest.TestCase):
         found = set()
         for service in services:
             answer = rig.ask(pythiad.http, "GET", f"/v1/trace-points?service={service}")
-            found |= set(answer.json["open"]) if answer.status == 200 else set()
+            found |= {*answer.json["open"], *answer.json["open_for"]} if answer.status == 200 else set()
         return found
 
     def agrees(self, pythiad):
@@ -436,7 +436,7 @@ class Restart(unittest.TestCase):
 
         def logged():
             return sorted((word == "Opens", point, int(cycle)) for word, point, cycle in re.findall(
-                r"(Opens|Closes) a trace point: trace-point=(.*?), cycle=(\d+), reason=", pythiad.log))
+                r"(Opens|Closes) a trace point: trace-point=(.*?), request-type=.*?, cycle=(\d+), reason=", pythiad.log))
         rig.until(lambda: decided() and decided() == logged(), 5, lambda: f"{decided()}\n{logged()}")
         told = sorted((what == "opened", point["trace_point"], cycle["cycle"]) for cycle in pythiad.get("/v1/report").json["loop"]
                       for what in ("opened", "closed") for point in cycle[what])

@@ -109,7 +109,7 @@ class HalfOfThem(Fleet):
                 got = agent.poll()
                 if got:
                     opened.clear()
-                    opened.update(got["open"])
+                    opened.update(got["open"], got["open_for"])
                 time.sleep(.05)
         self.assertEqual(agent.report().status, 200)
         thread = threading.Thread(target=poll)

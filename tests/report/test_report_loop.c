@@ -47,6 +47,7 @@ static void begin(struct bench *b)
     *b = (struct bench){0};
     assert_int_equal(pythia_vocabulary_create(&b->vocabulary), PYTHIA_OK);
     b->problems[0] = (struct pythia_problem){.type = string(b, "T"),
+                                             .unsplit = string(b, "T"),
                                              .cycles = 3,
                                              .requests = 12,
                                              .variance_share = .5,
@@ -122,11 +123,11 @@ static void a_cycle_says_what_it_spent_and_what_it_plans(void **state)
     c->open_count = 2;
     c->spent = (struct pythia_spending){2, 3000, 120.5};
     c->planned = (struct pythia_spending){3, 4000, NAN};
-    c->opened[0] =
-        (struct pythia_loop_switch){point(&b, "a"), .25, 500, 1500, 60, "because of it", false};
+    c->opened[0] = (struct pythia_loop_switch){
+        point(&b, "a"), string(&b, "U"), .25, 500, 1500, 60, "because of it", false};
     c->opened_count = 1;
-    c->closed[0] =
-        (struct pythia_loop_switch){point(&b, "b"), 0, 1000, 2000, NAN, "not any more", false};
+    c->closed[0] = (struct pythia_loop_switch){point(&b, "b"), PYTHIA_NONE, 0, 1000, 2000, NAN,
+                                               "not any more", false};
     c->closed_count = 1;
     write(&b);
     assert_json(cycle(&b), "seconds", "2.5");
@@ -135,14 +136,14 @@ static void a_cycle_says_what_it_spent_and_what_it_plans(void **state)
                 "{\"points\":2,\"added_ns\":3000.0,\"bytes_per_second\":120.5}");
     assert_json(cycle(&b), "planned",
                 "{\"points\":3,\"added_ns\":4000.0,\"bytes_per_second\":null}");
-    assert_json(
-        cycle(&b), "opened",
-        "[{\"trace_point\":\"a\",\"gain\":0.25,\"price_ns\":500.0,\"cost_ns\":1500.0,\"bytes_"
-        "per_second\":60.0,\"reason\":\"because of it\"}]");
-    assert_json(
-        cycle(&b), "closed",
-        "[{\"trace_point\":\"b\",\"price_ns\":1000.0,\"cost_ns\":2000.0,\"bytes_per_second\":"
-        "null,\"reason\":\"not any more\"}]");
+    assert_json(cycle(&b), "opened",
+                "[{\"trace_point\":\"a\",\"request_type\":\"U\",\"gain\":0.25,\"price_ns\":500.0,"
+                "\"cost_ns\":1500.0,\"bytes_"
+                "per_second\":60.0,\"reason\":\"because of it\"}]");
+    assert_json(cycle(&b), "closed",
+                "[{\"trace_point\":\"b\",\"request_type\":null,\"price_ns\":1000.0,\"cost_ns\":"
+                "2000.0,\"bytes_per_second\":"
+                "null,\"reason\":\"not any more\"}]");
     c->seconds = 0; /* not known */
     write(&b);
     assert_json(cycle(&b), "seconds", "null");
@@ -181,14 +182,20 @@ static void the_sentence_tells_what_was_seen_and_done(void **state)
     struct pythia_loop_cycle *c = &b.cycles[0];
     c->leading.top = inside(&b, "a", .5);
     assert_sentence(&b, "50 % of the variance lies inside a.");
-    c->opened[0] = (struct pythia_loop_switch){.tracepoint = point(&b, "b"), .cost_ns = 1500};
-    c->opened[1] = (struct pythia_loop_switch){.tracepoint = point(&b, "c"), .cost_ns = 500};
+    c->opened[0] = (struct pythia_loop_switch){
+        .tracepoint = point(&b, "b"), .type = string(&b, "T"), .cost_ns = 1500};
+    c->opened[1] = (struct pythia_loop_switch){
+        .tracepoint = point(&b, "c"), .type = string(&b, "T"), .cost_ns = 500};
     c->opened[0].reason = c->opened[1].reason = "";
     c->opened_count = 2;
-    c->closed[0] = (struct pythia_loop_switch){.tracepoint = point(&b, "d"), .reason = ""};
+    c->closed[0] = (struct pythia_loop_switch){
+        .tracepoint = point(&b, "d"), .type = string(&b, "T"), .reason = ""};
     c->closed_count = 1;
     assert_sentence(&b, "50 % of the variance lies inside a. Opens b and c, for 2.00 us a request. "
                         "Closes d.");
+    c->opened[1].type = c->closed[0].type = string(&b, "U"); /* one each: the dearer one counts */
+    assert_sentence(&b, "50 % of the variance lies inside a. Opens b and c for U, for 1.50 us a "
+                        "request. Closes d for U.");
     c->opened_count = c->closed_count = 0;
     c->found[0] = (struct pythia_loop_found){string(&b, "T"), inside(&b, "e", .4)};
     c->found_count = 1;

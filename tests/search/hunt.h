@@ -3,6 +3,7 @@
 #ifndef HUNT_H
 #define HUNT_H
 
+#include "pythia/hider.h"
 #include "pythia/search.h"
 #include "pythia/workflow.h"
 #include "requests.h"
@@ -16,6 +17,7 @@ struct hunt {
     struct pythia_workflow *workflow; /* NULL: text */
     void (*write)(char *to, size_t room, uint64_t number);
     struct pythia_request_types *types;
+    struct pythia_hider *hider; /* of what is open for other types */
     struct pythia_space *space;
     struct pythia_search_options how;
     struct pythia_search *search;
@@ -25,7 +27,7 @@ struct hunt {
     uint32_t points;
     struct {
         uint64_t cycle;
-        uint32_t point;
+        uint32_t point, type;
         bool open;
         double inside;
         char reason[256];
@@ -73,6 +75,7 @@ static inline void begin(struct hunt *h)
     h->how = (struct pythia_search_options){
         .budget = {.points_per_cycle = 3}, .price_ns = 1000, .seed = 1};
     assert_int_equal(pythia_request_types_create(h->r.vocabulary, &usual, &h->types), PYTHIA_OK);
+    assert_int_equal(pythia_hider_create(h->r.vocabulary, &h->hider), PYTHIA_OK);
     assert_int_equal(pythia_space_create(h->r.vocabulary, &h->space), PYTHIA_OK);
 }
 
@@ -117,6 +120,7 @@ static inline void end(struct hunt *h)
     pythia_search_destroy(h->search);
     pythia_space_destroy(h->space);
     pythia_request_types_destroy(h->types);
+    pythia_hider_destroy(h->hider);
     pythia_workflow_destroy(h->workflow);
     requests_end(&h->r);
     free(h->hits);
@@ -129,16 +133,27 @@ static inline void note(struct hunt *h)
 {
     for (size_t i = 0; i < h->cycle.switch_count; i++) {
         const struct pythia_switch *s = &h->cycle.switches[i];
-        assert_int_equal(pythia_search_is_open(h->search, s->tracepoint), s->open);
+        assert_int_equal(pythia_search_is_open_for(h->search, s->tracepoint, s->type), s->open);
+        assert_int_equal(h->cycle.problems[s->problem].unsplit, s->type);
         assert_false(pythia_search_in_skeleton(h->search, s->tracepoint));
         assert_in_range(h->history_count, 0, HISTORY - 1);
         h->history[h->history_count].cycle = h->cycle.number;
         h->history[h->history_count].point = s->tracepoint;
+        h->history[h->history_count].type = s->type;
         h->history[h->history_count].open = s->open;
         h->history[h->history_count].inside = s->inside;
         snprintf(h->history[h->history_count++].reason, 256, "%s", s->reason);
     }
     h->peak = h->cycle.open_count > h->peak ? h->cycle.open_count : h->peak;
+}
+
+/* A request as text, without what is open for requests of other types only. */
+static inline const struct pythia_trace *show(struct hunt *h, uint64_t number, const char *text)
+{
+    const struct pythia_trace *trace = requests_trace(&h->r, number, text);
+    const struct pythia_hider_types types = {h->r.open, NULL, pythia_request_type(h->types, trace)};
+    assert_int_equal(pythia_hider_hide_typed(h->hider, trace, h->r.open, &types, &trace), 0);
+    return trace;
 }
 
 /* See so many requests under the open points. */
@@ -161,7 +176,7 @@ static inline void see(struct hunt *h, uint64_t requests)
         if (!h->workflow)
             h->write(text, sizeof(text), number);
         const struct pythia_trace *trace =
-            h->workflow ? work(h, number, h->open) : requests_trace(&h->r, number, text);
+            h->workflow ? work(h, number, h->open) : show(h, number, text);
         for (size_t k = 0; k < trace->count; k++)
             h->hits[trace->spans[k].tracepoint]++;
         assert_int_equal(pythia_groups_add(h->r.groups, trace), PYTHIA_OK);
@@ -233,13 +248,14 @@ static inline void assert_cause(const struct hunt *h, size_t number, const char 
     pythia_buf_free(&text);
 }
 
-/* No point is opened a second time. */
+/* No point is opened a second time for a type. */
 static inline void assert_opened_once(const struct hunt *h)
 {
     for (size_t i = 0; i < h->history_count; i++)
         for (size_t k = 0; k < i; k++)
             if (h->history[i].open && h->history[k].open &&
-                h->history[i].point == h->history[k].point)
+                h->history[i].point == h->history[k].point &&
+                h->history[i].type == h->history[k].type)
                 fail_msg("opened in cycle %d and again in cycle %d", (int)h->history[k].cycle,
                          (int)h->history[i].cycle);
 }

@@ -416,14 +416,48 @@ static void what_is_closed_before_it_was_measured_is_forgotten(void **state)
     struct seen s;
     begin(&s, &usual);
     open_in(&s, "B D E", 1);
-    pythia_effects_close(s.effects, point(&s, "D"));
-    pythia_effects_close(s.effects, point(&s, "X"));
+    pythia_effects_close(s.effects, point(&s, "D"), requests_string(&s.r, "get"));
+    pythia_effects_close(s.effects, point(&s, "E"), requests_string(&s.r, "put"));
+    pythia_effects_close(s.effects, point(&s, "X"), requests_string(&s.r, "get"));
     open_in(&s, "B", 4); /* once more: it is the last one opened */
     look(&s, before_and_inside, 40, 5);
     assert_int_equal(s.count, 2);
     assert_int_equal(s.list[0].tracepoint, point(&s, "E"));
     assert_int_equal(s.list[1].tracepoint, point(&s, "B"));
     assert_int_equal(s.list[1].opened, 4);
+    end(&s);
+}
+
+/* In "get" B was opened, in "put" D was, and B was open there before: B belongs to what is compared
+ * with, and D parts what comes after it. */
+static void a_point_is_measured_in_the_type_that_it_was_opened_for(void **state)
+{
+    struct seen s;
+    struct pythia_open_points *all = NULL;
+    begin(&s, &usual);
+    open_in(&s, "B", 1);
+    uint32_t put = requests_string(&s.r, "put"), get = requests_string(&s.r, "get");
+    assert_int_equal(pythia_effects_open(s.effects, point(&s, "D"), put, 2), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_create(s.r.vocabulary, &all), PYTHIA_OK);
+    assert_int_equal(pythia_open_points_add(all, PYTHIA_TEXT("*")), PYTHIA_OK);
+    assert_int_equal(pythia_effects_begin(s.effects, all), PYTHIA_OK);
+    for (uint64_t i = 0; i < 80; i++) {
+        char text[128];
+        snprintf(text, sizeof(text), "R{10 B{%d} 10 D{%d} 7}", i & 1 ? 100 : 400, i & 2 ? 60 : 140);
+        const struct pythia_trace *trace = requests_trace(&s.r, i, text);
+        assert_int_equal(
+            pythia_effects_add(s.effects, trace, i < 40 ? get : put, requests_path(&s.r, trace)),
+            PYTHIA_OK);
+    }
+    assert_int_equal(pythia_effects_finish(s.effects, 3, &s.list, &s.count), PYTHIA_OK);
+    assert_int_equal(s.count, 2);
+    assert_true(s.list[0].tracepoint == point(&s, "B") && s.list[0].type == get);
+    assert_true(s.list[1].tracepoint == point(&s, "D") && s.list[1].type == put);
+    assert_int_equal(s.list[0].requests, 40);
+    assert_int_equal(s.list[1].requests, 40);
+    assert_place(&s, &s.list[0].coarse, "from the start of R to the start of D");
+    assert_place(&s, &s.list[1].coarse, "from the end of B to the end of R");
+    pythia_open_points_destroy(all);
     end(&s);
 }
 
@@ -531,6 +565,7 @@ int main(void)
         cmocka_unit_test(where_nothing_varies_nothing_pays),
         cmocka_unit_test(with_too_few_requests_it_is_measured_in_the_next_cycle),
         cmocka_unit_test(what_is_closed_before_it_was_measured_is_forgotten),
+        cmocka_unit_test(a_point_is_measured_in_the_type_that_it_was_opened_for),
         cmocka_unit_test(requests_of_other_types_are_passed_over),
         cmocka_unit_test(a_name_that_looks_like_a_pattern_is_a_name),
         cmocka_unit_test(without_memory_it_says_so_and_can_be_asked_again),

@@ -22,15 +22,6 @@ static void cycle_in(struct hunt *h, uint64_t requests, double seconds)
     cycle(h, requests);
 }
 
-static const struct pythia_switch *find_switch(const struct hunt *h, const char *id)
-{
-    for (size_t i = 0; i < h->cycle.switch_count; i++)
-        if (h->cycle.switches[i].tracepoint == point(h, id))
-            return &h->cycle.switches[i];
-    fail_msg("%s was neither opened nor closed", id);
-    return NULL;
-}
-
 static struct pythia_prices *price(struct hunt *h, const char *id, double ns)
 {
     if (!h->how.prices)
@@ -42,8 +33,8 @@ static struct pythia_prices *price(struct hunt *h, const char *id, double ns)
 /* ---- bytes a second ---- */
 
 /* C is called three times in each request of A and once in each of B; 40 and 20 requests in 8
- * seconds are 5 and 2.5 a second: 5 * 3 * 61 + 2.5 * 61 = 1067.5 ("C" is a letter shorter). What
- * lies in B's C varies, too. */
+ * seconds are 5 and 2.5 a second: 5 * 3 * 61 = 915 and 2.5 * 61 = 152.5 ("C" is a letter shorter).
+ * What lies in B's C varies, too: it is opened for both. */
 static void write_two_types(char *to, size_t room, uint64_t number)
 {
     int ns = 100 + (int)(number * 7 % 10 * 100);
@@ -63,10 +54,16 @@ static void bytes_are_calls_times_bytes_times_requests_of_all_types(void **state
     cycle_in(&h, 60, 8);
     assert_rel_equal(h.cycle.spent.bytes_per_second, 0, 0);
     assert_int_equal(h.cycle.spent.points, 0);
-    const struct pythia_switch *s = find_switch(&h, "C");
-    assert_true(s->open);
-    assert_rel_equal(s->bytes_per_second, 1067.5, 1e-12);
-    assert_rel_equal(s->cost_ns, 3000, 1e-12); /* to a request of A */
+    assert_int_equal(h.cycle.switch_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct pythia_switch *s = &h.cycle.switches[i];
+        bool is_a = PYTHIA_TEXT_IS(pythia_vocabulary_text(h.r.vocabulary, s->type), "A");
+        assert_true(s->open);
+        assert_int_equal(s->tracepoint, point(&h, "C"));
+        assert_rel_equal(s->bytes_per_second, is_a ? 915 : 152.5, 1e-12);
+        assert_rel_equal(s->cost_ns, is_a ? 3000 : 1000, 1e-12);
+    }
+    assert_int_not_equal(h.cycle.switches[0].type, h.cycle.switches[1].type);
     assert_rel_equal(h.cycle.planned.bytes_per_second, 1067.5, 1e-12);
     assert_rel_equal(h.cycle.planned.added_ns, 3000, 1e-12);
     assert_int_equal(h.cycle.planned.points, 1);
@@ -160,7 +157,7 @@ static void begin_known(struct hunt *h)
     struct pythia_search *s = h->search;
     struct pythia__belief *b = &s->keeping[0].belief;
     for (size_t i = 0; i < s->switch_count; i++) {
-        s->open[s->switches[i].tracepoint] = false;
+        (void)pythia__search_switch(s, &s->types[0], s->switches[i].tracepoint, false);
         pythia_free(s->switches[i].reason);
     }
     s->switch_count = 0;
@@ -169,7 +166,7 @@ static void begin_known(struct hunt *h)
         char id[3] = {'D', (char)('0' + i), '\0'}, chain[8];
         snprintf(chain, sizeof(chain), "A/C%d/%s", i, id);
         b->mass[requests_node(b->type->cct, chain)] = mass[i - 1];
-        s->open[point(h, id)] = true;
+        assert_int_equal(pythia__search_switch(s, &s->types[0], point(h, id), true), PYTHIA_OK);
     }
 }
 

@@ -98,7 +98,7 @@ static void cycle(struct hunt *h, uint64_t requests)
                 pythia_effects_open(h->effects, s->tracepoint, type_of(h), h->cycle.number),
                 PYTHIA_OK);
         else
-            pythia_effects_close(h->effects, s->tracepoint);
+            pythia_effects_close(h->effects, s->tracepoint, type_of(h));
     }
 }
 

@@ -312,6 +312,47 @@ static void a_point_may_be_open_for_some_types_only(void **state)
     end(&p);
 }
 
+/* Among points that are open for all, with types that the vocabulary has when they are added and
+ * types that it has only later. */
+static void each_limit_holds_for_its_own_point(void **state)
+{
+    enum { POINTS = 300 };
+    struct points p;
+    uint32_t points[POINTS];
+    bool flags[POINTS];
+    begin(&p);
+    uint32_t even = type_of(&p, "even");
+    for (int i = 0; i < POINTS; i++) {
+        char id[16];
+        snprintf(id, sizeof(id), "s:%d", i);
+        points[i] = pythia_vocabulary_tracepoint_of_id(p.vocabulary, pythia_text_of(id), 0, 0);
+        assert_int_equal(points[i], i);
+        flags[i] = i % 3 == 0;
+    }
+    assert_int_equal(pythia_open_points_add_flagged(p.open, flags, POINTS), PYTHIA_OK);
+    for (int i = 0; i < POINTS; i++)
+        if (i % 3 == 1 && i % 2 == 0)
+            assert_int_equal(pythia_open_points_add_for(p.open, points[i], even), PYTHIA_OK);
+        else if (i % 3 == 1)
+            assert_int_equal(pythia_open_points_add_id_for(
+                                 p.open, pythia_vocabulary_tracepoint_id(p.vocabulary, points[i]),
+                                 PYTHIA_TEXT("odd")),
+                             PYTHIA_OK);
+    for (int i = 0; i < POINTS; i++) {
+        size_t count;
+        bool limited = i % 3 == 1;
+        assert_int_equal(pythia_open_points_has(p.open, points[i]), i % 3 < 2);
+        assert_int_equal(pythia_open_points_excludes(p.open, points[i], even), limited && i % 2);
+        assert_int_equal(pythia_open_points_excludes(p.open, points[i], type_of(&p, "odd")),
+                         limited && i % 2 == 0);
+        const struct pythia_text *types = pythia_open_points_types(p.open, points[i], &count);
+        assert_int_equal(count, limited);
+        if (limited)
+            assert_true(pythia_text_equal(types[0], pythia_text_of(i % 2 ? "odd" : "even")));
+    }
+    end(&p);
+}
+
 static void sets_are_limited_alike_if_types_of_all_points_are_the_same(void **state)
 {
     static const struct {
@@ -369,6 +410,7 @@ int main(void)
         cmocka_unit_test(a_set_without_some_has_all_others_of_its_base),
         cmocka_unit_test(a_text_may_be_asked_whether_it_is_a_pattern_and_what_it_fits),
         cmocka_unit_test(a_point_may_be_open_for_some_types_only),
+        cmocka_unit_test(each_limit_holds_for_its_own_point),
         cmocka_unit_test(sets_are_limited_alike_if_types_of_all_points_are_the_same),
         cmocka_unit_test(types_without_memory_open_no_more_than_was_asked),
     };

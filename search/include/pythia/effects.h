@@ -10,8 +10,8 @@
 #include "pythia/trace.h"
 
 /* The trace points that were opened, until requests were seen that tell what they explained. In
- * each cycle those opened and not yet measured are the difference between two sets of open points,
- * in which its requests are looked at (effect.h). One thread at a time. */
+ * each cycle those opened for a type and not yet measured are the difference between two sets of
+ * open points, in which requests of the type are looked at (effect.h). One thread at a time. */
 struct pythia_effects;
 
 struct pythia_effects_options {
@@ -32,7 +32,7 @@ void pythia_effects_destroy(struct pythia_effects *e); /* e may be NULL */
  * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_effects_open(struct pythia_effects *e, uint32_t tracepoint, uint32_t type,
                         uint64_t cycle);
-void pythia_effects_close(struct pythia_effects *e, uint32_t tracepoint);
+void pythia_effects_close(struct pythia_effects *e, uint32_t tracepoint, uint32_t type);
 
 /* Requests that are seen with these points open (borrowed until the next _begin, or _destroy) will
  * follow; those since an earlier _begin are forgotten. PYTHIA_OK or PYTHIA_ENOMEM. */

@@ -26,20 +26,26 @@
  * problems_per_cycle / 2 rounded up, each of n problems that there is evidence of has its turn in
  * every (n - 1) / w + 1 cycles. To a problem that waits nothing happens: what is open for it stays
  * open, and it believes what it believed. Where there are no more problems than that, none ever
- * waits. A strategy of the table is asked about a
- * quarter of those alone, in turn. */
+ * waits. A strategy of the table is asked about a quarter of those alone, in turn.
+ *
+ * A switch is a trace point and a request type. A point is opened for the type whose problem wants
+ * it, and closed when that problem has no use for it any more; other types may have it open or want
+ * it later, and are not concerned. Requests of a type must show spans of those points only that are
+ * open for it. What belongs to the skeleton is open for all types. The types are those of the
+ * search space: problems that a grouping key parts one of share what is open for it. */
 struct pythia_search;
 struct pythia_effect;
 
 /* A limit of 0 is none, but for points_per_cycle: then nothing is opened. The others are of the
  * points beyond the skeleton, and beyond those that a pin keeps open. What would exceed a limit is
  * not opened; when a limit is exceeded, because more requests come than before, the points that
- * tell least are closed in the same cycle. */
+ * tell least are closed in the same cycle, for all types. Only requests of types that a point is
+ * open for count: opening it for one type costs no more than that type's calls of it. */
 struct pythia_budget {
-    size_t points_per_cycle;
-    size_t points_open;      /* at once */
+    size_t points_per_cycle; /* switches: a point for two types is two of them */
+    size_t points_open;      /* at once, for any type */
     double added_ns;         /* to a request: calls * price, each point in the type of request that
-                                has it most often */
+                                has it most often, of those that it is open for */
     double bytes_per_second; /* added to the stream of traces: of each type, calls in a request *
                                 bytes of a span * requests a second. Calls and bytes are those of
                                 the search space (pythia_space_node_bytes), requests those of the
@@ -132,10 +138,11 @@ struct pythia_problem {
 /* A decision about one trace point. */
 struct pythia_switch {
     uint32_t tracepoint;
+    uint32_t type;            /* for requests of which; PYTHIA_NONE: of all */
     bool open;                /* or close */
     size_t problem;           /* for which; SIZE_MAX: for none */
     double inside;            /* opened: the probability that the cause is in it or below it */
-    double price_ns, cost_ns; /* of a hit; added to a request, or no more added */
+    double price_ns, cost_ns; /* of a hit; added to a request of the type, or no more added */
     double bytes_per_second;  /* likewise, to the stream; NaN: not known */
     char *reason;             /* a sentence without its full stop */
 };
@@ -150,7 +157,7 @@ struct pythia_cycle {
     const struct pythia_effect *effects; /* what points opened before explained, as it was told */
     size_t effect_count;
     size_t leading;    /* the problem searched that varies most; SIZE_MAX: none is */
-    size_t open_count; /* trace points beyond the skeleton, after the switches */
+    size_t open_count; /* trace points beyond the skeleton, after the switches, for any type */
     struct pythia_spending spent,
         planned;    /* while it ran; after the switches, if requests keep coming as they do */
     size_t waiting; /* problems that there was evidence of, and others were looked at instead */
@@ -169,10 +176,11 @@ void pythia_search_destroy(struct pythia_search *s); /* s may be NULL */
 int pythia_search_grow(struct pythia_search *s);
 
 /* Other pins than before, and what prices (of the options) say now. What a pin kept open and holds
- * no longer stays open until the search closes it; what may never be open is closed at once, unless
- * it belongs to the skeleton. They hold for points that turned up since, too. *switched: another
- * set of points is open than before. PYTHIA_OK, or PYTHIA_ENOMEM: then it is as it was. O(points).
- */
+ * no longer stays open until the search closes it, for the types that have it and, if the pin was
+ * for some types only, for these; what may never be open is closed at once, unless it belongs to
+ * the skeleton. They hold for points that turned up since, too. *switched: another set of points is
+ * open than before, for some type. PYTHIA_OK, or PYTHIA_ENOMEM: then it is as it was. O(points, and
+ * the space if a pin does not hold any longer). */
 int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *always,
                            struct pythia_open_points *never, struct pythia_open_points *fixed,
                            bool *switched);
@@ -181,15 +189,18 @@ int pythia_search_set_pins(struct pythia_search *s, struct pythia_open_points *a
  * never be opened stays closed. Before the first cycle. */
 void pythia_search_keep_open(struct pythia_search *s, uint32_t tracepoint);
 
-/* Is a trace point open, by the decisions so far? The skeleton always is. */
+/* Is a trace point open, by the decisions so far, for any type? And for that one (number of a
+ * string)? The skeleton always is. */
 bool pythia_search_is_open(const struct pythia_search *s, uint32_t tracepoint);
+bool pythia_search_is_open_for(const struct pythia_search *s, uint32_t tracepoint, uint32_t type);
 bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoint);
 
 /* How often a trace point is passed in a request, of the type that has it most often, by the search
  * space; 0: it is in no type. */
 double pythia_search_calls(const struct pythia_search *s, uint32_t tracepoint);
 
-/* The open trace points, as a set of its own: owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
+/* The open trace points, as a set of its own, with their limits to types (open_points.h): what a
+ * request of a type shows. Owned by the caller. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_search_open_points(const struct pythia_search *s, struct pythia_open_points **out);
 
 /* What points that were opened explained (effects.h), in the requests of the cycle that comes next:

@@ -20,8 +20,8 @@ struct pythia_evidence {
     const struct pythia_space *space; /* NULL: not known; then all that was seen was open */
     const struct pythia_groups *groups;
     const struct pythia_diagnosis *diagnosis;
-    struct pythia_open_points
-        *open; /* now; whatever is not in it is closed. NULL: everything was open */
+    struct pythia_open_points *
+        open; /* now, and for which types; what is not in it is closed. NULL: everything was open */
     struct pythia_open_points *never; /* not to be suggested; NULL: none */
     double price_ns;                  /* of one hit of an open trace point */
     struct pythia_prices *prices;     /* of points whose price is another; NULL: none */
@@ -45,8 +45,8 @@ struct pythia_strategy {
     const char *name; /* "hierarchical" */
     const char *help;
     /* Suggest at most `budget` trace points, best first, into `out`; *count of them. Each once, and
-     * none that is open, unless everything was. PYTHIA_OK or PYTHIA_ENOMEM; what was put into `out`
-     * is to be freed either way. */
+     * none that is open for the type of its group, unless everything was. PYTHIA_OK or
+     * PYTHIA_ENOMEM; what was put into `out` is to be freed either way. */
     int (*suggest)(const struct pythia_evidence *evidence, size_t budget,
                    struct pythia_suggestion *out, size_t *count);
 };

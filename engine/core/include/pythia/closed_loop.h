@@ -40,6 +40,7 @@ struct pythia_closed_loop_options {
 /* What a cycle came to, with texts of its own. */
 struct pythia_loop_switch {
     uint32_t tracepoint;
+    uint32_t type;            /* as in struct pythia_switch */
     double gain;              /* opened: the probability that the cause is in it or below it */
     double price_ns, cost_ns; /* as in struct pythia_switch */
     double bytes_per_second;

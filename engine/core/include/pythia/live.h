@@ -154,13 +154,15 @@ bool pythia_live_is_full(const struct pythia_live *l);
  * it. 0: nothing is wanted yet, and all stays as it is. */
 uint64_t pythia_live_wish(const struct pythia_live *l);
 
-/* Is a trace point wanted open? And is that for us to say: is it in the search space? What is not
- * stays as its target has it by default, so that types that are not known yet can be seen. */
+/* Is a trace point wanted open, for any type? And is that for us to say: is it in the search space?
+ * What is not stays as its target has it by default, so that types that are not known yet can be
+ * seen. */
 bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint);
 bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint);
 
-/* The types that an open trace point is wanted for alone, because they are being learnt: numbers of
- * strings, at most `most`. Returns how many; 0: it is wanted for all. */
+/* The types that a trace point is wanted open for because they are being learnt, beside those of
+ * pythia_live_limit if it is open without that: numbers of strings, at most `most`. Returns how
+ * many; 0: none is. */
 #define PYTHIA_LIVE_TAUGHT_MAX 32
 size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, uint32_t *types,
                             size_t most);
@@ -168,8 +170,13 @@ size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, ui
 /* Have requests of a type (number of a string) come, or is it in the search space? */
 bool pythia_live_has_type(const struct pythia_live *l, uint32_t type);
 
-/* The types that an open trace point is limited to by a pin: *count of their names, borrowed until
- * other pins take their place; NULL: it is open for all. A point of the skeleton always is. */
+/* Call `take` for each such type, once, until it returns anything but 0: that is returned. */
+int pythia_live_each_type(const struct pythia_live *l, int (*take)(void *context, uint32_t type),
+                          void *context);
+
+/* The types that an open trace point is limited to, by a pin or because the search has opened it
+ * for them: *count of their names, borrowed until another set is wanted or other pins take their
+ * place; NULL: it is open for all. A point of the skeleton always is. */
 const struct pythia_text *pythia_live_limit(const struct pythia_live *l, uint32_t tracepoint,
                                             size_t *count);
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "pythia/buf.h"
+#include "pythia/control.h"
 #include "pythia/error.h"
 #include "pythia/history.h"
 #include "pythia/live.h"
@@ -18,7 +19,7 @@
  * was being written. When the disk is full, or the file cannot be written, the state is degraded:
  * said once, shown by _is_degraded, and recovered from by itself. One thread at a time. */
 struct pythia_state;
-#define PYTHIA_STATE_SCHEMA 4
+#define PYTHIA_STATE_SCHEMA 5
 
 /* Open or make the file, for its user alone; NULL: in memory. Until it is closed, or the process
  * ends, the file is locked: a second process is refused, and told the pid of the first. An older
@@ -54,13 +55,15 @@ int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
                            const struct pythia_vocabulary *v, const struct pythia_live_cycle *cycle,
                            struct pythia_state_knower knower);
 
-/* The desired set: what shall be open; and, in the same transaction, the search space (text of a
- * file) that it is of, NULL: it is the one that is there. */
-int pythia_state_put_desired(struct pythia_state *s, const struct pythia_text *ids, size_t count,
-                             uint64_t version, const struct pythia_text *space);
+/* The desired set: what shall be open, and for which types; and, in the same transaction, the
+ * search space (text of a file) that it is of, NULL: it is the one that is there. */
+int pythia_state_put_desired(struct pythia_state *s, const struct pythia_control_wish *wishes,
+                             size_t count, uint64_t version, const struct pythia_text *space);
+/* Visit what shall be open, once for each type that it is for; `type` NULL: for all. */
 int pythia_state_each_desired(struct pythia_state *s,
-                              int (*each)(void *context, struct pythia_text id), void *context,
-                              uint64_t *version);
+                              int (*each)(void *context, struct pythia_text id,
+                                          const struct pythia_text *type),
+                              void *context, uint64_t *version);
 
 /* The text of that search space, appended to `out`: none if there is none. PYTHIA_OK, PYTHIA_EIO or
  * PYTHIA_ENOMEM. */

@@ -37,19 +37,22 @@ int pythia_open_points_add_id(struct pythia_open_points *o, struct pythia_text i
 int pythia_open_points_add_id_for(struct pythia_open_points *o, struct pythia_text id,
                                   struct pythia_text type);
 
+/* The same by numbers: a trace point of the vocabulary, and the string that names the type. */
+int pythia_open_points_add_for(struct pythia_open_points *o, uint32_t tracepoint, uint32_t type);
+
 /* The types that a point is limited to: *count of them, borrowed until more is added; NULL: it is
- * open for all types, or closed. O(1) where it is, O(points that are limited) where it is not. */
+ * open for all types, or closed. O(1). */
 const struct pythia_text *pythia_open_points_types(struct pythia_open_points *o,
                                                    uint32_t tracepoint, size_t *count);
 
-/* Is the point open, but not for this type (number of a string)? Costs as _types. */
+/* Is the point open, but not for this type (number of a string)? O(types that it is limited to). */
 bool pythia_open_points_excludes(struct pythia_open_points *o, uint32_t tracepoint, uint32_t type);
 
 /* Is any point limited to types? In a set that is NULL none is. */
 bool pythia_open_points_is_limited(const struct pythia_open_points *o);
 
 /* Do both sets limit the same points to the same types, added in the same order? A set that is NULL
- * limits none. O(points that are limited, squared). */
+ * limits none. O(points that are limited and their types). */
 bool pythia_open_points_same_limits(const struct pythia_open_points *a,
                                     const struct pythia_open_points *b);
 
