@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+
+package agent
+
+import (
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+)
+
+// closedSpan stands for the nearest open span above: what is started below hangs on that.
+type closedSpan struct {
+	*noop.Span            // shared: it has no state that is used
+	nearest    trace.Span // as the SDK made it
+	request    *request
+	provider   trace.TracerProvider
+}
+
+var noSpan = &noop.Span{}
+
+func (s *closedSpan) SpanContext() trace.SpanContext       { return s.nearest.SpanContext() }
+func (s *closedSpan) TracerProvider() trace.TracerProvider { return s.provider }
+
+// Pass is what a span of an open point is given along: the switch that it passed, and the point as
+// which it counts. It is embedded in the types of spans that programs see.
+type Pass struct {
+	tracer  *Tracer
+	gate    *gate // nil: there was no capacity for the point
+	request *request
+	inner   trace.Span // as the SDK made it
+	point   atomic.Pointer[point]
+	isEntry bool
+	start   time.Duration // what starting cost; 0: not measured
+}
+
+func (p *Pass) pythiaPass() *Pass { return p }
+
+// IsTimed is true if the end of the span is to be measured too.
+func (p *Pass) IsTimed() bool { return p.start > 0 }
+
+// Provider gives the provider whose tracers have switches.
+func (p *Pass) Provider() trace.TracerProvider { return p.tracer.provider }
+
+// Rename counts the span as another point: it will arrive as that.
+func (p *Pass) Rename(name string) {
+	if p.gate == nil || !p.inner.IsRecording() {
+		return
+	}
+	to := p.tracer.point(name)
+	if to == nil || !p.gate.canBecome(to) {
+		return
+	}
+	from := p.point.Swap(to)
+	if from == to {
+		return
+	}
+	from.left.Add(1)
+	p.gate.count(to, 1, p.isEntry)
+	p.gate.count(from, -1, p.isEntry)
+}
+
+// EndTimed ends a timed span by end, and adds what that cost to the price of its point.
+func (p *Pass) EndTimed(end func()) {
+	begun := time.Now()
+	end()
+	if p.gate != nil {
+		p.point.Load().price.add(p.start + time.Since(begun))
+	}
+}
+
+type passer interface{ pythiaPass() *Pass }
+
+// plainSpan is a span of an SDK that this module knows nothing of, or one that is not recorded.
+type plainSpan struct {
+	trace.Span
+	Pass
+}
+
+func (s *plainSpan) TracerProvider() trace.TracerProvider { return s.Provider() }
+
+func (s *plainSpan) SetName(name string) {
+	s.Rename(name)
+	s.Span.SetName(name)
+}
+
+func wrapPlain(span trace.Span) (trace.Span, *Pass) {
+	s := &plainSpan{Span: span}
+	return s, &s.Pass
+}

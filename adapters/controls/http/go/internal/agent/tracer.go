@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+
+package agent
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/embedded"
+)
+
+// Tracer puts a switch before each span that a tracer of an SDK starts.
+type Tracer struct {
+	embedded.Tracer
+	agent    *Agent
+	scope    string
+	provider trace.TracerProvider // that programs see
+	start    func(context.Context, string, ...trace.SpanStartOption) (context.Context, trace.Span)
+	wrap     Wrap
+	gates    [trace.SpanKindConsumer + 1]names[*gate]
+	points   names[*point] // by the names that spans are given later
+	create   [trace.SpanKindConsumer + 1]func(string) *gate
+}
+
+// Wrap makes the span that programs see of one of the SDK, which is not nil; if isTimed, the end of
+// that span calls EndTimed of its pass. nil: it is of a type that Wrap does not know.
+type Wrap func(span trace.Span, isTimed bool) (trace.Span, *Pass)
+
+// NewTracer gives a tracer of a service. start is that of the SDK's tracer, provider what spans name
+// as theirs.
+func NewTracer(agent *Agent, scope string, provider trace.TracerProvider, wrap Wrap,
+	start func(context.Context, string, ...trace.SpanStartOption) (context.Context, trace.Span)) *Tracer {
+	t := &Tracer{agent: agent, scope: sound(scope), provider: provider, start: start, wrap: wrap}
+	for kind := range t.create {
+		t.create[kind] = func(name string) *gate {
+			return agent.gate(trace.SpanKind(kind), pointID(agent.service, t.scope, name))
+		}
+	}
+	return t
+}
+
+// relate says where a span stands that is started below another: the nearest open span as the SDK
+// made it, and the request; nil: it begins here, or came here from another process.
+func relate(above trace.Span) (nearest trace.Span, r *request) {
+	switch s := above.(type) {
+	case *closedSpan:
+		return s.nearest, s.request
+	case passer:
+		pass := s.pythiaPass()
+		return pass.inner, pass.request
+	}
+	return above, nil
+}
+
+// Start starts a span as the SDK does, or, if its point is closed, gives one that stands for the
+// nearest open span above.
+func (t *Tracer) Start(ctx context.Context, name string, options ...trace.SpanStartOption) (context.Context, trace.Span) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	kind, isRoot := readOptions(options)
+	g := t.gates[kind].find(name, t.create[kind])
+	var begun time.Time
+	if g.passes.Add(1)%sample == 0 {
+		begun = time.Now()
+	}
+	above := trace.SpanFromContext(ctx)
+	nearest, r := relate(above)
+	isOurs := r != nil
+	if isRoot {
+		r = nil
+	}
+	isEntry := kind == trace.SpanKindServer || kind == trace.SpanKindConsumer
+	if r == nil {
+		var parent trace.SpanContext
+		if !isRoot {
+			parent = nearest.SpanContext()
+		}
+		isEntry = isEntry || !parent.IsValid() || parent.IsRemote()
+		r = &request{tracer: t, begins: !parent.IsValid()}
+		r.type_, _ = ctx.Value(typeKey{}).(string)
+	}
+	if !t.isOpen(g, isEntry, r) {
+		if isRoot {
+			nearest = noSpan
+		}
+		closed := t.closedPass(ctx, nearest, r)
+		if !begun.IsZero() {
+			t.agent.closed.add(time.Since(begun))
+		}
+		return closed, closed.span
+	}
+	if isOurs { // the SDK compares types of spans
+		ctx = contextWithSpan(ctx, nearest)
+	}
+	ctx, span := t.start(ctx, name, options...)
+	return t.note(ctx, span, g, r, isEntry, begun)
+}
+
+// Types of options that say nothing of the kind of a span and of its place in the trace. Applying
+// attributes copies them, which would double what a closed pass costs.
+var (
+	attributesType = reflect.TypeOf(trace.WithAttributes())
+	timestampType  = reflect.TypeOf(trace.WithTimestamp(time.Time{}))
+)
+
+// readOptions gives the kind of a span that is to be started, and whether it begins a trace.
+func readOptions(options []trace.SpanStartOption) (trace.SpanKind, bool) {
+	var few [8]trace.SpanStartOption
+	rest := few[:0]
+	for _, option := range options {
+		if is := reflect.TypeOf(option); is != attributesType && is != timestampType {
+			rest = append(rest, option)
+		}
+	}
+	if len(rest) == 0 {
+		return trace.SpanKindInternal, false
+	}
+	config := trace.NewSpanStartConfig(rest...)
+	return trace.ValidateSpanKind(config.SpanKind()), config.NewRoot()
+}
+
+// point gives the point of a span's name; nil: there is no capacity for it.
+func (t *Tracer) point(name string) *point {
+	return t.points.find(name, func(name string) *point {
+		return t.agent.point(pointID(t.agent.service, t.scope, name))
+	})
+}
+
+// isOpen decides about one pass, and counts it.
+func (t *Tracer) isOpen(g *gate, isEntry bool, r *request) bool {
+	table := t.agent.table()
+	if g.point == nil {
+		return isEntry && !table.none
+	}
+	d := g.decide(table)
+	open := d.open
+	if isEntry {
+		open = d.openAsEntry
+	} else if open && d.types != nil {
+		open = r.mayBe(d.types, table)
+	}
+	if open || !d.isAliased { // else its last name, as which it would arrive, is not known
+		g.point.hits.Add(1)
+		if isEntry {
+			g.point.entries.Add(1)
+		}
+	}
+	return open
+}
+
+type closedContext struct {
+	spanContext
+	closed closedSpan
+}
+
+func (t *Tracer) closedPass(ctx context.Context, nearest trace.Span, r *request) *spanContext {
+	c := &closedContext{closed: closedSpan{Span: noSpan, nearest: nearest, request: r, provider: t.provider}}
+	c.spanContext = spanContext{ctx, &c.closed}
+	return &c.spanContext
+}
+
+// note gives a started span along what it counts as.
+func (t *Tracer) note(ctx context.Context, inner trace.Span, g *gate, r *request, isEntry bool,
+	begun time.Time) (context.Context, trace.Span) {
+	isTimed := !begun.IsZero() && g.point != nil
+	span, pass := t.wrap(inner, isTimed)
+	if span == nil {
+		span, pass = wrapPlain(inner)
+	}
+	pass.tracer, pass.request, pass.inner, pass.isEntry = t, r, inner, isEntry
+	if g.point != nil {
+		pass.gate = g
+		pass.point.Store(g.point)
+	}
+	if r.first.Load() == nil {
+		r.first.CompareAndSwap(nil, pass)
+	}
+	ctx = contextWithSpan(ctx, span)
+	if isTimed {
+		pass.start = time.Since(begun)
+	}
+	return ctx, span
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+
+package gate
+
+import (
+	"pythia/gate/internal/agent"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// openSpan is what a program sees of a span of the SDK. All but its name and its provider are the
+// SDK's own methods, End among them: the SDK records a panic only if End itself is deferred.
+type openSpan struct {
+	sdktrace.ReadWriteSpan
+	agent.Pass
+}
+
+func (s *openSpan) TracerProvider() trace.TracerProvider { return s.Provider() }
+
+// SetName names the span, which then counts as another trace point.
+func (s *openSpan) SetName(name string) {
+	s.Rename(name)
+	s.ReadWriteSpan.SetName(name)
+}
+
+// timedSpan is an openSpan whose end is measured.
+type timedSpan struct{ openSpan }
+
+// End ends the span. A panic that passes through it is recorded by the SDK.
+func (s *timedSpan) End(options ...trace.SpanEndOption) {
+	if why := recover(); why != nil {
+		defer s.ReadWriteSpan.End(options...)
+		panic(why)
+	}
+	s.EndTimed(func() { s.ReadWriteSpan.End(options...) })
+}
+
+// wrapSpan is the agent.Wrap of spans of the SDK that are recorded.
+func wrapSpan(span trace.Span, isTimed bool) (trace.Span, *agent.Pass) {
+	recorded, ok := span.(sdktrace.ReadWriteSpan)
+	if !ok {
+		return nil, nil
+	}
+	if isTimed {
+		s := &timedSpan{openSpan{ReadWriteSpan: recorded}}
+		return s, &s.Pass
+	}
+	s := &openSpan{ReadWriteSpan: recorded}
+	return s, &s.Pass
+}
