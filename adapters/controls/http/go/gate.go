@@ -15,9 +15,7 @@ package gate
 
 import (
 	"context"
-	"os"
 	"reflect"
-	"strings"
 	"sync"
 	"unsafe"
 
@@ -98,15 +96,7 @@ func serviceOf(provider trace.TracerProvider) string {
 			return name.AsString()
 		}
 	}
-	if name := os.Getenv("OTEL_SERVICE_NAME"); name != "" {
-		return name
-	}
-	for _, pair := range strings.Split(os.Getenv("OTEL_RESOURCE_ATTRIBUTES"), ",") {
-		if key, value, _ := strings.Cut(pair, "="); strings.TrimSpace(key) == "service.name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
+	return agent.ServiceOr("")
 }
 
 func resourceOf(provider trace.TracerProvider) *resource.Resource {

@@ -69,9 +69,29 @@ var (
 	agents   = map[string]*Agent{}
 )
 
-// Complain writes one line about why spans cannot be switched.
-func Complain(why string) {
-	fmt.Fprintf(os.Stderr, "pythia-gate: spans cannot be switched: %s\n", why)
+var complaints sync.Map
+
+// complain writes a line about why spans cannot be switched, once.
+func complain(why string) {
+	if _, isKnown := complaints.LoadOrStore(why, true); !isKnown {
+		fmt.Fprintf(os.Stderr, "pythia-gate: spans cannot be switched: %s\n", why)
+	}
+}
+
+// ServiceOr gives the service of a resource, or what the environment names if that is "".
+func ServiceOr(service string) string {
+	if service != "" {
+		return service
+	}
+	if service = os.Getenv("OTEL_SERVICE_NAME"); service != "" {
+		return service
+	}
+	for _, pair := range strings.Split(os.Getenv("OTEL_RESOURCE_ATTRIBUTES"), ",") {
+		if key, value, _ := strings.Cut(pair, "="); strings.TrimSpace(key) == "service.name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
 }
 
 // IsOff is true if the environment says that nothing shall be done.
@@ -85,7 +105,7 @@ func For(service string) *Agent {
 	}
 	service = sound(service)
 	if service == "" || len(service) > serviceMax {
-		Complain("the service has no name, or one of more than 256 bytes; set PYTHIA_SERVICE")
+		complain("the service has no name, or one of more than 256 bytes; set PYTHIA_SERVICE")
 		return nil
 	}
 	agentsMu.Lock()
@@ -94,7 +114,7 @@ func For(service string) *Agent {
 	if a == nil {
 		var err error
 		if a, err = newAgent(service); err != nil {
-			Complain(err.Error())
+			complain(err.Error())
 			return nil
 		}
 		agents[service] = a
