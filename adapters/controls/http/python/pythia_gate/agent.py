@@ -91,7 +91,8 @@ class Agent:
         base = self.poll_s
         if self.failures:
             base = min(base * 2 ** min(self.failures, 10), BACKOFF_MAX_S)
-        return max(base * (.9 + .2 * random.random()), min(BUSY_SHARE * self.busy_s, BACKOFF_MAX_S))
+        # Never later than told: a list is to be in force within one poll.
+        return max(base * (.75 + .2 * random.random()), min(BUSY_SHARE * self.busy_s, BACKOFF_MAX_S))
 
     def rest(self, seconds):
         until = time.monotonic() + seconds
