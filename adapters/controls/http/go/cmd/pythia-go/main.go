@@ -8,41 +8,62 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
+	"strings"
+	"syscall"
 )
 
 func main() {
+	if self, err := os.Executable(); err == nil {
+		os.Remove(self) // the script builds it for each call
+	}
 	if len(os.Args) < 3 {
 		fmt.Fprintln(os.Stderr, "usage: pythia-go build|run|install|test|vet [ARGUMENT]...")
+		os.Exit(2)
+	}
+	arguments, err := enterFolder(os.Args[2:])
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "pythia-go: %v\n", err)
 		os.Exit(2)
 	}
 	workspace, err := makeWorkspace(os.Args[1], os.Getenv("PYTHIA_GO_CACHE"))
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "pythia-go: spans cannot be switched: %v\n", err)
 	}
-	os.Exit(runGo(workspace, os.Args[2:]))
+	if err = becomeGo(workspace, arguments); err != nil {
+		fmt.Fprintf(os.Stderr, "pythia-go: %v\n", err)
+		os.Exit(1)
+	}
 }
 
-// runGo runs the go command, in a workspace if there is one, and gives its exit status.
-func runGo(workspace string, arguments []string) int {
-	command := exec.Command("go", arguments...)
-	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
+// becomeGo runs the go command in place of this one, in a workspace if there is one: signals and the exit status are then
+// those of go.
+func becomeGo(workspace string, arguments []string) error {
+	name, err := exec.LookPath("go")
+	if err != nil {
+		return err
+	}
+	environment := os.Environ()
 	if workspace != "" {
-		command.Env = workspaceEnvironment(workspace)
+		environment = workspaceEnvironment(workspace)
 	}
-	signal.Ignore(os.Interrupt) // the program that `go run` started decides
-	err := command.Run()
-	var ended *exec.ExitError
-	switch {
-	case errors.As(err, &ended):
-		return max(ended.ExitCode(), 1)
-	case err != nil:
-		fmt.Fprintf(os.Stderr, "pythia-go: %v\n", err)
-		return 1
+	return syscall.Exec(name, append([]string{"go"}, arguments...), environment)
+}
+
+// enterFolder goes to the folder that -C names, which must be the first flag, and gives the arguments without it.
+func enterFolder(arguments []string) ([]string, error) {
+	if len(arguments) < 2 {
+		return arguments, nil
 	}
-	return 0
+	flag, rest := arguments[1], arguments[2:]
+	folder, isNamed := strings.CutPrefix(flag, "-C=")
+	if flag == "-C" && len(rest) > 0 {
+		folder, isNamed, rest = rest[0], true, rest[1:]
+	}
+	if !isNamed {
+		return arguments, nil
+	}
+	return append([]string{arguments[0]}, rest...), os.Chdir(folder)
 }

@@ -49,11 +49,22 @@ func withoutMod() []string {
 			flags = append(flags, flag)
 		}
 	}
-	return append(os.Environ(), "GOFLAGS="+strings.Join(flags, " "))
+	return with(os.Environ(), "GOFLAGS", strings.Join(flags, " "))
 }
 
 func workspaceEnvironment(workspace string) []string {
-	return append(withoutMod(), "GOWORK="+workspace)
+	return with(withoutMod(), "GOWORK", workspace)
+}
+
+// with is an environment with another value of a variable, which is there once: execve(2) takes all, and programs read the first.
+func with(environment []string, name, value string) []string {
+	out := []string{name + "=" + value}
+	for _, variable := range environment {
+		if !strings.HasPrefix(variable, name+"=") {
+			out = append(out, variable)
+		}
+	}
+	return out
 }
 
 func listModules(paths ...string) ([]module, error) {
@@ -117,7 +128,7 @@ func makeWorkspace(source, cache string) (string, error) {
 	}
 	// The compiler is the judge of what fits.
 	if _, err = askGo(workspaceEnvironment(workspace), "build", sdkPath+"/trace", apiPath+"/propagation"); err != nil {
-		return "", fmt.Errorf("%s %s has a shape that is not known: %w", sdkPath, sdk.Version, err)
+		return "", fmt.Errorf("%s %s cannot be built with switches; it may have a shape that is not known: %w", sdkPath, sdk.Version, err)
 	}
 	return workspace, nil
 }

@@ -174,7 +174,7 @@ func TestFailuresMakeThePauseLonger(t *testing.T) {
 	for failures, want := range map[int]time.Duration{0: 250, 1: 500, 2: 1000, 3: 2000, 90: 2000} {
 		a.failures = failures
 		for range 100 {
-			if p, want := a.pause(), want*time.Millisecond; p < want*9/10 || p > want*11/10 {
+			if p, want := a.pause(), want*time.Millisecond; p < want*8/10 || p > want {
 				t.Errorf("after %d failures: %v", failures, p)
 			}
 		}

@@ -17,7 +17,7 @@ const (
 	reportBytes  = 1<<20 - 4096     // of its points; pythiad takes 1 MiB
 	newsPause    = time.Second      // between reports of new points
 	countsPause  = 10 * time.Second // between reports of nothing but hits and prices
-	jitter       = .1               // of the time between two questions
+	jitter       = .2               // of the time between two questions, which it shortens: a switch is in force within one poll
 )
 
 func (a *Agent) run() {
@@ -30,21 +30,22 @@ func (a *Agent) run() {
 			return
 		case <-timer.C:
 		}
+		asked := time.Now()
 		if err := a.ask(); err != nil {
 			a.failures++
 		}
-		timer.Reset(a.pause())
+		timer.Reset(a.pause() - time.Since(asked))
 	}
 }
 
-// pause gives the time until the next question: longer after failures, and at most two seconds
-// then.
+// pause gives the time from one question to the next: longer after failures, and at most two
+// seconds then.
 func (a *Agent) pause() time.Duration {
 	base := a.poll
 	if a.failures > 0 {
-		base = min(a.poll<<min(a.failures, 10), max(backoffMax, 0))
+		base = min(a.poll<<min(a.failures, 10), backoffMax)
 	}
-	return time.Duration(float64(base) * (1 - jitter + 2*jitter*rand.Float64()))
+	return time.Duration(float64(base) * (1 - jitter*rand.Float64()))
 }
 
 // isSwitchedOff is true while the off file is there.
