@@ -200,6 +200,20 @@ func TestContextsAreThoseOfThePrograms(t *testing.T) {
 	s.has(t, "a c")
 }
 
+// A span without a parent begins a trace, also where it is closed.
+func TestAClosedRootIsNotBelowWhatIsAbove(t *testing.T) {
+	s := open(t, `{"poll_ms":10,"lease_ms":600000,"open":["shop:web:c"],"closed":["shop:web:b"]}`)
+	ctx, a := s.Tracer("web").Start(context.Background(), "a")
+	ctx, b := s.Tracer("web").Start(ctx, "b", trace.WithNewRoot())
+	_, c := s.Tracer("web").Start(ctx, "c")
+	if b.SpanContext().IsValid() || c.SpanContext().TraceID() == a.SpanContext().TraceID() {
+		t.Error("the new trace is part of the old one")
+	}
+	c.End()
+	a.End()
+	s.has(t, "c a")
+}
+
 // A remote parent is a span that is no pointer: comparing it would be a panic.
 func TestARemoteParentIsNeverCompared(t *testing.T) {
 	s := open(t, openInner)

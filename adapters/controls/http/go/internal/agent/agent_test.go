@@ -104,6 +104,11 @@ func TestAGateIsOpenIfOneOfItsNamesIs(t *testing.T) {
 	if d := g.decide(&table{open: idSet{route.id: {}}}); !d.open || !d.openAsEntry {
 		t.Errorf("the route is open: %+v", d)
 	}
+	closed := &table{closed: idSet{route.id: {}}}
+	hits := g.point.hits.Load()
+	if (&Tracer{agent: a}).isOpen(g, true, nil, closed) || g.point.hits.Load() != hits {
+		t.Error("a closed pass counts, though nobody knows as which point it would have arrived")
+	}
 	limited := &table{openFor: typesByID{route.id: {"x": {}}, g.point.id: {"y": {}}}}
 	if d := g.decide(limited); !d.open || !d.types.has("x") || !d.types.has("y") || len(d.types) != 2 {
 		t.Errorf("for types: %+v", d)

@@ -82,7 +82,7 @@ func (t *Tracer) Start(ctx context.Context, name string, options ...trace.SpanSt
 		r = &request{tracer: t, begins: !parent.IsValid()}
 		r.type_, _ = ctx.Value(typeKey{}).(string)
 	}
-	if !t.isOpen(g, isEntry, r) {
+	if !t.isOpen(g, isEntry, r, t.agent.table()) {
 		if isRoot {
 			nearest = noSpan
 		}
@@ -130,8 +130,7 @@ func (t *Tracer) point(name string) *point {
 }
 
 // isOpen decides about one pass, and counts it.
-func (t *Tracer) isOpen(g *gate, isEntry bool, r *request) bool {
-	table := t.agent.table()
+func (t *Tracer) isOpen(g *gate, isEntry bool, r *request, table *table) bool {
 	if g.point == nil {
 		return isEntry && !table.none
 	}
