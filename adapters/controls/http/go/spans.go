@@ -36,16 +36,27 @@ func (s *timedSpan) End(options ...trace.SpanEndOption) {
 	s.EndTimed(func() { s.ReadWriteSpan.End(options...) })
 }
 
-// wrapSpan is the agent.Wrap of spans of the SDK that are recorded.
-func wrapSpan(span trace.Span, isTimed bool) (trace.Span, *agent.Pass) {
-	recorded, ok := span.(sdktrace.ReadWriteSpan)
+// Hold makes the span stand for one of the SDK that is recorded.
+func (s *openSpan) Hold(inner trace.Span) trace.Span {
+	recorded, ok := inner.(sdktrace.ReadWriteSpan)
 	if !ok {
-		return nil, nil
+		return nil
 	}
+	s.ReadWriteSpan = recorded
+	return s
+}
+
+// Hold makes the span stand for one of the SDK that is recorded.
+func (s *timedSpan) Hold(inner trace.Span) trace.Span {
+	if s.openSpan.Hold(inner) == nil {
+		return nil
+	}
+	return s
+}
+
+func newPythiaSpan(isTimed bool) agent.Holder {
 	if isTimed {
-		s := &timedSpan{openSpan{ReadWriteSpan: recorded}}
-		return s, &s.Pass
+		return &timedSpan{}
 	}
-	s := &openSpan{ReadWriteSpan: recorded}
-	return s, &s.Pass
+	return &openSpan{}
 }

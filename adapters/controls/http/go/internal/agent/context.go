@@ -9,8 +9,7 @@ import (
 )
 
 // spanContext is a context in which a span is current. It does what trace.ContextWithSpan does, and
-// can be allocated together with a span that stands for a closed point: a closed pass then costs
-// one allocation.
+// can be part of what is allocated for a span: a pass then costs one allocation.
 type spanContext struct {
 	context.Context
 	span trace.Span
@@ -43,9 +42,11 @@ var spanKey = func() any {
 	return catcher.key
 }()
 
-func contextWithSpan(ctx context.Context, span trace.Span) context.Context {
+// fill makes c a context in which a span is current, and gives it.
+func (c *spanContext) fill(ctx context.Context, span trace.Span) context.Context {
 	if spanKey == nil {
 		return trace.ContextWithSpan(ctx, span)
 	}
-	return &spanContext{ctx, span}
+	*c = spanContext{ctx, span}
+	return c
 }

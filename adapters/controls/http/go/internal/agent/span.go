@@ -16,6 +16,7 @@ type closedSpan struct {
 	nearest    trace.Span // as the SDK made it
 	request    *request
 	provider   trace.TracerProvider
+	current    spanContext // in which it is current
 }
 
 var noSpan = &noop.Span{}
@@ -33,6 +34,8 @@ type Pass struct {
 	point   atomic.Pointer[point]
 	isEntry bool
 	start   time.Duration // what starting cost; 0: not measured
+
+	below, current spanContext // that the SDK gets, and that the program gets
 }
 
 func (p *Pass) pythiaPass() *Pass { return p }
@@ -72,6 +75,13 @@ func (p *Pass) EndTimed(end func()) {
 
 type passer interface{ pythiaPass() *Pass }
 
+// Holder is a span that programs see, without the span of the SDK for which it stands.
+type Holder interface {
+	passer
+	// Hold gives the span itself once it stands for another; nil: it cannot stand for one of that type.
+	Hold(inner trace.Span) trace.Span
+}
+
 // plainSpan is a span of an SDK that this module knows nothing of, or one that is not recorded.
 type plainSpan struct {
 	trace.Span
@@ -85,7 +95,8 @@ func (s *plainSpan) SetName(name string) {
 	s.Span.SetName(name)
 }
 
-func wrapPlain(span trace.Span) (trace.Span, *Pass) {
-	s := &plainSpan{Span: span}
-	return s, &s.Pass
+// Hold makes the span one that stands for another.
+func (s *plainSpan) Hold(inner trace.Span) trace.Span {
+	s.Span = inner
+	return s
 }

@@ -18,21 +18,17 @@ type Tracer struct {
 	scope    string
 	provider trace.TracerProvider // that programs see
 	start    func(context.Context, string, ...trace.SpanStartOption) (context.Context, trace.Span)
-	wrap     Wrap
+	newSpan  func(isTimed bool) Holder
 	gates    [trace.SpanKindConsumer + 1]names[*gate]
 	points   names[*point] // by the names that spans are given later
 	create   [trace.SpanKindConsumer + 1]func(string) *gate
 }
 
-// Wrap makes the span that programs see of one of the SDK, which is not nil; if isTimed, the end of
-// that span calls EndTimed of its pass. nil: it is of a type that Wrap does not know.
-type Wrap func(span trace.Span, isTimed bool) (trace.Span, *Pass)
-
 // NewTracer gives a tracer of a service. start is that of the SDK's tracer, provider what spans name
-// as theirs.
-func NewTracer(agent *Agent, scope string, provider trace.TracerProvider, wrap Wrap,
+// as theirs. newSpan makes an empty span, whose end calls EndTimed of its pass if it is timed.
+func NewTracer(agent *Agent, scope string, provider trace.TracerProvider, newSpan func(isTimed bool) Holder,
 	start func(context.Context, string, ...trace.SpanStartOption) (context.Context, trace.Span)) *Tracer {
-	t := &Tracer{agent: agent, scope: sound(scope), provider: provider, start: start, wrap: wrap}
+	t := &Tracer{agent: agent, scope: sound(scope), provider: provider, start: start, newSpan: newSpan}
 	for kind := range t.create {
 		t.create[kind] = func(name string) *gate {
 			return agent.gate(trace.SpanKind(kind), pointID(agent.service, t.scope, name))
@@ -86,17 +82,29 @@ func (t *Tracer) Start(ctx context.Context, name string, options ...trace.SpanSt
 		if isRoot {
 			nearest = noSpan
 		}
-		closed := t.closedPass(ctx, nearest, r)
+		ctx, span := t.close(ctx, nearest, r)
 		if !begun.IsZero() {
 			t.agent.closed.add(time.Since(begun))
 		}
-		return closed, closed.span
+		return ctx, span
 	}
+	isTimed := !begun.IsZero() && g.point != nil
+	span := t.newSpan(isTimed)
+	pass := span.pythiaPass()
 	if isOurs { // the SDK compares types of spans
-		ctx = contextWithSpan(ctx, nearest)
+		ctx = pass.below.fill(ctx, nearest)
 	}
-	ctx, span := t.start(ctx, name, options...)
-	return t.note(ctx, span, g, r, isEntry, begun)
+	ctx, inner := t.start(ctx, name, options...)
+	shown := span.Hold(inner)
+	if shown == nil {
+		plain := &plainSpan{}
+		shown, pass = plain.Hold(inner), &plain.Pass
+	}
+	pass.note(t, g, r, inner, isEntry)
+	if isTimed {
+		pass.start = time.Since(begun)
+	}
+	return pass.current.fill(ctx, shown), shown
 }
 
 // Types of options that say nothing of the kind of a span and of its place in the trace. Applying
@@ -150,36 +158,20 @@ func (t *Tracer) isOpen(g *gate, isEntry bool, r *request, table *table) bool {
 	return open
 }
 
-type closedContext struct {
-	spanContext
-	closed closedSpan
+// close gives a span that stands for the nearest open one, and a context in which it is current.
+func (t *Tracer) close(ctx context.Context, nearest trace.Span, r *request) (context.Context, trace.Span) {
+	s := &closedSpan{Span: noSpan, nearest: nearest, request: r, provider: t.provider}
+	return s.current.fill(ctx, s), s
 }
 
-func (t *Tracer) closedPass(ctx context.Context, nearest trace.Span, r *request) *spanContext {
-	c := &closedContext{closed: closedSpan{Span: noSpan, nearest: nearest, request: r, provider: t.provider}}
-	c.spanContext = spanContext{ctx, &c.closed}
-	return &c.spanContext
-}
-
-// note gives a started span along what it counts as.
-func (t *Tracer) note(ctx context.Context, inner trace.Span, g *gate, r *request, isEntry bool,
-	begun time.Time) (context.Context, trace.Span) {
-	isTimed := !begun.IsZero() && g.point != nil
-	span, pass := t.wrap(inner, isTimed)
-	if span == nil {
-		span, pass = wrapPlain(inner)
-	}
-	pass.tracer, pass.request, pass.inner, pass.isEntry = t, r, inner, isEntry
+// note says as what a span counts.
+func (p *Pass) note(t *Tracer, g *gate, r *request, inner trace.Span, isEntry bool) {
+	p.tracer, p.request, p.inner, p.isEntry = t, r, inner, isEntry
 	if g.point != nil {
-		pass.gate = g
-		pass.point.Store(g.point)
+		p.gate = g
+		p.point.Store(g.point)
 	}
 	if r.first.Load() == nil {
-		r.first.CompareAndSwap(nil, pass)
+		r.first.CompareAndSwap(nil, p)
 	}
-	ctx = contextWithSpan(ctx, span)
-	if isTimed {
-		pass.start = time.Since(begun)
-	}
-	return ctx, span
 }
