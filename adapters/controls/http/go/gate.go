@@ -62,11 +62,11 @@ func (p *Provider) PythiaAgent() string { return agent.Version }
 func (p *Provider) Tracer(name string, options ...trace.TracerOption) trace.Tracer {
 	inner := p.inner.Tracer(name, options...)
 	if reflect.TypeOf(inner).Kind() != reflect.Pointer { // it may be no key of a map
-		return agent.NewTracer(p.agent, name, p, newPythiaSpan, inner.Start)
+		return agent.NewTracer(p.agent, name, p, newSpan, inner.Start)
 	}
 	known, ok := p.tracers.Load(inner)
 	if !ok {
-		known, _ = p.tracers.LoadOrStore(inner, agent.NewTracer(p.agent, name, p, newPythiaSpan, inner.Start))
+		known, _ = p.tracers.LoadOrStore(inner, agent.NewTracer(p.agent, name, p, newSpan, inner.Start))
 	}
 	return known.(*agent.Tracer)
 }

@@ -52,7 +52,7 @@ func open(t *testing.T, list string) *shop {
 		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", "shop"))))
 	s.TracerProvider = Wrap(inner)
 	t.Cleanup(func() {
-		s.TracerProvider.(*Provider).Shutdown(context.Background())
+		s.TracerProvider.(interface{ Shutdown(context.Context) error }).Shutdown(context.Background())
 		server.Close()
 	})
 	s.asked.Wait()

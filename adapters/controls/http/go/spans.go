@@ -3,6 +3,8 @@
 package gate
 
 import (
+	"time"
+
 	"pythia/gate/internal/agent"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -13,7 +15,7 @@ import (
 // SDK's own methods, End among them: the SDK records a panic only if End itself is deferred.
 type openSpan struct {
 	sdktrace.ReadWriteSpan
-	agent.Pass
+	agent.Shown
 }
 
 func (s *openSpan) TracerProvider() trace.TracerProvider { return s.Provider() }
@@ -33,7 +35,8 @@ func (s *timedSpan) End(options ...trace.SpanEndOption) {
 		defer s.ReadWriteSpan.End(options...)
 		panic(why)
 	}
-	s.EndTimed(func() { s.ReadWriteSpan.End(options...) })
+	defer s.Ended(time.Now())
+	s.ReadWriteSpan.End(options...)
 }
 
 // Hold makes the span stand for one of the SDK that is recorded.
@@ -54,7 +57,7 @@ func (s *timedSpan) Hold(inner trace.Span) trace.Span {
 	return s
 }
 
-func newPythiaSpan(isTimed bool) agent.Holder {
+func newSpan(isTimed bool) agent.Holder {
 	if isTimed {
 		return &timedSpan{}
 	}

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"strings"
 )
@@ -28,7 +27,7 @@ type patches struct {
 func readPatches(source string) (patches, error) {
 	p := patches{sdk: map[string]string{}, api: map[string]string{}}
 	names := map[string]string{"sdk/start.go.txt": "trace/pythia_start.go", "sdk/types.go.txt": "trace/pythia_types.go",
-		"sdk/propagation.go.txt": "propagation/pythia_types.go", "spans.go": "trace/pythia_spans.go"}
+		"sdk/propagation.go.txt": "propagation/pythia_types.go"}
 	own, err := filepath.Glob(filepath.Join(source, "internal/agent/*.go"))
 	if err != nil {
 		return p, err
@@ -49,19 +48,10 @@ func readPatches(source string) (patches, error) {
 		}
 		to[as] = string(text)
 	}
-	p.sdk["trace/pythia_spans.go"] = spansOfSDK(p.sdk["trace/pythia_spans.go"])
 	for _, name := range sortedKeys(p.sdk, p.api) {
 		p.text += name + p.sdk[name] + p.api[name]
 	}
 	return p, nil
-}
-
-// spansOfSDK makes the types of spans that package gate has part of the SDK's package.
-func spansOfSDK(text string) string {
-	text = strings.Replace(text, "package gate", "package trace", 1)
-	text = regexp.MustCompile(`(?m)^\tsdktrace "[^"]*"\n`).ReplaceAllString(text, "")
-	text = strings.ReplaceAll(text, "sdktrace.", "")
-	return strings.Replace(text, `"pythia/gate/internal/agent"`, `agent "`+sdkPath+"/trace/"+agentPath+`"`, 1)
 }
 
 // makeCopies makes patched copies of both modules below folder, whole or not at all.
@@ -114,24 +104,31 @@ func writeNew(name string, text []byte) error {
 	return os.WriteFile(name, text, 0o644)
 }
 
-// change is what is done to one file of a copy: functions get other names, structs another field.
+// change is what is done to one file of a copy: functions get other names, or a statement at their beginning, and structs
+// another field.
 type change struct {
-	file    string
-	renames []rename
-	fields  map[string]string // by struct
+	file       string
+	renames    []atFunction
+	statements []atFunction
+	fields     map[string]string // by struct
 }
 
-type rename struct{ of, from, to string } // of: the type whose method it is, or "" for a function
+// atFunction is what happens to a function; of: the type whose method it is, or "".
+type atFunction struct{ of, name, text string }
 
 var sdkChanges = []change{
-	{"trace/tracer.go", []rename{{"tracer", "Start", "startUnswitched"}}, map[string]string{"tracer": "pythia pythiaTracer"}},
-	{"trace/provider.go", []rename{{"", "NewTracerProvider", "newUnswitchedProvider"},
-		{"TracerProvider", "Shutdown", "shutdownUnswitched"}}, map[string]string{"TracerProvider": "pythia pythiaProvider"}},
+	{file: "trace/tracer.go", renames: []atFunction{{"tracer", "Start", "startUnswitched"}},
+		fields: map[string]string{"tracer": "pythia pythiaTracer"}},
+	{file: "trace/provider.go", renames: []atFunction{{"", "NewTracerProvider", "newUnswitchedProvider"},
+		{"TracerProvider", "Shutdown", "shutdownUnswitched"}}, fields: map[string]string{"TracerProvider": "pythia pythiaProvider"}},
+	{file: "trace/span.go", fields: map[string]string{"recordingSpan": "pythia pythiaPass"}, statements: []atFunction{
+		{"recordingSpan", "SetName", "s.becomes(name)"},
+		{"recordingSpan", "End", "if s.isTimed() {\n\t\tdefer s.pythia.Ended(pythiaNow())\n\t}"}}},
 }
 
 var apiChanges = []change{
-	{"propagation/trace_context.go", []rename{{"TraceContext", "Inject", "injectUntyped"},
-		{"TraceContext", "Extract", "extractUntyped"}}, nil},
+	{file: "propagation/trace_context.go", renames: []atFunction{{"TraceContext", "Inject", "injectUntyped"},
+		{"TraceContext", "Extract", "extractUntyped"}}},
 }
 
 // edit is text that is put at a place of a file, over so many bytes.
@@ -157,11 +154,18 @@ func (c change) apply(name string) error {
 	}
 	var edits []edit
 	for _, one := range c.renames {
-		found := function(file, one.of, one.from)
+		found := function(file, one.of, one.name)
 		if found == nil {
-			return fmt.Errorf("there is no %s in %s", strings.TrimPrefix(one.of+"."+one.from, "."), c.file)
+			return fmt.Errorf("there is no %s in %s", one.name, c.file)
 		}
-		edits = append(edits, edit{files.Position(found.Pos()).Offset, len(one.from), one.to})
+		edits = append(edits, edit{files.Position(found.Name.Pos()).Offset, len(one.name), one.text})
+	}
+	for _, one := range c.statements {
+		found := function(file, one.of, one.name)
+		if found == nil || found.Body == nil {
+			return fmt.Errorf("there is no %s in %s", one.name, c.file)
+		}
+		edits = append(edits, edit{files.Position(found.Body.Lbrace).Offset + 1, 0, "\n\t" + one.text})
 	}
 	for of, field := range c.fields {
 		fields := structOf(file, of)
@@ -173,11 +177,11 @@ func (c change) apply(name string) error {
 	return rewrite(name, edits)
 }
 
-// function gives the name in the declaration of a method or function; nil: there is none.
-func function(file *ast.File, of, name string) *ast.Ident {
+// function gives the declaration of a method or function; nil: there is none.
+func function(file *ast.File, of, name string) *ast.FuncDecl {
 	for _, declaration := range file.Decls {
 		if is, ok := declaration.(*ast.FuncDecl); ok && is.Name.Name == name && receiver(is) == of {
-			return is.Name
+			return is
 		}
 	}
 	return nil

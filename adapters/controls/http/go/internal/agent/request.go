@@ -118,7 +118,7 @@ func (r *request) mayBe(types idSet, t *table) bool {
 // TypeToSend gives the value of TypeHeader for requests that are sent in a context; "" for none: no
 // point of any service is open for some types only, or the type is not known.
 func TypeToSend(ctx context.Context) string {
-	_, r := relate(trace.SpanFromContext(ctx))
+	_, _, r := relate(trace.SpanFromContext(ctx))
 	if r == nil {
 		return ""
 	}

@@ -25,20 +25,28 @@ func (s *closedSpan) SpanContext() trace.SpanContext       { return s.nearest.Sp
 func (s *closedSpan) TracerProvider() trace.TracerProvider { return s.provider }
 
 // Pass is what a span of an open point is given along: the switch that it passed, and the point as
-// which it counts. It is embedded in the types of spans that programs see.
+// which it counts. It is part of the SDK's span where that can be changed (pythia-go), and of a Shown
+// else.
 type Pass struct {
 	tracer  *Tracer
-	gate    *gate // nil: there was no capacity for the point
+	gate    *gate // nil: there was no capacity for the point, or the pass is not noted yet
 	request *request
 	inner   trace.Span // as the SDK made it
 	point   atomic.Pointer[point]
 	isEntry bool
 	start   time.Duration // what starting cost; 0: not measured
+}
 
+// Shown is embedded in the types of spans that programs see in place of those of the SDK.
+type Shown struct {
+	Pass
 	below, current spanContext // that the SDK gets, and that the program gets
 }
 
-func (p *Pass) pythiaPass() *Pass { return p }
+// PythiaPass gives the pass itself; spans have it by embedding.
+func (p *Pass) PythiaPass() *Pass { return p }
+
+func (s *Shown) pythiaShown() *Shown { return s }
 
 // IsTimed is true if the end of the span is to be measured too.
 func (p *Pass) IsTimed() bool { return p.start > 0 }
@@ -64,20 +72,18 @@ func (p *Pass) Rename(name string) {
 	p.gate.count(from, -1, p.isEntry)
 }
 
-// EndTimed ends a timed span by end, and adds what that cost to the price of its point.
-func (p *Pass) EndTimed(end func()) {
-	begun := time.Now()
-	end()
+// Ended adds what starting the span cost, and ending it since begun, to the price of its point.
+func (p *Pass) Ended(begun time.Time) {
 	if p.gate != nil {
 		p.point.Load().price.add(p.start + time.Since(begun))
 	}
 }
 
-type passer interface{ pythiaPass() *Pass }
+type passer interface{ PythiaPass() *Pass }
 
 // Holder is a span that programs see, without the span of the SDK for which it stands.
 type Holder interface {
-	passer
+	pythiaShown() *Shown
 	// Hold gives the span itself once it stands for another; nil: it cannot stand for one of that type.
 	Hold(inner trace.Span) trace.Span
 }
@@ -85,7 +91,7 @@ type Holder interface {
 // plainSpan is a span of an SDK that this module knows nothing of, or one that is not recorded.
 type plainSpan struct {
 	trace.Span
-	Pass
+	Shown
 }
 
 func (s *plainSpan) TracerProvider() trace.TracerProvider { return s.Provider() }

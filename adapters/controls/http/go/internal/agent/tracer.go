@@ -25,7 +25,8 @@ type Tracer struct {
 }
 
 // NewTracer gives a tracer of a service. start is that of the SDK's tracer, provider what spans name
-// as theirs. newSpan makes an empty span, whose end calls EndTimed of its pass if it is timed.
+// as theirs. newSpan makes an empty span, whose end calls Ended of its pass if it is timed; nil: the
+// SDK's own spans have passes, and provider is the SDK's.
 func NewTracer(agent *Agent, scope string, provider trace.TracerProvider, newSpan func(isTimed bool) Holder,
 	start func(context.Context, string, ...trace.SpanStartOption) (context.Context, trace.Span)) *Tracer {
 	t := &Tracer{agent: agent, scope: sound(scope), provider: provider, start: start, newSpan: newSpan}
@@ -38,16 +39,20 @@ func NewTracer(agent *Agent, scope string, provider trace.TracerProvider, newSpa
 }
 
 // relate says where a span stands that is started below another: the nearest open span as the SDK
-// made it, and the request; nil: it begins here, or came here from another process.
-func relate(above trace.Span) (nearest trace.Span, r *request) {
+// made it, whether that is not the span above, and the request; nil: it begins here, or came here
+// from another process.
+func relate(above trace.Span) (nearest trace.Span, isBelow bool, r *request) {
 	switch s := above.(type) {
 	case *closedSpan:
-		return s.nearest, s.request
+		return s.nearest, true, s.request
 	case passer:
-		pass := s.pythiaPass()
-		return pass.inner, pass.request
+		p := s.PythiaPass()
+		if p.tracer == nil { // a span that was started before there was a switch
+			return above, false, nil
+		}
+		return p.inner, p.tracer.newSpan != nil, p.request
 	}
-	return above, nil
+	return above, false, nil
 }
 
 // Start starts a span as the SDK does, or, if its point is closed, gives one that stands for the
@@ -63,8 +68,7 @@ func (t *Tracer) Start(ctx context.Context, name string, options ...trace.SpanSt
 		begun = time.Now()
 	}
 	above := trace.SpanFromContext(ctx)
-	nearest, r := relate(above)
-	isOurs := r != nil
+	nearest, isBelow, r := relate(above)
 	if isRoot {
 		r = nil
 	}
@@ -88,24 +92,52 @@ func (t *Tracer) Start(ctx context.Context, name string, options ...trace.SpanSt
 		}
 		return ctx, span
 	}
-	isTimed := !begun.IsZero() && g.point != nil
-	span := t.newSpan(isTimed)
-	pass := span.pythiaPass()
-	if isOurs { // the SDK compares types of spans
-		ctx = pass.below.fill(ctx, nearest)
+	made := pass{gate: g, request: r, isEntry: isEntry, begun: begun, isBelow: isBelow, nearest: nearest}
+	if t.newSpan == nil {
+		return t.startOwn(ctx, &made, name, options)
+	}
+	return t.startShown(ctx, &made, name, options)
+}
+
+// pass is what is known of an open pass before its span is started.
+type pass struct {
+	gate             *gate
+	request          *request
+	isEntry, isBelow bool // isBelow: the SDK does not know the span that is current
+	begun            time.Time
+	nearest          trace.Span
+}
+
+// startOwn starts a span that has a pass itself, if it is recorded.
+func (t *Tracer) startOwn(ctx context.Context, made *pass, name string, options []trace.SpanStartOption) (context.Context, trace.Span) {
+	if made.isBelow { // the SDK counts the children of a span by its type
+		ctx = new(spanContext).fill(ctx, made.nearest)
+	}
+	ctx, span := t.start(ctx, name, options...)
+	if own, ok := span.(passer); ok {
+		own.PythiaPass().note(t, made, span)
+	}
+	return ctx, span
+}
+
+// startShown starts a span, and gives another that stands for it.
+func (t *Tracer) startShown(ctx context.Context, made *pass, name string, options []trace.SpanStartOption) (context.Context, trace.Span) {
+	holder := t.newSpan(made.isTimed())
+	s := holder.pythiaShown()
+	if made.isBelow {
+		ctx = s.below.fill(ctx, made.nearest)
 	}
 	ctx, inner := t.start(ctx, name, options...)
-	shown := span.Hold(inner)
-	if shown == nil {
+	span := holder.Hold(inner)
+	if span == nil {
 		plain := &plainSpan{}
-		shown, pass = plain.Hold(inner), &plain.Pass
+		span, s = plain.Hold(inner), &plain.Shown
 	}
-	pass.note(t, g, r, inner, isEntry)
-	if isTimed {
-		pass.start = time.Since(begun)
-	}
-	return pass.current.fill(ctx, shown), shown
+	s.note(t, made, inner)
+	return s.current.fill(ctx, span), span
 }
+
+func (p *pass) isTimed() bool { return !p.begun.IsZero() && p.gate.point != nil }
 
 // Types of options that say nothing of the kind of a span and of its place in the trace. Applying
 // attributes copies them, which would double what a closed pass costs.
@@ -164,14 +196,17 @@ func (t *Tracer) close(ctx context.Context, nearest trace.Span, r *request) (con
 	return s.current.fill(ctx, s), s
 }
 
-// note says as what a span counts.
-func (p *Pass) note(t *Tracer, g *gate, r *request, inner trace.Span, isEntry bool) {
-	p.tracer, p.request, p.inner, p.isEntry = t, r, inner, isEntry
-	if g.point != nil {
-		p.gate = g
-		p.point.Store(g.point)
+// note says as what a span counts, and what its start cost.
+func (p *Pass) note(t *Tracer, made *pass, inner trace.Span) {
+	p.tracer, p.request, p.inner, p.isEntry = t, made.request, inner, made.isEntry
+	if made.gate.point != nil {
+		p.point.Store(made.gate.point)
+		p.gate = made.gate
 	}
-	if r.first.Load() == nil {
-		r.first.CompareAndSwap(nil, p)
+	if first := &made.request.first; first.Load() == nil {
+		first.CompareAndSwap(nil, p)
+	}
+	if made.isTimed() {
+		p.start = time.Since(made.begun)
 	}
 }
