@@ -135,7 +135,11 @@ for sampler in sampling.ParentBased(ByName()), sampling.ParentBased(sampling.ALW
         patch = 'from gevent import monkey; monkey.patch_all()\n'
         body = '''
 tracer = make_tracer()
-in_force()
+import pythia_gate.spans
+agent = pythia_gate.spans._agents['shop']
+end = time.monotonic() + 60
+while not agent.etag:  # a program that gives no greenlet a turn: the agent has a thread of the system
+    assert time.monotonic() < end
 import gevent, threading
 def work():
     with tracer.start_as_current_span('a'):
