@@ -71,13 +71,13 @@ def everything_is_reported_again_when_the_server_asks(suite):
 def reports_stay_below_what_the_server_takes(suite):
     program = suite.start()
     suite.set(open=[])
-    tree = [{'name': 'é' * 200 + f'{i:04d}'} for i in range(2000)]
+    tree = [{'name': 'é' * 200 + f'{i:04d}'} for i in range(4000)]
     suite.do(program, 'spans', tree=tree)
-    suite.server.until(lambda: len(suite.server.points) == 2000, '2000 points with long names', 120)
+    suite.server.until(lambda: len(suite.server.points) == 4000, '4000 points with long names', 120)
     assert max(size for _, size in suite.server.reports) <= 1 << 20
     suite.do(program, 'spans', tree=[{'name': 'x' * 600}, {'name': 'y\n'}, {'name': 'z'}])
     suite.server.until(lambda: 'shop:web:z' in suite.server.points, 'z', 60)
-    assert len(suite.server.points) == 2001, 'ids that are too long or have control characters are no points'
+    assert len(suite.server.points) == 4001, 'ids that are too long or have control characters are no points'
 
 
 @check
@@ -157,8 +157,10 @@ def everything_is_closed_while_the_off_file_is_there(suite):
     with open(suite.off_file, 'w', encoding='ascii'):
         pass
     suite.until(lambda: spans_of(suite, program, chain('a', 'b'))[0] == [], 'off')
-    suite.await_polls(5)
+    posts = suite.server.posts
+    suite.await_polls(10)
     assert spans_of(suite, program, chain('a', 'b'))[0] == [], 'it stays off whatever the server says'
+    assert suite.server.posts <= posts + 2, 'a list that is not taken is not confirmed again and again'
     suite.server.mode = 'refuse'
     suite.await_polls(2)
     assert spans_of(suite, program, chain('a', 'b'))[0] == [], 'and without a server'
@@ -209,6 +211,7 @@ def a_child_that_was_forked_is_an_instance_of_its_own(suite):
     program = suite.start()
     spans_of(suite, program, chain('a', 'b'))
     suite.set(open=ids('b'))
+    spans_of(suite, program, chain('a', 'b') * 20)
     answer = suite.do(program, 'fork', tree=chain('a', 'b') * 3, wait_ms=1000)
     assert answer['status'] == 0, answer
     assert shape(program.spans) == 'a a a b<a b<a b<a', shape(program.spans)
@@ -216,6 +219,8 @@ def a_child_that_was_forked_is_an_instance_of_its_own(suite):
     spans, _ = spans_of(suite, program, chain('a', 'b'))
     assert shape(spans) == 'a b<a', shape(spans)
     child = [one for one in suite.server.instances][-1]
+    own = [point for report, _ in suite.server.reports if report['instance'] == child for point in report['points']]
+    assert sum(point['hits'] for point in own) <= 9, f'the child reports hits of its parent: {own}'
     assert suite.server.in_force[child] == suite.server.etag_of('shop'), 'the child has the list in force'
 
 

@@ -40,7 +40,8 @@ def answers_that_are_none_change_nothing(suite):
     suite.server.lease_ms = 600000
     for body in (b'', b'7', b'null', b'[', b'{', b'{"open":7}', b'{"open":[7]}', b'{"open":["a"]', b'{"closed":{}}',
                  b'{"open_for":[]}', b'{"open_for":{"a":"t"}}', b'{"open":["\\ud800"', b'\xff\xfe', b'[' * 100000,
-                 b'{"open":' + b'[' * 100000, b'{"a":' * 100000, b'x' * (9 << 20), b'{"open":["' + b'x' * (9 << 20)):
+                 b'{"open":' + b'[' * 100000, b'{"a":' * 100000, b'x' * (9 << 20), b'{"open":["' + b'x' * (9 << 20),
+                 b'{"open":["shop:web:c"' + b' ' * (17 << 20) + b']}'):
         survive(suite, program, 'body', body)
 
 

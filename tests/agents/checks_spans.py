@@ -209,6 +209,10 @@ def a_renamed_span_counts_as_what_it_becomes(suite):
     suite.set(open=[], closed=['shop:web:GET /users/{id}'])
     spans, _ = spans_of(suite, program, tree)
     assert spans == [], 'closed by the name that it gets'
+    suite.set(open=[], closed=['shop:web:PUT /users/{id}'])
+    tree = [{'name': 'PUT', 'kind': 'server', 'rename': 'PUT /users/12'}]
+    assert shape(spans_of(suite, program, tree)[0]) == 'PUT /users/12', 'nobody knows yet what it becomes'
+    assert spans_of(suite, program, tree)[0] == [], 'it is known now, and the list is the same'
     spans_of(suite, program, [{'name': 'a', 'children': [{'name': 'b', 'rename': 'x'}]}])
     suite.set(open=ids('b'))
     spans_of(suite, program, [{'name': 'a', 'children': [{'name': 'b', 'rename': 'x'}]}])

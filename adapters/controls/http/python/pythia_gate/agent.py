@@ -19,7 +19,7 @@ REPORT_POINTS = 1000  # in one report
 REPORT_S = 1  # between reports of new points
 NEWS_S = 10  # between reports of nothing but hits and prices, and after a report that was refused
 BACKOFF_MAX_S = 2
-MEASURE_S = 60  # between measurements of a closed pass
+MEASURE_S = 60  # between measurements of a closed hit
 BUSY_SHARE = 20  # a list that took a second to read is followed by so many seconds of rest
 
 _ETAG = re.compile(r'"([0-9a-f]{16})"\Z')
@@ -27,19 +27,19 @@ _ETAG = re.compile(r'"([0-9a-f]{16})"\Z')
 
 class Point:
     """A trace point as it is reported."""
-    __slots__ = ('id', 'hits', 'entries', 'left', 'told', 'told_entry', 'is_known', 'price_ns')
+    __slots__ = ('id', 'hits', 'entries', 'left', 'reported_hits', 'reported_entry', 'is_known', 'price_ns')
 
     def __init__(self, id_):
         self.id, self.price_ns = id_, None
         self.begin()
 
     def begin(self):
-        self.hits = self.entries = self.told = 0
+        self.hits = self.entries = self.reported_hits = 0
         self.left = 0  # spans that were given another name
-        self.is_known = self.told_entry = False
+        self.is_known = self.reported_entry = False
 
     def is_entry(self):
-        """More often than not? Spans on their way to another name do not make it one."""
+        """Return whether at least half of its hits were entries; spans that are renamed later do not count as entries."""
         return self.entries * 2 >= self.hits and self.entries > 0 and self.entries * 2 >= self.left
 
 
@@ -54,8 +54,8 @@ class Agent:
         self.begin()
 
     def begin(self):
-        """Become an instance with a thread: at the start, and in the child of a fork, which has no thread and whose counts are
-        its parent's. What the parent had in force holds as long as its lease."""
+        """Become an instance with a thread: at the start, and in the child of a fork, which inherits its parent's counts but not
+        its thread. The parent's list stays in force as long as its lease."""
         host = _socket.gethostname()[:60]
         self.instance = f'{host}:{os.getpid()}:{random.SystemRandom().getrandbits(32):08x}'
         self.etag, self.poll_s, self.lease_s, self.failures, self.busy_s = '', .25, 30, 0, 0
@@ -68,7 +68,7 @@ class Agent:
         native.start_new_thread(self.run, ())
 
     def point(self, id_):
-        """None: there is no place for it, or its id is none that pythiad would take."""
+        """Return the point of an id. None: there are too many points, or pythiad would refuse the id."""
         point = self.points.get(id_)
         if point is None and len(self.points) < POINTS_MAX and is_sound_id(id_):
             point = self.points.setdefault(id_, Point(id_))
@@ -91,7 +91,7 @@ class Agent:
         base = self.poll_s
         if self.failures:
             base = min(base * 2 ** min(self.failures, 10), BACKOFF_MAX_S)
-        # Never later than told: a list is to be in force within one poll.
+        # The jitter makes polls earlier, never later: a list is to be in force within one poll.
         return max(base * (.75 + .2 * random.random()), min(BUSY_SHARE * self.busy_s, BACKOFF_MAX_S))
 
     def rest(self, seconds):
@@ -107,7 +107,7 @@ class Agent:
         return self.lease_until - time.monotonic()
 
     def tick(self):
-        """What holds whether there is an answer or not."""
+        """Follow the off file and the lease, which hold whether the server answers or not."""
         if self.settings.off_file and os.path.exists(self.settings.off_file):
             self.use(OFF, '')
         elif self.table is OFF:
@@ -136,7 +136,7 @@ class Agent:
         self.report(is_report_wanted)
 
     def take(self, table, etag):
-        if self.table is OFF:  # the file that says so is stronger
+        if self.table is OFF:  # the off file is stronger than any list
             return
         self.is_unconfirmed |= etag != self.etag
         self.lease_until = time.monotonic() + self.lease_s
@@ -163,17 +163,17 @@ class Agent:
             self.quiet_until = now + NEWS_S
             return
         for point, hits, is_entry in news:
-            point.is_known, point.told, point.told_entry = True, hits, is_entry
+            point.is_known, point.reported_hits, point.reported_entry = True, hits, is_entry
         self.is_unconfirmed &= self.etag != applied
         self.reported = -1e9 if len(news) == REPORT_POINTS else now  # there may be more
 
     def find_news(self, points, with_counts):
-        """(point, hits, is it an entry?) of those that are new or have changed."""
+        """Return (point, hits, is it an entry?) of each point that is new or has changed."""
         news = []
         for point in points:
             is_entry = point.is_entry()
             if point.is_known:
-                is_new = is_entry != point.told_entry or (with_counts and point.hits != point.told)
+                is_new = is_entry != point.reported_entry or (with_counts and point.hits != point.reported_hits)
             else:
                 is_new = point.hits > 0
             if is_new:
@@ -185,7 +185,7 @@ class Agent:
     def encode_report(self, news, applied):
         points = []
         for point, hits, is_entry in news:
-            one = {'id': point.id, 'hits': max(0, hits - point.told), 'open_by_default': is_entry}
+            one = {'id': point.id, 'hits': max(0, hits - point.reported_hits), 'open_by_default': is_entry}
             if point.price_ns is not None:
                 one['price_ns'] = round(point.price_ns, 1)
             points.append(one)

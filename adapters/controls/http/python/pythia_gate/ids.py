@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a trace point is called: as pythiad names the spans that it receives (pythia-control-http(7))."""
+"""Ids of trace points, as pythiad gives them to the spans that it receives (pythia-control-http(7))."""
 import re
 
 ID_BYTES_MAX = 512
@@ -9,7 +9,7 @@ _CONTROL = re.compile('[\0-\x1f\x7f]')
 
 
 def sound(text):
-    """Text as it arrives by OTLP: without halves of surrogate pairs, and without NUL."""
+    """Return a text as it arrives by OTLP: without halves of surrogate pairs, and without NUL."""
     text = str(text).replace('\0', '\ufffd')
     try:
         text.encode()
@@ -19,7 +19,7 @@ def sound(text):
 
 
 def template(text):
-    """A path-like name with the identifiers in it replaced, and without its query."""
+    """Return a path-like name without its query, and with {id} for each identifier."""
     if '/' not in text:
         return text
     head, *rest = text.split('?', 1)[0].split('/')

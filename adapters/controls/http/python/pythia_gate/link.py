@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The least of HTTP/1.1 that asking pythiad takes, on a bare socket: http.client and urllib are what programs have instrumented.
+"""As much HTTP/1.1 as it takes to ask pythiad, on a bare socket, because programs have http.client and urllib instrumented.
 
 An answer has to be complete within TIMEOUT_S, whatever comes in the meantime, and below ANSWER_MAX. While it is awaited
 `tick` is called at least every TICK_S: leases end, and the off file counts, also while a server hangs."""
@@ -33,7 +33,7 @@ class Link:
     # ---- connections ----
 
     def resolve(self):
-        """Addresses of the host; a name is looked up by a thread of its own, because that may take a minute."""
+        """Find the addresses of the host; a thread of its own looks up a name, because that may take a minute."""
         host, port = self.settings.host, self.settings.port
         try:
             self.addresses = _socket.getaddrinfo(host, port, 0, _socket.SOCK_STREAM, 0, _socket.AI_NUMERICHOST)
@@ -72,7 +72,7 @@ class Link:
     # ---- one exchange ----
 
     def ask(self, method, query='', fields=(), body=b''):
-        """(status, header fields by lower-case name, body). Raises OSError or ValueError; the link is closed then."""
+        """Return (status, header fields by lower-case name, body). Raises OSError or ValueError; the link is closed then."""
         deadline = time.monotonic() + TIMEOUT_S
         lines = [f'{method} {self.settings.path}/v1/trace-points{query} HTTP/1.1',
                  f'Host: {self.settings.host}:{self.settings.port}', *fields]
@@ -95,7 +95,7 @@ class Link:
             self.send(request, deadline)
             self.fill(deadline)
         except OSError:
-            # The server may have closed a connection that was idle: that is no failure of it.
+            # The server may have closed an idle connection, which is no failure.
             if not is_reused or time.monotonic() > deadline:
                 raise
             self.close()
@@ -196,7 +196,7 @@ class Link:
 
 
 def length_of(text, base):
-    """A length in an answer; signs and blanks that int() takes are none."""
+    """Return a length in an answer; int() would also take signs and blanks."""
     text = text.strip()
     if not text or len(text) > 16 or not text.isalnum():
         raise LinkError('this is no length')

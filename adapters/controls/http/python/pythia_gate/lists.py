@@ -15,7 +15,7 @@ _decode_value = json.JSONDecoder().raw_decode
 
 
 class Table:
-    """What a list says. Never changed: another list is another table."""
+    """The content of a list. A table never changes: each list has one of its own."""
     __slots__ = ('open', 'open_for', 'closed', 'default', 'type_key')
 
     def __init__(self, open_=frozenset(), open_for=None, closed=frozenset(), default='skeleton', type_key=None):
@@ -23,7 +23,7 @@ class Table:
         self.default, self.type_key = default, type_key  # None: nobody asks for types
 
     def is_open(self, id_, is_entry):
-        """For some types at least?"""
+        """Return whether the point is open, at least for some types."""
         if id_ in self.open or id_ in self.open_for:
             return True
         return is_entry and self.default != 'none' and id_ not in self.closed
@@ -47,7 +47,7 @@ class ListReader:
             self.since = time.monotonic()
 
     def peek(self):
-        """The next character that is no blank; "" at the end."""
+        """Return the next character that is no blank; "" at the end."""
         self.at = _BLANKS.match(self.text, self.at).end()
         return self.text[self.at:self.at + 1]
 
@@ -68,7 +68,7 @@ class ListReader:
         return value
 
     def read_strings(self):
-        """A set."""
+        """Read an array of strings into a set."""
         values = set()
         self.expect('[')
         if self.accept(']'):
@@ -80,7 +80,7 @@ class ListReader:
             self.expect(',')
 
     def read_members(self, read_value):
-        """An object, of whose members read_value(key) reads the values."""
+        """Read an object; read_value(key) reads the value of each member."""
         members = {}
         self.expect('{')
         if self.accept('}'):
@@ -120,7 +120,7 @@ def number_within(value, low, high, otherwise):
 
 
 def parse_list(body, pause=time.sleep):
-    """(Table, lease in s, poll in s, is a report wanted?) of bytes; raises ValueError or RecursionError if they are no list."""
+    """Return (Table, lease in s, poll in s, is a report wanted?). Raises ValueError or RecursionError if `body` is no list."""
     members = ListReader(body.decode(), pause).read_list()
     type_key = members.get('type_key')
     table = Table(members.get('open', frozenset()), members.get('open_for'), members.get('closed', frozenset()),

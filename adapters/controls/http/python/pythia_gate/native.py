@@ -8,7 +8,7 @@ import _thread
 
 
 def _original(module, name):
-    """What a monkey patch has replaced; gevent keeps it."""
+    """Return the function that a monkey patch has replaced."""
     if 'gevent.monkey' in sys.modules:
         return sys.modules['gevent.monkey'].get_original(module.__name__, name)
     if 'eventlet.patcher' in sys.modules:

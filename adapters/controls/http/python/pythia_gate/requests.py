@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Of which type a request is, as pythiad finds it (pythia-control-http(7)), while its spans are still being made; and the header
-that says so to the services that are called. As long as the type is not known, a point that is open for some types only is
+"""Finds the type of a request as pythiad does (pythia-control-http(7)), while its spans are still being made; and sends it to the
+services that are called, in a header. As long as the type is not known, a point that is open for some types only is
 open: pythiad leaves out what it does not want, and nothing is lost."""
 import re
 import urllib.parse
@@ -28,10 +28,10 @@ def _text(value):
 
 class Request:
     """A request in this process, from one entry on."""
-    __slots__ = ('known', 'told', 'begins', 'span')
+    __slots__ = ('known', 'received', 'begins', 'span')
 
-    def __init__(self, known, told, begins):
-        self.known, self.told, self.begins = known, told, begins  # its type by the caller; does it begin here?
+    def __init__(self, known, received, begins):
+        self.known, self.received, self.begins = known, received, begins  # its type by the caller; does it begin here?
         self.span = None  # with which it begins
 
     def is_of(self, types, table, context):
@@ -39,9 +39,9 @@ class Request:
         return type_ is None or type_ in types
 
     def type(self, table):
-        """None: not known yet, or not here."""
+        """Return the type, or None if it is not known yet, or not in this process."""
         if not self.begins or self.span is None:
-            return self.told
+            return self.received
         attributes = getattr(self.span, 'attributes', None) or {}
         if table.type_key:
             return _text(attributes.get(table.type_key))
@@ -57,10 +57,10 @@ class Request:
         return sound(' '.join(part for part in (self.known.agent.service, method, route) if part))
 
     def type_by_name(self, attributes):
-        """Unless what names the request may be set later: attributes of a span of another kind, or another name."""
-        passed = getattr(self.span, '_pythia_pass', None)
-        is_final = (self.span.kind is SpanKind.INTERNAL and not _METHOD.match(self.span.name) and passed is not None
-                    and not passed.switch.aliases and not any(key in attributes for key in _NAMING))
+        """Name the request by its first span, unless attributes or another name that come later may still name it."""
+        hit = getattr(self.span, '_pythia_hit', None)
+        is_final = (self.span.kind is SpanKind.INTERNAL and not _METHOD.match(self.span.name) and hit is not None
+                    and not hit.switch.aliases and not any(key in attributes for key in _NAMING))
         return point_id(self.known.agent.service, self.known.scope, self.span.name) if is_final else None
 
 
@@ -71,7 +71,7 @@ class TypeHeader(TextMapPropagator):
         self.installed = None
 
     def install(self):
-        """Beside the propagator that the program has now. Called with each list that asks for types."""
+        """Add the header to the propagator that the program has now. Called with each list that asks for types."""
         current = propagate.get_global_textmap()
         if current is not self.installed:
             self.installed = CompositePropagator([current, self])
@@ -91,8 +91,8 @@ class TypeHeader(TextMapPropagator):
 
     @staticmethod
     def type_to_send(span):
-        passed = getattr(span, '_pythia_pass', None)
-        request = passed.request if passed is not None else getattr(span, '_pythia_request', None)
+        hit = getattr(span, '_pythia_hit', None)
+        request = hit.request if hit is not None else getattr(span, '_pythia_request', None)
         table = request.known.agent.table if request is not None else None
         type_ = request.type(table) if table is not None and table.type_key is not None else None
         encoded = urllib.parse.quote(type_, safe="!*'()") if type_ is not None else None  # as encodeURIComponent() does

@@ -13,7 +13,7 @@ _ATTRIBUTES, _LINKS = 0, 1  # of the arguments after `kind`
 
 
 def is_inherited(sampler):
-    """Does its decision depend on nothing that a closed point hides?"""
+    """Return whether the sampler decides by nothing that a closed point hides."""
     if type(sampler) in _BY_TRACE:
         return True
     if type(sampler) not in _BY_PARENT:
@@ -27,7 +27,7 @@ def _argument(rest, named, place, name, otherwise):
 
 
 def ask_sampler(tracer, name, context, kind, rest, named):
-    """What the SDK would give for a span that the sampler drops; None if it does not."""
+    """Return the span that the SDK gives for one that the sampler drops; None if the sampler keeps it."""
     above = get_current_span(context).get_span_context()
     ids = tracer.id_generator
     trace_id = above.trace_id if above.is_valid else ids.generate_trace_id()

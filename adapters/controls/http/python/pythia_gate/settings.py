@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the environment says."""
+"""Settings, which come from the environment."""
 import urllib.parse
 from collections import namedtuple
 
