@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# Copyright 2026 the Pythia developers
+"""Loaded by every Python that has this folder in PYTHONPATH: see pythia_gate."""
+import sys
+
+try:
+    import pythia_gate
+    pythia_gate.install()
+except Exception as why:  # a program must start in any case
+    sys.stderr.write(f'pythia-gate: spans cannot be switched: {why}\n')
+
+
+def _run_next():
+    """Run the sitecustomize that this one hides, if there is one."""
+    import importlib.machinery
+    import importlib.util
+    import os
+    here = os.path.dirname(os.path.abspath(__file__))
+    path = [folder for folder in sys.path if os.path.abspath(folder or '.') != here]
+    spec = importlib.machinery.PathFinder.find_spec('sitecustomize', path)
+    if spec is not None and spec.loader is not None:
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+try:
+    _run_next()
+except Exception as why:
+    sys.stderr.write(f'sitecustomize: {why}\n')
