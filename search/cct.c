@@ -7,8 +7,11 @@
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
+/* `jump` is an ancestor of the node, mostly far above, chosen by depth alone: two nodes of one
+ * depth have jumps of one depth. Any ancestor is O(log depth) steps away then. E. W. Myers, "An
+ * Applicative Random-Access Stack", Information Processing Letters 17(5), 1983. */
 struct node {
-    uint32_t parent, tracepoint, depth;
+    uint32_t parent, tracepoint, depth, jump;
 };
 
 /* A hash table of numbers + 1 over an array of equal things. */
@@ -100,7 +103,7 @@ int pythia_cct_create(const struct pythia_vocabulary *vocabulary, struct pythia_
         pythia_cct_destroy(c);
         return PYTHIA_ENOMEM;
     }
-    c->nodes[c->node_count++] = (struct node){PYTHIA_NONE, PYTHIA_NONE, 0};
+    c->nodes[c->node_count++] = (struct node){PYTHIA_NONE, PYTHIA_NONE, 0, PYTHIA_CCT_ROOT};
     *out = c;
     return PYTHIA_OK;
 }
@@ -139,13 +142,21 @@ uint32_t pythia_cct_find(const struct pythia_cct *c, uint32_t node, uint32_t tra
     return PYTHIA_NONE;
 }
 
+static uint32_t find_jump(const struct pythia_cct *c, uint32_t parent)
+{
+    const struct node *above = &c->nodes[parent], *over = &c->nodes[above->jump];
+    return above->depth - over->depth == over->depth - c->nodes[over->jump].depth ? over->jump
+                                                                                  : parent;
+}
+
 uint32_t pythia_cct_child(struct pythia_cct *c, uint32_t node, uint32_t tracepoint)
 {
     uint32_t number = pythia_cct_find(c, node, tracepoint);
     if (number != PYTHIA_NONE || reserve_node(c) != PYTHIA_OK)
         return number;
     number = (uint32_t)c->node_count++;
-    c->nodes[number] = (struct node){node, tracepoint, c->nodes[node].depth + 1};
+    c->nodes[number] =
+        (struct node){node, tracepoint, c->nodes[node].depth + 1, find_jump(c, node)};
     put(&c->by_node, node_hash(node, tracepoint), number);
     return number;
 }
@@ -168,6 +179,15 @@ uint32_t pythia_cct_tracepoint(const struct pythia_cct *c, uint32_t node)
 uint32_t pythia_cct_depth(const struct pythia_cct *c, uint32_t node)
 {
     return c->nodes[node].depth;
+}
+
+uint32_t pythia_cct_ancestor(const struct pythia_cct *c, uint32_t node, uint32_t depth)
+{
+    while (c->nodes[node].depth > depth) {
+        uint32_t jump = c->nodes[node].jump;
+        node = c->nodes[jump].depth >= depth ? jump : c->nodes[node].parent;
+    }
+    return node;
 }
 
 uint32_t pythia_cct_edge(struct pythia_cct *c, const struct pythia_edge *edge)
@@ -205,21 +225,21 @@ static int compare_tracepoints(const struct pythia_cct *c, uint32_t a, uint32_t 
                                pythia_vocabulary_tracepoint_id(c->vocabulary, b));
 }
 
-/* By the chain of names from the root: bring both to one depth, then go up together and remember
- * the topmost difference. A chain that the other one begins with comes first. */
+/* By the chain of names from the root: bring both to one depth, then go up together to the topmost
+ * difference. A chain that the other one begins with comes first. */
 int pythia_cct_compare_nodes(const struct pythia_cct *c, uint32_t a, uint32_t b)
 {
     uint32_t depth_a = c->nodes[a].depth, depth_b = c->nodes[b].depth;
-    int order = (depth_a > depth_b) - (depth_a < depth_b);
-    for (; depth_a > depth_b; depth_a--)
-        a = c->nodes[a].parent;
-    for (; depth_b > depth_a; depth_b--)
-        b = c->nodes[b].parent;
-    for (; a != b; a = c->nodes[a].parent, b = c->nodes[b].parent) {
-        int here = compare_tracepoints(c, c->nodes[a].tracepoint, c->nodes[b].tracepoint);
-        order = here ? here : order;
+    a = pythia_cct_ancestor(c, a, depth_b);
+    b = pythia_cct_ancestor(c, b, depth_a);
+    if (a == b)
+        return (depth_a > depth_b) - (depth_a < depth_b);
+    while (c->nodes[a].parent != c->nodes[b].parent) {
+        bool far = c->nodes[a].jump != c->nodes[b].jump;
+        a = far ? c->nodes[a].jump : c->nodes[a].parent;
+        b = far ? c->nodes[b].jump : c->nodes[b].parent;
     }
-    return order;
+    return compare_tracepoints(c, c->nodes[a].tracepoint, c->nodes[b].tracepoint);
 }
 
 int pythia_cct_compare_edges(const struct pythia_cct *c, uint32_t a, uint32_t b)

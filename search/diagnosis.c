@@ -327,19 +327,6 @@ static int rank_group(struct diagnosing *x, struct pythia_group *g)
     return status;
 }
 
-/* Do only a handful of the requests pass the node or anything below it? */
-static bool is_rare(const struct pythia_ranking *r, const struct pythia_cct *cct, uint32_t node)
-{
-    for (size_t e = 0; e < r->edge_count; e++) {
-        uint32_t at = pythia_cct_edge_at(cct, r->edges[e].edge)->context;
-        while (at != node && at != PYTHIA_CCT_ROOT)
-            at = pythia_cct_parent(cct, at);
-        if (at == node && !r->edges[e].few)
-            return false;
-    }
-    return true;
-}
-
 /* The deepest node that holds at least half of the variance beyond chance; of several, the first by
  * name. */
 static uint32_t find_inclusive(const struct pythia_ranking *r, const struct pythia_cct *cct)
@@ -347,7 +334,7 @@ static uint32_t find_inclusive(const struct pythia_ranking *r, const struct pyth
     uint32_t best = PYTHIA_CCT_ROOT;
     for (size_t i = 0; i < r->context_count && pythia_ranking_has_shares(r); i++) {
         uint32_t node = r->contexts[i].node;
-        if (!(r->contexts[i].share.low >= LOCALISED) || is_rare(r, cct, node))
+        if (!(r->contexts[i].share.low >= LOCALISED) || r->contexts[i].few)
             continue;
         uint32_t depth = pythia_cct_depth(cct, node), depth_best = pythia_cct_depth(cct, best);
         if (depth > depth_best ||

@@ -317,10 +317,32 @@ static int split_all_members(struct explainer *x)
 
 /* ---- candidates: structure ---- */
 
+/* Find the least depth of each trace point on a path. `seen`, by context of the ranking, is true
+ * for what was looked at: then all above it was, too. */
+static void find_depths(struct explainer *x, const struct pythia_shape *shape, bool *seen)
+{
+    for (uint32_t k = 0; k < shape->edge_count; k++) {
+        uint32_t node = pythia_cct_edge_at(x->cct, shape->edges[k])->context;
+        for (; node != PYTHIA_CCT_ROOT; node = pythia_cct_parent(x->cct, node)) {
+            bool *mark = &seen[pythia_ranking_context(x->ranking, node) - x->ranking->contexts];
+            struct candidate *c =
+                &x->candidates[x->places[pythia_cct_tracepoint(x->cct, node)] - 1];
+            uint32_t depth = pythia_cct_depth(x->cct, node);
+            if (*mark)
+                break;
+            *mark = true;
+            c->depth = depth < c->depth ? depth : c->depth;
+        }
+    }
+}
+
 /* The visits to every trace point, as columns; those that do not differ are not asked. */
 static int find_points(struct explainer *x)
 {
     size_t first = x->count;
+    bool *seen = pythia_calloc(x->ranking->context_count, sizeof(*seen));
+    if (!seen)
+        return PYTHIA_ENOMEM;
     memset(x->places, 0, pythia_vocabulary_tracepoints(x->vocabulary) * sizeof(*x->places));
     for (size_t i = 0; i < x->n; i++) {
         const struct pythia_shape *shape = x->rows[i]->shape;
@@ -332,8 +354,10 @@ static int find_points(struct explainer *x)
                                          .tracepoint = point,
                                          .depth = UINT32_MAX};
                 struct candidate *c = add_candidate(x, made);
-                if (!c)
+                if (!c) {
+                    pythia_free(seen);
                     return PYTHIA_ENOMEM;
+                }
                 memset(c->numbers, 0, x->n * sizeof(*c->numbers));
                 x->places[point] = (uint32_t)x->count;
             }
@@ -342,16 +366,10 @@ static int find_points(struct explainer *x)
             if (shape->point_counts[k] > 1)
                 c->kind = PYTHIA_KEY_COUNT;
         }
-        for (uint32_t k = 0; k < shape->edge_count; k++) {
-            uint32_t node = pythia_cct_edge_at(x->cct, shape->edges[k])->context;
-            for (; node != PYTHIA_CCT_ROOT; node = pythia_cct_parent(x->cct, node)) {
-                struct candidate *c =
-                    &x->candidates[x->places[pythia_cct_tracepoint(x->cct, node)] - 1];
-                uint32_t depth = pythia_cct_depth(x->cct, node);
-                c->depth = depth < c->depth ? depth : c->depth;
-            }
-        }
+        if (i == 0 || shape != x->rows[i - 1]->shape)
+            find_depths(x, shape, seen);
     }
+    pythia_free(seen);
     size_t kept = first;
     for (size_t k = first; k < x->count; k++) {
         struct candidate c = x->candidates[k];

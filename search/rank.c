@@ -202,32 +202,76 @@ const struct pythia_ranked_context *pythia_ranking_context(const struct pythia_r
     return low < r->context_count && r->contexts[low].node == node ? &r->contexts[low] : NULL;
 }
 
+static size_t context_index(const struct pythia_ranking *r, uint32_t node)
+{
+    return (size_t)(pythia_ranking_context(r, node) - r->contexts);
+}
+
+static bool context_before(const void *context, uint32_t a, uint32_t b)
+{
+    const struct pythia_cct *cct = context;
+    uint32_t depth = pythia_cct_depth(cct, a), other = pythia_cct_depth(cct, b);
+    return depth > other || (depth == other && pythia_cct_compare_nodes(cct, a, b) < 0);
+}
+
+static void add_rows(double *to, const double *row, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] += row[i];
+}
+
+/* Add to each context what is in the contexts below it. Each is added once, to the one above it,
+ * after all below itself, so that a deep chain does not cost its square; in an order of names,
+ * because sums of floating-point numbers depend on theirs. `sums` has a row for each context. */
+static int add_contexts_below(const struct pythia_cct *cct, double *sums,
+                              struct pythia_ranking *out)
+{
+    size_t count = out->context_count, n = out->rows;
+    uint32_t *nodes = pythia_calloc(2 * count, sizeof(*nodes));
+    if (!nodes)
+        return PYTHIA_ENOMEM;
+    for (size_t k = 0; k < count; k++)
+        nodes[k] = out->contexts[k].node;
+    pythia_sort_indexes(nodes, count, nodes + count, context_before, cct);
+    for (size_t k = 0; k < count; k++) {
+        uint32_t parent = pythia_cct_parent(cct, nodes[k]);
+        if (parent == PYTHIA_CCT_ROOT)
+            continue;
+        size_t from = context_index(out, nodes[k]), to = context_index(out, parent);
+        out->contexts[to].mean_ns += out->contexts[from].mean_ns;
+        out->contexts[to].few = out->contexts[to].few && out->contexts[from].few;
+        add_rows(sums + to * n, sums + from * n, n);
+    }
+    pythia_free(nodes);
+    return PYTHIA_OK;
+}
+
 /* Share of every context: the slope of the sum of clipped rows below it. `clipped` is the matrix,
  * clipped. */
 static int share_contexts(const struct columns *c, const struct pythia_cct *cct,
                           const double *clipped, double level, struct pythia_ranking *out)
 {
     size_t n = out->rows;
-    double *sums = pythia_calloc((out->context_count + 1) * n, sizeof(*sums)),
-           *total = sums; /* row 0: of all */
-    if (!sums)
+    double *total = pythia_calloc((out->context_count + 1) * n, sizeof(*total)), *sums = total + n;
+    if (!total)
         return PYTHIA_ENOMEM;
-    for (size_t e = 0; e < c->count; e++) {
-        const double *row = clipped + e * n;
-        for (size_t i = 0; i < n; i++)
-            total[i] += row[i];
-        uint32_t node = pythia_cct_edge_at(cct, c->edges[e])->context;
-        for (; node != PYTHIA_CCT_ROOT; node = pythia_cct_parent(cct, node)) {
-            size_t k = (size_t)(pythia_ranking_context(out, node) - out->contexts);
-            out->contexts[k].mean_ns += out->edges[e].share.mean;
-            for (size_t i = 0; i < n; i++)
-                sums[(k + 1) * n + i] += row[i];
-        }
-    }
     for (size_t k = 0; k < out->context_count; k++)
-        pythia_slope_hc3(sums + (k + 1) * n, total, n, level, &out->contexts[k].share);
-    pythia_free(sums);
-    return PYTHIA_OK;
+        out->contexts[k].few = true;
+    for (size_t e = 0; e < c->count; e++) {
+        uint32_t node = pythia_cct_edge_at(cct, c->edges[e])->context;
+        add_rows(total, clipped + e * n, n);
+        if (node == PYTHIA_CCT_ROOT)
+            continue;
+        size_t k = context_index(out, node);
+        out->contexts[k].mean_ns += out->edges[e].share.mean;
+        out->contexts[k].few = out->contexts[k].few && out->edges[e].few;
+        add_rows(sums + k * n, clipped + e * n, n);
+    }
+    int status = add_contexts_below(cct, sums, out);
+    for (size_t k = 0; k < out->context_count && status == PYTHIA_OK; k++)
+        pythia_slope_hc3(sums + k * n, total, n, level, &out->contexts[k].share);
+    pythia_free(total);
+    return status;
 }
 
 /* ---- edges ---- */

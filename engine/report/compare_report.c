@@ -235,6 +235,7 @@ json_t *pythia_compare_report_json(const struct pythia_comparison *c,
     set(w, out, "split_by", pythia__json_compared_splits(w, before->key, c));
     set(w, out, "services", services);
     set(w, out, "request_types", types);
+    pythia__json_close(w);
     if (w->failed) {
         json_decref(out);
         return NULL;

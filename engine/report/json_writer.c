@@ -1,8 +1,11 @@
 #include "json_writer.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "pythia/critical_path.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
 
 void pythia__json_set(struct pythia__json *w, json_t *object, const char *key, json_t *value)
 {
@@ -32,9 +35,23 @@ json_t *pythia__json_text(struct pythia_text text)
     return string ? string : json_string("(text that is not UTF-8)");
 }
 
-json_t *pythia__json_point(const struct pythia__json *w, uint32_t tracepoint)
+json_t *pythia__json_point(struct pythia__json *w, uint32_t tracepoint)
 {
-    return pythia__json_text(pythia_vocabulary_tracepoint_id(w->vocabulary, tracepoint));
+    if (pythia_reach(&w->points, &w->point_capacity, tracepoint, sizeof(json_t *)) != PYTHIA_OK)
+        return NULL;
+    json_t **point = &w->points[tracepoint];
+    if (!*point)
+        *point = pythia__json_text(pythia_vocabulary_tracepoint_id(w->vocabulary, tracepoint));
+    return *point ? json_incref(*point) : NULL;
+}
+
+void pythia__json_close(struct pythia__json *w)
+{
+    for (size_t i = 0; i < w->point_capacity; i++)
+        json_decref(w->points[i]);
+    pythia_free(w->points);
+    w->points = NULL;
+    w->point_capacity = 0;
 }
 
 json_t *pythia__json_points(struct pythia__json *w, const uint32_t *tracepoints, size_t count)
@@ -45,14 +62,31 @@ json_t *pythia__json_points(struct pythia__json *w, const uint32_t *tracepoints,
     return out;
 }
 
-json_t *pythia__json_context(struct pythia__json *w, const struct pythia_cct *cct, uint32_t node)
+/* A context of a deep trace has as many names as the trace is deep, and each of its edges has a
+ * context: what people and programs look at are its ends. The outer end is as long as a report
+ * draws (report_icicle.c). */
+#define CONTEXT_MAX   64
+#define CONTEXT_INNER 16
+
+void pythia__json_set_context(struct pythia__json *w, json_t *to, const char *name,
+                              const struct pythia_cct *cct, uint32_t node)
 {
+    uint32_t nodes[CONTEXT_MAX], depth = pythia_cct_depth(cct, node);
+    uint32_t count = depth < CONTEXT_MAX ? depth : CONTEXT_MAX;
     json_t *out = json_array();
-    for (; node != PYTHIA_CCT_ROOT; node = pythia_cct_parent(cct, node))
-        if (json_array_insert_new(out, 0,
-                                  pythia__json_point(w, pythia_cct_tracepoint(cct, node))) != 0)
-            w->failed = true;
-    return out;
+    for (uint32_t i = count; i-- > 0; node = pythia_cct_parent(cct, node)) {
+        if (depth > CONTEXT_MAX && i == CONTEXT_MAX - CONTEXT_INNER - 1)
+            node = pythia_cct_ancestor(cct, node, i + 1);
+        nodes[i] = node;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        pythia__json_append(w, out, pythia__json_point(w, pythia_cct_tracepoint(cct, nodes[i])));
+    pythia__json_set(w, to, name, out);
+    if (depth > CONTEXT_MAX) {
+        char depth_name[32];
+        snprintf(depth_name, sizeof(depth_name), "%s_depth", name);
+        pythia__json_set(w, to, depth_name, json_integer((json_int_t)depth));
+    }
 }
 
 json_t *pythia__json_event(struct pythia__json *w, uint32_t tracepoint, uint8_t kind)
@@ -72,7 +106,7 @@ void pythia__json_edge(struct pythia__json *w, json_t *to, const struct pythia_c
     const struct pythia_edge *e = pythia_cct_edge_at(cct, edge);
     pythia__json_set(w, to, "from", pythia__json_event(w, e->from_tracepoint, e->from_event));
     pythia__json_set(w, to, "to", pythia__json_event(w, e->to_tracepoint, e->to_event));
-    pythia__json_set(w, to, "context", pythia__json_context(w, cct, e->context));
+    pythia__json_set_context(w, to, "context", cct, e->context);
 }
 
 json_t *pythia__json_input(struct pythia__json *w, const char *const *paths, size_t count,

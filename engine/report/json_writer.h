@@ -15,7 +15,12 @@
 struct pythia__json {
     const struct pythia_vocabulary *vocabulary;
     bool failed;
+    json_t **points; /* by trace point: its id, of which all places in the document are one value */
+    size_t point_capacity;
 };
+
+/* Give back what writing needed; the document stays. */
+void pythia__json_close(struct pythia__json *w);
 
 void pythia__json_set(struct pythia__json *w, json_t *object, const char *key, json_t *value);
 void pythia__json_append(struct pythia__json *w, json_t *array, json_t *value);
@@ -27,12 +32,14 @@ json_t *pythia__json_count(uint64_t number);
  * document. */
 json_t *pythia__json_text(struct pythia_text text);
 /* The id of a trace point; of several, an array. */
-json_t *pythia__json_point(const struct pythia__json *w, uint32_t tracepoint);
+json_t *pythia__json_point(struct pythia__json *w, uint32_t tracepoint);
 json_t *pythia__json_points(struct pythia__json *w, const uint32_t *tracepoints, size_t count);
 /* "trace_point" and "event" */
 json_t *pythia__json_event(struct pythia__json *w, uint32_t tracepoint, uint8_t kind);
-/* The trace points that are open at a node, outermost first. */
-json_t *pythia__json_context(struct pythia__json *w, const struct pythia_cct *cct, uint32_t node);
+/* Give `to` the member `name`: the trace points that are open at a node, outermost first. Of more
+ * than 64 the middle ones are left out, and "<name>_depth" says how many there are. */
+void pythia__json_set_context(struct pythia__json *w, json_t *to, const char *name,
+                              const struct pythia_cct *cct, uint32_t node);
 /* Give `to` the members "from", "to" and "context" of an edge. */
 void pythia__json_edge(struct pythia__json *w, json_t *to, const struct pythia_cct *cct,
                        uint32_t edge);

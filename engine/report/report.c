@@ -19,6 +19,7 @@
 #include "report_splits.h"
 #include "report_verdict.h"
 
+#define PATH_MAX       10000 /* events of a path that are listed */
 #define HISTOGRAM_BINS 48
 
 struct writer {
@@ -46,7 +47,7 @@ static json_t *text(struct pythia_text t)
     return pythia__json_text(t);
 }
 
-static json_t *point_name(const struct writer *w, uint32_t tracepoint)
+static json_t *point_name(struct writer *w, uint32_t tracepoint)
 {
     return pythia__json_point(&w->json, tracepoint);
 }
@@ -233,12 +234,14 @@ static json_t *histogram(struct writer *w, const struct pythia_group *g)
     return out;
 }
 
-/* The most common path. */
-static json_t *path(struct writer *w, const struct pythia_group *g)
+/* The most common path, or its beginning: nobody reads ten thousand events, and each takes some
+ * 500 bytes. */
+static void path(struct writer *w, json_t *to, const struct pythia_group *g)
 {
     json_t *out = json_array();
     const struct pythia_cct *cct = pythia_groups_cct(w->s->groups);
-    for (uint32_t i = 0; g->shape && i <= g->shape->gap_count && g->shape->gap_count > 0; i++) {
+    uint32_t count = g->shape && g->shape->gap_count > 0 ? g->shape->gap_count + 1 : 0;
+    for (uint32_t i = 0; i < count && i < PATH_MAX; i++) {
         bool first = i == 0;
         const struct pythia_edge *edge =
             pythia_cct_edge_at(cct, g->shape->edges[g->shape->slots[first ? 0 : i - 1]]);
@@ -252,12 +255,9 @@ static json_t *path(struct writer *w, const struct pythia_group *g)
         set(w, one, "depth", json_integer(depth));
         append(w, out, one);
     }
-    return out;
-}
-
-static json_t *context(struct writer *w, uint32_t node)
-{
-    return pythia__json_context(&w->json, pythia_groups_cct(w->s->groups), node);
+    set(w, to, "path", out);
+    if (count > PATH_MAX)
+        set(w, to, "path_events", json_integer((json_int_t)count));
 }
 
 /* What tracing itself adds, where that is measured: ns, and of how much. It is a part of that:
@@ -296,7 +296,8 @@ static json_t *edges(struct writer *w, const struct pythia_group *g)
         json_t *one = json_object();
         set(w, one, "from", event(w, edge->from_tracepoint, edge->from_event));
         set(w, one, "to", event(w, edge->to_tracepoint, edge->to_event));
-        set(w, one, "context", context(w, edge->context));
+        pythia__json_set_context(&w->json, one, "context", pythia_groups_cct(w->s->groups),
+                                 edge->context);
         set(w, one, "requests", json_integer((json_int_t)e->requests));
         set(w, one, "rests_on", rests_on(w, e->few, e->requests, g->ranking.rows));
         set(w, one, "repeats", real(e->repeats));
@@ -416,12 +417,13 @@ static json_t *group(struct writer *w, const struct pythia_group *g)
     set(w, out, "clipping_removes",
         real(g->ranking.edge_count > 0 ? fmax(0, 1 - g->ranking.kept) : NAN));
     set(w, out, "localised", json_boolean(g->ranking.localised));
-    set(w, out, "inclusive", context(w, g->inclusive));
+    pythia__json_set_context(&w->json, out, "inclusive", pythia_groups_cct(w->s->groups),
+                             g->inclusive);
     set(w, out, "own_time", own_time(w, &g->own));
     set(w, out, "modes", modes(w, g));
     set(w, out, "histogram", histogram(w, g));
     set(w, out, "slowest", examples(w, g));
-    set(w, out, "path", path(w, g));
+    path(w, out, g);
     set(w, out, "edges", edges(w, g));
     explanations(w, out, &g->explanations, &g->ranking);
     set(w, out, "splits", pythia__json_proposals(&w->json, g));
@@ -565,6 +567,7 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
         pythia__json_verdicts(&w.json, out, source->verdicts, source->loop);
     if (source->loop)
         pythia__json_loop(&w.json, out, source->loop);
+    pythia__json_close(&w.json);
     if (w.json.failed) {
         json_decref(out);
         return NULL;

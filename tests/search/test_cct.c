@@ -188,6 +188,68 @@ static void nodes_are_ordered_by_their_chains_of_names(void **state)
     }
 }
 
+/* The ancestor at a depth, one step after the other. */
+static uint32_t climb(const struct tree *t, uint32_t at, uint32_t depth)
+{
+    while (pythia_cct_depth(t->cct, at) > depth)
+        at = pythia_cct_parent(t->cct, at);
+    return at;
+}
+
+/* In trees that are mostly chains, and in bushy ones. */
+static void ancestors_are_those_that_single_steps_lead_to(void **state)
+{
+    enum { NODES = 3000 };
+    struct pythia_random r;
+    pythia_random_init(&r, 7);
+    for (int run = 0; run < 6; run++) {
+        struct tree t;
+        uint32_t points[3], last = PYTHIA_CCT_ROOT;
+        begin(&t);
+        for (int i = 0; i < 3; i++)
+            points[i] = point(&t, (const char *[]){"A", "B", "C"}[i]);
+        for (int i = 0; i < NODES; i++) {
+            bool jumps = pythia_random_below(&r, run % 2 ? 3 : 300) == 0;
+            last = jumps ? (uint32_t)pythia_random_below(&r, pythia_cct_nodes(t.cct)) : last;
+            last = pythia_cct_child(t.cct, last, points[pythia_random_below(&r, 3)]);
+        }
+        for (int i = 0; i < 3000; i++) {
+            uint32_t at = (uint32_t)pythia_random_below(&r, pythia_cct_nodes(t.cct));
+            uint32_t depth =
+                (uint32_t)pythia_random_below(&r, pythia_cct_depth(t.cct, at) + UINT64_C(2));
+            assert_int_equal(pythia_cct_ancestor(t.cct, at, depth), climb(&t, at, depth));
+        }
+        uint32_t *sorted, count;
+        assert_int_equal(pythia_cct_sorted_nodes(t.cct, &sorted, &count), PYTHIA_OK);
+        for (int i = 0; i < 3000; i++) {
+            size_t one = pythia_random_below(&r, count), other = pythia_random_below(&r, count);
+            int compared = pythia_cct_compare_nodes(t.cct, sorted[one], sorted[other]);
+            assert_int_equal((compared > 0) - (compared < 0), (one > other) - (one < other));
+        }
+        pythia_free(sorted);
+        end(&t);
+    }
+}
+
+/* A million times up and down a chain of a million nodes: a step for each node between would take
+ * hours. */
+static void a_chain_of_a_million_nodes_is_climbed_in_few_steps(void **state)
+{
+    enum { DEPTH = 1000000 };
+    struct tree t;
+    begin(&t);
+    uint32_t a = point(&t, "A"), last = PYTHIA_CCT_ROOT;
+    for (uint32_t i = 0; i < DEPTH; i++)
+        last = pythia_cct_child(t.cct, last, a);
+    assert_int_equal(pythia_cct_depth(t.cct, last), DEPTH);
+    for (uint32_t depth = 0; depth < DEPTH; depth++) { /* nodes are numbered from the root on */
+        uint32_t at = pythia_cct_ancestor(t.cct, last, depth);
+        assert_int_equal(at, depth);
+        assert_true(pythia_cct_compare_nodes(t.cct, at, last) < 0);
+    }
+    end(&t);
+}
+
 static void edges_are_ordered_by_context_then_from_then_to(void **state)
 {
     struct tree t;
@@ -257,6 +319,8 @@ int main(void)
         cmocka_unit_test(edges_differ_by_context_and_by_both_events),
         cmocka_unit_test(nothing_is_lost_when_the_tables_grow),
         cmocka_unit_test(nodes_are_ordered_by_their_chains_of_names),
+        cmocka_unit_test(ancestors_are_those_that_single_steps_lead_to),
+        cmocka_unit_test(a_chain_of_a_million_nodes_is_climbed_in_few_steps),
         cmocka_unit_test(edges_are_ordered_by_context_then_from_then_to),
         cmocka_unit_test(a_failed_allocation_leaves_the_tree_as_it_was),
     };

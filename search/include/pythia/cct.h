@@ -39,6 +39,10 @@ uint32_t pythia_cct_tracepoint(const struct pythia_cct *c,
                                uint32_t node);                        /* PYTHIA_NONE of the root */
 uint32_t pythia_cct_depth(const struct pythia_cct *c, uint32_t node); /* 0 of the root */
 
+/* The node above `node`, or the node itself, that has a depth; `node` if it is not that deep. O(log
+ * depth). */
+uint32_t pythia_cct_ancestor(const struct pythia_cct *c, uint32_t node, uint32_t depth);
+
 /* The number of an edge, made if it is new; PYTHIA_NONE when out of memory. O(1). */
 uint32_t pythia_cct_edge(struct pythia_cct *c, const struct pythia_edge *edge);
 uint32_t pythia_cct_edges(const struct pythia_cct *c);
@@ -46,7 +50,7 @@ uint32_t pythia_cct_edges(const struct pythia_cct *c);
 const struct pythia_edge *pythia_cct_edge_at(const struct pythia_cct *c, uint32_t edge);
 
 /* An order of nodes, and of edges, by the names in them: the same in every process. Negative, 0 or
- * positive. */
+ * positive. O(log depth). */
 int pythia_cct_compare_nodes(const struct pythia_cct *c, uint32_t a, uint32_t b);
 int pythia_cct_compare_edges(const struct pythia_cct *c, uint32_t a, uint32_t b);
 

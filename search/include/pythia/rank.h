@@ -39,6 +39,7 @@ struct pythia_ranked_context {
     uint32_t node;
     double mean_ns;            /* in a request, over all */
     struct pythia_slope share; /* of the duration, of clipped times: the sum of its edges' shares */
+    bool few; /* each of its edges rests on a handful of requests (struct pythia_ranked_edge) */
 };
 
 /* Memory that rankings one after the other share, so that it is neither asked for nor cleared for
