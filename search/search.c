@@ -64,9 +64,10 @@ int pythia_search_create(const struct pythia_space *space,
     s->open = pythia_calloc(s->points, sizeof(*s->open));
     s->never = pythia_calloc(s->points, sizeof(*s->never));
     s->open_for = pythia_calloc(s->points, sizeof(*s->open_for));
+    s->wide = pythia_calloc(s->points, sizeof(*s->wide));
     s->calls = pythia_calloc((size_t)s->points * 2, sizeof(*s->calls));
-    if (!s->skeleton || !s->base || !s->open || !s->never || !s->open_for || !s->calls ||
-        pythia__search_set_prices(s) != PYTHIA_OK) {
+    if (!s->skeleton || !s->base || !s->open || !s->never || !s->open_for || !s->wide ||
+        !s->calls || pythia__search_set_prices(s) != PYTHIA_OK) {
         pythia_search_destroy(s);
         return PYTHIA_ENOMEM;
     }
@@ -98,10 +99,10 @@ void pythia_search_destroy(struct pythia_search *s)
     for (size_t i = 0; i < s->problem_count; i++)
         pythia__search_keeping_free(&s->keeping[i]);
     pythia__search_free_types(s);
-    void *const owned[] = {s->open,        s->skeleton,    s->base,     s->never,
-                           s->open_for,    s->calls,       s->price,    s->relative,
-                           s->spent_calls, s->spent_bytes, s->problems, s->keeping,
-                           s->switches,    s->effects,     s->before,   s->problem_of};
+    void *const owned[] = {s->open,     s->skeleton,  s->base,     s->never,       s->open_for,
+                           s->calls,    s->price,     s->relative, s->spent_calls, s->spent_bytes,
+                           s->problems, s->keeping,   s->switches, s->effects,     s->wide,
+                           s->before,   s->problem_of};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     pythia_rank_memory_free(&s->memory);
@@ -118,6 +119,11 @@ void pythia_search_keep_open(struct pythia_search *s, uint32_t tracepoint)
 bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoint)
 {
     return tracepoint < s->points && s->skeleton[tracepoint];
+}
+
+bool pythia_search_is_wide(const struct pythia_search *s, uint32_t tracepoint)
+{
+    return tracepoint < s->points && s->wide[tracepoint];
 }
 
 double pythia_search_calls(const struct pythia_search *s, uint32_t tracepoint)
@@ -262,15 +268,35 @@ static struct need *find_needs(const struct pythia_search *s)
     return needs;
 }
 
+/* Nothing was seen of a point in the types that it is open for: before it is closed it is opened
+ * for all, because the program may have taken these requests for others, or have known too late
+ * which they are. */
+static int widen(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
+                 size_t problem)
+{
+    struct pythia_buf reason = {0};
+    pythia_buf_puts(&reason, "no request of the type gave a span of it, and a program may take "
+                             "them for others: it is open for all types");
+    int status = pythia__search_decide(s, t, point, true, problem, 0, &reason);
+    if (status == PYTHIA_OK) {
+        s->switches[s->switch_count - 1].widens = true;
+        s->wide[point] = true;
+        pythia__search_settle(s, point);
+    }
+    return status;
+}
+
 /* A point that nothing was seen of while requests of its type were, or that no search needs any
  * more. */
 static int close_if_idle(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
                          const struct need *n, bool seen)
 {
     bool mute = n->due && !seen;
+    bool needed = n->searched || pythia__search_bounds_cause(s, t, point);
+    if (mute && needed && s->o.may_widen && !s->wide[point])
+        return widen(s, t, point, n->owner - 1);
     int status = mute ? retire_mute(s, t, point) : PYTHIA_OK;
-    if (status == PYTHIA_OK &&
-        (mute || (!n->searched && !pythia__search_bounds_cause(s, t, point))))
+    if (status == PYTHIA_OK && (mute || !needed))
         status = pythia__search_close(s, t, point, n->owner ? n->owner - 1 : SIZE_MAX,
                                       mute ? "no request passed it" : "its search has ended");
     return status;
@@ -441,8 +467,11 @@ static void take_back(struct pythia_search *s)
 {
     pythia__search_take_back(s);
     for (size_t i = s->switch_count; i-- > 0;)
-        (void)pythia__search_switch(s, pythia__search_type(s, s->switches[i].type),
-                                    s->switches[i].tracepoint, !s->switches[i].open);
+        if (s->switches[i].widens)
+            s->wide[s->switches[i].tracepoint] = false;
+        else
+            (void)pythia__search_switch(s, pythia__search_type(s, s->switches[i].type),
+                                        s->switches[i].tracepoint, !s->switches[i].open);
     clear_switches(s);
     s->cycle--;
 }

@@ -42,13 +42,20 @@ static void count_requests(struct pythia_search *s)
     }
 }
 
+/* Does a point cost something in requests of a type? */
+static bool costs_in(const struct pythia_search *s, const struct pythia__search_type *t,
+                     uint32_t point)
+{
+    return pythia__search_was_opened(t, point) || (s->wide[point] && s->open_for[point] > 0);
+}
+
 void pythia__search_settle(struct pythia_search *s, uint32_t point)
 {
     double calls = 0, bytes = 0;
     for (size_t i = 0; i < s->type_count; i++) {
         const struct pythia__search_type *t = &s->types[i];
         const struct pythia__search_rate *rate =
-            pythia__search_was_opened(t, point) ? pythia__search_rate_of(t, point) : NULL;
+            costs_in(s, t, point) ? pythia__search_rate_of(t, point) : NULL;
         calls = rate ? fmax(calls, rate->calls) : calls;
         bytes += rate ? t->requests * rate->bytes : 0;
     }
@@ -59,16 +66,18 @@ void pythia__search_settle(struct pythia_search *s, uint32_t point)
 /* The same for all points: each type that something was opened for is gone through once. */
 void pythia__search_meet_rates(struct pythia_search *s)
 {
+    bool any_wide = false;
     count_requests(s);
     for (uint32_t point = 0; point < s->points; point++) {
+        any_wide = any_wide || (s->wide[point] && s->open_for[point] > 0);
         s->spent_calls[point] = 0;
         s->spent_bytes[point] = s->seconds > 0 ? 0 : NAN;
     }
     for (size_t i = 0; i < s->type_count; i++) {
         const struct pythia__search_type *t = &s->types[i];
-        for (size_t k = 0; t->open && k < t->rate_count; k++) {
+        for (size_t k = 0; (t->open || any_wide) && k < t->rate_count; k++) {
             const struct pythia__search_rate *rate = &t->rates[k];
-            if (!t->open[rate->tracepoint])
+            if (!costs_in(s, t, rate->tracepoint))
                 continue;
             double *calls = &s->spent_calls[rate->tracepoint];
             *calls = fmax(*calls, rate->calls);

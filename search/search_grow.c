@@ -8,15 +8,16 @@
 
 /* What is kept by trace point, for all types. */
 struct points {
-    bool *open, *skeleton, *base, *never;
+    bool *open, *skeleton, *base, *never, *wide;
     double *calls, *price, *relative, *spent_calls, *spent_bytes;
     uint32_t *open_for;
 };
 
 static void free_points(const struct points *p)
 {
-    void *const owned[] = {p->open,  p->skeleton, p->base,        p->never,       p->calls,
-                           p->price, p->relative, p->spent_calls, p->spent_bytes, p->open_for};
+    void *const owned[] = {p->open,        p->skeleton, p->base,     p->never,
+                           p->calls,       p->price,    p->relative, p->spent_calls,
+                           p->spent_bytes, p->open_for, p->wide};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
 }
@@ -42,8 +43,9 @@ static int fill(const struct pythia_search *s, uint32_t count, bool pinned, stru
     p->open = pythia_calloc(count, sizeof(*p->open));
     p->never = pythia_calloc(count, sizeof(*p->never));
     p->open_for = pythia_calloc(count, sizeof(*p->open_for));
+    p->wide = pythia_calloc(count, sizeof(*p->wide));
     p->calls = pythia_calloc((size_t)count * 2, sizeof(*p->calls));
-    if (!p->skeleton || !p->base || !p->open || !p->never || !p->open_for || !p->calls)
+    if (!p->skeleton || !p->base || !p->open || !p->never || !p->open_for || !p->wide || !p->calls)
         return PYTHIA_ENOMEM;
     for (uint32_t point = 0; point < count; point++) {
         bool known = point < s->points;
@@ -54,6 +56,7 @@ static int fill(const struct pythia_search *s, uint32_t count, bool pinned, stru
         bool kept = known && !pinned && s->skeleton[point];
         p->skeleton[point] = p->skeleton[point] || always || kept;
         p->open[point] = p->skeleton[point];
+        p->wide[point] = known && s->wide[point];
     }
     return fill_prices(s, count, p);
 }
@@ -137,8 +140,17 @@ static int lengthen_retired(struct pythia_search *s, uint32_t count)
 /* Let `p` take the place of what is kept. */
 static void replace(struct pythia_search *s, uint32_t count, const struct points *p)
 {
-    free_points(&(struct points){s->open, s->skeleton, s->base, s->never, s->calls, s->price,
-                                 s->relative, s->spent_calls, s->spent_bytes, s->open_for});
+    free_points(&(struct points){.open = s->open,
+                                 .skeleton = s->skeleton,
+                                 .base = s->base,
+                                 .never = s->never,
+                                 .wide = s->wide,
+                                 .calls = s->calls,
+                                 .price = s->price,
+                                 .relative = s->relative,
+                                 .spent_calls = s->spent_calls,
+                                 .spent_bytes = s->spent_bytes,
+                                 .open_for = s->open_for});
     s->open = p->open;
     s->skeleton = p->skeleton;
     s->base = p->base;
@@ -149,6 +161,7 @@ static void replace(struct pythia_search *s, uint32_t count, const struct points
     s->spent_calls = p->spent_calls;
     s->spent_bytes = p->spent_bytes;
     s->open_for = p->open_for;
+    s->wide = p->wide;
     s->points = count;
     s->o.budget.points_per_cycle = s->per_cycle < count ? s->per_cycle : count;
     pythia__search_count_calls(s);

@@ -67,6 +67,7 @@ struct pythia_search {
     bool *open, *skeleton, *never; /* open: for any type, or for one */
     bool *base;         /* the skeleton of the space: open for all types, whatever pins say */
     uint32_t *open_for; /* for how many types it was opened */
+    bool *wide;         /* it gave no span while it was open for some types only */
     double *calls;      /* in a request of the type that has it most often */
     double *price;      /* of a hit, in ns; */
     double *relative;   /* the same as a multiple of the usual price */

@@ -105,6 +105,7 @@ static void set_defaults(struct pythia_live_options *o)
     o->search.min_requests = or_usual(o->search.min_requests, 30);
     o->window.quiet_ns = or_usual(o->window.quiet_ns, 2 * SECOND);
     o->window.age_max_ns = or_usual(o->window.age_max_ns, 120 * SECOND);
+    o->search.may_widen = true; /* programs say of which type their requests are */
 }
 
 /* Requests that will do for a type when the others have been learnt. */
@@ -653,7 +654,8 @@ static bool is_open_for_all(const struct pythia_live *l, uint32_t point)
 {
     size_t count;
     return pythia_search_is_open(l->search, point) &&
-           (!l->points.open || !pythia_open_points_types(l->points.open, point, &count));
+           (!l->points.open || pythia_search_is_wide(l->search, point) ||
+            !pythia_open_points_types(l->points.open, point, &count));
 }
 
 /* What may be opened for a lesson: the caller frees `may`. */
@@ -923,7 +925,9 @@ const struct pythia_text *pythia_live_limit(const struct pythia_live *l, uint32_
 {
     struct pythia_open_points *open = l->points.open ? l->points.open : l->o.search.always;
     *count = 0;
-    return open ? pythia_open_points_types(open, tracepoint, count) : NULL;
+    if (!open || (l->search && pythia_search_is_wide(l->search, tracepoint)))
+        return NULL;
+    return pythia_open_points_types(open, tracepoint, count);
 }
 
 bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint)

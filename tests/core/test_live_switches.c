@@ -103,6 +103,54 @@ static void a_type_that_turns_up_is_learnt_with_what_is_open_for_another(void **
     stream_end(&s);
 }
 
+/* The program takes requests of A for others: it gives spans of B there only as long as B is open
+ * for all. */
+static struct stream *asked;
+
+static const char *mistaken(uint64_t number)
+{
+    size_t count;
+    uint32_t b = point_of(asked, "B");
+    bool open = pythia_live_numbers(asked->live).learning ||
+                (pythia_live_is_open(asked->live, b) && !pythia_live_limit(asked->live, b, &count));
+    if (number % 2 == 0 || open)
+        return shared(number);
+    static char text[64];
+    snprintf(text, sizeof(text), "A{10 %d 10}", 10 + (int)(number / 2 * 7 % 10 * 10));
+    return text;
+}
+
+static size_t causes; /* of A */
+
+static void count_causes(struct stream *s, const struct pythia_live_cycle *cycle)
+{
+    causes = 0;
+    for (size_t i = 0; i < cycle->decisions.problem_count; i++)
+        if (strcmp(pythia_vocabulary_text(s->vocabulary, cycle->decisions.problems[i].type).bytes,
+                   "A") == 0)
+            causes += cycle->decisions.problems[i].cause_count;
+}
+
+static void where_a_program_is_mistaken_the_point_is_opened_for_all(void **state)
+{
+    struct stream s;
+    size_t count, limited = 0;
+    asked = &s;
+    causes = 0;
+    stream_begin(&s);
+    stream_attach(&s, NULL, &usual);
+    s.look = count_causes;
+    for (size_t i = 1; i < 20 && causes == 0; i++) {
+        stream_run(&s, i, mistaken);
+        limited += is_for(&s, "B", "A");
+    }
+    assert_int_equal(causes, 1);
+    assert_int_equal(limited, 1); /* until it was seen that nothing comes */
+    assert_true(stream_is_open(&s, "B"));
+    assert_null(pythia_live_limit(s.live, point_of(&s, "B"), &count));
+    stream_end(&s);
+}
+
 /* A pin that ends leaves the point to the search, and a pin takes the place of what it opened. */
 static void a_pin_takes_the_place_of_what_the_search_opened(void **state)
 {
@@ -131,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_other_types_nothing_is_seen_that_is_open_for_one),
         cmocka_unit_test(a_type_that_turns_up_is_learnt_with_what_is_open_for_another),
+        cmocka_unit_test(where_a_program_is_mistaken_the_point_is_opened_for_all),
         cmocka_unit_test(a_pin_takes_the_place_of_what_the_search_opened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

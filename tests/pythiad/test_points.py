@@ -171,26 +171,34 @@ class Types(unittest.TestCase):
         self.addCleanup(program.wait)
         self.addCleanup(program.kill)
         daemon = rig.Pythiad(self, f"--gate={gate}", "--quiet-ms=200", "--learn-requests=30", "--cycle-requests=200", folder=folder)
-        passes = {"shop:parse": 1, "shop:pay": 1, "shop:query": 2}  # of a request
+        passes = {"shop:handle": 1, "shop:parse": 1, "shop:pay": 1, "shop:query": 2}  # of a request
 
         def opened():
-            return {p["trace_point"]: p for p in daemon.get("/v1/points").json if p["trace_point"] in passes and p["wanted"]}
+            return {p["trace_point"]: p for p in daemon.get("/v1/points").json if p["wanted"]}
+
+        def kinds(points):
+            return {p: one["types"] for p, one in points.items()}
 
         def settled():
-            """What was open for the same types all the time that 500 requests took which could pass it: then, and now."""
-            before = opened()
-            for _ in range(100):
+            """What was open for the same types while 2000 requests came: after the first thousand, which may have begun before
+            it was in force, and now."""
+            first = then = opened()
+            for _ in range(200):
                 time.sleep(.1)
                 now = opened()
-                if {p: one["types"] for p, one in now.items()} != {p: one["types"] for p, one in before.items()}:
+                if "shop:handle" not in first or kinds(now) != kinds(first):
                     return None
-                if now and all(one["requests"] - before[p]["requests"] >= 500 for p, one in now.items()):
-                    return [(before[p], now[p]) for p in now]
+                if then is first and now["shop:handle"]["spans"] - first["shop:handle"]["spans"] >= 1000:
+                    then = now
+                if then is not first and now["shop:handle"]["spans"] - then["shop:handle"]["spans"] >= 1000:
+                    return [(then[p], now[p]) for p in now]
             return None
         daemon.logged("Found what varies: request-type=return, place=from the start of shop:pay to ", rig.patience(60))
-        for before, now in rig.until(settled, rig.patience(60), lambda: daemon.log):
-            passed = (now["spans"] - before["spans"]) / (now["requests"] - before["requests"])
-            self.assertTrue(.75 < passed / passes[now["trace_point"]] < 1.25, (before, now))
+        came = {now["trace_point"]: (now["types"], now["spans"] - then["spans"])
+                for then, now in rig.until(settled, rig.patience(60), lambda: daemon.log)}
+        for point, (types, spans) in came.items():  # half of the requests are of each type
+            share = spans / passes[point] / came["shop:handle"][1]
+            self.assertTrue(share < .75 if types and len(types) == 1 else share > .75, came)
         self.assertRegex(daemon.ctl("decisions").stdout, r"opens  shop:\w+ for return: ")
         self.assertEqual(daemon.stop(), 0)
 

@@ -283,6 +283,93 @@ static void pins_hold_for_all_types_whatever_is_open_for_one(void **state)
     end(&h);
 }
 
+/* ---- programs that do not tell types apart as they are ---- */
+
+static bool shows; /* A gives spans of S */
+
+/* A differs in S, and Z calls it twice. */
+static void write_mistaken(char *to, size_t room, uint64_t number)
+{
+    int more = 100 + (int)(number / 2 * 7 % 10 * 100);
+    if (number % 2)
+        snprintf(to, room, "Z{10 S{50} S{50} 10}");
+    else if (shows)
+        snprintf(to, room, "A{10 S{%d} 10}", more);
+    else
+        snprintf(to, room, "A{10 %d 10}", more);
+}
+
+static void begin_mistaken(struct hunt *h, bool may_widen)
+{
+    shows = true;
+    begin_text(h, write_mistaken, NULL);
+    h->how.may_widen = may_widen;
+    search(h);
+    shows = false;
+    cycle(h, 2 * EACH);
+    assert_true(is_open(h, "S", "A"));
+    assert_false(pythia_search_is_wide(h->search, point(h, "S")));
+    assert_rel_equal(h->cycle.planned.added_ns, 1000, 1e-12);
+    cycle(h, 2 * EACH); /* nothing comes of it */
+}
+
+/* It takes requests of A for others: as soon as S is open for all they show it. */
+static void what_gives_no_span_for_its_type_is_opened_for_all(void **state)
+{
+    struct hunt h;
+    begin_mistaken(&h, true);
+    assert_true(pythia_search_is_wide(h.search, point(&h, "S")));
+    assert_true(is_open(&h, "S", "A"));
+    assert_false(is_open(&h, "S", "Z")); /* what comes of Z is no evidence */
+    assert_int_equal(h.cycle.switch_count, 1);
+    assert_true(h.cycle.switches[0].open && h.cycle.switches[0].widens);
+    assert_rel_equal(h.cycle.planned.added_ns, 2000, 1e-12); /* to a request of Z */
+    shows = true;
+    do
+        cycle(&h, 2 * EACH);
+    while (!h.cycle.finished && h.cycle.number < 20);
+    assert_cause_of(&h, "A", "inside S");
+    assert_int_equal(times_for(&h, "S", "A", false), 0);
+    end(&h);
+}
+
+static void what_gives_none_for_all_either_is_closed(void **state)
+{
+    struct hunt h;
+    begin_mistaken(&h, true);
+    cycle(&h, 2 * EACH);
+    assert_false(is_open(&h, "S", "A"));
+    assert_reason(&h, "S", false, "no request passed it");
+    assert_rel_equal(h.cycle.planned.added_ns, 0, 0);
+    end(&h);
+    begin_mistaken(&h, false);
+    assert_false(is_open(&h, "S", "A"));
+    assert_reason(&h, "S", false, "no request passed it");
+    end(&h);
+}
+
+static void a_cycle_without_memory_widens_nothing(void **state)
+{
+    struct hunt h;
+    int status = PYTHIA_ENOMEM;
+    shows = true;
+    begin_text(&h, write_mistaken, NULL);
+    h.how.may_widen = true;
+    search(&h);
+    shows = false;
+    cycle(&h, 2 * EACH);
+    see(&h, 2 * EACH);
+    for (long n = 0; status == PYTHIA_ENOMEM; n++) {
+        pythia_mem_fail_after(n);
+        status = pythia_search_cycle(h.search, h.r.groups, h.hits, h.points, &h.cycle);
+        pythia_mem_fail_after(-1);
+        assert_true(is_open(&h, "S", "A"));
+        assert_int_equal(pythia_search_is_wide(h.search, point(&h, "S")), status == PYTHIA_OK);
+    }
+    assert_int_equal(status, PYTHIA_OK);
+    end(&h);
+}
+
 /* ---- failures ---- */
 
 static void a_cycle_without_memory_leaves_each_type_as_it_was(void **state)
@@ -294,7 +381,7 @@ static void a_cycle_without_memory_leaves_each_type_as_it_was(void **state)
     search(&smooth);
     for (int i = 0; i < 6; i++) {
         int status = PYTHIA_ENOMEM;
-        bool before[2][64];
+        bool before[2][64] = {{false}};
         assert_in_range(h.points, 1, 64);
         for (uint32_t p = 0; p < h.points; p++) {
             before[0][p] = pythia_search_is_open_for(h.search, p, type_of(&h, "A"));
@@ -358,6 +445,9 @@ int main(void)
         cmocka_unit_test(bytes_are_those_of_the_types_that_it_is_open_for),
         cmocka_unit_test(what_a_pin_held_stays_open_for_the_types_that_have_it),
         cmocka_unit_test(pins_hold_for_all_types_whatever_is_open_for_one),
+        cmocka_unit_test(what_gives_no_span_for_its_type_is_opened_for_all),
+        cmocka_unit_test(what_gives_none_for_all_either_is_closed),
+        cmocka_unit_test(a_cycle_without_memory_widens_nothing),
         cmocka_unit_test(a_cycle_without_memory_leaves_each_type_as_it_was),
         cmocka_unit_test(pins_without_memory_leave_all_as_it_was),
     };

@@ -77,6 +77,9 @@ struct pythia_search_options {
     double min_share; /* of the variance within types, below which a type is left alone; 0: .01 */
     size_t patience;  /* cycles after which a problem is given up; 0: 30 */
     size_t problems_per_cycle; /* that are looked at; 0: all. Which of them is said below */
+    bool may_widen; /* a point that gives no span in the types that it is open for is first opened
+                       for all: a program may take requests for other types than they are, or know
+                       that too late */
     uint64_t seed;
 };
 
@@ -145,6 +148,7 @@ struct pythia_switch {
     double price_ns, cost_ns; /* of a hit; added to a request of the type, or no more added */
     double bytes_per_second;  /* likewise, to the stream; NaN: not known */
     char *reason;             /* a sentence without its full stop */
+    bool widens; /* it was open for the type: from now on programs have it open for all */
 };
 
 /* What came of one cycle; borrowed from the search until the next. */
@@ -194,6 +198,10 @@ void pythia_search_keep_open(struct pythia_search *s, uint32_t tracepoint);
 bool pythia_search_is_open(const struct pythia_search *s, uint32_t tracepoint);
 bool pythia_search_is_open_for(const struct pythia_search *s, uint32_t tracepoint, uint32_t type);
 bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoint);
+
+/* Do programs have to have a point open for all types if it is open for one (may_widen)? What is
+ * seen of requests is limited to its types all the same. */
+bool pythia_search_is_wide(const struct pythia_search *s, uint32_t tracepoint);
 
 /* How often a trace point is passed in a request, of the type that has it most often, by the search
  * space; 0: it is in no type. */

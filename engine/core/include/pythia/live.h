@@ -176,7 +176,8 @@ int pythia_live_each_type(const struct pythia_live *l, int (*take)(void *context
 
 /* The types that an open trace point is limited to, by a pin or because the search has opened it
  * for them: *count of their names, borrowed until another set is wanted or other pins take their
- * place; NULL: it is open for all. A point of the skeleton always is. */
+ * place; NULL: it is open for all. A point of the skeleton always is, and one that gave no span
+ * while it was open for some types (pythia_search_is_wide). */
 const struct pythia_text *pythia_live_limit(const struct pythia_live *l, uint32_t tracepoint,
                                             size_t *count);
 
