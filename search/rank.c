@@ -252,9 +252,10 @@ static int share_contexts(const struct columns *c, const struct pythia_cct *cct,
                           const double *clipped, double level, struct pythia_ranking *out)
 {
     size_t n = out->rows;
-    double *total = pythia_calloc((out->context_count + 1) * n, sizeof(*total)), *sums = total + n;
+    double *total = pythia_calloc((out->context_count + 1) * n, sizeof(*total));
     if (!total)
         return PYTHIA_ENOMEM;
+    double *sums = total + n; /* a row for each context */
     for (size_t k = 0; k < out->context_count; k++)
         out->contexts[k].few = true;
     for (size_t e = 0; e < c->count; e++) {

@@ -13,6 +13,10 @@ struct pythia__path_frame {
                                  first not looked at */
 };
 
+/* After a deeper trace the frames do not stay in memory: a path of a million spans has other uses
+ * for 50 MB while it is looked at. */
+#define FRAMES_MAX 65536
+
 /* A kid stands twice among the kids of its parent if work that it began goes on after its own end
  * and nobody waits for that: once by the end of all, and once, with this bit, by its own, for when
  * the end of all is too late. */
@@ -357,6 +361,11 @@ int pythia_critical_path_find(struct pythia_critical_path *p, const struct pythi
     int status = push(&w, PYTHIA_NO_SPAN, end, trace->start_ns, trace->first_root);
     if (status == PYTHIA_OK)
         status = walk(&w);
+    if (p->frame_capacity > FRAMES_MAX) {
+        pythia_free(p->frames);
+        p->frames = NULL;
+        p->frame_capacity = 0;
+    }
     if (status != PYTHIA_OK) {
         p->count = 0;
         return status;

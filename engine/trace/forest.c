@@ -34,8 +34,7 @@ int pythia__forest_reserve(struct pythia__forest *f, size_t count)
         size_t size;
     } parts[] = {{&f->spans, sizeof(*f->spans)},
                  {&f->order, sizeof(*f->order)},
-                 {&f->scratch, sizeof(*f->scratch)},
-                 {&f->fits, sizeof(*f->fits)}};
+                 {&f->scratch, sizeof(*f->scratch)}};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         void *old;
         memcpy(&old, parts[i].array, sizeof(old));
@@ -45,6 +44,18 @@ int pythia__forest_reserve(struct pythia__forest *f, size_t count)
         memcpy(parts[i].array, &moved, sizeof(moved));
     }
     f->capacity = larger;
+    return PYTHIA_OK;
+}
+
+int pythia__forest_reserve_fits(struct pythia__forest *f)
+{
+    if (f->fit_capacity >= f->capacity)
+        return PYTHIA_OK;
+    struct pythia__fit *fits = pythia_realloc(f->fits, f->capacity, sizeof(*fits));
+    if (!fits)
+        return PYTHIA_ENOMEM;
+    f->fits = fits;
+    f->fit_capacity = f->capacity;
     return PYTHIA_OK;
 }
 
@@ -59,8 +70,8 @@ void pythia__forest_free(struct pythia__forest *f)
 
 size_t pythia__forest_bytes(const struct pythia__forest *f)
 {
-    return f->capacity *
-           (sizeof(*f->spans) + sizeof(*f->order) + sizeof(*f->scratch) + sizeof(*f->fits));
+    return f->capacity * (sizeof(*f->spans) + sizeof(*f->order) + sizeof(*f->scratch)) +
+           f->fit_capacity * sizeof(*f->fits);
 }
 
 /* ---- order ---- */

@@ -26,13 +26,16 @@ struct pythia__forest {
     struct pythia_trace_span *spans; /* owned, as all arrays here */
     uint32_t *order, *scratch;       /* room, for others too while nothing is settled */
     struct pythia__fit *fits;        /* of each span */
-    size_t capacity;
+    size_t capacity, fit_capacity;
     uint32_t count;
     uint32_t first_root;
 };
 
 /* Room for `count` spans. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__forest_reserve(struct pythia__forest *f, size_t count);
+
+/* Room for what settling needs besides. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__forest_reserve_fits(struct pythia__forest *f);
 void pythia__forest_free(struct pythia__forest *f);
 size_t pythia__forest_bytes(const struct pythia__forest *f); /* that it holds */
 

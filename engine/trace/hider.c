@@ -44,7 +44,8 @@ void pythia_hider_destroy(struct pythia_hider *h)
 
 static int reserve(struct pythia_hider *h, size_t count)
 {
-    if (pythia__forest_reserve(&h->forest, count) != PYTHIA_OK)
+    if (pythia__forest_reserve(&h->forest, count) != PYTHIA_OK ||
+        pythia__forest_reserve_fits(&h->forest) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     if (count <= h->capacity)
         return PYTHIA_OK;

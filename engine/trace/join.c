@@ -333,6 +333,7 @@ int pythia__join_report(struct pythia_trace_builder *b, const struct pythia_span
         return PYTHIA_ENOMEM;
     item->shared = item->shared || span->shared;
     bool stop = span->part == PYTHIA_PART_STOP;
+    b->links = b->links || span->part == PYTHIA_PART_FORK || span->part == PYTHIA_PART_WAIT;
     item->span.error = item->span.error || span->error;
     item->many_roots = item->many_roots || span->many_roots;
     if (stop && item->stopped)

@@ -22,6 +22,10 @@
 #include "shared_ids.h"
 #include "trace_builder.h"
 
+/* Of a larger trace the items, which have no use once its spans are known, do not stay in memory
+ * while it is settled and looked at. The next trace makes its own. */
+#define ITEMS_MAX ((size_t)1024 * 1024) /* bytes */
+
 int pythia_trace_builder_create(const struct pythia_vocabulary *vocabulary,
                                 struct pythia_open_points *open, struct pythia_trace_builder **out)
 {
@@ -64,6 +68,7 @@ void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_tr
     b->id = id;
     b->folded_id = pythia_span_id_fold(id.high, id.low);
     b->count = b->additions = 0;
+    b->links = false;
     b->incomplete = false;
     b->slot_count = 0; /* a small trace does not pay for clearing the table of a large one */
     pythia_arena_clear(&b->joined);
@@ -127,7 +132,7 @@ size_t pythia_trace_builder_bytes(const struct pythia_trace_builder *b)
            pythia_arena_bytes(&b->joined);
 }
 
-void pythia_trace_builder_release(struct pythia_trace_builder *b)
+static void release_items(struct pythia_trace_builder *b)
 {
     pythia_free(b->items);
     pythia_free(b->slots);
@@ -135,6 +140,11 @@ void pythia_trace_builder_release(struct pythia_trace_builder *b)
     b->items = NULL;
     b->slots = b->index = NULL;
     b->count = b->capacity = b->slot_count = b->slot_capacity = b->index_capacity = 0;
+}
+
+void pythia_trace_builder_release(struct pythia_trace_builder *b)
+{
+    release_items(b);
     pythia__forest_free(&b->forest);
     pythia_arena_free(&b->joined);
 }
@@ -535,8 +545,13 @@ int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_co
         return PYTHIA_ENOMEM;
     if (b->clocks)
         put_right(b, count);
+    if (!b->links && n * sizeof(*b->items) > ITEMS_MAX)
+        release_items(b);
+    if (pythia__forest_reserve_fits(&b->forest) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
     counts->outlive += pythia__forest_settle(&b->forest);
-    find_joins(b, b->forest.scratch);
+    if (b->links)
+        find_joins(b, b->forest.scratch);
     b->trace = pythia__forest_trace(&b->forest, b->id);
     b->trace.weight = weight;
     b->trace.incomplete = b->incomplete;

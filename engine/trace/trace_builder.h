@@ -51,6 +51,7 @@ struct pythia_trace_builder {
     uint64_t folded_id;
     struct pythia__item *items;
     size_t count, capacity;
+    bool links;                       /* an item is a fork or a wait */
     size_t additions;                 /* of the items; they are not in the hash table */
     uint32_t *slots;                  /* hash table of item + 1 by id */
     size_t slot_count, slot_capacity; /* in use for this trace; allocated */

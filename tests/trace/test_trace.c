@@ -763,6 +763,38 @@ static void a_builder_gives_its_memory_back(void **state)
     pythia_vocabulary_destroy(v);
 }
 
+/* Of the arrays that it needed meanwhile, 40 bytes a span are left. Forks need them longer. */
+static void what_a_large_trace_was_built_from_does_not_stay(void **state)
+{
+    enum { SPANS = 20000 };
+    size_t bytes[2];
+    struct pythia_vocabulary *v = NULL;
+    assert_int_equal(pythia_vocabulary_create(&v), PYTHIA_OK);
+    uint32_t point = pythia_vocabulary_tracepoint(v, 0, 0, intern(v, "p"));
+    for (int forks = 0; forks < 2; forks++) {
+        struct pythia_trace_builder *b = NULL;
+        struct pythia_counts counts = {0};
+        const struct pythia_trace *trace;
+        assert_int_equal(pythia_trace_builder_create(v, NULL, &b), PYTHIA_OK);
+        for (int round = 0; round < 2; round++) { /* the next trace is built all the same */
+            pythia_trace_builder_begin(b, (struct pythia_trace_id){1, 1});
+            for (uint64_t i = 1; i <= SPANS; i++) {
+                struct pythia_span span = {
+                    .id = i, .parent = i - 1, .start_ns = i, .duration_ns = 9, .tracepoint = point};
+                span.part = forks && i == SPANS ? PYTHIA_PART_FORK : PYTHIA_PART_WHOLE;
+                assert_int_equal(pythia_trace_builder_add(b, &span), PYTHIA_OK);
+            }
+            assert_int_equal(pythia_trace_builder_finish(b, &counts, &trace), PYTHIA_OK);
+            assert_int_equal(trace->count, SPANS - forks);
+        }
+        bytes[forks] = pythia_trace_builder_bytes(b);
+        pythia_trace_builder_destroy(b);
+    }
+    assert_true(bytes[0] <= SPANS * (sizeof(struct pythia_trace_span) + 40) + 2000);
+    assert_true(bytes[1] > SPANS * (2 * sizeof(struct pythia_trace_span) + 40));
+    pythia_vocabulary_destroy(v);
+}
+
 /* Spans of all parts, with attributes at both ends, more than the first arrays hold; each
  * allocation fails in turn. */
 static void each_failed_allocation_is_reported_and_nothing_is_lost(void **state)
@@ -856,6 +888,7 @@ int main(void)
         cmocka_unit_test(without_spans_there_is_no_trace),
         cmocka_unit_test(a_trace_is_whole_once_nothing_is_known_to_be_missing),
         cmocka_unit_test(a_builder_gives_its_memory_back),
+        cmocka_unit_test(what_a_large_trace_was_built_from_does_not_stay),
         cmocka_unit_test(each_failed_allocation_is_reported_and_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
