@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "directory.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -57,6 +58,55 @@ static int look_at(const char *path, int reader, struct pythia__directory *out, 
     return 0;
 }
 
+#define SHARED "/dev/shm" /* sticky: what is in it can be made by everybody, not removed */
+
+/* The directory of this user with a name that nobody can guess: the first by name, if several were
+ * made at once. 0: there is none. */
+static int find_own(char path[PYTHIA__PATH])
+{
+    char prefix[40], first[256] = "";
+    DIR *folder = opendir(SHARED);
+    snprintf(prefix, sizeof(prefix), "pythia-%lu-", (unsigned long)geteuid());
+    for (const struct dirent *e; folder && (e = readdir(folder));) {
+        struct stat about;
+        if (strncmp(e->d_name, prefix, strlen(prefix)) != 0 || strlen(e->d_name) > 80 ||
+            (first[0] && strcmp(first, e->d_name) < 0))
+            continue;
+        snprintf(path, PYTHIA__PATH, SHARED "/%.80s", e->d_name);
+        if (lstat(path, &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == geteuid() &&
+            !(about.st_mode & (S_IWGRP | S_IWOTH)))
+            snprintf(first, sizeof(first), "%.80s", e->d_name);
+    }
+    if (folder)
+        closedir(folder);
+    snprintf(path, PYTHIA__PATH, SHARED "/%s", first);
+    return first[0] != '\0';
+}
+
+/* Another user can make the usual directory first: then this user has one of another name, which
+ * programs and their reader find by whose it is. */
+static int find_instead(int reader, struct pythia__directory *out, char *why)
+{
+    char path[PYTHIA__PATH];
+    if (!find_own(path)) {
+        snprintf(path, sizeof(path), SHARED "/pythia-%lu-XXXXXX", (unsigned long)geteuid());
+        if (!mkdtemp(path))
+            return pythia__why(why, -errno, "no directory can be made in " SHARED ": %s",
+                               strerror(errno));
+        if (!find_own(path))
+            return pythia__why(why, -ENOENT, "%.150s has gone again", path);
+    }
+    return look_at(path, reader, out, why);
+}
+
+static int find_shared(int reader, struct pythia__directory *out, char *why)
+{
+    char path[PYTHIA__PATH];
+    snprintf(path, sizeof(path), SHARED "/pythia-%lu", (unsigned long)geteuid());
+    int status = look_at(path, reader, out, why);
+    return status == -EPERM || status == -ENOTDIR ? find_instead(reader, out, why) : status;
+}
+
 int pythia__directory_find(const char *wanted, int reader, struct pythia__directory *out, char *why)
 {
     char path[PYTHIA__PATH];
@@ -73,8 +123,10 @@ int pythia__directory_find(const char *wanted, int reader, struct pythia__direct
         if (look_at(path, reader, out, why) == 0)
             return 0; /* else the session is another user's, as under sudo */
     }
-    snprintf(path, sizeof(path), "/dev/shm/pythia-%lu", (unsigned long)geteuid());
-    return look_at(path, reader, out, why);
+    snprintf(path, sizeof(path), "/run/user/%lu/pythia", (unsigned long)geteuid());
+    if (look_at(path, reader, out, why) == 0)
+        return 0; /* else there is no session, as in a container */
+    return find_shared(reader, out, why);
 }
 
 static void path_of(const struct pythia__directory *d, const char *name, char path[FILE_PATH])

@@ -19,9 +19,10 @@ struct pythia__directory {
     uid_t owner;
 };
 
-/* Find it, and make it if it is not there: `wanted`, or PYTHIA_DIRECTORY, or
- * XDG_RUNTIME_DIR/pythia, or /dev/shm/pythia-<user>. A program that is traced takes only its own
- * user's or root's; root as a reader may take anybody's. */
+/* Find it, and make it if it is not there: `wanted`, or PYTHIA_DIRECTORY, or the first of these
+ * that can be had: XDG_RUNTIME_DIR/pythia, /run/user/<user>/pythia, /dev/shm/pythia-<user>, and,
+ * where that is another user's, /dev/shm/pythia-<user>-<random>. A program that is traced takes
+ * only its own user's or root's; root as a reader may take anybody's. */
 int pythia__directory_find(const char *wanted, int reader, struct pythia__directory *out,
                            char *why);
 

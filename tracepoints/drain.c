@@ -56,6 +56,11 @@ int pythia_drain_open(const char *directory, const struct pythia_drain_handler *
     return 0;
 }
 
+const char *pythia_drain_directory(const struct pythia_drain *d)
+{
+    return d->directory.path;
+}
+
 static void detach(struct pythia_drain *d, struct source *s)
 {
     if (s->at) {

@@ -80,6 +80,10 @@ int pythia__rings_create(const char *directory, struct pythia__feed_reader **out
         return pythia_error_set(e, PYTHIA_EIO, "the records of traced programs cannot be read: %s",
                                 *why ? why : "there is no memory");
     }
+    pythia_log(PYTHIA_LOG_INFO,
+               "Takes what programs record: folder=%s (PYTHIA_DIRECTORY, where programs do not "
+               "find it)",
+               pythia_drain_directory(r->drain));
     *out = &r->reader;
     return PYTHIA_OK;
 }

@@ -44,6 +44,9 @@ PYTHIA_API int pythia_drain_open(const char *directory, const struct pythia_drai
                                  struct pythia_drain **out, char *why);
 PYTHIA_API void pythia_drain_close(struct pythia_drain *d); /* d may be NULL */
 
+/* The path of the directory; borrowed until _close. */
+PYTHIA_API const char *pythia_drain_directory(const struct pythia_drain *d);
+
 /* Give on all that is committed now: 0, or what the handler returned. A program that writes its
  * records to a file by itself is left alone as long as it lives. */
 PYTHIA_API int pythia_drain_pass(struct pythia_drain *d);
