@@ -12,7 +12,7 @@
 #define HEADER_S      10
 #define BODY_S        30
 #define IDLE_S        300
-#define LATE_CHECKS   3
+#define LATE_CHECKS   UINT64_C(3)
 #define CHECK_MS      1000
 #define WINDOW_BYTES  (16 * 1024 * 1024) /* of a connection: in 64 KiB each call would wait */
 #define TURN_BYTES    PYTHIA__GRPC_READ_BYTES

@@ -24,7 +24,7 @@
 #define HEADER_S    10
 #define BODY_S      30
 #define IDLE_S      60
-#define LATE_CHECKS 3
+#define LATE_CHECKS UINT64_C(3)
 #define CHECK_MS    1000
 #define RUN_NS      UINT64_C(2000000)   /* at once, before others of the loop have their turn */
 #define TURN_BYTES  ((size_t)64 * 1024) /* of a body, that a connection takes in one turn */
