@@ -81,7 +81,8 @@ struct pythia__grpc_server {
     uint64_t turn, turn_ns; /* its number, and the time it has cost so far */
     struct pythia__grpc_connection *first_waiting, **last_waiting;
     size_t waiting_count;
-    bool has_newcomer; /* a connection waits to be taken: libuv listens for no other until then */
+    uint64_t checked_ms; /* when deadlines were looked at last */
+    bool has_newcomer;   /* a connection waits to be taken: libuv listens for no other until then */
     nghttp2_session_callbacks *callbacks;
     struct pythia__tls *tls;
     struct pythia__grpc_connection *connections;

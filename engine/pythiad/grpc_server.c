@@ -12,6 +12,7 @@
 #define HEADER_S      10
 #define BODY_S        30
 #define IDLE_S        300
+#define LATE_CHECKS   UINT64_C(3)
 #define CHECK_MS      1000
 #define WINDOW_BYTES  (16 * 1024 * 1024) /* of a connection: in 64 KiB each call would wait */
 #define TURN_BYTES    PYTHIA__GRPC_READ_BYTES
@@ -233,7 +234,10 @@ void pythia__grpc_accept(struct pythia__grpc_server *s)
 static void on_check(uv_timer_t *timer)
 {
     struct pythia__grpc_server *s = timer->data;
-    uint64_t now = uv_now(s->loop);
+    uint64_t now = uv_now(s->loop), checked_ms = s->checked_ms;
+    s->checked_ms = now;
+    if (now - checked_ms > LATE_CHECKS * CHECK_MS)
+        return; /* the loop was held up: what has come meanwhile is read first */
     for (struct pythia__grpc_connection *c = s->connections, *next; c; c = next) {
         next = c->next;
         bool late = (!c->greeted || c->ends) && now - c->since_ms >= s->o.header_s * UINT64_C(1000);
@@ -274,6 +278,7 @@ static void start(struct pythia__grpc_server *s, int socket)
     pythia__grpc_start_turns(s);
     s->listening = true;
     uv_listen(listener, 512, pythia__grpc_on_connection);
+    s->checked_ms = uv_now(s->loop);
     uv_timer_start(&s->check, on_check, CHECK_MS, CHECK_MS);
 }
 

@@ -24,6 +24,7 @@
 #define HEADER_S    10
 #define BODY_S      30
 #define IDLE_S      60
+#define LATE_CHECKS UINT64_C(3)
 #define CHECK_MS    1000
 #define RUN_NS      UINT64_C(2000000)   /* at once, before others of the loop have their turn */
 #define TURN_BYTES  ((size_t)64 * 1024) /* of a body, that a connection takes in one turn */
@@ -79,6 +80,7 @@ struct pythia__http_server {
     struct pythia__socket_file file;
     unsigned port;
     bool running;
+    uint64_t checked_ms;                  /* when deadlines were looked at last */
     uint64_t turn;                        /* number of the current run */
     struct pythia__http_exchange *paused; /* whose connections have taken enough in this turn */
     bool left; /* a connection has gone: at its limit, MHD listens again in the round after that */
@@ -187,7 +189,10 @@ static void on_check(uv_timer_t *timer)
     const unsigned limit_s[PYTHIA__WAITS] = {[PYTHIA__WAIT_HEADER] = s->o.header_s,
                                              [PYTHIA__WAIT_BODY] = s->o.body_s,
                                              [PYTHIA__WAIT_IDLE] = s->o.idle_s};
-    uint64_t now = uv_now(s->loop);
+    uint64_t now = uv_now(s->loop), checked_ms = s->checked_ms;
+    s->checked_ms = now;
+    if (now - checked_ms > LATE_CHECKS * CHECK_MS)
+        return; /* the loop was held up: what has come meanwhile is read first */
     for (struct connection *c = s->connections; c; c = c->next) {
         enum pythia__wait wait = c->place.wait;
         if (c->closing || wait == PYTHIA__WAIT_NONE ||
@@ -722,6 +727,7 @@ int pythia__http_create(uv_loop_t *loop, const struct pythia__http_options *opti
     s->poll.data = s->due.data = s->check.data = s->again.data = s;
     s->handles_open = 4;
     uv_poll_start(&s->poll, UV_READABLE, on_ready);
+    s->checked_ms = uv_now(s->loop);
     uv_timer_start(&s->check, on_check, CHECK_MS, CHECK_MS);
     *out = s;
     return PYTHIA_OK;

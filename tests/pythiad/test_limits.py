@@ -3,6 +3,7 @@
 import gzip
 import http.client
 import json
+import signal
 import socket
 import time
 import unittest
@@ -276,6 +277,20 @@ class Heads(unittest.TestCase):
                 link.windows[link.stream] = link.first_window
                 link.data(link.stream, grpc.framed(body))
                 self.assertEqual(link.wait(link.stream).status, wanted, more)
+
+    def test_a_request_that_came_while_the_loop_was_held_up(self):
+        """It is not taken for one that did not come in time."""
+        with socket.create_connection(("127.0.0.1", self.pythiad.http), 60) as link, grpc.Connection(self.pythiad.grpc) as other:
+            rig.until(lambda: self.pythiad.get("/healthz").status == 200, 5)  # so that both were taken
+            self.pythiad.signal(signal.SIGSTOP)
+            link.sendall(b"GET /v1/traces HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            stream = other.begin()
+            other.data(stream, grpc.framed(otlp.protobuf([Span()])))
+            time.sleep(11)  # more than a header may take
+            self.pythiad.signal(signal.SIGCONT)
+            self.assertTrue(link.recv(1000).startswith(b"HTTP/1.1 405 "))
+            self.assertEqual(other.wait(stream).status, grpc.OK)
+        self.assertEqual(self.pythiad.metric("pythia_connections_timed_out_total"), 0)
 
     def long_list(self, link, references):
         """Send a list in which one header of 4000 bytes comes so many times; its stream."""

@@ -182,8 +182,10 @@ class Strangers(Floods):
         self.start()
         self.flood("bodies without a token", self.BODY * 100, BEGUN, total=100 << 20)
         self.flood("calls without a token", streams(CALL, first=3), BEGUN)
+        head = Http1.HEAD + b"Content-Length: 4000000\r\n\r\n"
+        self.flood("bodies without a token over HTTP", head + bytes(4000000), b"", self.pythiad.http, total=100 << 20)
         metrics = self.pythiad.metrics()
-        self.assertEqual((metrics["pythia_body_bytes_held"], metrics["pythia_bodies_total"]), (0, 2))  # those of check()
+        self.assertEqual((metrics["pythia_body_bytes_held"], metrics["pythia_bodies_total"]), (0, 3))  # those of check()
 
     def test_handshakes(self):
         rig.make_certificates(self.folder)
