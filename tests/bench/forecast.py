@@ -77,6 +77,7 @@ def one_try(daemon, path):
             forecast = json.loads(done.stdout)["added_ns_per_request"]
         daemon.post("/v1/open", {"trace_points": CHOSEN})
         time.sleep(.7)
+        rig.until(lambda: daemon.metric("pythia_desired_in_force") == 1, 10, lambda: daemon.log)
         opened = pairs_of(path, 1)
         turns.append(added_ns(opened) - added_ns(closed))
         all_closed += closed
@@ -85,7 +86,8 @@ def one_try(daemon, path):
 
 
 def run(busy, tries):
-    """By how much each forecast was off, and the relative standard error of what it is compared with."""
+    """By how much each forecast was off, and the relative standard error of what it is compared with. None if points are in
+    quarantine: the program had no processor for so long that they seemed not to obey, and nothing of it was measured."""
     test, off, errors = Bench(), [], []
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=rig.die_with_parent)
              for _ in range(LOOPS if busy else 0)]
@@ -105,6 +107,8 @@ def run(busy, tries):
             forecast, ns, error = one_try(daemon, path)
             off.append(forecast / ns - 1)
             errors.append(error / ns)
+        if daemon.metric("pythia_points_quarantined"):
+            return None
         daemon.stop()
     finally:
         for child in (program, *loops):
@@ -112,6 +116,15 @@ def run(busy, tries):
             child.wait()
         test.doCleanups()
     return off, errors
+
+
+def repeat_until_measured(busy, tries):
+    for _ in range(3):
+        result = run(busy, tries)
+        if result:
+            return result
+        print("points were in quarantine: this run is repeated", flush=True)
+    sys.exit("the machine is too busy for a measurement")
 
 
 def main():
@@ -125,7 +138,7 @@ def main():
     for name in ("quiet", "busy"):
         runs = []
         for number in range(arguments.runs):
-            off, errors = run(name == "busy", arguments.tries)
+            off, errors = repeat_until_measured(name == "busy", arguments.tries)
             runs.append(sum(abs(one) <= MUST for one in off))
             print(f"{name}, run {number + 1}: {runs[-1]} of {len(off)} forecasts within {100 * MUST:.0f} %, the middle one off by "
                   f"{100 * statistics.median(off):+.0f} %, from {100 * min(off):+.0f} to {100 * max(off):+.0f} %; "

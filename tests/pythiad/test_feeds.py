@@ -174,9 +174,8 @@ class Series(unittest.TestCase):
 
     def test_a_series_names_the_key_that_the_replay_names(self):
         os.mkdir(self.series)
-        daemon = self.start(f"--collect={self.series}", "--collect-ms=2000")
-        for spans in self.requests():
-            self.assertEqual(daemon.send(otlp.protobuf(spans)).status, 200)
+        daemon = self.start(f"--collect={self.series}", "--collect-ms=6000")
+        self.assertEqual(daemon.send(otlp.protobuf([span for spans in self.requests() for span in spans])).status, 200)
         # The collector completes its files later than the requests end, as it does every 5 s.
         third = self.COUNT // 3
         done = self.write("shop.7.1.00000000000000aa.csv", self.rows(0, third))

@@ -45,7 +45,7 @@ class Live(unittest.TestCase):
         with open(bad, encoding="utf-8") as file:
             services = sorted(set(re.findall(r'"service.name","value":\{"stringValue":"([^"]+)"', file.read())))
         self.assertEqual(len(services), 3)
-        pythiad = rig.Pythiad(self, "--quiet-ms=1000", "--cycle-requests=80", "--learn-requests=40", "--cycle-seconds=4",
+        pythiad = rig.Pythiad(self, "--quiet-ms=100", "--cycle-requests=80", "--learn-requests=40", "--cycle-seconds=4",
                               f"--state={folder}/state.db", folder=folder)
         stop = self.play(pythiad, bad, services)
         found = pythiad.logged("Found what varies: ", 90)
@@ -89,7 +89,7 @@ class Live(unittest.TestCase):
         text = re.sub(service, r'\1late-\2"', text)
         with open(late, "w", encoding="utf-8") as file:
             file.write(text)
-        pythiad = rig.Pythiad(self, "--quiet-ms=1000", "--cycle-requests=80", "--learn-requests=40", "--cycle-seconds=8",
+        pythiad = rig.Pythiad(self, "--quiet-ms=100", "--cycle-requests=80", "--learn-requests=40", "--cycle-seconds=8",
                               "--learn-hourly=6", folder=folder)
 
         def status():

@@ -25,7 +25,7 @@ class Same(unittest.TestCase):
         """One cycle, in which nothing is switched; it ends when all of it has come, and answers are there."""
         self.folder = rig.make_folder(self)
         return rig.Pythiad(self, "--quiet-ms=300", "--learn=default", "--learn-requests=1000000000",
-                           "--cycle-requests=1000000000", f"--cycle-seconds={20 if rig.SANITIZER else 6}",
+                           "--cycle-requests=1000000000", f"--cycle-seconds={20 if rig.SANITIZER else 12}",
                            f"--record={self.folder}/record", f"--redact-secret={self.folder}/secret", *options,
                            folder=self.folder)
 
