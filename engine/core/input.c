@@ -25,6 +25,7 @@
 
 struct pythia_input {
     struct pythia_input_file *files;
+    bool *failed; /* owned: of each file */
     size_t count, capacity;
     void (*problem)(void *context, const struct pythia_error *why);
     void *context;
@@ -132,11 +133,16 @@ int pythia_input_create(const char *const *paths, size_t count,
         else
             status = add_file(in, paths[i], &about, true);
     }
+    if (status == PYTHIA_OK)
+        sort_files(in);
+    if (status == PYTHIA_OK && !(in->failed = pythia_calloc(in->count + 1, sizeof(*in->failed))))
+        status = PYTHIA_ENOMEM;
     if (status != PYTHIA_OK) {
         pythia_input_destroy(in);
         return status;
     }
-    sort_files(in);
+    for (size_t i = 0; i < in->count; i++)
+        in->files[i].failed = &in->failed[i];
     *out = in;
     return PYTHIA_OK;
 }
@@ -148,6 +154,7 @@ void pythia_input_destroy(struct pythia_input *in)
     for (size_t i = 0; i < in->count; i++)
         pythia_free((char *)in->files[i].path);
     pythia_free(in->files);
+    pythia_free(in->failed);
     pythia_free(in);
 }
 
