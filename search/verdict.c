@@ -518,16 +518,32 @@ static void judge_places(struct pythia_verdict *v, const struct pythia_group *gr
         v->also[v->also_count++] = finding;
 }
 
+/* By type: the group that has most of its variance; NULL: it has none. Owned; NULL when out of
+ * memory. */
+static const struct pythia_group **leading_groups(const struct pythia_diagnosis *d)
+{
+    const struct pythia_group **leading =
+        pythia_calloc(d->type_count + 1, sizeof(struct pythia_group *));
+    for (size_t i = 0; leading && i < d->group_count; i++) {
+        const struct pythia_group *group = &d->groups[i], **best = &leading[group->type];
+        if (!*best || group->variance_share > (*best)->variance_share)
+            *best = group;
+    }
+    return leading;
+}
+
 int pythia_verdicts_judge(struct pythia_verdicts *v, const struct pythia_diagnosis *d,
                           const struct pythia_groups *g)
 {
-    int status = PYTHIA_OK;
+    const struct pythia_group **leading = leading_groups(d);
+    int status = leading ? PYTHIA_OK : PYTHIA_ENOMEM;
     for (size_t i = 0; i < d->type_count && status == PYTHIA_OK; i++) {
-        uint32_t type = d->types[i].type->name;
-        const struct pythia_group *group = leading_group(d, g, type, NULL);
-        struct pythia_verdict *one = add(v, type);
-        if (!one)
-            return PYTHIA_ENOMEM;
+        const struct pythia_group *group = leading[i];
+        struct pythia_verdict *one = add(v, d->types[i].type->name);
+        if (!one) {
+            status = PYTHIA_ENOMEM;
+            break;
+        }
         one->requests = d->types[i].type->moments.n;
         one->looks = 1;
         one->state = one->was = PYTHIA_VERDICT_TOO_FEW;
@@ -540,6 +556,7 @@ int pythia_verdicts_judge(struct pythia_verdicts *v, const struct pythia_diagnos
         if (one->state == PYTHIA_VERDICT_FOUND)
             status = set_key(one, group);
     }
+    pythia_free(leading);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #define PYTHIA_REPORT_FORMS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <jansson.h>
 
@@ -119,12 +120,28 @@ void pythia__add_split_type(struct pythia_buf *to, const json_t *type);
 /* " Where it is >= 2, the mean is 16.0 s, else 4.23 s.", or nothing. */
 void pythia__add_split(struct pythia_buf *to, const json_t *explanation);
 
-/* What lies between the paths of a type, as part of the variance of all requests; NaN if that is
- * not explained. */
-double pythia__paths_share(const json_t *type);
-/* The type with the next largest such part after `told` types, if it is at least `least`; else
- * NULL. A report gives these findings and those about groups in one order, the largest first. */
-const json_t *pythia__next_paths(const json_t *types, size_t told, double least);
+/* Types whose paths make a difference that is explained, by their part of the variance of all
+ * requests, the largest first. A report gives these findings and those about groups in one order:
+ * pythia__next_paths() is the next that has not been told, NULL if its part is below `least`.
+ * Without memory `out` has failed, and there is none. */
+struct pythia__paths {
+    const json_t *types;
+    uint32_t *order; /* owned */
+    double *shares;  /* owned; by type */
+    size_t count, told;
+};
+struct pythia__paths pythia__rank_paths(const json_t *types, struct pythia_buf *out);
+const json_t *pythia__next_paths(struct pythia__paths *p, double least);
+void pythia__paths_free(struct pythia__paths *p);
+
+/* Groups of one type and one status, which stand on one line: by group, all of them at the first
+ * one, nothing at the others. To be freed with pythia_free(); NULL if there is none, or no memory,
+ * and then `out` has failed. */
+struct pythia__alike {
+    size_t groups;
+    double requests, time_ns;
+};
+struct pythia__alike *pythia__gather_alike(const json_t *groups, struct pythia_buf *out);
 
 /* Does an explanation say that some requests end before a trace point? Then the sentence, up to the
  * name of that trace point: "46 of 91 requests end early: they never reach ". */

@@ -675,20 +675,24 @@ static void navigation(struct pythia__html *h, const json_t *report)
 }
 
 /* Do paths make a larger difference than the first finding about a group? Then they come first. */
-static bool paths_lead(const json_t *report)
+static bool paths_lead(struct pythia__html *h, const json_t *report)
 {
     const json_t *groups = pythia__array(report, "groups");
     double first = 0;
     for (size_t i = json_array_size(groups); i-- > 0;)
         if (is_diagnosed(json_array_get(groups, i)))
             first = pythia__number(json_array_get(groups, i), "variance_share");
-    return pythia__next_paths(pythia__array(report, "request_types"), 0, first) != NULL;
+    struct pythia__paths ranked =
+        pythia__rank_paths(pythia__array(report, "request_types"), h->out);
+    bool lead = pythia__next_paths(&ranked, first) != NULL;
+    pythia__paths_free(&ranked);
+    return lead;
 }
 
 static void write_parts(struct pythia__html *h, const json_t *report, bool before)
 {
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        bool leads = parts[i].write == paths && paths_lead(report);
+        bool leads = parts[i].write == paths && paths_lead(h, report);
         if ((parts[i].before || leads) != before || !parts[i].wanted(report))
             continue;
         pythia__html_open(h, "section", "class", "part", "id", parts[i].id, NULL);

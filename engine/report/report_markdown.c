@@ -456,14 +456,12 @@ static void others(struct pythia_buf *to, const json_t *groups)
         pythia_buf_printf(to, "\nand %zu more\n", quiet - shown);
 }
 
-/* Types in which the path makes a difference of at least that part of all variance; `told` of them
- * were shown before. */
-static void paths(struct pythia_buf *to, const json_t *types, double least, size_t *told)
+/* Types in which the path makes a difference of at least that part of all variance. */
+static void paths(struct pythia_buf *to, struct pythia__paths *ranked, double least)
 {
     const json_t *type;
-    while ((type = pythia__next_paths(types, *told, least)) != NULL) {
+    while ((type = pythia__next_paths(ranked, least)) != NULL) {
         const json_t *first = json_array_get(pythia__array(type, "explanations"), 0);
-        ++*told;
         const char *before, *name = pythia__key_name(first, &before);
         pythia_buf_puts(to, "\n## Paths of ");
         pythia__markdown_name(to, pythia__string(type, "name"), false);
@@ -592,8 +590,8 @@ static void next(struct pythia_buf *to, const json_t *report)
 void pythia__report_markdown(const json_t *report, struct pythia_buf *out)
 {
     const json_t *groups = pythia__array(report, "groups");
-    const json_t *types = pythia__array(report, "request_types");
-    size_t number = 0, few = 0, told = 0;
+    struct pythia__paths ranked = pythia__rank_paths(pythia__array(report, "request_types"), out);
+    size_t number = 0, few = 0;
     head(out, report);
     split_by(out, report);
     for (size_t i = 0; i < json_array_size(groups); i++) {
@@ -601,11 +599,11 @@ void pythia__report_markdown(const json_t *report, struct pythia_buf *out)
         few += strcmp(pythia__string(group, "status"), "too_few") == 0;
         if (!is_diagnosed(group))
             continue;
-        paths(out, types, pythia__number(group, "variance_share"), &told);
+        paths(out, &ranked, pythia__number(group, "variance_share"));
         diagnosed(out, group, ++number);
     }
-    paths(out, types, 0, &told);
-    if (held_verdicts(out, report) + number + told == 0)
+    paths(out, &ranked, 0);
+    if (held_verdicts(out, report) + number + ranked.told == 0)
         pythia_buf_puts(out,
                         few == json_array_size(groups)
                             ? "\nNot enough data: no group has enough requests to be diagnosed.\n"
@@ -615,4 +613,5 @@ void pythia__report_markdown(const json_t *report, struct pythia_buf *out)
     others(out, groups);
     if (number > 0)
         next(out, report);
+    pythia__paths_free(&ranked);
 }

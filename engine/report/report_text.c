@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pythia/mem.h"
 #include "pythia/shown_text.h"
 #include "report_forms.h"
 #include "report_sentence.h"
@@ -331,41 +332,15 @@ static bool is_diagnosed(const json_t *group)
     return strcmp(pythia__string(group, "status"), "diagnosed") == 0;
 }
 
-/* Groups of one type and one status, which stand on one line. */
-struct alike {
-    size_t groups;
-    double requests, time_ns;
-};
-
-/* What is like groups[first] in `groups`; none if some group before it is. */
-static struct alike gather(const json_t *groups, size_t first)
-{
-    const json_t *model = json_array_get(groups, first), *group;
-    struct alike all = {0};
-    size_t i;
-    json_array_foreach (groups, i, group) {
-        if (strcmp(pythia__string(group, "status"), pythia__string(model, "status")) != 0 ||
-            strcmp(pythia__string(group, "request_type"), pythia__string(model, "request_type")) !=
-                0)
-            continue;
-        if (i < first)
-            return (struct alike){0};
-        double count = pythia__number(group, "count");
-        all.groups++;
-        all.requests += count;
-        all.time_ns += count * pythia__number(group, "mean_ns");
-    }
-    return all;
-}
-
 /* What there is nothing to say about, a line for each type. */
 static void others(const struct page *p, const json_t *groups)
 {
+    struct pythia__alike *alike = pythia__gather_alike(groups, p->out);
     const json_t *group;
     size_t i, shown = 0, left = 0;
     json_array_foreach (groups, i, group) {
-        struct alike all = is_diagnosed(group) ? (struct alike){0} : gather(groups, i);
-        if (all.groups == 0)
+        struct pythia__alike all = alike ? alike[i] : (struct pythia__alike){0};
+        if (is_diagnosed(group) || all.groups == 0)
             continue;
         if (shown == QUIET_SHOWN) {
             left++;
@@ -389,17 +364,16 @@ static void others(const struct page *p, const json_t *groups)
     }
     if (left > 0)
         pythia_buf_printf(p->out, "%sand %zu more\n", INDENT, left);
+    pythia_free(alike);
 }
 
-/* Types in which the path makes a difference of at least that part of all variance; `told` of them
- * were shown before. */
-static void paths(const struct page *p, const json_t *types, double least, size_t *told)
+/* Types in which the path makes a difference of at least that part of all variance. */
+static void paths(const struct page *p, struct pythia__paths *ranked, double least)
 {
     const json_t *type;
-    while ((type = pythia__next_paths(types, *told, least)) != NULL) {
+    while ((type = pythia__next_paths(ranked, least)) != NULL) {
         const json_t *first = json_array_get(pythia__array(type, "explanations"), 0);
         const char *before;
-        ++*told;
         pythia_buf_putc(p->out, '\n');
         style(p, "1;33");
         pythia_buf_puts(p->out, "Paths of ");
@@ -535,8 +509,8 @@ void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *o
 {
     struct page p = {out, colour};
     const json_t *groups = pythia__array(report, "groups"), *group;
-    const json_t *types = pythia__array(report, "request_types");
-    size_t i, number = 0, told = 0;
+    struct pythia__paths ranked = pythia__rank_paths(pythia__array(report, "request_types"), out);
+    size_t i, number = 0;
     head(&p, report);
     struct pythia_buf overhead = {0}, incomplete = {0}, clocks = {0};
     const json_t *in = json_object_get(report, "input");
@@ -550,14 +524,14 @@ void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *o
     loop(&p, report);
     json_array_foreach ((json_t *)groups, i, group)
         if (is_diagnosed(group)) {
-            paths(&p, types, pythia__number(group, "variance_share"), &told);
+            paths(&p, &ranked, pythia__number(group, "variance_share"));
             diagnosed(&p, group, ++number);
         }
     size_t held = held_verdicts(&p, report), few = 0;
     json_array_foreach ((json_t *)groups, i, group)
         few += strcmp(pythia__string(group, "status"), "too_few") == 0;
-    paths(&p, types, 0, &told);
-    if (number + held + told == 0)
+    paths(&p, &ranked, 0);
+    if (number + held + ranked.told == 0)
         pythia_buf_puts(out,
                         few == json_array_size(groups)
                             ? "\nNot enough data: no group has enough requests to be diagnosed.\n"
@@ -566,4 +540,5 @@ void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *o
     others(&p, groups);
     if (number > 0)
         next(&p, report);
+    pythia__paths_free(&ranked);
 }

@@ -61,28 +61,36 @@ static json_t *unlike(const json_t *group, const json_t *largest)
     return out;
 }
 
-static const json_t *largest_of_type(const json_t *groups, const char *type)
+/* The largest group of each request type, by the type's name; NULL when out of memory. */
+static json_t *largest_of_types(json_t *groups)
 {
-    const json_t *best = NULL, *group;
+    json_t *largest = json_object(), *group;
     size_t i;
-    json_array_foreach (groups, i, group)
-        if (strcmp(pythia__string(group, "request_type"), type) == 0 &&
-            (!best || pythia__number(group, "count") > pythia__number(best, "count")))
-            best = group;
-    return best;
+    json_array_foreach (groups, i, group) {
+        const char *type = pythia__string(group, "request_type");
+        const json_t *best = json_object_get(largest, type);
+        if ((!best || pythia__number(group, "count") > pythia__number(best, "count")) &&
+            json_object_set(largest, type, group) != 0) {
+            json_decref(largest);
+            return NULL;
+        }
+    }
+    return largest;
 }
 
 int pythia__report_unlike(json_t *groups)
 {
-    json_t *group;
+    json_t *all = largest_of_types(groups), *group;
+    int status = all ? PYTHIA_OK : PYTHIA_ENOMEM;
     size_t i;
     json_array_foreach (groups, i, group) {
-        const json_t *largest = largest_of_type(groups, pythia__string(group, "request_type"));
-        json_t *out = largest == group ? json_null() : unlike(group, largest);
+        const json_t *largest = json_object_get(all, pythia__string(group, "request_type"));
+        json_t *out = largest == group ? json_null() : largest ? unlike(group, largest) : NULL;
         if (json_object_set_new(group, "unlike", out) != 0)
-            return PYTHIA_ENOMEM;
+            status = PYTHIA_ENOMEM;
     }
-    return PYTHIA_OK;
+    json_decref(all);
+    return status;
 }
 
 /* "A, B and 3 more" */

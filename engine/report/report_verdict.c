@@ -17,15 +17,23 @@ static const struct pythia_problem *find_problem(const struct pythia_loop *loop,
     return NULL;
 }
 
-/* The group of a verdict: the caller's; NULL: the last cycle has none that shows it. */
-static json_t *find_group(const json_t *report, const struct pythia_verdict *v)
+/* Groups by their id. */
+static json_t *groups_by_id(struct pythia__json *w, const json_t *report)
 {
     const json_t *groups = json_object_get(report, "groups");
-    json_t *id = pythia__json_group_id(v->group), *found = NULL, *group;
+    json_t *out = json_object(), *group;
     size_t i;
     json_array_foreach ((json_t *)groups, i, group)
-        if (v->group != 0 && json_equal(json_object_get(group, "id"), id))
-            found = group;
+        if (json_object_set(out, pythia__string(group, "id"), group) != 0)
+            w->failed = true;
+    return out;
+}
+
+/* The group of a verdict: the caller's; NULL: the last cycle has none that shows it. */
+static json_t *find_group(const json_t *by_id, const struct pythia_verdict *v)
+{
+    json_t *id = pythia__json_group_id(v->group),
+           *found = v->group ? json_object_get(by_id, json_string_value(id)) : NULL;
     json_decref(id);
     return found;
 }
@@ -299,15 +307,15 @@ static void tell_group(struct pythia__json *w, json_t *group, const json_t *verd
 
 /* The search leaves a type alone whose requests hardly differ or hardly matter, and its verdict is
  * that nothing stands out. An edge with a large share of that small variance would contradict the
- * verdict, so all diagnosed groups of the type become quiet ones. */
-static void quieten_groups(struct pythia__json *w, json_t *report, const json_t *verdict)
+ * verdict, so all diagnosed groups of the type become quiet ones. `verdicts` are of such types, by
+ * their names. */
+static void quieten_groups(struct pythia__json *w, json_t *report, const json_t *verdicts)
 {
-    const json_t *type = json_object_get(verdict, "request_type");
     json_t *group, *groups = json_object_get(report, "groups");
     size_t i;
     json_array_foreach (groups, i, group) {
-        if (!json_equal(json_object_get(group, "request_type"), type) ||
-            strcmp(pythia__string(group, "status"), "diagnosed") != 0)
+        const json_t *verdict = json_object_get(verdicts, pythia__string(group, "request_type"));
+        if (!verdict || strcmp(pythia__string(group, "status"), "diagnosed") != 0)
             continue;
         json_t *finding = json_object_get(group, "finding");
         pythia__json_set(w, group, "status", json_string("quiet"));
@@ -319,16 +327,20 @@ static void quieten_groups(struct pythia__json *w, json_t *report, const json_t 
 void pythia__json_verdicts(struct pythia__json *w, json_t *report,
                            const struct pythia_verdicts *verdicts, const struct pythia_loop *loop)
 {
-    json_t *out = json_array();
+    json_t *out = json_array(), *by_id = groups_by_id(w, report), *quiet = json_object();
     for (size_t i = 0; i < verdicts->count; i++) {
         const struct pythia_verdict *v = &verdicts->list[i];
-        json_t *group = find_group(report, v), *one = verdict(w, group, v, loop);
+        json_t *group = find_group(by_id, v), *one = verdict(w, group, v, loop);
         const struct pythia_problem *p = find_problem(loop, v->type);
         if (loop && group)
             tell_group(w, group, one, p);
         if (p && p->state == PYTHIA_PROBLEM_QUIET && v->state == PYTHIA_VERDICT_NOTHING)
-            quieten_groups(w, report, one);
+            pythia__json_set(w, quiet, pythia__string(one, "request_type"), json_incref(one));
         pythia__json_append(w, out, one);
     }
+    if (json_object_size(quiet) > 0)
+        quieten_groups(w, report, quiet);
+    json_decref(quiet);
+    json_decref(by_id);
     pythia__json_set(w, report, "verdicts", out);
 }

@@ -317,35 +317,6 @@ void pythia__add_split(struct pythia_buf *to, const json_t *explanation)
     pythia_buf_putc(to, '.');
 }
 
-double pythia__paths_share(const json_t *type)
-{
-    return json_array_size(pythia__array(type, "explanations")) > 0
-               ? pythia__number(type, "variance_share") *
-                     pythia__number(type, "between_paths_share")
-               : NAN;
-}
-
-const json_t *pythia__next_paths(const json_t *types, size_t told, double least)
-{
-    const json_t *type;
-    size_t i, rank = 0;
-    /* Types come by their share of the variance, which is not the order of what lies between paths:
-     * a type's place is the number of types that come before it. */
-    json_array_foreach (types, i, type) {
-        double share = pythia__paths_share(type);
-        const json_t *other;
-        size_t k;
-        rank = 0;
-        json_array_foreach (types, k, other) {
-            double more = pythia__paths_share(other);
-            rank += more > share || (more == share && k < i);
-        }
-        if (share >= least && rank == told)
-            return type;
-    }
-    return NULL;
-}
-
 bool pythia__is_early_end(const json_t *explanation)
 {
     return json_is_true(json_object_get(explanation, "ends_early"));

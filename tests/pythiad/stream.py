@@ -43,7 +43,7 @@ class Agent(threading.Thread):
             self.hits[point] = self.hits.get(point, 0) + 1
             if self.list is None:
                 return default
-            if point in self.list["open"]:
+            if point in self.list["open"] or point in self.list["open_for"]:  # it does not tell types apart
                 return True
             return default and self.list["default"] == "skeleton" and point not in self.list["closed"]
 
