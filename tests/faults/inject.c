@@ -64,6 +64,8 @@ struct injection {
     bool done;
 };
 
+/* NOLINTBEGIN(performance-no-int-to-ptr): numbers are pointers to ptrace(2) */
+
 static void write_log(const struct injection *in, const char *what, const char *path)
 {
     FILE *log = fopen(in->log, "w");
@@ -200,6 +202,8 @@ static int watch(struct injection *in)
             return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }
 }
+
+/* NOLINTEND(performance-no-int-to-ptr) */
 
 int main(int argc, char **argv)
 {
