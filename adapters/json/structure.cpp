@@ -7,10 +7,15 @@
 #include <memory>
 #include <new>
 #include <simdjson.h>
+#include <string>
 
 struct pythia__structure {
     std::unique_ptr<simdjson::internal::dom_parser_implementation> parser;
 };
+
+// simdjson chooses the code for this processor at the first use. It allocates for that, and ends
+// the program where it cannot: so it is done when the program is loaded, and not in the middle.
+static const std::string chosen = simdjson::get_active_implementation()->name();
 
 struct pythia__structure *pythia__structure_create(size_t capacity)
 {

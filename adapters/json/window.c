@@ -40,6 +40,8 @@ int pythia_json_create(struct pythia_source *from, size_t limit, struct pythia_j
         in->capacity = in->limit;
     in->memory = pythia_calloc(1, in->capacity + PYTHIA__STRUCTURE_PADDING);
     in->structure = pythia__structure_create(in->capacity);
+    if (!in->structure)
+        pythia_mem_note_failure();
     if (!in->memory || !in->structure) {
         pythia_json_destroy(j);
         return PYTHIA_ENOMEM;

@@ -10,6 +10,7 @@
 #include "pythia/status.h"
 
 static atomic_long allocations_left = -1;
+static atomic_ulong failures;
 
 static atomic_bool counting;
 static atomic_llong counted;
@@ -52,25 +53,42 @@ static bool may_allocate(void)
     return left != 0;
 }
 
+void pythia_mem_note_failure(void)
+{
+    atomic_fetch_add_explicit(&failures, 1, memory_order_relaxed);
+}
+
+static void *count_failure(void *got)
+{
+    if (!got)
+        pythia_mem_note_failure();
+    return got;
+}
+
 void *pythia_calloc(size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size)
-        return NULL;
-    return may_allocate() ? note(calloc(count ? count : 1, size ? size : 1)) : NULL;
+        return count_failure(NULL);
+    return count_failure(may_allocate() ? note(calloc(count ? count : 1, size ? size : 1)) : NULL);
 }
 
 void *pythia_realloc(void *p, size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size)
-        return NULL;
+        return count_failure(NULL);
     size_t bytes = count * size;
     if (!may_allocate())
-        return NULL;
+        return count_failure(NULL);
     long long before = weigh(p);
     void *moved = realloc(p, bytes ? bytes : 1);
     if (moved && before)
         atomic_fetch_sub_explicit(&counted, before, memory_order_relaxed);
-    return note(moved);
+    return count_failure(note(moved));
+}
+
+void *pythia_malloc(size_t bytes)
+{
+    return pythia_realloc(NULL, bytes, 1);
 }
 
 void pythia_free(void *p)
@@ -121,6 +139,11 @@ int pythia_reach(void *array, size_t *capacity, size_t index, size_t size)
     memcpy(array, &moved, sizeof(moved));
     *capacity = larger;
     return PYTHIA_OK;
+}
+
+unsigned long pythia_mem_failures(void)
+{
+    return atomic_load_explicit(&failures, memory_order_relaxed);
 }
 
 void pythia_mem_fail_after(long n)

@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "pythia/closed_loop.h"
+#include "pythia/confine.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/report.h"
@@ -497,10 +498,24 @@ static int exit_status(const struct replay *r, int status)
                          : PYTHIA__EXIT_TOO_FEW;
 }
 
+/* Before the first byte of a file of strangers is looked at. */
+static int confine(const struct settings *s)
+{
+    const char *const outputs[] = {s->output, s->closed_loop ? s->search.history : NULL};
+    struct pythia_confinement held;
+    int status = pythia_confine(outputs, 2, &held);
+    if (status == PYTHIA_OK && !held.calls)
+        pythia_log(PYTHIA_LOG_INFO, "The kernel does not keep it from the network: no seccomp");
+    return status;
+}
+
 static int run(const void *settings, char *const *operands, int count)
 {
     struct replay r = {.s = settings};
-    int status = pythia__reading_begin(&r.reading, &r.s->read, operands, count);
+    int status = confine(r.s);
+    if (status != PYTHIA_OK)
+        return pythia__fail(status);
+    status = pythia__reading_begin(&r.reading, &r.s->read, operands, count);
     if (status == PYTHIA_OK)
         status = check_use(r.s);
     if (status == PYTHIA_OK)
@@ -550,6 +565,10 @@ const struct pythia__command pythia__cmd_replay = {
         "(OpenTelemetry's tracestate, ot=th:..., or the attribute sampling.probability), each "
         "request counts for those that were not kept. The report says how many were seen; only "
         "these are evidence.\n\n"
+        "Before it reads the first byte it gives up what it does not need: it opens no sockets, "
+        "runs "
+        "no programs, and writes no files but those of --output and --history, whatever is in the "
+        "captures (seccomp, and Landlock where the kernel has it).\n\n"
         "With --open, trace points are hidden as if they had been closed when the traces were "
         "taken: what was below them hangs "
         "on the nearest open one above. Then the report says which of them to open next.\n\n"

@@ -337,13 +337,24 @@ void pythia__reading_end(struct pythia__reading *r)
     pythia_vocabulary_destroy(r->vocabulary);
 }
 
+/* Could a file not be read in any of the passes? The last one may have read it all. */
+static bool has_failed(const struct pythia__reading *r)
+{
+    size_t count;
+    const struct pythia_input_file *files = pythia_input_files(r->input, &count);
+    for (size_t i = 0; i < count; i++)
+        if (*files[i].failed)
+            return true;
+    return false;
+}
+
 int pythia__reading_exit(const struct pythia__reading *r, int status)
 {
     if (status != PYTHIA_OK)
         return status == PYTHIA_ENOMEM   ? pythia__fail(status)
                : status == PYTHIA_EUSAGE ? PYTHIA__EXIT_USAGE
                                          : PYTHIA__EXIT_FAILED;
-    if (r->problems > 0 || r->result.failed_files > 0)
+    if (r->problems > 0 || r->result.failed_files > 0 || has_failed(r))
         return PYTHIA__EXIT_FAILED;
     return r->result.counts.traces == 0 ? PYTHIA__EXIT_TOO_FEW : PYTHIA__EXIT_DONE;
 }

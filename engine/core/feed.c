@@ -62,8 +62,11 @@ static int decode(struct decoding *d, struct pythia_vocabulary *vocabulary,
             pythia_log(PYTHIA_LOG_WARNING, "%s: is empty", pythia_input_source(stream)->name);
         return PYTHIA_OK;
     }
+    const unsigned long failures = pythia_mem_failures();
     const struct pythia_adapter_ops *ops =
         d->options->format ? d->options->format : pythia_adapter_like(head);
+    if (pythia_mem_failures() != failures)
+        return PYTHIA_ENOMEM; /* it may look like nothing only for want of memory */
     if (!ops && !d->file->named) {
         d->totals.skipped_files++;
         return PYTHIA_OK;
@@ -104,8 +107,9 @@ static int decode_file(struct decoding *d, struct pythia_vocabulary *vocabulary,
     if (status == PYTHIA_OK || status == PYTHIA_ENOMEM || why.status != status)
         return status;
     d->totals.failed_files++;
-    if (!d->again)
+    if (!d->again || !*d->file->failed) /* it may fail when it is read again, and only then */
         log_error(PYTHIA_LOG_ERROR, &why);
+    *d->file->failed = true;
     return PYTHIA_OK;
 }
 

@@ -29,6 +29,7 @@ struct pythia_input {
     size_t count, capacity, outward; /* links that led out of their folder */
     char *first_outward;             /* in order of path; owned; NULL: none */
     bool follow;
+    bool *failed; /* owned: of each file */
     void (*problem)(void *context, const struct pythia_error *why);
     void *context;
 };
@@ -153,11 +154,16 @@ int pythia_input_create(const char *const *paths, size_t count, bool follow,
         else
             status = add_file(in, paths[i], &about, true);
     }
+    if (status == PYTHIA_OK)
+        sort_files(in);
+    if (status == PYTHIA_OK && !(in->failed = pythia_calloc(in->count + 1, sizeof(*in->failed))))
+        status = PYTHIA_ENOMEM;
     if (status != PYTHIA_OK) {
         pythia_input_destroy(in);
         return status;
     }
-    sort_files(in);
+    for (size_t i = 0; i < in->count; i++)
+        in->files[i].failed = &in->failed[i];
     *out = in;
     return PYTHIA_OK;
 }
@@ -170,6 +176,7 @@ void pythia_input_destroy(struct pythia_input *in)
         pythia_free((char *)in->files[i].path);
     pythia_free(in->files);
     pythia_free(in->first_outward);
+    pythia_free(in->failed);
     pythia_free(in);
 }
 

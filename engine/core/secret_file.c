@@ -40,6 +40,11 @@ static int read_file(const char *path, struct pythia_hash_key *out, struct pythi
     if (file < 0)
         return errno == ENOENT ? 1 : fail(e, path, "cannot be read");
     ssize_t size = read(file, text, sizeof(text));
+    if (size < 0) {
+        int status = fail(e, path, "cannot be read");
+        close(file);
+        return status;
+    }
     bool good =
         size >= (ssize_t)DIGITS && fstat(file, &about) == 0 &&
         (size == (ssize_t)DIGITS || (size == (ssize_t)DIGITS + 1 && text[DIGITS] == '\n')) &&

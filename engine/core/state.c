@@ -100,15 +100,30 @@ static int pragma_number(sqlite3 *db, const char *query)
     return number;
 }
 
+/* Does a finding of the check only say that a page could not be had? It ends in SQLite's code then:
+ * "… unable to get the page. error code=266". */
+static bool is_failed_read(const char *finding)
+{
+    static const char mark[] = "error code=";
+    const char *code = strstr(finding, mark);
+    long number = code ? strtol(code + strlen(mark), NULL, 10) & 255 : SQLITE_CORRUPT;
+    return number == SQLITE_IOERR || number == SQLITE_NOMEM || number == SQLITE_FULL;
+}
+
+/* A check that cannot be made, because a disk is full or fails, says nothing of the database: what
+ * is done with it next fails for the same reason, and says so. */
 static bool is_sound(sqlite3 *db)
 {
     sqlite3_stmt *statement = NULL;
-    bool sound =
-        sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW &&
-        strcmp((const char *)sqlite3_column_text(statement, 0), "ok") == 0;
+    int result = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &statement, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(statement);
+    const char *found =
+        result == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    bool broken = (result & 255) == SQLITE_CORRUPT || (result & 255) == SQLITE_NOTADB ||
+                  (found && strcmp(found, "ok") != 0 && !is_failed_read(found));
     sqlite3_finalize(statement);
-    return sound;
+    return !broken;
 }
 
 /* Is it a database of some other program? Nothing of it is written before that is known. A count of
@@ -243,10 +258,11 @@ static int end_with(struct pythia_state *s, bool good)
 {
     good = good && sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
     if (!good) {
+        const char *file = sqlite3_db_filename(s->db, "main");
         if (!s->degraded)
             pythia_log(PYTHIA_LOG_ERROR,
-                       "The state cannot be written, decisions go on without: reason=%s",
-                       sqlite3_errmsg(s->db));
+                       "The state cannot be written, decisions go on without: file=%s, reason=%s",
+                       file && file[0] ? file : "memory", sqlite3_errmsg(s->db));
         if (!sqlite3_get_autocommit(s->db))
             sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     } else if (s->degraded) {

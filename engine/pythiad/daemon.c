@@ -135,12 +135,15 @@ static void keep_space(struct pythia__daemon *d)
         written = fclose(file) == 0 && written;
     if (written)
         written = rename(path.bytes, d->s.space) == 0;
+    int number = errno;
+    if (file && !written)
+        unlink(path.bytes);
     if (written)
         pythia_log(PYTHIA_LOG_INFO, "Wrote the search space: file=%s, types=%" PRIu64, d->s.space,
                    learnt);
     else
         pythia_log(PYTHIA_LOG_ERROR, "Cannot write the search space: file=%s, reason=%s",
-                   d->s.space, strerror(errno));
+                   d->s.space, strerror(number));
     pythia_buf_free(&text);
     pythia_buf_free(&path);
 }

@@ -69,7 +69,8 @@ struct pythia__intake {
     struct job *spare;
     size_t waiting;
     bool stopped;
-    int record; /* a file, or -1 */
+    int record;              /* a file, or -1 */
+    uint64_t recorded_bytes; /* of it: whole records */
     struct pythia__intake_numbers numbers;
     struct pythia_counts counts;
 };
@@ -188,6 +189,8 @@ static void write_whole(struct pythia__intake *i, const char *bytes, size_t size
         if (written < 0) {
             pythia_log(PYTHIA_LOG_ERROR, "Cannot record any more: file=%s, reason=%s", i->o.record,
                        strerror(errno));
+            /* Half a record cannot be read; if it cannot be cut off either, its reader says so. */
+            (void)!ftruncate(i->record, (off_t)i->recorded_bytes);
             close(i->record);
             i->record = -1;
             i->numbers.record_failed = 1;
@@ -221,6 +224,7 @@ static void record(struct pythia__intake *i, const struct job *j)
     write_whole(i, head, (size_t)size);
     write_whole(i, content.bytes, content.size);
     write_whole(i, "\n", 1);
+    i->recorded_bytes += (uint64_t)size + content.size + 1;
 }
 
 static struct decoder *take_decoder(struct pythia__intake *i,
@@ -416,6 +420,7 @@ int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
             return status;
         }
         write_whole(i, PYTHIA__RECORDING_HEAD, strlen(PYTHIA__RECORDING_HEAD));
+        i->recorded_bytes = strlen(PYTHIA__RECORDING_HEAD);
     }
     *out = i;
     return PYTHIA_OK;

@@ -13,11 +13,13 @@
 
 #include <cblas.h>
 #include <gsl/gsl_errno.h>
+#include <jansson.h>
 #include <uv.h>
 
 #include "daemon.h"
 #include "manual.h"
 #include "pythia/log.h"
+#include "pythia/mem.h"
 #include "pythia/status.h"
 
 #define LARGE_BYTES (2 * 1024 * 1024) /* of memory that goes back when it is free */
@@ -230,6 +232,7 @@ int main(int argc, char **argv)
     /* Left to itself, malloc keeps what a large body needed once, in the arena of each thread. */
     mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
     mallopt(M_TRIM_THRESHOLD, 2 * LARGE_BYTES);
+    json_set_alloc_funcs(pythia_malloc, pythia_free); /* so that its failures are counted too */
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
     openblas_set_num_threads(1); /* matrices are small */
     if (wants_text(argc, argv, &text))

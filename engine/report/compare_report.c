@@ -8,6 +8,7 @@
 
 #include "compare_forms.h"
 #include "json_writer.h"
+#include "pythia/mem.h"
 #include "pythia/status.h"
 #include "report_forms.h"
 #include "report_splits.h"
@@ -246,6 +247,7 @@ json_t *pythia_compare_report_json(const struct pythia_comparison *c,
 int pythia_compare_report_write(const json_t *report, enum pythia_report_format format, size_t top,
                                 bool colour, struct pythia_buf *out)
 {
+    const unsigned long failures = pythia_mem_failures();
     switch (format) {
     case PYTHIA_REPORT_TEXT:
         pythia__compare_text(report, top, colour, out);
@@ -259,5 +261,5 @@ int pythia_compare_report_write(const json_t *report, enum pythia_report_format 
     case PYTHIA_REPORT_JSON:
         return pythia_report_write(report, format, colour, out);
     }
-    return pythia_buf_status(out);
+    return pythia_mem_failures() == failures ? pythia_buf_status(out) : PYTHIA_ENOMEM;
 }

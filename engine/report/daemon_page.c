@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "pythia/mem.h"
 #include "pythia/status.h"
 #include "report_forms.h"
 #include "report_html.h"
@@ -512,6 +513,7 @@ static void write_parts(struct pythia__html *h, const struct pythia_daemon_page 
 
 int pythia_daemon_page_write(const struct pythia_daemon_page *page, struct pythia_buf *out)
 {
+    const unsigned long failures = pythia_mem_failures();
     struct pythia__html h;
     pythia__html_begin(&h, out);
     pythia__html_open(&h, "html", "lang", "en", NULL);
@@ -528,5 +530,5 @@ int pythia_daemon_page_write(const struct pythia_daemon_page *page, struct pythi
     pythia__html_close(&h);
     pythia__html_close(&h);
     pythia__html_end(&h);
-    return pythia_buf_status(out);
+    return pythia_mem_failures() == failures ? pythia_buf_status(out) : PYTHIA_ENOMEM;
 }

@@ -8,6 +8,7 @@
 
 #include "evaluation_forms.h"
 #include "json_writer.h"
+#include "pythia/mem.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
 #include "report_forms.h"
@@ -282,6 +283,7 @@ static int add_json(const char *bytes, size_t size, void *data)
 int pythia_evaluation_report_write(const json_t *report, enum pythia_evaluation_format format,
                                    bool colour, struct pythia_buf *out)
 {
+    const unsigned long failures = pythia_mem_failures();
     switch (format) {
     case PYTHIA_EVALUATION_TEXT:
         pythia__evaluation_text(report, colour, out);
@@ -302,5 +304,5 @@ int pythia_evaluation_report_write(const json_t *report, enum pythia_evaluation_
         pythia__evaluation_svg(report, out);
         break;
     }
-    return pythia_buf_status(out);
+    return pythia_mem_failures() == failures ? pythia_buf_status(out) : PYTHIA_ENOMEM;
 }

@@ -535,6 +535,7 @@ static const char *measure_name(enum pythia_measure measure)
 json_t *pythia_report_json(const struct pythia_report_source *source)
 {
     struct writer w = {{.vocabulary = source->vocabulary}, source};
+    const unsigned long failures = pythia_mem_failures();
     const struct pythia_diagnosis *d = source->diagnosis;
     json_t *out = json_object(), *types = json_array(), *groups = json_array(),
            *next = json_array();
@@ -568,7 +569,7 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
     if (source->loop)
         pythia__json_loop(&w.json, out, source->loop);
     pythia__json_close(&w.json);
-    if (w.json.failed) {
+    if (w.json.failed || pythia_mem_failures() != failures) {
         json_decref(out);
         return NULL;
     }
@@ -586,6 +587,7 @@ static int add_json(const char *bytes, size_t size, void *data)
 int pythia_report_write(const json_t *report, enum pythia_report_format format, bool colour,
                         struct pythia_buf *out)
 {
+    const unsigned long failures = pythia_mem_failures();
     switch (format) {
     case PYTHIA_REPORT_TEXT:
         pythia__report_text(report, colour, out);
@@ -603,5 +605,5 @@ int pythia_report_write(const json_t *report, enum pythia_report_format format, 
         pythia_buf_putc(out, '\n');
         break;
     }
-    return pythia_buf_status(out);
+    return pythia_mem_failures() == failures ? pythia_buf_status(out) : PYTHIA_ENOMEM;
 }

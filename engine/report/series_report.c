@@ -346,8 +346,8 @@ static int write_json(const json_t *report, struct pythia_buf *to)
     return pythia_buf_status(to);
 }
 
-int pythia_series_report_write(const struct json_t *report, enum pythia_series_format format,
-                               struct pythia_buf *out)
+static int write_form(const struct json_t *report, enum pythia_series_format format,
+                      struct pythia_buf *out)
 {
     switch (format) {
     case PYTHIA_SERIES_JSON:
@@ -361,4 +361,12 @@ int pythia_series_report_write(const struct json_t *report, enum pythia_series_f
         break;
     }
     return write_words(report, format == PYTHIA_SERIES_MARKDOWN, out);
+}
+
+int pythia_series_report_write(const struct json_t *report, enum pythia_series_format format,
+                               struct pythia_buf *out)
+{
+    const unsigned long failures = pythia_mem_failures();
+    int status = write_form(report, format, out);
+    return status != PYTHIA_OK || pythia_mem_failures() == failures ? status : PYTHIA_ENOMEM;
 }

@@ -202,9 +202,27 @@ static void bytes_are_counted_while_a_test_wants_it(void **state)
     assert_int_equal(pythia_mem_counted(), 0);
 }
 
+static void failures_are_counted(void **state)
+{
+    unsigned long before = pythia_mem_failures();
+    pythia_mem_fail_after(0);
+    assert_null(pythia_calloc(1, 1));
+    assert_null(pythia_realloc(NULL, 1, 1));
+    assert_null(pythia_malloc(1));
+    pythia_mem_fail_after(-1);
+    assert_null(pythia_calloc(SIZE_MAX, 2)); /* the product overflows */
+    pythia_mem_note_failure();
+    assert_int_equal(pythia_mem_failures() - before, 5);
+    void *block = pythia_malloc(0);
+    assert_non_null(block);
+    pythia_free(block);
+    assert_int_equal(pythia_mem_failures() - before, 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(failures_are_counted),
         cmocka_unit_test(new_elements_are_zero),
         cmocka_unit_test(no_elements_are_a_pointer_too),
         cmocka_unit_test(products_that_overflow_are_refused),

@@ -14,7 +14,10 @@ void *pythia_calloc(size_t count, size_t size);
  * zeroed. NULL when out of memory: then `p` is as it was and still owned by the caller. */
 void *pythia_realloc(void *p, size_t count, size_t size);
 
-/* Give back what the two above gave; NULL is fine. */
+/* `bytes`, not zeroed, for libraries that want a function like malloc. */
+void *pythia_malloc(size_t bytes);
+
+/* Give back what those above gave; NULL is fine. */
 void pythia_free(void *p);
 
 /* A copy of `size` bytes with a NUL behind them, owned by the caller; NULL when out of memory. */
@@ -27,6 +30,14 @@ int pythia_grow(void *array, size_t *capacity, size_t used, size_t size);
 
 /* Make room for the element `index` of such an array, whose new elements are zero. */
 int pythia_reach(void *array, size_t *capacity, size_t index, size_t size);
+
+/* How many of these allocations have failed so far, in all threads. For those who write a text of a
+ * thousand pieces, each by a scratch of its own: if the number is another at the end, the text is
+ * not whole, and there is no need to ask after each piece. */
+unsigned long pythia_mem_failures(void);
+
+/* Count a failure of an allocator that is not ours. */
+void pythia_mem_note_failure(void);
 
 /* Let `n` more allocations through, then fail every one; a negative `n` ends that. Tests only. */
 void pythia_mem_fail_after(long n);

@@ -18,6 +18,8 @@ struct pythia_input_file {
     uint64_t size_bytes; /* 0: not known */
     bool named;          /* by the user, not found in a folder */
     bool again;          /* it can be read a second time: a regular file */
+    bool *failed;        /* of the input: who reads it notes there that it could not be read, or not
+                            to its end; one thread at a time for each file */
 };
 
 /* Find the files: a path is a file, a folder (all files in it, and below it, but for hidden ones;

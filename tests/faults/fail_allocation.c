@@ -1,0 +1,100 @@
+/* Loaded before the C library (LD_PRELOAD), lets one allocation of a program fail, whoever makes
+ * it: PYTHIA_FAIL_ALLOCATION is its number, counted from the beginning of main; 0 only counts.
+ * At the end of main the file PYTHIA_ALLOCATIONS, if it is given, gets how many there were. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What glibc's own names stand for. */
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *at, size_t size);
+
+__attribute__((visibility("default"))) void *malloc(size_t size);
+__attribute__((visibility("default"))) void *calloc(size_t nmemb, size_t size);
+__attribute__((visibility("default"))) void *realloc(void *ptr, size_t size);
+
+static atomic_bool begun;
+static atomic_ulong made;
+static unsigned long fails;
+
+/* libseccomp 2.5.4 never returns from some of its functions in want of memory. */
+static bool is_excepted(const void *caller)
+{
+    Dl_info about;
+    return dladdr(caller, &about) != 0 && about.dli_fname && strstr(about.dli_fname, "libseccomp");
+}
+
+static bool must_fail(const void *caller)
+{
+    if (!atomic_load(&begun) || atomic_fetch_add(&made, 1) + 1 != fails)
+        return false;
+    if (is_excepted(caller))
+        return false;
+    errno = ENOMEM;
+    return true;
+}
+
+void *malloc(size_t size)
+{
+    return must_fail(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t nmemb, size_t size)
+{
+    return must_fail(__builtin_return_address(0)) ? NULL : __libc_calloc(nmemb, size);
+}
+
+void *realloc(void *ptr, size_t size)
+{
+    return must_fail(__builtin_return_address(0)) ? NULL : __libc_realloc(ptr, size);
+}
+
+static int (*program)(int, char **, char **);
+
+static int told_to = -1; /* a file, open from the beginning: a program may confine itself */
+
+static void tell_count(void)
+{
+    unsigned long count = atomic_load(&made);
+    atomic_store(&begun, false);
+    if (told_to >= 0)
+        dprintf(told_to, "%lu\n", count);
+}
+
+static int run(int argc, char **argv, char **environment)
+{
+    const char *number = getenv("PYTHIA_FAIL_ALLOCATION");
+    const char *path = getenv("PYTHIA_ALLOCATIONS");
+    fails = number ? strtoul(number, NULL, 10) : 0;
+    if (path)
+        told_to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    atexit(tell_count);
+    atomic_store(&begun, true);
+    int status = program(argc, argv, environment);
+    atomic_store(&begun, false);
+    return status;
+}
+
+typedef int start(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+                  void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
+__attribute__((visibility("default"))) start __libc_start_main;
+
+/* The C library's way to main. */
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+{
+    union {
+        void *object;
+        start *function;
+    } next = {.object = dlsym(RTLD_NEXT, "__libc_start_main")};
+    program = main;
+    return next.function(run, argc, argv, init, fini, rtld_fini, stack_end);
+}
