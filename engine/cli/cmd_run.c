@@ -70,24 +70,47 @@ struct report {
 
 /* ---- before ---- */
 
-/* The shim beside this program: where it was built, or installed. */
-static bool find_shim(char *out, size_t size)
+/* A file beside this program, in one of `places` relative to its folder. */
+static bool find_beside(const char *const *places, size_t count, const char *file, char *out,
+                        size_t size)
 {
-    static const char *const places[] = {"../tracepoints", PYTHIA_SHIM_FOLDER, "."};
     char self[PATH_MAX];
-    const char *wanted = getenv("PYTHIA_PRELOAD");
     ssize_t bytes = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (wanted && *wanted)
-        return (size_t)snprintf(out, size, "%s", wanted) < size && access(out, R_OK) == 0;
     if (bytes <= 0)
         return false;
     self[bytes] = '\0';
     const char *folder = dirname(self);
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        if ((size_t)snprintf(out, size, "%s/%s/" SHIM, folder, places[i]) < size &&
+    for (size_t i = 0; i < count; i++)
+        if ((size_t)snprintf(out, size, "%s/%s/%s", folder, places[i], file) < size &&
             access(out, R_OK) == 0)
             return true;
     return false;
+}
+
+/* The shim: where it was built, or installed. */
+static bool find_shim(char *out, size_t size)
+{
+    static const char *const places[] = {"../tracepoints", PYTHIA_SHIM_FOLDER, "."};
+    const char *wanted = getenv("PYTHIA_PRELOAD");
+    if (wanted && *wanted)
+        return (size_t)snprintf(out, size, "%s", wanted) < size && access(out, R_OK) == 0;
+    return find_beside(places, sizeof(places) / sizeof(places[0]), SHIM, out, size);
+}
+
+/* Let each Python that is started find the hooks of functions of Python. */
+static void set_python_path(void)
+{
+    static const char *const places[] = {"../tracepoints", PYTHIA_FUNCTIONS_FOLDER};
+    char folder[PATH_MAX], path[2 * PATH_MAX];
+    const char *earlier = getenv("PYTHONPATH");
+    if (!find_beside(places, sizeof(places) / sizeof(places[0]), "python", folder,
+                     sizeof(folder)) ||
+        strchr(folder, ':'))
+        return;
+    int size = snprintf(path, sizeof(path), "%s%s%s", folder, earlier && *earlier ? ":" : "",
+                        earlier ? earlier : "");
+    if ((size_t)size < sizeof(path))
+        setenv("PYTHONPATH", path, 1);
 }
 
 static int read_points(struct running *r)
@@ -253,6 +276,7 @@ static void set_environment(const struct running *r, const char *shim)
              earlier ? earlier : "");
     setenv("LD_PRELOAD", preload, 1);
     setenv("PYTHIA_HOOKS", r->plan, 1);
+    set_python_path();
     if (r->s->service)
         setenv("PYTHIA_SERVICE", r->s->service, 1);
     if (r->s->live)
@@ -484,6 +508,13 @@ const struct pythia__command pythia__cmd_run = {
         "\"arg0:str\".\n\n"
         "CSV has four columns: module, class, function and name. Lines that begin with # are "
         "passed over.\n\n"
+        "A function of a Python program has as its \"module\" the module of Python that defines "
+        "it, such as shop.db, or __main__ for the script itself, and as its \"class\" a class of "
+        "that module. arg0 is then its first argument, which of a method is the object, farg0 the "
+        "same as a number with a fraction, and ret what it returns, each a number or a text. A "
+        "call that an exception leaves has failed, with the key-values exception.type and "
+        "exception.message. The span of a coroutine lasts until it has returned. \"error\" and "
+        "a kind of request by an argument are not for Python.\n\n"
         "While the program runs, its points are opened and closed as all others are. Those that "
         "this command has opened it "
         "closes at the end. What a program starts is traced too.\n\n"
@@ -509,7 +540,12 @@ const struct pythia__command pythia__cmd_run = {
                 "\"ret\"]}]' "
                 "> points.json\n"
                 "pythia run --points points.json --records wc.records -- wc README.md\n"
-                "pythia tree --keys --slowest 3 wc.records\n",
+                "pythia tree --keys --slowest 3 wc.records\n"
+                "# The same for a function of a Python program.\n"
+                "printf '[{\"name\": \"dumps\", \"module\": \"json\", \"function\": \"dumps\"}]' "
+                "> points.json\n"
+                "pythia run --points points.json --service app --records app.records -- "
+                "python3 -c 'import json; json.dumps([])'\n",
     .exits = "That of the program, or 128 and the number of the signal that ended it. If it was "
              "not started: 1 failed, 2 wrong usage (also: a declaration is wrong, or none of the "
              "functions is there), 126 it cannot be executed, 127 there is none.",

@@ -16,7 +16,8 @@ def _run_next():
     import importlib.util
     import os
     here = os.path.dirname(os.path.abspath(__file__))
-    path = [folder for folder in sys.path if os.path.abspath(folder or '.') != here]
+    folders = [os.path.abspath(folder or '.') for folder in sys.path]
+    path = folders[folders.index(here) + 1:]  # one before it has run already
     spec = importlib.machinery.PathFinder.find_spec('sitecustomize', path)
     if spec is not None and spec.loader is not None:
         spec.loader.exec_module(importlib.util.module_from_spec(spec))

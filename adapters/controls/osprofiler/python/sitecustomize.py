@@ -15,7 +15,8 @@ def _next():
     import importlib.machinery
     import os
     here = os.path.dirname(os.path.abspath(__file__))
-    path = [folder for folder in sys.path if os.path.abspath(folder or '.') != here]
+    folders = [os.path.abspath(folder or '.') for folder in sys.path]
+    path = folders[folders.index(here) + 1:]  # one before it has run already
     spec = importlib.machinery.PathFinder.find_spec('sitecustomize', path)
     if spec is not None and spec.loader is not None:
         import importlib.util
