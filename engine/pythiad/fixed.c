@@ -19,9 +19,10 @@ bool pythia__fixed_is_switchable(const struct pythia__daemon *d, struct pythia_t
 
 const char *pythia__fixed_advice(void)
 {
-    return "no control plane has reported it: start Node.js programs with pythia-gate.js, services "
-           "of OpenStack with the preload for OSProfiler, link C programs with "
-           "libpythia-tracepoints (pythiad --gate), or run unchanged ones by `pythia run`";
+    return "no control plane has reported it: start Node.js programs with pythia-gate.js, build Go "
+           "programs with pythia-go, start services of OpenStack with the preload for OSProfiler, "
+           "link C programs with libpythia-tracepoints (pythiad --gate), or run unchanged ones by "
+           "`pythia run`";
 }
 
 bool pythia__fixed_is(const struct pythia__daemon *d, uint32_t tracepoint)

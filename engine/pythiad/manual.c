@@ -171,8 +171,8 @@ static const char redacting[] =
 
 static const char after[] =
     "# WHOM IT SWITCHES\n\n"
-    "*Programs with OpenTelemetry in Node.js*\n\tBy pythia-gate.js, see "
-    "*pythia-control-http*(7).\n\n"
+    "*Programs with OpenTelemetry in Node.js, Python and Go*\n\tBy pythia-gate.js, pythia_gate and "
+    "pythia-go, see *pythia-control-http*(7).\n\n"
     "*Services with OSProfiler*\n\tBy Redis, see *pythia-control-osprofiler*(7).\n\n"
     "*Programs with libpythia-tracepoints*\n\tBy their switchboard (*--gate*).\n\n"
     "Whom it switched goes back to its own set once it has not heard of *pythiad* for "

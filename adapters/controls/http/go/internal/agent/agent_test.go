@@ -179,7 +179,7 @@ func TestFailuresMakeThePauseLonger(t *testing.T) {
 	for failures, want := range map[int]time.Duration{0: 250, 1: 500, 2: 1000, 3: 2000, 90: 2000} {
 		a.failures = failures
 		for range 100 {
-			if p, want := a.pause(), want*time.Millisecond; p < want*8/10 || p > want {
+			if p, want := a.pause(), want*time.Millisecond; p < want*75/100 || p > want*95/100 {
 				t.Errorf("after %d failures: %v", failures, p)
 			}
 		}

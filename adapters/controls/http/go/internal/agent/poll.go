@@ -12,12 +12,18 @@ import (
 	"time"
 )
 
+// Between two questions pass .75 to .95 of the time that the list names: a switch shall be in force
+// within that time, and the answer and the report take some of it.
+const (
+	earliest = .75
+	jitter   = .2
+)
+
 const (
 	reportPoints = 1000             // in one report
 	reportBytes  = 1<<20 - 4096     // of its points; pythiad takes 1 MiB
 	newsPause    = time.Second      // between reports of new points
 	countsPause  = 10 * time.Second // between reports of nothing but hits and prices
-	jitter       = .2               // of the time between two questions, which it shortens: a switch is in force within one poll
 )
 
 func (a *Agent) run() {
@@ -45,7 +51,7 @@ func (a *Agent) pause() time.Duration {
 	if a.failures > 0 {
 		base = min(a.poll<<min(a.failures, 10), backoffMax)
 	}
-	return time.Duration(float64(base) * (1 - jitter*rand.Float64()))
+	return time.Duration(float64(base) * (earliest + jitter*rand.Float64()))
 }
 
 // isSwitchedOff is true while the off file is there.
