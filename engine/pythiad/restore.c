@@ -8,6 +8,7 @@
 #include "pythia/mem.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
+#include "switching.h"
 
 static int pass_over(void *context, struct pythia_text id, const struct pythia_text *type)
 {
@@ -153,8 +154,7 @@ int pythia__restore_switches(struct pythia__daemon *d)
         status = pythia_live_set_pins(d->live, d->always, d->never, d->fixed);
     if (status == PYTHIA_OK)
         status = pythia__daemon_want(d);
-    return status == PYTHIA_OK ? pythia_controller_tick(d->controller, pythia__daemon_now(d))
-                               : status;
+    return status == PYTHIA_OK ? pythia__switching_tick(d, pythia__daemon_now(d)) : status;
 }
 
 int pythia__restore_text(const struct pythia__daemon *d, struct pythia_buf *text, size_t *types)
