@@ -24,8 +24,7 @@
  * three times as much then, of which less is hidden by the program's work: -5 to -9 ns instead of
  * -20, which a tenth to a third of calibrations found on a busy machine, and prices of such a
  * process were 60 % too high for as long as it lived. So the part for spans around work is measured
- * again, three times in the first minutes of a process, at 1 ms each, and the moment counts in
- * which timing saw least. */
+ * again, three times in the first minutes of a process, at 1 ms each, and the best one counts. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <pthread.h>
 #include <signal.h>
@@ -46,7 +45,7 @@
 /* Spans of a pass; LOOP is a multiple of it. */
 #define TOLD (LOOP / (2 * IN_BURST) * PYTHIA__TIMED_BURST)
 
-int64_t pythia__cost_unseen, pythia__cost_unseen_among, pythia__cost_seen_among;
+int64_t pythia__cost_unseen, pythia__cost_unseen_among;
 uint64_t pythia__cost_due_ns = UINT64_MAX;
 uint64_t pythia__cost_work = UINT64_MAX;
 uint64_t pythia__cost_most = UINT64_MAX, pythia__cost_clock;
@@ -96,52 +95,41 @@ static void add_in_order(int64_t *values, int count, int64_t value)
     values[count] = value;
 }
 
-/* Of a span around so many operations, in ticks. */
-struct around {
-    uint64_t work;  /* what they take by themselves */
-    int64_t whole;  /* what the span adds, by the least of some passes */
-    int64_t seen;   /* what timing says, the median of passes */
-    int64_t unseen; /* of what it adds, the median of differences of neighbouring passes */
-};
-
-static int64_t middle_of(const int64_t *in_order)
-{
-    return (in_order[LOOPS / 2 - 1] + in_order[LOOPS / 2]) / 2;
-}
-
-static struct around measure_around(struct pythia__thread *t, struct pythia_point *point,
-                                    int operations)
+/* What a span adds to so many operations, in ticks, by the least of some passes, and what of that
+ * timing does not see. Returns what the operations take by themselves. What is not seen is the
+ * median of differences of neighbouring passes: a processor that it shares with others costs a
+ * program three times as much in one millisecond as in the next, and a price that was found in a
+ * bad one stays with its process. */
+static uint64_t measure_around(struct pythia__thread *t, struct pythia_point *point, int operations,
+                               int64_t *whole, int64_t *unseen)
 {
     uint64_t least[2] = {UINT64_MAX, UINT64_MAX}, ticks[3], inside = 0;
-    int64_t seen[LOOPS], unseen[LOOPS];
+    int64_t differences[LOOPS];
     for (int i = 0; i < LOOPS; i++) {
         for (enum spans spans = NONE; spans <= TIMED; spans++)
             ticks[spans] = pass(t, point, spans, operations, &inside);
         for (enum spans spans = NONE; spans <= UNTIMED; spans++)
             least[spans] = ticks[spans] < least[spans] ? ticks[spans] : least[spans];
-        int64_t said = (int64_t)(inside * (LOOP / TOLD));
-        add_in_order(seen, i, said);
-        add_in_order(unseen, i, (int64_t)ticks[UNTIMED] - (int64_t)ticks[NONE] - said);
+        int64_t added = (int64_t)ticks[UNTIMED] - (int64_t)ticks[NONE];
+        add_in_order(differences, i, added - (int64_t)(inside * (LOOP / TOLD)));
     }
-    return (struct around){.work = least[NONE] / LOOP,
-                           .whole = ((int64_t)least[UNTIMED] - (int64_t)least[NONE]) / LOOP,
-                           .seen = middle_of(seen) / LOOP,
-                           .unseen = middle_of(unseen) / LOOP};
+    *whole = ((int64_t)least[UNTIMED] - (int64_t)least[NONE]) / LOOP;
+    *unseen = (differences[LOOPS / 2 - 1] + differences[LOOPS / 2]) / (2 * (int64_t)LOOP);
+    return least[NONE] / LOOP;
 }
 
 static void measure(struct pythia__thread *t, struct pythia_point *point, uint64_t *whole)
 {
-    struct around nothing = measure_around(t, point, 0), chain = measure_around(t, point, CHAIN);
-    pythia__cost_unseen = nothing.unseen;
-    pythia__cost_unseen_among = chain.unseen;
-    pythia__cost_seen_among = chain.seen;
-    pythia__cost_work = chain.work * LITTLE / CHAIN;
+    int64_t alone, among;
+    measure_around(t, point, 0, &alone, &pythia__cost_unseen);
+    uint64_t chain = measure_around(t, point, CHAIN, &among, &pythia__cost_unseen_among);
+    pythia__cost_work = chain * LITTLE / CHAIN;
     pythia__cost_clock = UINT64_MAX;
     for (int i = 0; i < LOOP; i++) {
         uint64_t begun = pythia__ticks(), ticks = pythia__ticks() - begun;
         pythia__cost_clock = ticks < pythia__cost_clock ? ticks : pythia__cost_clock;
     }
-    *whole = nothing.whole > 0 ? (uint64_t)nothing.whole : 1;
+    *whole = alone > 0 ? (uint64_t)alone : 1;
     pythia__cost_most = MOST * *whole;
 }
 
@@ -261,20 +249,18 @@ void pythia__cost_again(struct pythia__thread *t)
 {
     sigset_t all, blocked;
     unsigned char busy;
-    struct around chain = {.seen = INT64_MAX};
+    int64_t whole, unseen = 0;
     struct pythia__ring_control control = {0};
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &blocked); /* what a handler records goes where it should */
     struct pythia__thread before = keep(t, &busy);
     void *data = divert(t, &control);
     if (data)
-        chain = measure_around(t, &some_point, CHAIN);
+        measure_around(t, &some_point, CHAIN, &whole, &unseen);
     give_back(t, &before, busy);
     unmap_ring(data);
-    if (chain.seen < pythia__cost_seen_among) {
-        pythia__cost_seen_among = chain.seen;
-        __atomic_store_n(&pythia__cost_unseen_among, chain.unseen, __ATOMIC_RELAXED);
-    }
+    if (data && unseen < __atomic_load_n(&pythia__cost_unseen_among, __ATOMIC_RELAXED))
+        __atomic_store_n(&pythia__cost_unseen_among, unseen, __ATOMIC_RELAXED);
     pthread_sigmask(SIG_SETMASK, &blocked, NULL);
 }
 

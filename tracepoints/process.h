@@ -184,9 +184,7 @@ uint64_t pythia__cost_calibrate(struct pythia__thread *t);
 PYTHIA__COLD int pythia__cost_is_due(uint64_t now_ns);
 extern uint64_t pythia__cost_due_ns;
 
-/* Measure it again, by spans that go nowhere. It is taken if timing saw less of them than before:
- * then it was a better moment. */
-extern int64_t pythia__cost_seen_among;
+/* Measure it again, by spans that go nowhere. What is less than before is taken. */
 PYTHIA__COLD void pythia__cost_again(struct pythia__thread *t);
 
 /* Write a record of cost; of a point 0 all but the record. */
