@@ -70,7 +70,7 @@ enum pythia__role pythia__route_role(enum pythia__listener at, const char *metho
         if (routes[i].at == at && strcmp(routes[i].method, method) == 0 &&
             strcmp(routes[i].path, path) == 0)
             return routes[i].role;
-    assert(!"a route without a row");
+    assert(false && "every route has a row");
     return PYTHIA__ROLE_CONTROL;
 }
 
