@@ -11,7 +11,9 @@
 #include "pythia/confine.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/redaction.h"
 #include "pythia/report.h"
+#include "pythia/secret_file.h"
 #include "pythia/shown_text.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
@@ -502,6 +504,13 @@ static int exit_status(const struct replay *r, int status)
 static int confine(const struct settings *s)
 {
     const char *const outputs[] = {s->output, s->closed_loop ? s->search.history : NULL};
+    struct pythia_hash_key secret;
+    struct pythia_error why = {0};
+    /* A secret that is not there is made now, because that takes a link. What is wrong with it is
+     * told when it is wanted. */
+    if (s->read.redact_secret &&
+        pythia_redaction_hashes(s->read.redact.texts, s->read.redact.count))
+        (void)pythia_secret_read(s->read.redact_secret, &secret, &why);
     struct pythia_confinement held;
     int status = pythia_confine(outputs, 2, &held);
     if (status == PYTHIA_OK && !held.calls)

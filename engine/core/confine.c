@@ -103,7 +103,7 @@ static const int forbidden[] = {
  * process beside it, so that sanitized programs may do both. */
 static bool forbid_processes(scmp_filter_ctx filter)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef PYTHIA_SANITIZED
     (void)filter;
     return true;
 #else

@@ -126,12 +126,13 @@ static bool is_sound(sqlite3 *db)
     return !broken;
 }
 
-/* Is it a database of some other program? Nothing of it is written before that is known. A count of
- * -1 is of a damaged one. */
+/* Is it a database of some other program? Nothing of it is written before that is known. -1 is of a
+ * damaged one, or one that cannot be read at the moment. */
 static bool is_foreign(sqlite3 *db)
 {
-    if (pragma_number(db, "PRAGMA user_version") <= 0)
-        return pragma_number(db, "SELECT count(*) FROM sqlite_master") > 0;
+    int version = pragma_number(db, "PRAGMA user_version");
+    if (version <= 0)
+        return version == 0 && pragma_number(db, "SELECT count(*) FROM sqlite_master") > 0;
     int ours = pragma_number(db, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name"
                                  " IN ('cycle', 'switch', 'pin', 'note')");
     return ours >= 0 && ours < 4;

@@ -95,7 +95,7 @@ static void no_network_and_no_programs(void **state)
     expect(end_parent, false, EPERM);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they make processes */
+#ifndef PYTHIA_SANITIZED /* they make processes */
 static int make_process(void)
 {
     pid_t child = fork();
@@ -263,7 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_network_and_no_programs),
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef PYTHIA_SANITIZED
         cmocka_unit_test(no_processes),
 #endif
         cmocka_unit_test(threads_are_made_and_confined),

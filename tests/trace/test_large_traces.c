@@ -8,16 +8,8 @@
 #include "timed.h"
 #include "trace_text.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 /* Both are 1 more than a multiple of 3 and of 9. */
-#ifdef SANITIZED
+#ifdef PYTHIA_SANITIZED
 enum { MANY = 100000 };
 #else
 enum { MANY = 1000000 };
