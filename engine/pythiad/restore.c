@@ -80,7 +80,7 @@ static int add_pins(const struct restoring *r)
         const struct pythia_text *types = pythia_open_points_types(pins, point, &count);
         if (!types && pythia_open_points_has(pins, point))
             status = pythia_open_points_add_id(r->open, id);
-        for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+        for (size_t i = 0; types && i < count && status == PYTHIA_OK; i++)
             status = pythia_open_points_add_id_for(r->open, id, types[i]);
     }
     return status;

@@ -84,6 +84,7 @@ static void write(struct bench *b)
     json_decref(b->report);
     b->report = json_object();
     pythia__json_loop(&w, b->report, &b->loop);
+    pythia__json_close(&w);
     assert_false(w.failed);
 }
 
@@ -383,6 +384,7 @@ static void each_failed_allocation_is_told(void **state)
         b.report = json_object();
         pythia_mem_fail_after(failures);
         pythia__json_loop(&w, b.report, &b.loop);
+        pythia__json_close(&w);
         pythia_mem_fail_after(-1);
         failed = w.failed;
         end(&b);

@@ -132,7 +132,7 @@ static int read_time(struct pythia__otlp_reader *r, uint64_t time, const char *a
 static int read_status(struct pythia__otlp_reader *r, struct pythia_text message, bool *error)
 {
     struct pythia_protobuf m = pythia_protobuf_of(message);
-    struct pythia_protobuf_field f;
+    struct pythia_protobuf_field f = {0};
     const char *begin = m.at;
     int status;
     for (; (status = pythia__otlp_next(r, &m, &f)) == 0; begin = m.at) {

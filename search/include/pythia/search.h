@@ -141,14 +141,14 @@ struct pythia_problem {
 /* A decision about one trace point. */
 struct pythia_switch {
     uint32_t tracepoint;
-    uint32_t type;            /* for requests of which; PYTHIA_NONE: of all */
-    bool open;                /* or close */
-    size_t problem;           /* for which; SIZE_MAX: for none */
-    double inside;            /* opened: the probability that the cause is in it or below it */
+    uint32_t type;  /* for requests of which; PYTHIA_NONE: of all */
+    bool open;      /* or close */
+    bool widens;    /* it was open for the type: from now on programs have it open for all */
+    size_t problem; /* for which; SIZE_MAX: for none */
+    double inside;  /* opened: the probability that the cause is in it or below it */
     double price_ns, cost_ns; /* of a hit; added to a request of the type, or no more added */
     double bytes_per_second;  /* likewise, to the stream; NaN: not known */
     char *reason;             /* a sentence without its full stop */
-    bool widens; /* it was open for the type: from now on programs have it open for all */
 };
 
 /* What came of one cycle; borrowed from the search until the next. */
