@@ -46,7 +46,7 @@ class _Request(ctypes.Structure):
 _UNBOUND = ctypes.c_uint64(_ALL)  # a point's switches until its first hit
 
 
-class Library:
+class Shim:
     """libpythia-tracepoints, as it is loaded already or beside."""
 
     def __init__(self):
@@ -100,20 +100,20 @@ class Key:
         word, number = self.source.rstrip('0123456789'), self.source.lstrip('farg')
         self.argument = int(number) if word in ('arg', 'farg') else None
 
-    def put(self, library, scope, value):
+    def put(self, shim, scope, value):
         try:
             if self.type.startswith('str'):
-                library.set_text(scope, self.name, value, int(self.type[3:] or _TEXT_MAX))
+                shim.set_text(scope, self.name, value, int(self.type[3:] or _TEXT_MAX))
             elif self.type == 'bool':
-                library.set(scope, self.name, bool(value))
+                shim.set(scope, self.name, bool(value))
             elif self.type in ('f32', 'f64'):
-                library.set(scope, self.name, float(value))
+                shim.set(scope, self.name, float(value))
             elif self.type in _NUMBERS:
-                library.set(scope, self.name, int(value))
+                shim.set(scope, self.name, int(value))
             else:
-                library.set(scope, self.name, value)
+                shim.set(scope, self.name, value)
         except Exception:
-            library.set_text(scope, self.name, '(unreadable)', _TEXT_MAX)
+            shim.set_text(scope, self.name, '(unreadable)', _TEXT_MAX)
 
 
 def _rss():
@@ -164,8 +164,8 @@ class Room:
 class Call:
     """One function: what its hook does while the point is open."""
 
-    def __init__(self, declared, library, function):
-        self.declared, self.library, self.function = declared, library, function
+    def __init__(self, declared, shim, function):
+        self.declared, self.shim, self.function = declared, shim, function
         self.point = ctypes.addressof(declared.point)
         self.arguments = [key for key in declared.keys if key.argument is not None]
         self.results = [key for key in declared.keys if key.is_return]
@@ -179,7 +179,7 @@ class Call:
         self.rooms = []  # that are not in use
         self.switches, self.is_bound = declared.switches(), False
         self.begin_keys, self.end_keys = bool(self.arguments or self.metrics), bool(self.results or self.metrics)
-        self.pythia_enter, self.pythia_exit = library.pythia_enter, library.pythia_exit
+        self.pythia_enter, self.pythia_exit = shim.pythia_enter, shim.pythia_exit
 
     def enter(self, begin, args, kwargs):
         """The room of a span, or None where the point is closed for this request."""
@@ -197,24 +197,24 @@ class Call:
     def put_arguments(self, room, args, kwargs):
         for key in self.arguments:
             if key.argument < len(args):
-                key.put(self.library, room.address, args[key.argument])
+                key.put(self.shim, room.address, args[key.argument])
             elif key.argument < len(self.parameters) and self.parameters[key.argument] in kwargs:
-                key.put(self.library, room.address, kwargs[self.parameters[key.argument]])
+                key.put(self.shim, room.address, kwargs[self.parameters[key.argument]])
         room.metrics = [key.metric() for key in self.metrics]
 
     def put_results(self, room, result):
         for key in self.results:
-            key.put(self.library, room.address, result)
+            key.put(self.shim, room.address, result)
         self.put_metrics(room)
 
     def put_metrics(self, room):
         for key, before in zip(self.metrics, room.metrics if self.metrics else ()):
-            self.library.set(room.address, key.name, key.metric() - before)
+            self.shim.set(room.address, key.name, key.metric() - before)
 
     def fail(self, room, why):
         room.scope.error = 1
-        self.library.set_text(room.address, b'exception.type', type(why).__name__, _TEXT_MAX)
-        self.library.set_text(room.address, b'exception.message', why, 2 * _TEXT_MAX)
+        self.shim.set_text(room.address, b'exception.type', type(why).__name__, _TEXT_MAX)
+        self.shim.set_text(room.address, b'exception.message', why, 2 * _TEXT_MAX)
         self.put_metrics(room)
 
     def run(self, args, kwargs):
@@ -236,15 +236,15 @@ class Call:
     def run_request(self, args, kwargs):
         """The same for a function with which a request begins."""
         before = _Context()
-        self.library.pythia_request_begin(ctypes.addressof(self.declared.request), ctypes.addressof(before))
+        self.shim.pythia_request_begin(ctypes.addressof(self.declared.request), ctypes.addressof(before))
         try:
             return self.run(args, kwargs)
         finally:
-            self.library.pythia_request_end(ctypes.addressof(before))
+            self.shim.pythia_request_end(ctypes.addressof(before))
 
     async def run_task(self, args, kwargs):
         """The same for a coroutine, between whose parts the thread does other work."""
-        room = self.enter(self.library.pythia_begin, args, kwargs)
+        room = self.enter(self.shim.pythia_begin, args, kwargs)
         if room is None:
             return await self.function(*args, **kwargs)
         try:
@@ -256,13 +256,13 @@ class Call:
             self.fail(room, why)
             raise
         finally:
-            self.library.pythia_end(room.address)
+            self.shim.pythia_end(room.address)
             self.rooms.append(room)
 
 
-def hook(declared, library, function):
+def hook(declared, shim, function):
     """What takes the function's place."""
-    call = Call(declared, library, function)
+    call = Call(declared, shim, function)
     if inspect.iscoroutinefunction(function):
         @functools.wraps(function)
         async def hooked(*args, **kwargs):
@@ -285,7 +285,7 @@ class Hooks:
     """All points of the plan, by the modules that they are of."""
 
     def __init__(self, path, declarations):
-        self.library, self.report_path = Library(), path + '.report'
+        self.shim, self.report_path = Shim(), path + '.report'
         self.by_module = {}
         for declared in declarations:
             self.by_module.setdefault(declared.module, []).append(declared)
@@ -311,7 +311,7 @@ class Hooks:
         inner = function.__func__ if kind else function
         if not callable(inner) or isinstance(inner, type):
             return False
-        replaced = hook(declared, self.library, inner)
+        replaced = hook(declared, self.shim, inner)
         replaced = kind(replaced) if kind else replaced
         if owner:
             setattr(owner, declared.function, replaced)
@@ -325,18 +325,18 @@ class Hooks:
 
     def open(self, declared):
         board, why = ctypes.c_void_p(), ctypes.create_string_buffer(256)
-        id_ = f'{self.library.service()}:{declared.name}'.encode()
-        if self.library.pythia_switchboard_open(None, 1, ctypes.addressof(board), why):
+        id_ = f'{self.shim.service()}:{declared.name}'.encode()
+        if self.shim.pythia_switchboard_open(None, 1, ctypes.addressof(board), why):
             self.report('problem', why.value.decode(errors='replace'))
             return
         bits = 0
         for one in declared.types:
-            bits |= 1 << self.library.pythia_switchboard_type(board, one.encode(), len(one.encode()))
+            bits |= 1 << self.shim.pythia_switchboard_type(board, one.encode(), len(one.encode()))
         bits = bits or _ALL
         self.report('opened', declared.index, f'{bits:016x}', id_.decode())
-        if self.library.pythia_switchboard_throw(board, id_, len(id_), bits, bits):
+        if self.shim.pythia_switchboard_throw(board, id_, len(id_), bits, bits):
             self.report('problem', f'the switchboard has no place for {id_.decode()}')
-        self.library.pythia_switchboard_close(board)
+        self.shim.pythia_switchboard_close(board)
 
 
 def read_plan(path):
