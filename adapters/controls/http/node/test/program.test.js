@@ -145,6 +145,9 @@ test('points are told of, opened and closed, within one poll, without orphans', 
 test('a point that is open for one type gives no spans of another, in the process that is called', options, async () => {
   await load(1, 'list'); // the routes are known
   await control.until((now) => now.points.some((point) => point.id === `${STOCK.slice(0, -9)}/list/:id`), 'the inventory');
+  // Front has to have its list as well, or it does not send types yet: a switch of its own tells when.
+  await control.want(STOCK);
+  await control.until((now) => now.in_force, 'front closed');
   await control.ask({ want: [FRONT, STOCK].map((id) => ({ id })).concat({ id: AUTH, types: ['front GET /item/:id'] }) });
   await control.until((now) => now.in_force, 'open for one type');
   assert.strictEqual((await load(10)).edges['stock GET /item/:id -> stock middleware - auth'], 10);
