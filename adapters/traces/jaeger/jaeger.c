@@ -31,451 +31,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base64_id.h"
 #include "../formats.h"
-#include "../held.h"
-#include "../json_decoder.h"
-#include "../timestamp.h"
 #include "cqlsh_table.h"
+#include "jaeger_parts.h"
 #include "pythia/mem.h"
 
 #define NO_PROCESS 0
 
-/* What is known of a process of the trace at hand. */
-struct process {
-    uint32_t id; /* number of the string that names it */
-    uint32_t resource;
-};
-
-struct jaeger {
-    struct pythia__decoder d;
-    struct pythia__held held;  /* spans of the trace at hand, in wait of its id or its processes */
-    struct pythia_buf aside;   /* attributes of a span while those of its process are read */
-    struct process *processes; /* of the trace at hand */
-    size_t process_count, process_capacity;
-    uint32_t *slots;                  /* hash table of process + 1 by id */
-    size_t slot_count, slot_capacity; /* in use for this trace; allocated */
-    bool processes_known;             /* no more will come in the trace at hand */
-    struct pythia_trace_id trace;     /* at hand; none: not known yet */
-    struct pythia__day day;           /* of the times that are written as dates */
-    uint32_t key_hostname, key_host, key_ip, key_instance;
-};
-
-/* What is read of a span before it can be given on. */
-struct reading {
-    struct pythia__held_span out;
-    struct pythia_text parent;  /* of old versions: parentSpanID */
-    const uint32_t *references; /* where they stand; NULL: nowhere */
-    uint64_t parent_id;         /* of a row; 0: none */
-    bool has_id, has_start, has_duration;
-    bool has_process; /* in the span itself */
-};
-
-/* ---- values ---- */
-
-/* An id; none if it is empty or all zeros. */
-static struct pythia_trace_id parse_id(struct pythia_text text)
-{
-    struct pythia_trace_id id = {0, 0};
-    if (text.size == 0 || pythia_text_hex(text, &id.high, &id.low) ||
-        pythia_text_uuid(text, &id.high, &id.low))
-        return id;
-    return (struct pythia_trace_id){pythia_hash_bytes(text.bytes, text.size), text.size};
-}
-
-static bool is_none(struct pythia_trace_id id)
-{
-    return !(id.high | id.low);
-}
-
-static int read_id(struct jaeger *j, struct pythia_trace_id *out)
-{
-    struct pythia_text text = {"", 0};
-    int status = pythia__read_text(&j->d, &text);
-    *out = parse_id(text);
-    return status;
-}
-
-/* The blob of a row, which is an id; a text without the sign of a blob is what it is elsewhere. */
-static int read_blob(struct jaeger *j, struct pythia_trace_id *out)
-{
-    struct pythia_text text = {"", 0};
-    int status = pythia__read_text(&j->d, &text);
-    if (pythia_text_starts(text, PYTHIA_TEXT("0x")))
-        text = (struct pythia_text){text.bytes + 2, text.size - 2};
-    *out = parse_id(text);
-    return status;
-}
-
-/* The id of a span in a row: a number of 64 bits with a sign, also written as a string. */
-static int read_number_id(struct jaeger *j, struct pythia_trace_id *out)
-{
-    struct pythia_json_value value;
-    *out = (struct pythia_trace_id){0, 0};
-    int status = pythia_json_value(j->d.json, &value);
-    if (status != PYTHIA_OK)
-        return status;
-    if (value.kind >= PYTHIA_JSON_OBJECT)
-        return pythia_json_skip(j->d.json);
-    if (value.kind == PYTHIA_JSON_STRING && !pythia_json_number(value.text, &value))
-        *out = parse_id(value.text);
-    else if (value.kind == PYTHIA_JSON_INTEGER)
-        out->low = (uint64_t)value.integer;
-    return PYTHIA_OK;
-}
-
-/* An id of `size` bytes in base64, which is padded; any other text is what it is elsewhere. */
-static int read_model_id(struct jaeger *j, size_t size, struct pythia_trace_id *out)
-{
-    struct pythia_text text = {"", 0};
-    int status = pythia__read_text(&j->d, &text);
-    if (text.size == 0 || text.bytes[text.size - 1] != '=' ||
-        !pythia__parse_base64_id(text, size, &out->high, &out->low))
-        *out = parse_id(text);
-    return status;
-}
-
-/* A date, or microseconds. */
-static int read_time(struct jaeger *j, uint64_t *out_ns)
-{
-    struct pythia_text text;
-    const uint32_t *mark = pythia_json_mark(j->d.json);
-    if (pythia_json_peek(j->d.json) != '"')
-        return pythia__read_time_us(&j->d, out_ns);
-    int status = pythia__read_text(&j->d, &text);
-    if (status != PYTHIA_OK || pythia__parse_timestamp(&j->day, text, out_ns))
-        return status;
-    pythia_json_again(j->d.json, mark);
-    return pythia__read_time_us(&j->d, out_ns);
-}
-
-/* "0.0012s" or, as old versions write it, "5000ns". */
-static bool parse_duration(struct pythia_text text, int64_t *out_ns)
-{
-    static const struct {
-        const char *unit; /* those that end in another one come first */
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-    const double most_ns = 9.2e18; /* 292 years */
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        struct pythia_text unit = pythia_text_of(units[i].unit);
-        struct pythia_json_value value;
-        if (text.size <= unit.size ||
-            memcmp(text.bytes + text.size - unit.size, unit.bytes, unit.size) != 0)
-            continue;
-        text.size -= unit.size;
-        if (!pythia_json_number(text, &value) || !(fabs(value.real) * units[i].ns < most_ns))
-            return false;
-        *out_ns = llrint(value.real * units[i].ns);
-        return true;
-    }
-    return false;
-}
-
-/* A number with its unit, or microseconds. */
-static int read_duration(struct jaeger *j, int64_t *out_ns)
-{
-    struct pythia_text text;
-    const uint32_t *mark = pythia_json_mark(j->d.json);
-    if (pythia_json_peek(j->d.json) != '"')
-        return pythia__read_duration_us(&j->d, out_ns);
-    int status = pythia__read_text(&j->d, &text);
-    if (status != PYTHIA_OK || parse_duration(text, out_ns))
-        return status;
-    pythia_json_again(j->d.json, mark);
-    return pythia__read_duration_us(&j->d, out_ns);
-}
-
-static int read_string(struct jaeger *j, uint32_t *out)
-{
-    struct pythia_text text = {"", 0};
-    int status = pythia__read_text(&j->d, &text);
-    if (status != PYTHIA_OK)
-        return status;
-    *out = pythia__key(&j->d, text);
-    return *out == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
-}
-
-/* ---- tags ---- */
-
-/* The columns of a value in a row, of which the type tells the one that counts; the others are null
- * or nothing. */
-static const struct {
-    const char *member, *type;
-} columns[] = {{"value_string", "string"},  {"value_bool", "bool"},     {"value_long", "int64"},
-               {"value_double", "float64"}, {"value_binary", "binary"}, {"vStr", "string"},
-               {"vBool", "bool"},           {"vInt64", "int64"},        {"vFloat64", "float64"},
-               {"vBinary", "binary"}};
-
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
-
-/* The types of the model, by name or by number, and the value of one that is left out. */
-static const struct {
-    const char *name, *number, *type;
-    enum pythia_json_kind absent;
-} model_types[] = {{"STRING", "0", "string", PYTHIA_JSON_NULL},
-                   {"BOOL", "1", "bool", PYTHIA_JSON_BOOL},
-                   {"INT64", "2", "int64", PYTHIA_JSON_INTEGER},
-                   {"FLOAT64", "3", "float64", PYTHIA_JSON_REAL},
-                   {"BINARY", "4", "binary", PYTHIA_JSON_NULL}};
-
-/* {"key", "type", "value"}, its members in any order; text is borrowed from the record. */
-struct tag {
-    struct pythia_text key, type;
-    struct pythia_json_value value;
-    const uint32_t *container; /* where a value stands that is no scalar */
-};
-
-/* A scalar of a row into its column; nothing if `member` is none. */
-static int read_column(struct jaeger *j, struct pythia_text member,
-                       struct pythia_json_value *values)
-{
-    struct pythia_json_value other;
-    size_t i = 0;
-    while (i < COLUMNS && !pythia_text_equal(member, pythia_text_of(columns[i].member)))
-        i++;
-    struct pythia_json_value *value = i < COLUMNS ? &values[i] : &other;
-    int status = i < COLUMNS ? pythia_json_value(j->d.json, value) : pythia_json_skip(j->d.json);
-    if (status == PYTHIA_OK && i < COLUMNS && value->kind >= PYTHIA_JSON_OBJECT) {
-        value->kind = PYTHIA_JSON_NULL;
-        status = pythia_json_skip(j->d.json);
-    }
-    return status;
-}
-
-static void choose_column(struct tag *tag, const struct pythia_json_value *values)
-{
-    for (size_t i = 0; i < COLUMNS; i++)
-        if (values[i].kind != PYTHIA_JSON_NULL &&
-            (tag->type.size == 0 || pythia_text_equal(tag->type, pythia_text_of(columns[i].type))))
-            tag->value = values[i];
-}
-
-/* A type of the model: then a number or a truth that is not there is 0 or false. */
-static int read_model_type(struct jaeger *j, struct tag *tag)
-{
-    struct pythia_text text = {"", 0};
-    int status = pythia__read_text(&j->d, &text);
-    for (size_t i = 0; i < sizeof(model_types) / sizeof(model_types[0]); i++)
-        if (pythia_text_equal(text, pythia_text_of(model_types[i].name)) ||
-            pythia_text_equal(text, pythia_text_of(model_types[i].number))) {
-            tag->type = pythia_text_of(model_types[i].type);
-            tag->value = (struct pythia_json_value){.kind = model_types[i].absent};
-        }
-    return status;
-}
-
-static int read_tag(struct jaeger *j, struct tag *tag)
-{
-    struct pythia_json_value values[COLUMNS];
-    struct pythia_json *json = j->d.json;
-    struct pythia_text member;
-    for (size_t i = 0; i < COLUMNS; i++)
-        values[i].kind = PYTHIA_JSON_NULL;
-    *tag = (struct tag){.key = {"", 0}, .type = {"", 0}, .value = {.kind = PYTHIA_JSON_NULL}};
-    int status = pythia__enter_object(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_field(json, &member)) == 0) {
-        if (PYTHIA_TEXT_IS(member, "key")) {
-            status = pythia__read_text(&j->d, &tag->key);
-        } else if (PYTHIA_TEXT_IS(member, "type") || PYTHIA_TEXT_IS(member, "value_type")) {
-            status = pythia__read_text(&j->d, &tag->type);
-        } else if (PYTHIA_TEXT_IS(member, "vType")) {
-            status = read_model_type(j, tag);
-        } else if (PYTHIA_TEXT_IS(member, "value")) {
-            tag->container = pythia_json_mark(json);
-            status = pythia_json_value(json, &tag->value);
-            if (status == PYTHIA_OK && tag->value.kind >= PYTHIA_JSON_OBJECT)
-                status = pythia_json_skip(json);
-        } else {
-            status = read_column(j, member, values);
-        }
-    }
-    choose_column(tag, values);
-    return status == 1 ? PYTHIA_OK : status;
-}
-
-/* Numbers and truths are also written as strings: the type tells. */
-static void apply_type(struct tag *tag)
-{
-    struct pythia_json_value *value = &tag->value;
-    if (value->kind != PYTHIA_JSON_STRING)
-        return;
-    if (PYTHIA_TEXT_IS(tag->type, "bool") &&
-        (PYTHIA_TEXT_IS(value->text, "true") || PYTHIA_TEXT_IS(value->text, "false"))) {
-        value->kind = PYTHIA_JSON_BOOL;
-        value->integer = PYTHIA_TEXT_IS(value->text, "true");
-    } else if (PYTHIA_TEXT_IS(tag->type, "int64") || PYTHIA_TEXT_IS(tag->type, "float64")) {
-        pythia_json_number(value->text, value); /* or it stays the text that it is */
-    }
-}
-
-/* Append a tag to the attributes, below `prefix` if that is not empty. */
-static int add_tag(struct jaeger *j, struct pythia_text prefix, struct tag *tag)
-{
-    struct pythia_buf *attributes = &j->d.attributes;
-    apply_type(tag);
-    uint32_t key = pythia__key_below(&j->d, prefix, tag->key);
-    if (key == PYTHIA_NONE)
-        return PYTHIA_ENOMEM;
-    switch (tag->value.kind) {
-    case PYTHIA_JSON_NULL:
-        return PYTHIA_OK;
-    case PYTHIA_JSON_BOOL:
-        pythia_attributes_bool(attributes, key, tag->value.integer != 0);
-        return PYTHIA_OK;
-    case PYTHIA_JSON_INTEGER:
-        if (PYTHIA_TEXT_IS(tag->type, "float64"))
-            pythia_attributes_real(attributes, key, tag->value.real);
-        else
-            pythia_attributes_integer(attributes, key, tag->value.integer);
-        return PYTHIA_OK;
-    case PYTHIA_JSON_REAL:
-        pythia_attributes_real(attributes, key, tag->value.real);
-        return PYTHIA_OK;
-    case PYTHIA_JSON_STRING:
-        pythia__add_text(&j->d, key, tag->value.text);
-        return PYTHIA_OK;
-    case PYTHIA_JSON_OBJECT:
-    case PYTHIA_JSON_ARRAY:
-        break;
-    }
-    const uint32_t *behind = pythia_json_mark(j->d.json);
-    pythia_json_again(j->d.json, tag->container);
-    int status = pythia__add_value(&j->d, pythia_vocabulary_text(j->d.vocabulary, key));
-    pythia_json_again(j->d.json, behind);
-    return status;
-}
-
-static enum pythia_span_kind parse_kind(struct pythia_text text)
-{
-    static const char *const words[] = {"unspecified", "internal", "server",
-                                        "client",      "producer", "consumer"};
-    for (int i = 1; i < 6; i++)
-        if (pythia_text_equal(text, pythia_text_of(words[i])))
-            return (enum pythia_span_kind)i;
-    return PYTHIA_SPAN_UNKNOWN;
-}
-
-/* A span's tag: some say what the span is, the others are attributes. */
-static int take_span_tag(struct jaeger *j, struct tag *tag, struct reading *r)
-{
-    const struct pythia_json_value *value = &tag->value;
-    bool text = value->kind == PYTHIA_JSON_STRING;
-    if (PYTHIA_TEXT_IS(tag->key, "span.kind") && text) {
-        r->out.span.kind = parse_kind(value->text);
-        return PYTHIA_OK;
-    }
-    if ((PYTHIA_TEXT_IS(tag->key, "otel.scope.name") ||
-         PYTHIA_TEXT_IS(tag->key, "otel.library.name")) &&
-        text) {
-        r->out.scope = pythia__key(&j->d, value->text);
-        return r->out.scope == PYTHIA_NONE ? PYTHIA_ENOMEM : PYTHIA_OK;
-    }
-    if (PYTHIA_TEXT_IS(tag->key, "error"))
-        r->out.span.error |= (value->kind == PYTHIA_JSON_BOOL && value->integer) ||
-                             (text && PYTHIA_TEXT_IS(value->text, "true"));
-    else if (PYTHIA_TEXT_IS(tag->key, "otel.status_code"))
-        r->out.span.error |= (text && PYTHIA_TEXT_IS(value->text, "ERROR")) ||
-                             (value->kind == PYTHIA_JSON_INTEGER && value->integer == 2);
-    return add_tag(j, (struct pythia_text){"", 0}, tag);
-}
-
-static int read_span_tags(struct jaeger *j, struct reading *r)
-{
-    struct tag tag;
-    int status = pythia__enter_array(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
-        status = read_tag(j, &tag);
-        if (status == PYTHIA_OK)
-            status = take_span_tag(j, &tag, r);
-    }
-    return status == 1 ? PYTHIA_OK : status;
-}
-
-static int read_tags(struct jaeger *j)
-{
-    struct tag tag;
-    int status = pythia__enter_array(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
-        status = read_tag(j, &tag);
-        if (status == PYTHIA_OK)
-            status = add_tag(j, (struct pythia_text){"", 0}, &tag);
-    }
-    return status == 1 ? PYTHIA_OK : status;
-}
-
-/* ---- logs ---- */
-
-/* What a log calls itself: its field "event", else "message". Passes over the fields. */
-static int find_log_name(struct jaeger *j, struct pythia_text *name, struct pythia_text *key)
-{
-    struct tag tag;
-    int status = pythia__enter_array(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
-        status = read_tag(j, &tag);
-        bool event = PYTHIA_TEXT_IS(tag.key, "event");
-        if (status != PYTHIA_OK || tag.value.kind < PYTHIA_JSON_INTEGER ||
-            tag.value.kind > PYTHIA_JSON_STRING)
-            continue;
-        if (event || (PYTHIA_TEXT_IS(tag.key, "message") && key->size == 0)) {
-            *name = tag.value.text;
-            *key = tag.key;
-        }
-    }
-    return status == 1 ? PYTHIA_OK : status;
-}
-
-/* The fields of a log as OTLP's events are: their name, and what else they say below it; below
- * "log" without a name. */
-static int read_log_event(struct jaeger *j)
-{
-    struct pythia_text name = {"", 0}, name_key = {"", 0}, prefix = PYTHIA_TEXT("log");
-    const uint32_t *begin = pythia_json_mark(j->d.json);
-    int status = find_log_name(j, &name, &name_key);
-    if (status != PYTHIA_OK)
-        return status;
-    if (name_key.size) {
-        uint32_t key = pythia__key_below(&j->d, PYTHIA_TEXT("event"), name);
-        if (key == PYTHIA_NONE)
-            return PYTHIA_ENOMEM;
-        pythia_attributes_bool(&j->d.attributes, key, true);
-        prefix = pythia_vocabulary_text(j->d.vocabulary, key);
-    }
-    pythia_json_again(j->d.json, begin);
-    struct tag tag;
-    status = pythia__enter_array(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
-        status = read_tag(j, &tag);
-        if (status == PYTHIA_OK && !(name_key.size && pythia_text_equal(tag.key, name_key)))
-            status = add_tag(j, prefix, &tag);
-    }
-    return status == 1 ? PYTHIA_OK : status;
-}
-
-static int read_log_fields(struct jaeger *j)
-{
-    int status = pythia__event_begin(&j->d) ? read_log_event(j) : pythia_json_skip(j->d.json);
-    pythia__event_end(&j->d);
-    return status;
-}
-
-static int read_logs(struct jaeger *j)
-{
-    struct pythia_text member;
-    int status = pythia__enter_array(&j->d);
-    while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0) {
-        status = pythia__enter_object(&j->d);
-        while (status == PYTHIA_OK && (status = pythia_json_field(j->d.json, &member)) == 0)
-            status =
-                PYTHIA_TEXT_IS(member, "fields") ? read_log_fields(j) : pythia_json_skip(j->d.json);
-        status = status == 1 ? PYTHIA_OK : status;
-    }
-    return status == 1 ? PYTHIA_OK : status;
-}
-
 /* ---- processes ---- */
 
-static uint32_t *process_slot(const struct jaeger *j, uint32_t id)
+static uint32_t *process_slot(const struct pythia__jaeger_reader *j, uint32_t id)
 {
     size_t mask = j->slot_count - 1;
     size_t i = pythia_hash_mix(0, id) & mask;
@@ -484,7 +49,7 @@ static uint32_t *process_slot(const struct jaeger *j, uint32_t id)
     return &j->slots[i];
 }
 
-static int grow_slots(struct jaeger *j)
+static int grow_slots(struct pythia__jaeger_reader *j)
 {
     size_t larger = j->slot_count ? j->slot_count * 2 : 16;
     if (larger > j->slot_capacity) {
@@ -502,7 +67,7 @@ static int grow_slots(struct jaeger *j)
 }
 
 /* Note a process of the trace at hand; one of the same name takes the place of the one before. */
-static int add_process(struct jaeger *j, uint32_t id, uint32_t resource)
+static int add_process(struct pythia__jaeger_reader *j, uint32_t id, uint32_t resource)
 {
     if ((j->process_count >= j->slot_count / 2 && grow_slots(j) != PYTHIA_OK) ||
         pythia_grow(&j->processes, &j->process_capacity, j->process_count, sizeof(*j->processes)) !=
@@ -511,18 +76,18 @@ static int add_process(struct jaeger *j, uint32_t id, uint32_t resource)
     uint32_t *slot = process_slot(j, id);
     if (!*slot)
         *slot = (uint32_t)++j->process_count;
-    j->processes[*slot - 1] = (struct process){id, resource};
+    j->processes[*slot - 1] = (struct pythia__jaeger_process){id, resource};
     return PYTHIA_OK;
 }
 
 /* The resource of a process; 0 if nobody described it. */
-static uint32_t find_process(const struct jaeger *j, uint32_t id)
+static uint32_t find_process(const struct pythia__jaeger_reader *j, uint32_t id)
 {
     uint32_t found = j->slot_count ? *process_slot(j, id) : 0;
     return found ? j->processes[found - 1].resource : 0;
 }
 
-static uint32_t text_attribute(struct jaeger *j, uint32_t first, uint32_t second)
+static uint32_t text_attribute(struct pythia__jaeger_reader *j, uint32_t first, uint32_t second)
 {
     struct pythia_text attributes = pythia_buf_text(&j->d.attributes);
     struct pythia_attribute found;
@@ -536,7 +101,7 @@ static uint32_t text_attribute(struct jaeger *j, uint32_t first, uint32_t second
 
 /* The number of the process at hand, {"serviceName", "tags"}, with the attributes of the decoder
  * as room for its tags. */
-static int read_process(struct jaeger *j, uint32_t *out)
+static int read_process(struct pythia__jaeger_reader *j, uint32_t *out)
 {
     struct pythia_resource resource = {0};
     struct pythia_text member;
@@ -544,9 +109,10 @@ static int read_process(struct jaeger *j, uint32_t *out)
     int status = pythia__enter_object(&j->d);
     while (status == PYTHIA_OK && (status = pythia_json_field(j->d.json, &member)) == 0) {
         if (PYTHIA_TEXT_IS(member, "serviceName") || PYTHIA_TEXT_IS(member, "service_name"))
-            status = read_string(j, &resource.service);
+            status = pythia__jaeger_read_string(j, &resource.service);
         else
-            status = PYTHIA_TEXT_IS(member, "tags") ? read_tags(j) : pythia_json_skip(j->d.json);
+            status = PYTHIA_TEXT_IS(member, "tags") ? pythia__jaeger_read_tags(j)
+                                                    : pythia_json_skip(j->d.json);
     }
     if (status != 1)
         return status;
@@ -566,7 +132,7 @@ static int read_process(struct jaeger *j, uint32_t *out)
 }
 
 /* A process inside a span, whose attributes are put aside meanwhile. */
-static int read_own_process(struct jaeger *j, struct reading *r)
+static int read_own_process(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
 {
     struct pythia_buf of_span = j->d.attributes;
     j->d.attributes = j->aside;
@@ -585,7 +151,7 @@ struct reference {
 };
 
 /* {"refType", "traceID", "spanID", "span"}; the last is the user interface's copy of the parent. */
-static int read_reference(struct jaeger *j, struct reference *out)
+static int read_reference(struct pythia__jaeger_reader *j, struct reference *out)
 {
     struct pythia_text member, text = {"", 0};
     *out = (struct reference){0};
@@ -598,19 +164,19 @@ static int read_reference(struct jaeger *j, struct reference *out)
             status = pythia__read_text(&j->d, &text);
             out->follows = PYTHIA_TEXT_IS(text, "follows-from");
         } else if (PYTHIA_TEXT_IS(member, "trace_id")) {
-            status = read_blob(j, &out->trace);
+            status = pythia__jaeger_read_blob(j, &out->trace);
         } else if (PYTHIA_TEXT_IS(member, "span_id")) {
-            status = read_number_id(j, &out->span);
+            status = pythia__jaeger_read_number_id(j, &out->span);
         } else if (PYTHIA_TEXT_IS(member, "traceId")) {
-            status = read_model_id(j, 16, &out->trace);
+            status = pythia__jaeger_read_model_id(j, 16, &out->trace);
         } else if (PYTHIA_TEXT_IS(member, "spanId")) {
-            status = read_model_id(j, 8, &out->span);
+            status = pythia__jaeger_read_model_id(j, 8, &out->span);
         } else if (PYTHIA_TEXT_IS(member, "traceID")) {
-            status = read_id(j, &out->trace);
+            status = pythia__jaeger_read_id(j, &out->trace);
         } else if (PYTHIA_TEXT_IS(member, "spanID")) {
             status = pythia__read_text(&j->d, &text);
-            out->span =
-                PYTHIA_TEXT_IS(text, "root") ? (struct pythia_trace_id){0, 0} : parse_id(text);
+            out->span = PYTHIA_TEXT_IS(text, "root") ? (struct pythia_trace_id){0, 0}
+                                                     : pythia__jaeger_parse_id(text);
         } else {
             status = pythia_json_skip(j->d.json);
         }
@@ -619,12 +185,12 @@ static int read_reference(struct jaeger *j, struct reference *out)
 }
 
 /* The span becomes a child of `parent`, unless it has another one already. */
-static void take_parent(struct reading *r, struct pythia_trace_id parent, bool follows,
+static void take_parent(struct pythia__jaeger_span *r, struct pythia_trace_id parent, bool follows,
                         bool *several)
 {
     struct pythia_span *span = &r->out.span;
     uint64_t id = pythia_span_id_fold(parent.high, parent.low);
-    if (is_none(parent) || id == span->parent)
+    if (pythia__jaeger_is_none(parent) || id == span->parent)
         return;
     if (span->parent) {
         *several = true;
@@ -637,11 +203,11 @@ static void take_parent(struct reading *r, struct pythia_trace_id parent, bool f
 
 /* Find the parent, now that all of the span is known: the first reference to a span of the same
  * trace. */
-static int find_parent(struct jaeger *j, struct reading *r)
+static int find_parent(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
 {
     struct pythia_json *json = j->d.json;
     const uint32_t *behind = pythia_json_mark(json);
-    struct pythia_trace_id trace = is_none(r->out.trace) ? j->trace : r->out.trace;
+    struct pythia_trace_id trace = pythia__jaeger_is_none(r->out.trace) ? j->trace : r->out.trace;
     bool several = false;
     int status = PYTHIA_OK;
     if (r->references) {
@@ -654,7 +220,7 @@ static int find_parent(struct jaeger *j, struct reading *r)
                 continue;
             }
             status = read_reference(j, &reference);
-            bool here = is_none(reference.trace) || is_none(trace) ||
+            bool here = pythia__jaeger_is_none(reference.trace) || pythia__jaeger_is_none(trace) ||
                         pythia_trace_id_equal(reference.trace, trace);
             if (status == PYTHIA_OK && here)
                 take_parent(r, reference.span, reference.follows, &several);
@@ -663,7 +229,7 @@ static int find_parent(struct jaeger *j, struct reading *r)
         pythia_json_again(json, behind);
     }
     if (r->parent.size && !PYTHIA_TEXT_IS(r->parent, "root"))
-        take_parent(r, parse_id(r->parent), false, &several);
+        take_parent(r, pythia__jaeger_parse_id(r->parent), false, &several);
     if (r->parent_id)
         take_parent(r, (struct pythia_trace_id){0, r->parent_id}, false, &several);
     if (status == PYTHIA_OK)
@@ -672,25 +238,26 @@ static int find_parent(struct jaeger *j, struct reading *r)
 }
 
 /* A member that only a row of Cassandra has. */
-static int read_row_member(struct jaeger *j, struct pythia_text member, struct reading *r)
+static int read_row_member(struct pythia__jaeger_reader *j, struct pythia_text member,
+                           struct pythia__jaeger_span *r)
 {
     struct pythia_trace_id id;
     int status;
     if (PYTHIA_TEXT_IS(member, "trace_id"))
-        return read_blob(j, &r->out.trace);
+        return pythia__jaeger_read_blob(j, &r->out.trace);
     if (PYTHIA_TEXT_IS(member, "span_id")) {
-        status = read_number_id(j, &id);
-        r->has_id = !is_none(id);
+        status = pythia__jaeger_read_number_id(j, &id);
+        r->has_id = !pythia__jaeger_is_none(id);
         r->out.span.id = pythia_span_id_fold(id.high, id.low);
         return status;
     }
     if (PYTHIA_TEXT_IS(member, "parent_id")) {
-        status = read_number_id(j, &id);
+        status = pythia__jaeger_read_number_id(j, &id);
         r->parent_id = id.low;
         return status;
     }
     if (PYTHIA_TEXT_IS(member, "operation_name"))
-        return read_string(j, &r->out.name);
+        return pythia__jaeger_read_string(j, &r->out.name);
     if (PYTHIA_TEXT_IS(member, "start_time")) {
         r->has_start = true;
         return pythia__read_time_us(&j->d, &r->out.span.start_ns);
@@ -700,26 +267,28 @@ static int read_row_member(struct jaeger *j, struct pythia_text member, struct r
     return pythia_json_skip(j->d.json);
 }
 
-static int read_span_member(struct jaeger *j, struct pythia_text member, struct reading *r)
+static int read_span_member(struct pythia__jaeger_reader *j, struct pythia_text member,
+                            struct pythia__jaeger_span *r)
 {
     struct pythia_json *json = j->d.json;
     struct pythia_span *span = &r->out.span;
     struct pythia_trace_id id;
     int status;
     if (PYTHIA_TEXT_IS(member, "tags"))
-        return read_span_tags(j, r);
+        return pythia__jaeger_read_span_tags(j, r);
     if (PYTHIA_TEXT_IS(member, "traceID"))
-        return read_id(j, &r->out.trace);
+        return pythia__jaeger_read_id(j, &r->out.trace);
     if (PYTHIA_TEXT_IS(member, "traceId"))
-        return read_model_id(j, 16, &r->out.trace);
+        return pythia__jaeger_read_model_id(j, 16, &r->out.trace);
     if (PYTHIA_TEXT_IS(member, "spanID") || PYTHIA_TEXT_IS(member, "spanId")) {
-        status = PYTHIA_TEXT_IS(member, "spanId") ? read_model_id(j, 8, &id) : read_id(j, &id);
-        r->has_id = !is_none(id);
+        status = PYTHIA_TEXT_IS(member, "spanId") ? pythia__jaeger_read_model_id(j, 8, &id)
+                                                  : pythia__jaeger_read_id(j, &id);
+        r->has_id = !pythia__jaeger_is_none(id);
         span->id = pythia_span_id_fold(id.high, id.low);
         return status;
     }
     if (PYTHIA_TEXT_IS(member, "operationName"))
-        return read_string(j, &r->out.name);
+        return pythia__jaeger_read_string(j, &r->out.name);
     if (PYTHIA_TEXT_IS(member, "references")) {
         r->references = pythia_json_mark(json);
         return pythia_json_skip(json);
@@ -728,22 +297,23 @@ static int read_span_member(struct jaeger *j, struct pythia_text member, struct 
         return pythia__read_text(&j->d, &r->parent);
     if (PYTHIA_TEXT_IS(member, "startTime")) {
         r->has_start = true;
-        return read_time(j, &span->start_ns);
+        return pythia__jaeger_read_time(j, &span->start_ns);
     }
     if (PYTHIA_TEXT_IS(member, "duration")) {
         r->has_duration = true;
-        return read_duration(j, &span->duration_ns);
+        return pythia__jaeger_read_duration(j, &span->duration_ns);
     }
     if (PYTHIA_TEXT_IS(member, "processID"))
-        return read_string(j, &r->out.process);
+        return pythia__jaeger_read_string(j, &r->out.process);
     if (PYTHIA_TEXT_IS(member, "process"))
         return read_own_process(j, r);
-    return PYTHIA_TEXT_IS(member, "logs") ? read_logs(j) : read_row_member(j, member, r);
+    return PYTHIA_TEXT_IS(member, "logs") ? pythia__jaeger_read_logs(j)
+                                          : read_row_member(j, member, r);
 }
 
 /* Make a span whole, now that its trace and its process are known. A process that nobody described
  * stays unknown. */
-static int complete(struct jaeger *j, struct pythia__held_span *s)
+static int complete(struct pythia__jaeger_reader *j, struct pythia__held_span *s)
 {
     if (s->process != NO_PROCESS)
         s->span.resource = find_process(j, s->process);
@@ -754,14 +324,14 @@ static int complete(struct jaeger *j, struct pythia__held_span *s)
 }
 
 /* Give a span on, or keep it until what it lacks is known. */
-static int place(struct jaeger *j, struct reading *r)
+static int place(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
 {
     struct pythia__held_span *s = &r->out;
-    if (is_none(s->trace))
+    if (pythia__jaeger_is_none(s->trace))
         s->trace = j->trace;
     if (r->has_process)
         s->process = NO_PROCESS;
-    if (is_none(s->trace) || (s->process != NO_PROCESS && !j->processes_known))
+    if (pythia__jaeger_is_none(s->trace) || (s->process != NO_PROCESS && !j->processes_known))
         return pythia__hold(&j->held, &j->d, s);
     int status = complete(j, s);
     return status == PYTHIA_OK ? pythia__emit(&j->d, &s->trace, &s->span) : status;
@@ -770,8 +340,8 @@ static int place(struct jaeger *j, struct reading *r)
 static int read_span(struct pythia__decoder *d, void *context)
 {
     (void)context;
-    struct jaeger *j = (struct jaeger *)d;
-    struct reading r = {.parent = {"", 0}};
+    struct pythia__jaeger_reader *j = (struct pythia__jaeger_reader *)d;
+    struct pythia__jaeger_span r = {.parent = {"", 0}};
     struct pythia_text member;
     pythia__span_begin(d);
     int status = pythia_json_object(d->json);
@@ -791,7 +361,7 @@ static int read_span(struct pythia__decoder *d, void *context)
 
 /* ---- traces ---- */
 
-static void begin_trace(struct jaeger *j)
+static void begin_trace(struct pythia__jaeger_reader *j)
 {
     j->trace = (struct pythia_trace_id){0, 0};
     j->processes_known = false;
@@ -802,7 +372,7 @@ static void begin_trace(struct jaeger *j)
 
 /* A span that nothing says the trace of. It stands far behind, and the error of the trace, if
  * there is one, stays. */
-static void tell_homeless(struct jaeger *j)
+static void tell_homeless(struct pythia__jaeger_reader *j)
 {
     struct pythia_error error = j->d.json->error;
     pythia_error_clear(&j->d.json->error);
@@ -813,14 +383,14 @@ static void tell_homeless(struct jaeger *j)
 }
 
 /* Give on the spans that were held. */
-static int settle(struct jaeger *j)
+static int settle(struct pythia__jaeger_reader *j)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < j->held.count && status == PYTHIA_OK; i++) {
         struct pythia__held_span *s = &j->held.spans[i];
-        if (is_none(s->trace))
+        if (pythia__jaeger_is_none(s->trace))
             s->trace = j->trace;
-        if (is_none(s->trace)) {
+        if (pythia__jaeger_is_none(s->trace)) {
             tell_homeless(j);
             continue;
         }
@@ -835,7 +405,7 @@ static int settle(struct jaeger *j)
 
 /* Nothing more will be learnt of the trace at hand, whose reading ended with `status`: what was
  * read of one that is cut off or broken is given on too. */
-static int end_trace(struct jaeger *j, int status)
+static int end_trace(struct pythia__jaeger_reader *j, int status)
 {
     status = status == 1 ? PYTHIA_OK : status;
     if (!pythia__goes_on(&j->d, status))
@@ -844,7 +414,7 @@ static int end_trace(struct jaeger *j, int status)
     return status < 0 && pythia__goes_on(&j->d, settled) ? status : settled;
 }
 
-static int read_spans(struct jaeger *j)
+static int read_spans(struct pythia__jaeger_reader *j)
 {
     int status = pythia__enter_array(&j->d);
     while (status == PYTHIA_OK && (status = pythia_json_element(j->d.json)) == 0)
@@ -854,11 +424,11 @@ static int read_spans(struct jaeger *j)
 
 static int read_process_record(struct pythia__decoder *d, void *context)
 {
-    return read_process((struct jaeger *)d, context);
+    return read_process((struct pythia__jaeger_reader *)d, context);
 }
 
 /* {"p1": process, …} */
-static int read_processes(struct jaeger *j)
+static int read_processes(struct pythia__jaeger_reader *j)
 {
     struct pythia_text name;
     int status = pythia__enter_object(&j->d);
@@ -874,22 +444,23 @@ static int read_processes(struct jaeger *j)
     return status == 1 ? PYTHIA_OK : status;
 }
 
-static int read_trace_id(struct jaeger *j)
+static int read_trace_id(struct pythia__jaeger_reader *j)
 {
-    return read_id(j, &j->trace);
+    return pythia__jaeger_read_id(j, &j->trace);
 }
 
 /* What a trace consists of, and a span does not. */
 static const struct {
     const char *name;
-    int (*read)(struct jaeger *j);
+    int (*read)(struct pythia__jaeger_reader *j);
 } trace_members[] = {
     {"spans", read_spans}, {"processes", read_processes}, {"traceID", read_trace_id}};
 
 #define TRACE_MEMBERS (sizeof(trace_members) / sizeof(trace_members[0]))
 
 /* One member of a trace; *known if it is one that a trace has. */
-static int read_trace_member(struct jaeger *j, struct pythia_text member, bool *known)
+static int read_trace_member(struct pythia__jaeger_reader *j, struct pythia_text member,
+                             bool *known)
 {
     for (size_t i = 0; i < TRACE_MEMBERS; i++)
         if (pythia_text_equal(member, pythia_text_of(trace_members[i].name))) {
@@ -899,10 +470,10 @@ static int read_trace_member(struct jaeger *j, struct pythia_text member, bool *
     return pythia_json_skip(j->d.json);
 }
 
-static int read_data(struct jaeger *j);
+static int read_data(struct pythia__jaeger_reader *j);
 
 /* A trace, or an answer of the API around traces. */
-static int read_object(struct jaeger *j, bool answer)
+static int read_object(struct pythia__jaeger_reader *j, bool answer)
 {
     struct pythia_text member;
     bool known = false;
@@ -923,7 +494,7 @@ static int read_object(struct jaeger *j, bool answer)
 }
 
 /* The traces of an answer: an array of them, or one alone. */
-static int read_data(struct jaeger *j)
+static int read_data(struct pythia__jaeger_reader *j)
 {
     int status = pythia_json_peek(j->d.json);
     if (status == '{')
@@ -941,7 +512,7 @@ static int read_data(struct jaeger *j)
 
 /* Is the object at hand a span by itself? One that is cut off, or too large to look at as a whole,
  * is taken for a trace: 0. Negative on error. */
-static int is_span(struct jaeger *j)
+static int is_span(struct pythia__jaeger_reader *j)
 {
     struct pythia_json *json = j->d.json;
     struct pythia_text key = {"", 0};
@@ -973,7 +544,7 @@ static int is_span(struct jaeger *j)
 
 static int read_any_object(struct pythia__decoder *d)
 {
-    struct jaeger *j = (struct jaeger *)d;
+    struct pythia__jaeger_reader *j = (struct pythia__jaeger_reader *)d;
     int status = is_span(j);
     if (status < 0)
         return status;
@@ -1019,7 +590,7 @@ static int likeness(struct pythia_text head)
 
 static void destroy(struct pythia_adapter *a)
 {
-    struct jaeger *j = (struct jaeger *)a;
+    struct pythia__jaeger_reader *j = (struct pythia__jaeger_reader *)a;
     if (!j)
         return;
     pythia__held_free(&j->held);
@@ -1032,7 +603,7 @@ static void destroy(struct pythia_adapter *a)
 
 static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
 {
-    struct jaeger *j = pythia_calloc(1, sizeof(*j));
+    struct pythia__jaeger_reader *j = pythia_calloc(1, sizeof(*j));
     if (!j)
         return PYTHIA_ENOMEM;
     pythia__decoder_init(&j->d, &pythia__jaeger, vocabulary);
