@@ -190,7 +190,7 @@ class Pages(Case):
         self.assertEqual([self.pythiad.get("/v1/status").json[name] for name in ("unknown_points", "unknown_spans")], [0, 0])
         self.assertRegex(self.pythiad.ctl("status").stdout, r"not in search space +0\n")
         self.assertNotIn("learn it anew", self.pythiad.ctl("status").stdout)
-        for _ in range(5):
+        for _ in range(50):
             before = self.settled()
             for i in range(100):
                 children = ["step a", "step b", "step c", "new <b>"] + ["newer"] * (i % 2)
@@ -198,8 +198,9 @@ class Pages(Case):
             after = self.settled()
             if after["pythia_requests_apart_total"] == before["pythia_requests_apart_total"]:
                 break  # else a cycle has ended among them, and those that were open are kept apart
+        changed = {name: (before.get(name, 0), now) for name, now in after.items() if now != before.get(name, 0)}
         unknown = after["pythia_spans_unknown_total"]
-        self.assertEqual(unknown - before["pythia_spans_unknown_total"], 150)
+        self.assertEqual(unknown - before["pythia_spans_unknown_total"], 150, changed)
         self.assertEqual(self.pythiad.metric("pythia_points_unknown"), 2)
         status = self.pythiad.get("/v1/status").json
         self.assertEqual((status["unknown_points"], status["unknown_spans"]), (2, unknown))
