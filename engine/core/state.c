@@ -5,11 +5,9 @@
 #include "pythia/state.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "state_parts.h"
@@ -55,7 +53,9 @@ static bool is_foreign(sqlite3 *db)
     return ours >= 0 && ours < 4;
 }
 
-static int open_database(const char *path, sqlite3 **db)
+/* A connection that has changed nothing yet: the log beside the file is not written into it, even
+ * when the connection is closed, before it is known that the file is ours and sound. */
+static int connect_database(const char *path, sqlite3 **db)
 {
     int result =
         sqlite3_open_v2(path ? path : ":memory:", db,
@@ -64,56 +64,64 @@ static int open_database(const char *path, sqlite3 **db)
         return result;
     sqlite3_busy_timeout(*db, 200);
     sqlite3_extended_result_codes(*db, 1);
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (is_foreign(*db))
         return FOREIGN;
-    return sqlite3_exec(*db,
-                        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
-                        "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;",
-                        NULL, NULL, NULL);
+    result = sqlite3_exec(*db, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;", NULL, NULL,
+                          NULL);
+    return result == SQLITE_OK && !is_sound(*db) ? SQLITE_CORRUPT : result;
 }
 
-/* PATH becomes PATH.broken, with what belongs to it. */
-static void put_aside(const char *path)
+static bool is_damage(int result)
 {
-    static const char *const ends[] = {"", "-wal", "-shm"};
-    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-        char from[4096], to[4096];
-        snprintf(from, sizeof(from), "%s%s", path, ends[i]);
-        snprintf(to, sizeof(to), "%s.broken%s", path, ends[i]);
-        (void)rename(from, to);
-    }
-    pythia_log(PYTHIA_LOG_WARNING,
-               "The state is no database any more, it is begun anew: file=%s, put-aside=%s.broken",
-               path, path);
+    return (result & 255) == SQLITE_NOTADB || (result & 255) == SQLITE_CORRUPT;
 }
 
-/* Open the file; one that is broken is begun anew. */
+/* Connect to the file; one that is broken is begun anew. What SQLite or FOREIGN says is in *result,
+ * if the return is PYTHIA_OK. */
+static int connect_sound(struct pythia_state *s, const char *path, int *result,
+                         struct pythia_error *e)
+{
+    *result = connect_database(path, &s->db);
+    if (!is_damage(*result) || !path)
+        return PYTHIA_OK;
+    sqlite3_close(s->db);
+    s->db = NULL;
+    int status = pythia__state_file_put_aside(path, e);
+    if (status == PYTHIA_OK)
+        status = pythia__state_file_prepare(path, e);
+    if (status == PYTHIA_OK)
+        *result = connect_database(path, &s->db);
+    return status;
+}
+
+static int begin_writing(struct pythia_state *s, const char *path, struct pythia_error *e)
+{
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+    if (sqlite3_exec(s->db,
+                     "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
+                     NULL, NULL, NULL) != SQLITE_OK)
+        return pythia__state_fail(e, path, s->db);
+    int status = pythia__state_migrate(s->db, path, e);
+    if (status == PYTHIA_OK) /* no part of the schema: it is only slower without */
+        sqlite3_exec(s->db, "CREATE INDEX IF NOT EXISTS switch_type ON switch(request_type)", NULL,
+                     NULL, NULL);
+    return status;
+}
+
 static int open_sound(struct pythia_state *s, const char *path, struct pythia_error *e)
 {
-    int result = open_database(path, &s->db);
-    bool broken = (result & 255) == SQLITE_NOTADB || (result & 255) == SQLITE_CORRUPT ||
-                  (result == SQLITE_OK && !is_sound(s->db));
-    if (broken && path) {
-        sqlite3_close(s->db);
-        s->db = NULL;
-        put_aside(path);
-        int status = pythia__state_file_prepare(path, e);
-        if (status != PYTHIA_OK)
-            return status;
-        result = open_database(path, &s->db);
-    }
+    int result = SQLITE_OK;
+    int status = connect_sound(s, path, &result, e);
+    if (status != PYTHIA_OK)
+        return status;
     if (result == FOREIGN) {
         pythia_error_place(e, path, 0, 0);
         return pythia_error_set(e, PYTHIA_EFORMAT,
                                 "is a database of another program, and is left alone: choose "
                                 "another file with --state");
     }
-    int status = result == SQLITE_OK ? pythia__state_migrate(s->db, path, e)
-                                     : pythia__state_fail(e, path, s->db);
-    if (status == PYTHIA_OK) /* no part of the schema: it is only slower without */
-        sqlite3_exec(s->db, "CREATE INDEX IF NOT EXISTS switch_type ON switch(request_type)", NULL,
-                     NULL, NULL);
-    return status;
+    return result == SQLITE_OK ? begin_writing(s, path, e) : pythia__state_fail(e, path, s->db);
 }
 
 int pythia_state_open(const char *path, struct pythia_state **out, struct pythia_error *e)
@@ -122,6 +130,8 @@ int pythia_state_open(const char *path, struct pythia_state **out, struct pythia
     if (!s)
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory for the state");
     int status = path ? pythia__state_lock_take(path, &s->lock, e) : PYTHIA_OK;
+    if (status == PYTHIA_OK && path && pythia__state_file_is_lost(path))
+        status = pythia__state_file_put_aside(path, e);
     if (status == PYTHIA_OK && path)
         status = pythia__state_file_prepare(path, e);
     if (status == PYTHIA_OK)
