@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "state_parts.h"
@@ -77,13 +78,19 @@ static bool is_damage(int result)
     return (result & 255) == SQLITE_NOTADB || (result & 255) == SQLITE_CORRUPT;
 }
 
-/* Connect to the file; one that is broken is begun anew. What SQLite or FOREIGN says is in *result,
+static int schema_version(sqlite3 *db)
+{
+    return pythia__state_number(db, "PRAGMA user_version");
+}
+
+/* Connect to the file; one that is broken is begun anew. A newer one is not: what looks broken may
+ * be what this SQLite does not know yet. What SQLite or FOREIGN says is in *result,
  * if the return is PYTHIA_OK. */
 static int connect_sound(struct pythia_state *s, const char *path, int *result,
                          struct pythia_error *e)
 {
     *result = connect_database(path, &s->db);
-    if (!is_damage(*result) || !path)
+    if (!is_damage(*result) || !path || schema_version(s->db) > PYTHIA_STATE_SCHEMA)
         return PYTHIA_OK;
     sqlite3_close(s->db);
     s->db = NULL;
@@ -109,6 +116,29 @@ static int begin_writing(struct pythia_state *s, const char *path, struct pythia
     return status;
 }
 
+/* The state of a newer pythiad is read as far as this one knows it, and left as it is: after a
+ * step back to an earlier release pins and the desired set hold, and the step forward again finds
+ * all that was there. */
+static int begin_reading(struct pythia_state *s, const char *path, struct pythia_error *e)
+{
+    int version = schema_version(s->db);
+    if (sqlite3_exec(s->db, "PRAGMA query_only=ON", NULL, NULL, NULL) != SQLITE_OK ||
+        !is_sound(s->db) || !pythia__state_is_readable(s->db)) {
+        pythia_error_place(e, path, 0, 0);
+        return pythia_error_set(e, PYTHIA_EFORMAT,
+                                "is state of a newer pythiad (schema %d, this one knows %d) that "
+                                "this one cannot read: choose another file with --state, or take "
+                                "the newer program",
+                                version, PYTHIA_STATE_SCHEMA);
+    }
+    s->degraded = true;
+    pythia_log(PYTHIA_LOG_WARNING,
+               "The state is of a newer pythiad: it is read, and nothing is written to it, so what "
+               "changes from now on is lost at the next start: file=%s, schema=%d, known=%d",
+               path, version, PYTHIA_STATE_SCHEMA);
+    return PYTHIA_OK;
+}
+
 static int open_sound(struct pythia_state *s, const char *path, struct pythia_error *e)
 {
     int result = SQLITE_OK;
@@ -121,6 +151,8 @@ static int open_sound(struct pythia_state *s, const char *path, struct pythia_er
                                 "is a database of another program, and is left alone: choose "
                                 "another file with --state");
     }
+    if (schema_version(s->db) > PYTHIA_STATE_SCHEMA)
+        return begin_reading(s, path, e);
     return result == SQLITE_OK ? begin_writing(s, path, e) : pythia__state_fail(e, path, s->db);
 }
 

@@ -15,6 +15,38 @@
 #include "pythia/status.h"
 #include "state_parts.h"
 
+enum query {
+    QUERY_VERSION,
+    QUERY_SPACE,
+    QUERY_OFF,
+    QUERY_PIN_TYPE,
+    QUERY_HISTORY,
+    QUERY_DESIRED,
+    QUERY_INVENTORY,
+    QUERY_PIN,
+    QUERY_DECISIONS,
+    QUERY_COUNT,
+};
+
+/* All that is read; a newer schema is readable if it has what each of them asks for. */
+static const char *const queries[QUERY_COUNT] = {
+    [QUERY_VERSION] = ("SELECT CAST(value AS INTEGER) FROM note WHERE name = 'version'"),
+    [QUERY_SPACE] = ("SELECT value FROM note WHERE name = 'space'"),
+    [QUERY_OFF] = ("SELECT CAST(value AS INTEGER) FROM note WHERE name = 'off'"),
+    [QUERY_PIN_TYPE] = ("SELECT trace_point, request_type FROM pin_type ORDER BY 1, 2"),
+    [QUERY_HISTORY] = ("SELECT value FROM note WHERE name = 'history'"),
+    [QUERY_DESIRED] = ("SELECT trace_point, request_type FROM desired"
+                       " LEFT JOIN desired_type USING(trace_point) ORDER BY 1, 2"),
+    [QUERY_INVENTORY] = ("SELECT plane, target, trace_point, coalesce(hits, 0) FROM inventory"
+                         " ORDER BY 1, 2, 3"),
+    [QUERY_PIN] = ("SELECT trace_point, pin FROM pin WHERE trace_point NOT IN"
+                   " (SELECT trace_point FROM pin_type) ORDER BY 1"),
+    [QUERY_DECISIONS] =
+        ("SELECT decided, unix_ns, trace_point, open, request_type, inside, cost_ns, reason,"
+         " price_ns, price_known, hits, switch.spans, switch.requests, start_ns"
+         " FROM switch JOIN cycle ON cycle = number ORDER BY number DESC, switch.rowid"),
+};
+
 static struct pythia_text column(sqlite3_stmt *statement, int number)
 {
     const char *bytes = (const char *)sqlite3_column_text(statement, number);
@@ -62,13 +94,8 @@ int pythia_state_each_desired(struct pythia_state *s,
 {
     struct desired_taker t = {each, context};
     *version = 0;
-    int status = every(s, "SELECT CAST(value AS INTEGER) FROM note WHERE name = 'version'",
-                       take_version, version);
-    return status == PYTHIA_OK ? every(s,
-                                       "SELECT trace_point, request_type FROM desired"
-                                       " LEFT JOIN desired_type USING(trace_point) ORDER BY 1, 2",
-                                       take_desired, &t)
-                               : status;
+    int status = every(s, queries[QUERY_VERSION], take_version, version);
+    return status == PYTHIA_OK ? every(s, queries[QUERY_DESIRED], take_desired, &t) : status;
 }
 
 static int take_space(void *context, sqlite3_stmt *row)
@@ -79,7 +106,7 @@ static int take_space(void *context, sqlite3_stmt *row)
 
 int pythia_state_get_space(struct pythia_state *s, struct pythia_buf *out)
 {
-    return every(s, "SELECT value FROM note WHERE name = 'space'", take_space, out);
+    return every(s, queries[QUERY_SPACE], take_space, out);
 }
 
 static int take_off(void *context, sqlite3_stmt *row)
@@ -91,7 +118,7 @@ static int take_off(void *context, sqlite3_stmt *row)
 int pythia_state_get_off(struct pythia_state *s, bool *off)
 {
     *off = false;
-    return every(s, "SELECT CAST(value AS INTEGER) FROM note WHERE name = 'off'", take_off, off);
+    return every(s, queries[QUERY_OFF], take_off, off);
 }
 
 struct inventory_taker {
@@ -115,10 +142,7 @@ int pythia_state_each_inventory(struct pythia_state *s,
                                 void *context)
 {
     struct inventory_taker t = {each, context};
-    return every(s,
-                 "SELECT plane, target, trace_point, coalesce(hits, 0) FROM inventory"
-                 " ORDER BY 1, 2, 3",
-                 take_inventory, &t);
+    return every(s, queries[QUERY_INVENTORY], take_inventory, &t);
 }
 
 struct pin_taker {
@@ -136,10 +160,7 @@ int pythia_state_each_pin(struct pythia_state *s,
                           int (*each)(void *context, struct pythia_text id, int pin), void *context)
 {
     struct pin_taker t = {each, context};
-    return every(s,
-                 "SELECT trace_point, pin FROM pin WHERE trace_point NOT IN"
-                 " (SELECT trace_point FROM pin_type) ORDER BY 1",
-                 take_pin, &t);
+    return every(s, queries[QUERY_PIN], take_pin, &t);
 }
 
 struct pin_type_taker {
@@ -159,8 +180,7 @@ int pythia_state_each_pin_type(struct pythia_state *s,
                                void *context)
 {
     struct pin_type_taker t = {each, context};
-    return every(s, "SELECT trace_point, request_type FROM pin_type ORDER BY 1, 2", take_pin_type,
-                 &t);
+    return every(s, queries[QUERY_PIN_TYPE], take_pin_type, &t);
 }
 
 struct history_taker {
@@ -179,7 +199,7 @@ int pythia_state_get_history(struct pythia_state *s, struct pythia_history **out
 {
     struct history_taker t = {out, e};
     *out = NULL;
-    return every(s, "SELECT value FROM note WHERE name = 'history'", take_history, &t);
+    return every(s, queries[QUERY_HISTORY], take_history, &t);
 }
 
 static json_t *number_or_null(sqlite3_stmt *row, int number)
@@ -218,12 +238,7 @@ int pythia_state_decisions(struct pythia_state *s, size_t count, char **out)
 {
     char query[480];
     json_t *list = json_array();
-    snprintf(query, sizeof(query),
-             "SELECT decided, unix_ns, trace_point, open, request_type, inside, cost_ns, reason,"
-             " price_ns, price_known, hits, switch.spans, switch.requests, start_ns"
-             " FROM switch JOIN cycle ON cycle = number ORDER BY number DESC, switch.rowid LIMIT "
-             "%zu",
-             count);
+    snprintf(query, sizeof(query), "%s LIMIT %zu", queries[QUERY_DECISIONS], count);
     int status = list ? every(s, query, take_decision, list) : PYTHIA_ENOMEM;
     char *text = status == PYTHIA_OK ? json_dumps(list, JSON_INDENT(1)) : NULL;
     json_decref(list);
@@ -238,4 +253,15 @@ int pythia_state_decisions(struct pythia_state *s, size_t count, char **out)
     else
         pythia_buf_free(&shown);
     return status;
+}
+
+bool pythia__state_is_readable(sqlite3 *db)
+{
+    bool good = true;
+    for (size_t i = 0; i < QUERY_COUNT && good; i++) {
+        sqlite3_stmt *statement = NULL;
+        good = sqlite3_prepare_v2(db, queries[i], -1, &statement, NULL) == SQLITE_OK;
+        sqlite3_finalize(statement);
+    }
+    return good;
 }

@@ -120,27 +120,99 @@ static void execute(const char *path, const char *query)
     sqlite3_close(db);
 }
 
-static void a_newer_schema_is_refused_and_left_as_it_is(void **state)
+/* Make a state of a text in tests/core/states. */
+static void load(const char *path, const char *name)
+{
+    char file[512];
+    struct pythia_buf text = {0};
+    snprintf(file, sizeof(file), "%s/core/states/%s", PYTHIA_TESTS, name);
+    read_file(file, &text);
+    assert_true(text.size > 0);
+    execute(path, text.bytes);
+    pythia_buf_free(&text);
+}
+
+static void assert_holds_all(struct pythia_state *s, int schema)
+{
+    char told[256], *decisions = NULL;
+    struct pythia_buf known = {0};
+    struct pythia_history *history = NULL;
+    struct pythia_error e = {0};
+    bool off = false;
+    tell(s, told);
+    assert_string_equal(told, schema < 5 ? "41 p1p4 0 1 -1 0 0 0 0 0"
+                                         : "41 p1p4/GET /cart 0 1 -1 0 0 0 0 0");
+    assert_int_equal(pythia_state_each_inventory(s, take_inventory, &known), PYTHIA_OK);
+    assert_string_equal(known.bytes, schema < 2 ? "gate shop p1 0\nhttp till p4 0\n"
+                                                : "gate shop p1 70\nhttp till p4 0\n");
+    pythia_buf_clear(&known);
+    assert_int_equal(pythia_state_get_space(s, &known), PYTHIA_OK);
+    assert_string_equal(known.bytes, "a space");
+    assert_int_equal(pythia_state_get_off(s, &off), PYTHIA_OK);
+    assert_true(off);
+    assert_int_equal(pythia_state_get_history(s, &history, &e), PYTHIA_OK);
+    assert_int_equal(pythia_history_find(history, point(1)).opened, 2);
+    assert_int_equal(pythia_state_decisions(s, 10, &decisions), PYTHIA_OK);
+    assert_non_null(strstr(decisions, "it bounds the edge"));
+    assert_non_null(strstr(decisions, "no request hit it"));
+    assert_int_equal(strstr(decisions, "\"price_ns\": 118.5") != NULL, schema >= 2);
+    assert_int_equal(strstr(decisions, "\"start_unix_ns\": 900") != NULL, schema >= 3);
+    pythia_free(decisions);
+    pythia_history_destroy(history);
+    pythia_buf_free(&known);
+}
+
+static void the_state_of_each_schema_keeps_what_it_held(void **state)
 {
     struct place place;
-    struct pythia_error e = {0};
-    struct pythia_state *s = NULL, *untouched = NULL;
+    char name[32];
     make_place(&place);
-    s = opened(place.state);
-    assert_int_equal(pythia_state_put_pin(s, point(1), 1), PYTHIA_OK);
+    for (int schema = 1; schema <= PYTHIA_STATE_SCHEMA; schema++) {
+        snprintf(name, sizeof(name), "schema_%d.sql", schema);
+        remove_all(place.state);
+        load(place.state, name);
+        for (int start = 0; start < 2; start++) { /* brought up to date, and so found again */
+            struct pythia_state *s = opened(place.state);
+            assert_holds_all(s, schema);
+            assert_false(pythia_state_is_degraded(s));
+            pythia_state_close(s);
+        }
+    }
+    remove_place(&place);
+}
+
+static void a_newer_schema_is_read_and_not_written(void **state)
+{
+    struct place place;
+    char text[64];
+    struct pythia_buf before = {0}, after = {0};
+    struct pythia_error e = {0};
+    struct pythia_state *untouched = NULL;
+    make_place(&place);
+    snprintf(text, sizeof(text), "schema_%d.sql", PYTHIA_STATE_SCHEMA);
+    load(place.state, text);
+    load(place.state, "newer.sql");
+    snprintf(text, sizeof(text), "PRAGMA user_version=%d", PYTHIA_STATE_SCHEMA + 1);
+    execute(place.state, text);
+    read_file(place.state, &before);
+    struct pythia_state *s = opened(place.state);
+    assert_true(pythia_state_is_degraded(s));
+    assert_int_equal(pythia_state_put_pin(s, point(3), 1), PYTHIA_EIO);
+    assert_int_equal(pythia_state_put_pin(s, point(1), 0), PYTHIA_EIO);
+    assert_int_equal(pythia_state_put_off(s, false), PYTHIA_EIO);
+    assert_int_equal(pythia_state_put_desired(s, NULL, 0, 50, NULL), PYTHIA_EIO);
+    assert_int_equal(pythia_state_put_inventory(s, NULL, 0), PYTHIA_EIO);
+    assert_holds_all(s, PYTHIA_STATE_SCHEMA);
     pythia_state_close(s);
-    char newer[64];
-    snprintf(newer, sizeof(newer), "PRAGMA user_version=%d", PYTHIA_STATE_SCHEMA + 1);
-    execute(place.state, newer);
+    read_file(place.state, &after);
+    assert_int_equal(after.size, before.size);
+    assert_memory_equal(after.bytes, before.bytes, before.size);
+    execute(place.state, "ALTER TABLE desired RENAME TO open_set"); /* against the rule */
     assert_int_equal(pythia_state_open(place.state, &untouched, &e), PYTHIA_EFORMAT);
-    assert_null(untouched);
     assert_non_null(strstr(e.sentence, "newer pythiad"));
     assert_string_equal(e.source, place.state);
-    snprintf(newer, sizeof(newer), "PRAGMA user_version=%d", PYTHIA_STATE_SCHEMA);
-    execute(place.state, newer);
-    s = opened(place.state);
-    assert_int_equal(pins_of(s).pin[1], 1);
-    pythia_state_close(s);
+    pythia_buf_free(&before);
+    pythia_buf_free(&after);
     remove_place(&place);
 }
 
@@ -711,7 +783,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_put_down_is_there_again),
         cmocka_unit_test(decisions_tell_their_cycle_and_its_start),
-        cmocka_unit_test(a_newer_schema_is_refused_and_left_as_it_is),
+        cmocka_unit_test(the_state_of_each_schema_keeps_what_it_held),
+        cmocka_unit_test(a_newer_schema_is_read_and_not_written),
         cmocka_unit_test(a_decision_keeps_the_price_and_the_passes_that_were_known),
         cmocka_unit_test(the_first_schema_is_brought_up_to_date),
         cmocka_unit_test(a_pin_may_be_for_some_types_only),

@@ -23,12 +23,18 @@ struct pythia_state;
 #define PYTHIA_STATE_SCHEMA 5
 
 /* Open or make the file, for its user alone; NULL: in memory. Until it is closed, or the process
- * ends, the file is locked: a second process is refused, and told the pid of the first. An older
- * schema is brought up to date; a newer one, a database of another program, and what does not begin
- * as a database are refused and left as they are. A database that is damaged, or gone although its
- * log is there, is put aside with its log as FILE.broken (FILE.broken-2 if that is taken, …), which
- * is logged, and a new one is begun. PYTHIA_OK with *out owned, or negative with the reason in `e`:
- * PYTHIA_EFORMAT for a file that is refused, PYTHIA_EIO if it is locked or cannot be put aside. */
+ * ends, the file is locked: a second process is refused, and told the pid of the first.
+ *
+ * An older schema is brought up to date. Each schema only adds tables and columns to the one before
+ * it, so a newer one is read as far as it is known, and nothing is written to it: every _put_ and
+ * _add_cycle returns PYTHIA_EIO, and the state is degraded until it is closed. One that lacks what
+ * is read here, a database of another program, and what does not begin as a database are refused
+ * and left as they are. A database that is damaged, or gone although its log is there, is put aside
+ * with its log as FILE.broken (FILE.broken-2 if that is taken, and so on), and a new one is begun.
+ * The log says which of these it was.
+ *
+ * PYTHIA_OK with *out owned, or negative with the reason in `e`: PYTHIA_EFORMAT for a file that is
+ * refused, PYTHIA_EIO if it is locked or cannot be put aside. */
 int pythia_state_open(const char *path, struct pythia_state **out, struct pythia_error *e);
 void pythia_state_close(struct pythia_state *s); /* s may be NULL */
 bool pythia_state_is_degraded(const struct pythia_state *s);

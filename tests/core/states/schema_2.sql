@@ -1,0 +1,33 @@
+-- The state as pythiad wrote it with schema 2.
+PRAGMA foreign_keys=OFF;
+BEGIN TRANSACTION;
+CREATE TABLE cycle(number INTEGER PRIMARY KEY, unix_ns INTEGER NOT NULL, requests INTEGER NOT NULL, under_way INTEGER NOT NULL, spans INTEGER NOT NULL, open_count INTEGER NOT NULL, finished INTEGER NOT NULL);
+INSERT INTO "cycle" VALUES(1,1000,50,2,300,1,0);
+INSERT INTO "cycle" VALUES(2,2000,60,0,310,1,1);
+CREATE TABLE desired(trace_point TEXT PRIMARY KEY) WITHOUT ROWID;
+INSERT INTO "desired" VALUES('p1');
+INSERT INTO "desired" VALUES('p4');
+CREATE TABLE inventory(plane TEXT NOT NULL, target TEXT NOT NULL, trace_point TEXT NOT NULL, price_ns REAL, price_known TEXT, hits INTEGER, spans INTEGER, requests INTEGER, PRIMARY KEY(plane, target, trace_point)) WITHOUT ROWID;
+INSERT INTO "inventory" VALUES('gate','shop','p1',250.0,'measured',70,40,50);
+INSERT INTO "inventory" VALUES('http','till','p4',NULL,'supposed',0,0,0);
+CREATE TABLE note(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+INSERT INTO "note" VALUES('history','{"schema":"pythia.history/1","trace_points":[["p1",2,750000000,1]]}
+');
+INSERT INTO "note" VALUES('off','1');
+INSERT INTO "note" VALUES('space','a space');
+INSERT INTO "note" VALUES('version','41');
+CREATE TABLE pin(trace_point TEXT PRIMARY KEY, pin INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO "pin" VALUES('p1',1);
+INSERT INTO "pin" VALUES('p2',-1);
+CREATE TABLE problem(cycle INTEGER NOT NULL REFERENCES cycle(number) ON DELETE CASCADE, request_type TEXT NOT NULL, state TEXT NOT NULL, variance_share REAL, place TEXT, share REAL, share_low REAL, share_high REAL, rest REAL, causes TEXT NOT NULL);
+INSERT INTO "problem" VALUES(1,'GET /cart','searching',0.7,'db/query',0.6,0.5,0.7,0.1,'[]');
+CREATE TABLE switch(cycle INTEGER NOT NULL REFERENCES cycle(number) ON DELETE CASCADE, trace_point TEXT NOT NULL, open INTEGER NOT NULL, request_type TEXT, inside REAL, cost_ns REAL, reason TEXT NOT NULL, price_ns REAL, price_known TEXT, hits INTEGER, spans INTEGER, requests INTEGER);
+INSERT INTO "switch" VALUES(1,'p1',1,'GET /cart',0.5,120.0,'it bounds the edge',118.5,'measured',900,34,56);
+INSERT INTO "switch" VALUES(2,'p2',0,NULL,NULL,80.0,'no request hit it',NULL,NULL,NULL,NULL,NULL);
+CREATE TABLE type(cycle INTEGER NOT NULL REFERENCES cycle(number) ON DELETE CASCADE, request_type TEXT NOT NULL, requests INTEGER NOT NULL, mean_ns REAL, sd_ns REAL);
+INSERT INTO "type" VALUES(1,'GET /cart',50,1000000.0,2000.0);
+CREATE INDEX switch_cycle ON switch(cycle);
+CREATE INDEX problem_cycle ON problem(cycle);
+CREATE INDEX type_cycle ON type(cycle);
+COMMIT;
+PRAGMA user_version=2;
