@@ -21,17 +21,19 @@ struct pythia__recent_cost {
     uint32_t capacity, count, next;
     bool known; /* `typical` is that of the present hits */
     struct pythia_cost typical;
-    uint32_t ns[]; /* a ring */
+    uint32_t *sorted; /* scratch, after the ring in the same block */
+    uint32_t ns[];    /* a ring */
 };
 
 int pythia__recent_cost_add(struct pythia__recent_cost **recent, uint32_t capacity, uint64_t ns)
 {
     struct pythia__recent_cost *r = *recent;
     if (!r) {
-        r = pythia_calloc(1, sizeof(*r) + (size_t)capacity * sizeof(r->ns[0]));
+        r = pythia_calloc(1, sizeof(*r) + 2 * (size_t)capacity * sizeof(r->ns[0]));
         if (!r)
             return PYTHIA_ENOMEM;
         r->capacity = capacity;
+        r->sorted = r->ns + capacity;
         *recent = r;
     }
     r->ns[r->next] = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
@@ -57,12 +59,11 @@ struct pythia_cost pythia__recent_cost_typical(struct pythia__recent_cost *r)
     if (!r)
         return (struct pythia_cost){0};
     if (!r->known) {
-        uint32_t sorted[PYTHIA__RECENT_MOST];
-        memcpy(sorted, r->ns, r->count * sizeof(r->ns[0]));
-        qsort(sorted, r->count, sizeof(sorted[0]), compare_ns);
+        memcpy(r->sorted, r->ns, r->count * sizeof(r->ns[0]));
+        qsort(r->sorted, r->count, sizeof(r->ns[0]), compare_ns);
         r->typical = (struct pythia_cost){.passes = r->count - (r->count + RARE / 2) / RARE};
         for (uint64_t i = 0; i < r->typical.passes; i++)
-            r->typical.ns += sorted[i];
+            r->typical.ns += r->sorted[i];
         r->known = true;
     }
     return r->typical;

@@ -9,10 +9,7 @@
  * thread at a time. */
 struct pythia__recent_cost;
 
-#define PYTHIA__RECENT_MOST 1024 /* hits */
-
-/* Add a hit of `ns` (more than UINT32_MAX counts as that) and forget the oldest of `capacity`, of
- * at most PYTHIA__RECENT_MOST.
+/* Add a hit of `ns` (more than UINT32_MAX counts as that) and forget the oldest of `capacity`.
  * *recent may be NULL before the first one and is owned by the caller. PYTHIA_OK, or PYTHIA_ENOMEM
  * with nothing changed. O(1). */
 int pythia__recent_cost_add(struct pythia__recent_cost **recent, uint32_t capacity, uint64_t ns);

@@ -16,12 +16,10 @@
 #define BLOCK_SIZE 1024u
 #define BLOCKS     65536u /* of trace points: 64 Mi of them */
 
-/* Measured hits that tell what one costs now. One hit in some two thousand is measured, so a point
- * that is hit 5000 times a second has 128 within a minute. With 32, prices followed the processor
- * of a virtual machine, on which a hit costs 20 or 60 ns for seconds at a time: of forecasts on a
- * quiet one, 11 of 20 were right (tests/bench/forecast.py). */
-#define RECENT     128
-#define RECENT_ALL PYTHIA__RECENT_MOST /* of all points together */
+/* Measured hits that tell what one costs now. A point that is hit often has 32 within half a minute
+ * or so: one hit in some two thousand is measured. */
+#define RECENT     32
+#define RECENT_ALL 256 /* of all points together */
 
 #define OTHER PYTHIA_TEXT("(other)")
 enum { STRINGS, TRACEPOINTS, RESOURCES, KINDS };

@@ -41,29 +41,29 @@ static void the_price_of_now_follows_the_last_hits(void **state)
 {
     uint32_t a = point("s:a");
     (void)state;
-    add(a, 1000, 256); /* cold ones: of a program's first requests */
+    add(a, 1000, 64); /* cold ones: of a program's first requests */
     assert_rel_equal(pythia_vocabulary_cost_now_ns(vocabulary, a), 1000, 1e-12);
-    add(a, 100, 64); /* 64*1000 and 64*100; the most expensive 8 are left out */
-    assert_rel_equal(pythia_vocabulary_cost_now_ns(vocabulary, a), 62400 / 120., 1e-12);
-    add(a, 100, 64); /* the last 128 cost the same */
+    add(a, 100, 16); /* 16*1000 and 16*100; the most expensive two are left out */
+    assert_rel_equal(pythia_vocabulary_cost_now_ns(vocabulary, a), 15600 / 30., 1e-12);
+    add(a, 100, 16); /* the last 32 cost the same */
     assert_rel_equal(pythia_vocabulary_cost_now_ns(vocabulary, a), 100, 1e-12);
-    add(a, 300, 128); /* and it goes up as it goes down */
+    add(a, 300, 32); /* and it goes up as it goes down */
     assert_rel_equal(pythia_vocabulary_cost_now_ns(vocabulary, a), 300, 1e-12);
     /* What they ever cost is their mean. */
-    assert_rel_equal(pythia_vocabulary_cost_ns(vocabulary, a), 307200. / 512, 1e-12);
+    assert_rel_equal(pythia_vocabulary_cost_ns(vocabulary, a), 76800. / 128, 1e-12);
 }
 
 static void rare_long_hits_are_not_in_the_price_of_now(void **state)
 {
     uint32_t a = point("s:a"), some = point("s:some"), huge = point("s:huge");
     (void)state;
-    add(a, 20, 120);
-    add(a, 600, 8); /* interrupts */
+    add(a, 20, 30);
+    add(a, 600, 2); /* interrupts */
     assert_rel_equal(pythia_vocabulary_cost_now_ns(vocabulary, a), 20, 1e-12);
-    add(some, 20, 96); /* a quarter of its hits carry attributes: 96*20 + 24*100 of 120 */
-    add(some, 100, 32);
+    add(some, 20, 24); /* a quarter of its hits carry attributes: 24*20 + 6*100 of 30 */
+    add(some, 100, 8);
     assert_rel_equal(pythia_vocabulary_cost_now_ns(vocabulary, some), 36, 1e-12);
-    add(huge, UINT64_MAX / 256, 128);
+    add(huge, UINT64_MAX / 64, 32);
     assert_rel_equal(pythia_vocabulary_cost_now_ns(vocabulary, huge), UINT32_MAX, 1e-12);
 }
 
@@ -71,13 +71,13 @@ static void of_few_recent_hits_those_of_all_points_stand_in(void **state)
 {
     uint32_t a = point("s:a"), few = point("s:few"), none = point("s:none");
     (void)state;
-    add(a, 1000, 2000);
-    add(a, 100, 1022);
-    add(few, 500, 2); /* 1022*100 + 2*500 of all; the most expensive 64 are left out: 960*100 */
+    add(a, 1000, 500);
+    add(a, 100, 254);
+    add(few, 500, 2); /* 254*100 + 2*500 of all; the most expensive 16 are left out: 240*100 */
     assert_int_equal(pythia_vocabulary_cost_expect(vocabulary, none), PYTHIA_OK);
     assert_rel_equal(pythia_vocabulary_cost_now_ns(vocabulary, none), 100, 1e-12);
     assert_rel_equal(pythia_vocabulary_cost_now_ns(vocabulary, few), 2600 / 18., 1e-12);
-    add(PYTHIA_NONE, 344, 1); /* a loop counts as 16: (960*100 + 16*344) / 976 = 104 */
+    add(PYTHIA_NONE, 164, 1); /* a loop counts as 16: (240*100 + 16*164) / 256 = 104 */
     assert_rel_equal(pythia_vocabulary_cost_now_ns(vocabulary, none), 104, 1e-12);
 }
 

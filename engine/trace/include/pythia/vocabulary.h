@@ -114,11 +114,11 @@ struct pythia_cost pythia_vocabulary_cost(const struct pythia_vocabulary *v, uin
  * its cost is not measured: it is another tool's. */
 double pythia_vocabulary_cost_ns(const struct pythia_vocabulary *v, uint32_t tracepoint);
 
-/* The price of the next hits, for what is decided now: the mean of the last 128 measured hits of
- * the point without the most expensive sixteenth of them, which an interrupt or a page fault has
+/* The price of the next hits, for what is decided now: the mean of the last 32 measured hits of the
+ * point without the most expensive sixteenth of them, which an interrupt or a page fault has
  * lengthened. Those of a program's first hits, which find no memory yet, are forgotten so. Where
- * fewer than PYTHIA_COST_FEW remain, the last 1024 hits of all points stand in as above. It depends
- * on the order of hits. NaN as above. O(1), or O(1024 log 1024) after another hit was added. */
+ * fewer than PYTHIA_COST_FEW remain, the last 256 hits of all points stand in as above. It depends
+ * on the order of hits. NaN as above. O(1), or O(256 log 256) after another hit was added. */
 double pythia_vocabulary_cost_now_ns(const struct pythia_vocabulary *v, uint32_t tracepoint);
 
 /* Whatever reported a span: a process on a host, with the key-values that all its spans have in
