@@ -15,7 +15,9 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define HEAD "SQLite format 3" /* with the NUL: what a database begins with */
+#define HEAD        "SQLite format 3" /* with the NUL: what a database begins with */
+#define HEADER_SIZE 100               /* bytes that every database begins with */
+#define BROKEN_MAX  1000              /* damaged states beside each other */
 
 static int fail(struct pythia_error *e, const char *path, const char *what)
 {
@@ -123,4 +125,86 @@ int pythia__state_file_prepare(const char *path, struct pythia_error *e)
         pythia_log(PYTHIA_LOG_WARNING,
                    "Others than its user may read the state, chmod 600 ends that: file=%s", path);
     return PYTHIA_OK;
+}
+
+bool pythia__state_file_is_lost(const char *path)
+{
+    struct pythia_buf log = {0};
+    struct stat about;
+    bool lost = false;
+    pythia_buf_printf(&log, "%s-wal", path);
+    if (pythia_buf_status(&log) == PYTHIA_OK &&
+        (stat(path, &about) != 0 || about.st_size < HEADER_SIZE))
+        lost = lstat(log.bytes, &about) == 0 && about.st_size > 0;
+    pythia_buf_free(&log);
+    return lost;
+}
+
+static const char *const parts[] = {"", "-wal", "-shm"}; /* of a database, after its name */
+#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
+
+/* The name of a damaged state: number 1 is PATH.broken, 2 is PATH.broken-2. */
+static int name_broken(const char *path, int number, const char *part, struct pythia_buf *out)
+{
+    pythia_buf_clear(out);
+    pythia_buf_printf(out, "%s.broken", path);
+    if (number > 1)
+        pythia_buf_printf(out, "-%d", number);
+    pythia_buf_puts(out, part);
+    return pythia_buf_status(out);
+}
+
+/* Is there a file of that number already? */
+static bool is_used(const char *path, int number, struct pythia_buf *name)
+{
+    struct stat about;
+    bool used = false;
+    for (size_t i = 0; i < PART_COUNT && !used; i++)
+        used = name_broken(path, number, parts[i], name) == PYTHIA_OK &&
+               lstat(name->bytes, &about) == 0;
+    return used;
+}
+
+/* Give each part of a database its new name. 0, or the errno of what failed. */
+static int rename_parts(const char *path, int number)
+{
+    struct pythia_buf from = {0}, to = {0};
+    int failed = 0;
+    for (size_t i = 0; i < PART_COUNT && failed == 0; i++) {
+        pythia_buf_clear(&from);
+        pythia_buf_printf(&from, "%s%s", path, parts[i]);
+        if (pythia_buf_status(&from) != PYTHIA_OK ||
+            name_broken(path, number, parts[i], &to) != PYTHIA_OK)
+            failed = ENOMEM;
+        else if (rename(from.bytes, to.bytes) != 0 && errno != ENOENT)
+            failed = errno;
+    }
+    pythia_buf_free(&from);
+    pythia_buf_free(&to);
+    return failed;
+}
+
+int pythia__state_file_put_aside(const char *path, struct pythia_error *e)
+{
+    struct pythia_buf name = {0};
+    int number = 1;
+    while (number <= BROKEN_MAX && is_used(path, number, &name))
+        number++;
+    int failed = number > BROKEN_MAX ? EEXIST : rename_parts(path, number);
+    int status = name_broken(path, number, "", &name);
+    if (failed == 0 && status == PYTHIA_OK)
+        pythia_log(
+            PYTHIA_LOG_WARNING,
+            "The state is damaged and is begun anew; set its pins again, or put a copy of it "
+            "there: file=%s, put-aside=%s",
+            path, name.bytes);
+    pythia_buf_free(&name);
+    if (failed == 0)
+        return status == PYTHIA_OK ? PYTHIA_OK
+                                   : pythia_error_set(e, status, "no memory for the state");
+    pythia_error_place(e, path, 0, 0);
+    return pythia_error_set(e, failed == ENOMEM ? PYTHIA_ENOMEM : PYTHIA_EIO,
+                            "is damaged, and cannot be put aside (%s): move it away, or choose "
+                            "another file with --state",
+                            strerror(failed));
 }

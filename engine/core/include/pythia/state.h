@@ -15,18 +15,20 @@
 /* What survives a restart, in one SQLite file (WAL): decisions with their evidence and effect, the
  * inventory with its prices, the desired set and the search space that it was chosen from, whether
  * everything is off, the search's history and summaries of groups. What is
- * acknowledged is on disk. A file cut short at any byte opens, and loses at most the decision that
- * was being written. When the disk is full, or the file cannot be written, the state is degraded:
- * said once, shown by _is_degraded, and recovered from by itself. One thread at a time. */
+ * acknowledged is on disk. When the log (FILE-wal) is cut short at any byte, what was committed in
+ * the bytes that are left is there, and nothing else; a file that is cut short is put aside. When
+ * the disk is full, or the file cannot be written, the state is degraded: said once, shown by
+ * _is_degraded, and recovered from by itself. One thread at a time. */
 struct pythia_state;
 #define PYTHIA_STATE_SCHEMA 5
 
 /* Open or make the file, for its user alone; NULL: in memory. Until it is closed, or the process
  * ends, the file is locked: a second process is refused, and told the pid of the first. An older
  * schema is brought up to date; a newer one, a database of another program, and what does not begin
- * as a database are refused and left as they are. A database that is damaged is put aside as
- * FILE.broken, and a new one begun. PYTHIA_OK with *out owned, or negative with the reason in `e`:
- * PYTHIA_EFORMAT for a file that is refused, PYTHIA_EIO if it is locked. */
+ * as a database are refused and left as they are. A database that is damaged, or gone although its
+ * log is there, is put aside with its log as FILE.broken (FILE.broken-2 if that is taken, …), which
+ * is logged, and a new one is begun. PYTHIA_OK with *out owned, or negative with the reason in `e`:
+ * PYTHIA_EFORMAT for a file that is refused, PYTHIA_EIO if it is locked or cannot be put aside. */
 int pythia_state_open(const char *path, struct pythia_state **out, struct pythia_error *e);
 void pythia_state_close(struct pythia_state *s); /* s may be NULL */
 bool pythia_state_is_degraded(const struct pythia_state *s);
