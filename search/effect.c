@@ -429,6 +429,6 @@ void pythia_effect_add(struct pythia_buf *to, const struct pythia_vocabulary *v,
     if (e->by_split) {
         pythia_buf_puts(to, "; ");
         add_percent(to, e->eta_squared);
-        pythia_buf_puts(to, " of what varies there goes with whether it is passed");
+        pythia_buf_puts(to, " of what varies there correlates with whether it is hit");
     }
 }

@@ -421,7 +421,7 @@ static int drop(struct pythia_overhead *o, double share)
         char reason[REASON_SIZE];
         snprintf(reason, sizeof(reason),
                  "tracing took %.3g %% of the time of requests, and may take %.3g %%: it cost %.3g "
-                 "%%, and %.3g %% of what differs lay in it",
+                 "%%, and %.3g %% of the variance lay in it",
                  100 * share, 100 * o->o.limit, 100 * c->share, 100 * c->explained);
         left -= c->share;
         status = throw_switch(o, c, false, reason);

@@ -128,7 +128,7 @@ static bool is_told_later(const struct pythia_loop_cycle *c, const struct pythia
     return closed && pythia__closes_what_does_not_pay(c);
 }
 
-/* "A, B and 4 more do not pay." */
+/* "A, B and 4 more are not worth their cost." */
 static void add_named(const struct pythia__json *w, struct pythia_buf *to,
                       const struct pythia_loop_cycle *c, enum pythia_effect_verdict verdict,
                       const char *of_one, const char *of_several)
@@ -170,7 +170,8 @@ void pythia__add_effects(const struct pythia__json *w, struct pythia_buf *to,
     }
     if (left)
         pythia_buf_printf(to, " %zu more explain%s something as well.", left, left == 1 ? "s" : "");
-    add_named(w, to, c, PYTHIA_EFFECT_DOES_NOT_PAY, " does not pay.", " do not pay.");
+    add_named(w, to, c, PYTHIA_EFFECT_DOES_NOT_PAY, " is not worth its cost.",
+              " are not worth their cost.");
     add_named(w, to, c, PYTHIA_EFFECT_NOT_PASSED, " is on no critical path.",
               " are on no critical path.");
 }

@@ -84,6 +84,9 @@ void pythia__name_cycle(const json_t *cycle, char *name, size_t size);
 size_t pythia__count_cycles(const json_t *cycles);
 /* "the time inside X", "from the end of A to the start of B" */
 void pythia__add_edge(struct pythia_buf *to, const json_t *edge);
+/* A place as the subject of a sentence, `first` in it or not: "inside A" is "A", "from the start of
+ * A to the start of B" is "The time from the start of A to the start of B". */
+void pythia__add_subject(struct pythia_buf *to, struct pythia_text place, bool first);
 /* "Unlike most of their type, they pass A, and not B.", or nothing for the largest group of a type.
  */
 void pythia__add_unlike(struct pythia_buf *to, const json_t *group);
@@ -98,7 +101,7 @@ void pythia__add_rests_on(struct pythia_buf *to, const json_t *finding);
  * of the total, "34 %", and where that is nearly nothing, that it moves time between edges. */
 double pythia__key_size(const json_t *key);
 void pythia__add_explained(struct pythia_buf *to, const json_t *key);
-/* "16 more keys go with it; 49 keys were asked, 173 not: …", of which `shown` were named. */
+/* "16 more keys correlate; 49 keys tested, 173 not: …", of which `shown` were named. */
 void pythia__add_keys_asked(struct pythia_buf *to, const json_t *group, size_t shown);
 /* "A and B together account for 93 % of the latency variance, …", or nothing where no keys of a
  * group or a type act together. */
@@ -108,7 +111,7 @@ void pythia__add_parts(struct pythia_buf *to, const json_t *of);
 /* Is an option short enough to be shown? One that was shortened would be pasted as another. */
 bool pythia__option_fits(const char *option);
 #define PYTHIA__OPTION_LONG " (by an option too long to be shown here; the JSON report has it)"
-/* Behind the option that is proposed: "leaves 61 % (51 to 70) of the variance between its parts.";
+/* After the option that is proposed: "accounts for 61 % (51 to 70) of the variance.";
  * the same with the parts. */
 void pythia__add_proposal_share(struct pythia_buf *to, const json_t *proposal);
 void pythia__add_proposal(struct pythia_buf *to, const json_t *proposal);
@@ -117,8 +120,8 @@ void pythia__add_proposal(struct pythia_buf *to, const json_t *proposal);
 void pythia__add_split_by(struct pythia_buf *to, const json_t *split);
 void pythia__add_split_share(struct pythia_buf *to, const json_t *type);
 void pythia__add_split_type(struct pythia_buf *to, const json_t *type);
-/* " Where it is >= 2, the mean is 16.0 s, else 4.23 s.", or nothing. */
-void pythia__add_split(struct pythia_buf *to, const json_t *explanation);
+/* `before` (such as ": mean ") and "16.0 s when >= 2, 4.23 s otherwise", or nothing. */
+void pythia__add_means(struct pythia_buf *to, const char *before, const json_t *explanation);
 
 /* Types whose paths make a difference that is explained, by their part of the variance of all
  * requests, the largest first. A report gives these findings and those about groups in one order:

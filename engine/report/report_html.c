@@ -454,7 +454,7 @@ static void next_row(struct pythia__html *h, const json_t *report, const json_t 
 
 static void next(struct pythia__html *h, const json_t *report)
 {
-    static const char *const labels[] = {"Trace point, and why", "=Shows, of what differs, up to",
+    static const char *const labels[] = {"Trace point, and why", "=Shows, of the variance, up to",
                                          ">Costs a request"};
     const json_t *list = pythia__array(report, "next");
     if (json_array_size(list) == 0) {
@@ -535,7 +535,7 @@ static void loop(struct pythia__html *h, const json_t *report)
     pythia__html_count(h, opened);
     pythia__html_printf(h, " more %s opened.", pythia__was(opened));
     if (!json_is_true(json_object_get(search, "finished")))
-        pythia__html_text(h, " The search is not at its end.");
+        pythia__html_text(h, " The search continues.");
     if (pythia__number(search, "rounds") > 1)
         pythia__html_text(h, " The capture was played more than once.");
     pythia__html_close(h);

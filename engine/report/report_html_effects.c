@@ -15,7 +15,7 @@ static void number(struct pythia__html *h, const char *label, double value)
 static const char *verdict_in_words(const char *verdict)
 {
     return strcmp(verdict, "explains") == 0       ? "explains"
-           : strcmp(verdict, "does_not_pay") == 0 ? "does not pay"
+           : strcmp(verdict, "does_not_pay") == 0 ? "not worth its cost"
            : strcmp(verdict, "not_passed") == 0   ? "is on no critical path"
                                                   : "too few requests";
 }
@@ -65,7 +65,7 @@ void pythia__html_effects(struct pythia__html *h, const json_t *report)
                       "What opened points explained. Of the variance: the share that lies inside "
                       "of them, that of the largest part of the place they are in, and that of "
                       "the whole place, which is all one would see without them. By path: how "
-                      "much of what varies there goes with whether they are passed.");
+                      "much of what varies there correlates with whether they are hit.");
     pythia__html_close(h);
     pythia__html_open(h, "table", "class", "stack", NULL);
     pythia__html_head_cells(h, labels, sizeof(labels) / sizeof(labels[0]));

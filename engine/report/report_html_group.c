@@ -285,7 +285,7 @@ void pythia__html_group(struct pythia__html *h, const json_t *group, size_t numb
     pythia__html_icicle(h, group);
     pythia__html_leaf(h, "h3", NULL, "What makes these requests differ, in numbers");
     pythia__html_edges(h, group);
-    pythia__html_leaf(h, "h3", NULL, "What goes with the difference");
+    pythia__html_leaf(h, "h3", NULL, "What correlates with the latency");
     pythia__html_keys(h, group);
     pythia__html_proposals(h, group);
     slowest(h, group);

@@ -109,9 +109,9 @@ static void split(struct pythia__html *h, const json_t *key)
     struct pythia_buf text = {0};
     if (!json_is_object(of))
         return;
-    pythia__add_split(&text, key);
+    pythia__add_means(&text, "Mean ", key);
     pythia__html_open(h, "p", NULL);
-    pythia__html_prose(h, text.bytes ? text.bytes + strspn(text.bytes, " ") : "");
+    pythia__html_prose(h, text.bytes ? text.bytes : "");
     pythia__html_open(h, "span", "class", "dim", NULL);
     pythia__html_text(h, " (");
     pythia__html_count(h, pythia__number(of, "high_requests"));
@@ -307,7 +307,7 @@ static void skipped(struct pythia__html *h, const json_t *of)
         return;
     pythia__html_open(h, "details", NULL);
     pythia__html_open(h, "summary", NULL);
-    pythia__html_things(h, (double)count, "key was not asked", "keys were not asked");
+    pythia__html_things(h, (double)count, "key was not tested", "keys were not tested");
     pythia__html_close(h);
     pythia__html_open(h, "dl", "class", "words", NULL);
     for (size_t i = 0; i < count; i++)
@@ -334,11 +334,11 @@ void pythia__html_keys(struct pythia__html *h, const json_t *of)
     const json_t *keys = pythia__array(of, "explanations");
     size_t found = json_array_size(keys), count = found < KEYS_MAX ? found : KEYS_MAX;
     pythia__html_open(h, "p", "class", "note", NULL);
-    pythia__html_text(h, "Asked: ");
+    pythia__html_text(h, "Tested: ");
     pythia__html_things(h, pythia__number(of, "keys_asked"), "key", "keys");
     pythia__html_printf(h, ". %s",
-                        found ? "What goes with a difference need not be its cause."
-                              : "None goes with the difference.");
+                        found ? "A key that correlates need not be the cause."
+                              : "None correlates with the latency.");
     pythia__html_close(h);
     if (count > 0) {
         cards(h, keys);
@@ -347,8 +347,8 @@ void pythia__html_keys(struct pythia__html *h, const json_t *of)
     if (count > KEYS_SEEN) {
         pythia__html_open(h, "details", NULL);
         pythia__html_open(h, "summary", NULL);
-        pythia__html_things(h, (double)(found - KEYS_SEEN), "more key goes with it",
-                            "more keys go with it");
+        pythia__html_things(h, (double)(found - KEYS_SEEN), "more key correlates",
+                            "more keys correlate");
         pythia__html_close(h);
         key_table(h, keys, KEYS_SEEN, count);
         if (found > count)

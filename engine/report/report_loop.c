@@ -151,7 +151,8 @@ static void add_switches(struct pythia__json *w, struct pythia_buf *to,
         pythia_buf_puts(to, " a request");
     }
     if (useless)
-        pythia_buf_puts(to, count == 1 ? ", which does not pay" : ", which do not pay");
+        pythia_buf_puts(to, count == 1 ? ", which is not worth its cost"
+                                       : ", which are not worth their cost");
     if (count)
         pythia_buf_putc(to, '.');
 }

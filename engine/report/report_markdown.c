@@ -471,11 +471,11 @@ static void paths(struct pythia_buf *to, struct pythia__paths *ranked, double le
         if (pythia__is_early_end(first))
             pythia__add_early_end(to, first);
         else
-            pythia_buf_printf(to, "With it goes %s%s", before, before[0] ? " " : "");
+            pythia_buf_printf(to, "Correlates with %s%s", before, before[0] ? " " : "");
         pythia__markdown_name(to, name, false);
-        pythia_buf_putc(to, '.');
         struct pythia_buf text = {0};
-        pythia__add_split(&text, first);
+        pythia__add_means(&text, pythia__is_early_end(first) ? "; mean " : ": mean ", first);
+        pythia_buf_putc(&text, '.');
         pythia__markdown_prose(to, text.bytes ? text.bytes : "");
         pythia_buf_free(&text);
         pythia_buf_putc(to, '\n');
@@ -537,9 +537,9 @@ static void loop(struct pythia_buf *to, const json_t *report)
     add_count(to, skeleton);
     pythia_buf_printf(to, " %s open from the start, ", pythia__was(skeleton));
     add_count(to, opened);
-    pythia_buf_printf(
-        to, " more %s opened.%s", pythia__was(opened),
-        json_is_true(json_object_get(search, "finished")) ? "" : " The search is not at its end.");
+    pythia_buf_printf(to, " more %s opened.%s", pythia__was(opened),
+                      json_is_true(json_object_get(search, "finished")) ? ""
+                                                                        : " The search continues.");
     struct pythia_buf pins = {0};
     pythia__add_pins(&pins, search);
     pythia_buf_printf(to, "%s%s\n\n", pins.size ? " " : "", pins.size ? pins.bytes : "");

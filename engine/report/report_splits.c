@@ -268,14 +268,13 @@ void pythia__add_proposal_share(struct pythia_buf *to, const json_t *proposal)
     bool modes = strcmp(pythia__string(proposal, "found_by"), "modes") == 0;
     if (instead[0] && pythia__option_fits(instead))
         pythia_buf_printf(to, "instead of '%s' ", instead);
-    pythia_buf_puts(to, "leaves ");
+    pythia_buf_puts(to, "accounts for ");
     pythia__add_percent(to, pythia__number(proposal, "variance_share"));
     double low = pythia__number(proposal, "share_low"),
            high = pythia__number(proposal, "share_high");
     if (isfinite(low) && isfinite(high))
         pythia_buf_printf(to, " (%.0f to %.0f)", 100 * low, 100 * high);
-    pythia_buf_printf(to, " of the variance between its parts%s.",
-                      modes ? ", which go with the modes" : "");
+    pythia_buf_printf(to, " of the variance%s.", modes ? ", and separates the modes" : "");
 }
 
 void pythia__add_proposal(struct pythia_buf *to, const json_t *proposal)
@@ -311,19 +310,20 @@ void pythia__add_split_share(struct pythia_buf *to, const json_t *type)
     if (modes || strcmp(by, "variance") == 0) {
         pythia_buf_puts(to, "Cut at ");
         add_numbers(to, pythia__array(type, "cuts"));
-        pythia_buf_puts(to, modes ? ", where the modes of the durations part. "
-                                  : ", where most of the variance lies between. ");
+        pythia_buf_puts(to, modes ? ", which separates the modes of the durations. "
+                                  : ", which separates most of the variance. ");
     } else if (strcmp(by, "none") == 0) {
-        pythia_buf_puts(to, "Nothing parts its values. ");
+        pythia_buf_puts(to, "No cut separates its values. ");
     } else if (others > 0) {
-        pythia_buf_printf(to, "The %zu most frequent levels are parts, ",
+        pythia_buf_printf(to, "The %zu most frequent levels are subsets, ",
                           json_array_size(pythia__array(type, "levels")));
         pythia__add_count(to, others);
         pythia_buf_puts(to,
                         others == 1 ? " more is with the others. " : " more are with the others. ");
     }
+    pythia_buf_puts(to, "This split accounts for ");
     pythia__add_percent(to, pythia__number(type, "variance_share"));
-    pythia_buf_puts(to, " of the variance of the type lies between its parts.");
+    pythia_buf_puts(to, " of the variance of the type.");
 }
 
 void pythia__add_split_type(struct pythia_buf *to, const json_t *type)

@@ -386,11 +386,12 @@ static void paths(const struct page *p, struct pythia__paths *ranked, double lea
                         " of the variance lies between requests that take different paths. ");
         if (pythia__is_early_end(first)) {
             pythia__add_early_end(&text, first);
-            pythia_buf_printf(&text, "%s.", pythia__key_name(first, &before));
+            pythia_buf_puts(&text, pythia__key_name(first, &before));
         } else {
-            pythia_buf_printf(&text, "%s goes with it.", pythia__string(first, "key"));
+            pythia_buf_printf(&text, "Correlates with %s", pythia__string(first, "key"));
         }
-        pythia__add_split(&text, first);
+        pythia__add_means(&text, pythia__is_early_end(first) ? "; mean " : ": mean ", first);
+        pythia_buf_putc(&text, '.');
         paragraph_buf(p, "why", &text);
         joint(p, type);
     }
@@ -413,7 +414,7 @@ static void next(const struct page *p, const json_t *report)
         struct pythia_buf text = {0};
         pythia_buf_puts(&text, "shows up to ");
         pythia__add_percent(&text, pythia__number(one, "gain"));
-        pythia_buf_puts(&text, " of what differs, costs ");
+        pythia_buf_puts(&text, " of the variance, costs ");
         pythia__add_duration(&text, pythia__number(one, "cost_ns"));
         pythia_buf_printf(&text, " a request: %s.", pythia__string(one, "reason"));
         pythia_buf_putc(p->out, '\n');
@@ -465,7 +466,7 @@ static void loop(const struct page *p, const json_t *report)
                       opened, pythia__was(opened), pythia__count_cycles(cycles),
                       pythia__count_cycles(cycles) == 1 ? "" : "s",
                       json_is_true(json_object_get(search, "finished")) ? ""
-                                                                        : " It is not at its end.");
+                                                                        : " The search continues.");
     struct pythia_buf pins = {0};
     pythia__add_pins(&pins, search);
     paragraph_if_any(p, "pins", &pins);

@@ -55,29 +55,34 @@ bool pythia__is_held(const json_t *report, const json_t *verdict)
 /* ---- sentences ---- */
 
 static void add_place(const struct pythia__json *w, struct pythia_buf *to,
-                      const struct pythia_place *place)
+                      const struct pythia_place *place, bool first)
 {
-    pythia_buf_puts(to, "the time ");
-    pythia_place_add(to, w->vocabulary, place);
+    struct pythia_buf text = {0};
+    pythia_place_add(&text, w->vocabulary, place);
+    if (pythia_buf_status(&text) == 0)
+        pythia__add_subject(to, pythia_buf_text(&text), first);
+    else
+        to->failed = 1;
+    pythia_buf_free(&text);
 }
 
-static void add_share(struct pythia_buf *to, const struct pythia_finding *f)
+static void add_share(struct pythia_buf *to, const struct pythia_finding *f, const char *of)
 {
-    pythia__add_percent(to, f->share);
-    pythia_buf_printf(to, " (%.0f to %.0f)", 100 * fmax(f->low, 0), 100 * fmin(f->high, 1));
+    pythia__add_percent(to, fmin(f->share, 1));
+    pythia_buf_printf(to, "%s (%.0f to %.0f %%)", of, 100 * fmax(f->low, 0),
+                      100 * fmin(f->high, 1));
 }
 
-/* "97 % (95 to 99) of what makes these requests differ is the time inside A, and 20 % (12 to 28)
- * the time inside B." */
+/* "A accounts for 77 % of the latency variance (75 to 79 %), and B for 20 % (12 to 28 %)." */
 static void add_found(const struct pythia__json *w, struct pythia_buf *to,
                       const struct pythia_verdict *v)
 {
     for (size_t i = 0; i < v->found_count; i++) {
         bool last = i + 1 == v->found_count;
         pythia_buf_puts(to, i == 0 ? "" : last ? ", and " : ", ");
-        add_share(to, &v->found[i].finding);
-        pythia_buf_puts(to, i == 0 ? " of what makes these requests differ is " : " ");
-        add_place(w, to, &v->found[i].finding.place);
+        add_place(w, to, &v->found[i].finding.place, i == 0);
+        pythia_buf_puts(to, i == 0 ? " accounts for " : " for ");
+        add_share(to, &v->found[i].finding, i == 0 ? " of the latency variance" : "");
     }
     pythia_buf_putc(to, '.');
 }
@@ -91,7 +96,7 @@ static void add_where(const struct pythia__json *w, struct pythia_buf *to,
         add_found(w, to, v);
         break;
     case PYTHIA_VERDICT_SEARCHING:
-        pythia_buf_puts(to, "Nothing was found yet; the search goes on.");
+        pythia_buf_puts(to, "Nothing found yet; the search continues.");
         break;
     case PYTHIA_VERDICT_LEARNING:
         pythia_buf_puts(to, "The search space does not know this type of request yet.");
@@ -125,7 +130,7 @@ static void add_standing(struct pythia_buf *to, const struct pythia_verdict *v)
                           (size_t)v->since, (size_t)v->looks, v->looks == 1 ? "" : "s");
     pythia_buf_putc(to, '.');
     if (v->searched)
-        pythia_buf_puts(to, " The search for what else there is goes on.");
+        pythia_buf_puts(to, " The search for other causes continues.");
 }
 
 static void add_also(const struct pythia__json *w, struct pythia_buf *to,
@@ -133,9 +138,9 @@ static void add_also(const struct pythia__json *w, struct pythia_buf *to,
 {
     for (size_t i = 0; i < v->also_count; i++) {
         pythia_buf_puts(to, i == 0 ? "Also seen: " : ", ");
-        add_share(to, &v->also[i]);
+        add_place(w, to, &v->also[i].place, false);
         pythia_buf_putc(to, ' ');
-        add_place(w, to, &v->also[i].place);
+        add_share(to, &v->also[i], "");
     }
     if (v->also_count > 0)
         pythia_buf_putc(to, '.');
@@ -155,10 +160,10 @@ static void add_change(const struct pythia__json *w, struct pythia_buf *to,
         pythia_buf_printf(to, "Before cycle %zu the verdict named ", (size_t)v->since);
     else
         pythia_buf_printf(to, "Before cycle %zu it was ", (size_t)v->since);
-    add_place(w, to, &v->was_found.place);
+    add_place(w, to, &v->was_found.place, false);
     pythia_buf_puts(to, v->reason == PYTHIA_VERDICT_QUIET
-                            ? ". These requests do not differ any more."
-                            : ". That has no share that matters any more.");
+                            ? ". The durations of these requests no longer vary."
+                            : ". It no longer accounts for a share that matters.");
 }
 
 static json_t *text_of(struct pythia__json *w, struct pythia_buf *text)
@@ -181,7 +186,7 @@ static json_t *why(struct pythia__json *w, const json_t *group, const struct pyt
         if (strcmp(pythia__string(one, "key"), v->key) == 0)
             pythia__add_key_finding(&text, group, one);
     if (!text.size)
-        pythia_buf_printf(&text, "%s goes with it.", v->key);
+        pythia_buf_printf(&text, "Correlates with %s.", v->key);
     return text_of(w, &text);
 }
 

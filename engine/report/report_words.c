@@ -142,11 +142,10 @@ void pythia__add_keys_asked(struct pythia_buf *to, const json_t *group, size_t s
     size_t more = json_array_size(pythia__array(group, "explanations")) - shown;
     double asked = fmax(pythia__number(group, "keys_asked"), 0);
     if (more > 0)
-        pythia_buf_printf(to, "%zu more key%s with it; ", more, more == 1 ? " goes" : "s go");
+        pythia_buf_printf(to, "%zu more key%s; ", more, more == 1 ? " correlates" : "s correlate");
     pythia__add_count(to, asked);
-    pythia_buf_printf(to, " key%s asked, %zu not: constant, identifiers, or in too few requests.",
-                      asked == 1 ? " was" : "s were",
-                      json_array_size(pythia__array(group, "skipped_keys")));
+    pythia_buf_printf(to, " key%s tested, %zu not: constant, identifiers, or in too few requests.",
+                      asked == 1 ? "" : "s", json_array_size(pythia__array(group, "skipped_keys")));
 }
 
 const char *pythia__next_title(const json_t *report)
@@ -201,6 +200,21 @@ void pythia__add_edge(struct pythia_buf *to, const json_t *edge)
                       pythia__string(until, "trace_point"));
 }
 
+void pythia__add_subject(struct pythia_buf *to, struct pythia_text place, bool first)
+{
+    const struct pythia_text inside = PYTHIA_TEXT("inside "), own = PYTHIA_TEXT("in the ");
+    size_t left_out = 0;
+    if (pythia_text_starts(place, inside)) {
+        left_out = inside.size;
+    } else if (pythia_text_starts(place, own)) {
+        pythia_buf_puts(to, first ? "The " : "the ");
+        left_out = own.size;
+    } else {
+        pythia_buf_puts(to, first ? "The time " : "the time ");
+    }
+    pythia_buf_text_add(to, (struct pythia_text){place.bytes + left_out, place.size - left_out});
+}
+
 /* ---- findings ---- */
 
 const char *const pythia__notes[PYTHIA__NOTES] = {"standing", "also", "change"};
@@ -239,6 +253,17 @@ static void say_rare(struct pythia_buf *to, const json_t *group)
     pythia_buf_putc(to, '.');
 }
 
+static void add_edge_subject(struct pythia_buf *to, const json_t *edge)
+{
+    struct pythia_buf place = {0};
+    pythia__add_edge(&place, edge);
+    if (pythia_buf_status(&place) == 0)
+        pythia__add_subject(to, pythia_buf_text(&place), true);
+    else
+        to->failed = 1;
+    pythia_buf_free(&place);
+}
+
 static void say_where(struct pythia_buf *to, const json_t *group)
 {
     const json_t *edge = pythia__largest_edge(group);
@@ -255,21 +280,22 @@ static void say_where(struct pythia_buf *to, const json_t *group)
     }
     const json_t *own = json_object_get(group, "own_time");
     if (json_is_object(own)) {
-        pythia__add_percent(to, pythia__number(own, "share"));
         pythia_buf_printf(
-            to, " of what makes these requests differ is the own time of %s, in %.0f segments.",
+            to, "The own time of %s, in %.0f segments, accounts for ",
             pythia__string(json_object_get(json_object_get(own, "edge"), "from"), "trace_point"),
             pythia__number(own, "segments"));
+        pythia__add_percent(to, pythia__number(own, "share"));
+        pythia_buf_puts(to, " of the latency variance.");
         say_rare(to, group);
         return;
     }
     bool stands_out = json_is_true(json_object_get(group, "localised")) ||
                       pythia__number(edge, "share_low") >= .5;
     if (stands_out && pythia__number(edge, "share") >= PYTHIA_FINDING_MIN) {
+        add_edge_subject(to, edge);
+        pythia_buf_puts(to, " accounts for ");
         pythia__add_percent(to, pythia__number(edge, "share"));
-        pythia_buf_puts(to, " of what makes these requests differ is the time ");
-        pythia__add_edge(to, edge);
-        pythia_buf_putc(to, '.');
+        pythia_buf_puts(to, " of the latency variance.");
         if (json_is_true(json_object_get(edge, "outlier_driven")))
             pythia_buf_printf(
                 to,
@@ -277,15 +303,15 @@ static void say_where(struct pythia_buf *to, const json_t *group)
                 100 * pythia__number(edge, "raw_share"));
     } else if (depth > 0) {
         pythia_buf_printf(to,
-                          "More than half of what makes these requests differ is below %s; no "
-                          "single edge stands out.",
+                          "More than half of the latency variance lies below %s; no single edge "
+                          "stands out.",
                           json_string_value(json_array_get(inclusive, depth - 1)));
     } else {
         pythia_buf_puts(to, "No single edge stands out: the largest, ");
         pythia__add_edge(to, edge);
         pythia_buf_puts(to, ", has ");
         pythia__add_percent(to, pythia__number(edge, "share"));
-        pythia_buf_puts(to, " of what makes these requests differ.");
+        pythia_buf_puts(to, " of the latency variance.");
     }
     say_rare(to, group);
 }
@@ -297,7 +323,7 @@ static const char *point_of(const char *key)
     return colon ? colon + 1 : key;
 }
 
-void pythia__add_split(struct pythia_buf *to, const json_t *explanation)
+void pythia__add_means(struct pythia_buf *to, const char *before, const json_t *explanation)
 {
     const json_t *split = json_object_get(explanation, "split");
     const char *key = pythia__string(explanation, "key"),
@@ -306,15 +332,15 @@ void pythia__add_split(struct pythia_buf *to, const json_t *explanation)
         json_is_true(json_object_get(explanation, "structural")) && strncmp(key, "has:", 4) == 0;
     if (!json_is_object(split))
         return;
-    if (has)
-        pythia_buf_printf(to, " With%s it, the mean is ",
-                          strcmp(condition, "is >= 1") == 0 ? "" : "out");
-    else
-        pythia_buf_printf(to, " Where it %s, the mean is ", condition);
+    bool with = strcmp(condition, "is >= 1") == 0;
+    pythia_buf_puts(to, before);
     pythia__add_duration(to, pythia__number(split, "high_mean_ns"));
-    pythia_buf_puts(to, ", else ");
+    if (has)
+        pythia_buf_puts(to, with ? " with it, " : " without it, ");
+    else
+        pythia_buf_printf(to, " when %s, ", condition + (strncmp(condition, "is ", 3) ? 0 : 3));
     pythia__add_duration(to, pythia__number(split, "low_mean_ns"));
-    pythia_buf_putc(to, '.');
+    pythia_buf_puts(to, !has ? " otherwise" : with ? " without it" : " with it");
 }
 
 bool pythia__is_early_end(const json_t *explanation)
@@ -337,23 +363,24 @@ void pythia__add_key_finding(struct pythia_buf *to, const json_t *group, const j
                *key = pythia__string(x, "key");
     if (pythia__is_early_end(x)) {
         pythia__add_early_end(to, x);
-        pythia_buf_printf(to, "%s.", point_of(key));
+        pythia_buf_puts(to, point_of(key));
     } else if (strcmp(cause, "retry") == 0)
         pythia_buf_printf(to,
-                          "Retry: most requests pass %s once, some up to %.0f times, and that goes "
-                          "with their duration.",
+                          "Retry: most requests hit %s once, some up to %.0f times, which "
+                          "correlates with their duration",
                           point_of(key), pythia__number(x, "high"));
     else if (strcmp(cause, "loop") == 0)
         pythia_buf_printf(
-            to, "Requests pass %s %.0f to %.0f times, and the number goes with their duration.",
+            to, "Requests hit %s %.0f to %.0f times, which correlates with their duration",
             point_of(key), pythia__number(x, "low"), pythia__number(x, "high"));
     else if (strcmp(cause, "path") == 0)
         pythia_buf_printf(
-            to, "Some requests pass %s and others do not, and that goes with their duration.",
+            to, "Some requests hit %s and others do not, which correlates with their duration",
             point_of(key));
     else
-        pythia_buf_printf(to, "%s goes with it.", key);
-    pythia__add_split(to, x);
+        pythia_buf_printf(to, "Correlates with %s", key);
+    pythia__add_means(to, pythia__is_early_end(x) ? "; mean " : ": mean ", x);
+    pythia_buf_putc(to, '.');
     if (json_is_object(json_object_get(x, "rests_on"))) {
         pythia_buf_puts(to, " This ");
         pythia__add_rests_on(to, x);
@@ -499,7 +526,7 @@ void pythia__add_overhead(struct pythia_buf *to, const json_t *report)
         const json_t *one = json_array_get(list, i);
         pythia_buf_puts(to, i ? "; " : " Closed for it: ");
         pythia_buf_puts(to, pythia__string(one, "trace_point"));
-        pythia_buf_printf(to, " (it cost %.3g %%, and %.3g %% of what differs lay in it)",
+        pythia_buf_printf(to, " (it cost %.3g %%, and %.3g %% of the variance lay in it)",
                           100 * pythia__number(one, "share"),
                           100 * pythia__number(one, "variance_share"));
     }

@@ -185,12 +185,20 @@ class Pages(Case):
 
     def test_points_that_the_search_space_does_not_know(self):
         """A program is a newer one: what it has more is in no search, and that is told where one looks."""
-        self.feed_until(lambda: not self.pythiad.get("/v1/status").json["learning"] and
-                        self.pythiad.metric("pythia_desired_in_force") == 1)
+        # Points without a switch would count like known ones as soon as pythiad has seen that they have none.
+        agent = Agent(self.pythiad, "shop", ("root", "step a", "step b", "step c", "new <b>", "newer"))
+        self.assertEqual(agent.report().status, 200)
+        rig.until(lambda: self.pythiad.metric("pythia_points_known") == 6, 10)
+
+        def in_force():
+            return agent.poll() and self.pythiad.metric("pythia_desired_in_force") == 1
+
+        self.feed_until(lambda: in_force() and not self.pythiad.get("/v1/status").json["learning"])
         self.assertEqual([self.pythiad.get("/v1/status").json[name] for name in ("unknown_points", "unknown_spans")], [0, 0])
         self.assertRegex(self.pythiad.ctl("status").stdout, r"not in search space +0\n")
         self.assertNotIn("learn it anew", self.pythiad.ctl("status").stdout)
         for _ in range(50):
+            rig.until(in_force, 10)
             before = self.settled()
             for i in range(100):
                 children = ["step a", "step b", "step c", "new <b>"] + ["newer"] * (i % 2)
@@ -211,7 +219,7 @@ class Pages(Case):
         self.pythiad.logged("The search space does not know trace points of request types that it knows, and their spans are "
                             "left out: learn it anew: points=[12], spans=")
         cycles = self.pythiad.metric("pythia_cycles_total")
-        self.feed_until(lambda: self.pythiad.metric("pythia_cycles_total") > cycles)
+        self.feed_until(lambda: in_force() and self.pythiad.metric("pythia_cycles_total") > cycles)
         found = self.pythiad.get("/v1/report").json["search"]["unknown_points"]
         self.assertEqual(found, {"count": 2, "spans": unknown, "most": ["shop:new <b>", "shop:newer"]})
         self.assertIn("shop:new &lt;b&gt;, shop:newer.", self.pythiad.get("/report").text)

@@ -329,8 +329,9 @@ class FullDisk(unittest.TestCase):
 class Order(unittest.TestCase):
     """Fault 12: late and twice, the same report."""
 
-    def play(self, order, seconds=0):
-        """The report of a cycle of all the requests, whose bodies come in that order, within so many seconds."""
+    def play(self, order, seconds=0, late=()):
+        """The report of a cycle of all the requests, whose bodies come in that order, within so many seconds; before the
+        last body, and when all other requests are finished, come the late ones."""
         pythiad = rig.Pythiad(self, f"--quiet-ms={10000 + 1000 * seconds}", f"--rootless-ms={20000 + 1000 * seconds}",
                               f"--cycle-requests={self.COUNT}", "--cycle-seconds=1000", f"--space={self.folder}/space.json",
                               "--always=*")
@@ -340,6 +341,10 @@ class Order(unittest.TestCase):
         begun = time.monotonic()
         for i, body in enumerate(order):
             time.sleep(max(0, begun + seconds * i / len(order) - time.monotonic()))
+            if late and i == len(order) - 1:
+                rig.until(lambda: pythiad.metric('pythia_requests_finished_total{by="any"}') == self.COUNT - 1, 60)
+                for again in late:
+                    self.assertEqual(rig.on(link, "POST", "/v1/traces", again, rig.PROTOBUF).status, 200)
             self.assertEqual(rig.on(link, "POST", "/v1/traces", body, rig.PROTOBUF).status, 200)
         link.close()
         if seconds:
@@ -348,7 +353,8 @@ class Order(unittest.TestCase):
                            lambda: str(pythiad.metrics()))
         metrics = pythiad.metrics()
         self.assertEqual(pythiad.stop(), 0)
-        self.assertEqual(metrics['pythia_spans_dropped_total{reason="late"}'], 0)
+        if not late:
+            self.assertEqual(metrics['pythia_spans_dropped_total{reason="late"}'], 0)
         return report, metrics
 
     COUNT = 100
@@ -397,6 +403,26 @@ class Order(unittest.TestCase):
         report, metrics = self.play(twice, 30)
         self.assertEqual(metrics['pythia_spans_repaired_total{kind="duplicate"}'], len(twice) - len(pieces))
         self.same_bytes(report, sorted_report)
+
+
+    def test_300_deliveries_again(self):
+        """100 bodies of a request once more, 100 single spans in the body of another request, and 50 of each when the requests
+        have long been finished: all are counted, and change nothing."""
+        pieces, chance = self.make(), random.Random(8)
+        whole = [pieces[at:at + 4] for at in range(0, len(pieces), 4)]
+        bodies = [b"".join(spans) for spans in whole]  # messages of protobuf that follow each other are merged
+        plain, _ = self.play(bodies)
+        last = bodies.pop()
+        again = bodies + bodies[1:] + bodies[-2:]
+        chance.shuffle(again)
+        for number in range(100):
+            again[chance.randrange(len(again))] += whole[0][number % 4]
+        late = bodies[:50] + [spans[1] for spans in whole[:50]]
+        report, metrics = self.play(again + [last], late=late)
+        self.same_bytes(report, plain)
+        # All spans but the last four have come again, once or more often: the number of spans is what is counted.
+        self.assertEqual(metrics['pythia_spans_repaired_total{kind="duplicate"}'], 4 * (self.COUNT - 1))
+        self.assertEqual(metrics['pythia_spans_dropped_total{reason="late"}'], 50 * 4 + 50)
 
 
 class Threads(unittest.TestCase):

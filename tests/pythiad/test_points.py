@@ -345,7 +345,7 @@ class Bill(unittest.TestCase):
         self.assertGreater(len(dropped), 25)
         for point in overhead["dropped"]:
             self.assertRegex(point["reason"], r"tracing took [0-9.]+ % of the time of requests, and may take [0-9.e-]+ %: it cost "
-                                              r"[0-9.e-]+ %, and [0-9.e-]+ % of what differs lay in it")
+                                              r"[0-9.e-]+ %, and [0-9.e-]+ % of the variance lay in it")
             self.assertGreater(point["share"], 0)
         self.assertEqual({re.search('trace_point="(.*?)"', name)[1] for name in daemon.metrics()
                           if name.startswith("pythia_point_dropped{")}, dropped)

@@ -18,7 +18,7 @@
 
 #define POINTS 50
 #define PASSES 20
-#define PAIRS  100000
+#define PAIRS  1000000
 #define SLOW   100
 
 struct pair {

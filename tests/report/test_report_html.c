@@ -467,9 +467,9 @@ static void parts_stand_in_tables(void **state)
     assert_non_null(strstr(page.bytes, "<h3>What to part these requests by</h3>"));
     assert_non_null(strstr(page.bytes, "<h2>What the requests were parted by</h2>"));
     assert_non_null(strstr(page.bytes, "40 requests have it, 40 do not."));
-    assert_non_null(strstr(page.bytes, "leaves 60 % (50 to 70) of the variance between its parts, "
-                                       "which go with the modes."));
-    assert_non_null(strstr(page.bytes, "Cut at 3, where the modes of the durations part."));
+    assert_non_null(strstr(page.bytes, "accounts for 60 % (50 to 70) of the variance, "
+                                       "and separates the modes."));
+    assert_non_null(strstr(page.bytes, "Cut at 3, which separates the modes of the durations."));
     pythia_buf_free(&page);
 }
 

@@ -103,15 +103,15 @@ static void what_is_hostile_in_a_sentence_is_escaped(void **state)
         const char *name, *shown;
     } cases[] = {
         {"in {<b>*x*</b>}", " in {\\<b>\\*x\\*\\</b>},"},
-        {"is [a](b)", " is \\[a\\](b),"},
-        {"is a|b", " is a\\|b,"},
-        {"is http://x.example", " is http<!-- -->://x<!-- -->.example,"},
-        {"is @team #1", " is @<!-- -->team \\#<!-- -->1,"},
-        {"is www.1x.org", " is www<!-- -->.1x<!-- -->.org,"},
-        {"is www. x", " is www<!-- -->. x,"},
-        {"is >= 2.5", " is >= 2.5,"},
-        {"is some_thing_ _", " is some_thing\\_ \\_,"},
-        {"is a\nb", " is a\\\\x0ab,"},
+        {"is [a](b)", " when \\[a\\](b),"},
+        {"is a|b", " when a\\|b,"},
+        {"is http://x.example", " when http<!-- -->://x<!-- -->.example,"},
+        {"is @team #1", " when @<!-- -->team \\#<!-- -->1,"},
+        {"is www.1x.org", " when www<!-- -->.1x<!-- -->.org,"},
+        {"is www. x", " when www<!-- -->. x,"},
+        {"is >= 2.5", " when >= 2.5,"},
+        {"is some_thing_ _", " when some_thing\\_ \\_,"},
+        {"is a\nb", " when a\\\\x0ab,"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         json_t *report = sample_report("a");
@@ -169,7 +169,8 @@ static void the_findings_come_first_and_in_tables(void **state)
         "# Pythia report\n",
         "\n## Split by `p`\n",
         "\nOf all, 40 requests have it, 40 do not.\n",
-        "\nOf `p`: Cut at 3, where the modes of the durations part. 60 % of the variance",
+        "\nOf `p`: Cut at 3, which separates the modes of the durations. This split accounts for "
+        "60 %",
         "| `p` | 10 | 2.00 s |\n",
         "\n## 1. `p`\n",
         "\nUnlike most of their type, they pass `p`, and not `p`.\n",
@@ -182,8 +183,8 @@ static void the_findings_come_first_and_in_tables(void **state)
         "| 10 % | 0 % to 20 % | 1.00 s | from the start of `p` to the start of `p` |\n",
         "| `p` | 40 % | 1e-09 | 0.001 | nothing beyond `p`, low confidence |\n",
         "| how often requests pass `p` | 40 % |",
-        "\n5 keys were asked, 1 not",
-        "\n**Split.** `p` instead of 'p' leaves 60 % (50 to 70) of the variance between",
+        "\n5 keys tested, 1 not",
+        "\n**Split.** `p` instead of 'p' accounts for 60 % (50 to 70) of the variance, and",
         "| `p` | 30 | 1.00 s |\n",
         "\n## Paths of `p`\n",
         "\n## Other groups\n",

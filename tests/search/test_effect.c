@@ -211,7 +211,7 @@ static void eta_squared_is_what_lies_between_those_that_pass_and_those_that_do_n
     assert_int_equal(e->verdict, PYTHIA_EFFECT_EXPLAINS);
     assert_words(&s, e,
                  "0 % of the variance lies inside it, of 100 % inside R; 90 % of what varies there "
-                 "goes with whether it is passed");
+                 "correlates with whether it is hit");
     assert_true(e->by_split && !e->by_inside && !e->by_part);
     end(&s);
 }
