@@ -7,7 +7,7 @@
 
 /* What leads from each schema to the next: an older one is brought up to date by what it lacks. A
  * step only adds tables and columns, and what is there keeps its meaning: so an earlier pythiad can
- * read the state of a later one. tests/core/states/ has a state of each schema, also of a new one. */
+ * read the state of a later one. tests/core/states/ has a state of each schema, and a later one. */
 static const char *const schemas[PYTHIA_STATE_SCHEMA] = {
     "CREATE TABLE cycle(number INTEGER PRIMARY KEY, unix_ns INTEGER NOT NULL,"
     " requests INTEGER NOT NULL, under_way INTEGER NOT NULL, spans INTEGER NOT NULL,"
