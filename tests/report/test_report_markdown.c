@@ -169,8 +169,7 @@ static void the_findings_come_first_and_in_tables(void **state)
         "# Pythia report\n",
         "\n## Split by `p`\n",
         "\nOf all, 40 requests have it, 40 do not.\n",
-        "\nOf `p`: Cut at 3, which separates the modes of the durations. This split accounts for "
-        "60 %",
+        "\nOf `p`: Cut at 3, which separates the modes of the durations. This split accounts for",
         "| `p` | 10 | 2.00 s |\n",
         "\n## 1. `p`\n",
         "\nUnlike most of their type, they pass `p`, and not `p`.\n",
