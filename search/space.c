@@ -282,17 +282,45 @@ const struct pythia_space_type *pythia_space_type(const struct pythia_space *s, 
     return index == SIZE_MAX ? NULL : &s->types[index];
 }
 
+/* Add up the spans of each trace point of a type, in all contexts, or clear what was added. */
+static void count_calls(const struct pythia_space_type *t, bool clear, uint64_t *calls)
+{
+    for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++) {
+        uint32_t point = pythia_cct_tracepoint(t->cct, node);
+        calls[point] = clear ? 0 : calls[point] + t->nodes[node].calls;
+    }
+}
+
+/* A request that had begun before its points were opened is seen from the middle on: what came
+ * first then is no root. Like what outlives its parent, a root is one in at least one of twenty of
+ * the `calls` of its trace point. */
+static bool is_root(const struct pythia_space_node *n, uint64_t calls)
+{
+    return n->root && n->calls >= calls / 20;
+}
+
 static bool *flag_points(const struct pythia_space *s, bool skeleton_only)
 {
-    bool *flags = pythia_calloc(pythia_vocabulary_tracepoints(s->vocabulary), sizeof(*flags));
-    for (size_t i = 0; flags && i < s->count; i++) {
+    uint32_t points = pythia_vocabulary_tracepoints(s->vocabulary);
+    bool *flags = pythia_calloc(points, sizeof(*flags));
+    uint64_t *calls = flags ? pythia_calloc(points, sizeof(*calls)) : NULL;
+    for (size_t i = 0; calls && i < s->count; i++) {
         const struct pythia_space_type *t = &s->types[i];
+        count_calls(t, false, calls);
         for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++) {
             const struct pythia_space_node *n = &t->nodes[node];
-            if (!skeleton_only || n->root || n->entry || pythia_space_node_outlives(n))
-                flags[pythia_cct_tracepoint(t->cct, node)] = true;
+            uint32_t point = pythia_cct_tracepoint(t->cct, node);
+            if (!skeleton_only || is_root(n, calls[point]) || n->entry ||
+                pythia_space_node_outlives(n))
+                flags[point] = true;
         }
+        count_calls(t, true, calls);
     }
+    if (!calls) {
+        pythia_free(flags);
+        return NULL;
+    }
+    pythia_free(calls);
     return flags;
 }
 

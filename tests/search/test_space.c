@@ -203,6 +203,27 @@ static void of_what_outlives_its_parent_the_last_to_end_is_in_the_skeleton(void 
     end(&b);
 }
 
+/* Of 20 spans of B one is the first of its request, then of 41. */
+static void
+what_began_few_requests_that_were_seen_from_the_middle_is_not_in_the_skeleton(void **state)
+{
+    (void)state;
+    for (int whole = 19; whole <= 40; whole += 21) {
+        struct bench b;
+        begin(&b);
+        for (int i = 0; i < whole; i++)
+            add(&b, "t", "A{10 B{100} 7}");
+        add(&b, "t", "B{60}");
+        bool *skeleton = pythia_space_skeleton(b.space), *points = pythia_space_points(b.space);
+        assert_true(skeleton[requests_point(&b.r, "A")]);
+        assert_int_equal(skeleton[requests_point(&b.r, "B")], whole == 19);
+        assert_true(points[requests_point(&b.r, "B")]);
+        pythia_free(skeleton);
+        pythia_free(points);
+        end(&b);
+    }
+}
+
 static void what_was_late_once_in_many_requests_is_not_in_the_skeleton(void **state)
 {
     struct bench b;
@@ -598,6 +619,8 @@ int main(void)
         cmocka_unit_test(what_is_off_the_path_is_called_and_not_visited),
         cmocka_unit_test(roots_entries_and_what_outlives_its_parent_are_the_skeleton),
         cmocka_unit_test(of_what_outlives_its_parent_the_last_to_end_is_in_the_skeleton),
+        cmocka_unit_test(
+            what_began_few_requests_that_were_seen_from_the_middle_is_not_in_the_skeleton),
         cmocka_unit_test(what_was_late_once_in_many_requests_is_not_in_the_skeleton),
         cmocka_unit_test(the_order_of_requests_makes_no_difference),
         cmocka_unit_test(types_have_trees_of_their_own),

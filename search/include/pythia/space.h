@@ -27,7 +27,7 @@ struct pythia_space_node {
     uint64_t bytes;    /* of all spans (span_bytes.h); 0: not known, an older file has none */
     uint64_t outlived; /* spans whose end, after that of their parent, was the end of all that the
                           parent began */
-    bool root, entry;  /* without a parent; called by another service */
+    bool root, entry;  /* ever without a parent; ever called by another service */
 };
 
 /* Does it go on after its parent? In at least one of twenty of its spans: one that was late once,
@@ -98,7 +98,8 @@ void pythia_space_remove(struct pythia_space *s, uint32_t name);
 int pythia_space_move(struct pythia_space *to, struct pythia_space *from, uint32_t name);
 
 /* Does a trace point belong to the skeleton: what has to be open for a request's duration to be
- * seen at all? These are roots, entry points of services, and whatever goes on after its parent.
+ * seen at all? These are roots, entry points of services, and whatever goes on after its parent;
+ * not what was a root in few of its spans, of requests that were seen from the middle on.
  * [tracepoints of the vocabulary] flags, owned by the caller (pythia_free); NULL when out of
  * memory. */
 bool *pythia_space_skeleton(const struct pythia_space *s);
