@@ -15,7 +15,7 @@ static void number(struct pythia__html *h, const char *label, double value)
 static const char *verdict_in_words(const char *verdict)
 {
     return strcmp(verdict, "explains") == 0       ? "explains"
-           : strcmp(verdict, "does_not_pay") == 0 ? "not worth its cost"
+           : strcmp(verdict, "does_not_pay") == 0 ? "is not worth its cost"
            : strcmp(verdict, "not_passed") == 0   ? "is on no critical path"
                                                   : "too few requests";
 }

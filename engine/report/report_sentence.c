@@ -32,7 +32,7 @@ const char *pythia__key_name(const json_t *explanation, const char **before)
 {
     static const struct {
         const char *prefix, *words;
-    } kinds[] = {{"count:", "how often requests pass"}, {"has:", "whether requests pass"}};
+    } kinds[] = {{"count:", "how often requests hit"}, {"has:", "whether requests hit"}};
     const char *key = pythia__string(explanation, "key");
     *before = "";
     if (!json_is_true(json_object_get(explanation, "structural")))
@@ -110,6 +110,12 @@ static bool is_boundary(char c)
     return c == '\0' || strchr(" .,;()", c) != NULL;
 }
 
+/* Names have colons in them; one before a blank ends the name. */
+static bool is_end(const char *after)
+{
+    return is_boundary(*after) || (after[0] == ':' && after[1] == ' ');
+}
+
 /* The size of the longest name that stands at `at`, or 0. */
 static size_t name_at(const struct pythia__names *names, const char *begin, const char *at)
 {
@@ -118,7 +124,7 @@ static size_t name_at(const struct pythia__names *names, const char *begin, cons
         return 0;
     for (size_t i = 0; i < names->count; i++) {
         size_t size = strlen(names->names[i]);
-        if (size > best && strncmp(at, names->names[i], size) == 0 && is_boundary(at[size]))
+        if (size > best && strncmp(at, names->names[i], size) == 0 && is_end(at + size))
             best = size;
     }
     return best;

@@ -181,7 +181,7 @@ static void the_findings_come_first_and_in_tables(void **state)
         "| 20 % | 10 % to 30 % | 1.00 s | between one `p` and the next |\n",
         "| 10 % | 0 % to 20 % | 1.00 s | from the start of `p` to the start of `p` |\n",
         "| `p` | 40 % | 1e-09 | 0.001 | nothing beyond `p`, low confidence |\n",
-        "| how often requests pass `p` | 40 % |",
+        "| how often requests hit `p` | 40 % |",
         "\n5 keys tested, 1 not",
         "\n**Split.** `p` instead of 'p' accounts for 60 % (50 to 70) of the variance, and",
         "| `p` | 30 | 1.00 s |\n",
