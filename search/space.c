@@ -299,34 +299,32 @@ static bool is_root(const struct pythia_space_node *n, uint64_t calls)
     return n->root && n->calls >= calls / 20;
 }
 
-static bool *flag_points(const struct pythia_space *s, bool skeleton_only)
+static bool *make_flags(const struct pythia_space *s)
 {
-    uint32_t points = pythia_vocabulary_tracepoints(s->vocabulary);
-    bool *flags = pythia_calloc(points, sizeof(*flags));
-    uint64_t *calls = flags ? pythia_calloc(points, sizeof(*calls)) : NULL;
-    for (size_t i = 0; calls && i < s->count; i++) {
+    return pythia_calloc(pythia_vocabulary_tracepoints(s->vocabulary), sizeof(bool));
+}
+
+bool *pythia_space_skeleton(const struct pythia_space *s)
+{
+    bool *flags = make_flags(s);
+    uint64_t *calls = pythia_calloc(pythia_vocabulary_tracepoints(s->vocabulary), sizeof(*calls));
+    for (size_t i = 0; flags && calls && i < s->count; i++) {
         const struct pythia_space_type *t = &s->types[i];
         count_calls(t, false, calls);
         for (uint32_t node = 1; node < pythia_cct_nodes(t->cct); node++) {
             const struct pythia_space_node *n = &t->nodes[node];
             uint32_t point = pythia_cct_tracepoint(t->cct, node);
-            if (!skeleton_only || is_root(n, calls[point]) || n->entry ||
-                pythia_space_node_outlives(n))
+            if (is_root(n, calls[point]) || n->entry || pythia_space_node_outlives(n))
                 flags[point] = true;
         }
         count_calls(t, true, calls);
     }
     if (!calls) {
         pythia_free(flags);
-        return NULL;
+        flags = NULL;
     }
     pythia_free(calls);
     return flags;
-}
-
-bool *pythia_space_skeleton(const struct pythia_space *s)
-{
-    return flag_points(s, true);
 }
 
 int pythia_space_skeleton_points(const struct pythia_space *s, struct pythia_open_points **out)
@@ -349,5 +347,9 @@ int pythia_space_skeleton_points(const struct pythia_space *s, struct pythia_ope
 
 bool *pythia_space_points(const struct pythia_space *s)
 {
-    return flag_points(s, false);
+    bool *flags = make_flags(s);
+    for (size_t i = 0; flags && i < s->count; i++)
+        for (uint32_t node = 1; node < pythia_cct_nodes(s->types[i].cct); node++)
+            flags[pythia_cct_tracepoint(s->types[i].cct, node)] = true;
+    return flags;
 }
