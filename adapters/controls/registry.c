@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "planes.h"
+#include "shared/planes.h"
 
 static const struct pythia_control_ops *const planes[] = {
     &pythia__control_gate,

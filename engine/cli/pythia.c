@@ -8,12 +8,12 @@
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
 
-#include "command.h"
 #include "help.h"
-#include "own_input.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "shared/command.h"
+#include "shared/own_input.h"
 
 static const struct pythia__command *const commands[] = {
     &pythia__cmd_replay, &pythia__cmd_compare,  &pythia__cmd_space_build, &pythia__cmd_space_show,

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../dip_table.h"
+#include "modes/dip_table.h"
 #include "pythia/dip.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"

@@ -21,7 +21,7 @@
 
 #include <jansson.h>
 
-#include "evidence.h"
+#include "cycle/evidence.h"
 #include "pythia/diagnosis.h"
 #include "pythia/effects.h"
 #include "pythia/random.h"

@@ -26,9 +26,9 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "../hooking.h"
 #include "hook_x86_64.h"
 #include "hooks.h"
+#include "record/hooking.h"
 
 #define NONE        UINT32_MAX
 #define STUB_BYTES  16

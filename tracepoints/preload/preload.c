@@ -21,8 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../names.h"
 #include "hooks.h"
+#include "memory/names.h"
 #include "pythia/switchboard.h"
 
 #define HASH     4096

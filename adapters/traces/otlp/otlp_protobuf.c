@@ -18,8 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../formats.h"
 #include "pythia/mem.h"
+#include "shared/formats.h"
 
 /* ---- faults ---- */
 
