@@ -2,7 +2,7 @@
  * was read can be checked, and read again gives the same. */
 #include <string.h>
 
-#include "daemon/settings.h"
+#include "shared/settings.h"
 #include "fuzz.h"
 #include "pythia/status.h"
 
