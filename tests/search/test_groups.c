@@ -430,7 +430,8 @@ static void add_points(struct requests *r, uint64_t number, const uint32_t *poin
             .at_ns = i + 1, .tracepoint = points[i], .kind = PYTHIA_EVENT_ANNOTATION};
     events[count + 1] = (struct pythia_path_event){.at_ns = count + 1, .kind = PYTHIA_EVENT_END};
     struct pythia_critical_path path = {.events = events, .count = count + 2};
-    assert_int_equal(pythia_groups_add_path(r->groups, trace, &path), PYTHIA_OK);
+    assert_int_equal(pythia_groups_add_typed(r->groups, requests_string(r, "A"), trace, &path),
+                     PYTHIA_OK);
 }
 
 /* These two were found by a search of 2^32 paths: both have the hash e14798f04472e663. The shape of

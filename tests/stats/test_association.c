@@ -155,8 +155,9 @@ static double eta_of_clipped(size_t n)
     return between / all;
 }
 
-/* The eta squared of the ranks of durations, whose level is i % 4: the Kruskal-Wallis statistic over
- * n - 1. Without ties the squares of all ranks around their mean add up to n (n^2 - 1) / 12. */
+/* The eta squared of the ranks of durations, whose level is i % 4: the Kruskal-Wallis statistic
+ * over n - 1. Without ties the squares of all ranks around their mean sum up to
+ * n (n^2 - 1) / 12. */
 static double eta_of_ranks(size_t n)
 {
     double sums[4] = {0}, between = 0, size = (double)n;
@@ -168,8 +169,8 @@ static double eta_of_ranks(size_t n)
     return between / (size * (size * size - 1) / 12);
 }
 
-/* With one edge and no numbers, r squared is the eta squared of the ranks, and what is explained its
- * adjusted form. */
+/* With one edge and no numbers, r squared is the eta squared of the ranks, and the explained share
+ * its adjusted form. */
 static void one_edge_and_levels_are_an_analysis_of_variance(void **state)
 {
     enum { N = 120 };

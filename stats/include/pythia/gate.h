@@ -25,13 +25,13 @@ double pythia_gate_permutation_p(uint64_t at_least, uint64_t permutations);
  * "Controlling the False Discovery Rate", J. Royal Stat. Society B 57(1), 1995. */
 int pythia_gate_benjamini_hochberg(const double *p, size_t n, double *adjusted);
 
-/* Does one part make the total vary, beyond chance and beyond a handful of observations? A part does
- * if the lower bound of its share is above the upper bound of every other share, at `level`; over
- * repeated looks that is 1 - pythia_gate_alpha(alpha, look). The rule is applied with the default
- * clip (shares.h) and again with one that clips three times as much at the top, and both must name
- * the same part: three spikes in one part of 300 observations pass the first and not the second.
- * The layout of x is that of pythia_shares. On success *found says so and, if true, *top is the
- * part; a single part is always found. PYTHIA_OK or PYTHIA_ENOMEM. O(n k). */
+/* Does one part make the total vary, beyond chance and beyond a handful of observations? A part
+ * does if the lower bound of its share is above the upper bound of every other share, at `level`;
+ * over repeated looks that is 1 - pythia_gate_alpha(alpha, look). The rule is applied with the
+ * default clip (shares.h) and again with one that clips three times as much at the top, and both
+ * must name the same part: three spikes in one part of 300 observations pass the first and not the
+ * second. The layout of x is that of pythia_shares. On success *found says so and, if true, *top
+ * is the part; a single part is always found. PYTHIA_OK or PYTHIA_ENOMEM. O(n k). */
 int pythia_gate_localise(const double *x, size_t n, size_t k, double level, bool *found,
                          size_t *top);
 

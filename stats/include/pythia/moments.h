@@ -24,7 +24,8 @@ void pythia_moments_merge(struct pythia_moments *m, const struct pythia_moments 
 
 /* The mean, in the unit of the values; NaN while empty. */
 double pythia_moments_mean(const struct pythia_moments *m);
-/* The square root of the unbiased variance (divisor n - 1), in the unit of the values; NaN below 2 values. */
+/* The square root of the unbiased variance (divisor n - 1), in the unit of the values; NaN below 2
+ * values. */
 double pythia_moments_sd(const struct pythia_moments *m);
 
 #endif
