@@ -32,43 +32,6 @@ static struct pythia__grpc_call *begin_call(struct pythia__grpc_connection *c, i
     return call;
 }
 
-/* The body is not kept, or not any more. */
-static void leave_room(struct pythia__grpc_call *call)
-{
-    if (call->server->o.room && call->room > 0)
-        pythia__room_give(call->server->o.room, call->room);
-    call->room = 0;
-}
-
-static void free_call(struct pythia__grpc_call *call)
-{
-    struct pythia__grpc_server *s = call->server;
-    pythia__room_forgotten(s->o.room, &call->no_room);
-    leave_room(call);
-    pythia_buf_free(&call->body);
-    pythia_free(call->answer);
-    pythia_free(call);
-    s->calls_open--;
-    pythia__grpc_forget_if_done(s);
-}
-
-void pythia__grpc_leave_call(struct pythia__grpc_call *call)
-{
-    struct pythia__grpc_connection *c = call->connection;
-    if (!c)
-        return;
-    if (call->next)
-        call->next->previous = call->previous;
-    if (call->previous)
-        call->previous->next = call->next;
-    else
-        c->calls = call->next;
-    call->connection = NULL;
-    c->since_ms = uv_now(c->server->loop);
-    if (!call->handled || call->answered)
-        free_call(call);
-}
-
 static nghttp2_nv header(const char *name, const char *value)
 {
     return (nghttp2_nv){(uint8_t *)name, (uint8_t *)value, strlen(name), strlen(value),
@@ -134,7 +97,7 @@ void pythia__grpc_answer(struct pythia__grpc_call *call, enum pythia__grpc_statu
     call->status = status;
     call->server->numbers.by_status[status]++;
     if (!call->connection) {
-        free_call(call);
+        pythia__grpc_free_call(call);
         return;
     }
     call->since_ms = uv_now(call->server->loop);
@@ -166,7 +129,7 @@ void pythia__grpc_answer(struct pythia__grpc_call *call, enum pythia__grpc_statu
 static void refuse(struct pythia__grpc_call *call, enum pythia__grpc_status status,
                    const char *text, unsigned retry_s)
 {
-    leave_room(call);
+    pythia__grpc_leave_room(call);
     pythia_buf_free(&call->body);
     call->refused = true;
     call->handled = call->answered = true;
@@ -260,7 +223,7 @@ static void handle_call(struct pythia__grpc_call *call)
     }
     char *message = call->body.bytes;
     call->body = (struct pythia_buf){0};
-    leave_room(call);
+    pythia__grpc_leave_room(call);
     call->handled = true;
     call->method->handle(call->method->context, call, message, size,
                          packed ? call->packing : PYTHIA_PACKING_NONE);
@@ -377,7 +340,7 @@ static void lose_room(struct pythia__grpc_call *call)
     pythia__room_lose(room, &call->no_room, call->method->count);
     pythia__room_forget(room, &call->no_room, call->body.bytes, call->body.size);
     pythia_buf_free(&call->body);
-    leave_room(call);
+    pythia__grpc_leave_room(call);
 }
 
 static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, const uint8_t *bytes,
