@@ -234,13 +234,16 @@ static void leave(void *thread)
     t->chunk = NULL;
 }
 
+/* Prepare the collector of a child of fork, if that has not been done. 0: it is impossible now. */
+static int prepare_child(void);
+
 /* This thread's first measurement in this process. */
 static int attach(struct measuring *t)
 {
     t->chunk = NULL;
     t->at = PYTHIA__CHUNK_SAMPLES;
     t->failed = 0;
-    if (pythia__epoch_now() == 0 || !pythia__collector_begin_child())
+    if (pythia__epoch_now() == 0 || !prepare_child())
         return 0;
     t->epoch = pythia__epoch_now();
     t->hint = (uint32_t)((uintptr_t)t >> 12) % pythia__collector.chunk_count;
@@ -477,7 +480,7 @@ int pythia_collector_start(const struct pythia_collector_options *options)
     return -EBUSY;
 }
 
-int pythia__collector_begin_child(void)
+static int prepare_child(void)
 {
     struct pythia__collector *c = &pythia__collector;
     if (__atomic_load_n(&c->epoch, __ATOMIC_ACQUIRE) == pythia__epoch_now())

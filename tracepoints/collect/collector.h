@@ -110,9 +110,6 @@ uint32_t pythia__label_number(struct pythia_label *label);
 /* Note what is wrong, once as long as it is the same. */
 void pythia__collector_problem(const char *sentence);
 
-/* A child of fork is made ready, if this is one that was not. 0: it cannot be now. */
-int pythia__collector_begin_child(void);
-
 /* ---- collector_row.c ---- */
 
 /* A row's number: the shortest of up to 15 digits that is the same double, else 17 digits. */

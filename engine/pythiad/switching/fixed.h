@@ -16,9 +16,6 @@ int pythia__fixed_see(struct pythia__daemon *d, const struct pythia_trace *trace
  * points). */
 int pythia__fixed_look(struct pythia__daemon *d, uint64_t now_ns);
 
-/* Is it one of them now? */
-bool pythia__fixed_is(const struct pythia__daemon *d, uint32_t tracepoint);
-
 /* May it be thrown: has a control plane reported it? */
 bool pythia__fixed_is_switchable(const struct pythia__daemon *d, struct pythia_text id);
 
