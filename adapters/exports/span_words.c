@@ -10,8 +10,10 @@ void pythia__add_json_string(struct pythia_buf *out, struct pythia_text text)
     pythia_shown_json_text(out, text);
 }
 
-void pythia__add_json_value(struct pythia_buf *out, const struct pythia_attribute *value,
-                            bool as_text)
+/* Append a value as JSON; with `as_text`, as a string whatever it is. A number that JSON cannot
+ * write becomes a string. */
+static void add_json_value(struct pythia_buf *out, const struct pythia_attribute *value,
+                           bool as_text)
 {
     const char *quote =
         as_text || (value->kind == PYTHIA_ATTRIBUTE_REAL && !isfinite(value->real)) ? "\"" : "";
@@ -43,7 +45,7 @@ void pythia__add_json_attributes(struct pythia_buf *out, const struct pythia_voc
             pythia_buf_puts(out, first ? "" : ",");
             pythia__add_json_string(out, pythia_vocabulary_text(v, one.key));
             pythia_buf_putc(out, ':');
-            pythia__add_json_value(out, &one, as_text);
+            add_json_value(out, &one, as_text);
             first = false;
         }
 }

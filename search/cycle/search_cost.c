@@ -52,8 +52,10 @@ static int compare_rates(const void *a, const void *b)
     return (x->tracepoint > y->tracepoint) - (x->tracepoint < y->tracepoint);
 }
 
-const struct pythia__search_rate *pythia__search_rate_of(const struct pythia__search_type *t,
-                                                         uint32_t point)
+/* What a point adds to a request of a type; NULL: the search space does not know it there. O(log of
+ * points of the type). */
+static const struct pythia__search_rate *find_rate(const struct pythia__search_type *t,
+                                                   uint32_t point)
 {
     const struct pythia__search_rate wanted = {.tracepoint = point};
     return t->rate_count > 0
@@ -102,8 +104,7 @@ void pythia__search_settle(struct pythia_search *s, uint32_t point)
     double calls = 0, bytes = 0;
     for (size_t i = 0; i < s->type_count; i++) {
         const struct pythia__search_type *t = &s->types[i];
-        const struct pythia__search_rate *rate =
-            costs_in(s, t, point) ? pythia__search_rate_of(t, point) : NULL;
+        const struct pythia__search_rate *rate = costs_in(s, t, point) ? find_rate(t, point) : NULL;
         calls = rate ? fmax(calls, rate->calls) : calls;
         bytes += rate ? t->requests * rate->bytes : 0;
     }
@@ -137,13 +138,13 @@ void pythia__search_meet_rates(struct pythia_search *s)
 double pythia__search_cost(const struct pythia_search *s, const struct pythia__search_type *t,
                            uint32_t point)
 {
-    const struct pythia__search_rate *rate = pythia__search_rate_of(t, point);
+    const struct pythia__search_rate *rate = find_rate(t, point);
     return rate ? rate->calls * s->price[point] : 0;
 }
 
 double pythia__search_bytes(const struct pythia_search *s, const struct pythia__search_type *t,
                             uint32_t point)
 {
-    const struct pythia__search_rate *rate = pythia__search_rate_of(t, point);
+    const struct pythia__search_rate *rate = find_rate(t, point);
     return s->seconds > 0 ? rate ? t->requests * rate->bytes : 0 : NAN;
 }

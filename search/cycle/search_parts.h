@@ -204,10 +204,6 @@ void pythia__search_forget(struct pythia_search *s, size_t problem);
 /* Sum up what each point adds to a request of a type, into t->rates. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_find_rates(const struct pythia_search *s, const struct pythia_space_type *of,
                               struct pythia__search_type *t);
-/* What a point adds to a request of a type; NULL: the search space does not know it there. O(log of
- * points of the type). */
-const struct pythia__search_rate *pythia__search_rate_of(const struct pythia__search_type *t,
-                                                         uint32_t point);
 
 /* Learn the price of each point; and what open points add to the stream, as requests come now. */
 int pythia__search_set_prices(struct pythia_search *s); /* PYTHIA_OK or PYTHIA_ENOMEM */

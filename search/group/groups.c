@@ -470,17 +470,13 @@ int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
     return status == PYTHIA_OK ? add_row(g, t, e, trace, path, &lineage) : status;
 }
 
-int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *trace,
-                           const struct pythia_critical_path *path)
-{
-    uint32_t name = pythia_request_type(g->namer, trace);
-    return name == PYTHIA_NONE ? PYTHIA_ENOMEM : pythia_groups_add_typed(g, name, trace, path);
-}
-
 int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
 {
-    int status = pythia_critical_path_find(&g->path, trace, g->options.latency);
-    return status == PYTHIA_OK ? pythia_groups_add_path(g, trace, &g->path) : status;
+    uint32_t name = pythia_request_type(g->namer, trace);
+    int status = name == PYTHIA_NONE
+                     ? PYTHIA_ENOMEM
+                     : pythia_critical_path_find(&g->path, trace, g->options.latency);
+    return status == PYTHIA_OK ? pythia_groups_add_typed(g, name, trace, &g->path) : status;
 }
 
 /* ---- the end ---- */

@@ -137,6 +137,9 @@ static void give_up_ring(struct pythia__thread *t)
     t->page = &pythia__first_page;
 }
 
+/* Fill the page, but for its epoch, from the first one. Under the lock, or in a new child. */
+static void fill_page(void);
+
 /* A child begins anew: its own rings, its own file, its own ids. What it has from its parent are
  * the switches, and where in a request it stands. */
 static void begin_child(void)
@@ -151,11 +154,11 @@ static void begin_child(void)
     memset(p->lost, 0, sizeof(p->lost));
     pythia__flusher_forget();
     __atomic_store_n(&p->recording, 0, __ATOMIC_RELEASE);
-    pythia__page_fill();
+    fill_page();
     __atomic_store_n(&pythia__page->epoch, ++epochs, __ATOMIC_RELEASE);
 }
 
-void pythia__page_fill(void)
+static void fill_page(void)
 {
     struct pythia__page *page = pythia__page;
     const size_t epoch = sizeof(page->epoch);

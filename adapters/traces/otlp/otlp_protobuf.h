@@ -41,10 +41,6 @@ int pythia__otlp_other(struct pythia__otlp_reader *r, enum pythia__otlp_message 
 int pythia__otlp_other_at(struct pythia__otlp_reader *r, enum pythia__otlp_message of,
                           struct pythia_protobuf_field f, uint64_t offset);
 
-/* Text as names and values may have it, counted if it had to be repaired. PYTHIA_OK or
- * PYTHIA_ENOMEM. */
-int pythia__otlp_sound(struct pythia__otlp_reader *r, struct pythia_text *text);
-
 /* The number of the key "<prefix>.<text>", or "<text>" for a prefix of "". */
 uint32_t pythia__otlp_key(struct pythia__otlp_reader *r, struct pythia_text prefix,
                           struct pythia_text text);

@@ -96,7 +96,8 @@ static int choose(struct tree *t)
 
 /* ---- words ---- */
 
-void pythia__tree_value(const struct pythia_attribute *a, struct pythia_buf *to)
+/* Append the value of a key-value as text. */
+static void write_tree_value(const struct pythia_attribute *a, struct pythia_buf *to)
 {
     if (a->kind == PYTHIA_ATTRIBUTE_TEXT)
         pythia_shown_add(to, a->text, SIZE_MAX);
@@ -177,7 +178,7 @@ static void add_keys(const struct tree *t, const struct pythia_trace_span *span,
         pythia_buf_printf(to, "%*s", indent, "");
         pythia_shown_add(to, pythia_vocabulary_text(t->vocabulary, a.key), SIZE_MAX);
         pythia_buf_puts(to, " = ");
-        pythia__tree_value(&a, to);
+        write_tree_value(&a, to);
         pythia_buf_putc(to, '\n');
     }
 }
@@ -282,7 +283,7 @@ static void add_extra(const struct tree *t, const struct pythia_trace_span *span
         pythia_buf_puts(to, before);
         pythia_shown_add(to, pythia_vocabulary_text(t->vocabulary, a.key), SIZE_MAX);
         pythia_buf_putc(to, '=');
-        pythia__tree_value(&a, to);
+        write_tree_value(&a, to);
         before = ", ";
     }
     if (*before == ',')

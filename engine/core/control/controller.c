@@ -611,18 +611,6 @@ uint64_t pythia_controller_lost_ns(const struct pythia_controller *c)
     return c->lost_ns;
 }
 
-int pythia_controller_quarantine(struct pythia_controller *c, struct pythia_text id,
-                                 uint64_t now_ns)
-{
-    int status = PYTHIA_ENOTFOUND;
-    for (size_t i = 0; i < c->table.count; i++)
-        if (pythia_text_equal(c->table.points[i].id, id)) {
-            quarantine(c, &c->table.points[i], now_ns);
-            status = PYTHIA_OK;
-        }
-    return status;
-}
-
 static uint64_t rise(uint64_t from, uint64_t to)
 {
     return to > from ? to - from : 0;

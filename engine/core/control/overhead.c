@@ -138,7 +138,8 @@ static bool is_kept(const struct pythia_overhead *o, uint32_t tracepoint)
 
 /* ---- a request ---- */
 
-double pythia_overhead_price_ns(const struct pythia_overhead *o, uint32_t tracepoint)
+/* What one hit of a point costs: measured, known by a plane, or supposed. */
+static double estimate_price_ns(const struct pythia_overhead *o, uint32_t tracepoint)
 {
     double measured = pythia_vocabulary_cost_now_ns(o->vocabulary, tracepoint);
     if (!isnan(measured))
@@ -178,7 +179,7 @@ static int note_spans(struct pythia_overhead *o, const struct pythia_trace *trac
         p->entries +=
             s->parent == PYTHIA_NO_SPAN || trace->spans[s->parent].resource != s->resource;
         p->own_ns += fmax(0, length_of(s) - o->below_ns[i]);
-        p->cost_ns[NOW] += pythia_overhead_price_ns(o, s->tracepoint);
+        p->cost_ns[NOW] += estimate_price_ns(o, s->tracepoint);
     }
     return PYTHIA_OK;
 }
@@ -404,7 +405,7 @@ static int throw_switch(struct pythia_overhead *o, const struct candidate *c, bo
         .open = open,
         .problem = SIZE_MAX,
         .inside = NAN,
-        .price_ns = pythia_overhead_price_ns(o, c->tracepoint),
+        .price_ns = estimate_price_ns(o, c->tracepoint),
         .cost_ns = c->share * time_of(o) / (double)(requests_of(o) ? requests_of(o) : 1),
         .bytes_per_second = NAN,
         .reason = copy};
@@ -487,11 +488,6 @@ int pythia_overhead_look(struct pythia_overhead *o, uint64_t now_ns,
     *switches = o->switches;
     *count = o->switch_count;
     return status;
-}
-
-bool pythia_overhead_is_dropped(const struct pythia_overhead *o, uint32_t tracepoint)
-{
-    return tracepoint < o->point_capacity && o->points[tracepoint].dropped;
 }
 
 int pythia_overhead_each(const struct pythia_overhead *o,

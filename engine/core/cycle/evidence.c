@@ -65,13 +65,6 @@ static int note(struct pythia__evidence *e, const struct pythia_trace *trace,
                : status;
 }
 
-int pythia__evidence_add(struct pythia__evidence *e, const struct pythia_trace *trace,
-                         const struct pythia_critical_path *path)
-{
-    int status = pythia_groups_add_path(e->groups, trace, path);
-    return status == PYTHIA_OK ? note(e, trace, path) : status;
-}
-
 int pythia__evidence_add_typed(struct pythia__evidence *e, uint32_t type,
                                const struct pythia_trace *trace,
                                const struct pythia_critical_path *path)

@@ -36,15 +36,6 @@ enum pythia_packing pythia_packing_named(const char *name)
     return strcasecmp(name, "zstd") == 0 ? PYTHIA_PACKING_ZSTD : PYTHIA_PACKINGS;
 }
 
-enum pythia_packing pythia_packing_of(struct pythia_text head)
-{
-    if (head.size >= 2 && memcmp(head.bytes, "\x1f\x8b", 2) == 0)
-        return PYTHIA_PACKING_GZIP;
-    if (head.size >= 4 && memcmp(head.bytes, "\x28\xb5\x2f\xfd", 4) == 0)
-        return PYTHIA_PACKING_ZSTD;
-    return PYTHIA_PACKING_NONE;
-}
-
 static int fill(struct pythia_unpack *u, struct pythia_error *e)
 {
     if (u->raw_at < u->raw_size || u->ended)

@@ -25,7 +25,8 @@ const char *pythia__fixed_advice(void)
            "`pythia run`";
 }
 
-bool pythia__fixed_is(const struct pythia__switching *w, uint32_t tracepoint)
+/* Is this point one of those that are fixed now? */
+static bool is_point_fixed(const struct pythia__switching *w, uint32_t tracepoint)
 {
     return w->fixed && pythia_open_points_has(w->fixed, tracepoint);
 }
@@ -58,7 +59,7 @@ static int add_if_fixed(const struct pythia__switching *w, uint32_t point,
     bool arrives = pythia_passes_of(w->passes, point).spans > 0;
     bool fixed =
         arrives && (!pythia__fixed_is_switchable(w, id) || is_sent_though_closed(w, point));
-    bool was = pythia__fixed_is(w, point);
+    bool was = is_point_fixed(w, point);
     *changed = *changed || fixed != was;
     if (fixed && !was && is_sent_though_closed(w, point))
         pythia_log(PYTHIA_LOG_WARNING,

@@ -16,9 +16,6 @@ int pythia__fixed_see(struct pythia__switching *w, const struct pythia_trace *tr
  * points). */
 int pythia__fixed_look(struct pythia__switching *w, uint64_t now_ns);
 
-/* Is it one of them now? */
-bool pythia__fixed_is(const struct pythia__switching *w, uint32_t tracepoint);
-
 /* May it be thrown: has a control plane reported it? */
 bool pythia__fixed_is_switchable(const struct pythia__switching *w, struct pythia_text id);
 
