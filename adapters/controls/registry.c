@@ -10,12 +10,6 @@ static const struct pythia_control_ops *const planes[] = {
 
 #define PLANES (sizeof(planes) / sizeof(planes[0]))
 
-const struct pythia_control_ops *const *pythia_controls(size_t *count)
-{
-    *count = PLANES;
-    return planes;
-}
-
 const struct pythia_control_ops *pythia_control_named(const char *name)
 {
     for (size_t i = 0; i < PLANES; i++)

@@ -15,18 +15,6 @@
 #include "shared/command.h"
 #include "shared/own_input.h"
 
-static const struct pythia__command *const commands[] = {
-    &pythia__cmd_replay, &pythia__cmd_compare,  &pythia__cmd_space_build, &pythia__cmd_space_show,
-    &pythia__cmd_tree,   &pythia__cmd_profile,  &pythia__cmd_series,      &pythia__cmd_export,
-    &pythia__cmd_run,    &pythia__cmd_generate, &pythia__cmd_evaluate,    &pythia__cmd_ctl,
-};
-
-const struct pythia__command *const *pythia__commands(size_t *count)
-{
-    *count = sizeof(commands) / sizeof(commands[0]);
-    return commands;
-}
-
 /* How many of the words in argv from index 1 on name this command: 0 for none. */
 static int words_matched(const struct pythia__command *c, int argc, char **argv)
 {
@@ -52,7 +40,7 @@ static bool asks_for_help(int argc, char **argv, int from)
     return false;
 }
 
-static int run(const struct pythia__command *c, int argc, char **argv)
+static int run_command(const struct pythia__command *c, int argc, char **argv)
 {
     void *settings = pythia_calloc(1, c->settings_size);
     if (!settings)
@@ -87,13 +75,15 @@ int main(int argc, char **argv)
     int code;
     if (pythia__help_asked(argc, argv, &code))
         return code;
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+    size_t count;
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    for (size_t i = 0; i < count; i++) {
         int words = words_matched(commands[i], argc, argv);
         if (words == 0)
             continue;
         if (asks_for_help(argc, argv, words + 1))
             return pythia__help_command(commands[i]);
-        return run(commands[i], argc - words, argv + words);
+        return run_command(commands[i], argc - words, argv + words);
     }
     return pythia__help_unknown(argv[1]);
 }

@@ -263,72 +263,6 @@ static void find_lowest(void *context, double p, double *q)
 
 /* ---- order ---- */
 
-int pythia__sort(void *array, size_t count, size_t size,
-                 bool (*before)(const void *context, uint32_t a, uint32_t b), const void *context)
-{
-    char *old, *sorted = pythia_calloc(count, size);
-    uint32_t *order = pythia_calloc(2 * count, sizeof(*order));
-    if (!order || !sorted) {
-        pythia_free(order);
-        pythia_free(sorted);
-        return PYTHIA_ENOMEM;
-    }
-    memcpy(&old, array, sizeof(old));
-    for (size_t i = 0; i < count; i++)
-        order[i] = (uint32_t)i;
-    pythia_sort_indexes(order, count, order + count, before, context);
-    for (size_t i = 0; i < count; i++)
-        memcpy(sorted + i * size, old + order[i] * size, size);
-    memcpy(array, &sorted, sizeof(sorted));
-    pythia_free(order);
-    pythia_free(old);
-    return PYTHIA_OK;
-}
-
-static bool takes_longer(const struct pythia_compared_edge *e, double alpha)
-{
-    return e->mean_test.q <= alpha && e->mean_test.clipped.change > 0;
-}
-
-/* By what is certain of clipped durations; of all of them where nothing is. */
-static bool got_faster(const struct pythia_compared_type *t, double alpha)
-{
-    double change = t->mean_test.q <= alpha ? t->mean_test.clipped.change : t->sample_mean.change;
-    return change < -t->effect_min;
-}
-
-static void find_slowing_edges(struct pythia_compared_type *t, double alpha)
-{
-    double mean = t->edge_count > 0 ? 0 : NAN;
-    for (size_t i = 0; i < t->edge_count; i++)
-        mean += t->edges[i].clipped_before;
-    t->effect_min = PYTHIA_COMPARE_EFFECT_MIN * mean;
-    bool faster = got_faster(t, alpha);
-    for (size_t i = 0; i < t->edge_count; i++) {
-        struct pythia_compared_edge *e = &t->edges[i];
-        e->slows = !faster && takes_longer(e, alpha) && e->mean_test.clipped.low >= t->effect_min;
-    }
-}
-
-/* NaN is less than any number. */
-static bool is_more(double a, double b)
-{
-    return isnan(b) ? !isnan(a) : a > b;
-}
-
-bool pythia__edge_outranks(const struct pythia_compared_edge *a,
-                           const struct pythia_compared_edge *b, double alpha)
-{
-    bool longer = takes_longer(a, alpha);
-    if (a->slows != b->slows)
-        return a->slows;
-    if (longer != takes_longer(b, alpha))
-        return longer;
-    if (is_more(a->score, b->score) || is_more(b->score, a->score))
-        return is_more(a->score, b->score);
-    return is_more(a->mean.change, b->mean.change);
-}
-
 struct edge_order {
     const struct pythia_compared_edge *edges;
     double alpha;
@@ -357,14 +291,14 @@ static int conclude(struct pythia__compare *c)
         out->changed = out->changed || lowest <= out->alpha;
         if (lowest <= out->alpha && t->status == PYTHIA_COMPARED_SAME)
             t->status = PYTHIA_COMPARED_CHANGED;
-        find_slowing_edges(t, out->alpha);
+        pythia__compare_find_slowing(t, out->alpha);
         /* Edges come in order of name, and so do types: ties stay so. */
-        status = pythia__sort(&t->edges, t->edge_count, sizeof(*t->edges), edge_before,
-                              &(struct edge_order){t->edges, out->alpha});
+        status = pythia__compare_sort(&t->edges, t->edge_count, sizeof(*t->edges), edge_before,
+                                      &(struct edge_order){t->edges, out->alpha});
     }
     if (status == PYTHIA_OK)
-        status = pythia__sort(&out->types, out->type_count, sizeof(*out->types), type_before,
-                              out->types);
+        status = pythia__compare_sort(&out->types, out->type_count, sizeof(*out->types),
+                                      type_before, out->types);
     if (status == PYTHIA_OK)
         status = pythia__compare_attribute(c);
     return status == PYTHIA_OK ? pythia__compare_services(c) : status;

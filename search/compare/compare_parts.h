@@ -21,12 +21,17 @@ static inline struct pythia_change pythia__change(double before, double after)
 
 /* Sort *array, in new memory: `before` is asked about indexes of the old order, in which ties stay.
  * PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia__sort(void *array, size_t count, size_t size,
-                 bool (*before)(const void *context, uint32_t a, uint32_t b), const void *context);
+int pythia__compare_sort(void *array, size_t count, size_t size,
+                         bool (*before)(const void *context, uint32_t a, uint32_t b),
+                         const void *context);
 
 /* Fisher's test of so many of n on each side; q is left for later. */
 struct pythia_count_change pythia__count_change(uint64_t before, uint64_t n_before, uint64_t after,
                                                 uint64_t n_after);
+
+/* Mark the edges of a type that slow its requests down (.slows), and set what change of it matters
+ * (.effect_min), with the q of all tests at hand. */
+void pythia__compare_find_slowing(struct pythia_compared_type *t, double alpha);
 
 /* Ranks edges, of one type or of several: those that slow requests come first, then others that
  * changed and take longer, because the bound of one interval among hundreds is above 0 by chance

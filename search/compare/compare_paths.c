@@ -276,9 +276,9 @@ static int compare_paths(struct work *w)
     int status = PYTHIA_OK;
     for (size_t i = 0; i < w->pair_count && status == PYTHIA_OK; i++)
         status = describe(w, i, &t->paths[i]);
-    return status == PYTHIA_OK
-               ? pythia__sort(&t->paths, t->path_count, sizeof(*t->paths), path_before, t->paths)
-               : status;
+    return status == PYTHIA_OK ? pythia__compare_sort(&t->paths, t->path_count, sizeof(*t->paths),
+                                                      path_before, t->paths)
+                               : status;
 }
 
 int pythia__compare_paths(struct pythia__compare *c, struct pythia_compared_type *t)
@@ -351,8 +351,9 @@ int pythia__compare_points(struct pythia__compare *c, struct pythia_compared_typ
             if (sides[s] && at[s] < sides[s]->point_count)
                 next[s] = &sides[s]->points[at[s]];
         if (!next[0] && !next[1])
-            return pythia__sort(&t->points, t->point_count, sizeof(*t->points),
-                                compared_point_before, t->points); /* ties stay in order of id */
+            return pythia__compare_sort(&t->points, t->point_count, sizeof(*t->points),
+                                        compared_point_before,
+                                        t->points); /* ties stay in order of id */
         int order = 0;
         if (!next[0] || !next[1])
             order = next[0] ? -1 : 1;

@@ -333,6 +333,6 @@ int pythia__compare_services(struct pythia__compare *c)
             s->changed += edge->mean_test.q <= out->alpha;
             s->change += edge->mean.change * out->types[i].weight;
         }
-    return pythia__sort(&out->services, out->service_count, sizeof(*out->services), service_before,
-                        &(struct service_order){c->vocabulary, out});
+    return pythia__compare_sort(&out->services, out->service_count, sizeof(*out->services),
+                                service_before, &(struct service_order){c->vocabulary, out});
 }

@@ -8,96 +8,9 @@
 
 #define BOUNDS 2. /* the use of a point that bounds a cause: above any probability */
 
-int pythia__search_set_prices(struct pythia_search *s)
-{
-    s->price = pythia_calloc(s->points, sizeof(*s->price));
-    s->relative = pythia_calloc(s->points, sizeof(*s->relative));
-    s->spent_calls = pythia_calloc(s->points, sizeof(*s->spent_calls));
-    s->spent_bytes = pythia_calloc(s->points, sizeof(*s->spent_bytes));
-    if (!s->price || !s->relative || !s->spent_calls || !s->spent_bytes)
-        return PYTHIA_ENOMEM;
-    for (uint32_t point = 0; point < s->points; point++) {
-        s->price[point] = pythia_prices_of(s->o.prices, point, s->o.price_ns);
-        s->relative[point] = pythia_prices_relative(s->o.prices, point, s->o.price_ns);
-    }
-    return PYTHIA_OK;
-}
-
 void pythia_search_set_seconds(struct pythia_search *s, double seconds)
 {
     s->seconds = seconds;
-}
-
-/* How many requests of each type come in a second; those of a rare type came in several cycles. */
-static void count_requests(struct pythia_search *s)
-{
-    for (size_t i = 0; i < s->type_count; i++)
-        s->types[i].requests = s->seconds > 0 ? 0 : NAN;
-    for (size_t i = 0; s->seconds > 0 && i < s->problem_count; i++) {
-        struct pythia__search_type *t = pythia__search_type_at(s, i);
-        const struct pythia_type *evidence = s->keeping[i].evidence;
-        if (t && evidence)
-            t->requests += (double)s->problems[i].requests /
-                           (evidence->cycles > 1 ? (double)evidence->cycles : 1) / s->seconds;
-    }
-}
-
-/* Does a point cost something in requests of a type? */
-static bool costs_in(const struct pythia_search *s, const struct pythia__search_type *t,
-                     uint32_t point)
-{
-    return pythia__search_was_opened(t, point) || (s->wide[point] && s->open_for[point] > 0);
-}
-
-void pythia__search_settle(struct pythia_search *s, uint32_t point)
-{
-    double calls = 0, bytes = 0;
-    for (size_t i = 0; i < s->type_count; i++) {
-        const struct pythia__search_type *t = &s->types[i];
-        const struct pythia__search_rate *rate =
-            costs_in(s, t, point) ? pythia__search_rate_of(t, point) : NULL;
-        calls = rate ? fmax(calls, rate->calls) : calls;
-        bytes += rate ? t->requests * rate->bytes : 0;
-    }
-    s->spent_calls[point] = calls;
-    s->spent_bytes[point] = s->seconds > 0 ? bytes : NAN;
-}
-
-/* The same for all points: each type that something was opened for is gone through once. */
-void pythia__search_meet_rates(struct pythia_search *s)
-{
-    bool any_wide = false;
-    count_requests(s);
-    for (uint32_t point = 0; point < s->points; point++) {
-        any_wide = any_wide || (s->wide[point] && s->open_for[point] > 0);
-        s->spent_calls[point] = 0;
-        s->spent_bytes[point] = s->seconds > 0 ? 0 : NAN;
-    }
-    for (size_t i = 0; i < s->type_count; i++) {
-        const struct pythia__search_type *t = &s->types[i];
-        for (size_t k = 0; (t->open || any_wide) && k < t->rate_count; k++) {
-            const struct pythia__search_rate *rate = &t->rates[k];
-            if (!costs_in(s, t, rate->tracepoint))
-                continue;
-            double *calls = &s->spent_calls[rate->tracepoint];
-            *calls = fmax(*calls, rate->calls);
-            s->spent_bytes[rate->tracepoint] += t->requests * rate->bytes;
-        }
-    }
-}
-
-double pythia__search_cost(const struct pythia_search *s, const struct pythia__search_type *t,
-                           uint32_t point)
-{
-    const struct pythia__search_rate *rate = pythia__search_rate_of(t, point);
-    return rate ? rate->calls * s->price[point] : 0;
-}
-
-double pythia__search_bytes(const struct pythia_search *s, const struct pythia__search_type *t,
-                            uint32_t point)
-{
-    const struct pythia__search_rate *rate = pythia__search_rate_of(t, point);
-    return s->seconds > 0 ? rate ? t->requests * rate->bytes : 0 : NAN;
 }
 
 struct pythia_spending pythia__search_spending(const struct pythia_search *s)

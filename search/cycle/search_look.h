@@ -1,5 +1,5 @@
-/* What the files share that look at one request type in one cycle: search_problem.c, and
- * search_place.c for the places that may be its cause. */
+/* What the files share that look at one request type in one cycle: search_problem.c, search_place.c
+ * for the places that may be its cause, and search_use.c for what its open points are good for. */
 #ifndef PYTHIA_SEARCH_LOOK_H
 #define PYTHIA_SEARCH_LOOK_H
 
@@ -34,6 +34,10 @@ struct pythia__target {
     double se;                     /* of the share */
     size_t edge;                   /* its place in the ranking; SIZE_MAX of an own time */
 };
+
+/* Of each open trace point, how much it parts: the mass that is in it, up to the next open points,
+ * or the mass around it. Owned by the caller; NULL when out of memory. O(nodes). */
+double *pythia__look_use(const struct pythia__looking *l);
 
 /* Mark edges whose cause is known, and renew what is known of the causes. PYTHIA_OK or
  * PYTHIA_ENOMEM. */

@@ -98,6 +98,9 @@ struct pythia_search {
 
 /* Fill s->calls from the space. */
 void pythia__search_count_calls(struct pythia_search *s);
+
+/* ---- what is opened and closed in a cycle: search_switches.c ---- */
+
 /* Open or close a point for a type, and say why; `reason` is taken. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_decide(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
                           bool open, size_t problem, double inside, struct pythia_buf *reason);
@@ -109,6 +112,9 @@ bool pythia__search_is_decided(const struct pythia_search *s, const struct pythi
 /* Would a cause that was found in a type be lost from sight without a point? */
 bool pythia__search_bounds_cause(const struct pythia_search *s, const struct pythia__search_type *t,
                                  uint32_t point);
+
+/* ---- what switches brought: search_effects.c ---- */
+
 /* What was told since the last cycle, *count of them, borrowed until more is. */
 const struct pythia_effect *pythia__search_take_told(struct pythia_search *s, size_t *count);
 /* Append to a reason what was last measured of a point in a type; nothing if that is not known. */
@@ -127,14 +133,20 @@ int pythia__search_meet(struct pythia_search *s, const struct pythia_type *types
  * PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia__search_meet_type(struct pythia_search *s, uint32_t name);
 /* The type of that name, or that of a problem; NULL: it was not met, because the space has none. */
-struct pythia__search_type *pythia__search_type(const struct pythia_search *s, uint32_t name);
-struct pythia__search_type *pythia__search_type_at(const struct pythia_search *s, size_t problem);
-void pythia__search_free_types(struct pythia_search *s);
+static inline struct pythia__search_type *pythia__search_type(const struct pythia_search *s,
+                                                              uint32_t name)
+{
+    size_t at = name < s->type_of_capacity ? s->type_of[name] : 0;
+    return at > 0 ? &s->types[at - 1] : NULL;
+}
 
-/* What a point adds to a request of a type; NULL: the search space does not know it there. O(log of
- * points of the type). */
-const struct pythia__search_rate *pythia__search_rate_of(const struct pythia__search_type *t,
-                                                         uint32_t point);
+static inline struct pythia__search_type *pythia__search_type_at(const struct pythia_search *s,
+                                                                 size_t problem)
+{
+    return pythia__search_type(s, s->problems[problem].unsplit);
+}
+
+void pythia__search_free_types(struct pythia_search *s);
 
 /* Was it opened for a type? And is it open there, for that or another reason? */
 static inline bool pythia__search_was_opened(const struct pythia__search_type *t, uint32_t point)
@@ -187,14 +199,11 @@ int pythia__search_has_changed(const struct pythia_search *s, size_t problem,
 /* Forget what was learnt about where a problem's cause is, and which points told nothing. */
 void pythia__search_forget(struct pythia_search *s, size_t problem);
 
-/* ---- what is spent: search_budget.c ---- */
+/* ---- what open points cost: search_cost.c ---- */
 
-/* What the budget still allows. */
-struct pythia__search_room {
-    size_t switches; /* in this cycle */
-    size_t points;   /* that are open for no type yet */
-    double ns, bytes;
-};
+/* Sum up what each point adds to a request of a type, into t->rates. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__search_find_rates(const struct pythia_search *s, const struct pythia_space_type *of,
+                              struct pythia__search_type *t);
 
 /* Learn the price of each point; and what open points add to the stream, as requests come now. */
 int pythia__search_set_prices(struct pythia_search *s); /* PYTHIA_OK or PYTHIA_ENOMEM */
@@ -207,6 +216,16 @@ double pythia__search_cost(const struct pythia_search *s, const struct pythia__s
                            uint32_t point);
 double pythia__search_bytes(const struct pythia_search *s, const struct pythia__search_type *t,
                             uint32_t point);
+
+/* ---- what may be spent: search_budget.c ---- */
+
+/* What the budget still allows. */
+struct pythia__search_room {
+    size_t switches; /* in this cycle */
+    size_t points;   /* that are open for no type yet */
+    double ns, bytes;
+};
+
 struct pythia_spending pythia__search_spending(const struct pythia_search *s);
 /* Room for at most `wanted` switches; would it do for a point in a type, and then take that. Beside
  * other types that a point is open for, it takes what this one adds. */
@@ -247,7 +266,7 @@ uint32_t *pythia__search_names(const struct pythia_search *s, const bool *taken,
  * when out of memory. */
 uint32_t *pythia__search_order(const struct pythia_search *s, const bool *taken, size_t *count);
 
-/* ---- one problem in one cycle: search_problem.c ---- */
+/* ---- one problem in one cycle: search_problem.c, search_use.c ---- */
 
 /* Of each open point, how much it parts for a problem that has a belief. Owned by the caller; NULL
  * when out of memory. */

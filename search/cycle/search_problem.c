@@ -151,46 +151,6 @@ static int open_picks(struct pythia__looking *l, const struct pythia__pick *pick
     return PYTHIA_OK;
 }
 
-/* Of each open trace point, how much it parts: the mass that is in it, up to the next open points,
- * or the mass around it. Owned by the caller; NULL when out of memory. */
-static double *use_of_points(const struct pythia__looking *l)
-{
-    const struct pythia_search *s = l->s;
-    const struct pythia_cct *cct = l->type->cct;
-    const struct pythia__belief *b = &l->k->belief;
-    uint32_t *around = pythia_calloc(b->nodes, sizeof(*around)); /* nearest open node, or itself */
-    double *mass = pythia_calloc(b->nodes, sizeof(*mass));
-    double *use = pythia_calloc(s->points, sizeof(*use));
-    bool made = around && mass && use;
-    for (uint32_t node = 1; made && node < b->nodes; node++) {
-        bool open = s->open[pythia_cct_tracepoint(cct, node)];
-        around[node] = open ? node : around[pythia_cct_parent(cct, node)];
-        mass[around[node]] += b->mass[node];
-    }
-    for (uint32_t node = 1; made && node < b->nodes; node++)
-        if (around[node] == node) {
-            double *of = &use[pythia_cct_tracepoint(cct, node)];
-            *of = fmax(*of, fmax(mass[node], mass[around[pythia_cct_parent(cct, node)]]));
-        }
-    pythia_free(around);
-    pythia_free(mass);
-    if (made)
-        return use;
-    pythia_free(use);
-    return NULL;
-}
-
-double *pythia__search_use(struct pythia_search *s, size_t number)
-{
-    struct pythia__looking l = {.s = s,
-                                .k = &s->keeping[number],
-                                .type = pythia_space_type(s->space, s->problems[number].unsplit)};
-    struct pythia__search_hidden hidden;
-    double *use = pythia__search_hide(s, number, &hidden) == PYTHIA_OK ? use_of_points(&l) : NULL;
-    pythia__search_show(&hidden);
-    return use;
-}
-
 /* May the search of this problem close a point again? */
 static bool is_ours(const struct pythia__looking *l, uint32_t point)
 {
@@ -204,7 +164,7 @@ static bool is_ours(const struct pythia__looking *l, uint32_t point)
 static int close_useless(struct pythia__looking *l)
 {
     struct pythia_search *s = l->s;
-    double *use = use_of_points(l);
+    double *use = pythia__look_use(l);
     int status = use ? PYTHIA_OK : PYTHIA_ENOMEM;
     bool retired = false;
     for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++) {
@@ -235,7 +195,7 @@ static bool may_make_room(const struct pythia__looking *l, uint32_t point)
 static int make_room(struct pythia__looking *l, size_t *closed)
 {
     struct pythia_search *s = l->s;
-    double *use = use_of_points(l);
+    double *use = pythia__look_use(l);
     size_t most = 0;
     int status = use ? PYTHIA_OK : PYTHIA_ENOMEM;
     *closed = 0;

@@ -18,56 +18,6 @@
 
 /* ---- the types ---- */
 
-/* Number the points of a type, in their order: place[point] is that number + 1. Returns how many
- * there are. */
-static size_t number_points(const struct pythia_cct *cct, uint32_t *place, uint32_t points)
-{
-    size_t count = 0;
-    for (uint32_t node = 1; node < pythia_cct_nodes(cct); node++)
-        place[pythia_cct_tracepoint(cct, node)] = 1;
-    for (uint32_t point = 0; point < points; point++)
-        if (place[point] > 0)
-            place[point] = (uint32_t)++count;
-    return count;
-}
-
-/* What is known of a type does not change: its nodes are summed up once, in their order. */
-static int find_rates(const struct pythia_search *s, const struct pythia_space_type *of,
-                      struct pythia__search_type *t)
-{
-    uint32_t points = pythia_vocabulary_tracepoints(pythia_space_vocabulary(s->space));
-    double requests = (double)(of->requests ? of->requests : 1), mean = pythia_space_mean_bytes(of);
-    uint32_t *place = pythia_calloc(points, sizeof(*place));
-    if (place)
-        t->rate_count = number_points(of->cct, place, points);
-    t->rates = place ? pythia_calloc(t->rate_count, sizeof(*t->rates)) : NULL;
-    if (!t->rates) {
-        pythia_free(place);
-        return PYTHIA_ENOMEM;
-    }
-    for (uint32_t node = 1; node < pythia_cct_nodes(of->cct); node++) {
-        uint32_t point = pythia_cct_tracepoint(of->cct, node);
-        struct pythia__search_rate *rate = &t->rates[place[point] - 1];
-        double calls = (double)of->nodes[node].calls / requests;
-        rate->tracepoint = point;
-        rate->calls += calls;
-        rate->bytes += calls * pythia_space_node_bytes(&of->nodes[node], mean);
-    }
-    pythia_free(place);
-    return PYTHIA_OK;
-}
-
-struct pythia__search_type *pythia__search_type(const struct pythia_search *s, uint32_t name)
-{
-    size_t at = name < s->type_of_capacity ? s->type_of[name] : 0;
-    return at > 0 ? &s->types[at - 1] : NULL;
-}
-
-struct pythia__search_type *pythia__search_type_at(const struct pythia_search *s, size_t problem)
-{
-    return pythia__search_type(s, s->problems[problem].unsplit);
-}
-
 int pythia__search_meet_type(struct pythia_search *s, uint32_t name)
 {
     const struct pythia_space_type *of = pythia_space_type(s->space, name);
@@ -76,7 +26,7 @@ int pythia__search_meet_type(struct pythia_search *s, uint32_t name)
         return PYTHIA_OK;
     if (pythia_reach(&s->type_of, &s->type_of_capacity, name, sizeof(*s->type_of)) != PYTHIA_OK ||
         pythia_grow(&s->types, &s->type_capacity, s->type_count, sizeof(*s->types)) != PYTHIA_OK ||
-        find_rates(s, of, &t) != PYTHIA_OK)
+        pythia__search_find_rates(s, of, &t) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     s->types[s->type_count++] = t;
     s->type_of[name] = (uint32_t)s->type_count;
@@ -91,21 +41,6 @@ void pythia__search_free_types(struct pythia_search *s)
     }
     pythia_free(s->types);
     pythia_free(s->type_of);
-}
-
-static int compare_rates(const void *a, const void *b)
-{
-    const struct pythia__search_rate *x = a, *y = b;
-    return (x->tracepoint > y->tracepoint) - (x->tracepoint < y->tracepoint);
-}
-
-const struct pythia__search_rate *pythia__search_rate_of(const struct pythia__search_type *t,
-                                                         uint32_t point)
-{
-    const struct pythia__search_rate wanted = {.tracepoint = point};
-    return t->rate_count > 0
-               ? bsearch(&wanted, t->rates, t->rate_count, sizeof(wanted), compare_rates)
-               : NULL;
 }
 
 /* ---- what is open ---- */

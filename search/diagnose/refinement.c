@@ -406,9 +406,3 @@ const struct pythia_refined *pythia_refinement_row(const struct pythia_refinemen
 {
     return pythia_sample_row(r->rows, i);
 }
-
-uint64_t pythia_refinement_requests(const struct pythia_refinement *r, uint64_t *unseen)
-{
-    *unseen = r->unseen;
-    return r->requests;
-}

@@ -419,8 +419,3 @@ uint32_t pythia_grouping_key_part_of(const struct pythia_grouping_key *k, uint32
 {
     return k->parts[(size_t)part * (k->count + 1) + split + 1];
 }
-
-uint32_t pythia_grouping_key_type_of(const struct pythia_grouping_key *k, uint32_t part)
-{
-    return k->parts[(size_t)part * (k->count + 1)];
-}

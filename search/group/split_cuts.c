@@ -7,7 +7,8 @@
 #include "pythia/split_rule.h"
 #include "pythia/status.h"
 
-bool pythia__split_is_whole(const double *values, size_t n)
+/* Do all values that are not NaN have no fraction? */
+static bool are_values_whole(const double *values, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (!isnan(values[i]) && values[i] != floor(values[i]))
@@ -17,7 +18,7 @@ bool pythia__split_is_whole(const double *values, size_t n)
 
 void pythia__split_tidy(const double *values, size_t n, double *cuts, size_t count)
 {
-    bool whole = pythia__split_is_whole(values, n);
+    bool whole = are_values_whole(values, n);
     for (size_t k = 0; k < count; k++) {
         double below = -INFINITY, above = INFINITY;
         for (size_t i = 0; i < n; i++) {

@@ -21,7 +21,4 @@ void pythia__split_tidy(const double *values, size_t n, double *cuts, size_t cou
 int pythia__split_by_modes(const double *values, const double *durations, size_t n,
                            const struct pythia_modes *modes, double *cuts, size_t *count);
 
-/* Do all values that there are have no fraction? */
-bool pythia__split_is_whole(const double *values, size_t n);
-
 #endif

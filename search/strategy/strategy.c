@@ -1,6 +1,5 @@
 #include "pythia/strategy.h"
 
-#include "pythia/mem.h"
 #include "pythia/status.h"
 #include "strategy_table.h"
 
@@ -20,12 +19,6 @@ const struct pythia_strategy *const *pythia_strategies(size_t *count)
 {
     *count = sizeof(strategies) / sizeof(strategies[0]);
     return strategies;
-}
-
-void pythia_suggestion_clear(struct pythia_suggestion *s)
-{
-    pythia_free(s->reason);
-    s->reason = NULL;
 }
 
 int pythia_strategy_run(const struct pythia_strategy *strategy,

@@ -91,7 +91,8 @@ double pythia__parts_part(const struct pythia__parts *p, uint32_t tracepoint)
     return part_of(p, p->points[tracepoint].time_ns);
 }
 
-double pythia__parts_direct_part(const struct pythia__parts *p, uint32_t tracepoint)
+/* The part of the region's time that lies in direct contexts of a point, 0 to 1. */
+static double find_direct_part(const struct pythia__parts *p, uint32_t tracepoint)
 {
     return part_of(p, p->points[tracepoint].direct_ns);
 }
@@ -180,7 +181,7 @@ static size_t keep_direct(struct pythia__parts *p, uint32_t *nodes, size_t count
 
 static int offer_direct(struct pythia__parts *p, uint32_t tracepoint, double off)
 {
-    double part = pythia__parts_direct_part(p, tracepoint);
+    double part = find_direct_part(p, tracepoint);
     struct pythia__candidate c = {
         .tracepoint = tracepoint, .part = part, .then = pythia__parts_worth(p, part), .off = off};
     return pythia__parts_offer(p, &c);

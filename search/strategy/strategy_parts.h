@@ -74,9 +74,8 @@ int pythia__parts_suggest(const struct pythia__strategy_row *row,
 int pythia__parts_offer(struct pythia__parts *p, const struct pythia__candidate *candidate);
 
 /* The part of the region's time that lies in a point, 0 to 1: one of its contexts may be below
- * another one, so it is cut there. And the same of its direct contexts alone. */
+ * another one, so it is cut there. */
 double pythia__parts_part(const struct pythia__parts *p, uint32_t tracepoint);
-double pythia__parts_direct_part(const struct pythia__parts *p, uint32_t tracepoint);
 
 /* How much of the variance of all requests such a part of the edge at hand is. */
 double pythia__parts_worth(const struct pythia__parts *p, double part);

@@ -119,44 +119,6 @@ int pythia_cca_fit(struct pythia_cca *c, const double *x, size_t p, const double
     return solve(c, out);
 }
 
-/* Without rows, the cosines are Tx^-T R Ty^-1, R the correlations of the independent columns. */
-static void cosines_of_correlations(struct pythia_cca *c, const double *rxy)
-{
-    const struct pythia__basis *x = &c->x, *y = &c->y;
-    for (size_t i = 0; i < x->rank; i++)
-        for (size_t j = 0; j < y->rank; j++) {
-            double sum = rxy[(size_t)x->pivot[i] * y->columns + (size_t)y->pivot[j]];
-            for (size_t k = 0; k < i; k++)
-                sum -= x->t[i * x->columns_max + k] * c->cosines[k * y->rank + j];
-            c->cosines[i * y->rank + j] = sum / x->t[i * x->columns_max + i];
-        }
-    for (size_t i = 0; i < x->rank; i++)
-        for (size_t j = 0; j < y->rank; j++) {
-            double sum = c->cosines[i * y->rank + j];
-            for (size_t k = 0; k < j; k++)
-                sum -= c->cosines[i * y->rank + k] * y->t[j * y->columns_max + k];
-            c->cosines[i * y->rank + j] = sum / y->t[j * y->columns_max + j];
-        }
-}
-
-int pythia_cca_fit_correlations(struct pythia_cca *c, const double *rxx, size_t p,
-                                const double *ryy, size_t q, const double *rxy,
-                                struct pythia_cca_result *out)
-{
-    if (p < 1 || p > c->p || q < 1 || q > c->q)
-        return PYTHIA_EINVAL;
-    for (size_t i = 0; i < p * q; i++)
-        if (!isfinite(rxy[i]))
-            return PYTHIA_EINVAL;
-    int status = pythia__basis_fit_correlation(&c->x, rxx, p);
-    if (status == PYTHIA_OK)
-        status = pythia__basis_fit_correlation(&c->y, ryy, q);
-    if (status != PYTHIA_OK)
-        return status;
-    cosines_of_correlations(c, rxy);
-    return solve(c, out);
-}
-
 static struct pythia_cca_statistic f_test(double value, double f, double df1, double df2)
 {
     struct pythia_cca_statistic s = {value, NAN, NAN, NAN, NAN};
@@ -187,35 +149,4 @@ void pythia_cca_test_root(const double *r, size_t count, size_t n, size_t p, siz
     out->chi_squared_p = w > 0 ? 0 : NAN;
     if (w > 0 && isfinite(log_lambda))
         out->chi_squared_p = gsl_cdf_chisq_Q(out->chi_squared, df1);
-}
-
-void pythia_cca_test(const double *r, size_t count, size_t n, size_t p, size_t q,
-                     struct pythia_cca_tests *out)
-{
-    struct pythia_cca_statistic none = {NAN, NAN, NAN, NAN, NAN};
-    *out = (struct pythia_cca_tests){none, none, none, none};
-    if (count == 0)
-        return;
-    struct pythia_cca_root first;
-    pythia_cca_test_root(r, count, n, p, q, 0, &first);
-    double pillai = 0, hotelling = 0;
-    for (size_t k = 0; k < count; k++) {
-        pillai += r[k] * r[k];
-        hotelling += r[k] * r[k] / (1 - r[k] * r[k]);
-    }
-    double s = (double)count, a = (double)p, b = (double)q, rest = (double)n - 1 - a;
-    double m = (fabs(a - b) - 1) / 2, h = (rest - b - 1) / 2, largest = fmax(a, b);
-    double roy = r[0] * r[0] / (1 - r[0] * r[0]);
-    out->wilks = first.wilks;
-    out->pillai = f_test(pillai, (2 * h + s + 1) / (2 * m + s + 1) * pillai / (s - pillai),
-                         s * (2 * m + s + 1), s * (2 * h + s + 1));
-    if (h > 1) {
-        double c = (a + 2 * h) * (b + 2 * h) / (2 * (2 * h + 1) * (h - 1));
-        double df2 = 4 + (a * b + 2) / (c - 1), scale = (2 + (a * b + 2) / (c - 1)) / (2 * h);
-        out->hotelling_lawley = f_test(hotelling, hotelling / scale * df2 / (a * b), a * b, df2);
-    } else {
-        double df1 = s * (2 * m + s + 1), df2 = 2 * (s * h + 1);
-        out->hotelling_lawley = f_test(hotelling, hotelling * df2 / (s * df1), df1, df2);
-    }
-    out->roy = f_test(roy, roy * (rest - largest + a) / largest, largest, rest - largest + a);
 }

@@ -77,7 +77,7 @@ static double to_double(const uint64_t *number, size_t words)
     return ldexp((double)top, exponent);
 }
 
-void pythia_exact_moments_add(struct pythia_exact_moments *m, int64_t value_ns)
+static void add_unweighted(struct pythia_exact_moments *m, int64_t value_ns)
 {
     uint64_t value[2] = {(uint64_t)value_ns, value_ns < 0 ? UINT64_MAX : 0}, square[2];
     multiply(magnitude(value_ns), magnitude(value_ns), square);
@@ -93,7 +93,7 @@ void pythia_exact_moments_add_weighted(struct pythia_exact_moments *m, int64_t v
 {
     uint64_t sum[2], square[2], squares[3] = {0}, product[2];
     if (weight == 1) {
-        pythia_exact_moments_add(m, value_ns);
+        add_unweighted(m, value_ns);
         return;
     }
     m->n++;

@@ -5,6 +5,7 @@
 
 #include "pythia/mem.h"
 #include "pythia/ranks.h"
+#include "pythia/shares.h"
 #include "pythia/status.h"
 
 double pythia_gate_alpha(double alpha, uint64_t look)
@@ -19,22 +20,19 @@ double pythia_gate_permutation_p(uint64_t at_least, uint64_t permutations)
     return (1 + (double)at_least) / (1 + (double)permutations);
 }
 
-/* The step-up rule: from the largest p down, carry the smallest p * factor * count / rank. */
-static int step_up(const double *p, size_t n, bool any_dependence, double *adjusted)
+/* The step-up rule: from the largest p down, carry the smallest p * count / rank. */
+int pythia_gate_benjamini_hochberg(const double *p, size_t n, double *adjusted)
 {
     size_t *order = pythia_calloc(n, sizeof(*order)), count = 0;
     int status = order ? pythia_ranks_order(p, n, order) : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK)
         goto out;
-    double factor = any_dependence ? 0 : 1, lowest = 1;
-    while (count < n && !isnan(p[order[count]])) {
+    double lowest = 1;
+    while (count < n && !isnan(p[order[count]]))
         count++;
-        if (any_dependence)
-            factor += 1 / (double)count;
-    }
     for (size_t i = n; i > 0; i--) {
         size_t test = order[i - 1];
-        lowest = fmin(lowest, p[test] * factor * (double)count / (double)i); /* passes a NaN over */
+        lowest = fmin(lowest, p[test] * (double)count / (double)i); /* passes a NaN over */
         adjusted[test] = i > count ? NAN : lowest;
     }
 out:
@@ -42,30 +40,10 @@ out:
     return status;
 }
 
-int pythia_gate_benjamini_hochberg(const double *p, size_t n, double *adjusted)
-{
-    return step_up(p, n, false, adjusted);
-}
-
-int pythia_gate_benjamini_yekutieli(const double *p, size_t n, double *adjusted)
-{
-    return step_up(p, n, true, adjusted);
-}
-
-/* e-BH is the rule above for 1 / e; that no dependence matters comes from e, not from a factor. */
-int pythia_gate_e_values(const double *e, size_t n, double *adjusted)
-{
-    double *inverse = pythia_calloc(n, sizeof(*inverse));
-    if (!inverse)
-        return PYTHIA_ENOMEM;
-    for (size_t i = 0; i < n; i++)
-        inverse[i] = e[i] >= 0 ? 1 / fabs(e[i]) : NAN; /* fabs: -0 is 0 too */
-    int status = step_up(inverse, n, false, adjusted);
-    pythia_free(inverse);
-    return status;
-}
-
-bool pythia_gate_separated(const struct pythia_share *shares, size_t k, size_t *top)
+/* Is one share above all others beyond chance: is the lower bound of the highest share above the
+ * upper bound of every other? If so *top is its index, else *top is untouched. Shares that are NaN
+ * are passed over; one whose interval is NaN gives false. A single share is separated. */
+static bool find_separated(const struct pythia_share *shares, size_t k, size_t *top)
 {
     size_t best = k;
     for (size_t e = 0; e < k; e++)
@@ -93,7 +71,7 @@ int pythia_gate_localise(const double *x, size_t n, size_t k, double level, bool
     clip.level = level;
     for (int pass = 0; pass < 2 && both && status == PYTHIA_OK; pass++) {
         status = pythia_shares(x, n, k, &clip, shares);
-        both = status == PYTHIA_OK && pythia_gate_separated(shares, k, pass ? &second : &first);
+        both = status == PYTHIA_OK && find_separated(shares, k, pass ? &second : &first);
         clip.clip_top *= 3;
     }
     pythia_free(shares);

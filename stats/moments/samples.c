@@ -3,10 +3,9 @@
 #include <assert.h>
 #include <math.h>
 
-#include <gsl/gsl_cdf.h>
-
 #include "pythia/mem.h"
 #include "pythia/moments.h"
+#include "pythia/ranks.h"
 #include "pythia/status.h"
 
 int pythia__samples_squares(const double *x, const uint32_t *group, size_t n, size_t groups,
@@ -30,24 +29,6 @@ int pythia__samples_squares(const double *x, const uint32_t *group, size_t n, si
         out->between += (double)each[g].n * d * d;
     }
     pythia_free(each);
-    return PYTHIA_OK;
-}
-
-int pythia__samples_chi_squared(const double *scores, const uint32_t *group, size_t n,
-                                size_t groups, struct pythia_test_result *out)
-{
-    struct pythia__samples_squares s;
-    int status = pythia__samples_squares(scores, group, n, groups, &s);
-    if (status != PYTHIA_OK)
-        return status;
-    *out = (struct pythia_test_result){NAN, NAN, NAN, NAN, NAN};
-    double all = s.between + s.within;
-    if (s.groups < 2 || !(all > 0))
-        return PYTHIA_OK;
-    out->effect = s.between / all;
-    out->statistic = ((double)n - 1) * out->effect;
-    out->df1 = (double)s.groups - 1;
-    out->p = gsl_cdf_chisq_Q(out->statistic, out->df1);
     return PYTHIA_OK;
 }
 

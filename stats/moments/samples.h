@@ -4,8 +4,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pythia/ranks.h"
-
 /* What the tests of several groups share. group[i] < groups is the group of x[i]; empty groups do
  * not count. Each returns PYTHIA_OK, or PYTHIA_ENOMEM with *out untouched. */
 
@@ -16,10 +14,6 @@ struct pythia__samples_squares {
 };
 int pythia__samples_squares(const double *x, const uint32_t *group, size_t n, size_t groups,
                             struct pythia__samples_squares *out);
-
-/* The tests of the form (n - 1) * between / all, chi squared with groups - 1 degrees of freedom. */
-int pythia__samples_chi_squared(const double *scores, const uint32_t *group, size_t n,
-                                size_t groups, struct pythia_test_result *out);
 
 /* out[i] = |x[i] - median of its group|. */
 int pythia__samples_deviations(const double *x, const uint32_t *group, size_t n, size_t groups,

@@ -34,8 +34,8 @@ static void with_error(double se, double df, double level, struct pythia_mean_ch
     out->p = 2 * gsl_cdf_tdist_Q(fabs(out->change) / se, df);
 }
 
-static void compare(const struct pythia_summary *b, const struct pythia_summary *a, double level,
-                    int cautious, struct pythia_mean_change *out)
+void pythia_two_samples_cautious(const struct pythia_summary *b, const struct pythia_summary *a,
+                                 double level, struct pythia_mean_change *out)
 {
     assert(level > 0 && level < 1);
     *out = undefined();
@@ -52,24 +52,10 @@ static void compare(const struct pythia_summary *b, const struct pythia_summary 
     double pooled_df = b->n + a->n - 2;
     double pooled =
         ((b->n - 1) * b->variance + (a->n - 1) * a->variance) / pooled_df * (1 / b->n + 1 / a->n);
-    if (cautious && pooled > squared)
+    if (pooled > squared)
         with_error(sqrt(pooled), pooled_df, level, out);
     else
         with_error(sqrt(squared), df, level, out);
-}
-
-void pythia_two_samples_welch(const struct pythia_summary *before,
-                              const struct pythia_summary *after, double level,
-                              struct pythia_mean_change *out)
-{
-    compare(before, after, level, 0, out);
-}
-
-void pythia_two_samples_cautious(const struct pythia_summary *before,
-                                 const struct pythia_summary *after, double level,
-                                 struct pythia_mean_change *out)
-{
-    compare(before, after, level, 1, out);
 }
 
 /* The hypergeometric law of the hits of after. From one chance to the next is a quotient; its

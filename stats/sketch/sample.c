@@ -133,25 +133,6 @@ void pythia_sample_leave(struct pythia_sample *s, const bool *keep)
     s->count = left;
 }
 
-int pythia_sample_merge(struct pythia_sample *s, struct pythia_sample *other)
-{
-    assert(s != other && s->drop == other->drop);
-    size_t k = s->k < other->k ? s->k : other->k, needed = s->count + other->count;
-    needed = needed < k ? needed : k;
-    if (needed > s->capacity) {
-        struct entry *heap = pythia_realloc(s->heap, needed, sizeof(*heap));
-        if (!heap)
-            return PYTHIA_ENOMEM;
-        s->heap = heap;
-        s->capacity = needed;
-    }
-    pythia_sample_shrink(s, k);
-    for (size_t i = 0; i < other->count; i++)
-        insert(s, other->heap[i]);
-    other->count = 0;
-    return PYTHIA_OK;
-}
-
 static int compare_falling(const void *a, const void *b)
 {
     return above(b, a) - above(a, b);

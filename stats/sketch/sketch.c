@@ -203,11 +203,6 @@ double pythia_sketch_quantile(const struct pythia_sketch *s, double q)
     return s->max;
 }
 
-uint64_t pythia_sketch_count(const struct pythia_sketch *s)
-{
-    return s->count;
-}
-
 double pythia_sketch_min(const struct pythia_sketch *s)
 {
     return s->count > 0 ? s->min : NAN;

@@ -16,8 +16,6 @@
 
 static struct {
     pthread_t thread;
-    uint32_t started;
-    uint32_t bell;        /* 1: there is something to do, before the time has come */
     uint32_t asked, done; /* passes that somebody waits for */
     uint32_t stop;
     int look_last; /* at the process, when it stops */
@@ -35,7 +33,7 @@ static uint64_t time_of(const struct pythia__collector *c, uint64_t ticks)
 }
 
 /* One row. 0, or the negative errno of writing those before it. */
-static int emit(struct pythia__collector *c, const struct pythia__sample *s)
+static int emit_row(struct pythia__collector *c, const struct pythia__sample *s)
 {
     int status;
     struct pythia__rows *r = &c->rows[s->kind % PYTHIA__SAMPLE_KINDS];
@@ -64,8 +62,8 @@ static int emit(struct pythia__collector *c, const struct pythia__sample *s)
 }
 
 /* What a reader must know is a series too. */
-static int tell(struct pythia__collector *c, struct pythia_label *label, uint64_t count,
-                uint64_t *told)
+static int emit_count(struct pythia__collector *c, struct pythia_label *label, uint64_t count,
+                      uint64_t *told)
 {
     double value = (double)count;
     struct pythia__sample s = {c->clock.now.ticks, 0, 0, PYTHIA__SAMPLE_RUNTIME};
@@ -75,7 +73,7 @@ static int tell(struct pythia__collector *c, struct pythia_label *label, uint64_
     s.label = pythia__label_number(label);
     if (!s.label)
         return 0; /* the next time */
-    int status = emit(c, &s);
+    int status = emit_row(c, &s);
     if (status == 0)
         *told = count;
     return status;
@@ -100,7 +98,7 @@ static int take_samples(struct pythia__collector *c)
             continue;
         uint32_t count = __atomic_load_n(&chunk->count, __ATOMIC_ACQUIRE);
         for (; chunk->taken < count && status == 0; chunk->taken += status == 0)
-            status = emit(c, &chunk->samples[chunk->taken]);
+            status = emit_row(c, &chunk->samples[chunk->taken]);
         if (chunk->taken == PYTHIA__CHUNK_SAMPLES ||
             (owner == PYTHIA__CHUNK_LEFT && chunk->taken == count))
             free_chunk(c, chunk);
@@ -109,7 +107,7 @@ static int take_samples(struct pythia__collector *c)
 }
 
 /* All that is measured until now, into files; and complete those that are due, or all. */
-static int pass(struct pythia__collector *c, int all, int last)
+static int write_pass(struct pythia__collector *c, int all, int last)
 {
     struct pythia__clock_pair now;
     pythia__clock_pair_now(pythia__clock, &now);
@@ -118,10 +116,10 @@ static int pass(struct pythia__collector *c, int all, int last)
         __atomic_fetch_add(&c->steps, 1, __ATOMIC_RELAXED);
     int status = take_samples(c);
     if (status == 0)
-        status = tell(c, &c->dropped_label, __atomic_load_n(&c->dropped, __ATOMIC_RELAXED),
-                      &c->dropped_told);
+        status = emit_count(c, &c->dropped_label, __atomic_load_n(&c->dropped, __ATOMIC_RELAXED),
+                            &c->dropped_told);
     if (status == 0)
-        status = tell(c, &c->steps_label, c->steps, &c->steps_told);
+        status = emit_count(c, &c->steps_label, c->steps, &c->steps_told);
     for (int i = 0; i < PYTHIA__SAMPLE_KINDS; i++) {
         struct pythia__rows *r = &c->rows[i];
         int due = r->bytes > 0 && /* one that was begun just now is younger than `now` */
@@ -140,20 +138,8 @@ static void wait_for(uint32_t *word, uint32_t is, uint64_t ns)
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, is, &most, NULL, 0);
 }
 
-static void wake(uint32_t *word)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
-
-void pythia__collector_ring(void)
-{
-    if (__atomic_load_n(&at_work.started, __ATOMIC_RELAXED) &&
-        __atomic_exchange_n(&at_work.bell, 1, __ATOMIC_ACQ_REL) == 0)
-        wake(&at_work.bell);
-}
-
 /* Look at the process if it is time; until when to wait. */
-static uint64_t sample(const struct pythia__collector *c, uint64_t now)
+static uint64_t sample_process(const struct pythia__collector *c, uint64_t now)
 {
     uint64_t period = (uint64_t)c->options.runtime_ms * 1000000, due = pythia__samplers_run(now);
     if (!period)
@@ -168,7 +154,7 @@ static uint64_t sample(const struct pythia__collector *c, uint64_t now)
     return due < at_work.runtime_due ? due : at_work.runtime_due;
 }
 
-static void *run(void *unused)
+static void *run_thread(void *unused)
 {
     struct pythia__collector *c = &pythia__collector;
     (void)unused;
@@ -178,25 +164,25 @@ static void *run(void *unused)
     at_work.runtime_due = pythia__clock_ns(CLOCK_MONOTONIC);
     uint64_t passed = 0;
     for (int stop = 0; !stop;) {
-        int rung = __atomic_exchange_n(&at_work.bell, 0, __ATOMIC_SEQ_CST) != 0;
+        int rung = __atomic_exchange_n(&pythia__collector.bell, 0, __ATOMIC_SEQ_CST) != 0;
         uint32_t asked = __atomic_load_n(&at_work.asked, __ATOMIC_SEQ_CST),
                  done = __atomic_load_n(&at_work.done, __ATOMIC_RELAXED);
         stop = __atomic_load_n(&at_work.stop, __ATOMIC_SEQ_CST) != 0;
         uint64_t now = pythia__clock_ns(CLOCK_MONOTONIC);
         if (stop && at_work.look_last)
             pythia__runtime_sample(); /* how it was in the end */
-        uint64_t due = stop ? now : sample(c, now);
+        uint64_t due = stop ? now : sample_process(c, now);
         if (rung || stop || asked != done || now - passed >= look) {
             passed = now;
-            int status = pass(c, asked != done, stop);
+            int status = write_pass(c, asked != done, stop);
             __atomic_store_n(&at_work.status, status, __ATOMIC_RELAXED);
             __atomic_store_n(&at_work.done, asked, __ATOMIC_RELEASE);
-            wake(&at_work.done);
+            pythia__collector_wake(&at_work.done);
         }
         uint64_t until = passed + look < due ? passed + look : due;
         now = pythia__clock_ns(CLOCK_MONOTONIC);
         if (!stop && until > now)
-            wait_for(&at_work.bell, 0, until - now);
+            wait_for(&pythia__collector.bell, 0, until - now);
     }
     return NULL;
 }
@@ -210,9 +196,9 @@ int pythia__collector_thread_start(void)
     at_work.stop = 0;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's own threads */
-    status = pthread_create(&at_work.thread, NULL, run, NULL);
+    status = pthread_create(&at_work.thread, NULL, run_thread, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    __atomic_store_n(&at_work.started, status == 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&pythia__collector.thread_started, status == 0, __ATOMIC_RELEASE);
     if (status == 0)
         return 0;
     pythia__rows_complete(&pythia__collector.rows[PYTHIA__SAMPLE_DURATION], 1);
@@ -224,25 +210,26 @@ int pythia__collector_thread_flush(void)
     uint32_t mine = __atomic_add_fetch(&at_work.asked, 1, __ATOMIC_SEQ_CST), done;
     pythia__collector_ring();
     while ((int32_t)((done = __atomic_load_n(&at_work.done, __ATOMIC_ACQUIRE)) - mine) < 0 &&
-           __atomic_load_n(&at_work.started, __ATOMIC_RELAXED))
+           __atomic_load_n(&pythia__collector.thread_started, __ATOMIC_RELAXED))
         wait_for(&at_work.done, done, SECOND_NS);
     return __atomic_load_n(&at_work.status, __ATOMIC_RELAXED);
 }
 
 int pythia__collector_thread_stop(int look)
 {
-    if (!at_work.started)
-        return pass(&pythia__collector, 1, 1);
+    if (!pythia__collector.thread_started)
+        return write_pass(&pythia__collector, 1, 1);
     at_work.look_last = look;
     __atomic_store_n(&at_work.stop, 1, __ATOMIC_SEQ_CST);
     pythia__collector_ring();
     pthread_join(at_work.thread, NULL);
-    __atomic_store_n(&at_work.started, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&pythia__collector.thread_started, 0, __ATOMIC_RELEASE);
     return at_work.status;
 }
 
 void pythia__collector_thread_forget(void)
 {
-    at_work.started = at_work.bell = at_work.asked = at_work.done = at_work.stop = 0;
+    pythia__collector.thread_started = pythia__collector.bell = at_work.asked = at_work.done =
+        at_work.stop = 0;
     at_work.status = 0;
 }

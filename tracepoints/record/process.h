@@ -61,9 +61,6 @@ static inline uint64_t pythia__epoch_now(void)
     return __atomic_load_n(&page->epoch, __ATOMIC_RELAXED);
 }
 
-/* Fill the page, but for its epoch, from the first one. Under the lock, or in a new child. */
-void pythia__page_fill(void);
-
 /* ---- threads ---- */
 
 #define PYTHIA__TOLD   12
@@ -188,14 +185,13 @@ extern uint64_t pythia__cost_due_ns;
 /* Measure it again, by spans that go nowhere. What is less than before is taken. */
 PYTHIA__COLD void pythia__cost_again(struct pythia__thread *t);
 
-/* Write a record of cost; of a point 0 all but the record. */
-void pythia__cost_write(struct pythia__thread *t, uint32_t point, uint64_t ticks);
-
 /* Count what could not be recorded. */
 PYTHIA__COLD void pythia__lose(const struct pythia__thread *t, enum pythia__lost what);
 
 /* 64 random bits that no other thread or process has, and that are not 0. */
 PYTHIA__HOT uint64_t pythia__random(struct pythia__thread *t);
+/* Begin its random numbers anew, for the process of that epoch. */
+PYTHIA__COLD void pythia__seed(struct pythia__thread *t, uint64_t epoch);
 
 /* ---- points and kinds of requests (points.c) ---- */
 

@@ -303,6 +303,9 @@ static inline int is_of_parent(const struct pythia__thread *t, const struct pyth
     return scope->epoch != pythia__epoch_of(t);
 }
 
+/* Write a record of cost; for the point 0 do everything but write. */
+static void write_cost(struct pythia__thread *t, uint32_t point, uint64_t ticks);
+
 void pythia__bill(struct pythia__thread *t, const struct pythia_scope *scope, uint64_t ticks)
 {
     uint64_t spent = scope->spent + (ticks_of(t) - ticks);
@@ -311,7 +314,7 @@ void pythia__bill(struct pythia__thread *t, const struct pythia_scope *scope, ui
     int is_around_work = ticks - scope->ticks > scope->spent + pythia__cost_work;
     all += is_around_work ? __atomic_load_n(&pythia__cost_unseen_among, __ATOMIC_RELAXED)
                           : pythia__cost_unseen;
-    pythia__cost_write(t, scope->point, all > 0 ? (uint64_t)all : 0);
+    write_cost(t, scope->point, all > 0 ? (uint64_t)all : 0);
 }
 
 PYTHIA__HOT void pythia_exit(struct pythia_scope *scope)
@@ -359,7 +362,7 @@ PYTHIA__HOT void pythia_end(struct pythia_scope *scope)
         pythia__bill(t, scope, ticks);
 }
 
-static inline void annotate(struct pythia__thread *t, const struct pythia_point *point)
+static inline void annotate_span(struct pythia__thread *t, const struct pythia_point *point)
 {
     need_trace_of_request(t, &t->context);
     struct pythia_context above = t->context;
@@ -384,10 +387,10 @@ PYTHIA__HOT void pythia_annotate(struct pythia_point *point)
         pythia__timed_next(t);
         uint64_t begun = ticks_of(t);
         struct pythia_scope spent = {.ticks = begun, .point = pythia__billed(t, point->number)};
-        annotate(t, point);
+        annotate_span(t, point);
         pythia__bill(t, &spent, begun);
     } else {
-        annotate(t, point);
+        annotate_span(t, point);
     }
 }
 
@@ -511,7 +514,7 @@ void pythia__set_variable(const struct pythia_scope *scope, uint32_t number, dou
     write_value(scope, number, NULL, 0, PYTHIA_VALUE_REAL, &value, sizeof(value));
 }
 
-void pythia__cost_write(struct pythia__thread *t, uint32_t point, uint64_t ticks)
+static void write_cost(struct pythia__thread *t, uint32_t point, uint64_t ticks)
 {
     if (!may_write(t))
         return;

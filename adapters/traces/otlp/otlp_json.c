@@ -584,7 +584,7 @@ static int read_document(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
-static int likeness(struct pythia_text head)
+static int otlp_json_likeness(struct pythia_text head)
 {
     struct pythia_buf outline = {0};
     pythia__outline(head, &outline);
@@ -609,14 +609,14 @@ static int likeness(struct pythia_text head)
     return how_much;
 }
 
-static void destroy(struct pythia_adapter *a)
+static void destroy_otlp_json(struct pythia_adapter *a)
 {
     if (a)
         pythia__otlp_free((struct pythia__otlp *)a);
     pythia_free(a);
 }
 
-static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+static int create_otlp_json(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
 {
     struct pythia__otlp *o = pythia_calloc(1, sizeof(*o));
     if (!o)
@@ -625,19 +625,19 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
     if (status == PYTHIA_OK)
         *out = &o->d.adapter;
     else
-        destroy(&o->d.adapter);
+        destroy_otlp_json(&o->d.adapter);
     return status;
 }
 
-static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
-                  struct pythia_error *e)
+static int decode_otlp_json(struct pythia_adapter *a, struct pythia_source *from,
+                            struct pythia_sink *to, struct pythia_error *e)
 {
     return pythia__decode((struct pythia__decoder *)a, from, to, read_document, e);
 }
 
 /* Of a TracesData, a ResourceSpans and a ScopeSpans, its array: whatever else in one of them has
  * brackets has others. */
-static void count(struct pythia_span_count *c, const char *bytes, size_t size)
+static void count_otlp_json(struct pythia_span_count *c, const char *bytes, size_t size)
 {
     pythia__count_json_spans(c, "{[{[{[{", bytes, size);
 }
@@ -646,9 +646,9 @@ const struct pythia_adapter_ops pythia__otlp_json = {
     .name = "otlp",
     .help = "OpenTelemetry protocol, JSON: one document, an array or one a line; Tempo's answers; "
             "what Go's stdouttrace prints",
-    .likeness = likeness,
-    .create = create,
-    .decode = decode,
-    .destroy = destroy,
-    .count = count,
+    .likeness = otlp_json_likeness,
+    .create = create_otlp_json,
+    .decode = decode_otlp_json,
+    .destroy = destroy_otlp_json,
+    .count = count_otlp_json,
 };

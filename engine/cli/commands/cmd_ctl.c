@@ -70,7 +70,7 @@ struct answer {
     long status;
 };
 
-static size_t take(char *bytes, size_t size, size_t count, void *context)
+static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 {
     struct answer *a = context;
     pythia_buf_add(&a->body, bytes, size * count);
@@ -117,8 +117,8 @@ static int set_up(CURL *curl, const struct settings *s, const char *path, struct
 
 /* Ask for a path; `body` (may be NULL) is posted. PYTHIA_OK when there is an answer, whatever it
  * is; else PYTHIA_EIO, told. */
-static int ask(const struct settings *s, const char *path, const char *body, double timeout_s,
-               bool quiet, struct answer *out)
+static int ask_daemon(const struct settings *s, const char *path, const char *body,
+                      double timeout_s, bool quiet, struct answer *out)
 {
     CURL *curl = curl_easy_init();
     struct curl_slist *list = curl_slist_append(NULL, "Content-Type: application/json");
@@ -127,7 +127,7 @@ static int ask(const struct settings *s, const char *path, const char *body, dou
     if (status == PYTHIA_OK) {
         curl_easy_setopt(curl, CURLOPT_URL, url.bytes);
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
-        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
         curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
         curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(timeout_s * 1000));
         curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
@@ -603,7 +603,7 @@ static int list_variables(const struct settings *s, const struct action *a)
     return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
 }
 
-static int run(const void *settings, char *const *operands, int count)
+static int run_ctl(const void *settings, char *const *operands, int count)
 {
     static const char *const formats[] = {"text", "json", "markdown", "html"};
     const struct settings *s = settings;
@@ -648,7 +648,7 @@ static int run(const void *settings, char *const *operands, int count)
                       ? switch_plane("http", "off-file", s->off_file, false)
                       : PYTHIA_OK;
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    int status = ask(s, path, body, off ? (double)OFF_WAIT_S : s->timeout_s, off, &answer);
+    int status = ask_daemon(s, path, body, off ? (double)OFF_WAIT_S : s->timeout_s, off, &answer);
     free(body);
     if (status == PYTHIA_EIO && off)
         status = close_directly(s);
@@ -708,5 +708,5 @@ const struct pythia__command pythia__cmd_ctl = {
     .settings_size = sizeof(struct settings),
     .operands_min = 1,
     .operands_max = -1,
-    .run = run,
+    .run = run_ctl,
 };

@@ -213,7 +213,7 @@ static int take_options(struct replay *r)
 }
 
 /* The capture as if it were live: what is left at the end is the evidence of the last cycle. */
-static int play(struct replay *r)
+static int play_search(struct replay *r)
 {
     struct pythia_closed_loop_options how = {
         .groups = r->reading.groups,
@@ -298,7 +298,7 @@ static int read_all(struct replay *r)
     if (status != PYTHIA_OK)
         return status;
     if (r->s->closed_loop)
-        return play(r);
+        return play_search(r);
     if (r->s->open || r->s->space)
         status = find_space(r);
     if (status == PYTHIA_OK && r->space)
@@ -358,7 +358,7 @@ static void drop_ended(struct replay *r)
     r->next_count = kept;
 }
 
-static int suggest(struct replay *r)
+static int suggest_points(struct replay *r)
 {
     size_t count;
     struct pythia_evidence evidence = {.space = r->space,
@@ -387,7 +387,7 @@ static int suggest(struct replay *r)
     return status;
 }
 
-static int diagnose(struct replay *r)
+static int diagnose_types(struct replay *r)
 {
     struct pythia_diagnosis_options how = {.measure = (enum pythia_measure)r->s->rank_by,
                                            .alpha = r->s->alpha,
@@ -397,7 +397,7 @@ static int diagnose(struct replay *r)
     int status = pythia_diagnose(r->groups, &how, &r->diagnosis);
     if (status == PYTHIA_OK && !r->s->closed_loop)
         status = take_options(r);
-    return status == PYTHIA_OK ? suggest(r) : status;
+    return status == PYTHIA_OK ? suggest_points(r) : status;
 }
 
 static int compare_paths(const void *a, const void *b)
@@ -405,7 +405,13 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int report(struct replay *r, char *const *paths, int count)
+/* Does the form leave out what there is nothing to say about? */
+static bool is_brief(int64_t format)
+{
+    return format == PYTHIA_REPORT_TEXT || format == PYTHIA_REPORT_MARKDOWN;
+}
+
+static int write_report(struct replay *r, char *const *paths, int count)
 {
     const char **sorted = pythia_calloc((size_t)count, sizeof(char *));
     if (!sorted)
@@ -415,7 +421,9 @@ static int report(struct replay *r, char *const *paths, int count)
     qsort(sorted, (size_t)count, sizeof(char *), compare_paths);
     struct pythia_verdicts judged = {0},
                            *verdicts = r->s->closed_loop ? &r->loop.verdicts : &judged;
+    bool brief = is_brief(r->s->format);
     int status = r->s->closed_loop ? pythia_verdicts_explain(verdicts, r->diagnosis, r->groups)
+                 : brief           ? PYTHIA_OK /* it shows verdicts of a search only */
                                    : pythia_verdicts_judge(verdicts, r->diagnosis, r->groups);
     struct pythia_report_source source = {.paths = sorted,
                                           .path_count = (size_t)count,
@@ -428,7 +436,8 @@ static int report(struct replay *r, char *const *paths, int count)
                                           .open = r->open,
                                           .loop = r->s->closed_loop ? &r->loop : NULL,
                                           .verdicts = verdicts,
-                                          .measure = (enum pythia_measure)r->s->rank_by};
+                                          .measure = (enum pythia_measure)r->s->rank_by,
+                                          .brief = brief};
     struct pythia_buf text = {0};
     json_t *json = status == PYTHIA_OK ? pythia_report_json(&source) : NULL;
     bool colour = !r->s->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
@@ -455,7 +464,7 @@ static void tell_not_carried(const struct replay *r)
 }
 
 /* What the search found is known to the next one. */
-static int remember(struct replay *r)
+static int remember_found(struct replay *r)
 {
     struct pythia_history *found = NULL;
     if (!r->s->closed_loop || !r->s->search.history)
@@ -501,7 +510,7 @@ static int exit_status(const struct replay *r, int status)
 }
 
 /* Before the first byte of a file of strangers is looked at. */
-static int confine(const struct settings *s)
+static int confine_reading(const struct settings *s)
 {
     const char *const outputs[] = {s->output, s->closed_loop ? s->search.history : NULL};
     struct pythia_hash_key secret;
@@ -518,10 +527,10 @@ static int confine(const struct settings *s)
     return status;
 }
 
-static int run(const void *settings, char *const *operands, int count)
+static int run_replay(const void *settings, char *const *operands, int count)
 {
     struct replay r = {.s = settings};
-    int status = confine(r.s);
+    int status = confine_reading(r.s);
     if (status != PYTHIA_OK)
         return pythia__fail(status);
     status = pythia__reading_begin(&r.reading, &r.s->read, operands, count);
@@ -533,11 +542,11 @@ static int run(const void *settings, char *const *operands, int count)
         status = read_all(&r);
     tell_joined(&r);
     if (status == PYTHIA_OK)
-        status = diagnose(&r);
+        status = diagnose_types(&r);
     if (status == PYTHIA_OK)
-        status = report(&r, operands, count);
+        status = write_report(&r, operands, count);
     if (status == PYTHIA_OK)
-        status = remember(&r);
+        status = remember_found(&r);
     tell_not_carried(&r);
     int code = exit_status(&r, status);
     for (size_t i = 0; i < r.next_count; i++)
@@ -609,5 +618,5 @@ const struct pythia__command pythia__cmd_replay = {
     .settings_size = sizeof(struct settings),
     .operands_min = 1,
     .operands_max = -1,
-    .run = run,
+    .run = run_replay,
 };

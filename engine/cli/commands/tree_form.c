@@ -62,7 +62,7 @@ static uint32_t next_of(const struct pythia_trace *trace, uint32_t at)
     return at == PYTHIA_NO_SPAN ? at : trace->spans[at].next_sibling;
 }
 
-static int choose(struct tree *t)
+static int choose_spans(struct tree *t)
 {
     const struct pythia_trace *trace = t->trace;
     uint32_t *place = pythia_calloc(trace->count, sizeof(*place)), /* of it, or of the one above */
@@ -96,7 +96,8 @@ static int choose(struct tree *t)
 
 /* ---- words ---- */
 
-void pythia__tree_value(const struct pythia_attribute *a, struct pythia_buf *to)
+/* Append the value of a key-value as text. */
+static void write_tree_value(const struct pythia_attribute *a, struct pythia_buf *to)
 {
     if (a->kind == PYTHIA_ATTRIBUTE_TEXT)
         pythia_shown_add(to, a->text, SIZE_MAX);
@@ -177,7 +178,7 @@ static void add_keys(const struct tree *t, const struct pythia_trace_span *span,
         pythia_buf_printf(to, "%*s", indent, "");
         pythia_shown_add(to, pythia_vocabulary_text(t->vocabulary, a.key), SIZE_MAX);
         pythia_buf_puts(to, " = ");
-        pythia__tree_value(&a, to);
+        write_tree_value(&a, to);
         pythia_buf_putc(to, '\n');
     }
 }
@@ -282,7 +283,7 @@ static void add_extra(const struct tree *t, const struct pythia_trace_span *span
         pythia_buf_puts(to, before);
         pythia_shown_add(to, pythia_vocabulary_text(t->vocabulary, a.key), SIZE_MAX);
         pythia_buf_putc(to, '=');
-        pythia__tree_value(&a, to);
+        write_tree_value(&a, to);
         before = ", ";
     }
     if (*before == ',')
@@ -500,7 +501,7 @@ int pythia__tree_add(const struct pythia__tree_how *how, const struct pythia_voc
 {
     struct tree t = {.how = how, .vocabulary = vocabulary, .trace = trace};
     t.critical = pythia_calloc(trace->count, sizeof(*t.critical));
-    int status = t.critical ? choose(&t) : PYTHIA_ENOMEM;
+    int status = t.critical ? choose_spans(&t) : PYTHIA_ENOMEM;
     for (size_t i = 0; status == PYTHIA_OK && i < path->count; i++)
         t.critical[path->events[i].span] = true;
     if (status == PYTHIA_OK && how->form == PYTHIA__TREE_LIST)

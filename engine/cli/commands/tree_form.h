@@ -37,7 +37,4 @@ int pythia__tree_add(const struct pythia__tree_how *how, const struct pythia_voc
                      const struct pythia_trace *trace, const struct pythia_critical_path *path,
                      struct pythia_buf *to);
 
-/* A key-value's value as text. */
-void pythia__tree_value(const struct pythia_attribute *a, struct pythia_buf *to);
-
 #endif

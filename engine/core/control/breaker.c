@@ -145,10 +145,15 @@ static uint32_t second_of(const struct pythia_span *span)
     return (uint32_t)(end_ns / SECOND);
 }
 
+static bool is_point_tripped(const struct pythia_breaker *b, uint32_t tracepoint)
+{
+    return tracepoint < b->point_capacity && b->points[tracepoint].tripped;
+}
+
 int pythia_breaker_add(struct pythia_breaker *b, const struct pythia_span *span)
 {
     if (b->o.limit_ns <= 0 || span->tracepoint == PYTHIA_NONE ||
-        pythia_breaker_is_tripped(b, span->tracepoint))
+        is_point_tripped(b, span->tracepoint))
         return PYTHIA_OK;
     struct pair *pair = reach_counts(b, span->resource, span->tracepoint);
     if (!pair || pythia_grow(&b->touched, &b->touched_capacity, b->touched_count,
@@ -278,11 +283,6 @@ int pythia_breaker_look(struct pythia_breaker *b, uint64_t now_ns,
     *events = b->events;
     *count = b->event_count;
     return status;
-}
-
-bool pythia_breaker_is_tripped(const struct pythia_breaker *b, uint32_t tracepoint)
-{
-    return tracepoint < b->point_capacity && b->points[tracepoint].tripped;
 }
 
 int pythia_breaker_each(const struct pythia_breaker *b,

@@ -34,7 +34,7 @@ static int count_hits(struct pythia__evidence *e, const struct pythia_trace *tra
     return PYTHIA_OK;
 }
 
-static int count(struct pythia__evidence *e, const struct pythia_trace *trace)
+static int count_request(struct pythia__evidence *e, const struct pythia_trace *trace)
 {
     if (count_hits(e, trace) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -56,20 +56,13 @@ int pythia__evidence_measure(struct pythia__evidence *e, struct pythia_effects *
     return status;
 }
 
-static int note(struct pythia__evidence *e, const struct pythia_trace *trace,
-                const struct pythia_critical_path *path)
+static int note_request(struct pythia__evidence *e, const struct pythia_trace *trace,
+                        const struct pythia_critical_path *path)
 {
-    int status = count(e, trace);
+    int status = count_request(e, trace);
     return status == PYTHIA_OK && e->effects
                ? pythia_effects_add(e->effects, trace, pythia_groups_last(e->groups), path)
                : status;
-}
-
-int pythia__evidence_add(struct pythia__evidence *e, const struct pythia_trace *trace,
-                         const struct pythia_critical_path *path)
-{
-    int status = pythia_groups_add_path(e->groups, trace, path);
-    return status == PYTHIA_OK ? note(e, trace, path) : status;
 }
 
 int pythia__evidence_add_typed(struct pythia__evidence *e, uint32_t type,
@@ -77,7 +70,7 @@ int pythia__evidence_add_typed(struct pythia__evidence *e, uint32_t type,
                                const struct pythia_critical_path *path)
 {
     int status = pythia_groups_add_typed(e->groups, type, trace, path);
-    return status == PYTHIA_OK ? note(e, trace, path) : status;
+    return status == PYTHIA_OK ? note_request(e, trace, path) : status;
 }
 
 int pythia__evidence_carry(struct pythia__evidence *e, uint32_t type,

@@ -35,10 +35,8 @@ void pythia__evidence_free(struct pythia__evidence *e);
 int pythia__evidence_measure(struct pythia__evidence *e, struct pythia_effects *effects,
                              struct pythia_open_points *open);
 
-/* Add a request with its critical path; its type is found, or it is known. PYTHIA_OK or
+/* Add a request of that type (the string number of its name) with its critical path. PYTHIA_OK or
  * PYTHIA_ENOMEM. */
-int pythia__evidence_add(struct pythia__evidence *e, const struct pythia_trace *trace,
-                         const struct pythia_critical_path *path);
 int pythia__evidence_add_typed(struct pythia__evidence *e, uint32_t type,
                                const struct pythia_trace *trace,
                                const struct pythia_critical_path *path);

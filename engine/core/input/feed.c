@@ -49,8 +49,8 @@ static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
     d->broken++;
 }
 
-static int decode(struct decoding *d, struct pythia_vocabulary *vocabulary,
-                  struct pythia_input_stream *stream, struct pythia_error *e)
+static int decode_stream(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                         struct pythia_input_stream *stream, struct pythia_error *e)
 {
     struct pythia_text head;
     int status = pythia_input_head(stream, &head, e);
@@ -97,7 +97,7 @@ static int decode_file(struct decoding *d, struct pythia_vocabulary *vocabulary,
     d->broken = 0;
     int status = pythia_input_open(d->file, d->options->expansion_max, read_bytes, &stream, &why);
     if (status == PYTHIA_OK)
-        status = decode(d, vocabulary, stream, &why);
+        status = decode_stream(d, vocabulary, stream, &why);
     if (stream)
         d->totals.bytes += pythia_input_content(stream);
     pythia_input_close(stream);
@@ -227,7 +227,7 @@ static int on_span_batched(struct pythia_sink *sink, const struct pythia_trace_i
                : pass_on(w);
 }
 
-static void work(void *argument)
+static void run_worker(void *argument)
 {
     struct worker *w = argument;
     struct shared *s = w->shared;
@@ -252,7 +252,7 @@ static void work(void *argument)
 }
 
 /* Unpack batches until no worker is left. */
-static int drain(struct shared *s, struct pythia__feed_taker taker)
+static int drain_batches(struct shared *s, struct pythia__feed_taker taker)
 {
     uv_mutex_lock(&s->lock);
     for (;;) {
@@ -295,7 +295,7 @@ static int start_workers(struct shared *s, struct worker *workers, size_t count,
         uv_mutex_lock(&s->lock);
         s->working++;
         uv_mutex_unlock(&s->lock);
-        if (uv_thread_create(&w->thread, work, w) != 0) {
+        if (uv_thread_create(&w->thread, run_worker, w) != 0) {
             uv_mutex_lock(&s->lock);
             s->working--;
             uv_mutex_unlock(&s->lock);
@@ -316,7 +316,7 @@ static int feed_threads(struct shared *s, struct worker *workers, size_t count,
         s->status = status;
         uv_mutex_unlock(&s->lock);
     }
-    status = drain(s, model->taker);
+    status = drain_batches(s, model->taker);
     for (size_t i = 0; i < count && workers[i].shared; i++) {
         if (workers[i].thread)
             uv_thread_join(&workers[i].thread);

@@ -134,7 +134,7 @@ bool pythia_window_is_full(const struct pythia_window *w)
 }
 
 /* What is kept for later must not make it full. */
-static int relieve(struct pythia_window *w)
+static int shed_kept(struct pythia_window *w)
 {
     return pythia_window_is_full(w)
                ? pythia_assembler_shed(w->assembler, w->options.hard_bytes - w->held)
@@ -144,13 +144,13 @@ static int relieve(struct pythia_window *w)
 int pythia_window_tick(struct pythia_window *w, uint64_t now_ns)
 {
     int status = pythia_assembler_tick_at(w->assembler, now_ns);
-    return status == PYTHIA_OK ? relieve(w) : status;
+    return status == PYTHIA_OK ? shed_kept(w) : status;
 }
 
 int pythia_window_drain(struct pythia_window *w)
 {
     int status = pythia_assembler_finish(w->assembler);
-    return status == PYTHIA_OK ? relieve(w) : status;
+    return status == PYTHIA_OK ? shed_kept(w) : status;
 }
 
 bool pythia_window_began_by(struct pythia_window *w, uint64_t start_ns)

@@ -5,7 +5,7 @@
 
 #include "pythia/control_http.h"
 
-const struct pythia__role_rule pythia__roles[PYTHIA__ROLES] = {
+static const struct pythia__role_rule roles[PYTHIA__ROLES] = {
     [PYTHIA__ROLE_PUBLIC] = {"public", "health and metrics", NULL, PYTHIA__ROLE_PUBLIC, false,
                              false},
     [PYTHIA__ROLE_READ] = {"read", "see pages, reports and decisions", "read-token",
@@ -77,7 +77,7 @@ enum pythia__role pythia__route_role(enum pythia__listener at, const char *metho
 void pythia__role_tokens(enum pythia__role role, const char *const own[PYTHIA__ROLES],
                          const char *out[2])
 {
-    const struct pythia__role_rule *rule = &pythia__roles[role];
+    const struct pythia__role_rule *rule = &roles[role];
     const char *mine = rule->token ? own[role] : NULL;
     const char *other = rule->other != PYTHIA__ROLE_PUBLIC ? own[rule->other] : NULL;
     out[0] = mine;
@@ -93,7 +93,7 @@ static void write_rule(const struct pythia__role_rule *rule, struct pythia_buf *
     else
         pythia_buf_printf(to, "*--%s*", rule->token);
     if (rule->other != PYTHIA__ROLE_PUBLIC)
-        pythia_buf_printf(to, "%s*--%s*", or, pythia__roles[rule->other].token);
+        pythia_buf_printf(to, "%s*--%s*", or, roles[rule->other].token);
     pythia_buf_putc(to, '\n');
 }
 
@@ -109,10 +109,10 @@ void pythia__access_manual(struct pythia_buf *to)
             "other sites, told by Origin and Host, get no role but public.\n\n"
             "[[ *Role*\n:- *Permits to*\n:- *Token*\n");
     for (size_t i = 0; i < PYTHIA__ROLES; i++)
-        write_rule(&pythia__roles[i], to);
+        write_rule(&roles[i], to);
     pythia_buf_puts(to, "\n[[ *Listener*\n:- *Route*\n:- *Role*\n");
     for (size_t i = 0; i < ROUTES; i++)
         pythia_buf_printf(to, "|  %s\n:- %s %s\n:- %s\n", listeners[routes[i].at], routes[i].method,
-                          routes[i].path, pythia__roles[routes[i].role].name);
+                          routes[i].path, roles[routes[i].role].name);
     pythia_buf_putc(to, '\n');
 }

@@ -33,7 +33,6 @@ struct pythia__role_rule {
     bool other_always;
     bool needs_credential; /* a listener beyond this machine asks for a token or a certificate */
 };
-extern const struct pythia__role_rule pythia__roles[PYTHIA__ROLES];
 
 /* The role that a route needs. Every route of every listener has a row: one that has none is a
  * mistake of ours, which is asserted, and needs PYTHIA__ROLE_CONTROL. */

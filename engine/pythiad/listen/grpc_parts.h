@@ -1,6 +1,6 @@
-/* What the files of gRPC's server share: grpc_server.c (connections and the listener),
- * grpc_receive.c (bytes that come, and the budget for them) and grpc_call.c (calls, and what
- * nghttp2 reports of them). */
+/* What the files of gRPC's server share. Each calls those after it: grpc_server.c (the listener,
+ * deadlines), grpc_receive.c (bytes that come, and the budget for them), grpc_call.c (calls, and
+ * what nghttp2 reports of them), grpc_connection.c (one connection, and its end). */
 #ifndef PYTHIA_PYTHIAD_GRPC_PARTS_H
 #define PYTHIA_PYTHIAD_GRPC_PARTS_H
 
@@ -88,6 +88,7 @@ struct pythia__grpc_server {
     struct pythia__grpc_connection *connections;
     size_t connection_count; /* but for those that are closing */
     size_t handles_open, calls_open;
+    void (*take_connection)(struct pythia__grpc_server *s); /* that has come to the listener */
     unsigned port;
     struct pythia__socket_file file;
     bool is_pipe, listening, destroyed;
@@ -95,34 +96,40 @@ struct pythia__grpc_server {
     char buffer[PYTHIA__GRPC_READ_BYTES];
 };
 
-/* Flush what a connection has to send, unless nghttp2 is calling back, or a write is under way. */
-void pythia__grpc_flush(struct pythia__grpc_connection *c);
+/* ---- one connection: grpc_connection.c ---- */
 
-/* Take the connection that has come. */
-void pythia__grpc_accept(struct pythia__grpc_server *s);
+/* Send what nghttp2 has to say, unless it is calling back, or a write is under way. */
+void pythia__grpc_flush(struct pythia__grpc_connection *c);
 /* Close a connection at once; what it has to send is not sent. */
 void pythia__grpc_close(struct pythia__grpc_connection *c);
+
+/* Does its peer not read what it is sent? */
+bool pythia__grpc_is_blocked(const struct pythia__grpc_connection *c);
+/* The last place in the queue of connections whose bytes wait for a later turn of the loop. */
+void pythia__grpc_queue(struct pythia__grpc_connection *c);
+void pythia__grpc_unqueue(struct pythia__grpc_connection *c);
+/* While it is active (of uv_idle_start), the loop does not sleep. */
+void pythia__grpc_stay_awake(uv_idle_t *busy);
+
+/* The body of a call is not kept, or not any more. */
+void pythia__grpc_leave_room(struct pythia__grpc_call *call);
+void pythia__grpc_free_call(struct pythia__grpc_call *call);
+/* The stream of a call is gone: a call that is being worked on is answered into the void. */
+void pythia__grpc_leave_call(struct pythia__grpc_call *call);
+
+/* Free a server that was destroyed once nothing is left of it. */
+void pythia__grpc_forget_if_done(struct pythia__grpc_server *s);
 
 /* ---- bytes that come: grpc_receive.c ---- */
 
 /* Read a connection from now on. */
 void pythia__grpc_read(struct pythia__grpc_connection *c);
-/* Its bytes have been written: if it waited for that, it goes on. */
-void pythia__grpc_written(struct pythia__grpc_connection *c);
-/* A connection that is closed waits no more. */
-void pythia__grpc_unqueue(struct pythia__grpc_connection *c);
 /* One more has come (of uv_listen); it is taken when there is budget for it. */
 void pythia__grpc_on_connection(uv_stream_t *listener, int status);
 /* Begin to count turns of the loop; both handles are to be closed by the caller. */
 void pythia__grpc_start_turns(struct pythia__grpc_server *s);
 
-/* ---- */
-
-/* Free a server that was destroyed once nothing is left of it. */
-void pythia__grpc_forget_if_done(struct pythia__grpc_server *s);
-
-/* The stream of a call is gone: a call that is being worked on is answered into the void. */
-void pythia__grpc_leave_call(struct pythia__grpc_call *call);
+/* ---- calls: grpc_call.c ---- */
 
 /* Set what nghttp2 calls for calls. */
 void pythia__grpc_call_callbacks(nghttp2_session_callbacks *callbacks);

@@ -9,8 +9,7 @@
 #include "grpc_parts.h"
 #include "pythia/status.h"
 
-#define SLICE_BYTES  ((size_t)2 * 1024)
-#define OUTBOUND_MAX 1000 /* frames that wait to be sent, until no more is read */
+#define SLICE_BYTES ((size_t)2 * 1024)
 
 static bool has_time(const struct pythia__grpc_server *s)
 {
@@ -27,44 +26,7 @@ static bool has_budget(struct pythia__grpc_connection *c)
     return c->turn_bytes < s->o.turn_bytes && has_time(s);
 }
 
-/* Does its peer not read what it is sent? */
-static bool is_blocked(const struct pythia__grpc_connection *c)
-{
-    return c->writing && nghttp2_session_get_outbound_queue_size(c->session) > OUTBOUND_MAX;
-}
-
 /* ---- the queue ---- */
-
-static void stay_awake(uv_idle_t *busy)
-{
-    (void)busy; /* while it is active, the loop does not sleep */
-}
-
-static void queue_connection(struct pythia__grpc_connection *c)
-{
-    struct pythia__grpc_server *s = c->server;
-    c->queued = true;
-    c->next_waiting = NULL;
-    *s->last_waiting = c;
-    s->last_waiting = &c->next_waiting;
-    s->waiting_count++;
-    uv_idle_start(&s->busy, stay_awake);
-}
-
-void pythia__grpc_unqueue(struct pythia__grpc_connection *c)
-{
-    struct pythia__grpc_server *s = c->server;
-    if (!c->queued)
-        return;
-    struct pythia__grpc_connection **at = &s->first_waiting;
-    while (*at != c)
-        at = &(*at)->next_waiting;
-    *at = c->next_waiting;
-    if (!c->next_waiting)
-        s->last_waiting = at;
-    c->queued = false;
-    s->waiting_count--;
-}
 
 /* ---- taking bytes ---- */
 
@@ -99,11 +61,11 @@ static int take_slice(struct pythia__grpc_connection *c, const char *bytes, size
 }
 
 /* Take as many bytes as there is budget for: how many. The connection may be closing then. */
-static size_t take(struct pythia__grpc_connection *c, const char *bytes, size_t size)
+static size_t take_bytes(struct pythia__grpc_connection *c, const char *bytes, size_t size)
 {
     struct pythia__grpc_server *s = c->server;
     size_t at = 0;
-    while (at < size && !c->ends && !is_blocked(c) && has_budget(c)) {
+    while (at < size && !c->ends && !pythia__grpc_is_blocked(c) && has_budget(c)) {
         size_t slice = size - at < SLICE_BYTES ? size - at : SLICE_BYTES;
         uint64_t begun_ns = uv_hrtime();
         int status = take_slice(c, bytes + at, slice);
@@ -146,8 +108,8 @@ static void keep_rest(struct pythia__grpc_connection *c, const char *rest, size_
     }
     uv_read_stop(c->stream);
     c->server->numbers.deferred += size > 0;
-    if (!is_blocked(c))
-        queue_connection(c);
+    if (!pythia__grpc_is_blocked(c))
+        pythia__grpc_queue(c);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *piece)
@@ -159,7 +121,7 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *piece)
         pythia__grpc_close(c);
         return;
     }
-    size_t taken = take(c, piece->base, (size_t)size);
+    size_t taken = take_bytes(c, piece->base, (size_t)size);
     if (c->closing)
         return;
     if (c->ends) {
@@ -172,10 +134,10 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *piece)
 }
 
 /* It waited: take the bytes that it has, and read it again once they are all taken. */
-static void resume(struct pythia__grpc_connection *c)
+static void resume_connection(struct pythia__grpc_connection *c)
 {
     size_t left = c->waiting.size - c->waiting_at;
-    c->waiting_at += take(c, c->waiting.bytes + c->waiting_at, left);
+    c->waiting_at += take_bytes(c, c->waiting.bytes + c->waiting_at, left);
     if (c->closing)
         return;
     if (c->ends) {
@@ -186,8 +148,8 @@ static void resume(struct pythia__grpc_connection *c)
         pythia_buf_clear(&c->waiting);
         c->waiting_at = 0;
         uv_read_start(c->stream, on_allocate, on_read);
-    } else if (!is_blocked(c)) {
-        queue_connection(c);
+    } else if (!pythia__grpc_is_blocked(c)) {
+        pythia__grpc_queue(c);
     }
     pythia__grpc_flush(c);
 }
@@ -197,19 +159,12 @@ void pythia__grpc_read(struct pythia__grpc_connection *c)
     uv_read_start(c->stream, on_allocate, on_read);
 }
 
-void pythia__grpc_written(struct pythia__grpc_connection *c)
-{
-    bool waits = !c->queued && c->waiting_at < c->waiting.size;
-    if (waits && !c->closing && !c->ends && !is_blocked(c))
-        queue_connection(c);
-}
-
 /* ---- connections that come ---- */
 
 static void accept_connection(struct pythia__grpc_server *s)
 {
     uint64_t begun_ns = uv_hrtime();
-    pythia__grpc_accept(s);
+    s->take_connection(s);
     s->turn_ns += uv_hrtime() - begun_ns;
 }
 
@@ -226,7 +181,7 @@ void pythia__grpc_on_connection(uv_stream_t *listener, int status)
     }
     s->has_newcomer = true;
     s->numbers.deferred++;
-    uv_idle_start(&s->busy, stay_awake);
+    uv_idle_start(&s->busy, pythia__grpc_stay_awake);
 }
 
 /* ---- turns of the loop ---- */
@@ -245,7 +200,7 @@ static void on_turn(uv_check_t *turns)
         if (!has_budget(c))
             break;
         pythia__grpc_unqueue(c);
-        resume(c);
+        resume_connection(c);
     }
     if (s->waiting_count == 0)
         uv_idle_stop(&s->busy);

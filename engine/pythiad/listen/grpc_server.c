@@ -17,103 +17,14 @@
 #define WINDOW_BYTES  (16 * 1024 * 1024) /* of a connection: in 64 KiB each call would wait */
 #define TURN_BYTES    PYTHIA__GRPC_READ_BYTES
 #define TURN_US       5000 /* /healthz takes some three turns, and is to take less than 100 ms */
-#define WRITE_BYTES   ((size_t)64 * 1024) /* gathered for one write */
 
 /* ---- connections ---- */
-
-void pythia__grpc_forget_if_done(struct pythia__grpc_server *s)
-{
-    if (!s->destroyed || s->handles_open > 0 || s->calls_open > 0)
-        return;
-    nghttp2_session_callbacks_del(s->callbacks);
-    pythia__tls_destroy(s->tls);
-    pythia_free(s);
-}
 
 static void on_handle_closed(uv_handle_t *handle)
 {
     struct pythia__grpc_server *s = handle->data;
     s->handles_open--;
     pythia__grpc_forget_if_done(s);
-}
-
-static void on_connection_closed(uv_handle_t *handle)
-{
-    struct pythia__grpc_connection *c = handle->data;
-    struct pythia__grpc_server *s = c->server;
-    nghttp2_session_del(c->session);
-    while (c->calls)
-        pythia__grpc_leave_call(c->calls);
-    pythia__tls_session_destroy(c->tls);
-    pythia_buf_free(&c->plain);
-    pythia_buf_free(&c->wire);
-    pythia_buf_free(&c->waiting);
-    if (c->next)
-        c->next->previous = c->previous;
-    if (c->previous)
-        c->previous->next = c->next;
-    else
-        s->connections = c->next;
-    s->handles_open--;
-    pythia_free(c);
-    pythia__grpc_forget_if_done(s);
-}
-
-void pythia__grpc_close(struct pythia__grpc_connection *c)
-{
-    if (c->closing)
-        return;
-    c->closing = true;
-    c->server->connection_count--;
-    pythia__grpc_unqueue(c);
-    uv_close((uv_handle_t *)c->stream, on_connection_closed);
-}
-
-static void on_written(uv_write_t *write, int status)
-{
-    struct pythia__grpc_connection *c = write->data;
-    c->writing = false;
-    pythia_buf_clear(&c->wire);
-    if (status != 0) {
-        pythia__grpc_close(c);
-        return;
-    }
-    pythia__grpc_flush(c);
-    pythia__grpc_written(c);
-}
-
-/* Send what nghttp2 has to say, one write at a time. */
-void pythia__grpc_flush(struct pythia__grpc_connection *c)
-{
-    if (c->writing || c->closing || c->receiving || (c->tls && !pythia__tls_is_ready(c->tls)))
-        return;
-    while (c->wire.size < WRITE_BYTES) {
-        const uint8_t *bytes;
-        ssize_t size = nghttp2_session_mem_send(c->session, &bytes);
-        if (size < 0) {
-            pythia__grpc_close(c);
-            return;
-        }
-        if (size == 0)
-            break;
-        if (!c->tls)
-            pythia_buf_add(&c->wire, bytes, (size_t)size);
-        else if (pythia__tls_send(c->tls, (const char *)bytes, (size_t)size, &c->wire) != PYTHIA_OK)
-            size = -1;
-        if (size < 0 || pythia_buf_status(&c->wire) != PYTHIA_OK) {
-            pythia__grpc_close(c);
-            return;
-        }
-    }
-    if (c->wire.size > 0) {
-        uv_buf_t piece = uv_buf_init(c->wire.bytes, (unsigned)c->wire.size);
-        c->write.data = c;
-        c->writing = true;
-        if (uv_write(&c->write, c->stream, &piece, 1, on_written) != 0)
-            pythia__grpc_close(c);
-    } else if (!nghttp2_session_want_read(c->session) && !nghttp2_session_want_write(c->session)) {
-        pythia__grpc_close(c);
-    }
 }
 
 static int begin_session(struct pythia__grpc_connection *c)
@@ -210,7 +121,8 @@ static struct pythia__grpc_connection *add_connection(struct pythia__grpc_server
     return c;
 }
 
-void pythia__grpc_accept(struct pythia__grpc_server *s)
+/* Take the connection that has come. */
+static void take_connection(struct pythia__grpc_server *s)
 {
     struct pythia__grpc_connection *c = add_connection(s);
     if (!c)
@@ -261,7 +173,7 @@ static int make_callbacks(struct pythia__grpc_server *s)
     return PYTHIA_OK;
 }
 
-static void start(struct pythia__grpc_server *s, int socket)
+static void start_listener(struct pythia__grpc_server *s, int socket)
 {
     uv_stream_t *listener = (uv_stream_t *)&s->listener;
     s->is_pipe = s->port == 0;
@@ -275,6 +187,7 @@ static void start(struct pythia__grpc_server *s, int socket)
     uv_timer_init(s->loop, &s->check);
     listener->data = s->check.data = s;
     s->handles_open = 4;
+    s->take_connection = take_connection;
     pythia__grpc_start_turns(s);
     s->listening = true;
     uv_listen(listener, 512, pythia__grpc_on_connection);
@@ -313,7 +226,7 @@ int pythia__grpc_create(uv_loop_t *loop, const struct pythia__grpc_options *opti
         return status;
     }
     s->port = pythia__socket_port(socket);
-    start(s, socket);
+    start_listener(s, socket);
     *out = s;
     return PYTHIA_OK;
 }

@@ -226,11 +226,6 @@ void pythia_redaction_destroy(struct pythia_redaction *r)
     pythia_free(r);
 }
 
-size_t pythia_redaction_rules(const struct pythia_redaction *r)
-{
-    return r->count;
-}
-
 /* ---- keys ---- */
 
 static char lower(char c)
