@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "memory/names.h"
+#include "memory/sized.h"
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
@@ -330,19 +331,25 @@ void pythia_observe(struct pythia_label *label, double value)
         put(pythia__ticks(), bits_of(value), number_here(label), PYTHIA__SAMPLE_OBSERVED);
 }
 
-void pythia_observe_many(const struct pythia_observation *all, size_t count)
+void pythia_observe_many_sized(const struct pythia_observation *all, size_t count,
+                               size_t each_bytes)
 {
+    const char *at = (const char *)all;
     if (!is_on())
         return;
     uint64_t ticks = pythia__ticks();
-    for (size_t i = 0; i < count; i++)
-        put(ticks, bits_of(all[i].value), number_here(all[i].label), PYTHIA__SAMPLE_OBSERVED);
+    for (size_t i = 0; i < count; i++, at += each_bytes) {
+        struct pythia_observation one; /* there is one layout of its first 16 bytes */
+        memcpy(&one, at, sizeof(one));
+        put(ticks, bits_of(one.value), number_here(one.label), PYTHIA__SAMPLE_OBSERVED);
+    }
 }
 
 void pythia_observe_named(const char *name, size_t name_bytes, double value)
 {
     struct pythia_label label = {name,
-                                 (uint32_t)(name_bytes < UINT32_MAX ? name_bytes : UINT32_MAX), 0};
+                                 (uint32_t)(name_bytes < UINT32_MAX ? name_bytes : UINT32_MAX), 0,
+                                 PYTHIA_TRACEPOINTS_VERSION};
     pythia_observe(&label, value);
 }
 
@@ -454,11 +461,13 @@ static int start(struct pythia__collector *c, const struct pythia_collector_opti
     return 0;
 }
 
-int pythia_collector_start(const struct pythia_collector_options *options)
+int pythia_collector_start_sized(const struct pythia_collector_options *given, size_t given_bytes)
 {
     struct pythia__collector *c = &pythia__collector;
-    struct pythia_collector_options o;
-    int status = choose(options, &o);
+    struct pythia_collector_options options, o;
+    int status = pythia__sized_take(&options, sizeof(options), given, given_bytes);
+    if (status == 0)
+        status = choose(&options, &o);
     if (status != 0)
         return status;
     for (int i = 0; i < BEGIN_TRIES; i++) { /* another process may be making the switchboard */
@@ -525,10 +534,10 @@ int pythia_collector_flush(void)
     return is_running(&pythia__collector) ? pythia__collector_thread_flush() : 0;
 }
 
-void pythia_collector_state_get(struct pythia_collector_state *out)
+void pythia_collector_state_get_sized(struct pythia_collector_state *out, size_t out_bytes)
 {
     const struct pythia__collector *c = &pythia__collector;
-    *out = (struct pythia_collector_state){
+    struct pythia_collector_state state = {
         .running = is_running(c),
         .on = pythia__collector_on(),
         .rows = __atomic_load_n(&c->rows_written, __ATOMIC_RELAXED),
@@ -543,9 +552,10 @@ void pythia_collector_state_get(struct pythia_collector_state *out)
         .room = (uint64_t)c->chunk_count * PYTHIA__CHUNK_SAMPLES,
     };
     if (pythia__lock(&pythia__self)) {
-        memcpy(out->problem, c->problem, sizeof(out->problem));
+        memcpy(state.problem, c->problem, sizeof(state.problem));
         pythia__unlock(&pythia__self);
     }
+    pythia__sized_give(out, out_bytes, &state, sizeof(state));
 }
 
 /* A program whose code says nothing of it is started by its environment. */

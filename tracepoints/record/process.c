@@ -16,6 +16,7 @@
 
 #include "memory/leftovers.h"
 #include "memory/names.h"
+#include "memory/sized.h"
 #include "variables.h"
 
 #define RING_BYTES ((uint64_t)1024 * 1024)
@@ -36,8 +37,9 @@ _Static_assert(sizeof(struct pythia__page) <= PAGE_BYTES, "it is one page");
 
 struct pythia__page pythia__first_page = {.epoch = 1};
 struct pythia__page *pythia__page = &pythia__first_page;
-__thread struct pythia__thread pythia__self = {.context = {.flags = PYTHIA_CONTEXT_SAMPLED},
-                                               .page = &pythia__first_page};
+__thread struct pythia__thread pythia__self = {
+    .context = {.flags = PYTHIA_CONTEXT_SAMPLED, .version = PYTHIA_TRACEPOINTS_VERSION},
+    .page = &pythia__first_page};
 struct pythia__process pythia__process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const uint32_t not_off;
@@ -159,22 +161,27 @@ static void set_options(struct pythia__process *p)
     pythia__clock_choose(pythia__given("PYTHIA_CLOCK", NULL));
 }
 
-int pythia_tracepoints_setup(const struct pythia_tracepoints_options *options)
+int pythia_tracepoints_setup_sized(const struct pythia_tracepoints_options *given,
+                                   size_t given_bytes)
 {
     struct pythia__process *p = &pythia__process;
-    size_t ring = options->ring_bytes;
+    struct pythia_tracepoints_options options;
+    int status = pythia__sized_take(&options, sizeof(options), given, given_bytes);
+    if (status != 0)
+        return status;
+    size_t ring = options.ring_bytes;
     if ((ring && (ring < PYTHIA__RING_MIN || ring > PYTHIA__RING_MAX || (ring & (ring - 1)))) ||
-        options->rings > PYTHIA__RINGS_MAX || options->flush_ms > 60000)
+        options.rings > PYTHIA__RINGS_MAX || options.flush_ms > 60000)
         return -EINVAL;
     if (!pythia__lock(&pythia__self))
         return -EBUSY;
-    int status = p->begun || has_page() ? -EBUSY : 0;
+    status = p->begun || has_page() ? -EBUSY : 0;
     if (status == 0) {
-        p->options = *options;
-        p->options.service = copy_of(options->service); /* kept for as long as the program runs */
-        p->open = copy_of(options->open);
-        p->records = copy_of(options->records);
-        p->wanted_directory = copy_of(options->directory);
+        p->options = options;
+        p->options.service = copy_of(options.service); /* kept for as long as the program runs */
+        p->open = copy_of(options.open);
+        p->records = copy_of(options.records);
+        p->wanted_directory = copy_of(options.directory);
         p->options.open = p->open;
         p->options.records = p->records;
         p->options.directory = p->wanted_directory;
@@ -588,10 +595,9 @@ static void count_losses(const struct pythia__process *p, struct pythia_tracepoi
     out->lost_values = lost[PYTHIA__LOST_VALUE];
 }
 
-void pythia_tracepoints_state_get(struct pythia_tracepoints_state *out)
+static void find_state(struct pythia_tracepoints_state *out)
 {
     struct pythia__process *p = &pythia__process;
-    *out = (struct pythia_tracepoints_state){0};
     if (!pythia__lock(&pythia__self)) {
         snprintf(out->problem, sizeof(out->problem), "its state is being changed just now");
         return;
@@ -605,6 +611,13 @@ void pythia_tracepoints_state_get(struct pythia_tracepoints_state *out)
     count_losses(p, out);
     memcpy(out->problem, p->problem, sizeof(out->problem));
     pythia__unlock(&pythia__self);
+}
+
+void pythia_tracepoints_state_get_sized(struct pythia_tracepoints_state *out, size_t out_bytes)
+{
+    struct pythia_tracepoints_state state = {0};
+    find_state(&state);
+    pythia__sized_give(out, out_bytes, &state, sizeof(state));
 }
 
 int pythia_tracepoints_flush(void)
