@@ -15,7 +15,7 @@
 #include "pythia/sort.h"
 #include "pythia/status.h"
 
-#define SHAPES_MAX      8192 /* in the cache, but for those that rows hold */
+#define SHAPES_MAX      8192 /* in the cache, besides those that rows hold */
 #define STRUCTURES_MAX  1024 /* of a type at one level: beyond, the level tells nothing any more */
 #define ROWS_PER_TYPE   2048
 #define ROWS            8192
@@ -29,6 +29,7 @@ struct pythia_groups_entry {
     uint32_t type;
     uint32_t rows;     /* that hold it */
     bool used, listed; /* since the clock's hand was here; in the cache at all */
+    size_t place;      /* in the clock's ring, if it is listed */
     uint32_t handed;   /* levels whose structures have got what it has gathered already */
     struct pythia_groups_entry *next; /* of the same type, once closed */
     struct pythia_exact_moments moments;
@@ -55,6 +56,7 @@ struct pythia_groups {
     size_t rows_per_type, row_count, shape_bytes;
     struct pythia_groups_entry **entries; /* the clock's ring */
     size_t entry_count, entry_capacity, hand;
+    size_t held; /* of the entries in the ring: by rows, which would keep them alive anyway */
     struct pythia_groups_entry **table; /* by hash, linear probing */
     size_t table_size;
     struct pythia_edge_total *totals;
@@ -112,7 +114,7 @@ void pythia_groups_destroy(struct pythia_groups *g)
     for (size_t i = 0; i < g->type_count; i++) {
         struct pythia_type *t = &g->types[i];
         pythia_sample_destroy(t->rows); /* lets go of shapes that are in no cache any more */
-        for (size_t k = 0; k < t->structure_count; k++)
+        for (size_t k = 0; k < t->structure_count && !t->same_path; k++)
             pythia_sketch_destroy(t->structures[k].sketch);
         pythia_sketch_destroy(t->sketch);
         pythia_free(t->fair);
@@ -144,7 +146,11 @@ static void drop_row(void *context, void *row)
     struct pythia_groups_entry *e = ((struct pythia_row *)row)->holder;
     g->row_count--;
     pythia_row_free(g->rows, row);
-    if (--e->rows == 0 && !e->listed)
+    if (--e->rows > 0)
+        return;
+    if (e->listed)
+        g->held--;
+    else
         free_entry(g, e);
 }
 
@@ -310,6 +316,43 @@ static int hand_on(struct pythia_type *t, struct pythia_groups_entry *e)
     return PYTHIA_OK;
 }
 
+/* Is this the only shape that the type has, and was it never out of the cache? */
+static bool is_only_shape(const struct pythia_type *t)
+{
+    const struct pythia_groups_entry *e = t->unsettled;
+    return e && !e->next && t->structure_count == 0 && e->handed == 0 &&
+           e->moments.n == t->moments.n;
+}
+
+/* Of a type whose requests all take one path, each structure has all of them, so its sketch is the
+ * type's: most of a hundred thousand types are such. */
+static int settle_same_path(struct pythia_type *t)
+{
+    struct pythia_groups_entry *e = t->unsettled;
+    uint32_t last = e->shape->level_count - 1;
+    struct pythia_structure *all = pythia_calloc((size_t)last + 1, sizeof(*all));
+    if (!all)
+        return PYTHIA_ENOMEM;
+    for (uint32_t i = 0; i <= last; i++) {
+        uint32_t level = i < last ? i + 1 : last; /* the last level once more, as a whole */
+        all[i] = (struct pythia_structure){.name = e->shape->levels[level],
+                                           .level = level,
+                                           .whole = i == last,
+                                           .moments = e->moments,
+                                           .sketch = t->sketch,
+                                           .lineage = e->lineage};
+    }
+    t->structures = all;
+    t->structure_count = t->structure_capacity = (size_t)last + 1;
+    t->levels = last + 1;
+    t->same_path = t->settled = true;
+    t->unsettled = NULL;
+    e->moments = (struct pythia_exact_moments){0};
+    pythia_sketch_destroy(e->sketch);
+    e->sketch = NULL;
+    return PYTHIA_OK;
+}
+
 static uint64_t entry_hash(uint32_t type, uint64_t shape_hash)
 {
     return pythia_hash_mix(shape_hash, type);
@@ -337,26 +380,58 @@ static void table_remove(struct pythia_groups *g, const struct pythia_groups_ent
     }
 }
 
-/* Make room in the ring: the next shape that was not used since the hand last passed goes. */
-static int evict(struct pythia_groups *g)
+/* Take an entry out of the cache. */
+static int unlist(struct pythia_groups *g, struct pythia_groups_entry *e)
 {
-    struct pythia_groups_entry *e = g->entries[g->hand];
-    assert(g->entry_count > 0);
-    while (e->used) {
-        e->used = false;
-        g->hand = (g->hand + 1) % g->entry_count;
-        e = g->entries[g->hand];
-    }
     int status = add_totals(g, e);
     if (status == PYTHIA_OK)
         status = hand_on(&g->types[e->type], e);
     table_remove(g, e);
     e->listed = false;
-    g->entries[g->hand] = g->entries[--g->entry_count];
-    g->hand = g->entry_count ? g->hand % g->entry_count : 0;
+    g->entries[e->place] = g->entries[--g->entry_count];
+    g->entries[e->place]->place = e->place;
     if (e->rows == 0)
         free_entry(g, e);
+    else
+        g->held--;
     return status;
+}
+
+/* Make room in the ring: the next shape that was not used since the hand last passed goes. Those
+ * that rows hold stay: without them the memory would be the same, and a type of a few requests
+ * would make its shape anew for each of them. */
+static int evict(struct pythia_groups *g)
+{
+    assert(g->entry_count > g->held);
+    for (;; g->hand++) {
+        g->hand = g->hand < g->entry_count ? g->hand : 0;
+        struct pythia_groups_entry *e = g->entries[g->hand];
+        if (e->rows == 0 && !e->used)
+            return unlist(g, e);
+        e->used = false;
+    }
+}
+
+/* A larger table once half of it is in use. */
+static int reserve_table(struct pythia_groups *g)
+{
+    if (g->entry_count < g->table_size / 2)
+        return PYTHIA_OK;
+    size_t mask = g->table_size * 2 - 1;
+    struct pythia_groups_entry **table =
+        pythia_calloc(mask + 1, sizeof(struct pythia_groups_entry *));
+    if (!table)
+        return PYTHIA_ENOMEM;
+    for (size_t n = 0; n < g->entry_count; n++) {
+        size_t i = entry_hash(g->entries[n]->type, g->entries[n]->shape->hash) & mask;
+        while (table[i])
+            i = (i + 1) & mask;
+        table[i] = g->entries[n];
+    }
+    pythia_free(g->table);
+    g->table = table;
+    g->table_size = mask + 1;
+    return PYTHIA_OK;
 }
 
 static struct pythia_groups_entry *make_entry(struct pythia_groups *g, uint32_t type,
@@ -392,15 +467,16 @@ static struct pythia_groups_entry *find_entry(struct pythia_groups *g, uint32_t 
         e->used = true;
         return e;
     }
-    while (g->table[table_slot(g, type, hash)]) /* another path's, one in 2^64: it makes room */
-        if (evict(g) != PYTHIA_OK)
-            return NULL;
-    if (g->entry_count >= SHAPES_MAX && evict(g) != PYTHIA_OK)
+    if (e && unlist(g, e) != PYTHIA_OK) /* another path's, one in 2^64: it makes room */
+        return NULL;
+    if ((g->entry_count - g->held >= SHAPES_MAX && evict(g) != PYTHIA_OK) ||
+        reserve_table(g) != PYTHIA_OK)
         return NULL;
     e = make_entry(g, type, path);
     if (!e)
         return NULL;
     e->used = e->listed = true;
+    e->place = g->entry_count;
     g->entries[g->entry_count++] = e;
     g->table[table_slot(g, type, hash)] = e;
     return e;
@@ -431,7 +507,7 @@ static int add_row(struct pythia_groups *g, struct pythia_type *t, struct pythia
         return PYTHIA_ENOMEM;
     row->holder = e;
     row->parent = pythia_lineage_parent(lineage);
-    e->rows++;
+    g->held += e->rows++ == 0 && e->listed;
     g->row_count++;
     int status = pythia_sample_add(t->rows, hash, trace->id.low, row);
     shrink_samples(g);
@@ -683,6 +759,8 @@ int pythia_groups_settle(const struct pythia_groups *g, size_t index)
     struct pythia_type *t = &g->types[index];
     if (t->settled)
         return PYTHIA_OK;
+    if (is_only_shape(t))
+        return settle_same_path(t);
     for (; t->unsettled; t->unsettled = t->unsettled->next) {
         int status = hand_on(t, t->unsettled);
         if (status != PYTHIA_OK)

@@ -2,9 +2,9 @@
  * was read can be checked, and read again gives the same. */
 #include <string.h>
 
-#include "daemon/settings.h"
 #include "fuzz.h"
 #include "pythia/status.h"
+#include "shared/settings.h"
 
 static int read_once(const uint8_t *bytes, size_t size, struct pythia__settings *s,
                      struct pythia_config **c, struct pythia_error *e)

@@ -72,6 +72,8 @@ struct pythia__collector {
     const uint32_t *off;
     uint64_t epoch; /* of the process that it is set up for; 0: none */
     int running;
+    uint32_t thread_started, bell; /* bell: 1, there is something to do */
+    int (*begin_child)(void);      /* NULL: it was never started */
     struct pythia_collector_options options;
     char directory[PYTHIA__PATH];
     int pid;
@@ -96,19 +98,40 @@ struct pythia__collector {
 
 extern struct pythia__collector pythia__collector;
 
-/* ---- collector.c ---- */
+/* ---- collector_memory.c ---- */
+
+/* Switches of a collector that is on for nothing, and the word that says not all is off. */
+extern const uint64_t pythia__nothing_on;
+extern const uint32_t pythia__not_off;
+
+/* Take so many bytes, once; the same number later is right as well. 0 or a negative errno. */
+int pythia__collector_take_memory(struct pythia__collector *c, size_t bytes);
 
 /* Is it on for anything? */
 int pythia__collector_on(void);
 
-/* One measurement of this moment, of the process itself. */
-void pythia__observe_runtime(struct pythia_label *label, double value);
+/* Wake its thread: there is something to do, before the time has come. */
+void pythia__collector_ring(void);
+void pythia__collector_wake(uint32_t *word);
 
 /* The number of a label, given to it if need be; 0: there is no room. */
+#define PYTHIA__LABEL_REFUSED UINT32_MAX /* is in the label then */
 uint32_t pythia__label_number(struct pythia_label *label);
+
+/* The names of what a reader must be told have their places, however many others there are. Under
+ * the lock. */
+void pythia__collector_add_own_labels(struct pythia__collector *c);
 
 /* Note what is wrong, once as long as it is the same. */
 void pythia__collector_problem(const char *sentence);
+
+/* ---- measure.c ---- */
+
+/* Before the first measurement. 0 or a negative errno. */
+int pythia__measure_begin(void);
+
+/* One measurement of this moment, of the process itself. */
+void pythia__observe_runtime(struct pythia_label *label, double value);
 
 /* ---- collector_row.c ---- */
 
@@ -143,7 +166,6 @@ int pythia__collector_thread_start(void);
 /* `look`: once more at the process itself. Without a thread the caller does what it would. */
 int pythia__collector_thread_stop(int look);
 void pythia__collector_thread_forget(void);
-void pythia__collector_ring(void);
 int pythia__collector_thread_flush(void);
 
 /* ---- sampler.c ---- */

@@ -16,8 +16,6 @@
 
 static struct {
     pthread_t thread;
-    uint32_t started;
-    uint32_t bell;        /* 1: there is something to do, before the time has come */
     uint32_t asked, done; /* passes that somebody waits for */
     uint32_t stop;
     int look_last; /* at the process, when it stops */
@@ -140,18 +138,6 @@ static void wait_for(uint32_t *word, uint32_t is, uint64_t ns)
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, is, &most, NULL, 0);
 }
 
-static void wake(uint32_t *word)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
-
-void pythia__collector_ring(void)
-{
-    if (__atomic_load_n(&at_work.started, __ATOMIC_RELAXED) &&
-        __atomic_exchange_n(&at_work.bell, 1, __ATOMIC_ACQ_REL) == 0)
-        wake(&at_work.bell);
-}
-
 /* Look at the process if it is time; until when to wait. */
 static uint64_t sample(const struct pythia__collector *c, uint64_t now)
 {
@@ -178,7 +164,7 @@ static void *run(void *unused)
     at_work.runtime_due = pythia__clock_ns(CLOCK_MONOTONIC);
     uint64_t passed = 0;
     for (int stop = 0; !stop;) {
-        int rung = __atomic_exchange_n(&at_work.bell, 0, __ATOMIC_SEQ_CST) != 0;
+        int rung = __atomic_exchange_n(&pythia__collector.bell, 0, __ATOMIC_SEQ_CST) != 0;
         uint32_t asked = __atomic_load_n(&at_work.asked, __ATOMIC_SEQ_CST),
                  done = __atomic_load_n(&at_work.done, __ATOMIC_RELAXED);
         stop = __atomic_load_n(&at_work.stop, __ATOMIC_SEQ_CST) != 0;
@@ -191,12 +177,12 @@ static void *run(void *unused)
             int status = pass(c, asked != done, stop);
             __atomic_store_n(&at_work.status, status, __ATOMIC_RELAXED);
             __atomic_store_n(&at_work.done, asked, __ATOMIC_RELEASE);
-            wake(&at_work.done);
+            pythia__collector_wake(&at_work.done);
         }
         uint64_t until = passed + look < due ? passed + look : due;
         now = pythia__clock_ns(CLOCK_MONOTONIC);
         if (!stop && until > now)
-            wait_for(&at_work.bell, 0, until - now);
+            wait_for(&pythia__collector.bell, 0, until - now);
     }
     return NULL;
 }
@@ -212,7 +198,7 @@ int pythia__collector_thread_start(void)
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's own threads */
     status = pthread_create(&at_work.thread, NULL, run, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    __atomic_store_n(&at_work.started, status == 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&pythia__collector.thread_started, status == 0, __ATOMIC_RELEASE);
     if (status == 0)
         return 0;
     pythia__rows_complete(&pythia__collector.rows[PYTHIA__SAMPLE_DURATION], 1);
@@ -224,25 +210,26 @@ int pythia__collector_thread_flush(void)
     uint32_t mine = __atomic_add_fetch(&at_work.asked, 1, __ATOMIC_SEQ_CST), done;
     pythia__collector_ring();
     while ((int32_t)((done = __atomic_load_n(&at_work.done, __ATOMIC_ACQUIRE)) - mine) < 0 &&
-           __atomic_load_n(&at_work.started, __ATOMIC_RELAXED))
+           __atomic_load_n(&pythia__collector.thread_started, __ATOMIC_RELAXED))
         wait_for(&at_work.done, done, SECOND_NS);
     return __atomic_load_n(&at_work.status, __ATOMIC_RELAXED);
 }
 
 int pythia__collector_thread_stop(int look)
 {
-    if (!at_work.started)
+    if (!pythia__collector.thread_started)
         return pass(&pythia__collector, 1, 1);
     at_work.look_last = look;
     __atomic_store_n(&at_work.stop, 1, __ATOMIC_SEQ_CST);
     pythia__collector_ring();
     pthread_join(at_work.thread, NULL);
-    __atomic_store_n(&at_work.started, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&pythia__collector.thread_started, 0, __ATOMIC_RELEASE);
     return at_work.status;
 }
 
 void pythia__collector_thread_forget(void)
 {
-    at_work.started = at_work.bell = at_work.asked = at_work.done = at_work.stop = 0;
+    pythia__collector.thread_started = pythia__collector.bell = at_work.asked = at_work.done =
+        at_work.stop = 0;
     at_work.status = 0;
 }

@@ -190,6 +190,8 @@ PYTHIA__COLD void pythia__lose(const struct pythia__thread *t, enum pythia__lost
 
 /* 64 random bits that no other thread or process has, and that are not 0. */
 PYTHIA__HOT uint64_t pythia__random(struct pythia__thread *t);
+/* Begin its random numbers anew, for the process of that epoch. */
+PYTHIA__COLD void pythia__seed(struct pythia__thread *t, uint64_t epoch);
 
 /* ---- points and kinds of requests (points.c) ---- */
 

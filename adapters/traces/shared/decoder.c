@@ -7,11 +7,18 @@
 #include "pythia/hash.h"
 #include "pythia/mem.h"
 
+#define CACHE_BITS_MAX 16
+#define CACHE_GROWTH   2 /* bits, each time */
+#define CACHE_MISSES   2 /* per entry: so many, and the cache is too small for the names */
+
 void pythia__decoder_init(struct pythia__decoder *d, const struct pythia_adapter_ops *ops,
                           struct pythia_vocabulary *vocabulary)
 {
     d->adapter.ops = ops;
     d->vocabulary = vocabulary;
+    d->points = d->first_points;
+    d->keys = d->first_keys;
+    d->point_bits = d->key_bits = PYTHIA__CACHE_BITS;
 }
 
 void pythia__decoder_free(struct pythia__decoder *d)
@@ -20,6 +27,10 @@ void pythia__decoder_free(struct pythia__decoder *d)
     pythia_buf_free(&d->others);
     pythia_redaction_work_free(&d->work);
     pythia_buf_free(&d->name);
+    if (d->points != d->first_points)
+        pythia_free(d->points);
+    if (d->keys != d->first_keys)
+        pythia_free(d->keys);
 }
 
 void pythia__decoder_begin(struct pythia__decoder *d, struct pythia_sink *to)
@@ -29,7 +40,7 @@ void pythia__decoder_begin(struct pythia__decoder *d, struct pythia_sink *to)
     d->broken = 0;
     d->attributes.failed = d->others.failed = d->name.failed = 0;
     if (d->redaction != to->redaction)
-        memset(d->keys, 0, sizeof(d->keys));
+        memset(d->keys, 0, sizeof(*d->keys) << d->key_bits);
     d->redaction = to->redaction;
     d->ruled = false;
     d->value_max = to->limits.value_max ? to->limits.value_max : PYTHIA_VALUE_BYTES;
@@ -62,6 +73,45 @@ static bool is_ruled(struct pythia__decoder *d, uint32_t key, struct pythia_text
     return pythia_redaction_of(d->redaction, key) != PYTHIA_REDACT_KEEP;
 }
 
+/* Is a cache too small? Ten thousand request types have more names than 1024 entries hold, and a
+ * name that is not in the cache is hashed and compared as text, a trace point under a lock. Counts
+ * an entry that is displaced. */
+static bool is_too_small(unsigned bits, uint32_t *misses)
+{
+    return bits < CACHE_BITS_MAX && ++*misses >> bits >= CACHE_MISSES;
+}
+
+/* Without memory the cache stays as it is. */
+static void grow_keys(struct pythia__decoder *d)
+{
+    struct pythia__key_entry *old = d->keys;
+    size_t count = (size_t)1 << d->key_bits;
+    struct pythia__key_entry *keys = pythia_calloc(count << CACHE_GROWTH, sizeof(*keys));
+    d->key_misses = 0;
+    if (!keys)
+        return;
+    d->keys = keys;
+    d->key_bits += CACHE_GROWTH;
+    d->last = 0;
+    for (size_t i = 0; i < count; i++)
+        if (old[i].bytes) {
+            struct pythia__key_entry *entry =
+                pythia__key_entry(d, (struct pythia_text){old[i].bytes, old[i].size});
+            *entry = old[i];
+            entry->after = 0;
+        }
+    if (old != d->first_keys)
+        pythia_free(old);
+}
+
+static void keep_key(struct pythia__decoder *d, const struct pythia__key_entry *kept)
+{
+    const struct pythia_text text = {kept->bytes, kept->size};
+    if (pythia__key_entry(d, text)->bytes && is_too_small(d->key_bits, &d->key_misses))
+        grow_keys(d);
+    *pythia__key_entry(d, text) = *kept;
+}
+
 uint32_t pythia__key(struct pythia__decoder *d, struct pythia_text text)
 {
     uint32_t key = pythia__key_seen(d, text);
@@ -73,10 +123,10 @@ uint32_t pythia__key(struct pythia__decoder *d, struct pythia_text text)
     struct pythia_text known = pythia_vocabulary_text(d->vocabulary, key);
     bool ruled = d->redaction && is_ruled(d, key, text);
     if (pythia_text_equal(known, text)) /* or it is known by another name, which may be many's */
-        *pythia__key_entry(d, text) = (struct pythia__key_entry){.bytes = known.bytes,
-                                                                 .size = (uint32_t)known.size,
-                                                                 .number = key & INT32_MAX,
-                                                                 .ruled = ruled};
+        keep_key(d, &(struct pythia__key_entry){.bytes = known.bytes,
+                                                .size = (uint32_t)known.size,
+                                                .number = key & INT32_MAX,
+                                                .ruled = ruled});
     d->ruled |= ruled;
     return key;
 }
@@ -113,18 +163,47 @@ uint32_t pythia__key_below(struct pythia__decoder *d, struct pythia_text prefix,
     return name->size > PYTHIA__NAME_MAX ? cut_key(d, name) : pythia__key(d, pythia_buf_text(name));
 }
 
+/* `service` and so on as an entry has them. */
+static struct pythia__tracepoint_entry *point_entry(const struct pythia__decoder *d,
+                                                    uint32_t service, uint32_t scope, uint32_t name)
+{
+    uint64_t hash = pythia_hash_mix(pythia_hash_mix(service, scope), name);
+    return &d->points[hash & (((uint64_t)1 << d->point_bits) - 1)];
+}
+
+/* Without memory the cache stays as it is. */
+static void grow_points(struct pythia__decoder *d)
+{
+    struct pythia__tracepoint_entry *old = d->points;
+    size_t count = (size_t)1 << d->point_bits;
+    struct pythia__tracepoint_entry *points = pythia_calloc(count << CACHE_GROWTH, sizeof(*points));
+    d->point_misses = 0;
+    if (!points)
+        return;
+    d->points = points;
+    d->point_bits += CACHE_GROWTH;
+    for (size_t i = 0; i < count; i++)
+        if (old[i].name)
+            *point_entry(d, old[i].service, old[i].scope, old[i].name) = old[i];
+    if (old != d->first_points)
+        pythia_free(old);
+}
+
 uint32_t pythia__tracepoint(struct pythia__decoder *d, uint32_t service, uint32_t scope,
                             uint32_t name)
 {
-    uint64_t hash = pythia_hash_mix(pythia_hash_mix(service, scope), name);
-    struct pythia__tracepoint_entry *entry = &d->tracepoints[hash % PYTHIA__CACHE];
+    const struct pythia__tracepoint_entry *entry = point_entry(d, service + 1, scope + 1, name + 1);
     if (entry->service == service + 1 && entry->scope == scope + 1 && entry->name == name + 1)
         return entry->tracepoint;
     uint32_t tracepoint = pythia_vocabulary_tracepoint(d->vocabulary, service, scope, name);
-    if (tracepoint != PYTHIA_NONE &&
-        !pythia_vocabulary_is_other(
+    if (tracepoint == PYTHIA_NONE ||
+        pythia_vocabulary_is_other(
             d->vocabulary, pythia_vocabulary_tracepoint_at(d->vocabulary, tracepoint)->name))
-        *entry = (struct pythia__tracepoint_entry){service + 1, scope + 1, name + 1, tracepoint};
+        return tracepoint;
+    if (entry->name && is_too_small(d->point_bits, &d->point_misses))
+        grow_points(d);
+    *point_entry(d, service + 1, scope + 1, name + 1) =
+        (struct pythia__tracepoint_entry){service + 1, scope + 1, name + 1, tracepoint};
     return tracepoint;
 }
 

@@ -9,11 +9,12 @@
 #include "pythia/redaction.h"
 #include "pythia/status.h"
 
-#define PYTHIA__CACHE     1024                   /* entries; a power of two */
-#define PYTHIA__ARRAY_MAX (2 * PYTHIA_VALUE_MAX) /* bytes of an array as text: then it is cut */
-#define PYTHIA__NAME_MAX  200                    /* bytes of a key made of several */
-#define PYTHIA__DEPTH_MAX 32                     /* of key-values inside key-values */
-#define PYTHIA__TIME_MAX  ((uint64_t)INT64_MAX)  /* nanoseconds: the year 2262 */
+#define PYTHIA__CACHE_BITS 10
+#define PYTHIA__CACHE      (1 << PYTHIA__CACHE_BITS) /* entries at first */
+#define PYTHIA__ARRAY_MAX  (2 * PYTHIA_VALUE_MAX)    /* bytes of an array as text: then it is cut */
+#define PYTHIA__NAME_MAX   200                       /* bytes of a key made of several */
+#define PYTHIA__DEPTH_MAX  32                        /* of key-values inside key-values */
+#define PYTHIA__TIME_MAX   ((uint64_t)INT64_MAX)     /* nanoseconds: the year 2262 */
 
 struct pythia__tracepoint_entry {
     uint32_t service, scope, name,
@@ -52,9 +53,13 @@ struct pythia__decoder {
     struct pythia_buf name; /* scratch */
     int stopped;     /* what the sink answered, if it was negative, or that too much was broken */
     uint64_t broken; /* records of this source, if they have a limit */
-    struct pythia__tracepoint_entry tracepoints[PYTHIA__CACHE];
-    struct pythia__key_entry keys[PYTHIA__CACHE]; /* recent ones, by hash */
-    uint32_t last;                                /* the entry of what came last */
+    struct pythia__tracepoint_entry *points; /* recent ones, by hash: first_points, or owned */
+    struct pythia__key_entry *keys;          /* likewise */
+    uint32_t last;                           /* the entry of the last key */
+    unsigned point_bits, key_bits;           /* 2^bits entries */
+    uint32_t point_misses, key_misses; /* that displaced another entry, since it has its size */
+    struct pythia__tracepoint_entry first_points[PYTHIA__CACHE];
+    struct pythia__key_entry first_keys[PYTHIA__CACHE];
 };
 
 void pythia__decoder_init(struct pythia__decoder *d, const struct pythia_adapter_ops *ops,
@@ -85,7 +90,8 @@ static inline struct pythia__key_entry *pythia__key_entry(struct pythia__decoder
     }
     uint64_t sample =
         (head * UINT64_C(0x9E3779B97F4A7C15)) ^ (tail * UINT64_C(0xC2B2AE3D27D4EB4F)) ^ text.size;
-    return &d->keys[(sample ^ sample >> 29) * UINT64_C(0x9E3779B97F4A7C15) >> 54];
+    sample = (sample ^ sample >> 29) * UINT64_C(0x9E3779B97F4A7C15);
+    return &d->keys[sample >> (64 - d->key_bits)];
 }
 
 /* Are two pieces of memory alike? For some ten bytes, quicker than to call memcmp. */

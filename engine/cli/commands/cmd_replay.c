@@ -405,6 +405,12 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Does the form leave out what there is nothing to say about? */
+static bool is_brief(int64_t format)
+{
+    return format == PYTHIA_REPORT_TEXT || format == PYTHIA_REPORT_MARKDOWN;
+}
+
 static int report(struct replay *r, char *const *paths, int count)
 {
     const char **sorted = pythia_calloc((size_t)count, sizeof(char *));
@@ -415,7 +421,9 @@ static int report(struct replay *r, char *const *paths, int count)
     qsort(sorted, (size_t)count, sizeof(char *), compare_paths);
     struct pythia_verdicts judged = {0},
                            *verdicts = r->s->closed_loop ? &r->loop.verdicts : &judged;
+    bool brief = is_brief(r->s->format);
     int status = r->s->closed_loop ? pythia_verdicts_explain(verdicts, r->diagnosis, r->groups)
+                 : brief           ? PYTHIA_OK /* it shows verdicts of a search only */
                                    : pythia_verdicts_judge(verdicts, r->diagnosis, r->groups);
     struct pythia_report_source source = {.paths = sorted,
                                           .path_count = (size_t)count,
@@ -428,7 +436,8 @@ static int report(struct replay *r, char *const *paths, int count)
                                           .open = r->open,
                                           .loop = r->s->closed_loop ? &r->loop : NULL,
                                           .verdicts = verdicts,
-                                          .measure = (enum pythia_measure)r->s->rank_by};
+                                          .measure = (enum pythia_measure)r->s->rank_by,
+                                          .brief = brief};
     struct pythia_buf text = {0};
     json_t *json = status == PYTHIA_OK ? pythia_report_json(&source) : NULL;
     bool colour = !r->s->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");

@@ -16,8 +16,8 @@
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
 #include "switching/fixed.h"
-#include "switching/pinning.h"
-#include "switching/switching.h"
+#include "switching/inventory.h"
+#include "switching/pin_order.h"
 
 #define JSON_TYPE   "application/json"
 #define HTML_TYPE   "text/html; charset=utf-8"
@@ -76,9 +76,9 @@ static void handle_ready(void *context, struct pythia__http_exchange *x)
     const struct pythia__daemon *d = context;
     if (d->draining)
         pythia__http_say(x, 503, "stops\n");
-    else if (pythia_live_is_full(d->live))
+    else if (pythia_live_is_full(d->engine.live))
         pythia__http_say(x, 503, "full: senders are told to come again\n");
-    else if (pythia_state_is_degraded(d->state))
+    else if (pythia_state_is_degraded(d->engine.state))
         pythia__http_say(x, 200, "degraded: the state cannot be written\n");
     else
         pythia__http_say(x, 200, "ready\n");
@@ -111,8 +111,8 @@ static int add_plane(void *context, const struct pythia_controlled_plane *p)
 static json_t *plane_list(const struct pythia__daemon *d)
 {
     json_t *list = json_array();
-    if (d->controller)
-        (void)pythia_controller_each_plane(d->controller, add_plane, list);
+    if (d->switching.controller)
+        (void)pythia_controller_each_plane(d->switching.controller, add_plane, list);
     return list;
 }
 
@@ -122,7 +122,7 @@ static uint64_t spans_dropped(const struct pythia__daemon *d)
     struct pythia_counts all = *pythia__intake_counts(d->intake);
     uint64_t sum = 0;
     pythia_counts_add(&all, pythia__feeds_counts(d->feeds));
-    pythia_counts_add(&all, pythia_live_counts(d->live));
+    pythia_counts_add(&all, pythia_live_counts(d->engine.live));
     for (int i = 0; i < PYTHIA_DROPS; i++)
         sum += all.dropped[i];
     return sum;
@@ -132,42 +132,43 @@ static json_t *limits_of(const struct pythia__daemon *d)
 {
     json_t *out = json_object();
     for (size_t i = 0; i < pythia__limit_count; i++)
-        (void)json_object_set_new(out, pythia__limits[i], json_integer(pythia__limit(&d->s, i)));
+        (void)json_object_set_new(out, pythia__limits[i],
+                                  json_integer(pythia__limit(&d->engine.s, i)));
     return out;
 }
 
 static json_t *status_of(struct pythia__daemon *d)
 {
-    struct pythia_window_numbers window = pythia_live_window(d->live);
-    struct pythia_live_numbers live = pythia_live_numbers(d->live);
+    struct pythia_window_numbers window = pythia_live_window(d->engine.live);
+    struct pythia_live_numbers live = pythia_live_numbers(d->engine.live);
     struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
-    struct pythia_controller_numbers c = pythia_controller_numbers(d->controller);
+    struct pythia_controller_numbers c = pythia_controller_numbers(d->switching.controller);
     uint64_t spans = in.spans + pythia__feeds_numbers(d->feeds).spans,
              refused = d->room.refused_spans;
-    const char *doing = d->draining                               ? "stops"
-                        : pythia_controller_is_off(d->controller) ? "off"
-                        : d->s.observe_only                       ? "observes"
-                                                                  : "works";
+    const char *doing = d->draining                                         ? "stops"
+                        : pythia_controller_is_off(d->switching.controller) ? "off"
+                        : d->engine.s.observe_only                          ? "observes"
+                                                                            : "works";
     for (int why = 0; why < PYTHIA__REFUSALS; why++)
         refused += in.refused_spans[why];
-    json_t *out =
-        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}", "version",
-                  PYTHIA_VERSION, "doing", doing, "started_unix_ns", (json_int_t)d->started_ns,
-                  "cycles", (json_int_t)d->cycles, "spans", (json_int_t)spans, "requests",
-                  (json_int_t)window.finished, "open_requests", (json_int_t)window.open_traces,
-                  "points_known", (json_int_t)c.points, "desired_version", (json_int_t)c.version,
-                  "quarantined", (json_int_t)c.in_quarantine, "in_force", d->in_force.now,
-                  "degraded", pythia_state_is_degraded(d->state), "planes", plane_list(d));
-    json_t *more =
-        json_pack("{s:b, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
-                  "learning", live.learning, "cycle", (json_int_t)d->cycle, "mute",
-                  (json_int_t)c.mute, "teaching", live.teaching, "lessons",
-                  (json_int_t)live.lessons, "types_waiting", (json_int_t)live.types_waiting,
-                  "problems_waiting", (json_int_t)pythia__daemon_waiting(d), "request_types",
-                  (json_int_t)live.types, "learnt_types", (json_int_t)live.learnt, "requests_apart",
-                  (json_int_t)live.under_way, "spans_refused", (json_int_t)refused, "spans_dropped",
-                  (json_int_t)spans_dropped(d), "unknown_points", (json_int_t)live.unknown_points,
-                  "unknown_spans", (json_int_t)live.unknown_spans, "limits", limits_of(d));
+    json_t *out = json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:o}", "version",
+        PYTHIA_VERSION, "doing", doing, "started_unix_ns", (json_int_t)d->engine.started_ns,
+        "cycles", (json_int_t)d->cycles, "spans", (json_int_t)spans, "requests",
+        (json_int_t)window.finished, "open_requests", (json_int_t)window.open_traces,
+        "points_known", (json_int_t)c.points, "desired_version", (json_int_t)c.version,
+        "quarantined", (json_int_t)c.in_quarantine, "in_force", d->switching.in_force.now,
+        "degraded", pythia_state_is_degraded(d->engine.state), "planes", plane_list(d));
+    json_t *more = json_pack(
+        "{s:b, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "learning",
+        live.learning, "cycle", (json_int_t)d->cycle, "mute", (json_int_t)c.mute, "teaching",
+        live.teaching, "lessons", (json_int_t)live.lessons, "types_waiting",
+        (json_int_t)live.types_waiting, "problems_waiting",
+        (json_int_t)pythia__engine_waiting(&d->engine), "request_types", (json_int_t)live.types,
+        "learnt_types", (json_int_t)live.learnt, "requests_apart", (json_int_t)live.under_way,
+        "spans_refused", (json_int_t)refused, "spans_dropped", (json_int_t)spans_dropped(d),
+        "unknown_points", (json_int_t)live.unknown_points, "unknown_spans",
+        (json_int_t)live.unknown_spans, "limits", limits_of(d));
     if (!out || !more || json_object_update(out, more) != 0) {
         json_decref(out);
         out = NULL;
@@ -221,7 +222,7 @@ static void ask(struct pythia__daemon *d, struct pythia__http_exchange *x,
         return;
     }
     *w = (struct waiting){x, type};
-    pythia__reporting_ask(d->reporting, form, answer_report, w);
+    pythia__reporting_ask(d->engine.reporting, form, answer_report, w);
 }
 
 static void handle_report(void *context, struct pythia__http_exchange *x)
@@ -236,7 +237,7 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
     bool page = strcmp(pythia__http_path(x), REPORT_PAGE) == 0;
     const char *wanted = pythia__http_query(x, "format");
     wanted = wanted ? wanted : page ? "html" : "json";
-    if (!pythia__reporting_has(d->reporting)) {
+    if (!pythia__reporting_has(d->engine.reporting)) {
         pythia__http_say(x, 404, "There is no report yet: no cycle has ended\n");
         return;
     }
@@ -252,7 +253,7 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
 static void answer_part(struct pythia__daemon *d, struct pythia__http_exchange *x,
                         enum pythia__report_form form)
 {
-    if (pythia__reporting_has(d->reporting))
+    if (pythia__reporting_has(d->engine.reporting))
         ask(d, x, form, JSON_TYPE);
     else
         answer_json(x, 200, json_array());
@@ -278,7 +279,7 @@ static void handle_decisions(void *context, struct pythia__http_exchange *x)
         refuse(x, 400, "count is a number from 1 to 10000");
         return;
     }
-    if (pythia_state_decisions(d->state, wanted, &text) != PYTHIA_OK) {
+    if (pythia_state_decisions(d->engine.state, wanted, &text) != PYTHIA_OK) {
         refuse(x, 503, "the state cannot be read");
         return;
     }
@@ -293,10 +294,10 @@ struct listing {
 /* The types that a point is pinned open for; null: all, or there is no such pin. */
 static json_t *types_of(const struct pythia__daemon *d, struct pythia_text id)
 {
-    uint32_t point = pythia_vocabulary_tracepoint_find(d->vocabulary, id);
+    uint32_t point = pythia_vocabulary_tracepoint_find(d->engine.vocabulary, id);
     size_t count = 0;
     const struct pythia_text *types =
-        point == PYTHIA_NONE ? NULL : pythia_live_limit(d->live, point, &count);
+        point == PYTHIA_NONE ? NULL : pythia_live_limit(d->engine.live, point, &count);
     if (!types)
         return json_null();
     json_t *list = json_array();
@@ -323,9 +324,9 @@ static int add_point(void *context, const struct pythia_controlled *p)
 /* A point that no control plane has, and whose spans arrive. */
 static int add_unswitchable(const struct pythia__daemon *d, uint32_t point, json_t *list)
 {
-    struct pythia_text id = pythia_vocabulary_tracepoint_id(d->vocabulary, point);
-    struct pythia_controller_seen seen = pythia__switching_see(d, id);
-    if (seen.spans == 0 || pythia__fixed_is_switchable(d, id))
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(d->engine.vocabulary, point);
+    struct pythia_controller_seen seen = pythia__switching_see(&d->switching, id);
+    if (seen.spans == 0 || pythia__fixed_is_switchable(&d->switching, id))
         return PYTHIA_OK;
     const char *colon = memchr(id.bytes, ':', id.size);
     struct pythia_text service = {id.bytes, colon ? (size_t)(colon - id.bytes) : 0};
@@ -334,7 +335,7 @@ static int add_unswitchable(const struct pythia__daemon *d, uint32_t point, json
         "trace_point", text_of(id), "target", text_of(service), "price_ns", real(seen.price_ns),
         "price_known", pythia_price_known_name(seen.price_known), "hits", (json_int_t)seen.spans,
         "spans", (json_int_t)seen.spans, "requests", (json_int_t)seen.requests, "wanted",
-        pythia_live_is_open(d->live, point), "mute", 0, "pinned", 0, "quarantined", 0,
+        pythia_live_is_open(d->engine.live, point), "mute", 0, "pinned", 0, "quarantined", 0,
         "open_by_default", 1, "switchable", 0, "result", "not switchable");
     return json_array_append_new(list, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
@@ -343,8 +344,9 @@ static int add_unswitchable(const struct pythia__daemon *d, uint32_t point, json
 static json_t *points_of(struct pythia__daemon *d)
 {
     json_t *list = json_array();
-    uint32_t points = pythia_vocabulary_tracepoints(d->vocabulary);
-    int status = pythia_controller_each(d->controller, add_point, &(struct listing){d, list});
+    uint32_t points = pythia_vocabulary_tracepoints(d->engine.vocabulary);
+    int status =
+        pythia_controller_each(d->switching.controller, add_point, &(struct listing){d, list});
     for (uint32_t point = 0; point < points && status == PYTHIA_OK; point++)
         status = add_unswitchable(d, point, list);
     if (status == PYTHIA_OK)
@@ -362,7 +364,8 @@ static void write_page(struct pythia__daemon *d, struct pythia__http_exchange *x
                        const json_t *verdicts)
 {
     char *latest = NULL;
-    (void)pythia_state_decisions(d->state, DECISIONS, &latest); /* unreadable: none are shown */
+    (void)pythia_state_decisions(d->engine.state, DECISIONS,
+                                 &latest); /* unreadable: none are shown */
     json_t *status = status_of(d), *points = points_of(d);
     json_t *decisions = latest ? json_loads(latest, 0, NULL) : NULL;
     struct pythia_daemon_page page = {.status = status,
@@ -406,7 +409,7 @@ static void answer_viewer(void *context, int status, const char *bytes, size_t s
 static void handle_page(void *context, struct pythia__http_exchange *x)
 {
     struct pythia__daemon *d = context;
-    if (!pythia__reporting_has(d->reporting)) {
+    if (!pythia__reporting_has(d->engine.reporting)) {
         write_page(d, x, NULL);
         return;
     }
@@ -416,7 +419,7 @@ static void handle_page(void *context, struct pythia__http_exchange *x)
         return;
     }
     *v = (struct viewer){d, x};
-    pythia__reporting_ask(d->reporting, PYTHIA__REPORT_VERDICTS, answer_viewer, v);
+    pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, answer_viewer, v);
 }
 
 /* The variables of the programs whose trace points are switched through shared memory. */
@@ -425,11 +428,12 @@ static void handle_variables(void *context, struct pythia__http_exchange *x)
     const struct pythia__daemon *d = context;
     struct pythia_buf out = {0};
     struct pythia_error why = {0};
-    if (!d->s.gate) {
+    if (!d->engine.s.gate) {
         refuse(x, 404, "there is no gate: variables are of C programs");
         return;
     }
-    if (pythia_gate_variables(*d->s.gate ? d->s.gate : NULL, &out, &why) != PYTHIA_OK) {
+    if (pythia_gate_variables(*d->engine.s.gate ? d->engine.s.gate : NULL, &out, &why) !=
+        PYTHIA_OK) {
         pythia_buf_free(&out);
         refuse(x, 503, why.sentence);
         return;
@@ -512,7 +516,7 @@ static void pin(struct pythia__daemon *d, struct pythia__http_exchange *x, int v
         json_decref(body);
         return;
     }
-    unsigned status = pythia__pin(d, body, value, &answer);
+    unsigned status = pythia__pin(&d->switching, body, value, &answer);
     json_decref(body);
     answer_json(x, status, answer);
 }
@@ -536,8 +540,8 @@ static void handle_unpin(void *context, struct pythia__http_exchange *x)
 static struct pythia_controlled known_point(const struct pythia__daemon *d, struct pythia_text id)
 {
     struct pythia_controlled p = {.price_ns = NAN};
-    if (!pythia_controller_point(d->controller, id, &p)) {
-        struct pythia_controller_seen seen = pythia__switching_see(d, id);
+    if (!pythia_controller_point(d->switching.controller, id, &p)) {
+        struct pythia_controller_seen seen = pythia__switching_see(&d->switching, id);
         p.price_ns = seen.price_ns;
         p.price_known = seen.price_known;
         p.hits = seen.spans;
@@ -557,13 +561,14 @@ static void handle_plan(void *context, struct pythia__http_exchange *x)
     json_t *ids = json_object_get(body, "trace_points"), *list = json_array();
     for (size_t i = 0; i < json_array_size(ids); i++) {
         const char *id = json_string_value(json_array_get(ids, i));
-        uint32_t point = pythia_vocabulary_tracepoint_find(d->vocabulary, pythia_text_of(id));
+        uint32_t point =
+            pythia_vocabulary_tracepoint_find(d->engine.vocabulary, pythia_text_of(id));
         bool known = point != PYTHIA_NONE;
         struct pythia_controlled p = known_point(d, pythia_text_of(id));
-        double calls = known ? pythia_live_calls(d->live, point) : NAN;
+        double calls = known ? pythia_live_calls(d->engine.live, point) : NAN;
         struct pythia_bill_item *item = &items[count];
         *item = (struct pythia_bill_item){p.price_ns, calls};
-        struct pythia_bill_forecast one = pythia_bill_forecast(item, 1, d->s.price_ns, NAN);
+        struct pythia_bill_forecast one = pythia_bill_forecast(item, 1, d->engine.s.price_ns, NAN);
         json_array_append_new(list,
                               json_pack("{s:s, s:b, s:o, s:o, s:s, s:b, s:I, s:o}", "trace_point",
                                         id, "known", known, "calls_per_request", real(calls),
@@ -574,8 +579,9 @@ static void handle_plan(void *context, struct pythia__http_exchange *x)
         count += isnan(calls) ? 0 : 1;
     }
     json_decref(body);
-    double request_ns = pythia_overhead_request_ns(d->overhead);
-    struct pythia_bill_forecast all = pythia_bill_forecast(items, count, d->s.price_ns, request_ns);
+    double request_ns = pythia_overhead_request_ns(d->switching.overhead);
+    struct pythia_bill_forecast all =
+        pythia_bill_forecast(items, count, d->engine.s.price_ns, request_ns);
     answer_json(x, 200,
                 json_pack("{s:o, s:f, s:o, s:o}", "trace_points", list, "added_ns_per_request",
                           all.cost_ns, "request_ns", real(request_ns), "added_share",
@@ -587,9 +593,9 @@ static void handle_off(void *context, struct pythia__http_exchange *x)
     struct pythia__daemon *d = context;
     if (!is_json(x))
         return;
-    int status = pythia_controller_off(d->controller, pythia__daemon_now(d));
-    pythia_live_pause(d->live, true);
-    bool kept = pythia_state_put_off(d->state, true) == PYTHIA_OK;
+    int status = pythia_controller_off(d->switching.controller, pythia__engine_now(&d->engine));
+    pythia_live_pause(d->engine.live, true);
+    bool kept = pythia_state_put_off(d->engine.state, true) == PYTHIA_OK;
     if (status == PYTHIA_OK)
         answer_json(x, 200, json_pack("{s:s, s:b}", "doing", "off", "kept", kept));
     else
@@ -601,9 +607,9 @@ static void handle_on(void *context, struct pythia__http_exchange *x)
     struct pythia__daemon *d = context;
     if (!is_json(x))
         return;
-    int status = pythia_controller_on(d->controller, pythia__daemon_now(d));
-    pythia_live_pause(d->live, d->s.observe_only);
-    bool kept = pythia_state_put_off(d->state, false) == PYTHIA_OK;
+    int status = pythia_controller_on(d->switching.controller, pythia__engine_now(&d->engine));
+    pythia_live_pause(d->engine.live, d->engine.s.observe_only);
+    bool kept = pythia_state_put_off(d->engine.state, false) == PYTHIA_OK;
     if (status == PYTHIA_OK)
         answer_json(x, 200, json_pack("{s:s, s:b}", "doing", "works", "kept", kept));
     else
@@ -621,8 +627,9 @@ static void handle_agent_get(void *context, struct pythia__http_exchange *x)
     char etag[PYTHIA_CONTROL_HTTP_ETAG] = "";
     struct pythia_buf body = {0};
     int status = pythia_control_http_get(
-        d->agents, pythia_text_of(service ? service : ""), pythia_text_of(instance ? instance : ""),
-        pythia_text_of(match ? match : ""), pythia__daemon_now(d), &body, etag);
+        d->switching.agents, pythia_text_of(service ? service : ""),
+        pythia_text_of(instance ? instance : ""), pythia_text_of(match ? match : ""),
+        pythia__engine_now(&d->engine), &body, etag);
     if (*etag)
         pythia__http_set(x, "ETag", etag);
     pythia__http_answer(x, (unsigned)status, body.bytes ? PYTHIA_CONTROL_HTTP_TYPE : NULL,
@@ -637,8 +644,8 @@ static void handle_agent_post(void *context, struct pythia__http_exchange *x)
     struct pythia_buf body = {0};
     if (!is_json(x))
         return;
-    int status =
-        pythia_control_http_post(d->agents, bytes ? bytes : "", size, pythia__daemon_now(d), &body);
+    int status = pythia_control_http_post(d->switching.agents, bytes ? bytes : "", size,
+                                          pythia__engine_now(&d->engine), &body);
     pythia__http_answer(x, (unsigned)status, body.bytes ? PYTHIA_CONTROL_HTTP_TYPE : NULL,
                         body.bytes, body.size);
 }
@@ -693,7 +700,7 @@ size_t pythia__api_agent_routes(struct pythia__daemon *d, struct pythia__http_ro
 {
     const struct pythia__http_route routes[PYTHIA__AGENT_ROUTES] = {
         ROUTE("GET", PYTHIA_CONTROL_HTTP_PATH, 0, handle_agent_get),
-        ROUTE("POST", PYTHIA_CONTROL_HTTP_PATH, pythia_control_http_body_max(d->agents),
+        ROUTE("POST", PYTHIA_CONTROL_HTTP_PATH, pythia_control_http_body_max(d->switching.agents),
               handle_agent_post),
     };
     memcpy(to, routes, sizeof(routes));

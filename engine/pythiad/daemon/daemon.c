@@ -19,7 +19,10 @@
 #include "pythia/status.h"
 #include "switching/breaking.h"
 #include "switching/budget.h"
+#include "switching/desired.h"
 #include "switching/fixed.h"
+#include "switching/inventory.h"
+#include "switching/pins.h"
 #include "switching/restore.h"
 #include "switching/switching.h"
 #include "verdict_log.h"
@@ -33,33 +36,17 @@
 #define SECRET_MAX       ((size_t)64 * 1024)
 #define RUN_FOLDER       "/run/pythiad"
 
-uint64_t pythia__unix_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-uint64_t pythia__daemon_now(const struct pythia__daemon *d)
-{
-    return uv_now(d->loop) * 1000000;
-}
-
-size_t pythia__daemon_waiting(const struct pythia__daemon *d)
-{
-    return d->story.cycle_count > 0 ? d->story.cycles[d->story.cycle_count - 1].waiting : 0;
-}
-
 /* ---- a cycle ---- */
 
 static void log_switches(const struct pythia__daemon *d, const struct pythia_loop_cycle *c,
                          const char *what, const struct pythia_loop_switch *list, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct pythia_text id = pythia_vocabulary_tracepoint_id(d->vocabulary, list[i].tracepoint);
+        struct pythia_text id =
+            pythia_vocabulary_tracepoint_id(d->engine.vocabulary, list[i].tracepoint);
         struct pythia_text type = PYTHIA_TEXT("");
         if (list[i].type != PYTHIA_NONE)
-            type = pythia_vocabulary_text(d->vocabulary, list[i].type);
+            type = pythia_vocabulary_text(d->engine.vocabulary, list[i].type);
         if (list[i].unswitchable)
             pythia_log(PYTHIA_LOG_INFO,
                        "Would %s a trace point that nothing can switch: trace-point=%.*s, "
@@ -79,9 +66,9 @@ static void log_cycle(const struct pythia__daemon *d, const struct pythia_loop_c
 {
     for (size_t i = 0; i < c->found_count; i++) {
         const struct pythia_finding *cause = &c->found[i].cause;
-        struct pythia_text type = pythia_vocabulary_text(d->vocabulary, c->found[i].type);
+        struct pythia_text type = pythia_vocabulary_text(d->engine.vocabulary, c->found[i].type);
         struct pythia_buf place = {0};
-        pythia_place_add(&place, d->vocabulary, &cause->place);
+        pythia_place_add(&place, d->engine.vocabulary, &cause->place);
         pythia_log(PYTHIA_LOG_INFO,
                    "Found what varies: request-type=%.*s, place=%s, share=%.3f, cycle=%" PRIu64,
                    (int)type.size, type.bytes, place.bytes ? place.bytes : "", cause->share,
@@ -95,38 +82,25 @@ static void log_cycle(const struct pythia__daemon *d, const struct pythia_loop_c
 /* The evidence is for whoever asks for the report. */
 static void keep_evidence(struct pythia__daemon *d)
 {
-    struct pythia_pipeline_result input = {.counts = *pythia_live_counts(d->live)};
+    struct pythia_pipeline_result input = {.counts = *pythia_live_counts(d->engine.live)};
     pythia_counts_add(&input.counts, pythia__intake_counts(d->intake));
     pythia_counts_add(&input.counts, pythia__feeds_counts(d->feeds));
     input.bytes = pythia__intake_numbers(d->intake).bytes + pythia__feeds_numbers(d->feeds).bytes;
-    pythia__budget_report(d);
-    pythia__reporting_cycle(d->reporting, pythia_live_take_groups(d->live), d->cycles, &input);
-}
-
-int pythia__daemon_keep_history(struct pythia__daemon *d)
-{
-    struct pythia_history *all = NULL;
-    int status = pythia_history_create(&all);
-    if (status == PYTHIA_OK && d->history)
-        status = pythia_history_merge(all, d->history);
-    if (status == PYTHIA_OK)
-        status = pythia_loop_remember(&d->story, d->vocabulary, all);
-    if (status == PYTHIA_OK)
-        (void)pythia_state_put_history(d->state, all); /* degraded: told by it */
-    pythia_history_destroy(all);
-    return status;
+    pythia__budget_report(&d->switching);
+    pythia__reporting_cycle(d->engine.reporting, pythia_live_take_groups(d->engine.live), d->cycles,
+                            &input);
 }
 
 /* A search space that was learnt is written where it is read from at the next start. */
 static void keep_space(struct pythia__daemon *d)
 {
     struct pythia_buf text = {0}, path = {0};
-    uint64_t learnt = pythia_live_numbers(d->live).learnt;
+    uint64_t learnt = pythia_live_numbers(d->engine.live).learnt;
     if (!d->writes_space || learnt == d->learnt)
         return;
     d->learnt = learnt;
-    pythia_buf_printf(&path, "%s.new", d->s.space);
-    int status = pythia_space_file_write(pythia_live_space(d->live), &text);
+    pythia_buf_printf(&path, "%s.new", d->engine.s.space);
+    int status = pythia_space_file_write(pythia_live_space(d->engine.live), &text);
     FILE *file = status == PYTHIA_OK && path.bytes ? fopen(path.bytes, "we") : NULL;
     bool written = file && fwrite(text.bytes, 1, text.size, file) == text.size;
     if (file)
@@ -134,16 +108,16 @@ static void keep_space(struct pythia__daemon *d)
     if (file)
         written = fclose(file) == 0 && written;
     if (written)
-        written = rename(path.bytes, d->s.space) == 0;
+        written = rename(path.bytes, d->engine.s.space) == 0;
     int number = errno;
     if (file && !written)
         unlink(path.bytes);
     if (written)
-        pythia_log(PYTHIA_LOG_INFO, "Wrote the search space: file=%s, types=%" PRIu64, d->s.space,
-                   learnt);
+        pythia_log(PYTHIA_LOG_INFO, "Wrote the search space: file=%s, types=%" PRIu64,
+                   d->engine.s.space, learnt);
     else
         pythia_log(PYTHIA_LOG_ERROR, "Cannot write the search space: file=%s, reason=%s",
-                   d->s.space, strerror(number));
+                   d->engine.s.space, strerror(number));
     pythia_buf_free(&text);
     pythia_buf_free(&path);
 }
@@ -153,7 +127,8 @@ static void mark_unswitchable(const struct pythia__daemon *d, struct pythia_loop
 {
     for (size_t i = 0; i < count; i++)
         list[i].unswitchable = !pythia__fixed_is_switchable(
-            d, pythia_vocabulary_tracepoint_id(d->vocabulary, list[i].tracepoint));
+            &d->switching,
+            pythia_vocabulary_tracepoint_id(d->engine.vocabulary, list[i].tracepoint));
 }
 
 static int on_cycle(void *context, const struct pythia_live_cycle *c)
@@ -162,31 +137,34 @@ static int on_cycle(void *context, const struct pythia_live_cycle *c)
     d->cycles++;
     d->cycle = c->decisions.number;
     d->last_cycle_ns = pythia__unix_ns();
-    (void)pythia_passes_look(d->passes, pythia_live_space(d->live)); /* else as it was before */
-    (void)pythia__switching_keep_cycle(d, d->last_cycle_ns, c);
-    int status =
-        pythia_loop_tell(&d->story, c, PYTHIA__STORY, d->s.memory_hard / PYTHIA__STORY_PART);
-    pythia_live_hold(d->live, pythia_loop_bytes(&d->story));
+    (void)pythia_passes_look(d->switching.passes,
+                             pythia_live_space(d->engine.live)); /* else as it was before */
+    (void)pythia__switching_keep_cycle(&d->switching, d->last_cycle_ns, c);
+    int status = pythia_loop_tell(&d->engine.story, c, PYTHIA__STORY,
+                                  d->engine.s.memory_hard / PYTHIA__STORY_PART);
+    pythia_live_hold(d->engine.live, pythia_loop_bytes(&d->engine.story));
     if (status != PYTHIA_OK)
         return status;
-    struct pythia_loop_cycle *last = &d->story.cycles[d->story.cycle_count - 1];
+    struct pythia_loop_cycle *last = &d->engine.story.cycles[d->engine.story.cycle_count - 1];
     mark_unswitchable(d, last->opened, last->opened_count);
     mark_unswitchable(d, last->closed, last->closed_count);
     log_cycle(d, last);
     keep_evidence(d);
     pythia__verdict_log_cycle(d);
-    return c->decisions.switch_count > 0 ? pythia__daemon_keep_history(d) : PYTHIA_OK;
+    return c->decisions.switch_count > 0 ? pythia__switching_keep_history(&d->switching)
+                                         : PYTHIA_OK;
 }
 
 static int on_request(void *context, uint32_t type, const struct pythia_trace *trace)
 {
     struct pythia__daemon *d = context;
-    int status = pythia_overhead_add(d->overhead, type, trace);
+    int status = pythia_overhead_add(d->switching.overhead, type, trace);
     if (status == PYTHIA_OK)
-        status = pythia__fixed_see(d, trace);
+        status = pythia__fixed_see(&d->switching, trace);
     return status == PYTHIA_OK
-               ? pythia_passes_add(d->passes, type, trace,
-                                   d->in_force.now && trace->start_ns >= d->in_force.since_unix_ns)
+               ? pythia_passes_add(d->switching.passes, type, trace,
+                                   d->switching.in_force.now &&
+                                       trace->start_ns >= d->switching.in_force.since_unix_ns)
                : status;
 }
 
@@ -207,15 +185,15 @@ static void tell_counts(const struct pythia__daemon *d)
     struct pythia_counts all = *pythia__intake_counts(d->intake);
     uint64_t dropped = 0;
     pythia_counts_add(&all, pythia__feeds_counts(d->feeds));
-    pythia_counts_add(&all, pythia_live_counts(d->live));
+    pythia_counts_add(&all, pythia_live_counts(d->engine.live));
     for (int i = 0; i < PYTHIA_DROPS; i++)
         dropped += all.dropped[i];
-    pythia_log(PYTHIA_LOG_INFO,
-               "Took in: bodies=%" PRIu64 ", refused-bodies=%" PRIu64 ", spans=%" PRIu64
-               ", kept=%" PRIu64 ", hidden=%" PRIu64 ", dropped=%" PRIu64 ", requests=%" PRIu64
-               ", cycles=%" PRIu64,
-               in.bodies, d->room.refused_bodies, in.spans + pythia__feeds_numbers(d->feeds).spans,
-               all.kept, all.hidden, dropped, pythia_live_window(d->live).finished, d->cycles);
+    pythia_log(
+        PYTHIA_LOG_INFO,
+        "Took in: bodies=%" PRIu64 ", refused-bodies=%" PRIu64 ", spans=%" PRIu64 ", kept=%" PRIu64
+        ", hidden=%" PRIu64 ", dropped=%" PRIu64 ", requests=%" PRIu64 ", cycles=%" PRIu64,
+        in.bodies, d->room.refused_bodies, in.spans + pythia__feeds_numbers(d->feeds).spans,
+        all.kept, all.hidden, dropped, pythia_live_window(d->engine.live).finished, d->cycles);
 }
 
 /* Nothing waits any more: end the cycle and let go of the loop. */
@@ -223,7 +201,7 @@ static void finish(struct pythia__daemon *d)
 {
     if (d->draining && !uv_is_closing((uv_handle_t *)&d->tick)) {
         pythia__collecting_stop(d->collecting);
-        (void)pythia_live_drain(d->live);
+        (void)pythia_live_drain(d->engine.live);
         tell_counts(d);
         uv_close((uv_handle_t *)&d->tick, end);
         pythia__feeds_close(d->feeds);
@@ -240,21 +218,21 @@ static void finish(struct pythia__daemon *d)
 static void on_tick(uv_timer_t *timer)
 {
     struct pythia__daemon *d = timer->data;
-    uint64_t now = pythia__daemon_now(d);
-    int status = pythia_live_tick(d->live, now);
+    uint64_t now = pythia__engine_now(&d->engine);
+    int status = pythia_live_tick(d->engine.live, now);
     if (status == PYTHIA_OK)
-        status = pythia__breaking_tick(d, now);
+        status = pythia__breaking_tick(&d->switching, now);
     if (status == PYTHIA_OK)
-        status = pythia__budget_tick(d, now);
+        status = pythia__budget_tick(&d->switching, now);
     if (status == PYTHIA_OK)
-        status = pythia__switching_tick(d, now);
+        status = pythia__switching_tick(&d->switching, now);
     keep_space(d);
     if (status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
                    pythia_status_text(status));
     /* One more round after the last body: its answer has to be sent. */
     bool quiet = pythia__intake_waiting(d->intake) == 0 && pythia__feeds_running(d->feeds) == 0 &&
-                 !pythia__reporting_is_busy(d->reporting);
+                 !pythia__reporting_is_busy(d->engine.reporting);
     d->quiet_ticks = quiet ? d->quiet_ticks + d->draining : 0;
     if (d->quiet_ticks > 1)
         finish(d);
@@ -264,9 +242,9 @@ static void on_tick(uv_timer_t *timer)
 static void on_turn(uv_check_t *turn)
 {
     struct pythia__daemon *d = turn->data;
-    if (pythia__switching_is_due(d))
-        (void)pythia__switching_tick(d,
-                                     pythia__daemon_now(d)); /* what fails is tried by the tick */
+    if (pythia__switching_is_due(&d->switching))
+        (void)pythia__switching_tick(
+            &d->switching, pythia__engine_now(&d->engine)); /* what fails is tried by the tick */
 }
 
 void pythia__daemon_drain(struct pythia__daemon *d)
@@ -276,7 +254,7 @@ void pythia__daemon_drain(struct pythia__daemon *d)
     d->draining = true;
     pythia_log(PYTHIA_LOG_INFO, "Stops: takes in what has come");
     pythia__intake_stop(d->intake);
-    pythia__reporting_stop(d->reporting);
+    pythia__reporting_stop(d->engine.reporting);
     if (d->grpc)
         pythia__grpc_quiesce(d->grpc);
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
@@ -323,15 +301,15 @@ static int read_secret(const char *path, int kind, char **out, struct pythia_err
 
 static int read_secrets(struct pythia__daemon *d, struct pythia_error *e)
 {
-    int status = read_secret(d->s.tls_key, KIND_KEY, &d->tls_key, e);
+    int status = read_secret(d->engine.s.tls_key, KIND_KEY, &d->tls_key, e);
     if (status == PYTHIA_OK)
-        status = read_secret(d->s.tls_certificate, KIND_PUBLIC, &d->tls_certificate, e);
+        status = read_secret(d->engine.s.tls_certificate, KIND_PUBLIC, &d->tls_certificate, e);
     if (status == PYTHIA_OK)
-        status = read_secret(d->s.tls_trust, KIND_PUBLIC, &d->tls_trust, e);
-    const char *const tokens[PYTHIA__ROLES] = {[PYTHIA__ROLE_READ] = d->s.read_token,
-                                               [PYTHIA__ROLE_INGEST] = d->s.ingest_token,
-                                               [PYTHIA__ROLE_AGENT] = d->s.agent_token,
-                                               [PYTHIA__ROLE_CONTROL] = d->s.control_token};
+        status = read_secret(d->engine.s.tls_trust, KIND_PUBLIC, &d->tls_trust, e);
+    const char *const tokens[PYTHIA__ROLES] = {[PYTHIA__ROLE_READ] = d->engine.s.read_token,
+                                               [PYTHIA__ROLE_INGEST] = d->engine.s.ingest_token,
+                                               [PYTHIA__ROLE_AGENT] = d->engine.s.agent_token,
+                                               [PYTHIA__ROLE_CONTROL] = d->engine.s.control_token};
     for (int i = 0; i < PYTHIA__ROLES && status == PYTHIA_OK; i++)
         status = read_secret(tokens[i], KIND_TOKEN, &d->tokens[i], e);
     return status;
@@ -346,19 +324,19 @@ static uint64_t quiet_ns(const struct pythia__settings *s)
 
 static int begin_collecting(struct pythia__daemon *d, struct pythia_error *e)
 {
-    const struct pythia__settings *s = &d->s;
+    const struct pythia__settings *s = &d->engine.s;
     const struct pythia__collecting_options o = {.directory = s->collect,
                                                  .age_ns = (uint64_t)(s->series_age_s * 1e9),
                                                  .keep_ns = (uint64_t)(s->series_age_s * 1e9) +
                                                             (uint64_t)s->request_max_ms * 1000000 +
                                                             2 * quiet_ns(s),
                                                  .record = s->record};
-    return pythia__collecting_create(d->loop, d->vocabulary, &o, &d->collecting, e);
+    return pythia__collecting_create(d->engine.loop, d->engine.vocabulary, &o, &d->collecting, e);
 }
 
 static int make_live(struct pythia__daemon *d, struct pythia_error *e)
 {
-    const struct pythia__settings *s = &d->s;
+    const struct pythia__settings *s = &d->engine.s;
     size_t left_out = 0;
     for (size_t i = 0; i < s->left_out.count; i++)
         if (s->left_out.texts[i][0])
@@ -388,10 +366,10 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
                               .added_ns = s->added_ns},
                    .strategy = strategies[s->strategy],
                    .price_ns = s->price_ns,
-                   .prices = d->prices,
-                   .history = d->history,
-                   .always = d->always,
-                   .never = d->never,
+                   .prices = d->switching.prices,
+                   .history = d->switching.history,
+                   .always = d->switching.always,
+                   .never = d->switching.never,
                    .alpha = s->alpha,
                    .min_requests = (size_t)s->min_requests,
                    .min_cov = s->min_cov,
@@ -407,24 +385,25 @@ static int make_live(struct pythia__daemon *d, struct pythia_error *e)
     int status = PYTHIA_OK;
     d->writes_space = s->space && access(s->space, F_OK) != 0;
     if (s->space && !d->writes_space) {
-        status = pythia_space_create(d->vocabulary, &d->space);
+        status = pythia_space_create(d->engine.vocabulary, &d->engine.space);
         if (status == PYTHIA_OK)
-            status = pythia_space_file_read(s->space, d->space, e);
+            status = pythia_space_file_read(s->space, d->engine.space, e);
     }
     struct pythia_open_points *open = NULL;
     if (status == PYTHIA_OK)
-        status = pythia__restore_search(d, &open);
+        status = pythia__restore_search(&d->switching, &open);
     if (open)
         o.search.always = open;
     if (status == PYTHIA_OK)
-        status = pythia_live_create(d->vocabulary, d->space, &o,
-                                    (struct pythia_live_taker){on_cycle, d}, &d->live);
+        status = pythia_live_create(d->engine.vocabulary, d->engine.space, &o,
+                                    (struct pythia_live_taker){on_cycle, d}, &d->engine.live);
     if (status == PYTHIA_OK) {
-        pythia_live_watch(d->live, on_request, d);
-        pythia_live_watch_spans(d->live, on_arrival, d->breaker);
+        pythia_live_watch(d->engine.live, on_request, d);
+        pythia_live_watch_spans(d->engine.live, on_arrival, d->switching.breaker);
     }
     if (status == PYTHIA_OK && open) /* from now on it is for the search to close the others */
-        status = pythia_live_set_pins(d->live, d->always, d->never, d->fixed);
+        status = pythia_live_set_pins(d->engine.live, d->switching.always, d->switching.never,
+                                      d->switching.fixed);
     pythia_open_points_destroy(open);
     return status;
 }
@@ -447,43 +426,44 @@ static int listen_http(struct pythia__daemon *d, size_t slot, const char *addres
                                      .tls_key = tcp ? d->tls_key : NULL,
                                      .tls_certificate = tcp ? d->tls_certificate : NULL,
                                      .tls_trust = tcp ? d->tls_trust : NULL,
-                                     .connections_max = (unsigned)d->s.connections,
+                                     .connections_max = (unsigned)d->engine.s.connections,
                                      .room = &d->room,
-                                     .retry_s = (unsigned)d->s.retry_s};
+                                     .retry_s = (unsigned)d->engine.s.retry_s};
     memcpy(o.tokens, d->tokens, sizeof(o.tokens));
-    return pythia__http_create(d->loop, &o, &d->http[slot], e);
+    return pythia__http_create(d->engine.loop, &o, &d->http[slot], e);
 }
 
 static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
 {
     size_t count;
     const struct pythia__http_route *routes =
-        pythia__receive_otlp_routes(d->receive, d->s.body_max, &count);
+        pythia__receive_otlp_routes(d->receive, d->engine.s.body_max, &count);
     memcpy(d->ingest_routes, routes, count * sizeof(*routes));
     count += pythia__api_agent_routes(d, d->ingest_routes + count);
-    int status = listen_http(d, 0, d->s.otlp_http, d->ingest_routes, count, e);
+    int status = listen_http(d, 0, d->engine.s.otlp_http, d->ingest_routes, count, e);
     if (status == PYTHIA_OK) {
-        routes = pythia__receive_zipkin_routes(d->receive, d->s.body_max, &count);
-        status = listen_http(d, 1, d->s.zipkin, routes, count, e);
+        routes = pythia__receive_zipkin_routes(d->receive, d->engine.s.body_max, &count);
+        status = listen_http(d, 1, d->engine.s.zipkin, routes, count, e);
     }
     if (status == PYTHIA_OK)
-        status = listen_http(d, 2, d->s.control, d->control_routes, d->control_route_count, e);
-    if (status == PYTHIA_OK)
         status =
-            listen_http(d, 3, d->s.control_socket, d->control_routes, d->control_route_count, e);
-    if (status == PYTHIA_OK && !is_off(d->s.otlp_grpc)) {
-        struct pythia__grpc_options o = {.address = d->s.otlp_grpc,
+            listen_http(d, 2, d->engine.s.control, d->control_routes, d->control_route_count, e);
+    if (status == PYTHIA_OK)
+        status = listen_http(d, 3, d->engine.s.control_socket, d->control_routes,
+                             d->control_route_count, e);
+    if (status == PYTHIA_OK && !is_off(d->engine.s.otlp_grpc)) {
+        struct pythia__grpc_options o = {.address = d->engine.s.otlp_grpc,
                                          .token = d->tokens[PYTHIA__ROLE_INGEST],
                                          .tls_key = d->tls_key,
                                          .tls_certificate = d->tls_certificate,
                                          .tls_trust = d->tls_trust,
-                                         .message_max = d->s.body_max,
-                                         .connections_max = (unsigned)d->s.connections,
-                                         .streams_max = (unsigned)d->s.streams,
+                                         .message_max = d->engine.s.body_max,
+                                         .connections_max = (unsigned)d->engine.s.connections,
+                                         .streams_max = (unsigned)d->engine.s.streams,
                                          .room = &d->room,
-                                         .retry_s = (unsigned)d->s.retry_s};
+                                         .retry_s = (unsigned)d->engine.s.retry_s};
         o.methods = pythia__receive_grpc_methods(d->receive, &o.method_count);
-        status = pythia__grpc_create(d->loop, &o, &d->grpc, e);
+        status = pythia__grpc_create(d->engine.loop, &o, &d->grpc, e);
     }
     return status;
 }
@@ -507,15 +487,16 @@ void pythia__daemon_tell_addresses(const struct pythia__daemon *d)
     unsigned ports[PYTHIA__HTTP_SERVERS];
     for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
         ports[i] = d->http[i] ? pythia__http_port(d->http[i]) : 0;
-    add_address(&text, "otlp-grpc", d->s.otlp_grpc, d->grpc ? pythia__grpc_port(d->grpc) : 0);
-    add_address(&text, "otlp-http", d->s.otlp_http, ports[0]);
-    add_address(&text, "zipkin", d->s.zipkin, ports[1]);
-    add_address(&text, "control", d->s.control, ports[2]);
+    add_address(&text, "otlp-grpc", d->engine.s.otlp_grpc,
+                d->grpc ? pythia__grpc_port(d->grpc) : 0);
+    add_address(&text, "otlp-http", d->engine.s.otlp_http, ports[0]);
+    add_address(&text, "zipkin", d->engine.s.zipkin, ports[1]);
+    add_address(&text, "control", d->engine.s.control, ports[2]);
     if (d->http[3])
-        add_address(&text, "control-socket", d->s.control_socket, 0);
+        add_address(&text, "control-socket", d->engine.s.control_socket, 0);
     pythia_log(PYTHIA_LOG_INFO, "Listens: %s", text.bytes ? text.bytes : "");
     const char *address;
-    if (pythia__control_is_open(&d->s, &address))
+    if (pythia__control_is_open(&d->engine.s, &address))
         pythia_log(PYTHIA_LOG_WARNING,
                    "Whoever reaches the control interface can use it: address=%s", address);
     pythia_buf_free(&text);
@@ -523,21 +504,14 @@ void pythia__daemon_tell_addresses(const struct pythia__daemon *d)
 
 static int make_reporting(struct pythia__daemon *d)
 {
-    const struct pythia_diagnosis_options how = {.alpha = d->s.alpha,
-                                                 .min_requests = (size_t)d->s.min_requests,
-                                                 .min_cov = d->s.min_cov,
-                                                 .seed = (uint64_t)d->s.seed,
-                                                 .values_max = (size_t)d->s.report_values};
-    return pythia__reporting_create(d->loop, d->vocabulary, &how, (size_t)d->s.report_types,
-                                    &d->story, &d->reporting);
-}
-
-struct pythia_span_limits pythia__daemon_span_limits(const struct pythia__daemon *d)
-{
-    return (struct pythia_span_limits){.attributes_max = (size_t)d->s.attributes_max,
-                                       .events_max = (size_t)d->s.events_max,
-                                       .links_max = (size_t)d->s.links_max,
-                                       .value_max = d->s.value_max};
+    const struct pythia_diagnosis_options how = {.alpha = d->engine.s.alpha,
+                                                 .min_requests = (size_t)d->engine.s.min_requests,
+                                                 .min_cov = d->engine.s.min_cov,
+                                                 .seed = (uint64_t)d->engine.s.seed,
+                                                 .values_max = (size_t)d->engine.s.report_values};
+    return pythia__reporting_create(d->engine.loop, d->engine.vocabulary, &how,
+                                    (size_t)d->engine.s.report_types, &d->engine.story,
+                                    &d->engine.reporting);
 }
 
 /* The rules of the settings, and behind them those that are usual. */
@@ -546,20 +520,21 @@ static int make_redaction(struct pythia__daemon *d, struct pythia_error *e)
     const char *rules[PYTHIA_OPTION_TEXTS_MAX + 1];
     struct pythia_hash_key secret = {{0}};
     struct pythia_buf path = {0};
-    size_t count = d->s.redact.count;
+    size_t count = d->engine.s.redact.count;
     for (size_t i = 0; i < count; i++)
-        rules[i] = d->s.redact.texts[i];
+        rules[i] = d->engine.s.redact.texts[i];
     rules[count++] = "default";
-    if (d->s.redact_secret)
-        pythia_buf_puts(&path, d->s.redact_secret);
-    else if (d->s.state)
-        pythia_buf_printf(&path, "%s.secret", d->s.state);
+    if (d->engine.s.redact_secret)
+        pythia_buf_puts(&path, d->engine.s.redact_secret);
+    else if (d->engine.s.state)
+        pythia_buf_printf(&path, "%s.secret", d->engine.s.state);
     int status = pythia_buf_status(&path);
     d->hashes = pythia_redaction_hashes(rules, count);
     if (status == PYTHIA_OK && d->hashes)
         status = pythia_secret_read(path.bytes, &secret, e);
     if (status == PYTHIA_OK)
-        status = pythia_redaction_create(d->vocabulary, rules, count, &secret, &d->redaction, e);
+        status =
+            pythia_redaction_create(d->engine.vocabulary, rules, count, &secret, &d->redaction, e);
     pythia_buf_free(&path);
     return status;
 }
@@ -567,38 +542,38 @@ static int make_redaction(struct pythia__daemon *d, struct pythia_error *e)
 static int start(struct pythia__daemon *d, struct pythia_error *e)
 {
     struct stat about;
-    if (!d->s.control_socket && stat(RUN_FOLDER, &about) == 0 && S_ISDIR(about.st_mode))
-        d->s.control_socket = "unix:" RUN_FOLDER "/control.sock";
+    if (!d->engine.s.control_socket && stat(RUN_FOLDER, &about) == 0 && S_ISDIR(about.st_mode))
+        d->engine.s.control_socket = "unix:" RUN_FOLDER "/control.sock";
     struct pythia__intake_options taking = {.room = &d->room,
-                                            .inflated_max = d->s.inflated_max,
-                                            .limits = pythia__daemon_span_limits(d),
-                                            .record = d->s.record};
-    d->room.max = d->s.waiting_max;
+                                            .inflated_max = d->engine.s.inflated_max,
+                                            .limits = pythia__settings_span_limits(&d->engine.s),
+                                            .record = d->engine.s.record};
+    d->room.max = d->engine.s.waiting_max;
     int status = read_secrets(d, e);
     if (status == PYTHIA_OK)
-        status = pythia_vocabulary_create(&d->vocabulary);
+        status = pythia_vocabulary_create(&d->engine.vocabulary);
     if (status == PYTHIA_OK) /* before anything is written: it may be refused */
-        status = pythia_state_open(d->s.state, &d->state, e);
+        status = pythia_state_open(d->engine.s.state, &d->engine.state, e);
     if (status == PYTHIA_OK)
         status = make_redaction(d, e);
     if (status == PYTHIA_OK)
-        pythia_state_set_start(d->state, d->started_ns);
+        pythia_state_set_start(d->engine.state, d->engine.started_ns);
     if (status == PYTHIA_OK)
-        status = pythia_state_get_history(d->state, &d->history, e);
+        status = pythia_state_get_history(d->engine.state, &d->switching.history, e);
     if (status == PYTHIA_OK)
-        status = pythia__restore_version(d);
+        status = pythia__restore_version(&d->switching);
     if (status == PYTHIA_OK)
-        status = pythia_prices_create(d->vocabulary, &d->prices);
+        status = pythia_prices_create(d->engine.vocabulary, &d->switching.prices);
     if (status == PYTHIA_OK)
-        status = pythia_passes_create(d->vocabulary, &d->passes);
+        status = pythia_passes_create(d->engine.vocabulary, &d->switching.passes);
     if (status == PYTHIA_OK)
-        status = pythia__budget_create(d);
+        status = pythia__budget_create(&d->switching);
     if (status == PYTHIA_OK)
-        status = pythia__breaking_create(d);
+        status = pythia__breaking_create(&d->switching);
     if (status == PYTHIA_OK)
-        status = pythia__switching_read_pins(d, &d->s);
+        status = pythia__switching_read_pins(&d->switching, &d->engine.s);
     if (status == PYTHIA_OK)
-        status = pythia__switching_create(d, e);
+        status = pythia__switching_create(&d->switching, e);
     if (status == PYTHIA_OK)
         status = make_reporting(d);
     if (status == PYTHIA_OK)
@@ -606,14 +581,15 @@ static int start(struct pythia__daemon *d, struct pythia_error *e)
     if (status == PYTHIA_OK)
         status = make_live(d, e);
     if (status == PYTHIA_OK)
-        status = pythia__restore_off(d);
+        status = pythia__restore_off(&d->switching);
     if (status == PYTHIA_OK)
-        status = pythia__restore_switches(d);
+        status = pythia__restore_switches(&d->switching);
     taking.redaction = d->redaction;
     if (status == PYTHIA_OK)
-        status = pythia__intake_create(d->loop, d->vocabulary, d->live, &taking, &d->intake, e);
+        status = pythia__intake_create(d->engine.loop, d->engine.vocabulary, d->engine.live,
+                                       &taking, &d->intake, e);
     if (status == PYTHIA_OK)
-        status = pythia__receive_create(d->intake, (unsigned)d->s.retry_s, &d->receive);
+        status = pythia__receive_create(d->intake, (unsigned)d->engine.s.retry_s, &d->receive);
     if (status == PYTHIA_OK) {
         d->control_routes = pythia__api_routes(d, &d->control_route_count);
         status = d->control_routes ? listen_all(d, e) : PYTHIA_ENOMEM;
@@ -630,15 +606,16 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
         pythia_config_destroy(config);
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
     }
-    d->loop = loop;
-    d->s = *settings;
+    d->engine.loop = loop;
+    d->switching.e = &d->engine;
+    d->engine.s = *settings;
     d->config = config;
-    d->started_ns = pythia__unix_ns();
-    d->story = (struct pythia_loop){.budget = {.points_per_cycle = (size_t)settings->points,
-                                               .points_open = (size_t)settings->points_open,
-                                               .added_ns = settings->added_ns},
-                                    .min_requests = (size_t)settings->min_requests,
-                                    .price_ns = settings->price_ns};
+    d->engine.started_ns = pythia__unix_ns();
+    d->engine.story = (struct pythia_loop){.budget = {.points_per_cycle = (size_t)settings->points,
+                                                      .points_open = (size_t)settings->points_open,
+                                                      .added_ns = settings->added_ns},
+                                           .min_requests = (size_t)settings->min_requests,
+                                           .price_ns = settings->price_ns};
     uv_timer_init(loop, &d->tick);
     uv_check_init(loop, &d->turn);
     d->tick.data = d->turn.data = d;
@@ -674,24 +651,15 @@ void pythia__daemon_destroy(struct pythia__daemon *d)
     pythia__receive_destroy(d->receive);
     pythia__intake_destroy(d->intake);
     pythia__feeds_destroy(d->feeds);
-    pythia_live_destroy(d->live);
+    pythia_live_destroy(d->engine.live);
     pythia__collecting_destroy(d->collecting);
     pythia_redaction_destroy(d->redaction);
-    pythia_controller_destroy(d->controller);
-    pythia_state_close(d->state);
-    pythia_open_points_destroy(d->always);
-    pythia_open_points_destroy(d->never);
-    pythia_open_points_destroy(d->limited);
-    pythia_overhead_destroy(d->overhead);
-    pythia_breaker_destroy(d->breaker);
-    pythia_passes_destroy(d->passes);
-    pythia__fixed_free(d);
-    pythia_prices_destroy(d->prices);
-    pythia_history_destroy(d->history);
-    pythia__reporting_destroy(d->reporting);
-    pythia_space_destroy(d->space);
-    pythia_vocabulary_destroy(d->vocabulary);
-    pythia_loop_free(&d->story);
+    pythia__switching_free(&d->switching);
+    pythia_state_close(d->engine.state);
+    pythia__reporting_destroy(d->engine.reporting);
+    pythia_space_destroy(d->engine.space);
+    pythia_vocabulary_destroy(d->engine.vocabulary);
+    pythia_loop_free(&d->engine.story);
     void *const owned[] = {d->control_routes, d->tls_key, d->tls_certificate, d->tls_trust};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);

@@ -29,7 +29,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
     int connection = status == 0 ? accept(l->socket, NULL, NULL) : -1;
     if (connection < 0)
         return;
-    if (pythia__feeds_connections(l->d->feeds) >= (size_t)l->d->s.connections ||
+    if (pythia__feeds_connections(l->d->feeds) >= (size_t)l->d->engine.s.connections ||
         pythia__connection_create(connection, &reader) != PYTHIA_OK) {
         if (l->refused++ == 0)
             pythia_log(PYTHIA_LOG_WARNING,
@@ -50,11 +50,11 @@ static void free_listener(uv_handle_t *handle)
 static int listen_for_records(struct pythia__daemon *d, struct pythia_error *e)
 {
     struct pythia__socket_file file;
-    int socket = -1, status = pythia__listen(d->s.records, &socket, &file, e);
+    int socket = -1, status = pythia__listen(d->engine.s.records, &socket, &file, e);
     if (status != PYTHIA_OK)
         return status;
     struct pythia__records_listener *l = pythia_calloc(1, sizeof(*l));
-    if (!l || uv_poll_init(d->loop, &l->poll, socket) != 0) {
+    if (!l || uv_poll_init(d->engine.loop, &l->poll, socket) != 0) {
         pythia__socket_file_remove(&file);
         close(socket);
         pythia_free(l);
@@ -72,28 +72,29 @@ static int listen_for_records(struct pythia__daemon *d, struct pythia_error *e)
 int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e)
 {
     struct pythia__feed_reader *reader = NULL;
-    const struct pythia__feeds_options o = {.limits = pythia__daemon_span_limits(d),
-                                            .record_max = d->s.body_max,
+    const struct pythia__feeds_options o = {.limits = pythia__settings_span_limits(&d->engine.s),
+                                            .record_max = d->engine.s.body_max,
                                             .redaction = d->redaction,
-                                            .record = d->s.record};
-    int status = pythia__feeds_create(d->loop, d->vocabulary, d->live, &o, &d->feeds);
-    for (size_t i = 0; i < d->s.follow.count && status == PYTHIA_OK; i++) {
-        status = pythia__follow_create(d->s.follow.texts[i], &reader, e);
+                                            .record = d->engine.s.record};
+    int status =
+        pythia__feeds_create(d->engine.loop, d->engine.vocabulary, d->engine.live, &o, &d->feeds);
+    for (size_t i = 0; i < d->engine.s.follow.count && status == PYTHIA_OK; i++) {
+        status = pythia__follow_create(d->engine.s.follow.texts[i], &reader, e);
         if (status == PYTHIA_OK)
-            status = pythia__feeds_add(d->feeds, d->s.follow.texts[i], NULL, reader);
+            status = pythia__feeds_add(d->feeds, d->engine.s.follow.texts[i], NULL, reader);
     }
-    if (status == PYTHIA_OK && d->s.gate) {
-        status = pythia__rings_create(d->s.gate, &reader, e);
+    if (status == PYTHIA_OK && d->engine.s.gate) {
+        status = pythia__rings_create(d->engine.s.gate, &reader, e);
         if (status == PYTHIA_OK)
             status = pythia__feeds_add(d->feeds, "rings", pythia_adapter_named("native"), reader);
     }
-    if (status == PYTHIA_OK && d->s.osprofiler) {
-        status = pythia__redis_events_create(d->s.osprofiler, &reader, e);
+    if (status == PYTHIA_OK && d->engine.s.osprofiler) {
+        status = pythia__redis_events_create(d->engine.s.osprofiler, &reader, e);
         if (status == PYTHIA_OK)
             status =
                 pythia__feeds_add(d->feeds, "Redis", pythia_adapter_named("osprofiler"), reader);
     }
-    return status == PYTHIA_OK && d->s.records ? listen_for_records(d, e) : status;
+    return status == PYTHIA_OK && d->engine.s.records ? listen_for_records(d, e) : status;
 }
 
 void pythia__feeding_stop(struct pythia__daemon *d)

@@ -4,7 +4,7 @@
 
 #include "listen/access.h"
 #include "pythia/redaction.h"
-#include "settings.h"
+#include "shared/settings.h"
 
 static const char before[] =
     "pythiad(8)\n\n"

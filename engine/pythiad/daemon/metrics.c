@@ -26,9 +26,9 @@ static void gauge(struct pythia_buf *to, const char *name, const char *help, dou
 
 static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
 {
-    const struct pythia_counts *live = pythia_live_counts(d->live);
+    const struct pythia_counts *live = pythia_live_counts(d->engine.live);
     struct pythia_counts all = *pythia__intake_counts(d->intake);
-    struct pythia_window_numbers w = pythia_live_window(d->live);
+    struct pythia_window_numbers w = pythia_live_window(d->engine.live);
     pythia_counts_add(&all, pythia__feeds_counts(d->feeds));
     pythia_counts_add(&all, live);
     head(to, "pythia_spans_dropped_total", "counter", "Spans and records left out, by reason.");
@@ -66,7 +66,7 @@ static void write_spans(const struct pythia__daemon *d, struct pythia_buf *to)
                       w.finished_by_age);
     pythia_buf_printf(to, "pythia_requests_finished_total{by=\"size\"} %" PRIu64 "\n",
                       w.finished_by_size);
-    struct pythia_live_numbers n = pythia_live_numbers(d->live);
+    struct pythia_live_numbers n = pythia_live_numbers(d->engine.live);
     counter(to, "pythia_requests_grouped_total", "Requests of the cycles that were worked out.",
             n.requests);
     counter(to, "pythia_requests_apart_total",
@@ -166,13 +166,13 @@ static void write_limits(const struct pythia__daemon *d, struct pythia_buf *to)
     head(to, "pythia_limit", "gauge", "Limits in force, by the name of the setting.");
     for (size_t i = 0; i < pythia__limit_count; i++)
         pythia_buf_printf(to, "pythia_limit{name=\"%s\"} %" PRId64 "\n", pythia__limits[i],
-                          pythia__limit(&d->s, i));
+                          pythia__limit(&d->engine.s, i));
 }
 
 /* Names, and those that came when there was no room for more. */
 static void write_names(const struct pythia__daemon *d, struct pythia_buf *to)
 {
-    struct pythia_vocabulary_numbers v = pythia_vocabulary_numbers(d->vocabulary);
+    struct pythia_vocabulary_numbers v = pythia_vocabulary_numbers(d->engine.vocabulary);
     head(to, "pythia_names", "gauge", "Names that are known, by kind.");
     pythia_buf_printf(to, "pythia_names{kind=\"string\"} %" PRIu32 "\n", v.strings);
     pythia_buf_printf(to, "pythia_names{kind=\"trace_point\"} %" PRIu32 "\n", v.tracepoints);
@@ -244,7 +244,7 @@ static void write_listeners(const struct pythia__daemon *d, struct pythia_buf *t
 
 static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
 {
-    struct pythia_controller_numbers c = pythia_controller_numbers(d->controller);
+    struct pythia_controller_numbers c = pythia_controller_numbers(d->switching.controller);
     counter(to, "pythia_cycles_total",
             "Cycles that have ended, also those that learnt or paused, which decide nothing.",
             d->cycles);
@@ -252,16 +252,17 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
           "Number of the last cycle that decided, as in the log and the report.", (double)d->cycle);
     gauge(to, "pythia_problems_waiting",
           "Request types that waited for their turn in the last cycle, and others were looked at.",
-          (double)pythia__daemon_waiting(d));
+          (double)pythia__engine_waiting(&d->engine));
     counter(to, "pythia_reports_total", "Reports made, because somebody asked for one.",
-            pythia__reporting_made(d->reporting));
+            pythia__reporting_made(d->engine.reporting));
     counter(to, "pythia_switches_total", "Switches thrown.", c.switches);
     counter(to, "pythia_applies_failed_total", "Times a control plane could not be told.",
             c.failed_applies);
     counter(to, "pythia_agent_points_refused_total",
             "Trace points that agents reported and that were not taken: too many of a service or "
             "of all, or no good.",
-            pythia_control_http_numbers(d->agents, pythia__daemon_now(d)).refused_points);
+            pythia_control_http_numbers(d->switching.agents, pythia__engine_now(&d->engine))
+                .refused_points);
     gauge(to, "pythia_points_known", "Trace points of the control planes.", (double)c.points);
     gauge(to, "pythia_points_quarantined", "Trace points that do not obey.",
           (double)c.in_quarantine);
@@ -271,9 +272,9 @@ static void write_control(const struct pythia__daemon *d, struct pythia_buf *to)
     gauge(to, "pythia_targets_lost", "Targets that cannot be reached.", (double)c.lost_targets);
     gauge(to, "pythia_desired_version", "Version of the desired set.", (double)c.version);
     gauge(to, "pythia_desired_in_force", "1: the desired set is in force everywhere.",
-          d->in_force.now);
+          d->switching.in_force.now);
     gauge(to, "pythia_off", "1: everything is closed by hand.",
-          pythia_controller_is_off(d->controller));
+          pythia_controller_is_off(d->switching.controller));
 }
 
 void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to)
@@ -286,9 +287,9 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
     write_listeners(d, to);
     write_limits(d, to);
     write_control(d, to);
-    pythia__budget_metrics(d, to);
+    pythia__budget_metrics(&d->switching, to);
     gauge(to, "pythia_state_degraded", "1: the state cannot be written.",
-          pythia_state_is_degraded(d->state));
+          pythia_state_is_degraded(d->engine.state));
     counter(to, "pythia_reloads_total", "Times the settings were read again.", d->reloads);
     counter(to, "pythia_reloads_failed_total", "Times they had an error, and the old ones stayed.",
             d->failed_reloads);
@@ -300,5 +301,5 @@ void pythia__metrics_write(const struct pythia__daemon *d, struct pythia_buf *to
         gauge(to, "process_resident_memory_max_bytes", "Peak of resident memory.",
               (double)usage.ru_maxrss * 1024);
     }
-    gauge(to, "process_start_time_seconds", "When it started.", (double)d->started_ns / 1e9);
+    gauge(to, "process_start_time_seconds", "When it started.", (double)d->engine.started_ns / 1e9);
 }

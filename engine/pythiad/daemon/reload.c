@@ -7,7 +7,7 @@
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
-#include "switching/switching.h"
+#include "switching/pins.h"
 
 static const char *text_at(const void *settings, size_t offset)
 {
@@ -64,7 +64,7 @@ void pythia__daemon_reload(struct pythia__daemon *d)
     char text[1024];
     int status = pythia__settings_read(d->argc, d->argv, d->environment, &next, &config, &why);
     if (status == PYTHIA_OK)
-        status = pythia__switching_read_pins(d, &next);
+        status = pythia__switching_read_pins(&d->switching, &next);
     if (status != PYTHIA_OK) {
         d->failed_reloads++;
         if (!why.status)
@@ -75,10 +75,10 @@ void pythia__daemon_reload(struct pythia__daemon *d)
         return;
     }
     for (const struct pythia_option *o = pythia__settings_table; o->name; o++)
-        if (!may_change(o->name) && !is_same(o, &d->s, &next))
+        if (!may_change(o->name) && !is_same(o, &d->engine.s, &next))
             pythia_log(PYTHIA_LOG_WARNING, "A setting that changes with a restart only: name=%s",
                        o->name);
-    struct pythia__settings now = d->s; /* whose texts the first configuration has */
+    struct pythia__settings now = d->engine.s; /* whose texts the first configuration has */
     now.always = next.always;
     now.never = next.never;
     now.max_overhead_pct = next.max_overhead_pct;
@@ -87,10 +87,10 @@ void pythia__daemon_reload(struct pythia__daemon *d)
     now.verbose = next.verbose;
     pythia_config_destroy(d->pins_config);
     d->pins_config = config;
-    d->s = now;
-    pythia__log_level(&d->s);
-    pythia_overhead_set_limit(d->overhead, d->s.max_overhead_pct / 100);
-    pythia_breaker_set_limit(d->breaker, d->s.breaker_ns);
+    d->engine.s = now;
+    pythia__log_level(&d->engine.s);
+    pythia_overhead_set_limit(d->switching.overhead, d->engine.s.max_overhead_pct / 100);
+    pythia_breaker_set_limit(d->switching.breaker, d->engine.s.breaker_ns);
     d->reloads++;
     pythia_log(PYTHIA_LOG_INFO, "Read the settings again");
 }

@@ -9,7 +9,7 @@
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
-#include "reporting.h"
+#include "shared/reporting.h"
 
 struct waiting {
     uint64_t cycle;
@@ -47,9 +47,9 @@ static void log_verdicts(void *context, int status, const char *bytes, size_t si
 
 void pythia__verdict_log_cycle(struct pythia__daemon *d)
 {
-    const struct pythia_verdicts *all = &d->story.verdicts;
+    const struct pythia_verdicts *all = &d->engine.story.verdicts;
     bool changed = false;
-    if (d->story.problem_count == 0) /* it is paused: there is no new verdict */
+    if (d->engine.story.problem_count == 0) /* it is paused: there is no new verdict */
         return;
     for (size_t i = 0; i < all->count; i++) {
         const struct pythia_verdict *v = &all->list[i];
@@ -60,5 +60,5 @@ void pythia__verdict_log_cycle(struct pythia__daemon *d)
     if (!w)
         return;
     w->cycle = d->cycle;
-    pythia__reporting_ask(d->reporting, PYTHIA__REPORT_VERDICTS, log_verdicts, w);
+    pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, log_verdicts, w);
 }

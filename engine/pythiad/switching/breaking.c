@@ -4,28 +4,29 @@
 #include <math.h>
 
 #include "fixed.h"
+#include "inventory.h"
+#include "pins.h"
 #include "pythia/buf.h"
 #include "pythia/log.h"
 #include "pythia/status.h"
-#include "switching.h"
 
 #define LOOK_NS UINT64_C(100000000)
 
 static bool is_switchable(void *context, uint32_t tracepoint)
 {
-    const struct pythia__daemon *d = context;
-    return pythia__fixed_is_switchable(d,
-                                       pythia_vocabulary_tracepoint_id(d->vocabulary, tracepoint));
+    const struct pythia__switching *w = context;
+    return pythia__fixed_is_switchable(
+        w, pythia_vocabulary_tracepoint_id(w->e->vocabulary, tracepoint));
 }
 
-int pythia__breaking_create(struct pythia__daemon *d)
+int pythia__breaking_create(struct pythia__switching *w)
 {
-    const struct pythia_breaker_options o = {.limit_ns = d->s.breaker_ns,
-                                             .hold_ns = (uint64_t)(d->s.breaker_hold_s * 1e9),
-                                             .prices = d->prices,
+    const struct pythia_breaker_options o = {.limit_ns = w->e->s.breaker_ns,
+                                             .hold_ns = (uint64_t)(w->e->s.breaker_hold_s * 1e9),
+                                             .prices = w->prices,
                                              .is_switchable = is_switchable,
-                                             .context = d};
-    return pythia_breaker_create(d->vocabulary, &o, &d->breaker);
+                                             .context = w};
+    return pythia_breaker_create(w->e->vocabulary, &o, &w->breaker);
 }
 
 /* A program as service, host and instance, as far as they are known. */
@@ -43,7 +44,7 @@ static void add_program(struct pythia_buf *to, const struct pythia_vocabulary *v
     }
 }
 
-static void log_event(const struct pythia__daemon *d, const struct pythia_breaker_event *e)
+static void log_event(const struct pythia__switching *w, const struct pythia_breaker_event *e)
 {
     static const char *const sentences[] = {
         [PYTHIA_BREAKER_TRIPPED] = "Closes a trace point at once, because it costs a program more "
@@ -53,18 +54,18 @@ static void log_event(const struct pythia__daemon *d, const struct pythia_breake
         [PYTHIA_BREAKER_RELEASED] = "Lets a trace point be opened again that cost a program too "
                                     "much",
     };
-    struct pythia_text id = pythia_vocabulary_tracepoint_id(d->vocabulary, e->tracepoint);
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(w->e->vocabulary, e->tracepoint);
     struct pythia_buf program = {0};
-    add_program(&program, d->vocabulary, e->resource);
+    add_program(&program, w->e->vocabulary, e->resource);
     pythia_log(e->what == PYTHIA_BREAKER_RELEASED ? PYTHIA_LOG_INFO : PYTHIA_LOG_WARNING,
                "%s: trace-point=%.*s, program=%s, cost-ns=%.0f, limit-ns=%.0f, price-ns=%.0f",
                sentences[e->what], (int)id.size, id.bytes, program.bytes ? program.bytes : "",
-               e->cost_ns, d->s.breaker_ns, e->price_ns);
+               e->cost_ns, w->e->s.breaker_ns, e->price_ns);
     pythia_buf_free(&program);
 }
 
 /* The decision goes into the state, as the decisions of the search do. */
-static void record_decision(struct pythia__daemon *d, const struct pythia_breaker_event *e)
+static void record_decision(struct pythia__switching *w, const struct pythia_breaker_event *e)
 {
     struct pythia_buf reason = {0};
     bool open = e->what == PYTHIA_BREAKER_RELEASED;
@@ -74,7 +75,7 @@ static void record_decision(struct pythia__daemon *d, const struct pythia_breake
     else
         pythia_buf_printf(
             &reason, "it cost a program %.3g ms in a second, and may cost %.3g ms (breaker-ns)",
-            e->cost_ns / 1e6, d->s.breaker_ns / 1e6);
+            e->cost_ns / 1e6, w->e->s.breaker_ns / 1e6);
     struct pythia_switch one = {.tracepoint = e->tracepoint,
                                 .type = PYTHIA_NONE,
                                 .open = open,
@@ -87,47 +88,26 @@ static void record_decision(struct pythia__daemon *d, const struct pythia_breake
     const struct pythia_live_cycle of_none = {
         .decisions = {.switches = &one, .switch_count = 1, .leading = SIZE_MAX}};
     if (pythia_buf_status(&reason) == PYTHIA_OK)
-        (void)pythia__switching_keep_cycle(d, pythia__unix_ns(), &of_none);
+        (void)pythia__switching_keep_cycle(w, pythia__unix_ns(), &of_none);
     pythia_buf_free(&reason);
 }
 
-int pythia__breaking_tick(struct pythia__daemon *d, uint64_t now)
+int pythia__breaking_tick(struct pythia__switching *w, uint64_t now)
 {
     const struct pythia_breaker_event *events;
     size_t count;
     bool changed = false;
-    if (now - d->broken_ns < LOOK_NS)
+    if (now - w->broken_ns < LOOK_NS)
         return PYTHIA_OK;
-    d->broken_ns = now;
-    int status = pythia_breaker_look(d->breaker, now, &events, &count);
+    w->broken_ns = now;
+    int status = pythia_breaker_look(w->breaker, now, &events, &count);
     for (size_t i = 0; i < count; i++) {
-        log_event(d, &events[i]);
+        log_event(w, &events[i]);
         if (events[i].what == PYTHIA_BREAKER_KEPT)
             continue;
-        record_decision(d, &events[i]);
+        record_decision(w, &events[i]);
         changed = true;
     }
-    int read = changed ? pythia__switching_read_pins(d, &d->s) : PYTHIA_OK;
+    int read = changed ? pythia__switching_read_pins(w, &w->e->s) : PYTHIA_OK;
     return status == PYTHIA_OK ? read : status;
-}
-
-struct adding {
-    const struct pythia__daemon *d;
-    struct pythia_open_points *always, *never;
-};
-
-static int add_tripped(void *context, const struct pythia_breaker_event *e)
-{
-    const struct adding *a = context;
-    if (pythia_open_points_has(a->always, e->tracepoint))
-        return PYTHIA_OK;
-    return pythia_open_points_add_id(
-        a->never, pythia_vocabulary_tracepoint_id(a->d->vocabulary, e->tracepoint));
-}
-
-int pythia__breaking_add_tripped(const struct pythia__daemon *d, struct pythia_open_points *always,
-                                 struct pythia_open_points *never)
-{
-    struct adding a = {d, always, never};
-    return pythia_breaker_each(d->breaker, add_tripped, &a);
 }

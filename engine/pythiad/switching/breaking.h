@@ -3,18 +3,13 @@
 #ifndef PYTHIA_PYTHIAD_BREAKING_H
 #define PYTHIA_PYTHIAD_BREAKING_H
 
-#include "daemon/daemon.h"
+#include "switches.h"
 
 /* Begin to measure, with the limit of the settings. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia__breaking_create(struct pythia__daemon *d);
+int pythia__breaking_create(struct pythia__switching *w);
 
 /* Close what has become too expensive, and release what was closed for long enough; reported in the
  * log, and recorded as decisions. Looks ten times a second. PYTHIA_OK or negative. */
-int pythia__breaking_tick(struct pythia__daemon *d, uint64_t now);
-
-/* Add the tripped points to a set of points that are never open, but for those that are pinned
- * open. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia__breaking_add_tripped(const struct pythia__daemon *d, struct pythia_open_points *always,
-                                 struct pythia_open_points *never);
+int pythia__breaking_tick(struct pythia__switching *w, uint64_t now);
 
 #endif

@@ -3,22 +3,19 @@
 #ifndef PYTHIA_PYTHIAD_BUDGET_H
 #define PYTHIA_PYTHIAD_BUDGET_H
 
-#include "daemon/daemon.h"
+#include "switches.h"
 
 /* Begin to measure, with the limit of the settings. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia__budget_create(struct pythia__daemon *d);
+int pythia__budget_create(struct pythia__switching *w);
 
 /* Do what is due: points are dropped, or may come back; told in the log, and kept as decisions. */
-int pythia__budget_tick(struct pythia__daemon *d, uint64_t now);
-
-/* Add what is dropped to a set of points that are never open. */
-int pythia__budget_add_dropped(const struct pythia__daemon *d, struct pythia_open_points *never);
+int pythia__budget_tick(struct pythia__switching *w, uint64_t now);
 
 /* Tell what is measured by now, and what was dropped and why, to reports that are asked for, if
  * there is a limit. */
-void pythia__budget_report(struct pythia__daemon *d);
+void pythia__budget_report(struct pythia__switching *w);
 
 /* And into the metrics. */
-void pythia__budget_metrics(const struct pythia__daemon *d, struct pythia_buf *to);
+void pythia__budget_metrics(const struct pythia__switching *w, struct pythia_buf *to);
 
 #endif

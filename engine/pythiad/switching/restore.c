@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "desired.h"
 #include "pythia/control_http.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
@@ -16,31 +17,31 @@ static int pass_over(void *context, struct pythia_text id, const struct pythia_t
     return PYTHIA_OK;
 }
 
-int pythia__restore_version(struct pythia__daemon *d)
+int pythia__restore_version(struct pythia__switching *w)
 {
-    return pythia_state_each_desired(d->state, pass_over, NULL, &d->version);
+    return pythia_state_each_desired(w->e->state, pass_over, NULL, &w->version);
 }
 
 /* The search space of the state. One that cannot be read is learnt anew: not to start because of it
  * would be worse. */
-static int read_space(struct pythia__daemon *d)
+static int read_space(struct pythia__switching *w)
 {
     struct pythia_buf text = {0};
     struct pythia_error e = {0};
     char why[320];
-    int status = pythia_state_get_space(d->state, &text);
+    int status = pythia_state_get_space(w->e->state, &text);
     if (status == PYTHIA_OK && text.size > 0)
-        status = pythia_space_create(d->vocabulary, &d->space);
-    if (status == PYTHIA_OK && d->space) {
+        status = pythia_space_create(w->e->vocabulary, &w->e->space);
+    if (status == PYTHIA_OK && w->e->space) {
         status = pythia_space_file_parse("search space of the state", pythia_buf_text(&text),
-                                         d->space, &e);
+                                         w->e->space, &e);
         if (status == PYTHIA_OK) {
-            pythia_space_types(d->space, &d->kept_types);
+            pythia_space_types(w->e->space, &w->kept_types);
         } else if (status != PYTHIA_ENOMEM) {
             pythia_log(PYTHIA_LOG_WARNING, "Learns the search space anew: reason=%s",
                        pythia_error_text(&e, why, sizeof(why)));
-            pythia_space_destroy(d->space);
-            d->space = NULL;
+            pythia_space_destroy(w->e->space);
+            w->e->space = NULL;
             status = PYTHIA_OK;
         }
     }
@@ -49,7 +50,7 @@ static int read_space(struct pythia__daemon *d)
 }
 
 struct restoring {
-    const struct pythia__daemon *d;
+    const struct pythia__switching *w;
     struct pythia_open_points *open;
     const bool *known;     /* by trace point */
     uint32_t points, last; /* last: the point of the row before */
@@ -60,7 +61,7 @@ struct restoring {
 static int take_point(void *context, struct pythia_text id, const struct pythia_text *type)
 {
     struct restoring *r = context;
-    uint32_t point = pythia_vocabulary_tracepoint_find(r->d->vocabulary, id);
+    uint32_t point = pythia_vocabulary_tracepoint_find(r->w->e->vocabulary, id);
     if (point == PYTHIA_NONE || point >= r->points || !r->known[point])
         return PYTHIA_OK;
     r->restored += point != r->last;
@@ -72,11 +73,11 @@ static int take_point(void *context, struct pythia_text id, const struct pythia_
 /* Add what pins keep open now. */
 static int add_pins(const struct restoring *r)
 {
-    struct pythia_open_points *pins = r->d->always;
+    struct pythia_open_points *pins = r->w->always;
     int status = PYTHIA_OK;
     for (uint32_t point = 0; pins && point < r->points && status == PYTHIA_OK; point++) {
         size_t count;
-        struct pythia_text id = pythia_vocabulary_tracepoint_id(r->d->vocabulary, point);
+        struct pythia_text id = pythia_vocabulary_tracepoint_id(r->w->e->vocabulary, point);
         const struct pythia_text *types = pythia_open_points_types(pins, point, &count);
         if (!types && pythia_open_points_has(pins, point))
             status = pythia_open_points_add_id(r->open, id);
@@ -90,46 +91,47 @@ static int add_pins(const struct restoring *r)
 static int list_open(struct restoring *r)
 {
     uint64_t version;
-    int status = pythia_open_points_create(r->d->vocabulary, &r->open);
+    int status = pythia_open_points_create(r->w->e->vocabulary, &r->open);
     if (status == PYTHIA_OK)
-        status = pythia_state_each_desired(r->d->state, take_point, r, &version);
+        status = pythia_state_each_desired(r->w->e->state, take_point, r, &version);
     return status == PYTHIA_OK ? add_pins(r) : status;
 }
 
-int pythia__restore_search(struct pythia__daemon *d, struct pythia_open_points **open)
+int pythia__restore_search(struct pythia__switching *w, struct pythia_open_points **open)
 {
-    struct restoring r = {.d = d, .last = PYTHIA_NONE};
+    struct restoring r = {.w = w, .last = PYTHIA_NONE};
     size_t types;
-    int status = d->space ? PYTHIA_OK : read_space(d);
-    if (status != PYTHIA_OK || !d->space || d->version == 0)
+    int status = w->e->space ? PYTHIA_OK : read_space(w);
+    if (status != PYTHIA_OK || !w->e->space || w->version == 0)
         return status;
-    bool *known = pythia_space_points(d->space);
+    bool *known = pythia_space_points(w->e->space);
     r.known = known;
-    r.points = pythia_vocabulary_tracepoints(d->vocabulary);
+    r.points = pythia_vocabulary_tracepoints(w->e->vocabulary);
     status = known ? list_open(&r) : PYTHIA_ENOMEM;
     pythia_free(known);
     if (status == PYTHIA_OK)
         *open = r.open;
     else
         pythia_open_points_destroy(r.open);
-    pythia_space_types(d->space, &types);
+    pythia_space_types(w->e->space, &types);
     if (status == PYTHIA_OK)
         pythia_log(PYTHIA_LOG_INFO,
                    "Goes on where it stood: desired-version=%" PRIu64 ", open=%" PRIu64
                    ", types=%zu",
-                   d->version, r.restored, types);
+                   w->version, r.restored, types);
     return status;
 }
 
-int pythia__restore_off(struct pythia__daemon *d)
+int pythia__restore_off(struct pythia__switching *w)
 {
     bool off;
-    int status = pythia_state_get_off(d->state, &off);
+    int status = pythia_state_get_off(w->e->state, &off);
     if (status != PYTHIA_OK || !off)
         return status;
     pythia_log(PYTHIA_LOG_WARNING, "Everything is off, as it was: pythia ctl on ends that");
-    pythia_live_pause(d->live, true);
-    (void)pythia_controller_off(d->controller, pythia__daemon_now(d)); /* tried again by its tick */
+    pythia_live_pause(w->e->live, true);
+    (void)pythia_controller_off(w->controller,
+                                pythia__engine_now(w->e)); /* tried again by its tick */
     return PYTHIA_OK;
 }
 
@@ -137,29 +139,22 @@ int pythia__restore_off(struct pythia__daemon *d)
  * again if an agent reports it. */
 static int remember_point(void *context, const struct pythia_state_point *point)
 {
-    struct pythia__daemon *d = context;
-    if (strcmp(point->plane, d->agents->ops->name) != 0)
+    struct pythia__switching *w = context;
+    if (strcmp(point->plane, w->agents->ops->name) != 0)
         return PYTHIA_OK;
-    int status = pythia_control_http_remember(d->agents, point->target, point->id, point->of.hits,
-                                              pythia__daemon_now(d));
+    int status = pythia_control_http_remember(w->agents, point->target, point->id, point->of.hits,
+                                              pythia__engine_now(w->e));
     if (status == PYTHIA_EFORMAT || status == PYTHIA_ELIMIT)
         return PYTHIA_OK;
-    return status == PYTHIA_OK ? pythia_live_know(d->live, point->id) : status;
+    return status == PYTHIA_OK ? pythia_live_know(w->e->live, point->id) : status;
 }
 
-int pythia__restore_switches(struct pythia__daemon *d)
+int pythia__restore_switches(struct pythia__switching *w)
 {
-    int status = pythia_state_each_inventory(d->state, remember_point, d);
+    int status = pythia_state_each_inventory(w->e->state, remember_point, w);
     if (status == PYTHIA_OK) /* pins may be patterns, for points that are known only now */
-        status = pythia_live_set_pins(d->live, d->always, d->never, d->fixed);
+        status = pythia_live_set_pins(w->e->live, w->always, w->never, w->fixed);
     if (status == PYTHIA_OK)
-        status = pythia__daemon_want(d);
-    return status == PYTHIA_OK ? pythia__switching_tick(d, pythia__daemon_now(d)) : status;
-}
-
-int pythia__restore_text(const struct pythia__daemon *d, struct pythia_buf *text, size_t *types)
-{
-    const struct pythia_space *space = pythia_live_space(d->live);
-    pythia_space_types(space, types);
-    return *types == d->kept_types ? PYTHIA_OK : pythia_space_file_write(space, text);
+        status = pythia__switching_want(w);
+    return status == PYTHIA_OK ? pythia__switching_tick(w, pythia__engine_now(w->e)) : status;
 }

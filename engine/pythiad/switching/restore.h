@@ -4,27 +4,23 @@
 #ifndef PYTHIA_PYTHIAD_RESTORE_H
 #define PYTHIA_PYTHIAD_RESTORE_H
 
-#include "daemon/daemon.h"
+#include "switches.h"
 
 /* Read the version of the desired set, so that it goes on rising. PYTHIA_OK, PYTHIA_EIO or
  * PYTHIA_ENOMEM. */
-int pythia__restore_version(struct pythia__daemon *d);
+int pythia__restore_version(struct pythia__switching *w);
 
 /* Before the engine is made: take the search space of the state, if none came from a file, and give
  * what is to be open at first: pins, and what was. *open is owned by the caller, NULL: pins alone.
  * PYTHIA_OK or negative. */
-int pythia__restore_search(struct pythia__daemon *d, struct pythia_open_points **open);
+int pythia__restore_search(struct pythia__switching *w, struct pythia_open_points **open);
 
 /* After it was made: all is off, if it was. */
-int pythia__restore_off(struct pythia__daemon *d);
+int pythia__restore_off(struct pythia__switching *w);
 
 /* Before anybody can ask: the agents' plane and the engine know the points of the state, and the
  * planes are told what shall be open. An agent that asks at once gets no empty list. PYTHIA_OK or
  * negative. */
-int pythia__restore_switches(struct pythia__daemon *d);
-
-/* The search space for the state, if it is another than the one there: the text, to be freed, and
- * how many types it is of; size 0: it is there. PYTHIA_OK or PYTHIA_ENOMEM. */
-int pythia__restore_text(const struct pythia__daemon *d, struct pythia_buf *text, size_t *types);
+int pythia__restore_switches(struct pythia__switching *w);
 
 #endif

@@ -60,6 +60,9 @@ int pythia__settings_read(int argc, char **argv, char *const *environment,
                           struct pythia__settings *out, struct pythia_config **config,
                           struct pythia_error *e);
 
+/* What is taken of a span. */
+struct pythia_span_limits pythia__settings_span_limits(const struct pythia__settings *s);
+
 /* May whoever reaches the control interface from beyond this machine use it, because neither a
  * token nor a certificate is asked for? Then *address is where it listens. */
 bool pythia__control_is_open(const struct pythia__settings *s, const char **address);

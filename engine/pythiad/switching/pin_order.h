@@ -1,11 +1,11 @@
 /* Trace points that are opened and closed by hand: from the ids and patterns of an order to pins.
  * All calls are the loop's. */
-#ifndef PYTHIA_PYTHIAD_PINNING_H
-#define PYTHIA_PYTHIAD_PINNING_H
+#ifndef PYTHIA_PYTHIAD_PIN_ORDER_H
+#define PYTHIA_PYTHIAD_PIN_ORDER_H
 
 #include <jansson.h>
 
-#include "daemon/daemon.h"
+#include "switches.h"
 
 #define PYTHIA__PINS_MAX      1000 /* trace points of one order, also by patterns */
 #define PYTHIA__PIN_TYPES_MAX 1000 /* likewise request types */
@@ -17,6 +17,6 @@
  * such patterns of them; the points are open for these only. All of the order is done or, if a part
  * of it cannot be, nothing. Returns the status of HTTP, with *answer owned by the caller (NULL: out
  * of memory). */
-unsigned pythia__pin(struct pythia__daemon *d, const json_t *order, int pin, json_t **answer);
+unsigned pythia__pin(struct pythia__switching *w, const json_t *order, int pin, json_t **answer);
 
 #endif

@@ -355,3 +355,11 @@ int pythia__settings_check(const struct pythia__settings *s, struct pythia_error
         return pythia_error_set(e, PYTHIA_EUSAGE, "quiet and verbose do not go together");
     return PYTHIA_OK;
 }
+
+struct pythia_span_limits pythia__settings_span_limits(const struct pythia__settings *s)
+{
+    return (struct pythia_span_limits){.attributes_max = (size_t)s->attributes_max,
+                                       .events_max = (size_t)s->events_max,
+                                       .links_max = (size_t)s->links_max,
+                                       .value_max = s->value_max};
+}

@@ -1,14 +1,14 @@
-#include "pinning.h"
+#include "pin_order.h"
 
 #include "fixed.h"
+#include "pins.h"
 #include "pythia/mem.h"
 #include "pythia/open_points.h"
 #include "pythia/status.h"
-#include "switching.h"
 
 /* What an order comes to. */
 struct order {
-    struct pythia__daemon *d;
+    struct pythia__switching *w;
     int pin;
     uint32_t *points; /* owned; trace points */
     size_t count, capacity;
@@ -20,8 +20,8 @@ struct order {
 
 static bool may_pin(const struct order *o, uint32_t point)
 {
-    struct pythia_text id = pythia_vocabulary_tracepoint_id(o->d->vocabulary, point);
-    return o->pin == 0 || pythia__fixed_is_switchable(o->d, id);
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(o->w->e->vocabulary, point);
+    return o->pin == 0 || pythia__fixed_is_switchable(o->w, id);
 }
 
 static int add_point(struct order *o, uint32_t point)
@@ -43,12 +43,12 @@ static int refuse_name(json_t *list, const json_t *name)
 /* Stops one beyond PYTHIA__PINS_MAX, which refuses the order. */
 static int add_matches(struct order *o, const json_t *name)
 {
-    uint32_t points = pythia_vocabulary_tracepoints(o->d->vocabulary);
+    uint32_t points = pythia_vocabulary_tracepoints(o->w->e->vocabulary);
     bool any = false, added = false;
     int status = PYTHIA_OK;
     for (uint32_t point = 0; point < points && status == PYTHIA_OK && o->count <= PYTHIA__PINS_MAX;
          point++) {
-        struct pythia_text id = pythia_vocabulary_tracepoint_id(o->d->vocabulary, point);
+        struct pythia_text id = pythia_vocabulary_tracepoint_id(o->w->e->vocabulary, point);
         if (!pythia_open_points_fits(json_string_value(name), id))
             continue;
         any = true;
@@ -66,7 +66,7 @@ static int add_matches(struct order *o, const json_t *name)
 static int add_name(struct order *o, const json_t *name)
 {
     struct pythia_text text = pythia_text_of(json_string_value(name));
-    uint32_t point = pythia_vocabulary_tracepoint_find(o->d->vocabulary, text);
+    uint32_t point = pythia_vocabulary_tracepoint_find(o->w->e->vocabulary, text);
     if (point == PYTHIA_NONE && pythia_open_points_is_pattern(text))
         return add_matches(o, name);
     if (point == PYTHIA_NONE)
@@ -81,14 +81,14 @@ static unsigned do_order(struct order *o, json_t **answer)
     if (!ids)
         return 503;
     for (size_t i = 0; i < o->count; i++)
-        ids[i] = pythia_vocabulary_tracepoint_id(o->d->vocabulary, o->points[i]);
-    int status = pythia__switching_pin(o->d, ids, o->count, o->pin, o->types, o->type_count);
+        ids[i] = pythia_vocabulary_tracepoint_id(o->w->e->vocabulary, o->points[i]);
+    int status = pythia__switching_pin(o->w, ids, o->count, o->pin, o->types, o->type_count);
     for (size_t i = 0; i < o->count; i++)
-        obeyed += o->pin == 0 || pythia_live_is_open(o->d->live, o->points[i]) == (o->pin > 0);
+        obeyed += o->pin == 0 || pythia_live_is_open(o->w->e->live, o->points[i]) == (o->pin > 0);
     pythia_free(ids);
     *answer = status == PYTHIA_OK
                   ? json_pack("{s:I, s:I, s:I}", "trace_points", (json_int_t)o->count, "obeyed",
-                              (json_int_t)obeyed, "desired_version", (json_int_t)o->d->version)
+                              (json_int_t)obeyed, "desired_version", (json_int_t)o->w->version)
                   : json_pack("{s:s}", "error", pythia_status_text(status));
     return status == PYTHIA_OK ? 200 : 503;
 }
@@ -143,7 +143,7 @@ struct matching {
 static int match_type(void *context, uint32_t type)
 {
     struct matching *m = context;
-    struct pythia_text name = pythia_vocabulary_text(m->order->d->vocabulary, type);
+    struct pythia_text name = pythia_vocabulary_text(m->order->w->e->vocabulary, type);
     if (!pythia_open_points_fits(m->pattern, name))
         return 0;
     m->any = true;
@@ -156,12 +156,12 @@ static int match_type(void *context, uint32_t type)
 static int add_type_name(struct order *o, const json_t *type)
 {
     struct pythia_text text = {json_string_value(type), json_string_length(type)};
-    uint32_t number = pythia_vocabulary_string_find(o->d->vocabulary, text);
+    uint32_t number = pythia_vocabulary_string_find(o->w->e->vocabulary, text);
     struct matching m = {.order = o, .pattern = text.bytes};
-    if (number != PYTHIA_NONE && pythia_live_has_type(o->d->live, number))
-        return add_type(o, pythia_vocabulary_text(o->d->vocabulary, number));
+    if (number != PYTHIA_NONE && pythia_live_has_type(o->w->e->live, number))
+        return add_type(o, pythia_vocabulary_text(o->w->e->vocabulary, number));
     if (pythia_open_points_is_pattern(text) &&
-        pythia_live_each_type(o->d->live, match_type, &m) == PYTHIA_ENOMEM)
+        pythia_live_each_type(o->w->e->live, match_type, &m) == PYTHIA_ENOMEM)
         return PYTHIA_ENOMEM;
     return m.any ? PYTHIA_OK : refuse_name(o->unknown_types, type);
 }
@@ -176,9 +176,9 @@ static int add_types(struct order *o, const json_t *types)
     return status;
 }
 
-unsigned pythia__pin(struct pythia__daemon *d, const json_t *order, int pin, json_t **answer)
+unsigned pythia__pin(struct pythia__switching *w, const json_t *order, int pin, json_t **answer)
 {
-    struct order o = {.d = d,
+    struct order o = {.w = w,
                       .pin = pin,
                       .unknown = json_array(),
                       .not_switchable = json_array(),
