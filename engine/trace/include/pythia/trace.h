@@ -38,14 +38,19 @@ struct pythia_trace_span {
 
 /* A finished trace: immutable, and borrowed from whoever built it. Its spans form a forest.
  *
+ * All spans of one host, or of one process whose host is not known, read one clock. Where a call
+ * from one clock to another does not lie in its caller, the clock that was called is moved, so far
+ * that all calls between it and the clocks before it lie in their callers: as little as may be,
+ * where that is less than what is left open, else into the middle, and between the other children
+ * of callers that call one by one. The clock of the request is that of its longest root, and stays.
+ * Spans that were so moved have the repair PYTHIA_REPAIR_SKEW.
+ *
  * Where a span of another process lies more than an hour before or after the span that led to it
  * (before it, if nobody waits for the span), the two clocks have no common base; they count from
- * the boot of each host, for instance. Then only durations are used: the span is moved into the
- * middle of its parent, as if both ways took as long, or to its start if it is the longer one.
- * Further spans of its clock are moved as far, so that their distances stay. Of several roots the
- * longest one is the request, by its own clock, and roots of such other clocks are moved into it in
- * the same way. Critical paths and the duration of the request follow from the moved times. Each
- * span that was so moved has the repair PYTHIA_REPAIR_CLOCK_BASE. */
+ * the boot of each host, for instance. Then only durations are used, in the same way. A span that
+ * is longer than its parent is put to its start, and roots of such other clocks are moved into the
+ * longest root. Spans that were so moved have the repair PYTHIA_REPAIR_CLOCK_BASE. Critical paths
+ * and the duration of the request follow from the moved times. */
 struct pythia_trace {
     struct pythia_trace_id id;
     const struct pythia_trace_span *spans;
