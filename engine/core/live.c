@@ -357,7 +357,7 @@ static void drop_evidence(struct pythia_live *l)
 static bool is_under_way(const struct pythia_live *l, const struct pythia_trace *trace)
 {
     bool any_may = l->now_ns - l->applied_ns < l->o.window.age_max_ns;
-    return l->waiting || (any_may && trace->start_ns < l->since_ns);
+    return l->waiting || (any_may && trace->begun_ns < l->since_ns);
 }
 
 static int learn(struct pythia_live *l, struct pythia__live_type *type,
@@ -735,6 +735,11 @@ static int add_span(void *context, const struct pythia_trace_id *trace,
 static void set_time(struct pythia_live *l, uint64_t now_ns)
 {
     l->now_ns = now_ns > l->now_ns ? now_ns : l->now_ns;
+}
+
+void pythia_live_set_clock(struct pythia_live *l, uint64_t unix_ns, uint64_t now_ns)
+{
+    pythia_window_set_clock(l->window, unix_ns, now_ns);
 }
 
 int pythia_live_add(struct pythia_live *l, const struct pythia_span_batch *batch, uint64_t now_ns)

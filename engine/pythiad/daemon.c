@@ -186,7 +186,7 @@ static int on_request(void *context, uint32_t type, const struct pythia_trace *t
         status = pythia__fixed_see(d, trace);
     return status == PYTHIA_OK
                ? pythia_passes_add(d->passes, type, trace,
-                                   d->in_force.now && trace->start_ns >= d->in_force.since_unix_ns)
+                                   d->in_force.now && trace->begun_ns >= d->in_force.since_unix_ns)
                : status;
 }
 
@@ -241,6 +241,7 @@ static void on_tick(uv_timer_t *timer)
 {
     struct pythia__daemon *d = timer->data;
     uint64_t now = pythia__daemon_now(d);
+    pythia_live_set_clock(d->live, pythia__unix_ns(), now);
     int status = pythia_live_tick(d->live, now);
     if (status == PYTHIA_OK)
         status = pythia__breaking_tick(d, now);

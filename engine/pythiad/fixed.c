@@ -32,7 +32,7 @@ bool pythia__fixed_is(const struct pythia__daemon *d, uint32_t tracepoint)
 
 int pythia__fixed_see(struct pythia__daemon *d, const struct pythia_trace *trace)
 {
-    if (!d->in_force.now || trace->start_ns < d->in_force.since_unix_ns + STRAY_NS)
+    if (!d->in_force.now || trace->begun_ns < d->in_force.since_unix_ns + STRAY_NS)
         return PYTHIA_OK;
     for (uint32_t i = 0; i < trace->count; i++) {
         uint32_t point = trace->spans[i].tracepoint;

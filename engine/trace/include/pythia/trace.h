@@ -59,6 +59,8 @@ struct pythia_trace {
     uint64_t start_ns;          /* the earliest start of a root */
     uint64_t end_ns; /* the latest end of a root that is not forked: what the client waited for */
     uint64_t completed_ns; /* the latest end of all */
+    uint64_t begun_ns;     /* when it began by our own clock, as far as is known: start_ns, unless
+                              the clock of a sender is plainly off (assembler.h) */
     double weight;         /* requests that it stands for (sampling.h), at least 1; 0 counts as 1 */
     bool incomplete;       /* it was finished although more spans may come (counts.h) */
 };
@@ -117,6 +119,9 @@ int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia
 /* The trace that is built is finished although more of it may come: counted by reason. */
 void pythia_trace_builder_mark_incomplete(struct pythia_trace_builder *b,
                                           enum pythia_incomplete reason);
+
+/* The trace that is built began then by our own clock, because a sender's clock is off. */
+void pythia_trace_builder_set_begun(struct pythia_trace_builder *b, uint64_t begun_ns);
 
 /* What was added looks like. */
 enum pythia_trace_state {
