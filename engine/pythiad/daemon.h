@@ -8,6 +8,7 @@
 #include "collecting.h"
 #include "feed.h"
 #include "grpc_server.h"
+#include "heap.h"
 #include "http_server.h"
 #include "in_force.h"
 #include "intake.h"
@@ -88,6 +89,7 @@ struct pythia__daemon {
     uint64_t unknown_told;                /* trace points that the search space does not know */
     bool waiting_told;                    /* and that there are types which wait for one */
     uint64_t reloads, failed_reloads;
+    struct pythia__heap heap;
     unsigned quiet_ticks; /* since nothing waits any more while it drains */
     bool draining, writes_space;
 };
