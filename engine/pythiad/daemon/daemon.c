@@ -228,6 +228,7 @@ static void on_tick(uv_timer_t *timer)
     if (status == PYTHIA_OK)
         status = pythia__switching_tick(&d->switching, now);
     keep_space(d);
+    pythia__heap_tick(&d->heap, now);
     if (status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
                    pythia_status_text(status));
