@@ -38,7 +38,7 @@ int pythia_json_create(struct pythia_source *from, size_t limit, struct pythia_j
                                       .line_starts = true};
     if (in->capacity > in->limit)
         in->capacity = in->limit;
-    in->memory = pythia_calloc(1, in->capacity + PYTHIA__STRUCTURE_PADDING);
+    in->memory = pythia_realloc(NULL, in->capacity + PYTHIA__STRUCTURE_PADDING, 1);
     in->structure = pythia__structure_create(in->capacity);
     if (!in->structure)
         pythia_mem_note_failure();

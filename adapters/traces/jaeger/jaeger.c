@@ -562,28 +562,30 @@ static int read_document(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
-static int likeness(struct pythia_text head)
+static int likeness(const struct pythia_head *head)
 {
-    struct pythia_buf outline = {0}, rows = {0};
-    bool table = pythia__cqlsh_table_head(head, &rows);
-    pythia__outline(table ? pythia_buf_text(&rows) : head, &outline);
+    struct pythia_buf of_rows = {0}, rows = {0};
+    bool table = pythia__cqlsh_table_head(head->text, &rows);
+    if (table)
+        pythia__outline(pythia_buf_text(&rows), &of_rows);
+    struct pythia_text outline = table ? pythia_buf_text(&of_rows) : head->outline;
     int how_much = table && outline.size == 0 ? 40 : 0; /* a table without rows */
-    bool data = pythia__outlined(&outline, 1, "data");
+    bool data = pythia__outlined(outline, 1, "data");
     for (int depth = 1; depth <= 3; depth++) {
-        bool trace = pythia__outlined(&outline, depth, "traceID");
-        bool span = trace && pythia__outlined(&outline, depth, "spanID");
-        bool parts = pythia__outlined(&outline, depth, "spans") ||
-                     pythia__outlined(&outline, depth, "processes");
-        bool model = pythia__outlined(&outline, depth, "traceId") &&
-                     pythia__outlined(&outline, depth, "spanId") &&
-                     pythia__outlined(&outline, depth, "operationName");
-        bool row = pythia__outlined(&outline, depth, "trace_id") &&
-                   pythia__outlined(&outline, depth, "span_id") &&
-                   pythia__outlined(&outline, depth, "operation_name");
+        bool trace = pythia__outlined(outline, depth, "traceID");
+        bool span = trace && pythia__outlined(outline, depth, "spanID");
+        bool parts = pythia__outlined(outline, depth, "spans") ||
+                     pythia__outlined(outline, depth, "processes");
+        bool model = pythia__outlined(outline, depth, "traceId") &&
+                     pythia__outlined(outline, depth, "spanId") &&
+                     pythia__outlined(outline, depth, "operationName");
+        bool row = pythia__outlined(outline, depth, "trace_id") &&
+                   pythia__outlined(outline, depth, "span_id") &&
+                   pythia__outlined(outline, depth, "operation_name");
         if ((trace && parts) || span || row || model || (data && depth > 1 && (trace || parts)))
             how_much = 90;
     }
-    pythia_buf_free(&outline);
+    pythia_buf_free(&of_rows);
     pythia_buf_free(&rows);
     return how_much;
 }
@@ -658,4 +660,5 @@ const struct pythia_adapter_ops pythia__jaeger = {
     .create = create,
     .decode = decode,
     .destroy = destroy,
+    .independent = true,
 };

@@ -448,5 +448,6 @@ const struct pythia_adapter_ops pythia__otlp_protobuf = {
     .create = create,
     .decode = decode,
     .destroy = destroy,
+    .independent = true,
     .count = pythia__otlp_protobuf_count,
 };

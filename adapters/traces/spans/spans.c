@@ -325,9 +325,9 @@ static int read_document(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
-static int likeness(struct pythia_text head)
+static int likeness(const struct pythia_head *head)
 {
-    return pythia_text_starts(head, PYTHIA_TEXT(PYTHIA__SPANS_HEAD)) ? 100 : 0;
+    return pythia_text_starts(head->text, PYTHIA_TEXT(PYTHIA__SPANS_HEAD)) ? 100 : 0;
 }
 
 static void destroy(struct pythia_adapter *a)
