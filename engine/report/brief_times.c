@@ -111,7 +111,8 @@ static size_t add_chain(const struct pythia__brief *b, const struct pythia_group
 
 static bool is_own_edge(const struct pythia_cct *cct, const struct pythia_group *g, uint32_t edge)
 {
-    return g->own.tracepoint != PYTHIA_NONE && pythia_own_time_has(cct, edge, g->own.tracepoint);
+    return g->own.tracepoint != PYTHIA_NONE &&
+           pythia_cct_tracepoint(cct, pythia_cct_edge_at(cct, edge)->context) == g->own.tracepoint;
 }
 
 /* The places with the largest shares. The chain of calls leads to the first. */

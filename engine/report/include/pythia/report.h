@@ -29,6 +29,7 @@ struct pythia_report_source {
     size_t min_requests;            /* that a group needed to be diagnosed; 0: 30 */
     const struct pythia_loop *loop; /* how it came to that, cycle by cycle; NULL: it was one look */
     const struct pythia_verdicts *verdicts; /* of the loop, or of the one look; NULL: none */
+    bool brief; /* leave out what TEXT and MARKDOWN do not show; no other form may be made of it */
 };
 
 /* How the short form is shown. */
