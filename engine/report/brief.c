@@ -86,6 +86,12 @@ static void add_caveats(const struct pythia__brief *b)
     }
 }
 
+/* The option that lists everything. */
+static const char *lister(const struct pythia__brief *b)
+{
+    return b->s->live ? "--verbose" : "--all";
+}
+
 /* ---- items ---- */
 
 static const struct pythia__doc_column item_columns[] = {
@@ -192,7 +198,7 @@ static void add_rest_line(const struct pythia__brief *b, size_t count, const cha
     pythia__doc_paragraph(b->d);
     pythia__doc_count(b->d, (double)count, one, many);
     if (!listed)
-        pythia__doc_words(b->d, " (--all lists them)");
+        pythia__doc_words(b->d, " (%s lists them)", lister(b));
 }
 
 static const struct pythia__doc_column rest_columns[] = {{"other types", false, true, 0},

@@ -53,6 +53,7 @@ struct pythia__terminal pythia__terminal_of(const char *output)
     return (struct pythia__terminal){
         .width = find_width(terminal),
         .colour = terminal && !is_dumb() && !(no_colour && no_colour[0]),
+        .screen = terminal && !is_dumb(),
         .ascii = (!file && is_dumb()) || has_other_charset(),
     };
 }

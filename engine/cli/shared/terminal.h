@@ -8,6 +8,7 @@
 struct pythia__terminal {
     size_t width; /* columns: 72 to 120; 100 where it is not known, as in a pipe */
     bool colour;  /* it is a terminal, and neither NO_COLOR nor TERM=dumb says otherwise */
+    bool screen;  /* it is a terminal that can be cleared */
     bool ascii;   /* TERM=dumb, or the locale names another charset than UTF-8 */
 };
 
