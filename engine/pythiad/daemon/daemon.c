@@ -515,7 +515,7 @@ static int make_reporting(struct pythia__daemon *d)
                                                  .values_max = (size_t)d->engine.s.report_values};
     return pythia__reporting_create(d->engine.loop, d->engine.vocabulary, &how,
                                     (size_t)d->engine.s.report_types, &d->engine.story,
-                                    &d->engine.reporting);
+                                    d->engine.s.trace_url, &d->engine.reporting);
 }
 
 /* The rules of the settings, and behind them those that are usual. */

@@ -16,7 +16,7 @@ BEGIN { for (n = 1; n <= 90; n++) { at = 1000 + n * 100; slow = n % 3 ? 0 : 20
   span("prices", -hour, n * 8 + 5, sprintf("%016x", n * 8 + 4), 2, "price", at + 11, at + 19 + slow) } }' >apart.jsonl
 pythia tree -q apart.jsonl | tail -n +2 # of which only the lengths are known
 for skew in --skew --no-skew; do
-    pythia replay -q $skew apart.jsonl | head -9
+    pythia replay --verbose -q $skew apart.jsonl | head -9
     pythia replay -q $skew --format json apart.jsonl >report.json
     # No time is below zero or beyond a request's, 60 ms.
     jq -c '[paths(numbers) as $p | select($p[-1] | tostring | test("_ns$")) | getpath($p)] | [min >= 0, max <= 60000000]' report.json
