@@ -19,6 +19,7 @@
 #define WINDOW_BYTES ((size_t)512 * 1024)
 #define LIMIT_BYTES  ((size_t)64 * 1024 * 1024)
 #define STEP_MIN     ((size_t)512)
+#define SEARCH_BYTES ((size_t)4096) /* of text searched for a newline at a time */
 
 int pythia_json_create(struct pythia_source *from, size_t limit, struct pythia_json **out)
 {
@@ -38,7 +39,7 @@ int pythia_json_create(struct pythia_source *from, size_t limit, struct pythia_j
                                       .line_starts = true};
     if (in->capacity > in->limit)
         in->capacity = in->limit;
-    in->memory = pythia_calloc(1, in->capacity + PYTHIA__STRUCTURE_PADDING);
+    in->memory = pythia_realloc(NULL, in->capacity + PYTHIA__STRUCTURE_PADDING, 1);
     in->structure = pythia__structure_create(in->capacity);
     if (!in->structure)
         pythia_mem_note_failure();
@@ -220,6 +221,22 @@ static void fill_window(struct pythia_json *j, bool more)
         memset(in->buffer, ' ', 3); /* a byte order mark, which says nothing in UTF-8 */
 }
 
+/* What is behind the last newline of a text; 0 if there is none. In a document of one line there is
+ * none, and all of the window is searched: by memchr, block by block from the end. */
+static size_t behind_last_newline(const char *text, size_t size)
+{
+    for (size_t end = size; end > 0;) {
+        size_t begin = end > SEARCH_BYTES ? end - SEARCH_BYTES : 0;
+        if (memchr(text + begin, '\n', end - begin)) {
+            while (text[end - 1] != '\n')
+                end--;
+            return end;
+        }
+        end = begin;
+    }
+    return 0;
+}
+
 /* How much of the window to index next, of which `indexed` bytes were before; *partial if it may
  * end inside a string or a number. */
 static size_t choose_cut(const struct pythia__json_input *in, size_t indexed, bool *partial)
@@ -229,9 +246,9 @@ static size_t choose_cut(const struct pythia__json_input *in, size_t indexed, bo
     *partial = false;
     if (in->ended && size == in->filled)
         return size;
-    for (size_t i = size; i > 0; i--)
-        if (in->buffer[i - 1] == '\n')
-            return i;
+    size_t line_end = behind_last_newline(in->buffer, size);
+    if (line_end > 0)
+        return line_end;
     const char *newline = memchr(in->buffer + size, '\n', in->filled - size);
     if (newline)
         return (size_t)(newline - in->buffer) + 1;

@@ -372,10 +372,11 @@ class BoardState(ctypes.Structure):
 def open_points(library, board):
     """What is open on a switchboard, as programs see it."""
     state, point = BoardState(), Point()
-    library.pythia_switchboard_state_get(board, ctypes.byref(state))
+    library.pythia_switchboard_state_get_sized(board, ctypes.byref(state), ctypes.c_size_t(ctypes.sizeof(state)))
     found = set()
     for i in range(library.pythia_switchboard_points(board)):
-        if library.pythia_switchboard_at(board, ctypes.c_uint32(i), ctypes.byref(point)) == 0 and point.switches:
+        if library.pythia_switchboard_at_sized(board, ctypes.c_uint32(i), ctypes.byref(point),
+                                               ctypes.c_size_t(ctypes.sizeof(point))) == 0 and point.switches:
             found.add(point.id.decode())
     found.discard("pythia:gate:owner")  # whose set it is, kept by the plane itself
     return set() if state.off else found

@@ -140,20 +140,25 @@ void pythia_observe(struct pythia_label *label, double value)
         put_sample(pythia__ticks(), bits_of(value), number_here(label), PYTHIA__SAMPLE_OBSERVED);
 }
 
-void pythia_observe_many(const struct pythia_observation *all, size_t count)
+void pythia_observe_many_sized(const struct pythia_observation *all, size_t count,
+                               size_t each_bytes)
 {
+    const char *at = (const char *)all;
     if (!is_on())
         return;
     uint64_t ticks = pythia__ticks();
-    for (size_t i = 0; i < count; i++)
-        put_sample(ticks, bits_of(all[i].value), number_here(all[i].label),
-                   PYTHIA__SAMPLE_OBSERVED);
+    for (size_t i = 0; i < count; i++, at += each_bytes) {
+        struct pythia_observation one; /* its first 16 bytes are the same in every version */
+        memcpy(&one, at, sizeof(one));
+        put_sample(ticks, bits_of(one.value), number_here(one.label), PYTHIA__SAMPLE_OBSERVED);
+    }
 }
 
 void pythia_observe_named(const char *name, size_t name_bytes, double value)
 {
     struct pythia_label label = {name,
-                                 (uint32_t)(name_bytes < UINT32_MAX ? name_bytes : UINT32_MAX), 0};
+                                 (uint32_t)(name_bytes < UINT32_MAX ? name_bytes : UINT32_MAX), 0,
+                                 PYTHIA_TRACEPOINTS_VERSION};
     pythia_observe(&label, value);
 }
 

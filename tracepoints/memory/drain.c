@@ -11,6 +11,7 @@
 
 #include "directory.h"
 #include "reader.h"
+#include "sized.h"
 
 #define LOCK_NAME  "reader.lock"
 #define FILE_BYTES 64
@@ -34,15 +35,18 @@ struct pythia_drain {
     int lock;
 };
 
-int pythia_drain_open(const char *directory, const struct pythia_drain_handler *handler,
-                      struct pythia_drain **out, char *why)
+int pythia_drain_open_sized(const char *directory, const struct pythia_drain_handler *handler,
+                            size_t handler_bytes, struct pythia_drain **out, char *why)
 {
     struct pythia_drain *d = calloc(1, sizeof(*d));
     if (!d)
         return pythia__why(why, -ENOMEM, "out of memory");
-    d->handler = *handler;
+    int status = pythia__sized_take(&d->handler, sizeof(d->handler), handler, handler_bytes);
+    if (status != 0)
+        pythia__why(why, status, "the program was built for a later version of this library");
     d->lock = -1;
-    int status = pythia__directory_find(directory, 1, &d->directory, why);
+    if (status == 0)
+        status = pythia__directory_find(directory, 1, &d->directory, why);
     if (status == 0 && (d->lock = pythia__directory_lock(&d->directory, LOCK_NAME, 0)) < 0) {
         status = d->lock;
         pythia__why(why, status, "%.150s: %s", d->directory.path,
@@ -221,7 +225,8 @@ int pythia_drain_pass(struct pythia_drain *d)
     return status;
 }
 
-void pythia_drain_counts_get(const struct pythia_drain *d, struct pythia_drain_counts *out)
+void pythia_drain_counts_get_sized(const struct pythia_drain *d, struct pythia_drain_counts *out,
+                                   size_t out_bytes)
 {
-    *out = d->counts;
+    pythia__sized_give(out, out_bytes, &d->counts, sizeof(d->counts));
 }

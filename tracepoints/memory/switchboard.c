@@ -31,6 +31,7 @@
 
 #include "names.h"
 #include "pythia/records.h"
+#include "sized.h"
 #include "switches.h"
 
 #define VERSION     2
@@ -309,8 +310,8 @@ uint32_t pythia_switchboard_points(const struct pythia_switchboard *b)
     return points < POINTS ? points : POINTS;
 }
 
-int pythia_switchboard_at(const struct pythia_switchboard *b, uint32_t index,
-                          struct pythia_switchboard_point *out)
+int pythia_switchboard_at_sized(const struct pythia_switchboard *b, uint32_t index,
+                                struct pythia_switchboard_point *out, size_t out_bytes)
 {
     struct segment *s = b->segment;
     struct pythia_switchboard_point point;
@@ -324,7 +325,7 @@ int pythia_switchboard_at(const struct pythia_switchboard *b, uint32_t index,
     if (find_place(s, point.id, point.id_bytes, 0) != index)
         return -ENOENT; /* whoever added it was killed before it was done */
     point.switches = __atomic_load_n(&s->switches[index], __ATOMIC_RELAXED);
-    *out = point;
+    pythia__sized_give(out, out_bytes, &point, sizeof(point));
     return 0;
 }
 
@@ -398,12 +399,12 @@ void pythia__switchboard_removed(struct pythia_switchboard *b, uint64_t bytes)
     __atomic_fetch_add(&b->segment->removed_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-void pythia_switchboard_state_get(const struct pythia_switchboard *b,
-                                  struct pythia_switchboard_state *out)
+void pythia_switchboard_state_get_sized(const struct pythia_switchboard *b,
+                                        struct pythia_switchboard_state *out, size_t out_bytes)
 {
     const struct segment *s = b->segment;
     char name[272];
-    *out = (struct pythia_switchboard_state){
+    struct pythia_switchboard_state state = {
         .points = pythia_switchboard_points(b),
         .off = __atomic_load_n(&s->off, __ATOMIC_RELAXED) != 0,
         .refused_points = __atomic_load_n(&s->refused_points, __ATOMIC_RELAXED),
@@ -411,9 +412,10 @@ void pythia_switchboard_state_get(const struct pythia_switchboard *b,
         .removed_areas = __atomic_load_n(&s->removed_areas, __ATOMIC_RELAXED),
         .removed_bytes = __atomic_load_n(&s->removed_bytes, __ATOMIC_RELAXED),
     };
-    while (out->types < TYPES &&
-           pythia_switchboard_type_name(b, PYTHIA_TYPE_FIRST + out->types, name) == 0)
-        out->types++;
+    while (state.types < TYPES &&
+           pythia_switchboard_type_name(b, PYTHIA_TYPE_FIRST + state.types, name) == 0)
+        state.types++;
+    pythia__sized_give(out, out_bytes, &state, sizeof(state));
 }
 
 /* ---- switches as text ---- */

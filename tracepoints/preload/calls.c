@@ -553,7 +553,8 @@ int pythia__calls_begin(void)
     if (status != 0)
         return -status;
     static const uint64_t open = UINT64_MAX;
-    calibration.point = (struct pythia_point){&open, "", 0, 1, PYTHIA_POINT_INTERNAL, NULL};
+    calibration.point = (struct pythia_point){
+        &open, "", 0, 1, PYTHIA_POINT_INTERNAL, PYTHIA_TRACEPOINTS_VERSION, NULL};
     calibration.declared.name = calibration.declared.types = "";
     void (*function)(void) = do_nothing;
     calibration_hook = pythia__hook_of(&calibration, (uintptr_t)function);

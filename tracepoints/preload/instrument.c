@@ -272,7 +272,8 @@ static void call_nothing(unsigned n)
 static void calibrate_entries(uint64_t span)
 {
     static const uint64_t open = UINT64_MAX;
-    calibration.point = (struct pythia_point){&open, "", 0, 1, PYTHIA_POINT_INTERNAL, NULL};
+    calibration.point = (struct pythia_point){
+        &open, "", 0, 1, PYTHIA_POINT_INTERNAL, PYTHIA_TRACEPOINTS_VERSION, NULL};
     uint64_t cost = ready && table ? pythia__cost_of(call_nothing) : 0;
     call_cost = cost > span ? cost - span : 0;
     pythia__values_calibrate();

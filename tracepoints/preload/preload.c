@@ -99,7 +99,7 @@ static int add_points(char *text)
         struct pythia_point point =
             PYTHIA_POINT(PYTHIA_POINT_INTERNAL, name, (uint32_t)strlen(name));
         h->point = point;
-        h->request = (struct pythia_request){name, strlen(name)};
+        h->request = (struct pythia_request){name, strlen(name), PYTHIA_TRACEPOINTS_VERSION};
         if (*h->declared.function)
             pythia__declared_add(h);
     }

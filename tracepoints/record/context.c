@@ -123,6 +123,7 @@ PYTHIA__HOT_HEADER int pythia_traceparent_read(const char *header, size_t bytes,
         .trace_high = high,
         .trace_low = low,
         .span = parent == low ? 0 : parent,
+        .version = PYTHIA_TRACEPOINTS_VERSION,
         .flags = (uint8_t)(PYTHIA_CONTEXT_REQUEST | PYTHIA_CONTEXT_REMOTE |
                            (flags & 1 ? PYTHIA_CONTEXT_SAMPLED : 0)),
     };
@@ -426,6 +427,7 @@ PYTHIA__HOT_CLOSED int pythia_context_unpack(const void *packed, size_t bytes,
         .trace_high = high,
         .trace_low = low,
         .span = parent == low ? 0 : parent,
+        .version = PYTHIA_TRACEPOINTS_VERSION,
         .flags = (uint8_t)(PYTHIA_CONTEXT_REQUEST | PYTHIA_CONTEXT_REMOTE |
                            (from[28] & 1 ? PYTHIA_CONTEXT_SAMPLED : 0)),
     };

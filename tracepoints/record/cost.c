@@ -142,8 +142,11 @@ static void *divert_ring(struct pythia__thread *t, struct pythia__ring_control *
     if (data == MAP_FAILED)
         return NULL;
     t->ring = (struct pythia__ring){.control = control, .data = data, .capacity = SCRATCH};
-    t->context = (struct pythia_context){
-        .flags = PYTHIA_CONTEXT_SAMPLED, .trace_high = 1, .trace_low = 1, .span = 1};
+    t->context = (struct pythia_context){.version = PYTHIA_TRACEPOINTS_VERSION,
+                                         .flags = PYTHIA_CONTEXT_SAMPLED,
+                                         .trace_high = 1,
+                                         .trace_low = 1,
+                                         .span = 1};
     t->epoch = pythia__epoch_now();
     t->page = pythia__page;
     t->busy = 0;
@@ -157,7 +160,8 @@ static void unmap_ring(void *data)
 }
 
 static const uint64_t open_for_all = UINT64_MAX;
-static struct pythia_point some_point = {&open_for_all, "", 0, 1, PYTHIA_POINT_INTERNAL, NULL};
+static struct pythia_point some_point = {
+    &open_for_all, "", 0, 1, PYTHIA_POINT_INTERNAL, PYTHIA_TRACEPOINTS_VERSION, NULL};
 
 uint64_t pythia__cost_calibrate(struct pythia__thread *t)
 {

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "memory/names.h"
+#include "memory/sized.h"
 #include "variables.h"
 
 #define FRESH_NS  1000000 /* so long a function is not asked again */
@@ -401,10 +402,15 @@ static int is_sound(enum pythia_variable_class of_class, enum pythia_variable_bi
                   (s->type == PYTHIA_VARIABLE_ASKED ? s->ask != NULL : s->address != NULL));
 }
 
-int pythia_variable_define(const char *name, enum pythia_variable_class of_class,
-                           enum pythia_variable_binding binding,
-                           const struct pythia_variable_source *source)
+int pythia_variable_define_sized(const char *name, enum pythia_variable_class of_class,
+                                 enum pythia_variable_binding binding,
+                                 const struct pythia_variable_source *given, size_t given_bytes)
 {
+    struct pythia_variable_source taken;
+    const struct pythia_variable_source *source = given ? &taken : NULL;
+    int status = given ? pythia__sized_take(&taken, sizeof(taken), given, given_bytes) : 0;
+    if (status != 0)
+        return status;
     struct variable v = {.of_class = (uint8_t)of_class, .binding = (uint8_t)binding};
     size_t size = name ? strnlen(name, PYTHIA_VARIABLE_NAME_BYTES + 1) : 0;
     int cut = 0;
@@ -429,15 +435,16 @@ int pythia_variable_count(void)
     return (int)count_now();
 }
 
-int pythia_variable_get(int variable, struct pythia_variable_info *out)
+int pythia_variable_get_sized(int variable, struct pythia_variable_info *out, size_t out_bytes)
 {
     const struct variable *v = variable_of(variable);
     if (!v)
         return -ENOENT;
-    *out = (struct pythia_variable_info){.of_class = (enum pythia_variable_class)v->of_class,
-                                         .binding = (enum pythia_variable_binding)v->binding,
-                                         .type = (enum pythia_variable_type)v->type,
-                                         .value = last_of((uint32_t)variable - 1)};
-    memcpy(out->name, v->key + sizeof(PREFIX) - 1, v->key_bytes - (sizeof(PREFIX) - 1));
+    struct pythia_variable_info info = {.of_class = (enum pythia_variable_class)v->of_class,
+                                        .binding = (enum pythia_variable_binding)v->binding,
+                                        .type = (enum pythia_variable_type)v->type,
+                                        .value = last_of((uint32_t)variable - 1)};
+    memcpy(info.name, v->key + sizeof(PREFIX) - 1, v->key_bytes - (sizeof(PREFIX) - 1));
+    pythia__sized_give(out, out_bytes, &info, sizeof(info));
     return 0;
 }

@@ -428,13 +428,13 @@ static int decode_hiq(struct pythia_adapter *a, struct pythia_source *from, stru
 
 /* ---- the format ---- */
 
-static int hiq_likeness(struct pythia_text head)
+static int hiq_likeness(const struct pythia_head *head)
 {
-    struct pythia_text metric, line = head;
+    struct pythia_text metric, line = head->text;
     bool packed;
-    const char *newline = memchr(head.bytes, '\n', head.size);
+    const char *newline = memchr(line.bytes, '\n', line.size);
     if (newline)
-        line.size = (size_t)(newline - head.bytes);
+        line.size = (size_t)(newline - line.bytes);
     const char *tree = find_tree(line, &metric, &packed);
     if (!tree || metric.size > 64 || tree + 1 >= line.bytes + line.size)
         return 0;

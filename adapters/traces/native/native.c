@@ -513,9 +513,9 @@ static int read_frames(struct pythia__native *n, struct pythia_error *e)
 
 /* ---- the row ---- */
 
-static int native_likeness(struct pythia_text head)
+static int native_likeness(const struct pythia_head *head)
 {
-    return head.size >= 8 && memcmp(head.bytes, PYTHIA_FRAME_MAGIC, 8) == 0 ? 100 : 0;
+    return head->text.size >= 8 && memcmp(head->text.bytes, PYTHIA_FRAME_MAGIC, 8) == 0 ? 100 : 0;
 }
 
 static void destroy_native(struct pythia_adapter *a)

@@ -680,9 +680,9 @@ static int read_value(struct pythia__decoder *d)
 /* ---- the row ---- */
 
 /* What stands behind white space, or a byte order mark. */
-static int osprofiler_likeness(struct pythia_text head)
+static int osprofiler_likeness(const struct pythia_head *head)
 {
-    struct pythia_text text = pythia__skip_white(head);
+    struct pythia_text text = pythia__skip_white(head->text);
     if (text.size > 0 && text.bytes[0] != '{' && text.bytes[0] != '[') { /* what redis-cli prints */
         if (text.size > 4096)
             text.size = 4096;
@@ -690,23 +690,19 @@ static int osprofiler_likeness(struct pythia_text head)
                      pythia_text_contains(text, PYTHIA_TEXT("parent_id"));
         return event || pythia_text_starts(text, PYTHIA_TEXT("osprofiler")) ? 80 : 0;
     }
-    struct pythia_buf outline = {0};
-    pythia__outline(head, &outline);
     int how_much = 0;
     for (int depth = 1; depth <= 3 && how_much == 0; depth++)
-        if (pythia__outlined(&outline, depth, "base_id") ||
-            (pythia__outlined(&outline, depth, "children") &&
-             pythia__outlined(&outline, depth, "info")))
+        if (pythia__outlined(head->outline, depth, "base_id") ||
+            (pythia__outlined(head->outline, depth, "children") &&
+             pythia__outlined(head->outline, depth, "info")))
             how_much = 90;
-    struct pythia_text lines = pythia_buf_text(&outline);
-    if (how_much == 0 && pythia_text_starts(lines, PYTHIA_TEXT("1osprofiler")))
+    if (how_much == 0 && pythia_text_starts(head->outline, PYTHIA_TEXT("1osprofiler")))
         how_much = 90;
     if (how_much == 0 && text.size > 1 &&
         text.bytes[0] == '[' && /* an array of strings with events in them */
         pythia_text_contains((struct pythia_text){text.bytes, text.size < 4096 ? text.size : 4096},
                              PYTHIA_TEXT("\\\"base_id\\\"")))
         how_much = 70;
-    pythia_buf_free(&outline);
     return how_much;
 }
 

@@ -118,8 +118,9 @@ static bool walk_message(enum pythia__otlp_message of, struct pythia_text head, 
     return true;
 }
 
-int pythia__otlp_protobuf_likeness(struct pythia_text head)
+int pythia__otlp_protobuf_likeness(const struct pythia_head *of)
 {
+    struct pythia_text head = of->text;
     struct look look = {0};
     uint64_t size = UINT64_MAX;
     if (head.size > 0 && pythia__otlp_is_framed((unsigned char)head.bytes[0])) {

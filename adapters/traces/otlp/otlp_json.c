@@ -584,28 +584,25 @@ static int read_document(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
-static int otlp_json_likeness(struct pythia_text head)
+static int otlp_json_likeness(const struct pythia_head *head)
 {
-    struct pythia_buf outline = {0};
-    pythia__outline(head, &outline);
     int how_much = 0;
     static const char *const sure[] = {"resourceSpans", "resource_spans", "scopeSpans",
                                        "scope_spans", "instrumentationLibrarySpans"};
-    if (pythia__outlined(&outline, 1, "batches"))
+    if (pythia__outlined(head->outline, 1, "batches"))
         how_much = 80; /* cut off in the first resource */
     for (int depth = 1; depth <= 2; depth++)
-        if (pythia__outlined(&outline, depth, "SpanContext"))
+        if (pythia__outlined(head->outline, depth, "SpanContext"))
             how_much = 90;
     for (int depth = 1; depth <= 2; depth++)
         for (size_t i = 0; i < sizeof(sure) / sizeof(sure[0]); i++)
-            if (pythia__outlined(&outline, depth, sure[i]))
+            if (pythia__outlined(head->outline, depth, sure[i]))
                 how_much = 100;
     static const char *const others[] = {"resourceMetrics",
                                          "resourceLogs"}; /* the same protocol, no traces */
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && how_much == 0; i++)
-        if (pythia__outlined(&outline, 1, others[i]))
+        if (pythia__outlined(head->outline, 1, others[i]))
             how_much = 50;
-    pythia_buf_free(&outline);
     return how_much;
 }
 
@@ -650,5 +647,6 @@ const struct pythia_adapter_ops pythia__otlp_json = {
     .create = create_otlp_json,
     .decode = decode_otlp_json,
     .destroy = destroy_otlp_json,
+    .independent = true,
     .count = count_otlp_json,
 };

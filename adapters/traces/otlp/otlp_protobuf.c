@@ -412,5 +412,6 @@ const struct pythia_adapter_ops pythia__otlp_protobuf = {
     .create = create_otlp_protobuf,
     .decode = decode_otlp_protobuf,
     .destroy = destroy_otlp_protobuf,
+    .independent = true,
     .count = pythia__otlp_protobuf_count,
 };

@@ -46,10 +46,9 @@ struct body {
     uint64_t begun, left; /* where in the recording; bytes to come */
 };
 
-static int recording_likeness(struct pythia_text head)
+static int recording_likeness(const struct pythia_head *head)
 {
-    size_t size = sizeof(HEAD) - 1;
-    return head.size >= size && memcmp(head.bytes, HEAD, size) == 0 ? 100 : 0;
+    return pythia_text_starts(head->text, PYTHIA_TEXT(HEAD)) ? 100 : 0;
 }
 
 static int create_recording(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)

@@ -326,9 +326,9 @@ static int read_document(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
-static int spans_likeness(struct pythia_text head)
+static int spans_likeness(const struct pythia_head *head)
 {
-    return pythia_text_starts(head, PYTHIA_TEXT(PYTHIA__SPANS_HEAD)) ? 100 : 0;
+    return pythia_text_starts(head->text, PYTHIA_TEXT(PYTHIA__SPANS_HEAD)) ? 100 : 0;
 }
 
 static void destroy_spans(struct pythia_adapter *a)

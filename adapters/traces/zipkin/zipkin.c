@@ -639,24 +639,21 @@ static int read_document(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
-static int zipkin_likeness(struct pythia_text head)
+static int zipkin_likeness(const struct pythia_head *head)
 {
     static const char *const others[] = {"parentId", "timestamp", "localEndpoint", "annotations",
                                          "binaryAnnotations"};
-    struct pythia_buf outline = {0};
-    pythia__outline(head, &outline);
     int how_much = 0;
     for (int depth = 1; depth <= 3; depth++) {
-        if (!pythia__outlined(&outline, depth, "traceId") ||
-            pythia__outlined(&outline, depth, "spanId"))
+        if (!pythia__outlined(head->outline, depth, "traceId") ||
+            pythia__outlined(head->outline, depth, "spanId"))
             continue; /* OpenTelemetry's and Jaeger's spans have a spanId */
         for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && how_much == 0; i++)
-            if (pythia__outlined(&outline, depth, others[i]))
+            if (pythia__outlined(head->outline, depth, others[i]))
                 how_much = 60; /* cut off in its first span */
-        if (pythia__outlined(&outline, depth, "id"))
+        if (pythia__outlined(head->outline, depth, "id"))
             how_much = 90;
     }
-    pythia_buf_free(&outline);
     return how_much;
 }
 
@@ -706,5 +703,6 @@ const struct pythia_adapter_ops pythia__zipkin = {
     .create = create_zipkin,
     .decode = decode_zipkin,
     .destroy = destroy_zipkin,
+    .independent = true,
     .count = count_zipkin,
 };

@@ -12,6 +12,7 @@
 #include "pythia/status.h"
 #include "shared/command.h"
 #include "shared/splitting.h"
+#include "shared/terminal.h"
 
 struct settings {
     struct pythia__read_settings read;
@@ -170,7 +171,7 @@ static int write_report(const struct settings *s, const struct side sides[2],
     struct pythia_compare_input before = input_of(&sides[0]), after = input_of(&sides[1]);
     struct pythia_buf text = {0};
     json_t *json = pythia_compare_report_json(c, sides[0].reading.vocabulary, &before, &after);
-    bool colour = !s->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    bool colour = pythia__terminal_of(s->output).colour;
     int status = json ? pythia_compare_report_write(json, (enum pythia_report_format)s->format,
                                                     (size_t)s->top, colour, &text)
                       : PYTHIA_ENOMEM;

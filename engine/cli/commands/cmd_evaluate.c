@@ -18,6 +18,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "shared/command.h"
+#include "shared/terminal.h"
 
 #define THREADS_MAX 256
 #define PROGRESS_NS UINT64_C(200000000)
@@ -296,7 +297,7 @@ static int run_all(struct evaluating *v)
 static int write_report(const struct settings *s, json_t *json)
 {
     struct pythia_buf text = {0};
-    bool colour = !s->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    bool colour = pythia__terminal_of(s->output).colour;
     int status = json ? pythia_evaluation_report_write(
                             json, (enum pythia_evaluation_format)s->format, colour, &text)
                       : PYTHIA_ENOMEM;

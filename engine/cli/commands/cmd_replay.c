@@ -20,6 +20,7 @@
 #include "shared/search_options.h"
 #include "shared/series_options.h"
 #include "shared/splitting.h"
+#include "shared/terminal.h"
 #include "space_traces.h"
 
 #define POINTS_MAX 64
@@ -32,7 +33,8 @@ struct settings {
     double min_cov, alpha, price_ns, added_ns, bytes_per_second, cycle_seconds;
     struct pythia_option_texts split, series;
     double series_age_s;
-    bool closed_loop;
+    bool closed_loop, verbose, all;
+    const char *trace_url;
     int64_t cycle_requests, cycles, points_open, problems_per_cycle;
     struct pythia__search_settings search;
 };
@@ -45,6 +47,14 @@ static const struct pythia_option options[] = {
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", OPTION(output),
                        "Write the report to a file, wholly or not at all (default standard "
                        "output)"),
+    PYTHIA_FLAG("verbose", 0, OPTION(verbose),
+                "Say all of it as text: every group with its edges, keys and splits, and every "
+                "cycle. Without it the report has at most 40 lines"),
+    PYTHIA_FLAG("all", 0, OPTION(all), "List all request types, in as many lines as that takes"),
+    PYTHIA_TEXT_OPTION("trace-url", 0, "URL", OPTION(trace_url),
+                       "Address of a trace in another tool, such as "
+                       "http://jaeger/trace/{trace_id}: the report names the slowest request and a "
+                       "typical one by it"),
     PYTHIA_CHOICE("rank-by", 0, "share|variance|cov|modes|tail|slow", "share", OPTION(rank_by),
                   "What to rank groups and edges by: share of the variance, variance, coefficient "
                   "of variation, several modes, the slowest tenth, or the mean"),
@@ -406,9 +416,28 @@ static int compare_paths(const void *a, const void *b)
 }
 
 /* Does the form leave out what there is nothing to say about? */
-static bool is_brief(int64_t format)
+static bool is_brief(const struct settings *s)
 {
-    return format == PYTHIA_REPORT_TEXT || format == PYTHIA_REPORT_MARKDOWN;
+    return (s->format == PYTHIA_REPORT_TEXT && s->verbose) || s->format == PYTHIA_REPORT_MARKDOWN;
+}
+
+static int write_form(const struct settings *s, const struct pythia_report_source *source,
+                      struct pythia_buf *text)
+{
+    const struct pythia__terminal terminal = pythia__terminal_of(s->output);
+    const struct pythia_report_view view = {.width = terminal.width,
+                                            .colour = terminal.colour,
+                                            .ascii = terminal.ascii,
+                                            .all = s->all,
+                                            .trace_url = s->trace_url};
+    if (s->format == PYTHIA_REPORT_TEXT && !s->verbose)
+        return pythia_report_brief(source, &view, text);
+    json_t *json = pythia_report_json(source);
+    int status = json ? pythia_report_write(json, (enum pythia_report_format)s->format,
+                                            terminal.colour, text)
+                      : PYTHIA_ENOMEM;
+    json_decref(json);
+    return status;
 }
 
 static int write_report(struct replay *r, char *const *paths, int count)
@@ -421,7 +450,7 @@ static int write_report(struct replay *r, char *const *paths, int count)
     qsort(sorted, (size_t)count, sizeof(char *), compare_paths);
     struct pythia_verdicts judged = {0},
                            *verdicts = r->s->closed_loop ? &r->loop.verdicts : &judged;
-    bool brief = is_brief(r->s->format);
+    bool brief = is_brief(r->s);
     int status = r->s->closed_loop ? pythia_verdicts_explain(verdicts, r->diagnosis, r->groups)
                  : brief           ? PYTHIA_OK /* it shows verdicts of a search only */
                                    : pythia_verdicts_judge(verdicts, r->diagnosis, r->groups);
@@ -437,16 +466,13 @@ static int write_report(struct replay *r, char *const *paths, int count)
                                           .loop = r->s->closed_loop ? &r->loop : NULL,
                                           .verdicts = verdicts,
                                           .measure = (enum pythia_measure)r->s->rank_by,
+                                          .min_requests = (size_t)r->s->min_requests,
                                           .brief = brief};
     struct pythia_buf text = {0};
-    json_t *json = status == PYTHIA_OK ? pythia_report_json(&source) : NULL;
-    bool colour = !r->s->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-    status = json
-                 ? pythia_report_write(json, (enum pythia_report_format)r->s->format, colour, &text)
-                 : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = write_form(r->s, &source, &text);
     if (status == PYTHIA_OK)
         status = pythia__write_output(r->s->output, pythia_buf_text(&text));
-    json_decref(json);
     pythia_verdicts_free(&judged);
     pythia_buf_free(&text);
     pythia_free(sorted);

@@ -1,7 +1,9 @@
 #include "series_options.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pythia/log.h"
 #include "pythia/status.h"
@@ -38,12 +40,27 @@ static uint64_t count_dropped(const struct pythia_series_set *set)
     return sum >= 0 && sum < 1e18 ? (uint64_t)sum : 0;
 }
 
+/* A path that was named and is not there ends the command: statistics without it would answer
+ * another question than the one that was asked. */
+static int check_paths(const char *const *paths, size_t count)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(paths[i], "-") != 0 && access(paths[i], F_OK) != 0) {
+            pythia_log(PYTHIA_LOG_ERROR, "%s: cannot be read: %s", paths[i], strerror(errno));
+            status = PYTHIA_EIO;
+        }
+    return status;
+}
+
 int pythia__series_read(const char *const *paths, size_t count, bool follow,
                         struct pythia_series_set **out, struct pythia_series_files_result *r,
                         size_t *problems)
 {
     struct telling telling = {0};
-    int status = pythia_series_files_read(paths, count, follow, on_problem, &telling, out, r);
+    int status = check_paths(paths, count);
+    if (status == PYTHIA_OK)
+        status = pythia_series_files_read(paths, count, follow, on_problem, &telling, out, r);
     if (status != PYTHIA_OK)
         return status;
     if (telling.told > TOLD_MAX)

@@ -38,12 +38,13 @@ static int count_request(struct pythia__evidence *e, const struct pythia_trace *
 {
     if (count_hits(e, trace) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    uint64_t length_ns = trace->completed_ns - trace->start_ns;
+    uint64_t length_ns = trace->completed_ns - trace->start_ns, begun_ns = trace->begun_ns,
+             ended_ns = begun_ns + length_ns;
     e->requests++;
     e->spans += trace->count;
-    e->begin_ns = trace->start_ns < e->begin_ns ? trace->start_ns : e->begin_ns;
-    e->end_ns = trace->completed_ns > e->end_ns ? trace->completed_ns : e->end_ns;
-    e->last_begin_ns = trace->start_ns > e->last_begin_ns ? trace->start_ns : e->last_begin_ns;
+    e->begin_ns = begun_ns < e->begin_ns ? begun_ns : e->begin_ns;
+    e->end_ns = ended_ns > e->end_ns ? ended_ns : e->end_ns;
+    e->last_begin_ns = begun_ns > e->last_begin_ns ? begun_ns : e->last_begin_ns;
     e->longest_ns = length_ns > e->longest_ns ? length_ns : e->longest_ns;
     return PYTHIA_OK;
 }

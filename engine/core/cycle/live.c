@@ -357,7 +357,7 @@ static void drop_evidence(struct pythia_live *l)
 static bool is_under_way(const struct pythia_live *l, const struct pythia_trace *trace)
 {
     bool any_may = l->now_ns - l->applied_ns < l->o.window.age_max_ns;
-    return l->waiting || (any_may && trace->start_ns < l->since_ns);
+    return l->waiting || (any_may && trace->begun_ns < l->since_ns);
 }
 
 static int learn_request(struct pythia_live *l, struct pythia__live_type *type,
@@ -420,7 +420,7 @@ static int take_request(void *context, const struct pythia_trace *finished)
     int status = l->watch ? l->watch(l->watch_context, type->name, whole) : 0;
     if (status < 0)
         return status;
-    struct stage *s = &l->stages[l->settling && whole->start_ns > l->cut_ns ? !l->now : l->now];
+    struct stage *s = &l->stages[l->settling && whole->begun_ns > l->cut_ns ? !l->now : l->now];
     if (finished->incomplete) /* counted by its reason already */
         return PYTHIA_OK;
     if (is_under_way(l, whole) || s->heavy ||
@@ -735,6 +735,11 @@ static int add_span(void *context, const struct pythia_trace_id *trace,
 static void set_time(struct pythia_live *l, uint64_t now_ns)
 {
     l->now_ns = now_ns > l->now_ns ? now_ns : l->now_ns;
+}
+
+void pythia_live_set_clock(struct pythia_live *l, uint64_t unix_ns, uint64_t now_ns)
+{
+    pythia_window_set_clock(l->window, unix_ns, now_ns);
 }
 
 int pythia_live_add(struct pythia_live *l, const struct pythia_span_batch *batch, uint64_t now_ns)

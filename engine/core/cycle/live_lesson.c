@@ -250,7 +250,7 @@ bool pythia__lesson_keeps_apart(const struct pythia__lesson *l,
                                 const struct pythia__live_type *type,
                                 const struct pythia_trace *trace, uint64_t now_ns)
 {
-    bool before = trace->start_ns < l->since_ns && now_ns - l->applied_ns < l->o.age_max_ns;
+    bool before = trace->begun_ns < l->since_ns && now_ns - l->applied_ns < l->o.age_max_ns;
     return type->taught || (type->pupil && (l->pending || before));
 }
 

@@ -22,7 +22,8 @@
 
 /* ---- one file ---- */
 
-/* A sink that knows what file it is about. */
+/* A sink that knows what file it is about. Of a folder of small files, to make a decoder and its
+ * caches would cost more than to read a file, so it is kept where its format allows that. */
 struct decoding {
     struct pythia_sink sink;
     const struct pythia_input_file *file;
@@ -30,6 +31,7 @@ struct decoding {
     bool again;
     size_t broken;
     struct pythia__feed_totals totals;
+    struct pythia_adapter *adapter; /* owned: of the last file; NULL: none */
     /* where spans go: straight to the taker, or into a batch */
     struct pythia__feed_taker taker;
     struct worker *worker;
@@ -47,6 +49,23 @@ static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
     if (!d->again && d->broken < BROKEN_SHOWN)
         log_error(PYTHIA_LOG_WARNING, why);
     d->broken++;
+}
+
+static void drop_adapter(struct decoding *d)
+{
+    if (d->adapter)
+        d->adapter->ops->destroy(d->adapter);
+    d->adapter = NULL;
+}
+
+/* Have a decoder of that format, the last one if it will do. */
+static int find_adapter(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                        const struct pythia_adapter_ops *ops)
+{
+    if (d->adapter && d->adapter->ops == ops && ops->independent)
+        return PYTHIA_OK;
+    drop_adapter(d);
+    return ops->create(vocabulary, &d->adapter);
 }
 
 static int decode_stream(struct decoding *d, struct pythia_vocabulary *vocabulary,
@@ -77,14 +96,11 @@ static int decode_stream(struct decoding *d, struct pythia_vocabulary *vocabular
             e, PYTHIA_EFORMAT,
             "its first bytes look like no trace format (--input-format names one)");
     }
-    struct pythia_adapter *adapter;
-    status = ops->create(vocabulary, &adapter);
+    status = find_adapter(d, vocabulary, ops);
     if (status != PYTHIA_OK)
         return status;
     d->totals.files++;
-    status = ops->decode(adapter, pythia_input_source(stream), &d->sink, e);
-    ops->destroy(adapter);
-    return status;
+    return ops->decode(d->adapter, pythia_input_source(stream), &d->sink, e);
 }
 
 /* Decode one file. What is wrong with it is said and counted; negative only for what ends
@@ -140,6 +156,7 @@ static int feed_alone(struct pythia_vocabulary *vocabulary, const struct pythia_
         d->file = &files[i];
         status = decode_file(d, vocabulary, read_bytes);
     }
+    drop_adapter(d);
     return status;
 }
 
@@ -241,6 +258,7 @@ static void run_worker(void *argument)
             break;
         status = decode_file(&w->decoding, s->vocabulary, s->read_bytes);
     }
+    drop_adapter(&w->decoding);
     if (status == PYTHIA_OK && pythia_span_batch_count(w->batch->spans) > 0)
         status = pass_on(w);
     uv_mutex_lock(&s->lock);

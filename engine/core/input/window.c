@@ -128,6 +128,11 @@ int pythia_window_add(struct pythia_window *w, const struct pythia_trace_id *tra
     return status == PYTHIA_OK ? keep_below_hard_mark(w) : status;
 }
 
+void pythia_window_set_clock(struct pythia_window *w, uint64_t unix_ns, uint64_t now_ns)
+{
+    pythia_assembler_set_clock(w->assembler, unix_ns - now_ns, pythia_window_wait_ns(w, now_ns));
+}
+
 bool pythia_window_is_full(const struct pythia_window *w)
 {
     return pythia_assembler_bytes(w->assembler) > w->options.soft_bytes - w->held;

@@ -2,7 +2,6 @@
  * requests differ. */
 #include <errno.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +20,6 @@
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
-
-#define LARGE_BYTES (2 * 1024 * 1024) /* of memory that goes back when it is free */
 
 enum { EXIT_DONE, EXIT_FAILED, EXIT_USAGE };
 
@@ -229,9 +226,7 @@ int main(int argc, char **argv)
     struct pythia_error why = {0};
     struct pythia_buf text = {0};
     pythia_log_setup("pythiad", PYTHIA_LOG_INFO);
-    /* Left to itself, malloc keeps what a large body needed once, in the arena of each thread. */
-    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
-    mallopt(M_TRIM_THRESHOLD, 2 * LARGE_BYTES);
+    pythia__heap_setup();
     json_set_alloc_funcs(pythia_malloc, pythia_free); /* so that its failures are counted too */
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
     openblas_set_num_threads(1); /* matrices are small */
