@@ -533,7 +533,7 @@ static int run(const void *settings, char *const *operands, int count)
     int status = confine(r.s);
     if (status != PYTHIA_OK)
         return pythia__fail(status);
-    status = pythia__reading_begin(&r.reading, &r.s->read, operands, count);
+    status = pythia__reading_begin(&r.reading, &r.s->read, (const char *const *)operands, count);
     if (status == PYTHIA_OK)
         status = check_use(r.s);
     if (status == PYTHIA_OK)

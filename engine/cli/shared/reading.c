@@ -198,14 +198,15 @@ static void tell_links(const struct pythia_input *input)
 }
 
 int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_settings *settings,
-                          char *const *paths, int count)
+                          const char *const *paths, int count)
 {
     return pythia__reading_begin_with(r, settings, paths, count, NULL);
 }
 
 int pythia__reading_begin_with(struct pythia__reading *r,
-                               const struct pythia__read_settings *settings, char *const *paths,
-                               int count, const struct pythia__reading *other)
+                               const struct pythia__read_settings *settings,
+                               const char *const *paths, int count,
+                               const struct pythia__reading *other)
 {
     static const char *const formats[] = {NULL,   "hiq",        "jaeger",    "native", "osprofiler",
                                           "otlp", "otlp-proto", "recording", "spans",  "zipkin"};
@@ -238,8 +239,8 @@ int pythia__reading_begin_with(struct pythia__reading *r,
     if (status == PYTHIA_OK)
         status = make_redaction(r, settings);
     if (status == PYTHIA_OK)
-        status = pythia_input_create((const char *const *)paths, (size_t)count,
-                                     settings->follow_symlinks, on_problem, r, &r->input);
+        status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, on_problem, r,
+                                     &r->input);
     if (status == PYTHIA_OK)
         tell_links(r->input);
     if (status == PYTHIA_OK && settings->skew && settings->no_skew) {

@@ -222,6 +222,12 @@ static int run(struct pythia__settings *settings, struct pythia_config *config, 
     return p.late ? EXIT_FAILED : EXIT_DONE;
 }
 
+/* pythia_free with the type that jansson wants. */
+static void free_daemon_json(void *memory)
+{
+    pythia_free(memory);
+}
+
 int main(int argc, char **argv)
 {
     struct pythia__settings settings;
@@ -232,7 +238,7 @@ int main(int argc, char **argv)
     /* Left to itself, malloc keeps what a large body needed once, in the arena of each thread. */
     mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
     mallopt(M_TRIM_THRESHOLD, 2 * LARGE_BYTES);
-    json_set_alloc_funcs(pythia_malloc, pythia_free); /* so that its failures are counted too */
+    json_set_alloc_funcs(pythia_malloc, free_daemon_json); /* its failures are counted, too */
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
     openblas_set_num_threads(1); /* matrices are small */
     if (wants_text(argc, argv, &text))
