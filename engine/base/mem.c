@@ -92,8 +92,9 @@ void *pythia_malloc(size_t bytes)
     return pythia_realloc(NULL, bytes, 1);
 }
 
-void pythia_free(void *p)
+void pythia_free(const void *memory)
 {
+    void *p = pythia_without_const(memory);
     long long bytes = block_bytes(p);
     if (bytes)
         atomic_fetch_sub_explicit(&counted, bytes, memory_order_relaxed);

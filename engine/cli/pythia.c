@@ -63,10 +63,16 @@ static int run_command(const struct pythia__command *c, int argc, char **argv)
     return code;
 }
 
+/* pythia_free with the type that jansson wants. */
+static void free_command_json(void *memory)
+{
+    pythia_free(memory);
+}
+
 int main(int argc, char **argv)
 {
     pythia_log_setup("pythia", PYTHIA_LOG_INFO);
-    json_set_alloc_funcs(pythia_malloc, pythia_free); /* so that its failures are counted too */
+    json_set_alloc_funcs(pythia_malloc, free_command_json); /* its failures are counted, too */
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
     openblas_set_num_threads(
         1); /* matrices are small, and sums must not depend on how many threads there are */

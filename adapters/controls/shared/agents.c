@@ -24,20 +24,20 @@ int pythia__agents_create(const struct pythia__agents_options *options, struct p
 static void free_service(struct pythia__agents *a, struct pythia__agent_service *s)
 {
     for (size_t i = 0; i < s->count; i++) {
-        pythia_free((char *)s->points[i]->id.bytes);
+        pythia_free(s->points[i]->id.bytes);
         pythia_free(s->points[i]);
     }
     a->point_count -= s->count;
     pythia_free(s->points);
     pythia_buf_free(&s->list);
-    pythia_free((char *)s->name.bytes);
+    pythia_free(s->name.bytes);
     if (s != &a->nobody)
         pythia_free(s);
 }
 
 static void free_agent(struct pythia__agent *agent)
 {
-    pythia_free((char *)agent->instance.bytes);
+    pythia_free(agent->instance.bytes);
     pythia_free(agent);
 }
 

@@ -58,7 +58,7 @@ struct side {
     struct pythia_grouping_key *key; /* of both; NULL: there is none */
     struct pythia__reading reading;
     struct pythia_side *side;
-    char *paths[PYTHIA_OPTION_TEXTS_MAX + 1];
+    const char *paths[PYTHIA_OPTION_TEXTS_MAX + 1];
     int count;
 };
 
@@ -106,7 +106,7 @@ static int open_side(struct side *side, char *first, const struct pythia_option_
 {
     side->paths[side->count++] = first;
     for (size_t i = 0; i < more->count; i++)
-        side->paths[side->count++] = (char *)more->texts[i];
+        side->paths[side->count++] = more->texts[i];
     qsort(side->paths, (size_t)side->count, sizeof(char *), compare_paths);
     return pythia__reading_begin_with(&side->reading, &side->s->read, side->paths, side->count,
                                       other);
@@ -161,8 +161,8 @@ static int read_sides(struct side sides[2])
 
 static struct pythia_compare_input input_of(const struct side *side)
 {
-    return (struct pythia_compare_input){(const char *const *)side->paths, (size_t)side->count,
-                                         &side->reading.result, side->key};
+    return (struct pythia_compare_input){side->paths, (size_t)side->count, &side->reading.result,
+                                         side->key};
 }
 
 static int write_report(const struct settings *s, const struct side sides[2],

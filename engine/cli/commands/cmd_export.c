@@ -81,7 +81,8 @@ static int run_export(const void *settings, char *const *operands, int count)
     struct exporting x = {.s = settings};
     size_t formats;
     x.ops = pythia_exports(&formats)[x.s->to];
-    int status = pythia__reading_begin(&x.reading, &x.s->read, operands, count);
+    int status =
+        pythia__reading_begin(&x.reading, &x.s->read, (const char *const *)operands, count);
     if (status == PYTHIA_OK) {
         status = pythia__output_begin(&x.output, x.s->output);
         if (status == PYTHIA_OK)

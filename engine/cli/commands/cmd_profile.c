@@ -185,7 +185,8 @@ static int print_paths(struct profiling *p)
 static int run_profile(const void *settings, char *const *operands, int count)
 {
     struct profiling p = {.s = settings};
-    int status = pythia__reading_begin(&p.reading, &p.s->read, operands, count);
+    int status =
+        pythia__reading_begin(&p.reading, &p.s->read, (const char *const *)operands, count);
     struct pythia_consumer consumer = {begin_profile, take_trace, &p};
     if (status == PYTHIA_OK)
         status = pythia__reading_run(&p.reading, &consumer);

@@ -559,7 +559,7 @@ static int run_replay(const void *settings, char *const *operands, int count)
     int status = confine_reading(r.s);
     if (status != PYTHIA_OK)
         return pythia__fail(status);
-    status = pythia__reading_begin(&r.reading, &r.s->read, operands, count);
+    status = pythia__reading_begin(&r.reading, &r.s->read, (const char *const *)operands, count);
     if (status == PYTHIA_OK)
         status = check_use(r.s);
     if (status == PYTHIA_OK)

@@ -28,7 +28,7 @@ static int run_build(const void *settings, char *const *operands, int count)
     struct pythia__reading reading;
     struct pythia_space *space = NULL;
     struct pythia_buf text = {0};
-    int status = pythia__reading_begin(&reading, &s->read, operands, count);
+    int status = pythia__reading_begin(&reading, &s->read, (const char *const *)operands, count);
     if (status == PYTHIA_OK)
         status = pythia_space_create(reading.vocabulary, &space);
     if (status == PYTHIA_OK)

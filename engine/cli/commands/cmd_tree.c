@@ -141,7 +141,8 @@ static int run_tree(const void *settings, char *const *operands, int count)
         }
     }
     l.best = pythia_calloc((size_t)l.s->slowest, sizeof(*l.best));
-    int status = pythia__reading_begin(&l.reading, &l.s->read, operands, count);
+    int status =
+        pythia__reading_begin(&l.reading, &l.s->read, (const char *const *)operands, count);
     struct pythia_consumer consumer = {begin_traces, take_trace, &l};
     if (status == PYTHIA_OK)
         status = l.best ? pythia__reading_run(&l.reading, &consumer) : PYTHIA_ENOMEM;

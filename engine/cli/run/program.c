@@ -85,7 +85,7 @@ const char *pythia__program_refused(const char *path)
 static int ask_linker(const char *path, pid_t *child)
 {
     int ends[2];
-    char *arguments[] = {(char *)path, NULL};
+    char *arguments[] = {pythia_without_const(path), NULL};
     if (pipe(ends) != 0)
         return -1;
     *child = fork();

@@ -10,9 +10,9 @@
 void pythia__controlled_free(struct pythia__controlled_table *t)
 {
     for (size_t i = 0; i < t->count; i++)
-        pythia_free((char *)t->points[i].id.bytes);
+        pythia_free(t->points[i].id.bytes);
     for (size_t i = 0; i < t->target_count; i++)
-        pythia_free((char *)t->targets[i].name.bytes);
+        pythia_free(t->targets[i].name.bytes);
     pythia_free(t->points);
     pythia_free(t->targets);
     pythia_free(t->slots);
@@ -147,10 +147,10 @@ size_t pythia__controlled_sweep(struct pythia__controlled_table *t, size_t plane
         struct pythia__controlled_target *target = &t->targets[p->target];
         target->lost -= p->result == PYTHIA_CONTROL_LOST;
         if (--target->points == 0) {
-            pythia_free((char *)target->name.bytes);
+            pythia_free(target->name.bytes);
             *target = (struct pythia__controlled_target){0};
         }
-        pythia_free((char *)p->id.bytes);
+        pythia_free(p->id.bytes);
     }
     t->count = kept;
     if (kept != before)

@@ -124,7 +124,7 @@ static void sort_files(struct pythia_input *in)
     for (size_t i = 1; i < in->count; i++) {
         if (strcmp(in->files[i].path, in->files[kept - 1].path) == 0) {
             in->files[kept - 1].named |= in->files[i].named;
-            pythia_free((char *)in->files[i].path);
+            pythia_free(in->files[i].path);
         } else {
             in->files[kept++] = in->files[i];
         }
@@ -173,7 +173,7 @@ void pythia_input_destroy(struct pythia_input *in)
     if (!in)
         return;
     for (size_t i = 0; i < in->count; i++)
-        pythia_free((char *)in->files[i].path);
+        pythia_free(in->files[i].path);
     pythia_free(in->files);
     pythia_free(in->first_outward);
     pythia_free(in->failed);

@@ -289,16 +289,16 @@ int pythia__lateness_finished(struct pythia__lateness *l, uint32_t kind, const u
     return PYTHIA_OK;
 }
 
-static const struct kind *find_kind(const struct pythia__lateness *l, uint32_t kind)
+static struct kind *find_kind(struct pythia__lateness *l, uint32_t kind)
 {
-    const struct kind *k = kind < l->kind_capacity ? &l->kinds[kind] : NULL;
+    struct kind *k = kind < l->kind_capacity ? &l->kinds[kind] : NULL;
     return k && k->requests >= KNOWN ? k : NULL;
 }
 
 uint64_t pythia__lateness_wait(struct pythia__lateness *l, uint32_t kind, uint64_t now_ns)
 {
     refresh_waits(l, now_ns);
-    struct kind *k = (struct kind *)find_kind(l, kind);
+    struct kind *k = find_kind(l, kind);
     if (!k)
         return l->longest_ns;
     if (k->looked_ns == l->looked_ns)
