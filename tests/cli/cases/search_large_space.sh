@@ -22,5 +22,5 @@ pythia space show --skeleton large.space
 # 1 GB, but for builds with sanitizers, which need more for themselves and abort; the shell says so, to nobody.
 { (ulimit -v 1000000 && pythia --version; exit $?) && limit=1000000; } > /dev/null 2>&1
 ( ulimit -v "${limit:-unlimited}"
-  pythia replay -q --closed-loop --space large.space --cycles 3 $DATA/retry.jsonl ) | sed -n '/^The search/,/^$/p'
+  pythia replay -q --verbose --closed-loop --space large.space --cycles 3 $DATA/retry.jsonl ) | sed -n '/^The search/,/^$/p'
 echo "exit ${PIPESTATUS[0]}"
