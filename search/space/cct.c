@@ -14,7 +14,7 @@ struct node {
     uint32_t parent, tracepoint, depth, jump;
 };
 
-/* A hash table of numbers + 1 over an array of equal things. */
+/* A hash table of numbers + 1, with tags (hash.h), over an array of equal things. */
 struct table {
     uint32_t *slots;
     size_t size;
@@ -52,7 +52,22 @@ static void put(struct table *t, uint64_t hash, uint32_t number)
     size_t i = hash & (t->size - 1);
     while (t->slots[i])
         i = (i + 1) & (t->size - 1);
-    t->slots[i] = number + 1;
+    t->slots[i] = pythia_hash_tag(hash, t->size) | (number + 1);
+}
+
+/* Of the slots from *at on, the next one with the tag of that hash: its number, and behind it *at.
+ * PYTHIA_NONE: there is none before an empty slot. */
+static uint32_t find_next(const struct table *t, uint64_t hash, size_t *at)
+{
+    uint32_t mask = (uint32_t)(t->size - 1), tag = pythia_hash_tag(hash, t->size);
+    for (;;) {
+        uint32_t slot = t->slots[*at & mask];
+        if (!slot)
+            return PYTHIA_NONE;
+        ++*at;
+        if ((slot & ~mask) == tag)
+            return (slot & mask) - 1;
+    }
 }
 
 /* A larger table, empty; the caller puts everything in again. */
@@ -133,13 +148,13 @@ const struct pythia_vocabulary *pythia_cct_vocabulary(const struct pythia_cct *c
 
 uint32_t pythia_cct_find(const struct pythia_cct *c, uint32_t node, uint32_t tracepoint)
 {
-    size_t mask = c->by_node.size - 1;
-    for (size_t i = node_hash(node, tracepoint) & mask; c->by_node.slots[i]; i = (i + 1) & mask) {
-        uint32_t number = c->by_node.slots[i] - 1;
-        if (c->nodes[number].parent == node && c->nodes[number].tracepoint == tracepoint)
-            return number;
-    }
-    return PYTHIA_NONE;
+    uint64_t hash = node_hash(node, tracepoint);
+    size_t at = hash & (c->by_node.size - 1);
+    uint32_t number = find_next(&c->by_node, hash, &at);
+    while (number != PYTHIA_NONE &&
+           (c->nodes[number].parent != node || c->nodes[number].tracepoint != tracepoint))
+        number = find_next(&c->by_node, hash, &at);
+    return number;
 }
 
 static uint32_t find_jump(const struct pythia_cct *c, uint32_t parent)
@@ -192,14 +207,16 @@ uint32_t pythia_cct_ancestor(const struct pythia_cct *c, uint32_t node, uint32_t
 
 uint32_t pythia_cct_edge(struct pythia_cct *c, const struct pythia_edge *edge)
 {
-    size_t mask = c->by_edge.size - 1;
     uint64_t hash = edge_hash(edge);
-    for (size_t i = hash & mask; c->by_edge.slots[i]; i = (i + 1) & mask)
-        if (edge_equal(&c->edges[c->by_edge.slots[i] - 1], edge))
-            return c->by_edge.slots[i] - 1;
+    size_t at = hash & (c->by_edge.size - 1);
+    uint32_t number = find_next(&c->by_edge, hash, &at);
+    while (number != PYTHIA_NONE && !edge_equal(&c->edges[number], edge))
+        number = find_next(&c->by_edge, hash, &at);
+    if (number != PYTHIA_NONE)
+        return number;
     if (reserve_edge(c) != PYTHIA_OK)
         return PYTHIA_NONE;
-    uint32_t number = (uint32_t)c->edge_count++;
+    number = (uint32_t)c->edge_count++;
     c->edges[number] = *edge;
     put(&c->by_edge, hash, number);
     return number;

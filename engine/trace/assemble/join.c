@@ -44,34 +44,53 @@ static bool has_key(const struct pythia_trace_builder *b, const struct pythia__i
            (key->head || find_name(b, item->part, item->span.tracepoint) == key->name);
 }
 
-static uint32_t *slot_of(const struct pythia_trace_builder *b, const struct key *key)
+static uint64_t hash_key(const struct key *key)
 {
     uint64_t hash = key->second ? pythia_hash_mix(key->id, 1) : key->id;
     hash = key->head ? hash : pythia_hash_mix(hash, key->name);
-    size_t mask = b->slot_count - 1;
-    for (size_t i = pythia_hash_mix(0, hash) & mask;; i = (i + 1) & mask)
-        if (!b->slots[i] || has_key(b, &b->items[b->slots[i] - 1], key))
-            return &b->slots[i];
+    return pythia_hash_mix(0, hash);
 }
 
-static uint32_t *head_slot(const struct pythia_trace_builder *b, uint64_t id, bool second)
+/* The item in a slot that is not empty. */
+static uint32_t item_in(const struct pythia_trace_builder *b, uint32_t slot)
 {
-    return slot_of(b, &(struct key){.id = id, .second = second, .head = true});
+    return (slot & (uint32_t)(b->slot_count - 1)) - 1;
+}
+
+/* The slot of a key: that of its item, or the empty one where it belongs. */
+static uint32_t *slot_of(const struct pythia_trace_builder *b, const struct key *key)
+{
+    uint64_t hash = hash_key(key);
+    uint32_t mask = (uint32_t)(b->slot_count - 1), tag = pythia_hash_tag(hash, b->slot_count);
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+        uint32_t slot = b->slots[i];
+        if (!slot || ((slot & ~mask) == tag && has_key(b, &b->items[item_in(b, slot)], key)))
+            return &b->slots[i];
+    }
+}
+
+static void fill_slot(const struct pythia_trace_builder *b, uint32_t *slot, const struct key *key,
+                      uint32_t item)
+{
+    *slot = pythia_hash_tag(hash_key(key), b->slot_count) | (item + 1);
 }
 
 uint32_t pythia__join_find(const struct pythia_trace_builder *b, uint64_t id, bool second)
 {
-    uint32_t stored = b->slot_count ? *head_slot(b, id, second) : 0;
-    return stored ? stored - 1 : PYTHIA_NO_SPAN;
+    const struct key key = {.id = id, .second = second, .head = true};
+    uint32_t slot = b->slot_count ? *slot_of(b, &key) : 0;
+    return slot ? item_in(b, slot) : PYTHIA_NO_SPAN;
 }
 
 void pythia__join_set_head(struct pythia_trace_builder *b, uint32_t item)
 {
-    uint32_t *slot = head_slot(b, b->items[item].span.id, b->items[item].second);
+    const struct key key = {
+        .id = b->items[item].span.id, .second = b->items[item].second, .head = true};
+    uint32_t *slot = slot_of(b, &key);
     if (*slot)
-        b->items[*slot - 1].head = false;
+        b->items[item_in(b, *slot)].head = false;
     b->items[item].head = true;
-    *slot = item + 1;
+    fill_slot(b, slot, &key, item);
 }
 
 static int grow_slots(struct pythia_trace_builder *b)
@@ -92,7 +111,7 @@ static int grow_slots(struct pythia_trace_builder *b)
             continue;
         struct key key = {.id = item->span.id, .second = item->second, .head = item->head};
         key.name = item->head ? 0 : find_name(b, item->part, item->span.tracepoint);
-        *slot_of(b, &key) = (uint32_t)i + 1;
+        fill_slot(b, slot_of(b, &key), &key, (uint32_t)i);
     }
     return PYTHIA_OK;
 }
@@ -296,7 +315,7 @@ static struct pythia__item *reach_item(struct pythia_trace_builder *b,
                                        const struct pythia_span *span)
 {
     struct key key = {.id = span->id, .second = is_second_half(span), .head = true};
-    uint32_t *slot = slot_of(b, &key), head = *slot ? *slot - 1 : PYTHIA_NO_SPAN;
+    uint32_t *slot = slot_of(b, &key), head = *slot ? item_in(b, *slot) : PYTHIA_NO_SPAN;
     if (head != PYTHIA_NO_SPAN) {
         const struct pythia__item *first = &b->items[head];
         key.name = find_name(b, (uint8_t)span->part, span->tracepoint);
@@ -306,16 +325,16 @@ static struct pythia__item *reach_item(struct pythia_trace_builder *b,
         slot = slot_of(b, &key);
     }
     if (*slot)
-        return &b->items[*slot - 1];
+        return &b->items[item_in(b, *slot)];
     struct pythia__item *item = new_item(b, span);
     if (!item)
         return NULL;
-    *slot = (uint32_t)(item - b->items) + 1;
+    fill_slot(b, slot, &key, (uint32_t)(item - b->items));
     item->second = key.second;
     item->head = key.head;
     if (!item->head) {
         item->next = b->items[head].next;
-        b->items[head].next = *slot - 1;
+        b->items[head].next = item_in(b, *slot);
     }
     return item;
 }

@@ -53,7 +53,7 @@ struct pythia_trace_builder {
     size_t count, capacity;
     bool links;                       /* an item is a fork or a wait */
     size_t additions;                 /* of the items; they are not in the hash table */
-    uint32_t *slots;                  /* hash table of item + 1 by id */
+    uint32_t *slots;                  /* hash table of item + 1 by id, with tags (hash.h) */
     size_t slot_count, slot_capacity; /* in use for this trace; allocated */
     uint32_t *index;                  /* item -> span */
     size_t index_capacity;
