@@ -74,7 +74,7 @@ public final class Program {
 
     private static Sampler sampler() {
         String name = System.getenv("OTEL_TRACES_SAMPLER");
-        switch (name) {
+        switch (name == null ? "parentbased_always_on" : name) {
         case "always_off":
             return Sampler.alwaysOff();
         case "parentbased_traceidratio":
