@@ -129,8 +129,12 @@ static void missing_files_are_counted(void **state)
     write_file("duration.5.10.ab.csv", HEADING "1,2,a,5\n");
     write_file("duration.5.20.cd.csv", HEADING "1,2,a,5\n"); /* another process of that number */
     write_file("runtime.5.5.ab.csv", HEADING "1,2,a,5\n");
+    /* These have no number, or none that can be counted to. */
+    write_file("duration.5..ab.csv", HEADING "1,2,a,5\n");
+    write_file("duration.5.4x.ab.csv", HEADING "1,2,a,5\n");
+    write_file("duration.5.99999999999999999999.ab.csv", HEADING "1,2,a,5\n");
     read_folder();
-    assert_int_equal(result.files, 5);
+    assert_int_equal(result.files, 8);
     assert_int_equal(result.missing, 6);
 }
 

@@ -126,6 +126,26 @@ static void the_first_three_names_count_by_their_order(void **state)
     end(&j);
 }
 
+/* Types of requests have problems of their own: the causes of all of them are judged. */
+static void causes_of_each_problem_count(void **state)
+{
+    struct judging j;
+    struct pythia_workflow_options o = options_of(2);
+    begin(&j, &o);
+    struct pythia_problem both[2];
+    name_node(&j, 10);
+    both[0] = j.problem;
+    j.problem.cause_count = 0;
+    name_node(&j, 20);
+    both[1] = j.problem;
+    j.cycle = (struct pythia_cycle){.problems = both, .problem_count = 2};
+    struct pythia_trial_outcome out = judged(&j);
+    assert_int_equal(out.named, 2);
+    assert_int_equal(out.found, 2);
+    assert_int_equal(j.hunt.localised, 1);
+    end(&j);
+}
+
 /* A node that a search space does not know, and the nearest one above that it does. */
 static uint32_t unknown_node(const struct pythia_workflow_options *o, uint32_t *above)
 {
@@ -253,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(where_nothing_is_planted_every_name_is_wrong),
         cmocka_unit_test(the_first_three_names_count_by_their_order),
+        cmocka_unit_test(causes_of_each_problem_count),
         cmocka_unit_test(what_is_not_known_is_seen_as_what_is_above),
         cmocka_unit_test(each_place_of_a_lock_is_right),
         cmocka_unit_test(what_moves_counts_where_it_was_when_it_was_named),

@@ -109,6 +109,7 @@ static void a_cause_has_the_share_that_follows_from_its_parameters(void **state)
         {PYTHIA_PLANTED_EXPONENTIAL, 1, 1, 1},
         {PYTHIA_PLANTED_EXPONENTIAL, 0.1, 0.1, 0.1 * 2 - 0.01}, /* E[x^2] = 2 */
         {PYTHIA_PLANTED_UNIFORM, 1, 1, 1 / 3.0},                /* of 0 to 2 */
+        {PYTHIA_PLANTED_UNIFORM, 0.3, 0.3, 0.3 * 4 / 3 - 0.09}, /* E[x^2] = 4 / 3 */
         {PYTHIA_PLANTED_OWN_TIME, 1, 1, 1 / 3.0},               /* of 0 to 2 */
         {PYTHIA_PLANTED_HOST, 0, 0.25, 0.25 * 0.75},            /* one of 4 */
         {PYTHIA_PLANTED_NUMERIC, 0, 1, 1 / 3.0},

@@ -1,8 +1,17 @@
+#include <stdlib.h>
+
 #include "check.h"
+#include "pythia/dip.h"
 #include "pythia/mem.h"
 #include "pythia/random.h"
 #include "pythia/status.h"
 #include "pythia/tail_dip.h"
+
+static int before(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
 
 static struct pythia_tail_dip tested(const double *x, size_t n)
 {
@@ -65,6 +74,47 @@ static void few_durations_are_never_flagged(void **state)
         assert_int_equal(t.parts, 0);
         assert_int_equal(t.n, n);
     }
+}
+
+static void twelve_durations_are_enough(void **state)
+{
+    const double x[] = {1, 1.01, 1.02, 1.03, 1.04, 1.05, 100, 101, 102, 103, 104, 105};
+    struct pythia_tail_dip t = tested(x, 12);
+    assert_int_equal(t.parts, 1);
+    assert_true(t.p > 0 && t.p_raw > 0);
+    assert_int_equal(t.tail_size, 12);
+}
+
+/* One request in 40 takes 100 times as long, and as many 10 000 times: several tails have the
+ * smallest p of the table. The one with the largest dip for its size is reported. */
+static void of_tails_beyond_the_table_the_clearest_is_reported(void **state)
+{
+    enum { N = 16000 };
+    double *x = calloc(N, sizeof(*x)), most = 0;
+    struct pythia_random r;
+    size_t beyond = 0, clearest = 0, number = 0;
+    assert_non_null(x);
+    pythia_random_init(&r, 7);
+    for (size_t i = 0; i < N; i++)
+        x[i] = (i % 40 == 0 ? 1e8 : i % 40 == 1 ? 1e6 : 1e4) * exp(0.05 * pythia_random_normal(&r));
+    struct pythia_tail_dip t = tested(x, N);
+    qsort(x, N, sizeof(*x), before);
+    for (size_t i = 0; i < N; i++)
+        x[i] = log(x[i]);
+    for (size_t size = N; size >= PYTHIA_TAIL_DIP_MIN; size /= 2, number++) {
+        struct pythia_dip d;
+        assert_int_equal(pythia_dip_statistic(x + N - size, size, &d), PYTHIA_OK);
+        if (pythia_dip_p(d.dip, size) > PYTHIA_DIP_P_MIN)
+            continue;
+        beyond++;
+        if (sqrt((double)size) * d.dip > most) {
+            most = sqrt((double)size) * d.dip;
+            clearest = number;
+        }
+    }
+    free(x);
+    assert_true(beyond >= 3 && clearest > 0); /* neither the first of them nor the only one */
+    assert_int_equal(t.tail, clearest);
 }
 
 static void equal_durations_have_one_mode(void **state)
@@ -158,6 +208,8 @@ int main(void)
         cmocka_unit_test(a_minor_slow_mode_is_found_in_a_tail),
         cmocka_unit_test(clusters_are_flagged_and_a_normal_law_is_not),
         cmocka_unit_test(few_durations_are_never_flagged),
+        cmocka_unit_test(twelve_durations_are_enough),
+        cmocka_unit_test(of_tails_beyond_the_table_the_clearest_is_reported),
         cmocka_unit_test(equal_durations_have_one_mode),
         cmocka_unit_test(the_ticks_of_a_clock_are_no_modes),
         cmocka_unit_test(unusable_durations_are_counted),

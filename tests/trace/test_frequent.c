@@ -52,12 +52,29 @@ static void what_comes_no_more_is_forgotten(void **state)
     free(f);
 }
 
+/* With the last addition of a table's 2 for each count, not one before it nor one after it. */
+static void counts_are_halved_at_the_last_addition(void **state)
+{
+    enum { A = 42, B = 1234567, ADDITIONS = PYTHIA__FREQUENT_SIZE * 2 };
+    struct pythia__frequent *f = make();
+    for (int i = 0; i < 19; i++)
+        (void)pythia__frequent_count(f, A);
+    for (int i = 19; i < ADDITIONS - 1; i++)
+        (void)pythia__frequent_count(f, B);
+    assert_true(pythia__frequent_count(f, A)); /* its 20th, which is halved to 10 after it */
+    for (int count = 11; count <= 15; count++)
+        assert_false(pythia__frequent_count(f, A));
+    assert_true(pythia__frequent_count(f, A));
+    free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_came_16_times_is_frequent),
         cmocka_unit_test(among_names_that_come_once_none_is_taken_for_it),
         cmocka_unit_test(what_comes_no_more_is_forgotten),
+        cmocka_unit_test(counts_are_halved_at_the_last_addition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
