@@ -1,13 +1,9 @@
 #include <string.h>
 
-#include "formats.h"
-#include "json_decoder.h"
+#include "shared/formats.h"
+#include "shared/json_decoder.h"
 
-static const struct pythia_adapter_ops *const adapters[] = {
-    &pythia__hiq,        &pythia__jaeger,    &pythia__native,
-    &pythia__osprofiler, &pythia__otlp_json, &pythia__otlp_protobuf,
-    &pythia__recording,  &pythia__spans,     &pythia__zipkin,
-};
+static const struct pythia_adapter_ops *const adapters[] = {PYTHIA__FORMATS(PYTHIA__FORMAT_ROW)};
 
 #define ADAPTERS (sizeof(adapters) / sizeof(adapters[0]))
 

@@ -8,24 +8,12 @@
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
 
-#include "command.h"
 #include "help.h"
-#include "own_input.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
-
-static const struct pythia__command *const commands[] = {
-    &pythia__cmd_replay, &pythia__cmd_compare,  &pythia__cmd_space_build, &pythia__cmd_space_show,
-    &pythia__cmd_tree,   &pythia__cmd_profile,  &pythia__cmd_series,      &pythia__cmd_export,
-    &pythia__cmd_run,    &pythia__cmd_generate, &pythia__cmd_evaluate,    &pythia__cmd_ctl,
-};
-
-const struct pythia__command *const *pythia__commands(size_t *count)
-{
-    *count = sizeof(commands) / sizeof(commands[0]);
-    return commands;
-}
+#include "shared/command.h"
+#include "shared/own_input.h"
 
 /* How many of the words in argv from index 1 on name this command: 0 for none. */
 static int words_matched(const struct pythia__command *c, int argc, char **argv)
@@ -52,7 +40,7 @@ static bool asks_for_help(int argc, char **argv, int from)
     return false;
 }
 
-static int run(const struct pythia__command *c, int argc, char **argv)
+static int run_command(const struct pythia__command *c, int argc, char **argv)
 {
     void *settings = pythia_calloc(1, c->settings_size);
     if (!settings)
@@ -75,10 +63,16 @@ static int run(const struct pythia__command *c, int argc, char **argv)
     return code;
 }
 
+/* pythia_free with the type that jansson wants. */
+static void free_command_json(void *memory)
+{
+    pythia_free(memory);
+}
+
 int main(int argc, char **argv)
 {
     pythia_log_setup("pythia", PYTHIA_LOG_INFO);
-    json_set_alloc_funcs(pythia_malloc, pythia_free); /* so that its failures are counted too */
+    json_set_alloc_funcs(pythia_malloc, free_command_json); /* its failures are counted, too */
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
     openblas_set_num_threads(
         1); /* matrices are small, and sums must not depend on how many threads there are */
@@ -87,13 +81,16 @@ int main(int argc, char **argv)
     int code;
     if (pythia__help_asked(argc, argv, &code))
         return code;
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+    size_t count;
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    for (size_t i = 0; i < count; i++) {
         int words = words_matched(commands[i], argc, argv);
         if (words == 0)
             continue;
         if (asks_for_help(argc, argv, words + 1))
             return pythia__help_command(commands[i]);
-        return run(commands[i], argc - words, argv + words);
+        return run_command(commands[i], argc - words, argv + words);
     }
-    return pythia__help_unknown(argv[1]);
+    return asks_for_help(argc, argv, 2) ? pythia__help_family(argv[1])
+                                        : pythia__help_unknown(argv[1]);
 }

@@ -29,7 +29,7 @@ static size_t gzip(const char *content, size_t size, char *to, size_t room)
 {
     z_stream z = {0};
     assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    z.next_in = (unsigned char *)content;
+    z.next_in = pythia_without_const(content);
     z.avail_in = (uInt)size;
     z.next_out = (unsigned char *)to;
     z.avail_out = (uInt)room;
@@ -85,7 +85,6 @@ static void content_comes_out_as_it_went_in(void **state)
 {
     for (int packing = PYTHIA_PACKING_GZIP; packing <= PYTHIA_PACKING_ZSTD; packing++) {
         pack((enum pythia_packing)packing);
-        assert_int_equal(pythia_packing_of((struct pythia_text){p.bytes, p.size}), packing);
         for (size_t piece = 1; piece < 5000; piece = piece * 7 + 1) {
             struct pythia_error why = {0};
             size_t size;

@@ -62,6 +62,15 @@ static void shapes_that_no_row_holds_any_more_leave_the_cache(void **state)
     requests_end(&r);
 }
 
+static uint64_t count_values(const struct pythia_sketch *s)
+{
+    struct pythia_sketch_bin bin;
+    uint64_t count = 0;
+    for (size_t position = 0; pythia_sketch_next(s, &position, &bin) == 0;)
+        count += bin.count;
+    return count;
+}
+
 /* One path: the structures of every level are all requests of the type. */
 static void structures_of_a_type_with_one_path_are_the_type(void **state)
 {
@@ -80,7 +89,7 @@ static void structures_of_a_type_with_one_path_are_the_type(void **state)
         assert_int_equal(s->whole, i == 3);
         assert_int_equal(s->moments.n, 40);
         assert_rel_equal(pythia_exact_moments_mean(&s->moments), 29.5, 1e-12);
-        assert_int_equal(pythia_sketch_count(s->sketch), 40);
+        assert_int_equal(count_values(s->sketch), 40);
     }
     requests_end(&r);
 }

@@ -31,10 +31,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "../formats.h"
 #include "cqlsh_table.h"
 #include "jaeger_parts.h"
 #include "pythia/mem.h"
+#include "shared/formats.h"
 
 #define NO_PROCESS 0
 
@@ -356,7 +356,7 @@ static int read_span_member(struct pythia__jaeger_reader *j, struct pythia_text 
 
 /* Make a span whole, now that its trace and its process are known. A process that nobody described
  * stays unknown. */
-static int complete(struct pythia__jaeger_reader *j, struct pythia__held_span *s)
+static int complete_span(struct pythia__jaeger_reader *j, struct pythia__held_span *s)
 {
     if (s->process != NO_PROCESS)
         s->span.resource = find_process(j, s->process);
@@ -367,7 +367,7 @@ static int complete(struct pythia__jaeger_reader *j, struct pythia__held_span *s
 }
 
 /* Give a span on, or keep it until what it lacks is known. */
-static int place(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
+static int place_span(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
 {
     struct pythia__held_span *s = &r->out;
     if (pythia__jaeger_is_none(s->trace))
@@ -376,7 +376,7 @@ static int place(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
         s->process = NO_PROCESS;
     if (pythia__jaeger_is_none(s->trace) || (s->process != NO_PROCESS && !j->processes_known))
         return pythia__hold(&j->held, &j->d, s);
-    int status = complete(j, s);
+    int status = complete_span(j, s);
     return status == PYTHIA_OK ? pythia__emit(&j->d, &s->trace, &s->span) : status;
 }
 
@@ -399,7 +399,7 @@ static int read_span(struct pythia__decoder *d, void *context)
         return pythia__unfit(d, "a span that ends after the year 2262");
     r.out.span.part = r.has_duration ? PYTHIA_PART_WHOLE : PYTHIA_PART_START;
     status = find_parent(j, &r);
-    return status == PYTHIA_OK ? place(j, &r) : status;
+    return status == PYTHIA_OK ? place_span(j, &r) : status;
 }
 
 /* ---- traces ---- */
@@ -426,7 +426,7 @@ static void tell_homeless(struct pythia__jaeger_reader *j)
 }
 
 /* Give on the spans that were held. */
-static int settle(struct pythia__jaeger_reader *j)
+static int give_held(struct pythia__jaeger_reader *j)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < j->held.count && status == PYTHIA_OK; i++) {
@@ -437,7 +437,7 @@ static int settle(struct pythia__jaeger_reader *j)
             tell_homeless(j);
             continue;
         }
-        status = complete(j, s);
+        status = complete_span(j, s);
         if (status == PYTHIA_OK)
             status = pythia__release(&j->held, &j->d, i);
     }
@@ -453,7 +453,7 @@ static int end_trace(struct pythia__jaeger_reader *j, int status)
     status = status == 1 ? PYTHIA_OK : status;
     if (!pythia__goes_on(&j->d, status))
         return status;
-    int settled = settle(j);
+    int settled = give_held(j);
     return status < 0 && pythia__goes_on(&j->d, settled) ? status : settled;
 }
 
@@ -605,7 +605,7 @@ static int read_document(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
-static int likeness(const struct pythia_head *head)
+static int jaeger_likeness(const struct pythia_head *head)
 {
     struct pythia_buf of_rows = {0}, rows = {0};
     bool table = pythia__cqlsh_table_head(head->text, &rows);
@@ -633,7 +633,7 @@ static int likeness(const struct pythia_head *head)
     return how_much;
 }
 
-static void destroy(struct pythia_adapter *a)
+static void destroy_jaeger(struct pythia_adapter *a)
 {
     struct pythia__jaeger_reader *j = (struct pythia__jaeger_reader *)a;
     if (!j)
@@ -646,7 +646,7 @@ static void destroy(struct pythia_adapter *a)
     pythia_free(j);
 }
 
-static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+static int create_jaeger(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
 {
     struct pythia__jaeger_reader *j = pythia_calloc(1, sizeof(*j));
     if (!j)
@@ -658,7 +658,7 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
     j->key_ip = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("ip"));
     if (j->key_hostname == PYTHIA_NONE || j->key_host == PYTHIA_NONE ||
         j->key_instance == PYTHIA_NONE || j->key_ip == PYTHIA_NONE) {
-        destroy(&j->d.adapter);
+        destroy_jaeger(&j->d.adapter);
         return PYTHIA_ENOMEM;
     }
     *out = &j->d.adapter;
@@ -682,8 +682,8 @@ static int decode_table(struct pythia__decoder *d, struct pythia_source *from,
     return status;
 }
 
-static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
-                  struct pythia_error *e)
+static int decode_jaeger(struct pythia_adapter *a, struct pythia_source *from,
+                         struct pythia_sink *to, struct pythia_error *e)
 {
     struct pythia__decoder *d = (struct pythia__decoder *)a;
     struct pythia__peeked_source head;
@@ -699,9 +699,9 @@ const struct pythia_adapter_ops pythia__jaeger = {
     .name = "jaeger",
     .help = "Jaeger, JSON: answers of its API, traces, spans, rows of Cassandra, the model; also "
             "one a line",
-    .likeness = likeness,
-    .create = create,
-    .decode = decode,
-    .destroy = destroy,
+    .likeness = jaeger_likeness,
+    .create = create_jaeger,
+    .decode = decode_jaeger,
+    .destroy = destroy_jaeger,
     .independent = true,
 };

@@ -11,13 +11,13 @@
  * Spans whose resource or scope stands behind them are held until it is known. */
 #include <math.h>
 
-#include "../base64_id.h"
-#include "../formats.h"
-#include "../json_count.h"
-#include "../json_decoder.h"
 #include "otlp.h"
 #include "otlp_stdout.h"
 #include "pythia/mem.h"
+#include "shared/base64_id.h"
+#include "shared/formats.h"
+#include "shared/json_count.h"
+#include "shared/json_decoder.h"
 
 /* ---- values ---- */
 
@@ -584,7 +584,7 @@ static int read_document(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
-static int likeness(const struct pythia_head *head)
+static int otlp_json_likeness(const struct pythia_head *head)
 {
     int how_much = 0;
     static const char *const sure[] = {"resourceSpans", "resource_spans", "scopeSpans",
@@ -606,14 +606,14 @@ static int likeness(const struct pythia_head *head)
     return how_much;
 }
 
-static void destroy(struct pythia_adapter *a)
+static void destroy_otlp_json(struct pythia_adapter *a)
 {
     if (a)
         pythia__otlp_free((struct pythia__otlp *)a);
     pythia_free(a);
 }
 
-static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+static int create_otlp_json(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
 {
     struct pythia__otlp *o = pythia_calloc(1, sizeof(*o));
     if (!o)
@@ -622,19 +622,19 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
     if (status == PYTHIA_OK)
         *out = &o->d.adapter;
     else
-        destroy(&o->d.adapter);
+        destroy_otlp_json(&o->d.adapter);
     return status;
 }
 
-static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
-                  struct pythia_error *e)
+static int decode_otlp_json(struct pythia_adapter *a, struct pythia_source *from,
+                            struct pythia_sink *to, struct pythia_error *e)
 {
     return pythia__decode((struct pythia__decoder *)a, from, to, read_document, e);
 }
 
 /* Of a TracesData, a ResourceSpans and a ScopeSpans, its array: whatever else in one of them has
  * brackets has others. */
-static void count(struct pythia_span_count *c, const char *bytes, size_t size)
+static void count_otlp_json(struct pythia_span_count *c, const char *bytes, size_t size)
 {
     pythia__count_json_spans(c, "{[{[{[{", bytes, size);
 }
@@ -643,10 +643,10 @@ const struct pythia_adapter_ops pythia__otlp_json = {
     .name = "otlp",
     .help = "OpenTelemetry protocol, JSON: one document, an array or one a line; Tempo's answers; "
             "what Go's stdouttrace prints",
-    .likeness = likeness,
-    .create = create,
-    .decode = decode,
-    .destroy = destroy,
+    .likeness = otlp_json_likeness,
+    .create = create_otlp_json,
+    .decode = decode_otlp_json,
+    .destroy = destroy_otlp_json,
     .independent = true,
-    .count = count,
+    .count = count_otlp_json,
 };

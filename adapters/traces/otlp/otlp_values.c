@@ -14,7 +14,9 @@
 
 /* ---- text ---- */
 
-int pythia__otlp_sound(struct pythia__otlp_reader *r, struct pythia_text *text)
+/* Text as names and values may have it, counted if it had to be repaired. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
+static int repair_text(struct pythia__otlp_reader *r, struct pythia_text *text)
 {
     if (pythia_text_is_sound(*text))
         return PYTHIA_OK;
@@ -32,8 +34,8 @@ uint32_t pythia__otlp_key(struct pythia__otlp_reader *r, struct pythia_text pref
     uint32_t key = prefix.size == 0 ? pythia__key_seen(&r->o.d, text) : PYTHIA_NONE;
     if (key != PYTHIA_NONE)
         return key; /* which was sound */
-    return pythia__otlp_sound(r, &text) == PYTHIA_OK ? pythia__key_below(&r->o.d, prefix, text)
-                                                     : PYTHIA_NONE;
+    return repair_text(r, &text) == PYTHIA_OK ? pythia__key_below(&r->o.d, prefix, text)
+                                              : PYTHIA_NONE;
 }
 
 /* Bytes as text: in base64, as JSON has them. */
@@ -62,8 +64,8 @@ static int encode_bytes(struct pythia__otlp_reader *r, struct pythia_text *bytes
 
 /* All BYTES of that number in the message behind each other, which has been read without a fault.
  */
-static int merge(struct pythia__otlp_reader *r, struct pythia_protobuf message, uint32_t number,
-                 struct pythia_text *out)
+static int merge_pieces(struct pythia__otlp_reader *r, struct pythia_protobuf message,
+                        uint32_t number, struct pythia_text *out)
 {
     struct pythia_protobuf_field f = {0};
     r->merged += (size_t)(message.end - message.at);
@@ -114,7 +116,7 @@ static int read_member(struct pythia__otlp_reader *r, struct pythia_text message
         }
     if (status < 0)
         return status;
-    return again ? merge(r, run, out->number, &out->bytes) : PYTHIA_OK;
+    return again ? merge_pieces(r, run, out->number, &out->bytes) : PYTHIA_OK;
 }
 
 /* ---- values ---- */
@@ -127,10 +129,10 @@ static double real_of(uint64_t bits)
 }
 
 /* One value of an array; what is no scalar is passed over. */
-static int join(struct pythia__otlp_reader *r, struct pythia_protobuf_field *f)
+static int join_value(struct pythia__otlp_reader *r, struct pythia_protobuf_field *f)
 {
     char digits[24];
-    int status = f->number == 1   ? pythia__otlp_sound(r, &f->bytes)
+    int status = f->number == 1   ? repair_text(r, &f->bytes)
                  : f->number == 7 ? encode_bytes(r, &f->bytes)
                                   : PYTHIA_OK;
     if (status != PYTHIA_OK)
@@ -166,7 +168,7 @@ static int read_array(struct pythia__otlp_reader *r, uint32_t key, struct pythia
         if (f.number != 1 || f.type != PYTHIA_PROTOBUF_BYTES)
             status = pythia__otlp_other(r, PYTHIA__OTLP_ARRAY, f, begin);
         else if ((status = read_member(r, f.bytes, &value)) == PYTHIA_OK)
-            status = join(r, &value);
+            status = join_value(r, &value);
         if (status != PYTHIA_OK)
             return status;
     }
@@ -207,7 +209,7 @@ static int read_value(struct pythia__otlp_reader *r, uint32_t key, struct pythia
     switch (f.number) {
     case 1:
     case 7:
-        status = f.number == 1 ? pythia__otlp_sound(r, &f.bytes) : encode_bytes(r, &f.bytes);
+        status = f.number == 1 ? repair_text(r, &f.bytes) : encode_bytes(r, &f.bytes);
         if (status == PYTHIA_OK)
             pythia__add_text(d, key, f.bytes);
         return status;
@@ -298,7 +300,7 @@ int pythia__otlp_key_value(struct pythia__otlp_reader *r, struct pythia_text mes
                 return status;
         }
     if (status == 1 && again)
-        status = merge(r, pythia_protobuf_of(message), 2, &value);
+        status = merge_pieces(r, pythia_protobuf_of(message), 2, &value);
     if (status < 0 || !name.bytes || !value.bytes)
         return status < 0 ? status : PYTHIA_OK;
     uint32_t key = pythia__otlp_key(r, prefix, name);

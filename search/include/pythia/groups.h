@@ -94,11 +94,7 @@ void pythia_groups_destroy(struct pythia_groups *g); /* g may be NULL */
 /* Add one request. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace);
 
-/* The same when the path has been found already. */
-int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *trace,
-                           const struct pythia_critical_path *path);
-
-/* The same when its type is known too: the string number of its name. */
+/* The same when its type (the string number of its name) and its path have been found already. */
 int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
                             const struct pythia_trace *trace,
                             const struct pythia_critical_path *path);

@@ -1,0 +1,546 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent_state.h"
+#include "pythia/hash.h"
+#include "pythia/mem.h"
+#include "pythia/shown_text.h"
+#include "pythia/status.h"
+
+int pythia__agents_create(const struct pythia__agents_options *options, struct pythia__agents **out)
+{
+    struct pythia__agents *a = pythia_calloc(1, sizeof(*a));
+    if (!a)
+        return PYTHIA_ENOMEM;
+    a->options = *options;
+    a->set = 1;
+    a->lease_ns = PYTHIA_CONTROL_LEASE_NS;
+    *out = a;
+    return PYTHIA_OK;
+}
+
+static void free_service(struct pythia__agents *a, struct pythia__agent_service *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        pythia_free(s->points[i]->id.bytes);
+        pythia_free(s->points[i]);
+    }
+    a->point_count -= s->count;
+    pythia_free(s->points);
+    pythia_buf_free(&s->list);
+    pythia_free(s->name.bytes);
+    if (s != &a->nobody)
+        pythia_free(s);
+}
+
+static void free_agent(struct pythia__agent *agent)
+{
+    pythia_free(agent->instance.bytes);
+    pythia_free(agent);
+}
+
+void pythia__agents_destroy(struct pythia__agents *a)
+{
+    if (!a)
+        return;
+    for (size_t i = 0; i < a->agent_count; i++)
+        free_agent(a->agents[i]);
+    for (size_t i = 0; i < a->service_count; i++)
+        free_service(a, a->services[i]);
+    free_service(a, &a->nobody);
+    pythia_wishes_free(&a->wishes);
+    pythia_free(a->agents);
+    pythia_free(a->services);
+    pythia_free(a);
+}
+
+void pythia__agents_set_lease(struct pythia__agents *a, uint64_t lease_ns)
+{
+    a->set += a->lease_ns != lease_ns;
+    a->lease_ns = lease_ns;
+}
+
+bool pythia__agents_name(struct pythia_text name, size_t most)
+{
+    if (name.size == 0 || name.size > most)
+        return false;
+    for (size_t i = 0; i < name.size; i++)
+        if ((unsigned char)name.bytes[i] < ' ' || name.bytes[i] == 0x7f)
+            return false;
+    return true;
+}
+
+/* ---- who there is: arrays in order ---- */
+
+/* The first of a service's points whose id is not before `id`. */
+static size_t point_place(const struct pythia__agent_service *s, struct pythia_text id)
+{
+    size_t low = 0, high = s->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (pythia_text_compare(s->points[middle]->id, id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static size_t service_place(const struct pythia__agents *a, struct pythia_text name)
+{
+    size_t low = 0, high = a->service_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (pythia_text_compare(a->services[middle]->name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct pythia__agent_service *find_service(const struct pythia__agents *a,
+                                                  struct pythia_text name)
+{
+    size_t at = service_place(a, name);
+    return at < a->service_count && pythia_text_equal(a->services[at]->name, name) ? a->services[at]
+                                                                                   : NULL;
+}
+
+static size_t agent_place(const struct pythia__agents *a, struct pythia_text service,
+                          struct pythia_text instance)
+{
+    size_t low = 0, high = a->agent_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = pythia_text_compare(a->agents[middle]->service->name, service);
+        if (order == 0)
+            order = pythia_text_compare(a->agents[middle]->instance, instance);
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int make_service(struct pythia__agents *a, struct pythia_text name,
+                        struct pythia__agent_service **out)
+{
+    struct pythia__agent_service *s = pythia_calloc(1, sizeof(*s));
+    char *copy = pythia_strndup(name.bytes, name.size);
+    if (!s || !copy ||
+        pythia_grow(&a->services, &a->service_capacity, a->service_count,
+                    sizeof(struct pythia__agent_service *)) != PYTHIA_OK) {
+        pythia_free(s);
+        pythia_free(copy);
+        return PYTHIA_ENOMEM;
+    }
+    s->name = (struct pythia_text){copy, name.size};
+    size_t at = service_place(a, name);
+    memmove(a->services + at + 1, a->services + at,
+            (a->service_count - at) * sizeof(struct pythia__agent_service *));
+    a->services[at] = s;
+    a->service_count++;
+    *out = s;
+    return PYTHIA_OK;
+}
+
+int pythia__agents_agent(struct pythia__agents *a, struct pythia_text service,
+                         struct pythia_text instance, bool make, struct pythia__agent **out)
+{
+    size_t at = agent_place(a, service, instance);
+    if (at < a->agent_count && pythia_text_equal(a->agents[at]->instance, instance) &&
+        pythia_text_equal(a->agents[at]->service->name, service)) {
+        *out = a->agents[at];
+        return PYTHIA_OK;
+    }
+    if (!make)
+        return PYTHIA_ENOTFOUND;
+    if (a->agent_count >= a->options.agents_max)
+        return PYTHIA_ELIMIT;
+    struct pythia__agent_service *of = find_service(a, service);
+    struct pythia__agent *agent = pythia_calloc(1, sizeof(*agent));
+    char *copy = pythia_strndup(instance.bytes, instance.size);
+    if (!agent || !copy || (!of && make_service(a, service, &of) != PYTHIA_OK) ||
+        pythia_grow(&a->agents, &a->agent_capacity, a->agent_count,
+                    sizeof(struct pythia__agent *)) != PYTHIA_OK) {
+        pythia_free(agent);
+        pythia_free(copy);
+        return PYTHIA_ENOMEM; /* a service without agents is forgotten like any other */
+    }
+    *agent = (struct pythia__agent){.service = of, .instance = {copy, instance.size}};
+    memmove(a->agents + at + 1, a->agents + at,
+            (a->agent_count - at) * sizeof(struct pythia__agent *));
+    a->agents[at] = agent;
+    a->agent_count++;
+    of->agents++;
+    *out = agent;
+    return PYTHIA_OK;
+}
+
+int pythia__agents_point(struct pythia__agents *a, struct pythia__agent_service *service,
+                         struct pythia_text id, bool make, struct pythia__agent_point **out)
+{
+    size_t at = point_place(service, id);
+    if (at < service->count && pythia_text_equal(service->points[at]->id, id)) {
+        *out = service->points[at];
+        return PYTHIA_OK;
+    }
+    if (!make)
+        return PYTHIA_ENOTFOUND;
+    if (a->point_count >= a->options.points_max || service->count >= a->options.service_points_max)
+        return PYTHIA_ELIMIT;
+    struct pythia__agent_point *point = pythia_calloc(1, sizeof(*point));
+    char *copy = pythia_strndup(id.bytes, id.size);
+    if (!point || !copy ||
+        pythia_grow(&service->points, &service->capacity, service->count,
+                    sizeof(struct pythia__agent_point *)) != PYTHIA_OK) {
+        pythia_free(point);
+        pythia_free(copy);
+        return PYTHIA_ENOMEM;
+    }
+    *point = (struct pythia__agent_point){.id = {copy, id.size}, .price_ns = NAN};
+    memmove(service->points + at + 1, service->points + at,
+            (service->count - at) * sizeof(struct pythia__agent_point *));
+    service->points[at] = point;
+    service->count++;
+    service->changes++;
+    a->point_count++;
+    *out = point;
+    return PYTHIA_OK;
+}
+
+bool pythia__agents_seen(struct pythia__agents *a, struct pythia_text service,
+                         struct pythia_text instance, struct pythia_text etag, uint64_t now_ns)
+{
+    struct pythia__agent *agent;
+    uint64_t high, low;
+    if (pythia__agents_agent(a, service, instance, false, &agent) != PYTHIA_OK)
+        return false;
+    agent->seen_ns = now_ns;
+    uint64_t had = agent->applied;
+    agent->applied = etag.size == 16 && pythia_text_hex(etag, &high, &low) ? low : 0;
+    a->numbers.losses += had && !agent->applied;
+    return true;
+}
+
+int pythia__agents_remember(struct pythia__agents *a, struct pythia_text service,
+                            struct pythia_text id, uint64_t hits, uint64_t now_ns)
+{
+    struct pythia__agent_point *point;
+    bool own = id.size > service.size + 1 && pythia_text_starts(id, service) &&
+               id.bytes[service.size] == ':';
+    if (!pythia__agents_name(service, PYTHIA__SERVICE_BYTES) ||
+        !pythia__agents_name(id, PYTHIA__ID_BYTES) || (a->options.own_ids && !own))
+        return PYTHIA_EFORMAT;
+    if (a->point_count >= a->options.points_max)
+        return PYTHIA_ELIMIT;
+    struct pythia__agent_service *s = find_service(a, service);
+    int status = s ? PYTHIA_OK : make_service(a, service, &s);
+    if (status == PYTHIA_OK)
+        status = pythia__agents_point(a, s, id, true, &point);
+    if (status != PYTHIA_OK)
+        return status;
+    s->idle_ns = now_ns;
+    point->hits = hits;
+    return PYTHIA_OK;
+}
+
+static uint64_t age_of(uint64_t now_ns, uint64_t then_ns)
+{
+    return now_ns > then_ns ? now_ns - then_ns : 0;
+}
+
+/* Agents that have been silent for long are gone, and services in which none was for as long. */
+static void forget_silent(struct pythia__agents *a, uint64_t now_ns)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < a->agent_count; i++) {
+        struct pythia__agent *agent = a->agents[i];
+        if (age_of(now_ns, agent->seen_ns) < a->options.forget_ns) {
+            a->agents[kept++] = agent;
+            continue;
+        }
+        if (--agent->service->agents == 0)
+            agent->service->idle_ns = now_ns;
+        free_agent(agent);
+        a->numbers.forgotten_agents++;
+    }
+    a->agent_count = kept;
+    kept = 0;
+    for (size_t i = 0; i < a->service_count; i++) {
+        struct pythia__agent_service *s = a->services[i];
+        if (s->agents > 0 || age_of(now_ns, s->idle_ns) < a->options.forget_ns)
+            a->services[kept++] = s;
+        else
+            free_service(a, s);
+    }
+    a->service_count = kept;
+}
+
+/* ---- the list of a service ---- */
+
+static size_t wish_of(const struct pythia__agents *a, struct pythia__agent_point *point)
+{
+    if (point->set != a->set) {
+        point->wish = pythia_wishes_find(&a->wishes, point->id);
+        point->set = a->set;
+    }
+    return point->wish;
+}
+
+enum part { OPEN, OPEN_FOR, CLOSED };
+
+static bool is_in(const struct pythia__agents *a, struct pythia__agent_point *point, enum part part)
+{
+    size_t wish = wish_of(a, point);
+    if (wish == PYTHIA_NO_WISH) /* what is closed by default needs no mention */
+        return part == CLOSED && point->open_by_default;
+    return part == (a->wishes.wishes[wish].types ? OPEN_FOR : OPEN);
+}
+
+/* One of the three members, with the points that are in it. */
+static void add_part(const struct pythia__agents *a, struct pythia__agent_service *s,
+                     enum part part, struct pythia_buf *to)
+{
+    static const char *const names[] = {"open", "open_for", "closed"};
+    bool types = part == OPEN_FOR, first = true;
+    pythia_buf_printf(to, ",\"%s\":%c", names[part], types ? '{' : '[');
+    for (size_t i = 0; i < s->count && a->version > 0 && !a->off; i++) {
+        if (!is_in(a, s->points[i], part))
+            continue;
+        pythia_buf_puts(to, first ? "" : ",");
+        first = false;
+        pythia_shown_json_text(to, s->points[i]->id);
+        if (!types)
+            continue;
+        const struct pythia_control_wish *wish = &a->wishes.wishes[s->points[i]->wish];
+        for (size_t t = 0; t < wish->type_count; t++) {
+            pythia_buf_puts(to, t ? "," : ":[");
+            pythia_shown_json_text(to, wish->types[t]);
+        }
+        pythia_buf_puts(to, wish->type_count ? "]" : ":[]");
+    }
+    pythia_buf_putc(to, types ? '}' : ']');
+}
+
+/* The service has another list from version `version` on. */
+static void replace_etag(struct pythia__agent_service *s, uint64_t etag, uint64_t version)
+{
+    if (s->etag != 0 && s->etag != etag && version > 0)
+        s->older[s->older_count++ % PYTHIA__AGENT_OLDER_LISTS] =
+            (struct pythia__agent_older_list){s->etag, version - 1};
+    s->etag = etag;
+}
+
+/* The last version of which an agent has all switches in force, by the list that it has confirmed;
+ * 0: none that is known. */
+static uint64_t version_of(const struct pythia__agents *a, const struct pythia__agent_service *s,
+                           uint64_t etag)
+{
+    if (etag == s->etag)
+        return a->version;
+    for (size_t i = s->older_count; i > 0 && s->older_count - i < PYTHIA__AGENT_OLDER_LISTS; i--) {
+        const struct pythia__agent_older_list *old = &s->older[(i - 1) % PYTHIA__AGENT_OLDER_LISTS];
+        if (old->etag == etag)
+            return old->version;
+    }
+    return 0;
+}
+
+/* Make the list of a service as it is now, if it is not. */
+static int settle_list(struct pythia__agents *a, struct pythia__agent_service *s)
+{
+    if (s->list_set == a->set && s->list_changes == s->changes)
+        return PYTHIA_OK;
+    struct pythia_buf list = {0};
+    pythia_buf_printf(&list, "{\"lease_ms\":%" PRIu64 ",\"poll_ms\":%" PRIu64 ",\"default\":\"%s\"",
+                      a->lease_ns / 1000000, a->options.poll_ns / 1000000,
+                      a->off ? "none" : "skeleton");
+    if (a->typed && !a->off && a->options.type_key) {
+        pythia_buf_puts(&list, ",\"type_key\":");
+        pythia_shown_json_text(&list, pythia_text_of(a->options.type_key));
+    }
+    for (enum part part = OPEN; part <= CLOSED; part++)
+        add_part(a, s, part, &list);
+    pythia_buf_putc(&list, '}');
+    if (pythia_buf_status(&list) != PYTHIA_OK) {
+        pythia_buf_free(&list);
+        return PYTHIA_ENOMEM;
+    }
+    pythia_buf_free(&s->list);
+    s->list = list;
+    s->list_set = a->set;
+    s->list_changes = s->changes;
+    uint64_t etag = pythia_hash_bytes(list.bytes, list.size);
+    replace_etag(s, etag + (etag == 0), a->version); /* 0 is none */
+    return PYTHIA_OK;
+}
+
+int pythia__agents_list(struct pythia__agents *a, struct pythia_text service,
+                        struct pythia_text *json, char etag[PYTHIA__ETAG])
+{
+    struct pythia__agent_service *s = find_service(a, service);
+    if (!s)
+        s = &a->nobody;
+    if (settle_list(a, s) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    *json = pythia_buf_text(&s->list);
+    snprintf(etag, PYTHIA__ETAG, "%016" PRIx64, s->etag);
+    return PYTHIA_OK;
+}
+
+int pythia__agents_untold(struct pythia__agents *a,
+                          int (*tell)(void *context, struct pythia_text service,
+                                      struct pythia_text json, const char *etag),
+                          void *context)
+{
+    for (size_t i = 0; i < a->service_count; i++) {
+        struct pythia__agent_service *s = a->services[i];
+        char etag[PYTHIA__ETAG];
+        if (settle_list(a, s) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        if (s->told == s->etag)
+            continue;
+        snprintf(etag, sizeof(etag), "%016" PRIx64, s->etag);
+        int status = tell(context, s->name, pythia_buf_text(&s->list), etag);
+        if (status != PYTHIA_OK)
+            return status;
+        s->told = s->etag;
+    }
+    return PYTHIA_OK;
+}
+
+void pythia__agents_tell_again(struct pythia__agents *a)
+{
+    for (size_t i = 0; i < a->service_count; i++)
+        a->services[i]->told = 0;
+}
+
+/* ---- what a plane is asked ---- */
+
+bool pythia__agents_stale(const struct pythia__agents *a, uint64_t now_ns)
+{
+    return a->version > 0 && !a->off && age_of(now_ns, a->applied_ns) > a->lease_ns;
+}
+
+int pythia__agents_inventory(struct pythia__agents *a,
+                             int (*each)(void *context, const struct pythia_control_point *point),
+                             void *context)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < a->service_count; i++)
+        for (size_t p = 0; p < a->services[i]->count && status >= 0; p++) {
+            const struct pythia__agent_point *from = a->services[i]->points[p];
+            struct pythia_control_point point = {.id = from->id,
+                                                 .target = a->services[i]->name,
+                                                 .price_ns = from->price_ns,
+                                                 .hits = from->hits,
+                                                 .open_by_default = from->open_by_default};
+            status = each(context, &point);
+        }
+    return status < 0 ? status : PYTHIA_OK;
+}
+
+int pythia__agents_apply(struct pythia__agents *a, const struct pythia_control_wish *wishes,
+                         size_t count, uint64_t version, uint64_t now_ns)
+{
+    struct pythia_wishes copy;
+    if (pythia_wishes_copy(wishes, count, &copy) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    if (a->version == 0 || !pythia_wishes_equal(&copy, &a->wishes)) {
+        struct pythia_wishes old = a->wishes;
+        a->wishes = copy;
+        copy = old;
+        a->set++;
+        a->typed = false;
+        for (size_t i = 0; i < count && !a->typed; i++)
+            a->typed = wishes[i].types != NULL;
+    }
+    pythia_wishes_free(&copy);
+    a->version = version;
+    a->applied_ns = now_ns;
+    return PYTHIA_OK;
+}
+
+/* How the agents of a service stand to its list: they all have it, or some do not yet, or none can
+ * be reached. *version: the last one of which all that can be reached have all switches in force.
+ * *at: the next service's first agent. */
+static enum pythia_control_result find_state(const struct pythia__agents *a,
+                                             const struct pythia__agent_service *s, uint64_t now_ns,
+                                             size_t *at, uint64_t *version)
+{
+    size_t live = 0;
+    *version = a->version;
+    for (; *at < a->agent_count && a->agents[*at]->service == s; ++*at) {
+        if (age_of(now_ns, a->agents[*at]->seen_ns) >= a->options.lost_ns)
+            continue;
+        uint64_t confirmed = version_of(a, s, a->agents[*at]->applied);
+        *version = confirmed < *version ? confirmed : *version;
+        live++;
+    }
+    if (live == 0)
+        *version = 0;
+    return live == 0                ? PYTHIA_CONTROL_LOST
+           : *version == a->version ? PYTHIA_CONTROL_APPLIED
+                                    : PYTHIA_CONTROL_PENDING;
+}
+
+int pythia__agents_observe(struct pythia__agents *a, uint64_t now_ns,
+                           int (*each)(void *context, struct pythia_text id,
+                                       struct pythia_text target, enum pythia_control_result result,
+                                       uint64_t version),
+                           void *context)
+{
+    forget_silent(a, now_ns);
+    bool *found = pythia_calloc(a->wishes.count, sizeof(*found));
+    int status = found ? PYTHIA_OK : PYTHIA_ENOMEM;
+    size_t agent = 0;
+    for (size_t i = 0; i < a->service_count && status >= 0; i++) {
+        struct pythia__agent_service *s = a->services[i];
+        status = settle_list(a, s);
+        uint64_t version;
+        enum pythia_control_result all = find_state(a, s, now_ns, &agent, &version);
+        for (size_t p = 0; p < s->count && status >= 0; p++) {
+            struct pythia__agent_point *point = s->points[p];
+            size_t wish = wish_of(a, point);
+            if (wish != PYTHIA_NO_WISH)
+                found[wish] = true;
+            bool no = wish != PYTHIA_NO_WISH && point->refused == a->set;
+            status = each(context, point->id, s->name,
+                          no && all != PYTHIA_CONTROL_LOST ? PYTHIA_CONTROL_REFUSED : all, version);
+        }
+    }
+    for (size_t i = 0; i < a->wishes.count && status >= 0; i++)
+        if (!found[i])
+            status = each(context, a->wishes.wishes[i].id, (struct pythia_text){"", 0},
+                          PYTHIA_CONTROL_REFUSED, 0);
+    pythia_free(found);
+    return status < 0 ? status : PYTHIA_OK;
+}
+
+void pythia__agents_off(struct pythia__agents *a, bool off)
+{
+    a->set += a->off != off;
+    a->off = off;
+}
+
+uint64_t pythia__agents_losses(const struct pythia__agents *a)
+{
+    return a->numbers.losses;
+}
+
+struct pythia__agents_numbers pythia__agents_numbers(const struct pythia__agents *a,
+                                                     uint64_t now_ns)
+{
+    struct pythia__agents_numbers n = a->numbers;
+    n.services = a->service_count;
+    n.agents = a->agent_count;
+    n.points = a->point_count;
+    for (size_t i = 0; i < a->agent_count; i++)
+        n.lost_agents += age_of(now_ns, a->agents[i]->seen_ns) >= a->options.lost_ns;
+    return n;
+}

@@ -1,0 +1,517 @@
+#include <curl/curl.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "ctl_show.h"
+#include "pythia/control.h"
+#include "pythia/gate_variables.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/nearest.h"
+#include "pythia/shown_text.h"
+#include "pythia/space_file.h"
+#include "pythia/status.h"
+#include "shared/command.h"
+#include "shared/terminal.h"
+
+#define SOCKET_PATH "/run/pythiad/control.sock"
+#define SOCKET      "unix:" SOCKET_PATH
+#define ADDRESS     "127.0.0.1:4319"
+#define OFF_WAIT_S  1L /* for the daemon to close everything, before it is done without it */
+
+struct settings {
+    const char *address, *token, *tls_trust, *gate, *osprofiler, *off_file, *open;
+    int format;
+    int64_t count;
+    bool verbose, ids;
+    double timeout_s, interval_s;
+    struct pythia_option_texts types;
+};
+
+#define OPTION(member) offsetof(struct settings, member)
+
+static const struct pythia_option options[] = {
+    PYTHIA_TEXT_OPTION("address", 'a', "HOST:PORT|unix:PATH", OPTION(address),
+                       "Where pythiad's control interface is (default " SOCKET
+                       " if it is there, else " ADDRESS ")"),
+    PYTHIA_TEXT_OPTION("token", 0, "FILE", OPTION(token),
+                       "File with the token of the control interface"),
+    PYTHIA_TEXT_OPTION("tls-trust", 0, "FILE", OPTION(tls_trust),
+                       "Speak TLS, and trust the authorities of a file (PEM)"),
+    PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text", OPTION(format),
+                  "Form of what is written; markdown and html are of the report"),
+    PYTHIA_FLAG("verbose", 0, OPTION(verbose), "Of the report: all of it, instead of 40 lines"),
+    PYTHIA_FLAG("ids", 0, OPTION(ids), "Of points: the ids alone, a line each"),
+    PYTHIA_REAL("interval-seconds", 0, "S", "2", .1, 3600, OPTION(interval_s),
+                "For watch: ask again after so long"),
+    PYTHIA_INTEGER("count", 'n', "N", "20", 1, 10000, OPTION(count), "Decisions to show"),
+    PYTHIA_TEXT_OPTION("open", 0, "ID,ID...", OPTION(open),
+                       "For plan: trace points, with commas between them, beside those that are "
+                       "operands"),
+    {"type", 0, PYTHIA_OPTION_TEXTS, "TYPE", NULL, NULL, 0, 0, OPTION(types),
+     "For open: only for requests of this type, or of those that match a pattern, and closed for "
+     "all others (may be given several times)"},
+    PYTHIA_REAL("timeout-seconds", 0, "S", "10", .1, 3600, OPTION(timeout_s),
+                "How long to wait for an answer"),
+    PYTHIA_TEXT_OPTION("gate", 0, "FOLDER", OPTION(gate),
+                       "For off: switchboards of C programs, which are closed directly if pythiad "
+                       "does not answer. For vars: look there, without pythiad"),
+    PYTHIA_TEXT_OPTION("osprofiler", 0, "redis://HOST:PORT/N", OPTION(osprofiler),
+                       "For off: the same for OSProfiler's switches in Redis"),
+    PYTHIA_TEXT_OPTION("off-file", 0, "FILE", OPTION(off_file),
+                       "For off: a file that is made if pythiad does not answer, and while it is "
+                       "there agents on this machine keep everything closed; /run/pythia/off is "
+                       "where they look. For on: it is removed"),
+    {0},
+};
+
+/* ---- asking ---- */
+
+struct answer {
+    struct pythia_buf body;
+    long status;
+};
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *context)
+{
+    struct answer *a = context;
+    pythia_buf_add(&a->body, bytes, size * count);
+    return pythia_buf_status(&a->body) == PYTHIA_OK ? size * count : 0;
+}
+
+static const char *address_of(const struct settings *s)
+{
+    if (s->address)
+        return s->address;
+    return access(SOCKET_PATH, F_OK) == 0 ? SOCKET : ADDRESS;
+}
+
+static int set_up(CURL *curl, const struct settings *s, const char *path, struct curl_slist **list,
+                  struct pythia_buf *url)
+{
+    const char *address = address_of(s);
+    bool socket = strncmp(address, "unix:", 5) == 0;
+    if (socket)
+        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, address + 5);
+    pythia_buf_printf(url, "%s://%s%s", s->tls_trust && !socket ? "https" : "http",
+                      socket ? "localhost" : address, path);
+    if (s->tls_trust)
+        curl_easy_setopt(curl, CURLOPT_CAINFO, s->tls_trust);
+    if (s->token) {
+        struct pythia_buf token = {0}, header = {0};
+        struct pythia_error why = {0};
+        int status = pythia_file_read(s->token, &token, &why);
+        if (status != PYTHIA_OK) {
+            char text[1024];
+            pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+            return status;
+        }
+        while (token.size > 0 && strchr(" \t\r\n", token.bytes[token.size - 1]))
+            token.size--;
+        pythia_buf_printf(&header, "Authorization: Bearer %.*s", (int)token.size, token.bytes);
+        if (pythia_buf_status(&header) == PYTHIA_OK)
+            *list = curl_slist_append(*list, header.bytes);
+        pythia_buf_free(&token);
+        pythia_buf_free(&header);
+    }
+    return pythia_buf_status(url);
+}
+
+/* Ask for a path; `body` (may be NULL) is posted. PYTHIA_OK when there is an answer, whatever it
+ * is; else PYTHIA_EIO, told. */
+static int ask_daemon(const struct settings *s, const char *path, const char *body,
+                      double timeout_s, bool quiet, struct answer *out)
+{
+    CURL *curl = curl_easy_init();
+    struct curl_slist *list = curl_slist_append(NULL, "Content-Type: application/json");
+    struct pythia_buf url = {0};
+    int status = curl && list ? set_up(curl, s, path, &list, &url) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK) {
+        curl_easy_setopt(curl, CURLOPT_URL, url.bytes);
+        curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
+        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+        curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
+        curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(timeout_s * 1000));
+        curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+        curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+        if (body)
+            curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+        CURLcode result = curl_easy_perform(curl);
+        curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &out->status);
+        if (result != CURLE_OK) {
+            status = PYTHIA_EIO;
+            pythia_log(quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_ERROR,
+                       "pythiad does not answer (is it there? --address says where): address=%s, "
+                       "reason=%s",
+                       address_of(s), curl_easy_strerror(result));
+        }
+    }
+    pythia_buf_free(&url);
+    curl_slist_free_all(list);
+    curl_easy_cleanup(curl);
+    return status;
+}
+
+/* ---- what can be asked ---- */
+
+static const struct action {
+    const char *name, *path;
+    bool posts, takes_ids;
+    void (*show)(struct pythia_buf *to, const json_t *answer); /* NULL: it is text already */
+} actions[] = {
+    {"status", "/v1/status", false, false, pythia__show_status},
+    {"groups", "/v1/groups", false, false, pythia__show_groups},
+    {"report", "/v1/report", false, false, NULL},
+    {"watch", "/v1/report", false, false, NULL},
+    {"decisions", "/v1/decisions", false, false, pythia__show_decisions},
+    {"points", "/v1/points", false, false, pythia__show_points},
+    {"vars", "/v1/variables", false, false, pythia__show_variables},
+    {"open", "/v1/open", true, true, pythia__show_done},
+    {"close", "/v1/close", true, true, pythia__show_done},
+    {"unpin", "/v1/unpin", true, true, pythia__show_done},
+    {"plan", "/v1/plan", true, true, pythia__show_plan},
+    {"hash", "/v1/hash", true, false, pythia__show_hash},
+    {"off", "/v1/off", true, false, pythia__show_done},
+    {"on", "/v1/on", true, false, pythia__show_done},
+};
+
+static char *body_of(const struct settings *s, const struct action *a, char *const *ids, int count)
+{
+    json_t *list = json_array();
+    bool hashes = a->show == pythia__show_hash;
+    for (const char *at = s->open; at && *at;) {
+        size_t size = strcspn(at, ",");
+        if (size > 0)
+            json_array_append_new(list, json_stringn(at, size));
+        at += size + (at[size] == ',');
+    }
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, json_string(ids[i]));
+    json_t *body = hashes         ? json_pack("{s:s}", "value", ids[0])
+                   : a->takes_ids ? json_pack("{s:o}", "trace_points", list)
+                                  : json_object();
+    if (!a->takes_ids)
+        json_decref(list);
+    json_t *types = s->types.count > 0 ? json_array() : NULL;
+    for (size_t i = 0; i < s->types.count; i++)
+        json_array_append_new(types, json_string(s->types.texts[i]));
+    if (types)
+        json_object_set_new(body, "types", types);
+    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    json_decref(body);
+    return text;
+}
+
+static int write_answer(const struct settings *s, const struct action *a,
+                        const struct answer *answer)
+{
+    struct pythia_buf out = {0};
+    json_error_t why;
+    if (s->format == 1 || !a->show) {
+        pythia_buf_add(&out, answer->body.bytes, answer->body.size);
+    } else {
+        json_t *json =
+            json_loadb(answer->body.bytes ? answer->body.bytes : "", answer->body.size, 0, &why);
+        if (!json) {
+            pythia_log(PYTHIA_LOG_ERROR, "The answer is not JSON: is that pythiad? address=%s",
+                       address_of(s));
+            return PYTHIA_EFORMAT;
+        }
+        if (s->ids && a->show == pythia__show_points)
+            pythia__show_ids(&out, json);
+        else
+            a->show(&out, json);
+        json_decref(json);
+    }
+    int status = pythia_buf_status(&out);
+    if (status == PYTHIA_OK)
+        status = pythia__write_output(NULL, pythia_buf_text(&out));
+    pythia_buf_free(&out);
+    return status;
+}
+
+/* What the daemon refused, in its own words. */
+static void tell_refusal(const struct answer *answer)
+{
+    json_error_t unused;
+    struct pythia_buf text = {0};
+    struct pythia_text said = {answer->body.bytes ? answer->body.bytes : "", answer->body.size};
+    json_t *json = json_loadb(said.bytes, said.size, 0, &unused);
+    const json_t *why = json_object_get(json, "error"), *id;
+    size_t i;
+    while (said.size > 0 && said.bytes[said.size - 1] == '\n')
+        said.size--;
+    if (why)
+        pythia__show_text(&text, why);
+    else
+        pythia_shown_add(&text, said, 300);
+    const json_t *named = json_object_get(json, "unknown");
+    if (!named)
+        named = json_object_get(json, "not_switchable");
+    json_array_foreach (named, i, id) {
+        pythia_buf_puts(&text, i ? ", " : ": ");
+        pythia__show_text(&text, id);
+    }
+    if (json_object_get(json, "reason")) {
+        pythia_buf_puts(&text, "; ");
+        pythia__show_text(&text, json_object_get(json, "reason"));
+    }
+    pythia_log(PYTHIA_LOG_ERROR, "pythiad refuses (%ld): %s", answer->status,
+               text.bytes ? text.bytes : "");
+    pythia_buf_free(&text);
+    json_decref(json);
+}
+
+/* ---- off without the daemon ---- */
+
+/* Throw the switch for everything on a plane, by the option that says where that is. */
+static int switch_plane(const char *name, const char *option, const char *where, bool off)
+{
+    struct pythia_error why = {0};
+    const struct pythia_control_ops *ops = pythia_control_named(name);
+    const struct pythia_option *o = ops->options;
+    struct pythia_control *plane = NULL;
+    void *settings = pythia_calloc(1, ops->settings_size + 1);
+    if (!settings)
+        return PYTHIA_ENOMEM;
+    pythia_options_default(ops->options, settings);
+    while (strcmp(o->name, option) != 0)
+        o++;
+    int status = pythia_option_set(o, settings, where, &why);
+    if (status == PYTHIA_OK)
+        status = ops->create(settings, &plane, &why);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (status == PYTHIA_OK)
+        status =
+            ops->off(plane, off, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, &why);
+    if (plane)
+        ops->destroy(plane);
+    pythia_free(settings);
+    if (status != PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_ERROR, "Could not %s: plane=%s, where=%s, reason=%s",
+                   off ? "close" : "end what is closed", name, where, why.sentence);
+    else if (off)
+        pythia_log(PYTHIA_LOG_INFO, "Closed everything without pythiad: plane=%s, where=%s", name,
+                   where);
+    return status;
+}
+
+/* All that is named, and the first that went wrong. */
+static int close_directly(const struct settings *s)
+{
+    const struct {
+        const char *plane, *option, *where;
+    } all[] = {{"gate", "directory", s->gate},
+               {"osprofiler", "redis", s->osprofiler},
+               {"http", "off-file", s->off_file}};
+    int first = PYTHIA_OK;
+    bool any = false;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i].where) {
+            int status = switch_plane(all[i].plane, all[i].option, all[i].where, true);
+            first = first == PYTHIA_OK ? status : first;
+            any = true;
+        }
+    if (!any)
+        pythia_log(PYTHIA_LOG_ERROR,
+                   "Nothing was closed: --gate, --osprofiler and --off-file say what can be closed "
+                   "without pythiad; agents that poll it go back to their own set when its lease "
+                   "is over");
+    return any ? first : PYTHIA_EIO;
+}
+
+/* ---- variables without the daemon ---- */
+
+static int list_variables(const struct settings *s, const struct action *a)
+{
+    struct answer answer = {0};
+    struct pythia_error why = {0};
+    int status = pythia_gate_variables(*s->gate ? s->gate : NULL, &answer.body, &why);
+    if (status == PYTHIA_OK)
+        status = write_answer(s, a, &answer);
+    else
+        pythia_log(PYTHIA_LOG_ERROR, "%s", why.sentence);
+    pythia_buf_free(&answer.body);
+    return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
+}
+
+/* ---- live ---- */
+
+/* One round of watch: show the report if it is another one than before. */
+static int watch_once(const struct settings *s, const char *path, bool terminal,
+                      struct pythia_buf *shown)
+{
+    struct answer answer = {0};
+    int status = ask_daemon(s, path, NULL, s->timeout_s, false, &answer);
+    bool waits = answer.status == 404, good = answer.status >= 200 && answer.status <= 299;
+    if (status == PYTHIA_OK && !good && !waits) {
+        tell_refusal(&answer);
+        status = PYTHIA_EUSAGE;
+    }
+    if (status == PYTHIA_OK &&
+        !pythia_text_equal(pythia_buf_text(shown), pythia_buf_text(&answer.body))) {
+        struct pythia_buf out = {0};
+        pythia_buf_puts(&out, terminal ? "\033[H\033[J" : shown->size > 0 ? "\n" : "");
+        pythia_buf_text_add(&out, pythia_buf_text(&answer.body));
+        pythia_buf_clear(shown);
+        pythia_buf_text_add(shown, pythia_buf_text(&answer.body));
+        status = pythia_buf_status(&out) == PYTHIA_OK
+                     ? pythia__write_output(NULL, pythia_buf_text(&out))
+                     : PYTHIA_ENOMEM;
+        pythia_buf_free(&out);
+    }
+    pythia_buf_free(&answer.body);
+    return status;
+}
+
+/* Show the report whenever it changes, until somebody interrupts or pythiad is gone. */
+static int watch_report(const struct settings *s, const struct action *a)
+{
+    char path[128];
+    struct pythia_buf shown = {0};
+    const struct timespec pause = {(time_t)s->interval_s,
+                                   (long)(1e9 * (s->interval_s - floor(s->interval_s)))};
+    bool terminal = pythia__terminal_of(NULL).screen;
+    snprintf(path, sizeof(path), "%s?format=%s", a->path, s->verbose ? "text" : "brief");
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    while (watch_once(s, path, terminal, &shown) == PYTHIA_OK)
+        nanosleep(&pause, NULL);
+    pythia_buf_free(&shown);
+    curl_global_cleanup();
+    return PYTHIA__EXIT_FAILED;
+}
+
+static int tell_unknown(const char *word)
+{
+    struct pythia_nearest near = {.wanted = pythia_text_of(word)};
+    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+        pythia_nearest_offer(&near, pythia_text_of(actions[i].name));
+    pythia_log(PYTHIA_LOG_ERROR,
+               "there is no pythia ctl %s%s%.*s%s (pythia ctl --help lists what "
+               "there is)",
+               word, near.best.size ? ", did you mean " : "", (int)near.best.size,
+               near.best.size ? near.best.bytes : "", near.best.size ? "?" : "");
+    return PYTHIA__EXIT_USAGE;
+}
+
+static int run_ctl(const void *settings, char *const *operands, int count)
+{
+    static const char *const formats[] = {"text", "json", "markdown", "html"};
+    const struct settings *s = settings;
+    const struct action *a = NULL;
+    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+        if (strcmp(actions[i].name, operands[0]) == 0)
+            a = &actions[i];
+    bool plans = a && a->show == pythia__show_plan;
+    bool hashes = a && a->show == pythia__show_hash;
+    bool fits = a && (hashes ? count == 2 : a->takes_ids == (count > 1 || (plans && s->open)));
+    if (!a)
+        return tell_unknown(operands[0]);
+    if (!fits || (s->open && !plans)) {
+        pythia_log(PYTHIA_LOG_ERROR,
+                   s->open && !plans ? "pythia ctl %s takes no --open"
+                   : hashes          ? "pythia ctl %s takes one value"
+                   : a->takes_ids    ? "pythia ctl %s takes trace points"
+                                     : "pythia ctl %s takes nothing more",
+                   operands[0]);
+        return PYTHIA__EXIT_USAGE;
+    }
+    if (s->types.count > 0 && strcmp(a->name, "open") != 0) {
+        pythia_log(PYTHIA_LOG_ERROR, "pythia ctl %s takes no --type", a->name);
+        return PYTHIA__EXIT_USAGE;
+    }
+    if (s->format > 1 && a->show) {
+        pythia_log(PYTHIA_LOG_ERROR, "pythia ctl %s is written as text or json, not as %s",
+                   operands[0], formats[s->format]);
+        return PYTHIA__EXIT_USAGE;
+    }
+    if (s->gate && a->show == pythia__show_variables)
+        return list_variables(s, a);
+    if (strcmp(a->name, "watch") == 0)
+        return watch_report(s, a);
+    char path[128];
+    snprintf(path, sizeof(path), "%s", a->path);
+    if (!a->show)
+        snprintf(path, sizeof(path), "%s?format=%s", a->path,
+                 s->format == 0 && !s->verbose ? "brief" : formats[s->format]);
+    else if (strcmp(a->name, "decisions") == 0)
+        snprintf(path, sizeof(path), "%s?count=%d", a->path, (int)s->count);
+    bool off = strcmp(a->name, "off") == 0;
+    char *body = a->posts ? body_of(s, a, operands + 1, count - 1) : NULL;
+    struct answer answer = {0};
+    int removed = strcmp(a->name, "on") == 0 && s->off_file
+                      ? switch_plane("http", "off-file", s->off_file, false)
+                      : PYTHIA_OK;
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    int status = ask_daemon(s, path, body, off ? (double)OFF_WAIT_S : s->timeout_s, off, &answer);
+    free(body);
+    if (status == PYTHIA_EIO && off)
+        status = close_directly(s);
+    else if (status == PYTHIA_OK && (answer.status < 200 || answer.status > 299))
+        status = PYTHIA_EUSAGE;
+    else if (status == PYTHIA_OK)
+        status = write_answer(s, a, &answer);
+    if (status == PYTHIA_EUSAGE)
+        tell_refusal(&answer);
+    pythia_buf_free(&answer.body);
+    curl_global_cleanup();
+    return status == PYTHIA_OK && removed == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
+}
+
+const struct pythia__command pythia__cmd_ctl = {
+    .name = "ctl",
+    .operands = "ACTION [ID...|VALUE]",
+    .summary = "Talk to a running pythiad",
+    .description =
+        "ACTION is one of: status; groups, the groups of requests of the last cycle; report, the "
+        "last cycle's report; watch, the same again whenever it has changed, until it is "
+        "interrupted; decisions, what was opened and closed, and why (as JSON also in "
+        "which "
+        "cycle, by the number that it has in the log and the report of the start that it was in); "
+        "points, every trace "
+        "point that can be switched, what a pass of it costs (measured, or expected from what "
+        "others "
+        "cost) and what came of it (mute: it is open, and no request passed it of those that could "
+        "have); vars, the variables of C programs and their values now; open "
+        "ID..., close ID..., which keep trace points open or "
+        "closed whatever the search wants, and unpin ID..., which leaves them to it again: each is "
+        "an id or a pattern with *, ? and [, which stands for the trace points that are known now "
+        "and match it, as far as they can be switched; what is opened with --type TYPE is open for "
+        "requests of that type (a name as groups has it, or such a pattern of the types that are "
+        "known now) and closed for all others; plan "
+        "ID... or plan --open ID,ID, what it would cost to open them, in ns and in percent of what "
+        "requests take now; hash VALUE, what a value looks like in reports where a rule of redact "
+        "hashes it; off, which closes everything and keeps it closed, "
+        "and on, with which the search goes on.\n\n"
+        "off works within two seconds. If pythiad does not answer, the targets that --gate, "
+        "--osprofiler and --off-file name are closed without it, as far as they are named.",
+    .examples = "# What has it found?\n"
+                "pythia ctl report\n"
+                "# Follow it\n"
+                "pythia ctl watch\n"
+                "# Why is that trace point open?\n"
+                "pythia ctl decisions --count 5\n"
+                "# Open all trace points of a service, and leave them to the search again\n"
+                "pythia ctl open 'store:*'\n"
+                "pythia ctl unpin 'store:*'\n"
+                "# Open them only for requests of some types\n"
+                "pythia ctl open 'store:*' --type 'GET /list*'\n"
+                "# Close everything, at once\n"
+                "pythia ctl off\n",
+    .words = "status groups report watch decisions points vars open close unpin plan hash off on",
+    .exits = "0 done, 1 failed (also: pythiad does not answer, or refuses), 2 wrong usage.",
+    .see_also = "pythiad(8), pythia-report(5)",
+    .options = options,
+    .read_offset = PYTHIA__READS_NOTHING,
+    .settings_size = sizeof(struct settings),
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run_ctl,
+};

@@ -1,0 +1,32 @@
+/* Writing piece by piece what must be there wholly or not at all. */
+#ifndef PYTHIA_CLI_OUTPUT_H
+#define PYTHIA_CLI_OUTPUT_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "pythia/text.h"
+
+struct pythia__output {
+    const char *path; /* for messages */
+    int file, number; /* the errno that ended it; 0: none */
+    bool replaces;    /* moved to its place at the end */
+    bool copies;      /* copied to standard output at the end */
+    bool told;
+    struct sigaction interrupt, terminate; /* what was before */
+};
+
+/* Begin to write to a file, or to stdout for NULL or "-"; one at a time. PYTHIA_OK, or PYTHIA_EIO
+ * after saying why; _end comes after either. */
+int pythia__output_begin(struct pythia__output *o, const char *path);
+int pythia__output_add(struct pythia__output *o, struct pythia_text text);
+/* Forget what was added. */
+int pythia__output_restart(struct pythia__output *o);
+/* Put it in its place if `keep`, else leave nothing. PYTHIA_OK, or PYTHIA_EIO after saying why. */
+int pythia__output_end(struct pythia__output *o, bool keep);
+
+/* From now on a line of progress may be on the terminal: a signal that ends the command takes it
+ * away, so that the shell's next prompt does not stand in it. */
+void pythia__output_clears_progress(void);
+
+#endif

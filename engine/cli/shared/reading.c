@@ -1,0 +1,382 @@
+#include <assert.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <uv.h>
+
+#include "command.h"
+#include "output.h"
+#include "pythia/log.h"
+#include "pythia/redaction.h"
+#include "pythia/secret_file.h"
+#include "pythia/shown_text.h"
+#include "pythia/status.h"
+
+#define MEMBER(member) offsetof(struct pythia__read_settings, member)
+
+static const struct pythia_option read_options[] = {
+    PYTHIA_CHOICE("input-format", 0,
+                  "auto|hiq|jaeger|native|osprofiler|otlp|otlp-proto|recording|spans|zipkin",
+                  "auto", MEMBER(input_format),
+                  "Format of the traces; auto looks at the first bytes of each file"),
+    PYTHIA_CHOICE("latency", 0, "completion|client", "completion", MEMBER(latency),
+                  "What a request's duration is: until all its work has ended, or only what its "
+                  "client waited for"),
+    PYTHIA_FLAG("no-fold", 0, MEMBER(no_fold), "Tell requests apart by how often loops ran"),
+    PYTHIA_TEXT_OPTION("request-type-attribute", 0, "KEY", MEMBER(type_attribute),
+                       "Key-value that names the request type (default: request_type, where the "
+                       "program tells it; else the route that the root says, of HTTP, RPC or "
+                       "messaging; else the names of the roots; else the path of the URL, with {} "
+                       "for each segment that has more than 64 values)"),
+    {"leave-out-root", 0, PYTHIA_OPTION_TEXTS, "PATTERN", NULL, NULL, 0, 0, MEMBER(left_out),
+     "Root trace points that do not count for the request type, with * and ?; may be given several "
+     "times, and '' leaves out none (default " PYTHIA_LEFT_OUT_DEFAULT ")"},
+    {"redact", 0, PYTHIA_OPTION_TEXTS, "KEY-PATTERN:keep|url|hash|drop", NULL, NULL, 0, 0,
+     MEMBER(redact),
+     "What is kept of the values of keys that match, the first that fits; default: the rules that "
+     "pythiad(8) has; may be given several times (without any, all is kept)"},
+    PYTHIA_TEXT_OPTION("redact-secret", 0, "FILE", MEMBER(redact_secret),
+                       "Secret of the hashes, made if it is not there; needed where a rule hashes"),
+    PYTHIA_INTEGER("threads", 0, "N", "0", 0, 256, MEMBER(threads),
+                   "Threads; 0 is one for each processor"),
+    PYTHIA_REAL("max-expansion", 0, "N", "250", 1, 1e9, MEMBER(max_expansion),
+                "Refuse a compressed file that grows more than so many times"),
+    PYTHIA_FLAG("follow-symlinks", 0, MEMBER(follow_symlinks),
+                "Read what symbolic links lead to out of a folder that is read, too"),
+    PYTHIA_FLAG("skew", 0, MEMBER(skew),
+                "Work out from calls how far the clocks of processes are apart, say so, and put "
+                "times right by it, before anything is made of them; reads the traces twice"),
+    PYTHIA_FLAG("no-skew", 0, MEMBER(no_skew),
+                "Leave clocks as they are (default): only what begins before its cause is moved"),
+    PYTHIA_FLAG("quiet", 'q', MEMBER(quiet),
+                "Say nothing on standard error but warnings and errors"),
+    {0},
+};
+
+void pythia__options_of(const struct pythia__command *c, struct pythia_option *table)
+{
+    size_t count = 0;
+    for (const struct pythia_option *o = c->options; o->name; o++)
+        table[count++] = *o;
+    for (const struct pythia_option *o = read_options;
+         o->name && c->read_offset != PYTHIA__READS_NOTHING; o++) {
+        table[count] = *o;
+        table[count++].offset += c->read_offset;
+    }
+    assert(count < PYTHIA__OPTIONS_MAX);
+    table[count] = (struct pythia_option){0};
+}
+
+static void on_problem(void *context, const struct pythia_error *why)
+{
+    struct pythia__reading *r = context;
+    char text[1024];
+    r->problems++;
+    pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(why, text, sizeof(text)));
+}
+
+/* Is a path that was named not there? It has been told; a report without it would answer another
+ * question than the one that was asked. */
+static bool is_missing(const char *const *paths, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(paths[i], "-") != 0 && access(paths[i], F_OK) != 0)
+            return true;
+    return false;
+}
+
+static unsigned choose_threads(int64_t wanted)
+{
+    unsigned processors = uv_available_parallelism();
+    return wanted > 0 ? (unsigned)wanted : processors > 0 ? processors : 1;
+}
+
+/* ---- clocks ---- */
+
+static void tell_clock(const struct pythia__reading *r, const struct pythia_skew_clock *c)
+{
+    struct pythia_buf name[2] = {{0}, {0}};
+    const uint32_t processes[2] = {c->process, c->reference};
+    for (int i = 0; i < 2; i++) {
+        struct pythia_resource of = pythia_vocabulary_resource_at(r->vocabulary, processes[i]);
+        const uint32_t parts[] = {of.service, of.host, of.instance};
+        for (size_t k = 0; k < 3; k++) {
+            struct pythia_text text = pythia_vocabulary_text(r->vocabulary, parts[k]);
+            if (k > 0 && text.size > 0 && parts[k])
+                pythia_buf_putc(&name[i], '/');
+            if (parts[k])
+                pythia_shown_add(&name[i], text, 100);
+        }
+    }
+    const char *process = name[0].bytes ? name[0].bytes : "?",
+               *reference = name[1].bytes ? name[1].bytes : "?";
+    if (c->process == c->reference)
+        pythia_log(PYTHIA_LOG_INFO, "Clock of %s: others are compared with it, calls=%" PRIu64,
+                   process, c->calls);
+    else
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Clock of %s: %+.3f ms from that of %s, drift-ppm=%+.1f, calls=%" PRIu64
+                   ", shortest-way-ms=%.3f",
+                   process, c->offset_ns / 1e6, reference, c->drift * 1e6, c->calls,
+                   c->error_ns * 2 / 1e6);
+    pythia_buf_free(&name[0]);
+    pythia_buf_free(&name[1]);
+}
+
+static int begin_calls(void *context)
+{
+    pythia_skew_clear(context);
+    return PYTHIA_OK;
+}
+
+static int take_nothing(void *context, const struct pythia_trace *trace)
+{
+    (void)context;
+    (void)trace;
+    return PYTHIA_OK;
+}
+
+/* Read all once, for the calls in it, and put times right from then on. */
+static int find_clocks(struct pythia__reading *r)
+{
+    struct pythia_pipeline_options how = r->pipeline;
+    struct pythia_pipeline_result unused;
+    uint64_t impossible, beyond;
+    size_t count;
+    if (pythia__reading_again(r) != PYTHIA_OK)
+        return PYTHIA_EUSAGE;
+    int status = pythia_skew_create(r->vocabulary, &r->skew);
+    if (status != PYTHIA_OK)
+        return status;
+    const struct pythia_consumer consumer = {begin_calls, take_nothing, r->skew};
+    how.calls = r->skew;
+    status = pythia_pipeline_run(r->vocabulary, r->input, &how, &consumer, &unused);
+    if (status == PYTHIA_OK)
+        status = pythia_skew_solve(r->skew);
+    if (status != PYTHIA_OK)
+        return status;
+    r->pipeline.told = true;
+    r->pipeline.clocks = r->skew;
+    const struct pythia_skew_clock *clocks = pythia_skew_clocks(r->skew, &count);
+    for (size_t i = 0; i < count; i++)
+        tell_clock(r, &clocks[i]);
+    if (count == 0)
+        pythia_log(PYTHIA_LOG_INFO,
+                   "No clocks were compared: there are no calls between processes");
+    pythia_skew_left_out(r->skew, &impossible, &beyond);
+    if (impossible + beyond > 0)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Calls say nothing of clocks: answered-too-late=%" PRIu64
+                   ", beyond-the-most-pairs=%" PRIu64,
+                   impossible, beyond);
+    return PYTHIA_OK;
+}
+
+/* The same input has to give the same output, so that a secret for one run alone would not do. */
+static int make_redaction(struct pythia__reading *r, const struct pythia__read_settings *s)
+{
+    const char *const *rules = s->redact.texts;
+    size_t count = s->redact.count;
+    struct pythia_hash_key secret = {{0}};
+    struct pythia_error why = {0};
+    char text[1024];
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+        status = pythia_redaction_check(rules[i], &why);
+    if (status == PYTHIA_OK && pythia_redaction_hashes(rules, count))
+        status = s->redact_secret ? pythia_secret_read(s->redact_secret, &secret, &why)
+                                  : pythia_error_set(&why, PYTHIA_EUSAGE,
+                                                     "hashes need a secret: give --redact-secret");
+    if (status == PYTHIA_OK)
+        status = pythia_redaction_create(r->vocabulary, rules, count, &secret, &r->redaction, &why);
+    if (status != PYTHIA_OK && why.status)
+        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+    r->pipeline.redaction = r->redaction;
+    return status;
+}
+
+static void tell_links(const struct pythia_input *input)
+{
+    const char *first;
+    size_t count = pythia_input_outward_links(input, &first);
+    if (count > 0)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Left out symbolic links that lead out of their folder (--follow-symlinks "
+                   "follows them): count=%zu, first=%s",
+                   count, first);
+}
+
+int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_settings *settings,
+                          const char *const *paths, int count)
+{
+    return pythia__reading_begin_with(r, settings, paths, count, NULL);
+}
+
+int pythia__reading_begin_with(struct pythia__reading *r,
+                               const struct pythia__read_settings *settings,
+                               const char *const *paths, int count,
+                               const struct pythia__reading *other)
+{
+    static const char *const formats[] = {NULL,   "hiq",        "jaeger",    "native", "osprofiler",
+                                          "otlp", "otlp-proto", "recording", "spans",  "zipkin"};
+    *r = (struct pythia__reading){.vocabulary = other ? other->vocabulary : NULL,
+                                  .borrows = other != NULL};
+    pythia_log_setup("pythia", settings->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
+    size_t left_out = 0;
+    for (size_t i = 0; i < settings->left_out.count; i++)
+        if (settings->left_out.texts[i][0])
+            r->left_out[left_out++] = settings->left_out.texts[i];
+    if (settings->left_out.count == 0)
+        r->left_out[left_out++] = PYTHIA_LEFT_OUT_DEFAULT;
+    r->groups = (struct pythia_groups_options){
+        .latency = settings->latency ? PYTHIA_LATENCY_CLIENT : PYTHIA_LATENCY_COMPLETION,
+        .fold = !settings->no_fold,
+        .types = {.attribute = settings->type_attribute,
+                  .left_out = r->left_out,
+                  .left_out_count = left_out,
+                  .templates = other ? other->groups.types.templates : NULL}};
+    const char *format = formats[settings->input_format];
+    r->pipeline =
+        (struct pythia_pipeline_options){.format = format ? pythia_adapter_named(format) : NULL,
+                                         .threads = choose_threads(settings->threads),
+                                         .expansion_max = settings->max_expansion,
+                                         .progress = !settings->quiet && isatty(STDERR_FILENO)};
+    if (r->pipeline.progress)
+        pythia__output_clears_progress();
+    int status = other ? PYTHIA_OK : pythia_vocabulary_create(&r->vocabulary);
+    if (status == PYTHIA_OK && !other)
+        status = pythia_path_templates_create(&r->groups.types.templates);
+    r->pipeline.templates = r->groups.types.templates;
+    if (status == PYTHIA_OK)
+        status = make_redaction(r, settings);
+    if (status == PYTHIA_OK)
+        status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, on_problem, r,
+                                     &r->input);
+    if (status == PYTHIA_OK && is_missing(paths, count))
+        status = PYTHIA_EIO;
+    if (status == PYTHIA_OK)
+        tell_links(r->input);
+    if (status == PYTHIA_OK && settings->skew && settings->no_skew) {
+        pythia_log(PYTHIA_LOG_ERROR, "--skew and --no-skew do not go together");
+        status = PYTHIA_EUSAGE;
+    }
+    return status == PYTHIA_OK && settings->skew ? find_clocks(r) : status;
+}
+
+void pythia__reading_tell(const struct pythia__reading *r)
+{
+    const struct pythia_pipeline_result *in = &r->result;
+    pythia_log(PYTHIA_LOG_INFO,
+               "Read %" PRIu64 " spans: records=%" PRIu64 ", traces=%" PRIu64
+               ", files=%zu, bytes=%" PRIu64,
+               in->counts.kept, in->counts.spans, in->counts.traces, in->files, in->bytes);
+    if (in->counts.hidden)
+        pythia_log(PYTHIA_LOG_INFO, "Hidden: count=%" PRIu64 " (spans of closed trace points)",
+                   in->counts.hidden);
+    if (in->counts.long_values)
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Cut values: count=%" PRIu64
+                   " (of more than 160 bytes: the beginning and a hash of all are kept)",
+                   in->counts.long_values);
+    if (in->counts.hashed_values)
+        pythia_log(PYTHIA_LOG_INFO, "Hashed values: count=%" PRIu64 " (--redact)",
+                   in->counts.hashed_values);
+    for (size_t i = 0; i < PYTHIA_REPAIRS; i++)
+        if (in->counts.repaired[i])
+            pythia_log(PYTHIA_LOG_INFO, "Repaired %s: count=%" PRIu64 " (%s)",
+                       pythia_repair_name((enum pythia_repair)i), in->counts.repaired[i],
+                       pythia_repair_help((enum pythia_repair)i));
+    for (size_t i = 0; i < PYTHIA_DROPS; i++)
+        if (in->counts.dropped[i])
+            pythia_log(PYTHIA_LOG_WARNING, "Dropped %s: count=%" PRIu64 " (%s)",
+                       pythia_drop_name((enum pythia_drop)i), in->counts.dropped[i],
+                       pythia_drop_help((enum pythia_drop)i));
+    if (in->skipped_files)
+        pythia_log(PYTHIA_LOG_INFO, "Skipped files that hold no traces: count=%zu",
+                   in->skipped_files);
+}
+
+/* The first file that can be read only once; NULL: none. */
+static const char *readable_once(const struct pythia__reading *r)
+{
+    size_t count;
+    const struct pythia_input_file *files = pythia_input_files(r->input, &count);
+    for (size_t i = 0; i < count; i++)
+        if (!files[i].again)
+            return strcmp(files[i].path, "-") == 0 ? "standard input" : files[i].path;
+    return NULL;
+}
+
+int pythia__reading_again(const struct pythia__reading *r)
+{
+    const char *once = readable_once(r);
+    if (!once)
+        return PYTHIA_OK;
+    pythia_log(PYTHIA_LOG_ERROR, "%s: cannot be read more than once: write it to a file", once);
+    return PYTHIA_EUSAGE;
+}
+
+int pythia__reading_run(struct pythia__reading *r, const struct pythia_consumer *consumer)
+{
+    const char *once = r->twice ? readable_once(r) : NULL;
+    if (once) {
+        pythia_log(
+            PYTHIA_LOG_ERROR,
+            "%s: cannot be read twice, for the search space and for the report: write it to a "
+            "file, or give a search space (--space)",
+            once);
+        return PYTHIA_EUSAGE;
+    }
+    int status = pythia_pipeline_run(r->vocabulary, r->input, &r->pipeline, consumer, &r->result);
+    if (status == PYTHIA_OK && !r->twice)
+        pythia__reading_tell(r);
+    r->pipeline.told = r->twice;
+    r->twice = false;
+    return status;
+}
+
+uint64_t pythia__reading_changes(const struct pythia__reading *r)
+{
+    return pythia_path_templates_changes(r->groups.types.templates);
+}
+
+void pythia__reading_end(struct pythia__reading *r)
+{
+    pythia_input_destroy(r->input);
+    pythia_skew_destroy(r->skew);
+    pythia_redaction_destroy(r->redaction);
+    if (r->borrows)
+        return;
+    pythia_path_templates_destroy(r->groups.types.templates);
+    pythia_vocabulary_destroy(r->vocabulary);
+}
+
+/* Could a file not be read in any of the passes? The last one may have read it all. */
+static bool has_failed(const struct pythia__reading *r)
+{
+    size_t count;
+    const struct pythia_input_file *files = pythia_input_files(r->input, &count);
+    for (size_t i = 0; i < count; i++)
+        if (*files[i].failed)
+            return true;
+    return false;
+}
+
+int pythia__reading_exit(const struct pythia__reading *r, int status)
+{
+    if (status != PYTHIA_OK)
+        return status == PYTHIA_ENOMEM   ? pythia__fail(status)
+               : status == PYTHIA_EUSAGE ? PYTHIA__EXIT_USAGE
+                                         : PYTHIA__EXIT_FAILED;
+    if (r->problems > 0 || r->result.failed_files > 0 || has_failed(r))
+        return PYTHIA__EXIT_FAILED;
+    return r->result.counts.traces == 0 ? PYTHIA__EXIT_TOO_FEW : PYTHIA__EXIT_DONE;
+}
+
+int pythia__fail(int status)
+{
+    pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_status_text(status));
+    return PYTHIA__EXIT_FAILED;
+}

@@ -1,0 +1,981 @@
+/* A window gives finished requests; each goes into the evidence of the cycle at hand, or of the
+ * next one while stragglers are waited for:
+ *
+ *   batch ─> window ─> request ─┬─> kept apart (a switch is under way)
+ *                               ├─> learning its type
+ *                               └─> hide what is closed ─> evidence ─> full? ─> stragglers ─>
+ * decide
+ */
+#include "pythia/live.h"
+
+#include <math.h>
+
+#include "gathering.h"
+#include "live_lesson.h"
+#include "live_types.h"
+#include "pythia/mem.h"
+#include "pythia/request_variables.h"
+#include "pythia/status.h"
+
+#define SECOND     UINT64_C(1000000000)
+#define MIB        ((uint64_t)1024 * 1024)
+#define LEARN_FEW  5     /* requests that will do for a type when learning ends */
+#define TYPES_SEEN 2048  /* in one cycle; what is beyond is one type */
+#define PATIENCE   10    /* times a cycle may last as long when no type has enough requests */
+#define STRAGGLERS 4     /* times they are waited for as long as others took */
+#define LOOK_SPANS 10000 /* between looks at the memory of the evidence */
+#define RARE_PART  4     /* of the memory for evidence: what requests of rare types may take */
+#define TEACH_NS   UINT64_C(50000000) /* between looks whether types have to be learnt */
+
+/* What is gathered of one cycle. */
+struct stage {
+    struct pythia__evidence evidence;
+    uint64_t number, begun_ns; /* by the caller's clock; number 0: it has not begun */
+    uint64_t most;             /* requests of one type, */
+    uint64_t together;         /* and with those of earlier cycles */
+    uint64_t looked;           /* spans, when its memory was looked at last */
+    size_t types;
+    bool full, heavy; /* heavy: of memory */
+};
+
+/* Each owned, or NULL while learning. */
+struct points {
+    struct pythia_open_points *open; /* what the search wants open */
+    struct pythia_open_points *skeleton;
+};
+
+struct pythia_live {
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_live_options o;
+    struct pythia_live_taker taker;
+    int (*watch)(void *context, uint32_t type, const struct pythia_trace *trace); /* or NULL */
+    void *watch_context;
+    int (*watch_span)(void *context, const struct pythia_span *span); /* or NULL */
+    void *watch_span_context;
+    struct pythia_space *space;
+    bool owns_space;
+    struct pythia_window *window;
+    struct pythia_counts counts;
+    struct pythia_request_types *namer;
+    struct pythia_path_templates *templates;
+    uint64_t template_changes; /* that types have been looked through for */
+    struct pythia_request_variables *variables;
+    struct pythia__live_types types;
+    struct pythia__lesson lesson;
+    uint32_t other; /* the type beyond those that are told apart */
+    struct pythia__gathering gathering;
+    struct pythia_search *search; /* NULL: learning */
+    struct points points, former; /* former: of evidence that is still being told */
+    struct pythia_cycle last;     /* decisions */
+    struct stage stages[PYTHIA__STAGES];
+    int now; /* which stage is of the cycle at hand */
+    uint64_t stage_numbers;
+    bool settling; /* the cycle is full: stragglers are waited for */
+    uint64_t cut_ns, settling_since_ns, patience_ns;
+    uint64_t now_ns;
+    uint64_t first_ns, learnt_ns;  /* of learning: the first request, the first type, if any */
+    uint64_t since_ns, applied_ns; /* what is open is in force, by the clock of spans and ours */
+    uint64_t heard_ns, taught_ns;  /* the last time that was told for it; of the last such look */
+    bool waiting, paused, begun, learnt;
+    bool due;   /* a wish that there was no memory for */
+    bool alike; /* one waits by which requests of types that are searched look as before */
+    uint64_t wish, apart; /* apart: requests since the last cycle */
+    uint64_t told_hidden; /* requests hidden before it */
+    struct pythia_live_numbers numbers;
+};
+
+/* ---- making ---- */
+
+static uint64_t or_usual(uint64_t value, uint64_t usual)
+{
+    return value ? value : usual;
+}
+
+static void set_defaults(struct pythia_live_options *o)
+{
+    o->names.strings = (uint32_t)or_usual(o->names.strings, 262144);
+    o->names.tracepoints = (uint32_t)or_usual(o->names.tracepoints, 65536);
+    o->names.resources = (uint32_t)or_usual(o->names.resources, 65536);
+    o->names.bytes = or_usual(o->names.bytes, 64 * MIB);
+    o->cycle_requests = or_usual(o->cycle_requests, 100);
+    o->cycle_ns = or_usual(o->cycle_ns, 60 * SECOND);
+    o->evidence_bytes = or_usual(o->evidence_bytes, 64 * MIB);
+    o->learn_requests = or_usual(o->learn_requests, 50);
+    o->types_max = or_usual(o->types_max, 1000);
+    o->search.min_requests = or_usual(o->search.min_requests, 30);
+    o->window.quiet_ns = or_usual(o->window.quiet_ns, 2 * SECOND);
+    o->window.age_max_ns = or_usual(o->window.age_max_ns, 120 * SECOND);
+    o->search.may_widen = true; /* programs say of which type their requests are */
+}
+
+/* Requests that will do for a type when the others have been learnt. */
+static uint64_t few_to_learn(const struct pythia_live *l)
+{
+    return l->o.learn_requests < LEARN_FEW ? l->o.learn_requests : LEARN_FEW;
+}
+
+static void free_points(struct points *p)
+{
+    pythia_open_points_destroy(p->open);
+    pythia_open_points_destroy(p->skeleton);
+    *p = (struct points){0};
+}
+
+/* Something else is wanted open than before. Evidence may hold on to the sets of points until now;
+ * it must be dropped before the next wish. */
+static int desire_points(struct pythia_live *l)
+{
+    struct points next = {0};
+    bool *known = NULL;
+    uint32_t count = pythia_vocabulary_tracepoints(l->vocabulary);
+    int status = PYTHIA_OK;
+    l->waiting = l->due = true;
+    if (l->search) {
+        known = pythia_space_points(l->space);
+        status = known ? pythia_search_open_points(l->search, &next.open) : PYTHIA_ENOMEM;
+    }
+    if (status == PYTHIA_OK && l->search)
+        status = pythia_space_skeleton_points(l->space, &next.skeleton);
+    if (status != PYTHIA_OK) {
+        free_points(&next);
+        pythia_free(known);
+        return status;
+    }
+    free_points(&l->former);
+    l->former = l->points;
+    l->points = next;
+    pythia__unknown_points_know(&l->gathering.unknown, known, count);
+    l->wish++;
+    l->due = false;
+    return PYTHIA_OK;
+}
+
+static int begin_search(struct pythia_live *l)
+{
+    int status = pythia_search_create(l->space, &l->o.search, &l->search);
+    if (status == PYTHIA_OK)
+        status = desire_points(l);
+    if (status != PYTHIA_OK) {
+        pythia_search_destroy(l->search);
+        l->search = NULL;
+        l->waiting = l->due = false;
+    }
+    return status;
+}
+
+static int take_request(void *context, const struct pythia_trace *finished);
+
+static int make_parts(struct pythia_live *l)
+{
+    struct pythia_trace_taker taker = {take_request, l};
+    int status = pythia_vocabulary_limit(l->vocabulary, &l->o.names);
+    if (status == PYTHIA_OK)
+        status = pythia_path_templates_create(&l->templates);
+    l->o.groups.types.templates = l->templates;
+    if (status == PYTHIA_OK && l->space)
+        status = pythia_space_teach_paths(l->space, l->templates);
+    if (status == PYTHIA_OK)
+        status = pythia_request_types_create(l->vocabulary, &l->o.groups.types, &l->namer);
+    if (status == PYTHIA_OK)
+        status = pythia_request_variables_create(l->vocabulary, &l->variables);
+    if (status == PYTHIA_OK)
+        status = pythia_window_create(l->vocabulary, &l->o.window, taker, &l->counts, &l->window);
+    if (status == PYTHIA_OK)
+        status = pythia__gathering_init(&l->gathering, l->vocabulary, &l->o.groups, &l->o.search,
+                                        l->o.evidence_bytes / RARE_PART);
+    if (status == PYTHIA_OK && l->owns_space)
+        status = pythia_space_create(l->vocabulary, &l->space);
+    if (status == PYTHIA_OK)
+        status = pythia__live_types_init(&l->types, l->vocabulary, l->space, l->o.types_max);
+    l->other = pythia_vocabulary_string(l->vocabulary, PYTHIA_TEXT("(other)"));
+    if (status == PYTHIA_OK && l->other == PYTHIA_NONE)
+        status = PYTHIA_ENOMEM;
+    pythia__lesson_init(&l->lesson, &l->types,
+                        &(struct pythia__lesson_options){
+                            .hourly = l->o.search.budget.points_per_cycle ? l->o.learn_hourly : 0,
+                            .requests = l->o.learn_requests,
+                            .few = few_to_learn(l),
+                            .step_ns = l->o.cycle_ns,
+                            .tries_ns = PATIENCE * l->o.cycle_ns,
+                            .age_max_ns = l->o.window.age_max_ns});
+    if (status == PYTHIA_OK && !l->owns_space)
+        status = begin_search(l);
+    if (status == PYTHIA_OK && l->owns_space && l->o.learn_all)
+        status = desire_points(l);
+    return status;
+}
+
+int pythia_live_create(struct pythia_vocabulary *vocabulary, struct pythia_space *space,
+                       const struct pythia_live_options *options, struct pythia_live_taker taker,
+                       struct pythia_live **out)
+{
+    struct pythia_live *l = pythia_calloc(1, sizeof(*l));
+    if (!l)
+        return PYTHIA_ENOMEM;
+    l->vocabulary = vocabulary;
+    l->space = space;
+    l->owns_space = !space;
+    l->taker = taker;
+    l->o = *options;
+    l->last.leading = SIZE_MAX;
+    set_defaults(&l->o);
+    int status = make_parts(l);
+    if (status != PYTHIA_OK) {
+        pythia_live_destroy(l);
+        return status;
+    }
+    *out = l;
+    return PYTHIA_OK;
+}
+
+void pythia_live_destroy(struct pythia_live *l)
+{
+    if (!l)
+        return;
+    for (int i = 0; i < PYTHIA__STAGES; i++)
+        pythia__evidence_free(&l->stages[i].evidence);
+    pythia_search_destroy(l->search);
+    free_points(&l->points);
+    free_points(&l->former);
+    pythia_window_destroy(l->window);
+    pythia__gathering_free(&l->gathering);
+    pythia_request_variables_destroy(l->variables);
+    pythia__lesson_free(&l->lesson);
+    pythia__live_types_free(&l->types);
+    pythia_request_types_destroy(l->namer);
+    pythia_path_templates_destroy(l->templates);
+    if (l->owns_space)
+        pythia_space_destroy(l->space);
+    pythia_free(l);
+}
+
+/* ---- evidence ---- */
+
+static int stage_number(const struct pythia_live *l, const struct stage *s)
+{
+    return (int)(s - l->stages);
+}
+
+static void empty_stage(struct pythia_live *l, struct stage *s)
+{
+    pythia__rare_types_drop(&l->gathering.rare, stage_number(l, s));
+    pythia__evidence_free(&s->evidence);
+    *s = (struct stage){.number = 0};
+}
+
+/* What opened points explain is measured in one stage at a time: from when its cycle is the one at
+ * hand. */
+static int measure_stage(struct pythia_live *l, struct stage *s)
+{
+    return s == &l->stages[l->now] && s->number && l->search && !l->paused
+               ? pythia__evidence_measure(&s->evidence, l->gathering.effects, l->points.open)
+               : PYTHIA_OK;
+}
+
+/* The name under which a request counts in a stage: its own, as long as there is room for one more
+ * type. */
+static uint32_t name_in(struct pythia_live *l, struct stage *s, struct pythia__live_type *type)
+{
+    int which = stage_number(l, s);
+    if (type->in[which].number != s->number) {
+        if (!type->learnt && s->types >= TYPES_SEEN) {
+            l->numbers.other_requests++;
+            return l->other;
+        }
+        type->in[which].number = s->number;
+        type->in[which].requests = 0;
+        s->types++;
+    }
+    uint64_t requests = ++type->in[which].requests;
+    if (!type->other)
+        s->most = requests > s->most ? requests : s->most;
+    return type->name;
+}
+
+/* Requests that were kept of rare types are evidence of one cycle more. */
+static int carry_rare(struct pythia_live *l, struct stage *s)
+{
+    return pythia__gathering_carry(&l->gathering, &s->evidence, stage_number(l, s), &s->together);
+}
+
+static int begin_stage(struct pythia_live *l, struct stage *s)
+{
+    int status = pythia__gathering_begin(&l->gathering, &s->evidence, l->points.skeleton, NULL);
+    if (status != PYTHIA_OK)
+        return status;
+    s->number = ++l->stage_numbers;
+    s->begun_ns = l->now_ns;
+    status = measure_stage(l, s);
+    return status == PYTHIA_OK ? carry_rare(l, s) : status;
+}
+
+static int gather_request(struct pythia_live *l, struct stage *s, struct pythia__live_type *type,
+                          const struct pythia_trace *trace)
+{
+    uint64_t all = 0;
+    int status = s->number ? PYTHIA_OK : begin_stage(l, s);
+    if (status == PYTHIA_OK) {
+        uint32_t name = name_in(l, s, type);
+        all = type->other ? 0 : type->in[stage_number(l, s)].requests;
+        status = pythia__gathering_add(&l->gathering, &s->evidence, stage_number(l, s), name,
+                                       l->search && !l->paused && type->learnt, trace, &all);
+    }
+    s->together = all > s->together ? all : s->together;
+    s->full = s->full || s->most >= l->o.cycle_requests;
+    if (status == PYTHIA_OK && s->evidence.spans - s->looked >= LOOK_SPANS) {
+        s->looked = s->evidence.spans;
+        s->heavy = pythia_groups_bytes(s->evidence.groups) >= l->o.evidence_bytes;
+    }
+    return status;
+}
+
+static void keep_apart(struct pythia_live *l, uint64_t requests)
+{
+    l->apart += requests;
+    l->numbers.under_way += requests;
+}
+
+/* What is being gathered is of another set of open points; */
+static void drop_stages(struct pythia_live *l)
+{
+    for (int i = 0; i < PYTHIA__STAGES; i++) {
+        keep_apart(l, l->stages[i].evidence.requests);
+        empty_stage(l, &l->stages[i]);
+    }
+    l->settling = false;
+}
+
+/* and so is what was kept. */
+static void drop_evidence(struct pythia_live *l)
+{
+    drop_stages(l);
+    pythia__rare_types_drop_next(&l->gathering.rare);
+}
+
+/* Did the request begin before what is open now was in force? Of one that is finished so much later
+ * that it cannot have, the clock is off. */
+static bool is_under_way(const struct pythia_live *l, const struct pythia_trace *trace)
+{
+    bool any_may = l->now_ns - l->applied_ns < l->o.window.age_max_ns;
+    return l->waiting || (any_may && trace->begun_ns < l->since_ns);
+}
+
+static int learn_request(struct pythia_live *l, struct pythia__live_type *type,
+                         const struct pythia_trace *trace)
+{
+    if (pythia__lesson_see(&l->lesson, type, trace))
+        return PYTHIA_OK;
+    int status = pythia__live_types_learn(&l->types, type, trace, &l->gathering.path);
+    if (!l->begun) {
+        l->begun = true;
+        l->first_ns = l->now_ns;
+    }
+    if (!l->search && !l->learnt && type->requests >= l->o.learn_requests) {
+        l->learnt = true;
+        l->learnt_ns = l->now_ns;
+    }
+    return status;
+}
+
+/* The request as it looks with what is wanted open. 1: nothing of it does. */
+static int hide_closed(struct pythia_live *l, const struct pythia__live_type *type,
+                       const struct pythia_trace *whole, const struct pythia_trace **out)
+{
+    bool searched = l->search && !l->paused && type->learnt;
+    const struct pythia_hider_types types = {l->points.open, NULL, type->name};
+    int status = pythia__gathering_see(&l->gathering, searched ? l->points.open : NULL, &types,
+                                       whole, &l->counts, out);
+    l->numbers.hidden_requests += status == 1;
+    return status;
+}
+
+/* The type of a request. Types that are being learnt, and whose paths turn out now to be those of a
+ * larger one, go: it is learnt from its own requests. One that is searched already gets no requests
+ * any more, so that the search lets it rest, and its verdict stays what it was. */
+static struct pythia__live_type *meet_type(struct pythia_live *l, const struct pythia_trace *whole)
+{
+    uint32_t name = whole ? pythia_request_type(l->namer, whole) : PYTHIA_NONE;
+    if (name == PYTHIA_NONE)
+        return NULL;
+    uint64_t changes = pythia_path_templates_changes(l->templates);
+    if (changes != l->template_changes)
+        l->numbers.merged_types += pythia__live_types_merge(&l->types, l->templates);
+    l->template_changes = changes;
+    struct pythia__live_type *type = pythia__live_types_meet(&l->types, name);
+    if (type)
+        type->path = pythia_request_type_was_path(l->namer);
+    return type;
+}
+
+static int take_request(void *context, const struct pythia_trace *finished)
+{
+    struct pythia_live *l = context;
+    const struct pythia_trace *trace,
+        *whole = pythia_request_variables_trace(l->variables, finished);
+    if (whole && l->o.adder.add)
+        whole = l->o.adder.add(l->o.adder.context, whole);
+    struct pythia__live_type *type = meet_type(l, whole);
+    if (!type)
+        return PYTHIA_ENOMEM;
+    int status = l->watch ? l->watch(l->watch_context, type->name, whole) : 0;
+    if (status < 0)
+        return status;
+    struct stage *s = &l->stages[l->settling && whole->begun_ns > l->cut_ns ? !l->now : l->now];
+    if (finished->incomplete) /* counted by its reason already */
+        return PYTHIA_OK;
+    if (is_under_way(l, whole) || s->heavy ||
+        pythia__lesson_keeps_apart(&l->lesson, type, whole, l->now_ns)) {
+        keep_apart(l, 1);
+        return PYTHIA_OK;
+    }
+    l->numbers.other_requests += type->other;
+    status = hide_closed(l, type, whole, &trace);
+    if (status == 0)
+        status = pythia_critical_path_find(&l->gathering.path, trace, l->o.groups.latency);
+    if (status == 0 && !type->learnt && !type->other && !l->paused)
+        status = learn_request(l, type, trace);
+    if (status == 0)
+        status = gather_request(l, s, type, trace);
+    return status < 0 ? status : PYTHIA_OK;
+}
+
+/* ---- cycles ---- */
+
+/* How long requests came in for: the last one has as much time after it as there is between two on
+ * average. */
+static double seconds_of(const struct pythia__evidence *e)
+{
+    if (e->requests < 2)
+        return 0;
+    double between_ns = (double)(e->last_begin_ns - e->begin_ns);
+    return between_ns / ((double)e->requests - 1) * (double)e->requests / 1e9;
+}
+
+static int decide_stage(struct pythia_live *l, struct stage *s, bool *switched)
+{
+    struct pythia_cycle found = l->last;
+    bool searches = l->search && !l->paused;
+    found.switches = NULL;
+    found.switch_count = 0;
+    found.effects = NULL;
+    found.effect_count = 0;
+    int status = pythia__evidence_decide(&s->evidence, searches ? l->search : NULL,
+                                         l->last.number + 1, seconds_of(&s->evidence), &found);
+    if (status != PYTHIA_OK)
+        return status;
+    l->last = found;
+    *switched = found.switch_count > 0;
+    return PYTHIA_OK;
+}
+
+/* The space grows by the types that were learnt meanwhile. */
+static int grow_space(struct pythia_live *l, bool *switched)
+{
+    size_t moved = 0;
+    if (!l->search || l->paused)
+        return PYTHIA_OK;
+    int status = pythia__live_types_settle(
+        &l->types, l->lesson.o.hourly > 0 ? PYTHIA__TAUGHT_ONLY : l->o.learn_requests, l->search,
+        &moved);
+    *switched = *switched || moved > 0;
+    return status;
+}
+
+/* Spans that there would be if everything that the search space knows were open. */
+static double spans_of_all(const struct pythia_live *l, const struct pythia_groups *groups)
+{
+    size_t count;
+    double sum = 0;
+    const struct pythia_type *types = pythia_groups_types(groups, &count);
+    for (size_t i = 0; l->search && i < count; i++) {
+        const struct pythia_space_type *t = pythia_space_type(l->space, types[i].name);
+        double calls = 0;
+        for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++)
+            calls += (double)t->nodes[node].calls;
+        if (t && t->requests > 0)
+            sum += calls / (double)t->requests * (double)(types[i].moments.n - types[i].carried);
+    }
+    return sum;
+}
+
+static int report_cycle(struct pythia_live *l, const struct stage *s)
+{
+    const struct pythia__evidence *e = &s->evidence;
+    const struct pythia__unknown_points *u = &l->gathering.unknown;
+    struct pythia_live_cycle cycle = {.decisions = l->last,
+                                      .groups = e->groups,
+                                      .requests = e->requests,
+                                      .under_way = l->apart,
+                                      .hidden_requests =
+                                          l->numbers.hidden_requests - l->told_hidden,
+                                      .spans = e->spans,
+                                      .lessons = l->lesson.count,
+                                      .lessons_cut = l->lesson.cut,
+                                      .types_waiting = l->lesson.waiting,
+                                      .unknown = pythia__unknown_points_sum(u, l->vocabulary),
+                                      .seconds = seconds_of(e),
+                                      .begin_ns = e->begin_ns,
+                                      .end_ns = e->end_ns};
+    double all = spans_of_all(l, e->groups);
+    cycle.spans_saved = all > (double)e->spans ? (uint64_t)(all - (double)e->spans + .5) : 0;
+    for (uint32_t point = 0; point < u->known_count; point++) {
+        cycle.point_count += u->known[point];
+        cycle.skeleton_count +=
+            u->known[point] && l->search && pythia_search_in_skeleton(l->search, point);
+    }
+    l->numbers.cycles++;
+    l->numbers.requests += e->requests;
+    l->apart = 0;
+    l->told_hidden = l->numbers.hidden_requests;
+    return l->taker.cycle(l->taker.context, &cycle);
+}
+
+/* What is open for all types, by trace point: owned by the caller. NULL when out of memory, or
+ * nothing is searched yet. */
+static bool *flag_skeleton(const struct pythia_live *l, uint32_t points)
+{
+    bool *flags = l->search ? pythia_calloc((size_t)points + 1, sizeof(*flags)) : NULL;
+    for (uint32_t point = 0; flags && point < points; point++)
+        flags[point] = pythia_search_in_skeleton(l->search, point);
+    return flags;
+}
+
+/* What was kept of rare types goes to the next cycle, but for what looks otherwise by the decisions
+ * of the cycle, or by what belongs to the skeleton since (`before`: what did; NULL: unknown). */
+static void keep_rare(struct pythia_live *l, const struct stage *s, const bool *before)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
+    size_t count = before ? l->last.switch_count : 0;
+    struct pythia_switch *switches = pythia_calloc(points + count + 1, sizeof(*switches));
+    for (size_t i = 0; switches && i < count; i++)
+        switches[i] = l->last.switches[i];
+    for (uint32_t point = 0; switches && before && point < points; point++)
+        if (!before[point] && pythia_search_in_skeleton(l->search, point))
+            switches[count++] = (struct pythia_switch){.tracepoint = point, .type = PYTHIA_NONE};
+    pythia__rare_types_end(&l->gathering.rare, stage_number(l, s), switches && before, l->space,
+                           switches, count);
+    pythia_free(switches);
+}
+
+static int end_cycle(struct pythia_live *l)
+{
+    struct stage *s = &l->stages[l->now];
+    bool switched = false, more = false;
+    bool *before = flag_skeleton(l, pythia_vocabulary_tracepoints(l->vocabulary));
+    l->settling = false;
+    int status = decide_stage(l, s, &switched);
+    if (status != PYTHIA_OK)
+        keep_apart(l, s->evidence.requests);
+    int grown = status == PYTHIA_OK ? grow_space(l, &more) : status;
+    keep_rare(l, s, grown == PYTHIA_OK ? before : NULL);
+    pythia_free(before);
+    switched = switched || more;
+    int wished = switched ? desire_points(l) : PYTHIA_OK;
+    if (status == PYTHIA_OK)
+        status = report_cycle(l, s);
+    empty_stage(l, s);
+    l->now = !l->now;
+    if (switched)
+        drop_stages(l);
+    if (grown == PYTHIA_OK)
+        grown = measure_stage(l, &l->stages[l->now]);
+    if (grown == PYTHIA_OK && l->stages[l->now].number)
+        grown = carry_rare(l, &l->stages[l->now]);
+    status = status == PYTHIA_OK ? grown : status;
+    return status == PYTHIA_OK ? wished : status;
+}
+
+static bool is_over(const struct pythia_live *l, const struct stage *s)
+{
+    uint64_t lasted_ns = l->now_ns - s->begun_ns;
+    bool enough = s->together >= l->o.search.min_requests;
+    bool full = s->full && lasted_ns >= l->o.cycle_min_ns;
+    return full || s->heavy || lasted_ns / PATIENCE >= l->o.cycle_ns ||
+           (enough && lasted_ns >= l->o.cycle_ns);
+}
+
+static void begin_settling(struct pythia_live *l, const struct stage *s)
+{
+    l->settling = true;
+    l->settling_since_ns = l->now_ns;
+    l->cut_ns = s->evidence.last_begin_ns;
+    l->patience_ns = s->evidence.longest_ns;
+}
+
+/* Nothing that belongs to the cycle is open any more; and what nothing was heard of yet would be a
+ * longer request than any. One that is stuck must not hold all others up. */
+static bool is_settled(const struct pythia_live *l)
+{
+    uint64_t waited_ns = l->now_ns - l->settling_since_ns;
+    uint64_t wait_ns = pythia_window_wait_ns(l->window, l->now_ns);
+    uint64_t most_ns = STRAGGLERS * (l->patience_ns + wait_ns);
+    if (!l->search || l->paused || waited_ns >= l->o.cycle_ns || waited_ns >= most_ns)
+        return true;
+    return waited_ns >= l->patience_ns && !pythia_window_began_by(l->window, l->cut_ns);
+}
+
+/* The first types have been learnt: what was seen until now is told, and the search begins. */
+static int end_learning(struct pythia_live *l)
+{
+    size_t moved = 0;
+    int status = PYTHIA_OK;
+    if (l->stages[l->now].number)
+        status = end_cycle(l);
+    drop_evidence(l);
+    if (status == PYTHIA_OK)
+        status = pythia__live_types_settle(&l->types, few_to_learn(l), NULL, &moved);
+    return status == PYTHIA_OK ? begin_search(l) : status;
+}
+
+/* After the first type was learnt others are waited for as long again, and those that were seen by
+ * then until they are learnt too, but not longer than a cycle may last. */
+static bool is_learning_over(const struct pythia_live *l)
+{
+    if (l->search || l->paused || !l->learnt)
+        return false;
+    uint64_t took_ns = l->learnt_ns - l->first_ns, waited_ns = l->now_ns - l->learnt_ns;
+    if (took_ns < l->o.window.quiet_ns)
+        took_ns = l->o.window.quiet_ns;
+    return waited_ns >= l->o.cycle_ns ||
+           (waited_ns >= took_ns &&
+            pythia__live_types_ready(&l->types, l->o.learn_requests, few_to_learn(l)).all);
+}
+
+/* ---- types that turn up later ---- */
+
+static void wish_alike(struct pythia_live *l)
+{
+    l->wish++;
+    l->alike = true;
+}
+
+/* Is a trace point open for requests of all types? */
+static bool is_open_for_all(const struct pythia_live *l, uint32_t point)
+{
+    size_t count;
+    return pythia_search_is_open(l->search, point) &&
+           (!l->points.open || pythia_search_is_wide(l->search, point) ||
+            !pythia_open_points_types(l->points.open, point, &count));
+}
+
+/* What may be opened for a lesson: the caller frees `may`. */
+static int list_closed(const struct pythia_live *l, struct pythia__lesson_closed *out)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(l->vocabulary);
+    struct pythia_open_points *never = l->o.search.never;
+    size_t most = l->o.search.budget.points_open, open = l->last.open_count;
+    bool *may = pythia_calloc((size_t)points + 1, sizeof(*may));
+    if (!may)
+        return PYTHIA_ENOMEM;
+    for (uint32_t point = 0; point < points; point++)
+        may[point] = !is_open_for_all(l, point) && !(never && pythia_open_points_has(never, point));
+    *out = (struct pythia__lesson_closed){may, points,
+                                          most == 0     ? SIZE_MAX
+                                          : most > open ? most - open
+                                                        : 1};
+    return PYTHIA_OK;
+}
+
+/* Open trace points for types that turned up, and close them again. Nothing changes by that in what
+ * is seen of requests of types that are searched, so their evidence goes on. */
+static int step_lesson(struct pythia_live *l)
+{
+    struct pythia__lesson_closed closed;
+    bool wished = false;
+    if (!l->search || l->paused || l->now_ns - l->taught_ns < TEACH_NS)
+        return PYTHIA_OK;
+    l->taught_ns = l->now_ns;
+    bool due = pythia__lesson_is_due(&l->lesson, l->now_ns);
+    if (!due && !l->lesson.active)
+        return PYTHIA_OK;
+    int status = list_closed(l, &closed);
+    if (status != PYTHIA_OK)
+        return status;
+    status = due ? pythia__lesson_begin(&l->lesson, &closed, l->now_ns, &wished)
+                 : pythia__lesson_step(&l->lesson, &closed, l->now_ns, &wished);
+    if (wished)
+        wish_alike(l);
+    pythia_free(closed.may);
+    return status;
+}
+
+/* Do what is due. */
+static int do_due(struct pythia_live *l)
+{
+    int status = l->due ? desire_points(l) : PYTHIA_OK;
+    if (status == PYTHIA_OK && is_learning_over(l))
+        status = end_learning(l);
+    while (status == PYTHIA_OK) {
+        struct stage *s = &l->stages[l->now];
+        if (!s->number)
+            break;
+        if (!l->settling && is_over(l, s))
+            begin_settling(l, s);
+        if (!l->settling || !is_settled(l))
+            break;
+        status = end_cycle(l);
+    }
+    return status == PYTHIA_OK ? step_lesson(l) : status;
+}
+
+struct adding {
+    struct pythia_live *live;
+    uint64_t now_ns;
+};
+
+static int add_span(void *context, const struct pythia_trace_id *trace,
+                    const struct pythia_span *span)
+{
+    const struct adding *a = context;
+    struct pythia_live *l = a->live;
+    int status = l->watch_span ? l->watch_span(l->watch_span_context, span) : PYTHIA_OK;
+    return status == PYTHIA_OK ? pythia_window_add(l->window, trace, span, a->now_ns) : status;
+}
+
+static void set_time(struct pythia_live *l, uint64_t now_ns)
+{
+    l->now_ns = now_ns > l->now_ns ? now_ns : l->now_ns;
+}
+
+void pythia_live_set_clock(struct pythia_live *l, uint64_t unix_ns, uint64_t now_ns)
+{
+    pythia_window_set_clock(l->window, unix_ns, now_ns);
+}
+
+int pythia_live_add(struct pythia_live *l, const struct pythia_span_batch *batch, uint64_t now_ns)
+{
+    set_time(l, now_ns);
+    int status = pythia_span_batch_each(batch, add_span, &(struct adding){l, l->now_ns});
+    return status == PYTHIA_OK ? do_due(l) : status;
+}
+
+int pythia_live_tick(struct pythia_live *l, uint64_t now_ns)
+{
+    set_time(l, now_ns);
+    int status = pythia_window_tick(l->window, l->now_ns);
+    return status == PYTHIA_OK ? do_due(l) : status;
+}
+
+int pythia_live_drain(struct pythia_live *l)
+{
+    int status = pythia_window_drain(l->window);
+    if (status == PYTHIA_OK)
+        status = do_due(l);
+    while (status == PYTHIA_OK && l->stages[l->now].number)
+        status = end_cycle(l);
+    return status;
+}
+
+/* ---- what its owner says and asks ---- */
+
+struct pythia_groups *pythia_live_take_groups(struct pythia_live *l)
+{
+    struct pythia__evidence *e = &l->stages[l->now].evidence;
+    struct pythia_groups *groups = e->groups;
+    e->groups = NULL;
+    return groups;
+}
+
+void pythia_live_watch(struct pythia_live *l,
+                       int (*request)(void *context, uint32_t type,
+                                      const struct pythia_trace *trace),
+                       void *context)
+{
+    l->watch = request;
+    l->watch_context = context;
+}
+
+void pythia_live_watch_spans(struct pythia_live *l,
+                             int (*span)(void *context, const struct pythia_span *span),
+                             void *context)
+{
+    l->watch_span = span;
+    l->watch_span_context = context;
+}
+
+void pythia_live_applied(struct pythia_live *l, uint64_t since_ns, bool joined)
+{
+    if (!l->waiting && !l->alike && since_ns <= l->heard_ns)
+        return;
+    bool alike = l->alike && !l->waiting;
+    l->alike = false;
+    l->heard_ns = since_ns;
+    pythia__lesson_applied(&l->lesson, since_ns, l->now_ns);
+    if (alike)
+        return;
+    if (!l->waiting && !joined)
+        drop_evidence(l);
+    l->waiting = false;
+    l->since_ns = since_ns;
+    l->applied_ns = l->now_ns;
+}
+
+void pythia_live_pause(struct pythia_live *l, bool paused)
+{
+    if (paused == l->paused)
+        return;
+    drop_evidence(l);
+    pythia__lesson_break_off(&l->lesson);
+    l->paused = paused;
+    if (!paused && l->wish > 0) {
+        l->wish++;
+        l->waiting = true;
+    } else if (paused) {
+        l->waiting = false;
+    }
+}
+
+int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *always,
+                         struct pythia_open_points *never, struct pythia_open_points *fixed)
+{
+    bool others = always != l->o.search.always || never != l->o.search.never;
+    bool relimited = !pythia_open_points_same_limits(always, l->o.search.always);
+    bool switched = !l->search && l->o.learn_all && l->wish > 0 && others;
+    int status =
+        l->search ? pythia_search_set_pins(l->search, always, never, fixed, &switched) : PYTHIA_OK;
+    switched = switched || (l->search && relimited);
+    if (status != PYTHIA_OK)
+        return status;
+    l->o.search.always = always;
+    l->o.search.never = l->gathering.unknown.never = never;
+    l->o.search.fixed = fixed;
+    if (!switched) {
+        if (l->lesson.active && others) /* what may never be open is not for a lesson */
+            wish_alike(l);
+        return PYTHIA_OK;
+    }
+    drop_evidence(l);
+    return desire_points(l);
+}
+
+double pythia_live_calls(const struct pythia_live *l, uint32_t tracepoint)
+{
+    return l->search && pythia_live_knows(l, tracepoint)
+               ? pythia_search_calls(l->search, tracepoint)
+               : NAN;
+}
+
+int pythia_live_know(struct pythia_live *l, struct pythia_text id)
+{
+    return pythia_vocabulary_tracepoint_of_id(l->vocabulary, id, 0, 0) == PYTHIA_NONE
+               ? PYTHIA_ENOMEM
+               : PYTHIA_OK;
+}
+
+bool pythia_live_is_full(const struct pythia_live *l)
+{
+    return pythia_window_is_full(l->window);
+}
+
+uint64_t pythia_live_wish(const struct pythia_live *l)
+{
+    return l->wish;
+}
+
+bool pythia_live_is_open(const struct pythia_live *l, uint32_t tracepoint)
+{
+    const struct pythia_search_options *o = &l->o.search;
+    if (l->search && pythia_search_is_open(l->search, tracepoint))
+        return true;
+    if (o->never && pythia_open_points_has(o->never, tracepoint))
+        return false;
+    if (l->search)
+        return pythia__lesson_opens(&l->lesson, tracepoint);
+    return l->o.learn_all || (o->always && pythia_open_points_has(o->always, tracepoint));
+}
+
+size_t pythia_live_open_for(const struct pythia_live *l, uint32_t tracepoint, uint32_t *types,
+                            size_t most)
+{
+    size_t count = 0;
+    if (!l->search || is_open_for_all(l, tracepoint) ||
+        !pythia__lesson_opens(&l->lesson, tracepoint))
+        return 0;
+    for (size_t i = 0; i < l->types.count && count < most; i++)
+        if (l->types.types[i].pupil)
+            types[count++] = l->types.types[i].name;
+    return count;
+}
+
+static bool has_come(const struct pythia_live *l, uint32_t type)
+{
+    for (size_t i = 0; i < l->types.count; i++)
+        if (l->types.types[i].name == type && !l->types.types[i].other)
+            return true;
+    return false;
+}
+
+bool pythia_live_has_type(const struct pythia_live *l, uint32_t type)
+{
+    return has_come(l, type) || (l->space && pythia_space_type(l->space, type));
+}
+
+int pythia_live_each_type(const struct pythia_live *l, int (*take)(void *context, uint32_t type),
+                          void *context)
+{
+    size_t count = 0;
+    int result = 0;
+    const struct pythia_space_type *known = l->space ? pythia_space_types(l->space, &count) : NULL;
+    for (size_t i = 0; i < l->types.count && result == 0; i++)
+        if (!l->types.types[i].other)
+            result = take(context, l->types.types[i].name);
+    for (size_t i = 0; i < count && result == 0; i++)
+        if (!has_come(l, known[i].name))
+            result = take(context, known[i].name);
+    return result;
+}
+
+const struct pythia_text *pythia_live_limit(const struct pythia_live *l, uint32_t tracepoint,
+                                            size_t *count)
+{
+    struct pythia_open_points *open = l->points.open ? l->points.open : l->o.search.always;
+    *count = 0;
+    if (!open || (l->search && pythia_search_is_wide(l->search, tracepoint)))
+        return NULL;
+    return pythia_open_points_types(open, tracepoint, count);
+}
+
+bool pythia_live_knows(const struct pythia_live *l, uint32_t tracepoint)
+{
+    const struct pythia__unknown_points *u = &l->gathering.unknown;
+    return l->search ? tracepoint < u->known_count && u->known[tracepoint] : l->o.learn_all;
+}
+
+const struct pythia_space *pythia_live_space(const struct pythia_live *l)
+{
+    return l->space;
+}
+
+const struct pythia_counts *pythia_live_counts(const struct pythia_live *l)
+{
+    return &l->counts;
+}
+
+void pythia_live_hold(struct pythia_live *l, uint64_t bytes)
+{
+    pythia_window_hold(l->window, bytes);
+}
+
+struct pythia_window_numbers pythia_live_window(const struct pythia_live *l)
+{
+    return pythia_window_numbers(l->window);
+}
+
+struct pythia_live_numbers pythia_live_numbers(const struct pythia_live *l)
+{
+    struct pythia_live_numbers n = l->numbers;
+    n.learning = !l->search;
+    n.carried_requests = l->gathering.rare.carried;
+    n.not_carried = l->gathering.rare.not_carried;
+    n.paused = l->paused;
+    n.switching = l->waiting;
+    n.types = l->types.count;
+    n.learnt = l->types.learnt;
+    n.teaching = l->lesson.active;
+    n.lessons = l->lesson.count;
+    n.lessons_cut = l->lesson.cut;
+    n.types_waiting = l->lesson.waiting;
+    n.unknown_points = l->gathering.unknown.count;
+    n.unknown_spans = l->gathering.unknown.total;
+    return n;
+}

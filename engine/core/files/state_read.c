@@ -1,0 +1,268 @@
+/* What is read from the state: at a start all that outlives one, and decisions for the control
+ * API. */
+#include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "pythia/history_file.h"
+#include "pythia/mem.h"
+#include "pythia/shown_text.h"
+#include "pythia/state.h"
+#include "pythia/status.h"
+#include "state_parts.h"
+
+enum query {
+    QUERY_VERSION,
+    QUERY_SPACE,
+    QUERY_OFF,
+    QUERY_PIN_TYPE,
+    QUERY_HISTORY,
+    QUERY_DESIRED,
+    QUERY_INVENTORY,
+    QUERY_PIN,
+    QUERY_DECISIONS,
+    QUERY_COUNT,
+};
+
+/* All that is read; a newer schema is readable if it has what each of them asks for. */
+static const char *const queries[QUERY_COUNT] = {
+    [QUERY_VERSION] = ("SELECT CAST(value AS INTEGER) FROM note WHERE name = 'version'"),
+    [QUERY_SPACE] = ("SELECT value FROM note WHERE name = 'space'"),
+    [QUERY_OFF] = ("SELECT CAST(value AS INTEGER) FROM note WHERE name = 'off'"),
+    [QUERY_PIN_TYPE] = ("SELECT trace_point, request_type FROM pin_type ORDER BY 1, 2"),
+    [QUERY_HISTORY] = ("SELECT value FROM note WHERE name = 'history'"),
+    [QUERY_DESIRED] = ("SELECT trace_point, request_type FROM desired"
+                       " LEFT JOIN desired_type USING(trace_point) ORDER BY 1, 2"),
+    [QUERY_INVENTORY] = ("SELECT plane, target, trace_point, coalesce(hits, 0) FROM inventory"
+                         " ORDER BY 1, 2, 3"),
+    [QUERY_PIN] = ("SELECT trace_point, pin FROM pin WHERE trace_point NOT IN"
+                   " (SELECT trace_point FROM pin_type) ORDER BY 1"),
+    [QUERY_DECISIONS] =
+        ("SELECT decided, unix_ns, trace_point, open, request_type, inside, cost_ns, reason,"
+         " price_ns, price_known, hits, switch.spans, switch.requests, start_ns"
+         " FROM switch JOIN cycle ON cycle = number ORDER BY number DESC, switch.rowid"),
+};
+
+static struct pythia_text column_text(sqlite3_stmt *statement, int number)
+{
+    const char *bytes = (const char *)sqlite3_column_text(statement, number);
+    return (struct pythia_text){bytes ? bytes : "",
+                                (size_t)sqlite3_column_bytes(statement, number)};
+}
+
+/* Give each row to `each`. PYTHIA_OK, PYTHIA_EIO, or what it returned. */
+static int each_row(struct pythia_state *s, const char *query,
+                    int (*each)(void *context, sqlite3_stmt *row), void *context)
+{
+    sqlite3_stmt *statement = NULL;
+    int status = sqlite3_prepare_v2(s->db, query, -1, &statement, NULL) == SQLITE_OK ? PYTHIA_OK
+                                                                                     : PYTHIA_EIO;
+    int result = SQLITE_DONE;
+    while (status == PYTHIA_OK && (result = sqlite3_step(statement)) == SQLITE_ROW)
+        status = each(context, statement);
+    sqlite3_finalize(statement);
+    return status == PYTHIA_OK && result != SQLITE_DONE ? PYTHIA_EIO : status;
+}
+
+struct desired_taker {
+    int (*each)(void *context, struct pythia_text id, const struct pythia_text *type);
+    void *context;
+};
+
+static int take_desired(void *context, sqlite3_stmt *row)
+{
+    const struct desired_taker *t = context;
+    struct pythia_text type = column_text(row, 1);
+    bool for_all = sqlite3_column_type(row, 1) == SQLITE_NULL;
+    return t->each(t->context, column_text(row, 0), for_all ? NULL : &type);
+}
+
+static int take_version(void *context, sqlite3_stmt *row)
+{
+    *(uint64_t *)context = (uint64_t)sqlite3_column_int64(row, 0);
+    return PYTHIA_OK;
+}
+
+int pythia_state_each_desired(struct pythia_state *s,
+                              int (*each)(void *context, struct pythia_text id,
+                                          const struct pythia_text *type),
+                              void *context, uint64_t *version)
+{
+    struct desired_taker t = {each, context};
+    *version = 0;
+    int status = each_row(s, queries[QUERY_VERSION], take_version, version);
+    return status == PYTHIA_OK ? each_row(s, queries[QUERY_DESIRED], take_desired, &t) : status;
+}
+
+static int take_space(void *context, sqlite3_stmt *row)
+{
+    pythia_buf_text_add(context, column_text(row, 0));
+    return pythia_buf_status(context);
+}
+
+int pythia_state_get_space(struct pythia_state *s, struct pythia_buf *out)
+{
+    return each_row(s, queries[QUERY_SPACE], take_space, out);
+}
+
+static int take_off(void *context, sqlite3_stmt *row)
+{
+    *(bool *)context = sqlite3_column_int(row, 0) != 0;
+    return PYTHIA_OK;
+}
+
+int pythia_state_get_off(struct pythia_state *s, bool *off)
+{
+    *off = false;
+    return each_row(s, queries[QUERY_OFF], take_off, off);
+}
+
+struct inventory_taker {
+    int (*each)(void *context, const struct pythia_state_point *point);
+    void *context;
+};
+
+static int take_inventory(void *context, sqlite3_stmt *row)
+{
+    const struct inventory_taker *t = context;
+    const struct pythia_state_point point = {
+        .plane = column_text(row, 0).bytes,
+        .target = column_text(row, 1),
+        .id = column_text(row, 2),
+        .of = {.price_ns = NAN, .hits = (uint64_t)sqlite3_column_int64(row, 3)}};
+    return t->each(t->context, &point);
+}
+
+int pythia_state_each_inventory(struct pythia_state *s,
+                                int (*each)(void *context, const struct pythia_state_point *point),
+                                void *context)
+{
+    struct inventory_taker t = {each, context};
+    return each_row(s, queries[QUERY_INVENTORY], take_inventory, &t);
+}
+
+struct pin_taker {
+    int (*each)(void *context, struct pythia_text id, int pin);
+    void *context;
+};
+
+static int take_pin(void *context, sqlite3_stmt *row)
+{
+    const struct pin_taker *t = context;
+    return t->each(t->context, column_text(row, 0), sqlite3_column_int(row, 1));
+}
+
+int pythia_state_each_pin(struct pythia_state *s,
+                          int (*each)(void *context, struct pythia_text id, int pin), void *context)
+{
+    struct pin_taker t = {each, context};
+    return each_row(s, queries[QUERY_PIN], take_pin, &t);
+}
+
+struct pin_type_taker {
+    int (*each)(void *context, struct pythia_text id, struct pythia_text type);
+    void *context;
+};
+
+static int take_pin_type(void *context, sqlite3_stmt *row)
+{
+    const struct pin_type_taker *t = context;
+    return t->each(t->context, column_text(row, 0), column_text(row, 1));
+}
+
+int pythia_state_each_pin_type(struct pythia_state *s,
+                               int (*each)(void *context, struct pythia_text id,
+                                           struct pythia_text type),
+                               void *context)
+{
+    struct pin_type_taker t = {each, context};
+    return each_row(s, queries[QUERY_PIN_TYPE], take_pin_type, &t);
+}
+
+struct history_taker {
+    struct pythia_history **out;
+    struct pythia_error *e;
+};
+
+static int take_history(void *context, sqlite3_stmt *row)
+{
+    const struct history_taker *t = context;
+    return pythia_history_file_parse("history of the state", column_text(row, 0), t->out, t->e);
+}
+
+int pythia_state_get_history(struct pythia_state *s, struct pythia_history **out,
+                             struct pythia_error *e)
+{
+    struct history_taker t = {out, e};
+    *out = NULL;
+    return each_row(s, queries[QUERY_HISTORY], take_history, &t);
+}
+
+static json_t *number_or_null(sqlite3_stmt *row, int number)
+{
+    int type = sqlite3_column_type(row, number);
+    return type == SQLITE_NULL      ? json_null()
+           : type == SQLITE_INTEGER ? json_integer(sqlite3_column_int64(row, number))
+                                    : json_real(sqlite3_column_double(row, number));
+}
+
+static json_t *text_or_null(sqlite3_stmt *row, int number)
+{
+    struct pythia_text text = column_text(row, number);
+    return sqlite3_column_type(row, number) == SQLITE_NULL ? json_null()
+                                                           : json_stringn(text.bytes, text.size);
+}
+
+static int take_decision(void *context, sqlite3_stmt *row)
+{
+    json_t *out = context;
+    struct pythia_text point = column_text(row, 2), type = column_text(row, 4),
+                       reason = column_text(row, 7);
+    json_t *one = json_pack(
+        "{s:o, s:I, s:s%, s:b, s:s%, s:o, s:f, s:s%, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "cycle",
+        number_or_null(row, 0), "unix_ns", (json_int_t)sqlite3_column_int64(row, 1), "trace_point",
+        point.bytes, point.size, "open", sqlite3_column_int(row, 3), "request_type", type.bytes,
+        type.size, "inside", number_or_null(row, 5), "cost_ns", sqlite3_column_double(row, 6),
+        "reason", reason.bytes, reason.size, "price_ns", number_or_null(row, 8), "price_known",
+        text_or_null(row, 9), "hits", number_or_null(row, 10), "spans", number_or_null(row, 11),
+        "requests", number_or_null(row, 12), "start_unix_ns", number_or_null(row, 13),
+        /* of a point that a control plane had the price is known, if only as supposed */
+        "switchable", sqlite3_column_type(row, 9) != SQLITE_NULL);
+    return json_array_append_new(out, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+int pythia_state_decisions(struct pythia_state *s, size_t count, char **out)
+{
+    char query[480];
+    json_t *list = json_array();
+    snprintf(query, sizeof(query), "%s LIMIT %zu", queries[QUERY_DECISIONS], count);
+    int status = list ? each_row(s, query, take_decision, list) : PYTHIA_ENOMEM;
+    char *text = status == PYTHIA_OK ? json_dumps(list, JSON_INDENT(1)) : NULL;
+    json_decref(list);
+    struct pythia_buf shown = {0};
+    if (text)
+        pythia_shown_json(&shown, text, strlen(text));
+    free(text);
+    if (status == PYTHIA_OK)
+        status = text ? pythia_buf_status(&shown) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        *out = shown.bytes;
+    else
+        pythia_buf_free(&shown);
+    return status;
+}
+
+bool pythia__state_is_readable(sqlite3 *db)
+{
+    bool good = true;
+    for (size_t i = 0; i < QUERY_COUNT && good; i++) {
+        sqlite3_stmt *statement = NULL;
+        good = sqlite3_prepare_v2(db, queries[i], -1, &statement, NULL) == SQLITE_OK;
+        sqlite3_finalize(statement);
+    }
+    return good;
+}

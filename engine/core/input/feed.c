@@ -1,0 +1,385 @@
+/* With one thread a decoder's sink is the taker. With more, each worker takes the next file and
+ * packs the spans it decodes into batches, which the caller's thread unpacks:
+ *
+ *   worker: file ─> decoder ─> batch ─┐
+ *   worker: file ─> decoder ─> batch ─┴─> queue ─> caller: unpack ─> taker
+ *
+ * In which order batches arrive is left to chance: nothing behind depends on it. */
+#include "feed.h"
+
+#include <string.h>
+
+#include <uv.h>
+
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/span_batch.h"
+#include "pythia/status.h"
+
+#define BATCH_BYTES  ((size_t)256 * 1024)
+#define QUEUE_MAX    16 /* batches that wait */
+#define BROKEN_SHOWN 5  /* of each file; the rest is counted */
+
+/* ---- one file ---- */
+
+/* A sink that knows what file it is about. Of a folder of small files, to make a decoder and its
+ * caches would cost more than to read a file, so it is kept where its format allows that. */
+struct decoding {
+    struct pythia_sink sink;
+    const struct pythia_input_file *file;
+    const struct pythia_pipeline_options *options;
+    bool again;
+    size_t broken;
+    struct pythia__feed_totals totals;
+    struct pythia_adapter *adapter; /* owned: of the last file; NULL: none */
+    /* where spans go: straight to the taker, or into a batch */
+    struct pythia__feed_taker taker;
+    struct worker *worker;
+};
+
+static void log_error(enum pythia_log_level level, const struct pythia_error *why)
+{
+    char text[1024];
+    pythia_log(level, "%s", pythia_error_text(why, text, sizeof(text)));
+}
+
+static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
+{
+    struct decoding *d = (struct decoding *)sink;
+    if (!d->again && d->broken < BROKEN_SHOWN)
+        log_error(PYTHIA_LOG_WARNING, why);
+    d->broken++;
+}
+
+static void drop_adapter(struct decoding *d)
+{
+    if (d->adapter)
+        d->adapter->ops->destroy(d->adapter);
+    d->adapter = NULL;
+}
+
+/* Have a decoder of that format, the last one if it will do. */
+static int find_adapter(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                        const struct pythia_adapter_ops *ops)
+{
+    if (d->adapter && d->adapter->ops == ops && ops->independent)
+        return PYTHIA_OK;
+    drop_adapter(d);
+    return ops->create(vocabulary, &d->adapter);
+}
+
+static int decode_stream(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                         struct pythia_input_stream *stream, struct pythia_error *e)
+{
+    struct pythia_text head;
+    int status = pythia_input_head(stream, &head, e);
+    if (status != PYTHIA_OK)
+        return status;
+    if (head.size == 0) {
+        d->totals.empty_files++;
+        if (d->file->named && !d->again)
+            pythia_log(PYTHIA_LOG_WARNING, "%s: is empty", pythia_input_source(stream)->name);
+        return PYTHIA_OK;
+    }
+    const unsigned long failures = pythia_mem_failures();
+    const struct pythia_adapter_ops *ops =
+        d->options->format ? d->options->format : pythia_adapter_like(head);
+    if (pythia_mem_failures() != failures)
+        return PYTHIA_ENOMEM; /* it may look like nothing only for want of memory */
+    if (!ops && !d->file->named) {
+        d->totals.skipped_files++;
+        return PYTHIA_OK;
+    }
+    if (!ops) {
+        pythia_error_place(e, pythia_input_source(stream)->name, 0, 0);
+        return pythia_error_set(
+            e, PYTHIA_EFORMAT,
+            "its first bytes look like no trace format (--input-format names one)");
+    }
+    status = find_adapter(d, vocabulary, ops);
+    if (status != PYTHIA_OK)
+        return status;
+    d->totals.files++;
+    return ops->decode(d->adapter, pythia_input_source(stream), &d->sink, e);
+}
+
+/* Decode one file. What is wrong with it is said and counted; negative only for what ends
+ * everything. */
+static int decode_file(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                       _Atomic uint64_t *read_bytes)
+{
+    struct pythia_error why = {0};
+    struct pythia_input_stream *stream = NULL;
+    d->broken = 0;
+    int status = pythia_input_open(d->file, d->options->expansion_max, read_bytes, &stream, &why);
+    if (status == PYTHIA_OK)
+        status = decode_stream(d, vocabulary, stream, &why);
+    if (stream)
+        d->totals.bytes += pythia_input_content(stream);
+    pythia_input_close(stream);
+    if (d->broken > BROKEN_SHOWN && !d->again)
+        pythia_log(PYTHIA_LOG_WARNING, "%s: and %zu more broken records", d->file->path,
+                   d->broken - BROKEN_SHOWN);
+    if (status == PYTHIA_OK || status == PYTHIA_ENOMEM || why.status != status)
+        return status;
+    d->totals.failed_files++;
+    if (!d->again || !*d->file->failed) /* it may fail when it is read again, and only then */
+        log_error(PYTHIA_LOG_ERROR, &why);
+    *d->file->failed = true;
+    return PYTHIA_OK;
+}
+
+static void add_totals(struct pythia__feed_totals *to, const struct pythia__feed_totals *from)
+{
+    pythia_counts_add(&to->counts, &from->counts);
+    to->bytes += from->bytes;
+    to->files += from->files;
+    to->skipped_files += from->skipped_files;
+    to->failed_files += from->failed_files;
+    to->empty_files += from->empty_files;
+}
+
+/* ---- one thread ---- */
+
+static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
+                   const struct pythia_span *span)
+{
+    struct decoding *d = (struct decoding *)sink;
+    return d->taker.take(d->taker.context, trace, span);
+}
+
+static int feed_alone(struct pythia_vocabulary *vocabulary, const struct pythia_input_file *files,
+                      size_t count, struct decoding *d, _Atomic uint64_t *read_bytes)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+        d->file = &files[i];
+        status = decode_file(d, vocabulary, read_bytes);
+    }
+    drop_adapter(d);
+    return status;
+}
+
+/* ---- several ---- */
+
+struct batch {
+    struct batch *next;
+    struct pythia_span_batch *spans; /* owned */
+};
+
+struct shared {
+    uv_mutex_t lock;
+    uv_cond_t changed;
+    struct batch *first, *last, *spare; /* the queue, and batches that were used up */
+    size_t queued, working;
+    int status; /* the first that ended everything */
+    const struct pythia_input_file *files;
+    size_t file_count, next_file;
+    struct pythia_vocabulary *vocabulary;
+    _Atomic uint64_t *read_bytes;
+};
+
+struct worker {
+    struct decoding decoding;
+    struct shared *shared;
+    struct batch *batch; /* being filled */
+    uv_thread_t thread;
+};
+
+static void free_batches(struct batch *list)
+{
+    while (list) {
+        struct batch *next = list->next;
+        pythia_span_batch_destroy(list->spans);
+        pythia_free(list);
+        list = next;
+    }
+}
+
+static struct batch *make_batch(void)
+{
+    struct batch *batch = pythia_calloc(1, sizeof(*batch));
+    if (!batch || pythia_span_batch_create(&batch->spans) != PYTHIA_OK) {
+        pythia_free(batch);
+        return NULL;
+    }
+    return batch;
+}
+
+static struct batch *take_spare(struct shared *s)
+{
+    struct batch *batch = s->spare;
+    if (!batch)
+        return make_batch();
+    s->spare = batch->next;
+    pythia_span_batch_clear(batch->spans);
+    batch->next = NULL;
+    return batch;
+}
+
+/* Put the worker's batch into the queue and get another one. */
+static int pass_on(struct worker *w)
+{
+    struct shared *s = w->shared;
+    uv_mutex_lock(&s->lock);
+    while (s->queued >= QUEUE_MAX && s->status == PYTHIA_OK)
+        uv_cond_wait(&s->changed, &s->lock);
+    *(s->last ? &s->last->next : &s->first) = w->batch;
+    s->last = w->batch;
+    s->queued++;
+    w->batch = take_spare(s);
+    int status = w->batch ? s->status : PYTHIA_ENOMEM;
+    uv_cond_broadcast(&s->changed);
+    uv_mutex_unlock(&s->lock);
+    return status;
+}
+
+static int on_span_batched(struct pythia_sink *sink, const struct pythia_trace_id *trace,
+                           const struct pythia_span *span)
+{
+    struct worker *w = ((struct decoding *)sink)->worker;
+    int status = pythia_span_batch_add(w->batch->spans, trace, span);
+    return status != PYTHIA_OK || pythia_span_batch_size(w->batch->spans) < BATCH_BYTES
+               ? status
+               : pass_on(w);
+}
+
+static void run_worker(void *argument)
+{
+    struct worker *w = argument;
+    struct shared *s = w->shared;
+    int status = PYTHIA_OK;
+    while (status == PYTHIA_OK) {
+        uv_mutex_lock(&s->lock);
+        bool more = s->next_file < s->file_count && s->status == PYTHIA_OK;
+        w->decoding.file = more ? &s->files[s->next_file++] : NULL;
+        uv_mutex_unlock(&s->lock);
+        if (!more)
+            break;
+        status = decode_file(&w->decoding, s->vocabulary, s->read_bytes);
+    }
+    drop_adapter(&w->decoding);
+    if (status == PYTHIA_OK && pythia_span_batch_count(w->batch->spans) > 0)
+        status = pass_on(w);
+    uv_mutex_lock(&s->lock);
+    if (s->status == PYTHIA_OK)
+        s->status = status;
+    s->working--;
+    uv_cond_broadcast(&s->changed);
+    uv_mutex_unlock(&s->lock);
+}
+
+/* Unpack batches until no worker is left. */
+static int drain_batches(struct shared *s, struct pythia__feed_taker taker)
+{
+    uv_mutex_lock(&s->lock);
+    for (;;) {
+        while (!s->first && s->working > 0)
+            uv_cond_wait(&s->changed, &s->lock);
+        struct batch *batch = s->first;
+        if (!batch)
+            break;
+        s->first = batch->next;
+        s->last = s->first ? s->last : NULL;
+        s->queued--;
+        int status = s->status;
+        uv_cond_broadcast(&s->changed);
+        uv_mutex_unlock(&s->lock);
+        if (status == PYTHIA_OK)
+            status = pythia_span_batch_each(batch->spans, taker.take, taker.context);
+        uv_mutex_lock(&s->lock);
+        s->status = s->status == PYTHIA_OK ? status : s->status;
+        batch->next = s->spare;
+        s->spare = batch;
+    }
+    int status = s->status;
+    uv_mutex_unlock(&s->lock);
+    return status;
+}
+
+static int start_workers(struct shared *s, struct worker *workers, size_t count,
+                         const struct decoding *model)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct worker *w = &workers[i];
+        w->decoding = *model;
+        w->decoding.sink.span = on_span_batched;
+        w->decoding.sink.counts = &w->decoding.totals.counts;
+        w->decoding.worker = w;
+        w->shared = s;
+        w->batch = make_batch();
+        if (!w->batch)
+            return PYTHIA_ENOMEM;
+        uv_mutex_lock(&s->lock);
+        s->working++;
+        uv_mutex_unlock(&s->lock);
+        if (uv_thread_create(&w->thread, run_worker, w) != 0) {
+            uv_mutex_lock(&s->lock);
+            s->working--;
+            uv_mutex_unlock(&s->lock);
+            free_batches(w->batch);
+            w->batch = NULL;
+            return i > 0 ? PYTHIA_OK : PYTHIA_ENOMEM; /* fewer will do */
+        }
+    }
+    return PYTHIA_OK;
+}
+
+static int feed_threads(struct shared *s, struct worker *workers, size_t count,
+                        const struct decoding *model, struct pythia__feed_totals *totals)
+{
+    int status = start_workers(s, workers, count, model);
+    if (status != PYTHIA_OK) {
+        uv_mutex_lock(&s->lock);
+        s->status = status;
+        uv_mutex_unlock(&s->lock);
+    }
+    status = drain_batches(s, model->taker);
+    for (size_t i = 0; i < count && workers[i].shared; i++) {
+        if (workers[i].thread)
+            uv_thread_join(&workers[i].thread);
+        add_totals(totals, &workers[i].decoding.totals);
+        free_batches(workers[i].batch);
+    }
+    free_batches(s->first);
+    free_batches(s->spare);
+    return status;
+}
+
+int pythia__feed(struct pythia_vocabulary *vocabulary, const struct pythia_input *input,
+                 const struct pythia_pipeline_options *options, bool again,
+                 struct pythia__feed_taker taker, _Atomic uint64_t *read_bytes,
+                 struct pythia__feed_totals *totals)
+{
+    size_t count;
+    const struct pythia_input_file *files = pythia_input_files(input, &count);
+    struct decoding model = {
+        .sink = {.span = on_span, .broken = on_broken, .redaction = options->redaction},
+        .options = options,
+        .again = again || options->told,
+        .taker = taker};
+    *totals = (struct pythia__feed_totals){0};
+    size_t workers = options->threads > 1 ? options->threads - 1 : 0;
+    workers = workers < count ? workers : count;
+    if (workers == 0) {
+        model.sink.counts = &model.totals.counts;
+        int status = feed_alone(vocabulary, files, count, &model, read_bytes);
+        *totals = model.totals;
+        return status;
+    }
+    struct shared s = {
+        .files = files, .file_count = count, .vocabulary = vocabulary, .read_bytes = read_bytes};
+    struct worker *pool = pythia_calloc(workers, sizeof(*pool));
+    if (!pool || uv_mutex_init(&s.lock) != 0) {
+        pythia_free(pool);
+        return PYTHIA_ENOMEM;
+    }
+    int status = PYTHIA_ENOMEM;
+    if (uv_cond_init(&s.changed) == 0) {
+        status = feed_threads(&s, pool, workers, &model, totals);
+        uv_cond_destroy(&s.changed);
+    }
+    uv_mutex_destroy(&s.lock);
+    pythia_free(pool);
+    return status;
+}

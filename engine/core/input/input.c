@@ -1,0 +1,488 @@
+#include "pythia/input.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "folder_link.h"
+#include "pythia/buf.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define HEAD_BYTES   ((size_t)64 * 1024)
+#define READ_BYTES   ((size_t)128 * 1024)
+#define BOMB_BYTES   ((uint64_t)256 * 1024 * 1024) /* below so much content nobody is harmed */
+#define FOLDER_DEPTH 64
+
+/* ---- finding files ---- */
+
+struct pythia_input {
+    struct pythia_input_file *files;
+    size_t count, capacity, outward; /* links that led out of their folder */
+    char *first_outward;             /* in order of path; owned; NULL: none */
+    bool follow;
+    bool *failed; /* owned: of each file */
+    void (*problem)(void *context, const struct pythia_error *why);
+    void *context;
+};
+
+static void report_path(const struct pythia_input *in, const char *path, int number)
+{
+    struct pythia_error why = {0};
+    pythia_error_set(&why, PYTHIA_EIO, "cannot be read: %s", strerror(number));
+    pythia_error_place(&why, path, 0, 0);
+    in->problem(in->context, &why);
+}
+
+static int add_file(struct pythia_input *in, const char *path, const struct stat *about, bool named)
+{
+    if (pythia_grow(&in->files, &in->capacity, in->count, sizeof(*in->files)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    char *copy = pythia_strndup(path, strlen(path));
+    if (!copy)
+        return PYTHIA_ENOMEM;
+    bool regular = about && S_ISREG(about->st_mode);
+    in->files[in->count++] =
+        (struct pythia_input_file){.path = copy,
+                                   .size_bytes = regular ? (uint64_t)about->st_size : 0,
+                                   .named = named,
+                                   .again = regular};
+    return PYTHIA_OK;
+}
+
+/* A link to a folder may lead in circles; one to a file outside would have us read, and show, what
+ * whoever made it may not. */
+static int add_link(struct pythia_input *in, const char *top, const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return PYTHIA_OK;
+    if (in->follow || !pythia__link_leads_out(top, path))
+        return add_file(in, path, &about, false);
+    in->outward++;
+    if (in->first_outward && strcmp(in->first_outward, path) <= 0)
+        return PYTHIA_OK;
+    pythia_free(in->first_outward);
+    in->first_outward = pythia_strndup(path, strlen(path));
+    return in->first_outward ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+/* `top` is the folder that was named. */
+static int add_folder(struct pythia_input *in, const char *top, const char *path, int depth)
+{
+    DIR *folder = depth < FOLDER_DEPTH ? opendir(path) : NULL;
+    if (!folder) {
+        report_path(in, path, depth < FOLDER_DEPTH ? errno : ELOOP);
+        return PYTHIA_OK;
+    }
+    int status = PYTHIA_OK;
+    struct pythia_buf name = {0};
+    const struct dirent *entry;
+    while (status == PYTHIA_OK && (entry = readdir(folder))) {
+        struct stat about;
+        if (entry->d_name[0] == '.')
+            continue;
+        pythia_buf_clear(&name);
+        pythia_buf_printf(&name, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/",
+                          entry->d_name);
+        if (pythia_buf_status(&name) != PYTHIA_OK)
+            status = PYTHIA_ENOMEM;
+        else if (lstat(name.bytes, &about) != 0)
+            report_path(in, name.bytes, errno);
+        else if (S_ISDIR(about.st_mode))
+            status = add_folder(in, top, name.bytes, depth + 1);
+        else if (S_ISLNK(about.st_mode))
+            status = add_link(in, top, name.bytes);
+        else if (S_ISREG(about.st_mode))
+            status = add_file(in, name.bytes, &about, false);
+    }
+    closedir(folder);
+    pythia_buf_free(&name);
+    return status;
+}
+
+static int compare_files(const void *a, const void *b)
+{
+    return strcmp(((const struct pythia_input_file *)a)->path,
+                  ((const struct pythia_input_file *)b)->path);
+}
+
+static void sort_files(struct pythia_input *in)
+{
+    if (in->count < 2)
+        return;
+    qsort(in->files, in->count, sizeof(*in->files), compare_files);
+    size_t kept = 1;
+    for (size_t i = 1; i < in->count; i++) {
+        if (strcmp(in->files[i].path, in->files[kept - 1].path) == 0) {
+            in->files[kept - 1].named |= in->files[i].named;
+            pythia_free(in->files[i].path);
+        } else {
+            in->files[kept++] = in->files[i];
+        }
+    }
+    in->count = kept;
+}
+
+int pythia_input_create(const char *const *paths, size_t count, bool follow,
+                        void (*problem)(void *context, const struct pythia_error *why),
+                        void *context, struct pythia_input **out)
+{
+    struct pythia_input *in = pythia_calloc(1, sizeof(*in));
+    if (!in)
+        return PYTHIA_ENOMEM;
+    in->problem = problem;
+    in->context = context;
+    in->follow = follow;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+        struct stat about;
+        if (strcmp(paths[i], "-") == 0)
+            status = add_file(in, "-", NULL, true);
+        else if (stat(paths[i], &about) != 0)
+            report_path(in, paths[i], errno);
+        else if (S_ISDIR(about.st_mode))
+            status = add_folder(in, paths[i], paths[i], 0);
+        else
+            status = add_file(in, paths[i], &about, true);
+    }
+    if (status == PYTHIA_OK)
+        sort_files(in);
+    if (status == PYTHIA_OK && !(in->failed = pythia_calloc(in->count + 1, sizeof(*in->failed))))
+        status = PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK) {
+        pythia_input_destroy(in);
+        return status;
+    }
+    for (size_t i = 0; i < in->count; i++)
+        in->files[i].failed = &in->failed[i];
+    *out = in;
+    return PYTHIA_OK;
+}
+
+void pythia_input_destroy(struct pythia_input *in)
+{
+    if (!in)
+        return;
+    for (size_t i = 0; i < in->count; i++)
+        pythia_free(in->files[i].path);
+    pythia_free(in->files);
+    pythia_free(in->first_outward);
+    pythia_free(in->failed);
+    pythia_free(in);
+}
+
+size_t pythia_input_outward_links(const struct pythia_input *in, const char **first)
+{
+    *first = in->first_outward;
+    return in->outward;
+}
+
+const struct pythia_input_file *pythia_input_files(const struct pythia_input *in, size_t *count)
+{
+    *count = in->count;
+    return in->files;
+}
+
+/* ---- reading one ---- */
+
+enum coding { PLAIN, GZIP, ZSTANDARD };
+
+#define SIZE_BYTES 4 /* in front of each frame, where there is a size */
+
+struct pythia_input_stream {
+    struct pythia_source source; /* first, so that one is the other */
+    int file;
+    enum coding coding;
+    bool file_ended, between; /* between two gzip members, or two frames: the end may come */
+    unsigned char *raw;       /* bytes of the file, for a decompressor */
+    size_t raw_size, raw_at;
+    z_stream gzip;
+    bool gzip_ready;
+    ZSTD_DStream *zstd;
+    bool sized;         /* each frame has its size in front of it, the highest byte first */
+    unsigned size_left; /* bytes of the next size that have not come yet */
+    uint32_t size;
+    uint64_t raw_total, content_total;
+    double expansion_max;
+    _Atomic uint64_t *read_bytes;
+    char *head; /* content read to look at it */
+    size_t head_size, head_at;
+};
+
+static int read_file(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
+                     struct pythia_error *e)
+{
+    ssize_t size;
+    do
+        size = read(s->file, to, capacity);
+    while (size < 0 && errno == EINTR);
+    if (size < 0)
+        return pythia_error_set(e, PYTHIA_EIO, "cannot be read on: %s", strerror(errno));
+    *got = (size_t)size;
+    s->raw_total += (uint64_t)size;
+    if (s->read_bytes)
+        atomic_fetch_add_explicit(s->read_bytes, (uint64_t)size, memory_order_relaxed);
+    return PYTHIA_OK;
+}
+
+static int fill_raw(struct pythia_input_stream *s, struct pythia_error *e)
+{
+    if (s->raw_at < s->raw_size || s->file_ended)
+        return PYTHIA_OK;
+    int status = read_file(s, s->raw, READ_BYTES, &s->raw_size, e);
+    s->raw_at = 0;
+    s->file_ended = status == PYTHIA_OK && s->raw_size == 0;
+    return status;
+}
+
+static int cut_off(const struct pythia_input_stream *s, struct pythia_error *e)
+{
+    return pythia_error_set(e, PYTHIA_EFORMAT,
+                            "the compressed data end in the middle, after %" PRIu64
+                            " bytes of content",
+                            s->content_total);
+}
+
+/* One step of inflating: some bytes out, or more bytes in. */
+static int step_gzip(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
+                     struct pythia_error *e)
+{
+    if (s->between && s->raw_at < s->raw_size) { /* another member follows */
+        if (inflateReset(&s->gzip) != Z_OK)
+            return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to decompress");
+        s->between = false;
+    }
+    s->gzip.next_in = s->raw + s->raw_at;
+    s->gzip.avail_in = (uInt)(s->raw_size - s->raw_at);
+    s->gzip.next_out = to;
+    s->gzip.avail_out = capacity < UINT32_MAX ? (uInt)capacity : UINT32_MAX;
+    uInt room = s->gzip.avail_out;
+    int result = inflate(&s->gzip, Z_NO_FLUSH);
+    s->raw_at = s->raw_size - s->gzip.avail_in;
+    *got = room - s->gzip.avail_out;
+    if (result == Z_STREAM_END)
+        s->between = true;
+    else if (result != Z_OK && result != Z_BUF_ERROR)
+        return pythia_error_set(
+            e, PYTHIA_EFORMAT, "broken gzip data after %" PRIu64 " bytes of content: %s",
+            s->content_total, s->gzip.msg ? s->gzip.msg : "cannot be decompressed");
+    return PYTHIA_OK;
+}
+
+static int step_zstd(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
+                     struct pythia_error *e)
+{
+    ZSTD_inBuffer in = {s->raw, s->raw_size, s->raw_at};
+    ZSTD_outBuffer out = {to, capacity, 0};
+    size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
+    s->raw_at = in.pos;
+    *got = out.pos;
+    if (ZSTD_isError(left))
+        return pythia_error_set(e, PYTHIA_EFORMAT,
+                                "broken Zstandard data after %" PRIu64 " bytes of content: %s",
+                                s->content_total, ZSTD_getErrorName(left));
+    s->between = left == 0;
+    return PYTHIA_OK;
+}
+
+/* Pass over the size in front of the next frame, as far as it is here. True if a frame follows; one
+ * of no bytes is no frame. */
+static bool pass_size(struct pythia_input_stream *s)
+{
+    while (s->size_left > 0 && s->raw_at < s->raw_size) {
+        s->size = s->size << 8 | s->raw[s->raw_at++];
+        if (--s->size_left == 0 && s->size == 0)
+            s->size_left = SIZE_BYTES;
+        else if (s->size_left == 0)
+            s->between = false;
+    }
+    return s->size_left == 0;
+}
+
+static int check_expansion(const struct pythia_input_stream *s, struct pythia_error *e)
+{
+    if (s->content_total < BOMB_BYTES ||
+        (double)s->content_total < (double)s->raw_total * s->expansion_max)
+        return PYTHIA_OK;
+    return pythia_error_set(
+        e, PYTHIA_ELIMIT,
+        "%" PRIu64 " bytes expand to more than %.0f times as much: taken for a decompression bomb "
+        "(--max-expansion allows more)",
+        s->raw_total, s->expansion_max);
+}
+
+static int decompress_some(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
+                           struct pythia_error *e)
+{
+    *got = 0;
+    for (;;) {
+        int status = fill_raw(s, e);
+        if (status != PYTHIA_OK)
+            return status;
+        if (s->file_ended && s->between)
+            return s->size_left % SIZE_BYTES == 0 ? PYTHIA_OK : cut_off(s, e);
+        if (s->sized && !pass_size(s))
+            continue;
+        status = s->coding == GZIP ? step_gzip(s, to, capacity, got, e)
+                                   : step_zstd(s, to, capacity, got, e);
+        if (status != PYTHIA_OK)
+            return status;
+        s->content_total += *got;
+        if (s->sized && s->between)
+            s->size_left = SIZE_BYTES;
+        if (*got > 0)
+            return check_expansion(s, e);
+        if (s->file_ended && !s->between)
+            return cut_off(s, e);
+    }
+}
+
+static int stream_read(struct pythia_source *source, void *to, size_t capacity, size_t *got,
+                       struct pythia_error *e)
+{
+    struct pythia_input_stream *s = (struct pythia_input_stream *)source;
+    int status = PYTHIA_OK;
+    if (s->head_at < s->head_size) {
+        size_t left = s->head_size - s->head_at, size = left < capacity ? left : capacity;
+        memcpy(to, s->head + s->head_at, size);
+        s->head_at += size;
+        *got = size;
+        return PYTHIA_OK;
+    }
+    if (s->coding != PLAIN) {
+        status = decompress_some(s, to, capacity, got, e);
+    } else if (s->raw_at < s->raw_size) { /* what was read to find out that it is plain */
+        size_t left = s->raw_size - s->raw_at, size = left < capacity ? left : capacity;
+        memcpy(to, s->raw + s->raw_at, size);
+        s->raw_at += size;
+        *got = size;
+    } else {
+        status = read_file(s, to, capacity, got, e);
+    }
+    if (status != PYTHIA_OK)
+        pythia_error_place(e, s->source.name, 0, 0);
+    else if (s->coding == PLAIN)
+        s->content_total += *got;
+    return status;
+}
+
+/* Read enough to see whether the file is compressed: as a whole, or message by message with the
+ * size of each in front of it, as the OpenTelemetry Collector's file exporter does with
+ * "compression: zstd". */
+static int find_coding(struct pythia_input_stream *s, struct pythia_error *e)
+{
+    static const char magic[] = {0x28, (char)0xb5, 0x2f, (char)0xfd};
+    size_t got = 1;
+    while (s->raw_size < SIZE_BYTES + sizeof(magic) && got > 0) {
+        int status = read_file(s, s->raw + s->raw_size, READ_BYTES - s->raw_size, &got, e);
+        if (status != PYTHIA_OK)
+            return status;
+        s->raw_size += got;
+    }
+    if (s->raw_size < sizeof(magic))
+        return PYTHIA_OK;
+    if (s->raw[0] == 0x1f && s->raw[1] == 0x8b) {
+        s->coding = GZIP;
+        s->gzip_ready = inflateInit2(&s->gzip, 15 + 16) == Z_OK;
+        return s->gzip_ready ? PYTHIA_OK
+                             : pythia_error_set(e, PYTHIA_ENOMEM, "no memory to decompress");
+    }
+    s->sized = s->raw_size >= SIZE_BYTES + sizeof(magic) &&
+               memcmp(s->raw + SIZE_BYTES, magic, sizeof(magic)) == 0;
+    s->size_left = s->sized ? SIZE_BYTES : 0;
+    if (s->sized || memcmp(s->raw, magic, sizeof(magic)) == 0) {
+        s->coding = ZSTANDARD;
+        s->zstd = ZSTD_createDStream();
+        return s->zstd ? PYTHIA_OK : pythia_error_set(e, PYTHIA_ENOMEM, "no memory to decompress");
+    }
+    return PYTHIA_OK;
+}
+
+int pythia_input_open(const struct pythia_input_file *file, double expansion_max,
+                      _Atomic uint64_t *read_bytes, struct pythia_input_stream **out,
+                      struct pythia_error *e)
+{
+    struct pythia_input_stream *s = pythia_calloc(1, sizeof(*s));
+    unsigned char *raw = pythia_realloc(NULL, READ_BYTES, 1);
+    if (!s || !raw) {
+        pythia_free(s);
+        pythia_free(raw);
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", file->path);
+    }
+    bool standard = strcmp(file->path, "-") == 0;
+    *s = (struct pythia_input_stream){
+        .source = {.name = standard ? "standard input" : file->path, .read = stream_read},
+        .file = standard ? STDIN_FILENO : open(file->path, O_RDONLY | O_CLOEXEC),
+        .raw = raw,
+        .expansion_max = expansion_max,
+        .read_bytes = read_bytes,
+    };
+    int status = PYTHIA_OK;
+    if (s->file < 0)
+        status = pythia_error_set(e, PYTHIA_EIO, "cannot be opened: %s", strerror(errno));
+    else
+        status = find_coding(s, e);
+    if (status != PYTHIA_OK) {
+        pythia_error_place(e, s->source.name, 0, 0);
+        pythia_input_close(s);
+        return status;
+    }
+    *out = s;
+    return PYTHIA_OK;
+}
+
+void pythia_input_close(struct pythia_input_stream *s)
+{
+    if (!s)
+        return;
+    if (s->file > STDERR_FILENO)
+        close(s->file);
+    if (s->gzip_ready)
+        inflateEnd(&s->gzip);
+    ZSTD_freeDStream(s->zstd);
+    pythia_free(s->raw);
+    pythia_free(s->head);
+    pythia_free(s);
+}
+
+struct pythia_source *pythia_input_source(struct pythia_input_stream *s)
+{
+    return &s->source;
+}
+
+uint64_t pythia_input_content(const struct pythia_input_stream *s)
+{
+    return s->content_total;
+}
+
+int pythia_input_head(struct pythia_input_stream *s, struct pythia_text *head,
+                      struct pythia_error *e)
+{
+    if (!s->head) {
+        s->head = pythia_realloc(NULL, HEAD_BYTES, 1);
+        if (!s->head)
+            return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to read %s", s->source.name);
+        size_t size = 0, got = 1;
+        int status = PYTHIA_OK;
+        while (size < HEAD_BYTES && got > 0 && status == PYTHIA_OK) {
+            status = stream_read(&s->source, s->head + size, HEAD_BYTES - size, &got, e);
+            size += status == PYTHIA_OK ? got : 0;
+        }
+        s->head_size = size;
+        if (status != PYTHIA_OK && size == 0)
+            return status;
+        if (status != PYTHIA_OK)
+            pythia_error_clear(e); /* what is there can be read; the reason comes again behind it */
+    }
+    *head = (struct pythia_text){s->head, s->head_size};
+    return PYTHIA_OK;
+}
