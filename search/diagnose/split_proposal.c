@@ -23,6 +23,8 @@ struct proposing {
     double alpha;
     double *durations, *clipped, *numbers; /* NaN: no number */
     uint32_t *parts;                       /* of a split at hand */
+    uint32_t *keys;                        /* of all rows, rising; owned */
+    size_t key_count, key_capacity;
 };
 
 static struct pythia_key_name name_of(const struct pythia_explanation *x,
@@ -359,6 +361,27 @@ static int propose_all(struct proposing *p, struct pythia_split_proposals *out)
     return status;
 }
 
+/* Find the keys that any row has. Among thousands of request types they are a small part of all
+ * keys, and each name is compared with each of them. */
+static int find_keys(struct proposing *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        for (uint32_t k = 0, at = 0; k < p->rows[i]->value_count; k++, at++) {
+            uint32_t key = p->rows[i]->values[k].key; /* in rising order */
+            while (at < p->key_count && p->keys[at] < key)
+                at++;
+            if (at < p->key_count && p->keys[at] == key)
+                continue;
+            if (pythia_grow(&p->keys, &p->key_capacity, p->key_count, sizeof(*p->keys)) !=
+                PYTHIA_OK)
+                return PYTHIA_ENOMEM;
+            memmove(p->keys + at + 1, p->keys + at, (p->key_count - at) * sizeof(*p->keys));
+            p->keys[at] = key;
+            p->key_count++;
+        }
+    return PYTHIA_OK;
+}
+
 static int begin(struct proposing *p, const struct pythia_keys *keys,
                  const struct pythia_vocabulary *vocabulary)
 {
@@ -375,7 +398,12 @@ static int begin(struct proposing *p, const struct pythia_keys *keys,
     for (size_t i = 0; i < p->n; i++)
         p->durations[i] = p->clipped[i] = (double)p->rows[i]->duration_ns;
     (void)pythia_winsorise(p->clipped, p->n, PYTHIA__SPLIT_CLIPPED, PYTHIA__SPLIT_CLIPPED);
-    return pythia_key_reader_create(vocabulary, keys, p->names, found, &p->reader);
+    int status = find_keys(p);
+    if (status == PYTHIA_OK)
+        status = pythia_key_reader_create(vocabulary, keys, p->names, found, &p->reader);
+    if (status == PYTHIA_OK && p->keys)
+        pythia_key_reader_among(p->reader, p->keys, p->key_count);
+    return status;
 }
 
 int pythia_split_propose(const struct pythia_row *const *rows, size_t count,
@@ -399,7 +427,7 @@ int pythia_split_propose(const struct pythia_row *const *rows, size_t count,
         if (status == PYTHIA_OK)
             status = propose_all(&p, &all);
     }
-    void *const owned[] = {p.names, p.durations, p.clipped, p.numbers, p.parts};
+    void *const owned[] = {p.names, p.durations, p.clipped, p.numbers, p.parts, p.keys};
     for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
         pythia_free(owned[i]);
     pythia_key_reader_destroy(p.reader);

@@ -14,7 +14,7 @@ struct meaning {
     struct pythia_key_name name;
     uint32_t *keys;
     size_t count, capacity;
-    uint32_t known; /* keys below were looked at */
+    size_t known;   /* so many keys were looked at */
     uint32_t point; /* of visits; PYTHIA_NONE: not seen yet */
 };
 
@@ -28,6 +28,8 @@ struct place {
 struct pythia_key_reader {
     const struct pythia_vocabulary *vocabulary;
     const struct pythia_keys *keys;
+    const uint32_t *among; /* borrowed: the keys that names may mean; NULL: all of `keys` */
+    size_t among_count;
     struct meaning *meanings;
     size_t count;
     struct place *places; /* of the value found last */
@@ -59,6 +61,12 @@ int pythia_key_reader_create(const struct pythia_vocabulary *vocabulary,
     r->count = count;
     *out = r;
     return PYTHIA_OK;
+}
+
+void pythia_key_reader_among(struct pythia_key_reader *r, const uint32_t *keys, size_t count)
+{
+    r->among = keys;
+    r->among_count = count;
 }
 
 void pythia_key_reader_destroy(struct pythia_key_reader *r)
@@ -100,17 +108,20 @@ static bool place_before(const struct pythia_keys *keys, uint32_t a, uint32_t b)
 }
 
 /* Look at the keys that have come since. */
-static int learn(const struct pythia_keys *keys, struct meaning *m)
+static int learn(const struct pythia_key_reader *r, struct meaning *m)
 {
-    for (; m->known < pythia_keys_count(keys); m->known++) {
-        if (!means(keys, m->name.text, m->known))
+    const struct pythia_keys *keys = r->keys;
+    size_t count = r->among ? r->among_count : pythia_keys_count(keys);
+    for (; m->known < count; m->known++) {
+        uint32_t key = r->among ? r->among[m->known] : (uint32_t)m->known;
+        if (!means(keys, m->name.text, key))
             continue;
         if (pythia_grow(&m->keys, &m->capacity, m->count, sizeof(*m->keys)) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
         size_t at = m->count++;
-        for (; at > 0 && place_before(keys, m->known, m->keys[at - 1]); at--)
+        for (; at > 0 && place_before(keys, key, m->keys[at - 1]); at--)
             m->keys[at] = m->keys[at - 1];
-        m->keys[at] = m->known;
+        m->keys[at] = key;
     }
     return PYTHIA_OK;
 }
@@ -189,7 +200,7 @@ int pythia_key_reader_values(struct pythia_key_reader *r, size_t name,
     struct meaning *m = &r->meanings[name];
     r->place_count = r->point_count = 0;
     r->process = r->visited = false;
-    if (learn(r->keys, m) != PYTHIA_OK)
+    if (learn(r, m) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < m->count; i++) {
         const struct pythia_row_value *value = pythia_row_find(values, count, m->keys[i]);

@@ -1,6 +1,30 @@
 #include "pythia/key_value.h"
 #include "requests.h"
 
+/* The same value where only the keys of the row are looked at, and none where no key is. */
+static void assert_same_among(const struct requests *r, const struct pythia_key_name *name,
+                              const struct pythia_row *row, const struct pythia_key_value *wanted)
+{
+    uint32_t keys[16];
+    assert_in_range(row->value_count, 0, 16);
+    for (uint32_t i = 0; i < row->value_count; i++)
+        keys[i] = row->values[i].key;
+    for (int all = 0; all < 2; all++) {
+        struct pythia_key_reader *reader;
+        struct pythia_key_value value;
+        bool present = wanted->present && (all || name->source != PYTHIA_KEY_OF_SPANS);
+        assert_int_equal(pythia_key_reader_create(r->vocabulary, pythia_groups_keys(r->groups),
+                                                  name, 1, &reader),
+                         PYTHIA_OK);
+        pythia_key_reader_among(reader, keys, all ? row->value_count : 0);
+        assert_int_equal(pythia_key_reader_row(reader, 0, row, &value), PYTHIA_OK);
+        assert_int_equal(value.present, present);
+        if (present && value.numeric)
+            assert_rel_equal(value.number, wanted->number, 0);
+        pythia_key_reader_destroy(reader);
+    }
+}
+
 /* What one key is in one request, both read from its row and from its key-values alone: "3", "a|b",
  * "-" for a missing one; numeric ones with the number behind it. */
 static void assert_value(const char *request, enum pythia_key_source source, const char *key,
@@ -36,6 +60,7 @@ static void assert_value(const char *request, enum pythia_key_source source, con
     }
     assert_string_equal(found, wanted);
     pythia_key_reader_destroy(reader);
+    assert_same_among(&r, &name, row, &value);
     requests_end(&r);
 }
 

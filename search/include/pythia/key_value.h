@@ -38,6 +38,10 @@ struct pythia_key_reader;
 int pythia_key_reader_create(const struct pythia_vocabulary *vocabulary,
                              const struct pythia_keys *keys, const struct pythia_key_name *names,
                              size_t count, struct pythia_key_reader **out);
+/* Only the rows that have no other keys than these (borrowed, rising) will be read: names are not
+ * compared with those of other request types. Before the first row. */
+void pythia_key_reader_among(struct pythia_key_reader *r, const uint32_t *keys, size_t count);
+
 void pythia_key_reader_destroy(struct pythia_key_reader *r); /* r may be NULL */
 
 /* The value of names[name] among the key-values of a request, or in its row. Where several places
