@@ -78,7 +78,7 @@ struct answer {
     long status;
 };
 
-static size_t take(char *bytes, size_t size, size_t count, void *context)
+static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 {
     struct answer *a = context;
     pythia_buf_add(&a->body, bytes, size * count);
@@ -125,8 +125,8 @@ static int set_up(CURL *curl, const struct settings *s, const char *path, struct
 
 /* Ask for a path; `body` (may be NULL) is posted. PYTHIA_OK when there is an answer, whatever it
  * is; else PYTHIA_EIO, told. */
-static int ask(const struct settings *s, const char *path, const char *body, double timeout_s,
-               bool quiet, struct answer *out)
+static int ask_daemon(const struct settings *s, const char *path, const char *body,
+                      double timeout_s, bool quiet, struct answer *out)
 {
     CURL *curl = curl_easy_init();
     struct curl_slist *list = curl_slist_append(NULL, "Content-Type: application/json");
@@ -135,7 +135,7 @@ static int ask(const struct settings *s, const char *path, const char *body, dou
     if (status == PYTHIA_OK) {
         curl_easy_setopt(curl, CURLOPT_URL, url.bytes);
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
-        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
         curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
         curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(timeout_s * 1000));
         curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
@@ -349,7 +349,7 @@ static int watch_once(const struct settings *s, const char *path, bool terminal,
                       struct pythia_buf *shown)
 {
     struct answer answer = {0};
-    int status = ask(s, path, NULL, s->timeout_s, false, &answer);
+    int status = ask_daemon(s, path, NULL, s->timeout_s, false, &answer);
     bool waits = answer.status == 404, good = answer.status >= 200 && answer.status <= 299;
     if (status == PYTHIA_OK && !good && !waits) {
         tell_refusal(&answer);
@@ -372,7 +372,7 @@ static int watch_once(const struct settings *s, const char *path, bool terminal,
 }
 
 /* Show the report whenever it changes, until somebody interrupts or pythiad is gone. */
-static int watch(const struct settings *s, const struct action *a)
+static int watch_report(const struct settings *s, const struct action *a)
 {
     char path[128];
     struct pythia_buf shown = {0};
@@ -401,7 +401,7 @@ static int tell_unknown(const char *word)
     return PYTHIA__EXIT_USAGE;
 }
 
-static int run(const void *settings, char *const *operands, int count)
+static int run_ctl(const void *settings, char *const *operands, int count)
 {
     static const char *const formats[] = {"text", "json", "markdown", "html"};
     const struct settings *s = settings;
@@ -435,7 +435,7 @@ static int run(const void *settings, char *const *operands, int count)
     if (s->gate && a->show == pythia__show_variables)
         return list_variables(s, a);
     if (strcmp(a->name, "watch") == 0)
-        return watch(s, a);
+        return watch_report(s, a);
     char path[128];
     snprintf(path, sizeof(path), "%s", a->path);
     if (!a->show)
@@ -450,7 +450,7 @@ static int run(const void *settings, char *const *operands, int count)
                       ? switch_plane("http", "off-file", s->off_file, false)
                       : PYTHIA_OK;
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    int status = ask(s, path, body, off ? (double)OFF_WAIT_S : s->timeout_s, off, &answer);
+    int status = ask_daemon(s, path, body, off ? (double)OFF_WAIT_S : s->timeout_s, off, &answer);
     free(body);
     if (status == PYTHIA_EIO && off)
         status = close_directly(s);
@@ -513,5 +513,5 @@ const struct pythia__command pythia__cmd_ctl = {
     .settings_size = sizeof(struct settings),
     .operands_min = 1,
     .operands_max = -1,
-    .run = run,
+    .run = run_ctl,
 };

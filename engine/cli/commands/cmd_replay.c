@@ -223,7 +223,7 @@ static int take_options(struct replay *r)
 }
 
 /* The capture as if it were live: what is left at the end is the evidence of the last cycle. */
-static int play(struct replay *r)
+static int play_search(struct replay *r)
 {
     struct pythia_closed_loop_options how = {
         .groups = r->reading.groups,
@@ -308,7 +308,7 @@ static int read_all(struct replay *r)
     if (status != PYTHIA_OK)
         return status;
     if (r->s->closed_loop)
-        return play(r);
+        return play_search(r);
     if (r->s->open || r->s->space)
         status = find_space(r);
     if (status == PYTHIA_OK && r->space)
@@ -368,7 +368,7 @@ static void drop_ended(struct replay *r)
     r->next_count = kept;
 }
 
-static int suggest(struct replay *r)
+static int suggest_points(struct replay *r)
 {
     size_t count;
     struct pythia_evidence evidence = {.space = r->space,
@@ -397,7 +397,7 @@ static int suggest(struct replay *r)
     return status;
 }
 
-static int diagnose(struct replay *r)
+static int diagnose_types(struct replay *r)
 {
     struct pythia_diagnosis_options how = {.measure = (enum pythia_measure)r->s->rank_by,
                                            .alpha = r->s->alpha,
@@ -407,7 +407,7 @@ static int diagnose(struct replay *r)
     int status = pythia_diagnose(r->groups, &how, &r->diagnosis);
     if (status == PYTHIA_OK && !r->s->closed_loop)
         status = take_options(r);
-    return status == PYTHIA_OK ? suggest(r) : status;
+    return status == PYTHIA_OK ? suggest_points(r) : status;
 }
 
 static int compare_paths(const void *a, const void *b)
@@ -440,7 +440,7 @@ static int write_form(const struct settings *s, const struct pythia_report_sourc
     return status;
 }
 
-static int report(struct replay *r, char *const *paths, int count)
+static int write_report(struct replay *r, char *const *paths, int count)
 {
     const char **sorted = pythia_calloc((size_t)count, sizeof(char *));
     if (!sorted)
@@ -490,7 +490,7 @@ static void tell_not_carried(const struct replay *r)
 }
 
 /* What the search found is known to the next one. */
-static int remember(struct replay *r)
+static int remember_found(struct replay *r)
 {
     struct pythia_history *found = NULL;
     if (!r->s->closed_loop || !r->s->search.history)
@@ -536,7 +536,7 @@ static int exit_status(const struct replay *r, int status)
 }
 
 /* Before the first byte of a file of strangers is looked at. */
-static int confine(const struct settings *s)
+static int confine_reading(const struct settings *s)
 {
     const char *const outputs[] = {s->output, s->closed_loop ? s->search.history : NULL};
     struct pythia_hash_key secret;
@@ -553,13 +553,13 @@ static int confine(const struct settings *s)
     return status;
 }
 
-static int run(const void *settings, char *const *operands, int count)
+static int run_replay(const void *settings, char *const *operands, int count)
 {
     struct replay r = {.s = settings};
-    int status = confine(r.s);
+    int status = confine_reading(r.s);
     if (status != PYTHIA_OK)
         return pythia__fail(status);
-    status = pythia__reading_begin(&r.reading, &r.s->read, operands, count);
+    status = pythia__reading_begin(&r.reading, &r.s->read, (const char *const *)operands, count);
     if (status == PYTHIA_OK)
         status = check_use(r.s);
     if (status == PYTHIA_OK)
@@ -568,11 +568,11 @@ static int run(const void *settings, char *const *operands, int count)
         status = read_all(&r);
     tell_joined(&r);
     if (status == PYTHIA_OK)
-        status = diagnose(&r);
+        status = diagnose_types(&r);
     if (status == PYTHIA_OK)
-        status = report(&r, operands, count);
+        status = write_report(&r, operands, count);
     if (status == PYTHIA_OK)
-        status = remember(&r);
+        status = remember_found(&r);
     tell_not_carried(&r);
     int code = exit_status(&r, status);
     for (size_t i = 0; i < r.next_count; i++)
@@ -644,5 +644,5 @@ const struct pythia__command pythia__cmd_replay = {
     .settings_size = sizeof(struct settings),
     .operands_min = 1,
     .operands_max = -1,
-    .run = run,
+    .run = run_replay,
 };

@@ -112,7 +112,7 @@ void pythia__reporting_destroy(struct pythia__reporting *r)
 
 /* ---- on a worker's thread ---- */
 
-static int diagnose(const struct job *j, struct pythia_diagnosis **out)
+static int diagnose_types(const struct job *j, struct pythia_diagnosis **out)
 {
     struct pythia_diagnosis_options how = j->r->how;
     uint32_t *names;
@@ -131,7 +131,7 @@ static int make_document(struct job *j)
 {
     static const char *const paths[] = {"pythiad"};
     struct pythia_diagnosis *diagnosis = NULL;
-    int status = diagnose(j, &diagnosis);
+    int status = diagnose_types(j, &diagnosis);
     if (status != PYTHIA_OK)
         return status;
     status = pythia_verdicts_explain(&j->story.verdicts, diagnosis, j->of.groups);
@@ -178,7 +178,7 @@ static int write_brief(const struct job *j, struct pythia_buf *to)
     return pythia_buf_status(to);
 }
 
-static void work(uv_work_t *request)
+static void make_report(uv_work_t *request)
 {
     static const enum pythia_report_format formats[PYTHIA__REPORT_BRIEF] = {
         [PYTHIA__REPORT_JSON] = PYTHIA_REPORT_JSON,
@@ -206,7 +206,7 @@ static void work(uv_work_t *request)
 
 /* ---- on the loop's thread ---- */
 
-static void answer(struct asked *a, int status, const struct pythia_buf *form)
+static void answer_asker(struct asked *a, int status, const struct pythia_buf *form)
 {
     a->made(a->context, status, form ? form->bytes : NULL, form ? form->size : 0);
     pythia_free(a);
@@ -222,11 +222,11 @@ static void answer_all(struct pythia__reporting *r, const struct job *j)
             continue;
         }
         *at = a->next;
-        answer(a, j->status, &j->forms[a->form]);
+        answer_asker(a, j->status, &j->forms[a->form]);
     }
 }
 
-static void begin(struct pythia__reporting *r);
+static void begin_report(struct pythia__reporting *r);
 
 /* Groups that nobody reads any more. */
 struct going {
@@ -262,7 +262,7 @@ static void let_go(struct pythia__reporting *r, struct evidence *e)
 }
 
 /* The evidence goes back if it is still the latest. */
-static void done(uv_work_t *request, int cancelled)
+static void finish_report(uv_work_t *request, int cancelled)
 {
     struct job *j = (struct job *)request;
     struct pythia__reporting *r = j->r;
@@ -288,7 +288,7 @@ static void done(uv_work_t *request, int cancelled)
         let_go(r, &j->of);
     pythia_loop_free(&j->story);
     json_decref(j->overhead);
-    begin(r);
+    begin_report(r);
 }
 
 /* Whoever waits gets what can be told at once: that it does not come. */
@@ -297,12 +297,12 @@ static void refuse_all(struct pythia__reporting *r, int status)
     while (r->line) {
         struct asked *a = r->line;
         r->line = a->next;
-        answer(a, status, NULL);
+        answer_asker(a, status, NULL);
     }
 }
 
 /* Begin a job for all who wait, if there are any, and none runs. */
-static void begin(struct pythia__reporting *r)
+static void begin_report(struct pythia__reporting *r)
 {
     struct job *j = &r->job;
     if (r->busy || !r->line)
@@ -321,7 +321,8 @@ static void begin(struct pythia__reporting *r)
     j->of = r->latest;
     r->latest = (struct evidence){0};
     r->busy = true;
-    uv_queue_work(r->loop, &j->work, work, done); /* fails only without a function */
+    uv_queue_work(r->loop, &j->work, make_report,
+                  finish_report); /* fails only without a function */
 }
 
 void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *groups,
@@ -368,7 +369,7 @@ void pythia__reporting_ask(struct pythia__reporting *r, enum pythia__report_form
     while (*end)
         end = &(*end)->next;
     *end = a;
-    begin(r);
+    begin_report(r);
 }
 
 void pythia__reporting_stop(struct pythia__reporting *r)
