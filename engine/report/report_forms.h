@@ -153,6 +153,9 @@ void pythia__add_early_end(struct pythia_buf *to, const json_t *explanation);
 
 #define PYTHIA__ENDS_SHOWN 20 /* request types whose reasons are told as text */
 
+/* "Of 136 trace points, 42 were open from the start, 1 more was opened.", or that they are being
+ * learnt. */
+void pythia__add_search(struct pythia_buf *to, const json_t *search);
 /* "2 trace points are pinned open, 5 trace points are pinned shut.", or nothing. */
 void pythia__add_pins(struct pythia_buf *to, const json_t *search);
 /* " Now open: 3 of 4 points, 3.00 us of 20.0 us a request.", or nothing if there is no limit. */

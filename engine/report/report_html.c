@@ -525,17 +525,12 @@ static void loop(struct pythia__html *h, const json_t *report)
                                          "=Spans saved"};
     const json_t *list = pythia__array(report, "loop");
     const json_t *search = json_object_get(report, "search");
-    double skeleton = pythia__number(search, "skeleton"), opened = pythia__number(search, "opened");
+    struct pythia_buf summary = {0};
+    pythia__add_search(&summary, search);
     pythia__html_open(h, "p", NULL);
-    pythia__html_text(h, "Of ");
-    pythia__html_things(h, pythia__number(search, "trace_points"), "trace point", "trace points");
-    pythia__html_text(h, ", ");
-    pythia__html_count(h, skeleton);
-    pythia__html_printf(h, " %s open from the start, ", pythia__was(skeleton));
-    pythia__html_count(h, opened);
-    pythia__html_printf(h, " more %s opened.", pythia__was(opened));
-    if (!json_is_true(json_object_get(search, "finished")))
-        pythia__html_text(h, " The search continues.");
+    pythia__html_text(h, summary.bytes ? summary.bytes : "");
+    h->out->failed = h->out->failed || summary.failed;
+    pythia_buf_free(&summary);
     if (pythia__number(search, "rounds") > 1)
         pythia__html_text(h, " The capture was played more than once.");
     pythia__html_close(h);

@@ -265,7 +265,7 @@ static json_t *cycle(struct pythia__json *w, const struct pythia_loop_cycle *c)
                      any ? json_string(pythia_problem_state_name(p->state)) : json_null());
     pythia__json_set(w, out, "top", any ? pythia__json_finding(w, &p->top) : json_null());
     pythia__json_set(w, out, "explained",
-                     any ? pythia__json_real(p->cause_count ? fmax(0, 1 - p->rest) : 0)
+                     any ? pythia__json_real(p->cause_count ? fmin(fmax(0, 1 - p->rest), 1) : 0)
                          : json_null());
     pythia__json_effects(w, out, c);
     pythia__json_set(w, out, "found", causes_found(w, c));

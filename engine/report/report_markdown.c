@@ -529,16 +529,8 @@ static void loop(struct pythia_buf *to, const json_t *report)
     const json_t *list = pythia__array(report, "loop"), *search = json_object_get(report, "search");
     if (!search)
         return;
-    pythia_buf_puts(to, "\n## The search\n\nOf ");
-    add_count(to, pythia__number(search, "trace_points"));
-    pythia_buf_puts(to, " trace points, ");
-    double skeleton = pythia__number(search, "skeleton"), opened = pythia__number(search, "opened");
-    add_count(to, skeleton);
-    pythia_buf_printf(to, " %s open from the start, ", pythia__was(skeleton));
-    add_count(to, opened);
-    pythia_buf_printf(to, " more %s opened.%s", pythia__was(opened),
-                      json_is_true(json_object_get(search, "finished")) ? ""
-                                                                        : " The search continues.");
+    pythia_buf_puts(to, "\n## The search\n\n");
+    pythia__add_search(to, search);
     struct pythia_buf pins = {0};
     pythia__add_pins(&pins, search);
     pythia_buf_printf(to, "%s%s\n\n", pins.size ? " " : "", pins.size ? pins.bytes : "");

@@ -10,6 +10,24 @@ static void add_things(struct pythia_buf *to, size_t count, const char *one, con
     pythia_buf_puts(to, count == 1 ? one : many);
 }
 
+void pythia__add_search(struct pythia_buf *to, const json_t *search)
+{
+    double points = pythia__number(search, "trace_points"),
+           skeleton = pythia__number(search, "skeleton"), opened = pythia__number(search, "opened");
+    if (points == 0) {
+        pythia_buf_puts(to, "The search space is being learnt.");
+        return;
+    }
+    pythia_buf_puts(to, "Of ");
+    add_things(to, (size_t)points, " trace point, ", " trace points, ");
+    pythia__add_count(to, skeleton);
+    pythia_buf_printf(to, " %s open from the start, ", pythia__was(skeleton));
+    pythia__add_count(to, opened);
+    pythia_buf_printf(to, " more %s opened.%s", pythia__was(opened),
+                      json_is_true(json_object_get(search, "finished")) ? ""
+                                                                        : " The search continues.");
+}
+
 void pythia__add_pins(struct pythia_buf *to, const json_t *search)
 {
     const json_t *pins = json_object_get(search, "pins");

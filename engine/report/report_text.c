@@ -446,6 +446,23 @@ static void ends(const struct page *p, const json_t *search)
     paragraph_if_any(p, "space", &unknown);
 }
 
+static void add_search(const struct page *p, const json_t *search, size_t cycles)
+{
+    double points = pythia__number(search, "trace_points"),
+           skeleton = pythia__number(search, "skeleton"), opened = pythia__number(search, "opened");
+    if (points == 0) {
+        pythia_buf_puts(p->out, ": the search space is being learnt.\n");
+        return;
+    }
+    pythia_buf_printf(p->out,
+                      ": of %.0f trace points %.0f %s open from the start, %.0f more %s opened in "
+                      "%zu cycle%s.%s\n",
+                      points, skeleton, pythia__was(skeleton), opened, pythia__was(opened), cycles,
+                      cycles == 1 ? "" : "s",
+                      json_is_true(json_object_get(search, "finished")) ? ""
+                                                                        : " The search continues.");
+}
+
 /* The search, a paragraph a cycle. */
 static void loop(const struct page *p, const json_t *report)
 {
@@ -458,15 +475,7 @@ static void loop(const struct page *p, const json_t *report)
     style(p, "1");
     pythia_buf_puts(p->out, "The search");
     style(p, "0");
-    double skeleton = pythia__number(search, "skeleton"), opened = pythia__number(search, "opened");
-    pythia_buf_printf(p->out,
-                      ": of %.0f trace points %.0f %s open from the start, %.0f more %s opened in "
-                      "%zu cycle%s.%s\n",
-                      pythia__number(search, "trace_points"), skeleton, pythia__was(skeleton),
-                      opened, pythia__was(opened), pythia__count_cycles(cycles),
-                      pythia__count_cycles(cycles) == 1 ? "" : "s",
-                      json_is_true(json_object_get(search, "finished")) ? ""
-                                                                        : " The search continues.");
+    add_search(p, search, pythia__count_cycles(cycles));
     struct pythia_buf pins = {0};
     pythia__add_pins(&pins, search);
     paragraph_if_any(p, "pins", &pins);

@@ -824,7 +824,7 @@ static int add_found(const struct explainer *x, const struct pythia_association_
         found->slow_level_count = found->slow_levels ? r->split.level_count : 0;
     }
     found->result.split.levels = NULL; /* those are the association's */
-    if (r->split.levels && !found->slow_levels)
+    if ((r->split.levels && !found->slow_levels) || (!isnan(r->split.share) && !found->split))
         return PYTHIA_ENOMEM;
     size_t once = 0;
     for (size_t i = 0; i < x->n && c->kind != PYTHIA_KEY_CATEGORICAL; i++) {

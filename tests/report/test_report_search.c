@@ -338,6 +338,22 @@ static void without_limits_and_pins_nothing_is_said_of_them(void **state)
     }
 }
 
+static void without_a_space_it_is_being_learnt(void **state)
+{
+    static const enum pythia_report_format forms[] = {PYTHIA_REPORT_TEXT, PYTHIA_REPORT_MARKDOWN,
+                                                      PYTHIA_REPORT_HTML};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        json_t *search = sample_search("a");
+        json_object_set_new(search, "trace_points", json_integer(0));
+        json_object_set_new(search, "skeleton", json_integer(0));
+        struct pythia_buf text = said(search, forms[i]);
+        assert_non_null(strstr(text.bytes, "he search space is being learnt."));
+        assert_null(strstr(text.bytes, "open from the start"));
+        pythia_buf_free(&text);
+    }
+}
+
 /* And what is written in spite of a failure is whole. */
 static void each_failed_allocation_is_told(void **state)
 {
@@ -367,6 +383,7 @@ static void each_failed_allocation_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_space_it_is_being_learnt),
         cmocka_unit_test(openings_for_them_are_told_in_each_form),
         cmocka_unit_test(points_that_the_space_does_not_know_are_told_in_each_form),
         cmocka_unit_test(bars_and_lines_stand_where_they_belong),
