@@ -317,7 +317,7 @@ static const char *value_name(const struct pythia_option *o)
 }
 
 /* "Sentence (default 4)" */
-static void describe(const struct pythia_option *o, struct pythia_buf *to)
+static void describe_option(const struct pythia_option *o, struct pythia_buf *to)
 {
     pythia_buf_puts(to, o->help);
     if (o->type == PYTHIA_OPTION_CHOICE && o->value)
@@ -336,7 +336,7 @@ void pythia_options_help(const struct pythia_option *table, struct pythia_buf *t
             pythia_buf_printf(&head, "      --%s", o->name);
         if (o->type != PYTHIA_OPTION_FLAG)
             pythia_buf_printf(&head, " %s", value_name(o));
-        describe(o, &body);
+        describe_option(o, &body);
         pythia_buf_text_add(to, pythia_buf_text(&head));
         if (head.size + 2 > HELP_COLUMN)
             pythia_buf_printf(to, "\n%*s", HELP_COLUMN, "");
@@ -371,7 +371,7 @@ void pythia_options_scdoc(const struct pythia_option *table, struct pythia_buf *
             add_scdoc(to, value_name(o));
             pythia_buf_putc(to, '_');
         }
-        describe(o, &body);
+        describe_option(o, &body);
         pythia_buf_puts(to, "\n\t");
         add_scdoc(to, body.bytes ? body.bytes : "");
         pythia_buf_puts(to, ".\n\n");

@@ -40,7 +40,7 @@ static bool asks_for_help(int argc, char **argv, int from)
     return false;
 }
 
-static int run(const struct pythia__command *c, int argc, char **argv)
+static int run_command(const struct pythia__command *c, int argc, char **argv)
 {
     void *settings = pythia_calloc(1, c->settings_size);
     if (!settings)
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
             continue;
         if (asks_for_help(argc, argv, words + 1))
             return pythia__help_command(commands[i]);
-        return run(commands[i], argc - words, argv + words);
+        return run_command(commands[i], argc - words, argv + words);
     }
     return pythia__help_unknown(argv[1]);
 }

@@ -683,11 +683,11 @@ static void a_full_window_is_told(void **state)
     stream_begin(&s);
     stream_attach(&s, NULL, &o);
     assert_false(pythia_live_is_full(s.live));
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 400; i++)
         stream_write(&s, s.now_ms, varied(s.number));
     stream_send(&s);
     assert_true(pythia_live_is_full(s.live));
-    assert_int_equal(pythia_live_window(s.live).open_traces, 100);
+    assert_int_equal(pythia_live_window(s.live).open_traces, 400);
     stream_wait(&s, 3 * SECOND);
     assert_false(pythia_live_is_full(s.live));
     stream_end(&s);

@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include "check.h"
+#include "pythia/attributes.h"
 #include "pythia/mem.h"
 #include "pythia/window.h"
 #include "trace/trace_text.h"
@@ -411,7 +412,8 @@ static void whatever_comes_the_heap_stays_below_the_hard_mark(void **state)
     struct stream s;
     struct pythia_random r;
     size_t most = 0;
-    static char text[2000];
+    static char text[4000];
+    struct pythia_buf attributes = {0};
     if (heap_in_use() == 0)
         skip();
     begin(&s, &(struct pythia_window_options){.soft_bytes = HARD / 2,
@@ -423,6 +425,8 @@ static void whatever_comes_the_heap_stays_below_the_hard_mark(void **state)
                                               .age_max_ns = 200000});
     s.silent = true;
     pythia_random_init(&r, 4);
+    for (size_t i = 0; i < sizeof(text); i++)
+        text[i] = (char)pythia_random_below(&r, 256);
     uint32_t points[50];
     for (int i = 0; i < 50; i++) {
         char name[8];
@@ -436,10 +440,13 @@ static void whatever_comes_the_heap_stays_below_the_hard_mark(void **state)
         struct pythia_trace_id id = {low % 3, low % 5 ? low : low / 1000};
         if (steady)
             id = (struct pythia_trace_id){7, step / 250000};
+        size_t size = step % 100 ? step % 200 : 2000;
+        pythia_buf_clear(&attributes); /* no two texts begin alike */
+        pythia_attributes_text(&attributes, 0, (struct pythia_text){text + step % 2000, size});
         struct pythia_span span = {.id = step,
                                    .parent = pythia_random_below(&r, 3) ? step - 1 : 0,
                                    .tracepoint = points[steady ? 49 : low % 49],
-                                   .attributes = {text, step % 100 ? step % 200 : sizeof(text)}};
+                                   .attributes = pythia_buf_text(&attributes)};
         assert_int_equal(pythia_window_add(s.window, &id, &span, step), PYTHIA_OK);
         if (step % 100 == 0) {
             assert_int_equal(pythia_window_tick(s.window, step), PYTHIA_OK);
@@ -461,6 +468,7 @@ static void whatever_comes_the_heap_stays_below_the_hard_mark(void **state)
         dropped += s.counts.dropped[i];
     assert_int_equal(s.counts.spans, STEPS);
     assert_int_equal(s.counts.kept + dropped, STEPS);
+    pythia_buf_free(&attributes);
     end(&s);
 }
 

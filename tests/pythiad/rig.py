@@ -273,6 +273,52 @@ class Pythiad:
             raise AssertionError(self.log)
 
 
+class RedisServer:
+    """A redis-server on a free port of the loopback, which keeps nothing on disk."""
+
+    def __init__(self, test):
+        if not shutil.which("redis-server"):
+            test.skipTest("there is no redis-server: apt-get install redis-server")
+        self.test, self.folder = test, make_folder(test)
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            self.port = server.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--save", "",
+                                         "--appendonly", "no", "--dir", self.folder], stdout=subprocess.DEVNULL,
+                                        preexec_fn=die_with_parent)
+        self.test.addCleanup(self.process.wait)
+        self.test.addCleanup(self.process.kill)
+        until(self._answers, 10)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def _answers(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+            return True
+        except OSError:
+            return False
+
+    def send(self, *commands):
+        """Commands of the wire protocol, in one go; the bytes of all answers."""
+        with socket.create_connection(("127.0.0.1", self.port)) as link:
+            for words in commands:
+                parts = [word if isinstance(word, bytes) else word.encode() for word in words]
+                link.sendall(b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(p), p) for p in parts))
+            link.shutdown(socket.SHUT_WR)
+            answers = b""
+            while True:
+                more = link.recv(65536)
+                if not more:
+                    return answers
+                answers += more
+
+
 def make_folder(test):
     folder = tempfile.mkdtemp(prefix="pythiad-test-")
     test.addCleanup(shutil.rmtree, folder, True)

@@ -123,6 +123,22 @@ class Flood(unittest.TestCase):
             self.assertLess(abs(seen / often - share), .01)
             self.assertLess(abs(mean / (sum(lengths) / often) - 1), .01)
 
+    @unittest.skipIf(rig.SANITIZER, "its heap is another")
+    def test_memory_goes_back(self):
+        """What requests took while they were open is not kept by the heap of the process."""
+        pythiad = rig.Pythiad(self, "--quiet-ms=3000", "--rootless-ms=3000", "--memory=256M", "--memory-hard=256M")
+
+        def flood(first):
+            for number in range(first, first + 200_000, 10_000):
+                self.assertEqual(pythiad.send(body(number, 10_000)).status, 200)
+            open_now = pythiad.memory()
+            rig.until(lambda: pythiad.metric("pythia_open_spans") == 0, 60)
+            return open_now
+        flood(0)  # what is kept of names and of ids is then as large as after the next ones
+        held = flood(200_000)
+        rig.until(lambda: held - pythiad.memory() > 16 << 20, 10, lambda: f"{held >> 20} MiB, and {pythiad.memory() >> 20} afterwards")
+        print(f"{held >> 20} MiB while 200 000 requests are open, {pythiad.memory() >> 20} afterwards", flush=True)
+
 
 if __name__ == "__main__":
     rig.main()

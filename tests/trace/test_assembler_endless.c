@@ -378,6 +378,13 @@ static void finish_one(struct line *l)
     assert_int_equal(pythia_assembler_finish(l->assembler), PYTHIA_OK);
 }
 
+/* Shedding begins with memory that is in no trace. What is held without it. */
+static size_t give_back_spare(struct line *l)
+{
+    assert_int_equal(pythia_assembler_shed(l->assembler, SIZE_MAX), PYTHIA_OK);
+    return pythia_assembler_bytes(l->assembler);
+}
+
 /* 80 large traces of one type and 4 of another, each as large: shedding a quarter of all takes from
  * the first type alone, and from those that began last. */
 static void what_holds_most_is_shed_first_the_youngest_before_the_older_ones(void **state)
@@ -391,7 +398,7 @@ static void what_holds_most_is_shed_first_the_youngest_before_the_older_ones(voi
         each = open_of_type(l, i, "large", true, SPANS);
     for (uint64_t i = 0; i < SMALL; i++)
         open_of_type(l, 1000 + i, "small", true, SPANS);
-    size_t held = pythia_assembler_bytes(l->assembler);
+    size_t held = give_back_spare(l);
     assert_int_equal(pythia_assembler_shed(l->assembler, held), PYTHIA_OK); /* enough as it is */
     assert_int_equal(l->counts.dropped[PYTHIA_DROP_SHED], 0);
     assert_int_equal(pythia_assembler_shed(l->assembler, held - 20 * each), PYTHIA_OK);
@@ -427,7 +434,7 @@ static void what_is_left_is_shared_evenly(void **state)
     for (uint64_t t = 0; t < 3; t++)
         for (uint64_t i = 0; i < types[t].traces; i++)
             each = open_of_type(l, t * 100 + i, types[t].point, true, 150);
-    size_t held = pythia_assembler_bytes(l->assembler);
+    size_t held = give_back_spare(l);
     assert_int_equal(pythia_assembler_shed(l->assembler, held - 40 * each), PYTHIA_OK);
     for (uint64_t t = 0; t < 3; t++) {
         size_t left = 0;
@@ -457,7 +464,7 @@ static void the_root_stands_for_the_type_once_it_was_seen(void **state)
         (void)open_of_type(l, 100 + i, "root", true, 100);
     for (uint64_t i = 0; i < 25; i++) /* now they are of 5 and 45 traces */
         (void)open_of_type(l, i, "root", true, 1);
-    size_t held = pythia_assembler_bytes(l->assembler);
+    size_t held = give_back_spare(l);
     assert_int_equal(pythia_assembler_shed(l->assembler, held - 30 * each), PYTHIA_OK);
     for (uint64_t i = 0; i < 30; i++)
         assert_int_equal(is_open(l, i), i >= 25 || i < 15);

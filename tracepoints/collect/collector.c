@@ -73,7 +73,8 @@ static int in_range(uint64_t number, uint64_t least, uint64_t most)
 }
 
 /* What is asked for, with the environment heard and defaults filled in. */
-static int choose(const struct pythia_collector_options *asked, struct pythia_collector_options *o)
+static int choose_options(const struct pythia_collector_options *asked,
+                          struct pythia_collector_options *o)
 {
     uint64_t memory = asked->memory_bytes ? asked->memory_bytes : MEMORY,
              flush = asked->flush_ms ? asked->flush_ms : FLUSH_MS,
@@ -136,7 +137,7 @@ static int begin_child(void)
 }
 
 /* Under the lock. */
-static int start(struct pythia__collector *c, const struct pythia_collector_options *o)
+static int start_under_lock(struct pythia__collector *c, const struct pythia_collector_options *o)
 {
     int status = pythia__collector_take_memory(c, o->memory_bytes);
     if (status == 0)
@@ -167,7 +168,7 @@ int pythia_collector_start_sized(const struct pythia_collector_options *given, s
     struct pythia_collector_options options, o;
     int status = pythia__sized_take(&options, sizeof(options), given, given_bytes);
     if (status == 0)
-        status = choose(&options, &o);
+        status = choose_options(&options, &o);
     if (status != 0)
         return status;
     for (int i = 0; i < BEGIN_TRIES; i++) { /* another process may be making the switchboard */
@@ -179,7 +180,7 @@ int pythia_collector_start_sized(const struct pythia_collector_options *given, s
         }
         int begun = pythia__begin() == 0;
         if (begun || i == BEGIN_TRIES - 1) {
-            status = pythia__epoch_now() > 1 ? start(c, &o) : -ENOMEM;
+            status = pythia__epoch_now() > 1 ? start_under_lock(c, &o) : -ENOMEM;
             pythia__unlock(&pythia__self);
             return status;
         }

@@ -65,7 +65,7 @@ const char *pythia_drain_directory(const struct pythia_drain *d)
     return d->directory.path;
 }
 
-static void detach(struct pythia_drain *d, struct source *s)
+static void detach_source(struct pythia_drain *d, struct source *s)
 {
     if (s->at) {
         pythia__reader_free(&s->reader);
@@ -81,7 +81,7 @@ void pythia_drain_close(struct pythia_drain *d)
         return;
     for (struct source *s = d->sources, *next; s; s = next) {
         next = s->next;
-        detach(d, s);
+        detach_source(d, s);
         free(s);
     }
     close(d->lock);
@@ -90,7 +90,7 @@ void pythia_drain_close(struct pythia_drain *d)
 
 /* ---- looking ---- */
 
-static int attach(struct pythia_drain *d, struct source *s, char *why)
+static int attach_source(struct pythia_drain *d, struct source *s, char *why)
 {
     struct pythia__area area;
     size_t bytes = 0;
@@ -116,7 +116,7 @@ static int attach(struct pythia_drain *d, struct source *s, char *why)
     return 0;
 }
 
-static int add(struct pythia_drain *d, const char *file)
+static int add_source(struct pythia_drain *d, const char *file)
 {
     char why[PYTHIA__WHY] = "";
     struct source *s = calloc(1, sizeof(*s));
@@ -124,7 +124,7 @@ static int add(struct pythia_drain *d, const char *file)
         return -ENOMEM;
     snprintf(s->file, sizeof(s->file), "%s", file);
     s->seen = 1;
-    int status = attach(d, s, why);
+    int status = attach_source(d, s, why);
     if (status == -ENOENT) { /* its process has just removed it */
         free(s);
         return 0;
@@ -141,7 +141,7 @@ static int add(struct pythia_drain *d, const char *file)
     return 0;
 }
 
-static struct source *find(const struct pythia_drain *d, const char *file)
+static struct source *find_source(const struct pythia_drain *d, const char *file)
 {
     struct source *s = d->sources;
     while (s && strcmp(s->file, file) != 0)
@@ -150,7 +150,7 @@ static struct source *find(const struct pythia_drain *d, const char *file)
 }
 
 /* See what is new in the directory, and what is gone. */
-static int look(struct pythia_drain *d)
+static int look_at_directory(struct pythia_drain *d)
 {
     DIR *folder = opendir(d->directory.path);
     const struct dirent *entry;
@@ -162,11 +162,11 @@ static int look(struct pythia_drain *d)
     while (status == 0 && (entry = readdir(folder))) {
         if (strncmp(entry->d_name, "area-", 5) != 0 || strlen(entry->d_name) >= FILE_BYTES)
             continue;
-        struct source *s = find(d, entry->d_name);
+        struct source *s = find_source(d, entry->d_name);
         if (s)
             s->seen = 1;
         else
-            status = add(d, entry->d_name);
+            status = add_source(d, entry->d_name);
     }
     closedir(folder);
     return status;
@@ -197,24 +197,24 @@ static int read_source(struct pythia_drain *d, struct source *s, int *over)
     return status;
 }
 
-static void end(struct pythia_drain *d, struct source *s)
+static void end_source(struct pythia_drain *d, struct source *s)
 {
     pythia__segment_remove(s->entry.segment);
     pythia__entry_remove(&d->directory, s->file);
-    detach(d, s);
+    detach_source(d, s);
     d->counts.ended++;
 }
 
 int pythia_drain_pass(struct pythia_drain *d)
 {
-    int status = look(d);
+    int status = look_at_directory(d);
     for (struct source **at = &d->sources; *at;) {
         struct source *s = *at;
         int over = 0;
         if (s->at && status == 0)
             status = read_source(d, s, &over);
         if (over)
-            end(d, s);
+            end_source(d, s);
         if (over || (!s->at && !s->seen)) {
             *at = s->next;
             free(s);

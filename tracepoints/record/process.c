@@ -207,7 +207,7 @@ static int begin_unheard_child(void)
 
 /* ---- beginning ---- */
 
-static void leave(void *thread)
+static void leave_thread(void *thread)
 {
     struct pythia__thread *t = thread;
     if (t->epoch == pythia__epoch_now()) /* what is in the ring stays; another thread goes on */
@@ -222,7 +222,7 @@ static int begin_once(struct pythia__process *p)
         return 0;
     struct pythia__page *page =
         mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED || pthread_key_create(&leaving, leave) != 0) {
+    if (page == MAP_FAILED || pthread_key_create(&leaving, leave_thread) != 0) {
         pythia__problem("there is no memory to begin with");
         return 1;
     }
@@ -374,7 +374,7 @@ static int take_ring(struct pythia__process *p, struct pythia__thread *t)
 }
 
 /* What a span costs in a loop is a definition: whoever reads later has to know it too. */
-static void calibrate(struct pythia__process *p, struct pythia__thread *t)
+static void calibrate_spans(struct pythia__process *p, struct pythia__thread *t)
 {
     struct pythia_record_cost record = {.head = {.kind = PYTHIA_RECORD_COST},
                                         .ticks = pythia__cost_calibrate(t)};
@@ -401,7 +401,7 @@ int pythia__attach(struct pythia__thread *t)
             t->clock = (unsigned char)pythia__clock;
         }
         if (ready && !p->calibrated)
-            calibrate(p, t);
+            calibrate_spans(p, t);
         pythia__unlock(t);
     }
     if (ready) {

@@ -363,7 +363,7 @@ PYTHIA__HOT void pythia_end(struct pythia_scope *scope)
         pythia__bill(t, scope, ticks);
 }
 
-static inline void annotate(struct pythia__thread *t, const struct pythia_point *point)
+static inline void annotate_span(struct pythia__thread *t, const struct pythia_point *point)
 {
     need_trace_of_request(t, &t->context);
     struct pythia_context above = t->context;
@@ -388,10 +388,10 @@ PYTHIA__HOT void pythia_annotate(struct pythia_point *point)
         pythia__timed_next(t);
         uint64_t begun = ticks_of(t);
         struct pythia_scope spent = {.ticks = begun, .point = pythia__billed(t, point->number)};
-        annotate(t, point);
+        annotate_span(t, point);
         pythia__bill(t, &spent, begun);
     } else {
-        annotate(t, point);
+        annotate_span(t, point);
     }
 }
 

@@ -41,7 +41,7 @@ static int write_all(int file, struct pythia_text text)
     return 0;
 }
 
-static int complain(const char *path, int number)
+static int report_file(const char *path, int number)
 {
     pythia_log(PYTHIA_LOG_ERROR, "%s: cannot be written: %s", path, strerror(number));
     return PYTHIA_EIO;
@@ -102,7 +102,7 @@ int pythia__output_begin(struct pythia__output *o, const char *path)
     if (o->file >= 0)
         return PYTHIA_OK;
     o->number = errno;
-    return complain(kept_at(o), o->number);
+    return report_file(kept_at(o), o->number);
 }
 
 int pythia__output_add(struct pythia__output *o, struct pythia_text text)
@@ -112,7 +112,7 @@ int pythia__output_add(struct pythia__output *o, struct pythia_text text)
     if (o->number == 0 || o->told)
         return o->number == 0 ? PYTHIA_OK : PYTHIA_EIO;
     o->told = true;
-    return complain(kept_at(o), o->number);
+    return report_file(kept_at(o), o->number);
 }
 
 int pythia__output_restart(struct pythia__output *o)
@@ -120,7 +120,7 @@ int pythia__output_restart(struct pythia__output *o)
     if (o->number == 0 && (o->replaces || o->copies) &&
         (ftruncate(o->file, 0) != 0 || lseek(o->file, 0, SEEK_SET) != 0))
         o->number = errno;
-    return o->number == 0 ? PYTHIA_OK : complain(kept_at(o), o->number);
+    return o->number == 0 ? PYTHIA_OK : report_file(kept_at(o), o->number);
 }
 
 static int copy_to_stdout(int file)
@@ -159,7 +159,7 @@ int pythia__output_end(struct pythia__output *o, bool keep)
     sigaction(SIGINT, &o->interrupt, NULL);
     sigaction(SIGTERM, &o->terminate, NULL);
     if (number != 0 && number != o->number)
-        complain(o->path, number);
+        report_file(o->path, number);
     return number == 0 ? PYTHIA_OK : PYTHIA_EIO;
 }
 
@@ -167,7 +167,7 @@ int pythia__write_output(const char *path, struct pythia_text text)
 {
     if (is_stdout(path)) {
         int number = write_all(STDOUT_FILENO, text);
-        return number ? complain("standard output", number) : PYTHIA_OK;
+        return number ? report_file("standard output", number) : PYTHIA_OK;
     }
     struct pythia__output o;
     int status = pythia__output_begin(&o, path);

@@ -76,6 +76,16 @@ static void on_problem(void *context, const struct pythia_error *why)
     pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(why, text, sizeof(text)));
 }
 
+/* Is a path that was named not there? It has been told; a report without it would answer another
+ * question than the one that was asked. */
+static bool is_missing(const char *const *paths, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(paths[i], "-") != 0 && access(paths[i], F_OK) != 0)
+            return true;
+    return false;
+}
+
 static unsigned choose_threads(int64_t wanted)
 {
     unsigned processors = uv_available_parallelism();
@@ -239,8 +249,10 @@ int pythia__reading_begin_with(struct pythia__reading *r,
     if (status == PYTHIA_OK)
         status = make_redaction(r, settings);
     if (status == PYTHIA_OK)
-        status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, on_problem, r,
-                                     &r->input);
+        status = pythia_input_create(paths, (size_t)count,
+                                     settings->follow_symlinks, on_problem, r, &r->input);
+    if (status == PYTHIA_OK && is_missing(paths, count))
+        status = PYTHIA_EIO;
     if (status == PYTHIA_OK)
         tell_links(r->input);
     if (status == PYTHIA_OK && settings->skew && settings->no_skew) {

@@ -47,12 +47,12 @@ static void answer_json(struct pythia__http_exchange *x, unsigned status, json_t
     pythia__http_answer(x, status, JSON_TYPE, out.bytes, out.size);
 }
 
-static void refuse(struct pythia__http_exchange *x, unsigned status, const char *why)
+static void answer_refusal(struct pythia__http_exchange *x, unsigned status, const char *why)
 {
     answer_json(x, status, json_pack("{s:s}", "error", why));
 }
 
-static json_t *real(double value)
+static json_t *pack_real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
 }
@@ -213,8 +213,8 @@ static void answer_report(void *context, int status, const char *bytes, size_t s
         answer_page(x, type, status == PYTHIA_OK ? pythia_strndup(bytes, size) : NULL, size);
 }
 
-static void ask(struct pythia__daemon *d, struct pythia__http_exchange *x,
-                enum pythia__report_form form, const char *type)
+static void ask_report(struct pythia__daemon *d, struct pythia__http_exchange *x,
+                       enum pythia__report_form form, const char *type)
 {
     struct waiting *w = pythia_calloc(1, sizeof(*w));
     if (!w) {
@@ -232,7 +232,8 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
     } forms[] = {[PYTHIA__REPORT_JSON] = {"json", JSON_TYPE},
                  [PYTHIA__REPORT_TEXT] = {"text", "text/plain; charset=utf-8"},
                  [PYTHIA__REPORT_MARKDOWN] = {"markdown", "text/markdown; charset=utf-8"},
-                 [PYTHIA__REPORT_HTML] = {"html", HTML_TYPE}};
+                 [PYTHIA__REPORT_HTML] = {"html", HTML_TYPE},
+                 [PYTHIA__REPORT_BRIEF] = {"brief", "text/plain; charset=utf-8"}};
     struct pythia__daemon *d = context;
     bool page = strcmp(pythia__http_path(x), REPORT_PAGE) == 0;
     const char *wanted = pythia__http_query(x, "format");
@@ -243,10 +244,10 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
     }
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
         if (strcmp(forms[i].name, wanted) == 0) {
-            ask(d, x, (enum pythia__report_form)i, forms[i].type);
+            ask_report(d, x, (enum pythia__report_form)i, forms[i].type);
             return;
         }
-    refuse(x, 400, "format is one of json, text, markdown and html");
+    answer_refusal(x, 400, "format is one of json, brief, text, markdown and html");
 }
 
 /* A part of the report; empty before the first cycle has ended. */
@@ -254,7 +255,7 @@ static void answer_part(struct pythia__daemon *d, struct pythia__http_exchange *
                         enum pythia__report_form form)
 {
     if (pythia__reporting_has(d->engine.reporting))
-        ask(d, x, form, JSON_TYPE);
+        ask_report(d, x, form, JSON_TYPE);
     else
         answer_json(x, 200, json_array());
 }
@@ -276,11 +277,11 @@ static void handle_decisions(void *context, struct pythia__http_exchange *x)
     unsigned long wanted = count ? strtoul(count, NULL, 10) : 50;
     char *text = NULL;
     if (wanted == 0 || wanted > 10000) {
-        refuse(x, 400, "count is a number from 1 to 10000");
+        answer_refusal(x, 400, "count is a number from 1 to 10000");
         return;
     }
     if (pythia_state_decisions(d->engine.state, wanted, &text) != PYTHIA_OK) {
-        refuse(x, 503, "the state cannot be read");
+        answer_refusal(x, 503, "the state cannot be read");
         return;
     }
     pythia__http_answer(x, 200, JSON_TYPE, text, strlen(text));
@@ -313,7 +314,7 @@ static int add_point(void *context, const struct pythia_controlled *p)
     json_t *one = json_pack(
         "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s, s:o}", "plane",
         p->plane, "trace_point", text_of(p->id), "target", text_of(p->target), "price_ns",
-        real(p->price_ns), "price_known", pythia_price_known_name(p->price_known), "hits",
+        pack_real(p->price_ns), "price_known", pythia_price_known_name(p->price_known), "hits",
         (json_int_t)p->hits, "spans", (json_int_t)p->spans, "requests", (json_int_t)p->requests,
         "wanted", p->wanted, "mute", p->mute, "pinned", p->pinned, "quarantined", p->quarantined,
         "open_by_default", p->open_by_default, "switchable", 1, "result", results[p->result],
@@ -330,13 +331,14 @@ static int add_unswitchable(const struct pythia__daemon *d, uint32_t point, json
         return PYTHIA_OK;
     const char *colon = memchr(id.bytes, ':', id.size);
     struct pythia_text service = {id.bytes, colon ? (size_t)(colon - id.bytes) : 0};
-    json_t *one = json_pack(
-        "{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s}", "plane", "",
-        "trace_point", text_of(id), "target", text_of(service), "price_ns", real(seen.price_ns),
-        "price_known", pythia_price_known_name(seen.price_known), "hits", (json_int_t)seen.spans,
-        "spans", (json_int_t)seen.spans, "requests", (json_int_t)seen.requests, "wanted",
-        pythia_live_is_open(d->engine.live, point), "mute", 0, "pinned", 0, "quarantined", 0,
-        "open_by_default", 1, "switchable", 0, "result", "not switchable");
+    json_t *one =
+        json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:s}",
+                  "plane", "", "trace_point", text_of(id), "target", text_of(service), "price_ns",
+                  pack_real(seen.price_ns), "price_known",
+                  pythia_price_known_name(seen.price_known), "hits", (json_int_t)seen.spans,
+                  "spans", (json_int_t)seen.spans, "requests", (json_int_t)seen.requests, "wanted",
+                  pythia_live_is_open(d->engine.live, point), "mute", 0, "pinned", 0, "quarantined",
+                  0, "open_by_default", 1, "switchable", 0, "result", "not switchable");
     return json_array_append_new(list, one) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
@@ -429,13 +431,13 @@ static void handle_variables(void *context, struct pythia__http_exchange *x)
     struct pythia_buf out = {0};
     struct pythia_error why = {0};
     if (!d->engine.s.gate) {
-        refuse(x, 404, "there is no gate: variables are of C programs");
+        answer_refusal(x, 404, "there is no gate: variables are of C programs");
         return;
     }
     if (pythia_gate_variables(*d->engine.s.gate ? d->engine.s.gate : NULL, &out, &why) !=
         PYTHIA_OK) {
         pythia_buf_free(&out);
-        refuse(x, 503, why.sentence);
+        answer_refusal(x, 503, why.sentence);
         return;
     }
     pythia__http_answer(x, 200, JSON_TYPE, out.bytes, out.size);
@@ -450,7 +452,7 @@ static bool is_json(struct pythia__http_exchange *x)
     size_t size = strlen(JSON_TYPE);
     if (type && strncasecmp(type, JSON_TYPE, size) == 0 && strchr("; \t", type[size]))
         return true;
-    refuse(x, 415, "Content-Type has to be " JSON_TYPE);
+    answer_refusal(x, 415, "Content-Type has to be " JSON_TYPE);
     return false;
 }
 
@@ -474,7 +476,8 @@ static json_t *read_ids(struct pythia__http_exchange *x)
     json_t *body = json_loadb(bytes ? bytes : "", size, 0, &why);
     if (!is_list_of_texts(json_object_get(body, "trace_points"))) {
         json_decref(body);
-        refuse(x, 400, "the body has to be {\"trace_points\": [\"ID\", ...]}, 1 to 1000 of them");
+        answer_refusal(x, 400,
+                       "the body has to be {\"trace_points\": [\"ID\", ...]}, 1 to 1000 of them");
         return NULL;
     }
     return body;
@@ -492,9 +495,9 @@ static void handle_hash(void *context, struct pythia__http_exchange *x)
     json_t *body = json_loadb(bytes ? bytes : "", size, 0, NULL);
     const json_t *value = json_object_get(body, "value");
     if (!json_is_string(value)) {
-        refuse(x, 400, "the body has to be {\"value\": \"TEXT\"}");
+        answer_refusal(x, 400, "the body has to be {\"value\": \"TEXT\"}");
     } else if (!d->redaction || !d->hashes) {
-        refuse(x, 404, "no rule of redact hashes anything");
+        answer_refusal(x, 404, "no rule of redact hashes anything");
     } else {
         pythia_redaction_hash(
             d->redaction, (struct pythia_text){json_string_value(value), json_string_length(value)},
@@ -505,14 +508,15 @@ static void handle_hash(void *context, struct pythia__http_exchange *x)
 }
 
 /* Only what is known may be named: by a span that came, or by a plane's inventory. */
-static void pin(struct pythia__daemon *d, struct pythia__http_exchange *x, int value)
+static void handle_order(struct pythia__daemon *d, struct pythia__http_exchange *x, int value)
 {
     json_t *answer, *body = read_ids(x);
     const json_t *types = json_object_get(body, "types");
     if (!body)
         return;
     if (types && (value <= 0 || !is_list_of_texts(types))) {
-        refuse(x, 400, "\"types\" is a list of 1 to 1000 names of request types, to open for");
+        answer_refusal(x, 400,
+                       "\"types\" is a list of 1 to 1000 names of request types, to open for");
         json_decref(body);
         return;
     }
@@ -523,17 +527,17 @@ static void pin(struct pythia__daemon *d, struct pythia__http_exchange *x, int v
 
 static void handle_open(void *context, struct pythia__http_exchange *x)
 {
-    pin(context, x, 1);
+    handle_order(context, x, 1);
 }
 
 static void handle_close(void *context, struct pythia__http_exchange *x)
 {
-    pin(context, x, -1);
+    handle_order(context, x, -1);
 }
 
 static void handle_unpin(void *context, struct pythia__http_exchange *x)
 {
-    pin(context, x, 0);
+    handle_order(context, x, 0);
 }
 
 /* A point as it is known, whether a plane has it or only spans of it came. */
@@ -571,11 +575,11 @@ static void handle_plan(void *context, struct pythia__http_exchange *x)
         struct pythia_bill_forecast one = pythia_bill_forecast(item, 1, d->engine.s.price_ns, NAN);
         json_array_append_new(list,
                               json_pack("{s:s, s:b, s:o, s:o, s:s, s:b, s:I, s:o}", "trace_point",
-                                        id, "known", known, "calls_per_request", real(calls),
-                                        "price_ns", real(item->price_ns), "price_known",
+                                        id, "known", known, "calls_per_request", pack_real(calls),
+                                        "price_ns", pack_real(item->price_ns), "price_known",
                                         pythia_price_known_name(p.price_known), "price_supposed",
                                         isnan(item->price_ns), "hits", (json_int_t)p.hits,
-                                        "added_ns_per_request", real(one.cost_ns)));
+                                        "added_ns_per_request", pack_real(one.cost_ns)));
         count += isnan(calls) ? 0 : 1;
     }
     json_decref(body);
@@ -584,8 +588,8 @@ static void handle_plan(void *context, struct pythia__http_exchange *x)
         pythia_bill_forecast(items, count, d->engine.s.price_ns, request_ns);
     answer_json(x, 200,
                 json_pack("{s:o, s:f, s:o, s:o}", "trace_points", list, "added_ns_per_request",
-                          all.cost_ns, "request_ns", real(request_ns), "added_share",
-                          real(all.share)));
+                          all.cost_ns, "request_ns", pack_real(request_ns), "added_share",
+                          pack_real(all.share)));
 }
 
 static void handle_off(void *context, struct pythia__http_exchange *x)
@@ -599,7 +603,7 @@ static void handle_off(void *context, struct pythia__http_exchange *x)
     if (status == PYTHIA_OK)
         answer_json(x, 200, json_pack("{s:s, s:b}", "doing", "off", "kept", kept));
     else
-        refuse(x, 502, "not every target could be told; it is tried again");
+        answer_refusal(x, 502, "not every target could be told; it is tried again");
 }
 
 static void handle_on(void *context, struct pythia__http_exchange *x)
@@ -613,7 +617,7 @@ static void handle_on(void *context, struct pythia__http_exchange *x)
     if (status == PYTHIA_OK)
         answer_json(x, 200, json_pack("{s:s, s:b}", "doing", "works", "kept", kept));
     else
-        refuse(x, 502, "not every target could be told; it is tried again");
+        answer_refusal(x, 502, "not every target could be told; it is tried again");
 }
 
 /* ---- agents ---- */

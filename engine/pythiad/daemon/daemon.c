@@ -164,7 +164,7 @@ static int on_request(void *context, uint32_t type, const struct pythia_trace *t
     return status == PYTHIA_OK
                ? pythia_passes_add(d->switching.passes, type, trace,
                                    d->switching.in_force.now &&
-                                       trace->start_ns >= d->switching.in_force.since_unix_ns)
+                                       trace->begun_ns >= d->switching.in_force.since_unix_ns)
                : status;
 }
 
@@ -173,7 +173,7 @@ static int on_arrival(void *context, const struct pythia_span *span)
     return pythia_breaker_add(context, span);
 }
 
-static void end(uv_handle_t *handle)
+static void note_closed(uv_handle_t *handle)
 {
     (void)handle;
 }
@@ -197,15 +197,15 @@ static void tell_counts(const struct pythia__daemon *d)
 }
 
 /* Nothing waits any more: end the cycle and let go of the loop. */
-static void finish(struct pythia__daemon *d)
+static void end_draining(struct pythia__daemon *d)
 {
     if (d->draining && !uv_is_closing((uv_handle_t *)&d->tick)) {
         pythia__collecting_stop(d->collecting);
         (void)pythia_live_drain(d->engine.live);
         tell_counts(d);
-        uv_close((uv_handle_t *)&d->tick, end);
+        uv_close((uv_handle_t *)&d->tick, note_closed);
         pythia__feeds_close(d->feeds);
-        uv_close((uv_handle_t *)&d->turn, end);
+        uv_close((uv_handle_t *)&d->turn, note_closed);
         pythia__grpc_destroy(d->grpc);
         d->grpc = NULL;
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++) {
@@ -219,6 +219,7 @@ static void on_tick(uv_timer_t *timer)
 {
     struct pythia__daemon *d = timer->data;
     uint64_t now = pythia__engine_now(&d->engine);
+    pythia_live_set_clock(d->engine.live, pythia__unix_ns(), now);
     int status = pythia_live_tick(d->engine.live, now);
     if (status == PYTHIA_OK)
         status = pythia__breaking_tick(&d->switching, now);
@@ -227,6 +228,7 @@ static void on_tick(uv_timer_t *timer)
     if (status == PYTHIA_OK)
         status = pythia__switching_tick(&d->switching, now);
     keep_space(d);
+    pythia__heap_tick(&d->heap, now);
     if (status != PYTHIA_OK)
         pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
                    pythia_status_text(status));
@@ -235,7 +237,7 @@ static void on_tick(uv_timer_t *timer)
                  !pythia__reporting_is_busy(d->engine.reporting);
     d->quiet_ticks = quiet ? d->quiet_ticks + d->draining : 0;
     if (d->quiet_ticks > 1)
-        finish(d);
+        end_draining(d);
 }
 
 /* What is wanted does not wait for the next tick, which tries again what fails here. */
@@ -301,15 +303,17 @@ static int read_secret(const char *path, int kind, char **out, struct pythia_err
 
 static int read_secrets(struct pythia__daemon *d, struct pythia_error *e)
 {
-    int status = read_secret(d->engine.s.tls_key, KIND_KEY, &d->tls_key, e);
-    if (status == PYTHIA_OK)
-        status = read_secret(d->engine.s.tls_certificate, KIND_PUBLIC, &d->tls_certificate, e);
-    if (status == PYTHIA_OK)
-        status = read_secret(d->engine.s.tls_trust, KIND_PUBLIC, &d->tls_trust, e);
-    const char *const tokens[PYTHIA__ROLES] = {[PYTHIA__ROLE_READ] = d->engine.s.read_token,
-                                               [PYTHIA__ROLE_INGEST] = d->engine.s.ingest_token,
-                                               [PYTHIA__ROLE_AGENT] = d->engine.s.agent_token,
-                                               [PYTHIA__ROLE_CONTROL] = d->engine.s.control_token};
+    const struct pythia__settings *s = &d->engine.s;
+    const char *const tokens[PYTHIA__ROLES] = {[PYTHIA__ROLE_READ] = s->read_token,
+                                               [PYTHIA__ROLE_INGEST] = s->ingest_token,
+                                               [PYTHIA__ROLE_AGENT] = s->agent_token,
+                                               [PYTHIA__ROLE_CONTROL] = s->control_token};
+    int status;
+    if ((status = read_secret(s->tls_key, KIND_KEY, &d->tls_key, e)) != PYTHIA_OK ||
+        (status = read_secret(s->tls_certificate, KIND_PUBLIC, &d->tls_certificate, e)) !=
+            PYTHIA_OK ||
+        (status = read_secret(s->tls_trust, KIND_PUBLIC, &d->tls_trust, e)) != PYTHIA_OK)
+        return status;
     for (int i = 0; i < PYTHIA__ROLES && status == PYTHIA_OK; i++)
         status = read_secret(tokens[i], KIND_TOKEN, &d->tokens[i], e);
     return status;
@@ -511,7 +515,7 @@ static int make_reporting(struct pythia__daemon *d)
                                                  .values_max = (size_t)d->engine.s.report_values};
     return pythia__reporting_create(d->engine.loop, d->engine.vocabulary, &how,
                                     (size_t)d->engine.s.report_types, &d->engine.story,
-                                    &d->engine.reporting);
+                                    d->engine.s.trace_url, &d->engine.reporting);
 }
 
 /* The rules of the settings, and behind them those that are usual. */
@@ -539,61 +543,64 @@ static int make_redaction(struct pythia__daemon *d, struct pythia_error *e)
     return status;
 }
 
-static int start(struct pythia__daemon *d, struct pythia_error *e)
+/* The state is opened before anything is written, because it may be refused: another pythiad has it,
+ * or a later one wrote it. */
+static int open_state(struct pythia__daemon *d, struct pythia_error *e)
 {
+    struct pythia__engine *engine = &d->engine;
+    int status;
+    if ((status = read_secrets(d, e)) != PYTHIA_OK ||
+        (status = pythia_vocabulary_create(&engine->vocabulary)) != PYTHIA_OK ||
+        (status = pythia_state_open(engine->s.state, &engine->state, e)) != PYTHIA_OK ||
+        (status = make_redaction(d, e)) != PYTHIA_OK)
+        return status;
+    pythia_state_set_start(engine->state, engine->started_ns);
+    status = pythia_state_get_history(engine->state, &d->switching.history, e);
+    return status == PYTHIA_OK ? pythia__restore_version(&d->switching) : status;
+}
+
+/* Pins come before the planes, so that nothing is ever opened against them. What was off or open
+ * before this start is restored before anybody can ask: an agent that gets an empty list would
+ * close everything. */
+static int make_switching(struct pythia__daemon *d, struct pythia_error *e)
+{
+    struct pythia__switching *w = &d->switching;
+    int status;
+    if ((status = pythia_prices_create(d->engine.vocabulary, &w->prices)) != PYTHIA_OK ||
+        (status = pythia_passes_create(d->engine.vocabulary, &w->passes)) != PYTHIA_OK ||
+        (status = pythia__budget_create(w)) != PYTHIA_OK ||
+        (status = pythia__breaking_create(w)) != PYTHIA_OK ||
+        (status = pythia__switching_read_pins(w, &d->engine.s)) != PYTHIA_OK ||
+        (status = pythia__switching_create(w, e)) != PYTHIA_OK ||
+        (status = make_reporting(d)) != PYTHIA_OK ||
+        (status = begin_collecting(d, e)) != PYTHIA_OK || (status = make_live(d, e)) != PYTHIA_OK ||
+        (status = pythia__restore_off(w)) != PYTHIA_OK)
+        return status;
+    return pythia__restore_switches(w);
+}
+
+static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
+{
+    const struct pythia__settings *s = &d->engine.s;
     struct stat about;
-    if (!d->engine.s.control_socket && stat(RUN_FOLDER, &about) == 0 && S_ISDIR(about.st_mode))
+    int status;
+    if (!s->control_socket && stat(RUN_FOLDER, &about) == 0 && S_ISDIR(about.st_mode))
         d->engine.s.control_socket = "unix:" RUN_FOLDER "/control.sock";
-    struct pythia__intake_options taking = {.room = &d->room,
-                                            .inflated_max = d->engine.s.inflated_max,
-                                            .limits = pythia__settings_span_limits(&d->engine.s),
-                                            .record = d->engine.s.record};
-    d->room.max = d->engine.s.waiting_max;
-    int status = read_secrets(d, e);
-    if (status == PYTHIA_OK)
-        status = pythia_vocabulary_create(&d->engine.vocabulary);
-    if (status == PYTHIA_OK) /* before anything is written: it may be refused */
-        status = pythia_state_open(d->engine.s.state, &d->engine.state, e);
-    if (status == PYTHIA_OK)
-        status = make_redaction(d, e);
-    if (status == PYTHIA_OK)
-        pythia_state_set_start(d->engine.state, d->engine.started_ns);
-    if (status == PYTHIA_OK)
-        status = pythia_state_get_history(d->engine.state, &d->switching.history, e);
-    if (status == PYTHIA_OK)
-        status = pythia__restore_version(&d->switching);
-    if (status == PYTHIA_OK)
-        status = pythia_prices_create(d->engine.vocabulary, &d->switching.prices);
-    if (status == PYTHIA_OK)
-        status = pythia_passes_create(d->engine.vocabulary, &d->switching.passes);
-    if (status == PYTHIA_OK)
-        status = pythia__budget_create(&d->switching);
-    if (status == PYTHIA_OK)
-        status = pythia__breaking_create(&d->switching);
-    if (status == PYTHIA_OK)
-        status = pythia__switching_read_pins(&d->switching, &d->engine.s);
-    if (status == PYTHIA_OK)
-        status = pythia__switching_create(&d->switching, e);
-    if (status == PYTHIA_OK)
-        status = make_reporting(d);
-    if (status == PYTHIA_OK)
-        status = begin_collecting(d, e);
-    if (status == PYTHIA_OK)
-        status = make_live(d, e);
-    if (status == PYTHIA_OK)
-        status = pythia__restore_off(&d->switching);
-    if (status == PYTHIA_OK)
-        status = pythia__restore_switches(&d->switching);
-    taking.redaction = d->redaction;
-    if (status == PYTHIA_OK)
-        status = pythia__intake_create(d->engine.loop, d->engine.vocabulary, d->engine.live,
-                                       &taking, &d->intake, e);
-    if (status == PYTHIA_OK)
-        status = pythia__receive_create(d->intake, (unsigned)d->engine.s.retry_s, &d->receive);
-    if (status == PYTHIA_OK) {
-        d->control_routes = pythia__api_routes(d, &d->control_route_count);
-        status = d->control_routes ? listen_all(d, e) : PYTHIA_ENOMEM;
-    }
+    d->room.max = s->waiting_max;
+    if ((status = open_state(d, e)) != PYTHIA_OK || (status = make_switching(d, e)) != PYTHIA_OK)
+        return status;
+    const struct pythia__intake_options taking = {.room = &d->room,
+                                                  .inflated_max = s->inflated_max,
+                                                  .limits = pythia__settings_span_limits(s),
+                                                  .record = s->record,
+                                                  .redaction = d->redaction};
+    status = pythia__intake_create(d->engine.loop, d->engine.vocabulary, d->engine.live, &taking,
+                                   &d->intake, e);
+    if (status != PYTHIA_OK || (status = pythia__receive_create(d->intake, (unsigned)s->retry_s,
+                                                                &d->receive)) != PYTHIA_OK)
+        return status;
+    d->control_routes = pythia__api_routes(d, &d->control_route_count);
+    status = d->control_routes ? listen_all(d, e) : PYTHIA_ENOMEM;
     return status == PYTHIA_OK ? pythia__feeding_start(d, e) : status;
 }
 
@@ -619,12 +626,12 @@ int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settin
     uv_timer_init(loop, &d->tick);
     uv_check_init(loop, &d->turn);
     d->tick.data = d->turn.data = d;
-    int status = start(d, e);
+    int status = start_parts(d, e);
     if (status != PYTHIA_OK) {
         pythia_error_set(e, status, "cannot start: %s", pythia_status_text(status));
         d->draining = true;
-        uv_close((uv_handle_t *)&d->tick, end);
-        uv_close((uv_handle_t *)&d->turn, end);
+        uv_close((uv_handle_t *)&d->tick, note_closed);
+        uv_close((uv_handle_t *)&d->turn, note_closed);
         pythia__grpc_destroy(d->grpc);
         for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
             pythia__http_destroy(d->http[i]);

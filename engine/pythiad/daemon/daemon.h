@@ -12,6 +12,7 @@
 #include "listen/grpc_server.h"
 #include "listen/http_server.h"
 #include "shared/engine.h"
+#include "shared/heap.h"
 #include "switching/switches.h"
 
 #define PYTHIA__AGENT_ROUTES 2
@@ -49,6 +50,7 @@ struct pythia__daemon {
     uint64_t cycle;  /* number of the last one that decided: others have none */
     uint64_t learnt; /* types that the search space had when it was written */
     uint64_t reloads, failed_reloads;
+    struct pythia__heap heap;
     unsigned quiet_ticks; /* since nothing waits any more while it drains */
     bool draining, writes_space;
 };

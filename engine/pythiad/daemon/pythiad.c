@@ -2,7 +2,6 @@
  * requests differ. */
 #include <errno.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,15 +21,13 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 
-#define LARGE_BYTES (2 * 1024 * 1024) /* of memory that goes back when it is free */
-
 enum { EXIT_DONE, EXIT_FAILED, EXIT_USAGE };
 
 extern char **environ;
 
 /* ---- what systemd is told: sd_notify(3), whose protocol is a datagram ---- */
 
-static void notify(const char *text)
+static void notify_manager(const char *text)
 {
     const char *path = getenv("NOTIFY_SOCKET");
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -50,7 +47,7 @@ static void notify(const char *text)
 static void on_watchdog(uv_timer_t *timer)
 {
     (void)timer;
-    notify("WATCHDOG=1");
+    notify_manager("WATCHDOG=1");
 }
 
 /* ---- signals ---- */
@@ -86,7 +83,7 @@ static void on_stop(uv_signal_t *signal, int number)
 {
     struct program *p = signal->data;
     (void)number;
-    notify("STOPPING=1");
+    notify_manager("STOPPING=1");
     pythia__daemon_drain(p->daemon);
     close_handles(p);
     uv_timer_start(&p->deadline, on_deadline, 5000, 0);
@@ -99,9 +96,9 @@ static void on_hangup(uv_signal_t *signal, int number)
     char text[64];
     (void)number;
     snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, uv_hrtime() / 1000);
-    notify(text);
+    notify_manager(text);
     pythia__daemon_reload(p->daemon);
-    notify("READY=1");
+    notify_manager("READY=1");
 }
 
 static void handle_signals(struct program *p, uv_loop_t *loop)
@@ -125,7 +122,7 @@ static void handle_signals(struct program *p, uv_loop_t *loop)
 /* ---- the program ---- */
 
 /* What was asked for on the command line: it is lost if it cannot be written wholly. */
-static int print(struct pythia_buf *text)
+static int print_text(struct pythia_buf *text)
 {
     int code = EXIT_DONE;
     errno = pythia_buf_status(text) == PYTHIA_OK ? 0 : ENOMEM;
@@ -137,7 +134,7 @@ static int print(struct pythia_buf *text)
     return code;
 }
 
-static void help(struct pythia_buf *text)
+static void write_help(struct pythia_buf *text)
 {
     pythia_buf_puts(text,
                     "usage: pythiad [OPTION...]\n\n"
@@ -157,7 +154,7 @@ static bool wants_text(int argc, char **argv, struct pythia_buf *text)
 {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0)
-            help(text);
+            write_help(text);
         else if (strcmp(argv[i], "-V") == 0 || strcmp(argv[i], "--version") == 0)
             pythia_buf_puts(text, "pythiad " PYTHIA_VERSION "\n");
         else if (strcmp(argv[i], "--scdoc") == 0) /* for the build */
@@ -183,7 +180,7 @@ static void tell_good(const struct pythia__settings *s)
     pythia_buf_free(&limits);
 }
 
-static int fail(const struct pythia_error *e, int status)
+static int report_failure(const struct pythia_error *e, int status)
 {
     char text[1024];
     bool usage = status == PYTHIA_EUSAGE || status == PYTHIA_EFORMAT;
@@ -192,8 +189,8 @@ static int fail(const struct pythia_error *e, int status)
     return usage ? EXIT_USAGE : EXIT_FAILED;
 }
 
-static int run(struct pythia__settings *settings, struct pythia_config *config, int argc,
-               char **argv)
+static int run_daemon(struct pythia__settings *settings, struct pythia_config *config, int argc,
+                      char **argv)
 {
     struct pythia_error why = {0};
     struct program p = {0};
@@ -203,14 +200,14 @@ static int run(struct pythia__settings *settings, struct pythia_config *config, 
     int status = pythia__daemon_create(&loop, settings, config, &p.daemon, &why);
     if (status != PYTHIA_OK) {
         uv_loop_close(&loop);
-        return fail(&why, status);
+        return report_failure(&why, status);
     }
     p.daemon->argc = argc;
     p.daemon->argv = argv;
     p.daemon->environment = environ;
     handle_signals(&p, &loop);
     pythia__daemon_tell_addresses(p.daemon);
-    notify("READY=1");
+    notify_manager("READY=1");
     uv_run(&loop, UV_RUN_DEFAULT);
     if (!p.late) {
         uv_close((uv_handle_t *)&p.deadline, NULL);
@@ -235,22 +232,20 @@ int main(int argc, char **argv)
     struct pythia_error why = {0};
     struct pythia_buf text = {0};
     pythia_log_setup("pythiad", PYTHIA_LOG_INFO);
-    /* Left to itself, malloc keeps what a large body needed once, in the arena of each thread. */
-    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
-    mallopt(M_TRIM_THRESHOLD, 2 * LARGE_BYTES);
+    pythia__heap_setup();
     json_set_alloc_funcs(pythia_malloc, free_daemon_json); /* its failures are counted, too */
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
     openblas_set_num_threads(1); /* matrices are small */
     if (wants_text(argc, argv, &text))
-        return print(&text);
+        return print_text(&text);
     int status = pythia__settings_read(argc, argv, environ, &settings, &config, &why);
     if (status != PYTHIA_OK)
-        return fail(&why, status);
+        return report_failure(&why, status);
     pythia__log_level(&settings);
     if (settings.check_config) {
         tell_good(&settings);
         pythia_config_destroy(config);
         return EXIT_DONE;
     }
-    return run(&settings, config, argc, argv);
+    return run_daemon(&settings, config, argc, argv);
 }

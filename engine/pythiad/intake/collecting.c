@@ -130,7 +130,7 @@ static int take_in(struct pythia__collecting *c, const struct file *files, size_
 
 /* ---- the recording ---- */
 
-static void record_series(const struct pythia__collecting *c, const struct pythia_series *s)
+static void record_one(const struct pythia__collecting *c, const struct pythia_series *s)
 {
     struct pythia_buf label = {0};
     for (size_t i = 0; i < s->label.size; i++) {
@@ -146,14 +146,14 @@ static void record_series(const struct pythia__collecting *c, const struct pythi
 }
 
 /* Before the file is removed: what is lost then is nowhere else. */
-static void record(struct pythia__collecting *c, const struct pythia_series_set *set)
+static void record_series(struct pythia__collecting *c, const struct pythia_series_set *set)
 {
     size_t count;
     const struct pythia_series *each = pythia_series_each(set, &count);
     if (!c->record)
         return;
     for (size_t s = 0; s < count; s++)
-        record_series(c, &each[s]);
+        record_one(c, &each[s]);
     if (fflush(c->record) == 0)
         return;
     pythia_log(PYTHIA_LOG_ERROR, "Cannot record series any more: reason=%s", strerror(errno));
@@ -255,7 +255,7 @@ static bool finish_files(struct pythia__collecting *c, struct file *files, size_
     for (size_t i = 0; i < count; i++) {
         const struct pythia_series_files_result *r = &files[i].result;
         if (status == PYTHIA_OK) {
-            record(c, files[i].set);
+            record_series(c, files[i].set);
             let_go(c, files[i].path, &files[i].about, r->refused > 0);
             c->numbers.files += r->files;
             c->numbers.rows += r->csv.rows;
@@ -275,7 +275,7 @@ static int is_series(const struct dirent *entry)
 }
 
 /* Read some; true: there may be more. */
-static bool look(struct pythia__collecting *c)
+static bool read_some(struct pythia__collecting *c)
 {
     struct dirent **names = NULL;
     struct file files[FILES_TURN];
@@ -296,7 +296,7 @@ static bool look(struct pythia__collecting *c)
 
 static void on_timer(uv_timer_t *timer)
 {
-    look(timer->data);
+    read_some(timer->data);
 }
 
 /* ---- all of it ---- */
@@ -329,7 +329,7 @@ void pythia__collecting_stop(struct pythia__collecting *c)
 {
     if (!c || uv_is_closing((uv_handle_t *)&c->timer))
         return;
-    while (c->o.directory && look(c)) {
+    while (c->o.directory && read_some(c)) {
     }
     uv_close((uv_handle_t *)&c->timer, NULL);
 }

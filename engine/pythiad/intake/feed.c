@@ -119,7 +119,7 @@ static void end_record(struct feed *f)
 }
 
 /* Write that down, if it is wished. */
-static void keep(struct feed *f, const char *bytes, size_t size)
+static void record_bytes(struct feed *f, const char *bytes, size_t size)
 {
     while (size > 0 && f->record >= 0) {
         ssize_t written = write(f->record, bytes, size);
@@ -171,8 +171,8 @@ static void keep_spans(struct feed *f)
         errno = ENOMEM;
         end_record(f);
     } else {
-        keep(f, head, (size_t)size);
-        keep(f, content->bytes, content->size);
+        record_bytes(f, head, (size_t)size);
+        record_bytes(f, content->bytes, content->size);
     }
 }
 
@@ -257,7 +257,7 @@ static int read_ahead(struct feed *f, struct pythia_error *e)
                                  &f->ended, e);
     if (status == PYTHIA_OK) {
         if (!f->writer)
-            keep(f, f->ahead + f->size, got);
+            record_bytes(f, f->ahead + f->size, got);
         f->size += got;
         f->batch->bytes += got;
     }
@@ -265,7 +265,7 @@ static int read_ahead(struct feed *f, struct pythia_error *e)
 }
 
 /* Is there nothing to be read now? */
-static bool waits(struct pythia_source *source)
+static bool has_nothing(struct pythia_source *source)
 {
     struct feed *f = (struct feed *)source;
     if (f->at == f->size && f->failed == PYTHIA_OK)
@@ -284,7 +284,7 @@ static int read_source(struct pythia_source *source, void *to, size_t capacity, 
         hand_over(f);
     while (f->at == f->size && !f->ended && f->failed == PYTHIA_OK) {
         bool stopping = is_stopping(f->all); /* before, so that what is there is taken in */
-        if (!waits(source))
+        if (!has_nothing(source))
             break;
         hand_over(f);
         f->ended = f->ended || stopping;
@@ -313,7 +313,7 @@ static int find_format(struct feed *f)
     return f->failed;
 }
 
-static void run(void *context)
+static void run_reader(void *context)
 {
     struct feed *f = context;
     int status = find_format(f);
@@ -532,7 +532,7 @@ int pythia__feeds_add(struct pythia__feeds *all, const char *name,
         reader->destroy(reader);
         return PYTHIA_ENOMEM;
     }
-    f->source = (struct pythia_source){.name = copy, .read = read_source, .waits = waits};
+    f->source = (struct pythia_source){.name = copy, .read = read_source, .waits = has_nothing};
     f->sink = (struct pythia_sink){.span = on_span,
                                    .broken = on_broken,
                                    .cost = on_cost,
@@ -553,9 +553,9 @@ int pythia__feeds_add(struct pythia__feeds *all, const char *name,
             free_feed(f);
             return PYTHIA_ENOMEM;
         }
-        keep(f, PYTHIA__RECORDING_HEAD, strlen(PYTHIA__RECORDING_HEAD));
+        record_bytes(f, PYTHIA__RECORDING_HEAD, strlen(PYTHIA__RECORDING_HEAD));
     }
-    if (uv_thread_create(&f->thread, run, f) != 0) {
+    if (uv_thread_create(&f->thread, run_reader, f) != 0) {
         reader->destroy(reader);
         free_feed(f);
         return PYTHIA_ENOMEM;

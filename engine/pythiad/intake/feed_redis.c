@@ -54,7 +54,7 @@ static void on_events(void *context, const struct redisReply *reply)
     }
 }
 
-static bool ask(struct events *s, const struct pythia_text *words, int count)
+static bool send_command(struct events *s, const struct pythia_text *words, int count)
 {
     return pythia__redis_send(s->redis, on_events, s, words, count);
 }
@@ -62,9 +62,9 @@ static bool ask(struct events *s, const struct pythia_text *words, int count)
 static void ask_key(struct events *s, struct pythia_text key)
 {
     if (pythia_text_starts(key, PYTHIA_TEXT("osprofiler_opt:")))
-        ask(s, (struct pythia_text[]){PYTHIA_TEXT("RPOP"), key, PYTHIA_TEXT(EVENTS)}, 3);
+        send_command(s, (struct pythia_text[]){PYTHIA_TEXT("RPOP"), key, PYTHIA_TEXT(EVENTS)}, 3);
     else if (pythia_text_starts(key, PYTHIA_TEXT("osprofiler:")))
-        ask(s, (struct pythia_text[]){PYTHIA_TEXT("GETDEL"), key}, 2);
+        send_command(s, (struct pythia_text[]){PYTHIA_TEXT("GETDEL"), key}, 2);
     else if (PYTHIA_TEXT_IS(key, "osprofiler_traces"))
         (void)pythia__redis_send(
             s->redis, on_events, s,
@@ -91,7 +91,7 @@ static void on_keys(void *context, const struct redisReply *reply)
             ask_key(s, (struct pythia_text){keys->element[i]->str, (size_t)keys->element[i]->len});
 }
 
-static void scan(struct events *s)
+static void scan_keys(struct events *s)
 {
     if (s->cursor.size == 0)
         pythia_buf_putc(&s->cursor, '0');
@@ -127,7 +127,7 @@ static int read_events(struct pythia__feed_reader *reader, void *to, size_t capa
         if (waited)
             poll(NULL, 0, WAIT_MS);
         if (!s->scanning && pythia__redis_waiting(s->redis) < ANSWERS_MAX)
-            scan(s);
+            scan_keys(s);
         tell_connection(s, pythia__redis_pump(s->redis, uv_hrtime(), WAIT_MS / 2, &(bool){false}));
     }
     if (pythia_buf_status(&s->json) != PYTHIA_OK)

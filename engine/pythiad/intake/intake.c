@@ -142,7 +142,7 @@ static void tell_too_broken(struct job *j)
              "more than %d of its records are broken, the first so: %.180s", BROKEN_MAX, first);
 }
 
-static void decode(uv_work_t *work)
+static void decode_body(uv_work_t *work)
 {
     struct job *j = (struct job *)work;
     struct pythia_error why = {0};
@@ -202,7 +202,7 @@ static void write_whole(struct pythia__intake *i, const char *bytes, size_t size
 }
 
 /* As recording.c of the adapters reads it. */
-static void record(struct pythia__intake *i, const struct job *j)
+static void record_body(struct pythia__intake *i, const struct job *j)
 {
     char head[96];
     bool anew = j->lane->writer != NULL;
@@ -287,14 +287,14 @@ static void end_job(struct job *j)
 
 static void start_next(struct pythia__intake *i);
 
-static void finish(uv_work_t *work, int cancelled)
+static void finish_job(uv_work_t *work, int cancelled)
 {
     struct job *j = (struct job *)work;
     struct pythia__intake *i = j->intake;
     if (cancelled) {
         j->result = (struct pythia__intake_result){.status = PYTHIA_ESTOPPED};
     } else {
-        record(i, j);
+        record_body(i, j);
         pythia_counts_add(&i->counts, &j->counts);
         uint64_t now_ns = uv_now(i->loop) * 1000000;
         int status = pythia_live_add(i->live, j->lane->batch, now_ns);
@@ -318,7 +318,8 @@ static void start_next(struct pythia__intake *i)
         i->free_lanes = j->lane->next;
         j->decoder = take_decoder(i, j->format);
         if (j->decoder) {
-            uv_queue_work(i->loop, &j->work, decode, finish); /* fails only without a function */
+            uv_queue_work(i->loop, &j->work, decode_body,
+                          finish_job); /* fails only without a function */
         } else {
             j->result.status = PYTHIA_ENOMEM;
             end_job(j);
@@ -335,8 +336,9 @@ static struct job *take_job(struct pythia__intake *i)
 }
 
 /* What is refused is counted as far as that costs little. */
-static int refuse(struct pythia__intake *i, const struct pythia_adapter_ops *format,
-                  enum pythia_packing packing, struct pythia_text body, enum pythia__refusal why)
+static int refuse_body(struct pythia__intake *i, const struct pythia_adapter_ops *format,
+                       enum pythia_packing packing, struct pythia_text body,
+                       enum pythia__refusal why)
 {
     struct pythia_span_count count = {0};
     pythia__room_refuse(i->o.room, body.size);
@@ -358,13 +360,13 @@ int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_
         return PYTHIA_ESTOPPED;
     }
     if (pythia_live_is_full(i->live))
-        return refuse(i, format, packing, body, PYTHIA__REFUSED_FULL);
+        return refuse_body(i, format, packing, body, PYTHIA__REFUSED_FULL);
     if (!pythia__room_take(i->o.room, size))
-        return refuse(i, format, packing, body, PYTHIA__REFUSED_WAITING);
+        return refuse_body(i, format, packing, body, PYTHIA__REFUSED_WAITING);
     struct job *j = take_job(i);
     if (!j) {
         pythia__room_give(i->o.room, size);
-        return refuse(i, format, packing, body, PYTHIA__REFUSED_NO_MEMORY);
+        return refuse_body(i, format, packing, body, PYTHIA__REFUSED_NO_MEMORY);
     }
     *j = (struct job){.intake = i,
                       .format = format,

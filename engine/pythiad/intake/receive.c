@@ -163,8 +163,8 @@ static void answer_zipkin(void *context, const struct pythia__intake_result *res
 }
 
 /* Give the body of an exchange to the intake; `done` answers it. */
-static void submit(struct pythia__receive *r, struct pythia__http_exchange *x, bool json,
-                   const struct pythia_adapter_ops *format, pythia__intake_done done)
+static void submit_body(struct pythia__receive *r, struct pythia__http_exchange *x, bool json,
+                        const struct pythia_adapter_ops *format, pythia__intake_done done)
 {
     enum pythia_packing packing = pythia_packing_named(pythia__http_header(x, "Content-Encoding"));
     size_t size;
@@ -208,13 +208,13 @@ static void handle_otlp(void *context, struct pythia__http_exchange *x)
     struct pythia__receive *r = context;
     const struct pythia_adapter_ops *format = otlp_format(r, x);
     if (format)
-        submit(r, x, format == r->otlp_json, format, answer_otlp);
+        submit_body(r, x, format == r->otlp_json, format, answer_otlp);
     else
         pythia__http_say(x, 415, "Content-Type has to be " PROTOBUF " or " JSON "\n");
 }
 
-static pythia_span_counter *counter(const struct pythia__http_exchange *x,
-                                    const struct pythia_adapter_ops *format)
+static pythia_span_counter *find_counter(const struct pythia__http_exchange *x,
+                                         const struct pythia_adapter_ops *format)
 {
     const char *coding = pythia__http_header(x, "Content-Encoding");
     return format && pythia_packing_named(coding) == PYTHIA_PACKING_NONE ? format->count : NULL;
@@ -222,20 +222,20 @@ static pythia_span_counter *counter(const struct pythia__http_exchange *x,
 
 static pythia_span_counter *otlp_counter(void *context, const struct pythia__http_exchange *x)
 {
-    return counter(x, otlp_format(context, x));
+    return find_counter(x, otlp_format(context, x));
 }
 
 static pythia_span_counter *zipkin_counter(void *context, const struct pythia__http_exchange *x)
 {
     const struct pythia__receive *r = context;
-    return counter(x, r->zipkin);
+    return find_counter(x, r->zipkin);
 }
 
 static void handle_zipkin(void *context, struct pythia__http_exchange *x)
 {
     struct pythia__receive *r = context;
     if (has_type(pythia__http_header(x, "Content-Type"), JSON))
-        submit(r, x, true, r->zipkin, answer_zipkin);
+        submit_body(r, x, true, r->zipkin, answer_zipkin);
     else
         pythia__http_say(x, 415, "Content-Type has to be " JSON " (Zipkin v2)\n");
 }

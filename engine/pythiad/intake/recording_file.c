@@ -19,7 +19,7 @@
 #define HEAD_MAX 64
 #define SAME_MAX 1000 /* recordings of one second */
 
-static int fail(struct pythia_error *e, const char *path, const char *why)
+static int fail_recording(struct pythia_error *e, const char *path, const char *why)
 {
     pythia_error_place(e, path, 0, 0);
     return pythia_error_set(e, PYTHIA_EIO, "cannot be made to record into: %s", why);
@@ -74,11 +74,12 @@ int pythia__recording_open(const char *path, const char *head, struct pythia_err
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0 && errno == EEXIST) {
         if (!is_recording(path, head))
-            return fail(e, path, "there is a file that is no recording, and is left alone");
+            return fail_recording(e, path,
+                                  "there is a file that is no recording, and is left alone");
         int number = put_aside(path);
         if (number != 0)
-            return fail(e, path, strerror(number));
+            return fail_recording(e, path, strerror(number));
         file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     }
-    return file >= 0 ? file : fail(e, path, strerror(errno));
+    return file >= 0 ? file : fail_recording(e, path, strerror(errno));
 }

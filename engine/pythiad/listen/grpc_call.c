@@ -32,22 +32,22 @@ static struct pythia__grpc_call *begin_call(struct pythia__grpc_connection *c, i
     return call;
 }
 
-static nghttp2_nv header(const char *name, const char *value)
+static nghttp2_nv make_header(const char *name, const char *value)
 {
     return (nghttp2_nv){pythia_without_const(name), pythia_without_const(value), strlen(name),
                         strlen(value), NGHTTP2_NV_FLAG_NONE};
 }
 
 /* The status, as headers; `out` has room for 3. */
-static size_t trailers(const struct pythia__grpc_call *call, char number[8], nghttp2_nv *out)
+static size_t make_trailers(const struct pythia__grpc_call *call, char number[8], nghttp2_nv *out)
 {
     size_t count = 0;
     snprintf(number, 8, "%d", (int)call->status);
-    out[count++] = header("grpc-status", number);
+    out[count++] = make_header("grpc-status", number);
     if (*call->text)
-        out[count++] = header("grpc-message", call->text);
+        out[count++] = make_header("grpc-message", call->text);
     if (*call->details)
-        out[count++] = header("grpc-status-details-bin", call->details);
+        out[count++] = make_header("grpc-status-details-bin", call->details);
     return count;
 }
 
@@ -66,7 +66,7 @@ static ssize_t read_answer(nghttp2_session *session, int32_t stream, uint8_t *to
         *flags |= NGHTTP2_DATA_FLAG_EOF;
     if (call->answer_at == call->answer_size && !call->http_status) {
         *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-        nghttp2_submit_trailer(session, stream, list, trailers(call, number, list));
+        nghttp2_submit_trailer(session, stream, list, make_trailers(call, number, list));
     }
     return (ssize_t)size;
 }
@@ -76,17 +76,18 @@ static void submit_answer(struct pythia__grpc_call *call)
     nghttp2_session *session = call->connection->session;
     char number[8];
     nghttp2_data_provider provider = {.source = {.ptr = call}, .read_callback = read_answer};
-    nghttp2_nv list[6] = {header(":status", "200"), header("content-type", "application/grpc"),
-                          header("grpc-accept-encoding", "identity,gzip,zstd")};
+    nghttp2_nv list[6] = {make_header(":status", "200"),
+                          make_header("content-type", "application/grpc"),
+                          make_header("grpc-accept-encoding", "identity,gzip,zstd")};
     if (call->http_status) {
-        list[0] = header(":status", call->http_status);
-        list[1] = header("content-type", "text/plain; charset=utf-8");
+        list[0] = make_header(":status", call->http_status);
+        list[1] = make_header("content-type", "text/plain; charset=utf-8");
         nghttp2_submit_response(session, call->stream, list, 2, call->answer ? &provider : NULL);
     } else if (call->answer) {
         nghttp2_submit_response(session, call->stream, list, 3, &provider);
     } else {
-        nghttp2_submit_response(session, call->stream, list, 3 + trailers(call, number, list + 3),
-                                NULL);
+        nghttp2_submit_response(session, call->stream, list,
+                                3 + make_trailers(call, number, list + 3), NULL);
     }
 }
 
@@ -126,8 +127,8 @@ void pythia__grpc_answer(struct pythia__grpc_call *call, enum pythia__grpc_statu
 
 /* A call that is not even looked at. Once it is answered its stream is reset, so that nothing more
  * of it comes (on_sent). With `retry_s` > 0 it may come again. */
-static void refuse(struct pythia__grpc_call *call, enum pythia__grpc_status status,
-                   const char *text, unsigned retry_s)
+static void refuse_call(struct pythia__grpc_call *call, enum pythia__grpc_status status,
+                        const char *text, unsigned retry_s)
 {
     pythia__grpc_leave_room(call);
     pythia_buf_free(&call->body);
@@ -143,7 +144,7 @@ static void refuse(struct pythia__grpc_call *call, enum pythia__grpc_status stat
 
 static void refuse_for_now(struct pythia__grpc_call *call, const char *text)
 {
-    refuse(call, PYTHIA__GRPC_UNAVAILABLE, text, call->server->o.retry_s);
+    refuse_call(call, PYTHIA__GRPC_UNAVAILABLE, text, call->server->o.retry_s);
 }
 
 /* A request that is no call of gRPC is answered like one of HTTP, as "gRPC over HTTP2" wants it:
@@ -163,8 +164,8 @@ static void check_call(struct pythia__grpc_call *call)
 {
     struct pythia__grpc_numbers *numbers = &call->server->numbers;
     if (call->has_long_list) {
-        refuse(call, PYTHIA__GRPC_RESOURCE_EXHAUSTED, "the headers are larger than is taken here",
-               0);
+        refuse_call(call, PYTHIA__GRPC_RESOURCE_EXHAUSTED,
+                    "the headers are larger than is taken here", 0);
     } else if (!call->is_post) {
         refuse_plain(call, "405", "This is the port of OTLP over gRPC. It takes POST only.\n");
     } else if (!call->is_grpc) {
@@ -173,18 +174,18 @@ static void check_call(struct pythia__grpc_call *call)
                      "application/grpc.\n");
     } else if (!call->method) {
         numbers->not_allowed++;
-        refuse(call, PYTHIA__GRPC_UNIMPLEMENTED, "there is no such method here", 0);
+        refuse_call(call, PYTHIA__GRPC_UNIMPLEMENTED, "there is no such method here", 0);
     } else if (!call->has_token) {
         numbers->not_allowed++;
-        refuse(call, PYTHIA__GRPC_UNAUTHENTICATED, "a token is needed: authorization: Bearer TOKEN",
-               0);
+        refuse_call(call, PYTHIA__GRPC_UNAUTHENTICATED,
+                    "a token is needed: authorization: Bearer TOKEN", 0);
     } else if (call->packing == PYTHIA_PACKINGS) {
-        refuse(call, PYTHIA__GRPC_UNIMPLEMENTED, "this grpc-encoding is not known: gzip or zstd",
-               0);
+        refuse_call(call, PYTHIA__GRPC_UNIMPLEMENTED,
+                    "this grpc-encoding is not known: gzip or zstd", 0);
     }
 }
 
-static size_t announced(const struct pythia__grpc_call *call)
+static size_t message_size(const struct pythia__grpc_call *call)
 {
     const unsigned char *b = call->prefix;
     return (size_t)b[1] << 24 | (size_t)b[2] << 16 | (size_t)b[3] << 8 | b[4];
@@ -198,7 +199,7 @@ static void handle_call(struct pythia__grpc_call *call)
     if (call->refused)
         return;
     if (call->http_status) {
-        refuse(call, PYTHIA__GRPC_UNIMPLEMENTED, "", 0);
+        refuse_call(call, PYTHIA__GRPC_UNIMPLEMENTED, "", 0);
         return;
     }
     if (call->no_room.begun) {
@@ -206,15 +207,16 @@ static void handle_call(struct pythia__grpc_call *call)
         refuse_for_now(call, "too much at once: try again later");
         return;
     }
-    if (call->prefix_size < PYTHIA__GRPC_PREFIX || call->prefix[0] > 1 || announced(call) != size) {
+    if (call->prefix_size < PYTHIA__GRPC_PREFIX || call->prefix[0] > 1 ||
+        message_size(call) != size) {
         call->server->numbers.broken++;
-        refuse(call, PYTHIA__GRPC_INTERNAL, "the body is not one message with its length", 0);
+        refuse_call(call, PYTHIA__GRPC_INTERNAL, "the body is not one message with its length", 0);
         return;
     }
     if (packed && call->packing == PYTHIA_PACKING_NONE) {
         call->server->numbers.broken++;
-        refuse(call, PYTHIA__GRPC_INTERNAL, "the message is packed, and no grpc-encoding says how",
-               0);
+        refuse_call(call, PYTHIA__GRPC_INTERNAL,
+                    "the message is packed, and no grpc-encoding says how", 0);
         return;
     }
     if (!pythia_buf_reserve(&call->body, 1)) { /* an empty message has bytes, too */
@@ -244,7 +246,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
     return 0;
 }
 
-static bool is(const uint8_t *text, size_t size, const char *what)
+static bool text_is(const uint8_t *text, size_t size, const char *what)
 {
     return strlen(what) == size && memcmp(text, what, size) == 0;
 }
@@ -295,19 +297,19 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     int result = count_header(call, name_size + size);
     if (call->has_long_list || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
         return result; /* trailers say nothing of a call */
-    if (is(name, name_size, ":method")) {
-        call->is_post = is(value, size, "POST");
-    } else if (is(name, name_size, ":path")) {
+    if (text_is(name, name_size, ":method")) {
+        call->is_post = text_is(value, size, "POST");
+    } else if (text_is(name, name_size, ":path")) {
         for (size_t i = 0; i < call->server->o.method_count; i++)
-            if (is(value, size, call->server->o.methods[i].path))
+            if (text_is(value, size, call->server->o.methods[i].path))
                 call->method = &call->server->o.methods[i];
-    } else if (is(name, name_size, "content-type")) {
+    } else if (text_is(name, name_size, "content-type")) {
         call->is_grpc = size >= 16 && memcmp(value, "application/grpc", 16) == 0;
-    } else if (is(name, name_size, "grpc-encoding")) {
+    } else if (text_is(name, name_size, "grpc-encoding")) {
         char coding[16];
         snprintf(coding, sizeof(coding), "%.*s", (int)(size < 15 ? size : 15), (const char *)value);
         call->packing = pythia_packing_named(coding);
-    } else if (is(name, name_size, "authorization")) {
+    } else if (text_is(name, name_size, "authorization")) {
         call->has_token = has_token(call, (const char *)value, size);
     }
     return 0;
@@ -326,7 +328,7 @@ static void add_bytes(struct pythia__grpc_call *call, const uint8_t *bytes, size
         return;
     }
     size_t come = call->body.size + size, most = call->server->o.message_max;
-    size_t all = announced(call) < most ? announced(call) : most;
+    size_t all = message_size(call) < most ? message_size(call) : most;
     all = all < ROOM_AHEAD * come ? all : ROOM_AHEAD * come;
     all = all > come ? all : come;
     if (size > 0 && pythia_buf_reserve(&call->body, all - call->body.size))
@@ -353,13 +355,13 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
     call->received += size;
     if (call->http_status) { /* its body is not looked at, nor waited for if it is long */
         if (call->received > PLAIN_BYTES)
-            refuse(call, PYTHIA__GRPC_UNIMPLEMENTED, "", 0);
+            refuse_call(call, PYTHIA__GRPC_UNIMPLEMENTED, "", 0);
         return 0;
     }
     if (call->received > call->server->o.message_max + PYTHIA__GRPC_PREFIX) {
         call->server->numbers.too_large++;
-        refuse(call, PYTHIA__GRPC_RESOURCE_EXHAUSTED, "the message is larger than is taken here",
-               0);
+        refuse_call(call, PYTHIA__GRPC_RESOURCE_EXHAUSTED,
+                    "the message is larger than is taken here", 0);
         return 0;
     }
     struct pythia__room *room = call->server->o.room;

@@ -61,7 +61,7 @@ static int take_slice(struct pythia__grpc_connection *c, const char *bytes, size
 }
 
 /* Take as many bytes as there is budget for: how many. The connection may be closing then. */
-static size_t take(struct pythia__grpc_connection *c, const char *bytes, size_t size)
+static size_t take_bytes(struct pythia__grpc_connection *c, const char *bytes, size_t size)
 {
     struct pythia__grpc_server *s = c->server;
     size_t at = 0;
@@ -121,7 +121,7 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *piece)
         pythia__grpc_close(c);
         return;
     }
-    size_t taken = take(c, piece->base, (size_t)size);
+    size_t taken = take_bytes(c, piece->base, (size_t)size);
     if (c->closing)
         return;
     if (c->ends) {
@@ -134,10 +134,10 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *piece)
 }
 
 /* It waited: take the bytes that it has, and read it again once they are all taken. */
-static void resume(struct pythia__grpc_connection *c)
+static void resume_connection(struct pythia__grpc_connection *c)
 {
     size_t left = c->waiting.size - c->waiting_at;
-    c->waiting_at += take(c, c->waiting.bytes + c->waiting_at, left);
+    c->waiting_at += take_bytes(c, c->waiting.bytes + c->waiting_at, left);
     if (c->closing)
         return;
     if (c->ends) {
@@ -200,7 +200,7 @@ static void on_turn(uv_check_t *turns)
         if (!has_budget(c))
             break;
         pythia__grpc_unqueue(c);
-        resume(c);
+        resume_connection(c);
     }
     if (s->waiting_count == 0)
         uv_idle_stop(&s->busy);

@@ -173,7 +173,7 @@ static int make_callbacks(struct pythia__grpc_server *s)
     return PYTHIA_OK;
 }
 
-static void start(struct pythia__grpc_server *s, int socket)
+static void start_listener(struct pythia__grpc_server *s, int socket)
 {
     uv_stream_t *listener = (uv_stream_t *)&s->listener;
     s->is_pipe = s->port == 0;
@@ -226,7 +226,7 @@ int pythia__grpc_create(uv_loop_t *loop, const struct pythia__grpc_options *opti
         return status;
     }
     s->port = pythia__socket_port(socket);
-    start(s, socket);
+    start_listener(s, socket);
     *out = s;
     return PYTHIA_OK;
 }

@@ -34,7 +34,7 @@ static size_t put_bytes(unsigned char *to, unsigned field, const void *bytes, si
     return at + size;
 }
 
-static void base64(const unsigned char *bytes, size_t size, char *to)
+static void write_base64(const unsigned char *bytes, size_t size, char *to)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < size; i += 3) {
@@ -65,5 +65,5 @@ void pythia__grpc_retry(char to[static PYTHIA__GRPC_DETAILS], enum pythia__grpc_
     size = put_varint(status, 1 << 3);
     size += put_varint(status + size, (uint64_t)code);
     size += put_bytes(status + size, 3, any, any_size);
-    base64(status, size, to);
+    write_base64(status, size, to);
 }

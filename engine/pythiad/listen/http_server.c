@@ -133,7 +133,7 @@ static void resume_paused(struct pythia__http_server *s)
 
 /* ---- turns ---- */
 
-static void run(struct pythia__http_server *s)
+static void run_server(struct pythia__http_server *s)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
     if (s->running)
@@ -160,14 +160,14 @@ static void run(struct pythia__http_server *s)
 
 static void on_due(uv_timer_t *timer)
 {
-    run(timer->data);
+    run_server(timer->data);
 }
 
 static void on_ready(uv_poll_t *poll, int status, int events)
 {
     (void)status;
     (void)events;
-    run(poll->data);
+    run_server(poll->data);
 }
 
 /* MHD sees that it has ended, in its next round. */
@@ -267,7 +267,8 @@ static void on_connection(void *context, struct MHD_Connection *mhd, void **sock
     }
 }
 
-static void enter(struct connection *c, const struct pythia__http_server *s, enum pythia__wait wait)
+static void enter_wait(struct connection *c, const struct pythia__http_server *s,
+                       enum pythia__wait wait)
 {
     if (!c)
         return;
@@ -290,7 +291,7 @@ static void *on_line(void *context, const char *line, struct MHD_Connection *mhd
     if (c)
         c->has_bad_target = !pythia__http_target_is_good(line);
     if (c && c->place.wait == PYTHIA__WAIT_IDLE)
-        enter(c, context, PYTHIA__WAIT_HEADER);
+        enter_wait(c, context, PYTHIA__WAIT_HEADER);
     return NULL; /* of the exchange, which does not exist yet */
 }
 
@@ -373,8 +374,8 @@ static bool is_trusted(const struct pythia__http_exchange *x)
 }
 
 /* 0, or the status of a refusal. */
-static unsigned check(struct pythia__http_exchange *x, const char *method, const char *path,
-                      const char **why)
+static unsigned check_request(struct pythia__http_exchange *x, const char *method, const char *path,
+                              const char **why)
 {
     const struct pythia__http_options *o = &x->server->o;
     bool known = false;
@@ -424,17 +425,17 @@ static unsigned check_framing(struct pythia__http_exchange *x, const char *versi
 
 /* ---- exchanges ---- */
 
-static enum MHD_Result give(struct pythia__http_exchange *x)
+static enum MHD_Result queue_response(struct pythia__http_exchange *x)
 {
-    enter(x->connection, x->server, PYTHIA__WAIT_NONE);
+    enter_wait(x->connection, x->server, PYTHIA__WAIT_NONE);
     enum MHD_Result result = MHD_queue_response(x->mhd, x->status, x->response);
     MHD_destroy_response(x->response);
     x->response = NULL;
     return result;
 }
 
-static struct pythia__http_exchange *begin(struct pythia__http_server *s,
-                                           struct MHD_Connection *mhd, const char *path)
+static struct pythia__http_exchange *begin_exchange(struct pythia__http_server *s,
+                                                    struct MHD_Connection *mhd, const char *path)
 {
     struct pythia__http_exchange *x = pythia_calloc(1, sizeof(*x));
     char *copy = pythia_strndup(path, strlen(path));
@@ -446,7 +447,7 @@ static struct pythia__http_exchange *begin(struct pythia__http_server *s,
     *x = (struct pythia__http_exchange){
         .server = s, .mhd = mhd, .connection = connection_of(mhd), .path = copy};
     s->numbers.requests++;
-    enter(x->connection, s, PYTHIA__WAIT_BODY);
+    enter_wait(x->connection, s, PYTHIA__WAIT_BODY);
     return x;
 }
 
@@ -467,7 +468,7 @@ static void count_none(struct pythia_span_count *c, const char *bytes, size_t si
 
 /* What is too much is read and forgotten to its end: most senders only listen then, and would come
  * again with what they could not send. */
-static void take(struct pythia__http_exchange *x, const char *bytes, size_t size)
+static void take_body(struct pythia__http_exchange *x, const char *bytes, size_t size)
 {
     struct pythia__room *room = x->route->role == PYTHIA__ROLE_INGEST ? x->server->o.room : NULL;
     if (x->connection)
@@ -512,34 +513,34 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *mhd, con
     struct pythia__http_exchange *x = *state;
     const char *why;
     if (!x) {
-        *state = x = begin(context, mhd, pythia__http_target_path(path));
+        *state = x = begin_exchange(context, mhd, pythia__http_target_path(path));
         if (!x)
             return MHD_NO;
         unsigned refused = check_framing(x, version, path, &why);
         if (!refused)
-            refused = check(x, method, x->path, &why);
+            refused = check_request(x, method, x->path, &why);
         if (refused) {
             x->server->numbers.not_allowed += refused != MHD_HTTP_CONTENT_TOO_LARGE;
             pythia__http_say(x, refused, why);
-            return give(x);
+            return queue_response(x);
         }
         return MHD_YES;
     }
     if (x->response)
-        return give(x); /* resumed */
+        return queue_response(x); /* resumed */
     if (*size > 0) {
         if (!has_budget(x)) {
             pause_exchange(x);
             return MHD_YES;
         }
-        take(x, bytes, *size);
+        take_body(x, bytes, *size);
         *size = 0;
         return MHD_YES;
     }
     if (x->handled)
         return MHD_YES;
     x->handled = true;
-    enter(x->connection, x->server, PYTHIA__WAIT_NONE);
+    enter_wait(x->connection, x->server, PYTHIA__WAIT_NONE);
     pythia__room_forgotten(x->server->o.room, &x->no_room);
     if (x->too_large)
         pythia__http_say(x, MHD_HTTP_CONTENT_TOO_LARGE, "the body is larger than is taken here\n");
@@ -548,7 +549,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *mhd, con
     else
         x->route->handle(x->route->context, x);
     if (x->response)
-        return give(x);
+        return queue_response(x);
     x->suspended = true;
     MHD_suspend_connection(mhd);
     return MHD_YES;
@@ -562,7 +563,7 @@ static void on_completed(void *context, struct MHD_Connection *mhd, void **state
     (void)mhd;
     if (!x)
         return;
-    enter(x->connection, x->server, PYTHIA__WAIT_IDLE);
+    enter_wait(x->connection, x->server, PYTHIA__WAIT_IDLE);
     if (x->connection && code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
         x->connection->place.served = true;
     if (x->response)

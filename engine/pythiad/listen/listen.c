@@ -24,13 +24,13 @@ static bool is_unix(const char *address)
     return strncmp(address, UNIX, sizeof(UNIX) - 1) == 0;
 }
 
-static int fail(struct pythia_error *e, int status, const char *address, const char *why)
+static int fail_address(struct pythia_error *e, int status, const char *address, const char *why)
 {
     return pythia_error_set(e, status, "cannot listen at %s: %s", address, why);
 }
 
 /* Host and port, which is behind the last colon; brackets around an IPv6 address. */
-static bool split(const char *address, char host[256], char port[16])
+static bool split_address(const char *address, char host[256], char port[16])
 {
     const char *colon = strrchr(address, ':');
     if (!colon || !colon[1] || strlen(colon + 1) > 5 ||
@@ -54,7 +54,7 @@ static bool split(const char *address, char host[256], char port[16])
 bool pythia__address_is_one(const char *address, struct pythia_error *e)
 {
     char host[256], port[16];
-    if (is_unix(address) ? address[sizeof(UNIX) - 1] != '\0' : split(address, host, port))
+    if (is_unix(address) ? address[sizeof(UNIX) - 1] != '\0' : split_address(address, host, port))
         return true;
     pythia_error_set(e, PYTHIA_EUSAGE,
                      "%s is no address: HOST:PORT, [IPv6]:PORT, *:PORT (up to 65535) or unix:PATH",
@@ -62,14 +62,14 @@ bool pythia__address_is_one(const char *address, struct pythia_error *e)
     return false;
 }
 
-static int resolve(const char *address, struct addrinfo **out, struct pythia_error *e)
+static int resolve_address(const char *address, struct addrinfo **out, struct pythia_error *e)
 {
     char host[256], port[16];
     struct addrinfo want = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-    if (!pythia__address_is_one(address, e) || !split(address, host, port))
+    if (!pythia__address_is_one(address, e) || !split_address(address, host, port))
         return PYTHIA_EUSAGE;
     int status = getaddrinfo(strcmp(host, "*") == 0 ? NULL : host, port, &want, out);
-    return status == 0 ? PYTHIA_OK : fail(e, PYTHIA_EIO, address, gai_strerror(status));
+    return status == 0 ? PYTHIA_OK : fail_address(e, PYTHIA_EIO, address, gai_strerror(status));
 }
 
 /* A socket is left behind by a daemon that had no time to remove it. One at which somebody listens
@@ -103,7 +103,8 @@ static int listen_unix(const char *address, int *out, struct pythia__socket_file
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     const char *path = address + sizeof(UNIX) - 1;
     if (!*path || strlen(path) >= sizeof(name.sun_path))
-        return fail(e, PYTHIA_EUSAGE, address, "the path is empty, or too long for a socket");
+        return fail_address(e, PYTHIA_EUSAGE, address,
+                            "the path is empty, or too long for a socket");
     memcpy(name.sun_path, path, strlen(path) + 1);
     if (is_dead(&name))
         unlink(path);
@@ -120,7 +121,7 @@ static int listen_unix(const char *address, int *out, struct pythia__socket_file
         pythia__socket_file_remove(file);
         if (s >= 0)
             close(s);
-        return fail(e, PYTHIA_EIO, address, why_not(path, number));
+        return fail_address(e, PYTHIA_EIO, address, why_not(path, number));
     }
     *out = s;
     return PYTHIA_OK;
@@ -142,7 +143,7 @@ int pythia__listen(const char *address, int *out, struct pythia__socket_file *fi
     *file = (struct pythia__socket_file){.path = NULL};
     if (is_unix(address))
         return listen_unix(address, out, file, e);
-    int status = resolve(address, &found, e), number = 0;
+    int status = resolve_address(address, &found, e), number = 0;
     if (status != PYTHIA_OK)
         return status;
     int s = -1;
@@ -164,7 +165,8 @@ int pythia__listen(const char *address, int *out, struct pythia__socket_file *fi
     }
     freeaddrinfo(found);
     if (s < 0)
-        return fail(e, PYTHIA_EIO, address, number == EADDRINUSE ? IN_USE : strerror(number));
+        return fail_address(e, PYTHIA_EIO, address,
+                            number == EADDRINUSE ? IN_USE : strerror(number));
     *out = s;
     return PYTHIA_OK;
 }
@@ -175,7 +177,7 @@ bool pythia__address_is_local(const char *address)
     struct pythia_error unused = {0};
     if (is_unix(address))
         return true;
-    if (resolve(address, &found, &unused) != PYTHIA_OK)
+    if (resolve_address(address, &found, &unused) != PYTHIA_OK)
         return false;
     bool local = true;
     for (struct addrinfo *at = found; at; at = at->ai_next) {

@@ -25,7 +25,7 @@ struct pythia__tls_session {
     bool shaken;
 };
 
-static gnutls_datum_t datum(const char *text)
+static gnutls_datum_t make_datum(const char *text)
 {
     return (gnutls_datum_t){pythia_without_const(text), (unsigned)strlen(text)};
 }
@@ -38,13 +38,13 @@ int pythia__tls_create(const char *key, const char *certificate, const char *tru
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory for TLS");
     t->protocol = protocol;
     t->asks_for_certificate = trust != NULL;
-    gnutls_datum_t key_text = datum(key), certificate_text = datum(certificate);
+    gnutls_datum_t key_text = make_datum(key), certificate_text = make_datum(certificate);
     int result = gnutls_certificate_allocate_credentials(&t->credentials);
     if (result == GNUTLS_E_SUCCESS)
         result = gnutls_certificate_set_x509_key_mem(t->credentials, &certificate_text, &key_text,
                                                      GNUTLS_X509_FMT_PEM);
     if (result >= 0 && trust) {
-        gnutls_datum_t trust_text = datum(trust);
+        gnutls_datum_t trust_text = make_datum(trust);
         result =
             gnutls_certificate_set_x509_trust_mem(t->credentials, &trust_text, GNUTLS_X509_FMT_PEM);
         if (result == 0)
@@ -72,7 +72,7 @@ void pythia__tls_destroy(struct pythia__tls *t)
     pythia_free(t);
 }
 
-static ssize_t pull(gnutls_transport_ptr_t transport, void *to, size_t size)
+static ssize_t pull_bytes(gnutls_transport_ptr_t transport, void *to, size_t size)
 {
     struct pythia__tls_session *s = transport;
     size = size < s->in_size ? size : s->in_size;
@@ -93,7 +93,7 @@ static int can_pull(gnutls_transport_ptr_t transport, unsigned ms)
     return s->in_size > 0;
 }
 
-static ssize_t push(gnutls_transport_ptr_t transport, const void *bytes, size_t size)
+static ssize_t push_bytes(gnutls_transport_ptr_t transport, const void *bytes, size_t size)
 {
     struct pythia__tls_session *s = transport;
     pythia_buf_add(s->out, bytes, size);
@@ -112,7 +112,7 @@ int pythia__tls_session_create(struct pythia__tls *t, struct pythia__tls_session
         pythia_free(s);
         return PYTHIA_ENOMEM;
     }
-    gnutls_datum_t protocol = datum(t->protocol);
+    gnutls_datum_t protocol = make_datum(t->protocol);
     gnutls_priority_set(s->session, t->priorities);
     gnutls_credentials_set(s->session, GNUTLS_CRD_CERTIFICATE, t->credentials);
     gnutls_alpn_set_protocols(s->session, &protocol, 1, GNUTLS_ALPN_MANDATORY);
@@ -121,9 +121,9 @@ int pythia__tls_session_create(struct pythia__tls *t, struct pythia__tls_session
         gnutls_session_set_verify_cert(s->session, NULL, 0);
     }
     gnutls_transport_set_ptr(s->session, s);
-    gnutls_transport_set_pull_function(s->session, pull);
+    gnutls_transport_set_pull_function(s->session, pull_bytes);
     gnutls_transport_set_pull_timeout_function(s->session, can_pull);
-    gnutls_transport_set_push_function(s->session, push);
+    gnutls_transport_set_push_function(s->session, push_bytes);
     *out = s;
     return PYTHIA_OK;
 }

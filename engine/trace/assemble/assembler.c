@@ -19,27 +19,34 @@
 #include "pythia/status.h"
 #include "span_list.h"
 
-#define BUILDER_MAX ((size_t)1024 * 1024) /* bytes that the builder keeps for the next trace */
-#define SPARE_MAX   256                   /* traces whose memory is kept for others */
+#define AHEAD_NS    (2 * UINT64_C(1000000000)) /* of our clock: a clock that is set is not */
+#define BUILDER_MAX ((size_t)1024 * 1024)      /* bytes that the builder keeps for the next trace */
+#define SPARE_MAX   256                        /* traces whose memory is kept for others */
 
 struct open_trace {
     struct pythia_trace_id id;
-    struct open_trace *merged_into;     /* its spans are there: it was forked off that trace */
-    struct open_trace *earlier, *later; /* in its queue */
+    union {
+        struct open_trace *earlier;     /* in its queue */
+        struct open_trace *merged_into; /* its spans are there: it was forked off that trace */
+    };
+    union {
+        struct open_trace *later;
+        struct open_trace *next_member;
+    };
     struct open_trace *elder, *younger; /* by first tick */
     struct open_trace
         *members; /* traces merged into this one, by next_member; they may have some too */
-    struct open_trace *next_member;
     struct pythia__span_list list;
-    uint64_t spans; /* and parts of spans, of which … */
-    uint64_t starts, stops;
     uint64_t first_tick, last_tick;
-    uint64_t start_ns; /* the earliest of its spans */
-    size_t start_at;   /* where that stands among those of all */
-    uint32_t kind;     /* a trace point that stands for its request type, PYTHIA_NONE */
-    bool rooted;       /* that is of a root */
-    uint8_t queue;     /* which it is in */
-    bool pinned, late; /* late: it is in the list of late ones */
+    uint32_t spans; /* and parts of spans, of which … */
+    uint32_t starts, stops;
+    uint32_t start_at;         /* where the start of its earliest span stands among those of all */
+    uint32_t kind;             /* a trace point that stands for its request type, PYTHIA_NONE */
+    uint8_t queue;             /* which it is in */
+    bool rooted : 1;           /* the kind is that of a root */
+    bool off;                  /* the clock of a sender is: its start is by ours */
+    bool pinned : 1, late : 1; /* late: it is in the list of late ones */
+    bool merged : 1;
 };
 
 enum { QUIETS = 16, SILENT = QUIETS, PARTIAL, RUNNING, QUEUES }; /* 0 to QUIETS - 1: quiet */
@@ -65,6 +72,7 @@ struct pythia_assembler {
     struct queue queues[QUEUES];
     uint32_t *resources; /* scratch: of the spans of a trace, each once */
     size_t resource_count, resource_capacity;
+    struct pythia_arena attributes; /* of the spans that the builder was given */
     struct open_trace *eldest, *youngest;
     struct open_trace *spare;
     size_t trace_count, spare_count; /* allocated, and of them spare */
@@ -77,6 +85,7 @@ struct pythia_assembler {
     uint64_t cut_ns;   /* what was last asked for by _began_by, */
     size_t before_cut; /* and how many open traces had begun by then */
     uint64_t tick;
+    uint64_t unix_ns, late_ns; /* of tick 0, by our clock; after which spans arrive */
     struct pythia__finished_ids finished;
     struct pythia_trace_id *late, *pinned;
     size_t late_count, late_capacity, pinned_count;
@@ -138,6 +147,7 @@ void pythia_assembler_destroy(struct pythia_assembler *a)
     pythia_free(a->table);
     pythia_free(a->kinds);
     pythia_free(a->resources);
+    pythia_arena_free(&a->attributes);
     pythia_free(a->starts);
     pythia_free(a->late);
     pythia_free(a->pinned);
@@ -326,15 +336,19 @@ static void stand_behind(struct pythia_assembler *a, struct open_trace *t, struc
 /* The trace is open from now on: there is room for it. */
 static void add_start(struct pythia_assembler *a, struct open_trace *t)
 {
-    t->start_at = a->start_count++;
-    a->starts[t->start_at] = (struct start){t->start_ns, t};
-    a->before_cut += t->start_ns <= a->cut_ns;
+    t->start_at = (uint32_t)a->start_count++;
+    a->starts[t->start_at] = (struct start){UINT64_MAX, t};
+}
+
+static uint64_t start_of(const struct pythia_assembler *a, const struct open_trace *t)
+{
+    return a->starts[t->start_at].ns;
 }
 
 static void remove_start(struct pythia_assembler *a, const struct open_trace *t)
 {
     struct start *last = &a->starts[--a->start_count];
-    a->before_cut -= t->start_ns <= a->cut_ns;
+    a->before_cut -= start_of(a, t) <= a->cut_ns;
     last->trace->start_at = t->start_at;
     a->starts[t->start_at] = *last;
 }
@@ -342,18 +356,19 @@ static void remove_start(struct pythia_assembler *a, const struct open_trace *t)
 /* A span of it, or work that joins it, began at `start_ns`. */
 static void note_start(struct pythia_assembler *a, struct open_trace *t, uint64_t start_ns)
 {
-    if (start_ns >= t->start_ns)
+    uint64_t *earliest = &a->starts[t->start_at].ns;
+    if (start_ns >= *earliest)
         return;
-    a->before_cut += start_ns <= a->cut_ns && t->start_ns > a->cut_ns;
-    t->start_ns = a->starts[t->start_at].ns = start_ns;
+    a->before_cut += start_ns <= a->cut_ns && *earliest > a->cut_ns;
+    *earliest = start_ns;
 }
 
 /* The open trace `id` stands for; NULL: there is none. */
 static struct open_trace *find_trace(const struct pythia_assembler *a, struct pythia_trace_id id)
 {
     struct open_trace *t = a->table[table_slot(a->table, a->table_size, id)];
-    for (; t && t->merged_into; t = t->merged_into) /* and shorten the way for whoever comes next */
-        if (t->merged_into->merged_into)
+    for (; t && t->merged; t = t->merged_into) /* and shorten the way for whoever comes next */
+        if (t->merged_into->merged)
             t->merged_into = t->merged_into->merged_into;
     return t;
 }
@@ -374,11 +389,8 @@ static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_t
             return NULL;
         a->trace_count++;
     }
-    *t = (struct open_trace){.id = id,
-                             .first_tick = a->tick,
-                             .last_tick = a->tick,
-                             .start_ns = UINT64_MAX,
-                             .kind = PYTHIA_NONE};
+    *t = (struct open_trace){
+        .id = id, .first_tick = a->tick, .last_tick = a->tick, .kind = PYTHIA_NONE};
     t->pinned = a->pinned_count > 0 && is_pinned(a, id);
     a->table[table_slot(a->table, a->table_size, id)] = t;
     a->table_used++;
@@ -439,17 +451,46 @@ static int end_trace(struct pythia_assembler *a, struct open_trace *t, enum pyth
     return members < 0 ? members : forgotten;
 }
 
-/* Give its spans to the builder. */
+/* The resources of spans of a trace, each once. */
+static int list_resource(struct pythia_assembler *a, uint32_t resource)
+{
+    size_t i = a->resource_count;
+    while (i > 0 && a->resources[i - 1] != resource)
+        i--;
+    if (i > 0)
+        return PYTHIA_OK;
+    if (pythia_grow(&a->resources, &a->resource_capacity, a->resource_count,
+                    sizeof(*a->resources)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    a->resources[a->resource_count++] = resource;
+    return PYTHIA_OK;
+}
+
+/* Give its spans to the builder, and list their resources for those who wait for senders. */
 static int gather(struct pythia_assembler *a, const struct open_trace *t)
 {
-    struct pythia__span_cursor cursor = {t->list.first, 0};
+    if (pythia_arena_bytes(&a->attributes) > BUILDER_MAX)
+        pythia_arena_free(&a->attributes);
+    pythia_arena_clear(&a->attributes);
+    struct pythia__span_cursor cursor = pythia__span_list_walk(&t->list, &a->attributes);
     struct pythia_span span;
-    int status = PYTHIA_OK;
+    int status;
     a->gathered += t->spans;
+    a->resource_count = 0;
     pythia_trace_builder_begin(a->builder, t->id);
-    while (status == PYTHIA_OK && pythia__span_list_next(&cursor, &span))
+    if (t->off) { /* its spans may have been on their way */
+        uint64_t start_ns = start_of(a, t);
+        pythia_trace_builder_set_begun(a->builder,
+                                       start_ns > a->late_ns ? start_ns - a->late_ns : 0);
+    }
+    while ((status = pythia__span_list_next(&cursor, &span)) == PYTHIA_OK) {
         status = pythia_trace_builder_add(a->builder, &span);
-    return status;
+        if (status == PYTHIA_OK && a->options.patience)
+            status = list_resource(a, span.resource);
+        if (status != PYTHIA_OK)
+            break;
+    }
+    return status == 1 ? PYTHIA_OK : status;
 }
 
 /* Finish a trace whose spans were gathered, with that status. What there is no memory for is shed.
@@ -490,26 +531,6 @@ static bool is_past(const struct pythia_assembler *a, uint64_t tick, uint64_t af
     return a->tick - tick >= after;
 }
 
-/* The resources of its spans, each once. */
-static int list_resources(struct pythia_assembler *a, const struct open_trace *t)
-{
-    struct pythia__span_cursor cursor = {t->list.first, 0};
-    struct pythia_span span;
-    a->resource_count = 0;
-    while (pythia__span_list_next(&cursor, &span)) {
-        size_t i = a->resource_count;
-        while (i > 0 && a->resources[i - 1] != span.resource)
-            i--;
-        if (i > 0)
-            continue;
-        if (pythia_grow(&a->resources, &a->resource_capacity, a->resource_count,
-                        sizeof(*a->resources)) != PYTHIA_OK)
-            return PYTHIA_ENOMEM;
-        a->resources[a->resource_count++] = span.resource;
-    }
-    return PYTHIA_OK;
-}
-
 static bool lacks_silent_sender(const struct pythia_assembler *a, const struct open_trace *t)
 {
     const struct pythia_assembler_patience *p = a->options.patience;
@@ -522,8 +543,6 @@ static int finish_quiet(struct pythia_assembler *a, struct open_trace *t, int st
     const struct pythia_assembler_patience *p = a->options.patience;
     if (!p)
         return finish_gathered(a, t, PYTHIA_FINISH_QUIET, status);
-    if (status == PYTHIA_OK)
-        status = list_resources(a, t);
     bool lacks = status == PYTHIA_OK && lacks_silent_sender(a, t);
     if (lacks && !is_past(a, t->last_tick, p->most_ticks)) {
         unqueue(a, t);
@@ -552,6 +571,12 @@ static int finish_if_whole(struct pythia_assembler *a, struct open_trace *t)
     unqueue(a, t);
     enqueue(a, t, waits ? RUNNING : PARTIAL);
     return PYTHIA_OK;
+}
+
+void pythia_assembler_set_clock(struct pythia_assembler *a, uint64_t unix_ns, uint64_t late_ns)
+{
+    a->unix_ns = unix_ns;
+    a->late_ns = late_ns;
 }
 
 void pythia_assembler_now(struct pythia_assembler *a, uint64_t tick)
@@ -623,13 +648,29 @@ int pythia_assembler_finish(struct pythia_assembler *a)
 
 /* ---- spans ---- */
 
+/* When a span that arrives now began: by its sender's clock, unless that is plainly off. Then it
+ * began as long before its arrival as it took, or earlier. */
+static uint64_t find_begin(const struct pythia_assembler *a, const struct pythia_span *s, bool *off)
+{
+    uint64_t took_ns = s->duration_ns > 0 ? (uint64_t)s->duration_ns : 0, now_ns,
+             end_ns = s->start_ns + took_ns, most_ns = a->options.timeout_ticks;
+    if (a->unix_ns == 0 || __builtin_add_overflow(a->unix_ns, a->tick, &now_ns))
+        return s->start_ns;
+    bool ahead = end_ns > now_ns && end_ns - now_ns > AHEAD_NS,
+         behind = most_ns > 0 && end_ns < now_ns && now_ns - end_ns > most_ns;
+    if (!ahead && !behind)
+        return s->start_ns;
+    *off = true;
+    return now_ns > took_ns ? now_ns - took_ns : 0;
+}
+
 /* What a trace is of, for those who share memory out: the trace point of a root, or, as long as
  * none was seen, of the first span. */
 static int note(struct pythia_assembler *a, struct open_trace *t, const struct pythia_span *s)
 {
     if (s->part == PYTHIA_PART_STOP || s->part == PYTHIA_PART_ADDITION)
         return PYTHIA_OK;
-    note_start(a, t, s->start_ns);
+    note_start(a, t, find_begin(a, s, &t->off));
     bool root = s->parent == 0 || s->parent == pythia_span_id_fold(t->id.high, t->id.low);
     if (t->rooted || (!root && t->kind != PYTHIA_NONE) || s->tracepoint == PYTHIA_NONE)
         return PYTHIA_OK;
@@ -659,18 +700,20 @@ static void merge(struct pythia_assembler *a, struct open_trace *t, struct open_
     t->starts += work->starts;
     t->stops += work->stops;
     t->pinned = t->pinned || work->pinned;
-    note_start(a, t, work->start_ns);
+    t->off = t->off || work->off;
+    note_start(a, t, start_of(a, work));
     remove_start(a, work);
     if (work->first_tick < t->first_tick) { /* it takes its place in line */
         t->first_tick = work->first_tick;
         leave_line(a, t);
         stand_behind(a, t, work);
     }
+    unqueue(a, work);
+    leave_line(a, work);
+    work->merged = true;
     work->merged_into = t;
     work->next_member = t->members;
     t->members = work;
-    unqueue(a, work);
-    leave_line(a, work);
     a->numbers.open_traces--;
 }
 
@@ -737,12 +780,12 @@ int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_i
 
 static size_t bytes_of(const struct open_trace *t)
 {
-    return t->list.bytes + sizeof(*t) + PYTHIA__HEAP_HEAD;
+    return pythia__span_list_bytes(&t->list) + sizeof(*t) + PYTHIA__HEAP_HEAD;
 }
 
 size_t pythia_assembler_bytes(const struct pythia_assembler *a)
 {
-    return sizeof(*a) + a->pool.bytes +
+    return sizeof(*a) + pythia__span_pool_bytes(&a->pool) + pythia_arena_bytes(&a->attributes) +
            a->trace_count * (sizeof(struct open_trace) + PYTHIA__HEAP_HEAD) +
            a->table_size * sizeof(struct open_trace *) + pythia__finished_ids_bytes(&a->finished) +
            a->resource_capacity * sizeof(*a->resources) + a->kind_capacity * sizeof(*a->kinds) +
