@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pythia/nearest.h"
 #include "pythia/status.h"
 
 #define OPTIONS_MAX 96
@@ -246,6 +247,12 @@ static int bad_option(const struct pythia_option *table, int wrong, const char *
     for (const struct pythia_option *o = table; o->name; o++)
         if (strncmp(o->name, word + 2, (size_t)size - 2) == 0)
             return pythia_error_set(e, PYTHIA_EUSAGE, "%.*s may mean several options", size, word);
+    struct pythia_nearest near = {.wanted = {word + 2, (size_t)size - 2}};
+    for (const struct pythia_option *o = table; o->name; o++)
+        pythia_nearest_offer(&near, pythia_text_of(o->name));
+    if (near.best.size > 0)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "there is no option %.*s, did you mean --%s?",
+                                size, word, near.best.bytes);
     return pythia_error_set(e, PYTHIA_EUSAGE, "there is no option %.*s", size, word);
 }
 

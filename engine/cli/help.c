@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "completion.h"
 #include "pythia/log.h"
+#include "pythia/nearest.h"
 #include "pythia/status.h"
 
 #ifndef PYTHIA_VERSION
@@ -219,77 +221,54 @@ static void page_of_all(struct pythia_buf *to)
     page_end(to, exits_of(NULL), "pythiad(8)", "libpythia-tracepoints(3), pythia-report(5)");
 }
 
-/* ---- completion ---- */
-
-static void complete_command(struct pythia_buf *to, const struct pythia__command *c)
-{
-    struct pythia_option options[PYTHIA__OPTIONS_MAX];
-    pythia__options_of(c, options);
-    pythia_buf_printf(to, "    '%s')\n", c->name);
-    pythia_options_completion(options, to);
-    pythia_buf_printf(to, "        operands='%s' ;;\n", c->words ? c->words : "");
-}
-
-/* The first words of all commands, each once: those of one command stand together. */
-static void complete_names(struct pythia_buf *to)
-{
-    size_t count;
-    const struct pythia__command *const *commands = pythia__commands(&count);
-    const char *before = "";
-    for (size_t i = 0; i < count; i++) {
-        size_t size = strcspn(commands[i]->name, " ");
-        if (strcspn(before, " ") != size || strncmp(before, commands[i]->name, size) != 0)
-            pythia_buf_printf(to, " %.*s", (int)size, commands[i]->name);
-        before = commands[i]->name;
-    }
-}
-
-static void complete_all(struct pythia_buf *to)
-{
-    size_t count;
-    const struct pythia__command *const *commands = pythia__commands(&count);
-    pythia_buf_puts(to, "# bash completion of pythia, made of its tables of commands and options\n"
-                        "_pythia()\n{\n    local cur=${COMP_WORDS[COMP_CWORD]} "
-                        "prev=${COMP_WORDS[COMP_CWORD-1]} words= operands= command=\n"
-                        "    COMPREPLY=()\n    case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n");
-    for (size_t i = 0; i < count; i++)
-        if (strchr(commands[i]->name, ' '))
-            pythia_buf_printf(to, "    '%s') command='%s' ;;\n", commands[i]->name,
-                              commands[i]->name);
-    pythia_buf_puts(
-        to, "    *) command=${COMP_WORDS[1]} ;;\n    esac\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-            "        COMPREPLY=($(compgen -W '--help --version help");
-    complete_names(to);
-    pythia_buf_puts(to, "' -- \"$cur\"))\n        return\n    fi\n    case $command in\n");
-    for (size_t i = 0; i < count; i++)
-        complete_command(to, commands[i]);
-    pythia_buf_puts(to, "    space) operands='build show' ;;\n    help)\n        operands='");
-    complete_names(to);
-    pythia_buf_puts(to, "'\n        [ \"$COMP_CWORD\" -eq 2 ] || operands=\n"
-                        "        [ \"$prev\" != space ] || operands='build show' ;;\n    esac\n"
-                        "    if [[ $cur == -* ]]; then\n"
-                        "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-                        "    elif [[ -n $operands || $command == help ]]; then\n"
-                        "        COMPREPLY=($(compgen -W \"$operands\" -- \"$cur\"))\n    else\n"
-                        "        COMPREPLY=($(compgen -f -- \"$cur\"))\n    fi\n}\ncomplete -o "
-                        "filenames -F _pythia pythia\n");
-}
-
 /* ---- what is asked ---- */
+
+/* The command that was meant, or of its words the first that was; empty: none is near. */
+static struct pythia_text find_meant(const char *name)
+{
+    struct pythia_nearest near = {.wanted = pythia_text_of(name)};
+    size_t count;
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    for (size_t i = 0; i < count; i++) {
+        const char *words = commands[i]->name;
+        pythia_nearest_offer(&near, pythia_text_of(words));
+        pythia_nearest_offer(&near, (struct pythia_text){words, strcspn(words, " ")});
+    }
+    return near.best;
+}
 
 int pythia__help_unknown(const char *name)
 {
-    struct pythia_buf longer = {0};
+    struct pythia_buf text = {0};
     size_t count, size = strlen(name);
     const struct pythia__command *const *commands = pythia__commands(&count);
     for (size_t i = 0; i < count && size > 0; i++)
         if (strncmp(commands[i]->name, name, size) == 0 && commands[i]->name[size] == ' ')
-            pythia_buf_printf(&longer, "%spythia %s", longer.size ? " or " : "", commands[i]->name);
-    pythia_log(PYTHIA_LOG_ERROR, "%s%s%s%s (pythia --help lists what there is)",
-               longer.size ? "wanted: " : "there is no command", longer.size || !size ? "" : " ",
-               longer.size ? "" : name, longer.size ? longer.bytes : "");
-    pythia_buf_free(&longer);
+            pythia_buf_printf(&text, "%spythia %s",
+                              text.size ? " or " : "wanted: ", commands[i]->name);
+    if (text.size == 0) {
+        struct pythia_text meant = find_meant(name);
+        pythia_buf_printf(&text, "there is no command%s%s", size ? " " : "", name);
+        if (meant.size > 0)
+            pythia_buf_printf(&text, ", did you mean %.*s?", (int)meant.size, meant.bytes);
+    }
+    pythia_log(PYTHIA_LOG_ERROR, "%s (pythia --help lists what there is)",
+               text.bytes ? text.bytes : "");
+    pythia_buf_free(&text);
     return PYTHIA__EXIT_USAGE;
+}
+
+int pythia__help_family(const char *word)
+{
+    struct pythia_buf text = {0};
+    size_t count, size = strlen(word);
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    for (size_t i = 0; i < count && size > 0; i++)
+        if (strncmp(commands[i]->name, word, size) == 0 && commands[i]->name[size] == ' ')
+            pythia_buf_printf(&text, "  pythia %-14s%s\n", commands[i]->name, commands[i]->summary);
+    if (text.size == 0)
+        return pythia__help_unknown(word);
+    return print_text(&text);
 }
 
 /* `help` and what stands behind it. */
@@ -297,16 +276,14 @@ static int help_words(int argc, char **argv)
 {
     struct pythia_buf name = {0}, text = {0};
     bool scdoc = argc > 2 && strcmp(argv[2], "--scdoc") == 0;
-    if (argc > 2 && strcmp(argv[2], "--bash-completion") == 0) {
-        complete_all(&text);
+    if (argc > 2 && pythia__completion_write(argv[2], &text))
         return print_text(&text);
-    }
     for (int i = scdoc ? 3 : 2; i < argc; i++) /* of two words: space build */
         pythia_buf_printf(&name, "%s%s", name.size ? " " : "", argv[i]);
     const struct pythia__command *c = name.size ? find_command(name.bytes) : NULL;
     int code;
     if (name.size && !c) {
-        code = pythia__help_unknown(name.bytes);
+        code = pythia__help_family(name.bytes);
     } else if (scdoc) {
         if (c)
             page_of_command(&text, c);

@@ -91,5 +91,6 @@ int main(int argc, char **argv)
             return pythia__help_command(commands[i]);
         return run_command(commands[i], argc - words, argv + words);
     }
-    return pythia__help_unknown(argv[1]);
+    return asks_for_help(argc, argv, 2) ? pythia__help_family(argv[1])
+                                        : pythia__help_unknown(argv[1]);
 }

@@ -2,6 +2,7 @@
 
 A test is `test_NAME.py BIN [SANITIZER]`: BIN is where pythiad and pythia are, SANITIZER what they are built with, if
 anything. Then times are generous, and memory is not looked at. Ends with 77 if every test was skipped."""
+import concurrent.futures
 import ctypes
 import http.client
 import json
@@ -26,6 +27,8 @@ PROTOBUF, JSON = "application/x-protobuf", "application/json"
 
 # Set by `./dev bench times`: measured times are compared with their bounds.
 TIMED = bool(os.environ.get("PYTHIA_TIMED"))
+# Set by `./dev check`: sizes that were asked for, where those of `./dev test` are smaller.
+FULL = bool(os.environ.get("PYTHIA_FULL"))
 HANGS = 120  # seconds after which something that other programs only slow down is taken to hang
 
 
@@ -317,6 +320,12 @@ class RedisServer:
                 if not more:
                     return answers
                 answers += more
+
+
+def at_once(*calls):
+    """What each of the functions returns; they wait most of the time, so they run beside each other."""
+    with concurrent.futures.ThreadPoolExecutor(len(calls)) as pool:
+        return [one.result() for one in [pool.submit(call) for call in calls]]
 
 
 def make_folder(test):

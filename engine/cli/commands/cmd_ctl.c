@@ -13,6 +13,7 @@
 #include "pythia/gate_variables.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/nearest.h"
 #include "pythia/shown_text.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
@@ -387,6 +388,19 @@ static int watch_report(const struct settings *s, const struct action *a)
     return PYTHIA__EXIT_FAILED;
 }
 
+static int tell_unknown(const char *word)
+{
+    struct pythia_nearest near = {.wanted = pythia_text_of(word)};
+    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+        pythia_nearest_offer(&near, pythia_text_of(actions[i].name));
+    pythia_log(PYTHIA_LOG_ERROR,
+               "there is no pythia ctl %s%s%.*s%s (pythia ctl --help lists what "
+               "there is)",
+               word, near.best.size ? ", did you mean " : "", (int)near.best.size,
+               near.best.size ? near.best.bytes : "", near.best.size ? "?" : "");
+    return PYTHIA__EXIT_USAGE;
+}
+
 static int run_ctl(const void *settings, char *const *operands, int count)
 {
     static const char *const formats[] = {"text", "json", "markdown", "html"};
@@ -398,13 +412,14 @@ static int run_ctl(const void *settings, char *const *operands, int count)
     bool plans = a && a->show == pythia__show_plan;
     bool hashes = a && a->show == pythia__show_hash;
     bool fits = a && (hashes ? count == 2 : a->takes_ids == (count > 1 || (plans && s->open)));
+    if (!a)
+        return tell_unknown(operands[0]);
     if (!fits || (s->open && !plans)) {
         pythia_log(PYTHIA_LOG_ERROR,
-                   !a ? "there is no pythia ctl %s (pythia ctl --help lists what there is)"
-                   : s->open && !plans ? "pythia ctl %s takes no --open"
-                   : hashes            ? "pythia ctl %s takes one value"
-                   : a->takes_ids      ? "pythia ctl %s takes trace points"
-                                       : "pythia ctl %s takes nothing more",
+                   s->open && !plans ? "pythia ctl %s takes no --open"
+                   : hashes          ? "pythia ctl %s takes one value"
+                   : a->takes_ids    ? "pythia ctl %s takes trace points"
+                                     : "pythia ctl %s takes nothing more",
                    operands[0]);
         return PYTHIA__EXIT_USAGE;
     }

@@ -20,11 +20,24 @@
 
 static char temporary[4096]; /* of the file being written, for the signal handler; "": none */
 
+static volatile sig_atomic_t shows_progress; /* a line on a terminal, without its end */
+
 static void on_signal(int number)
 {
+    static const char erase[] = "\r\033[K";
+    if (shows_progress && write(STDERR_FILENO, erase, sizeof(erase) - 1) < 0)
+        shows_progress = 0;
     if (temporary[0])
         unlink(temporary);
     _exit(128 + number);
+}
+
+void pythia__output_clears_progress(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    shows_progress = 1;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
 }
 
 static int write_all(int file, struct pythia_text text)

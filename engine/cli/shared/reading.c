@@ -7,6 +7,7 @@
 #include <uv.h>
 
 #include "command.h"
+#include "output.h"
 #include "pythia/log.h"
 #include "pythia/redaction.h"
 #include "pythia/secret_file.h"
@@ -242,6 +243,8 @@ int pythia__reading_begin_with(struct pythia__reading *r,
                                          .threads = choose_threads(settings->threads),
                                          .expansion_max = settings->max_expansion,
                                          .progress = !settings->quiet && isatty(STDERR_FILENO)};
+    if (r->pipeline.progress)
+        pythia__output_clears_progress();
     int status = other ? PYTHIA_OK : pythia_vocabulary_create(&r->vocabulary);
     if (status == PYTHIA_OK && !other)
         status = pythia_path_templates_create(&r->groups.types.templates);
