@@ -543,8 +543,8 @@ static int make_redaction(struct pythia__daemon *d, struct pythia_error *e)
     return status;
 }
 
-/* The state is opened before anything is written, because it may be refused: another pythiad has it,
- * or a later one wrote it. */
+/* The state is opened before anything is written, because it may be refused: another pythiad has
+ * it, or a later one wrote it. */
 static int open_state(struct pythia__daemon *d, struct pythia_error *e)
 {
     struct pythia__engine *engine = &d->engine;
