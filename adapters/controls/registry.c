@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "planes.h"
+#include "shared/planes.h"
 
 static const struct pythia_control_ops *const planes[] = {
     &pythia__control_gate,
@@ -9,12 +9,6 @@ static const struct pythia_control_ops *const planes[] = {
 };
 
 #define PLANES (sizeof(planes) / sizeof(planes[0]))
-
-const struct pythia_control_ops *const *pythia_controls(size_t *count)
-{
-    *count = PLANES;
-    return planes;
-}
 
 const struct pythia_control_ops *pythia_control_named(const char *name)
 {

@@ -1,8 +1,4 @@
-#include <inttypes.h>
-#include <math.h>
-
 #include "formats.h"
-#include "pythia/shown_text.h"
 
 static const struct pythia_export_ops *const exports[] = {
     &pythia__export_chrome,
@@ -15,61 +11,4 @@ const struct pythia_export_ops *const *pythia_exports(size_t *count)
 {
     *count = sizeof(exports) / sizeof(exports[0]);
     return exports;
-}
-
-void pythia__add_json_string(struct pythia_buf *out, struct pythia_text text)
-{
-    pythia_shown_json_text(out, text);
-}
-
-void pythia__add_json_value(struct pythia_buf *out, const struct pythia_attribute *value,
-                            bool as_text)
-{
-    const char *quote =
-        as_text || (value->kind == PYTHIA_ATTRIBUTE_REAL && !isfinite(value->real)) ? "\"" : "";
-    switch (value->kind) {
-    case PYTHIA_ATTRIBUTE_TEXT:
-        pythia__add_json_string(out, value->text);
-        break;
-    case PYTHIA_ATTRIBUTE_INTEGER:
-        pythia_buf_printf(out, "%s%" PRId64 "%s", quote, value->integer, quote);
-        break;
-    case PYTHIA_ATTRIBUTE_REAL:
-        pythia_buf_printf(out, "%s%.17g%s", quote, value->real, quote);
-        break;
-    case PYTHIA_ATTRIBUTE_BOOL:
-        pythia_buf_printf(out, "%s%s%s", quote, value->integer ? "true" : "false", quote);
-        break;
-    }
-}
-
-void pythia__add_json_attributes(struct pythia_buf *out, const struct pythia_vocabulary *v,
-                                 const struct pythia_trace_span *span, bool as_text)
-{
-    struct pythia_text packed[] = {span->attributes,
-                                   pythia_vocabulary_resource_at(v, span->resource).attributes};
-    struct pythia_attribute one;
-    bool first = true;
-    for (size_t i = 0; i < 2; i++)
-        while (pythia_attributes_next(&packed[i], &one)) {
-            pythia_buf_puts(out, first ? "" : ",");
-            pythia__add_json_string(out, pythia_vocabulary_text(v, one.key));
-            pythia_buf_putc(out, ':');
-            pythia__add_json_value(out, &one, as_text);
-            first = false;
-        }
-}
-
-void pythia__add_trace_id(struct pythia_buf *out, struct pythia_trace_id id)
-{
-    pythia_buf_printf(out, "%016" PRIx64 "%016" PRIx64, id.high, id.low);
-}
-
-uint32_t pythia__next_span(const struct pythia_trace *trace, uint32_t span)
-{
-    if (trace->spans[span].first_child != PYTHIA_NO_SPAN)
-        return trace->spans[span].first_child;
-    while (span != PYTHIA_NO_SPAN && trace->spans[span].next_sibling == PYTHIA_NO_SPAN)
-        span = trace->spans[span].parent;
-    return span == PYTHIA_NO_SPAN ? span : trace->spans[span].next_sibling;
 }

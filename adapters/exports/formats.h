@@ -13,11 +13,6 @@ extern const struct pythia_export_ops pythia__export_zipkin;
 /* Append text as a JSON string, quotes included. */
 void pythia__add_json_string(struct pythia_buf *out, struct pythia_text text);
 
-/* Append a value as JSON; with `as_text`, as a string whatever it is. What JSON has no number for
- * becomes a string. */
-void pythia__add_json_value(struct pythia_buf *out, const struct pythia_attribute *value,
-                            bool as_text);
-
 /* The key-values of a span and of whoever reported it, as members of a JSON object, the first
  * without a comma. */
 void pythia__add_json_attributes(struct pythia_buf *out, const struct pythia_vocabulary *v,

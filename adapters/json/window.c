@@ -87,11 +87,6 @@ static void place(const struct pythia_json *j, size_t at, uint64_t *line, uint64
     *offset = j->input->offset + at;
 }
 
-void pythia_json_place(const struct pythia_json *j, uint64_t *line, uint64_t *offset)
-{
-    place(j, pythia__json_here(j), line, offset);
-}
-
 static int vfail(struct pythia_json *j, size_t at, int status, const char *format, va_list args)
 {
     if (j->error.status != PYTHIA_OK)

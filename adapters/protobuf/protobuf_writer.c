@@ -46,11 +46,6 @@ void pythia_protobuf_put_fixed64(struct pythia_buf *to, uint32_t field, uint64_t
     put_fixed(to, field, PYTHIA_PROTOBUF_FIXED64, number, 8);
 }
 
-void pythia_protobuf_put_fixed32(struct pythia_buf *to, uint32_t field, uint32_t number)
-{
-    put_fixed(to, field, PYTHIA_PROTOBUF_FIXED32, number, 4);
-}
-
 void pythia_protobuf_put_double(struct pythia_buf *to, uint32_t field, double number)
 {
     uint64_t bits;

@@ -1,12 +1,8 @@
 #include <string.h>
 
-#include "formats.h"
+#include "shared/formats.h"
 
-static const struct pythia_adapter_ops *const adapters[] = {
-    &pythia__hiq,        &pythia__jaeger,    &pythia__native,
-    &pythia__osprofiler, &pythia__otlp_json, &pythia__otlp_protobuf,
-    &pythia__recording,  &pythia__spans,     &pythia__zipkin,
-};
+static const struct pythia_adapter_ops *const adapters[] = {PYTHIA__FORMATS(PYTHIA__FORMAT_ROW)};
 
 #define ADAPTERS (sizeof(adapters) / sizeof(adapters[0]))
 

@@ -543,11 +543,6 @@ uint32_t pythia_workflow_parent(const struct pythia_workflow *w, uint32_t node)
     return w->nodes[node].parent;
 }
 
-uint32_t pythia_workflow_behind(const struct pythia_workflow *w, uint32_t node)
-{
-    return w->nodes[node].behind;
-}
-
 uint32_t pythia_workflow_tracepoint(const struct pythia_workflow *w, uint32_t node)
 {
     return w->nodes[node].tracepoint;
@@ -558,22 +553,7 @@ bool pythia_workflow_known(const struct pythia_workflow *w, uint32_t node)
     return (w->nodes[node].flags & PYTHIA__UNKNOWN) == 0;
 }
 
-bool pythia_workflow_async(const struct pythia_workflow *w, uint32_t node)
-{
-    return (w->nodes[node].flags & PYTHIA__ASYNC) != 0;
-}
-
-bool pythia_workflow_critical(const struct pythia_workflow *w, uint32_t node)
-{
-    return (w->nodes[node].flags & PYTHIA__CRITICAL) != 0;
-}
-
 double pythia_workflow_calls(const struct pythia_workflow *w, uint32_t node)
 {
     return w->calls[node];
-}
-
-double pythia_workflow_time_ns(const struct pythia_workflow *w, uint32_t node)
-{
-    return w->calls[node] * w->nodes[node].own_ns;
 }

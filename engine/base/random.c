@@ -41,11 +41,6 @@ uint64_t pythia_random_below(struct pythia_random *r, uint64_t bound)
     return x % bound;
 }
 
-double pythia_random_exponential(struct pythia_random *r)
-{
-    return -log1p(-pythia_random_unit(r));
-}
-
 /* The polar method (Marsaglia and Bray, "A Convenient Method for Generating Normal Variables", SIAM
  * Review 6(3), 1964), of whose pair only one is used: the stream then depends on the number of
  * calls alone. */

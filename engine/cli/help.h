@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "command.h"
+#include "shared/command.h"
 
 /* Does the command line ask for --version, --help, help [COMMAND], or for what the build makes
  * pages of (help --scdoc NAME, help --bash-completion)? Then it is answered on stdout, with the

@@ -8,24 +8,12 @@
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
 
-#include "command.h"
 #include "help.h"
-#include "own_input.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
-
-static const struct pythia__command *const commands[] = {
-    &pythia__cmd_replay, &pythia__cmd_compare,  &pythia__cmd_space_build, &pythia__cmd_space_show,
-    &pythia__cmd_tree,   &pythia__cmd_profile,  &pythia__cmd_series,      &pythia__cmd_export,
-    &pythia__cmd_run,    &pythia__cmd_generate, &pythia__cmd_evaluate,    &pythia__cmd_ctl,
-};
-
-const struct pythia__command *const *pythia__commands(size_t *count)
-{
-    *count = sizeof(commands) / sizeof(commands[0]);
-    return commands;
-}
+#include "shared/command.h"
+#include "shared/own_input.h"
 
 /* How many of the words in argv from index 1 on name this command: 0 for none. */
 static int words_matched(const struct pythia__command *c, int argc, char **argv)
@@ -87,7 +75,9 @@ int main(int argc, char **argv)
     int code;
     if (pythia__help_asked(argc, argv, &code))
         return code;
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+    size_t count;
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    for (size_t i = 0; i < count; i++) {
         int words = words_matched(commands[i], argc, argv);
         if (words == 0)
             continue;

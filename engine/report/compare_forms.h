@@ -22,13 +22,6 @@ json_t *pythia__compare_findings(const json_t *type, double alpha);
 /* A number inside an object inside another: number_in(edge, "mean_ns", "change"). */
 double pythia__number_in(const json_t *object, const char *key, const char *member);
 
-/* Is the q of that member at most alpha? */
-bool pythia__is_certain(const json_t *object, const char *key, double alpha);
-
-/* "120 ms longer", "3.00 us shorter" */
-void pythia__add_longer(struct pythia_buf *to, double change_ns);
-/* "+40 %", "-3.0 %"; nothing where there was nothing before. */
-void pythia__add_relative(struct pythia_buf *to, double before, double after);
 /* "inside charge, of service payment"; "…, where frontend waits for payment" */
 void pythia__add_compared_edge(struct pythia_buf *to, const json_t *edge);
 /* "1 509 requests before, 581 after, of 1 type; 3 files and 1. Nothing…" */
@@ -45,9 +38,5 @@ void pythia__add_compared_point(struct pythia_buf *to, const json_t *point, cons
 bool pythia__edge_changed(const json_t *edge, double alpha);
 bool pythia__path_changed(const json_t *path, double alpha);
 bool pythia__point_changed(const json_t *point, double alpha);
-
-/* The edge that a change of the mean (or, with `variance`, of the variance) is best seen in: of
- * those that changed in its direction. NULL if there is none. */
-const json_t *pythia__telling_edge(const json_t *type, bool variance, double alpha);
 
 #endif

@@ -10,35 +10,38 @@ double pythia__number_in(const json_t *object, const char *key, const char *memb
     return pythia__number(json_object_get(object, key), member);
 }
 
-bool pythia__is_certain(const json_t *object, const char *key, double alpha)
+/* Is the q of that member at most alpha? */
+static bool is_change_certain(const json_t *object, const char *key, double alpha)
 {
     return pythia__number_in(object, key, "q") <= alpha; /* false for NaN */
 }
 
 bool pythia__edge_changed(const json_t *edge, double alpha)
 {
-    return pythia__is_certain(edge, "clipped_ns", alpha) ||
-           pythia__is_certain(edge, "clipped_variance_ns2", alpha);
+    return is_change_certain(edge, "clipped_ns", alpha) ||
+           is_change_certain(edge, "clipped_variance_ns2", alpha);
 }
 
 bool pythia__path_changed(const json_t *path, double alpha)
 {
-    return pythia__is_certain(path, "requests", alpha);
+    return is_change_certain(path, "requests", alpha);
 }
 
 bool pythia__point_changed(const json_t *point, double alpha)
 {
-    return pythia__is_certain(point, "requests", alpha) ||
-           pythia__is_certain(point, "visits", alpha) || pythia__is_certain(point, "failed", alpha);
+    return is_change_certain(point, "requests", alpha) ||
+           is_change_certain(point, "visits", alpha) || is_change_certain(point, "failed", alpha);
 }
 
-void pythia__add_longer(struct pythia_buf *to, double change_ns)
+/* "120 ms longer", "3.00 us shorter" */
+static void add_longer(struct pythia_buf *to, double change_ns)
 {
     pythia__add_duration(to, fabs(change_ns));
     pythia_buf_puts(to, change_ns < 0 ? " shorter" : " longer");
 }
 
-void pythia__add_relative(struct pythia_buf *to, double before, double after)
+/* "+40 %", "-3.0 %"; nothing where there was nothing before. */
+static void add_relative(struct pythia_buf *to, double before, double after)
 {
     double part = after / before - 1;
     if (!isfinite(part))
@@ -63,7 +66,9 @@ void pythia__add_compared_edge(struct pythia_buf *to, const json_t *edge)
 
 /* ---- edges ---- */
 
-const json_t *pythia__telling_edge(const json_t *type, bool variance, double alpha)
+/* The edge that shows a change of the mean (or, with `variance`, of the variance) best, among those
+ * that changed in its direction. NULL if there is none. */
+static const json_t *find_telling_edge(const json_t *type, bool variance, double alpha)
 {
     const char *key = variance ? "clipped_variance_ns2" : "clipped_ns";
     const json_t *edges = pythia__array(type, "edges"), *best = NULL;
@@ -71,7 +76,7 @@ const json_t *pythia__telling_edge(const json_t *type, bool variance, double alp
     for (size_t i = 0; i < json_array_size(edges); i++) {
         const json_t *edge = json_array_get(edges, i);
         double bound = direction * pythia__number_in(edge, key, direction < 0 ? "high" : "low");
-        if (pythia__is_certain(edge, key, alpha) && bound > most) {
+        if (is_change_certain(edge, key, alpha) && bound > most) {
             most = bound;
             best = edge;
         }
@@ -81,7 +86,7 @@ const json_t *pythia__telling_edge(const json_t *type, bool variance, double alp
 
 static void add_where(struct pythia_buf *to, const json_t *type, bool variance, double alpha)
 {
-    const json_t *edge = pythia__telling_edge(type, variance, alpha);
+    const json_t *edge = find_telling_edge(type, variance, alpha);
     if (!edge) {
         pythia_buf_puts(to, " No single edge stands out.");
         return;
@@ -115,22 +120,22 @@ static void say_duration(struct pythia_buf *to, const json_t *type, double alpha
     double before = pythia__number_in(type, "mean_ns", "before"),
            after = pythia__number_in(type, "mean_ns", "after"),
            clipped = pythia__number_in(type, "clipped_ns", "change");
-    if (!pythia__is_certain(type, "clipped_ns", alpha))
+    if (!is_change_certain(type, "clipped_ns", alpha))
         return;
     if ((after - before) * clipped > 0) {
         pythia_buf_puts(to, "They take ");
-        pythia__add_longer(to, after - before);
+        add_longer(to, after - before);
         pythia_buf_puts(to, ": on average ");
     } else {
         pythia_buf_puts(to, "But for a few, they take ");
-        pythia__add_longer(to, clipped);
+        add_longer(to, clipped);
         pythia_buf_puts(to, "; with those, on average ");
     }
     pythia__add_duration(to, after);
     pythia_buf_puts(to, ", before ");
     pythia__add_duration(to, before);
     pythia_buf_puts(to, " (");
-    pythia__add_relative(to, before, after);
+    add_relative(to, before, after);
     pythia_buf_puts(to, ", q ");
     pythia__add_chance(to, pythia__number_in(type, "clipped_ns", "q"));
     pythia_buf_puts(to, ").");
@@ -139,7 +144,7 @@ static void say_duration(struct pythia_buf *to, const json_t *type, double alpha
 
 static void say_variance(struct pythia_buf *to, const json_t *type, double alpha)
 {
-    if (!pythia__is_certain(type, "clipped_variance_ns2", alpha))
+    if (!is_change_certain(type, "clipped_variance_ns2", alpha))
         return;
     pythia_buf_printf(to, "They vary %s: sd ",
                       pythia__number_in(type, "clipped_variance_ns2", "change") < 0 ? "less"
@@ -173,7 +178,7 @@ static void add_uncertain_mean(struct pythia_buf *to, const json_t *type)
     pythia_buf_puts(to, ", before ");
     pythia__add_duration(to, before);
     pythia_buf_puts(to, " (");
-    pythia__add_relative(to, before, after);
+    add_relative(to, before, after);
     pythia_buf_puts(to, "), which may be chance");
     if (!isnan(q)) {
         pythia_buf_puts(to, " (q ");
@@ -190,7 +195,7 @@ static void say_edges(struct pythia_buf *to, const json_t *type, double alpha)
     size_t changed = 0;
     for (size_t i = 0; i < json_array_size(edges); i++)
         changed += pythia__edge_changed(json_array_get(edges, i), alpha);
-    if (changed == 0 || pythia__is_certain(type, "clipped_ns", alpha))
+    if (changed == 0 || is_change_certain(type, "clipped_ns", alpha))
         return;
     if (is_as_long_as_before(type))
         pythia_buf_puts(to, "They take as long as before on the whole, but ");
@@ -202,7 +207,7 @@ static void say_edges(struct pythia_buf *to, const json_t *type, double alpha)
         pythia_buf_puts(to, " The time ");
         pythia__add_compared_edge(to, first);
         pythia_buf_puts(to, " is ");
-        pythia__add_longer(to, pythia__number_in(first, "mean_ns", "change"));
+        add_longer(to, pythia__number_in(first, "mean_ns", "change"));
         pythia_buf_putc(to, '.');
     }
 }
@@ -217,7 +222,7 @@ static double part_of(const json_t *type, const json_t *of, const char *side)
 static void say_failures(struct pythia_buf *to, const json_t *type, double alpha)
 {
     const json_t *failed = json_object_get(type, "failed");
-    if (!pythia__is_certain(type, "failed", alpha))
+    if (!is_change_certain(type, "failed", alpha))
         return;
     pythia_buf_puts(to, "A span failed in ");
     pythia__add_percent(to, part_of(type, failed, "after"));
@@ -245,7 +250,7 @@ static void say_count(struct pythia_buf *to, const json_t *type, double alpha)
         pythia_buf_puts(to, " before, ");
         pythia__add_count(to, after);
         pythia_buf_puts(to, " after.");
-    } else if (pythia__is_certain(type, "requests", alpha)) {
+    } else if (is_change_certain(type, "requests", alpha)) {
         pythia_buf_printf(to, "They are a %s part of all requests: ",
                           pythia__number(type, "mix_ns") < 0 ? "smaller" : "larger");
         pythia__add_count(to, before);
@@ -299,7 +304,7 @@ void pythia__add_compared_point(struct pythia_buf *to, const json_t *point, cons
     const json_t *requests = json_object_get(point, "requests"),
                  *failed = json_object_get(point, "failed");
     double after = pythia__number(requests, "after"), before = pythia__number(requests, "before");
-    bool certain = pythia__is_certain(point, "requests", alpha);
+    bool certain = is_change_certain(point, "requests", alpha);
     const char *comma = "";
     if (certain) {
         pythia_buf_puts(to, before == 0  ? "is new: "
@@ -313,13 +318,13 @@ void pythia__add_compared_point(struct pythia_buf *to, const json_t *point, cons
         pythia_buf_puts(to, " after");
         comma = "; ";
     }
-    if (pythia__is_certain(point, "visits", alpha) && !(certain && (before == 0 || after == 0))) {
+    if (is_change_certain(point, "visits", alpha) && !(certain && (before == 0 || after == 0))) {
         pythia_buf_printf(to, "%s%.3g spans a request, before %.3g", comma,
                           pythia__number_in(point, "visits", "after"),
                           pythia__number_in(point, "visits", "before"));
         comma = "; ";
     }
-    if (pythia__is_certain(point, "failed", alpha)) {
+    if (is_change_certain(point, "failed", alpha)) {
         pythia_buf_printf(to, "%sfailed in ", comma);
         pythia__add_percent(to, pythia__number(failed, "after") / after);
         pythia_buf_puts(to, " of the requests that pass it, before in ");
@@ -445,7 +450,7 @@ void pythia__add_conclusion(struct pythia_buf *to, const json_t *report)
                 pythia_buf_printf(to,
                                   " Look first at service %s: ", pythia__string(first, "service"));
             pythia_buf_puts(to, "at least ");
-            pythia__add_longer(to, pythia__number(first, "score_ns"));
+            add_longer(to, pythia__number(first, "score_ns"));
             pythia_buf_puts(to, " on its worst edge.");
         }
     } else if (compared > 0) {

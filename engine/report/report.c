@@ -13,6 +13,7 @@
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
 #include "pythia/status.h"
+#include "report_brief.h"
 #include "report_forms.h"
 #include "report_joint.h"
 #include "report_loop.h"
@@ -25,6 +26,7 @@
 struct writer {
     struct pythia__json json;
     const struct pythia_report_source *s;
+    unsigned char *brief; /* by type: what is said of it (report_brief.h); NULL: everything */
 };
 
 static void set(struct writer *w, json_t *object, const char *key, json_t *value)
@@ -296,8 +298,9 @@ static json_t *edges(struct writer *w, const struct pythia_group *g)
         json_t *one = json_object();
         set(w, one, "from", event(w, edge->from_tracepoint, edge->from_event));
         set(w, one, "to", event(w, edge->to_tracepoint, edge->to_event));
-        pythia__json_set_context(&w->json, one, "context", pythia_groups_cct(w->s->groups),
-                                 edge->context);
+        if (!w->brief)
+            pythia__json_set_context(&w->json, one, "context", pythia_groups_cct(w->s->groups),
+                                     edge->context);
         set(w, one, "requests", json_integer((json_int_t)e->requests));
         set(w, one, "rests_on", rests_on(w, e->few, e->requests, g->ranking.rows));
         set(w, one, "repeats", real(e->repeats));
@@ -394,6 +397,8 @@ static json_t *own_time(struct writer *w, const struct pythia_own_time *t)
 
 static json_t *group(struct writer *w, const struct pythia_group *g)
 {
+    if (w->brief && w->brief[g->type] == PYTHIA__BRIEF_LINES)
+        return pythia__brief_group(&w->json, w->s->diagnosis, g);
     json_t *out = json_object();
     set(w, out, "id", group_id(g));
     lineage(w, out, g);
@@ -421,9 +426,12 @@ static json_t *group(struct writer *w, const struct pythia_group *g)
                              g->inclusive);
     set(w, out, "own_time", own_time(w, &g->own));
     set(w, out, "modes", modes(w, g));
-    set(w, out, "histogram", histogram(w, g));
-    set(w, out, "slowest", examples(w, g));
-    path(w, out, g);
+    if (!w->brief) {
+        set(w, out, "histogram", histogram(w, g));
+        set(w, out, "slowest", examples(w, g));
+    }
+    if (!w->brief || w->brief[g->type] == PYTHIA__BRIEF_TOLD)
+        path(w, out, g);
     set(w, out, "edges", edges(w, g));
     explanations(w, out, &g->explanations, &g->ranking);
     set(w, out, "splits", pythia__json_proposals(&w->json, g));
@@ -436,6 +444,8 @@ static json_t *group(struct writer *w, const struct pythia_group *g)
 
 static json_t *request_type(struct writer *w, const struct pythia_type_result *r)
 {
+    if (w->brief && r->explanations.found_count == 0)
+        return json_null();
     json_t *out = json_object(), *levels = json_array();
     set(w, out, "name", text(pythia_vocabulary_text(w->s->vocabulary, r->type->name)));
     set(w, out, "unsplit", text(pythia_vocabulary_text(w->s->vocabulary, r->type->unsplit)));
@@ -484,6 +494,8 @@ static int compare_names(const void *a, const void *b)
  * seen. */
 static json_t *open_points(struct writer *w)
 {
+    if (w->brief)
+        return pythia__brief_open(&w->json, w->s);
     const struct pythia_vocabulary *v = w->s->vocabulary;
     uint32_t count = pythia_vocabulary_tracepoints(v);
     struct pythia_text *names = pythia_calloc(count, sizeof(*names));
@@ -534,9 +546,11 @@ static const char *measure_name(enum pythia_measure measure)
 
 json_t *pythia_report_json(const struct pythia_report_source *source)
 {
-    struct writer w = {{.vocabulary = source->vocabulary}, source};
     const unsigned long failures = pythia_mem_failures();
     const struct pythia_diagnosis *d = source->diagnosis;
+    struct writer w = {.json = {.vocabulary = source->vocabulary},
+                       .s = source,
+                       .brief = source->brief ? pythia__brief_types(d) : NULL};
     json_t *out = json_object(), *types = json_array(), *groups = json_array(),
            *next = json_array();
     set(&w, out, "schema", json_string("pythia.report/1"));
@@ -564,11 +578,12 @@ json_t *pythia_report_json(const struct pythia_report_source *source)
     set(&w, out, "groups", groups);
     set(&w, out, "next", next);
     set(&w, out, "open", open_points(&w));
-    if (source->verdicts)
+    if (source->verdicts && (source->loop || !source->brief))
         pythia__json_verdicts(&w.json, out, source->verdicts, source->loop);
     if (source->loop)
         pythia__json_loop(&w.json, out, source->loop);
     pythia__json_close(&w.json);
+    pythia_free(w.brief);
     if (w.json.failed || pythia_mem_failures() != failures) {
         json_decref(out);
         return NULL;

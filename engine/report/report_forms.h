@@ -106,8 +106,6 @@ void pythia__add_keys_asked(struct pythia_buf *to, const json_t *group, size_t s
 /* "A and B together account for 93 % of the latency variance, …", or nothing where no keys of a
  * group or a type act together. */
 void pythia__add_joint(struct pythia_buf *to, const json_t *of);
-/* "queue_length < 2: 62 requests, mean 4.23 s; …", of what has "parts". */
-void pythia__add_parts(struct pythia_buf *to, const json_t *of);
 /* Is an option short enough to be shown? One that was shortened would be pasted as another. */
 bool pythia__option_fits(const char *option);
 #define PYTHIA__OPTION_LONG " (by an option too long to be shown here; the JSON report has it)"

@@ -25,8 +25,6 @@ void pythia__html_group(struct pythia__html *h, const json_t *group, size_t numb
 /* How long the requests of a group took, and the critical path that they took. */
 void pythia__html_histogram(struct pythia__html *h, const json_t *group);
 void pythia__html_icicle(struct pythia__html *h, const json_t *group);
-/* Edges as a table. */
-void pythia__html_edges(struct pythia__html *h, const json_t *group);
 /* What trace points explained that a search opened; nothing if there were none. */
 void pythia__html_effects(struct pythia__html *h, const json_t *report);
 /* What the requests were parted by; what a group may be parted by. */

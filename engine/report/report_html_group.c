@@ -110,7 +110,8 @@ static void edge_table(struct pythia__html *h, const json_t *edges, size_t from,
     pythia__html_close(h);
 }
 
-void pythia__html_edges(struct pythia__html *h, const json_t *group)
+/* Edges as a table. */
+static void write_html_edges(struct pythia__html *h, const json_t *group)
 {
     const json_t *edges = pythia__array(group, "edges");
     double requests = pythia__number(group, "count"), rest = 0;
@@ -284,7 +285,7 @@ void pythia__html_group(struct pythia__html *h, const json_t *group, size_t numb
     pythia__html_leaf(h, "h3", NULL, "Where the time goes, and where it differs");
     pythia__html_icicle(h, group);
     pythia__html_leaf(h, "h3", NULL, "What makes these requests differ, in numbers");
-    pythia__html_edges(h, group);
+    write_html_edges(h, group);
     pythia__html_leaf(h, "h3", NULL, "What correlates with the latency");
     pythia__html_keys(h, group);
     pythia__html_proposals(h, group);

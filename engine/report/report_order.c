@@ -58,40 +58,61 @@ void pythia__paths_free(struct pythia__paths *p)
 
 /* ---- groups of one type and status ---- */
 
-static int compare_groups(const json_t *a, const json_t *b)
+/* The texts that groups are compared by; borrowed from the groups. */
+struct alike_key {
+    const char *type, *status;
+};
+
+static int compare_keys(const struct alike_key *a, const struct alike_key *b)
 {
-    int order = strcmp(pythia__string(a, "request_type"), pythia__string(b, "request_type"));
-    return order ? order : strcmp(pythia__string(a, "status"), pythia__string(b, "status"));
+    int order = strcmp(a->type, b->type);
+    return order ? order : strcmp(a->status, b->status);
 }
 
 static bool comes_before(const void *context, uint32_t a, uint32_t b)
 {
-    return compare_groups(json_array_get(context, a), json_array_get(context, b)) < 0;
+    const struct alike_key *keys = context;
+    return compare_keys(&keys[a], &keys[b]) < 0;
 }
 
-struct pythia__alike *pythia__gather_alike(const json_t *groups, struct pythia_buf *out)
+/* Add up groups that are alike; `order` is of the groups, sorted by their keys. */
+static void add_alike(const json_t *groups, const struct alike_key *keys, const uint32_t *order,
+                      struct pythia__alike *all)
 {
     size_t count = json_array_size(groups);
-    uint32_t *order = pythia_calloc(2 * count, sizeof(*order)), first = 0;
-    struct pythia__alike *all = pythia_calloc(count, sizeof(*all));
-    if (!order || !all) {
-        out->failed = out->failed || count > 0;
-        pythia_free(order);
-        pythia_free(all);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++)
-        order[i] = (uint32_t)i;
-    pythia_sort_indexes(order, count, order + count, comes_before, groups);
+    uint32_t first = 0;
     for (size_t i = 0; i < count; i++) {
         const json_t *group = json_array_get(groups, order[i]);
-        if (i == 0 || compare_groups(json_array_get(groups, first), group) != 0)
+        if (i == 0 || compare_keys(&keys[first], &keys[order[i]]) != 0)
             first = order[i];
         double requests = pythia__number(group, "count");
         all[first].groups++;
         all[first].requests += requests;
         all[first].time_ns += requests * pythia__number(group, "mean_ns");
     }
+}
+
+struct pythia__alike *pythia__gather_alike(const json_t *groups, struct pythia_buf *out)
+{
+    size_t count = json_array_size(groups), i;
+    uint32_t *order = pythia_calloc(2 * count, sizeof(*order));
+    struct alike_key *keys = pythia_calloc(count, sizeof(*keys));
+    struct pythia__alike *all = pythia_calloc(count, sizeof(*all));
+    const json_t *group;
+    if (order && keys && all) {
+        json_array_foreach (groups, i, group) {
+            order[i] = (uint32_t)i;
+            keys[i] = (struct alike_key){pythia__string(group, "request_type"),
+                                         pythia__string(group, "status")};
+        }
+        pythia_sort_indexes(order, count, order + count, comes_before, keys);
+        add_alike(groups, keys, order, all);
+    } else {
+        out->failed = out->failed || count > 0;
+        pythia_free(all);
+        all = NULL;
+    }
     pythia_free(order);
+    pythia_free(keys);
     return all;
 }

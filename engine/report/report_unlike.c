@@ -61,12 +61,20 @@ static json_t *unlike(const json_t *group, const json_t *largest)
     return out;
 }
 
+/* Of a group in a brief report there may be no more than what a line shows. */
+static bool is_brief(const json_t *group)
+{
+    return !json_object_get(group, "path");
+}
+
 /* The largest group of each request type, by the type's name; NULL when out of memory. */
 static json_t *largest_of_types(json_t *groups)
 {
     json_t *largest = json_object(), *group;
     size_t i;
     json_array_foreach (groups, i, group) {
+        if (is_brief(group))
+            continue;
         const char *type = pythia__string(group, "request_type");
         const json_t *best = json_object_get(largest, type);
         if ((!best || pythia__number(group, "count") > pythia__number(best, "count")) &&
@@ -84,6 +92,8 @@ int pythia__report_unlike(json_t *groups)
     int status = all ? PYTHIA_OK : PYTHIA_ENOMEM;
     size_t i;
     json_array_foreach (groups, i, group) {
+        if (is_brief(group))
+            continue;
         const json_t *largest = json_object_get(all, pythia__string(group, "request_type"));
         json_t *out = largest == group ? json_null() : largest ? unlike(group, largest) : NULL;
         if (json_object_set_new(group, "unlike", out) != 0)

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../dip_table.h"
+#include "modes/dip_table.h"
 #include "pythia/dip.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
@@ -63,7 +63,7 @@ static void *simulate(void *argument)
         pythia_random_init(&r, pythia_hash_mix(pythia_hash_mix(t->seed, t->n), i));
         double sum = 0;
         for (uint32_t k = 0; k < t->n; k++) {
-            sum += pythia_random_exponential(&r);
+            sum += -log1p(-pythia_random_unit(&r));
             sample[k] = sum;
         }
         struct pythia_dip d = {.dip = NAN};

@@ -490,7 +490,6 @@ static void fields_are_written_as_the_encoding_has_them(void **state)
         0xF8, 0xFF, 0xFF, 0xFF, 0x0F, 0x00,                               /* 0 */
         0x10, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, /* -1 */
         0x19, 0x08, 0x07, 0x06, 0x05, 0x04, 0x03, 0x02, 0x01,             /* fixed64 */
-        0x25, 0x04, 0x03, 0x02, 0x01,                                     /* fixed32 */
         0x29, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xE0, 0xBF,             /* -0.5 */
         0x12, 0x07, 't',  'e',  's',  't',  'i',  'n',  'g',              /* bytes */
         0x32, 0x00,                                                       /* none */
@@ -501,7 +500,6 @@ static void fields_are_written_as_the_encoding_has_them(void **state)
     pythia_protobuf_put_number(&to, 536870911, 0);
     pythia_protobuf_put_number(&to, 2, UINT64_MAX);
     pythia_protobuf_put_fixed64(&to, 3, UINT64_C(0x0102030405060708));
-    pythia_protobuf_put_fixed32(&to, 4, 0x01020304);
     pythia_protobuf_put_double(&to, 5, -0.5);
     pythia_protobuf_put_bytes(&to, 2, PYTHIA_TEXT("testing"));
     pythia_protobuf_put_bytes(&to, 6, (struct pythia_text){NULL, 0});

@@ -129,25 +129,6 @@ static void normal_draws_have_the_moments_of_the_normal_law(void **state)
     assert_true(fabs(within_two / N - 0.954500) < 6 * sqrt(0.0434 / N));
 }
 
-/* Mean and variance 1, median ln 2. */
-static void exponential_draws_have_the_moments_of_their_law(void **state)
-{
-    enum { N = 200000 };
-    struct pythia_random r;
-    double sum = 0, squares = 0, below_median = 0;
-    pythia_random_init(&r, 8);
-    for (size_t i = 0; i < N; i++) {
-        double x = pythia_random_exponential(&r);
-        assert_true(isfinite(x) && x >= 0);
-        sum += x;
-        squares += x * x;
-        below_median += x < log(2);
-    }
-    assert_true(fabs(sum / N - 1) < 6 * sqrt(1.0 / N));
-    assert_true(fabs(squares / N - 2) < 6 * sqrt(20.0 / N));
-    assert_true(fabs(below_median / N - 0.5) < 6 * sqrt(0.25 / N));
-}
-
 static void a_shuffle_is_a_permutation(void **state)
 {
     struct pythia_random r;
@@ -191,7 +172,6 @@ int main(void)
         cmocka_unit_test(each_number_below_the_bound_comes_as_often),
         cmocka_unit_test(a_large_bound_has_no_bias),
         cmocka_unit_test(normal_draws_have_the_moments_of_the_normal_law),
-        cmocka_unit_test(exponential_draws_have_the_moments_of_their_law),
         cmocka_unit_test(a_shuffle_is_a_permutation),
         cmocka_unit_test(each_order_comes_as_often),
     };

@@ -21,7 +21,7 @@
 
 #include <jansson.h>
 
-#include "evidence.h"
+#include "cycle/evidence.h"
 #include "pythia/diagnosis.h"
 #include "pythia/effects.h"
 #include "pythia/random.h"
@@ -172,7 +172,9 @@ static void gather(struct bench *b, struct pythia_effects *effects, struct pythi
         for (size_t i = 0; i < b->rows; i++) {
             const struct pythia_trace *trace = request(b, t, b->next + i, false);
             must(pythia_critical_path_find(&b->path, trace, grouping.latency), "a path");
-            must(pythia__evidence_add(e, trace, &b->path), "evidence");
+            must(pythia__evidence_add_typed(e, pythia_request_type(b->namer, trace), trace,
+                                            &b->path),
+                 "evidence");
         }
     b->next += b->rows;
 }

@@ -76,7 +76,6 @@ static int bench_paths(uint64_t events)
     struct pythia_vocabulary *v;
     struct pythia_groups *groups;
     struct pythia_counts counts = {0};
-    struct pythia_critical_path path;
     struct requests all;
     must(pythia_vocabulary_create(&v), "a vocabulary");
     for (unsigned s = 0; s < SERVICES; s++)
@@ -85,7 +84,6 @@ static int bench_paths(uint64_t events)
     for (size_t i = 0; i < BATCH; i++)
         must(pythia_trace_builder_create(v, NULL, &builders[i]), "a builder");
     must(pythia_groups_create(v, &(struct pythia_groups_options){.fold = true}, &groups), "groups");
-    pythia_critical_path_init(&path);
     requests_begin(&all, 1);
     uint64_t done = 0;
     double cpu_s = 0;
@@ -97,8 +95,7 @@ static int bench_paths(uint64_t events)
         }
         double before = cpu_seconds();
         for (size_t i = 0; i < BATCH; i++) {
-            must(pythia_critical_path_find(&path, traces[i], PYTHIA_LATENCY_COMPLETION), "a path");
-            must(pythia_groups_add_path(groups, traces[i], &path), "grouping");
+            must(pythia_groups_add(groups, traces[i]), "grouping"); /* finds the path itself */
             done += (uint64_t)traces[i]->count * 2;
         }
         cpu_s += cpu_seconds() - before;
@@ -107,7 +104,6 @@ static int bench_paths(uint64_t events)
     must(pythia_groups_finish(groups), "groups");
     cpu_s += cpu_seconds() - before;
     printf("{\"events\": %" PRIu64 ", \"cpu_s\": %.6f}\n", done, cpu_s);
-    pythia_critical_path_free(&path);
     pythia_groups_destroy(groups);
     for (size_t i = 0; i < BATCH; i++)
         pythia_trace_builder_destroy(builders[i]);

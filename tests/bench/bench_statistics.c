@@ -16,6 +16,7 @@
 
 #include <jansson.h>
 
+#include "exponential.h"
 #include "pythia/gate.h"
 #include "pythia/option.h"
 #include "pythia/proportion.h"
@@ -64,7 +65,7 @@ static double delay(struct pythia_random *r, const struct path *p, unsigned kind
     case 0:
         return pythia_random_unit(r) < .3 ? .3 : 0;
     case 1:
-        return .14 * pythia_random_exponential(r);
+        return .14 * draw_exponential(r);
     default:
         return .48 * pythia_random_unit(r);
     }

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "bench_statistics.h"
+#include "exponential.h"
 #include "pythia/modes.h"
 #include "pythia/status.h"
 #include "pythia/tail_dip.h"
@@ -31,12 +32,11 @@ static double draw_one(const struct unimodal *u, struct pythia_random *r)
     case LOGNORMAL:
         return exp(u->parameter * pythia_random_normal(r));
     case EXPONENTIAL:
-        return pythia_random_exponential(r);
+        return draw_exponential(r);
     case PARETO:
         return pow(1 - pythia_random_unit(r), -1 / u->parameter);
     case GAMMA: /* of shape 3 */
-        return pythia_random_exponential(r) + pythia_random_exponential(r) +
-               pythia_random_exponential(r);
+        return draw_exponential(r) + draw_exponential(r) + draw_exponential(r);
     case NORMAL:
         return fmax(1 + u->parameter * pythia_random_normal(r), 1e-3);
     case LOG_UNIFORM:

@@ -650,15 +650,14 @@ static void remembering_without_memory(void **state)
     }
 }
 
-static void planes_are_in_order_of_name_and_found_by_it(void **state)
+static void planes_are_found_by_name(void **state)
 {
-    size_t count;
-    const struct pythia_control_ops *const *all = pythia_controls(&count);
-    assert_int_equal(count, 3);
-    for (size_t i = 0; i < count; i++) {
-        assert_ptr_equal(pythia_control_named(all[i]->name), all[i]);
-        assert_true(i == 0 || strcmp(all[i - 1]->name, all[i]->name) < 0);
-        assert_non_null(all[i]->help);
+    static const char *const names[] = {"gate", "http", "osprofiler"};
+    for (size_t i = 0; i < 3; i++) {
+        const struct pythia_control_ops *ops = pythia_control_named(names[i]);
+        assert_non_null(ops);
+        assert_string_equal(ops->name, names[i]);
+        assert_non_null(ops->help);
     }
     assert_null(pythia_control_named("tape"));
 }
@@ -666,7 +665,7 @@ static void planes_are_in_order_of_name_and_found_by_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planes_are_in_order_of_name_and_found_by_it),
+        cmocka_unit_test(planes_are_found_by_name),
         cmocka_unit_test(agents_get_what_shall_be_open),
         cmocka_unit_test(a_point_can_be_open_for_some_types),
         cmocka_unit_test(names_with_quotes_are_written_as_json),

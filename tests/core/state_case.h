@@ -1,5 +1,5 @@
 /* States in a folder of their own, and what they hold as texts that can be compared: the tests of
- * engine/core/state*.c share it. A step that fails ends the test. */
+ * engine/core/files/state*.c share it. A step that fails ends the test. */
 #ifndef PYTHIA_TESTS_STATE_CASE_H
 #define PYTHIA_TESTS_STATE_CASE_H
 

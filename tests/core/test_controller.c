@@ -306,15 +306,7 @@ static void a_quarantine_says_so(void **state)
     assert_shown(c, "fake shop shop:cart 101 1 applied\n"
                     "fake shop shop:pay 100 0 refused quarantined\n"
                     "fake stock stock:find 102 2 applied\n");
-    /* What the engine finds mute goes there too. */
-    assert_int_equal(pythia_controller_quarantine(c, PYTHIA_TEXT("stock:find"), 106 * S),
-                     PYTHIA_OK);
-    assert_int_equal(pythia_controller_quarantine(c, PYTHIA_TEXT("none"), 106 * S),
-                     PYTHIA_ENOTFOUND);
-    want(c, "stock:find shop:cart");
-    run(c, 106 * S, 108 * S);
-    assert_told(&f, "shop:cart");
-    assert_int_equal(pythia_controller_numbers(c).in_quarantine, 2);
+    assert_int_equal(pythia_controller_numbers(c).in_quarantine, 1);
     pythia_controller_destroy(c);
 }
 
@@ -654,16 +646,19 @@ static void a_quarantine_changes_what_was_in_force(void **state)
     struct pythia_controller *c = begin(&f, &usual);
     uint64_t version = want(c, "shop:pay stock:find");
     run(c, 100 * S, 102 * S);
-    pythia_controller_quarantine(c, PYTHIA_TEXT("shop:pay"), 102 * S);
+    f.points[0].mood = FAKE_REFUSES; /* it is closed by somebody, and stays so */
+    f.points[0].open = false;
     run(c, 103 * S, 700 * S);
-    assert_in_force(c, version, 1030, 1030);
-    run(c, 702 * S, 703 * S); /* it has ended */
-    assert_in_force(c, version, 7020, 7020);
+    assert_int_equal(pythia_controller_numbers(c).in_quarantine, 1);
+    assert_in_force(c, version, 1081, 1081);
+    f.points[0].mood = FAKE_OBEYS;
+    run(c, 700 * S + 100 * MS, 709 * S); /* it has ended */
+    assert_in_force(c, version, 7081, 7081);
     f.points[1].mood = FAKE_REFUSES; /* it has been closed, is to be opened, and stays closed */
     want(c, "shop:pay shop:cart stock:find");
-    run(c, 704 * S, 712 * S);
+    run(c, 710 * S, 718 * S);
     assert_int_equal(pythia_controller_numbers(c).in_quarantine, 1);
-    assert_int_equal(pythia_controller_lost_ns(c), 702 * S);
+    assert_int_equal(pythia_controller_lost_ns(c), 708 * S + 100 * MS);
     pythia_controller_destroy(c);
 }
 

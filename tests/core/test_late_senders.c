@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "lateness.h"
+#include "input/lateness.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "pythia/window.h"

@@ -85,7 +85,6 @@ static void content_comes_out_as_it_went_in(void **state)
 {
     for (int packing = PYTHIA_PACKING_GZIP; packing <= PYTHIA_PACKING_ZSTD; packing++) {
         pack((enum pythia_packing)packing);
-        assert_int_equal(pythia_packing_of((struct pythia_text){p.bytes, p.size}), packing);
         for (size_t piece = 1; piece < 5000; piece = piece * 7 + 1) {
             struct pythia_error why = {0};
             size_t size;

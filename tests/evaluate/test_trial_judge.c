@@ -4,6 +4,7 @@
 #include "pythia/mem.h"
 #include "trial_parts.h"
 #include "trials.h"
+#include "workflow_nodes.h"
 
 struct judging {
     struct pythia__world world;
@@ -134,7 +135,7 @@ static uint32_t unknown_node(const struct pythia_workflow_options *o, uint32_t *
     while (node < o->nodes && pythia_workflow_known(j.world.workflow, node))
         node++;
     assert_true(node < o->nodes);
-    node = pythia_workflow_behind(j.world.workflow, node) -
+    node = node_after_subtree(j.world.workflow, node) -
            1; /* the last of that tree, all of it unknown */
     *above = node;
     while (!pythia_workflow_known(j.world.workflow, *above))

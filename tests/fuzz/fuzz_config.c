@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 #include "pythia/status.h"
-#include "settings.h"
+#include "shared/settings.h"
 
 static int read_once(const uint8_t *bytes, size_t size, struct pythia__settings *s,
                      struct pythia_config **c, struct pythia_error *e)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "grpc_server.h"
+#include "listen/grpc_server.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 

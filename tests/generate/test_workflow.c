@@ -1,4 +1,5 @@
 #include "pythia/critical_path.h"
+#include "workflow_nodes.h"
 #include "workflow_run.h"
 
 /* Everything that can happen in a tree. */
@@ -77,12 +78,12 @@ static void assert_is_a_tree(const struct run *r)
     const struct pythia_workflow *w = r->workflow;
     uint32_t n = r->facts.nodes;
     assert_int_equal(pythia_workflow_parent(w, 0), PYTHIA_NONE);
-    assert_int_equal(pythia_workflow_behind(w, 0), n);
+    assert_int_equal(node_after_subtree(w, 0), n);
     for (uint32_t i = 1; i < n; i++) {
-        uint32_t parent = pythia_workflow_parent(w, i), behind = pythia_workflow_behind(w, i);
-        assert_true(parent < i && behind > i && behind <= pythia_workflow_behind(w, parent));
+        uint32_t parent = pythia_workflow_parent(w, i), behind = node_after_subtree(w, i);
+        assert_true(parent < i && behind > i && behind <= node_after_subtree(w, parent));
         /* two siblings of one trace point would be one context */
-        for (uint32_t other = parent + 1; other < i; other = pythia_workflow_behind(w, other))
+        for (uint32_t other = parent + 1; other < i; other = node_after_subtree(w, other))
             assert_int_not_equal(pythia_workflow_tracepoint(w, other),
                                  pythia_workflow_tracepoint(w, i));
     }
@@ -346,7 +347,7 @@ static void sequential_times_are_the_sum_of_the_nodes(void **state)
         assert_true(fabs(duration - S - more) <= rounding(&r));
         assert_true(fabs(path_duration(&r) - duration) < 0.5);
         for (uint32_t i = 0; i < 200; i++) {
-            double expected = pythia_workflow_time_ns(r.workflow, i) + (i == 50 ? more : 0);
+            double expected = node_time_ns(r.workflow, i) + (i == 50 ? more : 0);
             assert_true(fabs(times[i] - expected) <= 10);
         }
     }
@@ -372,7 +373,7 @@ static void the_duration_depends_on_what_is_called_critical(void **state)
         run_make(&r);
         run_request(&r, 0, NULL);
         double later = run_duration(&r) - S;
-        if (node > 0 && pythia_workflow_critical(r.workflow, node)) {
+        if (node > 0 && node_is_critical(r.workflow, node)) {
             assert_true(fabs(later - 1e-4 * S) <= rounding(&r));
             critical++;
         } else {
@@ -423,7 +424,7 @@ static void load_moves_all_calls_of_a_request_together(void **state)
         sum += factor;
         squares += factor * factor;
         for (uint32_t i = 0; i < 50; i++)
-            assert_true(fabs(times[i] - factor * pythia_workflow_time_ns(r.workflow, i)) < 100);
+            assert_true(fabs(times[i] - factor * node_time_ns(r.workflow, i)) < 100);
     }
     double mean = sum / N;
     assert_true(fabs(mean - 1) < 4 * 0.2 / sqrt(N));
@@ -513,9 +514,9 @@ static void children_of_a_fork_begin_together(void **state)
     }
     uint32_t forks = 0;
     for (uint32_t i = 0; i < 200; i++) {
-        uint32_t first = i + 1, behind = pythia_workflow_behind(r.workflow, i);
-        forks += first < behind && pythia_workflow_behind(r.workflow, first) < behind;
-        for (uint32_t c = first; c < behind; c = pythia_workflow_behind(r.workflow, c)) {
+        uint32_t first = i + 1, behind = node_after_subtree(r.workflow, i);
+        forks += first < behind && node_after_subtree(r.workflow, first) < behind;
+        for (uint32_t c = first; c < behind; c = node_after_subtree(r.workflow, c)) {
             assert_true(starts[c] == starts[first]);
             assert_true(ends[c] < ends[i]);
         }
@@ -555,7 +556,7 @@ static void spikes_are_as_frequent_and_as_large_as_said(void **state)
         run_request(&r, number, NULL);
         run_times(&r, times);
         for (uint32_t i = 0; i < NODES; i++) {
-            double more = times[i] - pythia_workflow_time_ns(r.workflow, i);
+            double more = times[i] - node_time_ns(r.workflow, i);
             assert_true(more < 50 || more > least - 50);
             assert_true(more < 100 * S + 50);
             spikes += more > 50;

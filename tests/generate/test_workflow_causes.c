@@ -1,6 +1,7 @@
 /* Shares, moments and keys of planted causes against formulas. With n nodes of own time m and noise
  * c one after the other, the duration T of a request has the variance c^2 sum(m^2) + Var(cause),
  * and the share of a node is Cov(time of the node, T) / Var(T). */
+#include "workflow_nodes.h"
 #include "workflow_run.h"
 
 enum { NODES = 40, REQUESTS = 6000 };
@@ -35,7 +36,7 @@ static void sample_draw(struct sample *m)
         m->durations[i] = run_times(&m->run, m->times[i]);
     }
     for (uint32_t i = 0; i < NODES; i++) {
-        m->noise_variance[i] = pow(NOISE * pythia_workflow_time_ns(m->run.workflow, i), 2);
+        m->noise_variance[i] = pow(NOISE * node_time_ns(m->run.workflow, i), 2);
         m->noise_total += m->noise_variance[i];
     }
 }
@@ -262,7 +263,7 @@ static void keyed_draw(struct keyed *k, enum pythia_planted_kind kind, double pa
         run_request(&k->run, i, NULL);
         run_times(&k->run, times);
         uint32_t node = k->planted.node;
-        k->added[i] = times[node] - pythia_workflow_time_ns(k->run.workflow, node);
+        k->added[i] = times[node] - node_time_ns(k->run.workflow, node);
         if (k->planted.key_node == PYTHIA_NONE) {
             size_t at = 0; /* a span of the node: its resource has the key */
             while (k->run.node_of[k->run.spans[at].tracepoint] != node)
@@ -368,7 +369,7 @@ static void a_bad_host_is_one_of_three_of_a_request(void **state)
                     hosts[n] = host_of(&k, s);
         for (size_t n = 0; n < 3; n++) {
             bool is_bad = strcmp(hosts[n], bad) == 0;
-            double own = pythia_workflow_time_ns(k.run.workflow, nodes[n]);
+            double own = node_time_ns(k.run.workflow, nodes[n]);
             assert_int_equal(is_added(times[nodes[n]] - own), is_bad);
             assert_string_not_equal(hosts[n], hosts[(n + 1) % 3]);
             slow += is_bad;
@@ -394,7 +395,7 @@ static void a_rare_call_is_made_by_few(void **state)
         run_times(&m.run, times);
         for (size_t s = 0; s < m.run.count; s++)
             there = there || m.run.node_of[m.run.spans[s].tracepoint] == p.node;
-        double added = times[p.node] - pythia_workflow_time_ns(m.run.workflow, p.node);
+        double added = times[p.node] - node_time_ns(m.run.workflow, p.node);
         assert_true(!there || (added > .5 * SIZE - 10 && added < 1.5 * SIZE + 10));
         made += there;
     }
@@ -455,7 +456,7 @@ static void a_shift_moves_time_between_two_nodes(void **state)
     for (size_t i = 0; i < N; i++) {
         run_request(&k.run, i, NULL);
         assert_true(fabs(run_times(&k.run, times) - S - SIZE) < 2 * NODES);
-        double there = times[other] - pythia_workflow_time_ns(k.run.workflow, other);
+        double there = times[other] - node_time_ns(k.run.workflow, other);
         assert_int_equal(is_added(k.added[i]), strcmp(k.texts[i], "miss") == 0);
         assert_int_equal(is_added(there), strcmp(k.texts[i], "hit") == 0);
     }
@@ -530,8 +531,7 @@ static void own_time_is_spread_over_the_gaps_of_a_node(void **state)
             assert_in_range(count, 4, 9);
             for (uint32_t i = 0; i < count; i++)
                 assert_true(fabs(gaps[i] - times[p.node] / count) < 10);
-            assert_true(fabs(times[p.node] - pythia_workflow_time_ns(r.workflow, p.node) - added) <
-                        2 * NODES);
+            assert_true(fabs(times[p.node] - node_time_ns(r.workflow, p.node) - added) < 2 * NODES);
             assert_true(added > -2 * NODES && added < 2 * SIZE + 2 * NODES);
             most = fmax(most, added);
         }
@@ -580,7 +580,7 @@ static void a_cause_moves(void **state)
         run_request(&r, number, NULL);
         run_times(&r, times);
         for (uint32_t i = 0; i < NODES; i++) {
-            double more = times[i] - pythia_workflow_time_ns(r.workflow, i);
+            double more = times[i] - node_time_ns(r.workflow, i);
             assert_true(fabs(more - (i == p.node ? SIZE : 0)) < 10);
         }
     }

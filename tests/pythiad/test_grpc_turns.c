@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "grpc_server.h"
+#include "listen/grpc_server.h"
 #include "pythia/status.h"
 
 #define PING_BYTES 17

@@ -1,6 +1,6 @@
 /* What the engine is told of the controller's times. */
 #include "check.h"
-#include "in_force.h"
+#include "switching/in_force.h"
 
 #define US    UINT64_C(1000)
 #define S     UINT64_C(1000000000)

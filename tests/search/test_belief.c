@@ -1,5 +1,5 @@
-#include "belief.h"
 #include "requests.h"
+#include "strategy/belief.h"
 
 /* A search space from requests with everything open, and requests that are seen with a few trace
  * points open, ranked. */

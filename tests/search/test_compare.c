@@ -1,3 +1,4 @@
+#include "exponential.h"
 #include "sides.h"
 
 /* ---- laws ---- */
@@ -9,7 +10,7 @@ static void add_mixed(struct sides *s, size_t side, struct pythia_random *r, siz
     for (size_t i = 0; i < n; i++) {
         unsigned a = (unsigned)(1000 * exp(.5 * pythia_random_normal(r))),
                  b = (unsigned)(slower * 2000 * exp(pythia_random_normal(r))),
-                 c = (unsigned)(300 * pythia_random_exponential(r)) + 1;
+                 c = (unsigned)(300 * draw_exponential(r)) + 1;
         double way = pythia_random_unit(r);
         if (way < .08)
             sides_add(s, side, "web:GET{%u rare:R{%u} 20}", c, 5 * a);

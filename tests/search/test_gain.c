@@ -1,7 +1,7 @@
 #include <time.h>
 
-#include "gain.h"
 #include "requests.h"
+#include "strategy/gain.h"
 #include "timed.h"
 
 /* A tree made by hand, with the mass of each node set by hand. */

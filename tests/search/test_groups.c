@@ -3,6 +3,7 @@
 #include "pythia/groups.h"
 #include "pythia/hash.h"
 #include "requests.h"
+#include "sketch_values.h"
 
 static const struct pythia_type *only_type(struct requests *r)
 {
@@ -285,7 +286,7 @@ static void a_sample_is_uniform_and_counts_are_of_all(void **state)
         assert_int_equal(t->moments.n, N);
         assert_int_equal(t->moments.sum[0], UINT64_C(1000) * N + (uint64_t)N * (N - 1) / 2);
         assert_rel_equal(pythia_exact_moments_variance(&t->moments), N * (N + 1.) / 12, 1e-12);
-        assert_int_equal(pythia_sketch_count(t->sketch), N);
+        assert_int_equal(count_sketch_values(t->sketch), N);
         assert_rel_equal(pythia_sketch_quantile(t->sketch, .5), 1000 + N / 2., .011);
         double chi2 =
             0; /* of the eight parts of the input, 7 degrees of freedom: 24.3 is 1 in 1000 */
@@ -389,7 +390,7 @@ static void what_leaves_the_cache_and_comes_back_counts_in_full(void **state)
         for (size_t i = 0; i < 3; i++) {
             const struct pythia_structure *s = &t->structures[i];
             assert_memory_equal(&s->moments, &t->moments, sizeof(s->moments));
-            assert_int_equal(pythia_sketch_count(s->sketch), 2 * SHAPES);
+            assert_int_equal(count_sketch_values(s->sketch), 2 * SHAPES);
         }
         const struct pythia_cct *cct = pythia_groups_cct(r.groups);
         assert_int_equal(pythia_cct_edges(cct), 10);
@@ -429,7 +430,8 @@ static void add_points(struct requests *r, uint64_t number, const uint32_t *poin
             .at_ns = i + 1, .tracepoint = points[i], .kind = PYTHIA_EVENT_ANNOTATION};
     events[count + 1] = (struct pythia_path_event){.at_ns = count + 1, .kind = PYTHIA_EVENT_END};
     struct pythia_critical_path path = {.events = events, .count = count + 2};
-    assert_int_equal(pythia_groups_add_path(r->groups, trace, &path), PYTHIA_OK);
+    assert_int_equal(pythia_groups_add_typed(r->groups, requests_string(r, "A"), trace, &path),
+                     PYTHIA_OK);
 }
 
 /* These two were found by a search of 2^32 paths: both have the hash e14798f04472e663. The shape of

@@ -42,7 +42,7 @@ static void the_share_is_the_sum_of_those_of_the_segments(void **state)
     uint32_t a = requests_point(&r, "A");
     double sum = 0;
     for (size_t e = 0; e < x.ranking.edge_count; e++)
-        if (pythia_own_time_has(x.cct, x.ranking.edges[e].edge, a))
+        if (pythia_place_own_has(x.cct, x.ranking.edges[e].edge, a))
             sum += x.ranking.edges[e].share.share;
     assert_int_equal(pythia_own_time_measure(&x.ranking, x.cct, a, .95, &t), PYTHIA_OK);
     assert_int_equal(t.segments, 3);

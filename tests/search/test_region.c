@@ -1,5 +1,5 @@
-#include "region.h"
 #include "requests.h"
+#include "space/region.h"
 
 /* A search space from requests with everything open, and one request as it is seen with most of its
  * trace points closed. */

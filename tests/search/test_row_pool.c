@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "check.h"
+#include "group/row_pool.h"
 #include "pythia/mem.h"
-#include "row_pool.h"
 
 #define KIB ((size_t)1024)
 

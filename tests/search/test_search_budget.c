@@ -1,8 +1,8 @@
 /* What open trace points may cost, in three currencies. Bytes by hand: a span of a point "C1" has a
  * trace id of 18 bytes, an id and a parent of 10 each, a name of 4, times of 18, and 2 before all
  * that: 62. */
+#include "cycle/search_parts.h"
 #include "hunt.h"
-#include "search_parts.h"
 
 #define SPAN 62.
 

@@ -72,7 +72,7 @@ static void see(struct hunt *h, uint64_t requests, uint64_t *hits)
         for (uint32_t k = 0; k < trace->count; k++)
             hits[trace->spans[k].tracepoint]++;
         const struct pythia_critical_path *path = requests_path(&h->r, trace);
-        assert_int_equal(pythia_groups_add_path(h->r.groups, trace, path), PYTHIA_OK);
+        assert_int_equal(pythia_groups_add_typed(h->r.groups, type_of(h), trace, path), PYTHIA_OK);
         assert_int_equal(pythia_effects_add(h->effects, trace, type_of(h), path), PYTHIA_OK);
     }
     assert_int_equal(pythia_groups_finish(h->r.groups), PYTHIA_OK);

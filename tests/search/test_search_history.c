@@ -1,6 +1,6 @@
 /* What earlier searches found is a beginning for the next one: right or wrong. */
-#include "belief.h"
 #include "hunt.h"
+#include "strategy/belief.h"
 
 #define SEEDS 20
 

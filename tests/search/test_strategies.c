@@ -1,7 +1,7 @@
 #include <time.h>
 
 #include "pythia/history.h"
-#include "region.h"
+#include "space/region.h"
 #include "suggestions.h"
 #include "timed.h"
 

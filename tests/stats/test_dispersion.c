@@ -32,9 +32,6 @@ static void plant_growth_gets_the_published_values(void **state)
     assert_rel_equal(t.df2, 27, 0);
     assert_rel_equal(t.p, .01591, 1e-4);
     assert_rel_equal(t.effect, .2641482968, 1e-9);
-    /* omega^2 = (SSB - 2 MSW) / (SST + MSW), of R's table 3.76634, 10.49209 and .38860 */
-    assert_rel_equal(pythia_dispersion_omega_squared(&t),
-                     (3.76634 - 2 * .38860) / (3.76634 + 10.49209 + .38860), 1e-5);
     assert_int_equal(pythia_dispersion_brown_forsythe(plant_growth, group, 30, 3, &t), PYTHIA_OK);
     assert_rel_equal(t.statistic, 1.11919, 5e-6);
     assert_rel_equal(t.df1, 2, 0);
@@ -52,14 +49,6 @@ static void insect_sprays_get_the_published_values(void **state)
     assert_rel_equal(t.df1, 5, 0);
     assert_rel_equal(t.df2, 66, 0);
     assert_rel_equal(t.effect, .7244390156, 1e-9);
-    assert_int_equal(pythia_dispersion_bartlett(insect_sprays, group, 72, 6, &t), PYTHIA_OK);
-    assert_rel_equal(t.statistic, 25.959825, 1e-7);
-    assert_rel_equal(t.df1, 5, 0);
-    assert_rel_equal(t.p, 9.085122e-05, 1e-6);
-    assert_int_equal(pythia_dispersion_fligner_killeen(insect_sprays, group, 72, 6, &t), PYTHIA_OK);
-    assert_rel_equal(t.statistic, 14.482781, 1e-7);
-    assert_rel_equal(t.df1, 5, 0);
-    assert_rel_equal(t.p, .01281678, 1e-6);
     assert_int_equal(pythia_dispersion_brown_forsythe(insect_sprays, group, 72, 6, &t), PYTHIA_OK);
     assert_rel_equal(t.statistic, 3.82136, 2e-6);
     assert_rel_equal(t.p, .0042228, 2e-5);
@@ -74,8 +63,6 @@ struct test {
 static const struct test all_tests[] = {
     {pythia_dispersion_anova, 1},
     {pythia_dispersion_brown_forsythe, 5},
-    {pythia_dispersion_bartlett, 1},
-    {pythia_dispersion_fligner_killeen, 7},
 };
 enum { TESTS = sizeof(all_tests) / sizeof(all_tests[0]) };
 
@@ -138,11 +125,6 @@ static void constant_groups_give_an_infinite_statistic(void **state)
     assert_rel_equal(t.statistic, INFINITY, 0);
     assert_rel_equal(t.p, 0, 0);
     assert_rel_equal(t.effect, 1, 0);
-    assert_rel_equal(pythia_dispersion_omega_squared(&t), 1, 0);
-    assert_int_equal(pythia_dispersion_bartlett((double[]){1, 1, 1, 2, 3, 4}, two, 6, 2, &t),
-                     PYTHIA_OK);
-    assert_rel_equal(t.statistic, INFINITY, 0);
-    assert_rel_equal(t.p, 0, 0);
 }
 
 /* Normal samples of one spread: each test rejects in 5 % of them, which 600 runs know to 2.7 % (3

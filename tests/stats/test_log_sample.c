@@ -1,4 +1,5 @@
 #include "check.h"
+#include "exponential.h"
 #include "pythia/log_sample.h"
 #include "pythia/mem.h"
 #include "pythia/random.h"
@@ -60,7 +61,7 @@ static void a_coarse_clock_is_found_and_jittered(void **state)
     pythia_random_init(&r, 2);
     size_t counts[64] = {0}, jittered[64] = {0};
     for (size_t i = 0; i < 1000; i++) {
-        size_t ticks = (size_t)(5 * pythia_random_exponential(&r));
+        size_t ticks = (size_t)(5 * draw_exponential(&r));
         x[i] =
             i % 2 ? 4 * (double)ticks : copysign(4 * (double)ticks, ticks ? 1 : -1); /* -0, too */
         reversed[999 - i] = x[i];

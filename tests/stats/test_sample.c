@@ -70,15 +70,15 @@ static void make_rows(struct pythia_random *r, struct row *rows, size_t n, uint6
         rows[i] = (struct row){pythia_random_below(r, hashes), i * 2654435761u % 1000003, 0};
 }
 
-static void the_lowest_stay_whatever_the_order_and_the_merges(void **state)
+static void the_lowest_stay_whatever_the_order(void **state)
 {
-    enum { N = 500, PARTS = 5 };
+    enum { N = 500 };
     struct row rows[N];
     struct pythia_random r;
     pythia_random_init(&r, 1);
     for (int run = 0; run < 100; run++) {
         size_t k = 1 + (size_t)pythia_random_below(&r, 120), dropped = 0;
-        struct pythia_sample *whole = empty(k, &dropped), *parts[PARTS];
+        struct pythia_sample *whole = empty(k, &dropped);
         make_rows(&r, rows, N, run % 2 ? 40 : UINT64_MAX);
         for (size_t i = 0; i < N; i++)
             add(whole, &rows[i]);
@@ -88,19 +88,11 @@ static void the_lowest_stay_whatever_the_order_and_the_merges(void **state)
         assert_int_equal(dropped, N);
         for (size_t i = 0; i < N; i++)
             rows[i].dropped = 0;
-        for (size_t p = 0; p < PARTS; p++)
-            parts[p] = empty(k + p, &dropped); /* the smallest k holds for all */
+        whole = empty(k, &dropped);
         for (size_t i = N; i > 0; i--)
-            add(parts[pythia_random_below(&r, PARTS)], &rows[i - 1]);
-        for (size_t left = PARTS; left > 1; left--) { /* a random tree of merges */
-            size_t from = (size_t)pythia_random_below(&r, left), to = (from + 1) % left;
-            assert_int_equal(pythia_sample_merge(parts[to], parts[from]), PYTHIA_OK);
-            assert_int_equal(pythia_sample_count(parts[from]), 0);
-            pythia_sample_destroy(parts[from]);
-            parts[from] = parts[left - 1];
-        }
-        assert_lowest(parts[0], rows, N, k);
-        pythia_sample_destroy(parts[0]);
+            add(whole, &rows[i - 1]);
+        assert_lowest(whole, rows, N, k);
+        pythia_sample_destroy(whole);
     }
 }
 
@@ -194,17 +186,16 @@ static void rows_without_a_callback_are_left_alone(void **state)
 
 static void each_failed_allocation_drops_the_row_and_no_other(void **state)
 {
-    struct row rows[64];
+    struct row rows[17];
     size_t dropped = 0;
-    struct pythia_sample *s = NULL, *other = NULL;
+    struct pythia_sample *s = NULL;
     assert_int_equal(pythia_sample_create(0, drop, &dropped, &s), PYTHIA_EINVAL);
     pythia_mem_fail_after(0);
     assert_int_equal(pythia_sample_create(9, drop, &dropped, &s), PYTHIA_ENOMEM);
     pythia_mem_fail_after(-1);
     assert_null(s);
     s = empty(40, &dropped);
-    other = empty(40, &dropped);
-    for (size_t i = 0; i < 64; i++)
+    for (size_t i = 0; i < 17; i++)
         rows[i] = (struct row){i, 0, 0};
     pythia_mem_fail_after(0);
     assert_int_equal(pythia_sample_add(s, 0, 0, &rows[0]), PYTHIA_ENOMEM);
@@ -212,19 +203,9 @@ static void each_failed_allocation_drops_the_row_and_no_other(void **state)
     assert_int_equal(rows[0].dropped, 1);
     for (size_t i = 1; i < 17; i++)
         add(s, &rows[i]);
-    for (size_t i = 17; i < 49; i++)
-        add(other, &rows[i]);
-    pythia_mem_fail_after(0);
-    assert_int_equal(pythia_sample_merge(s, other), PYTHIA_ENOMEM);
-    pythia_mem_fail_after(-1);
-    assert_int_equal(dropped, 1);
-    assert_int_equal(pythia_sample_count(s), 16);
-    assert_int_equal(pythia_sample_count(other), 32);
-    assert_int_equal(pythia_sample_merge(s, other), PYTHIA_OK);
-    assert_lowest(s, rows + 1, 48, 40);
+    assert_lowest(s, rows + 1, 16, 40);
     pythia_sample_destroy(s);
-    pythia_sample_destroy(other);
-    assert_int_equal(dropped, 49);
+    assert_int_equal(dropped, 17);
 }
 
 static void rows_that_do_not_stay_are_dropped(void **state)
@@ -248,7 +229,7 @@ static void rows_that_do_not_stay_are_dropped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_lowest_stay_whatever_the_order_and_the_merges),
+        cmocka_unit_test(the_lowest_stay_whatever_the_order),
         cmocka_unit_test(what_is_not_wanted_would_be_dropped),
         cmocka_unit_test(sorting_does_not_disturb_later_adds),
         cmocka_unit_test(a_shrunk_sample_is_that_of_the_smaller_k),

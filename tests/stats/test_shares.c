@@ -175,7 +175,7 @@ static double variance_of(const double *x, size_t n, unsigned members)
             t += members >> e & 1 ? x[e * n + i] : 0;
         pythia_moments_add(&m, t);
     }
-    return pythia_moments_variance(&m);
+    return m.m2 / (double)(m.n - 1);
 }
 
 static double shapley_of(const double *x, size_t n, unsigned k, unsigned part)

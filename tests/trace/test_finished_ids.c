@@ -1,5 +1,5 @@
+#include "assemble/finished_ids.h"
 #include "check.h"
-#include "finished_ids.h"
 #include "pythia/mem.h"
 #include "pythia/random.h"
 #include "pythia/status.h"

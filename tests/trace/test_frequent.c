@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "frequent.h"
 #include "pythia/random.h"
+#include "span/frequent.h"
 
 static struct pythia__frequent *make(void)
 {

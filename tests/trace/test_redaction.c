@@ -53,7 +53,6 @@ static void the_first_rule_that_fits_holds(void **state)
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (of_name(r, all[i].name) != (int)all[i].by)
             fail_msg("%s: %d", all[i].name, of_name(r, all[i].name));
-    assert_int_equal(pythia_redaction_rules(r), 5);
     pythia_redaction_destroy(r);
 }
 
@@ -77,7 +76,8 @@ static void default_stands_for_rules_and_off_ends_them(void **state)
         assert_int_equal(of_name(r, kept[i]), PYTHIA_REDACT_KEEP);
     pythia_redaction_destroy(r);
     r = redaction_of(RULES("a: drop", " off", "default"));
-    assert_int_equal(pythia_redaction_rules(r), 1);
+    assert_int_equal(of_name(r, "a"), PYTHIA_REDACT_DROP);
+    assert_int_equal(of_name(r, "password"), PYTHIA_REDACT_KEEP);
     pythia_redaction_destroy(r);
     assert_null(redaction_of(RULES("off", "a: drop")));
     assert_null(redaction_of(NULL, 0));

@@ -1,10 +1,10 @@
+#include "assemble/span_list.h"
 #include "check.h"
 #include "pythia/attributes.h"
 #include "pythia/mem.h"
 #include "pythia/random.h"
 #include "pythia/status.h"
 #include "pythia/vocabulary.h"
-#include "span_list.h"
 
 #define TEXT_MAX 100000
 

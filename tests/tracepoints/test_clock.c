@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "clock.h"
+#include "memory/clock.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "collector.h"
+#include "collect/collector.h"
 
 static void assert_real(double value, const char *expected)
 {

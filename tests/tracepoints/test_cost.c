@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "process.h"
+#include "record/process.h"
 #include "timed.h"
 #include "traced.h"
 

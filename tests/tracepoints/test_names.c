@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "names.h"
+#include "memory/names.h"
 
 /* The values of draft-eastlake-fnv's own test vectors. */
 static void the_hash_is_fnv(void **state)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "ring.h"
+#include "record/ring_writer.h"
 
 #define CAPACITY 65536U
 

@@ -26,9 +26,9 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "../hooking.h"
 #include "hook_x86_64.h"
 #include "hooks.h"
+#include "record/hooking.h"
 
 #define NONE        UINT32_MAX
 #define STUB_BYTES  16
@@ -463,7 +463,7 @@ void pythia__hook_left(uint64_t number, const struct pythia__registers *r)
     errno = saved;
 }
 
-void pythia__calls_leave(uintptr_t stack)
+void pythia__calls_leave(uintptr_t stack, void (*also)(uintptr_t stack))
 {
     struct calls *c = &self;
     int saved = errno;
@@ -483,7 +483,7 @@ void pythia__calls_leave(uintptr_t stack)
         for (uint32_t at = slot + 1; at; at = slots[at - 1].chained)
             __atomic_store_n(&slots[at - 1].state, LEFT, __ATOMIC_RELEASE);
     }
-    pythia__instrumented_leave(stack);
+    also(stack);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     c->busy = 0;
     errno = saved;
@@ -558,6 +558,5 @@ int pythia__calls_begin(void)
     void (*function)(void) = nothing;
     calibration_hook = pythia__hook_of(&calibration, (uintptr_t)function);
     choose_registers();
-    pythia__jumps_begin();
     return 0;
 }

@@ -57,8 +57,9 @@ uintptr_t pythia__stub_target(uintptr_t address);
 /* Make ready: once, before the first hook. 0 or a negative errno. */
 int pythia__calls_begin(void);
 
-/* The calling thread leaves all that is deeper than this on its own stack: it has failed. */
-void pythia__calls_leave(uintptr_t stack);
+/* The calling thread leaves all that is deeper than this on its own stack: it has failed. `also` is
+ * called for what else it leaves, unless it is in the middle of recording. */
+void pythia__calls_leave(uintptr_t stack, void (*also)(uintptr_t stack));
 
 /* Is the function that has just been entered the one that this thread has come to by a hook? Then
  * its span is there already. */
@@ -66,6 +67,7 @@ int pythia__calls_came_by_hook(uintptr_t function);
 
 /* ---- longjmp (jumps.c) ---- */
 
+/* Learn how the buffers of setjmp are read: once, after pythia__calls_begin. */
 void pythia__jumps_begin(void);
 
 /* ---- key-values (values.c) ---- */
@@ -89,9 +91,10 @@ size_t pythia__values_request(const struct pythia__key *key, const struct pythia
 
 /* ---- objects (objects.c) ---- */
 
-/* Look at all objects that are loaded and were not looked at yet, and hook what was declared. Under
- * the lock. Returns how many places were hooked. */
-size_t pythia__objects_look(void);
+/* Look at all objects that are loaded and were not looked at yet, and hook what was declared;
+ * `instrumented` is called for those that report by themselves. Under the lock. Returns how many
+ * places were hooked. */
+size_t pythia__objects_look(void (*instrumented)(const char *path, uintptr_t base));
 
 /* Have objects come or gone since? A look at a counter of the dynamic linker. */
 int pythia__objects_changed(void);
@@ -105,16 +108,23 @@ const char *pythia__object_at(uintptr_t address, uintptr_t *begin);
  * -finstrument-functions. Under the lock. */
 void pythia__instrumented_look(const char *path, uintptr_t base);
 
-/* As pythia__calls_leave, which calls it. */
+/* As pythia__calls_leave, to be called by it. */
 void pythia__instrumented_leave(uintptr_t stack);
 
-/* ---- the plan in this process (preload.c) ---- */
+/* ---- the plan in this process (declared.c) ---- */
+
+/* Find a declared function by its symbols from now on. Under the lock. */
+void pythia__declared_add(struct pythia__hooked *h);
 
 /* The declared functions that a symbol is one of, one after the other; NULL: no more. */
 struct pythia__hooked *pythia__declared_first(const char *symbol);
 struct pythia__hooked *pythia__declared_next(const struct pythia__hooked *h, const char *symbol);
 
-/* The real functions behind those of the same name here. */
+/* The real functions behind those of the same name here: find them, before the first call; their
+ * addresses. */
+void pythia__real_find(void);
+uintptr_t pythia__real_dlopen_at(void);
+uintptr_t pythia__real_dlsym_at(void);
 void *pythia__real_dlopen(const char *file, int mode);
 void *pythia__real_dlsym(void *handle, const char *name);
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../hooking.h"
 #include "hooks.h"
+#include "record/hooking.h"
 #include "symbols.h"
 
 #define DEPTH 1024 /* calls under way in a thread */

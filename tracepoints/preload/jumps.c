@@ -44,7 +44,7 @@ static __attribute__((noreturn)) void jump_by(const char *name, const char *vers
     jump *real;
     memcpy(&real, &found, sizeof(found));
     if (known)
-        pythia__calls_leave(stack_of(buffer));
+        pythia__calls_leave(stack_of(buffer), pythia__instrumented_leave);
     if (found)
         real(buffer, value);
     abort(); /* there is no C library without it */

@@ -387,7 +387,7 @@ static size_t hook_object(struct object *o, void *handle)
     return hooked;
 }
 
-size_t pythia__objects_look(void)
+size_t pythia__objects_look(void (*instrumented)(const char *path, uintptr_t base))
 {
     size_t hooked = 0;
     list();
@@ -404,7 +404,7 @@ size_t pythia__objects_look(void)
             continue;
         hooked += hook_object(o, handle);
         if (o->instrumented)
-            pythia__instrumented_look(o->path, o->base);
+            instrumented(o->path, o->base);
         dlclose(handle);
     }
     return hooked;

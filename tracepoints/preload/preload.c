@@ -21,11 +21,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../names.h"
 #include "hooks.h"
+#include "memory/names.h"
 #include "pythia/switchboard.h"
 
-#define HASH     4096
 #define PLAN_MAX ((off_t)64 << 20)
 #define VARIABLE "PYTHIA_HOOKS"
 
@@ -34,11 +33,8 @@ static struct {
     int active; /* there is a plan, and calls can be hooked */
     struct pythia__hooked *points;
     size_t count;
-    struct pythia__hooked *by_name[HASH], *of_classes;
     char *text;      /* the plan; points refer to it */
     char path[3072]; /* of the plan; what is told goes to <path>.report */
-    void *(*dlopen)(const char *, int);
-    void *(*dlsym)(void *, const char *);
 } preload = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- telling ---- */
@@ -64,69 +60,7 @@ void pythia__tell(const char *format, ...)
     close(file);
 }
 
-/* ---- the real ones ---- */
-
-/* They have moved from one library to another, with a new version. dlvsym is not replaced. */
-static void *real(const char *name)
-{
-    void *found = dlvsym(RTLD_NEXT, name, "GLIBC_2.34");
-    return found ? found : dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5");
-}
-
-static void find_real(void)
-{
-    if (__atomic_load_n(&preload.dlsym, __ATOMIC_ACQUIRE))
-        return;
-    void *found = real("dlopen");
-    memcpy(&preload.dlopen, &found, sizeof(found));
-    found = real("dlsym");
-    void *(*function)(void *, const char *);
-    memcpy(&function, &found, sizeof(found));
-    __atomic_store_n(&preload.dlsym, function, __ATOMIC_RELEASE);
-}
-
-void *pythia__real_dlopen(const char *file, int mode)
-{
-    return preload.dlopen(file, mode);
-}
-
-void *pythia__real_dlsym(void *handle, const char *name)
-{
-    return preload.dlsym(handle, name);
-}
-
 /* ---- the plan ---- */
-
-struct pythia__hooked *pythia__declared_next(const struct pythia__hooked *h, const char *symbol)
-{
-    struct pythia__hooked *next = h->next;
-    while (next && !pythia__declared_is(next->declared.class_name, next->declared.function, symbol))
-        next = next->next;
-    return next;
-}
-
-struct pythia__hooked *pythia__declared_first(const char *symbol)
-{
-    struct pythia__hooked *h = strncmp(symbol, "_ZN", 3) == 0
-                                   ? preload.of_classes
-                                   : preload.by_name[pythia__fnv(symbol, strlen(symbol)) % HASH];
-    if (h && !pythia__declared_is(h->declared.class_name, h->declared.function, symbol))
-        h = pythia__declared_next(h, symbol);
-    return h;
-}
-
-/* A mangled name may be declared as it is, too: it is then looked for where those of classes are.
- */
-static void file_away(struct pythia__hooked *h)
-{
-    const char *function = h->declared.function;
-    int of_class = *h->declared.class_name || strncmp(function, "_ZN", 3) == 0;
-    struct pythia__hooked **list =
-        of_class ? &preload.of_classes
-                 : &preload.by_name[pythia__fnv(function, strlen(function)) % HASH];
-    h->next = *list;
-    *list = h;
-}
 
 /* The plan stays in memory for as long as the program runs. */
 static char *read_plan(const char *path)
@@ -167,7 +101,7 @@ static int add_points(char *text)
         h->point = point;
         h->request = (struct pythia_request){name, strlen(name)};
         if (*h->declared.function)
-            file_away(h);
+            pythia__declared_add(h);
     }
     return status < 0 ? status : 0;
 }
@@ -256,7 +190,7 @@ static void look(void)
     uint32_t *before = calloc(preload.count + 1, sizeof(*before));
     for (size_t i = 0; before && i < preload.count; i++)
         before[i] = preload.points[i].places + preload.points[i].symbols;
-    pythia__objects_look();
+    pythia__objects_look(pythia__instrumented_look);
     open_found();
     tell_places(before);
     free(before);
@@ -276,7 +210,7 @@ static void look_if_changed(void)
 
 static void *open_and_look(const char *file, int mode)
 {
-    void *handle = preload.dlopen(file, mode);
+    void *handle = pythia__real_dlopen(file, mode);
     look_if_changed();
     return handle;
 }
@@ -287,16 +221,16 @@ uintptr_t pythia__hook_dlopen_of(const char *file, int mode);
 uintptr_t pythia__hook_dlopen_of(const char *file, int mode)
 {
     (void)mode;
-    find_real();
+    pythia__real_find();
     int same = file && strchr(file, '/') && !strchr(file, '$');
     look_if_changed();
-    return same ? (uintptr_t)open_and_look : (uintptr_t)preload.dlopen;
+    return same ? (uintptr_t)open_and_look : pythia__real_dlopen_at();
 }
 
 /* A function that is declared is given out with its hook. */
 static void *look_up_hooked(void *handle, const char *name)
 {
-    void *found = preload.dlsym(handle, name);
+    void *found = pythia__real_dlsym(handle, name);
     struct pythia__hooked *h = found ? pythia__declared_first(name) : NULL;
     uintptr_t target = (uintptr_t)found, begin;
     if (!h || pythia__is_stub(target))
@@ -321,11 +255,11 @@ static void *look_up_hooked(void *handle, const char *name)
 uintptr_t pythia__hook_dlsym_of(const void *handle, const char *name);
 uintptr_t pythia__hook_dlsym_of(const void *handle, const char *name)
 {
-    find_real();
+    pythia__real_find();
     look_if_changed();
     int hooked = __atomic_load_n(&preload.active, __ATOMIC_ACQUIRE) && handle != RTLD_NEXT &&
                  handle != RTLD_DEFAULT && pythia__declared_first(name) != NULL;
-    return hooked ? (uintptr_t)look_up_hooked : (uintptr_t)preload.dlsym;
+    return hooked ? (uintptr_t)look_up_hooked : pythia__real_dlsym_at();
 }
 
 /* ---- beginning and end ---- */
@@ -343,7 +277,7 @@ static void after_fork(void)
 __attribute__((constructor)) static void begin(void)
 {
     const char *path = secure_getenv(VARIABLE);
-    find_real();
+    pythia__real_find();
     if (!path || !*path || strlen(path) >= sizeof(preload.path))
         return;
     snprintf(preload.path, sizeof(preload.path), "%s", path);
@@ -353,6 +287,8 @@ __attribute__((constructor)) static void begin(void)
     int status = add_points(preload.text);
     if (status == 0)
         status = pythia__calls_begin();
+    if (status == 0)
+        pythia__jumps_begin();
     if (status != 0) {
         pythia__tell("refused\t%s", status == -ENOTSUP ? "the processor keeps a second stack of "
                                                          "return addresses (CET shadow stack)"

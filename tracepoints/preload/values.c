@@ -12,8 +12,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "../hooking.h"
 #include "hooks.h"
+#include "record/hooking.h"
 
 #define PAGE 4096
 

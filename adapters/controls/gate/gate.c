@@ -11,10 +11,10 @@
 
 #include "board.h"
 #include "guard.h"
-#include "planes.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "pythia/wishes.h"
+#include "shared/planes.h"
 
 #define OPEN_NS UINT64_C(1000000000) /* between looks whether the switchboard is still the one */
 

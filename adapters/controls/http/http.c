@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agents.h"
-#include "planes.h"
 #include "pythia/control_http.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "shared/agents.h"
+#include "shared/planes.h"
 
 #define MS UINT64_C(1000000)
 

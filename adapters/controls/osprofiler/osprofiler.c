@@ -18,11 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agents.h"
-#include "planes.h"
 #include "pythia/mem.h"
 #include "pythia/redis_link.h"
 #include "pythia/status.h"
+#include "shared/agents.h"
+#include "shared/planes.h"
 
 #define MS          UINT64_C(1000000)
 #define LOOK_NS     (50 * MS) /* between looks at the reports */

@@ -2,7 +2,7 @@
 #ifndef PYTHIA_TRACES_HIQ_EXTRA_H
 #define PYTHIA_TRACES_HIQ_EXTRA_H
 
-#include "../decoder.h"
+#include "shared/decoder.h"
 
 /* Add the entries of the dictionary `extra` to the decoder's attributes: texts and numbers by their
  * keys, everything else as its text. `packed`: it is in base64. A text that is not a dictionary

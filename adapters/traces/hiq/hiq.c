@@ -17,11 +17,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "../decoder.h"
-#include "../formats.h"
 #include "extra.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
+#include "shared/decoder.h"
+#include "shared/formats.h"
 
 #define READ_BYTES ((size_t)64 * 1024)
 #define LINE_BYTES ((size_t)256 * 1024 * 1024) /* of a longer line nothing is taken */

@@ -14,7 +14,7 @@
 #ifndef PYTHIA_JAEGER_CQLSH_TABLE_H
 #define PYTHIA_JAEGER_CQLSH_TABLE_H
 
-#include "../line_source.h"
+#include "shared/line_source.h"
 
 #define PYTHIA__CQLSH_HEADER "[json]"
 

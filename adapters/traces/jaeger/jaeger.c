@@ -31,10 +31,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "../formats.h"
 #include "cqlsh_table.h"
 #include "jaeger_parts.h"
 #include "pythia/mem.h"
+#include "shared/formats.h"
 
 #define NO_PROCESS 0
 

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../held.h"
-#include "../json_decoder.h"
-#include "../timestamp.h"
+#include "shared/held.h"
+#include "shared/json_decoder.h"
+#include "shared/timestamp.h"
 
 /* What is known of a process of the trace at hand. */
 struct pythia__jaeger_process {

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base64_id.h"
 #include "jaeger_parts.h"
+#include "shared/base64_id.h"
 
 struct pythia_trace_id pythia__jaeger_parse_id(struct pythia_text text)
 {

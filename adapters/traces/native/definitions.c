@@ -2,9 +2,9 @@
  */
 #include <inttypes.h>
 
-#include "../formats.h"
 #include "native.h"
 #include "pythia/mem.h"
+#include "shared/formats.h"
 
 #define VARIABLES_MAX 128 /* of a process */
 

@@ -19,8 +19,8 @@
 
 #include <string.h>
 
-#include "../formats.h"
 #include "pythia/mem.h"
+#include "shared/formats.h"
 
 #define EARLY_FRAMES 1024 /* that are waited for the ENTER of an EXIT */
 #define EARLY_MAX    4096 /* that wait for it at once */

@@ -8,10 +8,10 @@
 #ifndef PYTHIA_NATIVE_NATIVE_H
 #define PYTHIA_NATIVE_NATIVE_H
 
-#include "../decoder.h"
 #include "frames.h"
 #include "open_spans.h"
 #include "pythia/strtab.h"
+#include "shared/decoder.h"
 
 #define POINTS_CACHED 1024 /* a power of two */
 

@@ -14,12 +14,12 @@
 #include <assert.h>
 #include <string.h>
 
-#include "../formats.h"
-#include "../json_decoder.h"
-#include "../timestamp.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
 #include "redis_text.h"
+#include "shared/formats.h"
+#include "shared/json_decoder.h"
+#include "shared/timestamp.h"
 
 #define RESOURCES 64 /* cached; a power of two */
 #define MS_MAX    (PYTHIA__TIME_MAX / 1000000)

@@ -9,7 +9,7 @@
 #ifndef PYTHIA_OSPROFILER_REDIS_TEXT_H
 #define PYTHIA_OSPROFILER_REDIS_TEXT_H
 
-#include "../line_source.h"
+#include "shared/line_source.h"
 
 struct pythia__redis_text {
     struct pythia__line_source lines; /* what is read from its source is JSON */

@@ -13,8 +13,8 @@
 #ifndef PYTHIA_TRACES_OTLP_H
 #define PYTHIA_TRACES_OTLP_H
 
-#include "../held.h"
-#include "../timestamp.h"
+#include "shared/held.h"
+#include "shared/timestamp.h"
 
 /* Begin a reader's state with this. */
 struct pythia__otlp {

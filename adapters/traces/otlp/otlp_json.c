@@ -11,13 +11,13 @@
  * Spans whose resource or scope stands behind them are held until it is known. */
 #include <math.h>
 
-#include "../base64_id.h"
-#include "../formats.h"
-#include "../json_count.h"
-#include "../json_decoder.h"
 #include "otlp.h"
 #include "otlp_stdout.h"
 #include "pythia/mem.h"
+#include "shared/base64_id.h"
+#include "shared/formats.h"
+#include "shared/json_count.h"
+#include "shared/json_decoder.h"
 
 /* ---- values ---- */
 

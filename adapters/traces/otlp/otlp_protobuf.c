@@ -18,47 +18,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../formats.h"
 #include "pythia/mem.h"
+#include "shared/formats.h"
 
 /* ---- faults ---- */
-
-int pythia__otlp_fail(struct pythia__otlp_reader *r, const char *at, const char *format, ...)
-{
-    char sentence[sizeof(r->stream.error.sentence)];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sentence, sizeof(sentence), format, args);
-    va_end(args);
-    return pythia_protobuf_stream_fail(&r->stream,
-                                       pythia_protobuf_stream_offset(&r->stream, at, r->record),
-                                       PYTHIA_EFORMAT, "%s", sentence);
-}
-
-int pythia__otlp_no_field(struct pythia__otlp_reader *r, struct pythia_protobuf m)
-{
-    char why[200];
-    pythia_protobuf_fault(m, why, sizeof(why));
-    return pythia__otlp_fail(r, m.at, "%s", why);
-}
-
-/* The same for a field that stands at an offset. */
-static int other_at(struct pythia__otlp_reader *r, enum pythia__otlp_message of,
-                    struct pythia_protobuf_field f, uint64_t offset)
-{
-    const struct pythia__otlp_field *known = pythia__otlp_field(of, f.number);
-    if (!known || known->type == f.type)
-        return PYTHIA_OK;
-    return pythia_protobuf_stream_fail(&r->stream, offset, PYTHIA_EFORMAT,
-                                       "%s (field %" PRIu32 ") is of wire type %d, wanted %d",
-                                       known->name, f.number, (int)f.type, (int)known->type);
-}
-
-int pythia__otlp_other(struct pythia__otlp_reader *r, enum pythia__otlp_message of,
-                       struct pythia_protobuf_field f, const char *at)
-{
-    return other_at(r, of, f, pythia_protobuf_stream_offset(&r->stream, at, r->record));
-}
 
 /* Errors after which nothing more can be read. */
 static bool is_fatal(const struct pythia__otlp_reader *r, int status)
@@ -326,7 +289,7 @@ static int next_field(struct pythia__otlp_reader *r, uint64_t end, struct pythia
 static int pass_over(struct pythia__otlp_reader *r, enum pythia__otlp_message of,
                      const struct pythia_protobuf_field *f, uint64_t at)
 {
-    if (other_at(r, of, *f, at) != PYTHIA_OK)
+    if (pythia__otlp_other_at(r, of, *f, at) != PYTHIA_OK)
         tell(r);
     return f->type == PYTHIA_PROTOBUF_BYTES
                ? pythia_protobuf_stream_pass(&r->stream, pythia_protobuf_stream_end(&r->stream, f))

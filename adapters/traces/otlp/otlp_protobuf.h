@@ -37,10 +37,9 @@ static inline PYTHIA_PROTOBUF_INLINE int pythia__otlp_next(struct pythia__otlp_r
  * unknown and passed over, PYTHIA_EFORMAT if it is known and of another type. */
 int pythia__otlp_other(struct pythia__otlp_reader *r, enum pythia__otlp_message of,
                        struct pythia_protobuf_field f, const char *at);
-
-/* Text as names and values may have it, counted if it had to be repaired. PYTHIA_OK or
- * PYTHIA_ENOMEM. */
-int pythia__otlp_sound(struct pythia__otlp_reader *r, struct pythia_text *text);
+/* The same for a field that stands at an offset of the input. */
+int pythia__otlp_other_at(struct pythia__otlp_reader *r, enum pythia__otlp_message of,
+                          struct pythia_protobuf_field f, uint64_t offset);
 
 /* The number of the key "<prefix>.<text>", or "<text>" for a prefix of "". */
 uint32_t pythia__otlp_key(struct pythia__otlp_reader *r, struct pythia_text prefix,

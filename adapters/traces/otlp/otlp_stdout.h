@@ -11,8 +11,8 @@
 #ifndef PYTHIA_TRACES_OTLP_STDOUT_H
 #define PYTHIA_TRACES_OTLP_STDOUT_H
 
-#include "../json_decoder.h"
 #include "otlp.h"
+#include "shared/json_decoder.h"
 
 /* Is the object at the cursor such a span? 1 or 0; negative on error. */
 int pythia__otlp_is_stdout(struct pythia__otlp *o);

@@ -14,7 +14,9 @@
 
 /* ---- text ---- */
 
-int pythia__otlp_sound(struct pythia__otlp_reader *r, struct pythia_text *text)
+/* Text as names and values may have it, counted if it had to be repaired. PYTHIA_OK or
+ * PYTHIA_ENOMEM. */
+static int repair_text(struct pythia__otlp_reader *r, struct pythia_text *text)
 {
     if (pythia_text_is_sound(*text))
         return PYTHIA_OK;
@@ -32,8 +34,8 @@ uint32_t pythia__otlp_key(struct pythia__otlp_reader *r, struct pythia_text pref
     uint32_t key = prefix.size == 0 ? pythia__key_seen(&r->o.d, text) : PYTHIA_NONE;
     if (key != PYTHIA_NONE)
         return key; /* which was sound */
-    return pythia__otlp_sound(r, &text) == PYTHIA_OK ? pythia__key_below(&r->o.d, prefix, text)
-                                                     : PYTHIA_NONE;
+    return repair_text(r, &text) == PYTHIA_OK ? pythia__key_below(&r->o.d, prefix, text)
+                                              : PYTHIA_NONE;
 }
 
 /* Bytes as text: in base64, as JSON has them. */
@@ -130,7 +132,7 @@ static double real_of(uint64_t bits)
 static int join(struct pythia__otlp_reader *r, struct pythia_protobuf_field *f)
 {
     char digits[24];
-    int status = f->number == 1   ? pythia__otlp_sound(r, &f->bytes)
+    int status = f->number == 1   ? repair_text(r, &f->bytes)
                  : f->number == 7 ? encode_bytes(r, &f->bytes)
                                   : PYTHIA_OK;
     if (status != PYTHIA_OK)
@@ -207,7 +209,7 @@ static int read_value(struct pythia__otlp_reader *r, uint32_t key, struct pythia
     switch (f.number) {
     case 1:
     case 7:
-        status = f.number == 1 ? pythia__otlp_sound(r, &f.bytes) : encode_bytes(r, &f.bytes);
+        status = f.number == 1 ? repair_text(r, &f.bytes) : encode_bytes(r, &f.bytes);
         if (status == PYTHIA_OK)
             pythia__add_text(d, key, f.bytes);
         return status;

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../formats.h"
 #include "pythia/mem.h"
 #include "pythia/status.h"
+#include "shared/formats.h"
 
 #define HEAD      "pythia recording 1\n"
 #define LINE_MAX_ 96
@@ -139,6 +139,16 @@ static int read_body(struct pythia_source *source, void *to, size_t capacity, si
     return PYTHIA_OK;
 }
 
+/* What the bodies of a recording may be. */
+static const struct pythia_adapter_ops *find_format(const char *name)
+{
+    static const struct pythia_adapter_ops *const all[] = {PYTHIA__FORMATS(PYTHIA__FORMAT_ROW)};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i] != &pythia__recording && strcmp(all[i]->name, name) == 0)
+            return all[i];
+    return NULL;
+}
+
 static struct pythia_adapter *decoder_of(struct recording *r, const char *name,
                                          const struct pythia_adapter_ops **format)
 {
@@ -147,8 +157,8 @@ static struct pythia_adapter *decoder_of(struct recording *r, const char *name,
             *format = r->formats[i];
             return r->decoders[i];
         }
-    const struct pythia_adapter_ops *found = pythia_adapter_named(name);
-    if (!found || found == &pythia__recording || r->count == FORMATS ||
+    const struct pythia_adapter_ops *found = find_format(name);
+    if (!found || r->count == FORMATS ||
         found->create(r->vocabulary, &r->decoders[r->count]) != PYTHIA_OK)
         return NULL;
     r->formats[r->count] = *format = found;

@@ -19,9 +19,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "../formats.h"
-#include "../json_decoder.h"
 #include "pythia/mem.h"
+#include "shared/formats.h"
+#include "shared/json_decoder.h"
 
 #define COST_MAX_NS UINT64_C(1000000000) /* of one pass, as native.c has it */
 

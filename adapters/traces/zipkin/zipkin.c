@@ -16,11 +16,11 @@
  * one, which has its id: whoever puts traces together joins the two. A trace id of 64 bits and one
  * of 128 bits whose low 64 bits are the same are two traces: which services cut ids, and which do
  * not, is not written in the spans. */
-#include "../formats.h"
-#include "../json_count.h"
-#include "../json_decoder.h"
 #include "pythia/hash.h"
 #include "pythia/mem.h"
+#include "shared/formats.h"
+#include "shared/json_count.h"
+#include "shared/json_decoder.h"
 
 #define RESOURCES 256 /* cached; a power of two */
 

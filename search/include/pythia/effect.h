@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "pythia/buf.h"
+#include "pythia/place.h"
 #include "pythia/refinement.h"
-#include "pythia/search.h"
 
 /* What a trace point explained that was opened: the same requests are looked at as they are seen
  * with it, and as they would be seen without (refinement.h). */

@@ -113,9 +113,8 @@ const struct pythia_split_rule *pythia_grouping_key_rule(const struct pythia_gro
                                                          size_t split, uint32_t type,
                                                          enum pythia_split_origin *origin,
                                                          size_t *other_levels);
-/* The part of one split that a number stands for, and its type. */
+/* The part of one split that a number stands for. */
 uint32_t pythia_grouping_key_part_of(const struct pythia_grouping_key *k, uint32_t part,
                                      size_t split);
-uint32_t pythia_grouping_key_type_of(const struct pythia_grouping_key *k, uint32_t part);
 
 #endif

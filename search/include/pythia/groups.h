@@ -49,7 +49,7 @@ struct pythia_structure {
     bool whole; /* these requests have nothing deeper: at every deeper level they are a structure
                    too */
     struct pythia_exact_moments moments;
-    struct pythia_sketch *sketch;
+    struct pythia_sketch *sketch;  /* the type's own one if that has `same_path` */
     struct pythia_lineage lineage; /* of all these requests */
 };
 
@@ -78,7 +78,7 @@ struct pythia_type {
     /* for groups.c */
     const struct pythia_row **fair; /* owned: the rows that are a fair sample; NULL: all are */
     size_t fair_count;
-    bool settled;
+    bool settled, same_path;               /* same_path: all its requests have one shape */
     struct pythia_groups_entry *unsettled; /* what its structures have not got yet */
     size_t structure_capacity;
     uint32_t *slots;
@@ -94,11 +94,7 @@ void pythia_groups_destroy(struct pythia_groups *g); /* g may be NULL */
 /* Add one request. PYTHIA_OK or PYTHIA_ENOMEM. */
 int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace);
 
-/* The same when the path has been found already. */
-int pythia_groups_add_path(struct pythia_groups *g, const struct pythia_trace *trace,
-                           const struct pythia_critical_path *path);
-
-/* The same when its type is known too: the string number of its name. */
+/* The same when its type (the string number of its name) and its path have been found already. */
 int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
                             const struct pythia_trace *trace,
                             const struct pythia_critical_path *path);

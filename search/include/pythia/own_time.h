@@ -45,7 +45,4 @@ int pythia_own_time_measure(const struct pythia_ranking *r, const struct pythia_
 int pythia_own_time_localise(const struct pythia_ranking *r, const struct pythia_cct *cct,
                              double level, struct pythia_own_time *t);
 
-/* Is an edge of a tree a segment of the own time of a trace point? */
-bool pythia_own_time_has(const struct pythia_cct *cct, uint32_t edge, uint32_t tracepoint);
-
 #endif

@@ -17,8 +17,21 @@ struct pythia_place {
     bool own;                     /* it is the own time of the context */
 };
 
+/* A place with a smaller share of the variance is neither named as a cause nor searched further:
+ * noise that is spread over many edges always leaves some share to each of them. */
+#define PYTHIA_FINDING_MIN .15
+
+/* The share of the variance of a type's requests that lies in a place. */
+struct pythia_finding {
+    struct pythia_place place;
+    double share, low, high;
+};
+
 /* The place of an edge of a tree, by its number. */
 struct pythia_place pythia_place_of(const struct pythia_cct *cct, uint32_t number);
+
+/* Is an edge of a tree a segment of the own time of a trace point? O(1). */
+bool pythia_place_own_has(const struct pythia_cct *cct, uint32_t edge, uint32_t tracepoint);
 
 /* The own time of a trace point. */
 struct pythia_place pythia_place_own(uint32_t tracepoint);

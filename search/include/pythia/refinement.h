@@ -86,8 +86,4 @@ const struct pythia_refinement_part *pythia_refinement_parts(const struct pythia
 size_t pythia_refinement_rows(const struct pythia_refinement *r);
 const struct pythia_refined *pythia_refinement_row(const struct pythia_refinement *r, size_t i);
 
-/* Requests that were added, and *unseen of those that were looked at for the sample: the coarser
- * set would see no span of them, so they are not kept. */
-uint64_t pythia_refinement_requests(const struct pythia_refinement *r, uint64_t *unseen);
-
 #endif

@@ -107,16 +107,6 @@ enum pythia_why {
     PYTHIA_WHY_SMALL,    /* no place has a share of the variance that matters: .15 */
 };
 
-/* A place with a smaller share of the variance is neither named as a cause nor searched further:
- * noise that is spread over many edges always leaves some share to each of them. */
-#define PYTHIA_FINDING_MIN .15
-
-/* The share of the variance of a type's requests that lies in a place. */
-struct pythia_finding {
-    struct pythia_place place;
-    double share, low, high;
-};
-
 #define PYTHIA_PROBLEM_CAUSES 8
 
 struct pythia_problem {

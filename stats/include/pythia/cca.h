@@ -28,8 +28,7 @@ struct pythia_cca_result {
     size_t count;          /* correlations: the smaller rank */
     const double *r;       /* count: 0 to 1, descending */
     /* p x count and q x count, row-major: the weights that turn centred columns into variates whose
-     * squares add up to 1; those of superfluous columns are 0. From correlations: the weights of
-     * standardised columns, for variates of variance 1. */
+     * squares add up to 1; those of superfluous columns are 0. */
     const double *x_coefficients, *y_coefficients;
     /* p x count and q x count, row-major: the correlation of each column with the variates of its
      * own side (structure coefficients); 0 for a constant column, which goes with nothing. */
@@ -41,12 +40,6 @@ struct pythia_cca_result {
  * not finite, and then *out is untouched. O(n (p^2 + q^2 + p q)). */
 int pythia_cca_fit(struct pythia_cca *c, const double *x, size_t p, const double *y, size_t q,
                    size_t n, struct pythia_cca_result *out);
-
-/* The same from the correlation matrices of the columns: rxx p x p and ryy q x q, symmetric, and
- * rxy p x q, all row-major. result.rows is 0. */
-int pythia_cca_fit_correlations(struct pythia_cca *c, const double *rxx, size_t p,
-                                const double *ryy, size_t q, const double *rxy,
-                                struct pythia_cca_result *out);
 
 /* One test: a statistic, the F that stands for it, and the probability of a larger F by chance. NaN
  * where the degrees of freedom leave nothing to test with. */
@@ -68,16 +61,5 @@ struct pythia_cca_root {
  * Cambridge Philosophical Society 34, 1938. Thread-safe; O(count). */
 void pythia_cca_test_root(const double *r, size_t count, size_t n, size_t p, size_t q, size_t root,
                           struct pythia_cca_root *out);
-
-/* Four ways to ask whether any correlation is not zero. Pillai's trace is the sum of r^2; the trace
- * of Hotelling and Lawley that of r^2 / (1 - r^2), with the F of J. J. McKeon, "F Approximations to
- * the Distribution of Hotelling's T0^2", Biometrika 61(2), 1974, and that of K. C. S. Pillai and P.
- * Samson, 1959, where McKeon's is not defined; Roy's root is the largest r^2 / (1 - r^2), whose F
- * is an upper bound, so its p is too small. All NaN for count = 0. */
-struct pythia_cca_tests {
-    struct pythia_cca_statistic wilks, pillai, hotelling_lawley, roy;
-};
-void pythia_cca_test(const double *r, size_t count, size_t n, size_t p, size_t q,
-                     struct pythia_cca_tests *out);
 
 #endif

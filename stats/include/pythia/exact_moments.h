@@ -19,10 +19,7 @@ struct pythia_exact_moments {
     uint64_t squares[3];        /* of weight * value^2: 192 bits, low word first */
 };
 
-/* Add one value in O(1), some ns. */
-void pythia_exact_moments_add(struct pythia_exact_moments *m, int64_t value_ns);
-
-/* Add one value that stands for `weight` >= 1 of them, in O(1). */
+/* Add one value that stands for `weight` >= 1 of them, in O(1), for a weight of 1 in some ns. */
 void pythia_exact_moments_add_weighted(struct pythia_exact_moments *m, int64_t value_ns,
                                        uint64_t weight);
 

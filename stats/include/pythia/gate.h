@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pythia/shares.h"
-
 /* What is not chance, when many things are looked at, and again and again. All are thread-safe. */
 
 /* The alpha that look number `look` (the first is 1) may spend, so that all looks together, however
@@ -23,32 +21,17 @@ double pythia_gate_permutation_p(uint64_t at_least, uint64_t permutations);
 /* Adjusted values of `n` p-values: rejecting where adjusted[i] <= q holds the expected share of
  * false ones among the rejected at q. A NaN is a test that could not be made: it stays NaN and does
  * not count. `adjusted` may be `p`. Returns PYTHIA_OK, or PYTHIA_ENOMEM with the output untouched.
- * O(n log n).
- * _benjamini_hochberg: for tests that are independent or positively dependent. Benjamini and
- * Hochberg, "Controlling the False Discovery Rate", J. Royal Stat. Society B 57(1), 1995.
- * _benjamini_yekutieli: for any dependence, at the price of a factor of about ln n. Benjamini and
- * Yekutieli, "The Control of the False Discovery Rate in Multiple Testing under Dependency", Annals
- * of Statistics 29(4), 2001. */
+ * O(n log n). For tests that are independent or positively dependent. Benjamini and Hochberg,
+ * "Controlling the False Discovery Rate", J. Royal Stat. Society B 57(1), 1995. */
 int pythia_gate_benjamini_hochberg(const double *p, size_t n, double *adjusted);
-int pythia_gate_benjamini_yekutieli(const double *p, size_t n, double *adjusted);
 
-/* The same for e-values (nonnegative, expectation at most 1 where nothing is there), under any
- * dependence. A negative e-value is taken as NaN. Wang and Ramdas, "False Discovery Rate Control
- * with E-values", J. Royal Stat. Society B 84(3), 2022. */
-int pythia_gate_e_values(const double *e, size_t n, double *adjusted);
-
-/* Is one share above all others beyond chance: is the lower bound of the highest share above the
- * upper bound of every other? The level is the one the shares were computed at; over repeated looks
- * that is 1 - pythia_gate_alpha(alpha, look). If so *top is its index, else *top is untouched.
- * Shares that are NaN are passed over; one whose interval is NaN gives false. A single share is
- * separated. O(k). */
-bool pythia_gate_separated(const struct pythia_share *shares, size_t k, size_t *top);
-
-/* Does one part make the total vary, beyond chance and beyond a handful of observations? The rule
- * above, asked of the default clip (shares.h) and again of one that clips three times as much at
- * the top, must name the same part: three spikes in one part of 300 observations pass the first and
- * not the second. The layout of x is that of pythia_shares. On success *found says so and, if true,
- * *top is the part. PYTHIA_OK or PYTHIA_ENOMEM. O(n k). */
+/* Does one part make the total vary, beyond chance and beyond a handful of observations? A part
+ * does if the lower bound of its share is above the upper bound of every other share, at `level`;
+ * over repeated looks that is 1 - pythia_gate_alpha(alpha, look). The rule is applied with the
+ * default clip (shares.h) and again with one that clips three times as much at the top, and both
+ * must name the same part: three spikes in one part of 300 observations pass the first and not the
+ * second. The layout of x is that of pythia_shares. On success *found says so and, if true, *top
+ * is the part; a single part is always found. PYTHIA_OK or PYTHIA_ENOMEM. O(n k). */
 int pythia_gate_localise(const double *x, size_t n, size_t k, double level, bool *found,
                          size_t *top);
 

@@ -24,30 +24,8 @@ void pythia_moments_merge(struct pythia_moments *m, const struct pythia_moments 
 
 /* The mean, in the unit of the values; NaN while empty. */
 double pythia_moments_mean(const struct pythia_moments *m);
-/* The unbiased variance (divisor n - 1), in that unit squared; NaN below 2 values. */
-double pythia_moments_variance(const struct pythia_moments *m);
-/* The square root of the variance, in the unit of the values; NaN below 2 values. */
+/* The square root of the unbiased variance (divisor n - 1), in the unit of the values; NaN below 2
+ * values. */
 double pythia_moments_sd(const struct pythia_moments *m);
-/* The coefficient of variation sd / |mean|, no unit; NaN below 2 values or for a mean of 0. */
-double pythia_moments_cov(const struct pythia_moments *m);
-
-/* The same for pairs (x, y), with the sum of their products: 48 bytes, {0} is empty. */
-struct pythia_comoments {
-    uint64_t n;
-    double mean_x, mean_y; /* 0 while empty */
-    double m2_x, m2_y;     /* sums of (x - mean_x)^2 and of (y - mean_y)^2 */
-    double c_xy;           /* sum of (x - mean_x) * (y - mean_y) */
-};
-
-/* Add one pair in O(1); a value that is not finite makes what is asked below NaN for good. */
-void pythia_comoments_add(struct pythia_comoments *c, double x, double y);
-/* Add what `other` has seen in O(1), as if its pairs had come here one by one. */
-void pythia_comoments_merge(struct pythia_comoments *c, const struct pythia_comoments *other);
-
-/* The unbiased covariance (divisor n - 1), in the unit of x times that of y; NaN below 2 pairs. */
-double pythia_comoments_covariance(const struct pythia_comoments *c);
-/* The slope of the least squares line of y on x, in the unit of y by that of x. With y a part of
- * the total x it is the part's covariance share. NaN below 2 pairs or for a constant x. */
-double pythia_comoments_slope(const struct pythia_comoments *c);
 
 #endif

@@ -32,11 +32,6 @@ bool pythia_sample_wants(const struct pythia_sample *s, uint64_t hash);
  * and the others are as they were. O(log k). */
 int pythia_sample_add(struct pythia_sample *s, uint64_t hash, uint64_t tie, void *row);
 
-/* Move the rows of `other`, which is left empty, into `s`; both must drop rows alike. Then s keeps
- * at most the smaller k of the two, which is what both together have sampled. Returns PYTHIA_OK, or
- * PYTHIA_ENOMEM with both as they were. O(k log k). */
-int pythia_sample_merge(struct pythia_sample *s, struct pythia_sample *other);
-
 /* Keep at most k >= 1 rows from now on; a larger k than the present one changes nothing, as what
  * has left cannot come back. O(k log k). */
 void pythia_sample_shrink(struct pythia_sample *s, size_t k);

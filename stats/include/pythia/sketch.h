@@ -37,7 +37,6 @@ int pythia_sketch_merge(struct pythia_sketch *s, const struct pythia_sketch *oth
  * itself, relative. NaN while empty or unless 0 <= q <= 1. O(bins). */
 double pythia_sketch_quantile(const struct pythia_sketch *s, double q);
 
-uint64_t pythia_sketch_count(const struct pythia_sketch *s);
 /* The lowest and the highest value, exact; NaN while empty. */
 double pythia_sketch_min(const struct pythia_sketch *s);
 double pythia_sketch_max(const struct pythia_sketch *s);

@@ -19,19 +19,14 @@ struct pythia_mean_change {
     double p;         /* of a change at least this large, up or down, if there is none */
 };
 
-/* The change with the standard error of Welch, which lets the two variances differ; it is the HC2
- * error of the regression on which sample a value is of. se, df, the interval and p are NaN below 2
- * values in a sample. If neither sample varies there is no error to speak of: p is that of the
- * exact permutation test, 2 / choose(n + m, n), NaN for a change of 0, and the interval is a point.
- * `level` is that of the interval, between 0 and 1. O(1). Welch, "The Generalization of 'Student's'
- * Problem when Several Different Population Variances are Involved", Biometrika 34, 1947. */
-void pythia_two_samples_welch(const struct pythia_summary *before,
-                              const struct pythia_summary *after, double level,
-                              struct pythia_mean_change *out);
-
-/* The same with the larger of two standard errors: Welch's and the pooled one of Student. Where
- * values are 0 but for a few, a small sample may hold none of the few; then its variance is 0, and
- * Welch's error says that it is certain. */
+/* The change of the mean, with the larger of two standard errors: Welch's, which lets the two
+ * variances differ, and the pooled one of Student. Where values are 0 but for a few, a small sample
+ * may hold none of the few; then its variance is 0, and Welch's error alone would say that it is
+ * certain. se, df, the interval and p are NaN below 2 values in a sample. If neither sample varies
+ * there is no error to speak of: p is that of the exact permutation test, 2 / choose(n + m, n), NaN
+ * for a change of 0, and the interval is a point. `level` is that of the interval, between 0 and 1.
+ * O(1). Welch, "The Generalization of 'Student's' Problem when Several Different Population
+ * Variances are Involved", Biometrika 34, 1947. */
 void pythia_two_samples_cautious(const struct pythia_summary *before,
                                  const struct pythia_summary *after, double level,
                                  struct pythia_mean_change *out);

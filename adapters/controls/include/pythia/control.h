@@ -105,8 +105,7 @@ struct pythia_control_ops {
     uint64_t (*losses)(const struct pythia_control *c);
 };
 
-/* All planes, in order of name; *count of them. */
-const struct pythia_control_ops *const *pythia_controls(size_t *count);
-const struct pythia_control_ops *pythia_control_named(const char *name); /* NULL: there is none */
+/* The plane of that name; NULL if there is none. */
+const struct pythia_control_ops *pythia_control_named(const char *name);
 
 #endif

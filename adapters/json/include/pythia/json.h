@@ -63,9 +63,6 @@ int pythia_json_whole(struct pythia_json *j);
 const uint32_t *pythia_json_mark(const struct pythia_json *j);
 void pythia_json_again(struct pythia_json *j, const uint32_t *mark);
 
-/* Line (1 for the first) and byte offset (0 for the first) of the value at hand. */
-void pythia_json_place(const struct pythia_json *j, uint64_t *line, uint64_t *offset);
-
 /* Record an error and return `status`: at the value at hand; at the scalar that was read last, if
  * nothing was read or passed since; at a value that _mark has marked and that is still in the
  * window. */

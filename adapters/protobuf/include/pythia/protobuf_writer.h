@@ -11,7 +11,6 @@
  * missing. A message inside another one is written by itself first, and then put as bytes. */
 void pythia_protobuf_put_number(struct pythia_buf *to, uint32_t field, uint64_t number);
 void pythia_protobuf_put_fixed64(struct pythia_buf *to, uint32_t field, uint64_t number);
-void pythia_protobuf_put_fixed32(struct pythia_buf *to, uint32_t field, uint32_t number);
 void pythia_protobuf_put_double(struct pythia_buf *to, uint32_t field, double number);
 void pythia_protobuf_put_bytes(struct pythia_buf *to, uint32_t field, struct pythia_text bytes);
 

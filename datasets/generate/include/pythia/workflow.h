@@ -169,19 +169,13 @@ struct pythia_workflow_facts {
 };
 struct pythia_workflow_facts pythia_workflow_facts(const struct pythia_workflow *w);
 
-/* Of a node: 0 is the root, each comes before those below it, and the subtree of a node is the
- * nodes from it up to, but without, the one `behind` it. */
+/* Of a node: 0 is the root, each comes before those below it, and the nodes of a subtree follow
+ * each other. */
 uint32_t pythia_workflow_parent(const struct pythia_workflow *w, uint32_t node); /* PYTHIA_NONE */
-uint32_t pythia_workflow_behind(const struct pythia_workflow *w, uint32_t node);
 uint32_t pythia_workflow_tracepoint(const struct pythia_workflow *w, uint32_t node);
 bool pythia_workflow_known(const struct pythia_workflow *w, uint32_t node);
-bool pythia_workflow_async(const struct pythia_workflow *w, uint32_t node);
-/* Does a request, without noise, take longer when the node does? */
-bool pythia_workflow_critical(const struct pythia_workflow *w, uint32_t node);
-/* Mean of a request, without causes: how often it is called, and the time in it that is not in
- * nodes below it, over all calls. */
+/* How often it is called in a request, on average, without causes. */
 double pythia_workflow_calls(const struct pythia_workflow *w, uint32_t node);
-double pythia_workflow_time_ns(const struct pythia_workflow *w, uint32_t node);
 
 /* A cause as it is planted. */
 struct pythia_planted {

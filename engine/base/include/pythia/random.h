@@ -18,9 +18,8 @@ uint64_t pythia_random_next(struct pythia_random *r);
 double pythia_random_unit(struct pythia_random *r);
 /* Uniform in {0, …, bound - 1}, without bias; bound > 0. */
 uint64_t pythia_random_below(struct pythia_random *r, uint64_t bound);
-/* Standard normal, and exponential of mean 1. */
+/* Standard normal. */
 double pythia_random_normal(struct pythia_random *r);
-double pythia_random_exponential(struct pythia_random *r);
 /* Put `count` indices in random order (Fisher and Yates, 1938). */
 void pythia_random_shuffle(struct pythia_random *r, size_t *indices, size_t count);
 

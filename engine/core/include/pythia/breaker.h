@@ -70,8 +70,6 @@ struct pythia_breaker_event {
 int pythia_breaker_look(struct pythia_breaker *b, uint64_t now_ns,
                         const struct pythia_breaker_event **events, size_t *count);
 
-bool pythia_breaker_is_tripped(const struct pythia_breaker *b, uint32_t tracepoint);
-
 /* Each tripped point, in order of number, as the event that tripped it; `each` returns 0 to go on.
  * Returns what it returned last. */
 int pythia_breaker_each(const struct pythia_breaker *b,

@@ -75,11 +75,6 @@ bool pythia_controller_in_force(const struct pythia_controller *c, uint64_t vers
  * have had it all along. */
 uint64_t pythia_controller_lost_ns(const struct pythia_controller *c);
 
-/* Put the points of that id into quarantine, because what they were opened for did not come: they
- * are open and yet no span of them is seen. PYTHIA_ENOTFOUND: there is none. */
-int pythia_controller_quarantine(struct pythia_controller *c, struct pythia_text id,
-                                 uint64_t now_ns);
-
 /* Close everything at once, and keep it closed until _on: works whatever the desired set is.
  * PYTHIA_OK: all planes were told; else the status of the first that could not be, which is tried
  * again by _tick. */

@@ -58,13 +58,8 @@ int pythia_overhead_add(struct pythia_overhead *o, uint32_t type, const struct p
 int pythia_overhead_look(struct pythia_overhead *o, uint64_t now_ns,
                          const struct pythia_switch **switches, size_t *count);
 
-bool pythia_overhead_is_dropped(const struct pythia_overhead *o, uint32_t tracepoint);
-
 /* How long a request takes on average, in ns, of those measured last; NaN: there was none. */
 double pythia_overhead_request_ns(const struct pythia_overhead *o);
-
-/* What one pass of a point costs: measured, known by a plane, or supposed. */
-double pythia_overhead_price_ns(const struct pythia_overhead *o, uint32_t tracepoint);
 
 struct pythia_overhead_numbers {
     double share, limit; /* share: measured, of all open points; NaN: of too few requests */

@@ -15,10 +15,8 @@ enum pythia_packing {
     PYTHIA_PACKINGS, /* none of these */
 };
 
-/* By the name that HTTP and gRPC give it ("gzip", "zstd", "identity"; nothing is identity), or by
- * the first four bytes of what is packed. */
+/* By the name that HTTP and gRPC give it ("gzip", "zstd", "identity"; nothing is identity). */
 enum pythia_packing pythia_packing_named(const char *name);
-enum pythia_packing pythia_packing_of(struct pythia_text head);
 
 struct pythia_unpack_limits {
     uint64_t content_max; /* bytes of content, all in all; 0: any */

@@ -28,6 +28,7 @@ struct pythia_report_source {
     enum pythia_measure measure;
     const struct pythia_loop *loop; /* how it came to that, cycle by cycle; NULL: it was one look */
     const struct pythia_verdicts *verdicts; /* of the loop, or of the one look; NULL: none */
+    bool brief; /* leave out what TEXT and MARKDOWN do not show; no other form may be made of it */
 };
 
 /* The report as a JSON document, "pythia.report/1"; the other forms are made of it. NULL when out

@@ -49,9 +49,6 @@ int pythia_redaction_create(const struct pythia_vocabulary *vocabulary, const ch
                             struct pythia_redaction **out, struct pythia_error *e);
 void pythia_redaction_destroy(struct pythia_redaction *r); /* r may be NULL */
 
-/* How many rules there are. */
-size_t pythia_redaction_rules(const struct pythia_redaction *r);
-
 /* What the rules say of a key, by its whole name: O(rules). */
 enum pythia_redact pythia_redaction_of_name(const struct pythia_redaction *r,
                                             struct pythia_text name);

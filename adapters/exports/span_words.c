@@ -1,0 +1,65 @@
+/* What all exported forms write of a span. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "formats.h"
+#include "pythia/shown_text.h"
+
+void pythia__add_json_string(struct pythia_buf *out, struct pythia_text text)
+{
+    pythia_shown_json_text(out, text);
+}
+
+/* Append a value as JSON; with `as_text`, as a string whatever it is. A number that JSON cannot
+ * write becomes a string. */
+static void add_json_value(struct pythia_buf *out, const struct pythia_attribute *value,
+                           bool as_text)
+{
+    const char *quote =
+        as_text || (value->kind == PYTHIA_ATTRIBUTE_REAL && !isfinite(value->real)) ? "\"" : "";
+    switch (value->kind) {
+    case PYTHIA_ATTRIBUTE_TEXT:
+        pythia__add_json_string(out, value->text);
+        break;
+    case PYTHIA_ATTRIBUTE_INTEGER:
+        pythia_buf_printf(out, "%s%" PRId64 "%s", quote, value->integer, quote);
+        break;
+    case PYTHIA_ATTRIBUTE_REAL:
+        pythia_buf_printf(out, "%s%.17g%s", quote, value->real, quote);
+        break;
+    case PYTHIA_ATTRIBUTE_BOOL:
+        pythia_buf_printf(out, "%s%s%s", quote, value->integer ? "true" : "false", quote);
+        break;
+    }
+}
+
+void pythia__add_json_attributes(struct pythia_buf *out, const struct pythia_vocabulary *v,
+                                 const struct pythia_trace_span *span, bool as_text)
+{
+    struct pythia_text packed[] = {span->attributes,
+                                   pythia_vocabulary_resource_at(v, span->resource).attributes};
+    struct pythia_attribute one;
+    bool first = true;
+    for (size_t i = 0; i < 2; i++)
+        while (pythia_attributes_next(&packed[i], &one)) {
+            pythia_buf_puts(out, first ? "" : ",");
+            pythia__add_json_string(out, pythia_vocabulary_text(v, one.key));
+            pythia_buf_putc(out, ':');
+            add_json_value(out, &one, as_text);
+            first = false;
+        }
+}
+
+void pythia__add_trace_id(struct pythia_buf *out, struct pythia_trace_id id)
+{
+    pythia_buf_printf(out, "%016" PRIx64 "%016" PRIx64, id.high, id.low);
+}
+
+uint32_t pythia__next_span(const struct pythia_trace *trace, uint32_t span)
+{
+    if (trace->spans[span].first_child != PYTHIA_NO_SPAN)
+        return trace->spans[span].first_child;
+    while (span != PYTHIA_NO_SPAN && trace->spans[span].next_sibling == PYTHIA_NO_SPAN)
+        span = trace->spans[span].parent;
+    return span == PYTHIA_NO_SPAN ? span : trace->spans[span].next_sibling;
+}

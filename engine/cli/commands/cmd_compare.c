@@ -1,0 +1,277 @@
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "pythia/compare.h"
+#include "pythia/compare_report.h"
+#include "pythia/log.h"
+#include "pythia/status.h"
+#include "shared/command.h"
+#include "shared/splitting.h"
+
+struct settings {
+    struct pythia__read_settings read;
+    int format;
+    const char *output;
+    int64_t min_requests, rows, top;
+    double alpha;
+    struct pythia_option_texts before, after, split;
+};
+
+#define SEED 1 /* of the permutations that a split asks for */
+
+#define OPTION(member) offsetof(struct settings, member)
+
+static const struct pythia_option options[] = {
+    PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text", OPTION(format),
+                  "Form of the report"),
+    PYTHIA_TEXT_OPTION("output", 'o', "FILE", OPTION(output),
+                       "Write the report to a file, wholly or not at all (default standard "
+                       "output)"),
+    {"before", 0, PYTHIA_OPTION_TEXTS, "PATH", NULL, NULL, 0, 0, OPTION(before),
+     "One more path that belongs to BEFORE; may be given several times"},
+    {"after", 0, PYTHIA_OPTION_TEXTS, "PATH", NULL, NULL, 0, 0, OPTION(after),
+     "One more path that belongs to AFTER; may be given several times"},
+    PYTHIA__SPLIT_OPTION(OPTION(split)),
+    PYTHIA_REAL("alpha", 0, "P", "0.05", 1e-12, .5, OPTION(alpha),
+                "Rate of false changes that is accepted, over all that is tested"),
+    PYTHIA_INTEGER("min-requests", 0, "N", "30", 4, 1e9, OPTION(min_requests),
+                   "Requests that a type needs on each side to be compared"),
+    PYTHIA_INTEGER("top", 'n', "N", "10", 1, 1e9, OPTION(top),
+                   "Types, services, and of each type edges, paths and trace points to show at "
+                   "most; JSON has all"),
+    PYTHIA_INTEGER("rows", 0, "N", "8192", 64, 1e6, OPTION(rows),
+                   "Whole requests of a type that are kept on each side for its edges; counts, "
+                   "means and quantiles are of all"),
+    {0},
+};
+
+/* One side while it is read. */
+struct side {
+    const struct settings *s;
+    const struct side *other;        /* that was read before; NULL: none */
+    struct pythia_grouping_key *key; /* of both; NULL: there is none */
+    struct pythia__reading reading;
+    struct pythia_side *side;
+    char *paths[PYTHIA_OPTION_TEXTS_MAX + 1];
+    int count;
+};
+
+/* What the grouping key has seen of this side must go; not what it has seen of the other. */
+static int forget(const struct side *side)
+{
+    size_t count = 0;
+    const struct pythia_type *types =
+        side->other ? pythia_groups_types(pythia_side_groups(side->other->side), &count) : NULL;
+    int status = PYTHIA_OK;
+    if (side->key)
+        pythia_grouping_key_forget(side->key);
+    for (size_t i = 0; side->key && i < count && status == PYTHIA_OK; i++)
+        status = pythia_grouping_key_see(side->key, types[i].part);
+    return status;
+}
+
+static int begin(void *context)
+{
+    struct side *side = context;
+    pythia_side_destroy(side->side);
+    side->side = NULL;
+    int status = forget(side);
+    if (status != PYTHIA_OK)
+        return status;
+    side->reading.groups.rows_per_type = (size_t)side->s->rows;
+    side->reading.groups.rows = (size_t)side->s->rows * 4;
+    return pythia_side_create(side->reading.vocabulary, &side->reading.groups, &side->side);
+}
+
+static int take(void *context, const struct pythia_trace *trace)
+{
+    struct side *side = context;
+    return pythia_side_add(side->side, trace);
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Find the files of a side. */
+static int open_side(struct side *side, char *first, const struct pythia_option_texts *more,
+                     const struct pythia__reading *other)
+{
+    side->paths[side->count++] = first;
+    for (size_t i = 0; i < more->count; i++)
+        side->paths[side->count++] = (char *)more->texts[i];
+    qsort(side->paths, (size_t)side->count, sizeof(char *), compare_paths);
+    return pythia__reading_begin_with(&side->reading, &side->s->read, side->paths, side->count,
+                                      other);
+}
+
+/* What the requests of both sides are parted by. */
+static int find_key(struct side sides[2])
+{
+    const struct settings *s = sides[0].s;
+    struct pythia__reading *const readings[] = {&sides[0].reading, &sides[1].reading};
+    struct pythia_grouping_key *key;
+    int status = pythia__splitting_begin(&s->split, sides[0].reading.vocabulary, &key);
+    sides[0].key = sides[1].key = key;
+    if (status == PYTHIA_OK)
+        status = pythia__splitting_learn(key, readings, 2, s->rows, s->alpha, SEED);
+    for (size_t i = 0; i < 2; i++)
+        sides[i].reading.groups.key = key;
+    return status;
+}
+
+static int read_each(struct side sides[2])
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < 2 && status == PYTHIA_OK; i++) {
+        struct pythia_consumer consumer = {begin, take, &sides[i]};
+        sides[i].other = i ? &sides[0] : NULL;
+        status = pythia__reading_run(&sides[i].reading, &consumer);
+    }
+    return status;
+}
+
+/* Names of parts are right when both sides have been read, and those of paths when the second has
+ * not changed what the first taught: types of both sides are matched by name. */
+static int read_sides(struct side sides[2])
+{
+    const struct pythia__reading *first = &sides[0].reading;
+    int status = find_key(sides);
+    uint64_t changes = pythia__reading_changes(first);
+    if (status == PYTHIA_OK)
+        status = read_each(sides);
+    if (status == PYTHIA_OK && pythia__reading_changes(first) != changes) {
+        status = pythia__reading_again(first);
+        if (status == PYTHIA_OK)
+            status = pythia__reading_again(&sides[1].reading);
+        if (status == PYTHIA_OK)
+            status = read_each(sides);
+    }
+    for (size_t i = 0; i < 2 && status == PYTHIA_OK; i++)
+        status = pythia_side_finish(sides[i].side);
+    return status;
+}
+
+static struct pythia_compare_input input_of(const struct side *side)
+{
+    return (struct pythia_compare_input){(const char *const *)side->paths, (size_t)side->count,
+                                         &side->reading.result, side->key};
+}
+
+static int report(const struct settings *s, const struct side sides[2],
+                  const struct pythia_comparison *c)
+{
+    struct pythia_compare_input before = input_of(&sides[0]), after = input_of(&sides[1]);
+    struct pythia_buf text = {0};
+    json_t *json = pythia_compare_report_json(c, sides[0].reading.vocabulary, &before, &after);
+    bool colour = !s->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    int status = json ? pythia_compare_report_write(json, (enum pythia_report_format)s->format,
+                                                    (size_t)s->top, colour, &text)
+                      : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = pythia__write_output(s->output, pythia_buf_text(&text));
+    json_decref(json);
+    pythia_buf_free(&text);
+    return status;
+}
+
+/* The worse of the two, or else what the comparison says. */
+static int exit_status(const struct side sides[2], const struct pythia_comparison *c, int status)
+{
+    for (size_t i = 0; i < 2; i++) {
+        int code = pythia__reading_exit(&sides[i].reading, status);
+        if (code != PYTHIA__EXIT_DONE)
+            return code;
+    }
+    assert(c); /* or its status would have told why not */
+    if (!pythia__splitting_tell(sides[0].key, false))
+        return PYTHIA__EXIT_FAILED;
+    return c->changed        ? PYTHIA__EXIT_DONE
+           : c->compared > 0 ? PYTHIA__EXIT_NOTHING
+                             : PYTHIA__EXIT_TOO_FEW;
+}
+
+/* Standard input can be read once: it is a part of one side at most. */
+static bool reads_input_twice(const struct settings *s, char *const *operands, int count)
+{
+    size_t times = 0;
+    for (int i = 0; i < count; i++)
+        times += strcmp(operands[i], "-") == 0;
+    for (size_t i = 0; i < s->before.count; i++)
+        times += strcmp(s->before.texts[i], "-") == 0;
+    for (size_t i = 0; i < s->after.count; i++)
+        times += strcmp(s->after.texts[i], "-") == 0;
+    return times > 1;
+}
+
+static int run(const void *settings, char *const *operands, int count)
+{
+    const struct settings *s = settings;
+    struct side sides[2] = {{.s = s}, {.s = s}};
+    struct pythia_comparison *c = NULL;
+    struct pythia_compare_options how = {.alpha = s->alpha,
+                                         .min_requests = (size_t)s->min_requests};
+    if (reads_input_twice(s, operands, count)) {
+        pythia_log(PYTHIA_LOG_ERROR, "standard input (-) can be read only once");
+        return PYTHIA__EXIT_USAGE;
+    }
+    int status = open_side(&sides[0], operands[0], &s->before, NULL);
+    if (status == PYTHIA_OK)
+        status = open_side(&sides[1], operands[count - 1], &s->after, &sides[0].reading);
+    if (status == PYTHIA_OK)
+        status = read_sides(sides);
+    if (status == PYTHIA_OK)
+        status = pythia_compare(sides[0].side, sides[1].side, &how, &c);
+    if (status == PYTHIA_OK)
+        status = report(s, sides, c);
+    int code = exit_status(sides, c, status);
+    pythia_comparison_destroy(c);
+    pythia_grouping_key_destroy(sides[0].key);
+    for (size_t i = 2; i-- > 0;) { /* the second borrows from the first */
+        pythia_side_destroy(sides[i].side);
+        pythia__reading_end(&sides[i].reading);
+    }
+    return code;
+}
+
+const struct pythia__command pythia__cmd_compare = {
+    .name = "compare",
+    .operands = "BEFORE AFTER",
+    .summary = "Say what changed between two sets of captured traces",
+    .description =
+        "Reads two sets of traces, matches their requests by type, and reports what changed: on "
+        "which edges of the critical path requests take longer, and which service these count "
+        "for; which edges vary more; which paths and trace points are new, gone, or passed more "
+        "or less often; where spans fail more often.\n\n"
+        "Times on edges add up to the duration of a request, so their changes add up to the "
+        "change of its mean, and each has its share of it. A change is reported if it is beyond "
+        "chance when all that is tested is taken together, and no single slow request makes it. "
+        "Edges that make requests slower come first, in the order of what they cost at least: the "
+        "lower bound of the change, times how common the type is. Such an edge surely takes "
+        "longer, by a hundredth of the mean duration before or more, and its requests did not get "
+        "faster on the whole. Time between a caller and its "
+        "callee counts for the callee, "
+        "unless the caller waits longer for nearly all it calls.\n\n"
+        "BEFORE and AFTER are each a file, a folder (all files in it) or - for standard input; "
+        "--before and --after add more. The exit status is 0 if something changed, 3 if nothing "
+        "did, and 4 if there were too few requests to tell.",
+    .examples = "# What did the new version change?\n"
+                "pythia compare traces/monday traces/tuesday\n"
+                "# Three quiet hours against the one that was not\n"
+                "pythia compare --before 02.jsonl --before 03.jsonl 01.jsonl 04.jsonl\n",
+    .exits = "0 something changed, 1 failed (also: part of the input could not be read), 2 wrong "
+             "usage, 3 nothing changed, 4 too few requests to tell.",
+    .see_also = "pythia-replay(1), pythia-comparison(5)",
+    .options = options,
+    .read_offset = offsetof(struct settings, read),
+    .settings_size = sizeof(struct settings),
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run,
+};

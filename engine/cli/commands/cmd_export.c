@@ -1,0 +1,121 @@
+#include <stddef.h>
+
+#include "pythia/critical_path.h"
+#include "pythia/export.h"
+#include "pythia/status.h"
+#include "shared/command.h"
+#include "shared/output.h"
+
+struct settings {
+    struct pythia__read_settings read;
+    int to;
+    int64_t traces;
+    const char *output;
+};
+
+static const struct pythia_option options[] = {
+    PYTHIA_CHOICE("to", 't', "chrome|dot|folded|zipkin", "chrome", offsetof(struct settings, to),
+                  "Format to write: chrome (Perfetto), dot (Graphviz), folded (flame graphs) or "
+                  "zipkin"),
+    PYTHIA_INTEGER("traces", 0, "N", "0", 0, 1e12, offsetof(struct settings, traces),
+                   "Write the first N traces to be finished; 0 is all"),
+    PYTHIA_TEXT_OPTION("output", 'o', "FILE", offsetof(struct settings, output),
+                       "File to write to (default standard output)"),
+    {0},
+};
+
+#define PIECE_BYTES ((size_t)1024 * 1024)
+
+struct exporting {
+    const struct settings *s;
+    struct pythia__reading reading;
+    const struct pythia_export_ops *ops;
+    struct pythia_export_state state;
+    struct pythia_critical_path path;
+    struct pythia_buf piece; /* made, not yet written */
+    struct pythia__output output;
+};
+
+static int pass_on(struct exporting *x)
+{
+    int status = pythia_buf_status(&x->piece);
+    if (status == PYTHIA_OK)
+        status = pythia__output_add(&x->output, pythia_buf_text(&x->piece));
+    pythia_buf_clear(&x->piece);
+    return status;
+}
+
+static int begin(void *context)
+{
+    struct exporting *x = context;
+    pythia_buf_clear(&x->piece);
+    x->state = (struct pythia_export_state){.vocabulary = x->reading.vocabulary};
+    x->ops->begin(&x->state, &x->piece);
+    return pythia__output_restart(&x->output);
+}
+
+static int take(void *context, const struct pythia_trace *trace)
+{
+    struct exporting *x = context;
+    if (x->s->traces > 0 && x->state.traces >= (uint64_t)x->s->traces)
+        return PYTHIA_OK;
+    int status = pythia_critical_path_find(&x->path, trace, x->reading.groups.latency);
+    if (status != PYTHIA_OK)
+        return status;
+    x->ops->trace(&x->state, trace, &x->path, &x->piece);
+    return x->piece.size < PIECE_BYTES ? pythia_buf_status(&x->piece) : pass_on(x);
+}
+
+static int export_all(struct exporting *x)
+{
+    struct pythia_consumer consumer = {begin, take, x};
+    int status = pythia__reading_run(&x->reading, &consumer);
+    if (status != PYTHIA_OK)
+        return status;
+    x->ops->end(&x->state, &x->piece);
+    return pass_on(x);
+}
+
+static int run(const void *settings, char *const *operands, int count)
+{
+    struct exporting x = {.s = settings};
+    size_t formats;
+    x.ops = pythia_exports(&formats)[x.s->to];
+    int status = pythia__reading_begin(&x.reading, &x.s->read, operands, count);
+    if (status == PYTHIA_OK) {
+        status = pythia__output_begin(&x.output, x.s->output);
+        if (status == PYTHIA_OK)
+            status = export_all(&x);
+        int ended = pythia__output_end(&x.output, status == PYTHIA_OK);
+        status = status == PYTHIA_OK ? ended : status;
+    }
+    int code = pythia__reading_exit(&x.reading, status);
+    pythia_critical_path_free(&x.path);
+    pythia_buf_free(&x.piece);
+    pythia__reading_end(&x.reading);
+    return code;
+}
+
+const struct pythia__command pythia__cmd_export = {
+    .name = "export",
+    .operands = "PATH...",
+    .summary = "Write traces in the format of another tool",
+    .description = "Reads traces in any format that pythia replay reads and writes them, repaired "
+                   "and complete, for Perfetto, "
+                   "Graphviz, flame graph tools or Zipkin. Where the format can show it, the "
+                   "critical path is marked.",
+    .examples =
+        "# Look at requests in Perfetto\n"
+        "pythia export --to chrome --traces 20 --output requests.json "
+        "datasets/openstack/contention.jsonl.zst\n"
+        "# A flame graph of all critical paths\n"
+        "pythia export --to folded datasets/openstack/contention.jsonl.zst > paths.folded\n",
+    .exits = PYTHIA__EXITS_READING,
+    .see_also = "pythia-replay(1), pythia-profile(1)",
+    .options = options,
+    .read_offset = offsetof(struct settings, read),
+    .settings_size = sizeof(struct settings),
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run,
+};

@@ -1,0 +1,373 @@
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generate_truth.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/open_points.h"
+#include "pythia/otlp_writer.h"
+#include "pythia/space_file.h"
+#include "pythia/status.h"
+#include "pythia/workflow.h"
+#include "shared/command.h"
+#include "shared/output.h"
+
+struct settings {
+    int shape, drift, format;
+    int64_t nodes, requests, seed, services, hosts, tick, distractors, drift_requests;
+    double strength, duration, interval, spread, noise, load, forks, async, retries, loops, unknown,
+        spikes, spike_size;
+    bool known;
+    const char *causes, *open, *output, *truth;
+};
+
+#define OF(member) offsetof(struct settings, member)
+
+static const struct pythia_option options[] = {
+    PYTHIA_CHOICE("shape", 0, "bushy|deep|openstack", "bushy", OF(shape),
+                  "Form of the calling context tree: bushy, deep (chains), or openstack (services "
+                  "that call each other, database leaves that repeat, shared trace points)"),
+    PYTHIA_INTEGER("nodes", 'n', "N", "500", 1, PYTHIA_WORKFLOW_NODES, OF(nodes),
+                   "Nodes of the tree: calls in their context"),
+    PYTHIA_INTEGER("requests", 'r', "N", "1000", 1, 1e12, OF(requests), "Requests to write"),
+    PYTHIA_TEXT_OPTION("causes", 'c', "LIST", OF(causes),
+                       "What makes requests differ, up to 8 with commas between: KIND, "
+                       "KIND:PARAMETER or KIND:PARAMETER:STRENGTH; or none (default sleep:0.3)"),
+    PYTHIA_REAL("strength", 's', "X", "0.3", 0, 100, OF(strength),
+                "Size of causes that have none of their own, in mean durations of a request"),
+    PYTHIA_REAL("noise", 0, "CV", "0.05", 0, 0.5, OF(noise),
+                "Standard deviation over mean of the time of each call"),
+    PYTHIA_REAL("load", 0, "CV", "0", 0, 1, OF(load),
+                "The same of a factor that all calls of a request have in common"),
+    PYTHIA_REAL("spread", 0, "SD", "1", 0, 3, OF(spread),
+                "Standard deviation of the logarithm of the mean times of nodes"),
+    PYTHIA_REAL("forks", 0, "SHARE", "0", 0, 1, OF(forks),
+                "Share of the nodes with several children that call them all at once"),
+    PYTHIA_REAL("async", 0, "SHARE", "0", 0, 1, OF(async),
+                "Share of the nodes that begin when their parent ends, and outlive it (openstack: "
+                "of the entry points)"),
+    PYTHIA_REAL("retries", 0, "SHARE", "0", 0, 1, OF(retries),
+                "Share of small subtrees that sometimes fail and are called again"),
+    PYTHIA_REAL("loops", 0, "SHARE", "0", 0, 1, OF(loops),
+                "Share of small subtrees that are called 1 to 5 times"),
+    PYTHIA_REAL("unknown", 0, "SHARE", "0", 0, 1, OF(unknown),
+                "Share of the nodes that a search space should not know; see --known"),
+    PYTHIA_FLAG("known", 0, OF(known),
+                "Leave out the nodes that a search space should not know: to make it from"),
+    PYTHIA_REAL("spikes", 0, "RATE", "0", 0, 1, OF(spikes),
+                "Probability of each call to take very much longer, 0.004 for example"),
+    PYTHIA_REAL("spike-size", 0, "X", "10", 0, 1000, OF(spike_size),
+                "Least size of a spike, in mean times of a call"),
+    PYTHIA_INTEGER("tick", 0, "NS", "1", 1, 1e12, OF(tick), "Step of the clocks: 1000000 is 1 ms"),
+    PYTHIA_CHOICE("drift", 0, "none|grow|move", "none", OF(drift),
+                  "What causes do over time: stay, grow from nothing, or move to other nodes"),
+    PYTHIA_INTEGER("drift-requests", 0, "N", "1000", 1, 1e12, OF(drift_requests),
+                   "Requests until causes have grown, or move"),
+    PYTHIA_REAL("duration", 0, "MS", "1000", 1e-3, 1e7, OF(duration),
+                "Mean duration of a request without causes"),
+    PYTHIA_REAL("interval", 0, "MS", "0", 0, 1e7, OF(interval),
+                "Time between the begins of requests; 0 is the mean duration"),
+    PYTHIA_INTEGER("services", 0, "N", "0", 0, PYTHIA_WORKFLOW_HOSTS, OF(services),
+                   "Services; 0 is 1, or 6 for openstack"),
+    PYTHIA_INTEGER("hosts", 0, "N", "4", 1, PYTHIA_WORKFLOW_HOSTS, OF(hosts),
+                   "Hosts of each service"),
+    PYTHIA_INTEGER("distractors", 0, "N", "8", 0, 1000, OF(distractors),
+                   "Keys of requests that mean nothing"),
+    PYTHIA_INTEGER("seed", 0, "N", "1", 0, 9e15, OF(seed), "The same seed, the same bytes"),
+    PYTHIA_TEXT_OPTION(
+        "open", 0, "FILE", OF(open),
+        "Write only spans of the trace points in FILE: one id or pattern (* ?) a line"),
+    PYTHIA_CHOICE("format", 'f', "otlp-json|otlp-proto", "otlp-json", OF(format),
+                  "otlp-json (a batch of spans a line) or otlp-proto (one TracesData)"),
+    PYTHIA_TEXT_OPTION("output", 'o', "FILE", OF(output),
+                       "File to write to (default standard output)"),
+    PYTHIA_TEXT_OPTION(
+        "truth", 't', "FILE", OF(truth),
+        "Write what is true of the requests, as JSON: causes, their places, their keys"),
+    {0},
+};
+
+/* A batch is written once it has so many spans and its request is complete; or so many, whatever is
+ * complete: readers hold a line of JSON in memory. */
+#define BATCH_SPANS 512
+#define BATCH_MOST  4096
+#define PIECE_BYTES ((size_t)1024 * 1024)
+
+struct generating {
+    const struct settings *s;
+    struct pythia_workflow_options options;
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_workflow *workflow;
+    struct pythia_otlp_writer *writer;
+    bool *open; /* by trace point; NULL: all */
+    struct pythia_buf piece;
+    struct pythia__output output;
+};
+
+/* ---- what is asked for ---- */
+
+static int wrong_cause(const char *cause, size_t size, const char *why)
+{
+    pythia_log(PYTHIA_LOG_ERROR,
+               "--causes: '%.*s': %s (pythia generate --help lists what there is)", (int)size,
+               cause, why);
+    return PYTHIA_EUSAGE;
+}
+
+/* A number up to the next colon or comma. */
+static bool read_number(const char **at, double *out)
+{
+    char *end;
+    if (!strchr("+-.0123456789", **at) || **at == '\0')
+        return false;
+    *out = strtod(*at, &end);
+    bool good = end != *at && strchr(":,", *end);
+    *at = end;
+    return good;
+}
+
+/* KIND[:PARAMETER[:STRENGTH]] of `size` characters. */
+static int read_cause(const char *text, size_t size, double strength,
+                      struct pythia_workflow_cause *out)
+{
+    size_t name = strcspn(text, ":,");
+    *out = (struct pythia_workflow_cause){.kind = PYTHIA_PLANTED_KINDS, .strength = strength};
+    for (int i = 0; i < PYTHIA_PLANTED_KINDS; i++) {
+        const char *known = pythia_planted_name((enum pythia_planted_kind)i);
+        if (strlen(known) == name && memcmp(known, text, name) == 0)
+            out->kind = (enum pythia_planted_kind)i;
+    }
+    if (out->kind == PYTHIA_PLANTED_KINDS && size == 4 && memcmp(text, "none", size) == 0)
+        return wrong_cause(text, size, "stands for no cause, and so by itself");
+    if (out->kind == PYTHIA_PLANTED_KINDS)
+        return wrong_cause(text, size, "there is no such kind of cause");
+    const char *at = text + name, *end = text + size;
+    double *const numbers[] = {&out->parameter, &out->strength};
+    for (size_t i = 0; i < 2 && at < end && *at == ':'; i++) {
+        at++;
+        if (i == 0 && *at == ':') /* the parameter is left to its default */
+            continue;
+        if (!read_number(&at, numbers[i]))
+            return wrong_cause(text, size, "a number is wanted behind the colon");
+        if (i == 0 && *numbers[i] == 0)
+            return wrong_cause(text, size, "the parameter has to be above 0");
+    }
+    return at == end ? PYTHIA_OK : wrong_cause(text, size, "there are more than two numbers");
+}
+
+static int read_causes(struct generating *g)
+{
+    const char *at = g->s->causes ? g->s->causes : "sleep:0.3";
+    if (strcmp(at, "none") == 0)
+        return PYTHIA_OK;
+    for (;;) {
+        size_t size = strcspn(at, ",");
+        if (g->options.cause_count == PYTHIA_WORKFLOW_CAUSES)
+            return wrong_cause(at, size, "there may be up to 8 causes");
+        struct pythia_workflow_cause *cause = &g->options.causes[g->options.cause_count];
+        int status = read_cause(at, size, g->s->strength, cause);
+        if (status != PYTHIA_OK)
+            return status;
+        g->options.cause_count++;
+        if (at[size] == '\0')
+            return PYTHIA_OK;
+        at += size + 1;
+    }
+}
+
+static int read_settings(struct generating *g)
+{
+    const struct settings *s = g->s;
+    pythia_workflow_options_default(&g->options);
+    struct pythia_workflow_options *o = &g->options;
+    o->shape = (enum pythia_workflow_shape)s->shape;
+    o->drift = (enum pythia_workflow_drift)s->drift;
+    o->nodes = (uint32_t)s->nodes;
+    o->services = (uint32_t)s->services;
+    o->hosts = (uint32_t)s->hosts;
+    o->distractors = (uint32_t)s->distractors;
+    o->seed = (uint64_t)s->seed;
+    o->tick_ns = (uint64_t)s->tick;
+    o->drift_requests = (uint64_t)s->drift_requests;
+    o->duration_ns = s->duration * 1e6;
+    o->interval_ns = s->interval * 1e6;
+    o->spread = s->spread;
+    o->noise = s->noise;
+    o->load = s->load;
+    o->forks = s->forks;
+    o->async = s->async;
+    o->retries = s->retries;
+    o->loops = s->loops;
+    o->unknown = s->unknown;
+    o->spikes = s->spikes;
+    o->spike_size = s->spike_size;
+    const char *output = s->output ? s->output : "-";
+    if (s->truth && strcmp(s->truth, output) == 0) {
+        pythia_log(PYTHIA_LOG_ERROR, "--truth and --output are the same: give the truth a file "
+                                     "(pythia generate --help lists the options)");
+        return PYTHIA_EUSAGE;
+    }
+    return read_causes(g);
+}
+
+/* The trace points in a file, as flags of those of the workflow. */
+static int read_open(struct generating *g)
+{
+    struct pythia_open_points *open = NULL;
+    struct pythia_buf text = {0};
+    struct pythia_error why = {0};
+    if (!g->s->open)
+        return PYTHIA_OK;
+    uint32_t count = pythia_vocabulary_tracepoints(g->vocabulary), found = 0;
+    g->open = pythia_calloc(count, sizeof(*g->open));
+    int status = g->open ? pythia_file_read(g->s->open, &text, &why) : PYTHIA_ENOMEM;
+    if (why.status != PYTHIA_OK) {
+        char sentence[1024];
+        pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, sentence, sizeof(sentence)));
+    }
+    if (status == PYTHIA_OK)
+        status = pythia_open_points_create(g->vocabulary, &open);
+    if (status == PYTHIA_OK)
+        status = pythia_open_points_read(open, pythia_buf_text(&text));
+    for (uint32_t i = 0; status == PYTHIA_OK && i < count; i++)
+        found += g->open[i] = pythia_open_points_has(open, i);
+    if (status == PYTHIA_OK && found == 0)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "%s: names no trace point of this workflow, so no span is written", g->s->open);
+    pythia_open_points_destroy(open);
+    pythia_buf_free(&text);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static int flush(struct generating *g)
+{
+    int status = pythia_otlp_writer_flush(g->writer, &g->piece);
+    if (status != PYTHIA_OK || g->piece.size < PIECE_BYTES)
+        return status;
+    status = pythia__output_add(&g->output, pythia_buf_text(&g->piece));
+    pythia_buf_clear(&g->piece);
+    return status;
+}
+
+static int take_span(void *context, const struct pythia_trace_id *trace,
+                     const struct pythia_span *span)
+{
+    struct generating *g = context;
+    int status = pythia_otlp_writer_add(g->writer, trace, span);
+    return status == PYTHIA_OK && pythia_otlp_writer_spans(g->writer) >= BATCH_MOST ? flush(g)
+                                                                                    : status;
+}
+
+static int write_requests(struct generating *g)
+{
+    struct pythia_workflow_view view = {.open = g->open, .known_only = g->s->known};
+    int status = PYTHIA_OK;
+    for (uint64_t i = 0; status == PYTHIA_OK && i < (uint64_t)g->s->requests; i++) {
+        status = pythia_workflow_request(g->workflow, i, &view, take_span, g);
+        if (status == PYTHIA_OK && pythia_otlp_writer_spans(g->writer) >= BATCH_SPANS)
+            status = flush(g);
+    }
+    if (status == PYTHIA_OK)
+        status = pythia_otlp_writer_flush(g->writer, &g->piece);
+    return status == PYTHIA_OK ? pythia__output_add(&g->output, pythia_buf_text(&g->piece))
+                               : status;
+}
+
+static int write_all(struct generating *g)
+{
+    int status = pythia__output_begin(&g->output, g->s->output);
+    if (status == PYTHIA_OK)
+        status = write_requests(g);
+    int ended = pythia__output_end(&g->output, status == PYTHIA_OK);
+    status = status == PYTHIA_OK ? ended : status;
+    if (status != PYTHIA_OK || !g->s->truth)
+        return status;
+    pythia_buf_clear(&g->piece);
+    status = pythia__truth_of(g->workflow, &g->options, g->vocabulary, (uint64_t)g->s->requests,
+                              &g->piece);
+    return status == PYTHIA_OK ? pythia__write_output(g->s->truth, pythia_buf_text(&g->piece))
+                               : status;
+}
+
+static int generate(struct generating *g)
+{
+    struct pythia_error why = {0};
+    int status = read_settings(g);
+    if (status == PYTHIA_OK)
+        status = pythia_vocabulary_create(&g->vocabulary);
+    if (status == PYTHIA_OK)
+        status = pythia_workflow_create(g->vocabulary, &g->options, &g->workflow, &why);
+    if (why.status != PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_ERROR, "--causes: %s (pythia generate --help lists the options)",
+                   why.sentence);
+    if (status == PYTHIA_OK)
+        status = read_open(g);
+    if (status == PYTHIA_OK)
+        status = pythia_otlp_writer_create(
+            g->vocabulary, g->s->format ? PYTHIA_OTLP_PROTO : PYTHIA_OTLP_JSON, &g->writer);
+    return status == PYTHIA_OK ? write_all(g) : status;
+}
+
+static int run(const void *settings, char *const *operands, int count)
+{
+    (void)operands;
+    (void)count;
+    struct generating g = {.s = settings};
+    int status = generate(&g);
+    pythia_otlp_writer_destroy(g.writer);
+    pythia_workflow_destroy(g.workflow);
+    pythia_vocabulary_destroy(g.vocabulary);
+    pythia_free(g.open);
+    pythia_buf_free(&g.piece);
+    return status == PYTHIA_OK       ? PYTHIA__EXIT_DONE
+           : status == PYTHIA_EUSAGE ? PYTHIA__EXIT_USAGE
+           : status == PYTHIA_ENOMEM ? pythia__fail(status)
+                                     : PYTHIA__EXIT_FAILED;
+}
+
+const struct pythia__command pythia__cmd_generate = {
+    .name = "generate",
+    .operands = "",
+    .summary = "Make requests whose cause of variance is known",
+    .description =
+        "Writes traces of a seeded workflow: one type of request, with a calling context tree, a "
+        "time for each node, and causes that make requests differ, planted on random nodes on "
+        "which the duration depends. With --truth it also says what a diagnosis should find.\n\n"
+        "Causes (--causes), each with its parameter and the default of that: sleep:0.3, in that "
+        "share of requests a node takes longer by the strength; exponential:1 and uniform:1, the "
+        "same, of random size with the strength as its mean; contention:0.6, a lock of that "
+        "utilisation, with the key queue_length; host, one host of a service is slow; "
+        "compensating:1, one node takes longer by what another, or that part of it, takes less; "
+        "numeric, time that grows with the key item_count; categorical:0.2, time that one value of "
+        "the key plan takes, which that share of requests has; shift:0.5, time at one node or at "
+        "another, by the key cache; failing:0.5, that share of requests ends at a node, and the "
+        "others go on for the strength, with the key free_units; own-time:1, the same as uniform, "
+        "spread over the time that a node spends before, between and after its children; "
+        "difference, time that grows with the key arrived_count and shrinks with the key "
+        "served_count; replica, three of the hosts of a service serve a request, and one of all "
+        "hosts is slow; rare:0.01, only that share of requests makes a call, for the strength. "
+        "contention::0.5 is a lock of strength 0.5.\n\n"
+        "A mean duration is that of a request without causes. A cause is on the first call of its "
+        "node in a request. --spikes and --tick disturb a diagnosis: rare huge values, and clocks "
+        "that count in steps. Times, ids and key-values of a span are the same whatever --open and "
+        "--known leave out.",
+    .examples =
+        "# A slow path in 5 % of the requests: what is it?\n"
+        "pythia generate --causes sleep:0.05 --truth truth.json | pythia replay -\n"
+        "# A lock and a bad host in a system like OpenStack, with forks and asynchronous work\n"
+        "pythia generate --shape openstack --causes contention,host --forks 0.3 --async 0.5 "
+        "--output requests.jsonl\n"
+        "# A search space that knows 90 % of a workflow\n"
+        "pythia generate --unknown 0.1 --known | pythia space build --output space.json -\n",
+    .exits = PYTHIA__EXITS_ALONE,
+    .see_also = "pythia-evaluate(1), pythia-replay(1)",
+    .options = options,
+    .read_offset = PYTHIA__READS_NOTHING,
+    .settings_size = sizeof(struct settings),
+    .operands_min = 0,
+    .operands_max = 0,
+    .run = run,
+};

@@ -1,0 +1,212 @@
+#include <stddef.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/series_report.h"
+#include "pythia/status.h"
+#include "shared/command.h"
+#include "shared/series_options.h"
+
+struct settings {
+    int format, of;
+    const char *output, *over;
+    struct pythia_option_texts labels;
+    int64_t process;
+    bool each, quiet, follow_symlinks;
+    double step_s;
+};
+
+#define OPTION(member) offsetof(struct settings, member)
+
+static const struct pythia_option options[] = {
+    {"label", 'l', PYTHIA_OPTION_TEXTS, "LABEL", NULL, NULL, 0, 0, OPTION(labels),
+     "Series to show; may be given several times (default all)"},
+    PYTHIA_INTEGER("pid", 0, "PID", "-1", -1, 4294967295.0, OPTION(process),
+                   "Measurements of this process alone; -1: of all"),
+    PYTHIA_FLAG("each", 0, OPTION(each), "Each process by itself instead of all together"),
+    PYTHIA_REAL("resample", 0, "SECONDS", "0", 0, 1e9, OPTION(step_s),
+                "Show values of intervals of this length; 0: statistics alone"),
+    PYTHIA_CHOICE("of", 0, "mean|count|sum|min|max|last", "mean", OPTION(of),
+                  "What to show of the measurements of an interval"),
+    PYTHIA_TEXT_OPTION("over", 0, "LABEL", OPTION(over),
+                       "Divide each series by this one, interval by interval"),
+    PYTHIA_CHOICE("format", 'f', "text|json|markdown|html|svg", "text", OPTION(format),
+                  "Form of the output; html and svg draw intervals, 240 of them unless --resample "
+                  "says otherwise"),
+    PYTHIA_TEXT_OPTION("output", 'o', "FILE", OPTION(output),
+                       "Write to a file, wholly or not at all (default standard output)"),
+    PYTHIA_FLAG("follow-symlinks", 0, OPTION(follow_symlinks),
+                "Read what symbolic links lead to out of a folder that is read, too"),
+    PYTHIA_FLAG("quiet", 'q', OPTION(quiet),
+                "Say nothing on standard error but warnings and errors"),
+    {0},
+};
+
+struct choosing {
+    const struct settings *s;
+    struct pythia_series_set *set;
+    struct pythia_series_files_result input;
+    struct pythia_series *chosen;
+    size_t count;
+};
+
+static bool is_wanted(const struct settings *s, const struct pythia_series *series)
+{
+    bool wanted = s->labels.count == 0;
+    for (size_t i = 0; i < s->labels.count && !wanted; i++)
+        wanted = pythia_text_equal(series->label, pythia_text_of(s->labels.texts[i]));
+    return wanted && (s->process < 0 || series->process == (uint64_t)s->process);
+}
+
+/* Of one process, or of all. */
+static const struct pythia_series *series_of(const struct choosing *c, size_t *count)
+{
+    return c->s->each || c->s->process >= 0 ? pythia_series_each(c->set, count)
+                                            : pythia_series_all(c->set, count);
+}
+
+static int choose(struct choosing *c)
+{
+    size_t count;
+    const struct pythia_series *all = series_of(c, &count);
+    c->chosen = pythia_calloc(count, sizeof(*c->chosen));
+    if (!c->chosen)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        if (is_wanted(c->s, &all[i]))
+            c->chosen[c->count++] = all[i];
+    return PYTHIA_OK;
+}
+
+/* The series to divide by: of the same process if one was asked for. */
+static const struct pythia_series *find_over(const struct choosing *c)
+{
+    size_t count;
+    const struct pythia_series *all =
+        c->s->process >= 0 ? pythia_series_each(c->set, &count) : pythia_series_all(c->set, &count);
+    for (size_t i = 0; i < count; i++)
+        if (pythia_text_equal(all[i].label, pythia_text_of(c->s->over)) &&
+            (c->s->process < 0 || all[i].process == (uint64_t)c->s->process))
+            return &all[i];
+    return NULL;
+}
+
+/* Names that were asked for and are not there. */
+static bool tell_missing(const struct choosing *c)
+{
+    bool missing = false;
+    for (size_t i = 0; i < c->s->labels.count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < c->count; k++)
+            found |= pythia_text_equal(c->chosen[k].label, pythia_text_of(c->s->labels.texts[i]));
+        if (!found)
+            pythia_log(PYTHIA_LOG_ERROR,
+                       "There is no series '%s'%s (without --label all are listed)",
+                       c->s->labels.texts[i], c->s->process >= 0 ? " of that process" : "");
+        missing |= !found;
+    }
+    return missing;
+}
+
+static int write(const struct choosing *c)
+{
+    struct pythia_series_asked asked = {.series = c->chosen,
+                                        .count = c->count,
+                                        .input = &c->input,
+                                        .step_s = c->s->step_s,
+                                        .how = (enum pythia_resampling)c->s->of,
+                                        .plotted = c->s->over ||
+                                                   c->s->format == PYTHIA_SERIES_HTML ||
+                                                   c->s->format == PYTHIA_SERIES_SVG};
+    struct pythia_buf text = {0};
+    bool too_many;
+    if (c->s->over && !(asked.over = find_over(c))) {
+        pythia_log(PYTHIA_LOG_ERROR, "There is no series '%s' to divide by", c->s->over);
+        return PYTHIA_ENOTFOUND;
+    }
+    json_t *report = pythia_series_report_json(&asked, &too_many);
+    if (!report && too_many) {
+        pythia_log(
+            PYTHIA_LOG_ERROR,
+            "--resample %g makes more than %d intervals: choose longer ones, or fewer series",
+            c->s->step_s, PYTHIA_SERIES_INTERVALS);
+        return PYTHIA_EUSAGE;
+    }
+    int status =
+        report ? pythia_series_report_write(report, (enum pythia_series_format)c->s->format, &text)
+               : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = pythia__write_output(c->s->output, pythia_buf_text(&text));
+    pythia_buf_free(&text);
+    json_decref(report);
+    return status;
+}
+
+static int exit_status(const struct choosing *c, int status, size_t problems)
+{
+    if (status == PYTHIA_EUSAGE)
+        return PYTHIA__EXIT_USAGE;
+    if (status == PYTHIA_ENOMEM)
+        return pythia__fail(status);
+    if (status != PYTHIA_OK || problems)
+        return PYTHIA__EXIT_FAILED;
+    return c->input.csv.rows ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_TOO_FEW;
+}
+
+static int run(const void *settings, char *const *operands, int count)
+{
+    struct choosing c = {.s = settings};
+    size_t problems = 0;
+    pythia_log_setup("pythia", c.s->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
+    int status = pythia__series_read((const char *const *)operands, (size_t)count,
+                                     c.s->follow_symlinks, &c.set, &c.input, &problems);
+    if (status == PYTHIA_OK)
+        status = choose(&c);
+    if (status == PYTHIA_OK && tell_missing(&c))
+        status = PYTHIA_ENOTFOUND;
+    if (status == PYTHIA_OK)
+        status = write(&c);
+    int code = exit_status(&c, status, problems);
+    pythia_free(c.chosen);
+    pythia_series_set_destroy(c.set);
+    return code;
+}
+
+const struct pythia__command pythia__cmd_series = {
+    .name = "series",
+    .operands = "PATH...",
+    .summary = "Show measurements over time, from files of CSV",
+    .description =
+        "Reads series of measurements as the collector of libpythia-tracepoints and QuantumLeap "
+        "write them, rows of Timepoint, Measurement, Label and PID, and shows for each series how "
+        "many there are, how many in a second (of all seconds from the first to the last), mean, "
+        "standard deviation, extremes and quantiles. Durations are in seconds, memory is in "
+        "KiB.\n\n"
+        "Each PATH is a file, or a folder whose files of names that end in .csv are read, while "
+        "others write to it and take files away. A file that a killed process has left, whose name "
+        "ends in .tmp, is read up to its last whole row, and told. Rows that cannot be read are "
+        "told with file and line, counted, and passed over.\n\n"
+        "With --resample, values of intervals are shown too; intervals begin at whole multiples of "
+        "their length. pythia replay --series joins series with requests.",
+    .examples = "# What is there, and what it is like\n"
+                "pythia series /var/tmp/shop\n"
+                "# Requests in each second of one process\n"
+                "pythia series --label '/v2/notify [POST]' --pid 4711 --resample 1 --of count "
+                "/var/tmp/shop\n"
+                "# CPU time spent for each second of requests\n"
+                "pythia series --label 'user time' --over checkout --resample 10 /var/tmp/shop\n"
+                "# A picture\n"
+                "pythia series --format svg --output shop.svg /var/tmp/shop\n",
+    .exits = "0 done, 1 failed (also: part of the input could not be read), 2 wrong usage, 4 there "
+             "was no measurement.",
+    .see_also = "pythia-replay(1), libpythia-tracepoints(3), pythia-measurements(5)",
+    .options = options,
+    .read_offset = PYTHIA__READS_NOTHING,
+    .settings_size = sizeof(struct settings),
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run,
+};

@@ -1,0 +1,560 @@
+/* `pythia run`: a program, unchanged, with trace points that a file declares. What is done in the
+ * program is the shim's (tracepoints/preload); here it is prepared, started, waited for as a shell
+ * would, and what has become of each declaration is told. */
+#define _DEFAULT_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <pythia/switchboard.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "declarations.h"
+#include "program.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "shared/command.h"
+
+#define RECORDS "pythia.records"
+#define SHIM    "libpythia-preload.so"
+
+#define RING_BYTES "16777216"
+
+struct settings {
+    struct pythia_option_texts points;
+    const char *records, *service;
+    bool live, leave_open, quiet;
+};
+
+static const struct pythia_option options[] = {
+    {"points", 'p', PYTHIA_OPTION_TEXTS, "FILE", NULL, NULL, 0, 0,
+     offsetof(struct settings, points),
+     "Trace points to hook: JSON, or CSV if its name ends in .csv; may be given several times"},
+    PYTHIA_TEXT_OPTION("records", 'o', "FILE", offsetof(struct settings, records),
+                       "File to record into, which is replaced; %p in it is the process id "
+                       "(default pythia.records)"),
+    PYTHIA_FLAG("live", 0, offsetof(struct settings, live),
+                "Write no file: leave what is recorded to pythiad"),
+    PYTHIA_TEXT_OPTION(
+        "service", 0, "NAME", offsetof(struct settings, service),
+        "Name of the program in the ids of its trace points (default the name of its "
+        "file)"),
+    PYTHIA_FLAG("leave-open", 0, offsetof(struct settings, leave_open),
+                "Leave open what was opened, for other runs that have not ended yet"),
+    PYTHIA_FLAG("quiet", 'q', offsetof(struct settings, quiet), "Say nothing but what is wrong"),
+    {0},
+};
+
+struct running {
+    const struct settings *s;
+    struct pythia__declarations points;
+    char program[4096], folder[4096], plan[4200], report[4300];
+    char shim[PATH_MAX];
+    char records[PATH_MAX + 16]; /* as the library will expand it */
+    struct report *found;        /* for each declaration */
+};
+
+/* What the shim has told of a declaration, by all processes. */
+struct report {
+    uint64_t places, symbols, unrecorded;
+};
+
+/* ---- before ---- */
+
+/* A file beside this program, in one of `places` relative to its folder. */
+static bool find_beside(const char *const *places, size_t count, const char *file, char *out,
+                        size_t size)
+{
+    char self[PATH_MAX];
+    ssize_t bytes = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (bytes <= 0)
+        return false;
+    self[bytes] = '\0';
+    const char *folder = dirname(self);
+    for (size_t i = 0; i < count; i++)
+        if ((size_t)snprintf(out, size, "%s/%s/%s", folder, places[i], file) < size &&
+            access(out, R_OK) == 0)
+            return true;
+    return false;
+}
+
+/* The shim: where it was built, or installed. */
+static bool find_shim(char *out, size_t size)
+{
+    static const char *const places[] = {"../tracepoints", PYTHIA_SHIM_FOLDER, "."};
+    const char *wanted = getenv("PYTHIA_PRELOAD");
+    if (wanted && *wanted)
+        return (size_t)snprintf(out, size, "%s", wanted) < size && access(out, R_OK) == 0;
+    return find_beside(places, sizeof(places) / sizeof(places[0]), SHIM, out, size);
+}
+
+/* Let each Python that is started find the hooks of functions of Python. */
+static void set_python_path(void)
+{
+    static const char *const places[] = {"../tracepoints", PYTHIA_FUNCTIONS_FOLDER};
+    char folder[PATH_MAX], path[2 * PATH_MAX];
+    const char *earlier = getenv("PYTHONPATH");
+    if (!find_beside(places, sizeof(places) / sizeof(places[0]), "python", folder,
+                     sizeof(folder)) ||
+        strchr(folder, ':'))
+        return;
+    int size = snprintf(path, sizeof(path), "%s%s%s", folder, earlier && *earlier ? ":" : "",
+                        earlier ? earlier : "");
+    if ((size_t)size < sizeof(path))
+        setenv("PYTHONPATH", path, 1);
+}
+
+static int read_points(struct running *r)
+{
+    struct pythia_error why = {0};
+    char text[700];
+    for (size_t i = 0; i < r->s->points.count; i++) {
+        int status = pythia__declarations_read(&r->points, r->s->points.texts[i], &why);
+        if (status == PYTHIA_ENOMEM)
+            return pythia__fail(status);
+        if (status != PYTHIA_OK) {
+            pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(&why, text, sizeof(text)));
+            return PYTHIA__EXIT_USAGE;
+        }
+    }
+    if (r->points.faults)
+        return PYTHIA__EXIT_USAGE;
+    if (r->points.count > 0)
+        return PYTHIA__EXIT_DONE;
+    pythia_log(PYTHIA_LOG_ERROR, "There is no trace point to hook: --points FILE declares some");
+    return PYTHIA__EXIT_USAGE;
+}
+
+static int look_at_program(struct running *r, const char *command)
+{
+    int status = pythia__program_find(command, r->program);
+    if (status != 0) {
+        pythia_log(PYTHIA_LOG_ERROR, "%s: %s", command,
+                   status == 127 ? "there is no such program" : "it cannot be executed");
+        return status;
+    }
+    const char *why = pythia__program_refused(r->program);
+    if (why) {
+        pythia_log(PYTHIA_LOG_ERROR, "%s: %s", command, why);
+        return PYTHIA__EXIT_USAGE;
+    }
+    if (pythia__program_look(r->program, &r->points) > 0)
+        return PYTHIA__EXIT_DONE;
+    pythia_log(
+        PYTHIA_LOG_ERROR,
+        "%s was not started: none of the functions is there. One of a library that is loaded "
+        "later, or of a program that this one starts, needs that as its \"module\"",
+        command);
+    return PYTHIA__EXIT_USAGE;
+}
+
+static int write_file(const char *path, struct pythia_text text)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0)
+        return -1;
+    while (text.size > 0) {
+        ssize_t written = write(file, text.bytes, text.size);
+        if (written < 0)
+            break;
+        text.bytes += written;
+        text.size -= (size_t)written;
+    }
+    return close(file) == 0 && text.size == 0 ? 0 : -1;
+}
+
+/* A folder of its own, with the plan and what the shim tells. */
+static int write_plan(struct running *r)
+{
+    const char *place = getenv("XDG_RUNTIME_DIR");
+    struct pythia_buf plan = {0};
+    if (!place || access(place, W_OK) != 0)
+        place = getenv("TMPDIR");
+    snprintf(r->folder, sizeof(r->folder), "%.3900s/pythia-run-XXXXXX",
+             place && *place ? place : "/tmp");
+    bool made = mkdtemp(r->folder) != NULL;
+    snprintf(r->plan, sizeof(r->plan), "%s/plan", r->folder);
+    snprintf(r->report, sizeof(r->report), "%s/plan.report", r->folder);
+    pythia__declarations_plan(&r->points, &plan);
+    int status = pythia_buf_status(&plan);
+    if (status == PYTHIA_OK && (!made || write_file(r->plan, pythia_buf_text(&plan)) != 0 ||
+                                write_file(r->report, PYTHIA_TEXT("")) != 0)) {
+        pythia_log(PYTHIA_LOG_ERROR, "%s: the plan cannot be written there: %s", r->folder,
+                   strerror(errno));
+        status = PYTHIA_EIO;
+    }
+    if (!made)
+        r->folder[0] = '\0';
+    pythia_buf_free(&plan);
+    return status;
+}
+
+/* The file of records by its whole path, since the program may change its folder; with % doubled
+ * where it is not the user's. */
+static int choose_records(struct running *r)
+{
+    char here[PATH_MAX];
+    const char *wanted = r->s->records ? r->s->records : RECORDS;
+    struct stat about;
+    size_t used = 0;
+    if (r->s->live)
+        return PYTHIA_OK;
+    if (*wanted != '/' && !getcwd(here, sizeof(here)))
+        return PYTHIA_EIO;
+    for (const char *c = *wanted == '/' ? "" : here; *c && used < PATH_MAX - 2; c++) {
+        if (*c == '%')
+            r->records[used++] = '%';
+        r->records[used++] = *c;
+    }
+    if (*wanted != '/')
+        r->records[used++] = '/';
+    int size = snprintf(r->records + used, PATH_MAX - used, "%s", wanted);
+    if ((size_t)size >= PATH_MAX - used || used + (size_t)size >= 900) {
+        pythia_log(PYTHIA_LOG_ERROR, "--records: the path of the file is too long");
+        return PYTHIA_EUSAGE;
+    }
+    if (!strchr(wanted, '%') && stat(wanted, &about) == 0 && S_ISREG(about.st_mode) &&
+        unlink(wanted) != 0) {
+        pythia_log(PYTHIA_LOG_ERROR, "%s: cannot be replaced: %s", wanted, strerror(errno));
+        return PYTHIA_EIO;
+    }
+    return PYTHIA_OK;
+}
+
+/* ---- points of the program's own ---- */
+
+/* Open those that are declared without a function: the program has them. The rest is opened by the
+ * shim, once it has found them. */
+static int open_own(const struct running *r, struct pythia_buf *opened)
+{
+    struct pythia_switchboard *board = NULL;
+    char why[256] = "", program[4096];
+    snprintf(program, sizeof(program), "%s", r->program);
+    const char *service = r->s->service ? r->s->service : getenv("PYTHIA_SERVICE");
+    service = service && *service ? service : getenv("OTEL_SERVICE_NAME");
+    service = service && *service ? service : basename(program);
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < r->points.count && status == PYTHIA_OK; i++) {
+        const struct pythia__declaration *p = &r->points.all[i];
+        char id[4608];
+        if (*p->function || !p->enabled)
+            continue;
+        if (!board && pythia_switchboard_open(NULL, 1, &board, why) != 0) {
+            pythia_log(PYTHIA_LOG_ERROR, "%s", why);
+            status = PYTHIA_EIO;
+            break;
+        }
+        uint64_t bits = 0;
+        for (const char *type = p->types; *type;) {
+            size_t bytes = strcspn(type, "\x1f");
+            bits |= UINT64_C(1) << pythia_switchboard_type(board, type, bytes);
+            type += bytes + (type[bytes] != '\0');
+        }
+        bits = bits ? bits : PYTHIA_SWITCHES_ALL;
+        int size = snprintf(id, sizeof(id), "%.4000s:%s", service, p->name);
+        pythia_switchboard_throw(board, id, (size_t)size, bits, bits);
+        pythia_buf_printf(opened, "opened\t%zu\t%016" PRIx64 "\t%s\n", i, bits, id);
+    }
+    pythia_switchboard_close(board);
+    return status == PYTHIA_OK ? pythia_buf_status(opened) : status;
+}
+
+static void set_environment(const struct running *r, const char *shim)
+{
+    const char *earlier = getenv("LD_PRELOAD");
+    char preload[2 * PATH_MAX];
+    snprintf(preload, sizeof(preload), "%s%s%s", shim, earlier && *earlier ? ":" : "",
+             earlier ? earlier : "");
+    setenv("LD_PRELOAD", preload, 1);
+    setenv("PYTHIA_HOOKS", r->plan, 1);
+    set_python_path();
+    if (r->s->service)
+        setenv("PYTHIA_SERVICE", r->s->service, 1);
+    if (r->s->live)
+        unsetenv("PYTHIA_RECORDS");
+    else
+        setenv("PYTHIA_RECORDS", r->records, 1);
+    /* Functions may be called more often than trace points are that somebody has put there. */
+    setenv("PYTHIA_RING_BYTES", RING_BYTES, 0);
+}
+
+/* ---- after ---- */
+
+/* Close what was opened for this run. */
+static void close_again(struct pythia_switchboard **board, const char *rest)
+{
+    char *end;
+    const char *tab = strchr(rest, '\t');
+    uint64_t bits = tab ? strtoull(tab + 1, &end, 16) : 0;
+    if (!tab || *end != '\t')
+        return;
+    const char *id = end + 1;
+    if (!*board && pythia_switchboard_open(NULL, 0, board, NULL) != 0)
+        return;
+    pythia_switchboard_throw(*board, id, strlen(id), bits, 0);
+}
+
+/* "<declaration> TAB <number> TAB <number>", the last of which may be missing. */
+static struct report *numbers_of(const struct running *r, const char *text, uint64_t *a,
+                                 uint64_t *b)
+{
+    char *end;
+    uint64_t index = strtoull(text, &end, 10);
+    *a = strtoull(end, &end, 10);
+    *b = strtoull(end, NULL, 10);
+    return index < r->points.count ? &r->found[index] : NULL;
+}
+
+static void take_report(const struct running *r, char *line, struct pythia_switchboard **board,
+                        uint64_t *processes)
+{
+    uint64_t a, b;
+    struct report *found;
+    line[strcspn(line, "\n")] = '\0';
+    if (strncmp(line, "began\t", 6) == 0) {
+        ++*processes;
+    } else if (strncmp(line, "problem\t", 8) == 0 || strncmp(line, "refused\t", 8) == 0) {
+        pythia_log(PYTHIA_LOG_WARNING, "%s%s", *line == 'r' ? "Nothing was hooked: " : "",
+                   line + 8);
+    } else if (strncmp(line, "opened\t", 7) == 0) {
+        if (!r->s->leave_open)
+            close_again(board, line + 7);
+    } else if (strncmp(line, "hooked\t", 7) == 0) {
+        found = numbers_of(r, line + 7, &a, &b);
+        if (found && a + b > found->places + found->symbols) {
+            found->places = a;
+            found->symbols = b;
+        }
+    } else if (strncmp(line, "unrecorded\t", 11) == 0) {
+        found = numbers_of(r, line + 11, &a, &b);
+        if (found)
+            found->unrecorded += a;
+    }
+}
+
+/* `own`: what this process has opened itself. */
+static uint64_t read_report(const struct running *r, char *own)
+{
+    FILE *file = fopen(r->report, "r");
+    struct pythia_switchboard *board = NULL;
+    char *line = NULL;
+    size_t capacity = 0;
+    uint64_t processes = 0;
+    while (file && getline(&line, &capacity, file) > 0)
+        take_report(r, line, &board, &processes);
+    if (file)
+        fclose(file);
+    free(line);
+    for (char *rest = NULL, *one = own ? strtok_r(own, "\n", &rest) : NULL; one;
+         one = strtok_r(NULL, "\n", &rest))
+        take_report(r, one, &board, &processes);
+    pythia_switchboard_close(board);
+    return processes;
+}
+
+/* What has become of each declaration. */
+static void tell_points(const struct running *r, uint64_t processes)
+{
+    uint64_t hooked = 0, functions = 0;
+    if (processes == 0)
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Nothing was hooked: the shim was not loaded into the program (does it, or what "
+                   "starts it, clear its environment, or is it linked statically?)");
+    for (size_t i = 0; i < r->points.count; i++) {
+        const struct pythia__declaration *p = &r->points.all[i];
+        const struct report *found = &r->found[i];
+        functions += *p->function != '\0';
+        hooked += found->places + found->symbols > 0;
+        if (found->unrecorded)
+            pythia_log(PYTHIA_LOG_WARNING,
+                       "%s:%llu: %" PRIu64
+                       " calls of %s were not recorded: too many were under way",
+                       p->source, (unsigned long long)p->line, found->unrecorded, p->function);
+        if (*p->function && p->known && processes > 0 && found->places + found->symbols == 0)
+            pythia_log(PYTHIA_LOG_WARNING,
+                       "%s:%llu: no call of %s%s%s was found that can be hooked: nobody calls it, "
+                       "or it is static, inlined, or called within its own object (pythia-run(1))",
+                       p->source, (unsigned long long)p->line, p->class_name,
+                       *p->class_name ? "::" : "", p->function);
+    }
+    if (!r->s->quiet)
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Hooked %" PRIu64 " of %" PRIu64 " functions: processes=%" PRIu64 "%s%s", hooked,
+                   functions, processes, r->s->live ? "" : ", records=",
+                   r->s->live      ? ""
+                   : r->s->records ? r->s->records
+                                   : RECORDS);
+}
+
+/* The folder, and what this run has put there. */
+static void remove_folder(const struct running *r)
+{
+    DIR *folder = r->folder[0] ? opendir(r->folder) : NULL;
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder)))
+        if (strncmp(entry->d_name, "plan", 4) == 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+    if (r->folder[0])
+        rmdir(r->folder);
+}
+
+/* ---- all of it ---- */
+
+static void set_up(void *context)
+{
+    const struct running *r = context;
+    set_environment(r, r->shim);
+}
+
+/* Everything up to the start of the program: DONE, or the status to end with. */
+static int prepare(struct running *r, const char *command, struct pythia_buf *opened)
+{
+    if (!find_shim(r->shim, sizeof(r->shim)) || strpbrk(r->shim, " :")) {
+        pythia_log(PYTHIA_LOG_ERROR,
+                   "There is no " SHIM " beside this program, or its path has a blank or a colon "
+                   "(PYTHIA_PRELOAD names another; only x86-64 has one)");
+        return PYTHIA__EXIT_FAILED;
+    }
+    int code = read_points(r);
+    if (code == PYTHIA__EXIT_DONE)
+        code = look_at_program(r, command);
+    if (code != PYTHIA__EXIT_DONE)
+        return code;
+    r->found = pythia_calloc(r->points.count, sizeof(*r->found));
+    int status = r->found ? choose_records(r) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = write_plan(r);
+    if (status == PYTHIA_OK)
+        status = open_own(r, opened);
+    if (status == PYTHIA_ENOMEM)
+        return pythia__fail(status);
+    return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
+}
+
+static int run(const void *settings, char *const *operands, int count)
+{
+    struct running r = {.s = settings};
+    struct pythia_buf opened = {0};
+    int status = 0;
+    (void)count; /* operands end with a NULL */
+    int code = prepare(&r, operands[0], &opened);
+    bool started = code == PYTHIA__EXIT_DONE;
+    if (started) {
+        status = pythia__child_run(r.program, operands, set_up, &r);
+        uint64_t processes = read_report(&r, opened.bytes);
+        tell_points(&r, processes);
+    }
+    remove_folder(&r);
+    pythia_free(r.found);
+    pythia_buf_free(&opened);
+    pythia__declarations_free(&r.points);
+    return started ? pythia__child_end(status) : code;
+}
+
+const struct pythia__command pythia__cmd_run = {
+    .name = "run",
+    .operands = "-- COMMAND [ARGUMENT...]",
+    .summary = "Run a program with trace points that a file declares",
+    .description =
+        "Runs an unchanged program, and has functions that a file names report when they are "
+        "called and when they "
+        "return. What they report is recorded into a file, which the other commands read.\n\n"
+        "A declaration is an object of a JSON list. \"name\" is what the trace point is called; "
+        "its id is the name of the "
+        "program, a colon, and that. \"function\" is a symbol; \"\" is a trace point that the "
+        "program has of its own, by "
+        "libpythia-tracepoints(3), which is only opened. \"module\" is the program or the library "
+        "that defines it: its "
+        "name, with or without what is behind .so, or a pattern of its path; none is any. It is "
+        "needed for what is not there when the "
+        "program starts: a function of a library that is loaded later, or of a program that this "
+        "one starts. \"class\" is a C++ class or "
+        "namespace, ns::Class: then \"function\" is a member of it, and all its overloads are "
+        "meant.\n\n"
+        "\"keys\" is a list of key-values of the span: arg0 to arg15 are integer and pointer "
+        "arguments, farg0 to farg7 those "
+        "that are float or double, each counted by themselves; ret is what is returned; caller is "
+        "the place of the call. "
+        "Behind a colon stands the type: i8 to i64 (the default), u8 to u64, bool, f32, f64, str "
+        "(a string, of which 64 "
+        "bytes are kept) or strN (of which N bytes are kept). A name and = may stand in front: "
+        "\"bytes=arg2:u32\". A pointer "
+        "that cannot be read does not harm the program. \"metrics\" is a list of rss, read_bytes "
+        "and "
+        "write_bytes: by how many bytes the resident memory of the process has grown during a "
+        "call, "
+        "and how many the thread has read from storage and written to it; they are read from "
+        "/proc, "
+        "which takes microseconds, and are key-values metric.rss and so on (pythia tree --metric). "
+        "\"error\" says when a call has failed: if "
+        "it returns what is "
+        "negative, zero, null or nonzero; one that is left by an exception or longjmp always has. "
+        "\"types\" "
+        "is a list of kinds of "
+        "requests that the point is open for; none is all. \"enabled\": false leaves it closed. "
+        "\"request\": true has a "
+        "request begin with the function, of a kind named as the point, or as an argument: "
+        "\"arg0:str\".\n\n"
+        "CSV has four columns: module, class, function and name. Lines that begin with # are "
+        "passed over.\n\n"
+        "A function of a Python program has as its \"module\" the module of Python that defines "
+        "it, such as shop.db, or __main__ for the script itself, and as its \"class\" a class of "
+        "that module. arg0 is then its first argument, which of a method is the object, farg0 the "
+        "same as a number with a fraction, and ret what it returns, each a number or a text. A "
+        "call that an exception leaves has failed, with the key-values exception.type and "
+        "exception.message. The span of a coroutine lasts until it has returned. \"error\" and "
+        "a kind of request by an argument are not for Python.\n\n"
+        "While the program runs, its points are opened and closed as all others are. Those that "
+        "this command has opened it "
+        "closes at the end. What a program starts is traced too.\n\n"
+        "What cannot be hooked: functions that are static or inlined, and calls within one object "
+        "that do not go through its "
+        "procedure linkage table (as a program's own calls of its own functions do not), unless "
+        "the program is built with "
+        "-finstrument-functions, and then with no other keys than metrics and caller; virtual "
+        "calls, and calls through pointers "
+        "that stood in data; calls "
+        "that the C library makes itself; calls by constructors of libraries that start before the "
+        "shim; functions that return "
+        "twice or on another stack, such as setjmp. Programs that are linked statically, that run "
+        "with more rights than you "
+        "have, or that use a shadow stack, cannot be traced this way. x86-64 only.\n\n"
+        "The exit status is that of the program, or 128 and the number of the signal that ended "
+        "it; 2 if a declaration is "
+        "wrong, which is told with its file and line, or if none of the functions is there, and "
+        "then nothing was started; 126 "
+        "if the program cannot be executed, 127 if there is none.",
+    .examples = "# How much does each read of a program get?\n"
+                "printf '[{\"name\": \"read\", \"function\": \"read\", \"keys\": [\"fd=arg0:i32\", "
+                "\"ret\"]}]' "
+                "> points.json\n"
+                "pythia run --points points.json --records wc.records -- wc README.md\n"
+                "pythia tree --keys --slowest 3 wc.records\n"
+                "# The same for a function of a Python program.\n"
+                "printf '[{\"name\": \"dumps\", \"module\": \"json\", \"function\": \"dumps\"}]' "
+                "> points.json\n"
+                "pythia run --points points.json --service app --records app.records -- "
+                "python3 -c 'import json; json.dumps([])'\n",
+    .exits = "That of the program, or 128 and the number of the signal that ended it. If it was "
+             "not started: 1 failed, 2 wrong usage (also: a declaration is wrong, or none of the "
+             "functions is there), 126 it cannot be executed, 127 there is none.",
+    .see_also =
+        "pythia-tree(1), pythia-replay(1), libpythia-tracepoints(3), pythia-records(5), pythiad(8)",
+    .options = options,
+    .read_offset = PYTHIA__READS_NOTHING,
+    .settings_size = sizeof(struct settings),
+    .operands_min = 1,
+    .operands_max = -1,
+    .run = run,
+};

@@ -1,0 +1,307 @@
+#include "pythia/series_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "input/folder_link.h"
+#include "pythia/buf.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+#define READ_BYTES ((size_t)256 * 1024)
+
+/* A file as it was found. What a collector has named, "<prefix>.<process>.<number>.<id>.csv", can
+ * be counted. */
+struct found {
+    char *path;
+    bool temporary, named;
+    const char *prefix, *id; /* in path; NULL: it has another kind of name */
+    size_t prefix_size, id_size;
+    uint64_t number;
+};
+
+struct finding {
+    struct found *files;
+    size_t count, capacity;
+    void (*problem)(void *context, const struct pythia_error *why);
+    void *context;
+    struct pythia_series_files_result *result;
+    struct pythia_series_csv csv;
+    struct pythia_buf content;
+    struct inode { /* of files that were read under their temporary name */
+        dev_t device;
+        ino_t number;
+    } * inodes;
+    size_t inode_count, inode_capacity;
+    bool follow;
+};
+
+static void tell(const struct finding *f, const char *path, int number)
+{
+    struct pythia_error why = {0};
+    pythia_error_set(&why, PYTHIA_EIO, "cannot be read: %s", strerror(number));
+    pythia_error_place(&why, path, 0, 0);
+    f->problem(f->context, &why);
+    f->result->refused++;
+}
+
+static void on_broken(void *context, const struct pythia_error *why)
+{
+    const struct finding *f = context;
+    f->problem(f->context, why);
+}
+
+/* ---- finding ---- */
+
+static bool ends_in(const char *name, const char *end)
+{
+    size_t size = strlen(name), last = strlen(end);
+    return size > last && strcmp(name + size - last, end) == 0;
+}
+
+/* Four parts with dots between them, of which the third is a number. */
+static void read_name(struct found *file)
+{
+    const char *name = strrchr(file->path, '/');
+    name = name ? name + 1 : file->path;
+    const char *dots[4] = {0};
+    size_t count = 0;
+    for (const char *at = name; *at; at++)
+        if (*at == '.' && count++ < 4)
+            dots[count - 1] = at;
+    if (count != 4)
+        return;
+    char *end;
+    errno = 0;
+    file->number = strtoull(dots[1] + 1, &end, 10);
+    if (end != dots[2] || errno != 0 || end == dots[1] + 1)
+        return;
+    file->prefix = name; /* and the process */
+    file->prefix_size = (size_t)(dots[1] - name);
+    file->id = dots[2] + 1;
+    file->id_size = (size_t)(dots[3] - file->id);
+}
+
+static int add(struct finding *f, const char *path, bool named)
+{
+    if (pythia_grow(&f->files, &f->capacity, f->count, sizeof(*f->files)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    struct found file = {.path = pythia_strndup(path, strlen(path)),
+                         .temporary = ends_in(path, ".tmp"),
+                         .named = named};
+    if (!file.path)
+        return PYTHIA_ENOMEM;
+    read_name(&file);
+    f->files[f->count++] = file;
+    return PYTHIA_OK;
+}
+
+static bool is_outward_link(const struct finding *f, const char *folder, const char *path)
+{
+    struct stat about;
+    return !f->follow && lstat(path, &about) == 0 && S_ISLNK(about.st_mode) &&
+           pythia__link_leads_out(folder, path);
+}
+
+static int add_folder(struct finding *f, const char *path)
+{
+    DIR *folder = opendir(path);
+    struct pythia_buf name = {0};
+    int status = PYTHIA_OK;
+    if (!folder) {
+        tell(f, path, errno);
+        return PYTHIA_OK;
+    }
+    for (const struct dirent *e; status == PYTHIA_OK && (e = readdir(folder));) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        if (!ends_in(e->d_name, ".csv") && !ends_in(e->d_name, ".tmp")) {
+            f->result->others++;
+            continue;
+        }
+        pythia_buf_clear(&name);
+        pythia_buf_printf(&name, "%s%s%s", path, ends_in(path, "/") ? "" : "/", e->d_name);
+        status = pythia_buf_status(&name);
+        if (status == PYTHIA_OK && is_outward_link(f, path, name.bytes))
+            f->result->outward_links++;
+        else if (status == PYTHIA_OK)
+            status = add(f, name.bytes, false);
+    }
+    pythia_buf_free(&name);
+    closedir(folder);
+    return status;
+}
+
+static int compare_texts(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+    return pythia_text_compare((struct pythia_text){a, a_size}, (struct pythia_text){b, b_size});
+}
+
+/* Temporary names first: such a file may get its own name while we look. Then those of one process
+ * by their numbers. */
+static int compare(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    if (x->temporary != y->temporary)
+        return x->temporary ? -1 : 1;
+    if ((x->prefix != NULL) != (y->prefix != NULL))
+        return x->prefix ? -1 : 1;
+    int order = 0;
+    if (x->prefix)
+        order = compare_texts(x->prefix, x->prefix_size, y->prefix, y->prefix_size);
+    if (!order && x->prefix)
+        order = compare_texts(x->id, x->id_size, y->id, y->id_size);
+    if (!order && x->prefix)
+        order = (x->number > y->number) - (x->number < y->number);
+    return order ? order : strcmp(x->path, y->path);
+}
+
+/* ---- reading ---- */
+
+/* 0: a process holds the lock of a file; else nobody will complete it any more. */
+static bool is_left(int file)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+}
+
+static int load(struct finding *f, int file, const char *path)
+{
+    pythia_buf_clear(&f->content);
+    for (;;) {
+        char *room = pythia_buf_reserve(&f->content, READ_BYTES);
+        if (!room)
+            return PYTHIA_ENOMEM;
+        ssize_t got = read(file, room, READ_BYTES);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            tell(f, path, errno);
+            return PYTHIA_EIO;
+        }
+        if (got == 0)
+            return PYTHIA_OK;
+        f->content.size += (size_t)got;
+    }
+}
+
+static bool was_read(const struct finding *f, const struct stat *about)
+{
+    for (size_t i = 0; i < f->inode_count; i++)
+        if (f->inodes[i].device == about->st_dev && f->inodes[i].number == about->st_ino)
+            return true;
+    return false;
+}
+
+static int remember(struct finding *f, const struct stat *about)
+{
+    if (pythia_grow(&f->inodes, &f->inode_capacity, f->inode_count, sizeof(*f->inodes)) !=
+        PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    f->inodes[f->inode_count++] = (struct inode){about->st_dev, about->st_ino};
+    return PYTHIA_OK;
+}
+
+static int read_open(struct finding *f, const struct found *file, int number)
+{
+    struct stat about, now;
+    bool left = false;
+    if (fstat(number, &about) != 0) {
+        tell(f, file->path, errno);
+        return PYTHIA_OK;
+    }
+    if (S_ISDIR(about.st_mode)) {
+        f->result->others++;
+        return PYTHIA_OK;
+    }
+    if (was_read(f, &about))
+        return PYTHIA_OK;
+    if (file->temporary && (about.st_size == 0 || !is_left(number))) {
+        f->result->writing++;
+        return PYTHIA_OK;
+    }
+    if (file->temporary) { /* unless it was completed just now */
+        left = stat(file->path, &now) == 0 && now.st_ino == about.st_ino;
+        if (remember(f, &about) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    }
+    int status = load(f, number, file->path);
+    if (status == PYTHIA_OK)
+        status = pythia_series_csv_read(&f->csv, file->path, pythia_buf_text(&f->content), left);
+    f->result->files += status == PYTHIA_OK;
+    f->result->killed += status == PYTHIA_OK && left;
+    f->result->refused += status == PYTHIA_EFORMAT;
+    return status == PYTHIA_ENOMEM ? status : PYTHIA_OK;
+}
+
+static int read_file(struct finding *f, const struct found *file)
+{
+    int number = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (number < 0) {
+        if (errno == ENOENT && !file->named)
+            f->result->gone++;
+        else
+            tell(f, file->path, errno);
+        return PYTHIA_OK;
+    }
+    int status = read_open(f, file, number);
+    close(number);
+    return status;
+}
+
+/* Numbers that are left out between those that are there. */
+static void count_missing(struct finding *f)
+{
+    for (size_t i = 1; i < f->count; i++) {
+        const struct found *a = &f->files[i - 1], *b = &f->files[i];
+        if (!a->prefix || !b->prefix || a->temporary || b->temporary ||
+            compare_texts(a->prefix, a->prefix_size, b->prefix, b->prefix_size) != 0 ||
+            compare_texts(a->id, a->id_size, b->id, b->id_size) != 0)
+            continue;
+        f->result->missing += b->number > a->number ? b->number - a->number - 1 : 0;
+    }
+}
+
+int pythia_series_files_read(const char *const *paths, size_t count, bool follow,
+                             void (*problem)(void *context, const struct pythia_error *why),
+                             void *context, struct pythia_series_set **out,
+                             struct pythia_series_files_result *result)
+{
+    struct finding f = {.problem = problem, .context = context, .result = result, .follow = follow};
+    struct pythia_series_set *set = NULL;
+    struct stat about;
+    *result = (struct pythia_series_files_result){0};
+    int status = pythia_series_set_create(&set);
+    f.csv = (struct pythia_series_csv){.to = set, .broken = on_broken, .context = &f};
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
+        if (stat(paths[i], &about) != 0)
+            tell(&f, paths[i], errno);
+        else
+            status = S_ISDIR(about.st_mode) ? add_folder(&f, paths[i]) : add(&f, paths[i], true);
+    }
+    if (f.count)
+        qsort(f.files, f.count, sizeof(*f.files), compare);
+    count_missing(&f);
+    for (size_t i = 0; i < f.count && status == PYTHIA_OK; i++)
+        if (i == 0 || strcmp(f.files[i].path, f.files[i - 1].path) != 0)
+            status = read_file(&f, &f.files[i]);
+    if (status == PYTHIA_OK)
+        status = pythia_series_set_finish(set);
+    result->csv = f.csv.counts;
+    for (size_t i = 0; i < f.count; i++)
+        pythia_free(f.files[i].path);
+    pythia_free(f.files);
+    pythia_free(f.inodes);
+    pythia_buf_free(&f.content);
+    if (status == PYTHIA_OK)
+        *out = set;
+    else
+        pythia_series_set_destroy(set);
+    return status;
+}

@@ -1,0 +1,677 @@
+#include "daemon.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "feeding.h"
+#include "pythia/history_file.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/redaction.h"
+#include "pythia/request_type.h"
+#include "pythia/secret_file.h"
+#include "pythia/space_file.h"
+#include "pythia/status.h"
+#include "switching/breaking.h"
+#include "switching/budget.h"
+#include "switching/desired.h"
+#include "switching/fixed.h"
+#include "switching/inventory.h"
+#include "switching/pins.h"
+#include "switching/restore.h"
+#include "switching/switching.h"
+#include "verdict_log.h"
+
+#define TICK_MS          20
+#define TICK_SPANS       4096                /* some 4 ms; others wait meanwhile */
+#define CYCLE_MIN_NS     UINT64_C(250000000) /* as often as agents ask what shall be open */
+#define DRAIN_MS         5000
+#define COLLECT_SLACK_MS 1000 /* to complete a file, and to find it */
+#define CONTROL_BODY     ((size_t)1024 * 1024)
+#define SECRET_MAX       ((size_t)64 * 1024)
+#define RUN_FOLDER       "/run/pythiad"
+
+/* ---- a cycle ---- */
+
+static void log_switches(const struct pythia__daemon *d, const struct pythia_loop_cycle *c,
+                         const char *what, const struct pythia_loop_switch *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct pythia_text id =
+            pythia_vocabulary_tracepoint_id(d->engine.vocabulary, list[i].tracepoint);
+        struct pythia_text type = PYTHIA_TEXT("");
+        if (list[i].type != PYTHIA_NONE)
+            type = pythia_vocabulary_text(d->engine.vocabulary, list[i].type);
+        if (list[i].unswitchable)
+            pythia_log(PYTHIA_LOG_INFO,
+                       "Would %s a trace point that nothing can switch: trace-point=%.*s, "
+                       "request-type=%.*s, cycle=%" PRIu64 ", reason=%s",
+                       what, (int)id.size, id.bytes, (int)type.size, type.bytes, c->number,
+                       list[i].reason);
+        else
+            pythia_log(PYTHIA_LOG_INFO,
+                       "%c%ss a trace point: trace-point=%.*s, request-type=%.*s, cycle=%" PRIu64
+                       ", reason=%s",
+                       what[0] - 'a' + 'A', what + 1, (int)id.size, id.bytes, (int)type.size,
+                       type.bytes, c->number, list[i].reason);
+    }
+}
+
+static void log_cycle(const struct pythia__daemon *d, const struct pythia_loop_cycle *c)
+{
+    for (size_t i = 0; i < c->found_count; i++) {
+        const struct pythia_finding *cause = &c->found[i].cause;
+        struct pythia_text type = pythia_vocabulary_text(d->engine.vocabulary, c->found[i].type);
+        struct pythia_buf place = {0};
+        pythia_place_add(&place, d->engine.vocabulary, &cause->place);
+        pythia_log(PYTHIA_LOG_INFO,
+                   "Found what varies: request-type=%.*s, place=%s, share=%.3f, cycle=%" PRIu64,
+                   (int)type.size, type.bytes, place.bytes ? place.bytes : "", cause->share,
+                   c->number);
+        pythia_buf_free(&place);
+    }
+    log_switches(d, c, "open", c->opened, c->opened_count);
+    log_switches(d, c, "close", c->closed, c->closed_count);
+}
+
+/* The evidence is for whoever asks for the report. */
+static void keep_evidence(struct pythia__daemon *d)
+{
+    struct pythia_pipeline_result input = {.counts = *pythia_live_counts(d->engine.live)};
+    pythia_counts_add(&input.counts, pythia__intake_counts(d->intake));
+    pythia_counts_add(&input.counts, pythia__feeds_counts(d->feeds));
+    input.bytes = pythia__intake_numbers(d->intake).bytes + pythia__feeds_numbers(d->feeds).bytes;
+    pythia__budget_report(&d->switching);
+    pythia__reporting_cycle(d->engine.reporting, pythia_live_take_groups(d->engine.live), d->cycles,
+                            &input);
+}
+
+/* A search space that was learnt is written where it is read from at the next start. */
+static void keep_space(struct pythia__daemon *d)
+{
+    struct pythia_buf text = {0}, path = {0};
+    uint64_t learnt = pythia_live_numbers(d->engine.live).learnt;
+    if (!d->writes_space || learnt == d->learnt)
+        return;
+    d->learnt = learnt;
+    pythia_buf_printf(&path, "%s.new", d->engine.s.space);
+    int status = pythia_space_file_write(pythia_live_space(d->engine.live), &text);
+    FILE *file = status == PYTHIA_OK && path.bytes ? fopen(path.bytes, "we") : NULL;
+    bool written = file && fwrite(text.bytes, 1, text.size, file) == text.size;
+    if (file)
+        written = fflush(file) == 0 && fsync(fileno(file)) == 0 && written;
+    if (file)
+        written = fclose(file) == 0 && written;
+    if (written)
+        written = rename(path.bytes, d->engine.s.space) == 0;
+    int number = errno;
+    if (file && !written)
+        unlink(path.bytes);
+    if (written)
+        pythia_log(PYTHIA_LOG_INFO, "Wrote the search space: file=%s, types=%" PRIu64,
+                   d->engine.s.space, learnt);
+    else
+        pythia_log(PYTHIA_LOG_ERROR, "Cannot write the search space: file=%s, reason=%s",
+                   d->engine.s.space, strerror(number));
+    pythia_buf_free(&text);
+    pythia_buf_free(&path);
+}
+
+static void mark_unswitchable(const struct pythia__daemon *d, struct pythia_loop_switch *list,
+                              size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        list[i].unswitchable = !pythia__fixed_is_switchable(
+            &d->switching,
+            pythia_vocabulary_tracepoint_id(d->engine.vocabulary, list[i].tracepoint));
+}
+
+static int on_cycle(void *context, const struct pythia_live_cycle *c)
+{
+    struct pythia__daemon *d = context;
+    d->cycles++;
+    d->cycle = c->decisions.number;
+    d->last_cycle_ns = pythia__unix_ns();
+    (void)pythia_passes_look(d->switching.passes,
+                             pythia_live_space(d->engine.live)); /* else as it was before */
+    (void)pythia__switching_keep_cycle(&d->switching, d->last_cycle_ns, c);
+    int status = pythia_loop_tell(&d->engine.story, c, PYTHIA__STORY,
+                                  d->engine.s.memory_hard / PYTHIA__STORY_PART);
+    pythia_live_hold(d->engine.live, pythia_loop_bytes(&d->engine.story));
+    if (status != PYTHIA_OK)
+        return status;
+    struct pythia_loop_cycle *last = &d->engine.story.cycles[d->engine.story.cycle_count - 1];
+    mark_unswitchable(d, last->opened, last->opened_count);
+    mark_unswitchable(d, last->closed, last->closed_count);
+    log_cycle(d, last);
+    keep_evidence(d);
+    pythia__verdict_log_cycle(d);
+    return c->decisions.switch_count > 0 ? pythia__switching_keep_history(&d->switching)
+                                         : PYTHIA_OK;
+}
+
+static int on_request(void *context, uint32_t type, const struct pythia_trace *trace)
+{
+    struct pythia__daemon *d = context;
+    int status = pythia_overhead_add(d->switching.overhead, type, trace);
+    if (status == PYTHIA_OK)
+        status = pythia__fixed_see(&d->switching, trace);
+    return status == PYTHIA_OK
+               ? pythia_passes_add(d->switching.passes, type, trace,
+                                   d->switching.in_force.now &&
+                                       trace->start_ns >= d->switching.in_force.since_unix_ns)
+               : status;
+}
+
+static int on_arrival(void *context, const struct pythia_span *span)
+{
+    return pythia_breaker_add(context, span);
+}
+
+static void note_closed(uv_handle_t *handle)
+{
+    (void)handle;
+}
+
+/* What went in, and what became of it. */
+static void tell_counts(const struct pythia__daemon *d)
+{
+    struct pythia__intake_numbers in = pythia__intake_numbers(d->intake);
+    struct pythia_counts all = *pythia__intake_counts(d->intake);
+    uint64_t dropped = 0;
+    pythia_counts_add(&all, pythia__feeds_counts(d->feeds));
+    pythia_counts_add(&all, pythia_live_counts(d->engine.live));
+    for (int i = 0; i < PYTHIA_DROPS; i++)
+        dropped += all.dropped[i];
+    pythia_log(
+        PYTHIA_LOG_INFO,
+        "Took in: bodies=%" PRIu64 ", refused-bodies=%" PRIu64 ", spans=%" PRIu64 ", kept=%" PRIu64
+        ", hidden=%" PRIu64 ", dropped=%" PRIu64 ", requests=%" PRIu64 ", cycles=%" PRIu64,
+        in.bodies, d->room.refused_bodies, in.spans + pythia__feeds_numbers(d->feeds).spans,
+        all.kept, all.hidden, dropped, pythia_live_window(d->engine.live).finished, d->cycles);
+}
+
+/* Nothing waits any more: end the cycle and let go of the loop. */
+static void end_draining(struct pythia__daemon *d)
+{
+    if (d->draining && !uv_is_closing((uv_handle_t *)&d->tick)) {
+        pythia__collecting_stop(d->collecting);
+        (void)pythia_live_drain(d->engine.live);
+        tell_counts(d);
+        uv_close((uv_handle_t *)&d->tick, note_closed);
+        pythia__feeds_close(d->feeds);
+        uv_close((uv_handle_t *)&d->turn, note_closed);
+        pythia__grpc_destroy(d->grpc);
+        d->grpc = NULL;
+        for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++) {
+            pythia__http_destroy(d->http[i]);
+            d->http[i] = NULL;
+        }
+    }
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct pythia__daemon *d = timer->data;
+    uint64_t now = pythia__engine_now(&d->engine);
+    int status = pythia_live_tick(d->engine.live, now);
+    if (status == PYTHIA_OK)
+        status = pythia__breaking_tick(&d->switching, now);
+    if (status == PYTHIA_OK)
+        status = pythia__budget_tick(&d->switching, now);
+    if (status == PYTHIA_OK)
+        status = pythia__switching_tick(&d->switching, now);
+    keep_space(d);
+    pythia__heap_tick(&d->heap, now);
+    if (status != PYTHIA_OK)
+        pythia_log(PYTHIA_LOG_ERROR, "A cycle could not be worked out: reason=%s",
+                   pythia_status_text(status));
+    /* One more round after the last body: its answer has to be sent. */
+    bool quiet = pythia__intake_waiting(d->intake) == 0 && pythia__feeds_running(d->feeds) == 0 &&
+                 !pythia__reporting_is_busy(d->engine.reporting);
+    d->quiet_ticks = quiet ? d->quiet_ticks + d->draining : 0;
+    if (d->quiet_ticks > 1)
+        end_draining(d);
+}
+
+/* What is wanted does not wait for the next tick, which tries again what fails here. */
+static void on_turn(uv_check_t *turn)
+{
+    struct pythia__daemon *d = turn->data;
+    if (pythia__switching_is_due(&d->switching))
+        (void)pythia__switching_tick(
+            &d->switching, pythia__engine_now(&d->engine)); /* what fails is tried by the tick */
+}
+
+void pythia__daemon_drain(struct pythia__daemon *d)
+{
+    if (d->draining)
+        return;
+    d->draining = true;
+    pythia_log(PYTHIA_LOG_INFO, "Stops: takes in what has come");
+    pythia__intake_stop(d->intake);
+    pythia__reporting_stop(d->engine.reporting);
+    if (d->grpc)
+        pythia__grpc_quiesce(d->grpc);
+    for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
+        if (d->http[i])
+            pythia__http_quiesce(d->http[i]);
+    pythia__feeding_stop(d);
+}
+
+/* ---- starting ---- */
+
+/* What makes a file of the settings different from others. */
+enum { KIND_PUBLIC, KIND_KEY, KIND_TOKEN };
+
+static void warn_if_readable(const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) == 0 && (about.st_mode & 077))
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Others than its user may read the secret, chmod 600 ends that: file=%s", path);
+}
+
+/* A file as a text, a token without the line break at its end; NULL stays NULL. */
+static int read_secret(const char *path, int kind, char **out, struct pythia_error *e)
+{
+    if (!path)
+        return PYTHIA_OK;
+    struct pythia_buf bytes = {0};
+    bool trimmed = kind == KIND_TOKEN;
+    int status = pythia_file_read(path, &bytes, e);
+    if (status == PYTHIA_OK && kind != KIND_PUBLIC)
+        warn_if_readable(path);
+    if (status == PYTHIA_OK && (bytes.size == 0 || bytes.size > SECRET_MAX))
+        status =
+            pythia_error_set(e, PYTHIA_EUSAGE, "%s is empty, or too large for what it is", path);
+    while (trimmed && bytes.size > 0 && strchr(" \t\r\n", bytes.bytes[bytes.size - 1]))
+        bytes.size--;
+    if (status == PYTHIA_OK) {
+        *out = pythia_strndup(bytes.bytes, bytes.size);
+        status = *out ? PYTHIA_OK : PYTHIA_ENOMEM;
+    }
+    pythia_buf_free(&bytes);
+    return status;
+}
+
+static int read_secrets(struct pythia__daemon *d, struct pythia_error *e)
+{
+    const struct pythia__settings *s = &d->engine.s;
+    const char *const tokens[PYTHIA__ROLES] = {[PYTHIA__ROLE_READ] = s->read_token,
+                                               [PYTHIA__ROLE_INGEST] = s->ingest_token,
+                                               [PYTHIA__ROLE_AGENT] = s->agent_token,
+                                               [PYTHIA__ROLE_CONTROL] = s->control_token};
+    int status;
+    if ((status = read_secret(s->tls_key, KIND_KEY, &d->tls_key, e)) != PYTHIA_OK ||
+        (status = read_secret(s->tls_certificate, KIND_PUBLIC, &d->tls_certificate, e)) !=
+            PYTHIA_OK ||
+        (status = read_secret(s->tls_trust, KIND_PUBLIC, &d->tls_trust, e)) != PYTHIA_OK)
+        return status;
+    for (int i = 0; i < PYTHIA__ROLES && status == PYTHIA_OK; i++)
+        status = read_secret(tokens[i], KIND_TOKEN, &d->tokens[i], e);
+    return status;
+}
+
+/* Requests wait until what collectors measured at their begin has been read. */
+static uint64_t quiet_ns(const struct pythia__settings *s)
+{
+    uint64_t quiet = (uint64_t)s->quiet_ms, collected = (uint64_t)s->collect_ms + COLLECT_SLACK_MS;
+    return (s->collect && collected > quiet ? collected : quiet) * 1000000;
+}
+
+static int begin_collecting(struct pythia__daemon *d, struct pythia_error *e)
+{
+    const struct pythia__settings *s = &d->engine.s;
+    const struct pythia__collecting_options o = {.directory = s->collect,
+                                                 .age_ns = (uint64_t)(s->series_age_s * 1e9),
+                                                 .keep_ns = (uint64_t)(s->series_age_s * 1e9) +
+                                                            (uint64_t)s->request_max_ms * 1000000 +
+                                                            2 * quiet_ns(s),
+                                                 .record = s->record};
+    return pythia__collecting_create(d->engine.loop, d->engine.vocabulary, &o, &d->collecting, e);
+}
+
+static int make_live(struct pythia__daemon *d, struct pythia_error *e)
+{
+    const struct pythia__settings *s = &d->engine.s;
+    size_t left_out = 0;
+    for (size_t i = 0; i < s->left_out.count; i++)
+        if (s->left_out.texts[i][0])
+            d->left_out[left_out++] = s->left_out.texts[i];
+    if (s->left_out.count == 0)
+        d->left_out[left_out++] = PYTHIA_LEFT_OUT_DEFAULT;
+    size_t count;
+    const struct pythia_strategy *const *strategies = pythia_strategies(&count);
+    struct pythia_live_options o = {
+        .adder = {pythia__collecting_trace, d->collecting},
+        .window = {.quiet_ns = quiet_ns(s),
+                   .wait_max_ns = (uint64_t)s->wait_max_ms * 1000000,
+                   .rootless_ns = (uint64_t)s->rootless_ms * 1000000,
+                   .age_max_ns = (uint64_t)s->request_max_ms * 1000000,
+                   .spans_max = (uint64_t)s->request_spans_max,
+                   .attributes_max = (size_t)s->attributes_max,
+                   .tick_spans = TICK_SPANS,
+                   .soft_bytes = s->memory,
+                   .hard_bytes = s->memory_hard},
+        .groups = {.latency = s->latency ? PYTHIA_LATENCY_CLIENT : PYTHIA_LATENCY_COMPLETION,
+                   .fold = !s->no_fold,
+                   .types = {.attribute = s->type_attribute,
+                             .left_out = d->left_out,
+                             .left_out_count = left_out}},
+        .search = {.budget = {.points_per_cycle = (size_t)s->points,
+                              .points_open = (size_t)s->points_open,
+                              .added_ns = s->added_ns},
+                   .strategy = strategies[s->strategy],
+                   .price_ns = s->price_ns,
+                   .prices = d->switching.prices,
+                   .history = d->switching.history,
+                   .always = d->switching.always,
+                   .never = d->switching.never,
+                   .alpha = s->alpha,
+                   .min_requests = (size_t)s->min_requests,
+                   .min_cov = s->min_cov,
+                   .patience = (size_t)s->patience,
+                   .problems_per_cycle = (size_t)s->problems_per_cycle,
+                   .seed = (uint64_t)s->seed},
+        .cycle_requests = (size_t)s->cycle_requests,
+        .cycle_ns = (uint64_t)(s->cycle_seconds * 1e9),
+        .cycle_min_ns = CYCLE_MIN_NS,
+        .learn_requests = (size_t)s->learn_requests,
+        .learn_hourly = s->learn == 0 ? (size_t)s->learn_hourly : 0,
+        .learn_all = s->learn == 0};
+    int status = PYTHIA_OK;
+    d->writes_space = s->space && access(s->space, F_OK) != 0;
+    if (s->space && !d->writes_space) {
+        status = pythia_space_create(d->engine.vocabulary, &d->engine.space);
+        if (status == PYTHIA_OK)
+            status = pythia_space_file_read(s->space, d->engine.space, e);
+    }
+    struct pythia_open_points *open = NULL;
+    if (status == PYTHIA_OK)
+        status = pythia__restore_search(&d->switching, &open);
+    if (open)
+        o.search.always = open;
+    if (status == PYTHIA_OK)
+        status = pythia_live_create(d->engine.vocabulary, d->engine.space, &o,
+                                    (struct pythia_live_taker){on_cycle, d}, &d->engine.live);
+    if (status == PYTHIA_OK) {
+        pythia_live_watch(d->engine.live, on_request, d);
+        pythia_live_watch_spans(d->engine.live, on_arrival, d->switching.breaker);
+    }
+    if (status == PYTHIA_OK && open) /* from now on it is for the search to close the others */
+        status = pythia_live_set_pins(d->engine.live, d->switching.always, d->switching.never,
+                                      d->switching.fixed);
+    pythia_open_points_destroy(open);
+    return status;
+}
+
+static bool is_off(const char *address)
+{
+    return !address || strcmp(address, "off") == 0;
+}
+
+static int listen_http(struct pythia__daemon *d, size_t slot, const char *address,
+                       const struct pythia__http_route *routes, size_t count,
+                       struct pythia_error *e)
+{
+    if (is_off(address))
+        return PYTHIA_OK;
+    bool tcp = strncmp(address, "unix:", 5) != 0;
+    struct pythia__http_options o = {.address = address,
+                                     .routes = routes,
+                                     .route_count = count,
+                                     .tls_key = tcp ? d->tls_key : NULL,
+                                     .tls_certificate = tcp ? d->tls_certificate : NULL,
+                                     .tls_trust = tcp ? d->tls_trust : NULL,
+                                     .connections_max = (unsigned)d->engine.s.connections,
+                                     .room = &d->room,
+                                     .retry_s = (unsigned)d->engine.s.retry_s};
+    memcpy(o.tokens, d->tokens, sizeof(o.tokens));
+    return pythia__http_create(d->engine.loop, &o, &d->http[slot], e);
+}
+
+static int listen_all(struct pythia__daemon *d, struct pythia_error *e)
+{
+    size_t count;
+    const struct pythia__http_route *routes =
+        pythia__receive_otlp_routes(d->receive, d->engine.s.body_max, &count);
+    memcpy(d->ingest_routes, routes, count * sizeof(*routes));
+    count += pythia__api_agent_routes(d, d->ingest_routes + count);
+    int status = listen_http(d, 0, d->engine.s.otlp_http, d->ingest_routes, count, e);
+    if (status == PYTHIA_OK) {
+        routes = pythia__receive_zipkin_routes(d->receive, d->engine.s.body_max, &count);
+        status = listen_http(d, 1, d->engine.s.zipkin, routes, count, e);
+    }
+    if (status == PYTHIA_OK)
+        status =
+            listen_http(d, 2, d->engine.s.control, d->control_routes, d->control_route_count, e);
+    if (status == PYTHIA_OK)
+        status = listen_http(d, 3, d->engine.s.control_socket, d->control_routes,
+                             d->control_route_count, e);
+    if (status == PYTHIA_OK && !is_off(d->engine.s.otlp_grpc)) {
+        struct pythia__grpc_options o = {.address = d->engine.s.otlp_grpc,
+                                         .token = d->tokens[PYTHIA__ROLE_INGEST],
+                                         .tls_key = d->tls_key,
+                                         .tls_certificate = d->tls_certificate,
+                                         .tls_trust = d->tls_trust,
+                                         .message_max = d->engine.s.body_max,
+                                         .connections_max = (unsigned)d->engine.s.connections,
+                                         .streams_max = (unsigned)d->engine.s.streams,
+                                         .room = &d->room,
+                                         .retry_s = (unsigned)d->engine.s.retry_s};
+        o.methods = pythia__receive_grpc_methods(d->receive, &o.method_count);
+        status = pythia__grpc_create(d->engine.loop, &o, &d->grpc, e);
+    }
+    return status;
+}
+
+/* "NAME=HOST:PORT", with the port that it has. */
+static void add_address(struct pythia_buf *to, const char *name, const char *address, unsigned port)
+{
+    const char *colon = address ? strrchr(address, ':') : NULL;
+    pythia_buf_printf(to, "%s%s=", to->size ? ", " : "", name);
+    if (is_off(address))
+        pythia_buf_puts(to, "off");
+    else if (port > 0 && colon)
+        pythia_buf_printf(to, "%.*s:%u", (int)(colon - address), address, port);
+    else
+        pythia_buf_puts(to, address);
+}
+
+void pythia__daemon_tell_addresses(const struct pythia__daemon *d)
+{
+    struct pythia_buf text = {0};
+    unsigned ports[PYTHIA__HTTP_SERVERS];
+    for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
+        ports[i] = d->http[i] ? pythia__http_port(d->http[i]) : 0;
+    add_address(&text, "otlp-grpc", d->engine.s.otlp_grpc,
+                d->grpc ? pythia__grpc_port(d->grpc) : 0);
+    add_address(&text, "otlp-http", d->engine.s.otlp_http, ports[0]);
+    add_address(&text, "zipkin", d->engine.s.zipkin, ports[1]);
+    add_address(&text, "control", d->engine.s.control, ports[2]);
+    if (d->http[3])
+        add_address(&text, "control-socket", d->engine.s.control_socket, 0);
+    pythia_log(PYTHIA_LOG_INFO, "Listens: %s", text.bytes ? text.bytes : "");
+    const char *address;
+    if (pythia__control_is_open(&d->engine.s, &address))
+        pythia_log(PYTHIA_LOG_WARNING,
+                   "Whoever reaches the control interface can use it: address=%s", address);
+    pythia_buf_free(&text);
+}
+
+static int make_reporting(struct pythia__daemon *d)
+{
+    const struct pythia_diagnosis_options how = {.alpha = d->engine.s.alpha,
+                                                 .min_requests = (size_t)d->engine.s.min_requests,
+                                                 .min_cov = d->engine.s.min_cov,
+                                                 .seed = (uint64_t)d->engine.s.seed,
+                                                 .values_max = (size_t)d->engine.s.report_values};
+    return pythia__reporting_create(d->engine.loop, d->engine.vocabulary, &how,
+                                    (size_t)d->engine.s.report_types, &d->engine.story,
+                                    &d->engine.reporting);
+}
+
+/* The rules of the settings, and behind them those that are usual. */
+static int make_redaction(struct pythia__daemon *d, struct pythia_error *e)
+{
+    const char *rules[PYTHIA_OPTION_TEXTS_MAX + 1];
+    struct pythia_hash_key secret = {{0}};
+    struct pythia_buf path = {0};
+    size_t count = d->engine.s.redact.count;
+    for (size_t i = 0; i < count; i++)
+        rules[i] = d->engine.s.redact.texts[i];
+    rules[count++] = "default";
+    if (d->engine.s.redact_secret)
+        pythia_buf_puts(&path, d->engine.s.redact_secret);
+    else if (d->engine.s.state)
+        pythia_buf_printf(&path, "%s.secret", d->engine.s.state);
+    int status = pythia_buf_status(&path);
+    d->hashes = pythia_redaction_hashes(rules, count);
+    if (status == PYTHIA_OK && d->hashes)
+        status = pythia_secret_read(path.bytes, &secret, e);
+    if (status == PYTHIA_OK)
+        status =
+            pythia_redaction_create(d->engine.vocabulary, rules, count, &secret, &d->redaction, e);
+    pythia_buf_free(&path);
+    return status;
+}
+
+/* The state is opened before anything is written, because it may be refused: another pythiad has
+ * it, or a later one wrote it. */
+static int open_state(struct pythia__daemon *d, struct pythia_error *e)
+{
+    struct pythia__engine *engine = &d->engine;
+    int status;
+    if ((status = read_secrets(d, e)) != PYTHIA_OK ||
+        (status = pythia_vocabulary_create(&engine->vocabulary)) != PYTHIA_OK ||
+        (status = pythia_state_open(engine->s.state, &engine->state, e)) != PYTHIA_OK ||
+        (status = make_redaction(d, e)) != PYTHIA_OK)
+        return status;
+    pythia_state_set_start(engine->state, engine->started_ns);
+    status = pythia_state_get_history(engine->state, &d->switching.history, e);
+    return status == PYTHIA_OK ? pythia__restore_version(&d->switching) : status;
+}
+
+/* Pins come before the planes, so that nothing is ever opened against them. What was off or open
+ * before this start is restored before anybody can ask: an agent that gets an empty list would
+ * close everything. */
+static int make_switching(struct pythia__daemon *d, struct pythia_error *e)
+{
+    struct pythia__switching *w = &d->switching;
+    int status;
+    if ((status = pythia_prices_create(d->engine.vocabulary, &w->prices)) != PYTHIA_OK ||
+        (status = pythia_passes_create(d->engine.vocabulary, &w->passes)) != PYTHIA_OK ||
+        (status = pythia__budget_create(w)) != PYTHIA_OK ||
+        (status = pythia__breaking_create(w)) != PYTHIA_OK ||
+        (status = pythia__switching_read_pins(w, &d->engine.s)) != PYTHIA_OK ||
+        (status = pythia__switching_create(w, e)) != PYTHIA_OK ||
+        (status = make_reporting(d)) != PYTHIA_OK ||
+        (status = begin_collecting(d, e)) != PYTHIA_OK || (status = make_live(d, e)) != PYTHIA_OK ||
+        (status = pythia__restore_off(w)) != PYTHIA_OK)
+        return status;
+    return pythia__restore_switches(w);
+}
+
+static int start_parts(struct pythia__daemon *d, struct pythia_error *e)
+{
+    const struct pythia__settings *s = &d->engine.s;
+    struct stat about;
+    int status;
+    if (!s->control_socket && stat(RUN_FOLDER, &about) == 0 && S_ISDIR(about.st_mode))
+        d->engine.s.control_socket = "unix:" RUN_FOLDER "/control.sock";
+    d->room.max = s->waiting_max;
+    if ((status = open_state(d, e)) != PYTHIA_OK || (status = make_switching(d, e)) != PYTHIA_OK)
+        return status;
+    const struct pythia__intake_options taking = {.room = &d->room,
+                                                  .inflated_max = s->inflated_max,
+                                                  .limits = pythia__settings_span_limits(s),
+                                                  .record = s->record,
+                                                  .redaction = d->redaction};
+    status = pythia__intake_create(d->engine.loop, d->engine.vocabulary, d->engine.live, &taking,
+                                   &d->intake, e);
+    if (status != PYTHIA_OK || (status = pythia__receive_create(d->intake, (unsigned)s->retry_s,
+                                                                &d->receive)) != PYTHIA_OK)
+        return status;
+    d->control_routes = pythia__api_routes(d, &d->control_route_count);
+    status = d->control_routes ? listen_all(d, e) : PYTHIA_ENOMEM;
+    return status == PYTHIA_OK ? pythia__feeding_start(d, e) : status;
+}
+
+int pythia__daemon_create(uv_loop_t *loop, const struct pythia__settings *settings,
+                          struct pythia_config *config, struct pythia__daemon **out,
+                          struct pythia_error *e)
+{
+    struct pythia__daemon *d = pythia_calloc(1, sizeof(*d));
+    if (!d) {
+        pythia_config_destroy(config);
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
+    }
+    d->engine.loop = loop;
+    d->switching.e = &d->engine;
+    d->engine.s = *settings;
+    d->config = config;
+    d->engine.started_ns = pythia__unix_ns();
+    d->engine.story = (struct pythia_loop){.budget = {.points_per_cycle = (size_t)settings->points,
+                                                      .points_open = (size_t)settings->points_open,
+                                                      .added_ns = settings->added_ns},
+                                           .min_requests = (size_t)settings->min_requests,
+                                           .price_ns = settings->price_ns};
+    uv_timer_init(loop, &d->tick);
+    uv_check_init(loop, &d->turn);
+    d->tick.data = d->turn.data = d;
+    int status = start_parts(d, e);
+    if (status != PYTHIA_OK) {
+        pythia_error_set(e, status, "cannot start: %s", pythia_status_text(status));
+        d->draining = true;
+        uv_close((uv_handle_t *)&d->tick, note_closed);
+        uv_close((uv_handle_t *)&d->turn, note_closed);
+        pythia__grpc_destroy(d->grpc);
+        for (size_t i = 0; i < PYTHIA__HTTP_SERVERS; i++)
+            pythia__http_destroy(d->http[i]);
+        pythia__feeding_stop(d);
+        pythia__collecting_stop(d->collecting);
+        while (d->feeds && pythia__feeds_running(d->feeds) > 0)
+            uv_run(loop, UV_RUN_ONCE);
+        if (d->feeds)
+            pythia__feeds_close(d->feeds);
+        uv_run(loop, UV_RUN_DEFAULT);
+        pythia__daemon_destroy(d);
+        return status;
+    }
+    uv_timer_start(&d->tick, on_tick, TICK_MS, TICK_MS);
+    uv_check_start(&d->turn, on_turn);
+    *out = d;
+    return PYTHIA_OK;
+}
+
+void pythia__daemon_destroy(struct pythia__daemon *d)
+{
+    if (!d)
+        return;
+    pythia__receive_destroy(d->receive);
+    pythia__intake_destroy(d->intake);
+    pythia__feeds_destroy(d->feeds);
+    pythia_live_destroy(d->engine.live);
+    pythia__collecting_destroy(d->collecting);
+    pythia_redaction_destroy(d->redaction);
+    pythia__switching_free(&d->switching);
+    pythia_state_close(d->engine.state);
+    pythia__reporting_destroy(d->engine.reporting);
+    pythia_space_destroy(d->engine.space);
+    pythia_vocabulary_destroy(d->engine.vocabulary);
+    pythia_loop_free(&d->engine.story);
+    void *const owned[] = {d->control_routes, d->tls_key, d->tls_certificate, d->tls_trust};
+    for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
+        pythia_free(owned[i]);
+    for (int i = 0; i < PYTHIA__ROLES; i++)
+        pythia_free(d->tokens[i]);
+    pythia_config_destroy(d->config);
+    pythia_config_destroy(d->pins_config);
+    pythia_free(d);
+}

@@ -1,0 +1,115 @@
+/* The streams that the settings name. */
+#include "feeding.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "intake/feed.h"
+#include "listen/listen.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+/* Programs that send records over a socket: each connection is a feed of its own. */
+struct pythia__records_listener {
+    uv_poll_t poll;
+    struct pythia__daemon *d;
+    int socket;
+    struct pythia__socket_file file;
+    uint64_t refused;
+};
+
+static void on_connection(uv_poll_t *poll, int status, int events)
+{
+    struct pythia__records_listener *l = poll->data;
+    struct pythia__feed_reader *reader = NULL;
+    (void)events;
+    int connection = status == 0 ? accept(l->socket, NULL, NULL) : -1;
+    if (connection < 0)
+        return;
+    if (pythia__feeds_connections(l->d->feeds) >= (size_t)l->d->engine.s.connections ||
+        pythia__connection_create(connection, &reader) != PYTHIA_OK) {
+        if (l->refused++ == 0)
+            pythia_log(PYTHIA_LOG_WARNING,
+                       "Too many programs send records: some are sent away (connections)");
+        close(connection);
+        return;
+    }
+    (void)pythia__feeds_add(l->d->feeds, "records", pythia_adapter_named("native"), reader);
+}
+
+static void free_listener(uv_handle_t *handle)
+{
+    struct pythia__records_listener *l = handle->data;
+    close(l->socket);
+    pythia_free(l);
+}
+
+static int listen_for_records(struct pythia__daemon *d, struct pythia_error *e)
+{
+    struct pythia__socket_file file;
+    int socket = -1, status = pythia__listen(d->engine.s.records, &socket, &file, e);
+    if (status != PYTHIA_OK)
+        return status;
+    struct pythia__records_listener *l = pythia_calloc(1, sizeof(*l));
+    if (!l || uv_poll_init(d->engine.loop, &l->poll, socket) != 0) {
+        pythia__socket_file_remove(&file);
+        close(socket);
+        pythia_free(l);
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
+    }
+    l->poll.data = l;
+    l->d = d;
+    l->socket = socket;
+    l->file = file;
+    uv_poll_start(&l->poll, UV_READABLE, on_connection);
+    d->records = l;
+    return PYTHIA_OK;
+}
+
+int pythia__feeding_start(struct pythia__daemon *d, struct pythia_error *e)
+{
+    struct pythia__feed_reader *reader = NULL;
+    const struct pythia__feeds_options o = {.limits = pythia__settings_span_limits(&d->engine.s),
+                                            .record_max = d->engine.s.body_max,
+                                            .redaction = d->redaction,
+                                            .record = d->engine.s.record};
+    int status =
+        pythia__feeds_create(d->engine.loop, d->engine.vocabulary, d->engine.live, &o, &d->feeds);
+    for (size_t i = 0; i < d->engine.s.follow.count && status == PYTHIA_OK; i++) {
+        status = pythia__follow_create(d->engine.s.follow.texts[i], &reader, e);
+        if (status == PYTHIA_OK)
+            status = pythia__feeds_add(d->feeds, d->engine.s.follow.texts[i], NULL, reader);
+    }
+    if (status == PYTHIA_OK && d->engine.s.gate) {
+        status = pythia__rings_create(d->engine.s.gate, &reader, e);
+        if (status == PYTHIA_OK)
+            status = pythia__feeds_add(d->feeds, "rings", pythia_adapter_named("native"), reader);
+    }
+    if (status == PYTHIA_OK && d->engine.s.osprofiler) {
+        status = pythia__redis_events_create(d->engine.s.osprofiler, &reader, e);
+        if (status == PYTHIA_OK)
+            status =
+                pythia__feeds_add(d->feeds, "Redis", pythia_adapter_named("osprofiler"), reader);
+    }
+    return status == PYTHIA_OK && d->engine.s.records ? listen_for_records(d, e) : status;
+}
+
+void pythia__feeding_stop(struct pythia__daemon *d)
+{
+    if (d->records && !uv_is_closing((uv_handle_t *)&d->records->poll)) {
+        pythia__socket_file_remove(&d->records->file);
+        uv_poll_stop(&d->records->poll);
+        uv_close((uv_handle_t *)&d->records->poll, free_listener);
+        d->records = NULL;
+    }
+    if (d->feeds)
+        pythia__feeds_stop(d->feeds);
+}
+
+uint64_t pythia__feeding_refused(const struct pythia__daemon *d)
+{
+    return d->records ? d->records->refused : 0;
+}

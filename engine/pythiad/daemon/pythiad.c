@@ -1,0 +1,245 @@
+/* pythiad: attached to a live trace stream, it opens the few trace points that show why like
+ * requests differ. */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cblas.h>
+#include <gsl/gsl_errno.h>
+#include <jansson.h>
+#include <uv.h>
+
+#include "daemon.h"
+#include "manual.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+enum { EXIT_DONE, EXIT_FAILED, EXIT_USAGE };
+
+extern char **environ;
+
+/* ---- what systemd is told: sd_notify(3), whose protocol is a datagram ---- */
+
+static void notify_manager(const char *text)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    if (!path || !*path || strlen(path) >= sizeof(name.sun_path))
+        return;
+    memcpy(name.sun_path, path, strlen(path));
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+    if (path[0] == '@')
+        name.sun_path[0] = '\0';
+    int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (s < 0)
+        return;
+    (void)sendto(s, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&name, size);
+    close(s);
+}
+
+static void on_watchdog(uv_timer_t *timer)
+{
+    (void)timer;
+    notify_manager("WATCHDOG=1");
+}
+
+/* ---- signals ---- */
+
+struct program {
+    struct pythia__daemon *daemon;
+    uv_signal_t term, interrupt, hangup;
+    uv_timer_t watchdog, deadline;
+    bool late;
+};
+
+static void close_handles(struct program *p)
+{
+    uv_handle_t *const handles[] = {(uv_handle_t *)&p->term, (uv_handle_t *)&p->interrupt,
+                                    (uv_handle_t *)&p->hangup, (uv_handle_t *)&p->watchdog};
+    for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++)
+        if (!uv_is_closing(handles[i]))
+            uv_close(handles[i], NULL);
+    signal(SIGTERM, SIG_IGN); /* it ends by itself, within the deadline */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+}
+
+static void on_deadline(uv_timer_t *timer)
+{
+    struct program *p = timer->data;
+    pythia_log(PYTHIA_LOG_ERROR, "Stops before everything was taken in: it took too long");
+    p->late = true;
+    uv_stop(timer->loop);
+}
+
+static void on_stop(uv_signal_t *signal, int number)
+{
+    struct program *p = signal->data;
+    (void)number;
+    notify_manager("STOPPING=1");
+    pythia__daemon_drain(p->daemon);
+    close_handles(p);
+    uv_timer_start(&p->deadline, on_deadline, 5000, 0);
+    uv_unref((uv_handle_t *)&p->deadline);
+}
+
+static void on_hangup(uv_signal_t *signal, int number)
+{
+    struct program *p = signal->data;
+    char text[64];
+    (void)number;
+    snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, uv_hrtime() / 1000);
+    notify_manager(text);
+    pythia__daemon_reload(p->daemon);
+    notify_manager("READY=1");
+}
+
+static void handle_signals(struct program *p, uv_loop_t *loop)
+{
+    signal(SIGPIPE, SIG_IGN);
+    uv_signal_init(loop, &p->term);
+    uv_signal_init(loop, &p->interrupt);
+    uv_signal_init(loop, &p->hangup);
+    uv_timer_init(loop, &p->watchdog);
+    uv_timer_init(loop, &p->deadline);
+    p->term.data = p->interrupt.data = p->hangup.data = p->deadline.data = p;
+    uv_signal_start(&p->term, on_stop, SIGTERM);
+    uv_signal_start(&p->interrupt, on_stop, SIGINT);
+    uv_signal_start(&p->hangup, on_hangup, SIGHUP);
+    const char *period = getenv("WATCHDOG_USEC");
+    uint64_t ms = period ? strtoull(period, NULL, 10) / 2000 : 0;
+    if (ms > 0)
+        uv_timer_start(&p->watchdog, on_watchdog, ms, ms);
+}
+
+/* ---- the program ---- */
+
+/* What was asked for on the command line: it is lost if it cannot be written wholly. */
+static int print_text(struct pythia_buf *text)
+{
+    int code = EXIT_DONE;
+    errno = pythia_buf_status(text) == PYTHIA_OK ? 0 : ENOMEM;
+    if (errno || fwrite(text->bytes, 1, text->size, stdout) < text->size || fflush(stdout) != 0) {
+        pythia_log(PYTHIA_LOG_ERROR, "standard output: cannot be written: %s", strerror(errno));
+        code = EXIT_FAILED;
+    }
+    pythia_buf_free(text);
+    return code;
+}
+
+static void write_help(struct pythia_buf *text)
+{
+    pythia_buf_puts(text,
+                    "usage: pythiad [OPTION...]\n\n"
+                    "Takes traces as they come, finds out why requests that should be alike are "
+                    "not, and opens and\ncloses trace points to see more. Settings come from a "
+                    "YAML file (NAME: VALUE), the environment\n(PYTHIAD_NAME) and the command "
+                    "line, the later ones over the earlier.\n\nOptions\n");
+    pythia_options_help(pythia__settings_table, text);
+    pythia_buf_puts(text, "  -h, --help                This help\n"
+                          "  -V, --version             The version\n\n"
+                          "SIGHUP reads the settings again; SIGTERM and SIGINT take in what has "
+                          "come, and end.\nExit status: 0 done, 1 failed, 2 wrong usage.\n");
+}
+
+/* Does the command line ask for a text? */
+static bool wants_text(int argc, char **argv, struct pythia_buf *text)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0)
+            write_help(text);
+        else if (strcmp(argv[i], "-V") == 0 || strcmp(argv[i], "--version") == 0)
+            pythia_buf_puts(text, "pythiad " PYTHIA_VERSION "\n");
+        else if (strcmp(argv[i], "--scdoc") == 0) /* for the build */
+            pythia__manual_write(text);
+        else if (strcmp(argv[i], "--bash-completion") == 0) /* for the build, too */
+            pythia__completion_write(text);
+        else
+            continue;
+        return true;
+    }
+    return false;
+}
+
+/* With what it limits, as that would be in force. */
+static void tell_good(const struct pythia__settings *s)
+{
+    struct pythia_buf limits = {0};
+    for (size_t i = 0; i < pythia__limit_count; i++) {
+        pythia_buf_printf(&limits, "%s%s=", i ? ", " : "", pythia__limits[i]);
+        pythia_option_show(pythia__setting(pythia__limits[i]), s, &limits);
+    }
+    pythia_log(PYTHIA_LOG_INFO, "The settings are good: %s", limits.bytes ? limits.bytes : "");
+    pythia_buf_free(&limits);
+}
+
+static int report_failure(const struct pythia_error *e, int status)
+{
+    char text[1024];
+    bool usage = status == PYTHIA_EUSAGE || status == PYTHIA_EFORMAT;
+    pythia_log(PYTHIA_LOG_ERROR, "%s%s", pythia_error_text(e, text, sizeof(text)),
+               usage && !*e->source ? " (pythiad --help lists the options)" : "");
+    return usage ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static int run_daemon(struct pythia__settings *settings, struct pythia_config *config, int argc,
+                      char **argv)
+{
+    struct pythia_error why = {0};
+    struct program p = {0};
+    uv_loop_t loop;
+    if (uv_loop_init(&loop) != 0)
+        return EXIT_FAILED;
+    int status = pythia__daemon_create(&loop, settings, config, &p.daemon, &why);
+    if (status != PYTHIA_OK) {
+        uv_loop_close(&loop);
+        return report_failure(&why, status);
+    }
+    p.daemon->argc = argc;
+    p.daemon->argv = argv;
+    p.daemon->environment = environ;
+    handle_signals(&p, &loop);
+    pythia__daemon_tell_addresses(p.daemon);
+    notify_manager("READY=1");
+    uv_run(&loop, UV_RUN_DEFAULT);
+    if (!p.late) {
+        uv_close((uv_handle_t *)&p.deadline, NULL);
+        uv_run(&loop, UV_RUN_DEFAULT);
+        uv_loop_close(&loop);
+        pythia__daemon_destroy(p.daemon);
+    }
+    pythia_log(PYTHIA_LOG_INFO, "Stopped");
+    return p.late ? EXIT_FAILED : EXIT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    struct pythia__settings settings;
+    struct pythia_config *config = NULL;
+    struct pythia_error why = {0};
+    struct pythia_buf text = {0};
+    pythia_log_setup("pythiad", PYTHIA_LOG_INFO);
+    pythia__heap_setup();
+    json_set_alloc_funcs(pythia_malloc, pythia_free); /* so that its failures are counted too */
+    gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
+    openblas_set_num_threads(1); /* matrices are small */
+    if (wants_text(argc, argv, &text))
+        return print_text(&text);
+    int status = pythia__settings_read(argc, argv, environ, &settings, &config, &why);
+    if (status != PYTHIA_OK)
+        return report_failure(&why, status);
+    pythia__log_level(&settings);
+    if (settings.check_config) {
+        tell_good(&settings);
+        pythia_config_destroy(config);
+        return EXIT_DONE;
+    }
+    return run_daemon(&settings, config, argc, argv);
+}

@@ -1,0 +1,64 @@
+#include "verdict_log.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "daemon.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "shared/reporting.h"
+
+struct waiting {
+    uint64_t cycle;
+};
+
+static const char *text_of(const json_t *verdict, const char *member)
+{
+    const char *text = json_string_value(json_object_get(verdict, member));
+    return text ? text : "";
+}
+
+static bool is_told(const json_t *verdict)
+{
+    return strcmp(text_of(verdict, "state"), "found") == 0 ||
+           strcmp(text_of(verdict, "was"), "found") == 0;
+}
+
+static void log_verdicts(void *context, int status, const char *bytes, size_t size)
+{
+    struct waiting *w = context;
+    json_t *verdicts = status == PYTHIA_OK ? json_loadb(bytes, size, 0, NULL) : NULL, *one;
+    size_t i;
+    json_array_foreach (verdicts, i, one) {
+        uint64_t since = (uint64_t)json_integer_value(json_object_get(one, "since_cycle"));
+        const char *change = text_of(one, "change");
+        if (since == w->cycle && is_told(one))
+            pythia_log(PYTHIA_LOG_INFO,
+                       "Verdict: request-type=%s, cycle=%" PRIu64 ", confidence=%s, verdict=%s%s%s",
+                       text_of(one, "request_type"), w->cycle, text_of(one, "confidence"),
+                       text_of(one, "sentence"), change[0] ? " " : "", change);
+    }
+    json_decref(verdicts);
+    pythia_free(w);
+}
+
+void pythia__verdict_log_cycle(struct pythia__daemon *d)
+{
+    const struct pythia_verdicts *all = &d->engine.story.verdicts;
+    bool changed = false;
+    if (d->engine.story.problem_count == 0) /* it is paused: there is no new verdict */
+        return;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct pythia_verdict *v = &all->list[i];
+        bool told = v->state == PYTHIA_VERDICT_FOUND || v->was == PYTHIA_VERDICT_FOUND;
+        changed = changed || (told && v->since == d->cycle && v->looks == 1);
+    }
+    struct waiting *w = changed ? pythia_calloc(1, sizeof(*w)) : NULL;
+    if (!w)
+        return;
+    w->cycle = d->cycle;
+    pythia__reporting_ask(d->engine.reporting, PYTHIA__REPORT_VERDICTS, log_verdicts, w);
+}

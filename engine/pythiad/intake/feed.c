@@ -1,0 +1,579 @@
+#include "feed.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "intake.h"
+#include "pythia/buf.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/span_batch.h"
+#include "pythia/spans_writer.h"
+#include "pythia/status.h"
+#include "recording_file.h"
+
+#define BATCH_SPANS 2048
+#define AHEAD_BYTES (64 * 1024)
+#define READY_MAX   4  /* batches of a feed that wait for the loop */
+#define AGAIN_MS    20 /* while the engine is full */
+#define TOLD_MAX    3  /* broken records of which the log tells */
+
+struct batch {
+    struct batch *next;
+    struct pythia_span_batch *spans;
+    struct pythia_counts counts;
+    uint64_t bytes, broken;
+};
+
+struct cost {
+    uint32_t tracepoint;
+    uint64_t ns;
+};
+
+struct feed {
+    struct pythia_source source; /* what the decoder reads: first, so that one is the other */
+    struct pythia_sink sink;
+    struct feed *next;
+    struct pythia__feeds *all;
+    struct pythia__feed_reader *reader;
+    const struct pythia_adapter_ops *format;
+    struct pythia_adapter *adapter;
+    uv_thread_t thread;
+    char *name;              /* owned */
+    char ahead[AHEAD_BYTES]; /* what was read, from `at` to `size` */
+    size_t at, size;
+    bool ended; /* no more will come */
+    bool is_connection;
+    int failed; /* with the reason in `why`, once what was read before is used up */
+    struct pythia_error why;
+    struct batch *batch;                /* at hand; NULL: none */
+    int record;                         /* a file, or -1 */
+    struct pythia_spans_writer *writer; /* NULL: what comes is recorded as it came */
+    struct pythia_buf content;          /* spans, written */
+    struct pythia_buf costs;            /* struct cost, that were not written yet */
+    uint64_t told;
+    /* under the lock */
+    struct batch *ready, **ready_end, *spare;
+    size_t ready_count;
+    bool done, record_failed;
+};
+
+struct pythia__feeds {
+    uv_loop_t *loop;
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_live *live;
+    struct pythia__feeds_options o;
+    uv_async_t wake;
+    uv_timer_t again; /* while the engine is full */
+    uv_mutex_t lock;
+    uv_cond_t room;
+    struct feed *feeds;
+    size_t running, connections;
+    bool stopping; /* under the lock */
+    struct pythia__feeds_numbers numbers;
+    struct pythia_counts counts;
+};
+
+/* ---- on a feed's thread ---- */
+
+static bool is_stopping(struct pythia__feeds *all)
+{
+    uv_mutex_lock(&all->lock);
+    bool stopping = all->stopping;
+    uv_mutex_unlock(&all->lock);
+    return stopping;
+}
+
+static struct batch *take_batch(struct feed *f)
+{
+    uv_mutex_lock(&f->all->lock);
+    struct batch *b = f->spare;
+    if (b)
+        f->spare = b->next;
+    uv_mutex_unlock(&f->all->lock);
+    if (b) {
+        b->next = NULL; /* it may never be handed over: what is freed with the feed is it alone */
+        return b;
+    }
+    b = pythia_calloc(1, sizeof(*b));
+    if (b && pythia_span_batch_create(&b->spans) != PYTHIA_OK) {
+        pythia_free(b);
+        return NULL;
+    }
+    return b;
+}
+
+/* It cannot be written; errno says why. */
+static void end_record(struct feed *f)
+{
+    pythia_log(PYTHIA_LOG_ERROR, "Cannot record any more: of=%s, reason=%s", f->name,
+               strerror(errno));
+    close(f->record);
+    f->record = -1;
+    uv_mutex_lock(&f->all->lock);
+    f->record_failed = true;
+    uv_mutex_unlock(&f->all->lock);
+}
+
+/* Write that down, if it is wished. */
+static void record_bytes(struct feed *f, const char *bytes, size_t size)
+{
+    while (size > 0 && f->record >= 0) {
+        ssize_t written = write(f->record, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0) {
+            end_record(f);
+            return;
+        }
+        bytes += written;
+        size -= (size_t)written;
+    }
+}
+
+static int write_span(void *context, const struct pythia_trace_id *trace,
+                      const struct pythia_span *span)
+{
+    return pythia_spans_writer_add(context, trace, span);
+}
+
+/* Write down the spans of the batch at hand, as a body of a recording. */
+static void keep_spans(struct feed *f)
+{
+    char head[48];
+    struct pythia_buf *content = &f->content;
+    if (!f->writer || f->record < 0 ||
+        (pythia_span_batch_count(f->batch->spans) == 0 && f->costs.size == 0))
+        return;
+    pythia_buf_clear(content);
+    content->failed = 0;
+    pythia_spans_writer_begin(f->writer, content);
+    int status = pythia_buf_status(&f->costs);
+    for (size_t at = 0; at < f->costs.size && status == PYTHIA_OK; at += sizeof(struct cost)) {
+        struct cost cost;
+        memcpy(&cost, f->costs.bytes + at, sizeof(cost));
+        status = pythia_spans_writer_cost(f->writer, cost.tracepoint, cost.ns);
+    }
+    pythia_buf_clear(&f->costs);
+    if (status == PYTHIA_OK)
+        status = pythia_span_batch_each(f->batch->spans, write_span, f->writer);
+    if (status != PYTHIA_OK) {
+        errno = ENOMEM;
+        end_record(f);
+        return;
+    }
+    int size = snprintf(head, sizeof(head), "spans %zu\n", content->size);
+    pythia_buf_putc(content, '\n');
+    if (pythia_buf_status(content) != PYTHIA_OK) {
+        errno = ENOMEM;
+        end_record(f);
+    } else {
+        record_bytes(f, head, (size_t)size);
+        record_bytes(f, content->bytes, content->size);
+    }
+}
+
+/* What is broken may be found so long after its bytes that it is all that there is to tell. */
+static bool is_empty(const struct batch *b)
+{
+    static const struct pythia_counts none;
+    return pythia_span_batch_count(b->spans) == 0 && b->bytes == 0 && b->broken == 0 &&
+           memcmp(&b->counts, &none, sizeof(none)) == 0;
+}
+
+/* Give what was decoded to the loop; wait while too much waits for it. */
+static void hand_over(struct feed *f)
+{
+    struct batch *b = f->batch;
+    struct pythia__feeds *all = f->all;
+    if (!b || is_empty(b))
+        return;
+    keep_spans(f);
+    f->batch = NULL;
+    b->next = NULL;
+    uv_mutex_lock(&all->lock);
+    while (f->ready_count >= READY_MAX)
+        uv_cond_wait(&all->room, &all->lock);
+    *f->ready_end = b;
+    f->ready_end = &b->next;
+    f->ready_count++;
+    uv_mutex_unlock(&all->lock);
+    uv_async_send(&all->wake);
+}
+
+static int need_batch(struct feed *f)
+{
+    if (!f->batch)
+        f->batch = take_batch(f);
+    if (!f->batch)
+        return PYTHIA_ENOMEM;
+    f->sink.counts = &f->batch->counts;
+    return PYTHIA_OK;
+}
+
+static struct feed *feed_of(struct pythia_sink *sink)
+{
+    return (struct feed *)((char *)sink - offsetof(struct feed, sink));
+}
+
+static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
+                   const struct pythia_span *span)
+{
+    struct feed *f = feed_of(sink);
+    return pythia_span_batch_add(f->batch->spans, trace, span);
+}
+
+static void on_cost(struct pythia_sink *sink, uint32_t tracepoint, uint64_t ns)
+{
+    struct feed *f = feed_of(sink);
+    const struct cost cost = {.tracepoint = tracepoint, .ns = ns};
+    if (f->writer && f->record >= 0)
+        pythia_buf_add(&f->costs, &cost, sizeof(cost));
+}
+
+static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
+{
+    struct feed *f = feed_of(sink);
+    char text[640];
+    f->batch->broken++;
+    if (f->told++ < TOLD_MAX)
+        pythia_log(PYTHIA_LOG_WARNING, "A record cannot be read: %s",
+                   pythia_error_text(why, text, sizeof(text)));
+}
+
+/* Read more behind what was read ahead. Waits for a tenth of a second, at most. */
+static int read_ahead(struct feed *f, struct pythia_error *e)
+{
+    size_t got = 0;
+    if (f->at == f->size)
+        f->at = f->size = 0;
+    int status = need_batch(f);
+    f->reader->stopping = is_stopping(f->all);
+    if (status == PYTHIA_OK && !f->ended)
+        status = f->reader->read(f->reader, f->ahead + f->size, sizeof(f->ahead) - f->size, &got,
+                                 &f->ended, e);
+    if (status == PYTHIA_OK) {
+        if (!f->writer)
+            record_bytes(f, f->ahead + f->size, got);
+        f->size += got;
+        f->batch->bytes += got;
+    }
+    return status;
+}
+
+/* Is there nothing to be read now? */
+static bool has_nothing(struct pythia_source *source)
+{
+    struct feed *f = (struct feed *)source;
+    if (f->at == f->size && f->failed == PYTHIA_OK)
+        f->failed = read_ahead(f, &f->why);
+    return f->at == f->size;
+}
+
+/* What came; what was decoded so far is handed over before it is waited for more. *got 0: no more
+ * will come. */
+static int read_source(struct pythia_source *source, void *to, size_t capacity, size_t *got,
+                       struct pythia_error *e)
+{
+    struct feed *f = (struct feed *)source;
+    *got = 0;
+    if (f->batch && pythia_span_batch_count(f->batch->spans) >= BATCH_SPANS)
+        hand_over(f);
+    while (f->at == f->size && !f->ended && f->failed == PYTHIA_OK) {
+        bool stopping = is_stopping(f->all); /* before, so that what is there is taken in */
+        if (!has_nothing(source))
+            break;
+        hand_over(f);
+        f->ended = f->ended || stopping;
+    }
+    int status = f->failed == PYTHIA_OK ? need_batch(f) : f->failed;
+    if (f->failed != PYTHIA_OK)
+        *e = f->why;
+    *got = f->size - f->at < capacity ? f->size - f->at : capacity;
+    memcpy(to, f->ahead + f->at, *got);
+    f->at += *got;
+    return status;
+}
+
+/* Read until it can be told what format it is: a line, or as much as there is room for. */
+static int find_format(struct feed *f)
+{
+    while (!f->format && f->failed == PYTHIA_OK && !f->ended) {
+        bool stopping = is_stopping(f->all);
+        f->failed = read_ahead(f, &f->why);
+        f->format = pythia_adapter_like((struct pythia_text){f->ahead, f->size});
+        bool whole = f->size == sizeof(f->ahead) || memchr(f->ahead, '\n', f->size);
+        if (f->failed == PYTHIA_OK && !f->format && (whole || (stopping && f->size > 0)))
+            return pythia_error_set(&f->why, PYTHIA_EFORMAT, "looks like no format of traces");
+        f->ended = f->ended || (stopping && !f->format);
+    }
+    return f->failed;
+}
+
+static void run_reader(void *context)
+{
+    struct feed *f = context;
+    int status = find_format(f);
+    if (status == PYTHIA_OK && f->format)
+        status = f->format->create(f->all->vocabulary, &f->adapter);
+    if (status == PYTHIA_OK && f->format)
+        status = f->format->decode(f->adapter, &f->source, &f->sink, &f->why);
+    hand_over(f);
+    if (status != PYTHIA_OK) {
+        char text[640];
+        if (!f->why.status)
+            pythia_error_set(&f->why, status, "%s", pythia_status_text(status));
+        pythia_error_place(&f->why, f->name, 0, 0);
+        pythia_log(PYTHIA_LOG_ERROR, "Reads no more: %s",
+                   pythia_error_text(&f->why, text, sizeof(text)));
+    }
+    f->reader->destroy(f->reader);
+    if (f->format)
+        f->format->destroy(f->adapter);
+    uv_mutex_lock(&f->all->lock);
+    f->done = true;
+    uv_mutex_unlock(&f->all->lock);
+    uv_async_send(&f->all->wake);
+}
+
+/* ---- on the loop's thread ---- */
+
+static void free_batches(struct batch *b)
+{
+    while (b) {
+        struct batch *next = b->next;
+        pythia_span_batch_destroy(b->spans);
+        pythia_free(b);
+        b = next;
+    }
+}
+
+static void free_feed(struct feed *f)
+{
+    free_batches(f->ready);
+    free_batches(f->spare);
+    free_batches(f->batch);
+    if (f->record >= 0)
+        close(f->record);
+    pythia_spans_writer_destroy(f->writer);
+    pythia_buf_free(&f->content);
+    pythia_buf_free(&f->costs);
+    pythia_free(f->name);
+    pythia_free(f);
+}
+
+/* One batch of a feed; NULL: there is none. */
+static struct batch *next_ready(struct pythia__feeds *all, struct feed *f)
+{
+    uv_mutex_lock(&all->lock);
+    struct batch *b = f->ready;
+    if (b) {
+        f->ready = b->next;
+        f->ready_end = f->ready ? f->ready_end : &f->ready;
+        f->ready_count--;
+    }
+    uv_mutex_unlock(&all->lock);
+    return b;
+}
+
+static void give_back(struct pythia__feeds *all, struct feed *f, struct batch *b)
+{
+    pythia_span_batch_clear(b->spans);
+    b->counts = (struct pythia_counts){0};
+    b->bytes = b->broken = 0;
+    uv_mutex_lock(&all->lock);
+    b->next = f->spare;
+    f->spare = b;
+    uv_cond_broadcast(&all->room);
+    uv_mutex_unlock(&all->lock);
+}
+
+/* A feed that has ended, and of which nothing waits: it goes. */
+static bool remove_done(struct pythia__feeds *all, struct feed **at)
+{
+    struct feed *f = *at;
+    uv_mutex_lock(&all->lock);
+    bool done = f->done && !f->ready;
+    uv_mutex_unlock(&all->lock);
+    if (!done)
+        return false;
+    uv_thread_join(&f->thread);
+    all->numbers.record_failed += f->record_failed;
+    *at = f->next;
+    all->running--;
+    all->connections -= f->is_connection;
+    free_feed(f);
+    return true;
+}
+
+static void on_again(uv_timer_t *timer);
+
+static void take_in(struct pythia__feeds *all)
+{
+    bool full = false;
+    for (struct feed **at = &all->feeds; *at && !full;) {
+        struct feed *f = *at;
+        struct batch *b;
+        while (!(full = pythia_live_is_full(all->live) && !all->stopping) &&
+               (b = next_ready(all, f)) != NULL) {
+            int status = pythia_live_add(all->live, b->spans, uv_now(all->loop) * 1000000);
+            if (status != PYTHIA_OK)
+                pythia_log(PYTHIA_LOG_ERROR, "Spans could not be taken in: reason=%s",
+                           pythia_status_text(status));
+            all->numbers.bytes += b->bytes;
+            all->numbers.spans += pythia_span_batch_count(b->spans);
+            all->numbers.broken += b->broken;
+            pythia_counts_add(&all->counts, &b->counts);
+            give_back(all, f, b);
+        }
+        if (!remove_done(all, at))
+            at = &(*at)->next;
+    }
+    if (full)
+        uv_timer_start(&all->again, on_again, AGAIN_MS, 0);
+}
+
+static void on_again(uv_timer_t *timer)
+{
+    take_in(timer->data);
+}
+
+static void on_wake(uv_async_t *wake)
+{
+    take_in(wake->data);
+}
+
+/* ---- all of them ---- */
+
+int pythia__feeds_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
+                         struct pythia_live *live, const struct pythia__feeds_options *options,
+                         struct pythia__feeds **out)
+{
+    struct pythia__feeds *f = pythia_calloc(1, sizeof(*f));
+    if (!f)
+        return PYTHIA_ENOMEM;
+    f->loop = loop;
+    f->vocabulary = vocabulary;
+    f->live = live;
+    f->o = *options;
+    uv_mutex_init(&f->lock);
+    uv_cond_init(&f->room);
+    uv_async_init(loop, &f->wake, on_wake);
+    uv_timer_init(loop, &f->again);
+    f->wake.data = f->again.data = f;
+    *out = f;
+    return PYTHIA_OK;
+}
+
+void pythia__feeds_stop(struct pythia__feeds *f)
+{
+    uv_mutex_lock(&f->lock);
+    f->stopping = true;
+    uv_mutex_unlock(&f->lock);
+    uv_async_send(&f->wake);
+}
+
+size_t pythia__feeds_running(const struct pythia__feeds *f)
+{
+    return f->running;
+}
+
+size_t pythia__feeds_connections(const struct pythia__feeds *f)
+{
+    return f->connections;
+}
+
+void pythia__feeds_close(struct pythia__feeds *f)
+{
+    if (!uv_is_closing((uv_handle_t *)&f->wake)) {
+        uv_close((uv_handle_t *)&f->wake, NULL);
+        uv_close((uv_handle_t *)&f->again, NULL);
+    }
+}
+
+void pythia__feeds_destroy(struct pythia__feeds *f)
+{
+    if (!f)
+        return;
+    uv_mutex_destroy(&f->lock);
+    uv_cond_destroy(&f->room);
+    pythia_free(f);
+}
+
+/* A new file for what a feed reads; -1 if none is wished, or it cannot be had, which is told. */
+static int make_record(const struct pythia__feeds *all, const char *name)
+{
+    struct pythia_buf path = {0};
+    if (!all->o.record)
+        return -1;
+    pythia_buf_printf(&path, "%s.%" PRIu64, all->o.record, all->numbers.feeds + 1);
+    struct pythia_error why = {0};
+    int file = path.bytes ? pythia__recording_open(path.bytes, NULL, &why) : -1;
+    if (file < 0)
+        pythia_log(PYTHIA_LOG_ERROR, "Cannot record: of=%s, file=%s, reason=%s", name,
+                   path.bytes ? path.bytes : "", path.bytes ? why.sentence : "out of memory");
+    else
+        pythia_log(PYTHIA_LOG_INFO, "Records: of=%s, file=%s", name, path.bytes);
+    pythia_buf_free(&path);
+    return file;
+}
+
+int pythia__feeds_add(struct pythia__feeds *all, const char *name,
+                      const struct pythia_adapter_ops *format, struct pythia__feed_reader *reader)
+{
+    struct feed *f = pythia_calloc(1, sizeof(*f));
+    char *copy = pythia_strndup(name, strlen(name));
+    if (!f || !copy) {
+        pythia_free(f);
+        pythia_free(copy);
+        reader->destroy(reader);
+        return PYTHIA_ENOMEM;
+    }
+    f->source = (struct pythia_source){.name = copy, .read = read_source, .waits = has_nothing};
+    f->sink = (struct pythia_sink){.span = on_span,
+                                   .broken = on_broken,
+                                   .cost = on_cost,
+                                   .limits = all->o.limits,
+                                   .record_max = all->o.record_max,
+                                   .redaction = all->o.redaction};
+    f->all = all;
+    f->reader = reader;
+    f->is_connection = reader->is_connection;
+    f->format = format;
+    f->name = copy;
+    f->ready_end = &f->ready;
+    f->record = make_record(all, name);
+    all->numbers.record_failed += all->o.record && f->record < 0;
+    if (f->record >= 0 && all->o.redaction) {
+        if (pythia_spans_writer_create(all->vocabulary, &f->writer) != PYTHIA_OK) {
+            reader->destroy(reader);
+            free_feed(f);
+            return PYTHIA_ENOMEM;
+        }
+        record_bytes(f, PYTHIA__RECORDING_HEAD, strlen(PYTHIA__RECORDING_HEAD));
+    }
+    if (uv_thread_create(&f->thread, run_reader, f) != 0) {
+        reader->destroy(reader);
+        free_feed(f);
+        return PYTHIA_ENOMEM;
+    }
+    f->next = all->feeds;
+    all->feeds = f;
+    all->running++;
+    all->connections += f->is_connection;
+    all->numbers.feeds++;
+    return PYTHIA_OK;
+}
+
+struct pythia__feeds_numbers pythia__feeds_numbers(const struct pythia__feeds *f)
+{
+    return f->numbers;
+}
+
+const struct pythia_counts *pythia__feeds_counts(const struct pythia__feeds *f)
+{
+    return &f->counts;
+}

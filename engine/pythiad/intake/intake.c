@@ -1,0 +1,474 @@
+#include "intake.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "expansion.h"
+#include "pythia/buf.h"
+#include "pythia/log.h"
+#include "pythia/mem.h"
+#include "pythia/span_batch.h"
+#include "pythia/spans_writer.h"
+#include "pythia/status.h"
+#include "recording_file.h"
+
+#define INFLATED_BYTES ((size_t)16 * 1024 * 1024)
+#define RECORD_BYTES   ((size_t)4 * 1024 * 1024) /* of a span; indexed it takes 5 times that */
+#define PIECE_BYTES    ((size_t)64 * 1024)
+#define BROKEN_MAX     100000 /* records of a body: none of it is taken if there are more */
+
+/* Bodies that are worked on at once: enough that threads find the next one when the loop is
+ * busy. */
+#define LANES      8
+#define LANE_BYTES ((size_t)2 * 1024 * 1024) /* that a lane keeps */
+
+/* A format's decoder, which is used again for the next body of that format. */
+struct decoder {
+    struct decoder *next;
+    const struct pythia_adapter_ops *format;
+    struct pythia_adapter *adapter;
+};
+
+/* What a body becomes, which may be many times its size: there are only so many of them. */
+struct lane {
+    struct lane *next;
+    struct pythia_span_batch *batch;
+    struct pythia_buf content;          /* unpacked, or written anew, for the recording */
+    struct pythia_spans_writer *writer; /* NULL: it is not written anew */
+};
+
+struct job {
+    uv_work_t work; /* first, so that one is the other */
+    struct job *next;
+    struct pythia__intake *intake;
+    struct pythia_sink sink;
+    struct pythia_counts counts;
+    const struct pythia_adapter_ops *format;
+    struct decoder *decoder; /* while it is worked on, */
+    struct lane *lane;       /* and so is this */
+    enum pythia_packing packing;
+    char *bytes;
+    size_t size;
+    bool recorded; /* what is not as it came is kept as well, in the lane */
+    struct pythia__intake_result result;
+    pythia__intake_done done;
+    void *context;
+};
+
+struct pythia__intake {
+    uv_loop_t *loop;
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_live *live;
+    struct pythia__intake_options o;
+    struct decoder *decoders; /* that are not in use */
+    struct lane lanes[LANES], *free_lanes;
+    struct job *first, **last; /* that wait for a lane */
+    struct job *spare;
+    size_t waiting;
+    bool stopped;
+    int record;              /* a file, or -1 */
+    uint64_t recorded_bytes; /* of it: whole records */
+    struct pythia__intake_numbers numbers;
+    struct pythia_counts counts;
+};
+
+/* ---- on a worker's thread ---- */
+
+static struct job *job_of(struct pythia_sink *sink)
+{
+    return (struct job *)((char *)sink - offsetof(struct job, sink));
+}
+
+static int on_span(struct pythia_sink *sink, const struct pythia_trace_id *trace,
+                   const struct pythia_span *span)
+{
+    return pythia_span_batch_add(job_of(sink)->lane->batch, trace, span);
+}
+
+static void keep_reason(struct job *j, const struct pythia_error *why)
+{
+    if (!*j->result.reason)
+        pythia_error_text(why, j->result.reason, sizeof(j->result.reason));
+}
+
+static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
+{
+    struct job *j = job_of(sink);
+    keep_reason(j, why);
+    j->result.broken++;
+}
+
+/* All that a source has, into j->lane->content. */
+static int unpack_whole(struct job *j, struct pythia_source *from, struct pythia_error *e)
+{
+    size_t got = 1;
+    int status = PYTHIA_OK;
+    while (status == PYTHIA_OK && got > 0) {
+        char *to = pythia_buf_reserve(&j->lane->content, PIECE_BYTES);
+        if (!to)
+            return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to record");
+        status = from->read(from, to, PIECE_BYTES, &got, e);
+        j->lane->content.size += status == PYTHIA_OK ? got : 0;
+    }
+    return status;
+}
+
+static int write_span(void *context, const struct pythia_trace_id *trace,
+                      const struct pythia_span *span)
+{
+    return pythia_spans_writer_add(context, trace, span);
+}
+
+/* The spans, as they were taken. */
+static void write_spans(struct job *j)
+{
+    struct lane *lane = j->lane;
+    if (pythia_span_batch_count(lane->batch) == 0)
+        return;
+    pythia_spans_writer_begin(lane->writer, &lane->content);
+    if (pythia_span_batch_each(lane->batch, write_span, lane->writer) != PYTHIA_OK)
+        lane->content.failed = 1;
+}
+
+/* The reason of the first of them is in j->result.reason. */
+static void tell_too_broken(struct job *j)
+{
+    char first[sizeof(j->result.reason)];
+    snprintf(first, sizeof(first), "%s", j->result.reason);
+    snprintf(j->result.reason, sizeof(j->result.reason),
+             "more than %d of its records are broken, the first so: %.180s", BROKEN_MAX, first);
+}
+
+static void decode_body(uv_work_t *work)
+{
+    struct job *j = (struct job *)work;
+    struct pythia_error why = {0};
+    struct pythia_memory_source bytes;
+    struct pythia_source *from = &bytes.source;
+    struct pythia__expansion packed = {.unpack = NULL};
+    struct pythia_unpack_limits limits = {.content_max = j->intake->o.inflated_max};
+    struct pythia_text body = {j->bytes, j->size};
+    int status = PYTHIA_OK;
+    pythia_memory_source_init(&bytes, "body", j->bytes, j->size);
+    if (j->packing != PYTHIA_PACKING_NONE) {
+        status = pythia__expansion_init(&packed, body, j->packing, &limits, &why);
+        from = &packed.source;
+    }
+    if (status == PYTHIA_OK && packed.unpack && j->recorded && !j->lane->writer) {
+        status = unpack_whole(j, from, &why);
+        pythia_memory_source_init(&bytes, "body", j->lane->content.bytes, j->lane->content.size);
+        from = &bytes.source;
+    }
+    if (status == PYTHIA_OK)
+        status = j->decoder->format->decode(j->decoder->adapter, from, &j->sink, &why);
+    pythia__expansion_free(&packed);
+    if (status == PYTHIA_ELIMIT && j->result.broken > BROKEN_MAX)
+        tell_too_broken(j);
+    else if (status != PYTHIA_OK && why.status)
+        keep_reason(j, &why);
+    if (status == PYTHIA_ELIMIT) /* its sender is told that none of it was taken */
+        pythia_span_batch_clear(j->lane->batch);
+    if (j->recorded && j->lane->writer)
+        write_spans(j);
+    j->result.status = status;
+    j->result.broken += status == PYTHIA_EFORMAT; /* the rest */
+    j->result.spans = pythia_span_batch_count(j->lane->batch);
+}
+
+/* ---- on the loop's thread ---- */
+
+static void write_whole(struct pythia__intake *i, const char *bytes, size_t size)
+{
+    while (size > 0 && i->record >= 0) {
+        ssize_t written = write(i->record, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0) {
+            pythia_log(PYTHIA_LOG_ERROR, "Cannot record any more: file=%s, reason=%s", i->o.record,
+                       strerror(errno));
+            /* Half a record cannot be read; if it cannot be cut off either, its reader says so. */
+            (void)!ftruncate(i->record, (off_t)i->recorded_bytes);
+            close(i->record);
+            i->record = -1;
+            i->numbers.record_failed = 1;
+            return;
+        }
+        bytes += written;
+        size -= (size_t)written;
+    }
+}
+
+/* As recording.c of the adapters reads it. */
+static void record_body(struct pythia__intake *i, const struct job *j)
+{
+    char head[96];
+    bool anew = j->lane->writer != NULL;
+    if (!j->recorded || i->record < 0 || (anew && j->result.spans == 0))
+        return;
+    struct pythia_text content = j->packing == PYTHIA_PACKING_NONE && !anew
+                                     ? (struct pythia_text){j->bytes, j->size}
+                                     : pythia_buf_text(&j->lane->content);
+    if (pythia_buf_status(&j->lane->content) != PYTHIA_OK) {
+        pythia_log(PYTHIA_LOG_ERROR, "Cannot record any more: file=%s, reason=out of memory",
+                   i->o.record);
+        close(i->record);
+        i->record = -1;
+        i->numbers.record_failed = 1;
+        return;
+    }
+    const char *format = anew ? "spans" : j->decoder->format->name;
+    int size = snprintf(head, sizeof(head), "%s %zu\n", format, content.size);
+    write_whole(i, head, (size_t)size);
+    write_whole(i, content.bytes, content.size);
+    write_whole(i, "\n", 1);
+    i->recorded_bytes += (uint64_t)size + content.size + 1;
+}
+
+static struct decoder *take_decoder(struct pythia__intake *i,
+                                    const struct pythia_adapter_ops *format)
+{
+    for (struct decoder **at = &i->decoders; *at; at = &(*at)->next)
+        if ((*at)->format == format) {
+            struct decoder *found = *at;
+            *at = found->next;
+            return found;
+        }
+    struct decoder *made = pythia_calloc(1, sizeof(*made));
+    if (!made || format->create(i->vocabulary, &made->adapter) != PYTHIA_OK) {
+        pythia_free(made);
+        return NULL;
+    }
+    made->format = format;
+    return made;
+}
+
+/* The lane is free again; what only a large body needed goes back. */
+static void leave_lane(struct pythia__intake *i, struct job *j)
+{
+    struct lane *lane = j->lane;
+    struct pythia_span_batch *fresh = NULL;
+    if (pythia_span_batch_bytes(lane->batch) > LANE_BYTES &&
+        pythia_span_batch_create(&fresh) == PYTHIA_OK) {
+        pythia_span_batch_destroy(lane->batch);
+        lane->batch = fresh;
+    }
+    pythia_span_batch_clear(lane->batch);
+    if (lane->content.capacity > LANE_BYTES)
+        pythia_buf_free(&lane->content);
+    pythia_buf_clear(&lane->content);
+    lane->content.failed = 0;
+    lane->next = i->free_lanes;
+    i->free_lanes = lane;
+    if (j->decoder) {
+        j->decoder->next = i->decoders;
+        i->decoders = j->decoder;
+    }
+}
+
+/* A body is done, however it went. */
+static void end_job(struct job *j)
+{
+    struct pythia__intake *i = j->intake;
+    i->numbers.bodies++;
+    i->numbers.bytes += j->size;
+    i->numbers.spans += j->result.spans;
+    i->numbers.broken += j->result.broken;
+    i->waiting--;
+    pythia__room_give(i->o.room, j->size);
+    pythia_free(j->bytes);
+    leave_lane(i, j);
+    j->done(j->context, &j->result);
+    j->next = i->spare;
+    i->spare = j;
+}
+
+static void start_next(struct pythia__intake *i);
+
+static void finish_job(uv_work_t *work, int cancelled)
+{
+    struct job *j = (struct job *)work;
+    struct pythia__intake *i = j->intake;
+    if (cancelled) {
+        j->result = (struct pythia__intake_result){.status = PYTHIA_ESTOPPED};
+    } else {
+        record_body(i, j);
+        pythia_counts_add(&i->counts, &j->counts);
+        uint64_t now_ns = uv_now(i->loop) * 1000000;
+        int status = pythia_live_add(i->live, j->lane->batch, now_ns);
+        if (status == PYTHIA_OK) /* finish as much as comes in: all at once would hold others up */
+            status = pythia_live_tick(i->live, now_ns);
+        if (status != PYTHIA_OK)
+            j->result.status = status;
+    }
+    end_job(j);
+    start_next(i);
+}
+
+/* Work on the first of those that wait, as long as there are lanes. */
+static void start_next(struct pythia__intake *i)
+{
+    while (i->first && i->free_lanes) {
+        struct job *j = i->first;
+        i->first = j->next;
+        i->last = i->first ? i->last : &i->first;
+        j->lane = i->free_lanes;
+        i->free_lanes = j->lane->next;
+        j->decoder = take_decoder(i, j->format);
+        if (j->decoder) {
+            uv_queue_work(i->loop, &j->work, decode_body,
+                          finish_job); /* fails only without a function */
+        } else {
+            j->result.status = PYTHIA_ENOMEM;
+            end_job(j);
+        }
+    }
+}
+
+static struct job *take_job(struct pythia__intake *i)
+{
+    struct job *j = i->spare;
+    if (j)
+        i->spare = j->next;
+    return j ? j : pythia_calloc(1, sizeof(*j));
+}
+
+/* What is refused is counted as far as that costs little. */
+static int refuse_body(struct pythia__intake *i, const struct pythia_adapter_ops *format,
+                       enum pythia_packing packing, struct pythia_text body,
+                       enum pythia__refusal why)
+{
+    struct pythia_span_count count = {0};
+    pythia__room_refuse(i->o.room, body.size);
+    if (packing == PYTHIA_PACKING_NONE && format->count)
+        format->count(&count, body.bytes, body.size);
+    else
+        i->numbers.refused_uncounted++;
+    i->numbers.refused_spans[why] += count.spans;
+    return why == PYTHIA__REFUSED_NO_MEMORY ? PYTHIA_ENOMEM : PYTHIA_ELIMIT;
+}
+
+int pythia__intake_submit(struct pythia__intake *i, const struct pythia_adapter_ops *format,
+                          enum pythia_packing packing, char *bytes, size_t size,
+                          pythia__intake_done done, void *context)
+{
+    struct pythia_text body = {bytes, size};
+    if (i->stopped) {
+        pythia__room_refuse(i->o.room, size);
+        return PYTHIA_ESTOPPED;
+    }
+    if (pythia_live_is_full(i->live))
+        return refuse_body(i, format, packing, body, PYTHIA__REFUSED_FULL);
+    if (!pythia__room_take(i->o.room, size))
+        return refuse_body(i, format, packing, body, PYTHIA__REFUSED_WAITING);
+    struct job *j = take_job(i);
+    if (!j) {
+        pythia__room_give(i->o.room, size);
+        return refuse_body(i, format, packing, body, PYTHIA__REFUSED_NO_MEMORY);
+    }
+    *j = (struct job){.intake = i,
+                      .format = format,
+                      .packing = packing,
+                      .size = size,
+                      .recorded = i->record >= 0,
+                      .done = done,
+                      .context = context};
+    j->bytes = bytes;
+    j->sink = (struct pythia_sink){.span = on_span,
+                                   .broken = on_broken,
+                                   .counts = &j->counts,
+                                   .limits = i->o.limits,
+                                   .redaction = i->o.redaction,
+                                   .record_max = RECORD_BYTES,
+                                   .broken_max = BROKEN_MAX};
+    i->waiting++;
+    *i->last = j;
+    i->last = &j->next;
+    start_next(i);
+    return PYTHIA_OK;
+}
+
+/* ---- making one ---- */
+
+int pythia__intake_create(uv_loop_t *loop, struct pythia_vocabulary *vocabulary,
+                          struct pythia_live *live, const struct pythia__intake_options *options,
+                          struct pythia__intake **out, struct pythia_error *e)
+{
+    struct pythia__intake *i = pythia_calloc(1, sizeof(*i));
+    if (!i)
+        return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
+    *i = (struct pythia__intake){
+        .loop = loop, .vocabulary = vocabulary, .live = live, .o = *options, .record = -1};
+    i->o.inflated_max = options->inflated_max ? options->inflated_max : INFLATED_BYTES;
+    i->last = &i->first;
+    for (size_t lane = 0; lane < LANES; lane++) {
+        bool writes = options->record && options->redaction;
+        if (pythia_span_batch_create(&i->lanes[lane].batch) != PYTHIA_OK ||
+            (writes &&
+             pythia_spans_writer_create(vocabulary, &i->lanes[lane].writer) != PYTHIA_OK)) {
+            pythia__intake_destroy(i);
+            return pythia_error_set(e, PYTHIA_ENOMEM, "no memory to start");
+        }
+        i->lanes[lane].next = i->free_lanes;
+        i->free_lanes = &i->lanes[lane];
+    }
+    if (options->record) {
+        i->record = pythia__recording_open(options->record, PYTHIA__RECORDING_HEAD, e);
+        if (i->record < 0) {
+            int status = i->record;
+            pythia__intake_destroy(i);
+            return status;
+        }
+        write_whole(i, PYTHIA__RECORDING_HEAD, strlen(PYTHIA__RECORDING_HEAD));
+        i->recorded_bytes = strlen(PYTHIA__RECORDING_HEAD);
+    }
+    *out = i;
+    return PYTHIA_OK;
+}
+
+void pythia__intake_destroy(struct pythia__intake *i)
+{
+    if (!i)
+        return;
+    while (i->decoders) {
+        struct decoder *next = i->decoders->next;
+        i->decoders->format->destroy(i->decoders->adapter);
+        pythia_free(i->decoders);
+        i->decoders = next;
+    }
+    while (i->spare) {
+        struct job *next = i->spare->next;
+        pythia_free(i->spare);
+        i->spare = next;
+    }
+    for (size_t lane = 0; lane < LANES; lane++) {
+        pythia_span_batch_destroy(i->lanes[lane].batch);
+        pythia_spans_writer_destroy(i->lanes[lane].writer);
+        pythia_buf_free(&i->lanes[lane].content);
+    }
+    if (i->record >= 0)
+        close(i->record);
+    pythia_free(i);
+}
+
+void pythia__intake_stop(struct pythia__intake *i)
+{
+    i->stopped = true;
+}
+
+size_t pythia__intake_waiting(const struct pythia__intake *i)
+{
+    return i->waiting;
+}
+
+struct pythia__intake_numbers pythia__intake_numbers(const struct pythia__intake *i)
+{
+    return i->numbers;
+}
+
+const struct pythia_counts *pythia__intake_counts(const struct pythia__intake *i)
+{
+    return &i->counts;
+}

@@ -1,0 +1,216 @@
+/* Bytes that come over connections of gRPC, and the budget for them.
+ *
+ * All of pythiad is on one loop, and a few bytes can cost much: one byte of HPACK may stand for a
+ * header of 4 KB, and a ClientHello for a signature. Therefore bytes are taken in small slices. In
+ * a turn of the loop each connection may take so many bytes, and all of them together may take so
+ * much time. What is left waits in its connection, which is not read meanwhile and gets a place in
+ * a queue: the one that has waited for longest goes on first. A connection whose peer does not read
+ * what it is sent waits as well, so that answers do not pile up. */
+#include "grpc_parts.h"
+#include "pythia/status.h"
+
+#define SLICE_BYTES ((size_t)2 * 1024)
+
+static bool has_time(const struct pythia__grpc_server *s)
+{
+    return s->turn_ns < s->o.turn_us * UINT64_C(1000);
+}
+
+/* May it take more bytes in this turn of the loop? */
+static bool has_budget(struct pythia__grpc_connection *c)
+{
+    const struct pythia__grpc_server *s = c->server;
+    if (c->turn != s->turn)
+        c->turn_bytes = 0;
+    c->turn = s->turn;
+    return c->turn_bytes < s->o.turn_bytes && has_time(s);
+}
+
+/* ---- the queue ---- */
+
+/* ---- taking bytes ---- */
+
+/* What the bytes say once TLS is off them, in *bytes and *size. */
+static int take_off_tls(struct pythia__grpc_connection *c, const char **bytes, size_t *size)
+{
+    struct pythia_buf wire = {0};
+    pythia_buf_clear(&c->plain);
+    int status = pythia__tls_receive(c->tls, *bytes, *size, &c->plain, &wire);
+    if (wire.size > 0) { /* of the handshake: nothing else is being written then */
+        uv_buf_t out = uv_buf_init(wire.bytes, (unsigned)wire.size);
+        if (uv_try_write(c->stream, &out, 1) != (int)wire.size)
+            status = PYTHIA_EIO;
+    }
+    pythia_buf_free(&wire);
+    *bytes = c->plain.bytes;
+    *size = c->plain.size;
+    return status;
+}
+
+static int take_slice(struct pythia__grpc_connection *c, const char *bytes, size_t size)
+{
+    int status = c->tls ? take_off_tls(c, &bytes, &size) : PYTHIA_OK;
+    if (status < 0 || size == 0)
+        return status;
+    c->receiving = true;
+    if (nghttp2_session_mem_recv(c->session, (const uint8_t *)bytes, size) < 0)
+        status = PYTHIA_EFORMAT;
+    c->receiving = false;
+    c->server->numbers.broken += status == PYTHIA_EFORMAT;
+    return status;
+}
+
+/* Take as many bytes as there is budget for: how many. The connection may be closing then. */
+static size_t take_bytes(struct pythia__grpc_connection *c, const char *bytes, size_t size)
+{
+    struct pythia__grpc_server *s = c->server;
+    size_t at = 0;
+    while (at < size && !c->ends && !pythia__grpc_is_blocked(c) && has_budget(c)) {
+        size_t slice = size - at < SLICE_BYTES ? size - at : SLICE_BYTES;
+        uint64_t begun_ns = uv_hrtime();
+        int status = take_slice(c, bytes + at, slice);
+        s->turn_ns += uv_hrtime() - begun_ns;
+        c->turn_bytes += slice;
+        at += slice;
+        if (status != PYTHIA_OK) {
+            pythia__grpc_close(c);
+            break;
+        }
+    }
+    return at;
+}
+
+/* Not closed at once: it is told why, and its bytes are no longer read. */
+static void end_connection(struct pythia__grpc_connection *c)
+{
+    uv_read_stop(c->stream);
+    pythia_buf_free(&c->waiting);
+    c->since_ms = uv_now(c->server->loop);
+    nghttp2_session_terminate_session(c->session, NGHTTP2_ENHANCE_YOUR_CALM);
+    pythia__grpc_flush(c);
+}
+
+static void on_allocate(uv_handle_t *handle, size_t wanted, uv_buf_t *piece)
+{
+    struct pythia__grpc_connection *c = handle->data;
+    (void)wanted;
+    *piece = uv_buf_init(c->server->buffer, PYTHIA__GRPC_READ_BYTES);
+}
+
+/* Keep what was not taken. libuv would read a connection many times in one turn: it does not while
+ * the connection waits. */
+static void keep_rest(struct pythia__grpc_connection *c, const char *rest, size_t size)
+{
+    pythia_buf_add(&c->waiting, rest, size);
+    if (pythia_buf_status(&c->waiting) != PYTHIA_OK) {
+        pythia__grpc_close(c);
+        return;
+    }
+    uv_read_stop(c->stream);
+    c->server->numbers.deferred += size > 0;
+    if (!pythia__grpc_is_blocked(c))
+        pythia__grpc_queue(c);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *piece)
+{
+    struct pythia__grpc_connection *c = stream->data;
+    if (size == 0)
+        return;
+    if (size < 0) {
+        pythia__grpc_close(c);
+        return;
+    }
+    size_t taken = take_bytes(c, piece->base, (size_t)size);
+    if (c->closing)
+        return;
+    if (c->ends) {
+        end_connection(c);
+        return;
+    }
+    if (taken < (size_t)size || !has_budget(c))
+        keep_rest(c, piece->base + taken, (size_t)size - taken);
+    pythia__grpc_flush(c);
+}
+
+/* It waited: take the bytes that it has, and read it again once they are all taken. */
+static void resume_connection(struct pythia__grpc_connection *c)
+{
+    size_t left = c->waiting.size - c->waiting_at;
+    c->waiting_at += take_bytes(c, c->waiting.bytes + c->waiting_at, left);
+    if (c->closing)
+        return;
+    if (c->ends) {
+        end_connection(c);
+        return;
+    }
+    if (c->waiting_at == c->waiting.size) {
+        pythia_buf_clear(&c->waiting);
+        c->waiting_at = 0;
+        uv_read_start(c->stream, on_allocate, on_read);
+    } else if (!pythia__grpc_is_blocked(c)) {
+        pythia__grpc_queue(c);
+    }
+    pythia__grpc_flush(c);
+}
+
+void pythia__grpc_read(struct pythia__grpc_connection *c)
+{
+    uv_read_start(c->stream, on_allocate, on_read);
+}
+
+/* ---- connections that come ---- */
+
+static void accept_connection(struct pythia__grpc_server *s)
+{
+    uint64_t begun_ns = uv_hrtime();
+    s->take_connection(s);
+    s->turn_ns += uv_hrtime() - begun_ns;
+}
+
+/* libuv takes connections for as long as there are any, in one turn of the loop: but for one that
+ * is left alone. */
+void pythia__grpc_on_connection(uv_stream_t *listener, int status)
+{
+    struct pythia__grpc_server *s = listener->data;
+    if (status != 0)
+        return;
+    if (has_time(s)) {
+        accept_connection(s);
+        return;
+    }
+    s->has_newcomer = true;
+    s->numbers.deferred++;
+    uv_idle_start(&s->busy, pythia__grpc_stay_awake);
+}
+
+/* ---- turns of the loop ---- */
+
+/* All sockets that were ready have had their turn: those that wait begin the next one. */
+static void on_turn(uv_check_t *turns)
+{
+    struct pythia__grpc_server *s = turns->data;
+    s->turn++;
+    s->turn_ns = 0;
+    if (s->has_newcomer && s->listening)
+        accept_connection(s);
+    s->has_newcomer = false;
+    for (size_t count = s->waiting_count; count > 0 && s->waiting_count > 0; count--) {
+        struct pythia__grpc_connection *c = s->first_waiting;
+        if (!has_budget(c))
+            break;
+        pythia__grpc_unqueue(c);
+        resume_connection(c);
+    }
+    if (s->waiting_count == 0)
+        uv_idle_stop(&s->busy);
+}
+
+void pythia__grpc_start_turns(struct pythia__grpc_server *s)
+{
+    s->last_waiting = &s->first_waiting;
+    uv_check_init(s->loop, &s->turns);
+    uv_idle_init(s->loop, &s->busy);
+    s->turns.data = s->busy.data = s;
+    uv_check_start(&s->turns, on_turn);
+}

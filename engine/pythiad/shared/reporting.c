@@ -1,0 +1,372 @@
+#include "reporting.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "pythia/buf.h"
+#include "pythia/mem.h"
+#include "pythia/report.h"
+#include "pythia/shown_text.h"
+#include "pythia/status.h"
+#include "pythia/type_choice.h"
+
+/* Somebody who asked. */
+struct asked {
+    struct asked *next;
+    enum pythia__report_form form;
+    uint64_t look; /* the cycle it is to be of, or a later one */
+    pythia__report_made made;
+    void *context;
+};
+
+/* What a report is made of: with the reporting, or with its job. */
+struct evidence {
+    struct pythia_groups *groups; /* NULL: there is the document */
+    json_t *document;             /* NULL: it is to be made of the groups */
+    struct pythia_pipeline_result input;
+    uint64_t look; /* 0: there is none */
+};
+
+struct job {
+    uv_work_t work; /* first, so that one is the other */
+    struct pythia__reporting *r;
+    struct evidence of;
+    struct pythia_loop story;
+    json_t *overhead; /* a copy; it becomes the document's */
+    uint64_t overhead_number;
+    bool wanted[PYTHIA__REPORT_FORMS];
+    struct pythia_buf forms[PYTHIA__REPORT_FORMS]; /* that were wanted */
+    int status;
+    bool made; /* and not only written in another form */
+};
+
+struct pythia__reporting {
+    uv_loop_t *loop;
+    const struct pythia_vocabulary *vocabulary;
+    struct pythia_diagnosis_options how;
+    size_t types; /* that are looked at; 0: all */
+    struct pythia_loop *story;
+    struct evidence latest; /* without groups and document while a job has them */
+    uint64_t look;          /* of the last cycle */
+    struct pythia_buf forms[PYTHIA__REPORT_FORMS]; /* of it, as far as they were asked for */
+    bool has[PYTHIA__REPORT_FORMS];
+    json_t *overhead;         /* the last that was set */
+    uint64_t overhead_number; /* rises when it changes */
+    struct asked *line;       /* who waits */
+    struct job job;
+    bool busy, stopped;
+    atomic_bool stop; /* read by the job */
+    uint64_t made;
+};
+
+int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vocabulary,
+                             const struct pythia_diagnosis_options *options, size_t types,
+                             struct pythia_loop *story, struct pythia__reporting **out)
+{
+    struct pythia__reporting *r = pythia_calloc(1, sizeof(*r));
+    if (!r)
+        return PYTHIA_ENOMEM;
+    r->loop = loop;
+    r->vocabulary = vocabulary;
+    r->how = *options;
+    r->types = types;
+    r->story = story;
+    atomic_init(&r->stop, false);
+    r->how.stop = &r->stop;
+    *out = r;
+    return PYTHIA_OK;
+}
+
+static void free_evidence(struct evidence *e)
+{
+    pythia_groups_destroy(e->groups);
+    json_decref(e->document);
+    *e = (struct evidence){0};
+}
+
+static void forget_forms(struct pythia__reporting *r)
+{
+    for (int form = 0; form < PYTHIA__REPORT_FORMS; form++) {
+        pythia_buf_free(&r->forms[form]);
+        r->has[form] = false;
+    }
+}
+
+void pythia__reporting_destroy(struct pythia__reporting *r)
+{
+    if (!r)
+        return;
+    free_evidence(&r->latest);
+    forget_forms(r);
+    json_decref(r->overhead);
+    pythia_free(r);
+}
+
+/* ---- on a worker's thread ---- */
+
+static int diagnose_types(const struct job *j, struct pythia_diagnosis **out)
+{
+    struct pythia_diagnosis_options how = j->r->how;
+    uint32_t *names;
+    how.look = j->of.look;
+    int status =
+        pythia_types_choose(j->of.groups, &j->story.verdicts, j->r->types, &names, &how.only_count);
+    if (status != PYTHIA_OK)
+        return status;
+    how.only = names;
+    status = pythia_diagnose(j->of.groups, &how, out);
+    pythia_free(names);
+    return status;
+}
+
+static int make_document(struct job *j)
+{
+    static const char *const paths[] = {"pythiad"};
+    struct pythia_diagnosis *diagnosis = NULL;
+    int status = diagnose_types(j, &diagnosis);
+    if (status != PYTHIA_OK)
+        return status;
+    status = pythia_verdicts_explain(&j->story.verdicts, diagnosis, j->of.groups);
+    struct pythia_report_source source = {.paths = paths,
+                                          .path_count = 1,
+                                          .live = true,
+                                          .input = &j->of.input,
+                                          .vocabulary = j->r->vocabulary,
+                                          .groups = j->of.groups,
+                                          .diagnosis = diagnosis,
+                                          .loop = &j->story,
+                                          .verdicts = &j->story.verdicts};
+    j->of.document = status == PYTHIA_OK ? pythia_report_json(&source) : NULL;
+    pythia_diagnosis_destroy(diagnosis);
+    if (!j->of.document)
+        return PYTHIA_ENOMEM;
+    j->made = true;
+    pythia_groups_destroy(j->of.groups);
+    j->of.groups = NULL;
+    return PYTHIA_OK;
+}
+
+/* One member of the document. */
+static int write_part(const json_t *document, const char *member, struct pythia_buf *to)
+{
+    char *text = json_dumps(json_object_get(document, member), JSON_INDENT(1));
+    if (!text)
+        return PYTHIA_ENOMEM;
+    pythia_shown_json(to, text, strlen(text));
+    pythia_buf_putc(to, '\n');
+    free(text);
+    return pythia_buf_status(to);
+}
+
+static void make_report(uv_work_t *request)
+{
+    static const enum pythia_report_format formats[PYTHIA__REPORT_GROUPS] = {
+        [PYTHIA__REPORT_JSON] = PYTHIA_REPORT_JSON,
+        [PYTHIA__REPORT_TEXT] = PYTHIA_REPORT_TEXT,
+        [PYTHIA__REPORT_MARKDOWN] = PYTHIA_REPORT_MARKDOWN,
+        [PYTHIA__REPORT_HTML] = PYTHIA_REPORT_HTML};
+    struct job *j = (struct job *)request;
+    j->status = j->of.document ? PYTHIA_OK : make_document(j);
+    if (j->status == PYTHIA_OK && !j->overhead)
+        (void)json_object_del(j->of.document, "overhead"); /* of before, if there is one */
+    else if (j->status == PYTHIA_OK &&
+             json_object_set(j->of.document, "overhead", j->overhead) != 0)
+        j->status = PYTHIA_ENOMEM;
+    for (int form = 0; form < PYTHIA__REPORT_FORMS && j->status == PYTHIA_OK; form++) {
+        if (!j->wanted[form])
+            continue;
+        j->status =
+            form == PYTHIA__REPORT_GROUPS ? write_part(j->of.document, "groups", &j->forms[form])
+            : form == PYTHIA__REPORT_VERDICTS
+                ? write_part(j->of.document, "verdicts", &j->forms[form])
+                : pythia_report_write(j->of.document, formats[form], false, &j->forms[form]);
+    }
+}
+
+/* ---- on the loop's thread ---- */
+
+static void answer_asker(struct asked *a, int status, const struct pythia_buf *form)
+{
+    a->made(a->context, status, form ? form->bytes : NULL, form ? form->size : 0);
+    pythia_free(a);
+}
+
+/* Take those out of the line whom a job was for, and answer them. */
+static void answer_all(struct pythia__reporting *r, const struct job *j)
+{
+    for (struct asked **at = &r->line; *at;) {
+        struct asked *a = *at;
+        if (!j->wanted[a->form] || a->look > j->of.look) {
+            at = &a->next;
+            continue;
+        }
+        *at = a->next;
+        answer_asker(a, j->status, &j->forms[a->form]);
+    }
+}
+
+static void begin_report(struct pythia__reporting *r);
+
+/* Groups that nobody reads any more. */
+struct going {
+    uv_work_t work; /* first, so that one is the other */
+    struct pythia_groups *groups;
+};
+
+static void destroy_groups(uv_work_t *request)
+{
+    struct going *g = (struct going *)request;
+    pythia_groups_destroy(g->groups);
+    g->groups = NULL;
+}
+
+static void end_going(uv_work_t *request, int cancelled)
+{
+    if (cancelled)
+        destroy_groups(request);
+    pythia_free(request);
+}
+
+/* A thousand types have so many rows that freeing them takes longer than a decision: a worker does
+ * it, and the loop itself only where there is no memory for that. */
+static void let_go(struct pythia__reporting *r, struct evidence *e)
+{
+    struct going *g = e->groups ? pythia_calloc(1, sizeof(*g)) : NULL;
+    if (g) {
+        g->groups = e->groups;
+        e->groups = NULL;
+        uv_queue_work(r->loop, &g->work, destroy_groups, end_going); /* as below */
+    }
+    free_evidence(e);
+}
+
+/* The evidence goes back if it is still the latest. */
+static void finish_report(uv_work_t *request, int cancelled)
+{
+    struct job *j = (struct job *)request;
+    struct pythia__reporting *r = j->r;
+    if (cancelled)
+        j->status = PYTHIA_ESTOPPED;
+    r->made += j->made;
+    pythia_verdicts_take_keys(&r->story->verdicts, &j->story.verdicts);
+    r->busy = false;
+    answer_all(r, j);
+    bool latest = j->of.look == r->look;
+    for (int form = 0; form < PYTHIA__REPORT_FORMS; form++) {
+        if (latest && j->wanted[form] && j->status == PYTHIA_OK &&
+            j->overhead_number == r->overhead_number) {
+            r->forms[form] = j->forms[form];
+            r->has[form] = true;
+        } else {
+            pythia_buf_free(&j->forms[form]);
+        }
+    }
+    if (latest)
+        r->latest = j->of;
+    else
+        let_go(r, &j->of);
+    pythia_loop_free(&j->story);
+    json_decref(j->overhead);
+    begin_report(r);
+}
+
+/* Whoever waits gets what can be told at once: that it does not come. */
+static void refuse_all(struct pythia__reporting *r, int status)
+{
+    while (r->line) {
+        struct asked *a = r->line;
+        r->line = a->next;
+        answer_asker(a, status, NULL);
+    }
+}
+
+/* Begin a job for all who wait, if there are any, and none runs. */
+static void begin_report(struct pythia__reporting *r)
+{
+    struct job *j = &r->job;
+    if (r->busy || !r->line)
+        return;
+    *j = (struct job){.r = r, .overhead_number = r->overhead_number};
+    if (r->overhead)
+        j->overhead = json_deep_copy(r->overhead);
+    if ((r->overhead && !j->overhead) ||
+        (!r->latest.document && pythia_loop_copy(r->story, &j->story) != PYTHIA_OK)) {
+        json_decref(j->overhead);
+        refuse_all(r, PYTHIA_ENOMEM);
+        return;
+    }
+    for (const struct asked *a = r->line; a; a = a->next)
+        j->wanted[a->form] = true;
+    j->of = r->latest;
+    r->latest = (struct evidence){0};
+    r->busy = true;
+    uv_queue_work(r->loop, &j->work, make_report,
+                  finish_report); /* fails only without a function */
+}
+
+void pythia__reporting_cycle(struct pythia__reporting *r, struct pythia_groups *groups,
+                             uint64_t look, const struct pythia_pipeline_result *input)
+{
+    let_go(r, &r->latest);
+    forget_forms(r);
+    r->latest = (struct evidence){.groups = groups, .input = *input, .look = look};
+    r->look = look;
+}
+
+void pythia__reporting_set_overhead(struct pythia__reporting *r, json_t *overhead)
+{
+    if (r->overhead == overhead || json_equal(r->overhead, overhead)) {
+        json_decref(overhead);
+        return;
+    }
+    json_decref(r->overhead);
+    r->overhead = overhead;
+    r->overhead_number++;
+    forget_forms(r);
+}
+
+bool pythia__reporting_has(const struct pythia__reporting *r)
+{
+    return r->look > 0;
+}
+
+void pythia__reporting_ask(struct pythia__reporting *r, enum pythia__report_form form,
+                           pythia__report_made made, void *context)
+{
+    struct asked **end = &r->line, *a = NULL;
+    if (r->stopped || r->has[form]) {
+        made(context, r->stopped ? PYTHIA_ESTOPPED : PYTHIA_OK, r->forms[form].bytes,
+             r->forms[form].size);
+        return;
+    }
+    a = pythia_calloc(1, sizeof(*a));
+    if (!a) {
+        made(context, PYTHIA_ENOMEM, NULL, 0);
+        return;
+    }
+    *a = (struct asked){.form = form, .look = r->look, .made = made, .context = context};
+    while (*end)
+        end = &(*end)->next;
+    *end = a;
+    begin_report(r);
+}
+
+void pythia__reporting_stop(struct pythia__reporting *r)
+{
+    r->stopped = true;
+    atomic_store(&r->stop, true);
+    refuse_all(r, PYTHIA_ESTOPPED);
+}
+
+bool pythia__reporting_is_busy(const struct pythia__reporting *r)
+{
+    return r->busy;
+}
+
+uint64_t pythia__reporting_made(const struct pythia__reporting *r)
+{
+    return r->made;
+}

@@ -1,0 +1,168 @@
+#include "budget.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "inventory.h"
+#include "pins.h"
+#include "pythia/log.h"
+#include "pythia/status.h"
+
+#define LOOK_NS UINT64_C(250000000)
+#define ROWS    1000 /* of dropped points in the report and the metrics; the count is of all */
+
+int pythia__budget_create(struct pythia__switching *w)
+{
+    const struct pythia_overhead_options o = {
+        .limit = w->e->s.max_overhead_pct / 100, .usual_ns = w->e->s.price_ns, .prices = w->prices};
+    return pythia_overhead_create(w->e->vocabulary, &o, &w->overhead);
+}
+
+static void log_switch(const struct pythia__switching *w, const struct pythia_switch *s)
+{
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(w->e->vocabulary, s->tracepoint);
+    pythia_log(PYTHIA_LOG_INFO, "%s: trace-point=%.*s, reason=%s",
+               s->open ? "Lets a trace point be opened again" : "Closes a trace point for its cost",
+               (int)id.size, id.bytes, s->reason);
+}
+
+int pythia__budget_tick(struct pythia__switching *w, uint64_t now)
+{
+    const struct pythia_switch *switches;
+    size_t count;
+    if (now - w->budget_ns < LOOK_NS)
+        return PYTHIA_OK;
+    w->budget_ns = now;
+    bool was_beyond = pythia_overhead_numbers(w->overhead).beyond;
+    int status = pythia_overhead_look(w->overhead, now, &switches, &count);
+    if (!was_beyond && pythia_overhead_numbers(w->overhead).beyond)
+        pythia_log(
+            PYTHIA_LOG_WARNING,
+            "Tracing takes more than it may, and all that is open is an entry point or pinned: "
+            "limit-pct=%g",
+            w->e->s.max_overhead_pct);
+    if (count > 0) {
+        const struct pythia_live_cycle of_none = {
+            .decisions = {.switches = switches, .switch_count = count, .leading = SIZE_MAX}};
+        for (size_t i = 0; i < count; i++)
+            log_switch(w, &switches[i]);
+        (void)pythia__switching_keep_cycle(w, pythia__unix_ns(), &of_none);
+        int read = pythia__switching_read_pins(w, &w->e->s);
+        status = status == PYTHIA_OK ? read : status;
+        pythia__budget_report(w);
+    }
+    return status;
+}
+
+/* ---- what is told ---- */
+
+static json_t *pack_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+struct listing {
+    const struct pythia__switching *w;
+    json_t *list;
+};
+
+static int list_dropped(void *context, const struct pythia_overhead_dropped *p)
+{
+    const struct listing *l = context;
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(l->w->e->vocabulary, p->tracepoint);
+    json_t *one = json_pack("{s:s%, s:o, s:o, s:s}", "trace_point", id.bytes, id.size, "share",
+                            pack_real(p->share), "variance_share", pack_real(p->explained),
+                            "reason", p->reason);
+    return json_array_append_new(l->list, one) == 0 && json_array_size(l->list) < ROWS ? 0 : 1;
+}
+
+void pythia__budget_report(struct pythia__switching *w)
+{
+    struct pythia_overhead_numbers n = pythia_overhead_numbers(w->overhead);
+    struct listing l = {w, NULL};
+    if (n.limit == 0) { /* a report of the same requests is the same, however they came */
+        pythia__reporting_set_overhead(w->e->reporting, NULL);
+        return;
+    }
+    l.list = json_array();
+    (void)pythia_overhead_each(w->overhead, list_dropped, &l);
+    json_t *out = json_pack("{s:o, s:f, s:o, s:I, s:b, s:I, s:o}", "share", pack_real(n.share),
+                            "limit", n.limit, "cost_ns", pack_real(n.cost_ns), "requests",
+                            (json_int_t)n.requests, "beyond_limit", n.beyond, "dropped_count",
+                            (json_int_t)n.dropped, "dropped", l.list);
+    if (out)
+        pythia__reporting_set_overhead(w->e->reporting, out);
+}
+
+static void write_head(struct pythia_buf *to, const char *name, const char *type, const char *help)
+{
+    pythia_buf_printf(to, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+struct rows {
+    const struct pythia__switching *w;
+    struct pythia_buf *to;
+    size_t count;
+};
+
+/* A label's value: backslash, quote and line break are escaped. */
+static int write_closed(struct rows *r, uint32_t tracepoint, const char *reason)
+{
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(r->w->e->vocabulary, tracepoint);
+    pythia_buf_puts(r->to, "pythia_point_dropped{trace_point=\"");
+    for (size_t i = 0; i < id.size; i++) {
+        char c = id.bytes[i];
+        if (c == '\\' || c == '"')
+            pythia_buf_putc(r->to, '\\');
+        if (c == '\n')
+            pythia_buf_puts(r->to, "\\n");
+        else
+            pythia_buf_putc(r->to, c);
+    }
+    pythia_buf_printf(r->to, "\",reason=\"%s\"} 1\n", reason);
+    return ++r->count < ROWS ? 0 : 1;
+}
+
+static int write_dropped(void *context, const struct pythia_overhead_dropped *p)
+{
+    return write_closed(context, p->tracepoint, "overhead");
+}
+
+static int write_tripped(void *context, const struct pythia_breaker_event *e)
+{
+    return write_closed(context, e->tracepoint, "breaker");
+}
+
+void pythia__budget_metrics(const struct pythia__switching *w, struct pythia_buf *to)
+{
+    struct pythia_overhead_numbers n = pythia_overhead_numbers(w->overhead);
+    struct pythia_breaker_numbers breaker = pythia_breaker_numbers(w->breaker);
+    struct rows rows = {w, to, 0};
+    write_head(to, "pythia_overhead_ratio", "gauge",
+               "Share of the time of requests that tracing took, lately; NaN: of too few.");
+    if (isnan(n.share))
+        pythia_buf_puts(to, "pythia_overhead_ratio NaN\n");
+    else
+        pythia_buf_printf(to, "pythia_overhead_ratio %.17g\n", n.share);
+    write_head(to, "pythia_overhead_limit_ratio", "gauge", "Share that it may take; 0: any.");
+    pythia_buf_printf(to, "pythia_overhead_limit_ratio %.17g\n", n.limit);
+    write_head(to, "pythia_points_dropped", "gauge",
+               "Trace points that are closed for their cost.");
+    pythia_buf_printf(to, "pythia_points_dropped %zu\n", n.dropped);
+    write_head(to, "pythia_points_drops_total", "counter",
+               "Times that a trace point was closed for its cost.");
+    pythia_buf_printf(to, "pythia_points_drops_total %" PRIu64 "\n", n.drops);
+    write_head(to, "pythia_breaker_limit_ns", "gauge",
+               "Time that a trace point may cost one program in a second; 0: any.");
+    pythia_buf_printf(to, "pythia_breaker_limit_ns %.17g\n", breaker.limit_ns);
+    write_head(to, "pythia_breaker_points", "gauge",
+               "Trace points that are closed because they cost a program more than that.");
+    pythia_buf_printf(to, "pythia_breaker_points %zu\n", breaker.tripped);
+    write_head(to, "pythia_breaker_trips_total", "counter", "Times that one was closed for that.");
+    pythia_buf_printf(to, "pythia_breaker_trips_total %" PRIu64 "\n", breaker.trips);
+    write_head(to, "pythia_point_dropped", "gauge", "1: closed, and why.");
+    (void)pythia_overhead_each(w->overhead, write_dropped, &rows);
+    rows.count = 0;
+    (void)pythia_breaker_each(w->breaker, write_tripped, &rows);
+}

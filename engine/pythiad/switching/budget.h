@@ -1,0 +1,21 @@
+/* What tracing may take of the time of requests: points are closed for it, whoever wants them open.
+ * All calls are the loop's. */
+#ifndef PYTHIA_PYTHIAD_BUDGET_H
+#define PYTHIA_PYTHIAD_BUDGET_H
+
+#include "switches.h"
+
+/* Begin to measure, with the limit of the settings. PYTHIA_OK or PYTHIA_ENOMEM. */
+int pythia__budget_create(struct pythia__switching *w);
+
+/* Do what is due: points are dropped, or may come back; told in the log, and kept as decisions. */
+int pythia__budget_tick(struct pythia__switching *w, uint64_t now);
+
+/* Tell what is measured by now, and what was dropped and why, to reports that are asked for, if
+ * there is a limit. */
+void pythia__budget_report(struct pythia__switching *w);
+
+/* And into the metrics. */
+void pythia__budget_metrics(const struct pythia__switching *w, struct pythia_buf *to);
+
+#endif

@@ -1,0 +1,156 @@
+#include "desired.h"
+
+#include "pythia/mem.h"
+#include "pythia/space_file.h"
+#include "pythia/status.h"
+
+#define MEND_NS UINT64_C(1000000000) /* between attempts to write a state that is degraded */
+
+/* What the engine wants open now. {0} is empty. */
+struct open {
+    struct pythia_control_wish *wishes; /* owned; two for one point are put together */
+    size_t count;
+    struct pythia_control_wish *kept; /* owned: without what is open to learn types */
+    size_t kept_count;
+    struct pythia_text types[PYTHIA_LIVE_TAUGHT_MAX]; /* that are learnt */
+};
+
+static void free_open(const struct open *o)
+{
+    pythia_free(o->wishes);
+    pythia_free(o->kept);
+}
+
+/* The types are borrowed of the engine, which holds them until the wish has been copied. */
+static void add_open(const struct pythia__switching *w, struct open *o, uint32_t point)
+{
+    uint32_t types[PYTHIA_LIVE_TAUGHT_MAX];
+    size_t count = pythia_live_open_for(w->e->live, point, types, PYTHIA_LIVE_TAUGHT_MAX);
+    struct pythia_control_wish wish = {
+        .id = pythia_vocabulary_tracepoint_id(w->e->vocabulary, point)};
+    wish.types = pythia_live_limit(w->e->live, point, &wish.type_count);
+    if (count == 0 || wish.types)
+        o->kept[o->kept_count++] = o->wishes[o->count++] = wish;
+    for (size_t i = 0; i < count; i++) /* the same for every such point */
+        o->types[i] = pythia_vocabulary_text(w->e->vocabulary, types[i]);
+    if (count > 0)
+        o->wishes[o->count++] =
+            (struct pythia_control_wish){.id = wish.id, .types = o->types, .type_count = count};
+}
+
+/* To be freed in any case, and not to be moved. PYTHIA_OK or PYTHIA_ENOMEM. */
+static int list_open(const struct pythia__switching *w, struct open *o)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(w->e->vocabulary);
+    o->wishes = pythia_calloc(2 * (size_t)points + 1, sizeof(*o->wishes));
+    o->kept = pythia_calloc((size_t)points + 1, sizeof(*o->kept));
+    if (!o->wishes || !o->kept)
+        return PYTHIA_ENOMEM;
+    for (uint32_t point = 0; point < points; point++)
+        if (pythia_live_is_open(w->e->live, point))
+            add_open(w, o, point);
+    return PYTHIA_OK;
+}
+
+/* Requests of types that a point is not open for cannot pass it: they are not counted. */
+static int limit_passes(struct pythia__switching *w, const struct open *o)
+{
+    struct pythia_open_points *limited = NULL;
+    int status = pythia_open_points_create(w->e->vocabulary, &limited);
+    for (size_t i = 0; i < o->count && status == PYTHIA_OK; i++)
+        for (size_t t = 0; t < o->wishes[i].type_count && status == PYTHIA_OK; t++)
+            status = pythia_open_points_add_id_for(limited, o->wishes[i].id, o->wishes[i].types[t]);
+    if (status != PYTHIA_OK) {
+        pythia_open_points_destroy(limited);
+        return status;
+    }
+    pythia_passes_set_limited(w->passes, limited);
+    pythia_open_points_destroy(w->limited);
+    w->limited = limited;
+    return PYTHIA_OK;
+}
+
+/* Has anything been wanted, by the search or by hand, now or before this start? Until then targets
+ * are left alone. */
+static bool is_wanted(const struct pythia__switching *w)
+{
+    return w->wish > 0 || w->version > 0 || pythia_open_points_count(w->always) > 0;
+}
+
+static int write_space(const struct pythia__switching *w, struct pythia_buf *text, size_t *types)
+{
+    const struct pythia_space *space = pythia_live_space(w->e->live);
+    pythia_space_types(space, types);
+    return *types == w->kept_types ? PYTHIA_OK : pythia_space_file_write(space, text);
+}
+
+/* What is wanted, and the search space that it is of, on disk together: whoever starts next finds
+ * both or neither. When that fails the state is degraded, and told by it. */
+static int keep_desired(struct pythia__switching *w, const struct pythia_control_wish *wishes,
+                        size_t count)
+{
+    struct pythia_buf text = {0};
+    size_t types;
+    int status = write_space(w, &text, &types);
+    struct pythia_text space = pythia_buf_text(&text);
+    if (status == PYTHIA_OK && pythia_state_put_desired(w->e->state, wishes, count, w->version,
+                                                        text.size ? &space : NULL) == PYTHIA_OK)
+        w->kept_types = types;
+    pythia_buf_free(&text);
+    return status;
+}
+
+int pythia__switching_want(struct pythia__switching *w)
+{
+    struct open open = {0};
+    w->wish = pythia_live_wish(w->e->live);
+    if (!is_wanted(w))
+        return PYTHIA_OK;
+    int status = list_open(w, &open);
+    uint64_t version = w->version + 1;
+    if (status == PYTHIA_OK) /* what is opened now is counted from here */
+        status = pythia_passes_look(w->passes, pythia_live_space(w->e->live));
+    if (status == PYTHIA_OK)
+        status = limit_passes(w, &open);
+    if (status == PYTHIA_OK && !w->e->s.observe_only)
+        status = pythia_controller_want(w->controller, open.wishes, open.count, &version);
+    if (status == PYTHIA_OK) {
+        w->version = version;
+        w->in_force.now = false;
+        status = keep_desired(w, open.kept, open.kept_count);
+    }
+    free_open(&open);
+    return status;
+}
+
+int pythia__switching_keep_history(struct pythia__switching *w)
+{
+    struct pythia_history *all = NULL;
+    int status = pythia_history_create(&all);
+    if (status == PYTHIA_OK && w->history)
+        status = pythia_history_merge(all, w->history);
+    if (status == PYTHIA_OK)
+        status = pythia_loop_remember(&w->e->story, w->e->vocabulary, all);
+    if (status == PYTHIA_OK)
+        (void)pythia_state_put_history(w->e->state, all); /* degraded: told by it */
+    pythia_history_destroy(all);
+    return status;
+}
+
+/* The state could not be written: try again, with what it has to know by now. */
+void pythia__switching_mend(struct pythia__switching *w, uint64_t now)
+{
+    struct open open = {0};
+    if (!pythia_state_is_degraded(w->e->state) || now - w->mended_ns < MEND_NS)
+        return;
+    w->mended_ns = now;
+    if (list_open(w, &open) == PYTHIA_OK)
+        (void)keep_desired(w, open.kept, is_wanted(w) ? open.kept_count : 0);
+    if (!pythia_state_is_degraded(w->e->state))
+        (void)pythia_state_put_off(w->e->state, pythia_controller_is_off(w->controller));
+    free_open(&open);
+    if (!pythia_state_is_degraded(w->e->state)) {
+        w->kept_ns = 0; /* the inventory is due */
+        (void)pythia__switching_keep_history(w);
+    }
+}

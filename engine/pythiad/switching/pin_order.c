@@ -1,0 +1,203 @@
+#include "pin_order.h"
+
+#include "fixed.h"
+#include "pins.h"
+#include "pythia/mem.h"
+#include "pythia/open_points.h"
+#include "pythia/status.h"
+
+/* What an order comes to. */
+struct order {
+    struct pythia__switching *w;
+    int pin;
+    uint32_t *points; /* owned; trace points */
+    size_t count, capacity;
+    json_t *unknown, *not_switchable; /* owned; texts of the order */
+    struct pythia_text *types;        /* owned; texts are borrowed of the vocabulary */
+    size_t type_count, type_capacity;
+    json_t *unknown_types; /* owned */
+};
+
+static bool may_pin(const struct order *o, uint32_t point)
+{
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(o->w->e->vocabulary, point);
+    return o->pin == 0 || pythia__fixed_is_switchable(o->w, id);
+}
+
+static int add_point(struct order *o, uint32_t point)
+{
+    for (size_t i = 0; i < o->count; i++)
+        if (o->points[i] == point)
+            return PYTHIA_OK;
+    if (pythia_grow(&o->points, &o->capacity, o->count, sizeof(*o->points)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    o->points[o->count++] = point;
+    return PYTHIA_OK;
+}
+
+static int refuse_name(json_t *list, const json_t *name)
+{
+    return json_array_append(list, (json_t *)name) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+/* Stops one beyond PYTHIA__PINS_MAX, which refuses the order. */
+static int add_matches(struct order *o, const json_t *name)
+{
+    uint32_t points = pythia_vocabulary_tracepoints(o->w->e->vocabulary);
+    bool any = false, added = false;
+    int status = PYTHIA_OK;
+    for (uint32_t point = 0; point < points && status == PYTHIA_OK && o->count <= PYTHIA__PINS_MAX;
+         point++) {
+        struct pythia_text id = pythia_vocabulary_tracepoint_id(o->w->e->vocabulary, point);
+        if (!pythia_open_points_fits(json_string_value(name), id))
+            continue;
+        any = true;
+        if (!may_pin(o, point))
+            continue;
+        added = true;
+        status = add_point(o, point);
+    }
+    if (status != PYTHIA_OK || added)
+        return status;
+    return refuse_name(any ? o->not_switchable : o->unknown, name);
+}
+
+/* A text that is an id is taken as that: names of statements have * and ? in them. */
+static int add_name(struct order *o, const json_t *name)
+{
+    struct pythia_text text = pythia_text_of(json_string_value(name));
+    uint32_t point = pythia_vocabulary_tracepoint_find(o->w->e->vocabulary, text);
+    if (point == PYTHIA_NONE && pythia_open_points_is_pattern(text))
+        return add_matches(o, name);
+    if (point == PYTHIA_NONE)
+        return refuse_name(o->unknown, name);
+    return may_pin(o, point) ? add_point(o, point) : refuse_name(o->not_switchable, name);
+}
+
+static unsigned do_order(struct order *o, json_t **answer)
+{
+    struct pythia_text *ids = pythia_calloc(o->count, sizeof(*ids));
+    size_t obeyed = 0;
+    if (!ids)
+        return 503;
+    for (size_t i = 0; i < o->count; i++)
+        ids[i] = pythia_vocabulary_tracepoint_id(o->w->e->vocabulary, o->points[i]);
+    int status = pythia__switching_pin(o->w, ids, o->count, o->pin, o->types, o->type_count);
+    for (size_t i = 0; i < o->count; i++)
+        obeyed += o->pin == 0 || pythia_live_is_open(o->w->e->live, o->points[i]) == (o->pin > 0);
+    pythia_free(ids);
+    *answer = status == PYTHIA_OK
+                  ? json_pack("{s:I, s:I, s:I}", "trace_points", (json_int_t)o->count, "obeyed",
+                              (json_int_t)obeyed, "desired_version", (json_int_t)o->w->version)
+                  : json_pack("{s:s}", "error", pythia_status_text(status));
+    return status == PYTHIA_OK ? 200 : 503;
+}
+
+static unsigned refuse_or_do(struct order *o, json_t **answer)
+{
+    if (json_array_size(o->unknown) > 0) {
+        *answer = json_pack("{s:s, s:O}", "error", "no such trace points are known", "unknown",
+                            o->unknown);
+        return 404;
+    }
+    if (json_array_size(o->unknown_types) > 0) {
+        *answer = json_pack("{s:s, s:O}", "error", "no such request types are known", "unknown",
+                            o->unknown_types);
+        return 404;
+    }
+    if (json_array_size(o->not_switchable) > 0) {
+        *answer = json_pack("{s:s, s:s, s:O}", "error", "these trace points cannot be switched",
+                            "reason", pythia__fixed_advice(), "not_switchable", o->not_switchable);
+        return 409;
+    }
+    if (o->count > PYTHIA__PINS_MAX) {
+        *answer = json_pack("{s:s}", "error", "the patterns match more than 1000 trace points");
+        return 400;
+    }
+    if (o->type_count > PYTHIA__PIN_TYPES_MAX) {
+        *answer = json_pack("{s:s}", "error", "the patterns match more than 1000 request types");
+        return 400;
+    }
+    return do_order(o, answer);
+}
+
+static int add_type(struct order *o, struct pythia_text type)
+{
+    for (size_t i = 0; i < o->type_count; i++)
+        if (pythia_text_equal(o->types[i], type))
+            return PYTHIA_OK;
+    if (pythia_grow(&o->types, &o->type_capacity, o->type_count, sizeof(*o->types)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    o->types[o->type_count++] = type;
+    return PYTHIA_OK;
+}
+
+/* A pattern, and the known types that match it. */
+struct matching {
+    struct order *order;
+    const char *pattern;
+    bool any;
+};
+
+/* Returns 1, which ends it, one beyond PYTHIA__PIN_TYPES_MAX: that refuses the order. */
+static int match_type(void *context, uint32_t type)
+{
+    struct matching *m = context;
+    struct pythia_text name = pythia_vocabulary_text(m->order->w->e->vocabulary, type);
+    if (!pythia_open_points_fits(m->pattern, name))
+        return 0;
+    m->any = true;
+    int status = add_type(m->order, name);
+    return status == PYTHIA_OK && m->order->type_count > PYTHIA__PIN_TYPES_MAX ? 1 : status;
+}
+
+/* A request type is known when one of it was learnt, or is being learnt. A text that is the name of
+ * one is taken as that, and else as a pattern. */
+static int add_type_name(struct order *o, const json_t *type)
+{
+    struct pythia_text text = {json_string_value(type), json_string_length(type)};
+    uint32_t number = pythia_vocabulary_string_find(o->w->e->vocabulary, text);
+    struct matching m = {.order = o, .pattern = text.bytes};
+    if (number != PYTHIA_NONE && pythia_live_has_type(o->w->e->live, number))
+        return add_type(o, pythia_vocabulary_text(o->w->e->vocabulary, number));
+    if (pythia_open_points_is_pattern(text) &&
+        pythia_live_each_type(o->w->e->live, match_type, &m) == PYTHIA_ENOMEM)
+        return PYTHIA_ENOMEM;
+    return m.any ? PYTHIA_OK : refuse_name(o->unknown_types, type);
+}
+
+static int add_types(struct order *o, const json_t *types)
+{
+    const json_t *type;
+    size_t i;
+    int status = PYTHIA_OK;
+    json_array_foreach (types, i, type)
+        status = status == PYTHIA_OK ? add_type_name(o, type) : status;
+    return status;
+}
+
+unsigned pythia__pin(struct pythia__switching *w, const json_t *order, int pin, json_t **answer)
+{
+    struct order o = {.w = w,
+                      .pin = pin,
+                      .unknown = json_array(),
+                      .not_switchable = json_array(),
+                      .unknown_types = json_array()};
+    const json_t *types = json_object_get(order, "types"), *name;
+    int status = o.unknown && o.not_switchable && o.unknown_types ? PYTHIA_OK : PYTHIA_ENOMEM;
+    unsigned code = 503;
+    size_t i;
+    *answer = NULL;
+    json_array_foreach (json_object_get(order, "trace_points"), i, name)
+        status = status == PYTHIA_OK ? add_name(&o, name) : status;
+    if (status == PYTHIA_OK && types)
+        status = add_types(&o, types);
+    if (status == PYTHIA_OK)
+        code = refuse_or_do(&o, answer);
+    json_decref(o.unknown);
+    json_decref(o.not_switchable);
+    json_decref(o.unknown_types);
+    pythia_free(o.types);
+    pythia_free(o.points);
+    return code;
+}

@@ -1,0 +1,17 @@
+/* Trace points that are open or closed whatever the search wants. All calls are the loop's. */
+#ifndef PYTHIA_PYTHIAD_PINS_H
+#define PYTHIA_PYTHIAD_PINS_H
+
+#include "switches.h"
+
+/* Take the pins of the settings and those by hand, which the state keeps. PYTHIA_OK or negative,
+ * with the pins as they were. */
+int pythia__switching_read_pins(struct pythia__switching *w, const struct pythia__settings *s);
+
+/* Pin trace points by hand: 1 open, -1 closed, 0 as the search decides; with `types` (type_count 0:
+ * none) open for requests of these types only. PYTHIA_OK, or negative with a part of it kept for
+ * the next start. */
+int pythia__switching_pin(struct pythia__switching *w, const struct pythia_text *ids, size_t count,
+                          int pin, const struct pythia_text *types, size_t type_count);
+
+#endif

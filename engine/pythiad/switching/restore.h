@@ -1,0 +1,26 @@
+/* What a start goes on with, when there was one before it with the same state: the search space,
+ * what was open beyond its skeleton, the version of that set, and whether all is off. What requests
+ * told is learnt anew, within a cycle; the search closes what it does not need any more. */
+#ifndef PYTHIA_PYTHIAD_RESTORE_H
+#define PYTHIA_PYTHIAD_RESTORE_H
+
+#include "switches.h"
+
+/* Read the version of the desired set, so that it goes on rising. PYTHIA_OK, PYTHIA_EIO or
+ * PYTHIA_ENOMEM. */
+int pythia__restore_version(struct pythia__switching *w);
+
+/* Before the engine is made: take the search space of the state, if none came from a file, and give
+ * what is to be open at first: pins, and what was. *open is owned by the caller, NULL: pins alone.
+ * PYTHIA_OK or negative. */
+int pythia__restore_search(struct pythia__switching *w, struct pythia_open_points **open);
+
+/* After it was made: all is off, if it was. */
+int pythia__restore_off(struct pythia__switching *w);
+
+/* Before anybody can ask: the agents' plane and the engine know the points of the state, and the
+ * planes are told what shall be open. An agent that asks at once gets no empty list. PYTHIA_OK or
+ * negative. */
+int pythia__restore_switches(struct pythia__switching *w);
+
+#endif

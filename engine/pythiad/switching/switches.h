@@ -1,0 +1,43 @@
+/* The switches: what the search and pins want open, what became of it at the targets, and what it
+ * costs. */
+#ifndef PYTHIA_PYTHIAD_SWITCHES_H
+#define PYTHIA_PYTHIAD_SWITCHES_H
+
+#include "in_force.h"
+#include "pythia/breaker.h"
+#include "pythia/controller.h"
+#include "pythia/overhead.h"
+#include "pythia/passes.h"
+#include "shared/engine.h"
+
+/* Read and written by the files of this folder alone; others read. */
+struct pythia__switching {
+    struct pythia__engine *e; /* borrowed */
+    struct pythia_controller *controller;
+    struct pythia_control *agents;             /* the plane "http", borrowed from the controller */
+    struct pythia_open_points *always, *never; /* pins of the settings, and those by hand */
+    struct pythia_open_points *limited;        /* what is wanted open for some types only */
+    struct pythia_prices *prices;              /* as the planes measured them */
+    struct pythia_history *history;            /* of searches before this start */
+    struct pythia_overhead *overhead;          /* what tracing costs, and what is dropped for it */
+    struct pythia_breaker *breaker;   /* what is closed at once, because it costs too much */
+    struct pythia_passes *passes;     /* what came of each trace point */
+    struct pythia_open_points *fixed; /* trace points that nothing can switch; NULL: none */
+    uint64_t *strays, fixed_ns,
+        fixed_looked_ns; /* by trace point: requests with it though it is closed; fixed.c */
+    size_t stray_capacity;
+    uint64_t wish, version; /* of the engine, and of the set that the controller has of it */
+    uint64_t tried;         /* the version of which planes were told, as far as they could be */
+    struct pythia__in_force in_force;     /* that set */
+    uint64_t points_met, met_ns, kept_ns; /* of the inventory */
+    uint32_t points_pinned;               /* trace points there were when pins were looked at */
+    uint64_t budget_ns;                   /* when the cost of tracing was looked at last */
+    uint64_t broken_ns;                   /* when the breaker was looked at last */
+    uint64_t mended_ns;                   /* when it was last tried to write a degraded state */
+    size_t kept_types;               /* types that the search space had when the state got it */
+    uint64_t lessons_told, cut_told; /* in the log: openings for types that turned up later */
+    uint64_t unknown_told;           /* trace points that the search space does not know */
+    bool waiting_told;               /* and that there are types which wait for one */
+};
+
+#endif

@@ -1,0 +1,851 @@
+/* A hash table of open traces, each with a list of its spans. The traces stand in two orders:
+ *
+ *   by their last span   in one of several queues: those that are finished once they have been
+ *                        quiet, a queue for each of some waits, because types have senders that are
+ *                        later than others; those that were looked at then, lack a silent sender,
+ *                        and wait as long as any may; those that were partial, and wait for longer;
+ *                        and those in which something runs, which wait for it
+ *   by their first span  for those that never rest, and to shed the youngest first
+ *
+ * Forked work that was found to belong to another trace has its spans there, and is only a way to
+ * it: it stands in neither order. */
+#include "pythia/assembler.h"
+
+#include <string.h>
+
+#include "finished_ids.h"
+#include "pythia/hash.h"
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "span_list.h"
+
+#define BUILDER_MAX ((size_t)1024 * 1024) /* bytes that the builder keeps for the next trace */
+#define SPARE_MAX   256                   /* traces whose memory is kept for others */
+
+struct open_trace {
+    struct pythia_trace_id id;
+    union {
+        struct open_trace *earlier;     /* in its queue */
+        struct open_trace *merged_into; /* its spans are there: it was forked off that trace */
+    };
+    union {
+        struct open_trace *later;
+        struct open_trace *next_member;
+    };
+    struct open_trace *elder, *younger; /* by first tick */
+    struct open_trace
+        *members; /* traces merged into this one, by next_member; they may have some too */
+    struct pythia__span_list list;
+    uint64_t first_tick, last_tick;
+    uint32_t spans; /* and parts of spans, of which … */
+    uint32_t starts, stops;
+    uint32_t start_at;         /* where the start of its earliest span stands among those of all */
+    uint32_t kind;             /* a trace point that stands for its request type, PYTHIA_NONE */
+    uint8_t queue;             /* which it is in */
+    bool rooted : 1;           /* the kind is that of a root */
+    bool pinned : 1, late : 1; /* late: it is in the list of late ones */
+    bool merged : 1;
+};
+
+enum { QUIETS = 16, SILENT = QUIETS, PARTIAL, RUNNING, QUEUES }; /* 0 to QUIETS - 1: quiet */
+
+/* When an open trace began, beside each other for all of them. */
+struct start {
+    uint64_t ns;
+    struct open_trace *trace;
+};
+
+struct queue {
+    struct open_trace *oldest, *newest;
+};
+
+struct pythia_assembler {
+    struct pythia_assembler_options options;
+    struct pythia_trace_taker taker;
+    struct pythia_counts *counts;
+    struct pythia_trace_builder *builder;
+    size_t builder_bytes;
+    struct open_trace **table; /* linear probing */
+    size_t table_size, table_used;
+    struct queue queues[QUEUES];
+    uint32_t *resources; /* scratch: of the spans of a trace, each once */
+    size_t resource_count, resource_capacity;
+    struct pythia_arena attributes; /* of the spans that the builder was given; kept in a tick */
+    struct open_trace *eldest, *youngest;
+    struct open_trace *spare;
+    size_t trace_count, spare_count; /* allocated, and of them spare */
+    struct pythia__span_pool pool;
+    size_t *kinds; /* scratch: bytes of open traces, by the trace point that stands for them */
+    size_t kind_capacity;
+    uint64_t gathered;    /* spans that were given to the builder */
+    struct start *starts; /* of all in line by age, in no order */
+    size_t start_count, start_capacity;
+    uint64_t cut_ns;   /* what was last asked for by _began_by, */
+    size_t before_cut; /* and how many open traces had begun by then */
+    uint64_t tick;
+    struct pythia__finished_ids finished;
+    struct pythia_trace_id *late, *pinned;
+    size_t late_count, late_capacity, pinned_count;
+    struct pythia_assembler_numbers numbers;
+};
+
+int pythia_assembler_create(const struct pythia_vocabulary *vocabulary,
+                            const struct pythia_assembler_options *options,
+                            struct pythia_trace_taker taker, struct pythia_counts *counts,
+                            struct pythia_assembler **out)
+{
+    struct pythia_assembler *a = pythia_calloc(1, sizeof(*a));
+    if (!a)
+        return PYTHIA_ENOMEM;
+    a->options = *options;
+    if (a->options.quiet_ticks == 0)
+        a->options.quiet_ticks = 2;
+    a->finished.limit = options->remembered;
+    a->taker = taker;
+    a->counts = counts;
+    a->table_size = 256;
+    a->table = pythia_calloc(a->table_size, sizeof(struct open_trace *));
+    if (!a->table ||
+        pythia_trace_builder_create(vocabulary, options->open, &a->builder) != PYTHIA_OK) {
+        pythia_assembler_destroy(a);
+        return PYTHIA_ENOMEM;
+    }
+    pythia_trace_builder_set_clocks(a->builder, options->calls, options->clocks);
+    pythia_trace_builder_limit_attributes(a->builder, options->attributes_max);
+    *out = a;
+    return PYTHIA_OK;
+}
+
+/* Give spare memory back to the heap. */
+static void trim(struct pythia_assembler *a)
+{
+    pythia__span_pool_free(&a->pool);
+    while (a->spare) {
+        struct open_trace *next = a->spare->later;
+        pythia_free(a->spare);
+        a->spare = next;
+    }
+    a->trace_count -= a->spare_count;
+    a->spare_count = 0;
+}
+
+void pythia_assembler_destroy(struct pythia_assembler *a)
+{
+    if (!a)
+        return;
+    for (size_t i = 0; a->table && i < a->table_size; i++)
+        if (a->table[i]) {
+            pythia__span_list_release(&a->table[i]->list, &a->pool);
+            pythia_free(a->table[i]);
+        }
+    trim(a);
+    pythia__finished_ids_free(&a->finished);
+    pythia_trace_builder_destroy(a->builder);
+    pythia_free(a->table);
+    pythia_free(a->kinds);
+    pythia_free(a->resources);
+    pythia_arena_free(&a->attributes);
+    pythia_free(a->starts);
+    pythia_free(a->late);
+    pythia_free(a->pinned);
+    pythia_free(a);
+}
+
+/* ---- trace ids ---- */
+
+static uint64_t hash_of(struct pythia_trace_id id)
+{
+    return pythia_hash_mix(id.high, id.low);
+}
+
+/* Sorted by hash: binary search. */
+static bool is_pinned(const struct pythia_assembler *a, struct pythia_trace_id id)
+{
+    size_t low = 0, high = a->pinned_count;
+    uint64_t hash = hash_of(id);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (hash_of(a->pinned[middle]) < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < a->pinned_count && hash_of(a->pinned[low]) == hash; low++)
+        if (pythia_trace_id_equal(a->pinned[low], id))
+            return true;
+    return false;
+}
+
+/* Whoever forgets ids does not read again: there is no list of late traces then. */
+static int list_late(struct pythia_assembler *a, struct pythia_trace_id id)
+{
+    if (a->options.remembered)
+        return PYTHIA_OK;
+    if (pythia_grow(&a->late, &a->late_capacity, a->late_count, sizeof(*a->late)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    a->late[a->late_count++] = id;
+    return PYTHIA_OK;
+}
+
+/* A span came for the trace `id`, which is over; as late it is listed once. */
+static int drop(struct pythia_assembler *a, struct pythia_trace_id id, enum pythia__ending ending)
+{
+    if (ending == PYTHIA__ENDED_SHED || ending == PYTHIA__ENDED_OVERSIZE) {
+        bool shed = ending == PYTHIA__ENDED_SHED;
+        a->counts->dropped[shed ? PYTHIA_DROP_SHED : PYTHIA_DROP_OVERSIZE]++;
+        return PYTHIA_OK;
+    }
+    a->counts->dropped[PYTHIA_DROP_LATE]++;
+    if (ending == PYTHIA__ENDED_LATE)
+        return PYTHIA_OK;
+    int status = list_late(a, id);
+    return status == PYTHIA_OK
+               ? pythia__finished_ids_set(&a->finished, hash_of(id), PYTHIA__ENDED_LATE)
+               : status;
+}
+
+const struct pythia_trace_id *pythia_assembler_late(const struct pythia_assembler *a, size_t *count)
+{
+    *count = a->late_count;
+    return a->late;
+}
+
+int pythia_assembler_pin(struct pythia_assembler *a, const struct pythia_trace_id *traces,
+                         size_t count)
+{
+    struct pythia_trace_id *pinned = pythia_realloc(a->pinned, count, sizeof(*pinned));
+    if (!pinned)
+        return PYTHIA_ENOMEM;
+    a->pinned = pinned;
+    a->pinned_count = count;
+    if (count)
+        memcpy(pinned, traces, count * sizeof(*pinned));
+    for (size_t gap = count / 2; gap > 0; gap /= 2) /* few: a Shell sort by hash */
+        for (size_t i = gap; i < count; i++)
+            for (size_t k = i; k >= gap && hash_of(pinned[k]) < hash_of(pinned[k - gap]);
+                 k -= gap) {
+                struct pythia_trace_id swap = pinned[k];
+                pinned[k] = pinned[k - gap];
+                pinned[k - gap] = swap;
+            }
+    return PYTHIA_OK;
+}
+
+/* ---- the table and the orders ---- */
+
+static size_t table_slot(struct open_trace *const *table, size_t size, struct pythia_trace_id id)
+{
+    size_t i = hash_of(id) & (size - 1);
+    while (table[i] && !pythia_trace_id_equal(table[i]->id, id))
+        i = (i + 1) & (size - 1);
+    return i;
+}
+
+static int grow_table(struct pythia_assembler *a)
+{
+    size_t larger = a->table_size * 2;
+    struct open_trace **table = pythia_calloc(larger, sizeof(struct open_trace *));
+    if (!table)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < a->table_size; i++)
+        if (a->table[i])
+            table[table_slot(table, larger, a->table[i]->id)] = a->table[i];
+    pythia_free(a->table);
+    a->table = table;
+    a->table_size = larger;
+    return PYTHIA_OK;
+}
+
+/* Linear probing without tombstones: move up what stands behind the hole and would not be found any
+ * more. */
+static void table_remove(struct pythia_assembler *a, struct pythia_trace_id id)
+{
+    size_t mask = a->table_size - 1, hole = table_slot(a->table, a->table_size, id);
+    a->table[hole] = NULL;
+    a->table_used--;
+    for (size_t i = (hole + 1) & mask; a->table[i]; i = (i + 1) & mask) {
+        size_t home = hash_of(a->table[i]->id) & mask;
+        if (((i - home) & mask) < ((i - hole) & mask))
+            continue;
+        a->table[hole] = a->table[i];
+        a->table[i] = NULL;
+        hole = i;
+    }
+}
+
+static void unqueue(struct pythia_assembler *a, struct open_trace *t)
+{
+    struct queue *q = &a->queues[t->queue];
+    *(t->earlier ? &t->earlier->later : &q->oldest) = t->later;
+    *(t->later ? &t->later->earlier : &q->newest) = t->earlier;
+    t->earlier = t->later = NULL;
+}
+
+static void enqueue(struct pythia_assembler *a, struct open_trace *t, uint8_t queue)
+{
+    struct queue *q = &a->queues[queue];
+    t->queue = queue;
+    t->earlier = q->newest;
+    t->later = NULL;
+    *(q->newest ? &q->newest->later : &q->oldest) = t;
+    q->newest = t;
+}
+
+/* Ticks that a quiet queue stands for: from quiet_ticks to most_ticks, in equal steps. */
+static uint64_t ticks_of(const struct pythia_assembler *a, uint8_t queue)
+{
+    const struct pythia_assembler_patience *p = a->options.patience;
+    uint64_t least = a->options.quiet_ticks;
+    if (!p || p->most_ticks <= least)
+        return least;
+    return least + (p->most_ticks - least) * queue / (QUIETS - 1);
+}
+
+/* The quiet queue for a trace: the first one that waits long enough. */
+static uint8_t quiet_queue(const struct pythia_assembler *a, const struct open_trace *t)
+{
+    const struct pythia_assembler_patience *p = a->options.patience;
+    uint8_t queue = 0;
+    if (!p)
+        return queue;
+    uint64_t wait = p->wait(p->context, t->kind, a->tick);
+    while (queue < QUIETS - 1 && ticks_of(a, queue) < wait)
+        queue++;
+    return queue;
+}
+
+static void leave_line(struct pythia_assembler *a, struct open_trace *t)
+{
+    *(t->elder ? &t->elder->younger : &a->eldest) = t->younger;
+    *(t->younger ? &t->younger->elder : &a->youngest) = t->elder;
+    t->elder = t->younger = NULL;
+}
+
+/* Stand in line by age, behind `elder` (NULL: at its head). */
+static void stand_behind(struct pythia_assembler *a, struct open_trace *t, struct open_trace *elder)
+{
+    t->elder = elder;
+    t->younger = elder ? elder->younger : a->eldest;
+    *(elder ? &elder->younger : &a->eldest) = t;
+    *(t->younger ? &t->younger->elder : &a->youngest) = t;
+}
+
+/* The trace is open from now on: there is room for it. */
+static void add_start(struct pythia_assembler *a, struct open_trace *t)
+{
+    t->start_at = (uint32_t)a->start_count++;
+    a->starts[t->start_at] = (struct start){UINT64_MAX, t};
+}
+
+static uint64_t start_of(const struct pythia_assembler *a, const struct open_trace *t)
+{
+    return a->starts[t->start_at].ns;
+}
+
+static void remove_start(struct pythia_assembler *a, const struct open_trace *t)
+{
+    struct start *last = &a->starts[--a->start_count];
+    a->before_cut -= start_of(a, t) <= a->cut_ns;
+    last->trace->start_at = t->start_at;
+    a->starts[t->start_at] = *last;
+}
+
+/* A span of it, or work that joins it, began at `start_ns`. */
+static void note_start(struct pythia_assembler *a, struct open_trace *t, uint64_t start_ns)
+{
+    uint64_t *earliest = &a->starts[t->start_at].ns;
+    if (start_ns >= *earliest)
+        return;
+    a->before_cut += start_ns <= a->cut_ns && *earliest > a->cut_ns;
+    *earliest = start_ns;
+}
+
+/* The open trace `id` stands for; NULL: there is none. */
+static struct open_trace *find_trace(const struct pythia_assembler *a, struct pythia_trace_id id)
+{
+    struct open_trace *t = a->table[table_slot(a->table, a->table_size, id)];
+    for (; t && t->merged; t = t->merged_into) /* and shorten the way for whoever comes next */
+        if (t->merged_into->merged)
+            t->merged_into = t->merged_into->merged_into;
+    return t;
+}
+
+static struct open_trace *make_trace(struct pythia_assembler *a, struct pythia_trace_id id)
+{
+    if ((a->table_used >= a->table_size / 2 && grow_table(a) != PYTHIA_OK) ||
+        pythia_grow(&a->starts, &a->start_capacity, a->start_count, sizeof(*a->starts)) !=
+            PYTHIA_OK)
+        return NULL;
+    struct open_trace *t = a->spare;
+    if (t) {
+        a->spare = t->later;
+        a->spare_count--;
+    } else {
+        t = pythia_calloc(1, sizeof(*t));
+        if (!t)
+            return NULL;
+        a->trace_count++;
+    }
+    *t = (struct open_trace){
+        .id = id, .first_tick = a->tick, .last_tick = a->tick, .kind = PYTHIA_NONE};
+    t->pinned = a->pinned_count > 0 && is_pinned(a, id);
+    a->table[table_slot(a->table, a->table_size, id)] = t;
+    a->table_used++;
+    enqueue(a, t, 0);
+    stand_behind(a, t, a->youngest);
+    add_start(a, t);
+    a->numbers.open_traces++;
+    return t;
+}
+
+/* ---- finishing ---- */
+
+static int forget(struct pythia_assembler *a, struct open_trace *t, enum pythia__ending ending)
+{
+    if (ending == PYTHIA__ENDED && t->late)
+        ending = PYTHIA__ENDED_LATE;
+    int status = pythia__finished_ids_set(&a->finished, hash_of(t->id), ending);
+    table_remove(a, t->id);
+    pythia__span_list_release(&t->list, &a->pool);
+    if (a->spare_count < SPARE_MAX) {
+        t->later = a->spare;
+        a->spare = t;
+        a->spare_count++;
+    } else {
+        pythia_free(t);
+        a->trace_count--;
+    }
+    return status;
+}
+
+/* Forget the traces in the list `members`, and those that were merged into them before. */
+static int forget_members(struct pythia_assembler *a, struct open_trace *members,
+                          enum pythia__ending ending)
+{
+    int status = PYTHIA_OK;
+    while (members) {
+        struct open_trace *member = members;
+        members = member->next_member;
+        for (struct open_trace *inner = member->members, *next; inner; inner = next) {
+            next = inner->next_member;
+            inner->next_member = members;
+            members = inner;
+        }
+        int forgotten = forget(a, member, ending);
+        status = status < 0 ? status : forgotten;
+    }
+    return status;
+}
+
+static int end_trace(struct pythia_assembler *a, struct open_trace *t, enum pythia__ending ending)
+{
+    unqueue(a, t);
+    leave_line(a, t);
+    remove_start(a, t);
+    a->numbers.open_traces--;
+    a->numbers.open_spans -= t->spans;
+    int members = forget_members(a, t->members, ending), forgotten = forget(a, t, ending);
+    return members < 0 ? members : forgotten;
+}
+
+/* The resources of spans of a trace, each once. */
+static int list_resource(struct pythia_assembler *a, uint32_t resource)
+{
+    size_t i = a->resource_count;
+    while (i > 0 && a->resources[i - 1] != resource)
+        i--;
+    if (i > 0)
+        return PYTHIA_OK;
+    if (pythia_grow(&a->resources, &a->resource_capacity, a->resource_count,
+                    sizeof(*a->resources)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    a->resources[a->resource_count++] = resource;
+    return PYTHIA_OK;
+}
+
+/* Give its spans to the builder, and list their resources for those who wait for senders. */
+static int gather(struct pythia_assembler *a, const struct open_trace *t)
+{
+    if (pythia_arena_bytes(&a->attributes) > BUILDER_MAX)
+        pythia_arena_free(&a->attributes);
+    pythia_arena_clear(&a->attributes);
+    struct pythia__span_cursor cursor = pythia__span_list_walk(&t->list, &a->attributes);
+    struct pythia_span span;
+    int status;
+    a->gathered += t->spans;
+    a->resource_count = 0;
+    pythia_trace_builder_begin(a->builder, t->id);
+    while ((status = pythia__span_list_next(&cursor, &span)) == PYTHIA_OK) {
+        status = pythia_trace_builder_add(a->builder, &span);
+        if (status == PYTHIA_OK && a->options.patience)
+            status = list_resource(a, span.resource);
+        if (status != PYTHIA_OK)
+            break;
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
+/* Finish a trace whose spans were gathered, with that status. What there is no memory for is shed.
+ */
+static int finish_gathered(struct pythia_assembler *a, struct open_trace *t, enum pythia_finish why,
+                           int status)
+{
+    const struct pythia_trace *trace;
+    if (status == PYTHIA_OK)
+        status = pythia_trace_builder_finish(a->builder, a->counts, &trace);
+    bool lost = status == PYTHIA_ENOMEM;
+    if (lost)
+        a->counts->dropped[PYTHIA_DROP_SHED] += t->spans;
+    a->numbers.finished[why] += !lost;
+    a->numbers.shed_traces += lost;
+    if (status == PYTHIA_OK)
+        status = a->taker.take(a->taker.context, trace);
+    a->builder_bytes = pythia_trace_builder_bytes(a->builder);
+    if (a->builder_bytes > BUILDER_MAX) {
+        pythia_trace_builder_release(a->builder);
+        a->builder_bytes = pythia_trace_builder_bytes(a->builder);
+    }
+    int ended = end_trace(a, t, why == PYTHIA_FINISH_SIZE ? PYTHIA__ENDED_OVERSIZE : PYTHIA__ENDED);
+    return status < 0 ? status : ended;
+}
+
+static int finish(struct pythia_assembler *a, struct open_trace *t, enum pythia_finish why)
+{
+    int status = gather(a, t);
+    if (why == PYTHIA_FINISH_AGE || why == PYTHIA_FINISH_SIZE)
+        pythia_trace_builder_mark_incomplete(
+            a->builder, why == PYTHIA_FINISH_AGE ? PYTHIA_INCOMPLETE_AGE : PYTHIA_INCOMPLETE_SIZE);
+    return finish_gathered(a, t, why, status);
+}
+
+static bool is_past(const struct pythia_assembler *a, uint64_t tick, uint64_t after)
+{
+    return a->tick - tick >= after;
+}
+
+static bool lacks_silent_sender(const struct pythia_assembler *a, const struct open_trace *t)
+{
+    const struct pythia_assembler_patience *p = a->options.patience;
+    return p->silent(p->context, t->kind, a->resources, a->resource_count, t->last_tick, a->tick);
+}
+
+/* It is whole, as far as can be seen, and has been quiet for as long as its kind waits. */
+static int finish_quiet(struct pythia_assembler *a, struct open_trace *t, int status)
+{
+    const struct pythia_assembler_patience *p = a->options.patience;
+    if (!p)
+        return finish_gathered(a, t, PYTHIA_FINISH_QUIET, status);
+    bool lacks = status == PYTHIA_OK && lacks_silent_sender(a, t);
+    if (lacks && !is_past(a, t->last_tick, p->most_ticks)) {
+        unqueue(a, t);
+        enqueue(a, t, SILENT);
+        return PYTHIA_OK;
+    }
+    if (lacks)
+        pythia_trace_builder_mark_incomplete(a->builder, PYTHIA_INCOMPLETE_SENDER);
+    else if (status == PYTHIA_OK)
+        status = p->finished(p->context, t->kind, a->resources, a->resource_count);
+    return finish_gathered(a, t, PYTHIA_FINISH_QUIET, status);
+}
+
+/* It has been quiet: finish it, unless those that are not whole have longer. */
+static int finish_if_whole(struct pythia_assembler *a, struct open_trace *t)
+{
+    int status = gather(a, t);
+    enum pythia_trace_state state = PYTHIA_TRACE_WHOLE;
+    if (a->options.partial_ticks && status == PYTHIA_OK)
+        state = pythia_trace_builder_state(a->builder);
+    if (state == PYTHIA_TRACE_WHOLE)
+        return finish_quiet(a, t, status);
+    bool waits = state == PYTHIA_TRACE_RUNNING && a->options.timeout_ticks;
+    if (!waits && is_past(a, t->last_tick, a->options.partial_ticks))
+        return finish_gathered(a, t, PYTHIA_FINISH_PARTIAL, status);
+    unqueue(a, t);
+    enqueue(a, t, waits ? RUNNING : PARTIAL);
+    return PYTHIA_OK;
+}
+
+void pythia_assembler_now(struct pythia_assembler *a, uint64_t tick)
+{
+    a->tick = tick > a->tick ? tick : a->tick;
+}
+
+static int tick_quiet(struct pythia_assembler *a, uint8_t queue, uint64_t most)
+{
+    struct open_trace *next;
+    int status = PYTHIA_OK;
+    for (struct open_trace *t = a->queues[queue].oldest;
+         status == PYTHIA_OK && t && a->gathered < most; t = next) {
+        next = t->later;
+        if (!is_past(a, t->last_tick, ticks_of(a, queue)))
+            break; /* the queue is in order: none after it has been quiet for longer */
+        if (!t->pinned)
+            status = finish_if_whole(a, t);
+    }
+    return status;
+}
+
+int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
+{
+    struct open_trace *next;
+    int status = PYTHIA_OK;
+    uint64_t most = a->options.tick_spans ? a->gathered + a->options.tick_spans : UINT64_MAX;
+    pythia_assembler_now(a, tick);
+    for (struct open_trace *t = a->eldest; status == PYTHIA_OK && t && a->gathered < most;
+         t = next) {
+        next = t->younger;
+        if (a->options.timeout_ticks == 0 || !is_past(a, t->first_tick, a->options.timeout_ticks))
+            break;
+        if (!t->pinned)
+            status = finish(a, t, PYTHIA_FINISH_AGE);
+    }
+    for (struct open_trace *t = a->queues[PARTIAL].oldest;
+         status == PYTHIA_OK && t && a->gathered < most; t = next) {
+        next = t->later;
+        if (!is_past(a, t->last_tick, a->options.partial_ticks))
+            break;
+        status = finish(a, t, PYTHIA_FINISH_PARTIAL);
+    }
+    for (struct open_trace *t = a->queues[SILENT].oldest;
+         status == PYTHIA_OK && t && a->gathered < most; t = next) {
+        next = t->later;
+        if (!is_past(a, t->last_tick, a->options.patience->most_ticks))
+            break;
+        status = finish_quiet(a, t, gather(a, t));
+    }
+    for (uint8_t queue = 0; queue < QUIETS && status == PYTHIA_OK; queue++)
+        status = tick_quiet(a, queue, most);
+    pythia_arena_free(&a->attributes);
+    return status;
+}
+
+int pythia_assembler_tick(struct pythia_assembler *a)
+{
+    return pythia_assembler_tick_at(a, a->tick + 1);
+}
+
+int pythia_assembler_finish(struct pythia_assembler *a)
+{
+    int status = PYTHIA_OK;
+    for (int queue = QUEUES; queue-- > 0;)
+        while (a->queues[queue].oldest && status == PYTHIA_OK)
+            status = finish(a, a->queues[queue].oldest, PYTHIA_FINISH_END);
+    pythia_arena_free(&a->attributes);
+    return status;
+}
+
+/* ---- spans ---- */
+
+/* What a trace is of, for those who share memory out: the trace point of a root, or, as long as
+ * none was seen, of the first span. */
+static int note(struct pythia_assembler *a, struct open_trace *t, const struct pythia_span *s)
+{
+    if (s->part == PYTHIA_PART_STOP || s->part == PYTHIA_PART_ADDITION)
+        return PYTHIA_OK;
+    note_start(a, t, s->start_ns);
+    bool root = s->parent == 0 || s->parent == pythia_span_id_fold(t->id.high, t->id.low);
+    if (t->rooted || (!root && t->kind != PYTHIA_NONE) || s->tracepoint == PYTHIA_NONE)
+        return PYTHIA_OK;
+    t->kind = s->tracepoint;
+    t->rooted = root;
+    return pythia_reach(&a->kinds, &a->kind_capacity, t->kind, sizeof(*a->kinds));
+}
+
+static int store(struct pythia_assembler *a, struct open_trace *t, const struct pythia_span *s)
+{
+    if (note(a, t, s) != PYTHIA_OK || pythia__span_list_add(&t->list, &a->pool, s) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    t->spans++;
+    t->starts += s->part == PYTHIA_PART_START || s->part == PYTHIA_PART_WAIT;
+    t->stops += s->part == PYTHIA_PART_STOP;
+    a->numbers.open_spans++;
+    if (a->numbers.open_spans > a->numbers.peak_spans)
+        a->numbers.peak_spans = a->numbers.open_spans;
+    return PYTHIA_OK;
+}
+
+/* The trace `work` was forked off `t`: from now on they are one. */
+static void merge(struct pythia_assembler *a, struct open_trace *t, struct open_trace *work)
+{
+    pythia__span_list_append(&t->list, &work->list);
+    t->spans += work->spans;
+    t->starts += work->starts;
+    t->stops += work->stops;
+    t->pinned = t->pinned || work->pinned;
+    note_start(a, t, start_of(a, work));
+    remove_start(a, work);
+    if (work->first_tick < t->first_tick) { /* it takes its place in line */
+        t->first_tick = work->first_tick;
+        leave_line(a, t);
+        stand_behind(a, t, work);
+    }
+    unqueue(a, work);
+    leave_line(a, work);
+    work->merged = true;
+    work->merged_into = t;
+    work->next_member = t->members;
+    t->members = work;
+    a->numbers.open_traces--;
+}
+
+static int join_work(struct pythia_assembler *a, struct open_trace *t, struct pythia_trace_id link)
+{
+    struct open_trace *work = find_trace(a, link);
+    enum pythia__ending ending =
+        work ? PYTHIA__ENDED_NOT : pythia__finished_ids_find(&a->finished, hash_of(link));
+    if (ending != PYTHIA__ENDED_NOT) { /* it was taken for a request of its own */
+        int status = drop(a, link, ending);
+        if (status == PYTHIA_OK && !t->late)
+            status = list_late(a, t->id);
+        t->late = t->late || status == PYTHIA_OK;
+        return status;
+    }
+    if (!work && !(work = make_trace(a, link)))
+        return PYTHIA_ENOMEM;
+    if (work != t)
+        merge(a, t, work);
+    return PYTHIA_OK;
+}
+
+/* Has it as many spans as it may have? */
+static bool is_large(const struct pythia_assembler *a, const struct open_trace *t)
+{
+    return a->options.spans_max && t->spans - t->stops >= a->options.spans_max;
+}
+
+/* And has all of it ended, or come twice? */
+static bool is_done(const struct pythia_assembler *a, const struct open_trace *t)
+{
+    return (is_large(a, t) && t->stops >= t->starts) ||
+           (a->options.spans_max && t->spans / 2 >= a->options.spans_max);
+}
+
+int pythia_assembler_add(struct pythia_assembler *a, const struct pythia_trace_id *trace,
+                         const struct pythia_span *span)
+{
+    struct open_trace *t = find_trace(a, *trace);
+    a->counts->spans++;
+    if (!t) {
+        enum pythia__ending ending = pythia__finished_ids_find(&a->finished, hash_of(*trace));
+        if (ending != PYTHIA__ENDED_NOT)
+            return drop(a, *trace, ending);
+        t = make_trace(a, *trace);
+    } else if (is_large(a, t) && span->part != PYTHIA_PART_STOP) {
+        int status = finish(a, t, PYTHIA_FINISH_SIZE);
+        return status == PYTHIA_OK ? drop(a, *trace, PYTHIA__ENDED_OVERSIZE) : status;
+    }
+    if (!t || store(a, t, span) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    if (t->last_tick != a->tick || t->queue >= QUIETS || t->spans == 1) {
+        t->last_tick = a->tick;
+        unqueue(a, t);
+        enqueue(a, t, quiet_queue(a, t));
+    }
+    int status = span->part == PYTHIA_PART_FORK ? join_work(a, t, span->link) : PYTHIA_OK;
+    if (status == PYTHIA_OK && is_done(a, t))
+        status = finish(a, t, PYTHIA_FINISH_SIZE);
+    return status;
+}
+
+/* ---- memory ---- */
+
+static size_t bytes_of(const struct open_trace *t)
+{
+    return pythia__span_list_bytes(&t->list) + sizeof(*t) + PYTHIA__HEAP_HEAD;
+}
+
+size_t pythia_assembler_bytes(const struct pythia_assembler *a)
+{
+    return sizeof(*a) + pythia__span_pool_bytes(&a->pool) + pythia_arena_bytes(&a->attributes) +
+           a->trace_count * (sizeof(struct open_trace) + PYTHIA__HEAP_HEAD) +
+           a->table_size * sizeof(struct open_trace *) + pythia__finished_ids_bytes(&a->finished) +
+           a->resource_capacity * sizeof(*a->resources) + a->kind_capacity * sizeof(*a->kinds) +
+           a->start_capacity * sizeof(*a->starts) + a->pinned_count * sizeof(*a->pinned) +
+           a->late_capacity * sizeof(*a->late) + a->builder_bytes;
+}
+
+/* The bytes above which a kind of trace has to give some away, so that `excess` of them are freed
+ * in all: the same for all kinds. */
+static size_t find_level(const struct pythia_assembler *a, size_t excess)
+{
+    size_t low = 0, high = 0;
+    for (size_t kind = 0; kind < a->kind_capacity; kind++)
+        high = a->kinds[kind] > high ? a->kinds[kind] : high;
+    while (low < high) { /* the largest level that frees enough */
+        size_t middle = low + (high - low + 1) / 2, freed = 0;
+        for (size_t kind = 0; kind < a->kind_capacity; kind++)
+            freed += a->kinds[kind] > middle ? a->kinds[kind] - middle : 0;
+        if (freed >= excess)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* Shed traces of `excess` bytes. */
+static int shed(struct pythia_assembler *a, size_t excess)
+{
+    size_t freed = 0;
+    int status = PYTHIA_OK;
+    if (a->kind_capacity)
+        memset(a->kinds, 0, a->kind_capacity * sizeof(*a->kinds));
+    for (const struct open_trace *t = a->eldest; t; t = t->younger)
+        if (t->kind != PYTHIA_NONE)
+            a->kinds[t->kind] += bytes_of(t);
+    size_t level = find_level(a, excess);
+    for (struct open_trace *t = a->youngest, *elder; t && freed < excess && status == PYTHIA_OK;
+         t = elder) {
+        elder = t->elder;
+        if (t->pinned || (t->kind != PYTHIA_NONE && a->kinds[t->kind] <= level))
+            continue;
+        if (t->kind != PYTHIA_NONE)
+            a->kinds[t->kind] -= bytes_of(t);
+        freed += bytes_of(t);
+        a->counts->dropped[PYTHIA_DROP_SHED] += t->spans;
+        a->numbers.shed_traces++;
+        status = end_trace(a, t, PYTHIA__ENDED_SHED);
+    }
+    trim(a);
+    return status;
+}
+
+int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes)
+{
+    int status = PYTHIA_OK;
+    trim(a);
+    for (uint64_t before = UINT64_MAX;
+         status == PYTHIA_OK && pythia_assembler_bytes(a) > bytes &&
+         a->numbers.open_traces < before;) { /* remembering the ids may have taken some again */
+        before = a->numbers.open_traces;
+        status = shed(a, pythia_assembler_bytes(a) - bytes);
+    }
+    return status;
+}
+
+/* ---- what there is ---- */
+
+/* Whoever waits for the old traces to end asks for the same time again and again, while others
+ * come and go: so they are counted once, and the count is kept. */
+bool pythia_assembler_began_by(struct pythia_assembler *a, uint64_t start_ns)
+{
+    if (start_ns != a->cut_ns) {
+        a->cut_ns = start_ns;
+        a->before_cut = 0;
+        for (size_t i = 0; i < a->start_count; i++)
+            a->before_cut += a->starts[i].ns <= start_ns;
+    }
+    return a->before_cut > 0;
+}
+
+struct pythia_assembler_numbers pythia_assembler_numbers(const struct pythia_assembler *a)
+{
+    return a->numbers;
+}
+
+uint64_t pythia_assembler_open_spans(const struct pythia_assembler *a, uint64_t *peak)
+{
+    if (peak)
+        *peak = a->numbers.peak_spans;
+    return a->numbers.open_spans;
+}

@@ -1,0 +1,450 @@
+/* A cycle asks of each request type that varies: which edge, of those that can be seen, has most of
+ * the variance? If nothing closed lies behind it, and it stands out beyond chance, it is a cause;
+ * its time is taken away and the rest is looked at in the same way. Else the belief about where the
+ * cause is takes the evidence in, and the points that would tell most about it are opened; those
+ * that tell nothing any more are closed. */
+#include "pythia/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "search_parts.h"
+
+#define STARVED_MAX 2 /* cycles with too few requests, after which a search closes its points */
+
+const char *pythia_problem_state_name(enum pythia_problem_state state)
+{
+    static const char *const names[] = {"searching", "done",    "quiet",
+                                        "too_few",   "unknown", "given_up"};
+    return names[state];
+}
+
+/* ---- the state ---- */
+
+void pythia__search_count_calls(struct pythia_search *s)
+{
+    size_t count;
+    const struct pythia_space_type *types = pythia_space_types(s->space, &count);
+    double *calls = s->calls + s->points; /* scratch: of one type */
+    for (size_t t = 0; t < count; t++) {
+        memset(calls, 0, s->points * sizeof(*calls));
+        for (uint32_t node = 1; node < pythia_cct_nodes(types[t].cct); node++)
+            calls[pythia_cct_tracepoint(types[t].cct, node)] +=
+                (double)types[t].nodes[node].calls /
+                (double)(types[t].requests ? types[t].requests : 1);
+        for (uint32_t point = 0; point < s->points; point++)
+            s->calls[point] = fmax(s->calls[point], calls[point]);
+    }
+}
+
+int pythia_search_create(const struct pythia_space *space,
+                         const struct pythia_search_options *options, struct pythia_search **out)
+{
+    struct pythia_search *s = pythia_calloc(1, sizeof(*s));
+    if (!s)
+        return PYTHIA_ENOMEM;
+    s->space = space;
+    s->o = *options;
+    s->o.alpha = options->alpha > 0 ? options->alpha : .05;
+    s->o.min_requests = options->min_requests ? options->min_requests : 30;
+    s->o.min_cov = options->min_cov > 0 ? options->min_cov : .05;
+    s->o.min_share = options->min_share > 0 ? options->min_share : .01;
+    s->o.patience = options->patience ? options->patience : 30;
+    if (s->o.strategy == pythia_strategies(&(size_t){0})[0])
+        s->o.strategy = NULL; /* which has a memory here */
+    s->points = pythia_vocabulary_tracepoints(pythia_space_vocabulary(space));
+    s->per_cycle = s->o.budget.points_per_cycle;
+    if (s->o.budget.points_per_cycle > s->points)
+        s->o.budget.points_per_cycle = s->points;
+    s->skeleton = pythia_space_skeleton(space);
+    s->base = pythia_space_skeleton(space);
+    s->open = pythia_calloc(s->points, sizeof(*s->open));
+    s->never = pythia_calloc(s->points, sizeof(*s->never));
+    s->open_for = pythia_calloc(s->points, sizeof(*s->open_for));
+    s->wide = pythia_calloc(s->points, sizeof(*s->wide));
+    s->calls = pythia_calloc((size_t)s->points * 2, sizeof(*s->calls));
+    if (!s->skeleton || !s->base || !s->open || !s->never || !s->open_for || !s->wide ||
+        !s->calls || pythia__search_set_prices(s) != PYTHIA_OK) {
+        pythia_search_destroy(s);
+        return PYTHIA_ENOMEM;
+    }
+    for (uint32_t point = 0; point < s->points; point++) {
+        bool fixed = s->o.fixed && pythia_open_points_has(s->o.fixed, point);
+        s->never[point] = !fixed && s->o.never && pythia_open_points_has(s->o.never, point);
+        if (fixed ||
+            (s->o.always && !s->never[point] && pythia_open_points_has(s->o.always, point)))
+            s->skeleton[point] = true;
+        s->open[point] = s->skeleton[point];
+    }
+    pythia__search_count_calls(s);
+    *out = s;
+    return PYTHIA_OK;
+}
+
+static void clear_switches(struct pythia_search *s)
+{
+    for (size_t i = 0; i < s->switch_count; i++)
+        pythia_free(s->switches[i].reason);
+    s->switch_count = 0;
+}
+
+void pythia_search_destroy(struct pythia_search *s)
+{
+    if (!s)
+        return;
+    clear_switches(s);
+    for (size_t i = 0; i < s->problem_count; i++)
+        pythia__search_keeping_free(&s->keeping[i]);
+    pythia__search_free_types(s);
+    void *const owned[] = {s->open,     s->skeleton,  s->base,     s->never,       s->open_for,
+                           s->calls,    s->price,     s->relative, s->spent_calls, s->spent_bytes,
+                           s->problems, s->keeping,   s->switches, s->effects,     s->wide,
+                           s->before,   s->problem_of};
+    for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
+        pythia_free(owned[i]);
+    pythia_rank_memory_free(&s->memory);
+    pythia__draws_free(&s->draws);
+    pythia_free(s);
+}
+
+void pythia_search_keep_open(struct pythia_search *s, uint32_t tracepoint)
+{
+    if (tracepoint < s->points && !s->never[tracepoint])
+        s->open[tracepoint] = s->skeleton[tracepoint] = true;
+}
+
+bool pythia_search_in_skeleton(const struct pythia_search *s, uint32_t tracepoint)
+{
+    return tracepoint < s->points && s->skeleton[tracepoint];
+}
+
+bool pythia_search_is_wide(const struct pythia_search *s, uint32_t tracepoint)
+{
+    return tracepoint < s->points && s->wide[tracepoint];
+}
+
+double pythia_search_calls(const struct pythia_search *s, uint32_t tracepoint)
+{
+    return tracepoint < s->points ? s->calls[tracepoint] : 0;
+}
+
+/* The open points that something was seen of. */
+static int list_seen(const struct pythia_search *s, const uint64_t *hits, size_t hit_count,
+                     struct pythia_open_points **out)
+{
+    bool *shown = pythia_calloc(s->points, sizeof(*shown));
+    if (!shown)
+        return PYTHIA_ENOMEM;
+    for (uint32_t point = 0; point < s->points; point++)
+        shown[point] = point < hit_count && hits[point] > 0;
+    int status = pythia__search_list_open(s, shown, out);
+    pythia_free(shown);
+    return status;
+}
+
+/* ---- decisions ---- */
+
+/* ---- a cycle ---- */
+
+/* Is a problem searched, or will it be as soon as there are requests again? */
+static bool is_searched(const struct pythia_search *s, size_t problem)
+{
+    const struct pythia_problem *p = &s->problems[problem];
+    return p->state == PYTHIA_PROBLEM_SEARCHING ||
+           (p->state == PYTHIA_PROBLEM_TOO_FEW && p->cycles > 0 &&
+            s->keeping[problem].starved < STARVED_MAX);
+}
+
+/* No request passed a point: it is not opened again for the type until durations change. */
+static int retire_mute(struct pythia_search *s, const struct pythia__search_type *t, uint32_t point)
+{
+    for (size_t i = 0; i < s->problem_count; i++) {
+        const struct pythia_type *evidence = s->keeping[i].evidence;
+        if (s->problems[i].unsplit != t->name)
+            continue;
+        if (evidence && pythia__search_remember(s, i, evidence) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        if (pythia__search_retire(s, i, point) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    }
+    return PYTHIA_OK;
+}
+
+/* What the problems of a type say of its open points. */
+struct need {
+    size_t owner; /* the last of them + 1; 0: there is none */
+    bool searched, due;
+};
+
+/* By type: owned by the caller; NULL when out of memory. */
+static struct need *find_needs(const struct pythia_search *s)
+{
+    struct need *needs = pythia_calloc(s->type_count + 1, sizeof(*needs));
+    for (size_t i = 0; needs && i < s->problem_count; i++) {
+        const struct pythia__search_type *t = pythia__search_type_at(s, i);
+        if (!t)
+            continue;
+        struct need *n = &needs[t - s->types];
+        n->owner = i + 1;
+        n->searched = n->searched || is_searched(s, i);
+        n->due = n->due || s->problems[i].requests >= s->o.min_requests;
+    }
+    return needs;
+}
+
+/* Nothing was seen of a point in the types that it is open for: before it is closed it is opened
+ * for all, because the program may have taken these requests for others, or have known too late
+ * which they are. */
+static int widen(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
+                 size_t problem)
+{
+    struct pythia_buf reason = {0};
+    pythia_buf_puts(&reason, "no request of the type gave a span of it, and a program may take "
+                             "them for others: it is open for all types");
+    int status = pythia__search_decide(s, t, point, true, problem, 0, &reason);
+    if (status == PYTHIA_OK) {
+        s->switches[s->switch_count - 1].widens = true;
+        s->wide[point] = true;
+        pythia__search_settle(s, point);
+    }
+    return status;
+}
+
+/* A point that nothing was seen of while requests of its type were, or that no search needs any
+ * more. */
+static int close_if_idle(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
+                         const struct need *n, bool seen)
+{
+    bool mute = n->due && !seen;
+    bool needed = n->searched || pythia__search_bounds_cause(s, t, point);
+    if (mute && needed && s->o.may_widen && !s->wide[point])
+        return widen(s, t, point, n->owner - 1);
+    int status = mute ? retire_mute(s, t, point) : PYTHIA_OK;
+    if (status == PYTHIA_OK && (mute || !needed))
+        status = pythia__search_close(s, t, point, n->owner ? n->owner - 1 : SIZE_MAX,
+                                      mute ? "no request passed it" : "its search has ended");
+    return status;
+}
+
+static int close_idle(struct pythia_search *s, const uint64_t *hits, size_t hit_count)
+{
+    struct need *needs = find_needs(s);
+    int status = needs ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (uint32_t point = 0; point < s->points && status == PYTHIA_OK; point++) {
+        bool seen = point < hit_count && hits[point] > 0;
+        for (size_t i = 0; s->open_for[point] > 0 && !s->skeleton[point] && i < s->type_count &&
+                           status == PYTHIA_OK;
+             i++) {
+            struct pythia__search_type *t = &s->types[i];
+            if (pythia__search_was_opened(t, point) && !pythia__search_is_decided(s, t, point))
+                status = close_if_idle(s, t, point, &needs[i], seen);
+        }
+    }
+    pythia_free(needs);
+    return status;
+}
+
+/* The problem that is searched of a type; SIZE_MAX: there is none. */
+static size_t find_searched(const struct pythia_search *s, uint32_t type)
+{
+    for (size_t i = 0; i < s->problem_count; i++)
+        if (s->problems[i].type == type)
+            return s->problems[i].state == PYTHIA_PROBLEM_SEARCHING ? i : SIZE_MAX;
+    return SIZE_MAX;
+}
+
+/* May a point be opened for a problem? */
+static bool may_open(const struct pythia_search *s, size_t problem, uint32_t point)
+{
+    const struct pythia__search_type *t = pythia__search_type_at(s, problem);
+    bool kept = s->never[point] || s->skeleton[point]; /* by pins: open, or only for others */
+    return t && !kept && !pythia__search_was_opened(t, point) &&
+           !pythia__search_is_retired(s, problem, point);
+}
+
+/* Open what a strategy of the table suggests, as far as it may be opened. */
+static int open_suggested(struct pythia_search *s, const struct pythia_diagnosis *d,
+                          const struct pythia_suggestion *list, size_t count, const bool *taken,
+                          bool *answered)
+{
+    struct pythia__search_room room = pythia__search_room(s, s->o.budget.points_per_cycle);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t point = list[i].tracepoint;
+        size_t number = find_searched(s, d->types[d->groups[list[i].group].type].type->name);
+        if (number == SIZE_MAX || !taken[number] || !may_open(s, number, point))
+            continue;
+        struct pythia__search_type *t = pythia__search_type_at(s, number);
+        answered[number] = true;
+        if (!pythia__search_is_worth(s, number, point, 1) ||
+            !pythia__search_take(s, t, point, &room))
+            continue;
+        struct pythia_buf reason = {0};
+        pythia_buf_puts(&reason, list[i].reason);
+        if (pythia__search_decide(s, t, point, true, number, list[i].gain, &reason) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+    }
+    return PYTHIA_OK;
+}
+
+/* The same evidence, as a strategy wants it. A problem that it has nothing for is given up in the
+ * end. */
+static int ask_strategy(struct pythia_search *s, const struct pythia_groups *groups,
+                        struct pythia_open_points *open, const bool *asked)
+{
+    size_t budget = s->o.budget.points_per_cycle, wanted = 4 * budget, count = 0;
+    struct pythia_diagnosis *d = NULL;
+    struct pythia_diagnosis_options how = {.alpha = s->o.alpha,
+                                           .look = s->cycle,
+                                           .min_requests = s->o.min_requests,
+                                           .min_cov = s->o.min_cov,
+                                           .seed = s->o.seed,
+                                           .without_modes = true};
+    struct pythia_suggestion *list = pythia_calloc(wanted + 1, sizeof(*list));
+    bool *answered = pythia_calloc(s->problem_count + 1, sizeof(*answered));
+    uint32_t *only = pythia__search_names(s, asked, &how.only_count);
+    how.only = only;
+    int status = list && answered && only ? pythia_diagnose(groups, &how, &d) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK) {
+        struct pythia_evidence evidence = {.space = s->space,
+                                           .groups = groups,
+                                           .diagnosis = d,
+                                           .open = open,
+                                           .never = s->o.never,
+                                           .price_ns = s->o.price_ns,
+                                           .prices = s->o.prices,
+                                           .history = s->o.history,
+                                           .seed = s->o.seed,
+                                           .cycle = s->cycle};
+        status = pythia_strategy_run(s->o.strategy, &evidence, wanted, list, &count, NULL);
+    }
+    if (status == PYTHIA_OK && budget > 0)
+        status = open_suggested(s, d, list, count, asked, answered);
+    for (size_t i = 0; status == PYTHIA_OK && i < s->problem_count; i++) {
+        if (s->problems[i].state != PYTHIA_PROBLEM_SEARCHING || !asked[i])
+            continue;
+        s->keeping[i].unanswered = answered[i] ? 0 : s->keeping[i].unanswered + 1;
+        if (s->keeping[i].unanswered >= PYTHIA__SEARCH_IDLE)
+            s->problems[i].state = PYTHIA_PROBLEM_GIVEN_UP;
+    }
+    for (size_t i = 0; i < count; i++)
+        pythia_suggestion_clear(&list[i]);
+    pythia_free(list);
+    pythia_free(answered);
+    pythia_free(only);
+    pythia_diagnosis_destroy(d);
+    return status;
+}
+
+/* Those that are searched, the one that varies most first. */
+static int look_at_searched(struct pythia_search *s, const struct pythia_groups *groups,
+                            struct pythia_open_points *open, const bool *taken, size_t *leading)
+{
+    size_t count = 0, budget = s->o.budget.points_per_cycle;
+    uint32_t *order = pythia__search_order(s, taken, &count);
+    int status = order ? PYTHIA_OK : PYTHIA_ENOMEM;
+    *leading = order && count > 0 ? order[0] : SIZE_MAX;
+    for (size_t i = 0; status == PYTHIA_OK && i < count; i++)
+        status =
+            pythia__search_look(s, order[i], s->keeping[order[i]].evidence, groups, open, &budget);
+    pythia_free(order);
+    return status;
+}
+
+/* A point that nothing was seen of parts nothing: what there is lies between the others. */
+static int look_at_all(struct pythia_search *s, const struct pythia_groups *groups,
+                       const uint64_t *hits, size_t hit_count, struct pythia_cycle *out)
+{
+    struct pythia_open_points *open = NULL;
+    bool *taken = pythia_calloc(s->problem_count + 1, sizeof(*taken));
+    int status = taken ? pythia__search_take_turns(s, taken, &out->waiting) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = list_seen(s, hits, hit_count, &open);
+    for (size_t i = 0; status == PYTHIA_OK && i < s->problem_count; i++)
+        if (taken[i])
+            status = pythia__search_watch(s, i, s->keeping[i].evidence, groups, open);
+    if (status == PYTHIA_OK)
+        status = look_at_searched(s, groups, open, taken, &out->leading);
+    if (status == PYTHIA_OK && s->o.strategy && out->leading != SIZE_MAX) {
+        status = pythia__search_choose_asked(s, taken);
+        if (status == PYTHIA_OK)
+            status = ask_strategy(s, groups, open, taken);
+    }
+    pythia_open_points_destroy(open);
+    pythia_free(taken);
+    return status;
+}
+
+/* What was given up is not searched again before durations change from what they are now. */
+static int remember_given_up(struct pythia_search *s)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < s->problem_count && status == PYTHIA_OK; i++) {
+        bool was = i < s->known && s->before[i].problem.state == PYTHIA_PROBLEM_GIVEN_UP;
+        if (s->problems[i].state == PYTHIA_PROBLEM_GIVEN_UP && !was && s->keeping[i].evidence)
+            status = pythia__search_remember(s, i, s->keeping[i].evidence);
+    }
+    return status;
+}
+
+/* A cycle that fails leaves everything as it was. */
+static void take_back(struct pythia_search *s)
+{
+    pythia__search_take_back(s);
+    for (size_t i = s->switch_count; i-- > 0;)
+        if (s->switches[i].widens)
+            s->wide[s->switches[i].tracepoint] = false;
+        else
+            (void)pythia__search_switch(s, pythia__search_type(s, s->switches[i].type),
+                                        s->switches[i].tracepoint, !s->switches[i].open);
+    clear_switches(s);
+    s->cycle--;
+}
+
+int pythia_search_cycle(struct pythia_search *s, const struct pythia_groups *groups,
+                        const uint64_t *hits, size_t hit_count, struct pythia_cycle *out)
+{
+    size_t count;
+    struct pythia_cycle found = {.leading = SIZE_MAX};
+    const struct pythia_type *types = pythia_groups_types(groups, &count);
+    if (pythia__search_begin(s) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    clear_switches(s);
+    s->cycle++;
+    int status = pythia__search_meet(s, types, count);
+    if (status == PYTHIA_OK)
+        pythia__search_meet_rates(s);
+    struct pythia_spending spent = pythia__search_spending(s);
+    if (status == PYTHIA_OK)
+        status = look_at_all(s, groups, hits, hit_count, &found);
+    if (status == PYTHIA_OK)
+        status = remember_given_up(s);
+    if (status == PYTHIA_OK)
+        status = pythia__search_say_why(s);
+    if (status == PYTHIA_OK)
+        status = close_idle(s, hits, hit_count);
+    if (status == PYTHIA_OK)
+        status = pythia__search_keep_within(s);
+    if (status != PYTHIA_OK) {
+        take_back(s);
+        return status;
+    }
+    pythia__search_commit(s);
+    *out = (struct pythia_cycle){.number = s->cycle,
+                                 .switches = s->switches,
+                                 .switch_count = s->switch_count,
+                                 .problems = s->problems,
+                                 .problem_count = s->problem_count,
+                                 .leading = found.leading,
+                                 .waiting = found.waiting,
+                                 .spent = spent,
+                                 .planned = pythia__search_spending(s),
+                                 .finished = true};
+    out->effects = pythia__search_take_told(s, &out->effect_count);
+    out->open_count = out->planned.points;
+    for (size_t i = 0; i < s->problem_count; i++)
+        out->finished = out->finished && !is_searched(s, i);
+    return PYTHIA_OK;
+}

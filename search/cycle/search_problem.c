@@ -1,0 +1,537 @@
+/* One request type in one cycle: which edge has most of its variance, is that a cause, and if not,
+ * what to open and close to see more of it. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "search_look.h"
+#include "strategy/gain.h"
+
+/* Below that largest share nothing is left to search for. It is less than what matters, because the
+ * share that 50 requests show has an error: ./dev bench search, "three causes". */
+#define ENDED .12
+
+#define AGAIN_LOW .1 /* lower bound of a new share for which an ended search begins again */
+#define ABOVE     2. /* standard errors: a share above chance, if that is asked once */
+/* Cycles in which no share is above chance, after a cause was found, or in which none matters. */
+#define IDLE_MAX  2
+#define PAST_MAX  2   /* cycles in which a cause has no share: it is gone then. One may be chance */
+#define SURPRISE  .01 /* evidence that was no more probable than that overturns what is believed */
+#define KNOWN_LOG 20  /* a place whose cause is known is less probable by that */
+#define MASS_MIN  .002 /* a point that parts less from less tells nothing any more */
+
+/* A cause was found: what lies there need not be looked for any more, and the search for what is
+ * left begins anew. */
+static void begin_anew(struct pythia__looking *l)
+{
+    struct pythia__belief *belief = &l->k->belief;
+    pythia__belief_reset(belief);
+    for (size_t e = 0; e < l->ranking.edge_count; e++) {
+        if (!l->explained[e])
+            continue;
+        const struct pythia_edge *edge = pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge);
+        pythia__region_find(&l->map, edge);
+        for (uint32_t node = 1; node < belief->nodes; node++)
+            if (l->map.inside[node] > 0 && l->map.open[node] &&
+                l->map.masked[node] == edge->context)
+                belief->log_weight[node] -= KNOWN_LOG;
+    }
+}
+
+static int update_once(struct pythia__looking *l)
+{
+    return pythia__belief_update(&l->k->belief, &l->map, &l->ranking, l->explained,
+                                 l->s->o.seed + l->s->cycle, &l->s->draws);
+}
+
+/* Evidence that what is believed all but rules out: the cause has moved, or the beginning misled.
+ * Then only the last evidence counts. */
+static int update(struct pythia__looking *l)
+{
+    int status = update_once(l);
+    if (status != PYTHIA_OK || l->k->belief.expected >= SURPRISE)
+        return status;
+    pythia__search_forget(l->s, l->number);
+    return update_once(l);
+}
+
+/* Has the search ended? The largest edge decides, and not the sum of what no cause explains: noise
+ * adds up to a large sum that no trace point can reduce. As long as no cause was found, a share has
+ * to be as large as that of a finding and surely above 0, and only a large one makes the search go
+ * on for as long as before: of some ten edges of independent noise one has a tenth of the variance
+ * in nearly every cycle, and often enough a fifth. So the search also ends where no share is large
+ * after PYTHIA__SEARCH_SMALL cycles (./dev bench search, "nothing but noise": 90 % of 200 seeds end
+ * within 7 cycles instead of 10; 6 and 8 cycles are wrong in 5 and 5.5 % of them). */
+static void end_search(struct pythia__looking *l, bool above)
+{
+    bool matters = l->p->cause_count > 0
+                       ? l->p->top.share >= ENDED
+                       : l->p->top.share >= PYTHIA_FINDING_MIN && l->p->top.low > 0;
+    bool large = l->p->cause_count > 0 || l->p->top.share >= PYTHIA__SEARCH_LARGE;
+    if (!above || !matters)
+        l->k->idle++;
+    else if (large)
+        l->k->idle = 0;
+    if (l->p->cause_count > 0 && (!matters || l->k->idle >= IDLE_MAX))
+        l->p->state = PYTHIA_PROBLEM_DONE;
+    else if (l->k->idle >= (matters ? PYTHIA__SEARCH_IDLE : IDLE_MAX) ||
+             (!large && l->p->cycles - l->k->looked >= PYTHIA__SEARCH_SMALL))
+        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
+}
+
+/* The place that is a cause, if there is one. An edge is none as long as the own time that it is a
+ * segment of has a larger share. */
+static const struct pythia__target *choose_cause(struct pythia__looking *l,
+                                                 const struct pythia__target *edge,
+                                                 const struct pythia__target *own)
+{
+    if (l->p->cause_count == PYTHIA_PROBLEM_CAUSES || isnan(edge->finding.share))
+        return NULL;
+    if (isnan(own->finding.share))
+        return pythia__look_is_cause(l, edge) ? edge : NULL;
+    if (pythia__look_is_cause(l, own))
+        return own;
+    return !pythia__look_has(l, own, edge->edge) && pythia__look_is_cause(l, edge) ? edge : NULL;
+}
+
+static void add_cause(struct pythia__looking *l, const struct pythia__target *cause)
+{
+    l->p->causes[l->p->cause_count++] = cause->finding;
+    for (size_t e = 0; e < l->ranking.edge_count; e++)
+        l->explained[e] = l->explained[e] || pythia__look_has(l, cause, e);
+    begin_anew(l);
+}
+
+/* Take away causes as long as there is one that stands out with nothing closed behind it. */
+static int find_causes(struct pythia__looking *l)
+{
+    struct pythia__target edge, own;
+    const struct pythia__target *cause = NULL, *top;
+    int status = PYTHIA_OK;
+    do {
+        if (cause) {
+            add_cause(l, cause);
+            status = update(l);
+        }
+        if (status == PYTHIA_OK)
+            status = pythia__look_find(l, &edge, &own);
+        if (status != PYTHIA_OK)
+            return status;
+        top = pythia__look_top(&edge, &own);
+        l->p->top = top->finding;
+        cause = choose_cause(l, &edge, &own);
+    } while (cause);
+    end_search(l, top->finding.share > ABOVE * top->se);
+    return PYTHIA_OK;
+}
+
+static int open_picks(struct pythia__looking *l, const struct pythia__pick *picks, size_t count)
+{
+    struct pythia_search *s = l->s;
+    const struct pythia__belief *b = &l->k->belief;
+    const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
+    for (size_t i = 0; i < count; i++) {
+        struct pythia_buf reason = {0};
+        pythia_buf_printf(&reason, "the cause is in it or below it with a probability of %.0f %%",
+                          100 * picks[i].inside);
+        if (picks[i].block < b->region_count) {
+            struct pythia_place place = pythia_place_of(l->seen, b->regions[picks[i].block].edge);
+            pythia_buf_printf(&reason, ", and it parts what lies ");
+            pythia_place_add(&reason, v, &place);
+            pythia_buf_printf(&reason, ", which has %.0f %% of the variance",
+                              100 * b->regions[picks[i].block].share);
+        }
+        if (pythia__search_decide(s, l->t, picks[i].tracepoint, true, l->number, picks[i].inside,
+                                  &reason) != PYTHIA_OK)
+            return PYTHIA_ENOMEM;
+        l->budget--;
+    }
+    return PYTHIA_OK;
+}
+
+/* May the search of this problem close a point again? */
+static bool is_ours(const struct pythia__looking *l, uint32_t point)
+{
+    const struct pythia_search *s = l->s;
+    return pythia__search_was_opened(l->t, point) && !s->skeleton[point] &&
+           !pythia__search_is_decided(s, l->t, point) &&
+           !pythia__search_bounds_cause(s, l->t, point);
+}
+
+/* Close the points that part little from little, or cost more than they may explain. */
+static int close_useless(struct pythia__looking *l)
+{
+    struct pythia_search *s = l->s;
+    double *use = pythia__look_use(l);
+    int status = use ? PYTHIA_OK : PYTHIA_ENOMEM;
+    bool retired = false;
+    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++) {
+        bool useless = use[point] < MASS_MIN;
+        if (!is_ours(l, point) ||
+            (!useless && pythia__search_is_worth(s, l->number, point, use[point])))
+            continue;
+        retired = true;
+        status = pythia__search_retire(s, l->number, point);
+        if (status == PYTHIA_OK)
+            status =
+                pythia__search_close(s, l->t, point, l->number,
+                                     useless ? "the cause is neither in it nor around it"
+                                             : "it adds more to a request than it may explain");
+    }
+    pythia_free(use);
+    return status == PYTHIA_OK && retired ? pythia__search_remember(s, l->number, l->evidence)
+                                          : status;
+}
+
+static bool may_make_room(const struct pythia__looking *l, uint32_t point)
+{
+    return is_ours(l, point) && pythia__search_frees(l->s, point);
+}
+
+/* The budget is used up: close the points that part least, about half of them at most, so that
+ * others may be opened. They may be opened again. */
+static int make_room(struct pythia__looking *l, size_t *closed)
+{
+    struct pythia_search *s = l->s;
+    double *use = pythia__look_use(l);
+    size_t most = 0;
+    int status = use ? PYTHIA_OK : PYTHIA_ENOMEM;
+    *closed = 0;
+    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
+        most += may_make_room(l, point);
+    most = (most + 1) / 2 < l->budget ? (most + 1) / 2 : l->budget;
+    while (status == PYTHIA_OK && *closed < most) {
+        uint32_t least = PYTHIA_NONE;
+        for (uint32_t point = 0; point < s->points; point++)
+            if (may_make_room(l, point) && (least == PYTHIA_NONE || use[point] < use[least]))
+                least = point;
+        if (least == PYTHIA_NONE)
+            break;
+        status = pythia__search_close(s, l->t, least, l->number,
+                                      "others tell more, and the budget is used up");
+        ++*closed;
+    }
+    pythia_free(use);
+    return status;
+}
+
+static int find_best(const struct pythia__looking *l, const bool *may, struct pythia__pick *best)
+{
+    size_t count = 0;
+    *best = (struct pythia__pick){.tracepoint = PYTHIA_NONE};
+    return pythia__gain_choose(&l->k->belief, may, PYTHIA__CALL_PRICE, l->s->relative, 1, best,
+                               &count);
+}
+
+/* Where budgets are small, what fits them may tell next to nothing: how many bits is it worth to
+ * open something for, beside the best of all that may be opened? And is there such a thing that
+ * would fit if less were open? `may` by trace point becomes what would fit then. */
+static int compare_with_best(const struct pythia__looking *l, bool *may, double *least,
+                             bool *would_fit)
+{
+    struct pythia__pick best;
+    *least = 0;
+    *would_fit = false;
+    if (!pythia__search_is_limited(l->s))
+        return PYTHIA_OK;
+    int status = find_best(l, may, &best);
+    *least = PYTHIA__PART_MIN * best.bits;
+    for (uint32_t point = 0; point < l->s->points; point++)
+        may[point] = may[point] && pythia__search_fits_alone(l->s, l->t, point);
+    if (status == PYTHIA_OK)
+        status = find_best(l, may, &best);
+    *would_fit = best.bits > 0 && best.bits >= *least;
+    return status;
+}
+
+/* Choose what fits the budgets. */
+static int pick(struct pythia__looking *l, struct pythia__pick *picks, size_t *count,
+                bool *would_fit)
+{
+    struct pythia_search *s = l->s;
+    struct pythia__search_room room = pythia__search_room(s, l->budget);
+    size_t chosen = 0;
+    double least = 0;
+    bool *may = pythia_calloc(s->points, sizeof(*may));
+    int status = may ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (uint32_t node = 1; status == PYTHIA_OK && node < pythia_cct_nodes(l->type->cct); node++) {
+        uint32_t point = pythia_cct_tracepoint(l->type->cct, node);
+        may[point] = !s->open[point] && !s->never[point] &&
+                     !pythia__search_is_retired(l->s, l->number, point) &&
+                     !pythia__search_is_decided(s, l->t, point) &&
+                     pythia__search_is_worth(s, l->number, point, 1);
+    }
+    if (status == PYTHIA_OK)
+        status = compare_with_best(l, may, &least, would_fit);
+    for (uint32_t point = 0; status == PYTHIA_OK && point < s->points; point++)
+        may[point] = may[point] && pythia__search_fits(s, l->t, point, &room);
+    if (status == PYTHIA_OK && room.switches > 0)
+        status = pythia__gain_choose(&l->k->belief, may, PYTHIA__CALL_PRICE, s->relative,
+                                     room.switches, picks, &chosen);
+    *count = 0; /* together they must fit as well */
+    while (*count < chosen && picks[*count].bits >= least &&
+           pythia__search_take(s, l->t, picks[*count].tracepoint, &room))
+        ++*count;
+    pythia_free(may);
+    return status;
+}
+
+/* By trace point: what is believed to be in those that lie behind the place with the largest share,
+ * and may be opened. `mass` is all 0. PYTHIA_OK or PYTHIA_ENOMEM. */
+static int find_mass(struct pythia__looking *l, double *mass)
+{
+    struct pythia__target edge, own;
+    const struct pythia__belief *b = &l->k->belief;
+    bool *counted = pythia_calloc(b->nodes, sizeof(*counted)); /* a node may be behind several */
+    int status = counted ? pythia__look_find(l, &edge, &own) : PYTHIA_ENOMEM;
+    for (size_t e = 0; status == PYTHIA_OK && e < l->ranking.edge_count; e++) {
+        const struct pythia_edge *at = pythia_cct_edge_at(l->seen, l->ranking.edges[e].edge);
+        if (!pythia__look_has(l, pythia__look_top(&edge, &own), e))
+            continue;
+        pythia__region_find(&l->map, at);
+        for (uint32_t node = 0; (node = pythia__look_behind(l, at, node)) != PYTHIA_NONE;) {
+            double *sum = &mass[pythia_cct_tracepoint(l->type->cct, node)];
+            *sum = fmax(*sum, DBL_MIN); /* it is behind */
+            for (uint32_t place = b->place[node]; place < b->behind[node] && !counted[node];
+                 place++)
+                *sum += b->mass[b->order[place]];
+            counted[node] = true;
+        }
+    }
+    pythia_free(counted);
+    return status;
+}
+
+/* Nothing would tell more by what is believed, and yet the place with the largest share has closed
+ * points behind it: open those that the cause is most probably in, and see. */
+static int confirm(struct pythia__looking *l, struct pythia__pick *picks, size_t *count)
+{
+    struct pythia_search *s = l->s;
+    const struct pythia__belief *b = &l->k->belief;
+    const struct pythia_vocabulary *v = pythia_space_vocabulary(s->space);
+    double least = 0, *mass = pythia_calloc(s->points, sizeof(*mass));
+    if (!mass || find_mass(l, mass) != PYTHIA_OK) {
+        pythia_free(mass);
+        return PYTHIA_ENOMEM;
+    }
+    struct pythia__search_room room = pythia__search_room(s, l->budget);
+    for (uint32_t point = 0; point < s->points && pythia__search_is_limited(s); point++)
+        least = fmax(least, PYTHIA__PART_MIN * mass[point]);
+    while (room.switches > 0) {
+        uint32_t best = PYTHIA_NONE;
+        for (uint32_t point = 0; point < s->points; point++) {
+            bool may = mass[point] > 0 && mass[point] >= least && !s->open[point] &&
+                       !pythia__search_is_decided(s, l->t, point) &&
+                       pythia__search_fits(s, l->t, point, &room) &&
+                       pythia__search_is_worth(s, l->number, point, 1);
+            if (may && (best == PYTHIA_NONE || mass[point] > mass[best] ||
+                        (mass[point] == mass[best] &&
+                         pythia_text_compare(pythia_vocabulary_tracepoint_id(v, point),
+                                             pythia_vocabulary_tracepoint_id(v, best)) < 0)))
+                best = point;
+        }
+        if (best == PYTHIA_NONE)
+            break;
+        (void)pythia__search_take(s, l->t, best, &room);
+        picks[(*count)++] = (struct pythia__pick){.tracepoint = best,
+                                                  .inside = fmin(mass[best], 1),
+                                                  .calls = s->calls[best],
+                                                  .block = b->region_count};
+        mass[best] = 0;
+    }
+    pythia_free(mass);
+    return PYTHIA_OK;
+}
+
+static int open_more(struct pythia__looking *l)
+{
+    size_t count = 0, closed = 0;
+    bool would_fit = false;
+    struct pythia__pick *picks = pythia_calloc(l->budget + 1, sizeof(*picks));
+    int status = picks ? pick(l, picks, &count, &would_fit) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK && count == 0 && would_fit) {
+        status = make_room(l, &closed);
+        if (status == PYTHIA_OK && closed > 0)
+            status = pick(l, picks, &count, &would_fit);
+    }
+    if (status == PYTHIA_OK && count == 0)
+        status = confirm(l, picks, &count);
+    /* nothing to open: further requests may still tell, up to a point */
+    l->k->unanswered = count > 0 || closed > 0 ? 0 : l->k->unanswered + 1;
+    if (l->k->unanswered >= PYTHIA__SEARCH_IDLE)
+        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
+    if (status == PYTHIA_OK)
+        status = open_picks(l, picks, count);
+    pythia_free(picks);
+    return status;
+}
+
+/* Rank the edges of all requests of the type, and see which of them are explained. */
+static int rank(struct pythia__looking *l)
+{
+    struct pythia_search *s = l->s;
+    l->level = 1 - pythia_gate_alpha(s->o.alpha, s->cycle);
+    struct pythia_rank_options how = {.measure = PYTHIA_MEASURE_SHARE,
+                                      .level = l->level,
+                                      .alpha = s->o.alpha,
+                                      .seed = s->o.seed,
+                                      .memory = &s->memory,
+                                      .brief = true};
+    int status = pythia_rank(l->rows, l->n, l->seen, &how, &l->ranking);
+    if (status != PYTHIA_OK)
+        return status;
+    l->explained = pythia_calloc(l->ranking.edge_count + 1, sizeof(*l->explained));
+    if (!l->explained)
+        return PYTHIA_ENOMEM;
+    return pythia__look_mark(l);
+}
+
+static void drop_past_causes(struct pythia__looking *l)
+{
+    struct pythia_problem *p = l->p;
+    size_t kept = 0;
+    for (size_t c = 0; c < p->cause_count; c++)
+        if (!pythia__look_is_past(l, &p->causes[c]))
+            p->causes[kept++] = p->causes[c];
+    p->cause_count = kept;
+    l->k->past = 0;
+}
+
+/* A cause is gone when it had no share for a while. */
+static void meet_causes(struct pythia__looking *l)
+{
+    size_t past = 0;
+    for (size_t c = 0; c < l->p->cause_count; c++)
+        past += pythia__look_is_past(l, &l->p->causes[c]);
+    l->k->past = past > 0 ? l->k->past + 1 : 0;
+    if (l->k->past >= PAST_MAX)
+        drop_past_causes(l);
+}
+
+/* Go on from there: causes, belief, what to open and what to close. */
+static int look(struct pythia__looking *l)
+{
+    struct pythia_search *s = l->s;
+    bool changed = false;
+    l->p->cycles++;
+    l->k->sd_ns = sqrt(pythia_exact_moments_variance(&l->evidence->moments));
+    int status = pythia__search_has_changed(s, l->number, l->evidence, &changed);
+    if (changed)
+        pythia__search_forget(s, l->number);
+    if (status == PYTHIA_OK && l->k->belief.nodes == 0)
+        status = pythia__belief_create_with(l->type, s->o.history, &l->k->belief);
+    if (status == PYTHIA_OK)
+        status = pythia__region_map_create(l->type, l->seen, l->open, &l->map);
+    if (status == PYTHIA_OK)
+        status = rank(l);
+    if (status == PYTHIA_OK)
+        meet_causes(l);
+    if (status == PYTHIA_OK)
+        status = update(l);
+    if (status == PYTHIA_OK)
+        status = find_causes(l);
+    if (l->p->state == PYTHIA_PROBLEM_SEARCHING && l->p->cycles - l->k->looked >= s->o.patience)
+        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
+    if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING && l->budget > 0 &&
+        !s->o.strategy)
+        status = open_more(l);
+    if (s->o.budget.points_per_cycle == 0 && !s->o.strategy && /* nothing can ever be opened */
+        l->p->state == PYTHIA_PROBLEM_SEARCHING && ++l->k->unanswered >= PYTHIA__SEARCH_IDLE)
+        l->p->state = PYTHIA_PROBLEM_GIVEN_UP;
+    if (status == PYTHIA_OK && l->p->state == PYTHIA_PROBLEM_SEARCHING)
+        status = close_useless(l);
+    return status;
+}
+
+/* Where all was explained: has something come up that is not, or is nothing left of what was? */
+static int watch_causes(struct pythia__looking *l, bool *again)
+{
+    struct pythia__target edge, own;
+    int status = rank(l);
+    if (status == PYTHIA_OK)
+        status = pythia__look_find(l, &edge, &own);
+    if (status != PYTHIA_OK)
+        return status;
+    const struct pythia_finding *top = &pythia__look_top(&edge, &own)->finding;
+    *again = top->low > AGAIN_LOW && top->share >= PYTHIA_FINDING_MIN;
+    meet_causes(l);
+    if (*again)
+        drop_past_causes(l);
+    *again = *again || l->p->cause_count == 0;
+    return PYTHIA_OK;
+}
+
+/* Has something come up since the search ended? Where nothing was found, durations tell. */
+static int watch(struct pythia__looking *l)
+{
+    bool again = false;
+    int status = l->p->state == PYTHIA_PROBLEM_GIVEN_UP
+                     ? pythia__search_has_changed(l->s, l->number, l->evidence, &again)
+                     : watch_causes(l, &again);
+    if (status != PYTHIA_OK || !again)
+        return status;
+    l->p->state = PYTHIA_PROBLEM_SEARCHING;
+    l->k->looked = l->p->cycles;
+    l->k->idle = l->k->unanswered = 0;
+    pythia__search_forget(l->s, l->number);
+    return PYTHIA_OK;
+}
+
+static int with_rows(struct pythia__looking *l, int (*work)(struct pythia__looking *l))
+{
+    l->p = &l->s->problems[l->number];
+    l->k = &l->s->keeping[l->number];
+    l->t = pythia__search_type_at(l->s, l->number);
+    l->type = pythia_space_type(l->s->space, l->evidence->unsplit);
+    l->n = pythia_type_rows(l->evidence);
+    pythia__search_touch(l->s, l->number);
+    l->rows = pythia_calloc(l->n + 1, sizeof(struct pythia_row *));
+    if (!l->rows)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < l->n; i++)
+        l->rows[i] = pythia_type_row(l->evidence, i);
+    int status = work(l);
+    pythia__region_map_free(&l->map);
+    pythia_ranking_free(&l->ranking);
+    pythia_free(l->explained);
+    pythia_free(l->rows);
+    return status;
+}
+
+int pythia__search_watch(struct pythia_search *s, size_t number, const struct pythia_type *t,
+                         const struct pythia_groups *groups, struct pythia_open_points *open)
+{
+    const struct pythia_problem *p = &s->problems[number];
+    bool settled = p->state == PYTHIA_PROBLEM_DONE || p->state == PYTHIA_PROBLEM_GIVEN_UP;
+    struct pythia__search_hidden hidden;
+    if (!settled || pythia_type_evidence(t) < (double)s->o.min_requests)
+        return PYTHIA_OK;
+    int status = pythia__search_hide(s, number, &hidden);
+    struct pythia__looking l = {
+        .s = s, .number = number, .evidence = t, .seen = pythia_groups_cct(groups), .open = open};
+    if (status == PYTHIA_OK)
+        status = with_rows(&l, watch);
+    pythia__search_show(&hidden);
+    return status;
+}
+
+int pythia__search_look(struct pythia_search *s, size_t number, const struct pythia_type *t,
+                        const struct pythia_groups *groups, struct pythia_open_points *open,
+                        size_t *budget)
+{
+    struct pythia__search_hidden hidden;
+    int status = pythia__search_hide(s, number, &hidden);
+    struct pythia__looking l = {.s = s,
+                                .number = number,
+                                .evidence = t,
+                                .seen = pythia_groups_cct(groups),
+                                .open = open,
+                                .budget = *budget};
+    if (status == PYTHIA_OK)
+        status = with_rows(&l, look);
+    pythia__search_show(&hidden);
+    *budget = l.budget;
+    return status;
+}

@@ -1,0 +1,77 @@
+/* What is opened and closed in a cycle, and what may not be. */
+#include "pythia/mem.h"
+#include "pythia/status.h"
+#include "search_parts.h"
+
+int pythia__search_decide(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
+                          bool open, size_t problem, double inside, struct pythia_buf *reason)
+{
+    if (pythia_buf_status(reason) != PYTHIA_OK ||
+        pythia_grow(&s->switches, &s->switch_capacity, s->switch_count, sizeof(*s->switches)) !=
+            PYTHIA_OK ||
+        pythia__search_switch(s, t, point, open) != PYTHIA_OK) {
+        pythia_buf_free(reason);
+        return PYTHIA_ENOMEM;
+    }
+    s->switches[s->switch_count++] =
+        (struct pythia_switch){.tracepoint = point,
+                               .type = t->name,
+                               .open = open,
+                               .problem = problem,
+                               .inside = inside,
+                               .price_ns = s->price[point],
+                               .cost_ns = pythia__search_cost(s, t, point),
+                               .bytes_per_second = pythia__search_bytes(s, t, point),
+                               .reason = reason->bytes};
+    return PYTHIA_OK;
+}
+
+int pythia__search_close(struct pythia_search *s, struct pythia__search_type *t, uint32_t point,
+                         size_t problem, const char *why)
+{
+    struct pythia_buf reason = {0};
+    pythia_buf_puts(&reason, why);
+    pythia__search_add_effect(s, t, point, &reason);
+    return pythia__search_decide(s, t, point, false, problem, 0, &reason);
+}
+
+bool pythia__search_is_decided(const struct pythia_search *s, const struct pythia__search_type *t,
+                               uint32_t point)
+{
+    for (size_t i = 0; i < s->switch_count; i++)
+        if (s->switches[i].tracepoint == point && s->switches[i].type == t->name)
+            return true;
+    return false;
+}
+
+/* Is the nearest open trace point around some node of `point` that one? */
+static bool is_open_within(const struct pythia_search *s, const struct pythia__search_type *of,
+                           uint32_t point, uint32_t around)
+{
+    const struct pythia_space_type *t = pythia_space_type(s->space, of->name);
+    for (uint32_t node = 1; t && node < pythia_cct_nodes(t->cct); node++) {
+        if (pythia_cct_tracepoint(t->cct, node) != point)
+            continue;
+        uint32_t above = pythia_cct_parent(t->cct, node);
+        while (above != PYTHIA_CCT_ROOT &&
+               !pythia__search_is_open_for(s, of, pythia_cct_tracepoint(t->cct, above)))
+            above = pythia_cct_parent(t->cct, above);
+        if (pythia_cct_tracepoint(t->cct, above) == around)
+            return true;
+    }
+    return false;
+}
+
+bool pythia__search_bounds_cause(const struct pythia_search *s, const struct pythia__search_type *t,
+                                 uint32_t point)
+{
+    for (size_t i = 0; i < s->problem_count; i++)
+        for (size_t c = 0; s->problems[i].unsplit == t->name && c < s->problems[i].cause_count;
+             c++) {
+            const struct pythia_place *place = &s->problems[i].causes[c].place;
+            if (place->from_tracepoint == point || place->to_tracepoint == point ||
+                (place->own && is_open_within(s, t, point, place->context)))
+                return true;
+        }
+    return false;
+}

@@ -1,0 +1,419 @@
+#include "pythia/split_proposal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "group/split_cuts.h"
+#include "pythia/mem.h"
+#include "pythia/mode_cuts.h"
+#include "pythia/shares.h"
+#include "pythia/status.h"
+
+/* The requests, and the values of the key at hand. */
+struct proposing {
+    const struct pythia_row *const *rows;
+    size_t n;
+    const struct pythia_modes *modes;
+    const struct pythia_explanations *found;
+    struct pythia_key_name *names; /* of the explanations */
+    struct pythia_key_reader *reader;
+    const struct pythia_grouping_key *key; /* NULL: none */
+    uint32_t type;
+    double alpha;
+    double *durations, *clipped, *numbers; /* NaN: no number */
+    uint32_t *parts;                       /* of a split at hand */
+};
+
+static struct pythia_key_name name_of(const struct pythia_explanation *x,
+                                      const struct pythia_vocabulary *vocabulary)
+{
+    bool visits = x->kind == PYTHIA_KEY_COUNT, visited = x->kind == PYTHIA_KEY_HAS;
+    return (struct pythia_key_name){
+        .source = visits    ? PYTHIA_KEY_VISITS
+                  : visited ? PYTHIA_KEY_VISITED
+                            : PYTHIA_KEY_OF_SPANS,
+        .text = visits || visited ? pythia_vocabulary_tracepoint_id(vocabulary, x->tracepoint)
+                                  : pythia_text_of(x->name)};
+}
+
+/* ---- numbers ---- */
+
+/* The cuts of a number: those of the modes, or the explanation's. */
+static int cut_numbers(struct proposing *p, size_t which, struct pythia_split_proposal *out)
+{
+    const struct pythia_split *s = &p->found->found[which].result.split;
+    double cuts[PYTHIA_MODES_MAX];
+    size_t count = 0;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < p->n && status == PYTHIA_OK; i++) {
+        struct pythia_key_value value;
+        status = pythia_key_reader_row(p->reader, which, p->rows[i], &value);
+        p->numbers[i] = status == PYTHIA_OK && value.numeric ? value.number : NAN;
+    }
+    if (status == PYTHIA_OK)
+        status = pythia__split_by_modes(p->numbers, p->durations, p->n, p->modes, cuts, &count);
+    if (status != PYTHIA_OK)
+        return status;
+    out->of_modes = count > 0;
+    if (count == 0 && isfinite(s->cut)) {
+        cuts[count++] = s->cut;
+        pythia__split_tidy(p->numbers, p->n, cuts, count);
+    }
+    if (count > 0)
+        return pythia_split_rule_cuts(cuts, count, &out->rule);
+    out->rule.form = PYTHIA_SPLIT_PRESENT; /* all values are one, or there is no split */
+    return PYTHIA_OK;
+}
+
+/* ---- levels ---- */
+
+struct level {
+    struct pythia_text text; /* owned by the array's texts */
+    double sum;
+    size_t requests;
+};
+
+static int compare_texts(const void *a, const void *b)
+{
+    return pythia_text_compare(((const struct level *)a)->text, ((const struct level *)b)->text);
+}
+
+static int compare_means(const void *a, const void *b)
+{
+    const struct level *x = a, *y = b;
+    double p = x->sum / (double)x->requests, q = y->sum / (double)y->requests;
+    return p != q ? (p > q) - (p < q) : compare_texts(a, b);
+}
+
+/* The different levels in the order of their mean durations, which are clipped; place_of[i] becomes
+ * the place of request i in that order, NaN if it has none. */
+struct levels {
+    struct level *all;
+    size_t count;
+    struct pythia_buf *texts; /* [n]: of each request */
+};
+
+static void free_levels(struct levels *l, size_t n)
+{
+    for (size_t i = 0; l->texts && i < n; i++)
+        pythia_buf_free(&l->texts[i]);
+    pythia_free(l->texts);
+    pythia_free(l->all);
+}
+
+static int read_levels(struct proposing *p, size_t which, struct levels *l)
+{
+    size_t n = 0;
+    l->texts = pythia_calloc(p->n, sizeof(*l->texts));
+    l->all = pythia_calloc(p->n, sizeof(*l->all));
+    int status = l->texts && l->all ? PYTHIA_OK : PYTHIA_ENOMEM;
+    for (size_t i = 0; i < p->n && status == PYTHIA_OK; i++) {
+        struct pythia_key_value value;
+        struct pythia_text text;
+        status = pythia_key_reader_row(p->reader, which, p->rows[i], &value);
+        p->numbers[i] = NAN;
+        if (status != PYTHIA_OK || !value.present)
+            continue;
+        p->numbers[i] = 0; /* it has one; which, comes below */
+        status = pythia_key_reader_text(p->reader, &text);
+        if (status == PYTHIA_OK) {
+            pythia_buf_text_add(&l->texts[i], text);
+            status = pythia_buf_status(&l->texts[i]);
+        }
+        l->all[n++] = (struct level){pythia_buf_text(&l->texts[i]), p->clipped[i], 1};
+    }
+    if (n > 0)
+        qsort(l->all, n, sizeof(*l->all), compare_texts);
+    for (size_t i = 0; i < n; i++) {
+        struct level *last = l->count ? &l->all[l->count - 1] : NULL;
+        if (last && pythia_text_equal(last->text, l->all[i].text)) {
+            last->sum += l->all[i].sum;
+            last->requests++;
+        } else {
+            l->all[l->count++] = l->all[i];
+        }
+    }
+    return status;
+}
+
+static void place_levels(struct proposing *p, struct levels *l)
+{
+    if (l->count > 0)
+        qsort(l->all, l->count, sizeof(*l->all), compare_means);
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t k = 0; k < l->count && !isnan(p->numbers[i]); k++)
+            if (pythia_text_equal(l->all[k].text, pythia_buf_text(&l->texts[i]))) {
+                p->numbers[i] = (double)k;
+                break;
+            }
+}
+
+/* The levels above the first cut, each in the set of its interval; those below it are the others.
+ */
+static int sets_of(const struct levels *l, const double *cuts, size_t count,
+                   struct pythia_split_rule *out)
+{
+    struct pythia_split_level *levels = pythia_calloc(l->count, sizeof(*levels));
+    size_t n = 0;
+    if (!levels)
+        return PYTHIA_ENOMEM;
+    for (size_t k = 0; k < l->count; k++) {
+        size_t set = 0;
+        while (set < count && cuts[set] <= (double)k)
+            set++;
+        if (set > 0)
+            levels[n++] = (struct pythia_split_level){l->all[k].text, set - 1};
+    }
+    int status = pythia_split_rule_sets(levels, n, count, out);
+    pythia_free(levels);
+    return status;
+}
+
+static int slow_set(const struct pythia_explanation *x, struct pythia_split_rule *out)
+{
+    struct pythia_split_level *levels = pythia_calloc(x->slow_level_count, sizeof(*levels));
+    if (!levels)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < x->slow_level_count; i++)
+        levels[i] = (struct pythia_split_level){x->slow_levels[i], 0};
+    int status = pythia_split_rule_sets(levels, x->slow_level_count, 1, out);
+    pythia_free(levels);
+    return status;
+}
+
+static int part_levels(struct proposing *p, size_t which, struct pythia_split_proposal *out)
+{
+    const struct pythia_explanation *x = &p->found->found[which];
+    struct levels l = {0};
+    double cuts[PYTHIA_MODES_MAX];
+    size_t count = 0;
+    int status = p->modes->count > 1 ? read_levels(p, which, &l) : PYTHIA_OK;
+    if (status == PYTHIA_OK && l.count > 0) {
+        place_levels(p, &l);
+        status = pythia__split_by_modes(p->numbers, p->durations, p->n, p->modes, cuts, &count);
+    }
+    out->of_modes = count > 0;
+    out->rule.form = PYTHIA_SPLIT_PRESENT;
+    if (status == PYTHIA_OK && count > 0)
+        status = sets_of(&l, cuts, count, &out->rule);
+    else if (status == PYTHIA_OK && x->slow_level_count > 0)
+        status = slow_set(x, &out->rule);
+    free_levels(&l, p->n);
+    return status;
+}
+
+/* ---- parts ---- */
+
+static int find_part(struct proposing *p, size_t which, const struct pythia_split_rule *rule,
+                     size_t row, uint32_t *out)
+{
+    struct pythia_key_value value;
+    int status = pythia_key_reader_row(p->reader, which, p->rows[row], &value);
+    return status == PYTHIA_OK ? pythia_split_rule_part(rule, p->reader, &value, out) : status;
+}
+
+static int count_parts(const struct proposing *p, struct pythia_split_proposal *out)
+{
+    uint32_t most = pythia_split_rule_parts(&out->rule);
+    out->parts = pythia_calloc(most, sizeof(*out->parts));
+    if (!out->parts)
+        return PYTHIA_ENOMEM;
+    for (uint32_t n = 0; n < most; n++) {
+        uint32_t part = (n + PYTHIA_SPLIT_FIRST) % most; /* requests without the key come last */
+        struct pythia_buf label = {0};
+        struct pythia_split_part *to = &out->parts[out->part_count];
+        for (size_t i = 0; i < p->n; i++)
+            if (p->parts[i] == part) {
+                to->requests++;
+                to->mean_ns += p->durations[i];
+            }
+        if (to->requests == 0)
+            continue;
+        to->mean_ns /= (double)to->requests;
+        pythia_split_rule_label(&out->rule, &out->key, part, &label);
+        if (pythia_buf_status(&label) != PYTHIA_OK) {
+            pythia_buf_free(&label);
+            return PYTHIA_ENOMEM;
+        }
+        to->label = label.bytes;
+        out->part_count++;
+    }
+    return PYTHIA_OK;
+}
+
+static void clear(struct pythia_split_proposal *x)
+{
+    for (size_t i = 0; i < x->part_count; i++)
+        pythia_free(x->parts[i].label);
+    pythia_free(x->parts);
+    pythia_free(x->text);
+    pythia_free(x->instead);
+    pythia_split_rule_clear(&x->rule);
+}
+
+static char *text_of(const struct pythia_key_name *key, const struct pythia_split_rule *rule)
+{
+    const struct pythia_split_spec spec = {*key, *rule};
+    struct pythia_buf text = {0};
+    pythia_split_spec_write(&spec, &text);
+    if (pythia_buf_status(&text) == PYTHIA_OK)
+        return text.bytes;
+    pythia_buf_free(&text);
+    return NULL;
+}
+
+/* The split so far of the key; NULL: it is in no grouping key. */
+static const struct pythia_split_spec *split_so_far(const struct proposing *p,
+                                                    const struct pythia_key_name *key,
+                                                    const struct pythia_split_rule **rule)
+{
+    for (size_t i = 0; p->key && i < pythia_grouping_key_count(p->key); i++) {
+        const struct pythia_split_spec *s = pythia_grouping_key_split(p->key, i);
+        enum pythia_split_origin origin;
+        size_t others;
+        if (s->key.source != key->source || !pythia_text_equal(s->key.text, key->text))
+            continue;
+        *rule = pythia_grouping_key_rule(p->key, i, p->type, &origin, &others);
+        return s;
+    }
+    return NULL;
+}
+
+/* The key may be parted already: then the rule becomes that of both, to be put in the place of the
+ * first; *good: there is one of both. */
+static int refine(const struct proposing *p, struct pythia_split_proposal *out, bool *good)
+{
+    const struct pythia_split_rule *rule = NULL;
+    const struct pythia_split_spec *before = split_so_far(p, &out->key, &rule);
+    struct pythia_split_rule refined;
+    int status = PYTHIA_OK;
+    *good = true;
+    if (before && rule) {
+        status = pythia_split_rule_refine(rule, &out->rule, &refined);
+        *good = status == PYTHIA_OK;
+        if (status != PYTHIA_OK)
+            return status == PYTHIA_EINVAL ? PYTHIA_OK : status;
+        pythia_split_rule_clear(&out->rule);
+        out->rule = refined;
+    }
+    out->text = text_of(&out->key, &out->rule);
+    out->instead = before ? text_of(&before->key, &before->rule) : NULL;
+    return out->text && (out->instead || !before) ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+/* The split that an explanation leads to; *good: it is worth proposing. */
+static int propose(struct proposing *p, size_t which, struct pythia_split_proposal *out, bool *good)
+{
+    const struct pythia_explanation *x = &p->found->found[which];
+    int status = PYTHIA_OK;
+    *good = false;
+    *out = (struct pythia_split_proposal){.explanation = which, .key = p->names[which]};
+    if (x->kind == PYTHIA_KEY_MEMBER || x->kind == PYTHIA_KEY_VALUES)
+        return PYTHIA_OK; /* no rule can say it */
+    if (x->kind == PYTHIA_KEY_HAS)
+        out->rule.form = PYTHIA_SPLIT_PRESENT;
+    else
+        status = x->kind == PYTHIA_KEY_CATEGORICAL ? part_levels(p, which, out)
+                                                   : cut_numbers(p, which, out);
+    if (status == PYTHIA_OK)
+        status = refine(p, out, good);
+    if (status != PYTHIA_OK || !*good)
+        return status;
+    for (size_t i = 0; i < p->n && status == PYTHIA_OK; i++)
+        status = find_part(p, which, &out->rule, i, &p->parts[i]);
+    if (status == PYTHIA_OK)
+        status = pythia_between(p->clipped, p->parts, p->n, pythia_split_rule_parts(&out->rule),
+                                1 - p->alpha, &out->between);
+    *good = status == PYTHIA_OK && out->between.low >= PYTHIA_SPLIT_SHARE_MIN;
+    return *good ? count_parts(p, out) : status;
+}
+
+/* ---- all of them ---- */
+
+/* Keys of one rank cannot be told apart, and a proxy says nothing that a better key does not say.
+ */
+static bool is_asked(const struct proposing *p, const struct pythia_split_proposals *so_far,
+                     size_t which)
+{
+    const struct pythia_association_result *r = &p->found->found[which].result;
+    for (size_t i = 0; i < so_far->count; i++)
+        if (p->found->found[so_far->all[i].explanation].result.rank == r->rank)
+            return false;
+    return r->proxy_of == PYTHIA_ASSOCIATION_NONE;
+}
+
+static int propose_all(struct proposing *p, struct pythia_split_proposals *out)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < p->found->found_count && status == PYTHIA_OK; i++) {
+        bool good;
+        if (!is_asked(p, out, i))
+            continue;
+        status = propose(p, i, &out->all[out->count], &good);
+        if (status == PYTHIA_OK && good)
+            out->count++;
+        else
+            clear(&out->all[out->count]);
+    }
+    return status;
+}
+
+static int begin(struct proposing *p, const struct pythia_keys *keys,
+                 const struct pythia_vocabulary *vocabulary)
+{
+    size_t found = p->found->found_count;
+    p->names = pythia_calloc(found, sizeof(*p->names));
+    p->durations = pythia_calloc(p->n, sizeof(*p->durations));
+    p->clipped = pythia_calloc(p->n, sizeof(*p->clipped));
+    p->numbers = pythia_calloc(p->n, sizeof(*p->numbers));
+    p->parts = pythia_calloc(p->n, sizeof(*p->parts));
+    if (!p->names || !p->durations || !p->clipped || !p->numbers || !p->parts)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < found; i++)
+        p->names[i] = name_of(&p->found->found[i], vocabulary);
+    for (size_t i = 0; i < p->n; i++)
+        p->durations[i] = p->clipped[i] = (double)p->rows[i]->duration_ns;
+    (void)pythia_winsorise(p->clipped, p->n, PYTHIA__SPLIT_CLIPPED, PYTHIA__SPLIT_CLIPPED);
+    return pythia_key_reader_create(vocabulary, keys, p->names, found, &p->reader);
+}
+
+int pythia_split_propose(const struct pythia_row *const *rows, size_t count,
+                         const struct pythia_modes *modes, const struct pythia_explanations *found,
+                         const struct pythia_keys *keys, const struct pythia_vocabulary *vocabulary,
+                         const struct pythia_grouping_key *key, uint32_t type, double alpha,
+                         struct pythia_split_proposals *out)
+{
+    struct proposing p = {.rows = rows,
+                          .n = count,
+                          .modes = modes,
+                          .found = found,
+                          .key = key,
+                          .type = type,
+                          .alpha = alpha};
+    struct pythia_split_proposals all = {.all =
+                                             pythia_calloc(found->found_count, sizeof(*all.all))};
+    int status = all.all ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK && count > 0 && found->found_count > 0) {
+        status = begin(&p, keys, vocabulary);
+        if (status == PYTHIA_OK)
+            status = propose_all(&p, &all);
+    }
+    void *const owned[] = {p.names, p.durations, p.clipped, p.numbers, p.parts};
+    for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
+        pythia_free(owned[i]);
+    pythia_key_reader_destroy(p.reader);
+    if (status == PYTHIA_OK)
+        *out = all;
+    else
+        pythia_split_proposals_free(&all);
+    return status;
+}
+
+void pythia_split_proposals_free(struct pythia_split_proposals *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        clear(&p->all[i]);
+    pythia_free(p->all);
+    *p = (struct pythia_split_proposals){0};
+}

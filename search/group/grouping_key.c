@@ -1,0 +1,421 @@
+/* A request comes to its parts in three steps: the values of the keys on its critical path, the
+ * part of each split that these are in, and one number for the type with all these parts, found in
+ * a hash table. Names are made when they are asked for, because only then it is known which keys
+ * the requests of a type have at all. */
+#include "pythia/grouping_key.h"
+
+#include <string.h>
+
+#include "grouping_key_state.h"
+#include "pythia/hash.h"
+#include "pythia/mem.h"
+#include "pythia/shown_text.h"
+#include "pythia/status.h"
+
+const char *pythia_split_origin_name(enum pythia_split_origin origin)
+{
+    static const char *const names[] = {"asked", "levels", "modes", "variance", "none"};
+    return names[origin];
+}
+
+/* ---- making ---- */
+
+/* One that is asked for twice is told. */
+static int check_keys(const struct pythia_split_spec *splits, size_t count, struct pythia_error *e)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++) {
+            struct pythia_buf key = {0};
+            if (splits[i].key.source != splits[j].key.source ||
+                !pythia_text_equal(splits[i].key.text, splits[j].key.text))
+                continue;
+            pythia_shown_add(&key, splits[i].key.text, 60);
+            pythia_error_set(e, PYTHIA_EUSAGE,
+                             "--split: the key %s is there twice: give all its parts in one, such "
+                             "as KEY=3,10",
+                             key.bytes ? key.bytes : "");
+            pythia_buf_free(&key);
+            return PYTHIA_EUSAGE;
+        }
+    return PYTHIA_OK;
+}
+
+static int copy_split(const struct pythia_split_spec *from, struct pythia__grouping_split *to)
+{
+    to->point = PYTHIA_NONE;
+    to->spec.key = from->key;
+    to->spec.key.text.bytes = pythia_strndup(from->key.text.bytes, from->key.text.size);
+    int status = to->spec.key.text.bytes ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = pythia_split_rule_copy(&from->rule, &to->spec.rule);
+    if (status == PYTHIA_OK)
+        to->seen_parts =
+            pythia_calloc(pythia_split_rule_parts(&from->rule), sizeof(*to->seen_parts));
+    if (status == PYTHIA_OK)
+        to->seen_levels = pythia_calloc(from->rule.level_count, sizeof(*to->seen_levels));
+    return status == PYTHIA_OK && to->seen_parts && to->seen_levels ? PYTHIA_OK : PYTHIA_ENOMEM;
+}
+
+struct pythia_key_name *pythia__grouping_names(const struct pythia_grouping_key *k)
+{
+    struct pythia_key_name *names = pythia_calloc(k->count, sizeof(*names));
+    for (size_t i = 0; names && i < k->count; i++)
+        names[i] = k->splits[i].spec.key;
+    return names;
+}
+
+/* Of the key-values of requests only those are looked at that some split may mean. */
+static int choose_attributes(struct pythia_grouping_key *k)
+{
+    uint32_t *all = NULL;
+    size_t count = 0;
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < k->count && status == PYTHIA_OK; i++) {
+        size_t more;
+        if (k->splits[i].spec.key.source != PYTHIA_KEY_OF_SPANS)
+            continue;
+        uint32_t *some = pythia_key_attributes(k->vocabulary, k->splits[i].spec.key.text, &more);
+        uint32_t *grown = some ? pythia_realloc(all, count + more, sizeof(*all)) : NULL;
+        if (grown) {
+            memcpy(grown + count, some, more * sizeof(*some));
+            all = grown;
+            count += more;
+        }
+        status = grown ? PYTHIA_OK : PYTHIA_ENOMEM;
+        pythia_free(some);
+    }
+    if (status == PYTHIA_OK)
+        status = pythia_row_maker_only(k->rows, all, count);
+    pythia_free(all);
+    return status;
+}
+
+static int fill(struct pythia_grouping_key *k, const struct pythia_split_spec *splits, size_t count)
+{
+    k->slot_count = 64;
+    k->slots = pythia_calloc(k->slot_count, sizeof(*k->slots));
+    k->at_hand = pythia_calloc(count + 1, sizeof(*k->at_hand));
+    k->splits = pythia_calloc(count, sizeof(*k->splits));
+    int status = k->slots && k->at_hand && k->splits ? PYTHIA_OK : PYTHIA_ENOMEM;
+    k->count = k->splits ? count : 0;
+    for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
+        status = copy_split(&splits[i], &k->splits[i]);
+    if (status == PYTHIA_OK)
+        status = pythia_keys_create(k->vocabulary, &k->keys);
+    if (status == PYTHIA_OK)
+        status = pythia_row_maker_create(k->vocabulary, k->keys, &k->rows);
+    if (status == PYTHIA_OK)
+        status = choose_attributes(k);
+    struct pythia_key_name *names = status == PYTHIA_OK ? pythia__grouping_names(k) : NULL;
+    if (status == PYTHIA_OK)
+        status = names ? pythia_key_reader_create(k->vocabulary, k->keys, names, count, &k->reader)
+                       : PYTHIA_ENOMEM;
+    pythia_free(names);
+    return status;
+}
+
+int pythia_grouping_key_create(struct pythia_vocabulary *vocabulary,
+                               const struct pythia_split_spec *splits, size_t count,
+                               struct pythia_grouping_key **out, struct pythia_error *e)
+{
+    int status = check_keys(splits, count, e);
+    if (status != PYTHIA_OK)
+        return status;
+    struct pythia_grouping_key *k = pythia_calloc(1, sizeof(*k));
+    if (!k)
+        return PYTHIA_ENOMEM;
+    k->vocabulary = vocabulary;
+    status = fill(k, splits, count);
+    if (status == PYTHIA_OK)
+        *out = k;
+    else
+        pythia_grouping_key_destroy(k);
+    return status;
+}
+
+static void free_split(struct pythia__grouping_split *s)
+{
+    for (size_t i = 0; i < s->learnt_count; i++)
+        pythia_split_rule_clear(&s->learnt[i].rule);
+    pythia_split_spec_clear(&s->spec);
+    pythia_free(s->learnt);
+    pythia_free(s->seen);
+    pythia_free(s->seen_parts);
+    pythia_free(s->seen_levels);
+}
+
+void pythia_grouping_key_destroy(struct pythia_grouping_key *k)
+{
+    if (!k)
+        return;
+    for (size_t i = 0; i < k->count; i++)
+        free_split(&k->splits[i]);
+    for (size_t i = 0; i < k->set_count; i++)
+        pythia_free(k->sets[i].points);
+    pythia_key_reader_destroy(k->reader);
+    pythia_row_maker_destroy(k->rows);
+    pythia_keys_destroy(k->keys);
+    pythia_free(k->splits);
+    pythia_free(k->parts);
+    pythia_free(k->slots);
+    pythia_free(k->at_hand);
+    pythia_free(k->sets);
+    pythia_buf_free(&k->name);
+    pythia_free(k);
+}
+
+/* ---- the parts of a request ---- */
+
+static uint32_t visits_of(struct pythia_grouping_key *k, struct pythia__grouping_split *s,
+                          const struct pythia_critical_path *path)
+{
+    uint32_t visits = 0;
+    if (s->point == PYTHIA_NONE)
+        s->point = pythia_vocabulary_tracepoint_find(k->vocabulary, s->spec.key.text);
+    for (size_t i = 0; s->point != PYTHIA_NONE && i < path->count; i++)
+        visits +=
+            path->events[i].kind != PYTHIA_EVENT_END && path->events[i].tracepoint == s->point;
+    return visits;
+}
+
+static const struct pythia_split_rule *rule_of(const struct pythia__grouping_split *s,
+                                               uint32_t type)
+{
+    bool learnt = type < s->learnt_count && s->learnt[type].known;
+    return learnt ? &s->learnt[type].rule : &s->spec.rule;
+}
+
+/* Which points report the value found last? One that is passed never is reported by none. */
+static int note(struct pythia_grouping_key *k, const struct pythia__grouping_split *s,
+                const struct pythia_key_value *value)
+{
+    bool process = false;
+    size_t count = 0;
+    const uint32_t *points = pythia_key_reader_points(k->reader, &count, &process);
+    if (s->spec.key.source != PYTHIA_KEY_OF_SPANS) {
+        points = &s->point;
+        count = value->present && value->number > 0;
+        process = false;
+    }
+    return count > 0 && !process ? pythia__grouping_note(k, points, count) : PYTHIA_OK;
+}
+
+/* Remember that the value found last is one of the levels that were given. */
+static int mark_level(struct pythia_grouping_key *k, struct pythia__grouping_split *s)
+{
+    struct pythia_text text;
+    int status = pythia_key_reader_text(k->reader, &text);
+    size_t level = status == PYTHIA_OK ? pythia_split_rule_find(&s->spec.rule, text) : 0;
+    if (status == PYTHIA_OK && level < s->spec.rule.level_count)
+        s->seen_levels[level] = true;
+    return status;
+}
+
+/* The part of one split that the request at hand is in, into *part. */
+static int find_part(struct pythia_grouping_key *k, size_t split, uint32_t type,
+                     const struct pythia_critical_path *path, const struct pythia_row_value *values,
+                     uint32_t value_count, uint32_t *part)
+{
+    struct pythia__grouping_split *s = &k->splits[split];
+    const struct pythia_split_rule *rule = rule_of(s, type);
+    struct pythia_key_value value;
+    int status = PYTHIA_OK;
+    if (s->spec.key.source == PYTHIA_KEY_OF_SPANS)
+        status = pythia_key_reader_values(k->reader, split, values, value_count, &value);
+    else
+        value = pythia_key_reader_visits(k->reader, split, visits_of(k, s, path));
+    if (status == PYTHIA_OK && k->note)
+        status = note(k, s, &value);
+    if (status == PYTHIA_OK && value.present && s->spec.rule.form == PYTHIA_SPLIT_SETS)
+        status = mark_level(k, s);
+    if (status != PYTHIA_OK)
+        return status;
+    return pythia_split_rule_part(rule, k->reader, &value, part);
+}
+
+/* Remember what was seen of a split in a type. */
+static int mark(struct pythia__grouping_split *s, uint32_t type, uint32_t part)
+{
+    if (pythia_reach(&s->seen, &s->seen_count, type, sizeof(*s->seen)) != PYTHIA_OK)
+        return PYTHIA_ENOMEM;
+    s->seen[type] |= part == PYTHIA_SPLIT_WITHOUT ? PYTHIA__SEEN_WITHOUT : PYTHIA__SEEN_WITH;
+    if (s->spec.rule.form != PYTHIA_SPLIT_LEARNT)
+        s->seen_parts[part] = true;
+    return PYTHIA_OK;
+}
+
+int pythia_grouping_key_see(struct pythia_grouping_key *k, uint32_t part)
+{
+    const uint32_t *of = k->parts + (size_t)part * (k->count + 1);
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < k->count && status == PYTHIA_OK; i++)
+        status = mark(&k->splits[i], of[0], of[i + 1]);
+    return status;
+}
+
+void pythia_grouping_key_forget(struct pythia_grouping_key *k)
+{
+    for (size_t i = 0; i < k->count; i++) {
+        struct pythia__grouping_split *s = &k->splits[i];
+        if (s->seen_count)
+            memset(s->seen, 0, s->seen_count * sizeof(*s->seen));
+        memset(s->seen_parts, 0, pythia_split_rule_parts(&s->spec.rule) * sizeof(*s->seen_parts));
+    }
+    for (size_t i = 0; i < k->set_count; i++)
+        pythia_free(k->sets[i].points);
+    k->set_count = 0;
+}
+
+static uint64_t hash_of(const uint32_t *numbers, size_t count)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < count; i++)
+        hash = pythia_hash_mix(hash, numbers[i]);
+    return hash;
+}
+
+static size_t slot_of(const struct pythia_grouping_key *k, const uint32_t *numbers)
+{
+    size_t width = k->count + 1, mask = k->slot_count - 1, i = hash_of(numbers, width) & mask;
+    while (k->slots[i] && memcmp(k->parts + (size_t)(k->slots[i] - 1) * width, numbers,
+                                 width * sizeof(*numbers)) != 0)
+        i = (i + 1) & mask;
+    return i;
+}
+
+static int grow_slots(struct pythia_grouping_key *k)
+{
+    uint32_t *slots = pythia_calloc(k->slot_count * 2, sizeof(*slots));
+    if (!slots)
+        return PYTHIA_ENOMEM;
+    pythia_free(k->slots);
+    k->slots = slots;
+    k->slot_count *= 2;
+    for (size_t i = 0; i < k->part_count; i++)
+        k->slots[slot_of(k, k->parts + i * (k->count + 1))] = (uint32_t)i + 1;
+    return PYTHIA_OK;
+}
+
+/* The number of the type and the parts at hand. */
+static uint32_t number_of(struct pythia_grouping_key *k)
+{
+    size_t width = k->count + 1, slot = slot_of(k, k->at_hand);
+    if (k->slots[slot])
+        return k->slots[slot] - 1;
+    if (k->part_count + 1 >= k->slot_count / 2) {
+        if (grow_slots(k) != PYTHIA_OK)
+            return PYTHIA_NONE;
+        slot = slot_of(k, k->at_hand);
+    }
+    if (pythia_grow(&k->parts, &k->part_capacity, k->part_count, width * sizeof(*k->parts)) !=
+        PYTHIA_OK)
+        return PYTHIA_NONE;
+    memcpy(k->parts + k->part_count * width, k->at_hand, width * sizeof(*k->parts));
+    k->slots[slot] = (uint32_t)++k->part_count;
+    return (uint32_t)k->part_count - 1;
+}
+
+uint32_t pythia_grouping_key_part(struct pythia_grouping_key *k, uint32_t type,
+                                  const struct pythia_trace *trace,
+                                  const struct pythia_critical_path *path)
+{
+    const struct pythia_row_value *values;
+    uint32_t count;
+    int status = pythia_row_values(k->rows, trace, path, &values, &count);
+    k->at_hand[0] = type;
+    for (size_t i = 0; i < k->count && status == PYTHIA_OK; i++) {
+        status = find_part(k, i, type, path, values, count, &k->at_hand[i + 1]);
+        if (status == PYTHIA_OK)
+            status = mark(&k->splits[i], type, k->at_hand[i + 1]);
+    }
+    return status == PYTHIA_OK ? number_of(k) : PYTHIA_NONE;
+}
+
+/* ---- names ---- */
+
+/* Is there something to say of the part? */
+static bool is_told(const struct pythia__grouping_split *s, uint32_t type, uint32_t part)
+{
+    const struct pythia_split_rule *rule = rule_of(s, type);
+    uint8_t seen = type < s->seen_count ? s->seen[type] : 0;
+    bool only = part == PYTHIA_SPLIT_FIRST &&
+                pythia_split_rule_parts(rule) == PYTHIA_SPLIT_FIRST + 1; /* the key is there */
+    return part == PYTHIA_SPLIT_WITHOUT ? (seen & PYTHIA__SEEN_WITH) != 0
+                                        : !only || (seen & PYTHIA__SEEN_WITHOUT) != 0;
+}
+
+uint32_t pythia_grouping_key_name(struct pythia_grouping_key *k, uint32_t part)
+{
+    const uint32_t *of = k->parts + (size_t)part * (k->count + 1);
+    size_t told = 0;
+    pythia_buf_clear(&k->name);
+    k->name.failed = 0;
+    pythia_buf_text_add(&k->name, pythia_vocabulary_text(k->vocabulary, of[0]));
+    for (size_t i = 0; i < k->count; i++) {
+        const struct pythia__grouping_split *s = &k->splits[i];
+        if (!is_told(s, of[0], of[i + 1]))
+            continue;
+        pythia_buf_puts(&k->name, told++ ? ", " : " [");
+        pythia_split_rule_label(rule_of(s, of[0]), &s->spec.key, of[i + 1], &k->name);
+    }
+    if (told == 0)
+        return of[0];
+    pythia_buf_putc(&k->name, ']');
+    return pythia_buf_status(&k->name) == PYTHIA_OK
+               ? pythia_vocabulary_string(k->vocabulary, pythia_buf_text(&k->name))
+               : PYTHIA_NONE;
+}
+
+/* ---- what it is ---- */
+
+size_t pythia_grouping_key_count(const struct pythia_grouping_key *k)
+{
+    return k->count;
+}
+
+const struct pythia_split_spec *pythia_grouping_key_split(const struct pythia_grouping_key *k,
+                                                          size_t split)
+{
+    return &k->splits[split].spec;
+}
+
+bool pythia_grouping_key_was_seen(const struct pythia_grouping_key *k, size_t split)
+{
+    const struct pythia__grouping_split *s = &k->splits[split];
+    if (s->spec.key.source != PYTHIA_KEY_OF_SPANS)
+        return pythia_vocabulary_tracepoint_find(k->vocabulary, s->spec.key.text) != PYTHIA_NONE;
+    for (size_t i = 0; i < s->seen_count; i++)
+        if (s->seen[i] & PYTHIA__SEEN_WITH)
+            return true;
+    return false;
+}
+
+bool pythia_grouping_key_level_was_seen(const struct pythia_grouping_key *k, size_t split,
+                                        size_t level)
+{
+    return k->splits[split].seen_levels[level];
+}
+
+bool pythia_grouping_key_part_was_seen(const struct pythia_grouping_key *k, size_t split,
+                                       uint32_t part)
+{
+    return k->splits[split].seen_parts[part];
+}
+
+const struct pythia_split_rule *pythia_grouping_key_rule(const struct pythia_grouping_key *k,
+                                                         size_t split, uint32_t type,
+                                                         enum pythia_split_origin *origin,
+                                                         size_t *other_levels)
+{
+    const struct pythia__grouping_split *s = &k->splits[split];
+    bool learnt = type < s->learnt_count && s->learnt[type].known;
+    *origin = learnt ? s->learnt[type].origin : PYTHIA_SPLIT_ASKED;
+    *other_levels = learnt ? s->learnt[type].other_levels : 0;
+    return learnt || s->spec.rule.form != PYTHIA_SPLIT_LEARNT ? rule_of(s, type) : NULL;
+}
+
+uint32_t pythia_grouping_key_part_of(const struct pythia_grouping_key *k, uint32_t part,
+                                     size_t split)
+{
+    return k->parts[(size_t)part * (k->count + 1) + split + 1];
+}

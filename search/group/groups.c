@@ -1,0 +1,826 @@
+/* Most requests take a path that was seen before, so the work is done per shape and the hot path
+ * is: find the critical path, hash it, find its shape, add the gaps. What a shape has gathered goes
+ * to the structures of its type when it leaves the cache (a clock: shapes not used for a round go)
+ * and, at the end, when somebody asks for the structures of that type: a cycle looks at few of its
+ * types, and there may be a thousand. Rows of the sample hold on to their shapes. */
+#include "pythia/groups.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "pythia/fair_sample.h"
+#include "pythia/hash.h"
+#include "pythia/mem.h"
+#include "pythia/sampling.h"
+#include "pythia/sort.h"
+#include "pythia/status.h"
+
+#define SHAPES_MAX      8192 /* in the cache, besides those that rows hold */
+#define STRUCTURES_MAX  1024 /* of a type at one level: beyond, the level tells nothing any more */
+#define ROWS_PER_TYPE   2048
+#define ROWS            8192
+#define ENTRY_BYTES     512  /* of what gathers for a shape, with its sketch */
+#define TYPE_BYTES      2048 /* of a type, with its sketch and its sample */
+#define STRUCTURE_BYTES 512
+
+/* A shape in the cache, and what requests that took it add up to since it came. */
+struct pythia_groups_entry {
+    struct pythia_shape *shape;
+    uint32_t type;
+    uint32_t rows;     /* that hold it */
+    bool used, listed; /* since the clock's hand was here; in the cache at all */
+    size_t place;      /* in the clock's ring, if it is listed */
+    uint32_t handed;   /* levels whose structures have got what it has gathered already */
+    struct pythia_groups_entry *next; /* of the same type, once closed */
+    struct pythia_exact_moments moments;
+    struct pythia_sketch *sketch;
+    struct pythia_lineage lineage;
+    uint64_t *times_ns; /* [edge_count] */
+};
+
+struct pythia_groups {
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_groups_options options;
+    struct pythia_cct *cct;
+    struct pythia_keys *keys;
+    struct pythia_request_types *namer;
+    struct pythia_shape_maker *shapes;
+    struct pythia_row_maker *rows;
+    struct pythia_lineages *lineages; /* NULL: the skeleton is not known */
+    struct pythia_critical_path path;
+    struct pythia_exact_moments moments;
+    struct pythia_type *types;
+    uint32_t *type_of_part; /* type + 1 */
+    size_t type_count, type_capacity, part_capacity;
+    uint32_t last; /* part */
+    size_t rows_per_type, row_count, shape_bytes;
+    struct pythia_groups_entry **entries; /* the clock's ring */
+    size_t entry_count, entry_capacity, hand;
+    size_t held; /* of the entries in the ring: by rows, which would keep them alive anyway */
+    struct pythia_groups_entry **table; /* by hash, linear probing */
+    size_t table_size;
+    struct pythia_edge_total *totals;
+    size_t total_capacity;
+};
+
+int pythia_groups_create(struct pythia_vocabulary *vocabulary,
+                         const struct pythia_groups_options *options, struct pythia_groups **out)
+{
+    struct pythia_groups *g = pythia_calloc(1, sizeof(*g));
+    if (!g)
+        return PYTHIA_ENOMEM;
+    g->vocabulary = vocabulary;
+    g->options = *options;
+    g->rows_per_type = options->rows_per_type ? options->rows_per_type : ROWS_PER_TYPE;
+    g->options.rows = options->rows ? options->rows : ROWS;
+    g->last = PYTHIA_NONE;
+    g->table_size = (size_t)SHAPES_MAX * 4;
+    g->table = pythia_calloc(g->table_size, sizeof(struct pythia_groups_entry *));
+    if (!g->table || pythia_cct_create(vocabulary, &g->cct) != PYTHIA_OK ||
+        pythia_keys_create(vocabulary, &g->keys) != PYTHIA_OK ||
+        pythia_request_types_create(vocabulary, &options->types, &g->namer) != PYTHIA_OK ||
+        pythia_shape_maker_create(g->cct, options->fold, &g->shapes) != PYTHIA_OK ||
+        pythia_row_maker_create(vocabulary, g->keys, &g->rows) != PYTHIA_OK ||
+        (options->skeleton &&
+         pythia_lineages_create(vocabulary, options->skeleton, options->latency, options->fold,
+                                &g->lineages) != PYTHIA_OK)) {
+        pythia_groups_destroy(g);
+        return PYTHIA_ENOMEM;
+    }
+    *out = g;
+    return PYTHIA_OK;
+}
+
+/* About how much memory a shape takes, and what gathers for it. */
+static size_t bytes_of(const struct pythia_shape *s)
+{
+    return sizeof(*s) + s->gap_count * sizeof(*s->slots) +
+           s->edge_count * (sizeof(*s->edges) + sizeof(*s->repeats) + sizeof(uint64_t)) +
+           s->point_count * (sizeof(*s->points) + sizeof(*s->point_counts)) + ENTRY_BYTES;
+}
+
+static void free_entry(struct pythia_groups *g, struct pythia_groups_entry *e)
+{
+    g->shape_bytes -= bytes_of(e->shape);
+    pythia_sketch_destroy(e->sketch);
+    pythia_free(e->shape);
+    pythia_free(e);
+}
+
+void pythia_groups_destroy(struct pythia_groups *g)
+{
+    if (!g)
+        return;
+    for (size_t i = 0; i < g->type_count; i++) {
+        struct pythia_type *t = &g->types[i];
+        pythia_sample_destroy(t->rows); /* lets go of shapes that are in no cache any more */
+        for (size_t k = 0; k < t->structure_count && !t->same_path; k++)
+            pythia_sketch_destroy(t->structures[k].sketch);
+        pythia_sketch_destroy(t->sketch);
+        pythia_free(t->fair);
+        pythia_free(t->structures);
+        pythia_free(t->slots);
+    }
+    for (size_t i = 0; i < g->entry_count; i++)
+        free_entry(g, g->entries[i]);
+    pythia_free(g->types);
+    pythia_free(g->type_of_part);
+    pythia_free(g->entries);
+    pythia_free(g->table);
+    pythia_free(g->totals);
+    pythia_critical_path_free(&g->path);
+    pythia_row_maker_destroy(g->rows);
+    pythia_lineages_destroy(g->lineages);
+    pythia_shape_maker_destroy(g->shapes);
+    pythia_request_types_destroy(g->namer);
+    pythia_keys_destroy(g->keys);
+    pythia_cct_destroy(g->cct);
+    pythia_free(g);
+}
+
+/* ---- types and their structures ---- */
+
+static void drop_row(void *context, void *row)
+{
+    struct pythia_groups *g = context;
+    struct pythia_groups_entry *e = ((struct pythia_row *)row)->holder;
+    g->row_count--;
+    pythia_row_free(g->rows, row);
+    if (--e->rows > 0)
+        return;
+    if (e->listed)
+        g->held--;
+    else
+        free_entry(g, e);
+}
+
+/* Structures and shapes are named after the request type, so that a type that nothing parts has the
+ * same names with a grouping key as without one. */
+static struct pythia_type *find_type(struct pythia_groups *g, uint32_t unsplit, uint32_t part)
+{
+    if (pythia_reach(&g->type_of_part, &g->part_capacity, part, sizeof(*g->type_of_part)) !=
+        PYTHIA_OK)
+        return NULL;
+    if (g->type_of_part[part])
+        return &g->types[g->type_of_part[part] - 1];
+    if (pythia_grow(&g->types, &g->type_capacity, g->type_count, sizeof(*g->types)) != PYTHIA_OK)
+        return NULL;
+    struct pythia_text text = pythia_vocabulary_text(g->vocabulary, unsplit);
+    struct pythia_type type = {.name = unsplit,
+                               .unsplit = unsplit,
+                               .part = part,
+                               .hash = pythia_hash_bytes(text.bytes, text.size),
+                               .levels = PYTHIA_SHAPE_LEVELS};
+    if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &type.sketch) != PYTHIA_OK)
+        return NULL;
+    if (pythia_sample_create(g->rows_per_type, drop_row, g, &type.rows) != PYTHIA_OK) {
+        pythia_sketch_destroy(type.sketch);
+        return NULL;
+    }
+    g->types[g->type_count++] = type;
+    g->type_of_part[part] = (uint32_t)g->type_count;
+    return &g->types[g->type_count - 1];
+}
+
+static uint64_t structure_hash(uint64_t name, uint32_t level, bool whole)
+{
+    return pythia_hash_mix(name, (uint64_t)level * 2 + whole);
+}
+
+static size_t structure_slot(const struct pythia_type *t, uint64_t name, uint32_t level, bool whole)
+{
+    size_t mask = t->slot_count - 1, i = structure_hash(name, level, whole) & mask;
+    for (; t->slots[i]; i = (i + 1) & mask) {
+        const struct pythia_structure *s = &t->structures[t->slots[i] - 1];
+        if (s->name == name && s->level == level && s->whole == whole)
+            break;
+    }
+    return i;
+}
+
+static void fill_slots(struct pythia_type *t)
+{
+    memset(t->slots, 0, t->slot_count * sizeof(*t->slots));
+    for (size_t i = 0; i < t->structure_count; i++) {
+        const struct pythia_structure *s = &t->structures[i];
+        t->slots[structure_slot(t, s->name, s->level, s->whole)] = (uint32_t)i + 1;
+    }
+}
+
+static int grow_slots(struct pythia_type *t)
+{
+    size_t slot_count = t->slot_count ? t->slot_count * 2 : 64;
+    uint32_t *slots = pythia_realloc(t->slots, slot_count, sizeof(*slots));
+    if (!slots)
+        return PYTHIA_ENOMEM;
+    t->slots = slots;
+    t->slot_count = slot_count;
+    fill_slots(t);
+    return PYTHIA_OK;
+}
+
+/* Forget the structures at `level` and below: there are too many of them. */
+static void cut_levels(struct pythia_type *t, uint32_t level)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < t->structure_count; i++) {
+        struct pythia_structure *s = &t->structures[i];
+        if (s->level < level)
+            t->structures[kept++] = *s;
+        else
+            pythia_sketch_destroy(s->sketch);
+    }
+    t->structure_count = kept;
+    t->levels = level;
+    t->too_varied = true;
+    fill_slots(t);
+}
+
+static struct pythia_structure *find_structure(struct pythia_type *t, uint64_t name, uint32_t level,
+                                               bool whole)
+{
+    if (t->structure_count >= t->slot_count / 2 && grow_slots(t) != PYTHIA_OK)
+        return NULL;
+    size_t slot = structure_slot(t, name, level, whole);
+    if (t->slots[slot])
+        return &t->structures[t->slots[slot] - 1];
+    struct pythia_structure made = {.name = name, .level = level, .whole = whole};
+    if (pythia_grow(&t->structures, &t->structure_capacity, t->structure_count,
+                    sizeof(*t->structures)) != PYTHIA_OK ||
+        pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &made.sketch) != PYTHIA_OK)
+        return NULL;
+    t->structures[t->structure_count++] = made;
+    t->slots[slot] = (uint32_t)t->structure_count;
+    t->level_counts[level]++;
+    return &t->structures[t->structure_count - 1];
+}
+
+/* All of it or nothing. */
+static int add_structure(struct pythia_type *t, const struct pythia_groups_entry *e, uint32_t level,
+                         bool whole)
+{
+    struct pythia_structure *s = find_structure(t, e->shape->levels[level], level, whole);
+    int status = s ? pythia_sketch_merge(s->sketch, e->sketch) : PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK)
+        return status;
+    pythia_exact_moments_merge(&s->moments, &e->moments);
+    pythia_lineage_meet(&s->lineage, &e->lineage);
+    if (t->level_counts[level] > STRUCTURES_MAX)
+        cut_levels(t, level);
+    return PYTHIA_OK;
+}
+
+/* ---- shapes ---- */
+
+static int add_totals(struct pythia_groups *g, struct pythia_groups_entry *e)
+{
+    size_t edges = pythia_cct_edges(g->cct);
+    while (g->total_capacity < edges) {
+        size_t capacity = edges * 2;
+        struct pythia_edge_total *totals = pythia_realloc(g->totals, capacity, sizeof(*totals));
+        if (!totals)
+            return PYTHIA_ENOMEM;
+        memset(totals + g->total_capacity, 0, (capacity - g->total_capacity) * sizeof(*totals));
+        g->totals = totals;
+        g->total_capacity = capacity;
+    }
+    for (uint32_t i = 0; i < e->shape->edge_count; i++) {
+        struct pythia_edge_total *total = &g->totals[e->shape->edges[i]];
+        total->time_ns += e->times_ns[i];
+        total->visits += e->shape->repeats[i] * e->moments.weight;
+        total->requests += e->moments.weight;
+        e->times_ns[i] = 0;
+    }
+    return PYTHIA_OK;
+}
+
+/* Hand on to structures what the shape has gathered; nothing is added to it any more. Where memory
+ * runs out the next call goes on. */
+static int hand_on(struct pythia_type *t, struct pythia_groups_entry *e)
+{
+    uint32_t last = e->shape->level_count - 1;
+    int status = PYTHIA_OK;
+    if (e->moments.n == 0)
+        return PYTHIA_OK;
+    while (e->handed < last && e->handed + 1 < t->levels && status == PYTHIA_OK) {
+        status = add_structure(t, e, e->handed + 1, false);
+        e->handed += status == PYTHIA_OK;
+    }
+    if (last < t->levels && status == PYTHIA_OK)
+        status = add_structure(t, e, last, true);
+    if (status != PYTHIA_OK)
+        return status;
+    e->moments = (struct pythia_exact_moments){0};
+    pythia_sketch_destroy(e->sketch);
+    e->sketch = NULL;
+    return PYTHIA_OK;
+}
+
+/* Is this the only shape that the type has, and was it never out of the cache? */
+static bool is_only_shape(const struct pythia_type *t)
+{
+    const struct pythia_groups_entry *e = t->unsettled;
+    return e && !e->next && t->structure_count == 0 && e->handed == 0 &&
+           e->moments.n == t->moments.n;
+}
+
+/* Of a type whose requests all take one path, each structure has all of them, so its sketch is the
+ * type's: most of a hundred thousand types are such. */
+static int settle_same_path(struct pythia_type *t)
+{
+    struct pythia_groups_entry *e = t->unsettled;
+    uint32_t last = e->shape->level_count - 1;
+    struct pythia_structure *all = pythia_calloc((size_t)last + 1, sizeof(*all));
+    if (!all)
+        return PYTHIA_ENOMEM;
+    for (uint32_t i = 0; i <= last; i++) {
+        uint32_t level = i < last ? i + 1 : last; /* the last level once more, as a whole */
+        all[i] = (struct pythia_structure){.name = e->shape->levels[level],
+                                           .level = level,
+                                           .whole = i == last,
+                                           .moments = e->moments,
+                                           .sketch = t->sketch,
+                                           .lineage = e->lineage};
+    }
+    t->structures = all;
+    t->structure_count = t->structure_capacity = (size_t)last + 1;
+    t->levels = last + 1;
+    t->same_path = t->settled = true;
+    t->unsettled = NULL;
+    e->moments = (struct pythia_exact_moments){0};
+    pythia_sketch_destroy(e->sketch);
+    e->sketch = NULL;
+    return PYTHIA_OK;
+}
+
+static uint64_t entry_hash(uint32_t type, uint64_t shape_hash)
+{
+    return pythia_hash_mix(shape_hash, type);
+}
+
+static size_t table_slot(const struct pythia_groups *g, uint32_t type, uint64_t hash)
+{
+    size_t mask = g->table_size - 1, i = entry_hash(type, hash) & mask;
+    while (g->table[i] && (g->table[i]->type != type || g->table[i]->shape->hash != hash))
+        i = (i + 1) & mask;
+    return i;
+}
+
+static void table_remove(struct pythia_groups *g, const struct pythia_groups_entry *e)
+{
+    size_t mask = g->table_size - 1, hole = table_slot(g, e->type, e->shape->hash);
+    g->table[hole] = NULL;
+    for (size_t i = (hole + 1) & mask; g->table[i]; i = (i + 1) & mask) {
+        size_t home = entry_hash(g->table[i]->type, g->table[i]->shape->hash) & mask;
+        if (((i - home) & mask) < ((i - hole) & mask))
+            continue;
+        g->table[hole] = g->table[i];
+        g->table[i] = NULL;
+        hole = i;
+    }
+}
+
+/* Take an entry out of the cache. */
+static int unlist(struct pythia_groups *g, struct pythia_groups_entry *e)
+{
+    int status = add_totals(g, e);
+    if (status == PYTHIA_OK)
+        status = hand_on(&g->types[e->type], e);
+    table_remove(g, e);
+    e->listed = false;
+    g->entries[e->place] = g->entries[--g->entry_count];
+    g->entries[e->place]->place = e->place;
+    if (e->rows == 0)
+        free_entry(g, e);
+    else
+        g->held--;
+    return status;
+}
+
+/* Make room in the ring: the next shape that was not used since the hand last passed goes. Those
+ * that rows hold stay: without them the memory would be the same, and a type of a few requests
+ * would make its shape anew for each of them. */
+static int evict(struct pythia_groups *g)
+{
+    assert(g->entry_count > g->held);
+    for (;; g->hand++) {
+        g->hand = g->hand < g->entry_count ? g->hand : 0;
+        struct pythia_groups_entry *e = g->entries[g->hand];
+        if (e->rows == 0 && !e->used)
+            return unlist(g, e);
+        e->used = false;
+    }
+}
+
+/* A larger table once half of it is in use. */
+static int reserve_table(struct pythia_groups *g)
+{
+    if (g->entry_count < g->table_size / 2)
+        return PYTHIA_OK;
+    size_t mask = g->table_size * 2 - 1;
+    struct pythia_groups_entry **table =
+        pythia_calloc(mask + 1, sizeof(struct pythia_groups_entry *));
+    if (!table)
+        return PYTHIA_ENOMEM;
+    for (size_t n = 0; n < g->entry_count; n++) {
+        size_t i = entry_hash(g->entries[n]->type, g->entries[n]->shape->hash) & mask;
+        while (table[i])
+            i = (i + 1) & mask;
+        table[i] = g->entries[n];
+    }
+    pythia_free(g->table);
+    g->table = table;
+    g->table_size = mask + 1;
+    return PYTHIA_OK;
+}
+
+static struct pythia_groups_entry *make_entry(struct pythia_groups *g, uint32_t type,
+                                              const struct pythia_critical_path *path)
+{
+    struct pythia_shape *shape = pythia_shape_make(g->shapes, path, g->types[type].hash);
+    struct pythia_groups_entry *e =
+        shape ? pythia_calloc(1, sizeof(*e) + shape->edge_count * sizeof(uint64_t)) : NULL;
+    if (!e) {
+        pythia_free(shape);
+        return NULL;
+    }
+    e->shape = shape;
+    e->type = type;
+    e->times_ns = (uint64_t *)(void *)(e + 1);
+    g->shape_bytes += bytes_of(shape);
+    if (pythia_sketch_create(PYTHIA_SKETCH_ALPHA, &e->sketch) != PYTHIA_OK ||
+        pythia_grow(&g->entries, &g->entry_capacity, g->entry_count,
+                    sizeof(struct pythia_groups_entry *)) != PYTHIA_OK) {
+        free_entry(g, e);
+        return NULL;
+    }
+    return e;
+}
+
+static struct pythia_groups_entry *find_entry(struct pythia_groups *g, uint32_t type,
+                                              const struct pythia_critical_path *path)
+{
+    uint64_t hash = pythia_shape_hash(path);
+    size_t slot = table_slot(g, type, hash);
+    struct pythia_groups_entry *e = g->table[slot];
+    if (e && e->shape->gap_count == path->count - 1) {
+        e->used = true;
+        return e;
+    }
+    if (e && unlist(g, e) != PYTHIA_OK) /* another path's, one in 2^64: it makes room */
+        return NULL;
+    if ((g->entry_count - g->held >= SHAPES_MAX && evict(g) != PYTHIA_OK) ||
+        reserve_table(g) != PYTHIA_OK)
+        return NULL;
+    e = make_entry(g, type, path);
+    if (!e)
+        return NULL;
+    e->used = e->listed = true;
+    e->place = g->entry_count;
+    g->entries[g->entry_count++] = e;
+    g->table[table_slot(g, type, hash)] = e;
+    return e;
+}
+
+/* ---- adding ---- */
+
+/* Too many rows in all: every type keeps fewer, the same number, so that what is kept depends on
+ * nothing but how many requests there were of each. */
+static void shrink_samples(struct pythia_groups *g)
+{
+    while (g->row_count > g->options.rows && g->rows_per_type > 64) {
+        g->rows_per_type -= g->rows_per_type / 4;
+        for (size_t i = 0; i < g->type_count; i++)
+            pythia_sample_shrink(g->types[i].rows, g->rows_per_type);
+    }
+}
+
+static int add_row(struct pythia_groups *g, struct pythia_type *t, struct pythia_groups_entry *e,
+                   const struct pythia_trace *trace, const struct pythia_critical_path *path,
+                   const struct pythia_lineage *lineage)
+{
+    uint64_t hash = pythia_row_key(pythia_hash_mix(trace->id.high, trace->id.low), trace->weight);
+    if (!pythia_sample_wants(t->rows, hash))
+        return PYTHIA_OK;
+    struct pythia_row *row = pythia_row_make(g->rows, trace, path, e->shape);
+    if (!row)
+        return PYTHIA_ENOMEM;
+    row->holder = e;
+    row->parent = pythia_lineage_parent(lineage);
+    g->held += e->rows++ == 0 && e->listed;
+    g->row_count++;
+    int status = pythia_sample_add(t->rows, hash, trace->id.low, row);
+    shrink_samples(g);
+    return status;
+}
+
+int pythia_groups_add_typed(struct pythia_groups *g, uint32_t name,
+                            const struct pythia_trace *trace,
+                            const struct pythia_critical_path *path)
+{
+    uint32_t part =
+        g->options.key ? pythia_grouping_key_part(g->options.key, name, trace, path) : name;
+    struct pythia_type *t = part == PYTHIA_NONE ? NULL : find_type(g, name, part);
+    struct pythia_groups_entry *e = t ? find_entry(g, (uint32_t)(t - g->types), path) : NULL;
+    struct pythia_lineage lineage = {0};
+    if (!e || (g->lineages &&
+               pythia_lineages_find(g->lineages, trace, path, t->hash, &lineage) != PYTHIA_OK))
+        return PYTHIA_ENOMEM;
+    pythia_lineage_meet(&e->lineage, &lineage);
+    pythia_lineage_meet(&t->lineage, &lineage);
+    g->last = part;
+    int64_t duration = (int64_t)(path->events[path->count - 1].at_ns - path->events[0].at_ns);
+    uint64_t weight = pythia_sampling_requests(trace->weight, trace->id);
+    t->heaviest = trace->weight > t->heaviest ? trace->weight : t->heaviest;
+    for (size_t i = 0; i + 1 < path->count; i++)
+        e->times_ns[e->shape->slots[i]] +=
+            weight * (path->events[i + 1].at_ns - path->events[i].at_ns);
+    pythia_exact_moments_add_weighted(&e->moments, duration, weight);
+    pythia_exact_moments_add_weighted(&t->moments, duration, weight);
+    pythia_exact_moments_add_weighted(&t->client, (int64_t)(trace->end_ns - trace->start_ns),
+                                      weight);
+    pythia_exact_moments_add_weighted(&g->moments, duration, weight);
+    int status = pythia_sketch_add(e->sketch, (double)duration, weight);
+    if (status == PYTHIA_OK)
+        status = pythia_sketch_add(t->sketch, (double)duration, weight);
+    return status == PYTHIA_OK ? add_row(g, t, e, trace, path, &lineage) : status;
+}
+
+int pythia_groups_add(struct pythia_groups *g, const struct pythia_trace *trace)
+{
+    uint32_t name = pythia_request_type(g->namer, trace);
+    int status = name == PYTHIA_NONE
+                     ? PYTHIA_ENOMEM
+                     : pythia_critical_path_find(&g->path, trace, g->options.latency);
+    return status == PYTHIA_OK ? pythia_groups_add_typed(g, name, trace, &g->path) : status;
+}
+
+/* ---- the end ---- */
+
+static bool type_before(const void *context, uint32_t a, uint32_t b)
+{
+    const struct pythia_groups *g = context;
+    return pythia_text_compare(pythia_vocabulary_text(g->vocabulary, g->types[a].name),
+                               pythia_vocabulary_text(g->vocabulary, g->types[b].name)) < 0;
+}
+
+static int sort_types(struct pythia_groups *g)
+{
+    size_t n = g->type_count;
+    uint32_t *order = pythia_calloc(2 * n, sizeof(*order));
+    struct pythia_type *types = pythia_calloc(n, sizeof(*types));
+    if (!order || !types) {
+        pythia_free(order);
+        pythia_free(types);
+        return PYTHIA_ENOMEM;
+    }
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    pythia_sort_indexes(order, n, order + n, type_before, g);
+    for (size_t i = 0; i < n; i++)
+        types[i] = g->types[order[i]];
+    pythia_free(g->types);
+    pythia_free(order);
+    g->types = types;
+    g->type_capacity = n;
+    return PYTHIA_OK;
+}
+
+static bool structure_before(const void *context, uint32_t a, uint32_t b)
+{
+    const struct pythia_structure *s = context;
+    if (s[a].level != s[b].level)
+        return s[a].level < s[b].level;
+    return s[a].name != s[b].name ? s[a].name < s[b].name : s[a].whole < s[b].whole;
+}
+
+static int sort_structures(struct pythia_type *t)
+{
+    size_t n = t->structure_count;
+    uint32_t *order = pythia_calloc(2 * n, sizeof(*order));
+    struct pythia_structure *sorted = pythia_calloc(n, sizeof(*sorted));
+    if (!order || !sorted) {
+        pythia_free(order);
+        pythia_free(sorted);
+        return PYTHIA_ENOMEM;
+    }
+    uint32_t deepest = 0;
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    pythia_sort_indexes(order, n, order + n, structure_before, t->structures);
+    for (size_t i = 0; i < n; i++) {
+        sorted[i] = t->structures[order[i]];
+        deepest = sorted[i].level > deepest ? sorted[i].level : deepest;
+    }
+    pythia_free(order);
+    pythia_free(t->structures);
+    t->structures = sorted;
+    t->levels = t->levels < deepest + 1 ? t->levels : deepest + 1;
+    return PYTHIA_OK;
+}
+
+/* What the grouping key has seen of all requests is in the names of its parts. */
+static int name_types(struct pythia_groups *g)
+{
+    for (size_t i = 0; i < g->type_count && g->options.key; i++) {
+        struct pythia_type *t = &g->types[i];
+        t->name = pythia_grouping_key_name(g->options.key, t->part);
+        if (t->name == PYTHIA_NONE)
+            return PYTHIA_ENOMEM;
+        struct pythia_text text = pythia_vocabulary_text(g->vocabulary, t->name);
+        t->hash = pythia_hash_bytes(text.bytes, text.size);
+    }
+    return PYTHIA_OK;
+}
+
+/* Of a full sample the row of the highest key says down to which weight rows are missing. */
+static double smallest_weight(const struct pythia_type *t)
+{
+    size_t n = pythia_sample_count(t->rows);
+    return n > 0 && n < t->moments.n ? 0x1p64 / (double)(pythia_sample_hash(t->rows, n - 1) | 1)
+                                     : 1;
+}
+
+/* What a fair sample is taken of. */
+struct candidates {
+    size_t n;
+    double *weight, *duration_ns;
+    double *position; /* in the order in which they are wanted */
+    uint32_t *order;  /* [2 n] */
+    bool *keep;
+};
+
+static bool is_ahead(const void *context, uint32_t a, uint32_t b)
+{
+    const double *position = context;
+    return position[a] < position[b];
+}
+
+/* Whoever takes the first rows of a sample takes them as a sample: but by their keys heavy rows
+ * come first. Key times weight is the place of a row among those that might be here with its
+ * weight. */
+static int list_candidates(const struct pythia_type *t, const struct pythia_row **rows,
+                           struct candidates *c)
+{
+    double smallest = smallest_weight(t);
+    c->weight = pythia_calloc(3 * c->n, sizeof(*c->weight));
+    c->order = pythia_calloc(2 * c->n, sizeof(*c->order));
+    c->keep = pythia_calloc(c->n, sizeof(*c->keep));
+    if (!c->weight || !c->order || !c->keep)
+        return PYTHIA_ENOMEM;
+    c->duration_ns = c->weight + c->n;
+    c->position = c->duration_ns + c->n;
+    for (size_t i = 0; i < c->n; i++) {
+        c->weight[i] = rows[i]->weight > smallest ? rows[i]->weight : smallest;
+        c->duration_ns[i] = (double)rows[i]->duration_ns;
+        c->position[i] = (double)rows[i]->hash / rows[i]->weight * c->weight[i];
+        c->order[i] = (uint32_t)i;
+    }
+    return pythia_fair_sample(c->weight, c->duration_ns, c->n, c->keep);
+}
+
+int pythia_type_leave_fair(const struct pythia_type *t, const struct pythia_row **rows,
+                           size_t *count)
+{
+    struct candidates c = {.n = *count};
+    if (!(t->heaviest > 1))
+        return PYTHIA_OK;
+    const struct pythia_row **old = pythia_calloc(c.n, sizeof(struct pythia_row *));
+    int status = old ? list_candidates(t, rows, &c) : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK) {
+        pythia_sort_indexes(c.order, c.n, c.order + c.n, is_ahead, c.position);
+        if (c.n > 0)
+            memcpy(old, rows, c.n * sizeof(struct pythia_row *));
+        *count = 0;
+        for (size_t i = 0; i < c.n; i++)
+            if (c.keep[c.order[i]])
+                rows[(*count)++] = old[c.order[i]];
+    }
+    pythia_free(old);
+    pythia_free(c.weight);
+    pythia_free(c.order);
+    pythia_free(c.keep);
+    return status;
+}
+
+/* Nothing if all rows are fair. */
+static int find_fair_rows(struct pythia_type *t)
+{
+    size_t n = pythia_sample_count(t->rows);
+    if (!(t->heaviest > 1) || t->fair)
+        return PYTHIA_OK;
+    const struct pythia_row **rows = pythia_calloc(n, sizeof(struct pythia_row *));
+    if (!rows)
+        return PYTHIA_ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        rows[i] = pythia_sample_row(t->rows, i);
+    t->fair_count = n;
+    int status = pythia_type_leave_fair(t, rows, &t->fair_count);
+    if (status == PYTHIA_OK && t->fair_count < n)
+        t->fair = rows;
+    else
+        pythia_free(rows);
+    return status;
+}
+
+void pythia_groups_carried(struct pythia_groups *g, uint64_t cycles)
+{
+    struct pythia_type *t = &g->types[g->type_of_part[g->last] - 1];
+    t->carried++;
+    t->cycles = t->cycles > cycles + 1 ? t->cycles : cycles + 1;
+}
+
+uint32_t pythia_groups_last(const struct pythia_groups *g)
+{
+    return g->last;
+}
+
+int pythia_groups_close(struct pythia_groups *g)
+{
+    int status = name_types(g);
+    pythia_lineages_destroy(g->lineages); /* with what it borrows */
+    g->lineages = NULL;
+    if (status != PYTHIA_OK)
+        return status;
+    for (size_t i = g->entry_count; i-- > 0;) {
+        struct pythia_type *t = &g->types[g->entries[i]->type];
+        g->entries[i]->next = t->unsettled;
+        t->unsettled = g->entries[i];
+    }
+    for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++) {
+        pythia_sample_sort_when_read(g->types[i].rows);
+        status = find_fair_rows(&g->types[i]);
+    }
+    return status == PYTHIA_OK ? sort_types(g) : status;
+}
+
+int pythia_groups_settle(const struct pythia_groups *g, size_t index)
+{
+    struct pythia_type *t = &g->types[index];
+    if (t->settled)
+        return PYTHIA_OK;
+    if (is_only_shape(t))
+        return settle_same_path(t);
+    for (; t->unsettled; t->unsettled = t->unsettled->next) {
+        int status = hand_on(t, t->unsettled);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    int status = sort_structures(t);
+    t->settled = status == PYTHIA_OK;
+    return status;
+}
+
+int pythia_groups_finish(struct pythia_groups *g)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < g->entry_count && status == PYTHIA_OK; i++)
+        status = add_totals(g, g->entries[i]);
+    if (status == PYTHIA_OK)
+        status = pythia_groups_close(g);
+    for (size_t i = 0; i < g->type_count && status == PYTHIA_OK; i++)
+        status = pythia_groups_settle(g, i);
+    return status;
+}
+
+const struct pythia_type *pythia_groups_types(const struct pythia_groups *g, size_t *count)
+{
+    *count = g->type_count;
+    return g->types;
+}
+
+const struct pythia_cct *pythia_groups_cct(const struct pythia_groups *g)
+{
+    return g->cct;
+}
+
+const struct pythia_grouping_key *pythia_groups_key(const struct pythia_groups *g)
+{
+    return g->options.key;
+}
+
+const struct pythia_keys *pythia_groups_keys(const struct pythia_groups *g)
+{
+    return g->keys;
+}
+
+const struct pythia_exact_moments *pythia_groups_moments(const struct pythia_groups *g)
+{
+    return &g->moments;
+}
+
+const struct pythia_edge_total *pythia_groups_edge_totals(const struct pythia_groups *g)
+{
+    return g->totals;
+}
+
+size_t pythia_groups_bytes(const struct pythia_groups *g)
+{
+    size_t bytes = pythia_row_maker_bytes(g->rows) + g->shape_bytes + pythia_cct_bytes(g->cct) +
+                   g->table_size * sizeof(struct pythia_groups_entry *) +
+                   g->type_count * TYPE_BYTES + g->part_capacity * sizeof(*g->type_of_part) +
+                   g->total_capacity * sizeof(*g->totals);
+    for (size_t i = 0; i < g->type_count; i++)
+        bytes += g->types[i].structure_count * STRUCTURE_BYTES;
+    return bytes;
+}

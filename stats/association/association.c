@@ -1,0 +1,559 @@
+#include "pythia/association.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "association_keys.h"
+#include "pythia/cca.h"
+#include "pythia/gate.h"
+#include "pythia/mem.h"
+#include "pythia/ranks.h"
+#include "pythia/shares.h"
+#include "pythia/status.h"
+
+#define FEW_ROWS     5   /* rows to a variable: with fewer, correlations are shrunk */
+#define PERMUTATIONS 999 /* for a key without degrees of freedom, if the input asks for none */
+
+struct pythia_association {
+    struct pythia_association_result *results; /* count, best first */
+    size_t count;
+};
+
+int pythia_association_create(struct pythia_association **out)
+{
+    struct pythia_association *a = pythia_calloc(1, sizeof(*a));
+    if (!a)
+        return PYTHIA_ENOMEM;
+    *out = a;
+    return PYTHIA_OK;
+}
+
+static void clear_results(struct pythia_association *a)
+{
+    for (size_t i = 0; i < a->count; i++)
+        pythia_split_clear(&a->results[i].split);
+    pythia_free(a->results);
+    a->results = NULL;
+    a->count = 0;
+}
+
+void pythia_association_destroy(struct pythia_association *a)
+{
+    if (!a)
+        return;
+    clear_results(a);
+    pythia_free(a);
+}
+
+const struct pythia_association_result *
+pythia_association_results(const struct pythia_association *a, size_t *count)
+{
+    *count = a->count;
+    return a->results;
+}
+
+static bool all_finite(const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return false;
+    return true;
+}
+
+static bool is_valid(const struct pythia_association_input *in)
+{
+    if (in->rows == 0 || in->edges == 0 || in->edges > PYTHIA_ASSOCIATION_EDGES_MAX)
+        return false;
+    if (!(in->alpha > 0 && in->alpha < 1) || (in->block > 1 && (!in->time || in->strata)))
+        return false;
+    return all_finite(in->durations, in->rows * in->edges) &&
+           (!in->total || all_finite(in->total, in->rows)) &&
+           (!in->time || all_finite(in->time, in->rows));
+}
+
+/* Encode all confounders and make one basis of them. */
+static int take_confounders(struct pythia__keys *run)
+{
+    const struct pythia_association_input *in = run->input;
+    size_t n = in->rows, columns = 0;
+    double *values = NULL;
+    int status = PYTHIA_OK;
+    for (size_t k = 0; k < in->columns && status == PYTHIA_OK; k++) {
+        struct pythia_column_code code = {0};
+        if (!in->keys[k].confounder)
+            continue;
+        /* Without places in time: a clock may be a confounder. */
+        status = pythia_column_encode(&in->keys[k], n, NULL, &code);
+        double *more = status == PYTHIA_OK
+                           ? pythia_realloc(values, columns + code.columns, n * sizeof(*values))
+                           : NULL;
+        if (more) {
+            values = more;
+            if (code.columns > 0)
+                memcpy(values + columns * n, code.values, code.columns * n * sizeof(*values));
+            columns += code.columns;
+        } else {
+            status = PYTHIA_ENOMEM;
+        }
+        pythia_column_code_clear(&code);
+    }
+    if (status == PYTHIA_OK && columns > 0) {
+        status = pythia__basis_init(&run->confounders, n, columns);
+        struct pythia__matrix m = {values, n, columns, 1, n};
+        if (status == PYTHIA_OK)
+            status = pythia__basis_fit(&run->confounders, &m, NULL);
+        run->lost = run->confounders.rank;
+    }
+    pythia_free(values);
+    return status;
+}
+
+static int fit_one(struct pythia__keys *run, const double *column, struct pythia__basis *out)
+{
+    size_t n = run->input->rows;
+    int status = pythia__basis_init(out, n, 1);
+    return status == PYTHIA_OK
+               ? pythia__basis_fit(out, &(struct pythia__matrix){column, n, 1, 1, n},
+                                   &run->confounders)
+               : status;
+}
+
+/* The ranks of the edges and of the total, and the total clipped: an outlier must not decide what
+ * keys account for, and ranks would make nothing of a few requests that take very much longer. */
+static int take_durations(struct pythia__keys *run, const double *total)
+{
+    const struct pythia_association_input *in = run->input;
+    size_t n = in->rows, q = in->edges;
+    double *ranks = pythia_calloc(n, (q + 2) * sizeof(*ranks));
+    if (!ranks)
+        return PYTHIA_ENOMEM;
+    double *clipped = ranks + (q + 1) * n;
+    int status = PYTHIA_OK;
+    for (size_t e = 0; e <= q && status == PYTHIA_OK; e++)
+        status = pythia_ranks_mid(e < q ? in->durations + e * n : total, n, ranks + e * n);
+    if (status == PYTHIA_OK)
+        status = pythia__basis_init(&run->y, n, q);
+    if (status == PYTHIA_OK)
+        status = pythia__basis_fit(&run->y, &(struct pythia__matrix){ranks, n, q, 1, n},
+                                   &run->confounders);
+    if (status == PYTHIA_OK)
+        status = fit_one(run, ranks + q * n, &run->total);
+    if (status == PYTHIA_OK) {
+        memcpy(clipped, total, n * sizeof(*clipped));
+        (void)pythia_winsorise(clipped, n, PYTHIA__CLIPPED, PYTHIA__CLIPPED);
+        status = fit_one(run, clipped, &run->clipped);
+    }
+    pythia_free(ranks);
+    return status;
+}
+
+static void take_weights(struct pythia__keys *run)
+{
+    const struct pythia_association_input *in = run->input;
+    double sum = 0;
+    for (size_t e = 0; e < in->edges && in->weights; e++) {
+        run->weights[e] = fmax(in->weights[e], 0);
+        sum += run->weights[e];
+    }
+    for (size_t e = 0; e < in->edges; e++)
+        run->weights[e] = sum > 0 ? run->weights[e] / sum : 1 / (double)in->edges;
+}
+
+/* Encode the keys that are to be tested, and give all results what is known before. */
+static int take_keys(struct pythia__keys *run, const double *places,
+                     struct pythia_association_result *results)
+{
+    const struct pythia_association_input *in = run->input;
+    run->keys = pythia_calloc(in->columns, sizeof(*run->keys));
+    if (!run->keys)
+        return PYTHIA_ENOMEM;
+    for (size_t k = 0; k < in->columns; k++) {
+        struct pythia_column_code code = {0};
+        struct pythia__key *key = &run->keys[run->count];
+        int status = pythia_column_encode(&in->keys[k], in->rows,
+                                          in->keys[k].confounder ? NULL : places, &code);
+        if (status != PYTHIA_OK)
+            return status;
+        results[k].skip = in->keys[k].confounder ? PYTHIA_COLUMN_CONFOUNDER : code.skip;
+        results[k].present = code.present;
+        results[k].support = code.support;
+        results[k].few = pythia_rests_on_few(code.support, in->rows);
+        if (results[k].skip == PYTHIA_COLUMN_USED) {
+            run->count++;
+            key->result = &results[k];
+            key->ranked = !in->keys[k].categorical && code.distinct > 1;
+            key->partly = in->keys[k].present_only && code.distinct > 1 && code.present < in->rows;
+            struct pythia__matrix m = {code.values, in->rows, code.columns, 1, in->rows};
+            status = pythia__basis_init(&key->x, in->rows, code.columns);
+            if (status == PYTHIA_OK)
+                status = pythia__basis_fit(&key->x, &m, &run->confounders);
+            results[k].regressors = key->x.rank;
+            if (key->x.rank == 0) {
+                results[k].skip = PYTHIA_COLUMN_CONFOUNDED;
+                pythia__basis_free(&key->x);
+                run->count--;
+            } else if (code.columns > run->widest) {
+                run->widest = code.columns;
+            }
+        }
+        pythia_column_code_clear(&code);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    return PYTHIA_OK;
+}
+
+static int make_room(struct pythia__keys *run)
+{
+    size_t wide = run->widest, square = wide * wide;
+    double *memory =
+        pythia_calloc(3 * square + wide + pythia__basis_svd_work(wide, wide), sizeof(*memory));
+    if (!memory)
+        return PYTHIA_ENOMEM;
+    run->room = (struct pythia__room){.cosines = memory,
+                                      .u = memory + square,
+                                      .v = memory + 2 * square,
+                                      .r = memory + 3 * square,
+                                      .work = memory + 3 * square + wide};
+    return PYTHIA_OK;
+}
+
+/* The first variate of the edges, its loadings and its sign: from the first regressor of a number,
+ * its ranks; of levels and absence so that more time is positive. */
+static void set_variate(struct pythia__keys *run, struct pythia__key *key)
+{
+    struct pythia_association_result *r = key->result;
+    const struct pythia__basis *x = pythia__key_x(key), *y = pythia__key_y(run, key);
+    size_t count = x->rank < y->rank ? x->rank : y->rank;
+    double *u = run->room.work, sign = 0;
+    for (size_t i = 0; i < y->rank; i++)
+        key->variate[i] = run->room.v[i * count];
+    pythia__basis_loadings(y, key->variate, 1, r->loadings);
+    if (!key->ranked) {
+        for (size_t e = 0; e < y->columns; e++)
+            sign += r->loadings[e];
+    } else {
+        for (size_t i = 0; i < x->rank; i++)
+            u[i] = run->room.u[i * count];
+        pythia__basis_loadings(x, u, 1, run->room.cosines);
+        sign = run->room.cosines[0];
+    }
+    for (size_t e = 0; e < y->columns && sign < 0; e++)
+        r->loadings[e] *= -1;
+    for (size_t i = 0; i < y->rank && sign < 0; i++)
+        key->variate[i] *= -1;
+}
+
+/* Test one key. */
+static int ask(struct pythia__keys *run, struct pythia__key *key)
+{
+    struct pythia_association_result *r = key->result;
+    const struct pythia__basis *x = &key->x, *y = &run->y;
+    size_t n = run->input->rows - run->lost, variables = x->rank + y->rank;
+    if (y->rank == 0 || run->input->rows <= run->lost + 1)
+        return PYTHIA_OK; /* nothing varies, or nothing is left: p stays NaN */
+    int status = pythia__keys_explain(run, key);
+    if (status == PYTHIA_OK)
+        status = pythia__keys_correlate(run, x, y);
+    if (status != PYTHIA_OK)
+        return status;
+    struct pythia_cca_root t;
+    pythia_cca_test_root(run->room.r, x->rank < y->rank ? x->rank : y->rank, n, x->rank, y->rank, 0,
+                         &t);
+    r->p = t.wilks.p;
+    r->p_bartlett = t.chi_squared_p;
+    r->low_confidence = FEW_ROWS * variables > n;
+    if (r->low_confidence) {
+        status = pythia__keys_shrink(&key->x, &run->y, &key->shrunk_x, &key->shrunk_y);
+        if (status != PYTHIA_OK)
+            return status;
+        status = pythia__keys_correlate(run, &key->shrunk_x, &key->shrunk_y);
+        if (status != PYTHIA_OK)
+            return status;
+    }
+    double regressors = (double)variables - 1, rows = (double)n - 1;
+    r->r = run->room.r[0];
+    if (rows > regressors)
+        r->effect = fmax(0, 1 - (1 - r->r * r->r) * rows / (rows - regressors));
+    set_variate(run, key);
+    if (key->partly) {
+        r->p_bartlett = NAN;
+        status = pythia__keys_p_where_present(run, key, NULL, &r->p);
+    }
+    if (status == PYTHIA_OK && isnan(r->p)) {
+        size_t permutations =
+            run->input->permutations > 0 ? run->input->permutations : PERMUTATIONS;
+        status = pythia__keys_permutation_p(run, key, permutations, &r->p);
+    }
+    return status;
+}
+
+/* q values, and which of them are significant. */
+static int adjust(struct pythia__keys *run)
+{
+    double *p = pythia_calloc(run->count, sizeof(*p));
+    if (!p)
+        return PYTHIA_ENOMEM;
+    for (size_t k = 0; k < run->count; k++)
+        p[k] = run->keys[k].result->p;
+    int status = pythia_gate_benjamini_hochberg(p, run->count, p);
+    size_t tested = 0, significant = 0;
+    for (size_t k = 0; k < run->count && status == PYTHIA_OK; k++) {
+        struct pythia_association_result *r = run->keys[k].result;
+        r->q = p[k];
+        r->significant = r->q <= run->input->alpha;
+        tested += isnan(r->q) ? 0 : 1;
+        significant += r->significant ? 1 : 0;
+    }
+    run->threshold = tested > 0 ? run->input->alpha * (double)significant / (double)tested : NAN;
+    pythia_free(p);
+    return status;
+}
+
+/* To 30 bits: linear algebra rounds in other ways on other processors, and what is equal but for
+ * that must not be in another order there. */
+static double rounded(double number)
+{
+    int exponent;
+    double part = frexp(number, &exponent);
+    return ldexp(rint(ldexp(part, 30)), exponent - 30);
+}
+
+/* Descending; NaN last. */
+static int by_size(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) - isnan(b);
+    a = rounded(a);
+    b = rounded(b);
+    return (a < b) - (a > b);
+}
+
+/* The order of the results: significant ones that stand on their own, proxies, tested ones, others.
+ * Members of a cluster, which share what they explain up to a little, are brought together
+ * afterwards. */
+static int compare_results(const void *a, const void *b)
+{
+    const struct pythia_association_result *x = a, *y = b;
+    if (x->significant != y->significant)
+        return y->significant - x->significant;
+    if (!x->significant && isnan(x->q) != isnan(y->q))
+        return isnan(x->q) - isnan(y->q);
+    bool x_proxy = x->proxy_of != PYTHIA_ASSOCIATION_NONE;
+    bool y_proxy = y->proxy_of != PYTHIA_ASSOCIATION_NONE;
+    if (x_proxy != y_proxy)
+        return x_proxy - y_proxy;
+    if (x->significant && x->few != y->few)
+        return x->few - y->few;
+    int order = x->significant ? by_size(x->explained, y->explained) : 0;
+    if (order == 0 && x->significant)
+        order = by_size(x->explained_edges, y->explained_edges);
+    if (order == 0 && x->significant)
+        order = by_size(x->effect, y->effect);
+    if (order == 0)
+        order = by_size(y->p, x->p);
+    return order ? order : (x->column > y->column) - (x->column < y->column);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct pythia__key *const *x = a, *const *y = b;
+    return compare_results((*x)->result, (*y)->result);
+}
+
+/* Number the ranks, with the members of a cluster brought together behind the best of them. */
+static void number_ranks(struct pythia_association_result *results, size_t count)
+{
+    size_t rank = 0;
+    for (size_t i = 0; i < count;) {
+        size_t cluster = results[i].cluster;
+        results[i++].rank = ++rank;
+        for (size_t k = i; cluster != PYTHIA_ASSOCIATION_NONE && k < count; k++) {
+            if (results[k].cluster != cluster)
+                continue;
+            struct pythia_association_result member = results[k];
+            memmove(results + i + 1, results + i, (k - i) * sizeof(*results));
+            member.rank = rank;
+            results[i++] = member;
+        }
+    }
+}
+
+/* What lies between the two groups of a split in the totals: a part of the variance of the clipped
+ * ones, and the means of what was measured. */
+static void compare_groups(const struct pythia_split *split, const struct pythia_column *column,
+                           const double *total, const double *clipped, size_t n,
+                           struct pythia_association_result *r)
+{
+    double raw[2] = {0, 0}, sums[2] = {0, 0}, counts[2] = {0, 0}, all = 0, between = 0;
+    for (size_t i = 0; i < n; i++) {
+        int side = pythia_split_side(split, column, i);
+        if (side < 0)
+            continue;
+        raw[side] += total[i];
+        sums[side] += clipped[i];
+        counts[side]++;
+    }
+    double mean = (sums[0] + sums[1]) / (counts[0] + counts[1]);
+    for (size_t i = 0; i < n; i++)
+        if (pythia_split_side(split, column, i) >= 0)
+            all += (clipped[i] - mean) * (clipped[i] - mean);
+    for (int side = 0; side < 2; side++) {
+        double apart = sums[side] / counts[side] - mean;
+        between += counts[side] * apart * apart;
+    }
+    r->low_total = raw[0] / counts[0];
+    r->high_total = raw[1] / counts[1];
+    r->split_share = all > 0 ? between / all : NAN;
+}
+
+/* Propose two groups of requests for each significant key: those between which the variate of the
+ * edges differs most, as the total may not differ at all. */
+static int split_keys(struct pythia__keys *run, const double *total)
+{
+    size_t n = run->input->rows;
+    double *clipped = pythia_calloc(n, 2 * sizeof(*clipped));
+    if (!clipped)
+        return PYTHIA_ENOMEM;
+    double *scores = clipped + n;
+    memcpy(clipped, total, n * sizeof(*clipped));
+    (void)pythia_winsorise(clipped, n, PYTHIA__CLIPPED, PYTHIA__CLIPPED);
+    int status = PYTHIA_OK;
+    for (size_t k = 0; k < run->count && status == PYTHIA_OK; k++) {
+        struct pythia_association_result *r = run->keys[k].result;
+        const struct pythia__basis *y = pythia__key_y(run, &run->keys[k]);
+        const struct pythia_column *column = &run->input->keys[r->column];
+        if (!r->significant)
+            continue;
+        for (size_t i = 0; i < n; i++) {
+            scores[i] = 0;
+            for (size_t j = 0; j < y->rank; j++)
+                scores[i] += y->q[i * y->rank + j] * run->keys[k].variate[j];
+        }
+        status = pythia_split_find(column, scores, n, &r->split);
+        if (status == PYTHIA_OK && !isnan(r->split.share))
+            compare_groups(&r->split, column, total, clipped, n, r);
+    }
+    pythia_free(clipped);
+    return status;
+}
+
+/* Test, relate and confirm the keys of a prepared run. */
+static int ask_all(struct pythia__keys *run)
+{
+    struct pythia__key **order = pythia_calloc(run->count, sizeof(struct pythia__key *));
+    if (!order)
+        return PYTHIA_ENOMEM;
+    int status = PYTHIA_OK;
+    for (size_t k = 0; k < run->count && status == PYTHIA_OK; k++)
+        status = ask(run, &run->keys[k]);
+    if (status == PYTHIA_OK)
+        status = adjust(run);
+    if (status != PYTHIA_OK)
+        goto out;
+    size_t significant = 0;
+    for (size_t k = 0; k < run->count; k++)
+        if (run->keys[k].result->significant)
+            order[significant++] = &run->keys[k];
+    if (significant > 0) {
+        qsort(order, significant, sizeof(struct pythia__key *), compare_keys);
+        status = pythia__keys_relate(run, order, significant);
+        /* Now proxies go to the end. */
+        qsort(order, significant, sizeof(struct pythia__key *), compare_keys);
+    }
+    if (status == PYTHIA_OK) {
+        size_t asked = run->input->confirmed < significant ? run->input->confirmed : significant;
+        status = pythia__keys_confirm(run, order, asked);
+    }
+out:
+    pythia_free(order);
+    return status;
+}
+
+static void free_run(struct pythia__keys *run)
+{
+    for (size_t k = 0; k < run->count; k++) {
+        pythia__basis_free(&run->keys[k].x);
+        pythia__basis_free(&run->keys[k].shrunk_x);
+        pythia__basis_free(&run->keys[k].shrunk_y);
+    }
+    pythia_free(run->keys);
+    pythia_free(run->room.cosines);
+    pythia__basis_free(&run->y);
+    pythia__basis_free(&run->total);
+    pythia__basis_free(&run->clipped);
+    pythia__basis_free(&run->confounders);
+}
+
+static struct pythia_association_result no_result(const struct pythia_association_input *in,
+                                                  size_t column)
+{
+    struct pythia_association_result r = {.column = column,
+                                          .categorical = in->keys[column].categorical};
+    r.p = r.p_bartlett = r.q = r.r = r.effect = r.explained = NAN;
+    r.explained_edges = r.omega_squared = NAN;
+    r.p_partial = r.p_permutation = r.stability = NAN;
+    r.proxy_of = r.cluster = PYTHIA_ASSOCIATION_NONE;
+    r.split.share = r.split.cut = r.split.low_mean = r.split.high_mean = NAN;
+    r.split_share = r.low_total = r.high_total = NAN;
+    for (size_t e = 0; e < PYTHIA_ASSOCIATION_EDGES_MAX; e++)
+        r.loadings[e] = NAN;
+    return r;
+}
+
+/* Everything with the results still in the order of the columns. */
+static int fill_results(const struct pythia_association_input *in, const double *total,
+                        const double *places, struct pythia_association_result *results)
+{
+    struct pythia__keys run = {.input = in, .widest = in->edges};
+    take_weights(&run);
+    int status = take_confounders(&run);
+    if (status == PYTHIA_OK)
+        status = take_durations(&run, total);
+    if (status == PYTHIA_OK)
+        status = take_keys(&run, places, results);
+    if (status == PYTHIA_OK)
+        status = make_room(&run);
+    if (status == PYTHIA_OK)
+        status = ask_all(&run);
+    if (status == PYTHIA_OK)
+        status = split_keys(&run, total);
+    free_run(&run);
+    return status;
+}
+
+int pythia_association_run(struct pythia_association *a,
+                           const struct pythia_association_input *input)
+{
+    clear_results(a);
+    if (!is_valid(input))
+        return PYTHIA_EINVAL;
+    size_t n = input->rows;
+    double *total = pythia_calloc(n, 2 * sizeof(*total)), *places = total ? total + n : NULL;
+    a->results = pythia_calloc(input->columns, sizeof(*a->results));
+    int status = total && a->results ? PYTHIA_OK : PYTHIA_ENOMEM;
+    if (status != PYTHIA_OK)
+        goto out;
+    for (size_t k = 0; k < input->columns; k++)
+        a->results[k] = no_result(input, k);
+    a->count = input->columns;
+    for (size_t i = 0; i < n; i++) {
+        total[i] = input->total ? input->total[i] : 0;
+        for (size_t e = 0; e < input->edges && !input->total; e++)
+            total[i] += input->durations[e * n + i];
+    }
+    if (input->time)
+        status = pythia_ranks_mid(input->time, n, places);
+    if (status == PYTHIA_OK)
+        status = fill_results(input, total, input->time ? places : NULL, a->results);
+    if (status == PYTHIA_OK) {
+        qsort(a->results, a->count, sizeof(*a->results), compare_results);
+        number_ranks(a->results, a->count);
+    }
+out:
+    pythia_free(total);
+    if (status != PYTHIA_OK)
+        clear_results(a);
+    return status;
+}

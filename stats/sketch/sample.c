@@ -1,0 +1,172 @@
+/* The entries are a binary heap with the highest key on top: entry i has its children at 2 i + 1
+ * and 2 i + 2. An array in falling order is such a heap, so that sorting spoils nothing; rows are
+ * numbered from its end. */
+#include "pythia/sample.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "pythia/mem.h"
+#include "pythia/status.h"
+
+struct entry {
+    uint64_t hash, tie;
+    void *row;
+};
+
+struct pythia_sample {
+    size_t k, count, capacity;
+    bool wanted;        /* sorted, by whoever reads a row next */
+    struct entry *heap; /* owned */
+    void (*drop)(void *context, void *row);
+    void *context;
+};
+
+int pythia_sample_create(size_t k, void (*drop)(void *context, void *row), void *context,
+                         struct pythia_sample **out)
+{
+    if (k == 0)
+        return PYTHIA_EINVAL;
+    struct pythia_sample *s = pythia_calloc(1, sizeof(*s));
+    if (!s)
+        return PYTHIA_ENOMEM;
+    s->k = k;
+    s->drop = drop;
+    s->context = context;
+    *out = s;
+    return PYTHIA_OK;
+}
+
+static void drop_row(struct pythia_sample *s, void *row)
+{
+    if (s->drop)
+        s->drop(s->context, row);
+}
+
+void pythia_sample_destroy(struct pythia_sample *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->count; i++)
+        drop_row(s, s->heap[i].row);
+    pythia_free(s->heap);
+    pythia_free(s);
+}
+
+static bool above(const struct entry *a, const struct entry *b)
+{
+    return a->hash != b->hash ? a->hash > b->hash : a->tie > b->tie;
+}
+
+/* Put `e` into the hole at i and let it rise past lower parents. */
+static void rise(struct entry *heap, size_t i, struct entry e)
+{
+    for (; i > 0 && above(&e, &heap[(i - 1) / 2]); i = (i - 1) / 2)
+        heap[i] = heap[(i - 1) / 2];
+    heap[i] = e;
+}
+
+/* Put `e` into the hole on top and let it sink below higher children. */
+static void sink(struct entry *heap, size_t count, struct entry e)
+{
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < count; i = child) {
+        if (child + 1 < count && above(&heap[child + 1], &heap[child]))
+            child++;
+        if (!above(&heap[child], &e))
+            break;
+        heap[i] = heap[child];
+    }
+    heap[i] = e;
+}
+
+/* Put one entry into a heap that has room for it or is full. */
+static void insert(struct pythia_sample *s, struct entry e)
+{
+    if (s->count < s->k) {
+        rise(s->heap, s->count++, e);
+    } else if (above(&s->heap[0], &e)) {
+        drop_row(s, s->heap[0].row);
+        sink(s->heap, s->count, e);
+    } else {
+        drop_row(s, e.row);
+    }
+}
+
+bool pythia_sample_wants(const struct pythia_sample *s, uint64_t hash)
+{
+    return s->count < s->k || hash <= s->heap[0].hash;
+}
+
+int pythia_sample_add(struct pythia_sample *s, uint64_t hash, uint64_t tie, void *row)
+{
+    if (s->count < s->k) {
+        int status = pythia_grow(&s->heap, &s->capacity, s->count, sizeof(*s->heap));
+        if (status != PYTHIA_OK) {
+            drop_row(s, row);
+            return status;
+        }
+    }
+    insert(s, (struct entry){hash, tie, row});
+    return PYTHIA_OK;
+}
+
+void pythia_sample_shrink(struct pythia_sample *s, size_t k)
+{
+    assert(k > 0);
+    s->k = k < s->k ? k : s->k;
+    while (s->count > s->k) {
+        drop_row(s, s->heap[0].row);
+        s->count--;
+        sink(s->heap, s->count, s->heap[s->count]);
+    }
+}
+
+void pythia_sample_leave(struct pythia_sample *s, const bool *keep)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (keep[s->count - 1 - i])
+            s->heap[left++] = s->heap[i]; /* a part of an array in falling order is one too */
+        else
+            drop_row(s, s->heap[i].row);
+    s->count = left;
+}
+
+static int compare_falling(const void *a, const void *b)
+{
+    return above(b, a) - above(a, b);
+}
+
+void pythia_sample_sort(struct pythia_sample *s)
+{
+    s->wanted = false;
+    if (s->count > 1)
+        qsort(s->heap, s->count, sizeof(*s->heap), compare_falling);
+}
+
+void pythia_sample_sort_when_read(struct pythia_sample *s)
+{
+    s->wanted = true;
+}
+
+size_t pythia_sample_count(const struct pythia_sample *s)
+{
+    return s->count;
+}
+
+void *pythia_sample_row(struct pythia_sample *s, size_t i)
+{
+    assert(i < s->count);
+    if (s->wanted)
+        pythia_sample_sort(s);
+    return s->heap[s->count - 1 - i].row;
+}
+
+uint64_t pythia_sample_hash(struct pythia_sample *s, size_t i)
+{
+    assert(i < s->count);
+    if (s->wanted)
+        pythia_sample_sort(s);
+    return s->heap[s->count - 1 - i].hash;
+}
