@@ -7,7 +7,7 @@
 
 #define LANES_MAX 64 /* beside each other; what is beyond shares the last one */
 
-static void begin(struct pythia_export_state *state, struct pythia_buf *out)
+static void begin_chrome(struct pythia_export_state *state, struct pythia_buf *out)
 {
     state->traces = 0;
     pythia_buf_puts(out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
@@ -21,7 +21,7 @@ struct lanes {
     uint32_t *below, *lane;  /* by span: what it lies in, on its lane; and its lane */
 };
 
-static bool fits(struct lanes *l, size_t lane, uint32_t i)
+static bool fits_lane(struct lanes *l, size_t lane, uint32_t i)
 {
     const struct pythia_trace_span *spans = l->trace->spans;
     while (l->top[lane] != PYTHIA_NO_SPAN && spans[l->top[lane]].end_ns <= spans[i].start_ns)
@@ -34,8 +34,8 @@ static void choose_lane(struct lanes *l, uint32_t i)
 {
     uint32_t parent = l->trace->spans[i].parent;
     size_t lane = parent == PYTHIA_NO_SPAN ? 0 : l->lane[parent];
-    if (!fits(l, lane, i))
-        for (lane = 0; lane + 1 < LANES_MAX && !fits(l, lane, i);)
+    if (!fits_lane(l, lane, i))
+        for (lane = 0; lane + 1 < LANES_MAX && !fits_lane(l, lane, i);)
             lane++;
     l->below[i] = l->top[lane];
     l->top[lane] = i;
@@ -107,7 +107,7 @@ static void one_trace(struct pythia_export_state *state, const struct pythia_tra
     pythia_free(critical);
 }
 
-static void end(struct pythia_export_state *state, struct pythia_buf *out)
+static void end_chrome(struct pythia_export_state *state, struct pythia_buf *out)
 {
     (void)state;
     pythia_buf_puts(out, "\n]}\n");
@@ -116,7 +116,7 @@ static void end(struct pythia_export_state *state, struct pythia_buf *out)
 const struct pythia_export_ops pythia__export_chrome = {
     .name = "chrome",
     .help = "Chrome trace events, for Perfetto and chrome://tracing",
-    .begin = begin,
+    .begin = begin_chrome,
     .trace = one_trace,
-    .end = end,
+    .end = end_chrome,
 };

@@ -6,7 +6,7 @@
 #include "pythia/mem.h"
 #include "pythia/shown_text.h"
 
-static void begin(struct pythia_export_state *state, struct pythia_buf *out)
+static void begin_dot(struct pythia_export_state *state, struct pythia_buf *out)
 {
     state->traces = 0;
     pythia_buf_puts(out, "digraph pythia {\n  rankdir=LR;\n  node [shape=box, "
@@ -66,7 +66,7 @@ static void one_trace(struct pythia_export_state *state, const struct pythia_tra
     pythia_free(critical);
 }
 
-static void end(struct pythia_export_state *state, struct pythia_buf *out)
+static void end_dot(struct pythia_export_state *state, struct pythia_buf *out)
 {
     (void)state;
     pythia_buf_puts(out, "}\n");
@@ -75,7 +75,7 @@ static void end(struct pythia_export_state *state, struct pythia_buf *out)
 const struct pythia_export_ops pythia__export_dot = {
     .name = "dot",
     .help = "a graph for Graphviz, the critical path in bold",
-    .begin = begin,
+    .begin = begin_dot,
     .trace = one_trace,
-    .end = end,
+    .end = end_dot,
 };

@@ -6,7 +6,7 @@
 #include "formats.h"
 #include "pythia/shown_text.h"
 
-static void begin(struct pythia_export_state *state, struct pythia_buf *out)
+static void begin_folded(struct pythia_export_state *state, struct pythia_buf *out)
 {
     (void)out;
     state->traces = 0;
@@ -54,7 +54,7 @@ static void one_trace(struct pythia_export_state *state, const struct pythia_tra
     pythia_buf_free(&stack);
 }
 
-static void end(struct pythia_export_state *state, struct pythia_buf *out)
+static void end_folded(struct pythia_export_state *state, struct pythia_buf *out)
 {
     (void)state;
     (void)out;
@@ -63,7 +63,7 @@ static void end(struct pythia_export_state *state, struct pythia_buf *out)
 const struct pythia_export_ops pythia__export_folded = {
     .name = "folded",
     .help = "folded stacks of the critical path, for flame graphs",
-    .begin = begin,
+    .begin = begin_folded,
     .trace = one_trace,
-    .end = end,
+    .end = end_folded,
 };

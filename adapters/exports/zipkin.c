@@ -6,14 +6,14 @@
 
 static const char *const kinds[] = {NULL, NULL, "SERVER", "CLIENT", "PRODUCER", "CONSUMER"};
 
-static void begin(struct pythia_export_state *state, struct pythia_buf *out)
+static void begin_zipkin(struct pythia_export_state *state, struct pythia_buf *out)
 {
     state->traces = 0;
     pythia_buf_putc(out, '[');
 }
 
-static void endpoint(struct pythia_buf *out, const struct pythia_vocabulary *v,
-                     const struct pythia_trace_span *span)
+static void write_endpoint(struct pythia_buf *out, const struct pythia_vocabulary *v,
+                           const struct pythia_trace_span *span)
 {
     struct pythia_resource resource = pythia_vocabulary_resource_at(v, span->resource);
     if (!resource.service)
@@ -23,8 +23,8 @@ static void endpoint(struct pythia_buf *out, const struct pythia_vocabulary *v,
     pythia_buf_putc(out, '}');
 }
 
-static void tags(struct pythia_buf *out, const struct pythia_vocabulary *v,
-                 const struct pythia_trace_span *span)
+static void write_tags(struct pythia_buf *out, const struct pythia_vocabulary *v,
+                       const struct pythia_trace_span *span)
 {
     size_t before = out->size;
     pythia_buf_puts(out, ",\"tags\":{");
@@ -71,13 +71,13 @@ static void one_trace(struct pythia_export_state *state, const struct pythia_tra
         pythia_buf_printf(out, ",\"timestamp\":%" PRIu64, span->start_ns / 1000);
         if (duration_us > 0) /* Zipkin knows no duration of 0 */
             pythia_buf_printf(out, ",\"duration\":%" PRIu64, duration_us);
-        endpoint(out, v, span);
-        tags(out, v, span);
+        write_endpoint(out, v, span);
+        write_tags(out, v, span);
         pythia_buf_putc(out, '}');
     }
 }
 
-static void end(struct pythia_export_state *state, struct pythia_buf *out)
+static void end_zipkin(struct pythia_export_state *state, struct pythia_buf *out)
 {
     pythia_buf_puts(out, state->traces ? "\n]\n" : "]\n");
 }
@@ -85,7 +85,7 @@ static void end(struct pythia_export_state *state, struct pythia_buf *out)
 const struct pythia_export_ops pythia__export_zipkin = {
     .name = "zipkin",
     .help = "Zipkin v2 JSON, for Zipkin, Jaeger and others",
-    .begin = begin,
+    .begin = begin_zipkin,
     .trace = one_trace,
-    .end = end,
+    .end = end_zipkin,
 };

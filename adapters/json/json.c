@@ -27,7 +27,7 @@ static int peek_inside(struct pythia_json *j)
     return c ? c : pythia_json_fail(j, PYTHIA_EFORMAT, "the input ends in the middle of a value");
 }
 
-static int unexpected(struct pythia_json *j, const char *wanted)
+static int fail_unexpected(struct pythia_json *j, const char *wanted)
 {
     int c = pythia_json_peek(j);
     if (c < 0)
@@ -47,13 +47,13 @@ int pythia_json_document(struct pythia_json *j)
     return c > 0 ? 0 : c == 0 ? 1 : c;
 }
 
-static int enter(struct pythia_json *j, char bracket, const char *wanted)
+static int enter_bracket(struct pythia_json *j, char bracket, const char *wanted)
 {
     int c = peek_inside(j);
     if (c < 0)
         return c;
     if (c != bracket)
-        return unexpected(j, wanted);
+        return fail_unexpected(j, wanted);
     j->at++;
     j->opened = true;
     return PYTHIA_OK;
@@ -61,12 +61,12 @@ static int enter(struct pythia_json *j, char bracket, const char *wanted)
 
 int pythia_json_object(struct pythia_json *j)
 {
-    return enter(j, '{', "an object");
+    return enter_bracket(j, '{', "an object");
 }
 
 int pythia_json_array(struct pythia_json *j)
 {
-    return enter(j, '[', "an array");
+    return enter_bracket(j, '[', "an array");
 }
 
 /* Between the members of a container: 0 at the next one, 1 behind its end. */
@@ -84,7 +84,7 @@ static int next_member(struct pythia_json *j, char end)
     if (opened)
         return 0;
     if (c != ',')
-        return unexpected(j, end == '}' ? "a comma or }" : "a comma or ]");
+        return fail_unexpected(j, end == '}' ? "a comma or }" : "a comma or ]");
     j->at++;
     return 0;
 }
@@ -183,7 +183,7 @@ int pythia_json_field(struct pythia_json *j, struct pythia_text *key)
         return status;
     int c = peek_inside(j);
     if (c != '"')
-        return c < 0 ? c : unexpected(j, "a key");
+        return c < 0 ? c : fail_unexpected(j, "a key");
     status = take_string(j, key);
     if (status != PYTHIA_OK)
         return status;
@@ -197,7 +197,7 @@ int pythia_json_field(struct pythia_json *j, struct pythia_text *key)
     }
     c = peek_inside(j);
     if (c != ':')
-        return c < 0 ? c : unexpected(j, "a colon");
+        return c < 0 ? c : fail_unexpected(j, "a colon");
     j->at++;
     c = peek_inside(j);
     return c < 0 ? c : PYTHIA_OK;
@@ -233,7 +233,7 @@ int pythia_json_skip(struct pythia_json *j)
         if (c == '{' || c == '[')
             depth++;
         else if ((c == '}' || c == ']') && depth-- == 0)
-            return unexpected(j, "a value");
+            return fail_unexpected(j, "a value");
         j->at++;
     } while (depth > 0);
     j->opened = false;
@@ -374,7 +374,7 @@ int pythia_json_value(struct pythia_json *j, struct pythia_json_value *out)
     case ']':
     case ':':
     case ',':
-        return unexpected(j, "a value");
+        return fail_unexpected(j, "a value");
     default:
         if (c < 0)
             return c;
@@ -386,7 +386,7 @@ int pythia_json_string(struct pythia_json *j, struct pythia_text *out)
 {
     int c = peek_inside(j);
     if (c != '"')
-        return c < 0 ? c : unexpected(j, "a string");
+        return c < 0 ? c : fail_unexpected(j, "a string");
     return take_string(j, out);
 }
 

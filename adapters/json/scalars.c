@@ -33,7 +33,7 @@ static int encode_utf8(uint32_t code, char *to)
 }
 
 /* The four digits of \uXXXX at `from`; -1 if they are not. */
-static int32_t hex4(const char *from, const char *end)
+static int32_t read_hex4(const char *from, const char *end)
 {
     uint64_t high, low;
     if (end - from < 4 || !pythia_text_hex((struct pythia_text){from, 4}, &high, &low))
@@ -52,14 +52,14 @@ static const char *unescape_one(const char *from, const char *end, char **to, bo
         *(*to)++ = values[simple - names];
         return from + 1;
     }
-    int32_t code = from < end && *from == 'u' ? hex4(from + 1, end) : -1;
+    int32_t code = from < end && *from == 'u' ? read_hex4(from + 1, end) : -1;
     if (code < 0)
         return NULL;
     from += 5;
     uint32_t point = (uint32_t)code;
     if (point >= 0xD800 && point < 0xE000) {
         int32_t second = point < 0xDC00 && end - from >= 6 && from[0] == '\\' && from[1] == 'u'
-                             ? hex4(from + 2, end)
+                             ? read_hex4(from + 2, end)
                              : -1;
         bool pair = second >= 0xDC00 && second < 0xE000;
         point = pair ? 0x10000 + ((point - 0xD800) << 10) + ((uint32_t)second - 0xDC00) : 0xFFFD;
@@ -112,7 +112,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static const char *digits(const char *c, const char *end)
+static const char *skip_digits(const char *c, const char *end)
 {
     while (c < end && is_digit(*c))
         c++;
@@ -124,12 +124,12 @@ bool pythia__json_is_number(struct pythia_text text)
     const char *c = text.bytes, *end = text.bytes + text.size, *from;
     c += c < end && *c == '-';
     from = c;
-    c = digits(c, end);
+    c = skip_digits(c, end);
     if (c == from || (*from == '0' && c - from > 1))
         return false;
     if (c < end && *c == '.') {
         from = ++c;
-        c = digits(c, end);
+        c = skip_digits(c, end);
         if (c == from)
             return false;
     }
@@ -137,7 +137,7 @@ bool pythia__json_is_number(struct pythia_text text)
         c++;
         c += c < end && (*c == '+' || *c == '-');
         from = c;
-        c = digits(c, end);
+        c = skip_digits(c, end);
         if (c == from)
             return false;
     }

@@ -19,6 +19,7 @@
 #define WINDOW_BYTES ((size_t)512 * 1024)
 #define LIMIT_BYTES  ((size_t)64 * 1024 * 1024)
 #define STEP_MIN     ((size_t)512)
+#define SEARCH_BYTES ((size_t)4096) /* of text searched for a newline at a time */
 
 int pythia_json_create(struct pythia_source *from, size_t limit, struct pythia_json **out)
 {
@@ -38,7 +39,7 @@ int pythia_json_create(struct pythia_source *from, size_t limit, struct pythia_j
                                       .line_starts = true};
     if (in->capacity > in->limit)
         in->capacity = in->limit;
-    in->memory = pythia_calloc(1, in->capacity + PYTHIA__STRUCTURE_PADDING);
+    in->memory = pythia_realloc(NULL, in->capacity + PYTHIA__STRUCTURE_PADDING, 1);
     in->structure = pythia__structure_create(in->capacity);
     if (!in->structure)
         pythia_mem_note_failure();
@@ -62,7 +63,7 @@ void pythia_json_destroy(struct pythia_json *j)
     pythia_free(j);
 }
 
-static uint64_t newlines(const char *text, size_t size)
+static uint64_t count_newlines(const char *text, size_t size)
 {
     uint64_t count = 0;
     for (const char *end = text + size; (text = memchr(text, '\n', (size_t)(end - text))); text++)
@@ -76,18 +77,18 @@ static uint64_t line_at(struct pythia__json_input *in, size_t at)
 {
     if (at < in->counted)
         in->counted = in->counted_lines = 0;
-    in->counted_lines += newlines(in->buffer + in->counted, at - in->counted);
+    in->counted_lines += count_newlines(in->buffer + in->counted, at - in->counted);
     in->counted = at;
     return in->line + in->counted_lines;
 }
 
-static void place(const struct pythia_json *j, size_t at, uint64_t *line, uint64_t *offset)
+static void find_place(const struct pythia_json *j, size_t at, uint64_t *line, uint64_t *offset)
 {
     *line = line_at(j->input, at);
     *offset = j->input->offset + at;
 }
 
-static int vfail(struct pythia_json *j, size_t at, int status, const char *format, va_list args)
+static int fail_with(struct pythia_json *j, size_t at, int status, const char *format, va_list args)
 {
     if (j->error.status != PYTHIA_OK)
         return j->error.status;
@@ -95,7 +96,7 @@ static int vfail(struct pythia_json *j, size_t at, int status, const char *forma
     vsnprintf(sentence, sizeof(sentence), format, args);
     pythia_error_set(&j->error, status, "%s", sentence);
     uint64_t line, offset;
-    place(j, at, &line, &offset);
+    find_place(j, at, &line, &offset);
     pythia_error_place(&j->error, j->input->from->name, line, offset);
     return status;
 }
@@ -104,7 +105,7 @@ int pythia_json_fail(struct pythia_json *j, int status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    status = vfail(j, pythia__json_here(j), status, format, args);
+    status = fail_with(j, pythia__json_here(j), status, format, args);
     va_end(args);
     return status;
 }
@@ -113,7 +114,7 @@ int pythia_json_fail_last(struct pythia_json *j, int status, const char *format,
 {
     va_list args;
     va_start(args, format);
-    status = vfail(j, j->at[-1], status, format, args);
+    status = fail_with(j, j->at[-1], status, format, args);
     va_end(args);
     return status;
 }
@@ -123,7 +124,7 @@ int pythia_json_fail_at(struct pythia_json *j, const uint32_t *mark, int status,
 {
     va_list args;
     va_start(args, format);
-    status = vfail(j, *mark, status, format, args);
+    status = fail_with(j, *mark, status, format, args);
     va_end(args);
     return status;
 }
@@ -133,7 +134,7 @@ static int fail_in_window(struct pythia_json *j, size_t at, int status, const ch
 {
     va_list args;
     va_start(args, format);
-    status = vfail(j, at, status, format, args);
+    status = fail_with(j, at, status, format, args);
     va_end(args);
     return status;
 }
@@ -141,7 +142,7 @@ static int fail_in_window(struct pythia_json *j, size_t at, int status, const ch
 /* ---- the window ---- */
 
 /* Drop what is before `keep`. */
-static void discard(struct pythia_json *j, size_t keep)
+static void discard_before(struct pythia_json *j, size_t keep)
 {
     struct pythia__json_input *in = j->input;
     in->line = line_at(in, keep);
@@ -157,7 +158,7 @@ static void discard(struct pythia_json *j, size_t keep)
 }
 
 /* Move the window to the front of the memory. */
-static void compact(struct pythia_json *j)
+static void move_to_front(struct pythia_json *j)
 {
     struct pythia__json_input *in = j->input;
     memmove(in->memory, in->buffer, in->filled);
@@ -169,7 +170,7 @@ static int make_room(struct pythia_json *j)
 {
     struct pythia__json_input *in = j->input;
     if (in->buffer != in->memory) {
-        compact(j);
+        move_to_front(j);
         return PYTHIA_OK;
     }
     if (in->capacity >= in->limit)
@@ -199,11 +200,11 @@ static bool has_enough(const struct pythia__json_input *in)
 
 /* Read until the memory is full or the source has ended; from one that has to be waited for, as
  * long as it gives something. `more`: what is here is not enough, however many lines it has. */
-static void fill(struct pythia_json *j, bool more)
+static void fill_window(struct pythia_json *j, bool more)
 {
     struct pythia__json_input *in = j->input;
     if (!in->ended && in->buffer != in->memory && in->filled < in->capacity / 2)
-        compact(j);
+        move_to_front(j);
     size_t capacity = in->capacity - (size_t)(in->buffer - in->memory);
     while (!in->ended && in->filled < capacity && (more || !has_enough(in))) {
         size_t got = 0;
@@ -220,6 +221,22 @@ static void fill(struct pythia_json *j, bool more)
         memset(in->buffer, ' ', 3); /* a byte order mark, which says nothing in UTF-8 */
 }
 
+/* What is behind the last newline of a text; 0 if there is none. In a document of one line there is
+ * none, and all of the window is searched: by memchr, block by block from the end. */
+static size_t behind_last_newline(const char *text, size_t size)
+{
+    for (size_t end = size; end > 0;) {
+        size_t begin = end > SEARCH_BYTES ? end - SEARCH_BYTES : 0;
+        if (memchr(text + begin, '\n', end - begin)) {
+            while (text[end - 1] != '\n')
+                end--;
+            return end;
+        }
+        end = begin;
+    }
+    return 0;
+}
+
 /* How much of the window to index next, of which `indexed` bytes were before; *partial if it may
  * end inside a string or a number. */
 static size_t choose_cut(const struct pythia__json_input *in, size_t indexed, bool *partial)
@@ -229,9 +246,9 @@ static size_t choose_cut(const struct pythia__json_input *in, size_t indexed, bo
     *partial = false;
     if (in->ended && size == in->filled)
         return size;
-    for (size_t i = size; i > 0; i--)
-        if (in->buffer[i - 1] == '\n')
-            return i;
+    size_t line_end = behind_last_newline(in->buffer, size);
+    if (line_end > 0)
+        return line_end;
     const char *newline = memchr(in->buffer + size, '\n', in->filled - size);
     if (newline)
         return (size_t)(newline - in->buffer) + 1;
@@ -339,16 +356,16 @@ int pythia__json_refill(struct pythia_json *j, size_t keep)
     if (j->error.status != PYTHIA_OK)
         return j->error.status;
     size_t indexed = in->cut - keep; /* so much of what stays was in the window's index before */
-    discard(j, keep);
+    discard_before(j, keep);
     for (;;) {
-        fill(j, false);
+        fill_window(j, false);
         bool partial;
         size_t cut = choose_cut(in, indexed, &partial);
         enum pythia__structure_result result = index_window(j, cut, partial, indexed);
         if (j->error.status != PYTHIA_OK)
             return j->error.status;
         if (result == PYTHIA__STRUCTURE_EMPTY) {
-            discard(j, in->cut);
+            discard_before(j, in->cut);
             indexed = 0;
             if (in->filled > 0 || !in->ended)
                 continue;
@@ -373,7 +390,7 @@ static bool begins_document(const struct pythia__json_input *in, size_t at)
 
 /* Go on at `at`, where a line begins: no string is open there, so indexes that reach as far still
  * hold. */
-static void resume(struct pythia_json *j, size_t at)
+static void resume_at(struct pythia_json *j, size_t at)
 {
     if (at < j->input->cut && j->last) {
         while (j->at < j->last && *j->at < at)
@@ -381,7 +398,7 @@ static void resume(struct pythia_json *j, size_t at)
         return;
     }
     j->input->cut = at;
-    discard(j, at);
+    discard_before(j, at);
 }
 
 int pythia_json_recover(struct pythia_json *j)
@@ -395,7 +412,7 @@ int pythia_json_recover(struct pythia_json *j)
     pythia_arena_clear(&in->strings);
     /* A document that has no end fails where the next one begins. */
     if (in->offset + at > in->document && at < in->filled && begins_document(in, at)) {
-        resume(j, at);
+        resume_at(j, at);
         return PYTHIA_OK;
     }
     for (;;) {
@@ -404,18 +421,18 @@ int pythia_json_recover(struct pythia_json *j)
             at = (size_t)(newline - in->buffer) + 1;
             if (!begins_document(in, at))
                 continue;
-            resume(j, at);
+            resume_at(j, at);
             return PYTHIA_OK;
         }
         /* A newline stays until its line is here. */
         at = newline ? (size_t)(newline - in->buffer) : in->filled;
         in->cut = at;
-        discard(j, at);
+        discard_before(j, at);
         if (in->ended) {
-            discard(j, in->filled);
+            discard_before(j, in->filled);
             return PYTHIA_OK;
         }
-        fill(j, true);
+        fill_window(j, true);
         at = 0;
     }
 }

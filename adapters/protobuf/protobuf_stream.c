@@ -34,7 +34,7 @@ void pythia_protobuf_stream_free(struct pythia_protobuf_stream *s)
     *s = (struct pythia_protobuf_stream){0};
 }
 
-static size_t left(const struct pythia_protobuf_stream *s)
+static size_t bytes_left(const struct pythia_protobuf_stream *s)
 {
     return (size_t)(s->filled - s->at);
 }
@@ -57,9 +57,9 @@ int pythia_protobuf_stream_fail(struct pythia_protobuf_stream *s, uint64_t offse
 /* Memory for more than is at hand. */
 static int make_room(struct pythia_protobuf_stream *s)
 {
-    if (left(s) < s->capacity)
+    if (bytes_left(s) < s->capacity)
         return PYTHIA_OK;
-    size_t capacity = s->capacity ? s->capacity * 2 : WINDOW_BYTES, kept = left(s);
+    size_t capacity = s->capacity ? s->capacity * 2 : WINDOW_BYTES, kept = bytes_left(s);
     char *memory = pythia_realloc(s->memory, capacity, 1);
     if (!memory)
         return pythia_protobuf_stream_fail(s, pythia_protobuf_stream_at(s), PYTHIA_ENOMEM,
@@ -71,19 +71,19 @@ static int make_room(struct pythia_protobuf_stream *s)
 }
 
 /* Move what is at hand to the front and fill what is behind it. */
-static int refill(struct pythia_protobuf_stream *s)
+static int refill_window(struct pythia_protobuf_stream *s)
 {
-    size_t kept = left(s);
+    size_t kept = bytes_left(s);
     s->offset = pythia_protobuf_stream_at(s);
     if (kept > 0 && s->at != s->memory)
         memmove(s->memory, s->at, kept);
     s->window = s->at = s->memory;
     s->filled = s->memory ? s->memory + kept : NULL;
     int status = make_room(s);
-    while (status == PYTHIA_OK && !s->ended && left(s) < s->capacity) {
+    while (status == PYTHIA_OK && !s->ended && bytes_left(s) < s->capacity) {
         size_t got = 0;
-        int read =
-            s->from->read(s->from, s->memory + left(s), s->capacity - left(s), &got, &s->cause);
+        int read = s->from->read(s->from, s->memory + bytes_left(s), s->capacity - bytes_left(s),
+                                 &got, &s->cause);
         s->ended = read != PYTHIA_OK || got == 0;
         if (read != PYTHIA_OK && s->cause.status == PYTHIA_OK)
             pythia_error_set(&s->cause, read, "%s", pythia_status_text(read));
@@ -93,11 +93,11 @@ static int refill(struct pythia_protobuf_stream *s)
 }
 
 /* At least `size` bytes at hand, or all that there are. */
-static int want(struct pythia_protobuf_stream *s, size_t size)
+static int want_bytes(struct pythia_protobuf_stream *s, size_t size)
 {
     int status = PYTHIA_OK;
-    while (left(s) < size && !s->ended && status == PYTHIA_OK)
-        status = refill(s);
+    while (bytes_left(s) < size && !s->ended && status == PYTHIA_OK)
+        status = refill_window(s);
     return status;
 }
 
@@ -124,10 +124,10 @@ static int end_early(struct pythia_protobuf_stream *s, uint64_t end)
 
 int pythia_protobuf_stream_peek(struct pythia_protobuf_stream *s, unsigned char *out)
 {
-    int status = want(s, 1);
+    int status = want_bytes(s, 1);
     if (status != PYTHIA_OK)
         return status;
-    if (left(s) == 0)
+    if (bytes_left(s) == 0)
         return s->cause.status == PYTHIA_OK ? 1 : end_early(s, PYTHIA_PROTOBUF_OPEN);
     *out = (unsigned char)*s->at;
     return PYTHIA_OK;
@@ -135,12 +135,12 @@ int pythia_protobuf_stream_peek(struct pythia_protobuf_stream *s, unsigned char 
 
 int pythia_protobuf_stream_frame(struct pythia_protobuf_stream *s, uint64_t *end)
 {
-    int status = want(s, 4);
+    int status = want_bytes(s, 4);
     if (status != PYTHIA_OK)
         return status;
-    if (left(s) == 0 && (s->cut_off || s->cause.status == PYTHIA_OK))
+    if (bytes_left(s) == 0 && (s->cut_off || s->cause.status == PYTHIA_OK))
         return 1;
-    if (left(s) < 4)
+    if (bytes_left(s) < 4)
         return end_early(s, pythia_protobuf_stream_at(s) + 4);
     const unsigned char *b = (const unsigned char *)s->at;
     uint64_t size = (uint64_t)b[0] << 24 | (uint64_t)b[1] << 16 | (uint64_t)b[2] << 8 | b[3];
@@ -183,15 +183,15 @@ int pythia_protobuf_stream_field(struct pythia_protobuf_stream *s, uint64_t end,
     uint64_t begin = pythia_protobuf_stream_at(s);
     if (begin == end || s->cut_off)
         return 1;
-    if (left(s) < HEAD_MAX) {
-        int status = want(s, HEAD_MAX);
+    if (bytes_left(s) < HEAD_MAX) {
+        int status = want_bytes(s, HEAD_MAX);
         if (status != PYTHIA_OK)
             return status;
-        if (left(s) == 0)
+        if (bytes_left(s) == 0)
             return end == PYTHIA_PROTOBUF_OPEN && s->cause.status == PYTHIA_OK ? 1
                                                                                : end_early(s, end);
     }
-    const char *stop = end - begin < left(s) ? s->at + (end - begin) : s->filled;
+    const char *stop = end - begin < bytes_left(s) ? s->at + (end - begin) : s->filled;
     const char *behind = pythia_protobuf_head(s->at, stop, out);
     if (!behind)
         return group_tag(s->at, stop, out) ? pass_groups(s, end, out) : no_field(s, stop, end);
@@ -215,11 +215,11 @@ int pythia_protobuf_stream_field(struct pythia_protobuf_stream *s, uint64_t end,
 static int pass_group_tag(struct pythia_protobuf_stream *s, uint64_t end,
                           struct pythia_protobuf_field *out)
 {
-    int status = want(s, HEAD_MAX);
+    int status = want_bytes(s, HEAD_MAX);
     if (status != PYTHIA_OK)
         return status;
     uint64_t rest = end - pythia_protobuf_stream_at(s);
-    const char *behind = group_tag(s->at, rest < left(s) ? s->at + rest : s->filled, out);
+    const char *behind = group_tag(s->at, rest < bytes_left(s) ? s->at + rest : s->filled, out);
     s->at = behind ? behind : s->at;
     return behind ? PYTHIA_OK : 1;
 }
@@ -294,10 +294,10 @@ int pythia_protobuf_stream_take(struct pythia_protobuf_stream *s,
         return pythia_protobuf_stream_fail(s, pythia_protobuf_stream_at(s), PYTHIA_ELIMIT,
                                            "a record is larger than %zu bytes", s->limit);
     size_t size = (size_t)field->value;
-    int status = want(s, size);
+    int status = want_bytes(s, size);
     if (status != PYTHIA_OK)
         return status;
-    if (left(s) < size)
+    if (bytes_left(s) < size)
         return end_early(s, pythia_protobuf_stream_at(s) + size);
     *out = (struct pythia_text){s->at, size};
     s->at += size;
@@ -306,12 +306,12 @@ int pythia_protobuf_stream_take(struct pythia_protobuf_stream *s,
 
 int pythia_protobuf_stream_pass(struct pythia_protobuf_stream *s, uint64_t end)
 {
-    while (!s->cut_off && end - pythia_protobuf_stream_at(s) > left(s)) {
+    while (!s->cut_off && end - pythia_protobuf_stream_at(s) > bytes_left(s)) {
         s->at = s->filled;
         if (s->ended)
             return end == PYTHIA_PROTOBUF_OPEN && s->cause.status == PYTHIA_OK ? PYTHIA_OK
                                                                                : end_early(s, end);
-        int status = refill(s);
+        int status = refill_window(s);
         if (status != PYTHIA_OK)
             return status;
     }

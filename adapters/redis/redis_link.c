@@ -136,7 +136,7 @@ static void note_why(struct pythia__redis *r, const char *why)
 }
 
 /* End the connection. Whoever waits for an answer learns that there is none. */
-static void drop(struct pythia__redis *r, const char *why)
+static void drop_connection(struct pythia__redis *r, const char *why)
 {
     if (r->file >= 0)
         close(r->file);
@@ -178,7 +178,7 @@ static void note_alive(void *redis, const struct redisReply *reply)
 
 /* The first commands of a connection: they are queued before it is there. Only whoever answers
  * counts: a port that is open may belong to anybody. */
-static void introduce(struct pythia__redis *r)
+static void send_hello(struct pythia__redis *r)
 {
     char number[16];
     snprintf(number, sizeof(number), "%d", r->database);
@@ -228,22 +228,22 @@ static void try_to_connect(struct pythia__redis *r)
     r->reader = redisReaderCreate();
     r->file = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (r->file < 0 || !r->reader) {
-        drop(r, r->reader ? strerror(errno) : "out of memory");
+        drop_connection(r, r->reader ? strerror(errno) : "out of memory");
         return;
     }
     if (connect(r->file, (struct sockaddr *)&address, size) != 0 && errno != EINPROGRESS) {
-        drop(r, strerror(errno));
+        drop_connection(r, strerror(errno));
         return;
     }
     r->asked_ns = r->now_ns;
-    introduce(r);
+    send_hello(r);
 }
 
 void pythia__redis_destroy(struct pythia__redis *r)
 {
     if (!r)
         return;
-    drop(r, "");
+    drop_connection(r, "");
     pythia_free(r->questions);
     pythia_free(r);
 }
@@ -255,7 +255,7 @@ static void write_some(struct pythia__redis *r)
     ssize_t sent = send(r->file, r->out.bytes + r->written, r->out.size - r->written, MSG_NOSIGNAL);
     if (sent < 0) {
         if (errno != EAGAIN && errno != EINTR)
-            drop(r, strerror(errno));
+            drop_connection(r, strerror(errno));
         return;
     }
     r->written += (size_t)sent;
@@ -271,14 +271,14 @@ static void take_answers(struct pythia__redis *r)
     while (r->reader) {
         void *reply = NULL;
         if (redisReaderGetReply(r->reader, &reply) != REDIS_OK) {
-            drop(r, "an answer that cannot be read");
+            drop_connection(r, "an answer that cannot be read");
             return;
         }
         if (!reply)
             return;
         if (r->first == r->last) {
             freeReplyObject(reply);
-            drop(r, "an answer that nobody has asked for");
+            drop_connection(r, "an answer that nobody has asked for");
             return;
         }
         struct question q = r->questions[r->first++];
@@ -297,22 +297,22 @@ static void read_some(struct pythia__redis *r)
     ssize_t got = recv(r->file, bytes, sizeof(bytes), 0);
     if (got < 0) {
         if (errno != EAGAIN && errno != EINTR)
-            drop(r, strerror(errno));
+            drop_connection(r, strerror(errno));
         return;
     }
     if (got == 0) {
-        drop(r, "the connection was closed");
+        drop_connection(r, "the connection was closed");
         return;
     }
     if (redisReaderFeed(r->reader, bytes, (size_t)got) != REDIS_OK || r->reader->len > ANSWER_MAX) {
-        drop(r, "an answer that is too large");
+        drop_connection(r, "an answer that is too large");
         return;
     }
     take_answers(r);
 }
 
 /* Read and write what can be, once. False: there was nothing to do. */
-static bool step(struct pythia__redis *r, int wait_ms)
+static bool step_once(struct pythia__redis *r, int wait_ms)
 {
     struct pollfd file = {.fd = r->file,
                           .events = (short)(POLLIN | (r->written < r->out.size ? POLLOUT : 0))};
@@ -343,18 +343,18 @@ bool pythia__redis_pump(struct pythia__redis *r, uint64_t now_ns, int wait_ms, b
         int left = end_ms > at_ms ? (int)(end_ms - at_ms) : 0;
         if (r->connected && r->first == r->last && r->written == r->out.size)
             left = 0;
-        if (!step(r, left) && left == 0)
+        if (!step_once(r, left) && left == 0)
             break;
         if (r->refused)
             break;
     }
     if (r->file >= 0 && (r->first < r->last || !r->connected) && now_ns > r->asked_ns + PATIENCE_NS)
-        drop(r, "no answer for a second");
+        drop_connection(r, "no answer for a second");
     if (r->refused) {
         char why[sizeof(r->why)];
         memcpy(why, r->why, sizeof(why));
         r->refused = false;
-        drop(r, why);
+        drop_connection(r, why);
     }
     *connected_anew = r->anew;
     r->anew = false;

@@ -143,7 +143,7 @@ static int compare_series(const void *a, const void *b)
 }
 
 /* Series of one label, of all its processes: one behind the other, then in order. */
-static void merge(struct pythia_series_set *s)
+static void merge_processes(struct pythia_series_set *s)
 {
     struct pythia_series_point *to = s->merged_points;
     for (size_t i = 0; i < s->each_count;) {
@@ -190,7 +190,7 @@ int pythia_series_set_finish(struct pythia_series_set *s)
     s->each_count = s->count;
     if (s->count)
         qsort(s->each, s->count, sizeof(*s->each), compare_series);
-    merge(s);
+    merge_processes(s);
     return PYTHIA_OK;
 }
 

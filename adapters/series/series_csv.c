@@ -32,7 +32,7 @@ struct row {
     struct pythia_text fields[FIELDS];
 };
 
-static void tell(const struct reading *r, const char *at, const char *sentence)
+static void report_line(const struct reading *r, const char *at, const char *sentence)
 {
     struct pythia_error why = {0};
     pythia_error_set(&why, PYTHIA_EFORMAT, "%s", sentence);
@@ -40,7 +40,7 @@ static void tell(const struct reading *r, const char *at, const char *sentence)
     r->csv->broken(r->csv->context, &why);
 }
 
-static struct pythia_text trimmed(struct pythia_text t)
+static struct pythia_text trim_text(struct pythia_text t)
 {
     while (t.size && (t.bytes[0] == ' ' || t.bytes[0] == '\t')) {
         t.bytes++;
@@ -225,10 +225,10 @@ static int add_row(struct reading *r, const struct row *row, const char **wrong)
 {
     uint64_t time_ns, process;
     double value;
-    if (!read_unsigned(trimmed(row->fields[0]), INT64_MAX, &time_ns))
+    if (!read_unsigned(trim_text(row->fields[0]), INT64_MAX, &time_ns))
         *wrong = "the time point is no number of nanoseconds";
-    else if (!(*wrong = read_real(trimmed(row->fields[1]), &value)) &&
-             !read_unsigned(trimmed(row->fields[3]), UINT32_MAX, &process))
+    else if (!(*wrong = read_real(trim_text(row->fields[1]), &value)) &&
+             !read_unsigned(trim_text(row->fields[3]), UINT32_MAX, &process))
         *wrong = "the PID is not a number";
     struct pythia_text label = row->fields[2];
     if (!*wrong && label.size > FIELD_BYTES)
@@ -236,7 +236,7 @@ static int add_row(struct reading *r, const struct row *row, const char **wrong)
     if (*wrong)
         return PYTHIA_EFORMAT;
     if (label.bytes != r->raw)
-        label = trimmed(label);
+        label = trim_text(label);
     if (!pythia_text_is_sound(label))
         label = (struct pythia_text){r->label, pythia_text_repair(label, r->label)};
     int status = look_for_step(r, label, process, time_ns);
@@ -272,7 +272,7 @@ static int read_rows(struct reading *r, bool unfinished)
             r->csv->counts.cut++;
         } else if (!empty) {
             r->csv->counts.broken++;
-            tell(r, begin, wrong);
+            report_line(r, begin, wrong);
         }
         r->line += lines_in(begin, r->at);
     }
@@ -288,7 +288,7 @@ static bool take_heading(struct reading *r)
     if (r->at == r->end || take_row(r, &row))
         return false;
     for (size_t i = 0; i < FIELDS; i++)
-        if (!pythia_text_equal(trimmed(row.fields[i]), pythia_text_of(names[i])))
+        if (!pythia_text_equal(trim_text(row.fields[i]), pythia_text_of(names[i])))
             return false;
     r->line = 2;
     return true;
@@ -309,7 +309,7 @@ int pythia_series_csv_read(struct pythia_series_csv *csv, const char *name,
     if (take_heading(r))
         status = read_rows(r, unfinished);
     else
-        tell(r, r->begin, "does not begin with Timepoint,Measurement,Label,PID");
+        report_line(r, r->begin, "does not begin with Timepoint,Measurement,Label,PID");
     pythia_free(r->latest);
     pythia_free(r);
     return status;

@@ -89,7 +89,8 @@ struct scoring {
 /* A figure of a trial. */
 typedef double figure(const struct pythia_evaluation *e, const struct pythia_trial_outcome *o);
 
-static double localised(const struct pythia_evaluation *e, const struct pythia_trial_outcome *o)
+static double cycles_to_localise(const struct pythia_evaluation *e,
+                                 const struct pythia_trial_outcome *o)
 {
     if (o->causes == 0)
         return NAN;
@@ -115,7 +116,7 @@ FIGURE(decide_most, o->decide_most_ns)
 FIGURE(tracepoints, o->tracepoints)
 FIGURE(skeleton, o->skeleton)
 
-static double percentile(const struct scoring *s, figure *of, unsigned percent)
+static double find_percentile(const struct scoring *s, figure *of, unsigned percent)
 {
     for (size_t i = 0; i < s->count; i++)
         s->values[i] = of(s->e, s->outcomes[i]);
@@ -123,12 +124,12 @@ static double percentile(const struct scoring *s, figure *of, unsigned percent)
     return pythia_ranks_percentile(s->values, s->count, percent);
 }
 
-static struct pythia_spread spread(const struct scoring *s, figure *of)
+static struct pythia_spread find_spread(const struct scoring *s, figure *of)
 {
-    return (struct pythia_spread){percentile(s, of, 50), percentile(s, of, 90)};
+    return (struct pythia_spread){find_percentile(s, of, 50), find_percentile(s, of, 90)};
 }
 
-static void count(const struct scoring *s, struct pythia_score *out)
+static void count_named(const struct scoring *s, struct pythia_score *out)
 {
     uint64_t planted = 0, first = 0, three = 0, all = 0, wrong = 0, keys = 0, keys_first = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -148,23 +149,23 @@ static void count(const struct scoring *s, struct pythia_score *out)
     out->keys = pythia_proportion_wilson(keys_first, keys, PYTHIA_EVALUATION_LEVEL);
 }
 
-static void score(const struct scoring *s, struct pythia_score *out)
+static void score_trials(const struct scoring *s, struct pythia_score *out)
 {
     *out = (struct pythia_score){.trials = s->count};
-    count(s, out);
-    out->localised = spread(s, localised);
-    out->ended = spread(s, ended);
-    out->opened = spread(s, opened_share);
-    out->opened_points = spread(s, opened);
-    out->peak_points = spread(s, peak);
-    out->added_peak_ns = spread(s, added_peak);
-    out->added_mean_ns = spread(s, added_mean);
-    out->added_peak_share = spread(s, added_peak_share);
-    out->added_mean_share = spread(s, added_mean_share);
-    out->decide_median_ns = percentile(s, decide_median, 50);
-    out->decide_most_ns = percentile(s, decide_most, 100);
-    out->tracepoints = s->count ? (size_t)percentile(s, tracepoints, 50) : 0;
-    out->skeleton = s->count ? (size_t)percentile(s, skeleton, 50) : 0;
+    count_named(s, out);
+    out->localised = find_spread(s, cycles_to_localise);
+    out->ended = find_spread(s, ended);
+    out->opened = find_spread(s, opened_share);
+    out->opened_points = find_spread(s, opened);
+    out->peak_points = find_spread(s, peak);
+    out->added_peak_ns = find_spread(s, added_peak);
+    out->added_mean_ns = find_spread(s, added_mean);
+    out->added_peak_share = find_spread(s, added_peak_share);
+    out->added_mean_share = find_spread(s, added_mean_share);
+    out->decide_median_ns = find_percentile(s, decide_median, 50);
+    out->decide_most_ns = find_percentile(s, decide_most, 100);
+    out->tracepoints = s->count ? (size_t)find_percentile(s, tracepoints, 50) : 0;
+    out->skeleton = s->count ? (size_t)find_percentile(s, skeleton, 50) : 0;
 }
 
 int pythia_evaluation_score(const struct pythia_evaluation *e, size_t strategy, size_t problem,
@@ -181,7 +182,7 @@ int pythia_evaluation_score(const struct pythia_evaluation *e, size_t strategy, 
             s.outcomes[s.count++] = &e->outcomes[number];
     }
     if (status == PYTHIA_OK)
-        score(&s, out);
+        score_trials(&s, out);
     pythia_free(s.outcomes);
     pythia_free(s.values);
     return status;

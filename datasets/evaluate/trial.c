@@ -51,7 +51,7 @@ static int make_request(struct pythia__world *w, struct pythia_workflow *workflo
 /* ---- the world ---- */
 
 /* Of requests of that workflow with everything open, as far as it is known. */
-static int profile(struct pythia__world *w, struct pythia_workflow *workflow)
+static int profile_requests(struct pythia__world *w, struct pythia_workflow *workflow)
 {
     struct pythia_critical_path path;
     struct pythia_workflow_view view = {.known_only = true};
@@ -81,11 +81,11 @@ static int make_space(struct pythia__world *w, enum pythia_trial_profile from,
     struct pythia_workflow *before = NULL;
     struct pythia_workflow_options options = w->options;
     if (from == PYTHIA_PROFILE_DURING)
-        return profile(w, w->workflow);
+        return profile_requests(w, w->workflow);
     options.cause_count = 0;
     int status = pythia_workflow_create(w->vocabulary, &options, &before, e);
     if (status == PYTHIA_OK)
-        status = profile(w, before);
+        status = profile_requests(w, before);
     pythia_workflow_destroy(before);
     return status;
 }
@@ -176,7 +176,7 @@ static void look_at_open(struct pythia__hunt *h)
 }
 
 /* The requests of a cycle, as they are seen. */
-static int gather(struct pythia__hunt *h)
+static int gather_cycle(struct pythia__hunt *h)
 {
     struct pythia__world *w = h->world;
     struct pythia_groups_options how = {.fold = true};
@@ -195,7 +195,7 @@ static int gather(struct pythia__hunt *h)
     return status == PYTHIA_OK ? pythia_groups_finish(h->groups) : status;
 }
 
-static int decide(struct pythia__hunt *h, struct pythia_cycle *cycle)
+static int decide_cycle(struct pythia__hunt *h, struct pythia_cycle *cycle)
 {
     uint64_t (*now_ns)(void) = h->trial->now_ns;
     uint64_t begun_ns = now_ns ? now_ns() : 0;
@@ -217,7 +217,7 @@ static bool is_over(const struct pythia__hunt *h, const struct pythia_cycle *cyc
     return cycle->finished && over;
 }
 
-static int hunt(struct pythia__hunt *h, struct pythia_cycle *cycle)
+static int run_hunt(struct pythia__hunt *h, struct pythia_cycle *cycle)
 {
     int status = PYTHIA_OK;
     *cycle = (struct pythia_cycle){.finished = false};
@@ -225,9 +225,9 @@ static int hunt(struct pythia__hunt *h, struct pythia_cycle *cycle)
         if (h->trial->stopped && h->trial->stopped())
             return PYTHIA_ESTOPPED;
         look_at_open(h);
-        status = gather(h);
+        status = gather_cycle(h);
         if (status == PYTHIA_OK)
-            status = decide(h, cycle);
+            status = decide_cycle(h, cycle);
         if (status != PYTHIA_OK)
             break;
         for (size_t i = 0; i < cycle->switch_count; i++)
@@ -241,18 +241,18 @@ static int hunt(struct pythia__hunt *h, struct pythia_cycle *cycle)
 }
 
 /* One cycle with everything open, as of a capture. */
-static int capture(struct pythia__hunt *h)
+static int run_capture(struct pythia__hunt *h)
 {
     for (uint32_t point = 0; point < h->world->points; point++)
         h->open[point] = true;
     h->decide_ns[h->cycles++] = NAN;
-    return gather(h);
+    return gather_cycle(h);
 }
 
 /* ---- what came before ---- */
 
 /* What a search tells those after it: of each point that it opened, whether it was the cause. */
-static int record(const struct pythia__hunt *h, struct pythia_history *history)
+static int record_history(const struct pythia__hunt *h, struct pythia_history *history)
 {
     int status = PYTHIA_OK;
     for (uint32_t point = 0; point < h->world->points && status == PYTHIA_OK; point++) {
@@ -284,9 +284,9 @@ static int search_before(struct pythia__world *w, const struct pythia_trial *t,
         struct pythia_cycle cycle;
         status = begin_hunt(w, &earlier, t->problem->first_request + i * EARLIER_APART, NULL, &h);
         if (status == PYTHIA_OK)
-            status = hunt(&h, &cycle);
+            status = run_hunt(&h, &cycle);
         if (status == PYTHIA_OK)
-            status = record(&h, history);
+            status = record_history(&h, history);
         end_hunt(&h);
     }
     return status;
@@ -334,7 +334,7 @@ int pythia_trial_run(const struct pythia_trial *t, struct pythia_trial_outcome *
     if (status == PYTHIA_OK)
         status = begin_hunt(&world, t, t->problem->first_request, history, &h);
     if (status == PYTHIA_OK)
-        status = t->problem->captured ? capture(&h) : hunt(&h, &cycle);
+        status = t->problem->captured ? run_capture(&h) : run_hunt(&h, &cycle);
     if (status == PYTHIA_OK)
         status = sum_up(&h, &outcome);
     if (status == PYTHIA_OK && t->story)

@@ -39,7 +39,7 @@ static bool is_known(const struct pythia__hunt *h, const struct pythia_place *pl
 
 /* A place counts by what was there when it was named: what moves away later was found all the same.
  */
-static int take(struct pythia__hunt *h, const struct pythia_finding *cause)
+static int take_cause(struct pythia__hunt *h, const struct pythia_finding *cause)
 {
     if (is_known(h, &cause->place))
         return PYTHIA_OK;
@@ -70,7 +70,7 @@ int pythia__hunt_judge(struct pythia__hunt *h, const struct pythia_cycle *cycle)
     int status = PYTHIA_OK;
     for (size_t i = 0; i < cycle->problem_count; i++)
         for (size_t c = 0; c < cycle->problems[i].cause_count && status == PYTHIA_OK; c++)
-            status = take(h, &cycle->problems[i].causes[c]);
+            status = take_cause(h, &cycle->problems[i].causes[c]);
     struct pythia_trial_outcome now;
     pythia__hunt_count(h, &now);
     if (h->localised == 0 && now.causes > 0 && now.found == now.causes)

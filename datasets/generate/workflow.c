@@ -136,7 +136,7 @@ static uint32_t wanted_of(double share, uint32_t count)
 }
 
 /* Put `count` of the numbers in m->order, at random, before the others. */
-static void choose(struct making *m, uint32_t eligible, uint32_t count)
+static void choose_some(struct making *m, uint32_t eligible, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         size_t j = i + (size_t)pythia_random_below(&m->random, eligible - i), swap = m->order[i];
@@ -155,7 +155,7 @@ static void choose_async(struct making *m)
             (o->shape != PYTHIA_WORKFLOW_OPENSTACK || m->saplings[i].role == PYTHIA__ENTRY))
             m->order[eligible++] = i;
     uint32_t wanted = wanted_of(o->async, eligible);
-    choose(m, eligible, wanted);
+    choose_some(m, eligible, wanted);
     for (uint32_t i = 0; i < wanted; i++)
         m->saplings[m->order[i]].async = true;
     m->w->facts.async = wanted;
@@ -202,7 +202,7 @@ static void choose_forks(struct making *m)
         if (nodes[i].gaps > 2)
             m->order[eligible++] = i;
     uint32_t wanted = wanted_of(m->w->options.forks, eligible);
-    choose(m, eligible, wanted);
+    choose_some(m, eligible, wanted);
     for (uint32_t i = 0; i < wanted; i++) {
         nodes[m->order[i]].flags |= PYTHIA__PARALLEL;
         nodes[m->order[i]].gaps = 2; /* before them all, and behind them all */
@@ -250,7 +250,7 @@ static void choose_repeated(struct making *m)
     uint32_t retries = wanted_of(o->retries, eligible);
     if (retries > eligible - loops)
         retries = eligible - loops;
-    choose(m, eligible, loops + retries);
+    choose_some(m, eligible, loops + retries);
     for (uint32_t i = 0; i < loops; i++) {
         nodes[m->order[i]].flags |= PYTHIA__LOOP;
         nodes[m->order[i]].repeat = (uint8_t)(2 + pythia_random_below(&m->random, 3));
@@ -295,7 +295,7 @@ static double calls_of(const struct pythia__node *node)
 
 /* Times of a request without noise: m->spent, the length of each call; m->starts, the begin of the
  * first one. Returns when all has ended, and in *last the root or async node that ended last. */
-static double schedule(struct making *m, uint32_t *last)
+static double schedule_calls(struct making *m, uint32_t *last)
 {
     struct pythia__node *nodes = m->w->nodes;
     uint32_t count = count_of(m);
@@ -346,10 +346,10 @@ static void give_times(struct making *m)
     uint32_t last = 0;
     for (uint32_t i = 0; i < count_of(m); i++)
         w->nodes[i].own_ns = exp(w->options.spread * pythia_random_normal(&m->random));
-    double scale = w->options.duration_ns / schedule(m, &last);
+    double scale = w->options.duration_ns / schedule_calls(m, &last);
     for (uint32_t i = 0; i < count_of(m); i++)
         w->nodes[i].own_ns *= scale;
-    w->facts.duration_ns = schedule(m, &last);
+    w->facts.duration_ns = schedule_calls(m, &last);
 
     /* On what the end of `last` depends: on all that it called; on the begin of it, and so on what
      * its parent did before, up to the root. */
@@ -428,7 +428,7 @@ static int name_distractors(struct pythia_workflow *w)
     return PYTHIA_OK;
 }
 
-static int make(struct making *m, struct pythia_error *e)
+static int make_workflow(struct making *m, struct pythia_error *e)
 {
     struct pythia_workflow *w = m->w;
     pythia_random_init(&m->random, w->options.seed);
@@ -450,7 +450,7 @@ static int make(struct making *m, struct pythia_error *e)
     return pythia__plant(w, e);
 }
 
-static int create(struct pythia_workflow *w, struct pythia_error *e)
+static int create_parts(struct pythia_workflow *w, struct pythia_error *e)
 {
     size_t n = w->options.nodes, hosts = (size_t)w->facts.services * w->options.hosts;
     struct making m = {.w = w};
@@ -474,7 +474,7 @@ static int create(struct pythia_workflow *w, struct pythia_error *e)
     bool all = w->nodes && w->calls && w->critical && w->resources && w->host_names && w->serving &&
                w->distractors && m.saplings && m.sizes && m.place_of && m.free && m.free_async &&
                m.longest && m.order && m.spent && m.starts && m.lasts;
-    int status = all ? make(&m, e) : PYTHIA_ENOMEM;
+    int status = all ? make_workflow(&m, e) : PYTHIA_ENOMEM;
     pythia_free(m.saplings);
     pythia_free(m.sizes);
     pythia_free(m.place_of);
@@ -506,7 +506,7 @@ int pythia_workflow_create(struct pythia_vocabulary *vocabulary,
     w->vocabulary = vocabulary;
     w->options = checked;
     w->facts.services = pythia__services(&checked);
-    status = create(w, e);
+    status = create_parts(w, e);
     if (status == PYTHIA_OK)
         *out = w;
     else

@@ -144,7 +144,7 @@ static uint32_t bad_host(const struct pythia_workflow *w, size_t which, uint32_t
                       w->options.hosts);
 }
 
-static bool moves(const struct pythia_workflow *w)
+static bool is_moving(const struct pythia_workflow *w)
 {
     return w->options.drift == PYTHIA_DRIFT_MOVE;
 }
@@ -217,9 +217,9 @@ void pythia_workflow_planted(const struct pythia_workflow *w, size_t which, uint
 {
     const struct pythia_workflow_cause *c = &w->options.causes[which];
     struct pythia__places there;
-    if (moves(w))
+    if (is_moving(w))
         find_places(w, number / w->options.drift_requests, &there);
-    const struct pythia__places *places = moves(w) ? &there : &w->places;
+    const struct pythia__places *places = is_moving(w) ? &there : &w->places;
     *out = (struct pythia_planted){.kind = c->kind,
                                    .parameter = c->parameter,
                                    .strength = c->strength,
@@ -459,9 +459,9 @@ static void draw_distractors(struct pythia_workflow *w, struct pythia_random *ra
 void pythia__draw(struct pythia_workflow *w, uint64_t number, struct pythia_random *random)
 {
     struct pythia__places there;
-    if (moves(w))
+    if (is_moving(w))
         find_places(w, number / w->options.drift_requests, &there);
-    struct drawing d = {.w = w, .random = random, .places = moves(w) ? &there : &w->places};
+    struct drawing d = {.w = w, .random = random, .places = is_moving(w) ? &there : &w->places};
     pythia_buf_clear(&w->root_attributes);
     w->fails_at = PYTHIA_NONE;
     w->left_out_count = 0;

@@ -120,7 +120,7 @@ static struct pythia_text attributes_of(struct walk *k, const struct pythia__fra
     return pythia_buf_text(&w->attributes);
 }
 
-static int give(struct walk *k, const struct pythia__frame *f)
+static int give_span(struct walk *k, const struct pythia__frame *f)
 {
     const struct pythia_workflow *w = k->w;
     const struct pythia__node *node = &w->nodes[f->node];
@@ -151,8 +151,8 @@ static int give(struct walk *k, const struct pythia__frame *f)
 
 /* Call a node at a time; `above` is the nearest span that is seen. Fills *f up to where its first
  * child is called, or to its end if it has none. */
-static void call(struct walk *k, uint32_t number, uint64_t at_ns, uint64_t above, bool error,
-                 struct pythia__frame *f)
+static void begin_call(struct walk *k, uint32_t number, uint64_t at_ns, uint64_t above, bool error,
+                       struct pythia__frame *f)
 {
     const struct pythia_workflow *w = k->w;
     const struct pythia__node *node = &w->nodes[number];
@@ -188,7 +188,7 @@ static void call(struct walk *k, uint32_t number, uint64_t at_ns, uint64_t above
 }
 
 /* Its children that are called have all ended, or it has none. */
-static void end(const struct pythia__node *node, struct pythia__frame *f)
+static void end_call(const struct pythia__node *node, struct pythia__frame *f)
 {
     f->end_ns = (node->flags & PYTHIA__PARALLEL ? f->join_ns : f->cursor_ns) + f->gap_ns;
 }
@@ -222,14 +222,14 @@ static void call_next(struct walk *k, struct pythia__frame *f, struct pythia__fr
         draw_calls(k, node, &f->again, &f->failing);
     if (node->flags & PYTHIA__ASYNC) {
         if (f->end_ns == 0)
-            end(&nodes[f->node], f);
+            end_call(&nodes[f->node], f);
         at_ns = f->end_ns;
     } else if (first && !(nodes[f->node].flags & PYTHIA__PARALLEL)) {
         at_ns += f->gap_ns;
     }
     bool error = f->failing > 0;
     f->failing -= error;
-    call(k, f->next, at_ns, f->id ? f->id : f->above, error, child);
+    begin_call(k, f->next, at_ns, f->id ? f->id : f->above, error, child);
 }
 
 static bool is_left_out(const struct pythia_workflow *w, uint32_t node)
@@ -250,11 +250,11 @@ static void skip_left_out(struct walk *k, struct pythia__frame *f, uint32_t behi
     }
 }
 
-static int walk(struct walk *k, uint64_t start_ns)
+static int walk_request(struct walk *k, uint64_t start_ns)
 {
     const struct pythia__node *nodes = k->w->nodes;
     struct pythia__frame *frames = k->w->frames;
-    call(k, 0, start_ns, 0, false, &frames[0]);
+    begin_call(k, 0, start_ns, 0, false, &frames[0]);
     k->depth = 1;
     while (k->depth > 0) {
         struct pythia__frame *f = &frames[k->depth - 1];
@@ -267,9 +267,9 @@ static int walk(struct walk *k, uint64_t start_ns)
                 continue;
             }
             if (f->end_ns == 0)
-                end(node, f);
+                end_call(node, f);
         }
-        int status = f->id ? give(k, f) : PYTHIA_OK;
+        int status = f->id ? give_span(k, f) : PYTHIA_OK;
         if (status != PYTHIA_OK)
             return status;
         if (--k->depth > 0)
@@ -307,5 +307,6 @@ int pythia_workflow_request(struct pythia_workflow *w, uint64_t number,
         k.load = exp(sigma * pythia_random_normal(&k.rare) - sigma * sigma / 2);
     k.extra = w->extras;
     k.spike = next_spike(&k, 0);
-    return walk(&k, EPOCH_NS + (uint64_t)fmod((double)number * w->options.interval_ns, ERA_NS));
+    return walk_request(&k,
+                        EPOCH_NS + (uint64_t)fmod((double)number * w->options.interval_ns, ERA_NS));
 }

@@ -81,8 +81,8 @@ static void size_pools(struct growth *g)
     g->entries = (uint32_t)fmax(1, points * 0.05);
 }
 
-static struct pythia__sapling *add(struct growth *g, uint32_t parent, enum pythia__role role,
-                                   uint32_t service, uint32_t name)
+static struct pythia__sapling *add_sapling(struct growth *g, uint32_t parent,
+                                           enum pythia__role role, uint32_t service, uint32_t name)
 {
     if (g->count == g->wanted)
         return NULL;
@@ -107,8 +107,8 @@ static void add_functions(struct growth *g, uint32_t parent, uint32_t count)
     struct pythia__sapling *p = &g->all[parent];
     uint32_t first = p->name * 7 + parent; /* any number, as long as it stays the same */
     for (uint32_t i = 0; i < count; i++)
-        if (add(g, parent, PYTHIA__FUNCTION, p->service,
-                sibling_name(first, p->functions, g->functions)))
+        if (add_sapling(g, parent, PYTHIA__FUNCTION, p->service,
+                        sibling_name(first, p->functions, g->functions)))
             p->functions++;
 }
 
@@ -116,8 +116,8 @@ static void add_statements(struct growth *g, uint32_t parent, uint32_t count)
 {
     uint32_t first = (uint32_t)pythia_random_below(g->random, g->statements);
     for (uint32_t i = 0; i < count; i++) {
-        struct pythia__sapling *s = add(g, parent, PYTHIA__DATABASE, g->all[parent].service,
-                                        sibling_name(first, i, g->statements));
+        struct pythia__sapling *s = add_sapling(g, parent, PYTHIA__DATABASE, g->all[parent].service,
+                                                sibling_name(first, i, g->statements));
         if (s && pythia_random_below(g->random, 10) < 3)
             s->repeat = (uint8_t)(2 + pythia_random_below(g->random, 4));
     }
@@ -129,12 +129,12 @@ static void add_hop(struct growth *g, uint32_t parent)
     uint32_t to =
         (from + 1 + (uint32_t)pythia_random_below(g->random, g->services - 1)) % g->services;
     uint32_t name = (uint32_t)pythia_random_below(g->random, g->entries);
-    struct pythia__sapling *s = add(g, parent, PYTHIA__HOP, from, name);
+    struct pythia__sapling *s = add_sapling(g, parent, PYTHIA__HOP, from, name);
     if (s)
         s->target = to;
 }
 
-static void expand(struct growth *g, uint32_t node)
+static void expand_node(struct growth *g, uint32_t node)
 {
     const struct pythia__sapling *s = &g->all[node];
     switch ((enum pythia__role)s->role) {
@@ -149,7 +149,7 @@ static void expand(struct growth *g, uint32_t node)
             add_hop(g, node);
         break;
     case PYTHIA__HOP:
-        add(g, node, PYTHIA__ENTRY, s->target, s->name);
+        add_sapling(g, node, PYTHIA__ENTRY, s->target, s->name);
         break;
     case PYTHIA__DATABASE:
         break;
@@ -167,7 +167,7 @@ static void grow_openstack(const struct pythia_workflow_options *o, struct pythi
     uint32_t next = 0;
     while (g.count < g.wanted) {
         if (next < g.count) {
-            expand(&g, next++);
+            expand_node(&g, next++);
             continue;
         }
         uint32_t node =

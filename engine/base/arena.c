@@ -23,7 +23,7 @@ void pythia_arena_free(struct pythia_arena *a)
     pythia_arena_init(a);
 }
 
-static void cut(struct pythia_arena *a, struct pythia_arena_block *block)
+static void use_block(struct pythia_arena *a, struct pythia_arena_block *block)
 {
     a->current = block;
     a->next = block ? block->bytes : NULL;
@@ -32,7 +32,7 @@ static void cut(struct pythia_arena *a, struct pythia_arena_block *block)
 
 void pythia_arena_clear(struct pythia_arena *a)
 {
-    cut(a, a->blocks);
+    use_block(a, a->blocks);
 }
 
 void *pythia_arena_alloc(struct pythia_arena *a, size_t size)
@@ -45,7 +45,7 @@ void *pythia_arena_alloc(struct pythia_arena *a, size_t size)
     size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     while ((size_t)(a->end - a->next) < size) {
         if (a->current && a->current->next) {
-            cut(a, a->current->next);
+            use_block(a, a->current->next);
             continue;
         }
         size_t bytes = size > BLOCK_BYTES ? size : BLOCK_BYTES;
@@ -58,7 +58,7 @@ void *pythia_arena_alloc(struct pythia_arena *a, size_t size)
             a->current->next = block;
         else
             a->blocks = block;
-        cut(a, block);
+        use_block(a, block);
     }
     void *piece = a->next;
     a->next += size;

@@ -27,16 +27,16 @@ long long pythia_mem_counted(void)
 }
 
 /* Bytes of a block, 0 while nobody counts: asking the allocator is not free. */
-static long long weigh(void *p)
+static long long block_bytes(void *p)
 {
     return p && atomic_load_explicit(&counting, memory_order_relaxed)
                ? (long long)malloc_usable_size(p)
                : 0;
 }
 
-static void *note(void *p)
+static void *note_block(void *p)
 {
-    long long bytes = weigh(p);
+    long long bytes = block_bytes(p);
     if (bytes)
         atomic_fetch_add_explicit(&counted, bytes, memory_order_relaxed);
     return p;
@@ -69,7 +69,8 @@ void *pythia_calloc(size_t count, size_t size)
 {
     if (size && count > SIZE_MAX / size)
         return count_failure(NULL);
-    return count_failure(may_allocate() ? note(calloc(count ? count : 1, size ? size : 1)) : NULL);
+    return count_failure(may_allocate() ? note_block(calloc(count ? count : 1, size ? size : 1))
+                                        : NULL);
 }
 
 void *pythia_realloc(void *p, size_t count, size_t size)
@@ -79,11 +80,11 @@ void *pythia_realloc(void *p, size_t count, size_t size)
     size_t bytes = count * size;
     if (!may_allocate())
         return count_failure(NULL);
-    long long before = weigh(p);
+    long long before = block_bytes(p);
     void *moved = realloc(p, bytes ? bytes : 1);
     if (moved && before)
         atomic_fetch_sub_explicit(&counted, before, memory_order_relaxed);
-    return count_failure(note(moved));
+    return count_failure(note_block(moved));
 }
 
 void *pythia_malloc(size_t bytes)
@@ -91,9 +92,10 @@ void *pythia_malloc(size_t bytes)
     return pythia_realloc(NULL, bytes, 1);
 }
 
-void pythia_free(void *p)
+void pythia_free(const void *memory)
 {
-    long long bytes = weigh(p);
+    void *p = pythia_without_const(memory);
+    long long bytes = block_bytes(p);
     if (bytes)
         atomic_fetch_sub_explicit(&counted, bytes, memory_order_relaxed);
     free(p);

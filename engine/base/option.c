@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pythia/nearest.h"
 #include "pythia/status.h"
 
 #define OPTIONS_MAX 96
@@ -246,6 +247,12 @@ static int bad_option(const struct pythia_option *table, int wrong, const char *
     for (const struct pythia_option *o = table; o->name; o++)
         if (strncmp(o->name, word + 2, (size_t)size - 2) == 0)
             return pythia_error_set(e, PYTHIA_EUSAGE, "%.*s may mean several options", size, word);
+    struct pythia_nearest near = {.wanted = {word + 2, (size_t)size - 2}};
+    for (const struct pythia_option *o = table; o->name; o++)
+        pythia_nearest_offer(&near, pythia_text_of(o->name));
+    if (near.best.size > 0)
+        return pythia_error_set(e, PYTHIA_EUSAGE, "there is no option %.*s, did you mean --%s?",
+                                size, word, near.best.bytes);
     return pythia_error_set(e, PYTHIA_EUSAGE, "there is no option %.*s", size, word);
 }
 
@@ -317,7 +324,7 @@ static const char *value_name(const struct pythia_option *o)
 }
 
 /* "Sentence (default 4)" */
-static void describe(const struct pythia_option *o, struct pythia_buf *to)
+static void describe_option(const struct pythia_option *o, struct pythia_buf *to)
 {
     pythia_buf_puts(to, o->help);
     if (o->type == PYTHIA_OPTION_CHOICE && o->value)
@@ -336,7 +343,7 @@ void pythia_options_help(const struct pythia_option *table, struct pythia_buf *t
             pythia_buf_printf(&head, "      --%s", o->name);
         if (o->type != PYTHIA_OPTION_FLAG)
             pythia_buf_printf(&head, " %s", value_name(o));
-        describe(o, &body);
+        describe_option(o, &body);
         pythia_buf_text_add(to, pythia_buf_text(&head));
         if (head.size + 2 > HELP_COLUMN)
             pythia_buf_printf(to, "\n%*s", HELP_COLUMN, "");
@@ -371,7 +378,7 @@ void pythia_options_scdoc(const struct pythia_option *table, struct pythia_buf *
             add_scdoc(to, value_name(o));
             pythia_buf_putc(to, '_');
         }
-        describe(o, &body);
+        describe_option(o, &body);
         pythia_buf_puts(to, "\n\t");
         add_scdoc(to, body.bytes ? body.bytes : "");
         pythia_buf_puts(to, ".\n\n");

@@ -44,7 +44,7 @@ static bool is_unseen(uint32_t c)
 
 /* The first character of `text`, which is not empty, and its bytes; REPLACED_BYTE for a byte that
  * is not UTF-8. */
-static uint32_t decode(struct pythia_text text, size_t *size)
+static uint32_t decode_utf8(struct pythia_text text, size_t *size)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *b = (const unsigned char *)text.bytes;
@@ -72,7 +72,7 @@ bool pythia_glyph_next(struct pythia_text *rest, struct pythia_glyph *glyph)
     *glyph = (struct pythia_glyph){0};
     if (rest->size == 0)
         return false;
-    uint32_t c = decode(*rest, &size);
+    uint32_t c = decode_utf8(*rest, &size);
     if (c == REPLACED_BYTE || is_unseen(c)) {
         unsigned code = c == REPLACED_BYTE ? (unsigned char)rest->bytes[0] : (unsigned)c;
         const char *format = code < 0x100 ? "\\x%02x" : code < 0x10000 ? "\\u%04x" : "\\U%06x";
@@ -133,7 +133,7 @@ static void add_escaped(struct pythia_buf *to, struct pythia_text rest, bool str
         size_t size = 1;
         uint32_t c = first;
         if (first >= 0x80)
-            c = decode(rest, &size);
+            c = decode_utf8(rest, &size);
         bool quoted = string && (first == '"' || first == '\\');
         bool code = c != REPLACED_BYTE && (first < ' ' ? string : is_unseen(c));
         if (quoted || code) {

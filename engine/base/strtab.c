@@ -75,8 +75,8 @@ static struct table *table_create(size_t slots)
 }
 
 /* The index of the string, or where it would go in *slot. */
-static uint32_t lookup(const struct pythia_strtab *t, const struct table *table,
-                       struct pythia_text text, uint32_t hash, size_t *slot)
+static uint32_t find_string(const struct pythia_strtab *t, const struct table *table,
+                            struct pythia_text text, uint32_t hash, size_t *slot)
 {
     for (size_t i = hash & table->mask;; i = (i + 1) & table->mask) {
         uint32_t stored = atomic_load_explicit(&table->slots[i], memory_order_acquire);
@@ -91,7 +91,7 @@ static uint32_t lookup(const struct pythia_strtab *t, const struct table *table,
     }
 }
 
-static int grow(struct pythia_strtab *t, struct table *old)
+static int grow_table(struct pythia_strtab *t, struct table *old)
 {
     struct table *larger = table_create((old->mask + 1) * 2);
     if (!larger)
@@ -126,19 +126,19 @@ static struct entry *entry_make(struct pythia_strtab *t, uint32_t index)
     return entries + within;
 }
 
-static uint32_t insert(struct pythia_strtab *t, struct pythia_text text, uint32_t hash)
+static uint32_t insert_string(struct pythia_strtab *t, struct pythia_text text, uint32_t hash)
 {
     struct table *table = atomic_load_explicit(&t->table, memory_order_relaxed);
     size_t slot;
-    uint32_t index = lookup(t, table, text, hash, &slot); /* someone may have been faster */
+    uint32_t index = find_string(t, table, text, hash, &slot); /* someone may have been faster */
     if (index != PYTHIA_STRTAB_NONE)
         return index;
     index = atomic_load_explicit(&t->count, memory_order_relaxed);
     if (index >= (table->mask + 1) / 2) {
-        if (grow(t, table) != PYTHIA_OK)
+        if (grow_table(t, table) != PYTHIA_OK)
             return PYTHIA_STRTAB_NONE;
         table = atomic_load_explicit(&t->table, memory_order_relaxed);
-        lookup(t, table, text, hash, &slot);
+        find_string(t, table, text, hash, &slot);
     }
     size_t held = pythia_arena_bytes(&t->strings);
     struct entry *entry = entry_make(t, index);
@@ -195,8 +195,8 @@ void pythia_strtab_destroy(struct pythia_strtab *t)
 uint32_t pythia_strtab_find(const struct pythia_strtab *t, struct pythia_text text)
 {
     size_t slot;
-    return lookup(t, atomic_load_explicit(&t->table, memory_order_acquire), text,
-                  (uint32_t)pythia_hash_bytes(text.bytes, text.size), &slot);
+    return find_string(t, atomic_load_explicit(&t->table, memory_order_acquire), text,
+                       (uint32_t)pythia_hash_bytes(text.bytes, text.size), &slot);
 }
 
 uint32_t pythia_strtab_intern(struct pythia_strtab *t, struct pythia_text text)
@@ -204,11 +204,11 @@ uint32_t pythia_strtab_intern(struct pythia_strtab *t, struct pythia_text text)
     uint32_t hash = (uint32_t)pythia_hash_bytes(text.bytes, text.size);
     size_t slot;
     uint32_t index =
-        lookup(t, atomic_load_explicit(&t->table, memory_order_acquire), text, hash, &slot);
+        find_string(t, atomic_load_explicit(&t->table, memory_order_acquire), text, hash, &slot);
     if (index != PYTHIA_STRTAB_NONE)
         return index;
     pthread_mutex_lock(&t->lock);
-    index = insert(t, text, hash);
+    index = insert_string(t, text, hash);
     pthread_mutex_unlock(&t->lock);
     return index;
 }

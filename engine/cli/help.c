@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "completion.h"
 #include "pythia/log.h"
+#include "pythia/nearest.h"
 #include "pythia/status.h"
 
 #ifndef PYTHIA_VERSION
@@ -19,7 +21,7 @@ static const char *exits_of(const struct pythia__command *c)
     return c && c->exits ? c->exits : PYTHIA__EXITS_DIAGNOSIS;
 }
 
-static int print(struct pythia_buf *text)
+static int print_text(struct pythia_buf *text)
 {
     int status = pythia_buf_status(text);
     if (status == PYTHIA_OK)
@@ -29,7 +31,7 @@ static int print(struct pythia_buf *text)
 }
 
 /* Words of `text` in lines of at most 100 characters; a blank line in it stays one. */
-static void wrap(struct pythia_buf *to, const char *text)
+static void wrap_words(struct pythia_buf *to, const char *text)
 {
     size_t column = 0;
     while (*text) {
@@ -58,7 +60,7 @@ static void exit_line(struct pythia_buf *to, const struct pythia__command *c)
     struct pythia_buf line = {0};
     pythia_buf_printf(&line, "Exit status: %s", exits_of(c));
     pythia_buf_putc(to, '\n');
-    wrap(to, line.bytes ? line.bytes : "");
+    wrap_words(to, line.bytes ? line.bytes : "");
     pythia_buf_free(&line);
 }
 
@@ -68,7 +70,7 @@ int pythia__help_command(const struct pythia__command *c)
     struct pythia_buf text = {0};
     pythia_buf_printf(&text, "usage: pythia %s [OPTION...]%s%s\n\n%s.\n\n", c->name,
                       *c->operands ? " " : "", c->operands, c->summary);
-    wrap(&text, c->description);
+    wrap_words(&text, c->description);
     pythia_buf_puts(&text, "\nOptions\n");
     pythia__options_of(c, options);
     pythia_options_help(options, &text);
@@ -79,7 +81,7 @@ int pythia__help_command(const struct pythia__command *c)
         line += size + (line[size] == '\n');
     }
     exit_line(&text, c);
-    return print(&text);
+    return print_text(&text);
 }
 
 static int help_all(void)
@@ -88,17 +90,17 @@ static int help_all(void)
     size_t count;
     const struct pythia__command *const *commands = pythia__commands(&count);
     pythia_buf_puts(&text, "usage: pythia COMMAND [OPTION...] [OPERAND...]\n\n");
-    wrap(&text, about);
+    wrap_words(&text, about);
     pythia_buf_puts(&text, "\nCommands\n");
     for (size_t i = 0; i < count; i++)
         pythia_buf_printf(&text, "  %-14s%s\n", commands[i]->name, commands[i]->summary);
     pythia_buf_puts(&text, "\npythia COMMAND --help says more of one, pythia --version which this "
                            "is.\n");
     exit_line(&text, NULL);
-    return print(&text);
+    return print_text(&text);
 }
 
-static const struct pythia__command *find(const char *name)
+static const struct pythia__command *find_command(const char *name)
 {
     size_t count;
     const struct pythia__command *const *commands = pythia__commands(&count);
@@ -111,7 +113,7 @@ static const struct pythia__command *find(const char *name)
 /* ---- manual pages ---- */
 
 /* scdoc's marks must not be made by chance. */
-static void plain(struct pythia_buf *to, const char *text)
+static void escape_scdoc(struct pythia_buf *to, const char *text)
 {
     for (; *text; text++) {
         if (strchr("_*#\\[]|<>~", *text))
@@ -138,7 +140,7 @@ static void page_examples(struct pythia_buf *to, const struct pythia__command *c
         struct pythia_buf one = {0};
         pythia_buf_add(&one, line + (*line == '#' ? 2 : 0), size - (*line == '#' ? 2 : 0));
         if (*line == '#') {
-            plain(to, one.bytes);
+            escape_scdoc(to, one.bytes);
             pythia_buf_puts(to, one.bytes[one.size - 1] == '?' ? "\n\n" : ":\n\n");
         } else {
             pythia_buf_printf(to, "```\n%s\n```\n\n", one.bytes);
@@ -165,7 +167,7 @@ static void page_end(struct pythia_buf *to, const char *exits, const char *first
                      const char *see_also)
 {
     pythia_buf_puts(to, "# EXIT STATUS\n\n");
-    plain(to, exits);
+    escape_scdoc(to, exits);
     pythia_buf_puts(to, "\n\n# SEE ALSO\n\n");
     page_list(to, first);
     if (see_also) {
@@ -182,12 +184,12 @@ static void page_of_command(struct pythia_buf *to, const struct pythia__command 
     pythia_buf_puts(to, "(1)\n\n# NAME\n\n");
     page_name(to, c->name);
     pythia_buf_puts(to, " - ");
-    plain(to, c->summary);
+    escape_scdoc(to, c->summary);
     pythia_buf_printf(to, "\n\n# SYNOPSIS\n\n*pythia %s* [_option_...]%s", c->name,
                       *c->operands ? " " : "");
-    plain(to, c->operands);
+    escape_scdoc(to, c->operands);
     pythia_buf_puts(to, "\n\n# DESCRIPTION\n\n");
-    plain(to, c->description);
+    escape_scdoc(to, c->description);
     pythia_buf_puts(to, "\n\n# OPTIONS\n\n");
     pythia__options_of(c, options);
     pythia_options_scdoc(options, to);
@@ -203,13 +205,13 @@ static void page_of_all(struct pythia_buf *to)
     pythia_buf_puts(to, "pythia(1)\n\n# NAME\n\npythia - why requests that should be alike are "
                         "not\n\n# SYNOPSIS\n\n"
                         "*pythia* _command_ [_option_...] [_operand_...]\n\n# DESCRIPTION\n\n");
-    plain(to, about);
+    escape_scdoc(to, about);
     pythia_buf_puts(to, "\n\n# COMMANDS\n\n");
     for (size_t i = 0; i < count; i++) {
         pythia_buf_putc(to, '*');
         page_name(to, commands[i]->name);
         pythia_buf_puts(to, "*(1)\n\t");
-        plain(to, commands[i]->summary);
+        escape_scdoc(to, commands[i]->summary);
         pythia_buf_puts(to, ".\n\n");
     }
     pythia_buf_puts(to, "# OPTIONS\n\n"
@@ -219,77 +221,54 @@ static void page_of_all(struct pythia_buf *to)
     page_end(to, exits_of(NULL), "pythiad(8)", "libpythia-tracepoints(3), pythia-report(5)");
 }
 
-/* ---- completion ---- */
-
-static void complete_command(struct pythia_buf *to, const struct pythia__command *c)
-{
-    struct pythia_option options[PYTHIA__OPTIONS_MAX];
-    pythia__options_of(c, options);
-    pythia_buf_printf(to, "    '%s')\n", c->name);
-    pythia_options_completion(options, to);
-    pythia_buf_printf(to, "        operands='%s' ;;\n", c->words ? c->words : "");
-}
-
-/* The first words of all commands, each once: those of one command stand together. */
-static void complete_names(struct pythia_buf *to)
-{
-    size_t count;
-    const struct pythia__command *const *commands = pythia__commands(&count);
-    const char *before = "";
-    for (size_t i = 0; i < count; i++) {
-        size_t size = strcspn(commands[i]->name, " ");
-        if (strcspn(before, " ") != size || strncmp(before, commands[i]->name, size) != 0)
-            pythia_buf_printf(to, " %.*s", (int)size, commands[i]->name);
-        before = commands[i]->name;
-    }
-}
-
-static void complete_all(struct pythia_buf *to)
-{
-    size_t count;
-    const struct pythia__command *const *commands = pythia__commands(&count);
-    pythia_buf_puts(to, "# bash completion of pythia, made of its tables of commands and options\n"
-                        "_pythia()\n{\n    local cur=${COMP_WORDS[COMP_CWORD]} "
-                        "prev=${COMP_WORDS[COMP_CWORD-1]} words= operands= command=\n"
-                        "    COMPREPLY=()\n    case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n");
-    for (size_t i = 0; i < count; i++)
-        if (strchr(commands[i]->name, ' '))
-            pythia_buf_printf(to, "    '%s') command='%s' ;;\n", commands[i]->name,
-                              commands[i]->name);
-    pythia_buf_puts(
-        to, "    *) command=${COMP_WORDS[1]} ;;\n    esac\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-            "        COMPREPLY=($(compgen -W '--help --version help");
-    complete_names(to);
-    pythia_buf_puts(to, "' -- \"$cur\"))\n        return\n    fi\n    case $command in\n");
-    for (size_t i = 0; i < count; i++)
-        complete_command(to, commands[i]);
-    pythia_buf_puts(to, "    space) operands='build show' ;;\n    help)\n        operands='");
-    complete_names(to);
-    pythia_buf_puts(to, "'\n        [ \"$COMP_CWORD\" -eq 2 ] || operands=\n"
-                        "        [ \"$prev\" != space ] || operands='build show' ;;\n    esac\n"
-                        "    if [[ $cur == -* ]]; then\n"
-                        "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-                        "    elif [[ -n $operands || $command == help ]]; then\n"
-                        "        COMPREPLY=($(compgen -W \"$operands\" -- \"$cur\"))\n    else\n"
-                        "        COMPREPLY=($(compgen -f -- \"$cur\"))\n    fi\n}\ncomplete -o "
-                        "filenames -F _pythia pythia\n");
-}
-
 /* ---- what is asked ---- */
+
+/* The command that was meant, or of its words the first that was; empty: none is near. */
+static struct pythia_text find_meant(const char *name)
+{
+    struct pythia_nearest near = {.wanted = pythia_text_of(name)};
+    size_t count;
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    for (size_t i = 0; i < count; i++) {
+        const char *words = commands[i]->name;
+        pythia_nearest_offer(&near, pythia_text_of(words));
+        pythia_nearest_offer(&near, (struct pythia_text){words, strcspn(words, " ")});
+    }
+    return near.best;
+}
 
 int pythia__help_unknown(const char *name)
 {
-    struct pythia_buf longer = {0};
+    struct pythia_buf text = {0};
     size_t count, size = strlen(name);
     const struct pythia__command *const *commands = pythia__commands(&count);
     for (size_t i = 0; i < count && size > 0; i++)
         if (strncmp(commands[i]->name, name, size) == 0 && commands[i]->name[size] == ' ')
-            pythia_buf_printf(&longer, "%spythia %s", longer.size ? " or " : "", commands[i]->name);
-    pythia_log(PYTHIA_LOG_ERROR, "%s%s%s%s (pythia --help lists what there is)",
-               longer.size ? "wanted: " : "there is no command", longer.size || !size ? "" : " ",
-               longer.size ? "" : name, longer.size ? longer.bytes : "");
-    pythia_buf_free(&longer);
+            pythia_buf_printf(&text, "%spythia %s",
+                              text.size ? " or " : "wanted: ", commands[i]->name);
+    if (text.size == 0) {
+        struct pythia_text meant = find_meant(name);
+        pythia_buf_printf(&text, "there is no command%s%s", size ? " " : "", name);
+        if (meant.size > 0)
+            pythia_buf_printf(&text, ", did you mean %.*s?", (int)meant.size, meant.bytes);
+    }
+    pythia_log(PYTHIA_LOG_ERROR, "%s (pythia --help lists what there is)",
+               text.bytes ? text.bytes : "");
+    pythia_buf_free(&text);
     return PYTHIA__EXIT_USAGE;
+}
+
+int pythia__help_family(const char *word)
+{
+    struct pythia_buf text = {0};
+    size_t count, size = strlen(word);
+    const struct pythia__command *const *commands = pythia__commands(&count);
+    for (size_t i = 0; i < count && size > 0; i++)
+        if (strncmp(commands[i]->name, word, size) == 0 && commands[i]->name[size] == ' ')
+            pythia_buf_printf(&text, "  pythia %-14s%s\n", commands[i]->name, commands[i]->summary);
+    if (text.size == 0)
+        return pythia__help_unknown(word);
+    return print_text(&text);
 }
 
 /* `help` and what stands behind it. */
@@ -297,22 +276,20 @@ static int help_words(int argc, char **argv)
 {
     struct pythia_buf name = {0}, text = {0};
     bool scdoc = argc > 2 && strcmp(argv[2], "--scdoc") == 0;
-    if (argc > 2 && strcmp(argv[2], "--bash-completion") == 0) {
-        complete_all(&text);
-        return print(&text);
-    }
+    if (argc > 2 && pythia__completion_write(argv[2], &text))
+        return print_text(&text);
     for (int i = scdoc ? 3 : 2; i < argc; i++) /* of two words: space build */
         pythia_buf_printf(&name, "%s%s", name.size ? " " : "", argv[i]);
-    const struct pythia__command *c = name.size ? find(name.bytes) : NULL;
+    const struct pythia__command *c = name.size ? find_command(name.bytes) : NULL;
     int code;
     if (name.size && !c) {
-        code = pythia__help_unknown(name.bytes);
+        code = pythia__help_family(name.bytes);
     } else if (scdoc) {
         if (c)
             page_of_command(&text, c);
         else
             page_of_all(&text);
-        code = print(&text);
+        code = print_text(&text);
     } else {
         code = c ? pythia__help_command(c) : help_all();
     }
@@ -325,7 +302,7 @@ bool pythia__help_asked(int argc, char **argv, int *code)
     struct pythia_buf text = {0};
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         pythia_buf_puts(&text, "pythia " PYTHIA_VERSION "\n");
-        *code = print(&text);
+        *code = print_text(&text);
     } else if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         *code = help_all();
     } else if (strcmp(argv[1], "help") == 0) {

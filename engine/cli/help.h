@@ -7,13 +7,17 @@
 #include "shared/command.h"
 
 /* Does the command line ask for --version, --help, help [COMMAND], or for what the build makes
- * pages of (help --scdoc NAME, help --bash-completion)? Then it is answered on stdout, with the
- * exit status in *code. */
+ * pages and completions of (help --scdoc NAME, help --bash-completion, --zsh-completion or
+ * --fish-completion)? Then it is answered on stdout, with the exit status in *code. */
 bool pythia__help_asked(int argc, char **argv, int *code);
 
 /* Say on stderr that there is no such command, or that "space" needs a word more; "": none was
  * given. Returns the exit status. */
 int pythia__help_unknown(const char *name);
+
+/* The commands that begin with a word ("space"), a line each; without any as _unknown. Returns the
+ * exit status. */
+int pythia__help_family(const char *word);
 
 /* Print the help of one command; returns the exit status. */
 int pythia__help_command(const struct pythia__command *c);

@@ -40,7 +40,7 @@ static bool asks_for_help(int argc, char **argv, int from)
     return false;
 }
 
-static int run(const struct pythia__command *c, int argc, char **argv)
+static int run_command(const struct pythia__command *c, int argc, char **argv)
 {
     void *settings = pythia_calloc(1, c->settings_size);
     if (!settings)
@@ -63,10 +63,16 @@ static int run(const struct pythia__command *c, int argc, char **argv)
     return code;
 }
 
+/* pythia_free with the type that jansson wants. */
+static void free_command_json(void *memory)
+{
+    pythia_free(memory);
+}
+
 int main(int argc, char **argv)
 {
     pythia_log_setup("pythia", PYTHIA_LOG_INFO);
-    json_set_alloc_funcs(pythia_malloc, pythia_free); /* so that its failures are counted too */
+    json_set_alloc_funcs(pythia_malloc, free_command_json); /* its failures are counted, too */
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
     openblas_set_num_threads(
         1); /* matrices are small, and sums must not depend on how many threads there are */
@@ -83,7 +89,8 @@ int main(int argc, char **argv)
             continue;
         if (asks_for_help(argc, argv, words + 1))
             return pythia__help_command(commands[i]);
-        return run(commands[i], argc - words, argv + words);
+        return run_command(commands[i], argc - words, argv + words);
     }
-    return pythia__help_unknown(argv[1]);
+    return asks_for_help(argc, argv, 2) ? pythia__help_family(argv[1])
+                                        : pythia__help_unknown(argv[1]);
 }

@@ -378,12 +378,12 @@ json_t *pythia__compare_findings(const json_t *type, double alpha)
 
 /* ---- head ---- */
 
-static double sum_of(const json_t *counts)
+static double sum_of(json_t *counts)
 {
     double sum = 0;
     const char *key;
     json_t *value;
-    json_object_foreach ((json_t *)counts, key, value)
+    json_object_foreach (counts, key, value)
         sum += json_number_value(value);
     return sum;
 }

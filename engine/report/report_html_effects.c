@@ -72,7 +72,7 @@ void pythia__html_effects(struct pythia__html *h, const json_t *report)
     pythia__html_open(h, "tbody", NULL);
     for (i = 0; i < json_array_size(cycles); i++) {
         effects = pythia__array(json_array_get(cycles, i), "effects");
-        json_array_foreach ((json_t *)effects, k, effect)
+        json_array_foreach (effects, k, effect)
             row(h, effect);
     }
     pythia__html_close(h);

@@ -55,11 +55,10 @@ static void add_count(struct pythia_buf *to, double count)
 
 /* ---- head ---- */
 
-static double sum_of(const json_t *counts)
+static double sum_of(json_t *counts)
 {
     double sum = 0;
-    for (void *at = json_object_iter((json_t *)counts); at;
-         at = json_object_iter_next((json_t *)counts, at))
+    for (void *at = json_object_iter(counts); at; at = json_object_iter_next(counts, at))
         sum += json_number_value(json_object_iter_value(at));
     return sum;
 }

@@ -69,12 +69,12 @@ static void paragraph_if_any(const struct page *p, const char *label, struct pyt
 
 /* ---- head and foot ---- */
 
-static double sum_of(const json_t *object)
+static double sum_of(json_t *object)
 {
     double sum = 0;
     const char *key;
     json_t *value;
-    json_object_foreach ((json_t *)object, key, value)
+    json_object_foreach (object, key, value)
         sum += json_number_value(value);
     return sum;
 }
@@ -152,7 +152,7 @@ static void figures(const struct page *p, const json_t *group)
                      *weights = pythia__array(modes, "weights"), *center;
         size_t i;
         pythia_buf_printf(&text, "; %.0f modes: ", pythia__number(modes, "count"));
-        json_array_foreach ((json_t *)centers, i, center) {
+        json_array_foreach (centers, i, center) {
             pythia_buf_puts(&text, i ? ", " : "");
             pythia__add_percent(&text, json_number_value(json_array_get(weights, i)));
             pythia_buf_puts(&text, " near ");
@@ -175,7 +175,7 @@ static void edges(const struct page *p, const json_t *group)
 {
     const json_t *list = pythia__array(group, "edges"), *edge;
     size_t i, shown = 0;
-    json_array_foreach ((json_t *)list, i, edge) {
+    json_array_foreach (list, i, edge) {
         double share = pythia__number(edge, "share");
         if (isnan(share) || shown == EDGES_SHOWN || (shown > 0 && !(share >= EDGE_MIN)))
             break;
@@ -211,7 +211,7 @@ static void keys(const struct page *p, const json_t *group)
 {
     const json_t *list = pythia__array(group, "explanations"), *key;
     size_t i, shown = 0;
-    json_array_foreach ((json_t *)list, i, key) {
+    json_array_foreach (list, i, key) {
         if (shown == KEYS_SHOWN || (shown > 0 && !(pythia__key_size(key) >= EDGE_MIN)))
             break;
         struct pythia_buf text = {0};
@@ -406,7 +406,7 @@ static void next(const struct page *p, const json_t *report)
     pythia_buf_puts(p->out, pythia__next_title(report));
     pythia_buf_puts(p->out, json_array_size(list) ? "\n" : ".\n");
     style(p, "0");
-    json_array_foreach ((json_t *)list, i, one) {
+    json_array_foreach (list, i, one) {
         pythia_buf_printf(p->out, "%s", INDENT);
         style(p, "1;32");
         safe(p, pythia__string(one, "trace_point"));
@@ -428,7 +428,7 @@ static void ends(const struct page *p, const json_t *search)
     const json_t *problems = pythia__array(search, "problems"), *problem;
     struct pythia_buf few = {0}, lessons = {0}, unknown = {0};
     size_t i, told = 0;
-    json_array_foreach ((json_t *)problems, i, problem) {
+    json_array_foreach (problems, i, problem) {
         struct pythia_buf text = {0};
         if (!pythia__has_reason(problem) || ++told > PYTHIA__ENDS_SHOWN)
             continue;
@@ -470,7 +470,7 @@ static void loop(const struct page *p, const json_t *report)
     struct pythia_buf pins = {0};
     pythia__add_pins(&pins, search);
     paragraph_if_any(p, "pins", &pins);
-    json_array_foreach ((json_t *)cycles, i, cycle) {
+    json_array_foreach (cycles, i, cycle) {
         char number[64];
         struct pythia_buf text = {0};
         pythia__name_cycle(cycle, number, sizeof(number));
@@ -495,7 +495,7 @@ static size_t held_verdicts(const struct page *p, const json_t *report)
 {
     const json_t *verdicts = pythia__array(report, "verdicts"), *verdict;
     size_t i, count = 0;
-    json_array_foreach ((json_t *)verdicts, i, verdict) {
+    json_array_foreach (verdicts, i, verdict) {
         if (!pythia__is_held(report, verdict))
             continue;
         pythia_buf_puts(p->out, count++ == 0 ? "\nFound in earlier cycles\n" : "");
@@ -523,13 +523,13 @@ void pythia__report_text(const json_t *report, bool colour, struct pythia_buf *o
     paragraph_if_any(&p, "cost", &overhead);
     split_by(&p, report);
     loop(&p, report);
-    json_array_foreach ((json_t *)groups, i, group)
+    json_array_foreach (groups, i, group)
         if (is_diagnosed(group)) {
             paths(&p, &ranked, pythia__number(group, "variance_share"));
             diagnosed(&p, group, ++number);
         }
     size_t held = held_verdicts(&p, report), few = 0;
-    json_array_foreach ((json_t *)groups, i, group)
+    json_array_foreach (groups, i, group)
         few += strcmp(pythia__string(group, "status"), "too_few") == 0;
     paths(&p, &ranked, 0);
     if (number + held + ranked.told == 0)

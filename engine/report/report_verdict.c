@@ -23,7 +23,7 @@ static json_t *groups_by_id(struct pythia__json *w, const json_t *report)
     const json_t *groups = json_object_get(report, "groups");
     json_t *out = json_object(), *group;
     size_t i;
-    json_array_foreach ((json_t *)groups, i, group)
+    json_array_foreach (groups, i, group)
         if (json_object_set(out, pythia__string(group, "id"), group) != 0)
             w->failed = true;
     return out;
@@ -45,7 +45,7 @@ bool pythia__is_held(const json_t *report, const json_t *verdict)
     if (strcmp(pythia__string(verdict, "state"), "found") != 0 ||
         !json_object_get(verdict, "since_cycle"))
         return false;
-    json_array_foreach ((json_t *)groups, i, group)
+    json_array_foreach (groups, i, group)
         if (json_equal(json_object_get(group, "id"), json_object_get(verdict, "group")) &&
             strcmp(pythia__string(group, "status"), "diagnosed") == 0)
             return false;
@@ -182,7 +182,7 @@ static json_t *why(struct pythia__json *w, const json_t *group, const struct pyt
     size_t i;
     if (!v->key)
         return json_null();
-    json_array_foreach ((json_t *)list, i, one)
+    json_array_foreach (list, i, one)
         if (strcmp(pythia__string(one, "key"), v->key) == 0)
             pythia__add_key_finding(&text, group, one);
     if (!text.size)

@@ -237,7 +237,7 @@ static void say_rare(struct pythia_buf *to, const json_t *group)
 {
     const json_t *edges = pythia__array(group, "edges"), *edge, *best = NULL;
     size_t i;
-    json_array_foreach ((json_t *)edges, i, edge)
+    json_array_foreach (edges, i, edge)
         if (json_is_object(json_object_get(edge, "rests_on")) &&
             pythia__number(edge, "share") >= PYTHIA_FINDING_MIN &&
             (!best || pythia__number(edge, "share") > pythia__number(best, "share")))

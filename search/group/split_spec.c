@@ -253,7 +253,7 @@ int pythia_split_spec_read(struct pythia_text text, struct pythia_split_spec *ou
 
 void pythia_split_spec_clear(struct pythia_split_spec *s)
 {
-    pythia_free((char *)s->key.text.bytes);
+    pythia_free(s->key.text.bytes);
     pythia_split_rule_clear(&s->rule);
     *s = (struct pythia_split_spec){0};
 }

@@ -286,6 +286,74 @@ static void check_written(const char *format, const char *folder)
     collection_close(&again);
 }
 
+/* ---- one decoder for many inputs ---- */
+
+static struct {
+    struct pythia_vocabulary *vocabulary;
+    struct pythia_adapter *adapter;
+} kept;
+
+static void decode_kept(struct collection *c, const char *folder)
+{
+    char path[512];
+    struct pythia_memory_source memory;
+    snprintf(path, sizeof(path), "%s/input", folder);
+    struct pythia_buf input = read_file(path);
+    *c = (struct collection){.sink = {.span = collect_span, .broken = collect_broken}};
+    c->sink.counts = &c->counts;
+    c->vocabulary = kept.vocabulary;
+    pythia_memory_source_init(&memory, "input", input.bytes, input.size);
+    c->status = kept.adapter->ops->decode(kept.adapter, &memory.source, &c->sink, &c->error);
+    pythia_buf_free(&input);
+}
+
+static void end_kept(struct collection *c)
+{
+    c->vocabulary = NULL;
+    collection_close(c);
+}
+
+/* A decoder that has just had a bad input makes the same of a good one as a new decoder does. */
+static void check_kept(const char *format, const char *folder)
+{
+    char path[512];
+    struct dirent **entries;
+    const struct pythia_adapter_ops *ops = pythia_adapter_named(format);
+    if (!ops->independent)
+        return;
+    snprintf(path, sizeof(path), "%s/expected", folder);
+    struct pythia_buf expected = read_file(path);
+    snprintf(path, sizeof(path), CORPUS "/%s/invalid", format);
+    int count = scandir(path, &entries, is_visible, alphasort);
+    assert_true(count > 0);
+    assert_int_equal(pythia_vocabulary_create(&kept.vocabulary), PYTHIA_OK);
+    assert_int_equal(ops->create(kept.vocabulary, &kept.adapter), PYTHIA_OK);
+    for (int i = 0; i < count; i++) {
+        struct collection bad, good;
+        struct pythia_buf printed = {0};
+        snprintf(path, sizeof(path), CORPUS "/%s/invalid/%s", format, entries[i]->d_name);
+        decode_kept(&bad, path);
+        decode_kept(&good, folder);
+        print_valid(&printed, &good);
+        if (!pythia_text_equal(pythia_buf_text(&printed), pythia_buf_text(&expected)))
+            fail_msg("%s, after %s: expected\n%.*s\nbut found\n%.*s", folder, path,
+                     (int)expected.size, expected.bytes, (int)printed.size, printed.bytes);
+        pythia_buf_free(&printed);
+        end_kept(&bad);
+        end_kept(&good);
+        free(entries[i]);
+    }
+    free(entries);
+    ops->destroy(kept.adapter);
+    pythia_vocabulary_destroy(kept.vocabulary);
+    pythia_buf_free(&expected);
+}
+
+static void inputs_of_an_independent_format_do_not_depend_on_earlier_ones(void **state)
+{
+    for_each_case("valid", check_kept);
+}
+
 static void spans_that_are_written_are_the_same_when_read(void **state)
 {
     for_each_case("valid", check_written);
@@ -319,6 +387,7 @@ int main(void)
         cmocka_unit_test(inputs_look_like_their_format),
         cmocka_unit_test(spans_that_are_written_are_the_same_when_read),
         cmocka_unit_test(both_forms_of_otlp_have_the_same_spans),
+        cmocka_unit_test(inputs_of_an_independent_format_do_not_depend_on_earlier_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

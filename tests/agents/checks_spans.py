@@ -39,6 +39,7 @@ def only_entry_points_are_open_at_first(suite):
     assert shape(spans, SPAN) == 'a<remote', shape(spans, SPAN)
     spans, _ = spans_of(suite, program, chain('a', 'b'), headers=REMOTE)
     assert shape(spans, SPAN) == 'a<remote', 'below a remote parent each span is an entry: ' + shape(spans, SPAN)
+    assert program.end() == 0 and not any('pythia' in line for line in program.errors), program.errors
 
 
 @check

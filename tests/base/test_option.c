@@ -222,7 +222,7 @@ static void what_is_no_option_is_named(void **state)
     assert_refused(PARSE("-qz"), "there is no option -z");
     assert_refused(PARSE("-zq"), "there is no option -z");
     assert_refused(PARSE("a", "-zq", "b"), "there is no option -z");
-    assert_refused(PARSE("--quietly"), "there is no option --quietly");
+    assert_refused(PARSE("--quietly"), "there is no option --quietly, did you mean --quiet?");
 }
 
 static void a_value_that_is_missing_or_too_much_is_named(void **state)

@@ -6,7 +6,7 @@
  * on, so that all are open until the end. otlp-proto: what otlp writes, in protobuf, with the size
  * of each document in front of it, as the exporter does then; a span has some 350 bytes. lean: the
  * same with 4 attributes, and some 220 bytes. osprofiler: raw records, a start and a stop for each
- * span.
+ * span. jaeger: an answer of Jaeger's API, with the attributes of otlp as tags.
  *
  * wide, deep: one trace as lean writes it, with one span around all others, or with each span in
  * the one before it. chains: such deep traces of CHAIN spans each. */
@@ -69,6 +69,65 @@ static void write_otlp(const struct request *requests, size_t count, unsigned se
         }
     if (!first)
         printf("]}]}]}\n");
+}
+
+/* ---- Jaeger ---- */
+
+static void write_jaeger_span(const struct request *r, const struct request_span *s)
+{
+    printf("{\"traceID\":\"%016" PRIx64 "%016" PRIx64 "\",\"spanID\":\"%016" PRIx64
+           "\",\"operationName\":\"operation-%u\",\"references\":[",
+           r->trace_high, r->trace_low, s->id, s->operation);
+    if (s->parent)
+        printf("{\"refType\":\"CHILD_OF\",\"traceID\":\"%016" PRIx64 "%016" PRIx64
+               "\",\"spanID\":\"%016" PRIx64 "\"}",
+               r->trace_high, r->trace_low, s->parent);
+    printf("],\"startTime\":%" PRIu64 ",\"duration\":%" PRIu64 ",\"tags\":[", s->start_ns / 1000,
+           (s->end_ns - s->start_ns) / 1000);
+    printf("{\"key\":\"span.kind\",\"type\":\"string\",\"value\":\"%s\"},"
+           "{\"key\":\"http.request.method\",\"type\":\"string\",\"value\":\"GET\"},"
+           "{\"key\":\"http.response.status_code\",\"type\":\"int64\",\"value\":200},"
+           "{\"key\":\"url.path\",\"type\":\"string\",\"value\":\"/api/v1/items/%u\"},"
+           "{\"key\":\"server.address\",\"type\":\"string\",\"value\":\"item-service.default\"},"
+           "{\"key\":\"server.port\",\"type\":\"int64\",\"value\":8080},",
+           s->parent ? "client" : "server", (unsigned)(s->id % 100000));
+    printf("{\"key\":\"network.protocol.version\",\"type\":\"string\",\"value\":\"1.1\"},"
+           "{\"key\":\"user.id\",\"type\":\"string\",\"value\":\"user-%u\"},"
+           "{\"key\":\"thread.id\",\"type\":\"int64\",\"value\":%u},"
+           "{\"key\":\"cache.hit\",\"type\":\"bool\",\"value\":%s},"
+           "{\"key\":\"queue.length\",\"type\":\"int64\",\"value\":%u}],"
+           "\"logs\":[],\"processID\":\"p%u\",\"warnings\":null}",
+           (unsigned)(r->trace_low % 5000), (unsigned)(s->id % 64), s->id & 64 ? "true" : "false",
+           (unsigned)(r->trace_low % 9), s->service);
+}
+
+/* A trace of an answer of the API, all of which is one line. */
+static void write_jaeger(const struct request *r, bool first)
+{
+    printf("%s{\"traceID\":\"%016" PRIx64 "%016" PRIx64 "\",\"spans\":[", first ? "" : ",",
+           r->trace_high, r->trace_low);
+    for (unsigned k = 0; k < REQUEST_SPANS; k++) {
+        if (k > 0)
+            putchar(',');
+        write_jaeger_span(r, &r->spans[k]);
+    }
+    printf("],\"processes\":{");
+    for (unsigned service = 0; service < SERVICES; service++)
+        printf("%s\"p%u\":{\"serviceName\":\"service-%u\",\"tags\":[{\"key\":\"hostname\","
+               "\"type\":\"string\",\"value\":\"host-%u\"}]}",
+               service ? "," : "", service, service, service);
+    printf("},\"warnings\":null}");
+}
+
+static void write_answer(struct requests *all, size_t count)
+{
+    static struct request r;
+    printf("{\"data\":[");
+    for (size_t i = 0; i < count; i++) {
+        requests_next(all, &r);
+        write_jaeger(&r, i == 0);
+    }
+    printf("],\"total\":0,\"limit\":0,\"offset\":0,\"errors\":null}\n");
 }
 
 /* ---- OTLP in protobuf: the field numbers of opentelemetry-proto's trace.proto ---- */
@@ -224,7 +283,7 @@ static void write_osprofiler(const struct request *r)
         write_record(r, &r->spans[k], true);
 }
 
-enum kind { OTLP, OTLP_PROTO, LEAN, OSPROFILER, OPEN, WIDE, DEEP, CHAINS, KINDS };
+enum kind { OTLP, OTLP_PROTO, LEAN, OSPROFILER, JAEGER, OPEN, WIDE, DEEP, CHAINS, KINDS };
 
 /* ---- large traces ---- */
 
@@ -299,15 +358,15 @@ static int write_open(struct requests *all, size_t count)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[KINDS] = {"otlp", "otlp-proto", "lean", "osprofiler",
+    static const char *const names[KINDS] = {"otlp", "otlp-proto", "lean", "osprofiler", "jaeger",
                                              "open", "wide",       "deep", "chains"};
     long spans = argc == 3 ? strtol(argv[2], NULL, 10) : 0;
     enum kind kind = 0;
     while (kind < KINDS && (argc != 3 || strcmp(argv[1], names[kind]) != 0))
         kind++;
     if (spans <= 0 || kind == KINDS) {
-        fprintf(stderr, "usage: bench_input otlp|otlp-proto|lean|osprofiler|open|wide|deep|chains "
-                        "SPANS\n");
+        fprintf(stderr, "usage: bench_input otlp|otlp-proto|lean|osprofiler|jaeger|open|wide|deep|"
+                        "chains SPANS\n");
         return 2;
     }
     struct requests all;
@@ -316,6 +375,8 @@ int main(int argc, char **argv)
     int status = 0;
     if (kind == OPEN)
         status = write_open(&all, count);
+    else if (kind == JAEGER)
+        write_answer(&all, count);
     else if (kind > OPEN)
         write_large((size_t)spans, kind);
     else

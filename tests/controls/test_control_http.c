@@ -555,10 +555,15 @@ static void *counted_malloc(size_t size)
     return pythia_calloc(1, size);
 }
 
+static void counted_free(void *memory)
+{
+    pythia_free(memory);
+}
+
 /* Each allocation fails in turn, those of the JSON library too. */
 static void want_of_memory_is_told_and_gone_through(void **state)
 {
-    json_set_alloc_funcs(counted_malloc, pythia_free);
+    json_set_alloc_funcs(counted_malloc, counted_free);
     int worked = 0;
     for (long n = 0; !worked; n++) {
         struct pythia_control *c = NULL;

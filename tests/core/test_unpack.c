@@ -29,7 +29,7 @@ static size_t gzip(const char *content, size_t size, char *to, size_t room)
 {
     z_stream z = {0};
     assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    z.next_in = (unsigned char *)content;
+    z.next_in = pythia_without_const(content);
     z.avail_in = (uInt)size;
     z.next_out = (unsigned char *)to;
     z.avail_out = (uInt)room;

@@ -2,6 +2,7 @@
 
 A test is `test_NAME.py BIN [SANITIZER]`: BIN is where pythiad and pythia are, SANITIZER what they are built with, if
 anything. Then times are generous, and memory is not looked at. Ends with 77 if every test was skipped."""
+import concurrent.futures
 import ctypes
 import http.client
 import json
@@ -26,6 +27,8 @@ PROTOBUF, JSON = "application/x-protobuf", "application/json"
 
 # Set by `./dev bench times`: measured times are compared with their bounds.
 TIMED = bool(os.environ.get("PYTHIA_TIMED"))
+# Set by `./dev check`: sizes that were asked for, where those of `./dev test` are smaller.
+FULL = bool(os.environ.get("PYTHIA_FULL"))
 HANGS = 120  # seconds after which something that other programs only slow down is taken to hang
 
 
@@ -273,6 +276,58 @@ class Pythiad:
             raise AssertionError(self.log)
 
 
+class RedisServer:
+    """A redis-server on a free port of the loopback, which keeps nothing on disk."""
+
+    def __init__(self, test):
+        if not shutil.which("redis-server"):
+            test.skipTest("there is no redis-server: apt-get install redis-server")
+        self.test, self.folder = test, make_folder(test)
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            self.port = server.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--save", "",
+                                         "--appendonly", "no", "--dir", self.folder], stdout=subprocess.DEVNULL,
+                                        preexec_fn=die_with_parent)
+        self.test.addCleanup(self.process.wait)
+        self.test.addCleanup(self.process.kill)
+        until(self._answers, 10)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def _answers(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+            return True
+        except OSError:
+            return False
+
+    def send(self, *commands):
+        """Commands of the wire protocol, in one go; the bytes of all answers."""
+        with socket.create_connection(("127.0.0.1", self.port)) as link:
+            for words in commands:
+                parts = [word if isinstance(word, bytes) else word.encode() for word in words]
+                link.sendall(b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(p), p) for p in parts))
+            link.shutdown(socket.SHUT_WR)
+            answers = b""
+            while True:
+                more = link.recv(65536)
+                if not more:
+                    return answers
+                answers += more
+
+
+def at_once(*calls):
+    """What each of the functions returns; they wait most of the time, so they run beside each other."""
+    with concurrent.futures.ThreadPoolExecutor(len(calls)) as pool:
+        return [one.result() for one in [pool.submit(call) for call in calls]]
+
+
 def make_folder(test):
     folder = tempfile.mkdtemp(prefix="pythiad-test-")
     test.addCleanup(shutil.rmtree, folder, True)
@@ -317,10 +372,11 @@ class BoardState(ctypes.Structure):
 def open_points(library, board):
     """What is open on a switchboard, as programs see it."""
     state, point = BoardState(), Point()
-    library.pythia_switchboard_state_get(board, ctypes.byref(state))
+    library.pythia_switchboard_state_get_sized(board, ctypes.byref(state), ctypes.c_size_t(ctypes.sizeof(state)))
     found = set()
     for i in range(library.pythia_switchboard_points(board)):
-        if library.pythia_switchboard_at(board, ctypes.c_uint32(i), ctypes.byref(point)) == 0 and point.switches:
+        if library.pythia_switchboard_at_sized(board, ctypes.c_uint32(i), ctypes.byref(point),
+                                               ctypes.c_size_t(ctypes.sizeof(point))) == 0 and point.switches:
             found.add(point.id.decode())
     found.discard("pythia:gate:owner")  # whose set it is, kept by the plane itself
     return set() if state.off else found

@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import stat
+import subprocess
 import threading
 import time
 import unittest
@@ -254,8 +255,12 @@ class Pages(Case):
         self.assertRegex(texts["status"].stdout, r"^pythiad \S+ works\n(  .+\n)+")
         self.assertRegex(texts["status"].stdout, r"plane http: 4 points, ")
         self.assertRegex(texts["groups"].stdout, r" requests, mean \d+\.\d{3} ms  shop:root\n")
-        self.assertIn("shop:root", texts["report"].stdout)
+        self.assertRegex(texts["report"].stdout, r"^live   [\d ]+ requests · 1 type · [\d ]+ spans")
+        self.assertLessEqual(texts["report"].stdout.count("\n"), 40)
+        self.assertIn("shop:root", self.pythiad.ctl("report", "--verbose").stdout)
+        self.assertRegex(texts["points"].stdout, r"^state +cost of a hit +hits  trace point  \(what came of it\)\n")
         self.assertRegex(texts["points"].stdout, r"shop:step b  \(")
+        self.assertEqual(self.pythiad.ctl("points", "--ids").stdout.split("\n"), [*sorted(agent.points), ""])
         self.assertRegex(texts["plan shop:root"].stdout, r"^shop:root: .+ at a price that is supposed\ntogether \d+ ns a request, "
                                                          r"[0-9.e-]+ % of the [0-9.]+ ms that requests take\n$")
         self.assertRegex(texts["open shop:root"].stdout, r"^1 trace point, desired set \d+\n$")
@@ -280,6 +285,22 @@ class Pages(Case):
             self.assertTrue(self.pythiad.ctl("--format", form, "report").stdout.startswith(first), form)
         for wrong in (("nonsense",), ("open",), ("status", "x"), ("off", "x")):
             self.assertEqual(self.pythiad.ctl(*wrong).returncode, 2, wrong)
+
+    def test_watch_shows_each_report_until_it_is_interrupted(self):
+        agent = Agent(self.pythiad, "shop", ("root", "step a"))
+        self.assertEqual(agent.report().status, 200)
+        watch = subprocess.Popen([rig.program("pythia"), "ctl", "--address", f"127.0.0.1:{self.pythiad.control}", "watch", "--interval-seconds", "0.1"],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            self.assertRegex(watch.stdout.readline(), "^There is no report yet")
+            self.feed_until(lambda: agent.poll() and self.pythiad.get("/v1/groups").json)
+            lines = [watch.stdout.readline() for _ in range(2)]
+            self.assertRegex(lines[1], "^live   ")  # behind a blank line; a pipe gets no control characters
+        finally:
+            watch.send_signal(signal.SIGINT)
+            rest, errors = watch.communicate(timeout=10)
+        self.assertEqual((watch.returncode, errors), (-signal.SIGINT, ""))
+        self.assertNotIn("\033", rest)
 
     def test_there_is_a_page_before_there_is_a_report(self):
         page = self.pythiad.get("/")
@@ -336,14 +357,14 @@ class Pages(Case):
             self.assertNotIn("<script", page.text)
             self.assertNotIn("<img src=x", page.text)
         # Security 9: nor in a terminal.
-        for words in (("groups",), ("report",), ("report", "--format", "markdown")):
+        for words in (("groups",), ("report", "--verbose"), ("report", "--format", "markdown")):
             done = self.pythiad.ctl(*words)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("<script>" if words[0] == "groups" else "script", done.stdout)
             self.assertNotRegex(done.stdout, r"[\x00-\x08\x0b-\x1f\x7f]", words)
         self.assertNotRegex(self.pythiad.log, r"[\x00-\x08\x0b-\x1f\x7f]")
         self.assertEqual(self.pythiad.get("/v1/report?format=pdf").status, 400)
-        for form in ("json", "text", "markdown", "html"):
+        for form in ("json", "brief", "text", "markdown", "html"):
             self.assertEqual(self.pythiad.get(f"/v1/report?format={form}").status, 200)
 
 

@@ -383,42 +383,40 @@ class Order(unittest.TestCase):
 
     def test_shuffled_and_sent_twice(self):
         pieces, chance = self.make(), random.Random(5)
-        sorted_report, _ = self.play(pieces)
-        self.assertEqual(sorted_report["request_types"][0]["count"], self.COUNT)
         shuffled = pieces[:]
         chance.shuffle(shuffled)
-        report, _ = self.play(shuffled)
-        self.same_bytes(report, sorted_report)
         twice = pieces + [piece for piece in pieces if chance.random() < .5]
         chance.shuffle(twice)
-        report, metrics = self.play(twice)
+        (sorted_report, _), (shuffled_report, _), (report, metrics) = rig.at_once(
+            lambda: self.play(pieces), lambda: self.play(shuffled), lambda: self.play(twice))
+        self.assertEqual(sorted_report["request_types"][0]["count"], self.COUNT)
+        self.same_bytes(shuffled_report, sorted_report)
         self.assertEqual(metrics['pythia_spans_repaired_total{kind="duplicate"}'], len(twice) - len(pieces))
         self.same_bytes(report, sorted_report)
 
     def test_shuffled_within_30_seconds(self):
+        """8 in `./dev test`."""
         pieces, chance = self.make(), random.Random(6)
-        sorted_report, _ = self.play(pieces)
         twice = pieces + pieces[::2]
         chance.shuffle(twice)
-        report, metrics = self.play(twice, 30)
+        (sorted_report, _), (report, metrics) = rig.at_once(
+            lambda: self.play(pieces), lambda: self.play(twice, 30 if rig.FULL else 8))
         self.assertEqual(metrics['pythia_spans_repaired_total{kind="duplicate"}'], len(twice) - len(pieces))
         self.same_bytes(report, sorted_report)
-
 
     def test_300_deliveries_again(self):
         """100 bodies of a request once more, 100 single spans in the body of another request, and 50 of each when the requests
         have long been finished: all are counted, and change nothing."""
         pieces, chance = self.make(), random.Random(8)
         whole = [pieces[at:at + 4] for at in range(0, len(pieces), 4)]
-        bodies = [b"".join(spans) for spans in whole]  # messages of protobuf that follow each other are merged
-        plain, _ = self.play(bodies)
-        last = bodies.pop()
+        once = [b"".join(spans) for spans in whole]  # messages of protobuf that follow each other are merged
+        bodies, last = once[:-1], once[-1]
         again = bodies + bodies[1:] + bodies[-2:]
         chance.shuffle(again)
         for number in range(100):
             again[chance.randrange(len(again))] += whole[0][number % 4]
         late = bodies[:50] + [spans[1] for spans in whole[:50]]
-        report, metrics = self.play(again + [last], late=late)
+        (plain, _), (report, metrics) = rig.at_once(lambda: self.play(once), lambda: self.play(again + [last], late=late))
         self.same_bytes(report, plain)
         # All spans but the last four have come again, once or more often: the number of spans is what is counted.
         self.assertEqual(metrics['pythia_spans_repaired_total{kind="duplicate"}'], 4 * (self.COUNT - 1))

@@ -5,7 +5,6 @@ import glob
 import json
 import os
 import random
-import shutil
 import signal
 import socket
 import subprocess
@@ -388,13 +387,10 @@ class Records(unittest.TestCase):
         self.assertEqual(daemon.stop(), 0)
 
 
-@unittest.skipUnless(shutil.which("redis-server"), "there is no redis-server: apt-get install redis-server")
 class Redis(unittest.TestCase):
     def setUp(self):
         self.folder = rig.make_folder(self)
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            self.port = server.getsockname()[1]
-        self.start_redis()
+        self.redis = rig.RedisServer(self)
         unpacked = subprocess.run(["zstd", "-dcq", CAPTURE], capture_output=True, check=True).stdout.splitlines()
         self.events = [json.loads(line) for line in unpacked]
         self.lines = unpacked
@@ -405,37 +401,8 @@ class Redis(unittest.TestCase):
             to.write(b"\n".join(line for _, line in self.chosen) + b"\n")
         self.wanted = replayed(path)
 
-    def start_redis(self):
-        self.redis = subprocess.Popen(["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--save", "",
-                                       "--appendonly", "no", "--dir", self.folder], stdout=subprocess.DEVNULL,
-                                      preexec_fn=rig.die_with_parent)
-        self.addCleanup(self.redis.wait)
-        self.addCleanup(self.redis.kill)
-        rig.until(self.answers, 10)
-
-    def answers(self):
-        try:
-            socket.create_connection(("127.0.0.1", self.port), 1).close()
-            return True
-        except OSError:
-            return False
-
-    def send(self, *commands):
-        """Commands of the wire protocol, in one go."""
-        with socket.create_connection(("127.0.0.1", self.port)) as link:
-            for words in commands:
-                parts = [word if isinstance(word, bytes) else word.encode() for word in words]
-                link.sendall(b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(p), p) for p in parts))
-            link.shutdown(socket.SHUT_WR)
-            answers = b""
-            while True:
-                more = link.recv(65536)
-                if not more:
-                    return answers
-                answers += more
-
     def start(self, *options):
-        return rig.Pythiad(self, "--quiet-ms=500", f"--osprofiler=redis://127.0.0.1:{self.port}/0", *options,
+        return rig.Pythiad(self, "--quiet-ms=500", f"--osprofiler={self.redis.url}", *options,
                            folder=self.folder)
 
     def commands(self, layout):
@@ -450,12 +417,12 @@ class Redis(unittest.TestCase):
 
     def check(self, layout):
         daemon = self.start()
-        self.send(*self.commands(layout))
+        self.redis.send(*self.commands(layout))
         rig.until(lambda: daemon.metric("pythia_requests_finished_total{by=\"any\"}") == self.wanted[1], 20,
                   lambda: f"{daemon.metrics()} {daemon.log}")
         self.assertEqual(daemon.metric("pythia_spans_total"), len(self.chosen))
         self.assertEqual(daemon.metric("pythia_records_broken_total"), 0)
-        self.assertEqual(self.send(("KEYS", "osprofiler*")), b"*0\r\n")
+        self.assertEqual(self.redis.send(("KEYS", "osprofiler*")), b"*0\r\n")
         self.assertEqual(daemon.stop(), 0)
 
     def test_the_list_of_a_trace(self):
@@ -469,28 +436,26 @@ class Redis(unittest.TestCase):
 
     def test_a_redis_that_is_not_there_is_told_at_once(self):
         self.redis.kill()
-        self.redis.wait()
         daemon = self.start()
         daemon.logged("Redis cannot be reached, and is tried again: reason=Connection refused")
-        self.start_redis()
+        self.redis.start()
         daemon.logged("Reads OSProfiler's events from Redis")
         self.assertEqual(daemon.log.count("Redis cannot be reached"), 1)
 
     def test_a_redis_that_is_gone_and_comes_back_is_read_again(self):
         daemon = self.start()
         daemon.logged("Reads OSProfiler's events from Redis")
-        self.redis.send_signal(signal.SIGKILL)
-        self.redis.wait()
+        self.redis.kill()
         daemon.logged("Redis cannot be reached")
-        self.start_redis()
-        self.send(*self.commands("list"))
+        self.redis.start()
+        self.redis.send(*self.commands("list"))
         rig.until(lambda: daemon.metric("pythia_spans_total") == len(self.chosen), 20, lambda: daemon.log)
         self.assertEqual(daemon.stop(), 0)
 
     def test_what_is_recorded_gives_the_same_when_it_is_replayed(self):
         record = os.path.join(self.folder, "record")
         daemon = self.start(f"--record={record}")
-        self.send(*self.commands("list"))
+        self.redis.send(*self.commands("list"))
         rig.until(lambda: daemon.metric("pythia_requests_finished_total{by=\"any\"}") == self.wanted[1], 20,
                   lambda: daemon.log)
         self.assertEqual(daemon.stop(), 0)

@@ -3,9 +3,7 @@
 records over a socket, events from Redis; as test_limits.py does it for OTLP and Zipkin. usage: test_limits_feeds.py BIN [SANITIZER]"""
 import json
 import os
-import shutil
 import socket
-import subprocess
 import unittest
 
 import otlp
@@ -206,33 +204,15 @@ class Feeds(unittest.TestCase):
         rig.until(lambda: self.counted()[1] == taken + 1, 10)
 
 
-@unittest.skipUnless(shutil.which("redis-server"), "there is no redis-server: apt-get install redis-server")
 class Redis(unittest.TestCase):
     def test_events_in_redis(self):
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            port = server.getsockname()[1]
-        folder = rig.make_folder(self)
-        redis = subprocess.Popen(["redis-server", "--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", folder],
-                                 stdout=subprocess.DEVNULL, preexec_fn=rig.die_with_parent)
-        self.addCleanup(redis.wait)
-        self.addCleanup(redis.kill)
+        redis = rig.RedisServer(self)
 
         def push(span, stop=None):
-            with socket.create_connection(("127.0.0.1", port)) as link:
-                for event in records.events(span, stop):
-                    words = (b"LPUSH", b"osprofiler_opt:" + span.trace.hex().encode(), event)
-                    link.sendall(b"*3\r\n" + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words))
-                    self.assertEqual(link.makefile("rb").readline()[:1], b":")
-            return True
-
-        def reachable():
-            try:
-                return push(Span())
-            except OSError:
-                return False
-        rig.until(reachable, 10)
-        daemon = rig.Pythiad(self, f"--osprofiler=redis://127.0.0.1:{port}/0", "--quiet-ms=50", "--attributes-max=20",
-                             "--body-max=64K", folder=folder)
+            for event in records.events(span, stop):
+                self.assertEqual(redis.send((b"LPUSH", b"osprofiler_opt:" + span.trace.hex().encode(), event))[:1], b":")
+        push(Span())
+        daemon = rig.Pythiad(self, f"--osprofiler={redis.url}", "--quiet-ms=50", "--attributes-max=20", "--body-max=64K")
         finished = 'pythia_requests_finished_total{by="any"}'
         rig.until(lambda: daemon.metric(finished) == 1, 20, lambda: daemon.log)
         for done, (span, stop, dropped, cut, broken) in enumerate((

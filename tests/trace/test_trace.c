@@ -111,13 +111,14 @@ static void a_clock_without_a_common_base_gives_durations_only(void **state)
                 .tree = "A[3600000002000,3600000003000]{B[3600000002400,3600000002600]:clock_base}",
                 .counts = "clock_base 1");
     /* The next call to that host keeps its distance from the first; what is below moves along, and
-     * what that host asks of the first one is by a clock that fits. */
+     * what that host asks of the first one is by a clock that fits. So that B and C begin after 100
+     * and D contains E, B begins at 460 to 510: in the middle. */
     check_trace(.spans =
                     "A[100,1100]:@h1 B[7200000000000,7200000000200]<A:@h2 "
                     "C[7200000000300,7200000000350]<A:@h2 D[7200000000020,7200000000100]<B:@h2 "
                     "E[530,560]<D:@h1",
-                .tree = "A[100,1100]{B[500,700]:clock_base{D[520,600]{E[530,560]}} "
-                        "C[800,850]:clock_base}",
+                .tree = "A[100,1100]{B[485,685]:clock_base{D[505,585]{E[530,560]}} "
+                        "C[785,835]:clock_base}",
                 .counts = "clock_base 2");
     /* One that lasts longer begins with its caller; a caller that waits for it ends it. */
     check_trace(.spans = "A[100,1100]:@h1 B[7200000000000,7200000001500]<A:@h2:call",
@@ -169,9 +170,10 @@ static void b12_a_child_on_a_host_whose_clock_is_off_is_moved_into_its_parent(vo
 {
     check_trace(.spans = "A[100,1100]:@h1 B[50,150]<A:@h2", .tree = "A[100,1100]{B[100,200]:skew}",
                 .counts = "skew 1", .client = "A -0-> B -100-> /B -900-> /A");
-    /* What is below it on that host is moved along; what is on the parent's host stays. */
+    /* What is below it on that host is moved along; what is on the parent's host stays. So that C
+     * contains D, it is moved by 40 to 55, and by 50 or more for A to contain B. */
     check_trace(.spans = "A[100,1100]:@h1 B[50,150]<A:@h2 C[60,140]<B:@h2 D[115,180]<C:@h1",
-                .tree = "A[100,1100]{B[100,200]:skew{C[110,190]{D[115,180]}}}", .counts = "skew 1");
+                .tree = "A[100,1100]{B[102,202]:skew{C[112,192]{D[115,180]}}}", .counts = "skew 1");
     /* The order of siblings is that of their times afterwards. */
     check_trace(.spans = "A[100,1100]:@h1 C[100,150]<A:@h1 B[50,60]<A:@h2",
                 .tree = "A[100,1100]{C[100,150] B[100,110]:skew}", .counts = "skew 1");
@@ -187,6 +189,73 @@ static void b12_a_child_on_a_host_whose_clock_is_off_is_moved_into_its_parent(vo
                 .counts = "skew 1 clamped 2"); /* moved by 200, as far as there was room */
     /* Another clock, and nothing wrong with it. */
     check_trace(.spans = "A[100,1100]:@h1 B[150,250]<A:@h2", .tree = "A[100,1100]{B[150,250]}");
+}
+
+static void one_shift_fits_all_calls_of_a_clock(void **state)
+{
+    /* The second call fits as it is; the first one and it agree on 15 to 20. */
+    check_trace(.spans = "A[0,1000]:@h1 B[100,110]<A:@h1 C[85,95]<B:@h2:call D[200,500]<A:@h1 "
+                         "E[200,480]<D:@h2:call",
+                .tree = "A[0,1000]{B[100,110]{C[100,110]:skew} D[200,500]{E[215,495]:skew}}",
+                .counts = "skew 2");
+    /* Two calls that cannot both be right, and one of them is as it is: a caller that gave up. */
+    check_trace(.spans = "A[0,1000]:@h1 B[100,200]<A:@h1:client C[150,240]<B:@h2:call:server "
+                         "D[500,600]<A:@h1:client E[501,599]<D:@h2:call:server",
+                .tree = "A[0,1000]{B[100,200]{C'[110,200]:skew} D[500,600]{E'[501,599]}}",
+                .counts = "skew 1");
+    /* An hour ahead: in the middle of the call. What that clock calls is on the first one. */
+    check_trace(.spans = "A[0,1000]:@h1 B[100,200]<A:@h1:client "
+                         "C[3600000000110,3600000000180]<B:@h2:call:server "
+                         "D[150,155]<C:@h1:call:server E[3600000000170,3600000000175]<C:@h2",
+                .tree = "A[0,1000]{B[100,200]{C'[115,185]:skew{D'[150,155] E[175,180]}}}",
+                .counts = "skew 1");
+    /* A third clock that is off by as much as its caller's. */
+    check_trace(.spans = "A[0,1000]:@h1 B[100,200]<A:@h1:client "
+                         "C[3600000000110,3600000000180]<B:@h2:call:server "
+                         "D[3600000000111,3600000000115]<C:@h3:call:server",
+                .tree = "A[0,1000]{B[100,200]{C'[115,185]:skew{D'[116,120]:skew}}}",
+                .counts = "skew 2");
+    /* Another root on a clock that is off moves with it. */
+    check_trace(.spans = "A[0,1000]:@h1 B[100,200]<A:@h1:client "
+                         "C[3600000000110,3600000000180]<B:@h2:call:server "
+                         "D[3600000000200,3600000000250]:@h2",
+                .tree = "A[0,1000]{B[100,200]{C'[115,185]:skew}} D[205,255]:extra_root:skew",
+                .counts = "extra_root 1 skew 2");
+}
+
+static void on_another_clock_a_call_lies_between_its_siblings(void **state)
+{
+    /* Of the places before, between and after, B fits only between. */
+    check_trace(.spans = "A[0,1000]:@h1 C[100,400]<A:@h1 D[600,950]<A:@h1 "
+                         "B[3600000000500,3600000000650]<A:@h2:call",
+                .tree = "A[0,1000]{C[100,400] B[425,575]:skew D[600,950]}", .counts = "skew 1");
+    /* It fits twice: where there is less left. */
+    check_trace(.spans = "A[0,1000]:@h1 C[100,400]<A:@h1 D[600,900]<A:@h1 "
+                         "B[3600000000500,3600000000590]<A:@h2:call",
+                .tree = "A[0,1000]{B[5,95]:skew C[100,400] D[600,900]}", .counts = "skew 1");
+    /* Two calls of one clock fit in one way only. */
+    check_trace(.spans = "A[0,1000]:@h1 C[100,400]<A:@h1 D[600,900]<A:@h1 "
+                         "B[3600000000500,3600000000590]<A:@h2:call "
+                         "E[3600000000600,3600000000690]<A:@h2:call",
+                .tree = "A[0,1000]{C[100,400] B[405,495]:skew E[505,595]:skew D[600,900]}",
+                .counts = "skew 2");
+    /* The siblings are side by side, so B may be beside them. */
+    check_trace(.spans = "A[0,1000]:@h1 C[100,400]<A:@h1 D[300,750]<A:@h1 "
+                         "B[3600000000500,3600000000650]<A:@h2:call",
+                .tree = "A[0,1000]{C[100,400] D[300,750] B[425,575]:skew}", .counts = "skew 1");
+}
+
+/* Hosts are not known. A caller that gave up after some seconds is not one whose clock is off. */
+static void processes_without_a_host_that_are_an_hour_apart_have_two_clocks(void **state)
+{
+    check_trace(.spans = "A[100,1100]:%web:client B[3600000000100,3600000000300]<A:%db:call:server",
+                .tree = "A[100,1100]{B'[500,700]:skew}", .counts = "skew 1");
+    check_trace(.spans = "A[3600000000100,3600000001100]:%web:client B[100,300]<A:%db:call:server",
+                .tree = "A[3600000000100,3600000001100]{B'[3600000000500,3600000000700]:skew}",
+                .counts = "skew 1");
+    check_trace(.spans = "A[100,1100]:%web:client B[5000000100,5000000300]<A:%db:call:server",
+                .tree = "A[100,1100..5000000300]{B'[5000000100,5000000300]}",
+                .counts = "outlive 1");
 }
 
 static void b12_on_one_clock_what_begins_too_early_is_cut(void **state)
@@ -380,8 +449,8 @@ static void b18_a_span_without_an_end_lasts_as_long_as_what_is_below_it(void **s
     check_trace(.spans = "A[0,?]", .tree = "A[0]:unfinished", .counts = "unfinished 1",
                 .client = "*A");
     /* A lost end and a clock that is off. */
-    check_trace(.spans = "A[100,?]:@h1 B[50,150]<A:@h2", .counts = "unfinished 1 skew 1 outlive 1",
-                .tree = "A[100,150..200]:unfinished{B[100,200]:skew}");
+    check_trace(.spans = "A[100,?]:@h1 B[50,150]<A:@h2", .counts = "unfinished 1 skew 1",
+                .tree = "A[100,200]:unfinished{B[100,200]:skew}");
 }
 
 static void b18_what_ended_before_it_began_has_no_length(void **state)
@@ -856,6 +925,9 @@ int main(void)
         cmocka_unit_test(roots_of_clocks_without_a_common_base_are_put_into_the_longest),
         cmocka_unit_test(an_hour_is_no_other_base_and_later_work_none),
         cmocka_unit_test(b12_a_child_on_a_host_whose_clock_is_off_is_moved_into_its_parent),
+        cmocka_unit_test(one_shift_fits_all_calls_of_a_clock),
+        cmocka_unit_test(on_another_clock_a_call_lies_between_its_siblings),
+        cmocka_unit_test(processes_without_a_host_that_are_an_hour_apart_have_two_clocks),
         cmocka_unit_test(b12_on_one_clock_what_begins_too_early_is_cut),
         cmocka_unit_test(b13_a_child_that_outlives_its_parent_is_cut_if_it_was_waited_for),
         cmocka_unit_test(b13_a_call_that_begins_after_its_parent_keeps_its_length),

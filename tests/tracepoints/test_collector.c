@@ -50,7 +50,11 @@ static void measure_a_few(void)
     pythia_observe_named("run \"time\"", 10, .1);
     pythia_observe_named("run \"time\"", 10, -.2);
     static struct pythia_label one = PYTHIA_LABEL("one"), two = PYTHIA_LABEL("two");
-    pythia_observe_many((struct pythia_observation[]){{&one, 1}, {&two, 2}}, 2);
+    struct { /* as a program of later headers has it */
+        struct pythia_observation known;
+        uint64_t of_later;
+    } both[] = {{{&one, 1}, 7}, {{&two, 2}, 7}};
+    pythia_observe_many_sized(&both[0].known, 2, sizeof(both[0]));
     assert_int_equal(pythia_collector_stop(), 0);
     PYTHIA_OBSERVE("behind", 1);
     struct pythia_collector_state s;
@@ -258,7 +262,7 @@ static void aq10_switched_from_another_process(void **state)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    munmap((void *)shared, 4096);
+    munmap((void *)(uintptr_t)shared, 4096);
     collect_files(&all, csv_folder, "observed.", 0);
     collect_files(&all, csv_folder, "runtime.", 0);
     assert_true(rows_of(&all, "tick") > 20);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "memory/names.h"
+#include "memory/sized.h"
 
 #define MEMORY      ((size_t)1 << 20)
 #define MEMORY_MIN  ((size_t)1 << 16)
@@ -72,7 +73,8 @@ static int in_range(uint64_t number, uint64_t least, uint64_t most)
 }
 
 /* What is asked for, with the environment heard and defaults filled in. */
-static int choose(const struct pythia_collector_options *asked, struct pythia_collector_options *o)
+static int choose_options(const struct pythia_collector_options *asked,
+                          struct pythia_collector_options *o)
 {
     uint64_t memory = asked->memory_bytes ? asked->memory_bytes : MEMORY,
              flush = asked->flush_ms ? asked->flush_ms : FLUSH_MS,
@@ -135,7 +137,7 @@ static int begin_child(void)
 }
 
 /* Under the lock. */
-static int start(struct pythia__collector *c, const struct pythia_collector_options *o)
+static int start_under_lock(struct pythia__collector *c, const struct pythia_collector_options *o)
 {
     int status = pythia__collector_take_memory(c, o->memory_bytes);
     if (status == 0)
@@ -160,11 +162,13 @@ static int start(struct pythia__collector *c, const struct pythia_collector_opti
     return 0;
 }
 
-int pythia_collector_start(const struct pythia_collector_options *options)
+int pythia_collector_start_sized(const struct pythia_collector_options *given, size_t given_bytes)
 {
     struct pythia__collector *c = &pythia__collector;
-    struct pythia_collector_options o;
-    int status = choose(options, &o);
+    struct pythia_collector_options options, o;
+    int status = pythia__sized_take(&options, sizeof(options), given, given_bytes);
+    if (status == 0)
+        status = choose_options(&options, &o);
     if (status != 0)
         return status;
     for (int i = 0; i < BEGIN_TRIES; i++) { /* another process may be making the switchboard */
@@ -176,7 +180,7 @@ int pythia_collector_start(const struct pythia_collector_options *options)
         }
         int begun = pythia__begin() == 0;
         if (begun || i == BEGIN_TRIES - 1) {
-            status = pythia__epoch_now() > 1 ? start(c, &o) : -ENOMEM;
+            status = pythia__epoch_now() > 1 ? start_under_lock(c, &o) : -ENOMEM;
             pythia__unlock(&pythia__self);
             return status;
         }
@@ -208,10 +212,10 @@ int pythia_collector_flush(void)
     return is_running(&pythia__collector) ? pythia__collector_thread_flush() : 0;
 }
 
-void pythia_collector_state_get(struct pythia_collector_state *out)
+void pythia_collector_state_get_sized(struct pythia_collector_state *out, size_t out_bytes)
 {
     const struct pythia__collector *c = &pythia__collector;
-    *out = (struct pythia_collector_state){
+    struct pythia_collector_state state = {
         .running = is_running(c),
         .on = pythia__collector_on(),
         .rows = __atomic_load_n(&c->rows_written, __ATOMIC_RELAXED),
@@ -226,9 +230,10 @@ void pythia_collector_state_get(struct pythia_collector_state *out)
         .room = (uint64_t)c->chunk_count * PYTHIA__CHUNK_SAMPLES,
     };
     if (pythia__lock(&pythia__self)) {
-        memcpy(out->problem, c->problem, sizeof(out->problem));
+        memcpy(state.problem, c->problem, sizeof(state.problem));
         pythia__unlock(&pythia__self);
     }
+    pythia__sized_give(out, out_bytes, &state, sizeof(state));
 }
 
 /* A program whose code says nothing of it is started by its environment. */

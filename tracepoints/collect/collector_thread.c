@@ -33,7 +33,7 @@ static uint64_t time_of(const struct pythia__collector *c, uint64_t ticks)
 }
 
 /* One row. 0, or the negative errno of writing those before it. */
-static int emit(struct pythia__collector *c, const struct pythia__sample *s)
+static int emit_row(struct pythia__collector *c, const struct pythia__sample *s)
 {
     int status;
     struct pythia__rows *r = &c->rows[s->kind % PYTHIA__SAMPLE_KINDS];
@@ -62,8 +62,8 @@ static int emit(struct pythia__collector *c, const struct pythia__sample *s)
 }
 
 /* What a reader must know is a series too. */
-static int tell(struct pythia__collector *c, struct pythia_label *label, uint64_t count,
-                uint64_t *told)
+static int emit_count(struct pythia__collector *c, struct pythia_label *label, uint64_t count,
+                      uint64_t *told)
 {
     double value = (double)count;
     struct pythia__sample s = {c->clock.now.ticks, 0, 0, PYTHIA__SAMPLE_RUNTIME};
@@ -73,7 +73,7 @@ static int tell(struct pythia__collector *c, struct pythia_label *label, uint64_
     s.label = pythia__label_number(label);
     if (!s.label)
         return 0; /* the next time */
-    int status = emit(c, &s);
+    int status = emit_row(c, &s);
     if (status == 0)
         *told = count;
     return status;
@@ -98,7 +98,7 @@ static int take_samples(struct pythia__collector *c)
             continue;
         uint32_t count = __atomic_load_n(&chunk->count, __ATOMIC_ACQUIRE);
         for (; chunk->taken < count && status == 0; chunk->taken += status == 0)
-            status = emit(c, &chunk->samples[chunk->taken]);
+            status = emit_row(c, &chunk->samples[chunk->taken]);
         if (chunk->taken == PYTHIA__CHUNK_SAMPLES ||
             (owner == PYTHIA__CHUNK_LEFT && chunk->taken == count))
             free_chunk(c, chunk);
@@ -107,7 +107,7 @@ static int take_samples(struct pythia__collector *c)
 }
 
 /* All that is measured until now, into files; and complete those that are due, or all. */
-static int pass(struct pythia__collector *c, int all, int last)
+static int write_pass(struct pythia__collector *c, int all, int last)
 {
     struct pythia__clock_pair now;
     pythia__clock_pair_now(pythia__clock, &now);
@@ -116,10 +116,10 @@ static int pass(struct pythia__collector *c, int all, int last)
         __atomic_fetch_add(&c->steps, 1, __ATOMIC_RELAXED);
     int status = take_samples(c);
     if (status == 0)
-        status = tell(c, &c->dropped_label, __atomic_load_n(&c->dropped, __ATOMIC_RELAXED),
-                      &c->dropped_told);
+        status = emit_count(c, &c->dropped_label, __atomic_load_n(&c->dropped, __ATOMIC_RELAXED),
+                            &c->dropped_told);
     if (status == 0)
-        status = tell(c, &c->steps_label, c->steps, &c->steps_told);
+        status = emit_count(c, &c->steps_label, c->steps, &c->steps_told);
     for (int i = 0; i < PYTHIA__SAMPLE_KINDS; i++) {
         struct pythia__rows *r = &c->rows[i];
         int due = r->bytes > 0 && /* one that was begun just now is younger than `now` */
@@ -139,7 +139,7 @@ static void wait_for(uint32_t *word, uint32_t is, uint64_t ns)
 }
 
 /* Look at the process if it is time; until when to wait. */
-static uint64_t sample(const struct pythia__collector *c, uint64_t now)
+static uint64_t sample_process(const struct pythia__collector *c, uint64_t now)
 {
     uint64_t period = (uint64_t)c->options.runtime_ms * 1000000, due = pythia__samplers_run(now);
     if (!period)
@@ -154,7 +154,7 @@ static uint64_t sample(const struct pythia__collector *c, uint64_t now)
     return due < at_work.runtime_due ? due : at_work.runtime_due;
 }
 
-static void *run(void *unused)
+static void *run_thread(void *unused)
 {
     struct pythia__collector *c = &pythia__collector;
     (void)unused;
@@ -171,10 +171,10 @@ static void *run(void *unused)
         uint64_t now = pythia__clock_ns(CLOCK_MONOTONIC);
         if (stop && at_work.look_last)
             pythia__runtime_sample(); /* how it was in the end */
-        uint64_t due = stop ? now : sample(c, now);
+        uint64_t due = stop ? now : sample_process(c, now);
         if (rung || stop || asked != done || now - passed >= look) {
             passed = now;
-            int status = pass(c, asked != done, stop);
+            int status = write_pass(c, asked != done, stop);
             __atomic_store_n(&at_work.status, status, __ATOMIC_RELAXED);
             __atomic_store_n(&at_work.done, asked, __ATOMIC_RELEASE);
             pythia__collector_wake(&at_work.done);
@@ -196,7 +196,7 @@ int pythia__collector_thread_start(void)
     at_work.stop = 0;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's own threads */
-    status = pthread_create(&at_work.thread, NULL, run, NULL);
+    status = pthread_create(&at_work.thread, NULL, run_thread, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     __atomic_store_n(&pythia__collector.thread_started, status == 0, __ATOMIC_RELEASE);
     if (status == 0)
@@ -218,7 +218,7 @@ int pythia__collector_thread_flush(void)
 int pythia__collector_thread_stop(int look)
 {
     if (!pythia__collector.thread_started)
-        return pass(&pythia__collector, 1, 1);
+        return write_pass(&pythia__collector, 1, 1);
     at_work.look_last = look;
     __atomic_store_n(&at_work.stop, 1, __ATOMIC_SEQ_CST);
     pythia__collector_ring();

@@ -32,12 +32,12 @@ static inline int is_on(void)
            !__atomic_load_n(__atomic_load_n(&c->off, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
 
-static void lose(void)
+static void count_lost(void)
 {
     __atomic_fetch_add(&pythia__collector.dropped, 1, __ATOMIC_RELAXED);
 }
 
-static void leave(void *thread)
+static void leave_chunk(void *thread)
 {
     struct measuring *t = thread;
     if (t->epoch == pythia__epoch_now() && t->at < PYTHIA__CHUNK_SAMPLES)
@@ -48,7 +48,7 @@ static void leave(void *thread)
 }
 
 /* This thread's first measurement in this process. */
-static int attach(struct measuring *t)
+static int attach_thread(struct measuring *t)
 {
     t->chunk = NULL;
     t->at = PYTHIA__CHUNK_SAMPLES;
@@ -90,18 +90,18 @@ static int take_chunk(struct measuring *t)
     return 0;
 }
 
-static inline void put(uint64_t ticks, uint64_t bits, uint32_t label, uint32_t kind)
+static inline void put_sample(uint64_t ticks, uint64_t bits, uint32_t label, uint32_t kind)
 {
     struct measuring *t = &self;
     if (UNLIKELY(t->busy || label == 0)) { /* a signal handler in the middle of this, or no name */
-        lose();
+        count_lost();
         return;
     }
     t->busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if ((UNLIKELY(t->epoch != pythia__epoch_now()) && !attach(t)) ||
+    if ((UNLIKELY(t->epoch != pythia__epoch_now()) && !attach_thread(t)) ||
         (UNLIKELY(t->at == PYTHIA__CHUNK_SAMPLES) && !take_chunk(t))) {
-        lose();
+        count_lost();
     } else {
         t->chunk->samples[t->at] = (struct pythia__sample){ticks, bits, label, kind};
         __atomic_store_n(&t->chunk->count, ++t->at, __ATOMIC_RELEASE);
@@ -137,28 +137,34 @@ static uint32_t number_here(struct pythia_label *label)
 void pythia_observe(struct pythia_label *label, double value)
 {
     if (is_on())
-        put(pythia__ticks(), bits_of(value), number_here(label), PYTHIA__SAMPLE_OBSERVED);
+        put_sample(pythia__ticks(), bits_of(value), number_here(label), PYTHIA__SAMPLE_OBSERVED);
 }
 
-void pythia_observe_many(const struct pythia_observation *all, size_t count)
+void pythia_observe_many_sized(const struct pythia_observation *all, size_t count,
+                               size_t each_bytes)
 {
+    const char *at = (const char *)all;
     if (!is_on())
         return;
     uint64_t ticks = pythia__ticks();
-    for (size_t i = 0; i < count; i++)
-        put(ticks, bits_of(all[i].value), number_here(all[i].label), PYTHIA__SAMPLE_OBSERVED);
+    for (size_t i = 0; i < count; i++, at += each_bytes) {
+        struct pythia_observation one; /* its first 16 bytes are the same in every version */
+        memcpy(&one, at, sizeof(one));
+        put_sample(ticks, bits_of(one.value), number_here(one.label), PYTHIA__SAMPLE_OBSERVED);
+    }
 }
 
 void pythia_observe_named(const char *name, size_t name_bytes, double value)
 {
     struct pythia_label label = {name,
-                                 (uint32_t)(name_bytes < UINT32_MAX ? name_bytes : UINT32_MAX), 0};
+                                 (uint32_t)(name_bytes < UINT32_MAX ? name_bytes : UINT32_MAX), 0,
+                                 PYTHIA_TRACEPOINTS_VERSION};
     pythia_observe(&label, value);
 }
 
 void pythia__observe_runtime(struct pythia_label *label, double value)
 {
-    put(pythia__ticks(), bits_of(value), number_here(label), PYTHIA__SAMPLE_RUNTIME);
+    put_sample(pythia__ticks(), bits_of(value), number_here(label), PYTHIA__SAMPLE_RUNTIME);
 }
 
 uint64_t pythia_duration_begin(void)
@@ -172,12 +178,13 @@ void pythia_duration_end(struct pythia_label *label, uint64_t begun)
     if (!begun || !is_on())
         return;
     uint64_t ticks = pythia__ticks();
-    put(ticks, ticks > begun ? ticks - begun : 0, number_here(label), PYTHIA__SAMPLE_DURATION);
+    put_sample(ticks, ticks > begun ? ticks - begun : 0, number_here(label),
+               PYTHIA__SAMPLE_DURATION);
 }
 
 int pythia__measure_begin(void)
 {
-    int status = leaving_made ? 0 : -pthread_key_create(&leaving, leave);
+    int status = leaving_made ? 0 : -pthread_key_create(&leaving, leave_chunk);
     leaving_made = leaving_made || status == 0;
     return status;
 }

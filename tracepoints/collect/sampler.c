@@ -20,13 +20,13 @@ static struct {
 
 static __thread int calling; /* this thread is in a sampler */
 
-static void lock(void)
+static void lock_samplers(void)
 {
     if (!calling)
         pthread_mutex_lock(&samplers.lock);
 }
 
-static void unlock(void)
+static void unlock_samplers(void)
 {
     if (!calling)
         pthread_mutex_unlock(&samplers.lock);
@@ -37,7 +37,7 @@ int pythia_sampler_add(void (*sample)(void *context), void *context, unsigned pe
     int number = -ENOSPC;
     if (!sample || period_ms < 1 || period_ms > PERIOD_MS)
         return -EINVAL;
-    lock();
+    lock_samplers();
     for (int i = 0; i < SAMPLERS && number < 0; i++) {
         if (samplers.all[i].sample)
             continue;
@@ -47,7 +47,7 @@ int pythia_sampler_add(void (*sample)(void *context), void *context, unsigned pe
         samplers.all[i].due_ns = pythia__clock_ns(CLOCK_MONOTONIC);
         number = i + 1;
     }
-    unlock();
+    unlock_samplers();
     pythia__collector_ring();
     return number;
 }
@@ -56,10 +56,10 @@ int pythia_sampler_remove(int sampler)
 {
     if (sampler < 1 || sampler > SAMPLERS)
         return -EINVAL;
-    lock();
+    lock_samplers();
     int status = samplers.all[sampler - 1].sample ? 0 : -ENOENT;
     samplers.all[sampler - 1].sample = NULL;
-    unlock();
+    unlock_samplers();
     return status;
 }
 

@@ -43,7 +43,7 @@ static int read_file(const char *path, char *text, size_t size)
     return got > 0;
 }
 
-static double seconds(struct timeval t)
+static double to_seconds(struct timeval t)
 {
     return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
@@ -53,8 +53,8 @@ static void sample_usage(void)
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) != 0)
         return;
-    pythia__observe_runtime(&user_time, seconds(usage.ru_utime));
-    pythia__observe_runtime(&system_time, seconds(usage.ru_stime));
+    pythia__observe_runtime(&user_time, to_seconds(usage.ru_utime));
+    pythia__observe_runtime(&system_time, to_seconds(usage.ru_stime));
     pythia__observe_runtime(&max_rss, (double)usage.ru_maxrss);
     pythia__observe_runtime(&minor_faults, (double)usage.ru_minflt);
     pythia__observe_runtime(&major_faults, (double)usage.ru_majflt);

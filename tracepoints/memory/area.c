@@ -27,7 +27,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are written a
 
 #define PAGE 4096U
 
-static uint64_t pages(uint64_t bytes)
+static uint64_t round_to_pages(uint64_t bytes)
 {
     return (bytes + PAGE - 1) / PAGE * PAGE;
 }
@@ -36,7 +36,7 @@ void pythia__area_lay_out(struct pythia__area *a, void *at, uint32_t rings, uint
                           uint64_t definition_bytes)
 {
     uint64_t before =
-        pages(PYTHIA__AREA_HEADER + rings * (uint64_t)sizeof(struct pythia__ring_control));
+        round_to_pages(PYTHIA__AREA_HEADER + rings * (uint64_t)sizeof(struct pythia__ring_control));
     unsigned char *begin = at;
     *a = (struct pythia__area){
         .header = at,

@@ -84,7 +84,7 @@ void pythia__clock_track_init(struct pythia__clock_track *t, enum pythia__clock_
 }
 
 /* By how much a has moved away from b between two looks, either way. */
-static uint64_t apart(uint64_t a_before, uint64_t a, uint64_t b_before, uint64_t b)
+static uint64_t find_drift(uint64_t a_before, uint64_t a, uint64_t b_before, uint64_t b)
 {
     int64_t by = (int64_t)((a - a_before) - (b - b_before));
     return by < 0 ? 0 - (uint64_t)by : (uint64_t)by;
@@ -103,10 +103,10 @@ void pythia__clock_track_add(struct pythia__clock_track *t, const struct pythia_
 {
     struct pythia__clock_pair last = t->now;
     t->now = *now;
-    int slept =
-        apart(last.boottime_ns, now->boottime_ns, last.monotonic_ns, now->monotonic_ns) > SLEPT_NS;
-    t->step = slept || apart(last.realtime_ns, now->realtime_ns, last.monotonic_ns,
-                             now->monotonic_ns) > SET_NS;
+    int slept = find_drift(last.boottime_ns, now->boottime_ns, last.monotonic_ns,
+                           now->monotonic_ns) > SLEPT_NS;
+    t->step = slept || find_drift(last.realtime_ns, now->realtime_ns, last.monotonic_ns,
+                                  now->monotonic_ns) > SET_NS;
     if (t->kind != PYTHIA__CLOCK_TSC)
         return;
     double rate = rate_until(t, now), change = rate - t->ns_per_tick;

@@ -249,7 +249,7 @@ static int read_id(const char *word, struct pythia__entry *out)
 }
 
 /* The words of a line into *out. */
-static int parse(char *line, const char *kind, struct pythia__entry *out, char *why)
+static int parse_entry(char *line, const char *kind, struct pythia__entry *out, char *why)
 {
     char boot[40];
     uint64_t namespace, version = 0, segment = 0, pid = 0, theirs = 0;
@@ -302,5 +302,5 @@ int pythia__entry_read(const struct pythia__directory *d, const char *name, cons
         memchr(line, '\0', (size_t)size) || memchr(line, '\n', (size_t)size - 1))
         return pythia__why(why, -EBADMSG, "is cut short, or not one line");
     line[size - 1] = '\0';
-    return parse(line, kind, out, why);
+    return parse_entry(line, kind, out, why);
 }

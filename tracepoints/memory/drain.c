@@ -11,6 +11,7 @@
 
 #include "directory.h"
 #include "reader.h"
+#include "sized.h"
 
 #define LOCK_NAME  "reader.lock"
 #define FILE_BYTES 64
@@ -34,15 +35,18 @@ struct pythia_drain {
     int lock;
 };
 
-int pythia_drain_open(const char *directory, const struct pythia_drain_handler *handler,
-                      struct pythia_drain **out, char *why)
+int pythia_drain_open_sized(const char *directory, const struct pythia_drain_handler *handler,
+                            size_t handler_bytes, struct pythia_drain **out, char *why)
 {
     struct pythia_drain *d = calloc(1, sizeof(*d));
     if (!d)
         return pythia__why(why, -ENOMEM, "out of memory");
-    d->handler = *handler;
+    int status = pythia__sized_take(&d->handler, sizeof(d->handler), handler, handler_bytes);
+    if (status != 0)
+        pythia__why(why, status, "the program was built for a later version of this library");
     d->lock = -1;
-    int status = pythia__directory_find(directory, 1, &d->directory, why);
+    if (status == 0)
+        status = pythia__directory_find(directory, 1, &d->directory, why);
     if (status == 0 && (d->lock = pythia__directory_lock(&d->directory, LOCK_NAME, 0)) < 0) {
         status = d->lock;
         pythia__why(why, status, "%.150s: %s", d->directory.path,
@@ -61,7 +65,7 @@ const char *pythia_drain_directory(const struct pythia_drain *d)
     return d->directory.path;
 }
 
-static void detach(struct pythia_drain *d, struct source *s)
+static void detach_source(struct pythia_drain *d, struct source *s)
 {
     if (s->at) {
         pythia__reader_free(&s->reader);
@@ -77,7 +81,7 @@ void pythia_drain_close(struct pythia_drain *d)
         return;
     for (struct source *s = d->sources, *next; s; s = next) {
         next = s->next;
-        detach(d, s);
+        detach_source(d, s);
         free(s);
     }
     close(d->lock);
@@ -86,7 +90,7 @@ void pythia_drain_close(struct pythia_drain *d)
 
 /* ---- looking ---- */
 
-static int attach(struct pythia_drain *d, struct source *s, char *why)
+static int attach_source(struct pythia_drain *d, struct source *s, char *why)
 {
     struct pythia__area area;
     size_t bytes = 0;
@@ -112,7 +116,7 @@ static int attach(struct pythia_drain *d, struct source *s, char *why)
     return 0;
 }
 
-static int add(struct pythia_drain *d, const char *file)
+static int add_source(struct pythia_drain *d, const char *file)
 {
     char why[PYTHIA__WHY] = "";
     struct source *s = calloc(1, sizeof(*s));
@@ -120,7 +124,7 @@ static int add(struct pythia_drain *d, const char *file)
         return -ENOMEM;
     snprintf(s->file, sizeof(s->file), "%s", file);
     s->seen = 1;
-    int status = attach(d, s, why);
+    int status = attach_source(d, s, why);
     if (status == -ENOENT) { /* its process has just removed it */
         free(s);
         return 0;
@@ -137,7 +141,7 @@ static int add(struct pythia_drain *d, const char *file)
     return 0;
 }
 
-static struct source *find(const struct pythia_drain *d, const char *file)
+static struct source *find_source(const struct pythia_drain *d, const char *file)
 {
     struct source *s = d->sources;
     while (s && strcmp(s->file, file) != 0)
@@ -146,7 +150,7 @@ static struct source *find(const struct pythia_drain *d, const char *file)
 }
 
 /* See what is new in the directory, and what is gone. */
-static int look(struct pythia_drain *d)
+static int look_at_directory(struct pythia_drain *d)
 {
     DIR *folder = opendir(d->directory.path);
     const struct dirent *entry;
@@ -158,11 +162,11 @@ static int look(struct pythia_drain *d)
     while (status == 0 && (entry = readdir(folder))) {
         if (strncmp(entry->d_name, "area-", 5) != 0 || strlen(entry->d_name) >= FILE_BYTES)
             continue;
-        struct source *s = find(d, entry->d_name);
+        struct source *s = find_source(d, entry->d_name);
         if (s)
             s->seen = 1;
         else
-            status = add(d, entry->d_name);
+            status = add_source(d, entry->d_name);
     }
     closedir(folder);
     return status;
@@ -193,24 +197,24 @@ static int read_source(struct pythia_drain *d, struct source *s, int *over)
     return status;
 }
 
-static void end(struct pythia_drain *d, struct source *s)
+static void end_source(struct pythia_drain *d, struct source *s)
 {
     pythia__segment_remove(s->entry.segment);
     pythia__entry_remove(&d->directory, s->file);
-    detach(d, s);
+    detach_source(d, s);
     d->counts.ended++;
 }
 
 int pythia_drain_pass(struct pythia_drain *d)
 {
-    int status = look(d);
+    int status = look_at_directory(d);
     for (struct source **at = &d->sources; *at;) {
         struct source *s = *at;
         int over = 0;
         if (s->at && status == 0)
             status = read_source(d, s, &over);
         if (over)
-            end(d, s);
+            end_source(d, s);
         if (over || (!s->at && !s->seen)) {
             *at = s->next;
             free(s);
@@ -221,7 +225,8 @@ int pythia_drain_pass(struct pythia_drain *d)
     return status;
 }
 
-void pythia_drain_counts_get(const struct pythia_drain *d, struct pythia_drain_counts *out)
+void pythia_drain_counts_get_sized(const struct pythia_drain *d, struct pythia_drain_counts *out,
+                                   size_t out_bytes)
 {
-    *out = d->counts;
+    pythia__sized_give(out, out_bytes, &d->counts, sizeof(d->counts));
 }

@@ -21,7 +21,7 @@ struct leftover {
     struct timespec written;
 };
 
-static int older(const void *a, const void *b)
+static int compare_age(const void *a, const void *b)
 {
     const struct leftover *x = a, *y = b;
     if (x->written.tv_sec != y->written.tv_sec)
@@ -30,7 +30,7 @@ static int older(const void *a, const void *b)
 }
 
 /* What is in it that nobody has read; 0 if it cannot be looked at. */
-static uint64_t unread(const struct pythia__directory *d, const struct leftover *l)
+static uint64_t count_unread(const struct pythia__directory *d, const struct leftover *l)
 {
     struct pythia__area a;
     size_t bytes = 0;
@@ -74,9 +74,9 @@ void pythia__leftovers_remove(const struct pythia__directory *d, struct pythia_s
         if (strncmp(entry->d_name, "area-", 5) == 0 && strlen(entry->d_name) < 64)
             count += (size_t)is_leftover(d, dirfd(folder), entry->d_name, &found[count]);
     if (count > PYTHIA__LEFTOVERS_MAX) {
-        qsort(found, count, sizeof(*found), older);
+        qsort(found, count, sizeof(*found), compare_age);
         for (size_t i = 0; i < count - PYTHIA__LEFTOVERS_MAX; i++) {
-            uint64_t bytes = unread(d, &found[i]);
+            uint64_t bytes = count_unread(d, &found[i]);
             pythia__segment_remove(found[i].entry.segment);
             pythia__entry_remove(d, found[i].file);
             if (b)

@@ -18,7 +18,7 @@ uint64_t pythia__fnv(const void *bytes, size_t size)
 
 /* Bytes of the character of UTF-8 that begins here; 0 if none does (The Unicode Standard, table
  * 3-7), or if it is NUL. */
-static size_t character(const unsigned char *at, size_t left)
+static size_t utf8_size(const unsigned char *at, size_t left)
 {
     unsigned char c = at[0];
     if (c < 0x80)
@@ -48,7 +48,7 @@ size_t pythia__name_clean(const char *name, size_t bytes, char *out, size_t most
     const unsigned char *from = (const unsigned char *)name;
     size_t used = 0, fits = 0, at = 0; /* fits: so much leaves room for the mark */
     while (at < bytes) {
-        size_t size = character(from + at, bytes - at), wanted = size ? size : 3;
+        size_t size = utf8_size(from + at, bytes - at), wanted = size ? size : 3;
         if (used + wanted > most)
             break;
         memcpy(out + used, size ? name + at : "\xEF\xBF\xBD", wanted);

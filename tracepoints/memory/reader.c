@@ -72,8 +72,8 @@ static uint64_t sum_of(struct losses l)
 }
 
 /* Give on `bytes` of records that stand in the buffer behind the place of the header. */
-static int give(const struct pass *p, uint32_t stream, uint64_t position, uint64_t bytes,
-                struct losses lost, uint32_t flags)
+static int give_records(const struct pass *p, uint32_t stream, uint64_t position, uint64_t bytes,
+                        struct losses lost, uint32_t flags)
 {
     const struct pythia__clock_track *t = &p->r->track;
     struct pythia_frame frame = {
@@ -106,7 +106,7 @@ static int give(const struct pass *p, uint32_t stream, uint64_t position, uint64
     return status;
 }
 
-static void refuse(const struct pass *p, const char *why)
+static void refuse_stream(const struct pass *p, const char *why)
 {
     p->counts->refused++;
     if (p->handler->refused)
@@ -115,7 +115,7 @@ static void refuse(const struct pass *p, const char *why)
 
 /* How many of the bytes in the buffer are whole records; -1 if one of them is impossible. If `all`,
  * the last must end where they end. */
-static int64_t walk(const struct pass *p, uint64_t bytes, int all, uint64_t *records)
+static int64_t walk_records(const struct pass *p, uint64_t bytes, int all, uint64_t *records)
 {
     const unsigned char *at = p->r->buffer + HEADER;
     uint64_t whole = 0;
@@ -144,19 +144,19 @@ static int give_definitions(const struct pass *p)
         return 0;
     if (defined < r->defined || defined > r->area.definition_bytes || defined % 8) {
         r->definitions_bad = 1;
-        refuse(p, "its definitions end where they cannot");
+        refuse_stream(p, "its definitions end where they cannot");
         return 0;
     }
     while (status == 0 && (r->defined < defined || sum_of(lost) != r->told_losses)) {
         uint64_t left = defined - r->defined, bytes = left < CHUNK ? left : CHUNK;
         memcpy(r->buffer + HEADER, r->area.definitions + r->defined, bytes);
-        int64_t whole = walk(p, bytes, bytes == left, &records);
+        int64_t whole = walk_records(p, bytes, bytes == left, &records);
         if (whole < 0) {
             r->definitions_bad = 1;
-            refuse(p, "its definitions hold a record of an impossible size");
+            refuse_stream(p, "its definitions hold a record of an impossible size");
             return 0;
         }
-        status = give(p, DEFINITIONS, r->defined, (uint64_t)whole, lost, 0);
+        status = give_records(p, DEFINITIONS, r->defined, (uint64_t)whole, lost, 0);
         if (status == 0) {
             r->defined += (uint64_t)whole;
             r->told_losses = sum_of(lost);
@@ -183,7 +183,7 @@ static void look_at_ring(const struct pass *p, uint32_t ring)
                     "its ring %" PRIu32 " says that bytes %" PRIu64 " to %" PRIu64
                     " are there, more than it can hold",
                     ring, s->tail, s->head);
-        refuse(p, why);
+        refuse_stream(p, why);
     }
 }
 
@@ -198,7 +198,7 @@ static void give_up(const struct pass *p, uint32_t ring)
                 "its ring %" PRIu32 " holds a record of an impossible size, between bytes %" PRIu64
                 " and %" PRIu64,
                 ring, s->tail, s->head);
-    refuse(p, why);
+    refuse_stream(p, why);
 }
 
 static int give_ring(const struct pass *p, uint32_t ring)
@@ -211,13 +211,13 @@ static int give_ring(const struct pass *p, uint32_t ring)
         uint64_t left = s->head - s->tail, bytes = left < CHUNK ? left : CHUNK, records;
         pythia__ring_copy(pythia__area_ring(a, ring), a->ring_bytes, s->tail, s->tail + bytes,
                           p->r->buffer + HEADER);
-        int64_t whole = walk(p, bytes, bytes == left, &records);
+        int64_t whole = walk_records(p, bytes, bytes == left, &records);
         if (whole < 0) {
             give_up(p, ring);
             return 0;
         }
-        status = give(p, ring + 1, s->tail, (uint64_t)whole, lost,
-                      ring == p->last && (uint64_t)whole == left ? PYTHIA_FRAME_LAST : 0);
+        status = give_records(p, ring + 1, s->tail, (uint64_t)whole, lost,
+                              ring == p->last && (uint64_t)whole == left ? PYTHIA_FRAME_LAST : 0);
         if (status == 0) {
             s->tail += (uint64_t)whole;
             s->told_losses = sum_of(lost);

@@ -22,7 +22,7 @@ int pythia__why(char *why, int status, const char *format, ...)
     return status;
 }
 
-static int gone(int number)
+static int is_gone(int number)
 {
     return number == EINVAL || number == EIDRM;
 }
@@ -61,7 +61,7 @@ int pythia__segment_attach(int id, uid_t owner, size_t *bytes, void **at, char *
 {
     struct shmid_ds about;
     if (shmctl(id, IPC_STAT, &about) != 0)
-        return gone(errno)
+        return is_gone(errno)
                    ? pythia__why(why, -ESTALE, "its shared memory %d is gone", id)
                    : pythia__why(why, -errno, "its shared memory %d cannot be looked at: %s", id,
                                  strerror(errno));
@@ -70,7 +70,7 @@ int pythia__segment_attach(int id, uid_t owner, size_t *bytes, void **at, char *
                            (unsigned long)about.shm_perm.cuid, (unsigned long)owner);
     void *attached = shmat(id, NULL, 0);
     if (attached == (void *)-1) /* NOLINT(performance-no-int-to-ptr) */
-        return pythia__why(why, gone(errno) ? -ESTALE : -errno,
+        return pythia__why(why, is_gone(errno) ? -ESTALE : -errno,
                            "its shared memory %d cannot be attached: %s", id, strerror(errno));
     *bytes = about.shm_segsz;
     *at = attached;
@@ -92,6 +92,6 @@ long pythia__segment_attached(int id)
 {
     struct shmid_ds about;
     if (shmctl(id, IPC_STAT, &about) != 0)
-        return gone(errno) ? -ESTALE : -errno;
+        return is_gone(errno) ? -ESTALE : -errno;
     return (long)about.shm_nattch;
 }

@@ -31,6 +31,7 @@
 
 #include "names.h"
 #include "pythia/records.h"
+#include "sized.h"
 #include "switches.h"
 
 #define VERSION     2
@@ -73,8 +74,8 @@ struct pythia_switchboard {
 
 /* ---- opening ---- */
 
-static int check(const struct segment *s, size_t bytes, const struct pythia__entry *entry,
-                 char *why)
+static int check_segment(const struct segment *s, size_t bytes, const struct pythia__entry *entry,
+                         char *why)
 {
     if (bytes != sizeof(*s))
         return pythia__why(why, -EBADMSG, "the switchboard has %zu bytes, not %zu", bytes,
@@ -90,7 +91,7 @@ static int check(const struct segment *s, size_t bytes, const struct pythia__ent
 }
 
 /* Attach the one that the directory names. -ENOENT, -ESTALE: there is none, or none any more. */
-static int attach(const struct pythia__directory *d, struct segment **out, char *why)
+static int attach_board(const struct pythia__directory *d, struct segment **out, char *why)
 {
     struct pythia__entry entry;
     char reason[PYTHIA__WHY] = "";
@@ -102,7 +103,7 @@ static int attach(const struct pythia__directory *d, struct segment **out, char 
     if (status != 0)
         return pythia__why(why, status, "the switchboard of %.100s: its file %.100s", d->path,
                            reason);
-    status = check(at, bytes, &entry, why);
+    status = check_segment(at, bytes, &entry, why);
     if (status != 0)
         pythia__segment_detach(at);
     else
@@ -110,7 +111,7 @@ static int attach(const struct pythia__directory *d, struct segment **out, char 
     return status;
 }
 
-static int make(const struct pythia__directory *d, struct segment **out, char *why)
+static int make_board(const struct pythia__directory *d, struct segment **out, char *why)
 {
     struct pythia__entry entry = {.kind = "switchboard", .pid = (int)getpid()};
     void *at = NULL;
@@ -137,7 +138,7 @@ static int make(const struct pythia__directory *d, struct segment **out, char *w
     return 0;
 }
 
-static int absent(int status)
+static int is_absent(int status)
 {
     return status == -ENOENT || status == -ESTALE;
 }
@@ -146,16 +147,16 @@ int pythia__switchboard_open(const struct pythia__directory *d, int create,
                              struct pythia_switchboard **out, char *why)
 {
     struct segment *s = NULL;
-    int status = attach(d, &s, why);
-    if (absent(status) && create) {
+    int status = attach_board(d, &s, why);
+    if (is_absent(status) && create) {
         int lock = pythia__directory_lock(d, LOCK_NAME, PATIENCE_MS);
         if (lock < 0)
             return pythia__why(why, lock == -EBUSY ? -EAGAIN : lock,
                                "the switchboard of %.100s is not there, and cannot be made: %s",
                                d->path, strerror(-lock));
-        status = attach(d, &s, why); /* somebody may have been faster */
-        if (absent(status))
-            status = make(d, &s, why);
+        status = attach_board(d, &s, why); /* somebody may have been faster */
+        if (is_absent(status))
+            status = make_board(d, &s, why);
         close(lock);
     }
     if (status != 0)
@@ -193,7 +194,7 @@ int pythia_switchboard_remove(const char *directory, char *why)
     if (status != 0)
         return status;
     struct segment *s = NULL;
-    status = attach(&d, &s, why); /* never remove a segment that is something else */
+    status = attach_board(&d, &s, why); /* never remove a segment that is something else */
     if (status == 0) {
         status = pythia__entry_read(&d, FILE_NAME, "switchboard", &entry, why);
         if (status == 0)
@@ -269,7 +270,7 @@ static int is_point(const struct segment *s, uint32_t slot, const char *id, size
 }
 
 /* The place of an id, given to it if there was none; POINTS: there is none. */
-static uint32_t find(struct segment *s, const char *id, size_t bytes, int create)
+static uint32_t find_place(struct segment *s, const char *id, size_t bytes, int create)
 {
     uint64_t hash = pythia__fnv(id, bytes);
     uint32_t added = POINTS, at = (uint32_t)(hash ^ hash >> 32);
@@ -298,7 +299,8 @@ static uint32_t find(struct segment *s, const char *id, size_t bytes, int create
 uint64_t *pythia__switchboard_find(struct pythia_switchboard *b, const char *id, size_t bytes,
                                    int create)
 {
-    uint32_t index = bytes > 0 && bytes <= ID_BYTES ? find(b->segment, id, bytes, create) : POINTS;
+    uint32_t index =
+        bytes > 0 && bytes <= ID_BYTES ? find_place(b->segment, id, bytes, create) : POINTS;
     return index < POINTS ? &b->segment->switches[index] : NULL;
 }
 
@@ -308,8 +310,8 @@ uint32_t pythia_switchboard_points(const struct pythia_switchboard *b)
     return points < POINTS ? points : POINTS;
 }
 
-int pythia_switchboard_at(const struct pythia_switchboard *b, uint32_t index,
-                          struct pythia_switchboard_point *out)
+int pythia_switchboard_at_sized(const struct pythia_switchboard *b, uint32_t index,
+                                struct pythia_switchboard_point *out, size_t out_bytes)
 {
     struct segment *s = b->segment;
     struct pythia_switchboard_point point;
@@ -320,10 +322,10 @@ int pythia_switchboard_at(const struct pythia_switchboard *b, uint32_t index,
         return -ENOENT;
     memcpy(point.id, id, point.id_bytes);
     point.id[point.id_bytes] = '\0';
-    if (find(s, point.id, point.id_bytes, 0) != index)
+    if (find_place(s, point.id, point.id_bytes, 0) != index)
         return -ENOENT; /* whoever added it was killed before it was done */
     point.switches = __atomic_load_n(&s->switches[index], __ATOMIC_RELAXED);
-    *out = point;
+    pythia__sized_give(out, out_bytes, &point, sizeof(point));
     return 0;
 }
 
@@ -397,12 +399,12 @@ void pythia__switchboard_removed(struct pythia_switchboard *b, uint64_t bytes)
     __atomic_fetch_add(&b->segment->removed_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-void pythia_switchboard_state_get(const struct pythia_switchboard *b,
-                                  struct pythia_switchboard_state *out)
+void pythia_switchboard_state_get_sized(const struct pythia_switchboard *b,
+                                        struct pythia_switchboard_state *out, size_t out_bytes)
 {
     const struct segment *s = b->segment;
     char name[272];
-    *out = (struct pythia_switchboard_state){
+    struct pythia_switchboard_state state = {
         .points = pythia_switchboard_points(b),
         .off = __atomic_load_n(&s->off, __ATOMIC_RELAXED) != 0,
         .refused_points = __atomic_load_n(&s->refused_points, __ATOMIC_RELAXED),
@@ -410,9 +412,10 @@ void pythia_switchboard_state_get(const struct pythia_switchboard *b,
         .removed_areas = __atomic_load_n(&s->removed_areas, __ATOMIC_RELAXED),
         .removed_bytes = __atomic_load_n(&s->removed_bytes, __ATOMIC_RELAXED),
     };
-    while (out->types < TYPES &&
-           pythia_switchboard_type_name(b, PYTHIA_TYPE_FIRST + out->types, name) == 0)
-        out->types++;
+    while (state.types < TYPES &&
+           pythia_switchboard_type_name(b, PYTHIA_TYPE_FIRST + state.types, name) == 0)
+        state.types++;
+    pythia__sized_give(out, out_bytes, &state, sizeof(state));
 }
 
 /* ---- switches as text ---- */

@@ -250,7 +250,7 @@ static int was_left(struct calls *c, uint32_t slot, const uintptr_t *now)
     return place < now || *place != stub_of(slot);
 }
 
-static void abandon(uint32_t slot)
+static void abandon_slot(uint32_t slot)
 {
     struct slot *s = &slots[slot];
     if (s->recorded)
@@ -261,7 +261,7 @@ static void abandon(uint32_t slot)
 }
 
 /* Drop what is over from the top of the thread's calls. */
-static void tidy(struct calls *c, const uintptr_t *now)
+static void drop_over(struct calls *c, const uintptr_t *now)
 {
     while (c->last) {
         uint32_t slot = c->last - 1;
@@ -273,7 +273,7 @@ static void tidy(struct calls *c, const uintptr_t *now)
             c->last = s->below;
             for (uint32_t at = slot + 1; at;) {
                 uint32_t next = slots[at - 1].chained;
-                abandon(at - 1);
+                abandon_slot(at - 1);
                 __atomic_store_n(&slots[at - 1].state, LEFT, __ATOMIC_RELEASE);
                 at = next;
             }
@@ -301,7 +301,7 @@ static __attribute__((noinline)) void begin_request(struct pythia__hooked *h, st
 
 /* A call that has ended where this one begins (a jump as the last act of a function) is this one's
  * to end. Returns where the latter will go. */
-static uintptr_t chain(struct calls *c, struct slot *s, const uintptr_t *place)
+static uintptr_t chain_slot(struct calls *c, struct slot *s, const uintptr_t *place)
 {
     uintptr_t to = *place, at = to - (uintptr_t)pythia__hook_stubs;
     s->chained = 0;
@@ -316,8 +316,8 @@ static uintptr_t chain(struct calls *c, struct slot *s, const uintptr_t *place)
 }
 
 /* Begin what was declared of a call, in a slot; 0: nothing of it is open. */
-static int record(struct calls *c, uint32_t slot, struct pythia__hook *hook,
-                  const struct pythia__registers *r, uintptr_t *place)
+static int begin_record(struct calls *c, uint32_t slot, struct pythia__hook *hook,
+                        const struct pythia__registers *r, uintptr_t *place)
 {
     struct slot *s = &slots[slot];
     struct pythia__hooked *h = hook->of;
@@ -330,7 +330,7 @@ static int record(struct calls *c, uint32_t slot, struct pythia__hook *hook,
     s->recorded = pythia_is_open(&h->point) && pythia_enter(&h->point, &s->scope) != NULL;
     if (!s->recorded && !s->request)
         return 0;
-    pythia__hook_returns[slot] = (struct returning){chain(c, s, place), place};
+    pythia__hook_returns[slot] = (struct returning){chain_slot(c, s, place), place};
     s->below = c->last;
     c->last = slot + 1;
     __atomic_store_n(&s->state, LIVE, __ATOMIC_RELEASE);
@@ -345,7 +345,7 @@ static int record(struct calls *c, uint32_t slot, struct pythia__hook *hook,
 
 /* ---- what it costs ---- */
 
-static void nothing(void)
+static void do_nothing(void)
 {
 }
 
@@ -354,7 +354,7 @@ static const struct pythia__hook *calibration_hook;
 
 static void call_nothing(unsigned n)
 {
-    void (*volatile plain)(void) = nothing;
+    void (*volatile plain)(void) = do_nothing;
     for (unsigned i = 0; i < n; i++)
         plain();
 }
@@ -398,11 +398,11 @@ uintptr_t pythia__hook_entered(struct pythia__hook *hook, const struct pythia__r
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (!c->registered)
         c->registered = pthread_setspecific(leaving, c) == 0;
-    tidy(c, place);
+    drop_over(c, place);
     uint32_t slot = take_slot(c);
     if (slot == NONE)
         __atomic_fetch_add(&hook->of->unrecorded, 1, __ATOMIC_RELAXED);
-    else if (!record(c, slot, hook, r, place))
+    else if (!begin_record(c, slot, hook, r, place))
         give_slot(c, slot);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     c->busy = 0;
@@ -421,7 +421,7 @@ int pythia__calls_came_by_hook(uintptr_t function)
 /* ---- leaving ---- */
 
 /* End what a slot has begun, and what has jumped to it. r: NULL if nothing was returned. */
-static void finish(uint32_t slot, const struct pythia__registers *r)
+static void finish_slot(uint32_t slot, const struct pythia__registers *r)
 {
     for (uint32_t at = slot + 1; at; at = slots[at - 1].chained) {
         struct slot *s = &slots[at - 1];
@@ -451,7 +451,7 @@ void pythia__hook_left(uint64_t number, const struct pythia__registers *r)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     c->by_hook = 0;
     if (!was_busy)
-        finish(slot, r);
+        finish_slot(slot, r);
     if (c->last == slot + 1 && !was_busy) {
         c->last = s->below;
         give_all(c, slot);
@@ -479,7 +479,7 @@ void pythia__calls_leave(uintptr_t stack, void (*also)(uintptr_t stack))
             break;
         c->last = slots[slot].below;
         if (__atomic_load_n(&slots[slot].state, __ATOMIC_ACQUIRE) == LIVE)
-            finish(slot, NULL);
+            finish_slot(slot, NULL);
         for (uint32_t at = slot + 1; at; at = slots[at - 1].chained)
             __atomic_store_n(&slots[at - 1].state, LEFT, __ATOMIC_RELEASE);
     }
@@ -494,7 +494,7 @@ void pythia__calls_leave(uintptr_t stack, void (*also)(uintptr_t stack))
 extern uintptr_t _Unwind_GetIP(struct _Unwind_Context *context) __attribute__((weak));
 
 /* The latest call of the thread that is under way. */
-static uint32_t latest(const struct calls *c)
+static uint32_t find_latest(const struct calls *c)
 {
     uint32_t at = c->last;
     while (at && __atomic_load_n(&slots[at - 1].state, __ATOMIC_ACQUIRE) != LIVE)
@@ -517,13 +517,13 @@ _Unwind_Reason_Code pythia__hook_personality(int version, _Unwind_Action actions
         return _URC_CONTINUE_UNWIND;
     uintptr_t at =
         _Unwind_GetIP ? _Unwind_GetIP(context) - (uintptr_t)pythia__hook_stubs : UINTPTR_MAX;
-    uint32_t slot = latest(c);
+    uint32_t slot = find_latest(c);
     if (at < (uintptr_t)PYTHIA__SLOTS * STUB_BYTES)
         slot = (uint32_t)(at / STUB_BYTES);
     if (slot != NONE && __atomic_load_n(&slots[slot].state, __ATOMIC_ACQUIRE) == LIVE) {
         int was_busy = c->busy;
         c->busy = 1;
-        finish(slot, NULL);
+        finish_slot(slot, NULL);
         /* The unwinder has yet to read its return address, so it is not given back here. */
         __atomic_store_n(&slots[slot].state, UNWOUND, __ATOMIC_RELEASE);
         c->busy = (uint8_t)was_busy;
@@ -553,9 +553,10 @@ int pythia__calls_begin(void)
     if (status != 0)
         return -status;
     static const uint64_t open = UINT64_MAX;
-    calibration.point = (struct pythia_point){&open, "", 0, 1, PYTHIA_POINT_INTERNAL, NULL};
+    calibration.point = (struct pythia_point){
+        &open, "", 0, 1, PYTHIA_POINT_INTERNAL, PYTHIA_TRACEPOINTS_VERSION, NULL};
     calibration.declared.name = calibration.declared.types = "";
-    void (*function)(void) = nothing;
+    void (*function)(void) = do_nothing;
     calibration_hook = pythia__hook_of(&calibration, (uintptr_t)function);
     choose_registers();
     return 0;

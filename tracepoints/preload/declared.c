@@ -19,7 +19,7 @@ static struct {
 /* ---- the real ones ---- */
 
 /* They have moved from one library to another, with a new version. dlvsym is not replaced. */
-static void *real(const char *name)
+static void *find_symbol(const char *name)
 {
     void *found = dlvsym(RTLD_NEXT, name, "GLIBC_2.34");
     return found ? found : dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5");
@@ -29,9 +29,9 @@ void pythia__real_find(void)
 {
     if (__atomic_load_n(&declared.dlsym, __ATOMIC_ACQUIRE))
         return;
-    void *found = real("dlopen");
+    void *found = find_symbol("dlopen");
     memcpy(&declared.dlopen, &found, sizeof(found));
-    found = real("dlsym");
+    found = find_symbol("dlsym");
     void *(*function)(void *, const char *);
     memcpy(&function, &found, sizeof(found));
     __atomic_store_n(&declared.dlsym, function, __ATOMIC_RELEASE);

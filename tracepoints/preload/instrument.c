@@ -63,7 +63,7 @@ static size_t first_slot(const struct table *t, uintptr_t function)
 }
 
 /* The point of a free place is only looked at once the function stands there. */
-static inline struct pythia__hooked *find(uintptr_t function)
+static inline struct pythia__hooked *find_hooked(uintptr_t function)
 {
     const struct table *t = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
     if (!t)
@@ -77,7 +77,7 @@ static inline struct pythia__hooked *find(uintptr_t function)
     }
 }
 
-static void put(struct table *t, uintptr_t function, struct pythia__hooked *h)
+static void put_hooked(struct table *t, uintptr_t function, struct pythia__hooked *h)
 {
     size_t at = first_slot(t, function);
     while (t->at[at].function)
@@ -88,7 +88,7 @@ static void put(struct table *t, uintptr_t function, struct pythia__hooked *h)
 }
 
 /* Under the lock; the function is not there yet. 0: there is no memory. */
-static int add(struct pythia__hooked *h, uintptr_t function)
+static int add_hooked(struct pythia__hooked *h, uintptr_t function)
 {
     if (!table || table->used * 2 >= table->size) {
         size_t size = table ? table->size * 2 : 64;
@@ -99,10 +99,10 @@ static int add(struct pythia__hooked *h, uintptr_t function)
         t->older = table;
         for (size_t i = 0; table && i < table->size; i++)
             if (table->at[i].function)
-                put(t, table->at[i].function, table->at[i].of);
+                put_hooked(t, table->at[i].function, table->at[i].of);
         __atomic_store_n(&table, t, __ATOMIC_RELEASE);
     }
-    put(table, function, h);
+    put_hooked(table, function, h);
     return 1;
 }
 
@@ -117,9 +117,9 @@ static void take_function(void *context, const char *name, uint64_t value)
     for (struct pythia__hooked *h = value ? pythia__declared_first(name) : NULL; h;
          h = pythia__declared_next(h, name)) {
         uintptr_t function = l->base + value;
-        if (!pythia__module_is(h->declared.module, l->path) || find(function))
+        if (!pythia__module_is(h->declared.module, l->path) || find_hooked(function))
             continue;
-        h->symbols += add(h, function) != 0;
+        h->symbols += add_hooked(h, function) != 0;
         return;
     }
 }
@@ -157,7 +157,7 @@ static int has_entries(void)
 }
 
 /* returned: 1, or 0 if it was left; -1: nobody knows when. */
-static void end(struct entry *e, int returned)
+static void end_entry(struct entry *e, int returned)
 {
     if (returned == 0)
         e->scope.error = 1;
@@ -174,23 +174,24 @@ static void end(struct entry *e, int returned)
 void pythia__instrumented_leave(uintptr_t stack)
 {
     while (self.depth > 0 && (uintptr_t)self.entries[self.depth - 1].frame < stack)
-        end(&self.entries[--self.depth], 0);
+        end_entry(&self.entries[--self.depth], 0);
 }
 
 /* Calls that were left unseen: deeper on the stack than one that begins now. */
-static void tidy(const void *frame)
+static void drop_left(const void *frame)
 {
     while (self.depth > 0 && (uintptr_t)self.entries[self.depth - 1].frame < (uintptr_t)frame)
-        end(&self.entries[--self.depth], -1);
+        end_entry(&self.entries[--self.depth], -1);
 }
 
 /* Of key-values there are those that need no registers: the compiler has put the call of this
  * anywhere among its function's first instructions. */
-static void enter(struct pythia__hooked *h, uintptr_t function, uintptr_t caller, const void *frame)
+static void enter_function(struct pythia__hooked *h, uintptr_t function, uintptr_t caller,
+                           const void *frame)
 {
     int saved = errno;
     if (has_entries())
-        tidy(frame);
+        drop_left(frame);
     if (!self.entries || self.depth == DEPTH) {
         __atomic_fetch_add(&h->unrecorded, 1, __ATOMIC_RELAXED);
         errno = saved;
@@ -214,19 +215,19 @@ static void enter(struct pythia__hooked *h, uintptr_t function, uintptr_t caller
     errno = saved;
 }
 
-static void calibrate(uint64_t span);
+static void calibrate_entries(uint64_t span);
 
 void __cyg_profile_func_enter(void *function, void *caller)
 {
     uintptr_t at = (uintptr_t)function;
-    struct pythia__hooked *h = find(at);
+    struct pythia__hooked *h = find_hooked(at);
     if (!h && (at = pythia__stub_target(at)))
-        h = find(at);
+        h = find_hooked(at);
     if (h && (pythia_is_open(&h->point) || h->declared.request))
-        enter(h, at, (uintptr_t)caller, CALLERS_STACK);
+        enter_function(h, at, (uintptr_t)caller, CALLERS_STACK);
 }
 
-static void leave(uintptr_t at)
+static void leave_function(uintptr_t at)
 {
     uint32_t depth = self.depth;
     while (depth > 0 && self.entries[depth - 1].function != at)
@@ -235,8 +236,8 @@ static void leave(uintptr_t at)
         return;
     int saved = errno;
     while (self.depth > depth)
-        end(&self.entries[--self.depth], -1);
-    end(&self.entries[--self.depth], 1);
+        end_entry(&self.entries[--self.depth], -1);
+    end_entry(&self.entries[--self.depth], 1);
     errno = saved;
 }
 
@@ -246,33 +247,34 @@ void __cyg_profile_func_exit(void *function, void *caller)
     if (self.depth == 0)
         return;
     uintptr_t target = pythia__stub_target((uintptr_t)function);
-    leave(target ? target : (uintptr_t)function);
+    leave_function(target ? target : (uintptr_t)function);
     if (__builtin_expect(!__atomic_load_n(&calibrated, __ATOMIC_RELAXED), 0) &&
         pythia__cost_of_span() && !__atomic_exchange_n(&calibrated, 1, __ATOMIC_ACQ_REL))
-        calibrate(pythia__cost_of_span());
+        calibrate_entries(pythia__cost_of_span());
 }
 
 /* ---- what it costs ---- */
 
-static void nothing(void)
+static void do_nothing(void)
 {
 }
 
-static void call(unsigned n)
+static void call_nothing(unsigned n)
 {
-    void (*function)(void) = nothing;
+    void (*function)(void) = do_nothing;
     uintptr_t at = (uintptr_t)function;
     for (unsigned i = 0; i < n; i++) {
-        enter(&calibration, at, at, __builtin_frame_address(0));
-        leave(at);
+        enter_function(&calibration, at, at, __builtin_frame_address(0));
+        leave_function(at);
     }
 }
 
-static void calibrate(uint64_t span)
+static void calibrate_entries(uint64_t span)
 {
     static const uint64_t open = UINT64_MAX;
-    calibration.point = (struct pythia_point){&open, "", 0, 1, PYTHIA_POINT_INTERNAL, NULL};
-    uint64_t cost = ready && table ? pythia__cost_of(call) : 0;
+    calibration.point = (struct pythia_point){
+        &open, "", 0, 1, PYTHIA_POINT_INTERNAL, PYTHIA_TRACEPOINTS_VERSION, NULL};
+    uint64_t cost = ready && table ? pythia__cost_of(call_nothing) : 0;
     call_cost = cost > span ? cost - span : 0;
     pythia__values_calibrate();
 }

@@ -62,7 +62,7 @@ static void read_segments(const struct dl_phdr_info *info, struct object *o)
 }
 
 /* The dynamic linker holds a lock meanwhile: only note what there is. */
-static int note(struct dl_phdr_info *info, size_t size, void *context)
+static int note_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct listing *l = context;
     (void)size;
@@ -155,7 +155,7 @@ static void name_program(struct object *o)
     }
 }
 
-static void keep(struct object *found)
+static void keep_object(struct object *found)
 {
     struct object *o = objects.count < OBJECTS_MAX ? malloc(sizeof(*o)) : NULL;
     if (!o) {
@@ -169,11 +169,11 @@ static void keep(struct object *found)
 
 /* Bring what is known up to date. What was unloaded may come back at the same place, so once
  * anything has gone all is looked at anew: entries that are hooked already are recognised. */
-static void list(void)
+static void list_objects(void)
 {
     struct listing l = {0};
     unsigned long long removed = objects.removed;
-    dl_iterate_phdr(note, &l);
+    dl_iterate_phdr(note_object, &l);
     for (uint32_t i = 0; i < objects.count; i++)
         objects.all[i]->seen = 0;
     for (size_t i = 0; i < l.count; i++) {
@@ -182,7 +182,7 @@ static void list(void)
         struct object *same = find_same(&l.found[i]);
         if (!same) {
             l.found[i].seen = 1;
-            keep(&l.found[i]);
+            keep_object(&l.found[i]);
             continue;
         }
         free(l.found[i].path);
@@ -229,7 +229,7 @@ struct tables {
     int symbolic;
 };
 
-static const void *pointer(const struct object *o, ElfW(Addr) value)
+static const void *rebase(const struct object *o, ElfW(Addr) value)
 {
     /* glibc has added the base to some of them already, and left others as they are in the file. */
     return (const void *)(value < o->base ? value + o->base : value); /* NOLINT: an address */
@@ -242,31 +242,31 @@ static int read_tables(const struct object *o, struct tables *t)
         ElfW(Addr) value = d->d_un.d_ptr;
         switch (d->d_tag) {
         case DT_SYMTAB:
-            t->symbols = pointer(o, value);
+            t->symbols = rebase(o, value);
             break;
         case DT_STRTAB:
-            t->strings = pointer(o, value);
+            t->strings = rebase(o, value);
             break;
         case DT_STRSZ:
             t->string_bytes = value;
             break;
         case DT_JMPREL:
-            t->calls = pointer(o, value);
+            t->calls = rebase(o, value);
             break;
         case DT_PLTRELSZ:
             t->call_count = value / sizeof(ElfW(Rela));
             break;
         case DT_RELA:
-            t->others = pointer(o, value);
+            t->others = rebase(o, value);
             break;
         case DT_RELASZ:
             t->other_count = value / sizeof(ElfW(Rela));
             break;
         case DT_VERSYM:
-            t->versions = pointer(o, value);
+            t->versions = rebase(o, value);
             break;
         case DT_VERNEED:
-            t->needs = pointer(o, value);
+            t->needs = rebase(o, value);
             break;
         case DT_VERNEEDNUM:
             t->need_count = value;
@@ -309,7 +309,8 @@ static void *look_up(void *where, const char *name, const char *version)
 }
 
 /* The function that an entry stands for. */
-static uintptr_t resolve(const struct tables *t, size_t symbol, const char *name, void *handle)
+static uintptr_t resolve_entry(const struct tables *t, size_t symbol, const char *name,
+                               void *handle)
 {
     const char *version = version_of(t, symbol);
     void *found = t->symbolic && handle ? look_up(handle, name, version) : NULL;
@@ -355,7 +356,7 @@ static size_t hook_entry(struct object *o, const struct tables *t, const ElfW(Re
          h = pythia__declared_next(h, name)) {
         if (pythia__is_stub(__atomic_load_n(entry, __ATOMIC_ACQUIRE)))
             return 0;
-        uintptr_t target = resolve(t, symbol, name, handle);
+        uintptr_t target = resolve_entry(t, symbol, name, handle);
         const struct object *definer = target ? object_of(target) : NULL;
         if (!definer || !pythia__module_is(h->declared.module, definer->path))
             continue;
@@ -390,7 +391,7 @@ static size_t hook_object(struct object *o, void *handle)
 size_t pythia__objects_look(void (*instrumented)(const char *path, uintptr_t base))
 {
     size_t hooked = 0;
-    list();
+    list_objects();
     for (uint32_t i = 0; i < objects.count; i++) {
         struct object *o = objects.all[i];
         if (o->gone || o->looked_at)

@@ -99,7 +99,7 @@ static int add_points(char *text)
         struct pythia_point point =
             PYTHIA_POINT(PYTHIA_POINT_INTERNAL, name, (uint32_t)strlen(name));
         h->point = point;
-        h->request = (struct pythia_request){name, strlen(name)};
+        h->request = (struct pythia_request){name, strlen(name), PYTHIA_TRACEPOINTS_VERSION};
         if (*h->declared.function)
             pythia__declared_add(h);
     }
@@ -109,7 +109,7 @@ static int add_points(char *text)
 /* ---- switches ---- */
 
 /* The program's part of ids, as the library will find it unless the program says otherwise. */
-static const char *service(void)
+static const char *service_name(void)
 {
     const char *name = secure_getenv("PYTHIA_SERVICE");
     if (!name || !*name)
@@ -136,7 +136,7 @@ static void throw_open(struct pythia_switchboard *board, struct pythia__hooked *
 {
     char id[4352];
     uint64_t bits = 0;
-    int size = snprintf(id, sizeof(id), "%.4000s:%.300s", service(), h->declared.name);
+    int size = snprintf(id, sizeof(id), "%.4000s:%.300s", service_name(), h->declared.name);
     if (!is_first(h, id, (size_t)size))
         return;
     for (const char *type = h->declared.types; *type;) {
@@ -184,7 +184,7 @@ static void tell_places(const uint32_t *before)
 }
 
 /* Under the lock. */
-static void look(void)
+static void look_again(void)
 {
     int saved = errno;
     uint32_t *before = calloc(preload.count + 1, sizeof(*before));
@@ -202,7 +202,7 @@ static void look_if_changed(void)
     if (!__atomic_load_n(&preload.active, __ATOMIC_ACQUIRE) || !pythia__objects_changed())
         return;
     pthread_mutex_lock(&preload.lock);
-    look();
+    look_again();
     pthread_mutex_unlock(&preload.lock);
 }
 
@@ -298,7 +298,7 @@ __attribute__((constructor)) static void begin(void)
     pthread_atfork(before_fork, after_fork, after_fork);
     pythia__tell("began\t%ld\t%s", (long)getpid(), program_invocation_short_name);
     pthread_mutex_lock(&preload.lock);
-    look();
+    look_again();
     pthread_mutex_unlock(&preload.lock);
     __atomic_store_n(&preload.active, 1, __ATOMIC_RELEASE);
 }

@@ -82,7 +82,7 @@ static int add_area(void)
     return 1;
 }
 
-static void put(unsigned char *code, size_t at, const void *address)
+static void put_address(unsigned char *code, size_t at, const void *address)
 {
     memcpy(code + at, &address, sizeof(address));
 }
@@ -101,9 +101,9 @@ static void write_stub(unsigned char *to, const struct pythia__hook *hook)
         0xff, 0x25, 0x04, 0x00, 0x00, 0x00, 0xcc, 0xcc, 0xcc, 0xcc, /* jmp *enter(%rip) */
     };
     memcpy(to, code, sizeof(code));
-    put(to, 6, hook->of->declared.request ? (const void *)&always_open : &hook->of->point);
-    put(to, AT_TARGET, (const void *)hook->target); /* NOLINT(performance-no-int-to-ptr) */
-    put(to, 38, hook);
+    put_address(to, 6, hook->of->declared.request ? (const void *)&always_open : &hook->of->point);
+    put_address(to, AT_TARGET, (const void *)hook->target); /* NOLINT(performance-no-int-to-ptr) */
+    put_address(to, 38, hook);
     void (*enter)(void) = pythia__hook_enter;
     memcpy(to + 56, &enter, sizeof(enter));
 }

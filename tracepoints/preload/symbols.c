@@ -25,7 +25,7 @@ struct file {
 };
 
 /* `count` things of `size` bytes at `offset`; NULL if they are not all in the file. */
-static const void *part(const struct file *f, uint64_t offset, uint64_t count, size_t size)
+static const void *find_part(const struct file *f, uint64_t offset, uint64_t count, size_t size)
 {
     return offset <= f->bytes && count <= (f->bytes - offset) / size && offset % 4 == 0
                ? f->at + offset
@@ -34,13 +34,13 @@ static const void *part(const struct file *f, uint64_t offset, uint64_t count, s
 
 static int kind_of(const struct file *f)
 {
-    const Elf64_Ehdr *head = part(f, 0, 1, sizeof(*head));
+    const Elf64_Ehdr *head = find_part(f, 0, 1, sizeof(*head));
     if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0)
         return PYTHIA__FILE_OTHER;
     if (head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_ident[EI_DATA] != ELFDATA2LSB ||
         head->e_machine != MACHINE)
         return PYTHIA__FILE_FOREIGN;
-    const Elf64_Phdr *segments = part(f, head->e_phoff, head->e_phnum, sizeof(*segments));
+    const Elf64_Phdr *segments = find_part(f, head->e_phoff, head->e_phnum, sizeof(*segments));
     for (unsigned i = 0; segments && i < head->e_phnum; i++)
         if (segments[i].p_type == PT_INTERP)
             return PYTHIA__FILE_DYNAMIC;
@@ -51,7 +51,7 @@ static void read_table(const struct file *f, const Elf64_Shdr *table, const Elf6
                        const struct pythia__symbol_handler *handler)
 {
     uint64_t count = table->sh_size / sizeof(Elf64_Sym);
-    const Elf64_Sym *symbols = part(f, table->sh_offset, count, sizeof(*symbols));
+    const Elf64_Sym *symbols = find_part(f, table->sh_offset, count, sizeof(*symbols));
     const char *texts = strings->sh_offset <= f->bytes &&
                                 strings->sh_size <= f->bytes - strings->sh_offset &&
                                 strings->sh_size > 0
@@ -69,8 +69,8 @@ static void read_table(const struct file *f, const Elf64_Shdr *table, const Elf6
 
 static void read_sections(const struct file *f, const struct pythia__symbol_handler *handler)
 {
-    const Elf64_Ehdr *head = part(f, 0, 1, sizeof(*head));
-    const Elf64_Shdr *sections = part(f, head->e_shoff, head->e_shnum, sizeof(*sections));
+    const Elf64_Ehdr *head = find_part(f, 0, 1, sizeof(*head));
+    const Elf64_Shdr *sections = find_part(f, head->e_shoff, head->e_shnum, sizeof(*sections));
     for (unsigned i = 0; sections && i < head->e_shnum; i++)
         if ((sections[i].sh_type == SHT_SYMTAB || sections[i].sh_type == SHT_DYNSYM) &&
             sections[i].sh_link < head->e_shnum)

@@ -17,6 +17,7 @@ import os
 import sys
 
 _LIBRARY = 'libpythia-tracepoints.so.0'
+_VERSION = 1  # PYTHIA_TRACEPOINTS_VERSION
 _HEAD = 'pythia-hooks 1\n'
 _ALL = (1 << 64) - 1
 _TEXT_MAX = 64  # bytes of a text that is kept, unless the declaration says otherwise
@@ -25,22 +26,23 @@ _NUMBERS = {'i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64'}
 
 class _Context(ctypes.Structure):
     _fields_ = [('trace_high', ctypes.c_uint64), ('trace_low', ctypes.c_uint64), ('span', ctypes.c_uint64),
-                ('type', ctypes.c_void_p), ('lamport', ctypes.c_uint32), ('request_type', ctypes.c_uint8), ('flags', ctypes.c_uint8)]
+                ('type', ctypes.c_void_p), ('lamport', ctypes.c_uint32), ('request_type', ctypes.c_uint8), ('flags', ctypes.c_uint8),
+                ('version', ctypes.c_uint16)]
 
 
 class _Scope(ctypes.Structure):
     _fields_ = [('before', _Context), ('trace_high', ctypes.c_uint64), ('trace_low', ctypes.c_uint64), ('span', ctypes.c_uint64),
                 ('ticks', ctypes.c_uint64), ('thread', ctypes.c_void_p), ('epoch', ctypes.c_uint64), ('reserved', ctypes.c_uint64),
-                ('spent', ctypes.c_uint64), ('point', ctypes.c_uint32), ('error', ctypes.c_uint8)]
+                ('spent', ctypes.c_uint64), ('point', ctypes.c_uint32), ('error', ctypes.c_uint8), ('version', ctypes.c_uint8)]
 
 
 class _Point(ctypes.Structure):
     _fields_ = [('switches', ctypes.c_void_p), ('name', ctypes.c_char_p), ('name_bytes', ctypes.c_uint32),
-                ('number', ctypes.c_uint32), ('kind', ctypes.c_uint8), ('near', ctypes.c_void_p)]
+                ('number', ctypes.c_uint32), ('kind', ctypes.c_uint8), ('version', ctypes.c_uint8), ('near', ctypes.c_void_p)]
 
 
 class _Request(ctypes.Structure):
-    _fields_ = [('name', ctypes.c_char_p), ('name_bytes', ctypes.c_size_t)]
+    _fields_ = [('name', ctypes.c_char_p), ('name_bytes', ctypes.c_size_t), ('version', ctypes.c_uint64)]
 
 
 _UNBOUND = ctypes.c_uint64(_ALL)  # a point's switches until its first hit
@@ -144,8 +146,8 @@ class Declared:
         self.keys = [Key(one) for one in keys.split(',') if one]
         self.hooked = 0
         text = name.encode()
-        self.point = _Point(ctypes.addressof(_UNBOUND), text, len(text), 0, 0, None)
-        self.request = _Request(text, len(text))
+        self.point = _Point(ctypes.addressof(_UNBOUND), text, len(text), 0, 0, _VERSION, None)
+        self.request = _Request(text, len(text), _VERSION)
 
     def switches(self):
         """The 64 switches of the point, as a sequence of one number."""

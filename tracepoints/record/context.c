@@ -46,14 +46,14 @@
 /* ---- reading ---- */
 
 /* Eight bytes, the first of them lowest. */
-static inline uint64_t load(const char *from)
+static inline uint64_t load_word(const char *from)
 {
     uint64_t word;
     memcpy(&word, from, 8);
     return LITTLE(word);
 }
 
-static inline void store(char *to, uint64_t word)
+static inline void store_word(char *to, uint64_t word)
 {
     word = LITTLE(word);
     memcpy(to, &word, 8);
@@ -112,7 +112,7 @@ PYTHIA__HOT_HEADER int pythia_traceparent_read(const char *header, size_t bytes,
     if (header[2] != '-' || header[35] != '-' || header[52] != '-')
         return -EINVAL;
     for (unsigned i = 0; i < ID_WORDS; i++)
-        words[i] = read_word(load(header + PLACE_OF(i)), &wrong);
+        words[i] = read_word(load_word(header + PLACE_OF(i)), &wrong);
     uint64_t high = words[0], low = words[2], parent = words[4];
     high = high << 32 | words[1];
     low = low << 32 | words[3];
@@ -123,6 +123,7 @@ PYTHIA__HOT_HEADER int pythia_traceparent_read(const char *header, size_t bytes,
         .trace_high = high,
         .trace_low = low,
         .span = parent == low ? 0 : parent,
+        .version = PYTHIA_TRACEPOINTS_VERSION,
         .flags = (uint8_t)(PYTHIA_CONTEXT_REQUEST | PYTHIA_CONTEXT_REMOTE |
                            (flags & 1 ? PYTHIA_CONTEXT_SAMPLED : 0)),
     };
@@ -130,7 +131,7 @@ PYTHIA__HOT_HEADER int pythia_traceparent_read(const char *header, size_t bytes,
 }
 
 /* Bytes before the first `end`, or all. */
-static inline size_t until(const char *from, size_t bytes, char end)
+static inline size_t find_end(const char *from, size_t bytes, char end)
 {
     size_t at = 0;
     while (at < bytes && from[at] != end)
@@ -142,7 +143,7 @@ static inline size_t until(const char *from, size_t bytes, char end)
 static inline size_t next_member(const char **from, size_t *left, const char **member)
 {
     const char *begin = *from;
-    size_t bytes = until(begin, *left, ','), all = bytes + (bytes < *left);
+    size_t bytes = find_end(begin, *left, ','), all = bytes + (bytes < *left);
     *from += all;
     *left -= all;
     while (bytes > 0 && (*begin == ' ' || *begin == '\t')) {
@@ -161,7 +162,7 @@ static int is_ours(const char *member, size_t bytes)
 }
 
 /* A name with its %XX made bytes again; 0 if it is none. */
-static size_t unescape(const char *from, size_t bytes, char *out)
+static size_t unescape_name(const char *from, size_t bytes, char *out)
 {
     size_t used = 0;
     for (size_t i = 0; i < bytes; i++, used++) {
@@ -186,8 +187,8 @@ static void read_count(const char *field, size_t bytes, struct pythia_context *o
 static void read_type(const char *field, size_t bytes, struct pythia_context *out)
 {
     char name[STATE_MOST];
-    if (until(field, bytes, '%') < bytes) {
-        bytes = bytes <= sizeof(name) ? unescape(field, bytes, name) : 0;
+    if (find_end(field, bytes, '%') < bytes) {
+        bytes = bytes <= sizeof(name) ? unescape_name(field, bytes, name) : 0;
         field = name;
     }
     if (bytes > 0 && bytes <= sizeof(name))
@@ -201,10 +202,11 @@ static inline int read_usual(const char *header, size_t bytes, struct pythia_con
     const size_t before = ENTRY_BYTES + 2, between = 3, least = before + 1 + between + 1;
     uint64_t entry, wrong = 0;
     memcpy(&entry, ENTRY "l", 8);
-    if (bytes < least || load(header) != LITTLE(entry) || header[8] != ':')
+    if (bytes < least || load_word(header) != LITTLE(entry) || header[8] != ':')
         return 0;
     size_t lacking = bytes < before + 8 ? before + 8 - bytes : 0; /* of eight bytes from there on */
-    uint64_t digits = load(header + before - lacking) >> 8 * lacking, other = digits ^ EACH(';');
+    uint64_t digits = load_word(header + before - lacking) >> 8 * lacking,
+             other = digits ^ EACH(';');
     uint64_t ends = (other - EACH(1)) & ~other & EACH(0x80); /* the lowest bit is right */
     if (ends == 0 || (ends & 0x80))
         return 0;
@@ -214,7 +216,7 @@ static inline int read_usual(const char *header, size_t bytes, struct pythia_con
     if (wrong || name >= bytes || header[name - 2] != 't' || header[name - 1] != ':')
         return 0;
     size_t named = bytes - name, short_by = named < 8 ? 8 - named : 0;
-    uint64_t last = load(header + bytes - 8) >> 8 * short_by;
+    uint64_t last = load_word(header + bytes - 8) >> 8 * short_by;
     const struct pythia__type *type = pythia__type_met(header + name, named, last);
     if (!type || !type->plain)
         return 0;
@@ -233,7 +235,7 @@ static PYTHIA__COLD void read_any(const char *header, size_t bytes, struct pythi
         member += ENTRY_BYTES;
         size -= ENTRY_BYTES;
         while (size > 2 && member[1] == ':') {
-            size_t field = until(member, size, ';'), all = field + (field < size);
+            size_t field = find_end(member, size, ';'), all = field + (field < size);
             if (*member == 'l')
                 read_count(member + 2, field - 2, out);
             else if (*member == 't')
@@ -267,12 +269,12 @@ static inline uint64_t digits_of(uint32_t number)
 /* `digits` of them, at most eight. What is behind is written to as well, eight bytes in all. */
 static inline char *write_short(char *to, uint32_t number, unsigned digits)
 {
-    store(to, digits_of(number) >> 8 * (8 - digits));
+    store_word(to, digits_of(number) >> 8 * (8 - digits));
     return to + digits;
 }
 
 /* Where this thread stands; a request has a trace id from now on. */
-static inline const struct pythia_context *here(void)
+static inline const struct pythia_context *context_here(void)
 {
     const struct pythia_context *c = &pythia__self.context;
     if (__builtin_expect((c->trace_high | c->trace_low) == 0, 0))
@@ -282,7 +284,7 @@ static inline const struct pythia_context *here(void)
 
 PYTHIA__HOT_HEADER size_t pythia_traceparent_write(char out[PYTHIA_TRACEPARENT_BYTES + 1])
 {
-    const struct pythia_context *c = here();
+    const struct pythia_context *c = context_here();
     uint64_t low = c->trace_low, high = c->trace_high, parent = c->span ? c->span : low;
     out[0] = '\0';
     if ((high | low) == 0 || parent == 0)
@@ -291,7 +293,7 @@ PYTHIA__HOT_HEADER size_t pythia_traceparent_write(char out[PYTHIA_TRACEPARENT_B
     out[0] = out[1] = out[53] = '0';
     out[2] = out[35] = out[52] = '-';
     for (unsigned i = 0; i < ID_WORDS; i++)
-        store(out + PLACE_OF(i), digits_of((uint32_t)(ids[i / 2] >> 32 * (1 - i % 2))));
+        store_word(out + PLACE_OF(i), digits_of((uint32_t)(ids[i / 2] >> 32 * (1 - i % 2))));
     out[54] = c->flags & PYTHIA_CONTEXT_SAMPLED ? '1' : '0';
     out[55] = '\0';
     return PYTHIA_TRACEPARENT_BYTES;
@@ -356,7 +358,7 @@ static PYTHIA__COLD size_t write_others(const char *received, size_t received_by
 PYTHIA__HOT_HEADER size_t pythia_tracestate_write(const char *received, size_t received_bytes,
                                                   char out[PYTHIA_TRACESTATE_BYTES + 1])
 {
-    const struct pythia_context *c = here();
+    const struct pythia_context *c = context_here();
     out[0] = '\0';
     if ((c->trace_high | c->trace_low) == 0)
         return 0;
@@ -405,7 +407,7 @@ static inline void unpack_ours(const unsigned char *from, size_t bytes, struct p
     if (named == 0)
         return;
     const struct pythia__type *type =
-        pythia__type_met(name, named, load(name + named - 8) >> 8 * short_by);
+        pythia__type_met(name, named, load_word(name + named - 8) >> 8 * short_by);
     if (__builtin_expect(type != NULL, 1))
         pythia__type_give(type, out);
     else
@@ -425,6 +427,7 @@ PYTHIA__HOT_CLOSED int pythia_context_unpack(const void *packed, size_t bytes,
         .trace_high = high,
         .trace_low = low,
         .span = parent == low ? 0 : parent,
+        .version = PYTHIA_TRACEPOINTS_VERSION,
         .flags = (uint8_t)(PYTHIA_CONTEXT_REQUEST | PYTHIA_CONTEXT_REMOTE |
                            (from[28] & 1 ? PYTHIA_CONTEXT_SAMPLED : 0)),
     };
@@ -434,7 +437,7 @@ PYTHIA__HOT_CLOSED int pythia_context_unpack(const void *packed, size_t bytes,
 
 PYTHIA__HOT_CLOSED size_t pythia_context_pack(unsigned char out[PYTHIA_CONTEXT_BYTES])
 {
-    const struct pythia_context *c = here();
+    const struct pythia_context *c = context_here();
     uint64_t low = c->trace_low, high = c->trace_high, parent = c->span ? c->span : low;
     if ((high | low) == 0 || parent == 0)
         return 0;

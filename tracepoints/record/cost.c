@@ -51,7 +51,7 @@ uint64_t pythia__cost_work = UINT64_MAX;
 uint64_t pythia__cost_most = UINT64_MAX, pythia__cost_clock;
 static uint64_t span_cost; /* of an empty one, in a loop */
 
-static inline uint64_t work(uint64_t x, int operations)
+static inline uint64_t do_work(uint64_t x, int operations)
 {
     for (int i = 0; i < operations; i++)
         x = x * UINT64_C(6364136223846793005) + 1;
@@ -62,8 +62,8 @@ enum spans { NONE, UNTIMED, TIMED };
 
 /* Ticks of so many spans around so many operations. Every other burst of them may be timed: *inside
  * gets what that says of the TOLD ones. */
-static uint64_t pass(struct pythia__thread *t, struct pythia_point *point, enum spans spans,
-                     int operations, uint64_t *inside)
+static uint64_t time_pass(struct pythia__thread *t, struct pythia_point *point, enum spans spans,
+                          int operations, uint64_t *inside)
 {
     static volatile uint64_t result;
     struct pythia_scope room;
@@ -77,7 +77,7 @@ static uint64_t pass(struct pythia__thread *t, struct pythia_point *point, enum 
         t->until_timed = timed ? 1 : UINT32_MAX;
         if (spans != NONE)
             scope = pythia_enter(point, &room);
-        result = work(result, operations);
+        result = do_work(result, operations);
         if (!scope)
             continue;
         scope->point = told != 0; /* one that is told writes more, which slows down the next one */
@@ -107,7 +107,7 @@ static uint64_t measure_around(struct pythia__thread *t, struct pythia_point *po
     int64_t differences[LOOPS];
     for (int i = 0; i < LOOPS; i++) {
         for (enum spans spans = NONE; spans <= TIMED; spans++)
-            ticks[spans] = pass(t, point, spans, operations, &inside);
+            ticks[spans] = time_pass(t, point, spans, operations, &inside);
         for (enum spans spans = NONE; spans <= UNTIMED; spans++)
             least[spans] = ticks[spans] < least[spans] ? ticks[spans] : least[spans];
         int64_t added = (int64_t)ticks[UNTIMED] - (int64_t)ticks[NONE];
@@ -118,7 +118,7 @@ static uint64_t measure_around(struct pythia__thread *t, struct pythia_point *po
     return least[NONE] / LOOP;
 }
 
-static void measure(struct pythia__thread *t, struct pythia_point *point, uint64_t *whole)
+static void measure_cost(struct pythia__thread *t, struct pythia_point *point, uint64_t *whole)
 {
     int64_t alone, among;
     measure_around(t, point, 0, &alone, &pythia__cost_unseen);
@@ -135,15 +135,18 @@ static void measure(struct pythia__thread *t, struct pythia_point *point, uint64
 
 /* Let what this thread records go nowhere. NULL: there is no memory, which is not from malloc,
  * whose own functions may be what is traced. */
-static void *divert(struct pythia__thread *t, struct pythia__ring_control *control)
+static void *divert_ring(struct pythia__thread *t, struct pythia__ring_control *control)
 {
     void *data = mmap(NULL, SCRATCH + PYTHIA__RING_BEYOND, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED)
         return NULL;
     t->ring = (struct pythia__ring){.control = control, .data = data, .capacity = SCRATCH};
-    t->context = (struct pythia_context){
-        .flags = PYTHIA_CONTEXT_SAMPLED, .trace_high = 1, .trace_low = 1, .span = 1};
+    t->context = (struct pythia_context){.version = PYTHIA_TRACEPOINTS_VERSION,
+                                         .flags = PYTHIA_CONTEXT_SAMPLED,
+                                         .trace_high = 1,
+                                         .trace_low = 1,
+                                         .span = 1};
     t->epoch = pythia__epoch_now();
     t->page = pythia__page;
     t->busy = 0;
@@ -157,16 +160,17 @@ static void unmap_ring(void *data)
 }
 
 static const uint64_t open_for_all = UINT64_MAX;
-static struct pythia_point some_point = {&open_for_all, "", 0, 1, PYTHIA_POINT_INTERNAL, NULL};
+static struct pythia_point some_point = {
+    &open_for_all, "", 0, 1, PYTHIA_POINT_INTERNAL, PYTHIA_TRACEPOINTS_VERSION, NULL};
 
 uint64_t pythia__cost_calibrate(struct pythia__thread *t)
 {
     struct pythia__ring_control control = {0};
     struct pythia__thread before = *t;
     uint64_t whole = 0;
-    void *data = divert(t, &control);
+    void *data = divert_ring(t, &control);
     if (data)
-        measure(t, &some_point, &whole);
+        measure_cost(t, &some_point, &whole);
     before.more = t->more;
     *t = before;
     unmap_ring(data);
@@ -188,7 +192,7 @@ uint64_t pythia__cost_of_span(void)
 
 /* A signal handler that came between a copy of what the thread has and the change, or the other way
  * round, would write to its ring, and what it had written would be written over. */
-static struct pythia__thread keep(struct pythia__thread *t, unsigned char *busy)
+static struct pythia__thread keep_thread(struct pythia__thread *t, unsigned char *busy)
 {
     *busy = t->busy;
     t->busy = 1;
@@ -211,10 +215,10 @@ static void give_back(struct pythia__thread *t, const struct pythia__thread *kep
 uint64_t pythia__cost_of(void (*calls)(unsigned n))
 {
     unsigned char busy;
-    struct pythia__thread *t = &pythia__self, before = keep(t, &busy);
+    struct pythia__thread *t = &pythia__self, before = keep_thread(t, &busy);
     struct pythia__ring_control control = {0};
     uint64_t least = UINT64_MAX;
-    void *data = divert(t, &control);
+    void *data = divert_ring(t, &control);
     for (int i = 0; data && i < LOOPS; i++) {
         t->ring.tail = t->ring.head;
         t->until_timed = UINT32_MAX;
@@ -253,8 +257,8 @@ void pythia__cost_again(struct pythia__thread *t)
     struct pythia__ring_control control = {0};
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &blocked); /* what a handler records goes where it should */
-    struct pythia__thread before = keep(t, &busy);
-    void *data = divert(t, &control);
+    struct pythia__thread before = keep_thread(t, &busy);
+    void *data = divert_ring(t, &control);
     if (data)
         measure_around(t, &some_point, CHAIN, &whole, &unseen);
     give_back(t, &before, busy);

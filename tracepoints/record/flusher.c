@@ -44,7 +44,7 @@ static struct {
 /* ---- the file ---- */
 
 /* %p is the process id, %% a percent sign. */
-static void expand(const char *pattern, char path[PATH_BYTES])
+static void expand_path(const char *pattern, char path[PATH_BYTES])
 {
     size_t used = 0;
     for (; *pattern && used < PATH_BYTES - 24; pattern++) {
@@ -93,7 +93,7 @@ static int write_frame(void *context, const void *bytes, size_t size)
 
 /* ---- the thread ---- */
 
-static int pass(void)
+static int run_pass(void)
 {
     const struct pythia_drain_handler handler = {write_frame, NULL, NULL};
     return pythia__reader_pass(&flusher.reader, &handler, "", &flusher.counts);
@@ -107,7 +107,7 @@ static void wait_for(uint32_t *word, uint32_t is, uint64_t ns)
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, is, ns ? &most : NULL, NULL, 0);
 }
 
-static void wake(uint32_t *word)
+static void wake_word(uint32_t *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
@@ -116,10 +116,10 @@ void pythia__flusher_ring(void)
 {
     if (__atomic_load_n(&flusher.started, __ATOMIC_RELAXED) &&
         __atomic_exchange_n(&flusher.bell, 1, __ATOMIC_ACQ_REL) == 0)
-        wake(&flusher.bell);
+        wake_word(&flusher.bell);
 }
 
-static void *run(void *unused)
+static void *run_thread(void *unused)
 {
     (void)unused;
     pythia__self.busy = 1; /* what is called here may have trace points too */
@@ -127,10 +127,10 @@ static void *run(void *unused)
         __atomic_store_n(&flusher.bell, 0, __ATOMIC_SEQ_CST);
         uint32_t asked = __atomic_load_n(&flusher.asked, __ATOMIC_SEQ_CST);
         stop = __atomic_load_n(&flusher.stop, __ATOMIC_SEQ_CST) != 0;
-        int status = pass();
+        int status = run_pass();
         __atomic_store_n(&flusher.status, status, __ATOMIC_RELAXED);
         __atomic_store_n(&flusher.done, asked, __ATOMIC_RELEASE);
-        wake(&flusher.done);
+        wake_word(&flusher.done);
         if (!stop)
             wait_for(&flusher.bell, 0,
                      (uint64_t)pythia__process.options.flush_ms * 1000000 *
@@ -145,7 +145,7 @@ void pythia__flusher_start(void)
     sigset_t all, before;
     if (!p->records)
         return;
-    expand(p->records, flusher.path);
+    expand_path(p->records, flusher.path);
     if (pythia__reader_init(&flusher.reader, &p->area, p->entry.id_high, p->entry.id_low) != 0) {
         pythia__problem("there is no memory to write records to a file");
         return;
@@ -153,7 +153,7 @@ void pythia__flusher_start(void)
     flusher.ready = 1;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's own threads */
-    int failed = pthread_create(&flusher.thread, NULL, run, NULL);
+    int failed = pthread_create(&flusher.thread, NULL, run_thread, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed)
         pythia__problem("there is no thread to write records to a file: that is done at the end");
@@ -167,7 +167,7 @@ int pythia__flusher_flush(void)
     if (!__atomic_load_n(&flusher.started, __ATOMIC_ACQUIRE)) {
         if (!pythia__lock(&pythia__self))
             return -EBUSY;
-        int status = pass();
+        int status = run_pass();
         pythia__unlock(&pythia__self);
         return status;
     }
@@ -189,7 +189,7 @@ void pythia__flusher_stop(void)
         pthread_join(flusher.thread, NULL);
         __atomic_store_n(&flusher.started, 0, __ATOMIC_RELEASE);
     } else {
-        flusher.status = pass();
+        flusher.status = run_pass();
     }
     flusher.ready = 0;
     pythia__reader_free(&flusher.reader);

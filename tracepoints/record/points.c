@@ -128,7 +128,7 @@ static struct node **slot_of(uint64_t hash, const char *name, size_t bytes)
 }
 
 /* Room for one more; 0 if there is none. */
-static int grow(void)
+static int grow_nodes(void)
 {
     if (points.count < points.capacity)
         return 1;
@@ -149,7 +149,7 @@ static int grow(void)
     return 1;
 }
 
-static int define(const struct node *node)
+static int define_node(const struct node *node)
 {
     struct pythia_record_point record = {
         .head = {.kind = PYTHIA_RECORD_POINT,
@@ -163,7 +163,7 @@ static int define(const struct node *node)
 void pythia__points_define(void)
 {
     for (uint32_t i = 0; i < points.count; i++)
-        if (!define(points.nodes[i]))
+        if (!define_node(points.nodes[i]))
             points.nodes[i]->switches = &closed; /* those that are bound have the room */
 }
 
@@ -191,16 +191,17 @@ static void find_switches(struct node *node)
         node->switches = &node->pinned;
 }
 
-static struct node *add(const char *name, size_t bytes, int cut, uint64_t hash)
+static struct node *add_node(const char *name, size_t bytes, int cut, uint64_t hash)
 {
-    struct node *node = grow() && points.count < POINTS_MAX ? malloc(sizeof(*node) + bytes) : NULL;
+    struct node *node =
+        grow_nodes() && points.count < POINTS_MAX ? malloc(sizeof(*node) + bytes) : NULL;
     if (!node)
         return NULL;
     *node = (struct node){
         .hash = hash, .number = points.count + 1, .bytes = (uint16_t)bytes, .cut = cut != 0};
     memcpy(node->name, name, bytes);
     find_switches(node);
-    if (pythia__process.recording > 0 && !define(node)) {
+    if (pythia__process.recording > 0 && !define_node(node)) {
         free(node);
         return NULL;
     }
@@ -210,7 +211,7 @@ static struct node *add(const char *name, size_t bytes, int cut, uint64_t hash)
 }
 
 /* Under the lock. */
-static void bind(struct pythia_point *point)
+static void bind_point(struct pythia_point *point)
 {
     char name[PYTHIA_NAME_BYTES];
     int cut;
@@ -218,7 +219,7 @@ static void bind(struct pythia_point *point)
     uint64_t hash = pythia__fnv(name, bytes);
     const struct node *node = points.slot_count ? *slot_of(hash, name, bytes) : NULL;
     if (!node)
-        node = add(name, bytes, cut, hash);
+        node = add_node(name, bytes, cut, hash);
     if (!node) {
         points.refused++;
         pythia__problem("there is no room for more trace points");
@@ -240,7 +241,7 @@ int pythia__bind(struct pythia__thread *t, struct pythia_point *point)
         if (points.count == 0)
             read_opened(&pythia__process);
         if (__atomic_load_n(&point->number, __ATOMIC_RELAXED) == 0)
-            bind(point);
+            bind_point(point);
         bound = 1;
     }
     t->busy = 0;
@@ -370,8 +371,8 @@ static const struct pythia__type *add_type(const char *name, size_t bytes)
     return type;
 }
 
-static PYTHIA__COLD const struct pythia__type *meet(struct pythia__thread *t, const char *name,
-                                                    size_t bytes)
+static PYTHIA__COLD const struct pythia__type *meet_type(struct pythia__thread *t, const char *name,
+                                                         size_t bytes)
 {
     char clean[PYTHIA_NAME_BYTES];
     const struct pythia__type *type = find_type(name, bytes); /* names that are kept are clean */
@@ -398,7 +399,7 @@ void pythia__type_take(struct pythia__thread *t, const char *name, size_t bytes,
 {
     const struct pythia__type *type = pythia__type_met(name, bytes, last_of(name, bytes));
     if (__builtin_expect(!type, 0))
-        type = meet(t, name, bytes);
+        type = meet_type(t, name, bytes);
     if (type)
         pythia__type_give(type, c);
 }

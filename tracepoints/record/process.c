@@ -16,6 +16,7 @@
 
 #include "memory/leftovers.h"
 #include "memory/names.h"
+#include "memory/sized.h"
 #include "variables.h"
 
 #define RING_BYTES ((uint64_t)1024 * 1024)
@@ -104,22 +105,27 @@ static void set_options(struct pythia__process *p)
     pythia__clock_choose(pythia__given("PYTHIA_CLOCK", NULL));
 }
 
-int pythia_tracepoints_setup(const struct pythia_tracepoints_options *options)
+int pythia_tracepoints_setup_sized(const struct pythia_tracepoints_options *given,
+                                   size_t given_bytes)
 {
     struct pythia__process *p = &pythia__process;
-    size_t ring = options->ring_bytes;
+    struct pythia_tracepoints_options options;
+    int status = pythia__sized_take(&options, sizeof(options), given, given_bytes);
+    if (status != 0)
+        return status;
+    size_t ring = options.ring_bytes;
     if ((ring && (ring < PYTHIA__RING_MIN || ring > PYTHIA__RING_MAX || (ring & (ring - 1)))) ||
-        options->rings > PYTHIA__RINGS_MAX || options->flush_ms > 60000)
+        options.rings > PYTHIA__RINGS_MAX || options.flush_ms > 60000)
         return -EINVAL;
     if (!pythia__lock(&pythia__self))
         return -EBUSY;
-    int status = p->begun || has_page() ? -EBUSY : 0;
+    status = p->begun || has_page() ? -EBUSY : 0;
     if (status == 0) {
-        p->options = *options;
-        p->options.service = copy_of(options->service); /* kept for as long as the program runs */
-        p->open = copy_of(options->open);
-        p->records = copy_of(options->records);
-        p->wanted_directory = copy_of(options->directory);
+        p->options = options;
+        p->options.service = copy_of(options.service); /* kept for as long as the program runs */
+        p->open = copy_of(options.open);
+        p->records = copy_of(options.records);
+        p->wanted_directory = copy_of(options.directory);
         p->options.open = p->open;
         p->options.records = p->records;
         p->options.directory = p->wanted_directory;
@@ -201,7 +207,7 @@ static int begin_unheard_child(void)
 
 /* ---- beginning ---- */
 
-static void leave(void *thread)
+static void leave_thread(void *thread)
 {
     struct pythia__thread *t = thread;
     if (t->epoch == pythia__epoch_now()) /* what is in the ring stays; another thread goes on */
@@ -216,7 +222,7 @@ static int begin_once(struct pythia__process *p)
         return 0;
     struct pythia__page *page =
         mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED || pthread_key_create(&leaving, leave) != 0) {
+    if (page == MAP_FAILED || pthread_key_create(&leaving, leave_thread) != 0) {
         pythia__problem("there is no memory to begin with");
         return 1;
     }
@@ -368,7 +374,7 @@ static int take_ring(struct pythia__process *p, struct pythia__thread *t)
 }
 
 /* What a span costs in a loop is a definition: whoever reads later has to know it too. */
-static void calibrate(struct pythia__process *p, struct pythia__thread *t)
+static void calibrate_spans(struct pythia__process *p, struct pythia__thread *t)
 {
     struct pythia_record_cost record = {.head = {.kind = PYTHIA_RECORD_COST},
                                         .ticks = pythia__cost_calibrate(t)};
@@ -395,7 +401,7 @@ int pythia__attach(struct pythia__thread *t)
             t->clock = (unsigned char)pythia__clock;
         }
         if (ready && !p->calibrated)
-            calibrate(p, t);
+            calibrate_spans(p, t);
         pythia__unlock(t);
     }
     if (ready) {
@@ -467,10 +473,9 @@ static void count_losses(const struct pythia__process *p, struct pythia_tracepoi
     out->lost_values = lost[PYTHIA__LOST_VALUE];
 }
 
-void pythia_tracepoints_state_get(struct pythia_tracepoints_state *out)
+static void find_state(struct pythia_tracepoints_state *out)
 {
     struct pythia__process *p = &pythia__process;
-    *out = (struct pythia_tracepoints_state){0};
     if (!pythia__lock(&pythia__self)) {
         snprintf(out->problem, sizeof(out->problem), "its state is being changed just now");
         return;
@@ -484,6 +489,13 @@ void pythia_tracepoints_state_get(struct pythia_tracepoints_state *out)
     count_losses(p, out);
     memcpy(out->problem, p->problem, sizeof(out->problem));
     pythia__unlock(&pythia__self);
+}
+
+void pythia_tracepoints_state_get_sized(struct pythia_tracepoints_state *out, size_t out_bytes)
+{
+    struct pythia_tracepoints_state state = {0};
+    find_state(&state);
+    pythia__sized_give(out, out_bytes, &state, sizeof(state));
 }
 
 int pythia_tracepoints_flush(void)

@@ -17,8 +17,9 @@
 
 struct pythia__page pythia__first_page = {.epoch = 1};
 struct pythia__page *pythia__page = &pythia__first_page;
-__thread struct pythia__thread pythia__self = {.context = {.flags = PYTHIA_CONTEXT_SAMPLED},
-                                               .page = &pythia__first_page};
+__thread struct pythia__thread pythia__self = {
+    .context = {.flags = PYTHIA_CONTEXT_SAMPLED, .version = PYTHIA_TRACEPOINTS_VERSION},
+    .page = &pythia__first_page};
 struct pythia__process pythia__process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 int pythia__lock(struct pythia__thread *t)

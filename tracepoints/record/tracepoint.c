@@ -190,6 +190,7 @@ static inline int open_span(struct pythia__thread *t, struct pythia_point *point
     scope->epoch = t->epoch;
     scope->spent = 0;
     scope->error = 0;
+    scope->version = point->version;
     scope->span =
         write_enter(t, point, above, keep, PYTHIA_RECORD_ENTER, watched_now(t), &scope->ticks);
     if (UNLIKELY(!scope->span))
@@ -362,7 +363,7 @@ PYTHIA__HOT void pythia_end(struct pythia_scope *scope)
         pythia__bill(t, scope, ticks);
 }
 
-static inline void annotate(struct pythia__thread *t, const struct pythia_point *point)
+static inline void annotate_span(struct pythia__thread *t, const struct pythia_point *point)
 {
     need_trace_of_request(t, &t->context);
     struct pythia_context above = t->context;
@@ -387,10 +388,10 @@ PYTHIA__HOT void pythia_annotate(struct pythia_point *point)
         pythia__timed_next(t);
         uint64_t begun = ticks_of(t);
         struct pythia_scope spent = {.ticks = begun, .point = pythia__billed(t, point->number)};
-        annotate(t, point);
+        annotate_span(t, point);
         pythia__bill(t, &spent, begun);
     } else {
-        annotate(t, point);
+        annotate_span(t, point);
     }
 }
 
@@ -539,6 +540,7 @@ PYTHIA__HOT const struct pythia_scope *pythia_here(struct pythia_scope *room)
     room->trace_high = c->trace_high;
     room->trace_low = c->trace_low;
     room->span = c->span;
+    room->version = PYTHIA_TRACEPOINTS_VERSION;
     room->spent = 0; /* what it costs is on no span's bill */
     return room;
 }
@@ -552,7 +554,8 @@ PYTHIA__HOT_CLOSED void pythia_request_begin(const struct pythia_request *reques
     struct pythia_context *c = &t->context;
     *before = *c;
     if (!(c->flags & PYTHIA_CONTEXT_REQUEST) && !c->span) /* else it goes on, here */
-        *c = (struct pythia_context){.flags = PYTHIA_CONTEXT_SAMPLED};
+        *c = (struct pythia_context){.flags = PYTHIA_CONTEXT_SAMPLED,
+                                     .version = PYTHIA_TRACEPOINTS_VERSION};
     c->flags |= PYTHIA_CONTEXT_REQUEST;
     if (!c->type)
         pythia__type_take(t, request->name, request->name_bytes, c);
@@ -610,6 +613,7 @@ PYTHIA__HOT_CLOSED void pythia_context_set(const struct pythia_context *context,
 {
     struct pythia_context *c = &pythia__self.context, was = *c;
     *c = *context;
+    c->version = PYTHIA_TRACEPOINTS_VERSION; /* a program may have made it itself */
     c->request_type &= 63;
     if (before)
         *before = was;

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "memory/names.h"
+#include "memory/sized.h"
 #include "variables.h"
 
 #define FRESH_NS  1000000 /* so long a function is not asked again */
@@ -74,7 +75,7 @@ static inline uint64_t *notes_of(const struct pythia__thread *t)
     return pythia__has_ring(t) ? t->page->variables : lasts;
 }
 
-static inline void note(const struct pythia__thread *t, uint32_t index, uint64_t bits)
+static inline void note_value(const struct pythia__thread *t, uint32_t index, uint64_t bits)
 {
     __atomic_store_n(&notes_of(t)[index], bits, __ATOMIC_RELAXED);
 }
@@ -98,7 +99,7 @@ static double last_of(uint32_t index)
 }
 
 /* A function is asked by one thread, and not too often; others take what it said last. */
-static double ask(const struct pythia__thread *t, uint32_t index)
+static double ask_value(const struct pythia__thread *t, uint32_t index)
 {
     struct variable *v = &variables.all[index];
     uint64_t now = pythia__clock_ns(CLOCK_MONOTONIC),
@@ -106,7 +107,7 @@ static double ask(const struct pythia__thread *t, uint32_t index)
     if (asked != 1 && now - asked >= FRESH_NS &&
         __atomic_compare_exchange_n(&v->asked_ns, &asked, 1, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED)) {
-        note(t, index, bits_of(v->source.ask(v->source.context)));
+        note_value(t, index, bits_of(v->source.ask(v->source.context)));
         __atomic_store_n(&v->asked_ns, now, __ATOMIC_RELEASE);
     }
     return last_of(index);
@@ -134,7 +135,7 @@ static inline double read_word(uint32_t type, const void *at)
 
 /* ---- what is said of a request ---- */
 
-static void forget(void *more)
+static void forget_more(void *more)
 {
     pythia__self.more = NULL;
     pythia__self.told.count = 0;
@@ -234,7 +235,7 @@ static PYTHIA__HOT __attribute__((noinline)) void say(int number, double value, 
     else if (has && of_class == PYTHIA_CLASS_LOWWATERMARK)
         value = before < value ? before : value;
     said->value = value;
-    note(t, index, bits_of(value));
+    note_value(t, index, bits_of(value));
     pythia__set_variable(here, index + 1, value);
 }
 
@@ -258,7 +259,7 @@ void pythia__variables_ask(struct pythia__thread *t, uint32_t watched)
     t->looking = 1;
     for (uint32_t i = 0; i < watched; i++)
         if (t->page->watched[i].type == PYTHIA_VARIABLE_ASKED)
-            ask(t, t->page->watched[i].index);
+            ask_value(t, t->page->watched[i].index);
     t->looking = 0;
 }
 
@@ -278,7 +279,8 @@ static inline uint32_t told_of(struct pythia__told *last, const struct pythia_co
     return (uint32_t)last->count;
 }
 
-static inline uint64_t look(const struct pythia__thread *t, const struct pythia__watched *w)
+static inline uint64_t look_at_value(const struct pythia__thread *t,
+                                     const struct pythia__watched *w)
 {
     if (w->type == PYTHIA_VARIABLE_ASKED) /* it was, just now */
         return __atomic_load_n(&t->page->variables[w->index], __ATOMIC_RELAXED);
@@ -299,7 +301,7 @@ uint32_t pythia__variables_write(struct pythia__thread *t, const struct pythia_c
         watched = PYTHIA__TOLD;
     for (uint32_t i = 0; i < watched; i++) {
         const struct pythia__watched *w = &t->page->watched[i];
-        uint64_t bits = look(t, w), *last = told_at(t, i);
+        uint64_t bits = look_at_value(t, w), *last = told_at(t, i);
         if (i < told && bits == *last)
             continue;
         *last = bits;
@@ -346,7 +348,7 @@ void pythia__variables_define(void)
 }
 
 /* Let spans see it. */
-static void show(struct pythia__page *page, const struct variable *v, uint32_t index)
+static void show_variable(struct pythia__page *page, const struct variable *v, uint32_t index)
 {
     page->classes[index] = v->of_class;
     page->requests[index] = v->binding == PYTHIA_BIND_REQUEST;
@@ -361,7 +363,7 @@ static void show(struct pythia__page *page, const struct variable *v, uint32_t i
 }
 
 /* Under the lock. */
-static int add(const struct variable *wanted)
+static int add_variable(const struct variable *wanted)
 {
     for (uint32_t i = 0; i < variables.count; i++) {
         const struct variable *v = &variables.all[i];
@@ -372,7 +374,7 @@ static int add(const struct variable *wanted)
     if (variables.count == PYTHIA_VARIABLES)
         return -ENOSPC;
     if (!forgetting_made) {
-        if (pthread_key_create(&forgetting, forget) != 0)
+        if (pthread_key_create(&forgetting, forget_more) != 0)
             return -ENOMEM;
         __atomic_store_n(&forgetting_made, 1, __ATOMIC_RELEASE);
     }
@@ -383,9 +385,9 @@ static int add(const struct variable *wanted)
         if (!define_one(&variables.all[variables.count]))
             return -ENOSPC;
     }
-    show(&pythia__first_page, wanted, variables.count);
+    show_variable(&pythia__first_page, wanted, variables.count);
     if (pythia__page != &pythia__first_page)
-        show(pythia__page, wanted, variables.count);
+        show_variable(pythia__page, wanted, variables.count);
     __atomic_store_n(&variables.count, variables.count + 1, __ATOMIC_RELEASE);
     return (int)variables.count;
 }
@@ -400,10 +402,15 @@ static int is_sound(enum pythia_variable_class of_class, enum pythia_variable_bi
                   (s->type == PYTHIA_VARIABLE_ASKED ? s->ask != NULL : s->address != NULL));
 }
 
-int pythia_variable_define(const char *name, enum pythia_variable_class of_class,
-                           enum pythia_variable_binding binding,
-                           const struct pythia_variable_source *source)
+int pythia_variable_define_sized(const char *name, enum pythia_variable_class of_class,
+                                 enum pythia_variable_binding binding,
+                                 const struct pythia_variable_source *given, size_t given_bytes)
 {
+    struct pythia_variable_source taken;
+    const struct pythia_variable_source *source = given ? &taken : NULL;
+    int status = given ? pythia__sized_take(&taken, sizeof(taken), given, given_bytes) : 0;
+    if (status != 0)
+        return status;
     struct variable v = {.of_class = (uint8_t)of_class, .binding = (uint8_t)binding};
     size_t size = name ? strnlen(name, PYTHIA_VARIABLE_NAME_BYTES + 1) : 0;
     int cut = 0;
@@ -418,7 +425,7 @@ int pythia_variable_define(const char *name, enum pythia_variable_class of_class
         v.source = *source;
     if (!pythia__lock(&pythia__self))
         return -EBUSY;
-    int number = add(&v);
+    int number = add_variable(&v);
     pythia__unlock(&pythia__self);
     return number;
 }
@@ -428,15 +435,16 @@ int pythia_variable_count(void)
     return (int)count_now();
 }
 
-int pythia_variable_get(int variable, struct pythia_variable_info *out)
+int pythia_variable_get_sized(int variable, struct pythia_variable_info *out, size_t out_bytes)
 {
     const struct variable *v = variable_of(variable);
     if (!v)
         return -ENOENT;
-    *out = (struct pythia_variable_info){.of_class = (enum pythia_variable_class)v->of_class,
-                                         .binding = (enum pythia_variable_binding)v->binding,
-                                         .type = (enum pythia_variable_type)v->type,
-                                         .value = last_of((uint32_t)variable - 1)};
-    memcpy(out->name, v->key + sizeof(PREFIX) - 1, v->key_bytes - (sizeof(PREFIX) - 1));
+    struct pythia_variable_info info = {.of_class = (enum pythia_variable_class)v->of_class,
+                                        .binding = (enum pythia_variable_binding)v->binding,
+                                        .type = (enum pythia_variable_type)v->type,
+                                        .value = last_of((uint32_t)variable - 1)};
+    memcpy(info.name, v->key + sizeof(PREFIX) - 1, v->key_bytes - (sizeof(PREFIX) - 1));
+    pythia__sized_give(out, out_bytes, &info, sizeof(info));
     return 0;
 }

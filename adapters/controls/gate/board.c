@@ -106,7 +106,7 @@ struct pythia_text pythia__board_service(struct pythia_text id)
 }
 
 /* Greedy, with one place to go back to: the last star. Linear for what people write. */
-static bool fits(struct pythia_text pattern, struct pythia_text text)
+static bool matches_pattern(struct pythia_text pattern, struct pythia_text text)
 {
     size_t p = 0, t = 0, star = SIZE_MAX, from = 0;
     while (t < text.size) {
@@ -133,7 +133,7 @@ bool pythia__board_fits(const char *patterns, struct pythia_text id)
 {
     while (*patterns) {
         size_t size = strcspn(patterns, ",");
-        if (size && fits((struct pythia_text){patterns, size}, id))
+        if (size && matches_pattern((struct pythia_text){patterns, size}, id))
             return true;
         patterns += size + (patterns[size] == ',');
     }

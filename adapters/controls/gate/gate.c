@@ -41,7 +41,7 @@ struct gate {
     bool opened; /* opened_ns holds */
 };
 
-static void destroy(struct pythia_control *c)
+static void destroy_gate(struct pythia_control *c)
 {
     struct gate *g = (struct gate *)c;
     if (!g)
@@ -66,7 +66,7 @@ static uint64_t choose_owner(void)
     return number | 1;
 }
 
-static int create(const void *settings, struct pythia_control **out, struct pythia_error *e)
+static int create_gate(const void *settings, struct pythia_control **out, struct pythia_error *e)
 {
     const struct settings *s = settings;
     const char *defaults = s->defaults ? s->defaults : "";
@@ -80,7 +80,7 @@ static int create(const void *settings, struct pythia_control **out, struct pyth
         g->directory = directory ? pythia_strndup(s->directory, strlen(s->directory)) : NULL;
     }
     if (!g || !g->defaults || (directory && !g->directory)) {
-        destroy(g ? &g->control : NULL);
+        destroy_gate(g ? &g->control : NULL);
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     }
     *out = &g->control;
@@ -98,7 +98,7 @@ static void set_lease(struct pythia_control *c, uint64_t lease_ns)
 }
 
 /* Have the switchboard open that programs use. */
-static int reach(struct gate *g, bool make, uint64_t now_ns, struct pythia_error *e)
+static int reach_board(struct gate *g, bool make, uint64_t now_ns, struct pythia_error *e)
 {
     bool due = !g->opened || now_ns >= g->opened_ns + OPEN_NS;
     if (!due && (g->board.switches || !make))
@@ -115,7 +115,7 @@ static struct pythia_text id_of(const struct pythia_switchboard_point *point)
     return (struct pythia_text){point->id, point->id_bytes};
 }
 
-static int inventory(struct pythia_control *c,
+static int list_gate(struct pythia_control *c,
                      int (*each)(void *context, const struct pythia_control_point *point),
                      void *context)
 {
@@ -138,7 +138,7 @@ static int inventory(struct pythia_control *c,
 }
 
 /* How the switches of a point are to be. */
-static uint64_t wanted(const struct gate *g, const struct pythia_switchboard_point *point)
+static uint64_t find_wanted(const struct gate *g, const struct pythia_switchboard_point *point)
 {
     uint64_t switches;
     size_t at = pythia_wishes_find(&g->wishes, id_of(point));
@@ -150,14 +150,14 @@ static uint64_t wanted(const struct gate *g, const struct pythia_switchboard_poi
                : PYTHIA_SWITCHES_ALL;
 }
 
-static int apply(struct pythia_control *c, const struct pythia_control_wish *wishes, size_t count,
-                 uint64_t version, uint64_t now_ns, struct pythia_error *e)
+static int apply_gate(struct pythia_control *c, const struct pythia_control_wish *wishes,
+                      size_t count, uint64_t version, uint64_t now_ns, struct pythia_error *e)
 {
     struct gate *g = (struct gate *)c;
     struct pythia_switchboard_point point;
     struct pythia_wishes copy;
     uint32_t index = 0;
-    int status = reach(g, true, now_ns, e);
+    int status = reach_board(g, true, now_ns, e);
     if (status != PYTHIA_OK)
         return status;
     set_lease(c, g->lease_ns);
@@ -171,7 +171,8 @@ static int apply(struct pythia_control *c, const struct pythia_control_wish *wis
     pythia__guard_renew(g->guard, g->lease_ns);
     pythia__board_claim(&g->board, g->owner);
     while (pythia__board_next(&g->board, &index, &point) == 0)
-        pythia__board_set(&g->board, &point, wanted(g, &point)); /* observe sees what came of it */
+        pythia__board_set(&g->board, &point,
+                          find_wanted(g, &point)); /* observe sees what came of it */
     return PYTHIA_OK;
 }
 
@@ -186,7 +187,7 @@ static int observe_points(struct gate *g, bool *found,
     int status = PYTHIA_OK;
     while (status >= 0 && pythia__board_next(&g->board, &index, &point) == 0) {
         size_t wish = pythia_wishes_find(&g->wishes, id_of(&point));
-        bool as_wanted = point.switches == wanted(g, &point);
+        bool as_wanted = point.switches == find_wanted(g, &point);
         if (wish != PYTHIA_NO_WISH)
             found[wish] = true;
         status = each(context, id_of(&point), pythia__board_service(id_of(&point)),
@@ -196,16 +197,16 @@ static int observe_points(struct gate *g, bool *found,
     return status;
 }
 
-static int observe(struct pythia_control *c, uint64_t now_ns,
-                   int (*each)(void *context, struct pythia_text id, struct pythia_text target,
-                               enum pythia_control_result result, uint64_t version),
-                   void *context)
+static int observe_gate(struct pythia_control *c, uint64_t now_ns,
+                        int (*each)(void *context, struct pythia_text id, struct pythia_text target,
+                                    enum pythia_control_result result, uint64_t version),
+                        void *context)
 {
     struct gate *g = (struct gate *)c;
     bool *found = pythia_calloc(g->wishes.count, sizeof(*found));
     if (!found)
         return PYTHIA_ENOMEM;
-    reach(g, false, now_ns, NULL);
+    reach_board(g, false, now_ns, NULL);
     int status = observe_points(g, found, each, context);
     for (size_t i = 0; i < g->wishes.count && status >= 0; i++)
         if (!found[i])
@@ -215,10 +216,11 @@ static int observe(struct pythia_control *c, uint64_t now_ns,
     return status < 0 ? status : PYTHIA_OK;
 }
 
-static int off(struct pythia_control *c, bool off_now, uint64_t now_ns, struct pythia_error *e)
+static int switch_off_gate(struct pythia_control *c, bool off_now, uint64_t now_ns,
+                           struct pythia_error *e)
 {
     struct gate *g = (struct gate *)c;
-    int status = reach(g, true, now_ns, e);
+    int status = reach_board(g, true, now_ns, e);
     if (status == PYTHIA_OK)
         pythia_switchboard_off(g->board.switches, off_now);
     return status;
@@ -238,12 +240,12 @@ const struct pythia_control_ops pythia__control_gate = {
     .settings_size = sizeof(struct settings),
     .by_type = true,
     .spans_tell = true,
-    .create = create,
-    .destroy = destroy,
+    .create = create_gate,
+    .destroy = destroy_gate,
     .set_lease = set_lease,
-    .inventory = inventory,
-    .apply = apply,
-    .observe = observe,
-    .off = off,
+    .inventory = list_gate,
+    .apply = apply_gate,
+    .observe = observe_gate,
+    .off = switch_off_gate,
     .latency_ns = latency_ns,
 };

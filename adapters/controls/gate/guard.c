@@ -67,7 +67,7 @@ static void put_back(const struct pythia__guard *g)
 }
 
 /* Nothing that was the daemon's is kept: its sockets must be free for the next one. */
-static void detach(void)
+static void detach_guard(void)
 {
     struct sigaction action = {.sa_handler = note_signal};
     for (int number = 1; number < NSIG; number++)
@@ -84,10 +84,10 @@ static void detach(void)
     prctl(PR_SET_NAME, "pythia-guard");
 }
 
-static _Noreturn void watch(const struct pythia__guard *g, pid_t parent)
+static _Noreturn void watch_parent(const struct pythia__guard *g, pid_t parent)
 {
     uint64_t served = 0; /* the deadline that was acted on */
-    detach();
+    detach_guard();
     for (;;) {
         uint64_t now = clock_ns(), deadline = atomic_load(&g->words->deadline_ns);
         bool orphan = getppid() != parent || atomic_load(&g->words->left);
@@ -106,12 +106,12 @@ static _Noreturn void watch(const struct pythia__guard *g, pid_t parent)
 
 /* ---- in the daemon ---- */
 
-static int start(struct pythia__guard *g)
+static int start_guard(struct pythia__guard *g)
 {
     pid_t parent = getpid();
     g->process = fork();
     if (g->process == 0)
-        watch(g, parent);
+        watch_parent(g, parent);
     return g->process > 0 ? PYTHIA_OK : PYTHIA_EIO;
 }
 
@@ -124,7 +124,7 @@ static void free_guard(struct pythia__guard *g)
     pythia_free(g);
 }
 
-static char *copy(const char *text)
+static char *copy_text(const char *text)
 {
     return pythia_strndup(text, strlen(text));
 }
@@ -136,12 +136,13 @@ int pythia__guard_start(const char *directory, const char *defaults, uint64_t ow
     if (!g)
         return PYTHIA_ENOMEM;
     g->owner = owner;
-    g->defaults = copy(defaults);
-    g->directory = directory ? copy(directory) : NULL;
+    g->defaults = copy_text(defaults);
+    g->directory = directory ? copy_text(directory) : NULL;
     void *words =
         mmap(NULL, sizeof(*g->words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     g->words = words == MAP_FAILED ? NULL : words;
-    int status = g->defaults && g->words && (g->directory || !directory) ? start(g) : PYTHIA_ENOMEM;
+    int status =
+        g->defaults && g->words && (g->directory || !directory) ? start_guard(g) : PYTHIA_ENOMEM;
     if (status != PYTHIA_OK) {
         free_guard(g);
         return status;
@@ -155,7 +156,7 @@ void pythia__guard_renew(struct pythia__guard *g, uint64_t lease_ns)
     atomic_store(&g->words->deadline_ns, clock_ns() + lease_ns);
     if (g->process > 0 && waitpid(g->process, NULL, WNOHANG) == 0)
         return;
-    start(g);
+    start_guard(g);
 }
 
 void pythia__guard_leave(struct pythia__guard *g)

@@ -36,8 +36,8 @@ static json_t *text_of(const char *bytes)
     return out;
 }
 
-static int note(void *context, int process, const char *service,
-                const struct pythia_variable_info *v)
+static int note_variable(void *context, int process, const char *service,
+                         const struct pythia_variable_info *v)
 {
     static const char *const classes[] = {"state",   "level",         "size",        "timer",
                                           "counter", "highwatermark", "lowwatermark"};
@@ -58,7 +58,7 @@ static int note(void *context, int process, const char *service,
     return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_found(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
     if (x->process != y->process)
@@ -66,7 +66,7 @@ static int compare(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static int write(const struct listing *l, struct pythia_buf *out)
+static int write_list(const struct listing *l, struct pythia_buf *out)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < l->count; i++)
@@ -85,16 +85,16 @@ int pythia_gate_variables(const char *directory, struct pythia_buf *out, struct 
 {
     struct listing l = {NULL, 0, 0};
     char why[256] = "";
-    int status = pythia_variables_list(directory, note, &l, why);
+    int status = pythia_variables_list(directory, note_variable, &l, why);
     if (status < 0)
         status = pythia_error_set(e, PYTHIA_EIO, "%s",
                                   *why ? why : "the programs' variables cannot be read");
     else if (status == NO_MEMORY)
         status = pythia_error_set(e, PYTHIA_ENOMEM, "no memory to list variables");
     if (l.count > 1)
-        qsort(l.all, l.count, sizeof(*l.all), compare);
+        qsort(l.all, l.count, sizeof(*l.all), compare_found);
     if (status == PYTHIA_OK)
-        status = write(&l, out);
+        status = write_list(&l, out);
     for (size_t i = 0; i < l.count; i++)
         json_decref(l.all[i].shown);
     pythia_free(l.all);

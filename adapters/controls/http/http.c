@@ -57,7 +57,7 @@ struct http {
     uint64_t polls, unchanged, too_large;
 };
 
-static void destroy(struct pythia_control *c)
+static void destroy_http(struct pythia_control *c)
 {
     struct http *h = (struct http *)c;
     if (!h)
@@ -68,7 +68,7 @@ static void destroy(struct pythia_control *c)
     pythia_free(h);
 }
 
-static int create(const void *settings, struct pythia_control **out, struct pythia_error *e)
+static int create_http(const void *settings, struct pythia_control **out, struct pythia_error *e)
 {
     const struct settings *s = settings;
     const char *key = s->type_attribute ? s->type_attribute : "";
@@ -91,7 +91,7 @@ static int create(const void *settings, struct pythia_control **out, struct pyth
     }
     if (!h || !h->type_key || pythia__agents_create(&o, &h->agents) != PYTHIA_OK ||
         (s->off_file && *s->off_file && !h->off_file)) {
-        destroy(h ? &h->control : NULL);
+        destroy_http(h ? &h->control : NULL);
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     }
     *out = &h->control;
@@ -103,30 +103,31 @@ static void set_lease(struct pythia_control *c, uint64_t lease_ns)
     pythia__agents_set_lease(((struct http *)c)->agents, lease_ns);
 }
 
-static int inventory(struct pythia_control *c,
+static int list_http(struct pythia_control *c,
                      int (*each)(void *context, const struct pythia_control_point *point),
                      void *context)
 {
     return pythia__agents_inventory(((struct http *)c)->agents, each, context);
 }
 
-static int apply(struct pythia_control *c, const struct pythia_control_wish *wishes, size_t count,
-                 uint64_t version, uint64_t now_ns, struct pythia_error *e)
+static int apply_http(struct pythia_control *c, const struct pythia_control_wish *wishes,
+                      size_t count, uint64_t version, uint64_t now_ns, struct pythia_error *e)
 {
     int status = pythia__agents_apply(((struct http *)c)->agents, wishes, count, version, now_ns);
     return status == PYTHIA_OK ? status : pythia_error_set(e, status, "out of memory");
 }
 
-static int observe(struct pythia_control *c, uint64_t now_ns,
-                   int (*each)(void *context, struct pythia_text id, struct pythia_text target,
-                               enum pythia_control_result result, uint64_t version),
-                   void *context)
+static int observe_http(struct pythia_control *c, uint64_t now_ns,
+                        int (*each)(void *context, struct pythia_text id, struct pythia_text target,
+                                    enum pythia_control_result result, uint64_t version),
+                        void *context)
 {
     return pythia__agents_observe(((struct http *)c)->agents, now_ns, each, context);
 }
 
 /* Agents of this machine look for the file themselves: it works even if nobody answers them. */
-static int off(struct pythia_control *c, bool off_now, uint64_t now_ns, struct pythia_error *e)
+static int switch_off_http(struct pythia_control *c, bool off_now, uint64_t now_ns,
+                           struct pythia_error *e)
 {
     struct http *h = (struct http *)c;
     (void)now_ns;
@@ -152,7 +153,7 @@ static uint64_t latency_ns(const struct pythia_control *c)
     return (uint64_t)((const struct http *)c)->settings.poll_ms * MS * 11 / 10;
 }
 
-static uint64_t losses(const struct pythia_control *c)
+static uint64_t count_losses_http(const struct pythia_control *c)
 {
     return pythia__agents_losses(((const struct http *)c)->agents);
 }
@@ -163,20 +164,20 @@ const struct pythia_control_ops pythia__control_http = {
     .options = options,
     .settings_size = sizeof(struct settings),
     .by_type = true,
-    .create = create,
-    .destroy = destroy,
+    .create = create_http,
+    .destroy = destroy_http,
     .set_lease = set_lease,
-    .inventory = inventory,
-    .apply = apply,
-    .observe = observe,
-    .off = off,
+    .inventory = list_http,
+    .apply = apply_http,
+    .observe = observe_http,
+    .off = switch_off_http,
     .latency_ns = latency_ns,
-    .losses = losses,
+    .losses = count_losses_http,
 };
 
 /* ---- requests ---- */
 
-static int answer(struct pythia_buf *body, int http_status, const char *sentence)
+static int answer_text(struct pythia_buf *body, int http_status, const char *sentence)
 {
     pythia_buf_printf(body, "%s\n", sentence);
     return pythia_buf_status(body) == PYTHIA_OK ? http_status : 503;
@@ -191,7 +192,7 @@ static int answer_no_memory(struct pythia_buf *body, size_t size)
 }
 
 /* Does If-None-Match name this etag? It may hold several, or * for any; W/ makes no difference. */
-static bool matches(struct pythia_text match, const char *quoted)
+static bool matches_etag(struct pythia_text match, const char *quoted)
 {
     return PYTHIA_TEXT_IS(match, "*") || pythia_text_contains(match, pythia_text_of(quoted));
 }
@@ -217,19 +218,21 @@ int pythia_control_http_get(struct pythia_control *plane, struct pythia_text ser
     size_t before = body->size;
     etag[0] = '\0';
     if (!pythia__agents_name(service, PYTHIA__SERVICE_BYTES))
-        return answer(body, 400, "wanted ?service=NAME, 1 to 256 bytes without control characters");
+        return answer_text(body, 400,
+                           "wanted ?service=NAME, 1 to 256 bytes without control characters");
     if (instance.size && !pythia__agents_name(instance, PYTHIA__INSTANCE_BYTES))
-        return answer(body, 400,
-                      "wanted &instance=NAME, 1 to 128 bytes without control characters");
+        return answer_text(body, 400,
+                           "wanted &instance=NAME, 1 to 128 bytes without control characters");
     bool known = !instance.size ||
                  pythia__agents_seen(h->agents, service, instance, applied_in(match), now_ns);
     h->polls += instance.size > 0;
     if (pythia__agents_stale(h->agents, now_ns))
-        return answer(body, 503, "the engine has not confirmed its set of open points for a lease");
+        return answer_text(body, 503,
+                           "the engine has not confirmed its set of open points for a lease");
     if (pythia__agents_list(h->agents, service, &list, hash) != PYTHIA_OK)
         return answer_no_memory(body, before);
     snprintf(etag, PYTHIA_CONTROL_HTTP_ETAG, "\"%s\"", hash);
-    if (known && matches(match, etag)) {
+    if (known && matches_etag(match, etag)) {
         h->unchanged++;
         return 304;
     }
@@ -266,8 +269,8 @@ int pythia_control_http_post(struct pythia_control *plane, const char *bytes, si
     if (status == PYTHIA_ENOMEM)
         return answer_no_memory(body, before);
     if (status != PYTHIA_OK)
-        return answer(body, status == PYTHIA_ELIMIT ? 429 : 400,
-                      pythia_error_text(&e, why, sizeof(why)));
+        return answer_text(body, status == PYTHIA_ELIMIT ? 429 : 400,
+                           pythia_error_text(&e, why, sizeof(why)));
     pythia_buf_printf(body, "{\"taken\":%zu,\"refused\":%zu}\n", taken, refused);
     return pythia_buf_status(body) == PYTHIA_OK ? 200 : answer_no_memory(body, before);
 }

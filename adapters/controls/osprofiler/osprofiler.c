@@ -70,7 +70,7 @@ struct plane {
     char refused[200]; /* why the last key was not written; "": it was */
 };
 
-static void destroy(struct pythia_control *c)
+static void destroy_osprofiler(struct pythia_control *c)
 {
     struct plane *p = (struct plane *)c;
     if (!p)
@@ -94,7 +94,8 @@ static void choose_epoch(char out[17])
     snprintf(out, 17, "%016" PRIx64, number);
 }
 
-static int create(const void *settings, struct pythia_control **out, struct pythia_error *e)
+static int create_osprofiler(const void *settings, struct pythia_control **out,
+                             struct pythia_error *e)
 {
     const struct settings *s = settings;
     struct pythia__agents_options o = {
@@ -119,7 +120,7 @@ static int create(const void *settings, struct pythia_control **out, struct pyth
                                 pythia__agents_create(&o, &p->agents) != PYTHIA_OK))
         status = pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     if (status != PYTHIA_OK) {
-        destroy(&p->control);
+        destroy_osprofiler(&p->control);
         return status;
     }
     *out = &p->control;
@@ -136,7 +137,7 @@ static void set_lease(struct pythia_control *c, uint64_t lease_ns)
 /* ---- keys ---- */
 
 /* Memory may be there again. */
-static void begin(struct pythia_buf *b)
+static void begin_text(struct pythia_buf *b)
 {
     pythia_buf_clear(b);
     b->failed = 0;
@@ -145,7 +146,7 @@ static void begin(struct pythia_buf *b)
 /* A key below the prefix, in p->key. */
 static struct pythia_text key_of(struct plane *p, const char *name, struct pythia_text rest)
 {
-    begin(&p->key);
+    begin_text(&p->key);
     pythia_buf_text_add(&p->key, pythia_buf_text(&p->prefix));
     pythia_buf_puts(&p->key, name);
     pythia_buf_text_add(&p->key, rest);
@@ -154,8 +155,8 @@ static struct pythia_text key_of(struct plane *p, const char *name, struct pythi
 
 static const struct pythia_text nothing = {"", 0};
 
-static bool send(struct plane *p, pythia__redis_answer answer, const struct pythia_text *words,
-                 int count)
+static bool send_command(struct plane *p, pythia__redis_answer answer,
+                         const struct pythia_text *words, int count)
 {
     return pythia_buf_status(&p->key) == PYTHIA_OK && pythia_buf_status(&p->value) == PYTHIA_OK &&
            pythia__redis_send(p->redis, answer, p, words, count);
@@ -178,18 +179,18 @@ static struct pythia_text number_text(char room[24], uint64_t number)
     return (struct pythia_text){room, (size_t)snprintf(room, 24, "%" PRIu64, number)};
 }
 
-static int tell(void *context, struct pythia_text service, struct pythia_text json,
-                const char *etag)
+static int send_list(void *context, struct pythia_text service, struct pythia_text json,
+                     const char *etag)
 {
     struct plane *p = context;
     char lease[24];
-    begin(&p->value);
+    begin_text(&p->value);
     pythia_buf_printf(&p->value, "%s %s\n", p->epoch, etag);
     pythia_buf_text_add(&p->value, json);
     const struct pythia_text words[] = {PYTHIA_TEXT("SET"), key_of(p, "switches:", service),
                                         pythia_buf_text(&p->value), PYTHIA_TEXT("PX"),
                                         number_text(lease, p->lease_ns / MS)};
-    return send(p, note_written, words, 5) ? PYTHIA_OK : PYTHIA_EIO;
+    return send_command(p, note_written, words, 5) ? PYTHIA_OK : PYTHIA_EIO;
 }
 
 static int tell_off(struct plane *p)
@@ -197,7 +198,8 @@ static int tell_off(struct plane *p)
     const struct pythia_text set[] = {PYTHIA_TEXT("SET"), key_of(p, "off", nothing),
                                       PYTHIA_TEXT("1")};
     const struct pythia_text del[] = {PYTHIA_TEXT("DEL"), pythia_buf_text(&p->key)};
-    return send(p, note_written, p->off ? set : del, p->off ? 3 : 2) ? PYTHIA_OK : PYTHIA_EIO;
+    return send_command(p, note_written, p->off ? set : del, p->off ? 3 : 2) ? PYTHIA_OK
+                                                                             : PYTHIA_EIO;
 }
 
 /* ---- reports ---- */
@@ -227,7 +229,7 @@ static void take_reports(void *plane, const struct redisReply *reply)
         p->looked_ns = 0;
 }
 
-static void look(struct plane *p)
+static void look_at_keys(struct plane *p)
 {
     char first[24], last[24];
     if (p->looking || (p->looked_ns && p->now_ns < p->looked_ns + LOOK_NS))
@@ -241,10 +243,10 @@ static void look(struct plane *p)
     const struct pythia_text trim[] = {PYTHIA_TEXT("LTRIM"), key, PYTHIA_TEXT("0"),
                                        pythia_text_of(last)};
     const struct pythia_text exec[] = {PYTHIA_TEXT("EXEC")};
-    begin(&p->value);
+    begin_text(&p->value);
     p->looked_ns = p->now_ns;
-    p->looking = send(p, NULL, multi, 1) && send(p, NULL, range, 4) && send(p, NULL, trim, 4) &&
-                 send(p, take_reports, exec, 1);
+    p->looking = send_command(p, NULL, multi, 1) && send_command(p, NULL, range, 4) &&
+                 send_command(p, NULL, trim, 4) && send_command(p, take_reports, exec, 1);
 }
 
 /* Whatever can be done now. True: there is a connection. */
@@ -261,16 +263,16 @@ static bool go_on(struct plane *p, uint64_t now_ns, int wait_ms)
             tell_off(p);
     }
     if (connected) {
-        look(p);
+        look_at_keys(p);
         if (!pythia__agents_stale(p->agents, now_ns))
-            pythia__agents_untold(p->agents, tell, p);
+            pythia__agents_untold(p->agents, send_list, p);
         connected = pythia__redis_pump(p->redis, now_ns, 0, &anew);
         p->failed = p->failed || anew;
     }
     return connected;
 }
 
-static int unreachable(const struct plane *p, struct pythia_error *e)
+static int fail_unreachable(const struct plane *p, struct pythia_error *e)
 {
     const char *why = pythia__redis_why(p->redis);
     return pythia_error_set(e, PYTHIA_EIO, "the Redis cannot be reached: %s",
@@ -279,21 +281,21 @@ static int unreachable(const struct plane *p, struct pythia_error *e)
 
 /* ---- the plane ---- */
 
-static int inventory(struct pythia_control *c,
-                     int (*each)(void *context, const struct pythia_control_point *point),
-                     void *context)
+static int list_osprofiler(struct pythia_control *c,
+                           int (*each)(void *context, const struct pythia_control_point *point),
+                           void *context)
 {
     struct plane *p = (struct plane *)c;
     return pythia__agents_inventory(p->agents, each, context);
 }
 
 /* Also where nothing has changed, everything is written again: what is in the Redis runs out. */
-static int apply(struct pythia_control *c, const struct pythia_control_wish *wishes, size_t count,
-                 uint64_t version, uint64_t now_ns, struct pythia_error *e)
+static int apply_osprofiler(struct pythia_control *c, const struct pythia_control_wish *wishes,
+                            size_t count, uint64_t version, uint64_t now_ns, struct pythia_error *e)
 {
     struct plane *p = (struct plane *)c;
     if (!go_on(p, now_ns, 2)) /* a connection to this machine is made at once */
-        return unreachable(p, e);
+        return fail_unreachable(p, e);
     if (pythia__agents_apply(p->agents, wishes, count, version, now_ns) != PYTHIA_OK)
         return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
     pythia__agents_tell_again(p->agents);
@@ -302,17 +304,19 @@ static int apply(struct pythia_control *c, const struct pythia_control_wish *wis
                          : PYTHIA_OK;
 }
 
-static int observe(struct pythia_control *c, uint64_t now_ns,
-                   int (*each)(void *context, struct pythia_text id, struct pythia_text target,
-                               enum pythia_control_result result, uint64_t version),
-                   void *context)
+static int observe_osprofiler(struct pythia_control *c, uint64_t now_ns,
+                              int (*each)(void *context, struct pythia_text id,
+                                          struct pythia_text target,
+                                          enum pythia_control_result result, uint64_t version),
+                              void *context)
 {
     struct plane *p = (struct plane *)c;
     go_on(p, now_ns, 0);
     return pythia__agents_observe(p->agents, now_ns, each, context);
 }
 
-static int off(struct pythia_control *c, bool off_now, uint64_t now_ns, struct pythia_error *e)
+static int switch_off_osprofiler(struct pythia_control *c, bool off_now, uint64_t now_ns,
+                                 struct pythia_error *e)
 {
     struct plane *p = (struct plane *)c;
     pythia__agents_off(p->agents, off_now);
@@ -321,15 +325,15 @@ static int off(struct pythia_control *c, bool off_now, uint64_t now_ns, struct p
     for (int round = 0; round < OFF_WAIT_MS / 10 && !go_on(p, now_ns, 0); round++) {
         bool anew;
         if (!pythia__redis_pump(p->redis, now_ns, 10, &anew) && *pythia__redis_why(p->redis))
-            return unreachable(p, e);
+            return fail_unreachable(p, e);
         p->failed = p->failed || anew;
     }
     if (tell_off(p) != PYTHIA_OK)
-        return unreachable(p, e);
+        return fail_unreachable(p, e);
     bool anew;
     bool connected = pythia__redis_pump(p->redis, now_ns, OFF_WAIT_MS, &anew);
     if (!connected || pythia__redis_waiting(p->redis) > 0 || p->failed)
-        return unreachable(p, e);
+        return fail_unreachable(p, e);
     return PYTHIA_OK;
 }
 
@@ -340,7 +344,7 @@ static uint64_t latency_ns(const struct pythia_control *c)
     return (uint64_t)p->settings.poll_ms * MS + 4 * LOOK_NS;
 }
 
-static uint64_t losses(const struct pythia_control *c)
+static uint64_t count_losses_osprofiler(const struct pythia_control *c)
 {
     return pythia__agents_losses(((const struct plane *)c)->agents);
 }
@@ -351,13 +355,13 @@ const struct pythia_control_ops pythia__control_osprofiler = {
     .options = options,
     .settings_size = sizeof(struct settings),
     .by_type = true,
-    .create = create,
-    .destroy = destroy,
+    .create = create_osprofiler,
+    .destroy = destroy_osprofiler,
     .set_lease = set_lease,
-    .inventory = inventory,
-    .apply = apply,
-    .observe = observe,
-    .off = off,
+    .inventory = list_osprofiler,
+    .apply = apply_osprofiler,
+    .observe = observe_osprofiler,
+    .off = switch_off_osprofiler,
     .latency_ns = latency_ns,
-    .losses = losses,
+    .losses = count_losses_osprofiler,
 };

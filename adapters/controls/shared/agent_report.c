@@ -26,7 +26,8 @@ static struct pythia_text text_of(const json_t *value)
     return (struct pythia_text){json_string_value(value), json_string_length(value)};
 }
 
-static int bad(struct pythia__agents *a, struct pythia_error *e, const char *why, const char *what)
+static int refuse_report(struct pythia__agents *a, struct pythia_error *e, const char *why,
+                         const char *what)
 {
     a->numbers.refused_reports++;
     return pythia_error_set(e, PYTHIA_EFORMAT, "the report %s%s", why, what);
@@ -37,21 +38,21 @@ static int no_memory(struct pythia_error *e)
     return pythia_error_set(e, PYTHIA_ENOMEM, "out of memory");
 }
 
-static int parse(struct pythia__agents *a, const char *bytes, size_t size, json_t **out,
-                 struct pythia_error *e)
+static int parse_report(struct pythia__agents *a, const char *bytes, size_t size, json_t **out,
+                        struct pythia_error *e)
 {
     json_error_t why = {.text = ""};
     json_t *report = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &why);
     if (!report && json_error_code(&why) != json_error_out_of_memory && why.text[0] &&
         why.line >= 0) {
         pythia_error_place(e, "report", (uint64_t)why.line, (uint64_t)why.position);
-        return bad(a, e, "is not JSON: ", why.text);
+        return refuse_report(a, e, "is not JSON: ", why.text);
     }
     if (!report)
         return no_memory(e);
     if (!json_is_object(report)) {
         json_decref(report);
-        return bad(a, e, "is not an object", "");
+        return refuse_report(a, e, "is not an object", "");
     }
     *out = report;
     return PYTHIA_OK;
@@ -131,21 +132,21 @@ static void take_refusals(struct pythia__agents *a, struct pythia__agent_service
             point->refused = a->set;
 }
 
-static int take(struct pythia__agents *a, const json_t *report, uint64_t now_ns, size_t *taken,
-                size_t *refused, struct pythia_error *e)
+static int take_report(struct pythia__agents *a, const json_t *report, uint64_t now_ns,
+                       size_t *taken, size_t *refused, struct pythia_error *e)
 {
     struct pythia_text service = text_of(json_object_get(report, "service"));
     struct pythia_text instance = text_of(json_object_get(report, "instance"));
     const json_t *points = json_object_get(report, "points");
     const json_t *ids = json_object_get(report, "refused");
     if (!pythia__agents_name(service, PYTHIA__SERVICE_BYTES))
-        return bad(a, e, "has no service: wanted text of 1 to 256 bytes without control characters",
-                   "");
+        return refuse_report(
+            a, e, "has no service: wanted text of 1 to 256 bytes without control characters", "");
     if (!pythia__agents_name(instance, PYTHIA__INSTANCE_BYTES))
-        return bad(a, e,
-                   "has no instance: wanted text of 1 to 128 bytes without control characters", "");
+        return refuse_report(
+            a, e, "has no instance: wanted text of 1 to 128 bytes without control characters", "");
     if ((points && !json_is_array(points)) || (ids && !json_is_array(ids)))
-        return bad(a, e, "has points or refused that are no array", "");
+        return refuse_report(a, e, "has points or refused that are no array", "");
     struct pythia__agent *agent;
     int status = pythia__agents_agent(a, service, instance, true, &agent);
     if (status == PYTHIA_ELIMIT) {
@@ -167,10 +168,10 @@ int pythia__agents_report(struct pythia__agents *a, const char *bytes, size_t si
 {
     json_t *report = NULL;
     *taken = *refused = 0;
-    int status = parse(a, bytes, size, &report, e);
+    int status = parse_report(a, bytes, size, &report, e);
     if (status != PYTHIA_OK)
         return status;
-    status = take(a, report, now_ns, taken, refused, e);
+    status = take_report(a, report, now_ns, taken, refused, e);
     json_decref(report);
     return status;
 }

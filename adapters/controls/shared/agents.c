@@ -24,20 +24,20 @@ int pythia__agents_create(const struct pythia__agents_options *options, struct p
 static void free_service(struct pythia__agents *a, struct pythia__agent_service *s)
 {
     for (size_t i = 0; i < s->count; i++) {
-        pythia_free((char *)s->points[i]->id.bytes);
+        pythia_free(s->points[i]->id.bytes);
         pythia_free(s->points[i]);
     }
     a->point_count -= s->count;
     pythia_free(s->points);
     pythia_buf_free(&s->list);
-    pythia_free((char *)s->name.bytes);
+    pythia_free(s->name.bytes);
     if (s != &a->nobody)
         pythia_free(s);
 }
 
 static void free_agent(struct pythia__agent *agent)
 {
-    pythia_free((char *)agent->instance.bytes);
+    pythia_free(agent->instance.bytes);
     pythia_free(agent);
 }
 
@@ -249,18 +249,18 @@ int pythia__agents_remember(struct pythia__agents *a, struct pythia_text service
     return PYTHIA_OK;
 }
 
-static uint64_t age(uint64_t now_ns, uint64_t then_ns)
+static uint64_t age_of(uint64_t now_ns, uint64_t then_ns)
 {
     return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
 /* Agents that have been silent for long are gone, and services in which none was for as long. */
-static void forget(struct pythia__agents *a, uint64_t now_ns)
+static void forget_silent(struct pythia__agents *a, uint64_t now_ns)
 {
     size_t kept = 0;
     for (size_t i = 0; i < a->agent_count; i++) {
         struct pythia__agent *agent = a->agents[i];
-        if (age(now_ns, agent->seen_ns) < a->options.forget_ns) {
+        if (age_of(now_ns, agent->seen_ns) < a->options.forget_ns) {
             a->agents[kept++] = agent;
             continue;
         }
@@ -273,7 +273,7 @@ static void forget(struct pythia__agents *a, uint64_t now_ns)
     kept = 0;
     for (size_t i = 0; i < a->service_count; i++) {
         struct pythia__agent_service *s = a->services[i];
-        if (s->agents > 0 || age(now_ns, s->idle_ns) < a->options.forget_ns)
+        if (s->agents > 0 || age_of(now_ns, s->idle_ns) < a->options.forget_ns)
             a->services[kept++] = s;
         else
             free_service(a, s);
@@ -424,7 +424,7 @@ void pythia__agents_tell_again(struct pythia__agents *a)
 
 bool pythia__agents_stale(const struct pythia__agents *a, uint64_t now_ns)
 {
-    return a->version > 0 && !a->off && age(now_ns, a->applied_ns) > a->lease_ns;
+    return a->version > 0 && !a->off && age_of(now_ns, a->applied_ns) > a->lease_ns;
 }
 
 int pythia__agents_inventory(struct pythia__agents *a,
@@ -469,14 +469,14 @@ int pythia__agents_apply(struct pythia__agents *a, const struct pythia_control_w
 /* How the agents of a service stand to its list: they all have it, or some do not yet, or none can
  * be reached. *version: the last one of which all that can be reached have all switches in force.
  * *at: the next service's first agent. */
-static enum pythia_control_result stand(const struct pythia__agents *a,
-                                        const struct pythia__agent_service *s, uint64_t now_ns,
-                                        size_t *at, uint64_t *version)
+static enum pythia_control_result find_state(const struct pythia__agents *a,
+                                             const struct pythia__agent_service *s, uint64_t now_ns,
+                                             size_t *at, uint64_t *version)
 {
     size_t live = 0;
     *version = a->version;
     for (; *at < a->agent_count && a->agents[*at]->service == s; ++*at) {
-        if (age(now_ns, a->agents[*at]->seen_ns) >= a->options.lost_ns)
+        if (age_of(now_ns, a->agents[*at]->seen_ns) >= a->options.lost_ns)
             continue;
         uint64_t confirmed = version_of(a, s, a->agents[*at]->applied);
         *version = confirmed < *version ? confirmed : *version;
@@ -495,7 +495,7 @@ int pythia__agents_observe(struct pythia__agents *a, uint64_t now_ns,
                                        uint64_t version),
                            void *context)
 {
-    forget(a, now_ns);
+    forget_silent(a, now_ns);
     bool *found = pythia_calloc(a->wishes.count, sizeof(*found));
     int status = found ? PYTHIA_OK : PYTHIA_ENOMEM;
     size_t agent = 0;
@@ -503,7 +503,7 @@ int pythia__agents_observe(struct pythia__agents *a, uint64_t now_ns,
         struct pythia__agent_service *s = a->services[i];
         status = settle_list(a, s);
         uint64_t version;
-        enum pythia_control_result all = stand(a, s, now_ns, &agent, &version);
+        enum pythia_control_result all = find_state(a, s, now_ns, &agent, &version);
         for (size_t p = 0; p < s->count && status >= 0; p++) {
             struct pythia__agent_point *point = s->points[p];
             size_t wish = wish_of(a, point);
@@ -541,6 +541,6 @@ struct pythia__agents_numbers pythia__agents_numbers(const struct pythia__agents
     n.agents = a->agent_count;
     n.points = a->point_count;
     for (size_t i = 0; i < a->agent_count; i++)
-        n.lost_agents += age(now_ns, a->agents[i]->seen_ns) >= a->options.lost_ns;
+        n.lost_agents += age_of(now_ns, a->agents[i]->seen_ns) >= a->options.lost_ns;
     return n;
 }

@@ -32,7 +32,7 @@ static size_t bytes_of(const struct pythia_control_wish *wishes, size_t count, s
     return bytes;
 }
 
-static struct pythia_text put(char **at, struct pythia_text text)
+static struct pythia_text put_text(char **at, struct pythia_text text)
 {
     struct pythia_text copy = {*at, text.size};
     if (text.size)
@@ -42,8 +42,8 @@ static struct pythia_text put(char **at, struct pythia_text text)
 }
 
 /* The types of two wishes for one point that lie one behind the other become those of one. */
-static void merge(struct pythia_control_wish *to, const struct pythia_control_wish *more,
-                  struct pythia_text *room)
+static void merge_types(struct pythia_control_wish *to, const struct pythia_control_wish *more,
+                        struct pythia_text *room)
 {
     if (!to->types || !more->types) {
         to->types = NULL;
@@ -82,22 +82,22 @@ int pythia_wishes_copy(const struct pythia_control_wish *wishes, size_t count,
     struct pythia_text *type = memory, *room = memory + types;
     char *at = (char *)(memory + 2 * types);
     for (size_t i = 0; i < count; i++) {
-        copies[i].id = put(&at, wishes[i].id);
+        copies[i].id = put_text(&at, wishes[i].id);
         if (!wishes[i].types)
             continue;
         copies[i].types = type;
         copies[i].type_count = wishes[i].type_count;
         for (size_t t = 0; t < wishes[i].type_count; t++)
-            *type++ = put(&at, wishes[i].types[t]);
+            *type++ = put_text(&at, wishes[i].types[t]);
     }
     qsort(copies, count, sizeof(*copies), compare_wishes);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         struct pythia_control_wish all = copies[i];
         if (all.types)
-            merge(&all, &(struct pythia_control_wish){.types = all.types}, room);
+            merge_types(&all, &(struct pythia_control_wish){.types = all.types}, room);
         while (i + 1 < count && pythia_text_equal(copies[i + 1].id, all.id))
-            merge(&all, &copies[++i], room);
+            merge_types(&all, &copies[++i], room);
         if (all.types) {
             all.type_count = settle_types(room, all.type_count);
             room += all.type_count;

@@ -14,7 +14,7 @@ static int digit_of(char c)
     return found ? (int)(found - digits) : -1;
 }
 
-static bool unpack(struct pythia_text packed, struct pythia_buf *out)
+static bool unpack_base64(struct pythia_text packed, struct pythia_buf *out)
 {
     uint32_t bits = 0;
     size_t size = packed.size, padding = 0;
@@ -47,7 +47,7 @@ static void skip_blanks(struct cursor *c)
         c->at++;
 }
 
-static bool take(struct cursor *c, char wanted)
+static bool take_char(struct cursor *c, char wanted)
 {
     skip_blanks(c);
     if (c->at == c->end || *c->at != wanted)
@@ -78,7 +78,7 @@ static bool take_string(struct cursor *c, struct pythia_buf *out)
             pythia_buf_putc(out, *c->at);
         }
     }
-    return take(c, quote);
+    return take_char(c, quote);
 }
 
 /* What is not a string: up to the comma or the brace behind it. */
@@ -156,7 +156,7 @@ static bool read_entry(struct pythia__decoder *d, struct cursor *c, struct pythi
 {
     struct pythia_text other;
     pythia_buf_clear(text);
-    if (!take_string(c, text) || !take(c, ':') || pythia_buf_status(text) != PYTHIA_OK)
+    if (!take_string(c, text) || !take_char(c, ':') || pythia_buf_status(text) != PYTHIA_OK)
         return false;
     struct pythia_text name = pythia_buf_text(text);
     if (name.size == 0 || name.size > PYTHIA__NAME_MAX || !pythia_text_is_sound(name))
@@ -181,15 +181,15 @@ static bool read_dictionary(struct pythia__decoder *d, struct pythia_text text,
                             struct pythia_buf *scratch)
 {
     struct cursor c = {text.bytes, text.bytes + text.size};
-    if (!take(&c, '{'))
+    if (!take_char(&c, '{'))
         return false;
-    if (take(&c, '}'))
+    if (take_char(&c, '}'))
         return c.at == c.end;
     do
         if (!read_entry(d, &c, scratch))
             return false;
-    while (take(&c, ','));
-    return take(&c, '}') && c.at == c.end;
+    while (take_char(&c, ','));
+    return take_char(&c, '}') && c.at == c.end;
 }
 
 bool pythia__hiq_extra(struct pythia__decoder *d, struct pythia_text extra, bool packed,
@@ -199,7 +199,7 @@ bool pythia__hiq_extra(struct pythia__decoder *d, struct pythia_text extra, bool
     size_t before = d->attributes.size;
     bool good = true;
     if (packed)
-        good = unpack(extra, &text);
+        good = unpack_base64(extra, &text);
     else
         pythia_buf_text_add(&text, extra);
     good = good && pythia_buf_status(&text) == PYTHIA_OK;

@@ -52,8 +52,8 @@ struct cursor {
     const char *begin, *at, *end;
 };
 
-static int wrong(const struct hiq *h, const struct cursor *c, struct pythia_error *why,
-                 const char *sentence)
+static int fail_line(const struct hiq *h, const struct cursor *c, struct pythia_error *why,
+                     const char *sentence)
 {
     pythia_error_clear(why);
     pythia_error_set(why, PYTHIA_EFORMAT, "%s", sentence);
@@ -151,13 +151,13 @@ static int take_node(struct hiq *h, struct cursor *c, uint32_t parent, struct py
     if (!take_name(h, c, &node.name, &status))
         return status != PYTHIA_OK
                    ? status
-                   : wrong(h, c, why,
-                           "a node has no name between quotes and with a colon behind it");
+                   : fail_line(h, c, why,
+                               "a node has no name between quotes and with a colon behind it");
     if (!take_time(c, &node.start_ns) || !is_next(c, ','))
-        return wrong(h, c, why, "where a node begins is no time in seconds");
+        return fail_line(h, c, why, "where a node begins is no time in seconds");
     c->at++;
     if (!take_time(c, &node.end_ns) || !is_next(c, ','))
-        return wrong(h, c, why, "where a node ends is no time in seconds");
+        return fail_line(h, c, why, "where a node ends is no time in seconds");
     c->at++;
     node.extra = (size_t)(c->at - c->begin);
     while (c->at < c->end && *c->at != '{' && *c->at != '}')
@@ -216,19 +216,20 @@ static int take_bare_node(struct hiq *h, struct cursor *c, uint32_t parent,
     int status = PYTHIA_OK;
     size_t flag;
     if (!take_bare_name(h, c, &node.name, &status))
-        return status != PYTHIA_OK ? status : wrong(h, c, why, "a node has no name before a comma");
+        return status != PYTHIA_OK ? status
+                                   : fail_line(h, c, why, "a node has no name before a comma");
     bool outermost = parent == 0 && is_virtual(h, node.name);
     if (!take_time_or_infinity(c, outermost, &node.start_ns) || !is_next(c, ','))
-        return wrong(h, c, why, "where a node begins is no time in seconds");
+        return fail_line(h, c, why, "where a node begins is no time in seconds");
     c->at++;
     if (!take_time_or_infinity(c, outermost, &node.end_ns) || !is_next(c, ','))
-        return wrong(h, c, why, "where a node ends is no time in seconds");
+        return fail_line(h, c, why, "where a node ends is no time in seconds");
     c->at++;
     if (!take_digits(c, &flag) || !is_next(c, '$'))
-        return wrong(h, c, why, "a node has no flag between its times and '$'");
+        return fail_line(h, c, why, "a node has no flag between its times and '$'");
     c->at++;
     if (!take_counted(c, &node.extra, &node.extra_size))
-        return wrong(h, c, why, "a node does not have the dictionary whose length it says");
+        return fail_line(h, c, why, "a node does not have the dictionary whose length it says");
     return add_node(h, &node);
 }
 
@@ -248,21 +249,21 @@ static int take_tree(struct hiq *h, struct cursor *c, struct pythia_error *why)
             c->at++;
             at = h->nodes[at - 1].parent;
         } else {
-            status = wrong(h, c, why,
-                           c->at == c->end ? "the tree ends before its nodes do"
-                                           : "there is neither a node nor the end of one");
+            status = fail_line(h, c, why,
+                               c->at == c->end ? "the tree ends before its nodes do"
+                                               : "there is neither a node nor the end of one");
         }
         if (status != PYTHIA_OK)
             return status;
         if (h->count == UINT32_MAX)
-            return wrong(h, c, why, "a tree of too many nodes");
+            return fail_line(h, c, why, "a tree of too many nodes");
     } while (at > 0);
     return c->at == c->end ? PYTHIA_OK
-                           : wrong(h, c, why, "there is something behind the end of the tree");
+                           : fail_line(h, c, why, "there is something behind the end of the tree");
 }
 
-static int emit(struct hiq *h, struct pythia_text line, const struct pythia_trace_id *trace,
-                size_t i, bool below_virtual)
+static int emit_node(struct hiq *h, struct pythia_text line, const struct pythia_trace_id *trace,
+                     size_t i, bool below_virtual)
 {
     const struct node *node = &h->nodes[i];
     bool root = node->parent == 0 || (below_virtual && node->parent == 1);
@@ -282,7 +283,7 @@ static int emit(struct hiq *h, struct pythia_text line, const struct pythia_trac
     if (extra.size > 0 && !pythia__hiq_extra(&h->d, extra, h->packed, &h->text)) {
         struct pythia_error why = {0};
         struct cursor at = {line.bytes, extra.bytes, line.bytes + line.size};
-        wrong(h, &at, &why, "what a node has beside its times is not base64: it is left out");
+        fail_line(h, &at, &why, "what a node has beside its times is not base64: it is left out");
         h->d.to->broken(h->d.to, &why);
         h->d.to->counts->dropped[PYTHIA_DROP_BROKEN_RECORD]++;
     }
@@ -339,7 +340,7 @@ static int read_line(struct hiq *h, struct pythia_text line)
     struct cursor c = {line.bytes, line.bytes, line.bytes + line.size};
     const char *tree = find_tree(line, &metric, &h->packed);
     if (!tree) {
-        wrong(h, &c, &why, "no tree of HiQ: METRIC,v2,…,{…} or METRIC,t1^…*[…]");
+        fail_line(h, &c, &why, "no tree of HiQ: METRIC,v2,…,{…} or METRIC,t1^…*[…]");
         pythia__tell(&h->d, &why);
         return PYTHIA_OK;
     }
@@ -359,7 +360,7 @@ static int read_line(struct hiq *h, struct pythia_text line)
     if (below_virtual && h->count == 1)
         h->d.to->counts->dropped[PYTHIA_DROP_NOT_A_TRACE]++;
     for (size_t i = below_virtual; i < h->count && status == PYTHIA_OK; i++)
-        status = emit(h, line, &trace, i, below_virtual);
+        status = emit_node(h, line, &trace, i, below_virtual);
     return status;
 }
 
@@ -386,7 +387,7 @@ static int read_lines(struct hiq *h, bool ended)
         struct cursor c = {h->line.bytes + from, h->line.bytes + from, NULL};
         struct pythia_error why = {0};
         if (!h->too_long) {
-            wrong(h, &c, &why, "a line of more than 256 MiB");
+            fail_line(h, &c, &why, "a line of more than 256 MiB");
             pythia__tell(&h->d, &why);
         }
         h->too_long = true;
@@ -399,8 +400,8 @@ static int read_lines(struct hiq *h, bool ended)
     return status;
 }
 
-static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
-                  struct pythia_error *e)
+static int decode_hiq(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
+                      struct pythia_error *e)
 {
     struct hiq *h = (struct hiq *)a;
     size_t got = 1;
@@ -427,20 +428,20 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
 
 /* ---- the format ---- */
 
-static int likeness(struct pythia_text head)
+static int hiq_likeness(const struct pythia_head *head)
 {
-    struct pythia_text metric, line = head;
+    struct pythia_text metric, line = head->text;
     bool packed;
-    const char *newline = memchr(head.bytes, '\n', head.size);
+    const char *newline = memchr(line.bytes, '\n', line.size);
     if (newline)
-        line.size = (size_t)(newline - head.bytes);
+        line.size = (size_t)(newline - line.bytes);
     const char *tree = find_tree(line, &metric, &packed);
     if (!tree || metric.size > 64 || tree + 1 >= line.bytes + line.size)
         return 0;
     return !packed || tree[1] == '"' ? 90 : 0;
 }
 
-static void destroy(struct pythia_adapter *a)
+static void destroy_hiq(struct pythia_adapter *a)
 {
     struct hiq *h = (struct hiq *)a;
     if (!h)
@@ -452,7 +453,7 @@ static void destroy(struct pythia_adapter *a)
     pythia_free(h);
 }
 
-static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+static int create_hiq(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
 {
     struct hiq *h = pythia_calloc(1, sizeof(*h));
     if (!h)
@@ -463,7 +464,7 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
     h->resource =
         h->service == PYTHIA_NONE ? PYTHIA_NONE : pythia_vocabulary_resource(vocabulary, &resource);
     if (h->resource == PYTHIA_NONE) {
-        destroy(&h->d.adapter);
+        destroy_hiq(&h->d.adapter);
         return PYTHIA_ENOMEM;
     }
     *out = &h->d.adapter;
@@ -473,8 +474,8 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
 const struct pythia_adapter_ops pythia__hiq = {
     .name = "hiq",
     .help = "the log of HiQ's LumberJack: trees of version 1 or 2, a line each",
-    .likeness = likeness,
-    .create = create,
-    .decode = decode,
-    .destroy = destroy,
+    .likeness = hiq_likeness,
+    .create = create_hiq,
+    .decode = decode_hiq,
+    .destroy = destroy_hiq,
 };

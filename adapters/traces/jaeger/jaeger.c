@@ -201,31 +201,74 @@ static void take_parent(struct pythia__jaeger_span *r, struct pythia_trace_id pa
                                                                    : PYTHIA_RELATION_CALL;
 }
 
+/* The references at hand if they are none, or one as Jaeger's API writes it; one too many for the
+ * limits is none. False if not, and nothing has happened. */
+static bool read_plain_reference(struct pythia__jaeger_reader *j, struct reference *out)
+{
+    struct pythia_json_scalar found[3];
+    const uint32_t *begin = pythia_json_mark(j->d.json);
+    *out = (struct reference){0};
+    if (pythia_json_match(j->d.json, "[]", found))
+        return true;
+    if (!pythia_json_match(j->d.json, "[{\"refType\":$,\"traceID\":$,\"spanID\":$}]", found))
+        return false;
+    if (!found[0].quoted || !found[1].quoted || !found[2].quoted ||
+        PYTHIA_TEXT_IS(found[2].text, "root")) {
+        pythia_json_again(j->d.json, begin);
+        return false;
+    }
+    if (pythia__link(&j->d)) {
+        out->follows = PYTHIA_TEXT_IS(found[0].text, "FOLLOWS_FROM");
+        out->trace = pythia__jaeger_parse_id(found[1].text);
+        out->span = pythia__jaeger_parse_id(found[2].text);
+    }
+    return true;
+}
+
+/* Take the span that is referred to as the parent, if it is in the same trace. */
+static void take_reference(const struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r,
+                           const struct reference *reference, bool *several)
+{
+    struct pythia_trace_id trace = pythia__jaeger_is_none(r->out.trace) ? j->trace : r->out.trace;
+    if (pythia__jaeger_is_none(reference->trace) || pythia__jaeger_is_none(trace) ||
+        pythia_trace_id_equal(reference->trace, trace))
+        take_parent(r, reference->span, reference->follows, several);
+}
+
+/* Read the array of references at hand. */
+static int read_references(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r,
+                           bool *several)
+{
+    struct pythia_json *json = j->d.json;
+    struct reference reference;
+    if (read_plain_reference(j, &reference)) {
+        take_reference(j, r, &reference, several);
+        return PYTHIA_OK;
+    }
+    int status = pythia__enter_array(&j->d);
+    while (status == PYTHIA_OK && (status = pythia_json_element(json)) == 0) {
+        if (!pythia__link(&j->d)) {
+            status = pythia_json_skip(json);
+            continue;
+        }
+        status = read_reference(j, &reference);
+        if (status == PYTHIA_OK)
+            take_reference(j, r, &reference, several);
+    }
+    return status == 1 ? PYTHIA_OK : status;
+}
+
 /* Find the parent, now that all of the span is known: the first reference to a span of the same
  * trace. */
 static int find_parent(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
 {
     struct pythia_json *json = j->d.json;
     const uint32_t *behind = pythia_json_mark(json);
-    struct pythia_trace_id trace = pythia__jaeger_is_none(r->out.trace) ? j->trace : r->out.trace;
     bool several = false;
     int status = PYTHIA_OK;
     if (r->references) {
         pythia_json_again(json, r->references);
-        status = pythia__enter_array(&j->d);
-        while (status == PYTHIA_OK && (status = pythia_json_element(json)) == 0) {
-            struct reference reference;
-            if (!pythia__link(&j->d)) {
-                status = pythia_json_skip(json);
-                continue;
-            }
-            status = read_reference(j, &reference);
-            bool here = pythia__jaeger_is_none(reference.trace) || pythia__jaeger_is_none(trace) ||
-                        pythia_trace_id_equal(reference.trace, trace);
-            if (status == PYTHIA_OK && here)
-                take_parent(r, reference.span, reference.follows, &several);
-        }
-        status = status == 1 ? PYTHIA_OK : status;
+        status = read_references(j, r, &several);
         pythia_json_again(json, behind);
     }
     if (r->parent.size && !PYTHIA_TEXT_IS(r->parent, "root"))
@@ -313,7 +356,7 @@ static int read_span_member(struct pythia__jaeger_reader *j, struct pythia_text 
 
 /* Make a span whole, now that its trace and its process are known. A process that nobody described
  * stays unknown. */
-static int complete(struct pythia__jaeger_reader *j, struct pythia__held_span *s)
+static int complete_span(struct pythia__jaeger_reader *j, struct pythia__held_span *s)
 {
     if (s->process != NO_PROCESS)
         s->span.resource = find_process(j, s->process);
@@ -324,7 +367,7 @@ static int complete(struct pythia__jaeger_reader *j, struct pythia__held_span *s
 }
 
 /* Give a span on, or keep it until what it lacks is known. */
-static int place(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
+static int place_span(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
 {
     struct pythia__held_span *s = &r->out;
     if (pythia__jaeger_is_none(s->trace))
@@ -333,7 +376,7 @@ static int place(struct pythia__jaeger_reader *j, struct pythia__jaeger_span *r)
         s->process = NO_PROCESS;
     if (pythia__jaeger_is_none(s->trace) || (s->process != NO_PROCESS && !j->processes_known))
         return pythia__hold(&j->held, &j->d, s);
-    int status = complete(j, s);
+    int status = complete_span(j, s);
     return status == PYTHIA_OK ? pythia__emit(&j->d, &s->trace, &s->span) : status;
 }
 
@@ -356,7 +399,7 @@ static int read_span(struct pythia__decoder *d, void *context)
         return pythia__unfit(d, "a span that ends after the year 2262");
     r.out.span.part = r.has_duration ? PYTHIA_PART_WHOLE : PYTHIA_PART_START;
     status = find_parent(j, &r);
-    return status == PYTHIA_OK ? place(j, &r) : status;
+    return status == PYTHIA_OK ? place_span(j, &r) : status;
 }
 
 /* ---- traces ---- */
@@ -383,7 +426,7 @@ static void tell_homeless(struct pythia__jaeger_reader *j)
 }
 
 /* Give on the spans that were held. */
-static int settle(struct pythia__jaeger_reader *j)
+static int give_held(struct pythia__jaeger_reader *j)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < j->held.count && status == PYTHIA_OK; i++) {
@@ -394,7 +437,7 @@ static int settle(struct pythia__jaeger_reader *j)
             tell_homeless(j);
             continue;
         }
-        status = complete(j, s);
+        status = complete_span(j, s);
         if (status == PYTHIA_OK)
             status = pythia__release(&j->held, &j->d, i);
     }
@@ -410,7 +453,7 @@ static int end_trace(struct pythia__jaeger_reader *j, int status)
     status = status == 1 ? PYTHIA_OK : status;
     if (!pythia__goes_on(&j->d, status))
         return status;
-    int settled = settle(j);
+    int settled = give_held(j);
     return status < 0 && pythia__goes_on(&j->d, settled) ? status : settled;
 }
 
@@ -562,33 +605,35 @@ static int read_document(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
-static int likeness(struct pythia_text head)
+static int jaeger_likeness(const struct pythia_head *head)
 {
-    struct pythia_buf outline = {0}, rows = {0};
-    bool table = pythia__cqlsh_table_head(head, &rows);
-    pythia__outline(table ? pythia_buf_text(&rows) : head, &outline);
+    struct pythia_buf of_rows = {0}, rows = {0};
+    bool table = pythia__cqlsh_table_head(head->text, &rows);
+    if (table)
+        pythia__outline(pythia_buf_text(&rows), &of_rows);
+    struct pythia_text outline = table ? pythia_buf_text(&of_rows) : head->outline;
     int how_much = table && outline.size == 0 ? 40 : 0; /* a table without rows */
-    bool data = pythia__outlined(&outline, 1, "data");
+    bool data = pythia__outlined(outline, 1, "data");
     for (int depth = 1; depth <= 3; depth++) {
-        bool trace = pythia__outlined(&outline, depth, "traceID");
-        bool span = trace && pythia__outlined(&outline, depth, "spanID");
-        bool parts = pythia__outlined(&outline, depth, "spans") ||
-                     pythia__outlined(&outline, depth, "processes");
-        bool model = pythia__outlined(&outline, depth, "traceId") &&
-                     pythia__outlined(&outline, depth, "spanId") &&
-                     pythia__outlined(&outline, depth, "operationName");
-        bool row = pythia__outlined(&outline, depth, "trace_id") &&
-                   pythia__outlined(&outline, depth, "span_id") &&
-                   pythia__outlined(&outline, depth, "operation_name");
+        bool trace = pythia__outlined(outline, depth, "traceID");
+        bool span = trace && pythia__outlined(outline, depth, "spanID");
+        bool parts = pythia__outlined(outline, depth, "spans") ||
+                     pythia__outlined(outline, depth, "processes");
+        bool model = pythia__outlined(outline, depth, "traceId") &&
+                     pythia__outlined(outline, depth, "spanId") &&
+                     pythia__outlined(outline, depth, "operationName");
+        bool row = pythia__outlined(outline, depth, "trace_id") &&
+                   pythia__outlined(outline, depth, "span_id") &&
+                   pythia__outlined(outline, depth, "operation_name");
         if ((trace && parts) || span || row || model || (data && depth > 1 && (trace || parts)))
             how_much = 90;
     }
-    pythia_buf_free(&outline);
+    pythia_buf_free(&of_rows);
     pythia_buf_free(&rows);
     return how_much;
 }
 
-static void destroy(struct pythia_adapter *a)
+static void destroy_jaeger(struct pythia_adapter *a)
 {
     struct pythia__jaeger_reader *j = (struct pythia__jaeger_reader *)a;
     if (!j)
@@ -601,7 +646,7 @@ static void destroy(struct pythia_adapter *a)
     pythia_free(j);
 }
 
-static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+static int create_jaeger(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
 {
     struct pythia__jaeger_reader *j = pythia_calloc(1, sizeof(*j));
     if (!j)
@@ -613,7 +658,7 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
     j->key_ip = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("ip"));
     if (j->key_hostname == PYTHIA_NONE || j->key_host == PYTHIA_NONE ||
         j->key_instance == PYTHIA_NONE || j->key_ip == PYTHIA_NONE) {
-        destroy(&j->d.adapter);
+        destroy_jaeger(&j->d.adapter);
         return PYTHIA_ENOMEM;
     }
     *out = &j->d.adapter;
@@ -637,8 +682,8 @@ static int decode_table(struct pythia__decoder *d, struct pythia_source *from,
     return status;
 }
 
-static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
-                  struct pythia_error *e)
+static int decode_jaeger(struct pythia_adapter *a, struct pythia_source *from,
+                         struct pythia_sink *to, struct pythia_error *e)
 {
     struct pythia__decoder *d = (struct pythia__decoder *)a;
     struct pythia__peeked_source head;
@@ -654,8 +699,9 @@ const struct pythia_adapter_ops pythia__jaeger = {
     .name = "jaeger",
     .help = "Jaeger, JSON: answers of its API, traces, spans, rows of Cassandra, the model; also "
             "one a line",
-    .likeness = likeness,
-    .create = create,
-    .decode = decode,
-    .destroy = destroy,
+    .likeness = jaeger_likeness,
+    .create = create_jaeger,
+    .decode = decode_jaeger,
+    .destroy = destroy_jaeger,
+    .independent = true,
 };

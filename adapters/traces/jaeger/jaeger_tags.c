@@ -70,8 +70,37 @@ static int read_model_type(struct pythia__jaeger_reader *j, struct tag *tag)
     return status;
 }
 
+/* The tag at hand if it is written as Jaeger's API writes nearly all; false if not, and nothing has
+ * happened. */
+static bool read_plain_tag(struct pythia_json *json, struct tag *tag)
+{
+    struct pythia_json_scalar found[3];
+    const uint32_t *begin = pythia_json_mark(json);
+    *tag = (struct tag){.key = {"", 0}, .type = {"", 0}, .value = {.kind = PYTHIA_JSON_NULL}};
+    if (!pythia_json_match(json, "{\"key\":$,\"type\":$,\"value\":$}", found))
+        return false;
+    struct pythia_text value = found[2].text;
+    bool plain = found[0].quoted && found[1].quoted;
+    if (found[2].quoted) {
+        tag->value.kind = PYTHIA_JSON_STRING;
+        tag->value.text = value;
+    } else if (PYTHIA_TEXT_IS(value, "true") || PYTHIA_TEXT_IS(value, "false")) {
+        tag->value.kind = PYTHIA_JSON_BOOL;
+        tag->value.integer = value.size == 4;
+    } else {
+        plain = plain && pythia_json_number(value, &tag->value);
+    }
+    tag->key = found[0].text;
+    tag->type = found[1].text;
+    if (!plain)
+        pythia_json_again(json, begin);
+    return plain;
+}
+
 static int read_tag(struct pythia__jaeger_reader *j, struct tag *tag)
 {
+    if (read_plain_tag(j->d.json, tag))
+        return PYTHIA_OK;
     struct pythia_json_value values[COLUMNS];
     struct pythia_json *json = j->d.json;
     struct pythia_text member;

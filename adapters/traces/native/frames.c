@@ -24,29 +24,29 @@ void pythia__frames_free(struct pythia__frames *f)
     pythia_buf_free(&f->bytes);
 }
 
-static const char *here(const struct pythia__frames *f)
+static const char *bytes_here(const struct pythia__frames *f)
 {
     return f->bytes.bytes + f->at;
 }
 
-static size_t there(const struct pythia__frames *f)
+static size_t size_here(const struct pythia__frames *f)
 {
     return f->bytes.size - f->at;
 }
 
-static void pass(struct pythia__frames *f, size_t size)
+static void skip_bytes(struct pythia__frames *f, size_t size)
 {
     f->at += size;
     f->offset += size;
 }
 
 /* Read until `size` bytes are there, or the source has ended. PYTHIA_OK or PYTHIA_ENOMEM. */
-static int fill(struct pythia__frames *f, size_t size)
+static int fill_bytes(struct pythia__frames *f, size_t size)
 {
-    while (there(f) < size && !f->ended) {
-        size_t left = there(f), got = 0;
+    while (size_here(f) < size && !f->ended) {
+        size_t left = size_here(f), got = 0;
         if (f->at > 0) {
-            memmove(f->bytes.bytes, here(f), left);
+            memmove(f->bytes.bytes, bytes_here(f), left);
             f->bytes.size = left;
             f->at = 0;
         }
@@ -123,8 +123,8 @@ static const char *fault_of(const struct pythia_frame *h)
 
 /* ---- what is no frame ---- */
 
-static int fail(const struct pythia__frames *f, uint64_t offset, struct pythia_error *why,
-                const char *sentence)
+static int fail_frame(const struct pythia__frames *f, uint64_t offset, struct pythia_error *why,
+                      const char *sentence)
 {
     pythia_error_set(why, PYTHIA_EFORMAT, "%s", sentence);
     pythia_error_place(why, f->from->name, f->number, offset);
@@ -151,22 +151,22 @@ static int pass_over(struct pythia__frames *f, struct pythia_error *why)
 {
     const char *sentence = "no frame begins here: passed over to where one does";
     uint64_t offset = f->offset;
-    if (there(f) < HEADER && (there(f) < 8 || is_magic(here(f))))
+    if (size_here(f) < HEADER && (size_here(f) < 8 || is_magic(bytes_here(f))))
         sentence = "the input ends in the header of a frame";
-    else if (is_magic(here(f)))
-        sentence = PYTHIA__MEMBER(here(f), pythia_frame, version) == PYTHIA_FRAME_VERSION
+    else if (is_magic(bytes_here(f)))
+        sentence = PYTHIA__MEMBER(bytes_here(f), pythia_frame, version) == PYTHIA_FRAME_VERSION
                        ? "the header of a frame is damaged: passed over to the next"
                        : "a frame of another version: passed over to the next";
     for (size_t from = 1;; from = 0) {
-        pass(f, find_magic(here(f), there(f), from));
-        if (fill(f, 8) != PYTHIA_OK)
+        skip_bytes(f, find_magic(bytes_here(f), size_here(f), from));
+        if (fill_bytes(f, 8) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
-        if (there(f) < 8 || is_magic(here(f)))
+        if (size_here(f) < 8 || is_magic(bytes_here(f)))
             break;
     }
-    if (there(f) < 8)
-        pass(f, there(f));
-    return fail(f, offset, why, sentence);
+    if (size_here(f) < 8)
+        skip_bytes(f, size_here(f));
+    return fail_frame(f, offset, why, sentence);
 }
 
 /* Where in a payload another frame begins: the one it is of was cut short. `size` if none does. */
@@ -183,44 +183,44 @@ static size_t find_frame(const char *bytes, size_t size)
  * last frame would be held back until the next is written, which may be never. */
 static int look_further(struct pythia__frames *f, size_t size)
 {
-    bool comes = !f->from->waits || there(f) < size || !f->from->waits(f->from);
-    for (size_t at = HEADER; !comes && at < there(f); at++) {
-        at = find_magic(here(f), there(f), at);
-        comes = there(f) - at >= 8;
+    bool comes = !f->from->waits || size_here(f) < size || !f->from->waits(f->from);
+    for (size_t at = HEADER; !comes && at < size_here(f); at++) {
+        at = find_magic(bytes_here(f), size_here(f), at);
+        comes = size_here(f) - at >= 8;
     }
-    return comes ? fill(f, size + HEADER) : PYTHIA_OK;
+    return comes ? fill_bytes(f, size + HEADER) : PYTHIA_OK;
 }
 
 int pythia__frames_next(struct pythia__frames *f, struct pythia__frame_read *out,
                         struct pythia_error *why)
 {
-    if (fill(f, HEADER) != PYTHIA_OK)
+    if (fill_bytes(f, HEADER) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    if (there(f) == 0) {
+    if (size_here(f) == 0) {
         if (f->cause.status != PYTHIA_OK)
             *why = f->cause;
         return f->cause.status != PYTHIA_OK ? f->cause.status : 1;
     }
     f->number++;
-    if (there(f) < HEADER || !is_header(here(f)))
+    if (size_here(f) < HEADER || !is_header(bytes_here(f)))
         return pass_over(f, why);
-    read_header(here(f), &out->header);
+    read_header(bytes_here(f), &out->header);
     const char *fault = fault_of(&out->header);
     if (fault) {
         uint64_t offset = f->offset;
-        pass(f, HEADER);
-        return fail(f, offset, why, fault);
+        skip_bytes(f, HEADER);
+        return fail_frame(f, offset, why, fault);
     }
     size_t size = out->header.payload_bytes;
-    if (fill(f, HEADER + size) != PYTHIA_OK || look_further(f, HEADER + size) != PYTHIA_OK)
+    if (fill_bytes(f, HEADER + size) != PYTHIA_OK || look_further(f, HEADER + size) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    pass(f, HEADER);
-    size_t seen = there(f) < size + HEADER - 1 ? there(f) : size + HEADER - 1,
-           end = find_frame(here(f), seen), most = size < there(f) ? size : there(f);
+    skip_bytes(f, HEADER);
+    size_t seen = size_here(f) < size + HEADER - 1 ? size_here(f) : size + HEADER - 1,
+           end = find_frame(bytes_here(f), seen), most = size < size_here(f) ? size : size_here(f);
     end = end < most ? end : most;
-    out->payload = (struct pythia_text){here(f), end};
+    out->payload = (struct pythia_text){bytes_here(f), end};
     out->offset = f->offset;
     out->missing = size - end;
-    pass(f, end);
+    skip_bytes(f, end);
     return 0;
 }

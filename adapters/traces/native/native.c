@@ -42,8 +42,8 @@ static bool read_ticks(const struct pythia__native *n, uint64_t ticks, int64_t *
 
 /* ---- spans ---- */
 
-static int emit(struct pythia__native *n, const struct pythia_trace_id *trace,
-                const struct pythia_span *span, struct pythia_text attributes)
+static int emit_span(struct pythia__native *n, const struct pythia_trace_id *trace,
+                     const struct pythia_span *span, struct pythia_text attributes)
 {
     struct pythia_span out = *span;
     pythia__set_apart(trace, &out);
@@ -60,7 +60,7 @@ static int emit_whole(struct pythia__native *n, const struct pythia__open_span *
     span.duration_ns = s->end_ns - s->start_ns;
     if (s->clock_back && span.duration_ns >= 0)
         span.duration_ns = -1; /* the clock was mended in between: how long it took is not known */
-    return emit(n, &s->trace, &span, pythia_buf_text(&s->attributes));
+    return emit_span(n, &s->trace, &span, pythia_buf_text(&s->attributes));
 }
 
 /* Give on what has begun and has not ended, or the other way round. Key-values of a span that has
@@ -73,7 +73,7 @@ static int give_up(struct pythia__native *n, uint32_t number)
     if (s->begun && s->ended)
         status = emit_whole(n, s);
     else if (s->begun || s->ended)
-        status = emit(n, &s->trace, &s->span, pythia_buf_text(&s->attributes));
+        status = emit_span(n, &s->trace, &s->span, pythia_buf_text(&s->attributes));
     else
         pythia__native_tell_at(n, s->frame, s->offset, "key-values of a span that does not begin");
     pythia__open_spans_remove(&n->open, number);
@@ -298,7 +298,7 @@ static int read_enter(struct pythia__native *n, struct pythia_text record, bool 
     span.relation = span.kind == PYTHIA_SPAN_SERVER     ? PYTHIA_RELATION_CALL
                     : span.kind == PYTHIA_SPAN_CONSUMER ? PYTHIA_RELATION_SPAWN
                                                         : PYTHIA_RELATION_UNKNOWN;
-    return annotation ? emit(n, &trace, &span, PYTHIA_TEXT(""))
+    return annotation ? emit_span(n, &trace, &span, PYTHIA_TEXT(""))
                       : begin_span(n, &trace, &span, start_ns, epoch_ns, record);
 }
 
@@ -445,8 +445,8 @@ static int read_records(struct pythia__native *n, const struct pythia__frame_rea
 }
 
 /* Bytes of the payload that have been read before, by its position in the stream. */
-static uint64_t overlap(struct pythia__native *n, const struct pythia__native_stream *s,
-                        const struct pythia_frame *f)
+static uint64_t count_overlap(struct pythia__native *n, const struct pythia__native_stream *s,
+                              const struct pythia_frame *f)
 {
     if (!s->begun || f->position == s->next)
         return 0;
@@ -476,7 +476,7 @@ static int read_frame(struct pythia__native *n, const struct pythia__frame_read 
         pythia_reach(&n->streams, &n->stream_capacity, index, sizeof(*n->streams)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     struct pythia__native_stream *s = &n->streams[index];
-    uint64_t whole = 0, skip = overlap(n, s, &f->header);
+    uint64_t whole = 0, skip = count_overlap(n, s, &f->header);
     pythia__native_count_losses(n, s, &f->header);
     if (f->header.flags & PYTHIA_FRAME_CLOCK_STEP && f->payload.size > skip)
         n->d.to->counts->repaired[PYTHIA_REPAIR_CLOCK_STEP]++;
@@ -513,12 +513,12 @@ static int read_frames(struct pythia__native *n, struct pythia_error *e)
 
 /* ---- the row ---- */
 
-static int likeness(struct pythia_text head)
+static int native_likeness(const struct pythia_head *head)
 {
-    return head.size >= 8 && memcmp(head.bytes, PYTHIA_FRAME_MAGIC, 8) == 0 ? 100 : 0;
+    return head->text.size >= 8 && memcmp(head->text.bytes, PYTHIA_FRAME_MAGIC, 8) == 0 ? 100 : 0;
 }
 
-static void destroy(struct pythia_adapter *a)
+static void destroy_native(struct pythia_adapter *a)
 {
     struct pythia__native *n = (struct pythia__native *)a;
     if (!n)
@@ -538,7 +538,7 @@ static void destroy(struct pythia_adapter *a)
     pythia_free(n);
 }
 
-static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+static int create_native(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
 {
     struct pythia__native *n = pythia_calloc(1, sizeof(*n));
     if (!n)
@@ -547,15 +547,15 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
     if (pythia_strtab_create(&n->process_ids) != PYTHIA_OK ||
         pythia_strtab_create(&n->stream_ids) != PYTHIA_OK ||
         pythia_strtab_create(&n->point_ids) != PYTHIA_OK) {
-        destroy(&n->d.adapter);
+        destroy_native(&n->d.adapter);
         return PYTHIA_ENOMEM;
     }
     *out = &n->d.adapter;
     return PYTHIA_OK;
 }
 
-static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
-                  struct pythia_error *e)
+static int decode_native(struct pythia_adapter *a, struct pythia_source *from,
+                         struct pythia_sink *to, struct pythia_error *e)
 {
     struct pythia__native *n = (struct pythia__native *)a;
     struct pythia__frames frames = {.from = from};
@@ -578,8 +578,8 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
 const struct pythia_adapter_ops pythia__native = {
     .name = "native",
     .help = "Records of libpythia-tracepoints, as it writes them to a file",
-    .likeness = likeness,
-    .create = create,
-    .decode = decode,
-    .destroy = destroy,
+    .likeness = native_likeness,
+    .create = create_native,
+    .decode = decode_native,
+    .destroy = destroy_native,
 };

@@ -77,7 +77,7 @@ static bool parse_id(struct pythia_text text, struct pythia_trace_id *out)
 
 /* ---- the trace point of an event ---- */
 
-static char upper(char c)
+static char to_upper(char c)
 {
     return (char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
 }
@@ -104,7 +104,7 @@ static bool word_is(struct pythia_text word, const char *upper_case)
     if (word.size != strlen(upper_case))
         return false;
     for (size_t i = 0; i < word.size; i++)
-        if (upper(word.bytes[i]) != upper_case[i])
+        if (to_upper(word.bytes[i]) != upper_case[i])
             return false;
     return true;
 }
@@ -169,7 +169,7 @@ static void make_id(struct pythia_buf *id, const struct event *e, struct pythia_
         pythia_buf_text_add(id, e->project);
         pythia_buf_putc(id, ':');
         for (size_t i = 0; i < verb.size; i++)
-            pythia_buf_putc(id, upper(verb.bytes[i]));
+            pythia_buf_putc(id, to_upper(verb.bytes[i]));
         pythia_buf_putc(id, ':');
         pythia_buf_text_add(id, table);
     } else {
@@ -520,7 +520,7 @@ static int emit_node(struct osprofiler *o, const struct node *node)
     return pythia__emit(&o->d, &o->report, &span);
 }
 
-static int push(struct osprofiler *o, bool children)
+static int push_node(struct osprofiler *o, bool children)
 {
     if (pythia_grow(&o->nodes, &o->node_capacity, o->depth, sizeof(*o->nodes)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -529,7 +529,7 @@ static int push(struct osprofiler *o, bool children)
 }
 
 /* The next member of the innermost node, or the next node of the innermost array. */
-static int step(struct osprofiler *o)
+static int step_member(struct osprofiler *o)
 {
     assert(o->depth > 0 && o->nodes);
     struct pythia_json *j = o->d.json;
@@ -546,13 +546,13 @@ static int step(struct osprofiler *o)
     if (c < 0)
         return c;
     if (node->children)
-        return c == '{' ? push(o, false) : pythia_json_skip(j);
+        return c == '{' ? push_node(o, false) : pythia_json_skip(j);
     if (PYTHIA_TEXT_IS(member, "info"))
         return read_node_info(o, node);
     if (PYTHIA_TEXT_IS(member, "children"))
-        return c == '[' ? push(o, true) : pythia_json_skip(j);
+        return c == '[' ? push_node(o, true) : pythia_json_skip(j);
     if (PYTHIA_TEXT_IS(member, "report"))
-        return c == '{' ? push(o, false) : pythia_json_skip(j);
+        return c == '{' ? push_node(o, false) : pythia_json_skip(j);
     node->event = node->event || PYTHIA_TEXT_IS(member, "timestamp");
     uint32_t *string = PYTHIA_TEXT_IS(member, "trace_id")        ? &node->span_id
                        : PYTHIA_TEXT_IS(member, "parent_id")     ? &node->parent_id
@@ -566,9 +566,9 @@ static int read_report(struct osprofiler *o)
 {
     o->depth = 0;
     o->report = (struct pythia_trace_id){0, 0};
-    int status = push(o, false);
+    int status = push_node(o, false);
     while (status == PYTHIA_OK && o->depth > 0)
-        status = step(o);
+        status = step_member(o);
     return status;
 }
 
@@ -680,9 +680,9 @@ static int read_value(struct pythia__decoder *d)
 /* ---- the row ---- */
 
 /* What stands behind white space, or a byte order mark. */
-static int likeness(struct pythia_text head)
+static int osprofiler_likeness(const struct pythia_head *head)
 {
-    struct pythia_text text = pythia__skip_white(head);
+    struct pythia_text text = pythia__skip_white(head->text);
     if (text.size > 0 && text.bytes[0] != '{' && text.bytes[0] != '[') { /* what redis-cli prints */
         if (text.size > 4096)
             text.size = 4096;
@@ -690,27 +690,23 @@ static int likeness(struct pythia_text head)
                      pythia_text_contains(text, PYTHIA_TEXT("parent_id"));
         return event || pythia_text_starts(text, PYTHIA_TEXT("osprofiler")) ? 80 : 0;
     }
-    struct pythia_buf outline = {0};
-    pythia__outline(head, &outline);
     int how_much = 0;
     for (int depth = 1; depth <= 3 && how_much == 0; depth++)
-        if (pythia__outlined(&outline, depth, "base_id") ||
-            (pythia__outlined(&outline, depth, "children") &&
-             pythia__outlined(&outline, depth, "info")))
+        if (pythia__outlined(head->outline, depth, "base_id") ||
+            (pythia__outlined(head->outline, depth, "children") &&
+             pythia__outlined(head->outline, depth, "info")))
             how_much = 90;
-    struct pythia_text lines = pythia_buf_text(&outline);
-    if (how_much == 0 && pythia_text_starts(lines, PYTHIA_TEXT("1osprofiler")))
+    if (how_much == 0 && pythia_text_starts(head->outline, PYTHIA_TEXT("1osprofiler")))
         how_much = 90;
     if (how_much == 0 && text.size > 1 &&
         text.bytes[0] == '[' && /* an array of strings with events in them */
         pythia_text_contains((struct pythia_text){text.bytes, text.size < 4096 ? text.size : 4096},
                              PYTHIA_TEXT("\\\"base_id\\\"")))
         how_much = 70;
-    pythia_buf_free(&outline);
     return how_much;
 }
 
-static void destroy(struct pythia_adapter *a)
+static void destroy_osprofiler(struct pythia_adapter *a)
 {
     struct osprofiler *o = (struct osprofiler *)a;
     if (!o)
@@ -721,7 +717,7 @@ static void destroy(struct pythia_adapter *a)
     pythia_free(o);
 }
 
-static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+static int create_osprofiler(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
 {
     struct osprofiler *o = pythia_calloc(1, sizeof(*o));
     if (!o)
@@ -731,8 +727,8 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
     return PYTHIA_OK;
 }
 
-static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
-                  struct pythia_error *e)
+static int decode_osprofiler(struct pythia_adapter *a, struct pythia_source *from,
+                             struct pythia_sink *to, struct pythia_error *e)
 {
     struct pythia__peeked_source head;
     struct pythia_text begin;
@@ -753,8 +749,8 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
 const struct pythia_adapter_ops pythia__osprofiler = {
     .name = "osprofiler",
     .help = "OSProfiler: raw events, reports of trace show --json, dumps of Redis",
-    .likeness = likeness,
-    .create = create,
-    .decode = decode,
-    .destroy = destroy,
+    .likeness = osprofiler_likeness,
+    .create = create_osprofiler,
+    .decode = decode_osprofiler,
+    .destroy = destroy_osprofiler,
 };

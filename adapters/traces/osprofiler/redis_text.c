@@ -21,7 +21,7 @@ static struct pythia_text skip_numbers(struct pythia_text line)
     }
 }
 
-static void unquote(struct pythia_text line, struct pythia_buf *out)
+static void unquote_line(struct pythia_text line, struct pythia_buf *out)
 {
     static const char names[] = "nrtab", values[] = "\n\r\t\a\b";
     for (size_t i = 1; i < line.size && line.bytes[i] != '"'; i++) {
@@ -48,7 +48,7 @@ static void rewrite_reply(struct pythia__line_source *source, struct pythia_text
     struct pythia_buf *out = &source->out;
     line = skip_numbers(line);
     if (line.size > 0 && line.bytes[0] == '"')
-        unquote(line, out);
+        unquote_line(line, out);
     else if (line.size > 0 && (line.bytes[0] == '{' || line.bytes[0] == '['))
         pythia_buf_text_add(out, line);
     else if (line.size > 0 && line.bytes[0] != '\r')

@@ -92,7 +92,7 @@ const char *pythia__otlp_fault(const struct pythia__otlp_span *s)
 }
 
 /* Give a span on, now that what it shares with others is known. */
-static int complete(struct pythia__otlp *o, struct pythia__held_span *s)
+static int complete_span(struct pythia__otlp *o, struct pythia__held_span *s)
 {
     s->span.resource = o->resource_number;
     s->span.tracepoint = pythia__tracepoint(&o->d, o->resource.service, s->scope, s->name);
@@ -110,7 +110,7 @@ int pythia__otlp_give(struct pythia__otlp *o, struct pythia__otlp_span *s)
         return PYTHIA_ENOMEM;
     if (!o->resource_known || !o->scope_known)
         return pythia__hold(&o->held, &o->d, &s->out);
-    int status = complete(o, &s->out);
+    int status = complete_span(o, &s->out);
     return status == PYTHIA_OK ? pythia__emit(&o->d, &s->out.trace, span) : status;
 }
 
@@ -152,11 +152,11 @@ size_t pythia__otlp_begin_scope(struct pythia__otlp *o)
 }
 
 /* Give on all that is held, under the resource at hand. */
-static int settle(struct pythia__otlp *o)
+static int give_held(struct pythia__otlp *o)
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < o->held.count && status == PYTHIA_OK; i++) {
-        status = complete(o, &o->held.spans[i]);
+        status = complete_span(o, &o->held.spans[i]);
         if (status == PYTHIA_OK)
             status = pythia__release(&o->held, &o->d, i);
     }
@@ -169,7 +169,7 @@ int pythia__otlp_end_scope(struct pythia__otlp *o, size_t begun, int status)
 {
     for (size_t i = begun; i < o->held.count; i++)
         o->held.spans[i].scope = o->scope;
-    return status == 1 && o->resource_known ? settle(o) : status == 1 ? PYTHIA_OK : status;
+    return status == 1 && o->resource_known ? give_held(o) : status == 1 ? PYTHIA_OK : status;
 }
 
 /* The number of the text that an attribute of the resource has; 0: it has none. */
@@ -219,6 +219,6 @@ int pythia__otlp_end_resource(struct pythia__otlp *o, int status)
     if (!pythia__goes_on(&o->d, status))
         return status;
     o->resource_known = true;
-    int settled = settle(o);
+    int settled = give_held(o);
     return status < 0 && pythia__goes_on(&o->d, settled) ? status : settled;
 }

@@ -7,7 +7,7 @@ enum { KEY, LENGTH, VARINT, SKIP, BROKEN };
 enum { UNKNOWN, ONE_MESSAGE, FRAMES };
 
 /* So many bytes of the message at hand are, or will be, behind us. What is outermost has no end. */
-static bool pass(struct pythia_span_count *c, uint64_t bytes)
+static bool pass_bytes(struct pythia_span_count *c, uint64_t bytes)
 {
     if (c->protobuf.depth > 0 && bytes > c->protobuf.left[c->protobuf.depth]) {
         c->protobuf.state = BROKEN;
@@ -28,9 +28,9 @@ static void end_field(struct pythia_span_count *c)
     }
 }
 
-static void skip(struct pythia_span_count *c, uint64_t bytes)
+static void skip_bytes(struct pythia_span_count *c, uint64_t bytes)
 {
-    if (!pass(c, bytes))
+    if (!pass_bytes(c, bytes))
         return;
     c->protobuf.skip = bytes;
     c->protobuf.state = SKIP;
@@ -55,13 +55,13 @@ static void begin_field(struct pythia_span_count *c, uint64_t key)
         c->protobuf.state = VARINT;
         break;
     case PYTHIA_PROTOBUF_FIXED64:
-        skip(c, 8);
+        skip_bytes(c, 8);
         break;
     case PYTHIA_PROTOBUF_BYTES:
         c->protobuf.state = LENGTH;
         break;
     case PYTHIA_PROTOBUF_FIXED32:
-        skip(c, 4);
+        skip_bytes(c, 4);
         break;
     case PYTHIA_PROTOBUF_GROUP:
         c->protobuf.groups++;
@@ -84,8 +84,8 @@ static void begin_bytes(struct pythia_span_count *c, uint64_t size)
     holds = holds && c->protobuf.groups == 0;
     c->spans += holds && c->protobuf.depth == 2;
     if (!holds || c->protobuf.depth == 2) {
-        skip(c, size);
-    } else if (pass(c, size)) {
+        skip_bytes(c, size);
+    } else if (pass_bytes(c, size)) {
         c->protobuf.left[++c->protobuf.depth] = size;
         end_field(c);
     }
@@ -93,7 +93,7 @@ static void begin_bytes(struct pythia_span_count *c, uint64_t size)
 
 static void add_byte(struct pythia_span_count *c, unsigned char byte)
 {
-    if (!pass(c, 1))
+    if (!pass_bytes(c, 1))
         return;
     if (c->protobuf.shift >= 64) {
         c->protobuf.state = BROKEN;

@@ -82,8 +82,8 @@ static bool look_at(const struct pythia__otlp_field *known, const struct pythia_
 
 /* Walk a message of `size` bytes, of which `head` may end before. False if it cannot be what it is
  * taken for; the walk ends as soon as it is certain. */
-static bool walk(enum pythia__otlp_message of, struct pythia_text head, uint64_t size,
-                 struct look *look, int depth)
+static bool walk_message(enum pythia__otlp_message of, struct pythia_text head, uint64_t size,
+                         struct look *look, int depth)
 {
     const char *at = head.bytes, *end = head.bytes + head.size;
     if (head.size > size)
@@ -111,15 +111,16 @@ static bool walk(enum pythia__otlp_message of, struct pythia_text head, uint64_t
         if (known ? !look_at(known, &f, inside, look) : of == PYTHIA__OTLP_TRACES)
             return false;
         if (known && known->holds != PYTHIA__OTLP_NO_MESSAGE && depth < LOOK_DEPTH &&
-            !walk(known->holds, inside, f.value, look, depth + 1))
+            !walk_message(known->holds, inside, f.value, look, depth + 1))
             return false;
         at = bytes ? behind + here : behind;
     }
     return true;
 }
 
-int pythia__otlp_protobuf_likeness(struct pythia_text head)
+int pythia__otlp_protobuf_likeness(const struct pythia_head *of)
 {
+    struct pythia_text head = of->text;
     struct look look = {0};
     uint64_t size = UINT64_MAX;
     if (head.size > 0 && pythia__otlp_is_framed((unsigned char)head.bytes[0])) {
@@ -127,7 +128,7 @@ int pythia__otlp_protobuf_likeness(struct pythia_text head)
             for (int i = 0; i < 4; i++) /* messages without anything in them say nothing */
                 size = size << 8 | (unsigned char)head.bytes[i];
     }
-    if (!walk(PYTHIA__OTLP_TRACES, head, size, &look, 0))
+    if (!walk_message(PYTHIA__OTLP_TRACES, head, size, &look, 0))
         return 0;
     return look.trace_id && look.span_id ? 100 : look.key ? 60 : 0;
 }

@@ -3,6 +3,7 @@
 #ifndef PYTHIA_TRACES_OTLP_FIELDS_H
 #define PYTHIA_TRACES_OTLP_FIELDS_H
 
+#include "pythia/adapter.h"
 #include "pythia/protobuf.h"
 #include "pythia/span_count.h"
 
@@ -46,7 +47,7 @@ static inline bool pythia__otlp_is_framed(unsigned char byte)
 }
 
 /* The adapter's likeness (adapter.h). */
-int pythia__otlp_protobuf_likeness(struct pythia_text head);
+int pythia__otlp_protobuf_likeness(const struct pythia_head *of);
 
 /* Its counter: otlp_count.c. */
 pythia_span_counter pythia__otlp_protobuf_count;

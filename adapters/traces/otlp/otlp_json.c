@@ -584,39 +584,36 @@ static int read_document(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
-static int likeness(struct pythia_text head)
+static int otlp_json_likeness(const struct pythia_head *head)
 {
-    struct pythia_buf outline = {0};
-    pythia__outline(head, &outline);
     int how_much = 0;
     static const char *const sure[] = {"resourceSpans", "resource_spans", "scopeSpans",
                                        "scope_spans", "instrumentationLibrarySpans"};
-    if (pythia__outlined(&outline, 1, "batches"))
+    if (pythia__outlined(head->outline, 1, "batches"))
         how_much = 80; /* cut off in the first resource */
     for (int depth = 1; depth <= 2; depth++)
-        if (pythia__outlined(&outline, depth, "SpanContext"))
+        if (pythia__outlined(head->outline, depth, "SpanContext"))
             how_much = 90;
     for (int depth = 1; depth <= 2; depth++)
         for (size_t i = 0; i < sizeof(sure) / sizeof(sure[0]); i++)
-            if (pythia__outlined(&outline, depth, sure[i]))
+            if (pythia__outlined(head->outline, depth, sure[i]))
                 how_much = 100;
     static const char *const others[] = {"resourceMetrics",
                                          "resourceLogs"}; /* the same protocol, no traces */
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && how_much == 0; i++)
-        if (pythia__outlined(&outline, 1, others[i]))
+        if (pythia__outlined(head->outline, 1, others[i]))
             how_much = 50;
-    pythia_buf_free(&outline);
     return how_much;
 }
 
-static void destroy(struct pythia_adapter *a)
+static void destroy_otlp_json(struct pythia_adapter *a)
 {
     if (a)
         pythia__otlp_free((struct pythia__otlp *)a);
     pythia_free(a);
 }
 
-static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+static int create_otlp_json(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
 {
     struct pythia__otlp *o = pythia_calloc(1, sizeof(*o));
     if (!o)
@@ -625,19 +622,19 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
     if (status == PYTHIA_OK)
         *out = &o->d.adapter;
     else
-        destroy(&o->d.adapter);
+        destroy_otlp_json(&o->d.adapter);
     return status;
 }
 
-static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
-                  struct pythia_error *e)
+static int decode_otlp_json(struct pythia_adapter *a, struct pythia_source *from,
+                            struct pythia_sink *to, struct pythia_error *e)
 {
     return pythia__decode((struct pythia__decoder *)a, from, to, read_document, e);
 }
 
 /* Of a TracesData, a ResourceSpans and a ScopeSpans, its array: whatever else in one of them has
  * brackets has others. */
-static void count(struct pythia_span_count *c, const char *bytes, size_t size)
+static void count_otlp_json(struct pythia_span_count *c, const char *bytes, size_t size)
 {
     pythia__count_json_spans(c, "{[{[{[{", bytes, size);
 }
@@ -646,9 +643,10 @@ const struct pythia_adapter_ops pythia__otlp_json = {
     .name = "otlp",
     .help = "OpenTelemetry protocol, JSON: one document, an array or one a line; Tempo's answers; "
             "what Go's stdouttrace prints",
-    .likeness = likeness,
-    .create = create,
-    .decode = decode,
-    .destroy = destroy,
-    .count = count,
+    .likeness = otlp_json_likeness,
+    .create = create_otlp_json,
+    .decode = decode_otlp_json,
+    .destroy = destroy_otlp_json,
+    .independent = true,
+    .count = count_otlp_json,
 };

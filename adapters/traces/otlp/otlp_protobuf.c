@@ -29,7 +29,7 @@ static bool is_fatal(const struct pythia__otlp_reader *r, int status)
     return status == PYTHIA_ENOMEM || r->stream.source_failed || r->o.d.stopped < 0;
 }
 
-static void tell(struct pythia__otlp_reader *r)
+static void report_fault(struct pythia__otlp_reader *r)
 {
     pythia__tell(&r->o.d, &r->stream.error);
     pythia_error_clear(&r->stream.error);
@@ -39,8 +39,8 @@ static void tell(struct pythia__otlp_reader *r)
 
 /* The bytes at hand as one record: if `read` finds a fault in it, it is told and passed over.
  * Negative: nothing more can be read. */
-static int record(struct pythia__otlp_reader *r, const struct pythia_protobuf_field *f,
-                  int (*read)(struct pythia__otlp_reader *r, struct pythia_text message))
+static int read_record(struct pythia__otlp_reader *r, const struct pythia_protobuf_field *f,
+                       int (*read)(struct pythia__otlp_reader *r, struct pythia_text message))
 {
     struct pythia_text message;
     uint64_t end = pythia_protobuf_stream_end(&r->stream, f);
@@ -53,7 +53,7 @@ static int record(struct pythia__otlp_reader *r, const struct pythia_protobuf_fi
         status = read(r, message);
     if (status >= 0 || is_fatal(r, status))
         return status;
-    tell(r);
+    report_fault(r);
     if (r->o.d.stopped < 0)
         return r->o.d.stopped;
     return too_large ? pythia_protobuf_stream_pass(&r->stream, end) : PYTHIA_OK;
@@ -246,7 +246,7 @@ static int read_resource(struct pythia__otlp_reader *r, const struct pythia_prot
     pythia_buf_clear(&r->o.d.attributes);
     if (r->o.resource_known)
         pythia_buf_text_add(&r->o.d.attributes, pythia_buf_text(&r->o.resource_attributes));
-    int status = record(r, f, read_resource_attributes);
+    int status = read_record(r, f, read_resource_attributes);
     return status == PYTHIA_OK ? pythia__otlp_resource(&r->o) : status;
 }
 
@@ -254,8 +254,8 @@ static int read_resource(struct pythia__otlp_reader *r, const struct pythia_prot
 
 /* Enter the message that ends at `end`: if `read` ends with a fault between records, that is told
  * and the rest is passed over. Negative: nothing more can be read. */
-static int message(struct pythia__otlp_reader *r, uint64_t end,
-                   int (*read)(struct pythia__otlp_reader *r, uint64_t end))
+static int read_message(struct pythia__otlp_reader *r, uint64_t end,
+                        int (*read)(struct pythia__otlp_reader *r, uint64_t end))
 {
     struct pythia_protobuf_stream *s = &r->stream;
     int status = read(r, end);
@@ -269,7 +269,7 @@ static int message(struct pythia__otlp_reader *r, uint64_t end,
                                              : ": %" PRIu64 " bytes are left out",
                  left);
     }
-    tell(r);
+    report_fault(r);
     if (r->o.d.stopped < 0)
         return r->o.d.stopped;
     status = pythia_protobuf_stream_pass(s, end);
@@ -290,7 +290,7 @@ static int pass_over(struct pythia__otlp_reader *r, enum pythia__otlp_message of
                      const struct pythia_protobuf_field *f, uint64_t at)
 {
     if (pythia__otlp_other_at(r, of, *f, at) != PYTHIA_OK)
-        tell(r);
+        report_fault(r);
     return f->type == PYTHIA_PROTOBUF_BYTES
                ? pythia_protobuf_stream_pass(&r->stream, pythia_protobuf_stream_end(&r->stream, f))
                : PYTHIA_OK;
@@ -305,7 +305,7 @@ static int read_scope_spans(struct pythia__otlp_reader *r, uint64_t end)
     while (status == PYTHIA_OK && (status = next_field(r, end, &f, &at)) == 0)
         status = f.type != PYTHIA_PROTOBUF_BYTES || f.number > 2
                      ? pass_over(r, PYTHIA__OTLP_SCOPE_SPANS, &f, at)
-                     : record(r, &f, f.number == 2 ? read_span : read_scope);
+                     : read_record(r, &f, f.number == 2 ? read_span : read_scope);
     return pythia__otlp_end_scope(&r->o, begun, status);
 }
 
@@ -319,7 +319,7 @@ static int read_resource_spans(struct pythia__otlp_reader *r, uint64_t end)
         if (f.type == PYTHIA_PROTOBUF_BYTES && f.number == 1)
             status = read_resource(r, &f);
         else if (f.type == PYTHIA_PROTOBUF_BYTES && (f.number == 2 || f.number == 1000))
-            status = message(r, pythia_protobuf_stream_end(&r->stream, &f), read_scope_spans);
+            status = read_message(r, pythia_protobuf_stream_end(&r->stream, &f), read_scope_spans);
         else
             status = pass_over(r, PYTHIA__OTLP_RESOURCE_SPANS, &f, at);
     return pythia__otlp_end_resource(&r->o, status);
@@ -334,7 +334,8 @@ static int read_traces(struct pythia__otlp_reader *r, uint64_t end)
     for (; status == PYTHIA_OK && (status = next_field(r, end, &f, &at)) == 0; any = true)
         if (f.type == PYTHIA_PROTOBUF_BYTES && f.number == 1) {
             traces = true;
-            status = message(r, pythia_protobuf_stream_end(&r->stream, &f), read_resource_spans);
+            status =
+                read_message(r, pythia_protobuf_stream_end(&r->stream, &f), read_resource_spans);
         } else {
             status = pass_over(r, PYTHIA__OTLP_TRACES, &f, at);
         }
@@ -345,7 +346,7 @@ static int read_traces(struct pythia__otlp_reader *r, uint64_t end)
 
 /* ---- the row ---- */
 
-static void destroy(struct pythia_adapter *a)
+static void destroy_otlp_protobuf(struct pythia_adapter *a)
 {
     struct pythia__otlp_reader *r = (struct pythia__otlp_reader *)a;
     if (!r)
@@ -357,7 +358,7 @@ static void destroy(struct pythia_adapter *a)
     pythia_free(r);
 }
 
-static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+static int create_otlp_protobuf(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
 {
     struct pythia__otlp_reader *r = pythia_calloc(1, sizeof(*r));
     if (!r)
@@ -366,7 +367,7 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
     if (status == PYTHIA_OK)
         *out = &r->o.d.adapter;
     else
-        destroy(&r->o.d.adapter);
+        destroy_otlp_protobuf(&r->o.d.adapter);
     return status;
 }
 
@@ -378,19 +379,19 @@ static int read_all(struct pythia__otlp_reader *r)
     if (status != PYTHIA_OK)
         return status == 1 ? PYTHIA_OK : status;
     if (!pythia__otlp_is_framed(first))
-        return message(r, PYTHIA_PROTOBUF_OPEN, read_traces);
+        return read_message(r, PYTHIA_PROTOBUF_OPEN, read_traces);
     uint64_t end;
     while (status == PYTHIA_OK && (status = pythia_protobuf_stream_frame(&r->stream, &end)) == 0)
-        status = message(r, end, read_traces);
+        status = read_message(r, end, read_traces);
     if (status < 0 && !is_fatal(r, status)) { /* the input ends in a size */
-        tell(r);
+        report_fault(r);
         status = PYTHIA_OK;
     }
     return status == 1 ? PYTHIA_OK : status;
 }
 
-static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
-                  struct pythia_error *e)
+static int decode_otlp_protobuf(struct pythia_adapter *a, struct pythia_source *from,
+                                struct pythia_sink *to, struct pythia_error *e)
 {
     struct pythia__otlp_reader *r = (struct pythia__otlp_reader *)a;
     pythia_protobuf_stream_begin(&r->stream, from,
@@ -408,8 +409,9 @@ const struct pythia_adapter_ops pythia__otlp_protobuf = {
     .name = "otlp-proto",
     .help = "OpenTelemetry protocol, protobuf: one message, or several with 4 bytes of size each",
     .likeness = pythia__otlp_protobuf_likeness,
-    .create = create,
-    .decode = decode,
-    .destroy = destroy,
+    .create = create_otlp_protobuf,
+    .decode = decode_otlp_protobuf,
+    .destroy = destroy_otlp_protobuf,
+    .independent = true,
     .count = pythia__otlp_protobuf_count,
 };

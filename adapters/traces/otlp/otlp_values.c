@@ -64,8 +64,8 @@ static int encode_bytes(struct pythia__otlp_reader *r, struct pythia_text *bytes
 
 /* All BYTES of that number in the message behind each other, which has been read without a fault.
  */
-static int merge(struct pythia__otlp_reader *r, struct pythia_protobuf message, uint32_t number,
-                 struct pythia_text *out)
+static int merge_pieces(struct pythia__otlp_reader *r, struct pythia_protobuf message,
+                        uint32_t number, struct pythia_text *out)
 {
     struct pythia_protobuf_field f = {0};
     r->merged += (size_t)(message.end - message.at);
@@ -116,7 +116,7 @@ static int read_member(struct pythia__otlp_reader *r, struct pythia_text message
         }
     if (status < 0)
         return status;
-    return again ? merge(r, run, out->number, &out->bytes) : PYTHIA_OK;
+    return again ? merge_pieces(r, run, out->number, &out->bytes) : PYTHIA_OK;
 }
 
 /* ---- values ---- */
@@ -129,7 +129,7 @@ static double real_of(uint64_t bits)
 }
 
 /* One value of an array; what is no scalar is passed over. */
-static int join(struct pythia__otlp_reader *r, struct pythia_protobuf_field *f)
+static int join_value(struct pythia__otlp_reader *r, struct pythia_protobuf_field *f)
 {
     char digits[24];
     int status = f->number == 1   ? repair_text(r, &f->bytes)
@@ -168,7 +168,7 @@ static int read_array(struct pythia__otlp_reader *r, uint32_t key, struct pythia
         if (f.number != 1 || f.type != PYTHIA_PROTOBUF_BYTES)
             status = pythia__otlp_other(r, PYTHIA__OTLP_ARRAY, f, begin);
         else if ((status = read_member(r, f.bytes, &value)) == PYTHIA_OK)
-            status = join(r, &value);
+            status = join_value(r, &value);
         if (status != PYTHIA_OK)
             return status;
     }
@@ -300,7 +300,7 @@ int pythia__otlp_key_value(struct pythia__otlp_reader *r, struct pythia_text mes
                 return status;
         }
     if (status == 1 && again)
-        status = merge(r, pythia_protobuf_of(message), 2, &value);
+        status = merge_pieces(r, pythia_protobuf_of(message), 2, &value);
     if (status < 0 || !name.bytes || !value.bytes)
         return status < 0 ? status : PYTHIA_OK;
     uint32_t key = pythia__otlp_key(r, prefix, name);

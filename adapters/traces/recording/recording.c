@@ -46,13 +46,12 @@ struct body {
     uint64_t begun, left; /* where in the recording; bytes to come */
 };
 
-static int likeness(struct pythia_text head)
+static int recording_likeness(const struct pythia_head *head)
 {
-    size_t size = sizeof(HEAD) - 1;
-    return head.size >= size && memcmp(head.bytes, HEAD, size) == 0 ? 100 : 0;
+    return pythia_text_starts(head->text, PYTHIA_TEXT(HEAD)) ? 100 : 0;
 }
 
-static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+static int create_recording(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
 {
     struct recording *r = pythia_calloc(1, sizeof(*r));
     char *bytes = pythia_realloc(NULL, READ_SIZE, 1);
@@ -68,7 +67,7 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
     return PYTHIA_OK;
 }
 
-static void destroy(struct pythia_adapter *a)
+static void destroy_recording(struct pythia_adapter *a)
 {
     struct recording *r = (struct recording *)a;
     if (!r)
@@ -80,7 +79,7 @@ static void destroy(struct pythia_adapter *a)
 }
 
 /* Have at least one byte that is not taken yet; 1 at the end. */
-static int fill(struct recording *r, struct pythia_error *e)
+static int fill_some(struct recording *r, struct pythia_error *e)
 {
     if (r->at < r->size)
         return PYTHIA_OK;
@@ -95,7 +94,7 @@ static int read_line(struct recording *r, char line[LINE_MAX_], struct pythia_er
 {
     size_t size = 0;
     for (;;) {
-        int status = fill(r, e);
+        int status = fill_some(r, e);
         if (status == ENDED && size == 0)
             return ENDED;
         if (status != PYTHIA_OK)
@@ -120,7 +119,7 @@ static int read_body(struct pythia_source *source, void *to, size_t capacity, si
     *got = 0;
     if (b->left == 0)
         return PYTHIA_OK;
-    int status = fill(r, e);
+    int status = fill_some(r, e);
     if (status == ENDED)
         return pythia_error_set(e, PYTHIA_EFORMAT,
                                 "the recording ends in the middle of a body, %" PRIu64
@@ -166,7 +165,7 @@ static struct pythia_adapter *decoder_of(struct recording *r, const char *name,
 }
 
 /* "otlp-proto 5120": the format's name stays in `line`. */
-static bool split(char *line, uint64_t *size)
+static bool split_head(char *line, uint64_t *size)
 {
     char *space = strchr(line, ' '), *end;
     if (!space || space == line || space[1] < '0' || space[1] > '9')
@@ -249,8 +248,8 @@ static int decode_body(struct recording *r, const char *format_name, uint64_t si
     return PYTHIA_OK;
 }
 
-static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
-                  struct pythia_error *e)
+static int decode_recording(struct pythia_adapter *a, struct pythia_source *from,
+                            struct pythia_sink *to, struct pythia_error *e)
 {
     struct recording *r = (struct recording *)a;
     char line[LINE_MAX_];
@@ -261,7 +260,7 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
     int status = read_line(r, line, e);
     bool good = status == PYTHIA_OK && strcmp(line, "pythia recording 1") == 0;
     while (good && (status = read_line(r, line, e)) == PYTHIA_OK) {
-        good = split(line, &size);
+        good = split_head(line, &size);
         if (!good)
             break;
         status = decode_body(r, line, size, to, e);
@@ -287,8 +286,8 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
 const struct pythia_adapter_ops pythia__recording = {
     .name = "recording",
     .help = "what pythiad --record wrote",
-    .likeness = likeness,
-    .create = create,
-    .decode = decode,
-    .destroy = destroy,
+    .likeness = recording_likeness,
+    .create = create_recording,
+    .decode = decode_recording,
+    .destroy = destroy_recording,
 };

@@ -282,7 +282,7 @@ int pythia__cost(struct pythia__decoder *d, uint32_t tracepoint, uint64_t ns)
     return status;
 }
 
-static int redact(struct pythia__decoder *d)
+static int redact_span(struct pythia__decoder *d)
 {
     d->ruled = false;
     return pythia_redaction_apply(d->redaction, &d->attributes, &d->work, d->to->counts);
@@ -295,7 +295,7 @@ static inline bool needs_redaction(const struct pythia__decoder *d)
 
 int pythia__redact(struct pythia__decoder *d)
 {
-    return needs_redaction(d) ? redact(d) : PYTHIA_OK;
+    return needs_redaction(d) ? redact_span(d) : PYTHIA_OK;
 }
 
 int pythia__complete_resource(struct pythia__decoder *d)
@@ -318,7 +318,7 @@ static int add_others(struct pythia__decoder *d)
     return pythia_buf_status(&d->attributes);
 }
 
-static inline int complete(struct pythia__decoder *d)
+static inline int complete_span(struct pythia__decoder *d)
 {
     size_t max = d->to->limits.attributes_max;
     int status = PYTHIA_OK;
@@ -331,18 +331,18 @@ static inline int complete(struct pythia__decoder *d)
     if (d->others.size > 0)
         status = add_others(d);
     d->events = d->links = 0;
-    return status == PYTHIA_OK && needs_redaction(d) ? redact(d) : status;
+    return status == PYTHIA_OK && needs_redaction(d) ? redact_span(d) : status;
 }
 
 int pythia__complete(struct pythia__decoder *d)
 {
-    return complete(d);
+    return complete_span(d);
 }
 
 int pythia__emit(struct pythia__decoder *d, const struct pythia_trace_id *trace,
                  struct pythia_span *span)
 {
-    int status = complete(d);
+    int status = complete_span(d);
     return status == PYTHIA_OK ? pythia__emit_complete(d, trace, span) : status;
 }
 
@@ -360,7 +360,7 @@ int pythia__emit_complete(struct pythia__decoder *d, const struct pythia_trace_i
     return status;
 }
 
-static uint64_t apart(uint64_t id, uint64_t trace)
+static uint64_t separate_id(uint64_t id, uint64_t trace)
 {
     if (id != trace)
         return id;
@@ -371,6 +371,6 @@ static uint64_t apart(uint64_t id, uint64_t trace)
 void pythia__set_apart(const struct pythia_trace_id *trace, struct pythia_span *span)
 {
     uint64_t folded = pythia_span_id_fold(trace->high, trace->low);
-    span->id = apart(span->id, folded);
-    span->parent = apart(span->parent, folded); /* 0 stays: no folded id is 0 */
+    span->id = separate_id(span->id, folded);
+    span->parent = separate_id(span->parent, folded); /* 0 stays: no folded id is 0 */
 }

@@ -339,7 +339,8 @@ void pythia__outline(struct pythia_text head, struct pythia_buf *out)
     struct pythia_memory_source memory;
     pythia_memory_source_init(&memory, "head", head.bytes, head.size);
     struct outline o = {.out = out};
-    if (pythia_json_create(&memory.source, 0, &o.json) != PYTHIA_OK)
+    /* One byte more than there is, so that the cursor sees the end. */
+    if (pythia_json_create(&memory.source, head.size + 1, &o.json) != PYTHIA_OK)
         return;
     int c = pythia_json_peek(o.json);
     if (c == '{' || c == '[') {
@@ -351,11 +352,11 @@ void pythia__outline(struct pythia_text head, struct pythia_buf *out)
     pythia_json_destroy(o.json);
 }
 
-bool pythia__outlined(const struct pythia_buf *outline, int depth, const char *key)
+bool pythia__outlined(struct pythia_text outline, int depth, const char *key)
 {
     char line[80];
     int size = snprintf(line, sizeof(line), "%d%s\n", depth, key);
-    struct pythia_text rest = pythia_buf_text(outline);
+    struct pythia_text rest = outline;
     while (rest.size > 0) {
         const char *end = memchr(rest.bytes, '\n', rest.size);
         size_t length = end ? (size_t)(end - rest.bytes) + 1 : rest.size;

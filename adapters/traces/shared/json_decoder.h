@@ -58,11 +58,11 @@ int pythia__time(struct pythia__decoder *d, uint64_t number, uint64_t unit_ns, u
 int pythia__read_time_us(struct pythia__decoder *d, uint64_t *out_ns);
 int pythia__read_duration_us(struct pythia__decoder *d, int64_t *out_ns);
 
-/* The keys of a piece of JSON down to the third level, each as "<depth><key>", newline-separated,
- * into `out`: what likeness functions look at. Stops without complaint where the piece ends. */
+/* The outline of a piece of JSON (adapter.h) into `out`. Stops without complaint where the piece
+ * ends. */
 void pythia__outline(struct pythia_text head, struct pythia_buf *out);
 
 /* Does an outline hold this key at this depth? */
-bool pythia__outlined(const struct pythia_buf *outline, int depth, const char *key);
+bool pythia__outlined(struct pythia_text outline, int depth, const char *key);
 
 #endif

@@ -211,14 +211,14 @@ static int read_member(struct spans *s, struct pythia_text member, struct line *
 
 /* ---- lines ---- */
 
-static int begin(struct spans *s, const struct line *l)
+static int begin_line(struct spans *s, const struct line *l)
 {
     s->points.count = s->resources.count = 0;
     return l->number == 1 ? PYTHIA_OK : pythia__unfit(&s->d, "spans of another version");
 }
 
 /* Definitions are in order, so that what is not there cannot be meant. */
-static int define(struct spans *s, struct list *to, const struct line *l, uint32_t number)
+static int define_name(struct spans *s, struct list *to, const struct line *l, uint32_t number)
 {
     if (number == PYTHIA_NONE ||
         pythia_grow(&to->numbers, &to->capacity, to->count, sizeof(*to->numbers)) != PYTHIA_OK)
@@ -231,8 +231,9 @@ static int define(struct spans *s, struct list *to, const struct line *l, uint32
 
 static int define_point(struct spans *s, const struct line *l)
 {
-    return define(s, &s->points, l,
-                  pythia_vocabulary_tracepoint_of_id(s->d.vocabulary, l->id, l->service, l->name));
+    return define_name(
+        s, &s->points, l,
+        pythia_vocabulary_tracepoint_of_id(s->d.vocabulary, l->id, l->service, l->name));
 }
 
 static int define_resource(struct spans *s, const struct line *l)
@@ -243,7 +244,7 @@ static int define_resource(struct spans *s, const struct line *l)
                                 .host = l->host,
                                 .instance = l->instance,
                                 .attributes = pythia_buf_text(&s->d.attributes)};
-    return define(s, &s->resources, l, pythia_vocabulary_resource(s->d.vocabulary, &r));
+    return define_name(s, &s->resources, l, pythia_vocabulary_resource(s->d.vocabulary, &r));
 }
 
 static bool is_defined(const struct list *list, int64_t number)
@@ -261,7 +262,7 @@ static int take_cost(struct spans *s, const struct line *l)
     return pythia__cost(&s->d, l->at ? s->points.numbers[l->at - 1] : PYTHIA_NONE, l->cost);
 }
 
-static int give(struct spans *s, const struct line *l)
+static int give_span(struct spans *s, const struct line *l)
 {
     const char *fault = NULL;
     if (!(l->trace.high | l->trace.low) || !l->span.low || !l->has_start)
@@ -309,12 +310,12 @@ static int read_line(struct pythia__decoder *d, void *context)
     if (status != 1)
         return status;
     if (l.is_head)
-        return begin(s, &l);
+        return begin_line(s, &l);
     if (l.is_cost)
         return take_cost(s, &l);
     if (l.is_point)
         return define_point(s, &l);
-    return l.is_resource ? define_resource(s, &l) : give(s, &l);
+    return l.is_resource ? define_resource(s, &l) : give_span(s, &l);
 }
 
 static int read_document(struct pythia__decoder *d)
@@ -325,12 +326,12 @@ static int read_document(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
-static int likeness(struct pythia_text head)
+static int spans_likeness(const struct pythia_head *head)
 {
-    return pythia_text_starts(head, PYTHIA_TEXT(PYTHIA__SPANS_HEAD)) ? 100 : 0;
+    return pythia_text_starts(head->text, PYTHIA_TEXT(PYTHIA__SPANS_HEAD)) ? 100 : 0;
 }
 
-static void destroy(struct pythia_adapter *a)
+static void destroy_spans(struct pythia_adapter *a)
 {
     struct spans *s = (struct spans *)a;
     if (!s)
@@ -341,7 +342,7 @@ static void destroy(struct pythia_adapter *a)
     pythia_free(s);
 }
 
-static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+static int create_spans(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
 {
     struct spans *s = pythia_calloc(1, sizeof(*s));
     if (!s)
@@ -351,8 +352,8 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
     return PYTHIA_OK;
 }
 
-static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
-                  struct pythia_error *e)
+static int decode_spans(struct pythia_adapter *a, struct pythia_source *from,
+                        struct pythia_sink *to, struct pythia_error *e)
 {
     struct spans *s = (struct spans *)a;
     s->points.count = s->resources.count = 0;
@@ -362,8 +363,8 @@ static int decode(struct pythia_adapter *a, struct pythia_source *from, struct p
 const struct pythia_adapter_ops pythia__spans = {
     .name = "spans",
     .help = "spans as pythiad --record writes them where values are redacted",
-    .likeness = likeness,
-    .create = create,
-    .decode = decode,
-    .destroy = destroy,
+    .likeness = spans_likeness,
+    .create = create_spans,
+    .decode = decode_spans,
+    .destroy = destroy_spans,
 };

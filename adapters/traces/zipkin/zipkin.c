@@ -413,8 +413,8 @@ static int add_binary_annotations(struct zipkin *z, struct half *halves, int cou
 }
 
 /* Give on one half, with what the decoder has collected for it so far and its annotations. */
-static int emit(struct zipkin *z, const struct reading *r, struct half *halves, int count,
-                int which)
+static int emit_half(struct zipkin *z, const struct reading *r, struct half *halves, int count,
+                     int which)
 {
     struct pythia_json *json = z->d.json;
     struct half *half = &halves[which];
@@ -467,7 +467,7 @@ static struct half make_half(const struct reading *r, enum pythia_span_kind kind
 }
 
 /* The one or two spans that an object of v1 is. */
-static int split(const struct reading *r, struct half *halves)
+static int split_halves(const struct reading *r, struct half *halves)
 {
     static const struct {
         enum pythia_span_kind kind;
@@ -562,7 +562,7 @@ static int look_around(struct zipkin *z, struct reading *r)
 static int emit_all(struct zipkin *z, const struct reading *r)
 {
     struct half halves[2] = {{.span = r->span, .endpoint = r->local}};
-    int count = r->v1 ? split(r, halves) : 1, status = PYTHIA_OK;
+    int count = r->v1 ? split_halves(r, halves) : 1, status = PYTHIA_OK;
     bool timed =
         r->has_start || halves[0].span.kind != r->span.kind; /* a half has at least one moment */
     if (!timed) {
@@ -576,7 +576,7 @@ static int emit_all(struct zipkin *z, const struct reading *r)
             return pythia__unfit(&z->d, "a span that ends after the year 2262");
     }
     for (int i = 0; i < count && status == PYTHIA_OK; i++) {
-        status = emit(z, r, halves, count, i);
+        status = emit_half(z, r, halves, count, i);
         pythia_buf_clear(&z->d.attributes);
     }
     return status;
@@ -639,28 +639,25 @@ static int read_document(struct pythia__decoder *d)
 
 /* ---- the row ---- */
 
-static int likeness(struct pythia_text head)
+static int zipkin_likeness(const struct pythia_head *head)
 {
     static const char *const others[] = {"parentId", "timestamp", "localEndpoint", "annotations",
                                          "binaryAnnotations"};
-    struct pythia_buf outline = {0};
-    pythia__outline(head, &outline);
     int how_much = 0;
     for (int depth = 1; depth <= 3; depth++) {
-        if (!pythia__outlined(&outline, depth, "traceId") ||
-            pythia__outlined(&outline, depth, "spanId"))
+        if (!pythia__outlined(head->outline, depth, "traceId") ||
+            pythia__outlined(head->outline, depth, "spanId"))
             continue; /* OpenTelemetry's and Jaeger's spans have a spanId */
         for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && how_much == 0; i++)
-            if (pythia__outlined(&outline, depth, others[i]))
+            if (pythia__outlined(head->outline, depth, others[i]))
                 how_much = 60; /* cut off in its first span */
-        if (pythia__outlined(&outline, depth, "id"))
+        if (pythia__outlined(head->outline, depth, "id"))
             how_much = 90;
     }
-    pythia_buf_free(&outline);
     return how_much;
 }
 
-static void destroy(struct pythia_adapter *a)
+static void destroy_zipkin(struct pythia_adapter *a)
 {
     struct zipkin *z = (struct zipkin *)a;
     if (!z)
@@ -669,7 +666,7 @@ static void destroy(struct pythia_adapter *a)
     pythia_free(z);
 }
 
-static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
+static int create_zipkin(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out)
 {
     struct zipkin *z = pythia_calloc(1, sizeof(*z));
     if (!z)
@@ -681,20 +678,20 @@ static int create(struct pythia_vocabulary *vocabulary, struct pythia_adapter **
         .port = pythia_vocabulary_string(vocabulary, PYTHIA_TEXT("peer.port"))};
     if (z->peer.service == PYTHIA_NONE || z->peer.address == PYTHIA_NONE ||
         z->peer.port == PYTHIA_NONE) {
-        destroy(&z->d.adapter);
+        destroy_zipkin(&z->d.adapter);
         return PYTHIA_ENOMEM;
     }
     *out = &z->d.adapter;
     return PYTHIA_OK;
 }
 
-static int decode(struct pythia_adapter *a, struct pythia_source *from, struct pythia_sink *to,
-                  struct pythia_error *e)
+static int decode_zipkin(struct pythia_adapter *a, struct pythia_source *from,
+                         struct pythia_sink *to, struct pythia_error *e)
 {
     return pythia__decode((struct pythia__decoder *)a, from, to, read_document, e);
 }
 
-static void count(struct pythia_span_count *c, const char *bytes, size_t size)
+static void count_zipkin(struct pythia_span_count *c, const char *bytes, size_t size)
 {
     pythia__count_json_spans(c, "{", bytes, size);
 }
@@ -702,9 +699,10 @@ static void count(struct pythia_span_count *c, const char *bytes, size_t size)
 const struct pythia_adapter_ops pythia__zipkin = {
     .name = "zipkin",
     .help = "Zipkin, JSON of version 2 or 1: an array of spans, or of arrays; also one a line",
-    .likeness = likeness,
-    .create = create,
-    .decode = decode,
-    .destroy = destroy,
-    .count = count,
+    .likeness = zipkin_likeness,
+    .create = create_zipkin,
+    .decode = decode_zipkin,
+    .destroy = destroy_zipkin,
+    .independent = true,
+    .count = count_zipkin,
 };

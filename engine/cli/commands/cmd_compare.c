@@ -12,6 +12,7 @@
 #include "pythia/status.h"
 #include "shared/command.h"
 #include "shared/splitting.h"
+#include "shared/terminal.h"
 
 struct settings {
     struct pythia__read_settings read;
@@ -57,12 +58,12 @@ struct side {
     struct pythia_grouping_key *key; /* of both; NULL: there is none */
     struct pythia__reading reading;
     struct pythia_side *side;
-    char *paths[PYTHIA_OPTION_TEXTS_MAX + 1];
+    const char *paths[PYTHIA_OPTION_TEXTS_MAX + 1];
     int count;
 };
 
 /* What the grouping key has seen of this side must go; not what it has seen of the other. */
-static int forget(const struct side *side)
+static int forget_side(const struct side *side)
 {
     size_t count = 0;
     const struct pythia_type *types =
@@ -75,12 +76,12 @@ static int forget(const struct side *side)
     return status;
 }
 
-static int begin(void *context)
+static int begin_side(void *context)
 {
     struct side *side = context;
     pythia_side_destroy(side->side);
     side->side = NULL;
-    int status = forget(side);
+    int status = forget_side(side);
     if (status != PYTHIA_OK)
         return status;
     side->reading.groups.rows_per_type = (size_t)side->s->rows;
@@ -88,7 +89,7 @@ static int begin(void *context)
     return pythia_side_create(side->reading.vocabulary, &side->reading.groups, &side->side);
 }
 
-static int take(void *context, const struct pythia_trace *trace)
+static int take_trace(void *context, const struct pythia_trace *trace)
 {
     struct side *side = context;
     return pythia_side_add(side->side, trace);
@@ -105,7 +106,7 @@ static int open_side(struct side *side, char *first, const struct pythia_option_
 {
     side->paths[side->count++] = first;
     for (size_t i = 0; i < more->count; i++)
-        side->paths[side->count++] = (char *)more->texts[i];
+        side->paths[side->count++] = more->texts[i];
     qsort(side->paths, (size_t)side->count, sizeof(char *), compare_paths);
     return pythia__reading_begin_with(&side->reading, &side->s->read, side->paths, side->count,
                                       other);
@@ -130,7 +131,7 @@ static int read_each(struct side sides[2])
 {
     int status = PYTHIA_OK;
     for (size_t i = 0; i < 2 && status == PYTHIA_OK; i++) {
-        struct pythia_consumer consumer = {begin, take, &sides[i]};
+        struct pythia_consumer consumer = {begin_side, take_trace, &sides[i]};
         sides[i].other = i ? &sides[0] : NULL;
         status = pythia__reading_run(&sides[i].reading, &consumer);
     }
@@ -160,17 +161,17 @@ static int read_sides(struct side sides[2])
 
 static struct pythia_compare_input input_of(const struct side *side)
 {
-    return (struct pythia_compare_input){(const char *const *)side->paths, (size_t)side->count,
-                                         &side->reading.result, side->key};
+    return (struct pythia_compare_input){side->paths, (size_t)side->count, &side->reading.result,
+                                         side->key};
 }
 
-static int report(const struct settings *s, const struct side sides[2],
-                  const struct pythia_comparison *c)
+static int write_report(const struct settings *s, const struct side sides[2],
+                        const struct pythia_comparison *c)
 {
     struct pythia_compare_input before = input_of(&sides[0]), after = input_of(&sides[1]);
     struct pythia_buf text = {0};
     json_t *json = pythia_compare_report_json(c, sides[0].reading.vocabulary, &before, &after);
-    bool colour = !s->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    bool colour = pythia__terminal_of(s->output).colour;
     int status = json ? pythia_compare_report_write(json, (enum pythia_report_format)s->format,
                                                     (size_t)s->top, colour, &text)
                       : PYTHIA_ENOMEM;
@@ -210,7 +211,7 @@ static bool reads_input_twice(const struct settings *s, char *const *operands, i
     return times > 1;
 }
 
-static int run(const void *settings, char *const *operands, int count)
+static int run_compare(const void *settings, char *const *operands, int count)
 {
     const struct settings *s = settings;
     struct side sides[2] = {{.s = s}, {.s = s}};
@@ -229,7 +230,7 @@ static int run(const void *settings, char *const *operands, int count)
     if (status == PYTHIA_OK)
         status = pythia_compare(sides[0].side, sides[1].side, &how, &c);
     if (status == PYTHIA_OK)
-        status = report(s, sides, c);
+        status = write_report(s, sides, c);
     int code = exit_status(sides, c, status);
     pythia_comparison_destroy(c);
     pythia_grouping_key_destroy(sides[0].key);
@@ -273,5 +274,5 @@ const struct pythia__command pythia__cmd_compare = {
     .settings_size = sizeof(struct settings),
     .operands_min = 2,
     .operands_max = 2,
-    .run = run,
+    .run = run_compare,
 };

@@ -8,14 +8,17 @@
 
 #include <jansson.h>
 
+#include "ctl_show.h"
 #include "pythia/control.h"
 #include "pythia/gate_variables.h"
 #include "pythia/log.h"
 #include "pythia/mem.h"
+#include "pythia/nearest.h"
 #include "pythia/shown_text.h"
 #include "pythia/space_file.h"
 #include "pythia/status.h"
 #include "shared/command.h"
+#include "shared/terminal.h"
 
 #define SOCKET_PATH "/run/pythiad/control.sock"
 #define SOCKET      "unix:" SOCKET_PATH
@@ -26,7 +29,8 @@ struct settings {
     const char *address, *token, *tls_trust, *gate, *osprofiler, *off_file, *open;
     int format;
     int64_t count;
-    double timeout_s;
+    bool verbose, ids;
+    double timeout_s, interval_s;
     struct pythia_option_texts types;
 };
 
@@ -42,6 +46,10 @@ static const struct pythia_option options[] = {
                        "Speak TLS, and trust the authorities of a file (PEM)"),
     PYTHIA_CHOICE("format", 'f', "text|json|markdown|html", "text", OPTION(format),
                   "Form of what is written; markdown and html are of the report"),
+    PYTHIA_FLAG("verbose", 0, OPTION(verbose), "Of the report: all of it, instead of 40 lines"),
+    PYTHIA_FLAG("ids", 0, OPTION(ids), "Of points: the ids alone, a line each"),
+    PYTHIA_REAL("interval-seconds", 0, "S", "2", .1, 3600, OPTION(interval_s),
+                "For watch: ask again after so long"),
     PYTHIA_INTEGER("count", 'n', "N", "20", 1, 10000, OPTION(count), "Decisions to show"),
     PYTHIA_TEXT_OPTION("open", 0, "ID,ID...", OPTION(open),
                        "For plan: trace points, with commas between them, beside those that are "
@@ -70,7 +78,7 @@ struct answer {
     long status;
 };
 
-static size_t take(char *bytes, size_t size, size_t count, void *context)
+static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 {
     struct answer *a = context;
     pythia_buf_add(&a->body, bytes, size * count);
@@ -117,8 +125,8 @@ static int set_up(CURL *curl, const struct settings *s, const char *path, struct
 
 /* Ask for a path; `body` (may be NULL) is posted. PYTHIA_OK when there is an answer, whatever it
  * is; else PYTHIA_EIO, told. */
-static int ask(const struct settings *s, const char *path, const char *body, double timeout_s,
-               bool quiet, struct answer *out)
+static int ask_daemon(const struct settings *s, const char *path, const char *body,
+                      double timeout_s, bool quiet, struct answer *out)
 {
     CURL *curl = curl_easy_init();
     struct curl_slist *list = curl_slist_append(NULL, "Content-Type: application/json");
@@ -127,7 +135,7 @@ static int ask(const struct settings *s, const char *path, const char *body, dou
     if (status == PYTHIA_OK) {
         curl_easy_setopt(curl, CURLOPT_URL, url.bytes);
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
-        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
         curl_easy_setopt(curl, CURLOPT_WRITEDATA, out);
         curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(timeout_s * 1000));
         curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
@@ -150,279 +158,6 @@ static int ask(const struct settings *s, const char *path, const char *body, dou
     return status;
 }
 
-/* ---- showing ---- */
-
-static void show_text(struct pythia_buf *to, const json_t *value)
-{
-    pythia_shown_add(to,
-                     (struct pythia_text){json_string_value(value) ? json_string_value(value) : "",
-                                          json_string_length(value)},
-                     SIZE_MAX);
-}
-
-/* What is taken of senders at most, by the names of pythiad's settings. */
-static void show_limits(struct pythia_buf *to, json_t *limits)
-{
-    const char *name, *comma = "";
-    json_t *value;
-    if (json_object_size(limits) == 0)
-        return;
-    pythia_buf_puts(to, "  limits: ");
-    json_object_foreach (limits, name, value) {
-        pythia_buf_puts(to, comma);
-        pythia_shown_add(to, pythia_text_of(name), SIZE_MAX);
-        pythia_buf_printf(to, " %" JSON_INTEGER_FORMAT, json_integer_value(value));
-        comma = ", ";
-    }
-    pythia_buf_putc(to, '\n');
-}
-
-/* What nobody decides about, and what to do. */
-static void show_unknown(struct pythia_buf *to, const json_t *s)
-{
-    if (json_integer_value(json_object_get(s, "unknown_points")) > 0)
-        pythia_buf_printf(to,
-                          "  %" JSON_INTEGER_FORMAT
-                          " spans were left out because the search space does not know their trace "
-                          "points: learn it anew\n",
-                          json_integer_value(json_object_get(s, "unknown_spans")));
-}
-
-static void show_status(struct pythia_buf *to, const json_t *s)
-{
-    static const struct {
-        const char *name, *label;
-    } rows[] = {{"cycles", "cycles"},
-                {"cycle", "number of the last"},
-                {"problems_waiting", "types that wait"},
-                {"requests", "requests"},
-                {"spans", "spans"},
-                {"open_requests", "unfinished requests"},
-                {"points_known", "trace points known"},
-                {"quarantined", "in quarantine"},
-                {"mute", "open and mute"},
-                {"unknown_points", "not in search space"},
-                {"desired_version", "desired set"}};
-    const json_t *plane;
-    size_t i;
-    pythia_buf_puts(to, "pythiad ");
-    show_text(to, json_object_get(s, "version"));
-    pythia_buf_puts(to, " ");
-    show_text(to, json_object_get(s, "doing"));
-    pythia_buf_puts(to, json_is_true(json_object_get(s, "degraded"))
-                            ? ", but its state cannot be written\n"
-                            : "\n");
-    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        pythia_buf_printf(to, "  %-22s %" JSON_INTEGER_FORMAT "\n", rows[i].label,
-                          json_integer_value(json_object_get(s, rows[i].name)));
-    show_unknown(to, s);
-    json_array_foreach (json_object_get(s, "planes"), i, plane) {
-        pythia_buf_puts(to, "  plane ");
-        show_text(to, json_object_get(plane, "name"));
-        pythia_buf_printf(to, ": %" JSON_INTEGER_FORMAT " points, %s%s",
-                          json_integer_value(json_object_get(plane, "points")),
-                          json_is_true(json_object_get(plane, "reachable")) ? "" : "not reached, ",
-                          json_is_true(json_object_get(plane, "in_force")) ? "in force"
-                                                                           : "not in force yet");
-        json_int_t lost = json_integer_value(json_object_get(plane, "lost_targets"));
-        if (lost > 0)
-            pythia_buf_printf(to, ", %" JSON_INTEGER_FORMAT " targets lost", lost);
-        if (json_string_length(json_object_get(plane, "why")) > 0) {
-            pythia_buf_puts(to, ": ");
-            show_text(to, json_object_get(plane, "why"));
-        }
-        pythia_buf_putc(to, '\n');
-    }
-    show_limits(to, json_object_get(s, "limits"));
-}
-
-/* One of the words of pythiad; "" if it is none. */
-static const char *text_of(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
-}
-
-/* Those that a point is open for, if it is not open for all. */
-static void show_types(struct pythia_buf *to, const json_t *types)
-{
-    const json_t *type;
-    size_t i;
-    json_array_foreach (types, i, type) {
-        pythia_buf_puts(to, i == 0 ? ", only for " : " and ");
-        show_text(to, type);
-    }
-}
-
-static void show_points(struct pythia_buf *to, const json_t *points)
-{
-    const json_t *p;
-    size_t i;
-    if (json_array_size(points) == 0)
-        pythia_buf_puts(to, "no trace point is known yet\n");
-    json_array_foreach (points, i, p) {
-        double price = json_number_value(json_object_get(p, "price_ns"));
-        bool open = json_is_true(json_object_get(p, "wanted"));
-        bool mute = json_is_true(json_object_get(p, "mute"));
-        pythia_buf_printf(to, "%-6s ", mute ? "mute" : open ? "open" : "");
-        if (price > 0)
-            pythia_buf_printf(to, "%9.0f ns %-8s", price, text_of(p, "price_known"));
-        else
-            pythia_buf_printf(to, "%21s", "");
-        pythia_buf_printf(to, " %10" JSON_INTEGER_FORMAT " hits  ",
-                          json_integer_value(json_object_get(p, "hits")));
-        show_text(to, json_object_get(p, "trace_point"));
-        pythia_buf_puts(to, "  (");
-        show_text(to, json_object_get(p, "result"));
-        pythia_buf_printf(to, "%s%s", json_is_true(json_object_get(p, "pinned")) ? ", pinned" : "",
-                          json_is_true(json_object_get(p, "quarantined")) ? ", in quarantine" : "");
-        show_types(to, json_object_get(p, "types"));
-        if (mute)
-            pythia_buf_printf(to, ", none of %" JSON_INTEGER_FORMAT " requests passed it",
-                              json_integer_value(json_object_get(p, "requests")));
-        else if (open)
-            pythia_buf_printf(to, ", %" JSON_INTEGER_FORMAT " spans since it was opened",
-                              json_integer_value(json_object_get(p, "spans")));
-        pythia_buf_puts(to, ")\n");
-    }
-}
-
-static void show_decisions(struct pythia_buf *to, const json_t *decisions)
-{
-    const json_t *d;
-    size_t i;
-    if (json_array_size(decisions) == 0)
-        pythia_buf_puts(to, "nothing was opened or closed yet\n");
-    json_array_foreach (decisions, i, d) {
-        time_t seconds = (time_t)(json_integer_value(json_object_get(d, "unix_ns")) / 1000000000);
-        struct tm when;
-        char text[32];
-        gmtime_r(&seconds, &when);
-        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &when);
-        bool open = json_is_true(json_object_get(d, "open"));
-        if (json_is_false(json_object_get(d, "switchable")))
-            pythia_buf_printf(to, "%s  would %s ", text, open ? "open" : "close");
-        else
-            pythia_buf_printf(to, "%s  %s ", text, open ? "opens " : "closes");
-        show_text(to, json_object_get(d, "trace_point"));
-        if (json_string_length(json_object_get(d, "request_type")) > 0) {
-            pythia_buf_puts(to, " for ");
-            show_text(to, json_object_get(d, "request_type"));
-        }
-        pythia_buf_puts(to, ": ");
-        show_text(to, json_object_get(d, "reason"));
-        if (json_number_value(json_object_get(d, "price_ns")) > 0)
-            pythia_buf_printf(to, "; a pass costs %.0f ns, %s",
-                              json_number_value(json_object_get(d, "price_ns")),
-                              text_of(d, "price_known"));
-        if (!json_is_true(json_object_get(d, "open")) &&
-            json_is_integer(json_object_get(d, "spans")))
-            pythia_buf_printf(to, "; it gave %" JSON_INTEGER_FORMAT " spans",
-                              json_integer_value(json_object_get(d, "spans")));
-        pythia_buf_putc(to, '\n');
-    }
-}
-
-static void show_groups(struct pythia_buf *to, const json_t *groups)
-{
-    const json_t *g;
-    size_t i;
-    if (json_array_size(groups) == 0)
-        pythia_buf_puts(to, "no group of requests is known yet\n");
-    json_array_foreach (groups, i, g) {
-        pythia_buf_printf(to, "%5.1f %%  %-10s %8" JSON_INTEGER_FORMAT " requests, mean %.3f ms  ",
-                          100 * json_number_value(json_object_get(g, "variance_share")),
-                          json_string_value(json_object_get(g, "status")),
-                          json_integer_value(json_object_get(g, "count")),
-                          json_number_value(json_object_get(g, "mean_ns")) / 1e6);
-        show_text(to, json_object_get(g, "request_type"));
-        pythia_buf_putc(to, '\n');
-    }
-}
-
-static void show_cost(struct pythia_buf *to, const json_t *p)
-{
-    const json_t *price = json_object_get(p, "price_ns");
-    pythia_buf_printf(to, ": %.0f ns added to a request, by %.2f calls at ",
-                      json_number_value(json_object_get(p, "added_ns_per_request")),
-                      json_number_value(json_object_get(p, "calls_per_request")));
-    if (json_is_number(price))
-        pythia_buf_printf(to, "%.0f ns, which is %s\n", json_number_value(price),
-                          text_of(p, "price_known"));
-    else
-        pythia_buf_puts(to, "a price that is supposed\n");
-}
-
-static void show_plan(struct pythia_buf *to, const json_t *plan)
-{
-    const json_t *p;
-    size_t i;
-    json_array_foreach (json_object_get(plan, "trace_points"), i, p) {
-        show_text(to, json_object_get(p, "trace_point"));
-        if (!json_is_true(json_object_get(p, "known")))
-            pythia_buf_puts(to, ": not known\n");
-        else if (json_is_number(json_object_get(p, "added_ns_per_request")))
-            show_cost(to, p);
-        else
-            pythia_buf_puts(to, ": never seen, so its calls are not known\n");
-    }
-    pythia_buf_printf(to, "together %.0f ns a request",
-                      json_number_value(json_object_get(plan, "added_ns_per_request")));
-    if (json_is_number(json_object_get(plan, "added_share")))
-        pythia_buf_printf(to, ", %.3g %% of the %.3f ms that requests take",
-                          100 * json_number_value(json_object_get(plan, "added_share")),
-                          json_number_value(json_object_get(plan, "request_ns")) / 1e6);
-    pythia_buf_putc(to, '\n');
-}
-
-static void show_variables(struct pythia_buf *to, const json_t *variables)
-{
-    const json_t *v;
-    size_t i;
-    json_int_t process = -1;
-    json_array_foreach (variables, i, v) {
-        const json_t *value = json_object_get(v, "value");
-        if (json_integer_value(json_object_get(v, "process")) != process) {
-            process = json_integer_value(json_object_get(v, "process"));
-            show_text(to, json_object_get(v, "service"));
-            pythia_buf_printf(to, ", process %" JSON_INTEGER_FORMAT ":\n", process);
-        }
-        pythia_buf_printf(to, "  %-13s  of the %-7s  %-13s  ",
-                          json_string_value(json_object_get(v, "class")),
-                          json_string_value(json_object_get(v, "binding")),
-                          json_string_value(json_object_get(v, "type")));
-        if (json_is_number(value))
-            pythia_buf_printf(to, "%16.10g  ", json_number_value(value));
-        else
-            pythia_buf_printf(to, "%16s  ", "not seen yet");
-        show_text(to, json_object_get(v, "name"));
-        pythia_buf_putc(to, '\n');
-    }
-    if (json_array_size(variables) == 0)
-        pythia_buf_puts(to, "no program has defined a variable\n");
-}
-
-static void show_hash(struct pythia_buf *to, const json_t *answer)
-{
-    show_text(to, json_object_get(answer, "hash"));
-    pythia_buf_putc(to, '\n');
-}
-
-static void show_done(struct pythia_buf *to, const json_t *answer)
-{
-    json_int_t points = json_integer_value(json_object_get(answer, "trace_points"));
-    if (json_object_get(answer, "doing")) {
-        pythia_buf_puts(to, "pythiad: ");
-        show_text(to, json_object_get(answer, "doing"));
-        pythia_buf_putc(to, '\n');
-    } else {
-        pythia_buf_printf(
-            to, "%" JSON_INTEGER_FORMAT " trace point%s, desired set %" JSON_INTEGER_FORMAT "\n",
-            points, points == 1 ? "" : "s",
-            json_integer_value(json_object_get(answer, "desired_version")));
-    }
-}
-
 /* ---- what can be asked ---- */
 
 static const struct action {
@@ -430,25 +165,26 @@ static const struct action {
     bool posts, takes_ids;
     void (*show)(struct pythia_buf *to, const json_t *answer); /* NULL: it is text already */
 } actions[] = {
-    {"status", "/v1/status", false, false, show_status},
-    {"groups", "/v1/groups", false, false, show_groups},
+    {"status", "/v1/status", false, false, pythia__show_status},
+    {"groups", "/v1/groups", false, false, pythia__show_groups},
     {"report", "/v1/report", false, false, NULL},
-    {"decisions", "/v1/decisions", false, false, show_decisions},
-    {"points", "/v1/points", false, false, show_points},
-    {"vars", "/v1/variables", false, false, show_variables},
-    {"open", "/v1/open", true, true, show_done},
-    {"close", "/v1/close", true, true, show_done},
-    {"unpin", "/v1/unpin", true, true, show_done},
-    {"plan", "/v1/plan", true, true, show_plan},
-    {"hash", "/v1/hash", true, false, show_hash},
-    {"off", "/v1/off", true, false, show_done},
-    {"on", "/v1/on", true, false, show_done},
+    {"watch", "/v1/report", false, false, NULL},
+    {"decisions", "/v1/decisions", false, false, pythia__show_decisions},
+    {"points", "/v1/points", false, false, pythia__show_points},
+    {"vars", "/v1/variables", false, false, pythia__show_variables},
+    {"open", "/v1/open", true, true, pythia__show_done},
+    {"close", "/v1/close", true, true, pythia__show_done},
+    {"unpin", "/v1/unpin", true, true, pythia__show_done},
+    {"plan", "/v1/plan", true, true, pythia__show_plan},
+    {"hash", "/v1/hash", true, false, pythia__show_hash},
+    {"off", "/v1/off", true, false, pythia__show_done},
+    {"on", "/v1/on", true, false, pythia__show_done},
 };
 
 static char *body_of(const struct settings *s, const struct action *a, char *const *ids, int count)
 {
     json_t *list = json_array();
-    bool hashes = a->show == show_hash;
+    bool hashes = a->show == pythia__show_hash;
     for (const char *at = s->open; at && *at;) {
         size_t size = strcspn(at, ",");
         if (size > 0)
@@ -487,7 +223,10 @@ static int write_answer(const struct settings *s, const struct action *a,
                        address_of(s));
             return PYTHIA_EFORMAT;
         }
-        a->show(&out, json);
+        if (s->ids && a->show == pythia__show_points)
+            pythia__show_ids(&out, json);
+        else
+            a->show(&out, json);
         json_decref(json);
     }
     int status = pythia_buf_status(&out);
@@ -509,7 +248,7 @@ static void tell_refusal(const struct answer *answer)
     while (said.size > 0 && said.bytes[said.size - 1] == '\n')
         said.size--;
     if (why)
-        show_text(&text, why);
+        pythia__show_text(&text, why);
     else
         pythia_shown_add(&text, said, 300);
     const json_t *named = json_object_get(json, "unknown");
@@ -517,11 +256,11 @@ static void tell_refusal(const struct answer *answer)
         named = json_object_get(json, "not_switchable");
     json_array_foreach (named, i, id) {
         pythia_buf_puts(&text, i ? ", " : ": ");
-        show_text(&text, id);
+        pythia__show_text(&text, id);
     }
     if (json_object_get(json, "reason")) {
         pythia_buf_puts(&text, "; ");
-        show_text(&text, json_object_get(json, "reason"));
+        pythia__show_text(&text, json_object_get(json, "reason"));
     }
     pythia_log(PYTHIA_LOG_ERROR, "pythiad refuses (%ld): %s", answer->status,
                text.bytes ? text.bytes : "");
@@ -603,7 +342,66 @@ static int list_variables(const struct settings *s, const struct action *a)
     return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
 }
 
-static int run(const void *settings, char *const *operands, int count)
+/* ---- live ---- */
+
+/* One round of watch: show the report if it is another one than before. */
+static int watch_once(const struct settings *s, const char *path, bool terminal,
+                      struct pythia_buf *shown)
+{
+    struct answer answer = {0};
+    int status = ask_daemon(s, path, NULL, s->timeout_s, false, &answer);
+    bool waits = answer.status == 404, good = answer.status >= 200 && answer.status <= 299;
+    if (status == PYTHIA_OK && !good && !waits) {
+        tell_refusal(&answer);
+        status = PYTHIA_EUSAGE;
+    }
+    if (status == PYTHIA_OK &&
+        !pythia_text_equal(pythia_buf_text(shown), pythia_buf_text(&answer.body))) {
+        struct pythia_buf out = {0};
+        pythia_buf_puts(&out, terminal ? "\033[H\033[J" : shown->size > 0 ? "\n" : "");
+        pythia_buf_text_add(&out, pythia_buf_text(&answer.body));
+        pythia_buf_clear(shown);
+        pythia_buf_text_add(shown, pythia_buf_text(&answer.body));
+        status = pythia_buf_status(&out) == PYTHIA_OK
+                     ? pythia__write_output(NULL, pythia_buf_text(&out))
+                     : PYTHIA_ENOMEM;
+        pythia_buf_free(&out);
+    }
+    pythia_buf_free(&answer.body);
+    return status;
+}
+
+/* Show the report whenever it changes, until somebody interrupts or pythiad is gone. */
+static int watch_report(const struct settings *s, const struct action *a)
+{
+    char path[128];
+    struct pythia_buf shown = {0};
+    const struct timespec pause = {(time_t)s->interval_s,
+                                   (long)(1e9 * (s->interval_s - floor(s->interval_s)))};
+    bool terminal = pythia__terminal_of(NULL).screen;
+    snprintf(path, sizeof(path), "%s?format=%s", a->path, s->verbose ? "text" : "brief");
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    while (watch_once(s, path, terminal, &shown) == PYTHIA_OK)
+        nanosleep(&pause, NULL);
+    pythia_buf_free(&shown);
+    curl_global_cleanup();
+    return PYTHIA__EXIT_FAILED;
+}
+
+static int tell_unknown(const char *word)
+{
+    struct pythia_nearest near = {.wanted = pythia_text_of(word)};
+    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+        pythia_nearest_offer(&near, pythia_text_of(actions[i].name));
+    pythia_log(PYTHIA_LOG_ERROR,
+               "there is no pythia ctl %s%s%.*s%s (pythia ctl --help lists what "
+               "there is)",
+               word, near.best.size ? ", did you mean " : "", (int)near.best.size,
+               near.best.size ? near.best.bytes : "", near.best.size ? "?" : "");
+    return PYTHIA__EXIT_USAGE;
+}
+
+static int run_ctl(const void *settings, char *const *operands, int count)
 {
     static const char *const formats[] = {"text", "json", "markdown", "html"};
     const struct settings *s = settings;
@@ -611,16 +409,17 @@ static int run(const void *settings, char *const *operands, int count)
     for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
         if (strcmp(actions[i].name, operands[0]) == 0)
             a = &actions[i];
-    bool plans = a && a->show == show_plan;
-    bool hashes = a && a->show == show_hash;
+    bool plans = a && a->show == pythia__show_plan;
+    bool hashes = a && a->show == pythia__show_hash;
     bool fits = a && (hashes ? count == 2 : a->takes_ids == (count > 1 || (plans && s->open)));
+    if (!a)
+        return tell_unknown(operands[0]);
     if (!fits || (s->open && !plans)) {
         pythia_log(PYTHIA_LOG_ERROR,
-                   !a ? "there is no pythia ctl %s (pythia ctl --help lists what there is)"
-                   : s->open && !plans ? "pythia ctl %s takes no --open"
-                   : hashes            ? "pythia ctl %s takes one value"
-                   : a->takes_ids      ? "pythia ctl %s takes trace points"
-                                       : "pythia ctl %s takes nothing more",
+                   s->open && !plans ? "pythia ctl %s takes no --open"
+                   : hashes          ? "pythia ctl %s takes one value"
+                   : a->takes_ids    ? "pythia ctl %s takes trace points"
+                                     : "pythia ctl %s takes nothing more",
                    operands[0]);
         return PYTHIA__EXIT_USAGE;
     }
@@ -633,12 +432,15 @@ static int run(const void *settings, char *const *operands, int count)
                    operands[0], formats[s->format]);
         return PYTHIA__EXIT_USAGE;
     }
-    if (s->gate && a->show == show_variables)
+    if (s->gate && a->show == pythia__show_variables)
         return list_variables(s, a);
+    if (strcmp(a->name, "watch") == 0)
+        return watch_report(s, a);
     char path[128];
     snprintf(path, sizeof(path), "%s", a->path);
     if (!a->show)
-        snprintf(path, sizeof(path), "%s?format=%s", a->path, formats[s->format]);
+        snprintf(path, sizeof(path), "%s?format=%s", a->path,
+                 s->format == 0 && !s->verbose ? "brief" : formats[s->format]);
     else if (strcmp(a->name, "decisions") == 0)
         snprintf(path, sizeof(path), "%s?count=%d", a->path, (int)s->count);
     bool off = strcmp(a->name, "off") == 0;
@@ -648,7 +450,7 @@ static int run(const void *settings, char *const *operands, int count)
                       ? switch_plane("http", "off-file", s->off_file, false)
                       : PYTHIA_OK;
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    int status = ask(s, path, body, off ? (double)OFF_WAIT_S : s->timeout_s, off, &answer);
+    int status = ask_daemon(s, path, body, off ? (double)OFF_WAIT_S : s->timeout_s, off, &answer);
     free(body);
     if (status == PYTHIA_EIO && off)
         status = close_directly(s);
@@ -669,7 +471,8 @@ const struct pythia__command pythia__cmd_ctl = {
     .summary = "Talk to a running pythiad",
     .description =
         "ACTION is one of: status; groups, the groups of requests of the last cycle; report, the "
-        "last cycle's report; decisions, what was opened and closed, and why (as JSON also in "
+        "last cycle's report; watch, the same again whenever it has changed, until it is "
+        "interrupted; decisions, what was opened and closed, and why (as JSON also in "
         "which "
         "cycle, by the number that it has in the log and the report of the start that it was in); "
         "points, every trace "
@@ -691,6 +494,8 @@ const struct pythia__command pythia__cmd_ctl = {
         "--osprofiler and --off-file name are closed without it, as far as they are named.",
     .examples = "# What has it found?\n"
                 "pythia ctl report\n"
+                "# Follow it\n"
+                "pythia ctl watch\n"
                 "# Why is that trace point open?\n"
                 "pythia ctl decisions --count 5\n"
                 "# Open all trace points of a service, and leave them to the search again\n"
@@ -700,7 +505,7 @@ const struct pythia__command pythia__cmd_ctl = {
                 "pythia ctl open 'store:*' --type 'GET /list*'\n"
                 "# Close everything, at once\n"
                 "pythia ctl off\n",
-    .words = "status groups report decisions points vars open close unpin plan hash off on",
+    .words = "status groups report watch decisions points vars open close unpin plan hash off on",
     .exits = "0 done, 1 failed (also: pythiad does not answer, or refuses), 2 wrong usage.",
     .see_also = "pythiad(8), pythia-report(5)",
     .options = options,
@@ -708,5 +513,5 @@ const struct pythia__command pythia__cmd_ctl = {
     .settings_size = sizeof(struct settings),
     .operands_min = 1,
     .operands_max = -1,
-    .run = run,
+    .run = run_ctl,
 };

@@ -18,6 +18,7 @@
 #include "pythia/mem.h"
 #include "pythia/status.h"
 #include "shared/command.h"
+#include "shared/terminal.h"
 
 #define THREADS_MAX 256
 #define PROGRESS_NS UINT64_C(200000000)
@@ -124,7 +125,7 @@ static bool is_small(size_t problem)
 }
 
 /* The names in `list`, in its order; NULL: those that are there by default, or all. */
-static int choose(struct chosen *c, const char *list, bool (*is_default)(size_t))
+static int choose_names(struct chosen *c, const char *list, bool (*is_default)(size_t))
 {
     c->numbers = pythia_calloc(c->all, sizeof(*c->numbers));
     if (!c->numbers)
@@ -252,7 +253,7 @@ static void after_trial(struct evaluating *v, int status, const struct pythia_er
     uv_mutex_unlock(&v->lock);
 }
 
-static void work(void *context)
+static void run_trials(void *context)
 {
     struct evaluating *v = context;
     struct pythia_buf story = {0};
@@ -278,9 +279,9 @@ static int run_all(struct evaluating *v)
     sigaction(SIGTERM, &action, &before[1]);
     wanted = wanted < v->trials ? wanted : v->trials;
     while (running + 1 < wanted && running + 1 < THREADS_MAX &&
-           uv_thread_create(&threads[running], work, v) == 0)
+           uv_thread_create(&threads[running], run_trials, v) == 0)
         running++;
-    work(v); /* this thread is one of them; those that could not be made are not needed */
+    run_trials(v); /* this thread is one of them; those that could not be made are not needed */
     for (size_t i = 0; i < running; i++)
         uv_thread_join(&threads[i]);
     sigaction(SIGINT, &before[0], NULL);
@@ -296,7 +297,7 @@ static int run_all(struct evaluating *v)
 static int write_report(const struct settings *s, json_t *json)
 {
     struct pythia_buf text = {0};
-    bool colour = !s->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    bool colour = pythia__terminal_of(s->output).colour;
     int status = json ? pythia_evaluation_report_write(
                             json, (enum pythia_evaluation_format)s->format, colour, &text)
                       : PYTHIA_ENOMEM;
@@ -306,7 +307,7 @@ static int write_report(const struct settings *s, json_t *json)
     return status;
 }
 
-static int report(const struct evaluating *v)
+static int report_evaluation(const struct evaluating *v)
 {
     json_t *json = pythia_evaluation_report_json(v->e, v->s->times);
     int status = write_report(v->s, json);
@@ -343,12 +344,12 @@ static int after_interrupt(const struct evaluating *v)
                v->trials, to_file ? "; " : "", to_file ? v->s->output : "",
                to_file ? " is not written" : "");
     if (!to_file && v->done > 0)
-        report(v);
+        report_evaluation(v);
     return PYTHIA_ESTOPPED;
 }
 
-static int evaluate(const struct settings *s, const struct chosen *strategies,
-                    const struct chosen *problems)
+static int evaluate_all(const struct settings *s, const struct chosen *strategies,
+                        const struct chosen *problems)
 {
     struct evaluating v = {.s = s, .progress = !s->quiet && isatty(STDERR_FILENO)};
     const struct pythia_strategy **rows =
@@ -378,14 +379,14 @@ static int evaluate(const struct settings *s, const struct chosen *strategies,
         status = run_all(&v);
     }
     if (status == PYTHIA_OK)
-        status = interrupted ? after_interrupt(&v) : report(&v);
+        status = interrupted ? after_interrupt(&v) : report_evaluation(&v);
     pythia_evaluation_destroy(v.e);
     pythia_free(rows);
     pythia_free(planted);
     return status;
 }
 
-static int run(const void *settings, char *const *operands, int count)
+static int run_evaluate(const void *settings, char *const *operands, int count)
 {
     const struct settings *s = settings;
     struct chosen strategies = {"strategy", strategy_name, 0, NULL, 0},
@@ -395,13 +396,13 @@ static int run(const void *settings, char *const *operands, int count)
     pythia_strategies(&strategies.all);
     pythia_trial_problems(&problems.all);
     pythia_log_setup("pythia", s->quiet ? PYTHIA_LOG_WARNING : PYTHIA_LOG_INFO);
-    int status = choose(&strategies, s->strategies, NULL);
+    int status = choose_names(&strategies, s->strategies, NULL);
     if (status == PYTHIA_OK)
-        status = choose(&problems, s->problems, s->list ? NULL : is_small);
+        status = choose_names(&problems, s->problems, s->list ? NULL : is_small);
     if (status == PYTHIA_OK)
         status = s->list   ? list_all(s, &strategies, &problems)
                  : s->from ? report_again(s)
-                           : evaluate(s, &strategies, &problems);
+                           : evaluate_all(s, &strategies, &problems);
     pythia_free(strategies.numbers);
     pythia_free(problems.numbers);
     return status == PYTHIA_OK       ? PYTHIA__EXIT_DONE
@@ -445,5 +446,5 @@ const struct pythia__command pythia__cmd_evaluate = {
     .settings_size = sizeof(struct settings),
     .operands_min = 0,
     .operands_max = 0,
-    .run = run,
+    .run = run_evaluate,
 };

@@ -45,7 +45,7 @@ static int pass_on(struct exporting *x)
     return status;
 }
 
-static int begin(void *context)
+static int begin_export(void *context)
 {
     struct exporting *x = context;
     pythia_buf_clear(&x->piece);
@@ -54,7 +54,7 @@ static int begin(void *context)
     return pythia__output_restart(&x->output);
 }
 
-static int take(void *context, const struct pythia_trace *trace)
+static int take_trace(void *context, const struct pythia_trace *trace)
 {
     struct exporting *x = context;
     if (x->s->traces > 0 && x->state.traces >= (uint64_t)x->s->traces)
@@ -68,7 +68,7 @@ static int take(void *context, const struct pythia_trace *trace)
 
 static int export_all(struct exporting *x)
 {
-    struct pythia_consumer consumer = {begin, take, x};
+    struct pythia_consumer consumer = {begin_export, take_trace, x};
     int status = pythia__reading_run(&x->reading, &consumer);
     if (status != PYTHIA_OK)
         return status;
@@ -76,12 +76,13 @@ static int export_all(struct exporting *x)
     return pass_on(x);
 }
 
-static int run(const void *settings, char *const *operands, int count)
+static int run_export(const void *settings, char *const *operands, int count)
 {
     struct exporting x = {.s = settings};
     size_t formats;
     x.ops = pythia_exports(&formats)[x.s->to];
-    int status = pythia__reading_begin(&x.reading, &x.s->read, operands, count);
+    int status =
+        pythia__reading_begin(&x.reading, &x.s->read, (const char *const *)operands, count);
     if (status == PYTHIA_OK) {
         status = pythia__output_begin(&x.output, x.s->output);
         if (status == PYTHIA_OK)
@@ -117,5 +118,5 @@ const struct pythia__command pythia__cmd_export = {
     .settings_size = sizeof(struct settings),
     .operands_min = 1,
     .operands_max = -1,
-    .run = run,
+    .run = run_export,
 };

@@ -242,7 +242,7 @@ static int read_open(struct generating *g)
 
 /* ---- writing ---- */
 
-static int flush(struct generating *g)
+static int flush_piece(struct generating *g)
 {
     int status = pythia_otlp_writer_flush(g->writer, &g->piece);
     if (status != PYTHIA_OK || g->piece.size < PIECE_BYTES)
@@ -257,7 +257,7 @@ static int take_span(void *context, const struct pythia_trace_id *trace,
 {
     struct generating *g = context;
     int status = pythia_otlp_writer_add(g->writer, trace, span);
-    return status == PYTHIA_OK && pythia_otlp_writer_spans(g->writer) >= BATCH_MOST ? flush(g)
+    return status == PYTHIA_OK && pythia_otlp_writer_spans(g->writer) >= BATCH_MOST ? flush_piece(g)
                                                                                     : status;
 }
 
@@ -268,7 +268,7 @@ static int write_requests(struct generating *g)
     for (uint64_t i = 0; status == PYTHIA_OK && i < (uint64_t)g->s->requests; i++) {
         status = pythia_workflow_request(g->workflow, i, &view, take_span, g);
         if (status == PYTHIA_OK && pythia_otlp_writer_spans(g->writer) >= BATCH_SPANS)
-            status = flush(g);
+            status = flush_piece(g);
     }
     if (status == PYTHIA_OK)
         status = pythia_otlp_writer_flush(g->writer, &g->piece);
@@ -292,7 +292,7 @@ static int write_all(struct generating *g)
                                : status;
 }
 
-static int generate(struct generating *g)
+static int generate_all(struct generating *g)
 {
     struct pythia_error why = {0};
     int status = read_settings(g);
@@ -311,12 +311,12 @@ static int generate(struct generating *g)
     return status == PYTHIA_OK ? write_all(g) : status;
 }
 
-static int run(const void *settings, char *const *operands, int count)
+static int run_generate(const void *settings, char *const *operands, int count)
 {
     (void)operands;
     (void)count;
     struct generating g = {.s = settings};
-    int status = generate(&g);
+    int status = generate_all(&g);
     pythia_otlp_writer_destroy(g.writer);
     pythia_workflow_destroy(g.workflow);
     pythia_vocabulary_destroy(g.vocabulary);
@@ -369,5 +369,5 @@ const struct pythia__command pythia__cmd_generate = {
     .settings_size = sizeof(struct settings),
     .operands_min = 0,
     .operands_max = 0,
-    .run = run,
+    .run = run_generate,
 };

@@ -46,7 +46,7 @@ struct profiling {
 
 #define BY_SPANS 3 /* the first of the choices that ask for these */
 
-static int begin(void *context)
+static int begin_profile(void *context)
 {
     struct profiling *p = context;
     pythia__span_profile_destroy(p->spans);
@@ -61,7 +61,7 @@ static int begin(void *context)
     return pythia_groups_create(p->reading.vocabulary, &p->reading.groups, &p->groups);
 }
 
-static int take(void *context, const struct pythia_trace *trace)
+static int take_trace(void *context, const struct pythia_trace *trace)
 {
     struct profiling *p = context;
     return p->spans ? pythia__span_profile_add(p->spans, trace)
@@ -94,7 +94,7 @@ static uint64_t key_of(const struct profiling *p, uint32_t node)
 }
 
 /* Nodes come in order of name, and the sort is stable: ties stay so. */
-static bool more(const void *context, uint32_t a, uint32_t b)
+static bool has_more(const void *context, uint32_t a, uint32_t b)
 {
     return key_of(context, a) > key_of(context, b);
 }
@@ -120,7 +120,7 @@ static void add_context(const struct profiling *p, uint32_t node, struct pythia_
     }
 }
 
-static int print(struct profiling *p)
+static int print_profile(struct profiling *p)
 {
     const struct pythia_cct *cct = pythia_groups_cct(p->groups);
     const struct pythia_exact_moments *all = pythia_groups_moments(p->groups);
@@ -134,7 +134,7 @@ static int print(struct profiling *p)
         pythia_free(nodes);
         return PYTHIA_ENOMEM;
     }
-    pythia_sort_indexes(nodes, count, scratch, more, p);
+    pythia_sort_indexes(nodes, count, scratch, has_more, p);
     double total = (double)p->paths[PYTHIA_CCT_ROOT].inclusive_ns, requests = (double)all->weight;
     pythia__add_requests_seen(&text, all->weight, all->n);
     pythia_buf_printf(
@@ -179,14 +179,15 @@ static int print_paths(struct profiling *p)
     int status = pythia_groups_finish(p->groups);
     if (status == PYTHIA_OK)
         status = add_up(p);
-    return status == PYTHIA_OK ? print(p) : status;
+    return status == PYTHIA_OK ? print_profile(p) : status;
 }
 
-static int run(const void *settings, char *const *operands, int count)
+static int run_profile(const void *settings, char *const *operands, int count)
 {
     struct profiling p = {.s = settings};
-    int status = pythia__reading_begin(&p.reading, &p.s->read, operands, count);
-    struct pythia_consumer consumer = {begin, take, &p};
+    int status =
+        pythia__reading_begin(&p.reading, &p.s->read, (const char *const *)operands, count);
+    struct pythia_consumer consumer = {begin_profile, take_trace, &p};
     if (status == PYTHIA_OK)
         status = pythia__reading_run(&p.reading, &consumer);
     if (status == PYTHIA_OK)
@@ -222,5 +223,5 @@ const struct pythia__command pythia__cmd_profile = {
     .settings_size = sizeof(struct settings),
     .operands_min = 1,
     .operands_max = -1,
-    .run = run,
+    .run = run_profile,
 };

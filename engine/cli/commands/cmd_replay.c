@@ -20,6 +20,7 @@
 #include "shared/search_options.h"
 #include "shared/series_options.h"
 #include "shared/splitting.h"
+#include "shared/terminal.h"
 #include "space_traces.h"
 
 #define POINTS_MAX 64
@@ -32,7 +33,8 @@ struct settings {
     double min_cov, alpha, price_ns, added_ns, bytes_per_second, cycle_seconds;
     struct pythia_option_texts split, series;
     double series_age_s;
-    bool closed_loop;
+    bool closed_loop, verbose, all;
+    const char *trace_url;
     int64_t cycle_requests, cycles, points_open, problems_per_cycle;
     struct pythia__search_settings search;
 };
@@ -45,6 +47,14 @@ static const struct pythia_option options[] = {
     PYTHIA_TEXT_OPTION("output", 'o', "FILE", OPTION(output),
                        "Write the report to a file, wholly or not at all (default standard "
                        "output)"),
+    PYTHIA_FLAG("verbose", 0, OPTION(verbose),
+                "Say all of it as text: every group with its edges, keys and splits, and every "
+                "cycle. Without it the report has at most 40 lines"),
+    PYTHIA_FLAG("all", 0, OPTION(all), "List all request types, in as many lines as that takes"),
+    PYTHIA_TEXT_OPTION("trace-url", 0, "URL", OPTION(trace_url),
+                       "Address of a trace in another tool, such as "
+                       "http://jaeger/trace/{trace_id}: the report names the slowest request and a "
+                       "typical one by it"),
     PYTHIA_CHOICE("rank-by", 0, "share|variance|cov|modes|tail|slow", "share", OPTION(rank_by),
                   "What to rank groups and edges by: share of the variance, variance, coefficient "
                   "of variation, several modes, the slowest tenth, or the mean"),
@@ -213,7 +223,7 @@ static int take_options(struct replay *r)
 }
 
 /* The capture as if it were live: what is left at the end is the evidence of the last cycle. */
-static int play(struct replay *r)
+static int play_search(struct replay *r)
 {
     struct pythia_closed_loop_options how = {
         .groups = r->reading.groups,
@@ -298,7 +308,7 @@ static int read_all(struct replay *r)
     if (status != PYTHIA_OK)
         return status;
     if (r->s->closed_loop)
-        return play(r);
+        return play_search(r);
     if (r->s->open || r->s->space)
         status = find_space(r);
     if (status == PYTHIA_OK && r->space)
@@ -358,7 +368,7 @@ static void drop_ended(struct replay *r)
     r->next_count = kept;
 }
 
-static int suggest(struct replay *r)
+static int suggest_points(struct replay *r)
 {
     size_t count;
     struct pythia_evidence evidence = {.space = r->space,
@@ -387,7 +397,7 @@ static int suggest(struct replay *r)
     return status;
 }
 
-static int diagnose(struct replay *r)
+static int diagnose_types(struct replay *r)
 {
     struct pythia_diagnosis_options how = {.measure = (enum pythia_measure)r->s->rank_by,
                                            .alpha = r->s->alpha,
@@ -397,7 +407,7 @@ static int diagnose(struct replay *r)
     int status = pythia_diagnose(r->groups, &how, &r->diagnosis);
     if (status == PYTHIA_OK && !r->s->closed_loop)
         status = take_options(r);
-    return status == PYTHIA_OK ? suggest(r) : status;
+    return status == PYTHIA_OK ? suggest_points(r) : status;
 }
 
 static int compare_paths(const void *a, const void *b)
@@ -406,12 +416,31 @@ static int compare_paths(const void *a, const void *b)
 }
 
 /* Does the form leave out what there is nothing to say about? */
-static bool is_brief(int64_t format)
+static bool is_brief(const struct settings *s)
 {
-    return format == PYTHIA_REPORT_TEXT || format == PYTHIA_REPORT_MARKDOWN;
+    return (s->format == PYTHIA_REPORT_TEXT && s->verbose) || s->format == PYTHIA_REPORT_MARKDOWN;
 }
 
-static int report(struct replay *r, char *const *paths, int count)
+static int write_form(const struct settings *s, const struct pythia_report_source *source,
+                      struct pythia_buf *text)
+{
+    const struct pythia__terminal terminal = pythia__terminal_of(s->output);
+    const struct pythia_report_view view = {.width = terminal.width,
+                                            .colour = terminal.colour,
+                                            .ascii = terminal.ascii,
+                                            .all = s->all,
+                                            .trace_url = s->trace_url};
+    if (s->format == PYTHIA_REPORT_TEXT && !s->verbose)
+        return pythia_report_brief(source, &view, text);
+    json_t *json = pythia_report_json(source);
+    int status = json ? pythia_report_write(json, (enum pythia_report_format)s->format,
+                                            terminal.colour, text)
+                      : PYTHIA_ENOMEM;
+    json_decref(json);
+    return status;
+}
+
+static int write_report(struct replay *r, char *const *paths, int count)
 {
     const char **sorted = pythia_calloc((size_t)count, sizeof(char *));
     if (!sorted)
@@ -421,7 +450,7 @@ static int report(struct replay *r, char *const *paths, int count)
     qsort(sorted, (size_t)count, sizeof(char *), compare_paths);
     struct pythia_verdicts judged = {0},
                            *verdicts = r->s->closed_loop ? &r->loop.verdicts : &judged;
-    bool brief = is_brief(r->s->format);
+    bool brief = is_brief(r->s);
     int status = r->s->closed_loop ? pythia_verdicts_explain(verdicts, r->diagnosis, r->groups)
                  : brief           ? PYTHIA_OK /* it shows verdicts of a search only */
                                    : pythia_verdicts_judge(verdicts, r->diagnosis, r->groups);
@@ -437,16 +466,13 @@ static int report(struct replay *r, char *const *paths, int count)
                                           .loop = r->s->closed_loop ? &r->loop : NULL,
                                           .verdicts = verdicts,
                                           .measure = (enum pythia_measure)r->s->rank_by,
+                                          .min_requests = (size_t)r->s->min_requests,
                                           .brief = brief};
     struct pythia_buf text = {0};
-    json_t *json = status == PYTHIA_OK ? pythia_report_json(&source) : NULL;
-    bool colour = !r->s->output && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-    status = json
-                 ? pythia_report_write(json, (enum pythia_report_format)r->s->format, colour, &text)
-                 : PYTHIA_ENOMEM;
+    if (status == PYTHIA_OK)
+        status = write_form(r->s, &source, &text);
     if (status == PYTHIA_OK)
         status = pythia__write_output(r->s->output, pythia_buf_text(&text));
-    json_decref(json);
     pythia_verdicts_free(&judged);
     pythia_buf_free(&text);
     pythia_free(sorted);
@@ -464,7 +490,7 @@ static void tell_not_carried(const struct replay *r)
 }
 
 /* What the search found is known to the next one. */
-static int remember(struct replay *r)
+static int remember_found(struct replay *r)
 {
     struct pythia_history *found = NULL;
     if (!r->s->closed_loop || !r->s->search.history)
@@ -510,7 +536,7 @@ static int exit_status(const struct replay *r, int status)
 }
 
 /* Before the first byte of a file of strangers is looked at. */
-static int confine(const struct settings *s)
+static int confine_reading(const struct settings *s)
 {
     const char *const outputs[] = {s->output, s->closed_loop ? s->search.history : NULL};
     struct pythia_hash_key secret;
@@ -527,13 +553,13 @@ static int confine(const struct settings *s)
     return status;
 }
 
-static int run(const void *settings, char *const *operands, int count)
+static int run_replay(const void *settings, char *const *operands, int count)
 {
     struct replay r = {.s = settings};
-    int status = confine(r.s);
+    int status = confine_reading(r.s);
     if (status != PYTHIA_OK)
         return pythia__fail(status);
-    status = pythia__reading_begin(&r.reading, &r.s->read, operands, count);
+    status = pythia__reading_begin(&r.reading, &r.s->read, (const char *const *)operands, count);
     if (status == PYTHIA_OK)
         status = check_use(r.s);
     if (status == PYTHIA_OK)
@@ -542,11 +568,11 @@ static int run(const void *settings, char *const *operands, int count)
         status = read_all(&r);
     tell_joined(&r);
     if (status == PYTHIA_OK)
-        status = diagnose(&r);
+        status = diagnose_types(&r);
     if (status == PYTHIA_OK)
-        status = report(&r, operands, count);
+        status = write_report(&r, operands, count);
     if (status == PYTHIA_OK)
-        status = remember(&r);
+        status = remember_found(&r);
     tell_not_carried(&r);
     int code = exit_status(&r, status);
     for (size_t i = 0; i < r.next_count; i++)
@@ -618,5 +644,5 @@ const struct pythia__command pythia__cmd_replay = {
     .settings_size = sizeof(struct settings),
     .operands_min = 1,
     .operands_max = -1,
-    .run = run,
+    .run = run_replay,
 };

@@ -68,7 +68,7 @@ static const struct pythia_series *series_of(const struct choosing *c, size_t *c
                                             : pythia_series_all(c->set, count);
 }
 
-static int choose(struct choosing *c)
+static int choose_series(struct choosing *c)
 {
     size_t count;
     const struct pythia_series *all = series_of(c, &count);
@@ -111,7 +111,7 @@ static bool tell_missing(const struct choosing *c)
     return missing;
 }
 
-static int write(const struct choosing *c)
+static int write_series(const struct choosing *c)
 {
     struct pythia_series_asked asked = {.series = c->chosen,
                                         .count = c->count,
@@ -156,7 +156,7 @@ static int exit_status(const struct choosing *c, int status, size_t problems)
     return c->input.csv.rows ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_TOO_FEW;
 }
 
-static int run(const void *settings, char *const *operands, int count)
+static int run_series(const void *settings, char *const *operands, int count)
 {
     struct choosing c = {.s = settings};
     size_t problems = 0;
@@ -164,11 +164,11 @@ static int run(const void *settings, char *const *operands, int count)
     int status = pythia__series_read((const char *const *)operands, (size_t)count,
                                      c.s->follow_symlinks, &c.set, &c.input, &problems);
     if (status == PYTHIA_OK)
-        status = choose(&c);
+        status = choose_series(&c);
     if (status == PYTHIA_OK && tell_missing(&c))
         status = PYTHIA_ENOTFOUND;
     if (status == PYTHIA_OK)
-        status = write(&c);
+        status = write_series(&c);
     int code = exit_status(&c, status, problems);
     pythia_free(c.chosen);
     pythia_series_set_destroy(c.set);
@@ -208,5 +208,5 @@ const struct pythia__command pythia__cmd_series = {
     .settings_size = sizeof(struct settings),
     .operands_min = 1,
     .operands_max = -1,
-    .run = run,
+    .run = run_series,
 };

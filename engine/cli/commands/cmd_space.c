@@ -22,13 +22,13 @@ static const struct pythia_option build_options[] = {
     {0},
 };
 
-static int build(const void *settings, char *const *operands, int count)
+static int run_build(const void *settings, char *const *operands, int count)
 {
     const struct build_settings *s = settings;
     struct pythia__reading reading;
     struct pythia_space *space = NULL;
     struct pythia_buf text = {0};
-    int status = pythia__reading_begin(&reading, &s->read, operands, count);
+    int status = pythia__reading_begin(&reading, &s->read, (const char *const *)operands, count);
     if (status == PYTHIA_OK)
         status = pythia_space_create(reading.vocabulary, &space);
     if (status == PYTHIA_OK)
@@ -64,7 +64,7 @@ const struct pythia__command pythia__cmd_space_build = {
     .settings_size = sizeof(struct build_settings),
     .operands_min = 1,
     .operands_max = -1,
-    .run = build,
+    .run = run_build,
 };
 
 /* ---- space show ---- */
@@ -155,7 +155,7 @@ static int show_skeleton(const struct pythia_space *space, struct pythia_buf *ou
     return made ? pythia_buf_status(out) : PYTHIA_ENOMEM;
 }
 
-static int show(const void *settings, char *const *operands, int count)
+static int run_show(const void *settings, char *const *operands, int count)
 {
     (void)count;
     const struct show_settings *s = settings;
@@ -204,5 +204,5 @@ const struct pythia__command pythia__cmd_space_show = {
     .settings_size = sizeof(struct show_settings),
     .operands_min = 1,
     .operands_max = 1,
-    .run = show,
+    .run = run_show,
 };

@@ -60,7 +60,7 @@ struct looking {
 
 /* ---- which ones ---- */
 
-static int begin(void *context)
+static int begin_traces(void *context)
 {
     struct looking *l = context;
     l->count = 0;
@@ -83,7 +83,7 @@ static struct pythia_text metric_of(const struct settings *s)
     return none ? PYTHIA_TEXT("") : pythia_text_of(s->metric);
 }
 
-static int take(void *context, const struct pythia_trace *trace)
+static int take_trace(void *context, const struct pythia_trace *trace)
 {
     struct looking *l = context;
     if (l->s->trace && !pythia_trace_id_equal(trace->id, l->wanted))
@@ -111,7 +111,7 @@ static int take(void *context, const struct pythia_trace *trace)
     return pythia__tree_add(&how, l->reading.vocabulary, trace, &l->path, &l->best[at].text);
 }
 
-static int print(const struct looking *l)
+static int print_tree(const struct looking *l)
 {
     struct pythia_buf all = {0};
     bool json = l->s->format == PYTHIA__TREE_JSON;
@@ -128,7 +128,7 @@ static int print(const struct looking *l)
     return status;
 }
 
-static int run(const void *settings, char *const *operands, int count)
+static int run_tree(const void *settings, char *const *operands, int count)
 {
     struct looking l = {.s = settings};
     if (l.s->trace) {
@@ -141,12 +141,13 @@ static int run(const void *settings, char *const *operands, int count)
         }
     }
     l.best = pythia_calloc((size_t)l.s->slowest, sizeof(*l.best));
-    int status = pythia__reading_begin(&l.reading, &l.s->read, operands, count);
-    struct pythia_consumer consumer = {begin, take, &l};
+    int status =
+        pythia__reading_begin(&l.reading, &l.s->read, (const char *const *)operands, count);
+    struct pythia_consumer consumer = {begin_traces, take_trace, &l};
     if (status == PYTHIA_OK)
         status = l.best ? pythia__reading_run(&l.reading, &consumer) : PYTHIA_ENOMEM;
     if (status == PYTHIA_OK)
-        status = print(&l);
+        status = print_tree(&l);
     int code = pythia__reading_exit(&l.reading, status);
     if (code == PYTHIA__EXIT_DONE && l.s->trace && l.count == 0) {
         pythia_log(PYTHIA_LOG_ERROR, "There is no trace with the id %s", l.s->trace);
@@ -184,5 +185,5 @@ const struct pythia__command pythia__cmd_tree = {
     .settings_size = sizeof(struct settings),
     .operands_min = 1,
     .operands_max = -1,
-    .run = run,
+    .run = run_tree,
 };

@@ -31,18 +31,18 @@ static json_t *json_of(struct pythia_text text)
     return json_stringn(text.bytes, text.size);
 }
 
-static json_t *point(const struct truth *t, uint32_t node)
+static json_t *pack_point(const struct truth *t, uint32_t node)
 {
     return json_of(
         pythia_vocabulary_tracepoint_id(t->vocabulary, pythia_workflow_tracepoint(t->w, node)));
 }
 
 /* The trace points from the root to a node; NULL when out of memory. */
-static json_t *context(const struct truth *t, uint32_t node)
+static json_t *pack_context(const struct truth *t, uint32_t node)
 {
     json_t *list = json_array();
     for (; list && node != PYTHIA_NONE; node = pythia_workflow_parent(t->w, node))
-        if (json_array_append_new(list, point(t, node)) != 0) {
+        if (json_array_append_new(list, pack_point(t, node)) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -59,17 +59,18 @@ static json_t *string_or_null(const struct truth *t, uint32_t string)
     return string ? json_of(pythia_vocabulary_text(t->vocabulary, string)) : json_null();
 }
 
-static json_t *others(const struct truth *t, const struct pythia_planted *p)
+static json_t *pack_others(const struct truth *t, const struct pythia_planted *p)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < p->other_count; i++)
-        json_array_append_new(list, json_pack("{s:o, s:o}", "trace_point", point(t, p->others[i]),
-                                              "context", context(t, p->others[i])));
+        json_array_append_new(list,
+                              json_pack("{s:o, s:o}", "trace_point", pack_point(t, p->others[i]),
+                                        "context", pack_context(t, p->others[i])));
     return list;
 }
 
 /* A cause where it is from one request to another, both included. */
-static json_t *cause(const struct truth *t, size_t which, uint64_t first, uint64_t last)
+static json_t *pack_cause(const struct truth *t, size_t which, uint64_t first, uint64_t last)
 {
     struct pythia_planted p;
     pythia_workflow_planted(t->w, which, first, &p);
@@ -84,21 +85,21 @@ static json_t *cause(const struct truth *t, size_t which, uint64_t first, uint64
                      "kind", pythia_planted_name(p.kind), "parameter",
                      p.parameter > 0 ? json_real(p.parameter) : json_null(), "strength", p.strength,
                      "size_ns", size_ns, "first_request", (json_int_t)first, "last_request",
-                     (json_int_t)last, "trace_point", point(t, p.node), "context",
-                     context(t, p.node), "known", p.known, "others", others(t, &p), "key",
+                     (json_int_t)last, "trace_point", pack_point(t, p.node), "context",
+                     pack_context(t, p.node), "known", p.known, "others", pack_others(t, &p), "key",
                      string_or_null(t, p.key), "other_key", string_or_null(t, p.other_key),
-                     "key_trace_point", on_span ? point(t, p.key_node) : json_null(), "slow_value",
-                     string_or_null(t, p.key_value));
+                     "key_trace_point", on_span ? pack_point(t, p.key_node) : json_null(),
+                     "slow_value", string_or_null(t, p.key_value));
 }
 
-static json_t *causes(const struct truth *t, uint64_t requests)
+static json_t *pack_causes(const struct truth *t, uint64_t requests)
 {
     json_t *list = json_array();
     uint64_t step = t->options->drift == PYTHIA_DRIFT_MOVE ? t->options->drift_requests : requests;
     for (uint64_t first = 0; first < requests; first += step) {
         uint64_t last = requests - first > step ? first + step - 1 : requests - 1;
         for (size_t i = 0; i < t->options->cause_count; i++)
-            if (json_array_append_new(list, cause(t, i, first, last)) != 0) {
+            if (json_array_append_new(list, pack_cause(t, i, first, last)) != 0) {
                 json_decref(list);
                 return NULL;
             }
@@ -118,7 +119,7 @@ static json_t *unknown_points(const struct truth *t)
     for (uint32_t i = 0; list && i < nodes; i++) {
         uint32_t number = pythia_workflow_tracepoint(t->w, i);
         if (!done[number])
-            json_array_append_new(list, point(t, i));
+            json_array_append_new(list, pack_point(t, i));
         done[number] = true;
     }
     pythia_free(done);
@@ -145,7 +146,7 @@ int pythia__truth_of(const struct pythia_workflow *w, const struct pythia_workfl
         "spikes", options->spikes, "spike_size", options->spike_size, "tick_ns",
         (json_int_t)options->tick_ns, "drift", drifts[options->drift], "drift_requests",
         options->drift ? json_integer((json_int_t)options->drift_requests) : json_null(), "causes",
-        causes(&t, requests), "unknown_trace_points", unknown_points(&t));
+        pack_causes(&t, requests), "unknown_trace_points", unknown_points(&t));
     char *text = NULL;
     if (document && rest && json_object_update(document, rest) == 0)
         text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(12));

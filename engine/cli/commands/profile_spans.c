@@ -129,7 +129,7 @@ void pythia__add_requests_seen(struct pythia_buf *to, uint64_t requests, uint64_
 }
 
 /* More time first; of as much, by name and level. */
-static bool before(const void *context, uint32_t a, uint32_t b)
+static bool row_before(const void *context, uint32_t a, uint32_t b)
 {
     const struct pythia__span_profile *p = context;
     const struct row *x = &p->rows[a], *y = &p->rows[b];
@@ -163,7 +163,7 @@ int pythia__span_profile_print(struct pythia__span_profile *p,
     for (uint32_t i = 0; status == PYTHIA_OK && i < p->count; i++)
         order[i] = i;
     if (status == PYTHIA_OK) {
-        pythia_sort_indexes(order, p->count, scratch, before, p);
+        pythia_sort_indexes(order, p->count, scratch, row_before, p);
         pythia__add_requests_seen(to, p->requests, p->seen);
         pythia_buf_printf(to, ", %" PRIu64 " spans%s, %zu names%s\n", p->spans,
                           p->by == PYTHIA__PROFILE_LEAF ? " with nothing below them" : "", p->count,

@@ -12,7 +12,7 @@ struct building {
     bool begun;
 };
 
-static int begin(void *context)
+static int begin_space(void *context)
 {
     struct building *b = context;
     if (b->begun) /* all is read again: what was counted must go */
@@ -21,7 +21,7 @@ static int begin(void *context)
     return PYTHIA_OK;
 }
 
-static int take(void *context, const struct pythia_trace *trace)
+static int take_trace(void *context, const struct pythia_trace *trace)
 {
     struct building *b = context;
     int status = pythia_critical_path_find(&b->path, trace, b->reading->groups.latency);
@@ -36,7 +36,7 @@ int pythia__space_from_traces(struct pythia__reading *reading, struct pythia_spa
     struct building b = {.reading = reading, .space = space};
     int status = pythia_request_types_create(reading->vocabulary, &reading->groups.types, &b.types);
     if (status == PYTHIA_OK) {
-        struct pythia_consumer consumer = {begin, take, &b};
+        struct pythia_consumer consumer = {begin_space, take_trace, &b};
         status = pythia__reading_run(reading, &consumer);
     }
     pythia_critical_path_free(&b.path);

@@ -62,7 +62,7 @@ static uint32_t next_of(const struct pythia_trace *trace, uint32_t at)
     return at == PYTHIA_NO_SPAN ? at : trace->spans[at].next_sibling;
 }
 
-static int choose(struct tree *t)
+static int choose_spans(struct tree *t)
 {
     const struct pythia_trace *trace = t->trace;
     uint32_t *place = pythia_calloc(trace->count, sizeof(*place)), /* of it, or of the one above */
@@ -501,7 +501,7 @@ int pythia__tree_add(const struct pythia__tree_how *how, const struct pythia_voc
 {
     struct tree t = {.how = how, .vocabulary = vocabulary, .trace = trace};
     t.critical = pythia_calloc(trace->count, sizeof(*t.critical));
-    int status = t.critical ? choose(&t) : PYTHIA_ENOMEM;
+    int status = t.critical ? choose_spans(&t) : PYTHIA_ENOMEM;
     for (size_t i = 0; status == PYTHIA_OK && i < path->count; i++)
         t.critical[path->events[i].span] = true;
     if (status == PYTHIA_OK && how->form == PYTHIA__TREE_LIST)

@@ -418,7 +418,7 @@ static void set_up(void *context)
 }
 
 /* Everything up to the start of the program: DONE, or the status to end with. */
-static int prepare(struct running *r, const char *command, struct pythia_buf *opened)
+static int prepare_run(struct running *r, const char *command, struct pythia_buf *opened)
 {
     if (!find_shim(r->shim, sizeof(r->shim)) || strpbrk(r->shim, " :")) {
         pythia_log(PYTHIA_LOG_ERROR,
@@ -442,13 +442,13 @@ static int prepare(struct running *r, const char *command, struct pythia_buf *op
     return status == PYTHIA_OK ? PYTHIA__EXIT_DONE : PYTHIA__EXIT_FAILED;
 }
 
-static int run(const void *settings, char *const *operands, int count)
+static int run_program(const void *settings, char *const *operands, int count)
 {
     struct running r = {.s = settings};
     struct pythia_buf opened = {0};
     int status = 0;
     (void)count; /* operands end with a NULL */
-    int code = prepare(&r, operands[0], &opened);
+    int code = prepare_run(&r, operands[0], &opened);
     bool started = code == PYTHIA__EXIT_DONE;
     if (started) {
         status = pythia__child_run(r.program, operands, set_up, &r);
@@ -556,5 +556,5 @@ const struct pythia__command pythia__cmd_run = {
     .settings_size = sizeof(struct settings),
     .operands_min = 1,
     .operands_max = -1,
-    .run = run,
+    .run = run_program,
 };

@@ -28,10 +28,10 @@ static const char *const members[] = {"name",  "module",  "class", "function", "
 
 /* ---- telling ---- */
 
-static void tell(struct pythia__declarations *d, const struct pythia__declaration *at,
-                 const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void tell(struct pythia__declarations *d, const struct pythia__declaration *at,
-                 const char *format, ...)
+static void report_line(struct pythia__declarations *d, const struct pythia__declaration *at,
+                        const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void report_line(struct pythia__declarations *d, const struct pythia__declaration *at,
+                        const char *format, ...)
 {
     char sentence[512];
     va_list arguments;
@@ -62,23 +62,23 @@ static bool check_names(struct pythia__declarations *d, const struct pythia__dec
 {
     const char *why;
     if (*p->name == '\0')
-        tell(d, p, "a point has no name");
+        report_line(d, p, "a point has no name");
     else if (strlen(p->name) > NAME_BYTES || !is_plain(p->name))
-        tell(d, p, "the name of a point has at most %d bytes, and no control characters",
-             NAME_BYTES);
+        report_line(d, p, "the name of a point has at most %d bytes, and no control characters",
+                    NAME_BYTES);
     else if (*p->function && !is_word(p->name))
-        tell(d, p, "'%s' is no name of a point: letters, digits and _ make one", p->name);
+        report_line(d, p, "'%s' is no name of a point: letters, digits and _ make one", p->name);
     else if (*p->class_name && !*p->function)
-        tell(d, p, "'%s' has a class, and no function of it", p->name);
+        report_line(d, p, "'%s' has a class, and no function of it", p->name);
     else if (!is_plain(p->function) || !is_plain(p->module) || !is_plain(p->class_name) ||
              strlen(p->function) >= FIELD_BYTES || strlen(p->module) >= FIELD_BYTES ||
              strlen(p->class_name) >= FIELD_BYTES)
-        tell(d, p,
-             "'%s' has a module, a class or a function that is too long, or has control "
-             "characters in it",
-             p->name);
+        report_line(d, p,
+                    "'%s' has a module, a class or a function that is too long, or has control "
+                    "characters in it",
+                    p->name);
     else if (*p->function && (why = pythia__unhookable(p->function)))
-        tell(d, p, "'%s' cannot hook %s: %s", p->name, p->function, why);
+        report_line(d, p, "'%s' cannot hook %s: %s", p->name, p->function, why);
     else
         return true;
     return false;
@@ -93,18 +93,19 @@ static bool check_keys(struct pythia__declarations *d, const struct pythia__decl
     for (const char *at = p->keys; *at;) {
         size_t size = strcspn(at, ",");
         if (pythia__key_parse(at, size, &key, why) != 0) {
-            tell(d, p, "a key of '%s': %s", p->name, why);
+            report_line(d, p, "a key of '%s': %s", p->name, why);
             return false;
         }
         count++;
         at += size + (at[size] == ',');
     }
     if (count > PYTHIA__PLAN_KEYS) {
-        tell(d, p, "'%s' has %zu keys: at most %d are kept", p->name, count, PYTHIA__PLAN_KEYS);
+        report_line(d, p, "'%s' has %zu keys: at most %d are kept", p->name, count,
+                    PYTHIA__PLAN_KEYS);
         return false;
     }
     if (*p->function == '\0' && (count || *p->error || strcmp(p->request, "-") != 0)) {
-        tell(d, p, "'%s' has no function: keys, error and request are of one", p->name);
+        report_line(d, p, "'%s' has no function: keys, error and request are of one", p->name);
         return false;
     }
     return true;
@@ -116,19 +117,19 @@ static bool check_rest(struct pythia__declarations *d, const struct pythia__decl
     enum pythia__error_kind error;
     char why[256];
     if (pythia__error_parse(p->error, &error) != 0) {
-        tell(d, p, "'%s' has the error '%s': wanted negative, zero, null or nonzero", p->name,
-             p->error);
+        report_line(d, p, "'%s' has the error '%s': wanted negative, zero, null or nonzero",
+                    p->name, p->error);
         return false;
     }
     if (*p->request == '\0' || strcmp(p->request, "-") == 0)
         return true;
     if (pythia__key_parse(p->request, strlen(p->request), &key, why) != 0) {
-        tell(d, p, "the request of '%s': %s", p->name, why);
+        report_line(d, p, "the request of '%s': %s", p->name, why);
         return false;
     }
     if (key.from == PYTHIA__FROM_ARGUMENT && key.as != PYTHIA__AS_BOOL)
         return true;
-    tell(d, p, "the request of '%s' is named by an argument, a number or a text", p->name);
+    report_line(d, p, "the request of '%s' is named by an argument, a number or a text", p->name);
     return false;
 }
 
@@ -176,7 +177,7 @@ static void free_one(struct pythia__declaration *p)
 }
 
 /* Keep a declaration, which is taken, if it is right. PYTHIA_OK or PYTHIA_ENOMEM. */
-static int keep(struct pythia__declarations *d, struct pythia__declaration *p)
+static int keep_declaration(struct pythia__declarations *d, struct pythia__declaration *p)
 {
     bool same_name = false;
     if (!p->name || !p->module || !p->class_name || !p->function || !p->types || !p->keys ||
@@ -188,14 +189,15 @@ static int keep(struct pythia__declarations *d, struct pythia__declaration *p)
     bool right = check_names(d, p) && check_keys(d, p) && check_rest(d, p);
     int status = right ? pythia_grow(&d->all, &d->capacity, d->count, sizeof(*d->all)) : PYTHIA_OK;
     if (right && status == PYTHIA_OK && d->count == PYTHIA__PLAN_POINTS) {
-        tell(d, p, "there are more than %d points", PYTHIA__PLAN_POINTS);
+        report_line(d, p, "there are more than %d points", PYTHIA__PLAN_POINTS);
         right = false;
     }
     if (right && status == PYTHIA_OK)
         status = find_same(d, p, &other, &same_name);
     if (other)
-        tell(d, p, "'%s' is declared already%s, at %s:%llu", p->name,
-             same_name ? "" : " by another name", other->source, (unsigned long long)other->line);
+        report_line(d, p, "'%s' is declared already%s, at %s:%llu", p->name,
+                    same_name ? "" : " by another name", other->source,
+                    (unsigned long long)other->line);
     if (!right || other || status != PYTHIA_OK)
         free_one(p);
     else
@@ -229,7 +231,7 @@ static uint64_t next_object_line(const char **at, const char *end, uint64_t *lin
     return begins;
 }
 
-static char *copy(const char *text)
+static char *copy_text(const char *text)
 {
     return pythia_strndup(text, strlen(text));
 }
@@ -240,13 +242,14 @@ static char *string_member(struct pythia__declarations *d, const struct pythia__
 {
     const json_t *value = json_object_get(object, name);
     if (!value && !wanted)
-        return copy("");
+        return copy_text("");
     if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value)) {
-        tell(d, p, value ? "\"%s\" is no string without U+0000" : "a point has no \"%s\"", name);
+        report_line(d, p, value ? "\"%s\" is no string without U+0000" : "a point has no \"%s\"",
+                    name);
         *right = false;
-        return copy("");
+        return copy_text("");
     }
-    return copy(json_string_value(value));
+    return copy_text(json_string_value(value));
 }
 
 /* A list of strings, with `separator` between. */
@@ -268,10 +271,11 @@ static char *list_member(struct pythia__declarations *d, const struct pythia__de
         pythia_buf_puts(&all, text);
     }
     if (!good) {
-        tell(d, p, "\"%s\" is no list of strings", name);
+        report_line(d, p, "\"%s\" is no list of strings", name);
         *right = false;
     }
-    char *joined = pythia_buf_status(&all) == PYTHIA_OK ? copy(all.bytes ? all.bytes : "") : NULL;
+    char *joined =
+        pythia_buf_status(&all) == PYTHIA_OK ? copy_text(all.bytes ? all.bytes : "") : NULL;
     pythia_buf_free(&all);
     return joined;
 }
@@ -289,8 +293,8 @@ static void add_metrics(struct pythia__declarations *d, struct pythia__declarati
             known = known || (strlen(pythia__metrics[i]) == size &&
                               strncmp(pythia__metrics[i], at, size) == 0);
         if (!known) {
-            tell(d, p, "'%.*s' is no metric: rss, read_bytes and write_bytes are",
-                 (int)(size < 40 ? size : 40), at);
+            report_line(d, p, "'%.*s' is no metric: rss, read_bytes and write_bytes are",
+                        (int)(size < 40 ? size : 40), at);
             *right = false;
         }
         at += size + (at[size] == ',');
@@ -298,7 +302,7 @@ static void add_metrics(struct pythia__declarations *d, struct pythia__declarati
     if (metrics && *metrics && p->keys) {
         pythia_buf_printf(&all, "%s%s%s", p->keys, *p->keys ? "," : "", metrics);
         pythia_free(p->keys);
-        p->keys = pythia_buf_status(&all) == PYTHIA_OK ? copy(all.bytes) : NULL;
+        p->keys = pythia_buf_status(&all) == PYTHIA_OK ? copy_text(all.bytes) : NULL;
     } else if (!metrics) {
         pythia_free(p->keys);
         p->keys = NULL;
@@ -312,12 +316,12 @@ static char *request_member(struct pythia__declarations *d, const struct pythia_
 {
     const json_t *value = json_object_get(object, "request");
     if (!value || json_is_boolean(value))
-        return copy(json_is_true(value) ? "" : "-");
+        return copy_text(json_is_true(value) ? "" : "-");
     if (json_is_string(value) && json_string_length(value) > 0)
-        return copy(json_string_value(value));
-    tell(d, p, "\"request\" is true, false, or what names it: \"arg0:str\"");
+        return copy_text(json_string_value(value));
+    report_line(d, p, "\"request\" is true, false, or what names it: \"arg0:str\"");
     *right = false;
-    return copy("-");
+    return copy_text("-");
 }
 
 static void check_members(struct pythia__declarations *d, const struct pythia__declaration *p,
@@ -330,16 +334,16 @@ static void check_members(struct pythia__declarations *d, const struct pythia__d
         for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
             known = known || strcmp(key, members[i]) == 0;
         if (!known) {
-            tell(d, p,
-                 "there is no member \"%s\": name, module, class, function, keys, metrics, "
-                 "types, enabled, error and request are",
-                 key);
+            report_line(d, p,
+                        "there is no member \"%s\": name, module, class, function, keys, metrics, "
+                        "types, enabled, error and request are",
+                        key);
             *right = false;
         }
     }
     value = json_object_get(object, "enabled");
     if (value && !json_is_boolean(value)) {
-        tell(d, p, "\"enabled\" is true or false");
+        report_line(d, p, "\"enabled\" is true or false");
         *right = false;
     }
 }
@@ -350,7 +354,7 @@ static int take_object(struct pythia__declarations *d, const char *path, uint64_
     struct pythia__declaration p = {.source = path, .line = line};
     bool right = true;
     if (!json_is_object(object)) {
-        tell(d, &p, "a declaration is an object: {\"name\": …, \"function\": …}");
+        report_line(d, &p, "a declaration is an object: {\"name\": …, \"function\": …}");
         return PYTHIA_OK;
     }
     check_members(d, &p, object, &right);
@@ -365,7 +369,7 @@ static int take_object(struct pythia__declarations *d, const char *path, uint64_
     p.request = request_member(d, &p, object, &right);
     p.enabled = !json_is_false(json_object_get(object, "enabled"));
     if (right)
-        return keep(d, &p);
+        return keep_declaration(d, &p);
     free_one(&p);
     return PYTHIA_OK;
 }
@@ -402,7 +406,7 @@ static int read_json(struct pythia__declarations *d, const char *path, struct py
 
 /* Split a line, in place, at commas; a field may stand in quotes, and then has "" for a quote.
  * Returns how many there are, -1 if a quote is wrong. */
-static int split(char *line, char *fields[COLUMNS + 1])
+static int split_fields(char *line, char *fields[COLUMNS + 1])
 {
     int count = 0;
     for (char *from = line;;) {
@@ -447,23 +451,23 @@ static int take_line(struct pythia__declarations *d, const char *path, uint64_t 
         line[--size] = '\0';
     if (line[strspn(line, " ")] == '\0' || line[strspn(line, " ")] == '#')
         return PYTHIA_OK;
-    int count = split(line, fields);
+    int count = split_fields(line, fields);
     if (count != COLUMNS) {
-        tell(d, &p,
-             count < 0 ? "a quote that does not end, or ends before a field does"
-                       : "%d columns: wanted 4, \"module\",\"class\",\"function\",\"name\"",
-             count);
+        report_line(d, &p,
+                    count < 0 ? "a quote that does not end, or ends before a field does"
+                              : "%d columns: wanted 4, \"module\",\"class\",\"function\",\"name\"",
+                    count);
         return PYTHIA_OK;
     }
-    p.module = copy(fields[0]);
-    p.class_name = copy(fields[1]);
-    p.function = copy(fields[2]);
-    p.name = copy(fields[3]);
-    p.types = copy("");
-    p.keys = copy("");
-    p.error = copy("");
-    p.request = copy("-");
-    return keep(d, &p);
+    p.module = copy_text(fields[0]);
+    p.class_name = copy_text(fields[1]);
+    p.function = copy_text(fields[2]);
+    p.name = copy_text(fields[3]);
+    p.types = copy_text("");
+    p.keys = copy_text("");
+    p.error = copy_text("");
+    p.request = copy_text("-");
+    return keep_declaration(d, &p);
 }
 
 static int read_csv(struct pythia__declarations *d, const char *path, struct pythia_text text,

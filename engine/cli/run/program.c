@@ -22,7 +22,7 @@
 /* ---- finding ---- */
 
 /* 0, 126 or 127 */
-static int try(const char *path)
+static int try_path(const char *path)
 {
     struct stat about;
     if (stat(path, &about) != 0)
@@ -35,7 +35,7 @@ int pythia__program_find(const char *command, char *out)
     int found = 127;
     if (strchr(command, '/')) {
         int size = snprintf(out, PATH_BYTES, "%s", command);
-        return size < PATH_BYTES ? try(out) : 127;
+        return size < PATH_BYTES ? try_path(out) : 127;
     }
     const char *path = getenv("PATH");
     path = path ? path : "/usr/local/bin:/usr/bin:/bin";
@@ -43,7 +43,7 @@ int pythia__program_find(const char *command, char *out)
         size_t size = strcspn(path, ":");
         int used =
             snprintf(out, PATH_BYTES, "%.*s/%s", size ? (int)size : 1, size ? path : ".", command);
-        int status = used < PATH_BYTES ? try(out) : 127;
+        int status = used < PATH_BYTES ? try_path(out) : 127;
         if (status == 0)
             return 0;
         found = status == 126 ? 126 : found;
@@ -85,7 +85,7 @@ const char *pythia__program_refused(const char *path)
 static int ask_linker(const char *path, pid_t *child)
 {
     int ends[2];
-    char *arguments[] = {(char *)path, NULL};
+    char *arguments[] = {pythia_without_const(path), NULL};
     if (pipe(ends) != 0)
         return -1;
     *child = fork();

@@ -100,11 +100,12 @@ struct pythia__reading {
 
 /* Find the files. Returns PYTHIA_OK or PYTHIA_ENOMEM; _end gives back what was made either way. */
 int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_settings *settings,
-                          char *const *paths, int count);
+                          const char *const *paths, int count);
 /* The same with the names of another reading, which has to end after this one; NULL: its own. */
 int pythia__reading_begin_with(struct pythia__reading *r,
-                               const struct pythia__read_settings *settings, char *const *paths,
-                               int count, const struct pythia__reading *other);
+                               const struct pythia__read_settings *settings,
+                               const char *const *paths, int count,
+                               const struct pythia__reading *other);
 /* Changes of path templates so far: requests that were read before the last one may have types that
  * hold no more. _run reads its own input again until they do not. */
 uint64_t pythia__reading_changes(const struct pythia__reading *r);

@@ -20,11 +20,24 @@
 
 static char temporary[4096]; /* of the file being written, for the signal handler; "": none */
 
+static volatile sig_atomic_t shows_progress; /* a line on a terminal, without its end */
+
 static void on_signal(int number)
 {
+    static const char erase[] = "\r\033[K";
+    if (shows_progress && write(STDERR_FILENO, erase, sizeof(erase) - 1) < 0)
+        shows_progress = 0;
     if (temporary[0])
         unlink(temporary);
     _exit(128 + number);
+}
+
+void pythia__output_clears_progress(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    shows_progress = 1;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
 }
 
 static int write_all(int file, struct pythia_text text)
@@ -41,7 +54,7 @@ static int write_all(int file, struct pythia_text text)
     return 0;
 }
 
-static int complain(const char *path, int number)
+static int report_file(const char *path, int number)
 {
     pythia_log(PYTHIA_LOG_ERROR, "%s: cannot be written: %s", path, strerror(number));
     return PYTHIA_EIO;
@@ -102,7 +115,7 @@ int pythia__output_begin(struct pythia__output *o, const char *path)
     if (o->file >= 0)
         return PYTHIA_OK;
     o->number = errno;
-    return complain(kept_at(o), o->number);
+    return report_file(kept_at(o), o->number);
 }
 
 int pythia__output_add(struct pythia__output *o, struct pythia_text text)
@@ -112,7 +125,7 @@ int pythia__output_add(struct pythia__output *o, struct pythia_text text)
     if (o->number == 0 || o->told)
         return o->number == 0 ? PYTHIA_OK : PYTHIA_EIO;
     o->told = true;
-    return complain(kept_at(o), o->number);
+    return report_file(kept_at(o), o->number);
 }
 
 int pythia__output_restart(struct pythia__output *o)
@@ -120,7 +133,7 @@ int pythia__output_restart(struct pythia__output *o)
     if (o->number == 0 && (o->replaces || o->copies) &&
         (ftruncate(o->file, 0) != 0 || lseek(o->file, 0, SEEK_SET) != 0))
         o->number = errno;
-    return o->number == 0 ? PYTHIA_OK : complain(kept_at(o), o->number);
+    return o->number == 0 ? PYTHIA_OK : report_file(kept_at(o), o->number);
 }
 
 static int copy_to_stdout(int file)
@@ -159,7 +172,7 @@ int pythia__output_end(struct pythia__output *o, bool keep)
     sigaction(SIGINT, &o->interrupt, NULL);
     sigaction(SIGTERM, &o->terminate, NULL);
     if (number != 0 && number != o->number)
-        complain(o->path, number);
+        report_file(o->path, number);
     return number == 0 ? PYTHIA_OK : PYTHIA_EIO;
 }
 
@@ -167,7 +180,7 @@ int pythia__write_output(const char *path, struct pythia_text text)
 {
     if (is_stdout(path)) {
         int number = write_all(STDOUT_FILENO, text);
-        return number ? complain("standard output", number) : PYTHIA_OK;
+        return number ? report_file("standard output", number) : PYTHIA_OK;
     }
     struct pythia__output o;
     int status = pythia__output_begin(&o, path);

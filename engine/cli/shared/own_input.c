@@ -14,7 +14,7 @@ static const char *text_of(const struct pythia_option *o, const void *settings)
     return text;
 }
 
-static void ignore(void *context, const struct pythia_error *why)
+static void ignore_problem(void *context, const struct pythia_error *why)
 {
     (void)context, (void)why; /* it is told when it is read */
 }
@@ -25,7 +25,7 @@ static bool is_among(const char *const *paths, size_t count, const struct stat *
     struct pythia_input *input = NULL;
     size_t files = 0;
     bool found = false;
-    if (pythia_input_create(paths, count, true, ignore, NULL, &input) != PYTHIA_OK)
+    if (pythia_input_create(paths, count, true, ignore_problem, NULL, &input) != PYTHIA_OK)
         return false; /* whatever needs memory next fails */
     const struct pythia_input_file *each = pythia_input_files(input, &files);
     for (size_t i = 0; i < files && !found; i++) {

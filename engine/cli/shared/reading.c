@@ -7,6 +7,7 @@
 #include <uv.h>
 
 #include "command.h"
+#include "output.h"
 #include "pythia/log.h"
 #include "pythia/redaction.h"
 #include "pythia/secret_file.h"
@@ -74,6 +75,16 @@ static void on_problem(void *context, const struct pythia_error *why)
     char text[1024];
     r->problems++;
     pythia_log(PYTHIA_LOG_ERROR, "%s", pythia_error_text(why, text, sizeof(text)));
+}
+
+/* Is a path that was named not there? It has been told; a report without it would answer another
+ * question than the one that was asked. */
+static bool is_missing(const char *const *paths, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(paths[i], "-") != 0 && access(paths[i], F_OK) != 0)
+            return true;
+    return false;
 }
 
 static unsigned choose_threads(int64_t wanted)
@@ -198,14 +209,15 @@ static void tell_links(const struct pythia_input *input)
 }
 
 int pythia__reading_begin(struct pythia__reading *r, const struct pythia__read_settings *settings,
-                          char *const *paths, int count)
+                          const char *const *paths, int count)
 {
     return pythia__reading_begin_with(r, settings, paths, count, NULL);
 }
 
 int pythia__reading_begin_with(struct pythia__reading *r,
-                               const struct pythia__read_settings *settings, char *const *paths,
-                               int count, const struct pythia__reading *other)
+                               const struct pythia__read_settings *settings,
+                               const char *const *paths, int count,
+                               const struct pythia__reading *other)
 {
     static const char *const formats[] = {NULL,   "hiq",        "jaeger",    "native", "osprofiler",
                                           "otlp", "otlp-proto", "recording", "spans",  "zipkin"};
@@ -231,6 +243,8 @@ int pythia__reading_begin_with(struct pythia__reading *r,
                                          .threads = choose_threads(settings->threads),
                                          .expansion_max = settings->max_expansion,
                                          .progress = !settings->quiet && isatty(STDERR_FILENO)};
+    if (r->pipeline.progress)
+        pythia__output_clears_progress();
     int status = other ? PYTHIA_OK : pythia_vocabulary_create(&r->vocabulary);
     if (status == PYTHIA_OK && !other)
         status = pythia_path_templates_create(&r->groups.types.templates);
@@ -238,8 +252,10 @@ int pythia__reading_begin_with(struct pythia__reading *r,
     if (status == PYTHIA_OK)
         status = make_redaction(r, settings);
     if (status == PYTHIA_OK)
-        status = pythia_input_create((const char *const *)paths, (size_t)count,
-                                     settings->follow_symlinks, on_problem, r, &r->input);
+        status = pythia_input_create(paths, (size_t)count, settings->follow_symlinks, on_problem, r,
+                                     &r->input);
+    if (status == PYTHIA_OK && is_missing(paths, count))
+        status = PYTHIA_EIO;
     if (status == PYTHIA_OK)
         tell_links(r->input);
     if (status == PYTHIA_OK && settings->skew && settings->no_skew) {

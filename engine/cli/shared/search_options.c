@@ -29,7 +29,7 @@ struct reading {
 
 /* ---- messages ---- */
 
-static void say(const struct reading *r, enum pythia_log_level level, const char *sentence)
+static void log_line(const struct reading *r, enum pythia_log_level level, const char *sentence)
 {
     char text[1024];
     struct pythia_error why = {0};
@@ -41,7 +41,7 @@ static void say(const struct reading *r, enum pythia_log_level level, const char
 }
 
 /* An id as it may be shown, in `to` of SHOWN + 64 bytes. */
-static const char *shown(struct pythia_text id, char *to)
+static const char *show_id(struct pythia_text id, char *to)
 {
     struct pythia_buf text = {0};
     pythia_shown_add(&text, id, SHOWN / 4); /* characters; one may take four bytes */
@@ -50,9 +50,9 @@ static const char *shown(struct pythia_text id, char *to)
     return to;
 }
 
-static int wrong(const struct reading *r, const char *sentence)
+static int fail_line(const struct reading *r, const char *sentence)
 {
-    say(r, PYTHIA_LOG_ERROR, sentence);
+    log_line(r, PYTHIA_LOG_ERROR, sentence);
     return r->file ? PYTHIA_EFORMAT : PYTHIA_EUSAGE;
 }
 
@@ -83,7 +83,7 @@ static int read_file(struct reading *r, const char *path)
     struct pythia_error why = {0};
     char text[1024];
     if (!*path)
-        return wrong(r, "@ without the name of a file");
+        return fail_line(r, "@ without the name of a file");
     int status = pythia_file_read(path, &bytes, &why);
     r->file = path;
     if (status == PYTHIA_OK)
@@ -143,9 +143,9 @@ static int tell_if_idle(const struct reading *r, struct pythia_text entry)
     if (status != PYTHIA_OK || count > 0)
         return status;
     snprintf(sentence, sizeof(sentence), "'%s' is no trace point of the %s, and fits none%s",
-             shown(entry, id), r->known ? "search space" : "traces",
+             show_id(entry, id), r->known ? "search space" : "traces",
              r->known ? " (pythia space show lists them)" : "");
-    say(r, PYTHIA_LOG_WARNING, sentence);
+    log_line(r, PYTHIA_LOG_WARNING, sentence);
     return PYTHIA_OK;
 }
 
@@ -174,14 +174,14 @@ static int take_never(struct reading *r, struct pythia_text entry)
         snprintf(sentence, sizeof(sentence),
                  "'%s' cannot be pinned shut: it is in the skeleton, without which requests are "
                  "not seen whole; leave it out (pythia space show --skeleton lists them)",
-                 shown(name, id));
-        return wrong(r, sentence);
+                 show_id(name, id));
+        return fail_line(r, sentence);
     }
     char pattern[SHOWN + 64];
     snprintf(sentence, sizeof(sentence),
-             "'%s' also fits %zu of the skeleton, which stay%s open: %s%s", shown(entry, pattern),
-             count, count == 1 ? "s" : "", shown(name, id), count > 1 ? ", …" : "");
-    say(r, PYTHIA_LOG_WARNING, sentence);
+             "'%s' also fits %zu of the skeleton, which stay%s open: %s%s", show_id(entry, pattern),
+             count, count == 1 ? "s" : "", show_id(name, id), count > 1 ? ", …" : "");
+    log_line(r, PYTHIA_LOG_WARNING, sentence);
     return PYTHIA_OK;
 }
 
@@ -206,7 +206,7 @@ static int look_for_contradictions(const struct reading *r)
         snprintf(more, sizeof(more), ", and so %s %zu more", count == 2 ? "is" : "are", count - 1);
     pythia_log(PYTHIA_LOG_ERROR,
                "'%s' is pinned open by --always and shut by --never%s: take it out of one of them",
-               shown(pythia_vocabulary_tracepoint_id(r->vocabulary, first), id), more);
+               show_id(pythia_vocabulary_tracepoint_id(r->vocabulary, first), id), more);
     return PYTHIA_EUSAGE;
 }
 
@@ -233,7 +233,7 @@ static int take_price(struct reading *r, struct pythia_text entry)
     struct pythia_text point;
     double ns;
     if (pythia_prices_parse(entry, &point, &ns, &why) != PYTHIA_OK)
-        return wrong(r, why.sentence);
+        return fail_line(r, why.sentence);
     int status = pythia_prices_set(r->out->prices, point, ns);
     return status == PYTHIA_OK ? tell_if_idle(r, point) : status;
 }

@@ -1,7 +1,9 @@
 #include "series_options.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pythia/log.h"
 #include "pythia/status.h"
@@ -20,14 +22,14 @@ static void on_problem(void *context, const struct pythia_error *why)
         pythia_log(PYTHIA_LOG_WARNING, "%s", pythia_error_text(why, text, sizeof(text)));
 }
 
-static void tell(enum pythia_log_level level, uint64_t count, const char *what)
+static void log_count(enum pythia_log_level level, uint64_t count, const char *what)
 {
     if (count)
         pythia_log(level, "%s: count=%" PRIu64, what, count);
 }
 
 /* A collector tells in a series of its own what it has dropped: the last number is all of it. */
-static uint64_t dropped(const struct pythia_series_set *set)
+static uint64_t count_dropped(const struct pythia_series_set *set)
 {
     size_t count;
     const struct pythia_series *each = pythia_series_each(set, &count);
@@ -38,12 +40,27 @@ static uint64_t dropped(const struct pythia_series_set *set)
     return sum >= 0 && sum < 1e18 ? (uint64_t)sum : 0;
 }
 
+/* A path that was named and is not there ends the command: statistics without it would answer
+ * another question than the one that was asked. */
+static int check_paths(const char *const *paths, size_t count)
+{
+    int status = PYTHIA_OK;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(paths[i], "-") != 0 && access(paths[i], F_OK) != 0) {
+            pythia_log(PYTHIA_LOG_ERROR, "%s: cannot be read: %s", paths[i], strerror(errno));
+            status = PYTHIA_EIO;
+        }
+    return status;
+}
+
 int pythia__series_read(const char *const *paths, size_t count, bool follow,
                         struct pythia_series_set **out, struct pythia_series_files_result *r,
                         size_t *problems)
 {
     struct telling telling = {0};
-    int status = pythia_series_files_read(paths, count, follow, on_problem, &telling, out, r);
+    int status = check_paths(paths, count);
+    if (status == PYTHIA_OK)
+        status = pythia_series_files_read(paths, count, follow, on_problem, &telling, out, r);
     if (status != PYTHIA_OK)
         return status;
     if (telling.told > TOLD_MAX)
@@ -53,20 +70,23 @@ int pythia__series_read(const char *const *paths, size_t count, bool follow,
     pythia_series_all(*out, &series);
     pythia_log(PYTHIA_LOG_INFO, "Read %" PRIu64 " measurements: series=%zu, files=%" PRIu64,
                r->csv.rows, series, r->files);
-    tell(PYTHIA_LOG_ERROR, r->refused, "Left out files that could not be read");
-    tell(PYTHIA_LOG_WARNING, r->csv.broken, "Left out broken rows");
-    tell(PYTHIA_LOG_WARNING, r->killed,
-         "Files of processes that were killed (what they held in memory is lost)");
-    tell(PYTHIA_LOG_WARNING, r->csv.cut, "Left out rows that were cut when a process was killed");
-    tell(PYTHIA_LOG_WARNING, r->outward_links,
-         "Left out symbolic links that lead out of their folder (--follow-symlinks follows them)");
-    tell(PYTHIA_LOG_WARNING, r->missing, "Files between those that are there are missing");
-    tell(PYTHIA_LOG_WARNING, r->csv.back,
-         "Times go back by more than a second (a clock was set): measurements are put in order");
-    tell(PYTHIA_LOG_WARNING, dropped(*out),
-         "Measurements dropped by their programs for want of room");
-    tell(PYTHIA_LOG_INFO, r->writing, "Passed over files that are being written");
-    tell(PYTHIA_LOG_INFO, r->gone, "Files taken away by others meanwhile");
-    tell(PYTHIA_LOG_INFO, r->others, "Passed over other files");
+    log_count(PYTHIA_LOG_ERROR, r->refused, "Left out files that could not be read");
+    log_count(PYTHIA_LOG_WARNING, r->csv.broken, "Left out broken rows");
+    log_count(PYTHIA_LOG_WARNING, r->killed,
+              "Files of processes that were killed (what they held in memory is lost)");
+    log_count(PYTHIA_LOG_WARNING, r->csv.cut,
+              "Left out rows that were cut when a process was killed");
+    log_count(
+        PYTHIA_LOG_WARNING, r->outward_links,
+        "Left out symbolic links that lead out of their folder (--follow-symlinks follows them)");
+    log_count(PYTHIA_LOG_WARNING, r->missing, "Files between those that are there are missing");
+    log_count(
+        PYTHIA_LOG_WARNING, r->csv.back,
+        "Times go back by more than a second (a clock was set): measurements are put in order");
+    log_count(PYTHIA_LOG_WARNING, count_dropped(*out),
+              "Measurements dropped by their programs for want of room");
+    log_count(PYTHIA_LOG_INFO, r->writing, "Passed over files that are being written");
+    log_count(PYTHIA_LOG_INFO, r->gone, "Files taken away by others meanwhile");
+    log_count(PYTHIA_LOG_INFO, r->others, "Passed over other files");
     return PYTHIA_OK;
 }

@@ -40,7 +40,7 @@ struct survey {
     size_t rows;
 };
 
-static int begin(void *context)
+static int begin_survey(void *context)
 {
     struct survey *s = context;
     struct pythia_groups_options how = s->reading->groups;
@@ -52,15 +52,15 @@ static int begin(void *context)
     return pythia_groups_create(s->reading->vocabulary, &how, &s->groups);
 }
 
-static int take(void *context, const struct pythia_trace *trace)
+static int take_trace(void *context, const struct pythia_trace *trace)
 {
     struct survey *s = context;
     return pythia_groups_add(s->groups, trace);
 }
 
-static int look(struct survey *s)
+static int run_survey(struct survey *s)
 {
-    struct pythia_consumer consumer = {begin, take, s};
+    struct pythia_consumer consumer = {begin_survey, take_trace, s};
     int status = pythia__reading_again(s->reading);
     if (status == PYTHIA_EUSAGE)
         pythia_log(PYTHIA_LOG_ERROR,
@@ -135,7 +135,7 @@ int pythia__splitting_learn(struct pythia_grouping_key *key,
     while (status == PYTHIA_OK && count > 0 && pythia__reading_changes(readings[0]) != changes) {
         changes = pythia__reading_changes(readings[0]);
         for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
-            status = look(&surveys[i]);
+            status = run_survey(&surveys[i]);
     }
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++)
         groups[i] = surveys[i].groups;

@@ -10,35 +10,35 @@
 void pythia__controlled_free(struct pythia__controlled_table *t)
 {
     for (size_t i = 0; i < t->count; i++)
-        pythia_free((char *)t->points[i].id.bytes);
+        pythia_free(t->points[i].id.bytes);
     for (size_t i = 0; i < t->target_count; i++)
-        pythia_free((char *)t->targets[i].name.bytes);
+        pythia_free(t->targets[i].name.bytes);
     pythia_free(t->points);
     pythia_free(t->targets);
     pythia_free(t->slots);
     *t = (struct pythia__controlled_table){0};
 }
 
-static uint64_t hash_of(size_t plane, struct pythia_text target, struct pythia_text id)
+static uint64_t hash_point(size_t plane, struct pythia_text target, struct pythia_text id)
 {
     uint64_t hash = pythia_hash_mix(plane, pythia_hash_bytes(target.bytes, target.size));
     return pythia_hash_mix(hash, pythia_hash_bytes(id.bytes, id.size));
 }
 
 /* Names of no bytes have an address too: pythia_strndup gives one. */
-static bool is(const struct pythia__controlled_table *t, const struct pythia__controlled *p,
-               uint64_t hash, size_t plane, struct pythia_text target, struct pythia_text id)
+static bool is_point(const struct pythia__controlled_table *t, const struct pythia__controlled *p,
+                     uint64_t hash, size_t plane, struct pythia_text target, struct pythia_text id)
 {
     return p->hash == hash && t->targets[p->target].plane == plane &&
            pythia_text_equal(p->id, id) && pythia_text_equal(t->targets[p->target].name, target);
 }
 
 /* The slot that holds it, or the empty one where it belongs. */
-static size_t slot_of(const struct pythia__controlled_table *t, uint64_t hash, size_t plane,
-                      struct pythia_text target, struct pythia_text id)
+static size_t find_point_slot(const struct pythia__controlled_table *t, uint64_t hash, size_t plane,
+                              struct pythia_text target, struct pythia_text id)
 {
     size_t at = hash & (t->slot_count - 1);
-    while (t->slots[at] && !is(t, &t->points[t->slots[at] - 1], hash, plane, target, id))
+    while (t->slots[at] && !is_point(t, &t->points[t->slots[at] - 1], hash, plane, target, id))
         at = (at + 1) & (t->slot_count - 1);
     return at;
 }
@@ -49,12 +49,12 @@ struct pythia__controlled *pythia__controlled_find(const struct pythia__controll
 {
     if (t->slot_count == 0)
         return NULL;
-    size_t at = slot_of(t, hash_of(plane, target, id), plane, target, id);
+    size_t at = find_point_slot(t, hash_point(plane, target, id), plane, target, id);
     return t->slots[at] ? &t->points[t->slots[at] - 1] : NULL;
 }
 
 /* Put every point into the slots anew. */
-static void fill(struct pythia__controlled_table *t)
+static void fill_slots(struct pythia__controlled_table *t)
 {
     if (t->slot_count)
         memset(t->slots, 0, t->slot_count * sizeof(*t->slots));
@@ -67,7 +67,7 @@ static void fill(struct pythia__controlled_table *t)
 }
 
 /* At most half of the slots are taken. */
-static int grow(struct pythia__controlled_table *t)
+static int grow_table(struct pythia__controlled_table *t)
 {
     if (pythia_grow(&t->points, &t->capacity, t->count, sizeof(*t->points)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -79,7 +79,7 @@ static int grow(struct pythia__controlled_table *t)
         return PYTHIA_ENOMEM;
     t->slots = slots;
     t->slot_count = slot_count;
-    fill(t);
+    fill_slots(t);
     return PYTHIA_OK;
 }
 
@@ -119,18 +119,18 @@ struct pythia__controlled *pythia__controlled_make(struct pythia__controlled_tab
     if (known)
         return known;
     char *copy = pythia_strndup(id.bytes, id.size);
-    if (!copy || t->count >= UINT32_MAX - 1 || grow(t) != PYTHIA_OK ||
+    if (!copy || t->count >= UINT32_MAX - 1 || grow_table(t) != PYTHIA_OK ||
         find_target(t, plane, target, &of) != PYTHIA_OK) {
         pythia_free(copy);
         return NULL;
     }
     struct pythia__controlled *point = &t->points[t->count];
     *point = (struct pythia__controlled){.id = {copy, id.size},
-                                         .hash = hash_of(plane, target, id),
+                                         .hash = hash_point(plane, target, id),
                                          .target = of,
                                          .price_ns = NAN,
                                          .seen_of = {.price_ns = NAN}};
-    t->slots[slot_of(t, point->hash, plane, target, id)] = (uint32_t)++t->count;
+    t->slots[find_point_slot(t, point->hash, plane, target, id)] = (uint32_t)++t->count;
     t->targets[of].points++;
     return point;
 }
@@ -147,14 +147,14 @@ size_t pythia__controlled_sweep(struct pythia__controlled_table *t, size_t plane
         struct pythia__controlled_target *target = &t->targets[p->target];
         target->lost -= p->result == PYTHIA_CONTROL_LOST;
         if (--target->points == 0) {
-            pythia_free((char *)target->name.bytes);
+            pythia_free(target->name.bytes);
             *target = (struct pythia__controlled_target){0};
         }
-        pythia_free((char *)p->id.bytes);
+        pythia_free(p->id.bytes);
     }
     t->count = kept;
     if (kept != before)
-        fill(t);
+        fill_slots(t);
     return before - kept;
 }
 

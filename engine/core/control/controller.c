@@ -132,7 +132,7 @@ static bool is_due(uint64_t last_ns, uint64_t every_ns, uint64_t now_ns)
 /* ---- the inventory ---- */
 
 /* Find out what is known of a point beside what its plane says. */
-static void see(const struct pythia_controller *c, struct pythia__controlled *p)
+static void find_seen(const struct pythia_controller *c, struct pythia__controlled *p)
 {
     if (c->options.see)
         p->seen_of = c->options.see(c->options.see_context, p->id);
@@ -141,7 +141,7 @@ static void see(const struct pythia_controller *c, struct pythia__controlled *p)
 /* What comes of a point from now on is counted. */
 static void begin_to_count(const struct pythia_controller *c, struct pythia__controlled *p)
 {
-    see(c, p);
+    find_seen(c, p);
     p->spans_before = p->seen_of.spans;
     p->requests_before = p->seen_of.requests;
 }
@@ -162,7 +162,7 @@ static int note_point(void *context, const struct pythia_control_point *point)
         plane->stale = true;
         begin_to_count(c, known);
     }
-    see(c, known);
+    find_seen(c, known);
     if (known->open_by_default != point->open_by_default || known->pinned != point->pinned)
         plane->stale = true;
     known->seen = plane->look;
@@ -173,7 +173,7 @@ static int note_point(void *context, const struct pythia_control_point *point)
     return PYTHIA_OK;
 }
 
-static int look(struct pythia_controller *c, size_t index, uint64_t now_ns)
+static int read_inventory(struct pythia_controller *c, size_t index, uint64_t now_ns)
 {
     struct plane *plane = &c->planes[index];
     struct visit v = {.c = c, .plane = index, .now_ns = now_ns};
@@ -204,9 +204,9 @@ static uint64_t wish_number(const struct pythia_control_wish *wish, bool by_type
 }
 
 /* What a point shall be, but for the time that it has to hold still. NULL: closed. */
-static const struct pythia_control_wish *wanted(const struct pythia_controller *c,
-                                                const struct pythia__controlled *p,
-                                                struct pythia_control_wish *room)
+static const struct pythia_control_wish *find_wish(const struct pythia_controller *c,
+                                                   const struct pythia__controlled *p,
+                                                   struct pythia_control_wish *room)
 {
     *room = (struct pythia_control_wish){.id = p->id};
     if (c->off)
@@ -220,12 +220,12 @@ static const struct pythia_control_wish *wanted(const struct pythia_controller *
 }
 
 /* Add to `set` what this point is to be now; the number of it is noted in `asked`. */
-static void choose(struct pythia_controller *c, struct plane *plane, struct pythia__controlled *p,
-                   struct pythia_wishes *set, uint64_t *asked, uint64_t now_ns)
+static void add_wish(struct pythia_controller *c, struct plane *plane, struct pythia__controlled *p,
+                     struct pythia_wishes *set, uint64_t *asked, uint64_t now_ns)
 {
     struct pythia_control_wish room;
     bool by_type = plane->control->ops->by_type;
-    const struct pythia_control_wish *wish = wanted(c, p, &room);
+    const struct pythia_control_wish *wish = find_wish(c, p, &room);
     *asked = wish_number(wish, by_type);
     if (*asked != p->asked && p->switched_ns && now_ns < p->switched_ns + c->options.hold_ns &&
         !c->off) {
@@ -258,7 +258,7 @@ static int choose_all(struct pythia_controller *c, size_t index, struct pythia_w
     c->planes[index].held = false;
     for (size_t i = 0; i < t->count; i++)
         if (t->targets[t->points[i].target].plane == index && !t->points[i].pinned)
-            choose(c, &c->planes[index], &t->points[i], set, &(*asked)[i], now_ns);
+            add_wish(c, &c->planes[index], &t->points[i], set, &(*asked)[i], now_ns);
     return PYTHIA_OK;
 }
 
@@ -294,8 +294,8 @@ static bool is_as_told(const struct pythia_controller *c, size_t index, const ui
 }
 
 /* What its targets have stays as it is while it fails, until their lease runs out. */
-static void fail(struct pythia_controller *c, struct plane *plane, int status,
-                 const struct pythia_error *e)
+static void note_failure(struct pythia_controller *c, struct plane *plane, int status,
+                         const struct pythia_error *e)
 {
     uint64_t over_ns = plane->told_ns + c->options.lease_ns;
     bool ran_out = plane->told_ns && plane->tried_ns >= over_ns && plane->failed_ns < over_ns;
@@ -310,8 +310,8 @@ static void fail(struct pythia_controller *c, struct plane *plane, int status,
 }
 
 /* Tell a plane its set. */
-static int tell(struct pythia_controller *c, size_t index, struct pythia_wishes *set,
-                const uint64_t *asked, uint64_t now_ns)
+static int send_set(struct pythia_controller *c, size_t index, struct pythia_wishes *set,
+                    const uint64_t *asked, uint64_t now_ns)
 {
     struct plane *plane = &c->planes[index];
     struct pythia_error e = {0};
@@ -325,7 +325,7 @@ static int tell(struct pythia_controller *c, size_t index, struct pythia_wishes 
         plane->control->ops->apply(plane->control, copy.wishes, copy.count, version, now_ns, &e);
     if (status != PYTHIA_OK) {
         pythia_wishes_free(&copy);
-        fail(c, plane, status, &e);
+        note_failure(c, plane, status, &e);
         return status == PYTHIA_ENOMEM ? status : PYTHIA_OK;
     }
     c->numbers.applied++;
@@ -356,7 +356,7 @@ static enum reason find_reason(const struct pythia_controller *c, const struct p
     return !waits && is_due(plane->told_ns, c->options.lease_ns / 3, now_ns) ? RENEW : NO_REASON;
 }
 
-static int reconcile(struct pythia_controller *c, size_t index, uint64_t now_ns)
+static int reconcile_plane(struct pythia_controller *c, size_t index, uint64_t now_ns)
 {
     struct plane *plane = &c->planes[index];
     struct pythia_wishes set;
@@ -372,7 +372,7 @@ static int reconcile(struct pythia_controller *c, size_t index, uint64_t now_ns)
         plane->desired = c->numbers.version;
         plane->stale = plane->held;
     } else {
-        status = tell(c, index, &set, asked, now_ns);
+        status = send_set(c, index, &set, asked, now_ns);
     }
     pythia_free(set.wishes);
     pythia_free(asked);
@@ -381,7 +381,8 @@ static int reconcile(struct pythia_controller *c, size_t index, uint64_t now_ns)
 
 /* ---- what came of it ---- */
 
-static void quarantine(struct pythia_controller *c, struct pythia__controlled *p, uint64_t now_ns)
+static void quarantine_point(struct pythia_controller *c, struct pythia__controlled *p,
+                             uint64_t now_ns)
 {
     if (!p->quarantined_ns) {
         c->numbers.quarantined++;
@@ -395,12 +396,12 @@ static void quarantine(struct pythia_controller *c, struct pythia__controlled *p
 }
 
 /* A point that does not obey in time, though its target can be reached. */
-static void judge(struct pythia_controller *c, struct plane *plane, struct pythia__controlled *p,
-                  uint64_t now_ns)
+static void judge_point(struct pythia_controller *c, struct plane *plane,
+                        struct pythia__controlled *p, uint64_t now_ns)
 {
     uint64_t patience = plane->control->ops->latency_ns(plane->control) + c->options.obey_ns;
     if (!p->quarantined_ns && now_ns > p->pending_ns + patience)
-        quarantine(c, p, now_ns);
+        quarantine_point(c, p, now_ns);
 }
 
 /* A point that was met just now, closed by default and not asked to open: it shows nothing, whether
@@ -444,7 +445,7 @@ static int note_result(void *context, struct pythia_text id, struct pythia_text 
         c->lost_ns = v->now_ns;
     if (!waited) /* it was in force, or its target was away: its time to obey begins now */
         p->pending_ns = v->now_ns;
-    judge(c, plane, p, v->now_ns);
+    judge_point(c, plane, p, v->now_ns);
     v->settled = v->settled && (p->quarantined_ns || is_closed_anyway(p));
     return PYTHIA_OK;
 }
@@ -467,7 +468,7 @@ static void note_losses(struct pythia_controller *c, struct plane *plane, uint64
 
 /* A plane that is settled, or has not been told anything, is looked at now and then: it may be then
  * that it takes in what its targets say. */
-static int observe(struct pythia_controller *c, size_t index, uint64_t now_ns)
+static int observe_plane(struct pythia_controller *c, size_t index, uint64_t now_ns)
 {
     struct plane *plane = &c->planes[index];
     struct visit v = {.c = c, .plane = index, .now_ns = now_ns, .settled = true};
@@ -491,7 +492,7 @@ static int observe(struct pythia_controller *c, size_t index, uint64_t now_ns)
 }
 
 /* Points whose quarantine has ended are asked for again. */
-static void release(struct pythia_controller *c, uint64_t now_ns)
+static void end_quarantines(struct pythia_controller *c, uint64_t now_ns)
 {
     for (size_t i = 0; i < c->table.count; i++) {
         struct pythia__controlled *p = &c->table.points[i];
@@ -512,11 +513,11 @@ static int tell_off(struct pythia_controller *c, struct plane *plane, uint64_t n
     plane->off_told = status == PYTHIA_OK;
     plane->tried_ns = now_ns;
     if (status != PYTHIA_OK)
-        fail(c, plane, status, &e);
+        note_failure(c, plane, status, &e);
     return status;
 }
 
-static int turn(struct pythia_controller *c, bool off, uint64_t now_ns)
+static int turn_all(struct pythia_controller *c, bool off, uint64_t now_ns)
 {
     int first = PYTHIA_OK;
     c->off = off;
@@ -529,7 +530,7 @@ static int turn(struct pythia_controller *c, bool off, uint64_t now_ns)
         plane->settled = false;
         int status = tell_off(c, plane, now_ns);
         if (status == PYTHIA_OK && c->numbers.wished)
-            status = reconcile(c, i, now_ns);
+            status = reconcile_plane(c, i, now_ns);
         first = first == PYTHIA_OK ? status : first;
     }
     return first;
@@ -537,12 +538,12 @@ static int turn(struct pythia_controller *c, bool off, uint64_t now_ns)
 
 int pythia_controller_off(struct pythia_controller *c, uint64_t now_ns)
 {
-    return turn(c, true, now_ns);
+    return turn_all(c, true, now_ns);
 }
 
 int pythia_controller_on(struct pythia_controller *c, uint64_t now_ns)
 {
-    return turn(c, false, now_ns);
+    return turn_all(c, false, now_ns);
 }
 
 bool pythia_controller_is_off(const struct pythia_controller *c)
@@ -559,15 +560,15 @@ static int tick_plane(struct pythia_controller *c, size_t index, uint64_t now_ns
     if (!plane->off_told && is_due(plane->tried_ns, c->options.retry_ns, now_ns))
         tell_off(c, plane, now_ns);
     if (is_due(plane->looked_ns, LOOK_NS, now_ns))
-        status = look(c, index, now_ns);
+        status = read_inventory(c, index, now_ns);
     /* Observing first lets what came since the last tick count, and what it shows be acted on. */
     if (status == PYTHIA_OK)
-        status = observe(c, index, now_ns);
+        status = observe_plane(c, index, now_ns);
     if (status == PYTHIA_OK && c->numbers.wished) {
         uint64_t version = plane->version;
-        status = reconcile(c, index, now_ns);
+        status = reconcile_plane(c, index, now_ns);
         if (status == PYTHIA_OK && plane->version != version)
-            status = observe(c, index, now_ns);
+            status = observe_plane(c, index, now_ns);
     }
     return status;
 }
@@ -575,7 +576,7 @@ static int tick_plane(struct pythia_controller *c, size_t index, uint64_t now_ns
 int pythia_controller_tick(struct pythia_controller *c, uint64_t now_ns)
 {
     int first = PYTHIA_OK;
-    release(c, now_ns);
+    end_quarantines(c, now_ns);
     for (size_t i = 0; i < c->count; i++) {
         int status = tick_plane(c, i, now_ns);
         first = first == PYTHIA_OK ? status : first;
@@ -611,7 +612,7 @@ uint64_t pythia_controller_lost_ns(const struct pythia_controller *c)
     return c->lost_ns;
 }
 
-static uint64_t rise(uint64_t from, uint64_t to)
+static uint64_t count_rise(uint64_t from, uint64_t to)
 {
     return to > from ? to - from : 0;
 }
@@ -631,15 +632,15 @@ static struct pythia_controlled tell_of(const struct pythia_controller *c,
         .price_ns = isnan(p->price_ns) ? seen->price_ns : p->price_ns,
         .price_known = isnan(p->price_ns) ? seen->price_known : PYTHIA_PRICE_MEASURED,
         .hits = p->hits > seen->spans ? p->hits : seen->spans,
-        .wanted = p->pinned ? p->open_by_default : wanted(c, p, &room) != NULL,
+        .wanted = p->pinned ? p->open_by_default : find_wish(c, p, &room) != NULL,
         .pinned = p->pinned,
         .quarantined = p->quarantined_ns != 0,
         .open_by_default = p->open_by_default,
         .result = plane->failed ? PYTHIA_CONTROL_LOST : p->result,
     };
     if (out.wanted) {
-        out.spans = rise(p->spans_before, seen->spans);
-        out.requests = rise(p->requests_before, seen->requests);
+        out.spans = count_rise(p->spans_before, seen->spans);
+        out.requests = count_rise(p->requests_before, seen->requests);
     }
     out.mute = out.wanted && !out.quarantined && out.result == PYTHIA_CONTROL_APPLIED &&
                out.spans == 0 && out.requests >= PYTHIA_MUTE_REQUESTS;
@@ -698,7 +699,7 @@ bool pythia_controller_point(struct pythia_controller *c, struct pythia_text id,
     for (size_t i = 0; i < c->table.count; i++) {
         if (!pythia_text_equal(c->table.points[i].id, id))
             continue;
-        see(c, &c->table.points[i]);
+        find_seen(c, &c->table.points[i]);
         struct pythia_controlled one = tell_of(c, &c->table.points[i]);
         mute += one.mute;
         hits += c->table.points[i].hits;

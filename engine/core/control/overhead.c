@@ -147,7 +147,7 @@ static double estimate_price_ns(const struct pythia_overhead *o, uint32_t tracep
     return o->o.prices ? pythia_prices_of(o->o.prices, tracepoint, o->o.usual_ns) : o->o.usual_ns;
 }
 
-static double length_of(const struct pythia_trace_span *s)
+static double request_length(const struct pythia_trace_span *s)
 {
     return (double)(s->end_ns - s->start_ns);
 }
@@ -162,7 +162,7 @@ static int note_spans(struct pythia_overhead *o, const struct pythia_trace *trac
         o->below_ns[i] = 0;
     for (uint32_t i = 0; i < trace->count; i++)
         if (trace->spans[i].parent != PYTHIA_NO_SPAN)
-            o->below_ns[trace->spans[i].parent] += length_of(&trace->spans[i]);
+            o->below_ns[trace->spans[i].parent] += request_length(&trace->spans[i]);
     o->touched_count = 0;
     for (uint32_t i = 0; i < trace->count; i++) {
         const struct pythia_trace_span *s = &trace->spans[i];
@@ -178,7 +178,7 @@ static int note_spans(struct pythia_overhead *o, const struct pythia_trace *trac
         p->passes++;
         p->entries +=
             s->parent == PYTHIA_NO_SPAN || trace->spans[s->parent].resource != s->resource;
-        p->own_ns += fmax(0, length_of(s) - o->below_ns[i]);
+        p->own_ns += fmax(0, request_length(s) - o->below_ns[i]);
         p->cost_ns[NOW] += estimate_price_ns(o, s->tracepoint);
     }
     return PYTHIA_OK;
@@ -277,7 +277,7 @@ struct pythia_overhead_numbers pythia_overhead_numbers(const struct pythia_overh
     return n;
 }
 
-static void fade(struct pythia_overhead *o)
+static void fade_types(struct pythia_overhead *o)
 {
     for (size_t i = 0; i < o->type_capacity; i++) {
         o->types[i].n /= 2;
@@ -295,7 +295,7 @@ static void fade(struct pythia_overhead *o)
 }
 
 /* The slice at hand is over, if it is: the one before is forgotten. */
-static void turn(struct pythia_overhead *o, uint64_t now_ns)
+static void turn_slice(struct pythia_overhead *o, uint64_t now_ns)
 {
     if (o->slice_begun_ns == 0)
         o->slice_begun_ns = now_ns;
@@ -310,13 +310,13 @@ static void turn(struct pythia_overhead *o, uint64_t now_ns)
     }
     o->slice_begun_ns = now_ns;
     if (++o->faded % FADE == 0)
-        fade(o);
+        fade_types(o);
 }
 
 /* ---- what to do ---- */
 
 /* The variance of durations within types, times requests; and of it what lies in each candidate. */
-static void explain(struct pythia_overhead *o)
+static void explain_variance(struct pythia_overhead *o)
 {
     double all = 0;
     for (size_t i = 0; i < o->type_capacity; i++)
@@ -338,7 +338,7 @@ static void explain(struct pythia_overhead *o)
 }
 
 /* Least worth first; of the same worth the dearest, then by name, so that it is the same always. */
-static int compare(const void *a, const void *b)
+static int compare_candidates(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
     if (x->worth != y->worth)
@@ -371,14 +371,14 @@ static int list_candidates(struct pythia_overhead *o, bool dropped)
                                .id = pythia_vocabulary_tracepoint_id(o->vocabulary, i)};
     }
     if (!dropped)
-        explain(o);
+        explain_variance(o);
     for (size_t i = 0; dropped && i < o->candidate_count; i++) {
         struct candidate *c = &o->candidates[i];
         c->explained = o->points[c->tracepoint].explained;
         c->worth = c->share > 0 ? c->explained / c->share : INFINITY;
     }
     if (o->candidate_count > 1)
-        qsort(o->candidates, o->candidate_count, sizeof(*o->candidates), compare);
+        qsort(o->candidates, o->candidate_count, sizeof(*o->candidates), compare_candidates);
     return PYTHIA_OK;
 }
 
@@ -412,7 +412,7 @@ static int throw_switch(struct pythia_overhead *o, const struct candidate *c, bo
     return PYTHIA_OK;
 }
 
-static int drop(struct pythia_overhead *o, double share)
+static int drop_points(struct pythia_overhead *o, double share)
 {
     double left = share;
     int status = list_candidates(o, false);
@@ -444,7 +444,7 @@ static int release_kept(struct pythia_overhead *o)
 }
 
 /* Points that may come back: one, or all that fit a limit that was raised. */
-static int release(struct pythia_overhead *o, double share)
+static int release_points(struct pythia_overhead *o, double share)
 {
     bool all = o->raised;
     int status = list_candidates(o, true);
@@ -470,16 +470,16 @@ int pythia_overhead_look(struct pythia_overhead *o, uint64_t now_ns,
                          const struct pythia_switch **switches, size_t *count)
 {
     o->switch_count = 0;
-    turn(o, now_ns);
+    turn_slice(o, now_ns);
     bool known = requests_of(o) >= o->o.min_requests && time_of(o) > 0;
     double share = known ? cost_of_all(o, false) / time_of(o) : NAN;
     bool again = now_ns - o->changed_ns >= o->o.again_ns;
     int status = release_kept(o);
     bool released = status != PYTHIA_OK || o->switch_count > 0;
     if (!released && o->o.limit > 0 && known && share > o->o.limit)
-        status = drop(o, share);
+        status = drop_points(o, share);
     else if (!released && o->dropped > 0 && (o->o.limit == 0 || (known && (o->raised || again))))
-        status = release(o, known ? share : 0);
+        status = release_points(o, known ? share : 0);
     if (known && share <= o->o.limit)
         o->beyond = false;
     o->raised = o->raised && !known && o->o.limit > 0;

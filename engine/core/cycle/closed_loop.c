@@ -117,7 +117,7 @@ static int put_in_order(struct playing *p)
     return PYTHIA_OK;
 }
 
-static const struct entry *at(const struct playing *p, size_t place)
+static const struct entry *entry_at(const struct playing *p, size_t place)
 {
     return &p->entries[p->order[place % p->count]];
 }
@@ -129,9 +129,9 @@ static const struct entry *at(const struct playing *p, size_t place)
  * single one begins when the one before it has ended. */
 static double seconds_between(const struct playing *p, size_t from, size_t to)
 {
-    const struct entry *first = at(p, 0), *last = at(p, p->count - 1);
-    double within_ns = (double)(at(p, to)->start_ns - first->start_ns) -
-                       (double)(at(p, from)->start_ns - first->start_ns);
+    const struct entry *first = entry_at(p, 0), *last = entry_at(p, p->count - 1);
+    double within_ns = (double)(entry_at(p, to)->start_ns - first->start_ns) -
+                       (double)(entry_at(p, from)->start_ns - first->start_ns);
     double round_ns = p->count > 1 ? (double)(last->start_ns - first->start_ns) /
                                          ((double)p->count - 1) * (double)p->count
                                    : (double)(first->completed_ns - first->start_ns);
@@ -152,7 +152,7 @@ static int choose_length(struct playing *p)
     for (p->length = 0; p->length < p->count && !full; p->length++) {
         if (p->length > 0 && seconds_between(p, p->first, p->first + p->length) >= seconds)
             break;
-        full = ++seen[at(p, p->first + p->length)->type] >= wanted;
+        full = ++seen[entry_at(p, p->first + p->length)->type] >= wanted;
     }
     pythia_free(seen);
     return PYTHIA_OK;
@@ -165,9 +165,9 @@ static size_t ended_before_next(const struct playing *p)
     size_t until = p->first + p->length;
     if (p->length == p->count || until % p->count < p->first % p->count)
         return p->length; /* the capture ends in between: all had the time to end */
-    uint64_t next_ns = at(p, until)->start_ns;
+    uint64_t next_ns = entry_at(p, until)->start_ns;
     for (size_t i = 0; i < p->length; i++)
-        if (at(p, p->first + i)->completed_ns > next_ns)
+        if (entry_at(p, p->first + i)->completed_ns > next_ns)
             return i > 0 ? i : p->length;
     return p->length;
 }
@@ -244,7 +244,7 @@ static int open_points(struct playing *p)
 
 /* Read all, and gather the requests of the cycle. What is left out here is told as a reader tells
  * what it leaves out. */
-static int gather(struct playing *p, struct pythia_pipeline_result *result)
+static int gather_cycle(struct playing *p, struct pythia_pipeline_result *result)
 {
     struct pythia_pipeline_options how = p->o->pipeline;
     how.open = NULL;
@@ -307,7 +307,7 @@ static int play_cycle(struct playing *p, struct pythia_pipeline_result *result)
     struct pythia_cycle found = {0};
     int status = open_points(p);
     if (status == PYTHIA_OK)
-        status = gather(p, result);
+        status = gather_cycle(p, result);
     if (status == PYTHIA_OK)
         status = pythia__evidence_decide(&p->evidence, p->search, p->cycle->number,
                                          p->cycle->seconds, &found);
@@ -380,7 +380,7 @@ static int find_unknown(struct playing *p)
         p->counts[p->entries[i].type]++;
     int status = PYTHIA_OK;
     for (size_t i = 0; i < p->count && status == PYTHIA_OK; i++) {
-        uint32_t type = at(p, i)->type, unsplit = at(p, i)->unsplit;
+        uint32_t type = entry_at(p, i)->type, unsplit = entry_at(p, i)->unsplit;
         if (told[type] || pythia_space_type(p->space, unsplit))
             continue;
         status =
@@ -434,7 +434,7 @@ static int read_order(struct playing *p)
     return status;
 }
 
-static int begin(struct playing *p)
+static int begin_playing(struct playing *p)
 {
     int status = pythia__gathering_init(&p->gathering, p->vocabulary, &p->o->groups, &p->o->search,
                                         p->o->rare_bytes);
@@ -495,7 +495,7 @@ int pythia_closed_loop_run(struct pythia_vocabulary *vocabulary, const struct py
     struct playing p = {
         .vocabulary = vocabulary, .input = input, .space = space, .o = options, .loop = &loop};
     size_t cycles = options->cycles ? options->cycles : CYCLES;
-    int status = begin(&p);
+    int status = begin_playing(&p);
     while (status == PYTHIA_OK && p.count > 0 && goes_on(&p) && loop.cycle_count < cycles &&
            !(options->stop && *options->stop))
         status = play_cycle(&p, result);

@@ -34,16 +34,17 @@ static int count_hits(struct pythia__evidence *e, const struct pythia_trace *tra
     return PYTHIA_OK;
 }
 
-static int count(struct pythia__evidence *e, const struct pythia_trace *trace)
+static int count_request(struct pythia__evidence *e, const struct pythia_trace *trace)
 {
     if (count_hits(e, trace) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
-    uint64_t length_ns = trace->completed_ns - trace->start_ns;
+    uint64_t length_ns = trace->completed_ns - trace->start_ns, begun_ns = trace->begun_ns,
+             ended_ns = begun_ns + length_ns;
     e->requests++;
     e->spans += trace->count;
-    e->begin_ns = trace->start_ns < e->begin_ns ? trace->start_ns : e->begin_ns;
-    e->end_ns = trace->completed_ns > e->end_ns ? trace->completed_ns : e->end_ns;
-    e->last_begin_ns = trace->start_ns > e->last_begin_ns ? trace->start_ns : e->last_begin_ns;
+    e->begin_ns = begun_ns < e->begin_ns ? begun_ns : e->begin_ns;
+    e->end_ns = ended_ns > e->end_ns ? ended_ns : e->end_ns;
+    e->last_begin_ns = begun_ns > e->last_begin_ns ? begun_ns : e->last_begin_ns;
     e->longest_ns = length_ns > e->longest_ns ? length_ns : e->longest_ns;
     return PYTHIA_OK;
 }
@@ -56,10 +57,10 @@ int pythia__evidence_measure(struct pythia__evidence *e, struct pythia_effects *
     return status;
 }
 
-static int note(struct pythia__evidence *e, const struct pythia_trace *trace,
-                const struct pythia_critical_path *path)
+static int note_request(struct pythia__evidence *e, const struct pythia_trace *trace,
+                        const struct pythia_critical_path *path)
 {
-    int status = count(e, trace);
+    int status = count_request(e, trace);
     return status == PYTHIA_OK && e->effects
                ? pythia_effects_add(e->effects, trace, pythia_groups_last(e->groups), path)
                : status;
@@ -70,7 +71,7 @@ int pythia__evidence_add_typed(struct pythia__evidence *e, uint32_t type,
                                const struct pythia_critical_path *path)
 {
     int status = pythia_groups_add_typed(e->groups, type, trace, path);
-    return status == PYTHIA_OK ? note(e, trace, path) : status;
+    return status == PYTHIA_OK ? note_request(e, trace, path) : status;
 }
 
 int pythia__evidence_carry(struct pythia__evidence *e, uint32_t type,

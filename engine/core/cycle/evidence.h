@@ -20,7 +20,8 @@ struct pythia__evidence {
     uint64_t *hits;                 /* owned: spans, by trace point */
     size_t hit_capacity;
     uint64_t requests, spans;
-    uint64_t begin_ns, end_ns; /* when the first request began, and the last one was completed */
+    uint64_t begin_ns, end_ns; /* when the first request began, and the last one was completed: by
+                                  our own clock, where that of a sender is off */
     uint64_t last_begin_ns;    /* when the last one began */
     uint64_t longest_ns;       /* of them, until completion */
 };

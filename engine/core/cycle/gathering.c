@@ -46,8 +46,8 @@ int pythia__gathering_begin(struct pythia__gathering *g, struct pythia__evidence
     return status == PYTHIA_OK && open ? pythia__evidence_measure(e, g->effects, open) : status;
 }
 
-static int carry(struct pythia__gathering *g, struct pythia__evidence *e, int stage,
-                 struct pythia__rare_type *type)
+static int carry_type(struct pythia__gathering *g, struct pythia__evidence *e, int stage,
+                      struct pythia__rare_type *type)
 {
     while (type->next) {
         struct pythia__rare *kept = type->next;
@@ -72,7 +72,7 @@ int pythia__gathering_carry(struct pythia__gathering *g, struct pythia__evidence
     int status = PYTHIA_OK;
     for (size_t i = 0; i < g->rare.count && g->rare.bytes > 0 && status == PYTHIA_OK; i++) {
         struct pythia__rare_type *type = &g->rare.types[i];
-        status = carry(g, e, stage, type);
+        status = carry_type(g, e, stage, type);
         uint64_t all = type->in[stage].requests + type->in[stage].carried;
         if (most && type->in[stage].carried > 0 && all > *most)
             *most = all;

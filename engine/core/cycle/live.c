@@ -123,7 +123,7 @@ static void free_points(struct points *p)
 
 /* Something else is wanted open than before. Evidence may hold on to the sets of points until now;
  * it must be dropped before the next wish. */
-static int wish(struct pythia_live *l)
+static int desire_points(struct pythia_live *l)
 {
     struct points next = {0};
     bool *known = NULL;
@@ -154,7 +154,7 @@ static int begin_search(struct pythia_live *l)
 {
     int status = pythia_search_create(l->space, &l->o.search, &l->search);
     if (status == PYTHIA_OK)
-        status = wish(l);
+        status = desire_points(l);
     if (status != PYTHIA_OK) {
         pythia_search_destroy(l->search);
         l->search = NULL;
@@ -201,7 +201,7 @@ static int make_parts(struct pythia_live *l)
     if (status == PYTHIA_OK && !l->owns_space)
         status = begin_search(l);
     if (status == PYTHIA_OK && l->owns_space && l->o.learn_all)
-        status = wish(l);
+        status = desire_points(l);
     return status;
 }
 
@@ -256,7 +256,7 @@ static int stage_number(const struct pythia_live *l, const struct stage *s)
     return (int)(s - l->stages);
 }
 
-static void empty(struct pythia_live *l, struct stage *s)
+static void empty_stage(struct pythia_live *l, struct stage *s)
 {
     pythia__rare_types_drop(&l->gathering.rare, stage_number(l, s));
     pythia__evidence_free(&s->evidence);
@@ -265,7 +265,7 @@ static void empty(struct pythia_live *l, struct stage *s)
 
 /* What opened points explain is measured in one stage at a time: from when its cycle is the one at
  * hand. */
-static int measure(struct pythia_live *l, struct stage *s)
+static int measure_stage(struct pythia_live *l, struct stage *s)
 {
     return s == &l->stages[l->now] && s->number && l->search && !l->paused
                ? pythia__evidence_measure(&s->evidence, l->gathering.effects, l->points.open)
@@ -293,7 +293,7 @@ static uint32_t name_in(struct pythia_live *l, struct stage *s, struct pythia__l
 }
 
 /* Requests that were kept of rare types are evidence of one cycle more. */
-static int carry(struct pythia_live *l, struct stage *s)
+static int carry_rare(struct pythia_live *l, struct stage *s)
 {
     return pythia__gathering_carry(&l->gathering, &s->evidence, stage_number(l, s), &s->together);
 }
@@ -305,12 +305,12 @@ static int begin_stage(struct pythia_live *l, struct stage *s)
         return status;
     s->number = ++l->stage_numbers;
     s->begun_ns = l->now_ns;
-    status = measure(l, s);
-    return status == PYTHIA_OK ? carry(l, s) : status;
+    status = measure_stage(l, s);
+    return status == PYTHIA_OK ? carry_rare(l, s) : status;
 }
 
-static int gather(struct pythia_live *l, struct stage *s, struct pythia__live_type *type,
-                  const struct pythia_trace *trace)
+static int gather_request(struct pythia_live *l, struct stage *s, struct pythia__live_type *type,
+                          const struct pythia_trace *trace)
 {
     uint64_t all = 0;
     int status = s->number ? PYTHIA_OK : begin_stage(l, s);
@@ -340,7 +340,7 @@ static void drop_stages(struct pythia_live *l)
 {
     for (int i = 0; i < PYTHIA__STAGES; i++) {
         keep_apart(l, l->stages[i].evidence.requests);
-        empty(l, &l->stages[i]);
+        empty_stage(l, &l->stages[i]);
     }
     l->settling = false;
 }
@@ -357,11 +357,11 @@ static void drop_evidence(struct pythia_live *l)
 static bool is_under_way(const struct pythia_live *l, const struct pythia_trace *trace)
 {
     bool any_may = l->now_ns - l->applied_ns < l->o.window.age_max_ns;
-    return l->waiting || (any_may && trace->start_ns < l->since_ns);
+    return l->waiting || (any_may && trace->begun_ns < l->since_ns);
 }
 
-static int learn(struct pythia_live *l, struct pythia__live_type *type,
-                 const struct pythia_trace *trace)
+static int learn_request(struct pythia_live *l, struct pythia__live_type *type,
+                         const struct pythia_trace *trace)
 {
     if (pythia__lesson_see(&l->lesson, type, trace))
         return PYTHIA_OK;
@@ -378,8 +378,8 @@ static int learn(struct pythia_live *l, struct pythia__live_type *type,
 }
 
 /* The request as it looks with what is wanted open. 1: nothing of it does. */
-static int see(struct pythia_live *l, const struct pythia__live_type *type,
-               const struct pythia_trace *whole, const struct pythia_trace **out)
+static int hide_closed(struct pythia_live *l, const struct pythia__live_type *type,
+                       const struct pythia_trace *whole, const struct pythia_trace **out)
 {
     bool searched = l->search && !l->paused && type->learnt;
     const struct pythia_hider_types types = {l->points.open, NULL, type->name};
@@ -420,7 +420,7 @@ static int take_request(void *context, const struct pythia_trace *finished)
     int status = l->watch ? l->watch(l->watch_context, type->name, whole) : 0;
     if (status < 0)
         return status;
-    struct stage *s = &l->stages[l->settling && whole->start_ns > l->cut_ns ? !l->now : l->now];
+    struct stage *s = &l->stages[l->settling && whole->begun_ns > l->cut_ns ? !l->now : l->now];
     if (finished->incomplete) /* counted by its reason already */
         return PYTHIA_OK;
     if (is_under_way(l, whole) || s->heavy ||
@@ -429,13 +429,13 @@ static int take_request(void *context, const struct pythia_trace *finished)
         return PYTHIA_OK;
     }
     l->numbers.other_requests += type->other;
-    status = see(l, type, whole, &trace);
+    status = hide_closed(l, type, whole, &trace);
     if (status == 0)
         status = pythia_critical_path_find(&l->gathering.path, trace, l->o.groups.latency);
     if (status == 0 && !type->learnt && !type->other && !l->paused)
-        status = learn(l, type, trace);
+        status = learn_request(l, type, trace);
     if (status == 0)
-        status = gather(l, s, type, trace);
+        status = gather_request(l, s, type, trace);
     return status < 0 ? status : PYTHIA_OK;
 }
 
@@ -451,7 +451,7 @@ static double seconds_of(const struct pythia__evidence *e)
     return between_ns / ((double)e->requests - 1) * (double)e->requests / 1e9;
 }
 
-static int decide(struct pythia_live *l, struct stage *s, bool *switched)
+static int decide_stage(struct pythia_live *l, struct stage *s, bool *switched)
 {
     struct pythia_cycle found = l->last;
     bool searches = l->search && !l->paused;
@@ -469,7 +469,7 @@ static int decide(struct pythia_live *l, struct stage *s, bool *switched)
 }
 
 /* The space grows by the types that were learnt meanwhile. */
-static int grow(struct pythia_live *l, bool *switched)
+static int grow_space(struct pythia_live *l, bool *switched)
 {
     size_t moved = 0;
     if (!l->search || l->paused)
@@ -498,7 +498,7 @@ static double spans_of_all(const struct pythia_live *l, const struct pythia_grou
     return sum;
 }
 
-static int tell(struct pythia_live *l, const struct stage *s)
+static int report_cycle(struct pythia_live *l, const struct stage *s)
 {
     const struct pythia__evidence *e = &s->evidence;
     const struct pythia__unknown_points *u = &l->gathering.unknown;
@@ -563,24 +563,24 @@ static int end_cycle(struct pythia_live *l)
     bool switched = false, more = false;
     bool *before = flag_skeleton(l, pythia_vocabulary_tracepoints(l->vocabulary));
     l->settling = false;
-    int status = decide(l, s, &switched);
+    int status = decide_stage(l, s, &switched);
     if (status != PYTHIA_OK)
         keep_apart(l, s->evidence.requests);
-    int grown = status == PYTHIA_OK ? grow(l, &more) : status;
+    int grown = status == PYTHIA_OK ? grow_space(l, &more) : status;
     keep_rare(l, s, grown == PYTHIA_OK ? before : NULL);
     pythia_free(before);
     switched = switched || more;
-    int wished = switched ? wish(l) : PYTHIA_OK;
+    int wished = switched ? desire_points(l) : PYTHIA_OK;
     if (status == PYTHIA_OK)
-        status = tell(l, s);
-    empty(l, s);
+        status = report_cycle(l, s);
+    empty_stage(l, s);
     l->now = !l->now;
     if (switched)
         drop_stages(l);
     if (grown == PYTHIA_OK)
-        grown = measure(l, &l->stages[l->now]);
+        grown = measure_stage(l, &l->stages[l->now]);
     if (grown == PYTHIA_OK && l->stages[l->now].number)
-        grown = carry(l, &l->stages[l->now]);
+        grown = carry_rare(l, &l->stages[l->now]);
     status = status == PYTHIA_OK ? grown : status;
     return status == PYTHIA_OK ? wished : status;
 }
@@ -678,7 +678,7 @@ static int list_closed(const struct pythia_live *l, struct pythia__lesson_closed
 
 /* Open trace points for types that turned up, and close them again. Nothing changes by that in what
  * is seen of requests of types that are searched, so their evidence goes on. */
-static int teach(struct pythia_live *l)
+static int step_lesson(struct pythia_live *l)
 {
     struct pythia__lesson_closed closed;
     bool wished = false;
@@ -700,9 +700,9 @@ static int teach(struct pythia_live *l)
 }
 
 /* Do what is due. */
-static int step(struct pythia_live *l)
+static int do_due(struct pythia_live *l)
 {
-    int status = l->due ? wish(l) : PYTHIA_OK;
+    int status = l->due ? desire_points(l) : PYTHIA_OK;
     if (status == PYTHIA_OK && is_learning_over(l))
         status = end_learning(l);
     while (status == PYTHIA_OK) {
@@ -715,7 +715,7 @@ static int step(struct pythia_live *l)
             break;
         status = end_cycle(l);
     }
-    return status == PYTHIA_OK ? teach(l) : status;
+    return status == PYTHIA_OK ? step_lesson(l) : status;
 }
 
 struct adding {
@@ -737,25 +737,30 @@ static void set_time(struct pythia_live *l, uint64_t now_ns)
     l->now_ns = now_ns > l->now_ns ? now_ns : l->now_ns;
 }
 
+void pythia_live_set_clock(struct pythia_live *l, uint64_t unix_ns, uint64_t now_ns)
+{
+    pythia_window_set_clock(l->window, unix_ns, now_ns);
+}
+
 int pythia_live_add(struct pythia_live *l, const struct pythia_span_batch *batch, uint64_t now_ns)
 {
     set_time(l, now_ns);
     int status = pythia_span_batch_each(batch, add_span, &(struct adding){l, l->now_ns});
-    return status == PYTHIA_OK ? step(l) : status;
+    return status == PYTHIA_OK ? do_due(l) : status;
 }
 
 int pythia_live_tick(struct pythia_live *l, uint64_t now_ns)
 {
     set_time(l, now_ns);
     int status = pythia_window_tick(l->window, l->now_ns);
-    return status == PYTHIA_OK ? step(l) : status;
+    return status == PYTHIA_OK ? do_due(l) : status;
 }
 
 int pythia_live_drain(struct pythia_live *l)
 {
     int status = pythia_window_drain(l->window);
     if (status == PYTHIA_OK)
-        status = step(l);
+        status = do_due(l);
     while (status == PYTHIA_OK && l->stages[l->now].number)
         status = end_cycle(l);
     return status;
@@ -840,7 +845,7 @@ int pythia_live_set_pins(struct pythia_live *l, struct pythia_open_points *alway
         return PYTHIA_OK;
     }
     drop_evidence(l);
-    return wish(l);
+    return desire_points(l);
 }
 
 double pythia_live_calls(const struct pythia_live *l, uint32_t tracepoint)

@@ -37,7 +37,7 @@ static bool all_have(const struct pythia__lesson *l, uint64_t requests)
     return true;
 }
 
-static bool waits(const struct pythia__lesson *l, const struct pythia__live_type *type)
+static bool is_waiting(const struct pythia__lesson *l, const struct pythia__live_type *type)
 {
     return !type->learnt && !type->refused && !type->other && !type->pupil && !type->taught &&
            type->requests >= l->o.few;
@@ -57,7 +57,7 @@ bool pythia__lesson_is_due(struct pythia__lesson *l, uint64_t now_ns)
         return false;
     l->waiting = 0;
     for (size_t i = 0; i < l->types->count; i++)
-        l->waiting += waits(l, &l->types->types[i]);
+        l->waiting += is_waiting(l, &l->types->types[i]);
     bool many = l->count >= l->o.hourly &&
                 now_ns - l->starts[(l->count - l->o.hourly) % PYTHIA__LESSONS_MAX] < HOUR_NS;
     return l->waiting > 0 && !many;
@@ -89,7 +89,7 @@ static bool open_some(struct pythia__lesson *l, const struct pythia__lesson_clos
     return point < l->points;
 }
 
-static int reserve(struct pythia__lesson *l, uint32_t points)
+static int reserve_points(struct pythia__lesson *l, uint32_t points)
 {
     bool *open = pythia_calloc((size_t)points + 1, sizeof(*open));
     uint8_t *seen = pythia_calloc((size_t)points + 1, sizeof(*seen));
@@ -120,10 +120,10 @@ int pythia__lesson_begin(struct pythia__lesson *l, const struct pythia__lesson_c
                          uint64_t now_ns, bool *wished)
 {
     size_t pupils = 0;
-    if (reserve(l, closed->points) != PYTHIA_OK)
+    if (reserve_points(l, closed->points) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     for (size_t i = 0; i < l->types->count && pupils < PYTHIA_LIVE_TAUGHT_MAX; i++)
-        if (waits(l, &l->types->types[i])) {
+        if (is_waiting(l, &l->types->types[i])) {
             l->types->types[i].pupil = true;
             pupils++;
         }
@@ -177,7 +177,7 @@ static void begin_to_learn(struct pythia__lesson *l, const struct pythia__lesson
     *wished = l->pending = true; /* the last batch is closed in any case */
 }
 
-static void end(struct pythia__lesson *l, bool learnt)
+static void end_lesson(struct pythia__lesson *l, bool learnt)
 {
     for (size_t i = 0; i < l->types->count; i++) {
         struct pythia__live_type *type = &l->types->types[i];
@@ -194,7 +194,7 @@ static void end(struct pythia__lesson *l, bool learnt)
 void pythia__lesson_break_off(struct pythia__lesson *l)
 {
     if (l->active)
-        end(l, false);
+        end_lesson(l, false);
 }
 
 static bool opens_any(const struct pythia__lesson *l)
@@ -216,7 +216,7 @@ int pythia__lesson_step(struct pythia__lesson *l, const struct pythia__lesson_cl
         return status;
     if (!l->trying) {
         *wished = *wished || opens_any(l);
-        end(l, true);
+        end_lesson(l, true);
         return PYTHIA_OK;
     }
     begin_anew(l);
@@ -250,7 +250,7 @@ bool pythia__lesson_keeps_apart(const struct pythia__lesson *l,
                                 const struct pythia__live_type *type,
                                 const struct pythia_trace *trace, uint64_t now_ns)
 {
-    bool before = trace->start_ns < l->since_ns && now_ns - l->applied_ns < l->o.age_max_ns;
+    bool before = trace->begun_ns < l->since_ns && now_ns - l->applied_ns < l->o.age_max_ns;
     return type->taught || (type->pupil && (l->pending || before));
 }
 

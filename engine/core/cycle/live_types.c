@@ -31,7 +31,7 @@ static uint64_t contexts_of(const struct pythia__live_types *t, uint32_t name)
 }
 
 /* Forget what was learnt of a type so far. */
-static void unlearn(struct pythia__live_types *t, uint32_t name)
+static void unlearn_type(struct pythia__live_types *t, uint32_t name)
 {
     t->contexts -= contexts_of(t, name);
     pythia_space_remove(t->nursery, name);
@@ -39,7 +39,7 @@ static void unlearn(struct pythia__live_types *t, uint32_t name)
 
 static void take_out(struct pythia__live_types *t, size_t at)
 {
-    unlearn(t, t->types[at].name);
+    unlearn_type(t, t->types[at].name);
     t->index[t->types[at].name] = 0;
     t->types[at] = t->types[--t->count];
     if (at < t->count)
@@ -110,7 +110,7 @@ static void refuse_largest(struct pythia__live_types *t)
     if (largest == SIZE_MAX)
         return;
     t->types[largest].refused = true;
-    unlearn(t, t->types[largest].name);
+    unlearn_type(t, t->types[largest].name);
 }
 
 int pythia__live_types_learn(struct pythia__live_types *t, struct pythia__live_type *type,
@@ -124,7 +124,7 @@ int pythia__live_types_learn(struct pythia__live_types *t, struct pythia__live_t
     type->requests += status == PYTHIA_OK;
     if (now > CONTEXTS_MAX || t->learnt >= t->learnt_max) {
         type->refused = true;
-        unlearn(t, type->name);
+        unlearn_type(t, type->name);
     }
     while (t->contexts > CONTEXTS_LEARNING)
         refuse_largest(t);
@@ -133,7 +133,7 @@ int pythia__live_types_learn(struct pythia__live_types *t, struct pythia__live_t
 
 void pythia__live_types_restart(struct pythia__live_types *t, struct pythia__live_type *type)
 {
-    unlearn(t, type->name);
+    unlearn_type(t, type->name);
     type->requests = 0;
 }
 
@@ -180,7 +180,7 @@ int pythia__live_types_settle(struct pythia__live_types *t, uint64_t requests,
         if (t->learnt + count >= t->learnt_max || contexts + more > CONTEXTS_LEARNT) {
             type->refused = true;
             type->taught = false;
-            unlearn(t, type->name);
+            unlearn_type(t, type->name);
             continue;
         }
         status = pythia_space_move(t->space, t->nursery, type->name);

@@ -113,8 +113,8 @@ static int keep_effects(struct pythia_loop_cycle *c, const struct pythia_cycle *
 }
 
 /* How the group of the leading type stands that is followed. */
-static int follow(struct pythia_loop *l, struct pythia_loop_cycle *c,
-                  const struct pythia_groups *groups)
+static int follow_leading(struct pythia_loop *l, struct pythia_loop_cycle *c,
+                          const struct pythia_groups *groups)
 {
     size_t count;
     const struct pythia_type *types = pythia_groups_types(groups, &count);
@@ -147,7 +147,7 @@ int pythia__loop_keep(struct pythia_loop *l, struct pythia_loop_cycle *c,
         status =
             pythia_verdicts_update(&l->verdicts, c->number, unix_ns, l->problems, l->problem_count);
     if (status == PYTHIA_OK)
-        status = follow(l, c, groups);
+        status = follow_leading(l, c, groups);
     c->waiting = found->waiting;
     c->spent = found->spent;
     c->planned = found->planned;

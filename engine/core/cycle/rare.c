@@ -6,8 +6,8 @@
 #include "pythia/status.h"
 
 /* Keep a copy of a request, first in the list. False: there is no room, or no memory. */
-static bool keep(struct pythia__rare_types *r, struct pythia__rare **list,
-                 const struct pythia_trace *trace)
+static bool keep_copy(struct pythia__rare_types *r, struct pythia__rare **list,
+                      const struct pythia_trace *trace)
 {
     size_t spans = trace->count * sizeof(*trace->spans), size = sizeof(struct pythia__rare) + spans;
     for (uint32_t i = 0; i < trace->count; i++)
@@ -42,7 +42,7 @@ static void drop_first(struct pythia__rare_types *r, struct pythia__rare **list)
     pythia_free(first);
 }
 
-static void drop(struct pythia__rare_types *r, struct pythia__rare **list)
+static void drop_list(struct pythia__rare_types *r, struct pythia__rare **list)
 {
     while (*list)
         drop_first(r, list);
@@ -94,7 +94,8 @@ void pythia__rare_types_free(struct pythia__rare_types *r)
     *r = (struct pythia__rare_types){0};
 }
 
-static struct pythia__rare_type *meet(struct pythia__rare_types *r, uint32_t name, uint32_t unsplit)
+static struct pythia__rare_type *meet_type(struct pythia__rare_types *r, uint32_t name,
+                                           uint32_t unsplit)
 {
     if (pythia_reach(&r->index, &r->index_capacity, name, sizeof(*r->index)) != PYTHIA_OK)
         return NULL;
@@ -110,13 +111,13 @@ static struct pythia__rare_type *meet(struct pythia__rare_types *r, uint32_t nam
 int pythia__rare_types_add(struct pythia__rare_types *r, int stage, uint32_t name, uint32_t unsplit,
                            const struct pythia_trace *trace, uint64_t *all)
 {
-    struct pythia__rare_type *type = meet(r, name, unsplit);
+    struct pythia__rare_type *type = meet_type(r, name, unsplit);
     if (!type)
         return PYTHIA_ENOMEM;
     *all = ++type->in[stage].requests + type->in[stage].carried;
     if (type->frequent || *all >= r->enough)
-        drop(r, &type->in[stage].kept);
-    else if (!keep(r, &type->in[stage].kept, trace))
+        drop_list(r, &type->in[stage].kept);
+    else if (!keep_copy(r, &type->in[stage].kept, trace))
         type->in[stage].lost++;
     return PYTHIA_OK;
 }
@@ -151,7 +152,7 @@ void pythia__rare_types_end(struct pythia__rare_types *r, int stage, bool same,
 void pythia__rare_types_drop(struct pythia__rare_types *r, int stage)
 {
     for (size_t i = 0; i < r->count; i++) {
-        drop(r, &r->types[i].in[stage].kept);
+        drop_list(r, &r->types[i].in[stage].kept);
         memset(&r->types[i].in[stage], 0, sizeof(r->types[i].in[stage]));
     }
 }
@@ -159,7 +160,7 @@ void pythia__rare_types_drop(struct pythia__rare_types *r, int stage)
 void pythia__rare_types_drop_next(struct pythia__rare_types *r)
 {
     for (size_t i = 0; i < r->count && r->bytes > 0; i++)
-        drop(r, &r->types[i].next);
+        drop_list(r, &r->types[i].next);
 }
 
 void pythia__rare_types_drop_those(struct pythia__rare_types *r,

@@ -62,8 +62,8 @@ static bool is_before(const struct pythia__unknown_points *u, const struct pythi
 }
 
 /* Put it in its place, if it is among the first. */
-static void insert(const struct pythia__unknown_points *u, const struct pythia_vocabulary *v,
-                   uint32_t point, struct pythia_unknown_points *out)
+static void insert_point(const struct pythia__unknown_points *u, const struct pythia_vocabulary *v,
+                         uint32_t point, struct pythia_unknown_points *out)
 {
     size_t at = out->most_count;
     if (at == PYTHIA_UNKNOWN_POINTS_SHOWN && !is_before(u, v, point, out->most[at - 1]))
@@ -84,7 +84,7 @@ struct pythia_unknown_points pythia__unknown_points_sum(const struct pythia__unk
     for (size_t point = 0; u->count > 0 && point < u->capacity; point++)
         if (u->spans[point] > 0 && !is_known(u, point)) {
             out.spans += u->spans[point];
-            insert(u, v, (uint32_t)point, &out);
+            insert_point(u, v, (uint32_t)point, &out);
         }
     return out;
 }

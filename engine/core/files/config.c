@@ -39,7 +39,7 @@ void pythia_config_destroy(struct pythia_config *c)
     pythia_free(c);
 }
 
-static const struct pythia_option *find(const struct pythia_config *c, const char *name)
+static const struct pythia_option *find_option(const struct pythia_config *c, const char *name)
 {
     for (const struct pythia_option *o = c->table; o->name; o++)
         if (strcmp(o->name, name) == 0)
@@ -48,8 +48,8 @@ static const struct pythia_option *find(const struct pythia_config *c, const cha
 }
 
 /* Set one option; a flag takes what YAML calls true and false. */
-static int set(struct pythia_config *c, const struct pythia_option *o, const char *text,
-               size_t size, void *settings, struct pythia_error *e)
+static int set_option(struct pythia_config *c, const struct pythia_option *o, const char *text,
+                      size_t size, void *settings, struct pythia_error *e)
 {
     char *copy = pythia_arena_alloc(&c->texts, size + 1);
     if (!copy)
@@ -80,8 +80,8 @@ struct reader {
     bool *seen;             /* by option */
 };
 
-static int fail(struct reader *r, int status, const yaml_mark_t *at, const char *format,
-                const char *what)
+static int fail_at(struct reader *r, int status, const yaml_mark_t *at, const char *format,
+                   const char *what)
 {
     char place[64], text[512];
     snprintf(text, sizeof(text), format, what);
@@ -98,9 +98,9 @@ static int next_event(struct reader *r, yaml_event_t *event)
                                     ? &r->parser.problem_mark
                                     : &r->parser.mark;
         if (r->parser.error == YAML_MEMORY_ERROR)
-            return fail(r, PYTHIA_ENOMEM, at, "%s", "no memory");
-        return fail(r, PYTHIA_EFORMAT, at, "it is not YAML: %s",
-                    r->parser.problem ? r->parser.problem : "it cannot be read");
+            return fail_at(r, PYTHIA_ENOMEM, at, "%s", "no memory");
+        return fail_at(r, PYTHIA_EFORMAT, at, "it is not YAML: %s",
+                       r->parser.problem ? r->parser.problem : "it cannot be read");
     }
     bool anchored = (event->type == YAML_SCALAR_EVENT &&
                      (event->data.scalar.anchor || event->data.scalar.tag)) ||
@@ -109,8 +109,8 @@ static int next_event(struct reader *r, yaml_event_t *event)
                     (event->type == YAML_SEQUENCE_START_EVENT &&
                      (event->data.sequence_start.anchor || event->data.sequence_start.tag));
     if (anchored || event->type == YAML_ALIAS_EVENT) {
-        int status = fail(r, PYTHIA_EFORMAT, &event->start_mark, "%s",
-                          "anchors, aliases and tags have no meaning here");
+        int status = fail_at(r, PYTHIA_EFORMAT, &event->start_mark, "%s",
+                             "anchors, aliases and tags have no meaning here");
         yaml_event_delete(event);
         return status;
     }
@@ -121,9 +121,10 @@ static int next_event(struct reader *r, yaml_event_t *event)
 static int set_at(struct reader *r, const struct pythia_option *o, const yaml_event_t *event)
 {
     struct pythia_error why = {0};
-    int status = set(r->config, o, (const char *)event->data.scalar.value,
-                     event->data.scalar.length, r->settings, &why);
-    return status == PYTHIA_OK ? status : fail(r, status, &event->start_mark, "%s", why.sentence);
+    int status = set_option(r->config, o, (const char *)event->data.scalar.value,
+                            event->data.scalar.length, r->settings, &why);
+    return status == PYTHIA_OK ? status
+                               : fail_at(r, status, &event->start_mark, "%s", why.sentence);
 }
 
 /* The text "NAME: VALUE" that an entry of a map is. */
@@ -137,9 +138,9 @@ static int set_pair(struct reader *r, const struct pythia_option *o, const yaml_
     pythia_buf_add(&text, value->data.scalar.value, value->data.scalar.length);
     int status = pythia_buf_status(&text);
     if (status == PYTHIA_OK)
-        status = set(r->config, o, text.bytes, text.size, r->settings, &why);
+        status = set_option(r->config, o, text.bytes, text.size, r->settings, &why);
     pythia_buf_free(&text);
-    return status == PYTHIA_OK ? status : fail(r, status, &name->start_mark, "%s", why.sentence);
+    return status == PYTHIA_OK ? status : fail_at(r, status, &name->start_mark, "%s", why.sentence);
 }
 
 /* A map in a list of texts: "- a: b" is the text "a: b". */
@@ -154,8 +155,8 @@ static int read_pairs(struct reader *r, const struct pythia_option *o)
         if (!ended && (status = next_event(r, &value)) == PYTHIA_OK) {
             status = name.type == YAML_SCALAR_EVENT && value.type == YAML_SCALAR_EVENT
                          ? set_pair(r, o, &name, &value)
-                         : fail(r, PYTHIA_EUSAGE, &value.start_mark, "%s takes a list of texts",
-                                o->name);
+                         : fail_at(r, PYTHIA_EUSAGE, &value.start_mark, "%s takes a list of texts",
+                                   o->name);
             yaml_event_delete(&value);
         }
         yaml_event_delete(&name);
@@ -167,8 +168,8 @@ static int read_pairs(struct reader *r, const struct pythia_option *o)
 static int read_list(struct reader *r, const struct pythia_option *o, const yaml_event_t *begin)
 {
     if (o->type != PYTHIA_OPTION_TEXTS)
-        return fail(r, PYTHIA_EUSAGE, &begin->start_mark, "%s takes one value, not a list",
-                    o->name);
+        return fail_at(r, PYTHIA_EUSAGE, &begin->start_mark, "%s takes one value, not a list",
+                       o->name);
     for (;;) {
         yaml_event_t event;
         int status = next_event(r, &event);
@@ -180,7 +181,8 @@ static int read_list(struct reader *r, const struct pythia_option *o, const yaml
         else if (event.type == YAML_MAPPING_START_EVENT)
             status = read_pairs(r, o);
         else if (!ended)
-            status = fail(r, PYTHIA_EUSAGE, &event.start_mark, "%s takes a list of texts", o->name);
+            status =
+                fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s takes a list of texts", o->name);
         yaml_event_delete(&event);
         if (status != PYTHIA_OK || ended)
             return status;
@@ -194,7 +196,7 @@ static int read_value(struct reader *r, const yaml_event_t *key, int depth)
 {
     char name[NAME_MAX_ * 2];
     snprintf(name, sizeof(name), "%s%s", r->prefix, (const char *)key->data.scalar.value);
-    const struct pythia_option *o = find(r->config, name);
+    const struct pythia_option *o = find_option(r->config, name);
     yaml_event_t event;
     int status = next_event(r, &event);
     if (status != PYTHIA_OK)
@@ -202,7 +204,7 @@ static int read_value(struct reader *r, const yaml_event_t *key, int depth)
     if (event.type == YAML_MAPPING_START_EVENT && !o) {
         size_t size = strlen(r->prefix);
         if (depth == DEPTH_MAX || strlen(name) + 2 > sizeof(r->prefix)) {
-            status = fail(r, PYTHIA_EUSAGE, &event.start_mark, "%s goes too deep", name);
+            status = fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s goes too deep", name);
         } else {
             snprintf(r->prefix + size, sizeof(r->prefix) - size, "%s-",
                      (const char *)key->data.scalar.value);
@@ -210,15 +212,15 @@ static int read_value(struct reader *r, const yaml_event_t *key, int depth)
             r->prefix[size] = '\0';
         }
     } else if (!o) {
-        status = fail(r, PYTHIA_EUSAGE, &key->start_mark, "there is no setting %s", name);
+        status = fail_at(r, PYTHIA_EUSAGE, &key->start_mark, "there is no setting %s", name);
     } else if (r->seen[o - r->config->table]) {
-        status = fail(r, PYTHIA_EUSAGE, &key->start_mark, "%s is set twice", name);
+        status = fail_at(r, PYTHIA_EUSAGE, &key->start_mark, "%s is set twice", name);
     } else if (event.type == YAML_SEQUENCE_START_EVENT) {
         status = read_list(r, o, &event);
     } else if (event.type == YAML_SCALAR_EVENT) {
         status = set_at(r, o, &event);
     } else {
-        status = fail(r, PYTHIA_EUSAGE, &event.start_mark, "%s takes a value", name);
+        status = fail_at(r, PYTHIA_EUSAGE, &event.start_mark, "%s takes a value", name);
     }
     if (status == PYTHIA_OK && o)
         r->seen[o - r->config->table] = true;
@@ -237,8 +239,8 @@ static int read_map(struct reader *r, int depth)
         if (event.type == YAML_SCALAR_EVENT)
             status = read_value(r, &event, depth);
         else if (!ended)
-            status = fail(r, PYTHIA_EFORMAT, &event.start_mark, "%s",
-                          "there should be the name of a setting");
+            status = fail_at(r, PYTHIA_EFORMAT, &event.start_mark, "%s",
+                             "there should be the name of a setting");
         yaml_event_delete(&event);
         if (status != PYTHIA_OK || ended)
             return status;
@@ -261,11 +263,11 @@ static int read_document(struct reader *r)
         if (type == YAML_STREAM_END_EVENT)
             return PYTHIA_OK;
         if (type == YAML_DOCUMENT_START_EVENT && ++documents > 1)
-            return fail(r, PYTHIA_EFORMAT, &at, "%s", "a second document begins");
+            return fail_at(r, PYTHIA_EFORMAT, &at, "%s", "a second document begins");
         if (type == YAML_MAPPING_START_EVENT)
             status = read_map(r, 1);
         else if (type == YAML_SEQUENCE_START_EVENT || (type == YAML_SCALAR_EVENT && !empty))
-            status = fail(r, PYTHIA_EFORMAT, &at, "%s", "settings are lines of NAME: VALUE");
+            status = fail_at(r, PYTHIA_EFORMAT, &at, "%s", "settings are lines of NAME: VALUE");
         if (status != PYTHIA_OK)
             return status;
     }
@@ -355,7 +357,7 @@ int pythia_config_environment(struct pythia_config *c, const char *prefix, char 
             ((struct pythia_option_texts *)(void *)((char *)settings + o->offset))->count = 0;
         for (const char *at = value + 1; o && status == PYTHIA_OK;) {
             size_t size = o->type == PYTHIA_OPTION_TEXTS ? strcspn(at, ",") : strlen(at);
-            status = set(c, o, at, size, settings, e);
+            status = set_option(c, o, at, size, settings, e);
             at += size;
             if (*at == '\0')
                 break;

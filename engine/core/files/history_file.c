@@ -15,7 +15,7 @@
 
 /* ---- writing ---- */
 
-static json_t *whole(uint64_t number)
+static json_t *pack_integer(uint64_t number)
 {
     return json_integer(number > INT64_MAX ? INT64_MAX : (json_int_t)number);
 }
@@ -25,9 +25,9 @@ static json_t *write_row(const struct pythia_history *history, struct pythia_tex
     struct pythia_history_record r = pythia_history_find(history, id);
     json_t *row = json_array();
     bool failed = json_array_append_new(row, json_stringn(id.bytes, id.size)) != 0;
-    failed = json_array_append_new(row, whole(r.opened)) != 0 || failed;
-    failed = json_array_append_new(row, whole(r.explained_ppb)) != 0 || failed;
-    failed = json_array_append_new(row, whole(r.localised)) != 0 || failed;
+    failed = json_array_append_new(row, pack_integer(r.opened)) != 0 || failed;
+    failed = json_array_append_new(row, pack_integer(r.explained_ppb)) != 0 || failed;
+    failed = json_array_append_new(row, pack_integer(r.localised)) != 0 || failed;
     if (failed) {
         json_decref(row);
         return NULL;
@@ -66,7 +66,7 @@ int pythia_history_file_write(const struct pythia_history *history, struct pythi
 
 /* ---- reading: nothing in the file is taken on trust ---- */
 
-static int wrong(struct pythia_error *e, size_t row, const char *why)
+static int fail_row(struct pythia_error *e, size_t row, const char *why)
 {
     return pythia_error_set(e, PYTHIA_EFORMAT,
                             "is no record of searches that can be read: trace point %zu %s", row,
@@ -78,15 +78,15 @@ static int read_row(struct pythia_history *h, const json_t *row, size_t i, struc
     const json_t *name = json_array_get(row, 0);
     uint64_t n[3];
     if (!json_is_string(name) || !pythia__json_numbers(row, 1, n, 3))
-        return wrong(e, i, "is not an id with three whole numbers");
+        return fail_row(e, i, "is not an id with three whole numbers");
     struct pythia_text id = {json_string_value(name), json_string_length(name)};
     struct pythia_history_record r = {.opened = n[0], .explained_ppb = n[1], .localised = n[2]};
     if (r.opened == 0)
-        return wrong(e, i, "was never opened");
+        return fail_row(e, i, "was never opened");
     if (!pythia_history_is_possible(&r))
-        return wrong(e, i, "explained more, or was the cause more often, than it was opened");
+        return fail_row(e, i, "explained more, or was the cause more often, than it was opened");
     if (pythia_history_find(h, id).opened)
-        return wrong(e, i, "stands there twice");
+        return fail_row(e, i, "stands there twice");
     return pythia_history_add_record(h, id, &r);
 }
 
@@ -101,7 +101,8 @@ static int read_rows(struct pythia_history *h, const json_t *rows, struct pythia
     return status;
 }
 
-static int take(json_t *file, const char *name, struct pythia_history **out, struct pythia_error *e)
+static int take_rows(json_t *file, const char *name, struct pythia_history **out,
+                     struct pythia_error *e)
 {
     struct pythia_history *h = NULL;
     int status = pythia_history_create(&h);
@@ -123,7 +124,7 @@ int pythia_history_file_read(const char *path, struct pythia_history **out, stru
 {
     json_t *file = NULL;
     int status = pythia__json_file_read(path, SCHEMA, "record of searches", &file, e);
-    return status == PYTHIA_OK ? take(file, path, out, e) : status;
+    return status == PYTHIA_OK ? take_rows(file, path, out, e) : status;
 }
 
 int pythia_history_file_parse(const char *name, struct pythia_text bytes,
@@ -131,5 +132,5 @@ int pythia_history_file_parse(const char *name, struct pythia_text bytes,
 {
     json_t *file = NULL;
     int status = pythia__json_parse(name, bytes, SCHEMA, "record of searches", &file, e);
-    return status == PYTHIA_OK ? take(file, name, out, e) : status;
+    return status == PYTHIA_OK ? take_rows(file, name, out, e) : status;
 }

@@ -15,14 +15,14 @@
 
 #define DIGITS ((size_t)2 * PYTHIA_HASH_KEY_BYTES)
 
-static int fail(struct pythia_error *e, const char *path, const char *what)
+static int fail_file(struct pythia_error *e, const char *path, const char *what)
 {
     int number = errno;
     pythia_error_place(e, path, 0, 0);
     return pythia_error_set(e, PYTHIA_EIO, "the secret for hashes %s: %s", what, strerror(number));
 }
 
-static int draw(struct pythia_hash_key *out, struct pythia_error *e)
+static int draw_secret(struct pythia_hash_key *out, struct pythia_error *e)
 {
     ssize_t got = getrandom(out->bytes, sizeof(out->bytes), 0);
     return got == (ssize_t)sizeof(out->bytes)
@@ -38,10 +38,10 @@ static int read_file(const char *path, struct pythia_hash_key *out, struct pythi
     uint64_t high, low;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return errno == ENOENT ? 1 : fail(e, path, "cannot be read");
+        return errno == ENOENT ? 1 : fail_file(e, path, "cannot be read");
     ssize_t size = read(file, text, sizeof(text));
     if (size < 0) {
-        int status = fail(e, path, "cannot be read");
+        int status = fail_file(e, path, "cannot be read");
         close(file);
         return status;
     }
@@ -81,7 +81,7 @@ static int make_file(const char *path, const struct pythia_hash_key *key, struct
     int file = open(beside.bytes, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0 || write(file, text, DIGITS + 1) != (ssize_t)DIGITS + 1 || fsync(file) != 0 ||
         (link(beside.bytes, path) != 0 && errno != EEXIST))
-        status = fail(e, path, "cannot be made");
+        status = fail_file(e, path, "cannot be made");
     if (file >= 0) {
         close(file);
         unlink(beside.bytes);
@@ -94,14 +94,14 @@ int pythia_secret_read(const char *path, struct pythia_hash_key *out, struct pyt
 {
     struct pythia_hash_key key;
     if (!path)
-        return draw(out, e);
+        return draw_secret(out, e);
     int status = read_file(path, out, e);
     if (status != 1)
         return status;
-    status = draw(&key, e);
+    status = draw_secret(&key, e);
     if (status == PYTHIA_OK)
         status = make_file(path, &key, e);
     if (status == PYTHIA_OK)
         status = read_file(path, out, e);
-    return status == 1 ? fail(e, path, "has gone again") : status;
+    return status == 1 ? fail_file(e, path, "has gone again") : status;
 }

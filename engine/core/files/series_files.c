@@ -42,7 +42,7 @@ struct finding {
     bool follow;
 };
 
-static void tell(const struct finding *f, const char *path, int number)
+static void report_file(const struct finding *f, const char *path, int number)
 {
     struct pythia_error why = {0};
     pythia_error_set(&why, PYTHIA_EIO, "cannot be read: %s", strerror(number));
@@ -88,7 +88,7 @@ static void read_name(struct found *file)
     file->id_size = (size_t)(dots[3] - file->id);
 }
 
-static int add(struct finding *f, const char *path, bool named)
+static int add_file(struct finding *f, const char *path, bool named)
 {
     if (pythia_grow(&f->files, &f->capacity, f->count, sizeof(*f->files)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
@@ -115,7 +115,7 @@ static int add_folder(struct finding *f, const char *path)
     struct pythia_buf name = {0};
     int status = PYTHIA_OK;
     if (!folder) {
-        tell(f, path, errno);
+        report_file(f, path, errno);
         return PYTHIA_OK;
     }
     for (const struct dirent *e; status == PYTHIA_OK && (e = readdir(folder));) {
@@ -131,7 +131,7 @@ static int add_folder(struct finding *f, const char *path)
         if (status == PYTHIA_OK && is_outward_link(f, path, name.bytes))
             f->result->outward_links++;
         else if (status == PYTHIA_OK)
-            status = add(f, name.bytes, false);
+            status = add_file(f, name.bytes, false);
     }
     pythia_buf_free(&name);
     closedir(folder);
@@ -145,7 +145,7 @@ static int compare_texts(const char *a, size_t a_size, const char *b, size_t b_s
 
 /* Temporary names first: such a file may get its own name while we look. Then those of one process
  * by their numbers. */
-static int compare(const void *a, const void *b)
+static int compare_found(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
     if (x->temporary != y->temporary)
@@ -171,7 +171,7 @@ static bool is_left(int file)
     return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
 }
 
-static int load(struct finding *f, int file, const char *path)
+static int load_file(struct finding *f, int file, const char *path)
 {
     pythia_buf_clear(&f->content);
     for (;;) {
@@ -182,7 +182,7 @@ static int load(struct finding *f, int file, const char *path)
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0) {
-            tell(f, path, errno);
+            report_file(f, path, errno);
             return PYTHIA_EIO;
         }
         if (got == 0)
@@ -199,7 +199,7 @@ static bool was_read(const struct finding *f, const struct stat *about)
     return false;
 }
 
-static int remember(struct finding *f, const struct stat *about)
+static int remember_inode(struct finding *f, const struct stat *about)
 {
     if (pythia_grow(&f->inodes, &f->inode_capacity, f->inode_count, sizeof(*f->inodes)) !=
         PYTHIA_OK)
@@ -213,7 +213,7 @@ static int read_open(struct finding *f, const struct found *file, int number)
     struct stat about, now;
     bool left = false;
     if (fstat(number, &about) != 0) {
-        tell(f, file->path, errno);
+        report_file(f, file->path, errno);
         return PYTHIA_OK;
     }
     if (S_ISDIR(about.st_mode)) {
@@ -228,10 +228,10 @@ static int read_open(struct finding *f, const struct found *file, int number)
     }
     if (file->temporary) { /* unless it was completed just now */
         left = stat(file->path, &now) == 0 && now.st_ino == about.st_ino;
-        if (remember(f, &about) != PYTHIA_OK)
+        if (remember_inode(f, &about) != PYTHIA_OK)
             return PYTHIA_ENOMEM;
     }
-    int status = load(f, number, file->path);
+    int status = load_file(f, number, file->path);
     if (status == PYTHIA_OK)
         status = pythia_series_csv_read(&f->csv, file->path, pythia_buf_text(&f->content), left);
     f->result->files += status == PYTHIA_OK;
@@ -247,7 +247,7 @@ static int read_file(struct finding *f, const struct found *file)
         if (errno == ENOENT && !file->named)
             f->result->gone++;
         else
-            tell(f, file->path, errno);
+            report_file(f, file->path, errno);
         return PYTHIA_OK;
     }
     int status = read_open(f, file, number);
@@ -281,12 +281,13 @@ int pythia_series_files_read(const char *const *paths, size_t count, bool follow
     f.csv = (struct pythia_series_csv){.to = set, .broken = on_broken, .context = &f};
     for (size_t i = 0; i < count && status == PYTHIA_OK; i++) {
         if (stat(paths[i], &about) != 0)
-            tell(&f, paths[i], errno);
+            report_file(&f, paths[i], errno);
         else
-            status = S_ISDIR(about.st_mode) ? add_folder(&f, paths[i]) : add(&f, paths[i], true);
+            status =
+                S_ISDIR(about.st_mode) ? add_folder(&f, paths[i]) : add_file(&f, paths[i], true);
     }
     if (f.count)
-        qsort(f.files, f.count, sizeof(*f.files), compare);
+        qsort(f.files, f.count, sizeof(*f.files), compare_found);
     count_missing(&f);
     for (size_t i = 0; i < f.count && status == PYTHIA_OK; i++)
         if (i == 0 || strcmp(f.files[i].path, f.files[i - 1].path) != 0)

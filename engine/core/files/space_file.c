@@ -88,12 +88,12 @@ static bool type_before(const void *context, uint32_t a, uint32_t b)
                                pythia_vocabulary_text(o->vocabulary, o->types[b].name)) < 0;
 }
 
-static json_t *text(struct pythia_text t)
+static json_t *pack_text(struct pythia_text t)
 {
     return json_stringn(t.bytes, t.size);
 }
 
-static json_t *numbers(const uint64_t *values, size_t count)
+static json_t *pack_numbers(const uint64_t *values, size_t count)
 {
     json_t *row = json_array();
     for (size_t i = 0; i < count; i++)
@@ -113,8 +113,9 @@ static json_t *write_points(const struct pythia_vocabulary *v, const struct orde
         const uint32_t strings[] = {p->id, p->service, p->name};
         bool failed = false;
         for (size_t k = 0; k < 3; k++)
-            failed = json_array_append_new(row, text(pythia_vocabulary_text(v, strings[k]))) != 0 ||
-                     failed;
+            failed =
+                json_array_append_new(row, pack_text(pythia_vocabulary_text(v, strings[k]))) != 0 ||
+                failed;
         if (json_array_append_new(out, row) != 0 || failed) {
             json_decref(out);
             return NULL;
@@ -139,7 +140,7 @@ static json_t *write_nodes(const struct pythia_space_type *t, const struct order
                           (uint64_t)((n->root ? PYTHIA__SPACE_ROOT : 0) |
                                      (n->entry ? PYTHIA__SPACE_ENTRY : 0) |
                                      (pythia_space_node_outlives(n) ? PYTHIA__SPACE_OUTLIVES : 0))};
-        if (json_array_append_new(out, numbers(row, sizeof(row) / sizeof(row[0]))) != 0) {
+        if (json_array_append_new(out, pack_numbers(row, sizeof(row) / sizeof(row[0]))) != 0) {
             json_decref(out);
             return NULL;
         }
@@ -175,7 +176,7 @@ static json_t *write_edges(const struct pythia_space_type *t, const struct order
                           e->to_event,
                           known->visits,
                           known->time_ns};
-        status = json_array_append_new(out, numbers(row, sizeof(row) / sizeof(row[0]))) == 0
+        status = json_array_append_new(out, pack_numbers(row, sizeof(row) / sizeof(row[0]))) == 0
                      ? PYTHIA_OK
                      : PYTHIA_ENOMEM;
     }
@@ -194,7 +195,7 @@ static json_t *write_type(const struct pythia_vocabulary *v, const struct pythia
     json_t *out = json_object();
     int status = order_make(&nodes, pythia_cct_nodes(t->cct), node_before, t->cct);
     if (status == PYTHIA_OK &&
-        (json_object_set_new(out, "name", text(pythia_vocabulary_text(v, t->name))) != 0 ||
+        (json_object_set_new(out, "name", pack_text(pythia_vocabulary_text(v, t->name))) != 0 ||
          json_object_set_new(out, "requests", json_integer((json_int_t)t->requests)) != 0 ||
          json_object_set_new(out, "nodes", write_nodes(t, &nodes, points)) != 0 ||
          json_object_set_new(out, "bytes", write_bytes(t, &nodes)) != 0 ||

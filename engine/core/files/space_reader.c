@@ -47,7 +47,7 @@ static int file_read(struct pythia_source *source, void *to, size_t capacity, si
 /* ---- pieces ---- */
 
 /* At the value at hand. */
-static int wrong(struct reading *r, const char *what, size_t row)
+static int fail_value(struct reading *r, const char *what, size_t row)
 {
     return pythia_json_fail(r->j, PYTHIA_EFORMAT, "is no search space that can be read: %s %zu",
                             what, row);
@@ -102,8 +102,8 @@ static int read_row(struct reading *r, uint64_t row[ROW])
 }
 
 /* Go through an array: `take` reads its elements, `count` of them. */
-static int each(struct reading *r, void *context,
-                int (*take)(struct reading *r, void *context, size_t i), size_t *count)
+static int read_each(struct reading *r, void *context,
+                     int (*take)(struct reading *r, void *context, size_t i), size_t *count)
 {
     int status = pythia_json_array(r->j);
     *count = 0;
@@ -229,7 +229,7 @@ static int read_nodes(struct reading *r, struct pythia_space_type *t)
     if (pythia_grow(&r->nodes, &r->node_capacity, 0, sizeof(*r->nodes)) != PYTHIA_OK)
         return PYTHIA_ENOMEM;
     r->nodes[0] = PYTHIA_CCT_ROOT;
-    int status = each(r, t, take_node, &count);
+    int status = read_each(r, t, take_node, &count);
     r->node_count = count + 1;
     return status;
 }
@@ -237,9 +237,9 @@ static int read_nodes(struct reading *r, struct pythia_space_type *t)
 static int read_bytes(struct reading *r, struct pythia_space_type *t)
 {
     size_t count;
-    int status = each(r, t, take_bytes, &count);
+    int status = read_each(r, t, take_bytes, &count);
     if (status == PYTHIA_OK && count + 1 != r->node_count)
-        return wrong(r, "bytes end behind node", count);
+        return fail_value(r, "bytes end behind node", count);
     return status;
 }
 
@@ -250,7 +250,7 @@ static int read_member(struct reading *r, struct pythia_text key, struct pythia_
     size_t count;
     if (PYTHIA_TEXT_IS(key, "name")) {
         uint32_t name = PYTHIA_NONE;
-        int status = *t ? wrong(r, "a second name of type", i) : read_string(r, &name);
+        int status = *t ? fail_value(r, "a second name of type", i) : read_string(r, &name);
         if (status != PYTHIA_OK)
             return status;
         *t = pythia_space_type_make(r->space, name);
@@ -267,8 +267,10 @@ static int read_member(struct reading *r, struct pythia_text key, struct pythia_
     if (!nodes && !bytes && !PYTHIA_TEXT_IS(key, "edges"))
         return pythia_json_skip(r->j);
     if (!*t || (!nodes && r->node_count == 0))
-        return wrong(r, "name and nodes have to come before what is here of type", i);
-    return nodes ? read_nodes(r, *t) : bytes ? read_bytes(r, *t) : each(r, *t, take_edge, &count);
+        return fail_value(r, "name and nodes have to come before what is here of type", i);
+    return nodes   ? read_nodes(r, *t)
+           : bytes ? read_bytes(r, *t)
+                   : read_each(r, *t, take_edge, &count);
 }
 
 static int take_type(struct reading *r, void *context, size_t i)
@@ -284,7 +286,7 @@ static int take_type(struct reading *r, void *context, size_t i)
     if (status < 0)
         return status;
     if (!t || requests == UINT64_MAX)
-        return wrong(r, "no name, or no requests, of type", i);
+        return fail_value(r, "no name, or no requests, of type", i);
     t->requests = requests;
     return PYTHIA_OK;
 }
@@ -310,13 +312,13 @@ static int read_top(struct reading *r, struct pythia_text key)
                    : no_space(r, found.bytes, found.size < 100 ? found.size : 100);
     }
     if (PYTHIA_TEXT_IS(key, "trace_points")) {
-        int status = each(r, NULL, take_point, &r->point_count);
+        int status = read_each(r, NULL, take_point, &r->point_count);
         r->listed = true;
         return status;
     }
     if (!PYTHIA_TEXT_IS(key, "types"))
         return pythia_json_skip(r->j);
-    return r->listed ? each(r, NULL, take_type, &count)
+    return r->listed ? read_each(r, NULL, take_type, &count)
                      : pythia_json_fail(r->j, PYTHIA_EFORMAT,
                                         "is no search space that can be read: trace points have to "
                                         "come before types");

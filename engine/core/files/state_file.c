@@ -19,7 +19,7 @@
 #define HEADER_SIZE 100               /* bytes that every database begins with */
 #define BROKEN_MAX  1000              /* damaged states beside each other */
 
-static int fail(struct pythia_error *e, const char *path, const char *what)
+static int fail_file(struct pythia_error *e, const char *path, const char *what)
 {
     int number = errno;
     pythia_error_place(e, path, 0, 0);
@@ -76,10 +76,11 @@ int pythia__state_lock_take(const char *path, struct pythia__state_lock *out,
         return pythia_error_set(e, PYTHIA_ENOMEM, "no memory for the state");
     for (;;) {
         int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        int status = file < 0 ? fail(e, path, "the lock of the state cannot be made") : PYTHIA_OK;
+        int status =
+            file < 0 ? fail_file(e, path, "the lock of the state cannot be made") : PYTHIA_OK;
         if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0)
             status = errno == EWOULDBLOCK ? fail_taken(e, path, file)
-                                          : fail(e, path, "the state cannot be locked");
+                                          : fail_file(e, path, "the state cannot be locked");
         if (status == PYTHIA_OK && is_current(name, file)) {
             write_pid(file);
             *out = (struct pythia__state_lock){name, file};
@@ -110,7 +111,7 @@ int pythia__state_file_prepare(const char *path, struct pythia_error *e)
     struct stat about;
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
     if (file < 0)
-        return fail(e, path, "cannot be opened as state");
+        return fail_file(e, path, "cannot be opened as state");
     ssize_t size = read(file, head, sizeof(head));
     bool good = size >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
                 memcmp(head, HEAD, (size_t)size) == 0;

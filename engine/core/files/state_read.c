@@ -47,7 +47,7 @@ static const char *const queries[QUERY_COUNT] = {
          " FROM switch JOIN cycle ON cycle = number ORDER BY number DESC, switch.rowid"),
 };
 
-static struct pythia_text column(sqlite3_stmt *statement, int number)
+static struct pythia_text column_text(sqlite3_stmt *statement, int number)
 {
     const char *bytes = (const char *)sqlite3_column_text(statement, number);
     return (struct pythia_text){bytes ? bytes : "",
@@ -55,8 +55,8 @@ static struct pythia_text column(sqlite3_stmt *statement, int number)
 }
 
 /* Give each row to `each`. PYTHIA_OK, PYTHIA_EIO, or what it returned. */
-static int every(struct pythia_state *s, const char *query,
-                 int (*each)(void *context, sqlite3_stmt *row), void *context)
+static int each_row(struct pythia_state *s, const char *query,
+                    int (*each)(void *context, sqlite3_stmt *row), void *context)
 {
     sqlite3_stmt *statement = NULL;
     int status = sqlite3_prepare_v2(s->db, query, -1, &statement, NULL) == SQLITE_OK ? PYTHIA_OK
@@ -76,9 +76,9 @@ struct desired_taker {
 static int take_desired(void *context, sqlite3_stmt *row)
 {
     const struct desired_taker *t = context;
-    struct pythia_text type = column(row, 1);
+    struct pythia_text type = column_text(row, 1);
     bool for_all = sqlite3_column_type(row, 1) == SQLITE_NULL;
-    return t->each(t->context, column(row, 0), for_all ? NULL : &type);
+    return t->each(t->context, column_text(row, 0), for_all ? NULL : &type);
 }
 
 static int take_version(void *context, sqlite3_stmt *row)
@@ -94,19 +94,19 @@ int pythia_state_each_desired(struct pythia_state *s,
 {
     struct desired_taker t = {each, context};
     *version = 0;
-    int status = every(s, queries[QUERY_VERSION], take_version, version);
-    return status == PYTHIA_OK ? every(s, queries[QUERY_DESIRED], take_desired, &t) : status;
+    int status = each_row(s, queries[QUERY_VERSION], take_version, version);
+    return status == PYTHIA_OK ? each_row(s, queries[QUERY_DESIRED], take_desired, &t) : status;
 }
 
 static int take_space(void *context, sqlite3_stmt *row)
 {
-    pythia_buf_text_add(context, column(row, 0));
+    pythia_buf_text_add(context, column_text(row, 0));
     return pythia_buf_status(context);
 }
 
 int pythia_state_get_space(struct pythia_state *s, struct pythia_buf *out)
 {
-    return every(s, queries[QUERY_SPACE], take_space, out);
+    return each_row(s, queries[QUERY_SPACE], take_space, out);
 }
 
 static int take_off(void *context, sqlite3_stmt *row)
@@ -118,7 +118,7 @@ static int take_off(void *context, sqlite3_stmt *row)
 int pythia_state_get_off(struct pythia_state *s, bool *off)
 {
     *off = false;
-    return every(s, queries[QUERY_OFF], take_off, off);
+    return each_row(s, queries[QUERY_OFF], take_off, off);
 }
 
 struct inventory_taker {
@@ -130,9 +130,9 @@ static int take_inventory(void *context, sqlite3_stmt *row)
 {
     const struct inventory_taker *t = context;
     const struct pythia_state_point point = {
-        .plane = column(row, 0).bytes,
-        .target = column(row, 1),
-        .id = column(row, 2),
+        .plane = column_text(row, 0).bytes,
+        .target = column_text(row, 1),
+        .id = column_text(row, 2),
         .of = {.price_ns = NAN, .hits = (uint64_t)sqlite3_column_int64(row, 3)}};
     return t->each(t->context, &point);
 }
@@ -142,7 +142,7 @@ int pythia_state_each_inventory(struct pythia_state *s,
                                 void *context)
 {
     struct inventory_taker t = {each, context};
-    return every(s, queries[QUERY_INVENTORY], take_inventory, &t);
+    return each_row(s, queries[QUERY_INVENTORY], take_inventory, &t);
 }
 
 struct pin_taker {
@@ -153,14 +153,14 @@ struct pin_taker {
 static int take_pin(void *context, sqlite3_stmt *row)
 {
     const struct pin_taker *t = context;
-    return t->each(t->context, column(row, 0), sqlite3_column_int(row, 1));
+    return t->each(t->context, column_text(row, 0), sqlite3_column_int(row, 1));
 }
 
 int pythia_state_each_pin(struct pythia_state *s,
                           int (*each)(void *context, struct pythia_text id, int pin), void *context)
 {
     struct pin_taker t = {each, context};
-    return every(s, queries[QUERY_PIN], take_pin, &t);
+    return each_row(s, queries[QUERY_PIN], take_pin, &t);
 }
 
 struct pin_type_taker {
@@ -171,7 +171,7 @@ struct pin_type_taker {
 static int take_pin_type(void *context, sqlite3_stmt *row)
 {
     const struct pin_type_taker *t = context;
-    return t->each(t->context, column(row, 0), column(row, 1));
+    return t->each(t->context, column_text(row, 0), column_text(row, 1));
 }
 
 int pythia_state_each_pin_type(struct pythia_state *s,
@@ -180,7 +180,7 @@ int pythia_state_each_pin_type(struct pythia_state *s,
                                void *context)
 {
     struct pin_type_taker t = {each, context};
-    return every(s, queries[QUERY_PIN_TYPE], take_pin_type, &t);
+    return each_row(s, queries[QUERY_PIN_TYPE], take_pin_type, &t);
 }
 
 struct history_taker {
@@ -191,7 +191,7 @@ struct history_taker {
 static int take_history(void *context, sqlite3_stmt *row)
 {
     const struct history_taker *t = context;
-    return pythia_history_file_parse("history of the state", column(row, 0), t->out, t->e);
+    return pythia_history_file_parse("history of the state", column_text(row, 0), t->out, t->e);
 }
 
 int pythia_state_get_history(struct pythia_state *s, struct pythia_history **out,
@@ -199,7 +199,7 @@ int pythia_state_get_history(struct pythia_state *s, struct pythia_history **out
 {
     struct history_taker t = {out, e};
     *out = NULL;
-    return every(s, queries[QUERY_HISTORY], take_history, &t);
+    return each_row(s, queries[QUERY_HISTORY], take_history, &t);
 }
 
 static json_t *number_or_null(sqlite3_stmt *row, int number)
@@ -212,7 +212,7 @@ static json_t *number_or_null(sqlite3_stmt *row, int number)
 
 static json_t *text_or_null(sqlite3_stmt *row, int number)
 {
-    struct pythia_text text = column(row, number);
+    struct pythia_text text = column_text(row, number);
     return sqlite3_column_type(row, number) == SQLITE_NULL ? json_null()
                                                            : json_stringn(text.bytes, text.size);
 }
@@ -220,7 +220,8 @@ static json_t *text_or_null(sqlite3_stmt *row, int number)
 static int take_decision(void *context, sqlite3_stmt *row)
 {
     json_t *out = context;
-    struct pythia_text point = column(row, 2), type = column(row, 4), reason = column(row, 7);
+    struct pythia_text point = column_text(row, 2), type = column_text(row, 4),
+                       reason = column_text(row, 7);
     json_t *one = json_pack(
         "{s:o, s:I, s:s%, s:b, s:s%, s:o, s:f, s:s%, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "cycle",
         number_or_null(row, 0), "unix_ns", (json_int_t)sqlite3_column_int64(row, 1), "trace_point",
@@ -239,7 +240,7 @@ int pythia_state_decisions(struct pythia_state *s, size_t count, char **out)
     char query[480];
     json_t *list = json_array();
     snprintf(query, sizeof(query), "%s LIMIT %zu", queries[QUERY_DECISIONS], count);
-    int status = list ? every(s, query, take_decision, list) : PYTHIA_ENOMEM;
+    int status = list ? each_row(s, query, take_decision, list) : PYTHIA_ENOMEM;
     char *text = status == PYTHIA_OK ? json_dumps(list, JSON_INDENT(1)) : NULL;
     json_decref(list);
     struct pythia_buf shown = {0};

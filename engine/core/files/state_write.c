@@ -50,7 +50,7 @@ struct row {
     bool bad;
 };
 
-static struct row insert(struct pythia_state *s, const char *query)
+static struct row begin_insert(struct pythia_state *s, const char *query)
 {
     struct row r = {0};
     r.bad = sqlite3_prepare_v2(s->db, query, -1, &r.statement, NULL) != SQLITE_OK;
@@ -76,7 +76,7 @@ static void put_text(struct row *r, struct pythia_text text)
                                            SQLITE_TRANSIENT, SQLITE_UTF8) != SQLITE_OK;
 }
 
-static bool done(struct row *r)
+static bool end_insert(struct row *r)
 {
     bool good = !r->bad && sqlite3_step(r->statement) == SQLITE_DONE;
     sqlite3_finalize(r->statement);
@@ -104,7 +104,7 @@ static bool add_switch(struct pythia_state *s, uint64_t number, const struct pyt
     struct pythia_text id = pythia_vocabulary_tracepoint_id(v, w->tracepoint);
     struct pythia_state_known known;
     bool is_known = knower.know && knower.know(knower.context, id, &known);
-    struct row r = insert(s, "INSERT INTO switch VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
+    struct row r = begin_insert(s, "INSERT INTO switch VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
     put_integer(&r, number);
     put_text(&r, id);
     put_integer(&r, w->open);
@@ -119,10 +119,10 @@ static bool add_switch(struct pythia_state *s, uint64_t number, const struct pyt
     put_text(&r, pythia_text_of(w->reason));
     put_real(&r, w->price_ns);
     put_known(&r, is_known ? &known : NULL);
-    return done(&r);
+    return end_insert(&r);
 }
 
-static json_t *finding(const struct pythia_vocabulary *v, const struct pythia_finding *f)
+static json_t *pack_finding(const struct pythia_vocabulary *v, const struct pythia_finding *f)
 {
     struct pythia_buf place = {0};
     pythia_place_add(&place, v, &f->place);
@@ -139,9 +139,9 @@ static bool add_problem(struct pythia_state *s, uint64_t number, const struct py
     struct pythia_buf place = {0};
     json_t *causes = json_array();
     for (size_t i = 0; i < p->cause_count; i++)
-        json_array_append_new(causes, finding(v, &p->causes[i]));
+        json_array_append_new(causes, pack_finding(v, &p->causes[i]));
     char *text = json_dumps(causes, JSON_COMPACT);
-    struct row r = insert(s, "INSERT INTO problem VALUES(?,?,?,?,?,?,?,?,?,?)");
+    struct row r = begin_insert(s, "INSERT INTO problem VALUES(?,?,?,?,?,?,?,?,?,?)");
     put_integer(&r, number);
     put_text(&r, pythia_vocabulary_text(v, p->type));
     put_text(&r, pythia_text_of(pythia_problem_state_name(p->state)));
@@ -160,7 +160,7 @@ static bool add_problem(struct pythia_state *s, uint64_t number, const struct py
     free(text);
     json_decref(causes);
     pythia_buf_free(&place);
-    return done(&r);
+    return end_insert(&r);
 }
 
 /* Is it of a type that the search space does not know? Nothing is decided for such types, and they
@@ -196,22 +196,22 @@ static bool add_types(struct pythia_state *s, uint64_t number, const struct pyth
     for (size_t i = 0; i < count && good; i++) {
         if (types[i].name < unknown->count && unknown->is[types[i].name])
             continue;
-        struct row r = insert(s, "INSERT INTO type VALUES(?,?,?,?,?)");
+        struct row r = begin_insert(s, "INSERT INTO type VALUES(?,?,?,?,?)");
         put_integer(&r, number);
         put_text(&r, pythia_vocabulary_text(v, types[i].name));
         put_integer(&r, types[i].moments.weight);
         put_real(&r, pythia_exact_moments_mean(&types[i].moments));
         put_real(&r, sqrt(pythia_exact_moments_variance(&types[i].moments)));
-        good = done(&r);
+        good = end_insert(&r);
     }
     return good;
 }
 
 static bool delete_before(struct pythia_state *s, const char *query, uint64_t kept)
 {
-    struct row r = insert(s, query);
+    struct row r = begin_insert(s, query);
     put_integer(&r, kept);
-    return done(&r);
+    return end_insert(&r);
 }
 
 /* Of the types that there were decisions for the last ones are kept. */
@@ -222,12 +222,12 @@ static bool forget_decisions(struct pythia_state *s, const struct pythia_vocabul
     for (size_t i = 0; i < c->switch_count && good; i++) {
         if (c->switches[i].problem >= c->problem_count)
             continue;
-        struct row r = insert(
+        struct row r = begin_insert(
             s, "DELETE FROM switch WHERE rowid IN (SELECT rowid FROM switch WHERE request_type = ?"
                " ORDER BY rowid DESC LIMIT -1 OFFSET ?)");
         put_text(&r, pythia_vocabulary_text(v, c->problems[c->switches[i].problem].type));
         put_integer(&r, KEEP_DECISIONS);
-        good = done(&r);
+        good = end_insert(&r);
     }
     return good;
 }
@@ -238,9 +238,9 @@ static bool forget_old(struct pythia_state *s, uint64_t number, const struct pyt
 {
     bool good = forget_decisions(s, v, c);
     if (good && number > KEEP_CYCLES) {
-        struct row r = insert(s, "DELETE FROM cycle WHERE number <= ?");
+        struct row r = begin_insert(s, "DELETE FROM cycle WHERE number <= ?");
         put_integer(&r, number - KEEP_CYCLES);
-        good = done(&r);
+        good = end_insert(&r);
     }
     return good &&
            delete_before(s,
@@ -266,8 +266,9 @@ int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
 {
     const struct pythia_cycle *c = &cycle->decisions;
     bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
-    struct row r = insert(s, "INSERT INTO cycle SELECT coalesce(max(number), 0) + 1,?,?,?,?,?,?,"
-                             "nullif(?,0),nullif(?,0) FROM cycle");
+    struct row r =
+        begin_insert(s, "INSERT INTO cycle SELECT coalesce(max(number), 0) + 1,?,?,?,?,?,?,"
+                        "nullif(?,0),nullif(?,0) FROM cycle");
     put_integer(&r, unix_ns);
     put_integer(&r, cycle->requests);
     put_integer(&r, cycle->under_way);
@@ -276,7 +277,7 @@ int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
     put_integer(&r, c->finished);
     put_integer(&r, c->number);
     put_integer(&r, s->start_ns);
-    good = done(&r) && good;
+    good = end_insert(&r) && good;
     uint64_t number = (uint64_t)sqlite3_last_insert_rowid(s->db);
     for (size_t i = 0; i < c->switch_count && good; i++)
         good = add_switch(s, number, v, c, &c->switches[i], knower);
@@ -292,22 +293,22 @@ int pythia_state_add_cycle(struct pythia_state *s, uint64_t unix_ns,
 
 static bool put_note(struct pythia_state *s, const char *name, struct pythia_text value)
 {
-    struct row r = insert(s, "INSERT OR REPLACE INTO note VALUES(?,?)");
+    struct row r = begin_insert(s, "INSERT OR REPLACE INTO note VALUES(?,?)");
     put_text(&r, pythia_text_of(name));
     put_text(&r, value);
-    return done(&r);
+    return end_insert(&r);
 }
 
 static bool put_desired(struct pythia_state *s, const struct pythia_control_wish *wish)
 {
-    struct row r = insert(s, "INSERT OR IGNORE INTO desired VALUES(?)");
+    struct row r = begin_insert(s, "INSERT OR IGNORE INTO desired VALUES(?)");
     put_text(&r, wish->id);
-    bool good = done(&r);
+    bool good = end_insert(&r);
     for (size_t i = 0; wish->types && i < wish->type_count && good; i++) {
-        r = insert(s, "INSERT OR IGNORE INTO desired_type VALUES(?,?)");
+        r = begin_insert(s, "INSERT OR IGNORE INTO desired_type VALUES(?,?)");
         put_text(&r, wish->id);
         put_text(&r, wish->types[i]);
-        good = done(&r);
+        good = end_insert(&r);
     }
     return good;
 }
@@ -336,11 +337,11 @@ int pythia_state_put_off(struct pythia_state *s, bool off)
 /* The types of the point's last pin go with its row, which is deleted or replaced. */
 static bool put_pin(struct pythia_state *s, struct pythia_text id, int pin)
 {
-    struct row r = insert(s, pin ? "INSERT OR REPLACE INTO pin VALUES(?1,?2)"
-                                 : "DELETE FROM pin WHERE trace_point = ?1 OR ?2 = 2");
+    struct row r = begin_insert(s, pin ? "INSERT OR REPLACE INTO pin VALUES(?1,?2)"
+                                       : "DELETE FROM pin WHERE trace_point = ?1 OR ?2 = 2");
     put_text(&r, id);
     r.bad = r.bad || sqlite3_bind_int(r.statement, 2, pin) != SQLITE_OK;
-    return done(&r);
+    return end_insert(&r);
 }
 
 int pythia_state_put_pin(struct pythia_state *s, struct pythia_text id, int pin)
@@ -355,10 +356,10 @@ int pythia_state_put_pin_for(struct pythia_state *s, struct pythia_text id,
     bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
     good = put_pin(s, id, 1) && good;
     for (size_t i = 0; i < count; i++) {
-        struct row r = insert(s, "INSERT OR REPLACE INTO pin_type VALUES(?1,?2)");
+        struct row r = begin_insert(s, "INSERT OR REPLACE INTO pin_type VALUES(?1,?2)");
         put_text(&r, id);
         put_text(&r, types[i]);
-        good = done(&r) && good;
+        good = end_insert(&r) && good;
     }
     return end_with(s, good);
 }
@@ -382,13 +383,13 @@ int pythia_state_put_inventory(struct pythia_state *s, const struct pythia_state
     bool good = sqlite3_exec(s->db, "BEGIN IMMEDIATE; DELETE FROM inventory", NULL, NULL, NULL) ==
                 SQLITE_OK;
     for (size_t i = 0; i < count && good; i++) {
-        struct row r = insert(s, "INSERT OR REPLACE INTO inventory VALUES(?,?,?,?,?,?,?,?)");
+        struct row r = begin_insert(s, "INSERT OR REPLACE INTO inventory VALUES(?,?,?,?,?,?,?,?)");
         put_text(&r, pythia_text_of(points[i].plane));
         put_text(&r, points[i].target);
         put_text(&r, points[i].id);
         put_real(&r, points[i].of.price_ns);
         put_known(&r, &points[i].of);
-        good = done(&r);
+        good = end_insert(&r);
     }
     return end_with(s, good);
 }

@@ -22,7 +22,8 @@
 
 /* ---- one file ---- */
 
-/* A sink that knows what file it is about. */
+/* A sink that knows what file it is about. Of a folder of small files, to make a decoder and its
+ * caches would cost more than to read a file, so it is kept where its format allows that. */
 struct decoding {
     struct pythia_sink sink;
     const struct pythia_input_file *file;
@@ -30,6 +31,7 @@ struct decoding {
     bool again;
     size_t broken;
     struct pythia__feed_totals totals;
+    struct pythia_adapter *adapter; /* owned: of the last file; NULL: none */
     /* where spans go: straight to the taker, or into a batch */
     struct pythia__feed_taker taker;
     struct worker *worker;
@@ -49,8 +51,25 @@ static void on_broken(struct pythia_sink *sink, const struct pythia_error *why)
     d->broken++;
 }
 
-static int decode(struct decoding *d, struct pythia_vocabulary *vocabulary,
-                  struct pythia_input_stream *stream, struct pythia_error *e)
+static void drop_adapter(struct decoding *d)
+{
+    if (d->adapter)
+        d->adapter->ops->destroy(d->adapter);
+    d->adapter = NULL;
+}
+
+/* Have a decoder of that format, the last one if it will do. */
+static int find_adapter(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                        const struct pythia_adapter_ops *ops)
+{
+    if (d->adapter && d->adapter->ops == ops && ops->independent)
+        return PYTHIA_OK;
+    drop_adapter(d);
+    return ops->create(vocabulary, &d->adapter);
+}
+
+static int decode_stream(struct decoding *d, struct pythia_vocabulary *vocabulary,
+                         struct pythia_input_stream *stream, struct pythia_error *e)
 {
     struct pythia_text head;
     int status = pythia_input_head(stream, &head, e);
@@ -77,14 +96,11 @@ static int decode(struct decoding *d, struct pythia_vocabulary *vocabulary,
             e, PYTHIA_EFORMAT,
             "its first bytes look like no trace format (--input-format names one)");
     }
-    struct pythia_adapter *adapter;
-    status = ops->create(vocabulary, &adapter);
+    status = find_adapter(d, vocabulary, ops);
     if (status != PYTHIA_OK)
         return status;
     d->totals.files++;
-    status = ops->decode(adapter, pythia_input_source(stream), &d->sink, e);
-    ops->destroy(adapter);
-    return status;
+    return ops->decode(d->adapter, pythia_input_source(stream), &d->sink, e);
 }
 
 /* Decode one file. What is wrong with it is said and counted; negative only for what ends
@@ -97,7 +113,7 @@ static int decode_file(struct decoding *d, struct pythia_vocabulary *vocabulary,
     d->broken = 0;
     int status = pythia_input_open(d->file, d->options->expansion_max, read_bytes, &stream, &why);
     if (status == PYTHIA_OK)
-        status = decode(d, vocabulary, stream, &why);
+        status = decode_stream(d, vocabulary, stream, &why);
     if (stream)
         d->totals.bytes += pythia_input_content(stream);
     pythia_input_close(stream);
@@ -140,6 +156,7 @@ static int feed_alone(struct pythia_vocabulary *vocabulary, const struct pythia_
         d->file = &files[i];
         status = decode_file(d, vocabulary, read_bytes);
     }
+    drop_adapter(d);
     return status;
 }
 
@@ -227,7 +244,7 @@ static int on_span_batched(struct pythia_sink *sink, const struct pythia_trace_i
                : pass_on(w);
 }
 
-static void work(void *argument)
+static void run_worker(void *argument)
 {
     struct worker *w = argument;
     struct shared *s = w->shared;
@@ -241,6 +258,7 @@ static void work(void *argument)
             break;
         status = decode_file(&w->decoding, s->vocabulary, s->read_bytes);
     }
+    drop_adapter(&w->decoding);
     if (status == PYTHIA_OK && pythia_span_batch_count(w->batch->spans) > 0)
         status = pass_on(w);
     uv_mutex_lock(&s->lock);
@@ -252,7 +270,7 @@ static void work(void *argument)
 }
 
 /* Unpack batches until no worker is left. */
-static int drain(struct shared *s, struct pythia__feed_taker taker)
+static int drain_batches(struct shared *s, struct pythia__feed_taker taker)
 {
     uv_mutex_lock(&s->lock);
     for (;;) {
@@ -295,7 +313,7 @@ static int start_workers(struct shared *s, struct worker *workers, size_t count,
         uv_mutex_lock(&s->lock);
         s->working++;
         uv_mutex_unlock(&s->lock);
-        if (uv_thread_create(&w->thread, work, w) != 0) {
+        if (uv_thread_create(&w->thread, run_worker, w) != 0) {
             uv_mutex_lock(&s->lock);
             s->working--;
             uv_mutex_unlock(&s->lock);
@@ -316,7 +334,7 @@ static int feed_threads(struct shared *s, struct worker *workers, size_t count,
         s->status = status;
         uv_mutex_unlock(&s->lock);
     }
-    status = drain(s, model->taker);
+    status = drain_batches(s, model->taker);
     for (size_t i = 0; i < count && workers[i].shared; i++) {
         if (workers[i].thread)
             uv_thread_join(&workers[i].thread);

@@ -34,7 +34,7 @@ struct pythia_input {
     void *context;
 };
 
-static void tell(const struct pythia_input *in, const char *path, int number)
+static void report_path(const struct pythia_input *in, const char *path, int number)
 {
     struct pythia_error why = {0};
     pythia_error_set(&why, PYTHIA_EIO, "cannot be read: %s", strerror(number));
@@ -80,7 +80,7 @@ static int add_folder(struct pythia_input *in, const char *top, const char *path
 {
     DIR *folder = depth < FOLDER_DEPTH ? opendir(path) : NULL;
     if (!folder) {
-        tell(in, path, depth < FOLDER_DEPTH ? errno : ELOOP);
+        report_path(in, path, depth < FOLDER_DEPTH ? errno : ELOOP);
         return PYTHIA_OK;
     }
     int status = PYTHIA_OK;
@@ -96,7 +96,7 @@ static int add_folder(struct pythia_input *in, const char *top, const char *path
         if (pythia_buf_status(&name) != PYTHIA_OK)
             status = PYTHIA_ENOMEM;
         else if (lstat(name.bytes, &about) != 0)
-            tell(in, name.bytes, errno);
+            report_path(in, name.bytes, errno);
         else if (S_ISDIR(about.st_mode))
             status = add_folder(in, top, name.bytes, depth + 1);
         else if (S_ISLNK(about.st_mode))
@@ -124,7 +124,7 @@ static void sort_files(struct pythia_input *in)
     for (size_t i = 1; i < in->count; i++) {
         if (strcmp(in->files[i].path, in->files[kept - 1].path) == 0) {
             in->files[kept - 1].named |= in->files[i].named;
-            pythia_free((char *)in->files[i].path);
+            pythia_free(in->files[i].path);
         } else {
             in->files[kept++] = in->files[i];
         }
@@ -148,7 +148,7 @@ int pythia_input_create(const char *const *paths, size_t count, bool follow,
         if (strcmp(paths[i], "-") == 0)
             status = add_file(in, "-", NULL, true);
         else if (stat(paths[i], &about) != 0)
-            tell(in, paths[i], errno);
+            report_path(in, paths[i], errno);
         else if (S_ISDIR(about.st_mode))
             status = add_folder(in, paths[i], paths[i], 0);
         else
@@ -173,7 +173,7 @@ void pythia_input_destroy(struct pythia_input *in)
     if (!in)
         return;
     for (size_t i = 0; i < in->count; i++)
-        pythia_free((char *)in->files[i].path);
+        pythia_free(in->files[i].path);
     pythia_free(in->files);
     pythia_free(in->first_outward);
     pythia_free(in->failed);
@@ -320,8 +320,8 @@ static int check_expansion(const struct pythia_input_stream *s, struct pythia_er
         s->raw_total, s->expansion_max);
 }
 
-static int decompress(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
-                      struct pythia_error *e)
+static int decompress_some(struct pythia_input_stream *s, void *to, size_t capacity, size_t *got,
+                           struct pythia_error *e)
 {
     *got = 0;
     for (;;) {
@@ -359,7 +359,7 @@ static int stream_read(struct pythia_source *source, void *to, size_t capacity, 
         return PYTHIA_OK;
     }
     if (s->coding != PLAIN) {
-        status = decompress(s, to, capacity, got, e);
+        status = decompress_some(s, to, capacity, got, e);
     } else if (s->raw_at < s->raw_size) { /* what was read to find out that it is plain */
         size_t left = s->raw_size - s->raw_at, size = left < capacity ? left : capacity;
         memcpy(to, s->raw + s->raw_at, size);

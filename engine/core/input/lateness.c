@@ -99,7 +99,7 @@ void pythia__lateness_destroy(struct pythia__lateness *l)
     pythia_free(l);
 }
 
-static uint64_t limit(const struct pythia__lateness *l, uint64_t wait_ns)
+static uint64_t limit_wait(const struct pythia__lateness *l, uint64_t wait_ns)
 {
     const struct pythia__lateness_options *o = &l->options;
     return wait_ns < o->least_ns ? o->least_ns : wait_ns > o->most_ns ? o->most_ns : wait_ns;
@@ -196,7 +196,7 @@ static uint64_t wait_of(const struct pythia__lateness *l, const struct sender *s
 /* ---- services ---- */
 
 /* Look at all senders, if that is due. Without memory the waits stay as they were. */
-static void refresh(struct pythia__lateness *l, uint64_t now_ns)
+static void refresh_waits(struct pythia__lateness *l, uint64_t now_ns)
 {
     if (l->looked_ns && now_ns - l->looked_ns < REFRESH)
         return;
@@ -216,12 +216,12 @@ static void refresh(struct pythia__lateness *l, uint64_t now_ns)
         of->wait_ns = wait_ns > of->wait_ns ? wait_ns : of->wait_ns;
         l->longest_ns = wait_ns > l->longest_ns ? wait_ns : l->longest_ns;
     }
-    l->longest_ns = limit(l, l->longest_ns ? l->longest_ns : l->options.initial_ns);
+    l->longest_ns = limit_wait(l, l->longest_ns ? l->longest_ns : l->options.initial_ns);
 }
 
 uint64_t pythia__lateness_longest(struct pythia__lateness *l, uint64_t now_ns)
 {
-    refresh(l, now_ns);
+    refresh_waits(l, now_ns);
     return l->longest_ns;
 }
 
@@ -289,16 +289,16 @@ int pythia__lateness_finished(struct pythia__lateness *l, uint32_t kind, const u
     return PYTHIA_OK;
 }
 
-static const struct kind *find_kind(const struct pythia__lateness *l, uint32_t kind)
+static struct kind *find_kind(struct pythia__lateness *l, uint32_t kind)
 {
-    const struct kind *k = kind < l->kind_capacity ? &l->kinds[kind] : NULL;
+    struct kind *k = kind < l->kind_capacity ? &l->kinds[kind] : NULL;
     return k && k->requests >= KNOWN ? k : NULL;
 }
 
 uint64_t pythia__lateness_wait(struct pythia__lateness *l, uint32_t kind, uint64_t now_ns)
 {
-    refresh(l, now_ns);
-    struct kind *k = (struct kind *)find_kind(l, kind);
+    refresh_waits(l, now_ns);
+    struct kind *k = find_kind(l, kind);
     if (!k)
         return l->longest_ns;
     if (k->looked_ns == l->looked_ns)
@@ -310,7 +310,7 @@ uint64_t pythia__lateness_wait(struct pythia__lateness *l, uint32_t kind, uint64
         longest = wait_ns > longest ? wait_ns : longest;
     }
     k->looked_ns = l->looked_ns;
-    k->wait_ns = limit(l, longest ? longest : l->longest_ns);
+    k->wait_ns = limit_wait(l, longest ? longest : l->longest_ns);
     return k->wait_ns;
 }
 
@@ -318,7 +318,7 @@ bool pythia__lateness_silent(struct pythia__lateness *l, uint32_t kind, const ui
                              size_t count, uint64_t since_ns, uint64_t now_ns)
 {
     const struct kind *k = find_kind(l, kind);
-    refresh(l, now_ns);
+    refresh_waits(l, now_ns);
     for (size_t i = 0; k && i < k->count; i++) {
         uint32_t service = k->services[i].service;
         if (k->services[i].requests < k->requests / 2 || service >= l->service_capacity ||

@@ -90,7 +90,7 @@ static int add_variable(struct pythia_request_variables *r, uint32_t key, struct
 }
 
 /* Look at the names that have come since the last time. */
-static int look(struct pythia_request_variables *r)
+static int look_at_names(struct pythia_request_variables *r)
 {
     uint32_t strings = pythia_vocabulary_numbers(r->vocabulary).strings;
     for (; r->looked_at < strings; r->looked_at++) {
@@ -105,7 +105,7 @@ static int look(struct pythia_request_variables *r)
 
 /* ---- values ---- */
 
-static void take(struct variable *v, double value, uint64_t at_ns)
+static void take_value(struct variable *v, double value, uint64_t at_ns)
 {
     v->max = v->n ? fmax(v->max, value) : value;
     v->mean = v->n ? v->mean + (value - v->mean) / (double)(v->n + 1) : value;
@@ -128,7 +128,7 @@ static bool take_span(struct pythia_request_variables *r, const struct pythia_tr
                                                           : NAN;
         if (!index || !isfinite(value))
             continue;
-        take(&r->all[index - 1], value, span->start_ns);
+        take_value(&r->all[index - 1], value, span->start_ns);
         found = true;
     }
     return found;
@@ -138,7 +138,7 @@ const struct pythia_trace *pythia_request_variables_trace(struct pythia_request_
                                                           const struct pythia_trace *trace)
 {
     bool found = false;
-    if (look(r) != PYTHIA_OK)
+    if (look_at_names(r) != PYTHIA_OK)
         return NULL;
     if (r->count == 0 || trace->first_root == PYTHIA_NO_SPAN)
         return trace;

@@ -36,7 +36,7 @@ enum pythia_packing pythia_packing_named(const char *name)
     return strcasecmp(name, "zstd") == 0 ? PYTHIA_PACKING_ZSTD : PYTHIA_PACKINGS;
 }
 
-static int fill(struct pythia_unpack *u, struct pythia_error *e)
+static int fill_raw(struct pythia_unpack *u, struct pythia_error *e)
 {
     if (u->raw_at < u->raw_size || u->ended)
         return PYTHIA_OK;
@@ -107,11 +107,11 @@ static int check_limits(const struct pythia_unpack *u, struct pythia_error *e)
         u->raw_total, u->limits.expansion_max);
 }
 
-static int decompress(struct pythia_unpack *u, void *to, size_t capacity, size_t *got,
-                      struct pythia_error *e)
+static int decompress_some(struct pythia_unpack *u, void *to, size_t capacity, size_t *got,
+                           struct pythia_error *e)
 {
     for (;;) {
-        int status = fill(u, e);
+        int status = fill_raw(u, e);
         if (status != PYTHIA_OK || (u->ended && u->between))
             return status;
         status = u->packing == PYTHIA_PACKING_GZIP ? step_gzip(u, to, capacity, got, e)
@@ -132,7 +132,7 @@ static int unpack_read(struct pythia_source *source, void *to, size_t capacity, 
     struct pythia_unpack *u = (struct pythia_unpack *)source;
     *got = 0;
     int status = u->packing == PYTHIA_PACKING_NONE ? u->from->read(u->from, to, capacity, got, e)
-                                                   : decompress(u, to, capacity, got, e);
+                                                   : decompress_some(u, to, capacity, got, e);
     if (status == PYTHIA_OK) {
         u->raw_total += u->packing == PYTHIA_PACKING_NONE ? *got : 0;
         u->content_total += *got;

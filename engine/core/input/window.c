@@ -128,13 +128,18 @@ int pythia_window_add(struct pythia_window *w, const struct pythia_trace_id *tra
     return status == PYTHIA_OK ? keep_below_hard_mark(w) : status;
 }
 
+void pythia_window_set_clock(struct pythia_window *w, uint64_t unix_ns, uint64_t now_ns)
+{
+    pythia_assembler_set_clock(w->assembler, unix_ns - now_ns, pythia_window_wait_ns(w, now_ns));
+}
+
 bool pythia_window_is_full(const struct pythia_window *w)
 {
     return pythia_assembler_bytes(w->assembler) > w->options.soft_bytes - w->held;
 }
 
 /* What is kept for later must not make it full. */
-static int relieve(struct pythia_window *w)
+static int shed_kept(struct pythia_window *w)
 {
     return pythia_window_is_full(w)
                ? pythia_assembler_shed(w->assembler, w->options.hard_bytes - w->held)
@@ -144,13 +149,13 @@ static int relieve(struct pythia_window *w)
 int pythia_window_tick(struct pythia_window *w, uint64_t now_ns)
 {
     int status = pythia_assembler_tick_at(w->assembler, now_ns);
-    return status == PYTHIA_OK ? relieve(w) : status;
+    return status == PYTHIA_OK ? shed_kept(w) : status;
 }
 
 int pythia_window_drain(struct pythia_window *w)
 {
     int status = pythia_assembler_finish(w->assembler);
-    return status == PYTHIA_OK ? relieve(w) : status;
+    return status == PYTHIA_OK ? shed_kept(w) : status;
 }
 
 bool pythia_window_began_by(struct pythia_window *w, uint64_t start_ns)

@@ -232,7 +232,8 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
     } forms[] = {[PYTHIA__REPORT_JSON] = {"json", JSON_TYPE},
                  [PYTHIA__REPORT_TEXT] = {"text", "text/plain; charset=utf-8"},
                  [PYTHIA__REPORT_MARKDOWN] = {"markdown", "text/markdown; charset=utf-8"},
-                 [PYTHIA__REPORT_HTML] = {"html", HTML_TYPE}};
+                 [PYTHIA__REPORT_HTML] = {"html", HTML_TYPE},
+                 [PYTHIA__REPORT_BRIEF] = {"brief", "text/plain; charset=utf-8"}};
     struct pythia__daemon *d = context;
     bool page = strcmp(pythia__http_path(x), REPORT_PAGE) == 0;
     const char *wanted = pythia__http_query(x, "format");
@@ -246,7 +247,7 @@ static void handle_report(void *context, struct pythia__http_exchange *x)
             ask_report(d, x, (enum pythia__report_form)i, forms[i].type);
             return;
         }
-    answer_refusal(x, 400, "format is one of json, text, markdown and html");
+    answer_refusal(x, 400, "format is one of json, brief, text, markdown and html");
 }
 
 /* A part of the report; empty before the first cycle has ended. */

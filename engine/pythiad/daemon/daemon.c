@@ -164,7 +164,7 @@ static int on_request(void *context, uint32_t type, const struct pythia_trace *t
     return status == PYTHIA_OK
                ? pythia_passes_add(d->switching.passes, type, trace,
                                    d->switching.in_force.now &&
-                                       trace->start_ns >= d->switching.in_force.since_unix_ns)
+                                       trace->begun_ns >= d->switching.in_force.since_unix_ns)
                : status;
 }
 
@@ -219,6 +219,7 @@ static void on_tick(uv_timer_t *timer)
 {
     struct pythia__daemon *d = timer->data;
     uint64_t now = pythia__engine_now(&d->engine);
+    pythia_live_set_clock(d->engine.live, pythia__unix_ns(), now);
     int status = pythia_live_tick(d->engine.live, now);
     if (status == PYTHIA_OK)
         status = pythia__breaking_tick(&d->switching, now);
@@ -514,7 +515,7 @@ static int make_reporting(struct pythia__daemon *d)
                                                  .values_max = (size_t)d->engine.s.report_values};
     return pythia__reporting_create(d->engine.loop, d->engine.vocabulary, &how,
                                     (size_t)d->engine.s.report_types, &d->engine.story,
-                                    &d->engine.reporting);
+                                    d->engine.s.trace_url, &d->engine.reporting);
 }
 
 /* The rules of the settings, and behind them those that are usual. */

@@ -5,7 +5,6 @@
 #include <jansson.h>
 #include <uv.h>
 
-#include "daemon/heap.h"
 #include "intake/collecting.h"
 #include "intake/feed.h"
 #include "intake/intake.h"
@@ -13,6 +12,7 @@
 #include "listen/grpc_server.h"
 #include "listen/http_server.h"
 #include "shared/engine.h"
+#include "shared/heap.h"
 #include "switching/switches.h"
 
 #define PYTHIA__AGENT_ROUTES 2

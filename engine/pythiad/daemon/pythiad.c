@@ -219,6 +219,12 @@ static int run_daemon(struct pythia__settings *settings, struct pythia_config *c
     return p.late ? EXIT_FAILED : EXIT_DONE;
 }
 
+/* pythia_free with the type that jansson wants. */
+static void free_daemon_json(void *memory)
+{
+    pythia_free(memory);
+}
+
 int main(int argc, char **argv)
 {
     struct pythia__settings settings;
@@ -227,7 +233,7 @@ int main(int argc, char **argv)
     struct pythia_buf text = {0};
     pythia_log_setup("pythiad", PYTHIA_LOG_INFO);
     pythia__heap_setup();
-    json_set_alloc_funcs(pythia_malloc, pythia_free); /* so that its failures are counted too */
+    json_set_alloc_funcs(pythia_malloc, free_daemon_json); /* its failures are counted, too */
     gsl_set_error_handler_off(); /* its default ends the process; return codes are read instead */
     openblas_set_num_threads(1); /* matrices are small */
     if (wants_text(argc, argv, &text))

@@ -34,8 +34,8 @@ static struct pythia__grpc_call *begin_call(struct pythia__grpc_connection *c, i
 
 static nghttp2_nv make_header(const char *name, const char *value)
 {
-    return (nghttp2_nv){(uint8_t *)name, (uint8_t *)value, strlen(name), strlen(value),
-                        NGHTTP2_NV_FLAG_NONE};
+    return (nghttp2_nv){pythia_without_const(name), pythia_without_const(value), strlen(name),
+                        strlen(value), NGHTTP2_NV_FLAG_NONE};
 }
 
 /* The status, as headers; `out` has room for 3. */

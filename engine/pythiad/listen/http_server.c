@@ -670,15 +670,15 @@ static int start_daemon(struct pythia__http_server *s, struct pythia_error *e)
     };
     size_t count = 8;
     if (s->o.tls_key) {
-        options[count++] =
-            (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)s->o.tls_key};
-        options[count++] =
-            (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)s->o.tls_certificate};
+        options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0,
+                                                   pythia_without_const(s->o.tls_key)};
+        options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0,
+                                                   pythia_without_const(s->o.tls_certificate)};
         options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0,
                                                    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"};
         if (s->o.tls_trust)
-            options[count++] =
-                (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_TRUST, 0, (void *)s->o.tls_trust};
+            options[count++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_TRUST, 0,
+                                                       pythia_without_const(s->o.tls_trust)};
     }
     options[count] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
     s->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, s, MHD_OPTION_ARRAY, options,

@@ -27,7 +27,7 @@ struct pythia__tls_session {
 
 static gnutls_datum_t make_datum(const char *text)
 {
-    return (gnutls_datum_t){(unsigned char *)text, (unsigned)strlen(text)};
+    return (gnutls_datum_t){pythia_without_const(text), (unsigned)strlen(text)};
 }
 
 int pythia__tls_create(const char *key, const char *certificate, const char *trust,

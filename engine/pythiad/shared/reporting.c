@@ -26,6 +26,7 @@ struct asked {
 struct evidence {
     struct pythia_groups *groups; /* NULL: there is the document */
     json_t *document;             /* NULL: it is to be made of the groups */
+    struct pythia_buf brief;      /* owned: the short form, made with the document */
     struct pythia_pipeline_result input;
     uint64_t look; /* 0: there is none */
 };
@@ -49,6 +50,7 @@ struct pythia__reporting {
     struct pythia_diagnosis_options how;
     size_t types; /* that are looked at; 0: all */
     struct pythia_loop *story;
+    const char *trace_url;
     struct evidence latest; /* without groups and document while a job has them */
     uint64_t look;          /* of the last cycle */
     struct pythia_buf forms[PYTHIA__REPORT_FORMS]; /* of it, as far as they were asked for */
@@ -64,7 +66,8 @@ struct pythia__reporting {
 
 int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vocabulary,
                              const struct pythia_diagnosis_options *options, size_t types,
-                             struct pythia_loop *story, struct pythia__reporting **out)
+                             struct pythia_loop *story, const char *trace_url,
+                             struct pythia__reporting **out)
 {
     struct pythia__reporting *r = pythia_calloc(1, sizeof(*r));
     if (!r)
@@ -74,6 +77,7 @@ int pythia__reporting_create(uv_loop_t *loop, const struct pythia_vocabulary *vo
     r->how = *options;
     r->types = types;
     r->story = story;
+    r->trace_url = trace_url;
     atomic_init(&r->stop, false);
     r->how.stop = &r->stop;
     *out = r;
@@ -84,6 +88,7 @@ static void free_evidence(struct evidence *e)
 {
     pythia_groups_destroy(e->groups);
     json_decref(e->document);
+    pythia_buf_free(&e->brief);
     *e = (struct evidence){0};
 }
 
@@ -138,11 +143,17 @@ static int make_document(struct job *j)
                                           .groups = j->of.groups,
                                           .diagnosis = diagnosis,
                                           .loop = &j->story,
-                                          .verdicts = &j->story.verdicts};
+                                          .verdicts = &j->story.verdicts,
+                                          .min_requests = j->r->how.min_requests};
+    const struct pythia_report_view view = {.trace_url = j->r->trace_url};
+    if (status == PYTHIA_OK)
+        status = pythia_report_brief(&source, &view, &j->of.brief);
     j->of.document = status == PYTHIA_OK ? pythia_report_json(&source) : NULL;
     pythia_diagnosis_destroy(diagnosis);
-    if (!j->of.document)
+    if (!j->of.document) {
+        pythia_buf_free(&j->of.brief);
         return PYTHIA_ENOMEM;
+    }
     j->made = true;
     pythia_groups_destroy(j->of.groups);
     j->of.groups = NULL;
@@ -161,9 +172,15 @@ static int write_part(const json_t *document, const char *member, struct pythia_
     return pythia_buf_status(to);
 }
 
+static int write_brief(const struct job *j, struct pythia_buf *to)
+{
+    pythia_buf_text_add(to, pythia_buf_text(&j->of.brief));
+    return pythia_buf_status(to);
+}
+
 static void make_report(uv_work_t *request)
 {
-    static const enum pythia_report_format formats[PYTHIA__REPORT_GROUPS] = {
+    static const enum pythia_report_format formats[PYTHIA__REPORT_BRIEF] = {
         [PYTHIA__REPORT_JSON] = PYTHIA_REPORT_JSON,
         [PYTHIA__REPORT_TEXT] = PYTHIA_REPORT_TEXT,
         [PYTHIA__REPORT_MARKDOWN] = PYTHIA_REPORT_MARKDOWN,
@@ -179,7 +196,8 @@ static void make_report(uv_work_t *request)
         if (!j->wanted[form])
             continue;
         j->status =
-            form == PYTHIA__REPORT_GROUPS ? write_part(j->of.document, "groups", &j->forms[form])
+            form == PYTHIA__REPORT_GROUPS  ? write_part(j->of.document, "groups", &j->forms[form])
+            : form == PYTHIA__REPORT_BRIEF ? write_brief(j, &j->forms[form])
             : form == PYTHIA__REPORT_VERDICTS
                 ? write_part(j->of.document, "verdicts", &j->forms[form])
                 : pythia_report_write(j->of.document, formats[form], false, &j->forms[form]);

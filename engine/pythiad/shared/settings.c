@@ -92,6 +92,9 @@ const struct pythia_option pythia__settings_table[] = {
     PYTHIA_INTEGER("report-types", 0, "N", "50", 0, 1000000, AT(report_types),
                    "Request types that a report looks at closely: those with a cause, then those "
                    "with the most variance; 0: all"),
+    PYTHIA_TEXT_OPTION("trace-url", 0, "URL", AT(trace_url),
+                       "Address of a trace in another tool, such as "
+                       "http://jaeger/trace/{trace_id}: reports name requests by it"),
     BYTES("memory", "128M", KIB, 1024 * GIB, AT(memory),
           "Spans of unfinished requests, and what reports tell of past cycles, above which senders "
           "are told to come again"),

@@ -33,7 +33,7 @@ static bool is_point_fixed(const struct pythia__switching *w, uint32_t tracepoin
 
 int pythia__fixed_see(struct pythia__switching *w, const struct pythia_trace *trace)
 {
-    if (!w->in_force.now || trace->start_ns < w->in_force.since_unix_ns + STRAY_NS)
+    if (!w->in_force.now || trace->begun_ns < w->in_force.since_unix_ns + STRAY_NS)
         return PYTHIA_OK;
     for (uint32_t i = 0; i < trace->count; i++) {
         uint32_t point = trace->spans[i].tracepoint;

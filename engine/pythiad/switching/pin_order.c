@@ -35,13 +35,13 @@ static int add_point(struct order *o, uint32_t point)
     return PYTHIA_OK;
 }
 
-static int refuse_name(json_t *list, const json_t *name)
+static int refuse_name(json_t *list, json_t *name)
 {
-    return json_array_append(list, (json_t *)name) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
+    return json_array_append(list, name) == 0 ? PYTHIA_OK : PYTHIA_ENOMEM;
 }
 
 /* Stops one beyond PYTHIA__PINS_MAX, which refuses the order. */
-static int add_matches(struct order *o, const json_t *name)
+static int add_matches(struct order *o, json_t *name)
 {
     uint32_t points = pythia_vocabulary_tracepoints(o->w->e->vocabulary);
     bool any = false, added = false;
@@ -63,7 +63,7 @@ static int add_matches(struct order *o, const json_t *name)
 }
 
 /* A text that is an id is taken as that: names of statements have * and ? in them. */
-static int add_name(struct order *o, const json_t *name)
+static int add_name(struct order *o, json_t *name)
 {
     struct pythia_text text = pythia_text_of(json_string_value(name));
     uint32_t point = pythia_vocabulary_tracepoint_find(o->w->e->vocabulary, text);
@@ -153,7 +153,7 @@ static int match_type(void *context, uint32_t type)
 
 /* A request type is known when one of it was learnt, or is being learnt. A text that is the name of
  * one is taken as that, and else as a pattern. */
-static int add_type_name(struct order *o, const json_t *type)
+static int add_type_name(struct order *o, json_t *type)
 {
     struct pythia_text text = {json_string_value(type), json_string_length(type)};
     uint32_t number = pythia_vocabulary_string_find(o->w->e->vocabulary, text);
@@ -168,7 +168,7 @@ static int add_type_name(struct order *o, const json_t *type)
 
 static int add_types(struct order *o, const json_t *types)
 {
-    const json_t *type;
+    json_t *type;
     size_t i;
     int status = PYTHIA_OK;
     json_array_foreach (types, i, type)
@@ -183,7 +183,8 @@ unsigned pythia__pin(struct pythia__switching *w, const json_t *order, int pin, 
                       .unknown = json_array(),
                       .not_switchable = json_array(),
                       .unknown_types = json_array()};
-    const json_t *types = json_object_get(order, "types"), *name;
+    const json_t *types = json_object_get(order, "types");
+    json_t *name;
     int status = o.unknown && o.not_switchable && o.unknown_types ? PYTHIA_OK : PYTHIA_ENOMEM;
     unsigned code = 503;
     size_t i;

@@ -19,8 +19,9 @@
 #include "pythia/status.h"
 #include "span_list.h"
 
-#define BUILDER_MAX ((size_t)1024 * 1024) /* bytes that the builder keeps for the next trace */
-#define SPARE_MAX   256                   /* traces whose memory is kept for others */
+#define AHEAD_NS    (2 * UINT64_C(1000000000)) /* of our clock: a clock that is set is not */
+#define BUILDER_MAX ((size_t)1024 * 1024)      /* bytes that the builder keeps for the next trace */
+#define SPARE_MAX   256                        /* traces whose memory is kept for others */
 
 struct open_trace {
     struct pythia_trace_id id;
@@ -43,6 +44,7 @@ struct open_trace {
     uint32_t kind;             /* a trace point that stands for its request type, PYTHIA_NONE */
     uint8_t queue;             /* which it is in */
     bool rooted : 1;           /* the kind is that of a root */
+    bool off;                  /* the clock of a sender is: its start is by ours */
     bool pinned : 1, late : 1; /* late: it is in the list of late ones */
     bool merged : 1;
 };
@@ -83,6 +85,7 @@ struct pythia_assembler {
     uint64_t cut_ns;   /* what was last asked for by _began_by, */
     size_t before_cut; /* and how many open traces had begun by then */
     uint64_t tick;
+    uint64_t unix_ns, late_ns; /* of tick 0, by our clock; after which spans arrive */
     struct pythia__finished_ids finished;
     struct pythia_trace_id *late, *pinned;
     size_t late_count, late_capacity, pinned_count;
@@ -475,6 +478,11 @@ static int gather(struct pythia_assembler *a, const struct open_trace *t)
     a->gathered += t->spans;
     a->resource_count = 0;
     pythia_trace_builder_begin(a->builder, t->id);
+    if (t->off) { /* its spans may have been on their way */
+        uint64_t start_ns = start_of(a, t);
+        pythia_trace_builder_set_begun(a->builder,
+                                       start_ns > a->late_ns ? start_ns - a->late_ns : 0);
+    }
     while ((status = pythia__span_list_next(&cursor, &span)) == PYTHIA_OK) {
         status = pythia_trace_builder_add(a->builder, &span);
         if (status == PYTHIA_OK && a->options.patience)
@@ -565,6 +573,12 @@ static int finish_if_whole(struct pythia_assembler *a, struct open_trace *t)
     return PYTHIA_OK;
 }
 
+void pythia_assembler_set_clock(struct pythia_assembler *a, uint64_t unix_ns, uint64_t late_ns)
+{
+    a->unix_ns = unix_ns;
+    a->late_ns = late_ns;
+}
+
 void pythia_assembler_now(struct pythia_assembler *a, uint64_t tick)
 {
     a->tick = tick > a->tick ? tick : a->tick;
@@ -636,13 +650,29 @@ int pythia_assembler_finish(struct pythia_assembler *a)
 
 /* ---- spans ---- */
 
+/* When a span that arrives now began: by its sender's clock, unless that is plainly off. Then it
+ * began as long before its arrival as it took, or earlier. */
+static uint64_t find_begin(const struct pythia_assembler *a, const struct pythia_span *s, bool *off)
+{
+    uint64_t took_ns = s->duration_ns > 0 ? (uint64_t)s->duration_ns : 0, now_ns,
+             end_ns = s->start_ns + took_ns, most_ns = a->options.timeout_ticks;
+    if (a->unix_ns == 0 || __builtin_add_overflow(a->unix_ns, a->tick, &now_ns))
+        return s->start_ns;
+    bool ahead = end_ns > now_ns && end_ns - now_ns > AHEAD_NS,
+         behind = most_ns > 0 && end_ns < now_ns && now_ns - end_ns > most_ns;
+    if (!ahead && !behind)
+        return s->start_ns;
+    *off = true;
+    return now_ns > took_ns ? now_ns - took_ns : 0;
+}
+
 /* What a trace is of, for those who share memory out: the trace point of a root, or, as long as
  * none was seen, of the first span. */
 static int note(struct pythia_assembler *a, struct open_trace *t, const struct pythia_span *s)
 {
     if (s->part == PYTHIA_PART_STOP || s->part == PYTHIA_PART_ADDITION)
         return PYTHIA_OK;
-    note_start(a, t, s->start_ns);
+    note_start(a, t, find_begin(a, s, &t->off));
     bool root = s->parent == 0 || s->parent == pythia_span_id_fold(t->id.high, t->id.low);
     if (t->rooted || (!root && t->kind != PYTHIA_NONE) || s->tracepoint == PYTHIA_NONE)
         return PYTHIA_OK;
@@ -672,6 +702,7 @@ static void merge(struct pythia_assembler *a, struct open_trace *t, struct open_
     t->starts += work->starts;
     t->stops += work->stops;
     t->pinned = t->pinned || work->pinned;
+    t->off = t->off || work->off;
     note_start(a, t, start_of(a, work));
     remove_start(a, work);
     if (work->first_tick < t->first_tick) { /* it takes its place in line */

@@ -4,25 +4,10 @@
 
 #include <string.h>
 
+#include "clocks.h"
 #include "pythia/mem.h"
 #include "pythia/sort.h"
 #include "pythia/status.h"
-
-/* Two clocks that are further apart have no common base: each counts from the boot of its own host,
- * or one of them was never set. Clocks that are set differ by seconds, badly set ones by minutes.
- */
-#define APART_NS (UINT64_C(3600) * 1000000000)
-
-/* Clocks of one trace whose shift is remembered; each span of a further clock is placed by itself,
- * which loses the distance between two spans of that clock, but none of their lengths. */
-#define BASES_MAX 64
-
-/* What fitting spans into their parents needs to know of each. */
-struct pythia__fit {
-    int64_t moved_ns; /* by how much its clock was off */
-    uint64_t end_ns;  /* as it was reported, or found from below */
-    bool later;       /* a call that began after its parent had ended: nobody waited for it */
-};
 
 int pythia__forest_reserve(struct pythia__forest *f, size_t count)
 {
@@ -123,87 +108,6 @@ static void link_children(struct pythia__forest *f)
     }
 }
 
-/* ---- clocks ---- */
-
-/* Do two spans read the same clock? Hosts that are not known count as the same one. */
-static bool same_clock(const struct pythia__forest *f, const struct pythia_trace_span *x,
-                       const struct pythia_trace_span *y)
-{
-    if (x->resource == y->resource)
-        return true;
-    struct pythia_resource of_x = pythia_vocabulary_resource_at(f->vocabulary, x->resource);
-    struct pythia_resource of_y = pythia_vocabulary_resource_at(f->vocabulary, y->resource);
-    return of_x.host == of_y.host || !of_x.host || !of_y.host;
-}
-
-/* May two processes read clocks without a common base? Two processes whose hosts are not known may,
- * unlike one process and two of one host. */
-static bool may_be_apart(const struct pythia__forest *f, uint32_t x, uint32_t y)
-{
-    if (x == y)
-        return false;
-    uint32_t host = pythia_vocabulary_resource_at(f->vocabulary, x).host;
-    return !host || host != pythia_vocabulary_resource_at(f->vocabulary, y).host;
-}
-
-/* Are a span, if its clock is moved by `by_ns`, and the span that led to it so far from each other
- * that their clocks cannot have a common base? Work that nobody waits for may begin much later. */
-static bool is_far(const struct pythia_trace_span *span, const struct pythia_trace_span *cause,
-                   int64_t by_ns)
-{
-    uint64_t start_ns = span->start_ns + (uint64_t)by_ns, end_ns = span->end_ns + (uint64_t)by_ns;
-    bool waits = span->relation != PYTHIA_RELATION_SPAWN && span->kind != PYTHIA_SPAN_CONSUMER &&
-                 !span->forked;
-    if (start_ns > cause->end_ns)
-        return (waits || end_ns < start_ns) && start_ns - cause->end_ns > APART_NS;
-    return end_ns < cause->start_ns && cause->start_ns - end_ns > APART_NS;
-}
-
-/* By how much the clocks of processes are moved that have no common base with the clock of the
- * request. */
-struct bases {
-    struct {
-        uint32_t resource;
-        int64_t by_ns;
-    } known[BASES_MAX];
-    size_t count;
-};
-
-/* Where a span of a clock of its own is put: into the middle of the span that led to it, as if both
- * ways took as long; a longer one to its start. */
-static int64_t shift_into(const struct pythia_trace_span *span,
-                          const struct pythia_trace_span *cause)
-{
-    uint64_t length = span->end_ns - span->start_ns, around = cause->end_ns - cause->start_ns;
-    uint64_t before = around > length ? (around - length) / 2 : 0;
-    return (int64_t)(cause->start_ns + before - span->start_ns);
-}
-
-/* Has a span a clock without a common base with that of the span that led to it, whose own clock
- * was moved by `above_ns`? Then *by_ns is how far that clock is moved: as far as for the spans
- * before of the same clock, so that the distances between them stay. */
-static bool find_base(struct bases *b, const struct pythia__forest *f,
-                      const struct pythia_trace_span *span, const struct pythia_trace_span *cause,
-                      int64_t above_ns, int64_t *by_ns)
-{
-    if (!may_be_apart(f, span->resource, cause->resource) || !is_far(span, cause, 0))
-        return false;
-    for (size_t i = 0; i < b->count; i++) {
-        *by_ns = b->known[i].by_ns;
-        if (!may_be_apart(f, span->resource, b->known[i].resource) && !is_far(span, cause, *by_ns))
-            return true;
-    }
-    *by_ns = above_ns;
-    if (above_ns != 0 && !is_far(span, cause, above_ns))
-        return true;
-    *by_ns = shift_into(span, cause);
-    if (b->count < BASES_MAX) {
-        b->known[b->count].resource = span->resource;
-        b->known[b->count++].by_ns = *by_ns;
-    }
-    return true;
-}
-
 /* ---- times ---- */
 
 /* Parents before children, into `order`; every span is in it because no circle is left. */
@@ -218,19 +122,20 @@ static void order_from_roots(struct pythia__forest *f)
             f->order[done++] = child;
 }
 
-/* When a child ends by the clock of its parent: one whose clock has no common base with it is put
- * to the start of the parent, so that only its length counts. */
-static uint64_t end_in_parent(const struct pythia__forest *f, const struct pythia_trace_span *child,
-                              const struct pythia_trace_span *parent)
+/* When a child ends by the clock of its parent. */
+static uint64_t end_in_parent(const struct pythia__forest *f, const struct pythia__clocks *c,
+                              uint32_t child)
 {
-    if (may_be_apart(f, child->resource, parent->resource) && is_far(child, parent, 0))
-        return parent->start_ns + (child->end_ns - child->start_ns);
-    return child->end_ns;
+    const struct pythia_trace_span *span = &f->spans[child];
+    if (f->fits[child].same)
+        return span->end_ns;
+    return span->end_ns + (uint64_t)pythia__clocks_shift(c, f, child) -
+           (uint64_t)pythia__clocks_shift(c, f, span->parent);
 }
 
 /* Ends that were never seen: a span lasts as long as what is below it; without anything below it is
  * a point. Also what was called an annotation and has children is a span. From the leaves up. */
-static bool find_lost_ends(struct pythia__forest *f)
+static bool find_lost_ends(struct pythia__forest *f, const struct pythia__clocks *c)
 {
     bool changed = false;
     for (uint32_t i = f->count; i-- > 0;) {
@@ -244,7 +149,7 @@ static bool find_lost_ends(struct pythia__forest *f)
             span->annotation = true;
         for (uint32_t child = span->first_child; child != PYTHIA_NO_SPAN;
              child = f->spans[child].next_sibling) {
-            uint64_t end_ns = end_in_parent(f, &f->spans[child], span);
+            uint64_t end_ns = end_in_parent(f, c, child);
             if (end_ns > span->end_ns) {
                 span->end_ns = end_ns;
                 changed = true;
@@ -312,13 +217,14 @@ static bool clamp(struct pythia_trace_span *span, const struct pythia_trace_span
  * begins after its parent has ended is something that the parent led to, as the page that a browser
  * asks for next. Cut to its parent, it and all below it would have no length left. Two clocks may
  * disagree, but that shows between a client and its server: of two servers with no client between
- * them the later one was not called by the earlier one. `end_ns` is the end of the parent as it was
- * reported. */
+ * them the later one was not called by the earlier one. The start of the span and the end of its
+ * parent are those by clocks that agree, before anything was cut. */
 static bool is_call_after_parent(const struct pythia_trace_span *span,
-                                 const struct pythia_trace_span *parent, uint64_t end_ns, bool same)
+                                 const struct pythia_trace_span *parent, uint64_t start_ns,
+                                 uint64_t end_ns, bool same)
 {
     bool servers = span->kind == PYTHIA_SPAN_SERVER && parent->kind == PYTHIA_SPAN_SERVER;
-    return span->relation == PYTHIA_RELATION_CALL && span->start_ns > end_ns && (same || servers);
+    return span->relation == PYTHIA_RELATION_CALL && start_ns > end_ns && (same || servers);
 }
 
 /* Clocks that start spans at whole milliseconds and measure how long they last more finely, as that
@@ -359,64 +265,68 @@ static uint32_t longest_root(const struct pythia__forest *f)
     return longest;
 }
 
-/* Put a root whose clock has no common base with that of the longest root into that root. */
-static void fit_root(struct pythia__forest *f, struct bases *bases, uint32_t root, uint32_t longest)
+/* Move a root by as much as its clock is moved, if a time remains one. */
+static void fit_root(struct pythia__forest *f, const struct pythia__clocks *c, uint32_t root)
 {
     struct pythia_trace_span *span = &f->spans[root];
-    struct pythia__fit *fit = &f->fits[root];
-    if (root == longest || !find_base(bases, f, span, &f->spans[longest], 0, &fit->moved_ns))
+    int64_t by_ns = pythia__clocks_shift(c, f, root);
+    bool apart = root != c->longest && pythia__clocks_are_apart(f, span, &f->spans[c->longest]);
+    if (by_ns == 0 || span->start_ns + (uint64_t)by_ns > span->end_ns + (uint64_t)by_ns)
         return;
-    shift(span, fit->moved_ns);
-    pythia__repair(span, PYTHIA_REPAIR_CLOCK_BASE);
+    f->fits[root].moved_ns = by_ns;
+    shift(span, by_ns);
+    pythia__repair(span, apart ? PYTHIA_REPAIR_CLOCK_BASE : PYTHIA_REPAIR_SKEW);
 }
 
-/* Find how far the clock of a span is moved, and whether its parent waits for it; move the span. A
- * parent of which nothing is known waited for what ended before it did. */
-static bool fit_into_clock(struct pythia__forest *f, struct bases *bases, uint32_t at)
+/* Move a span by as much as its clock is moved, and then, if it still does not fit, by itself.
+ * Returns whether its parent waits for it. A parent of which nothing is known waited for what ended
+ * before it did. */
+static bool fit_into_clock(struct pythia__forest *f, const struct pythia__clocks *c, uint32_t at)
 {
     struct pythia_trace_span *span = &f->spans[at];
     struct pythia__fit *fit = &f->fits[at];
     const struct pythia_trace_span *parent = &f->spans[span->parent];
     const struct pythia__fit *above = &f->fits[span->parent];
-    int64_t base_ns = 0;
-    bool apart = find_base(bases, f, span, parent, above->moved_ns, &base_ns);
-    bool same = !apart && same_clock(f, span, parent);
-    fit->later = !apart && is_call_after_parent(span, parent, above->end_ns, same);
+    bool same = fit->same, apart = !same && pythia__clocks_are_apart(f, span, parent);
+    uint64_t base_ns = same ? 0 : (uint64_t)pythia__clocks_shift(c, f, at),
+             above_ns = same ? 0 : (uint64_t)above->moved_ns;
+    fit->later = !apart && is_call_after_parent(span, parent, span->start_ns + base_ns,
+                                                above->end_ns + above_ns, same);
     bool waits =
         (span->relation == PYTHIA_RELATION_CALL && !fit->later) ||
         (span->relation == PYTHIA_RELATION_UNKNOWN && same && ended_before(span, parent, above));
     if (same && span->end_ns < parent->start_ns - (uint64_t)above->moved_ns)
         same = false; /* wholly before its parent on one clock: moved, so that its length is kept */
-    shift(span, base_ns);
+    shift(span, (int64_t)base_ns);
     int64_t moved_ns = same ? above->moved_ns : fit_clock(span, parent, waits);
     shift(span, moved_ns);
-    fit->moved_ns = (int64_t)((uint64_t)base_ns + (uint64_t)moved_ns);
+    fit->moved_ns = (int64_t)(base_ns + (uint64_t)moved_ns);
     if (apart)
         pythia__repair(span, PYTHIA_REPAIR_CLOCK_BASE);
-    else if (!same && moved_ns)
+    else if (!same && fit->moved_ns)
         pythia__repair(span, PYTHIA_REPAIR_SKEW);
     return waits;
 }
 
 /* From the roots down: first the clock, whose error is inherited by what is below on the same
  * clock; then what still sticks out. True if a time may have changed. */
-static bool fit_into_parents(struct pythia__forest *f)
+static bool fit_into_parents(struct pythia__forest *f, const struct pythia__clocks *c)
 {
     const uint32_t mended =
         1u << PYTHIA_REPAIR_CLAMPED | 1u << PYTHIA_REPAIR_SKEW | 1u << PYTHIA_REPAIR_CLOCK_BASE;
-    struct bases bases = {.count = 0};
-    uint32_t longest = longest_root(f);
     bool changed = false;
     for (uint32_t i = 0; i < f->count; i++) {
         uint32_t at = f->order[i];
         struct pythia_trace_span *span = &f->spans[at];
         struct pythia__fit *fit = &f->fits[at];
-        *fit = (struct pythia__fit){.moved_ns = 0, .end_ns = span->end_ns, .later = false};
         uint64_t end_ns = span->end_ns;
+        fit->moved_ns = 0;
+        fit->end_ns = end_ns;
+        fit->later = false;
         if (span->parent == PYTHIA_NO_SPAN) {
-            fit_root(f, &bases, at, longest);
+            fit_root(f, c, at);
         } else {
-            bool waits = fit_into_clock(f, &bases, at);
+            bool waits = fit_into_clock(f, c, at);
             end_ns = span->end_ns;
             if (clamp(span, &f->spans[span->parent], waits))
                 pythia__repair(span, PYTHIA_REPAIR_CLAMPED);
@@ -451,7 +361,9 @@ uint64_t pythia__forest_settle(struct pythia__forest *f)
 {
     link_children(f);
     order_from_roots(f);
-    bool stretched = find_lost_ends(f), moved = fit_into_parents(f);
+    struct pythia__clocks clocks;
+    pythia__clocks_find(&clocks, f, longest_root(f));
+    bool stretched = find_lost_ends(f, &clocks), moved = fit_into_parents(f, &clocks);
     uint64_t outlive = find_completions(f);
     if (stretched || moved) /* siblings may have changed their order */
         link_children(f);

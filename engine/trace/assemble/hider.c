@@ -167,6 +167,7 @@ int pythia_hider_hide_typed(struct pythia_hider *h, const struct pythia_trace *t
     find_joins(h, trace);
     h->trace = pythia__forest_trace(&h->forest, trace->id);
     h->trace.weight = trace->weight;
+    h->trace.begun_ns = trace->begun_ns;
     *out = &h->trace;
     return 0;
 }

@@ -62,7 +62,7 @@ static void free_limits(struct pythia_open_points *o)
     for (size_t i = 0; i < o->limit_capacity; i++) {
         for (size_t t = 0; t < o->limits[i].count; t++)
             if (o->limits[i].numbers[t] == PYTHIA_NONE)
-                pythia_free((char *)o->limits[i].types[t].bytes);
+                pythia_free(o->limits[i].types[t].bytes);
         pythia_free(o->limits[i].types);
         pythia_free(o->limits[i].numbers);
     }

@@ -69,7 +69,7 @@ void pythia_trace_builder_begin(struct pythia_trace_builder *b, struct pythia_tr
     b->folded_id = pythia_span_id_fold(id.high, id.low);
     b->count = b->additions = 0;
     b->links = false;
-    b->incomplete = false;
+    b->incomplete = b->begun = false;
     b->slot_count = 0; /* a small trace does not pay for clearing the table of a large one */
     pythia_arena_clear(&b->joined);
 }
@@ -79,6 +79,12 @@ void pythia_trace_builder_mark_incomplete(struct pythia_trace_builder *b,
 {
     b->incomplete = true;
     b->reason = reason;
+}
+
+void pythia_trace_builder_set_begun(struct pythia_trace_builder *b, uint64_t begun_ns)
+{
+    b->begun = true;
+    b->begun_ns = begun_ns;
 }
 
 int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia_span *span)
@@ -554,6 +560,7 @@ int pythia_trace_builder_finish(struct pythia_trace_builder *b, struct pythia_co
         find_joins(b, b->forest.scratch);
     b->trace = pythia__forest_trace(&b->forest, b->id);
     b->trace.weight = weight;
+    b->trace.begun_ns = b->begun ? b->begun_ns : b->trace.start_ns;
     b->trace.incomplete = b->incomplete;
     if (b->incomplete)
         counts->incomplete[b->reason]++;

@@ -62,6 +62,8 @@ struct pythia_trace_builder {
     struct pythia_arena joined;   /* attributes of spans whose start and stop both have some */
     bool incomplete;              /* for this reason: */
     enum pythia_incomplete reason;
+    bool begun; /* by our own clock, then: */
+    uint64_t begun_ns;
     struct pythia_counts *counts;
     struct pythia_trace trace;
 };

@@ -20,13 +20,18 @@ struct rule {
     enum pythia_redact by;
 };
 
+/* What is known of keys, + 1; 0: it was not asked yet. */
+struct notes {
+    _Atomic uint8_t of_key[BLOCK_SIZE];
+};
+
 struct pythia_redaction {
     const struct pythia_vocabulary *vocabulary;
     struct pythia_hash_key secret;
     struct rule *rules;
     char **texts; /* the patterns, owned */
     size_t count;
-    _Atomic(_Atomic uint8_t *) blocks[BLOCKS]; /* by key: what is known of it, + 1 */
+    _Atomic(struct notes *) blocks[BLOCKS]; /* by key */
 };
 
 /* Passwords and keys say nothing of how long a request takes. Statements do, and stay equal as
@@ -218,7 +223,7 @@ void pythia_redaction_destroy(struct pythia_redaction *r)
     if (!r)
         return;
     for (size_t i = 0; i < BLOCKS; i++)
-        pythia_free((void *)r->blocks[i]);
+        pythia_free(r->blocks[i]);
     for (size_t i = 0; i < r->count; i++)
         pythia_free(r->texts[i]);
     pythia_free(r->texts);
@@ -269,16 +274,16 @@ enum pythia_redact pythia_redaction_of_name(const struct pythia_redaction *r,
 /* Where it is noted what is known of a key; NULL: there is no memory to note it. */
 static _Atomic uint8_t *note_of(struct pythia_redaction *r, uint32_t key)
 {
-    _Atomic(_Atomic uint8_t *) *at = &r->blocks[key / BLOCK_SIZE % BLOCKS];
-    _Atomic uint8_t *block = atomic_load_explicit(at, memory_order_acquire), *none = NULL;
+    _Atomic(struct notes *) *at = &r->blocks[key / BLOCK_SIZE % BLOCKS];
+    struct notes *block = atomic_load_explicit(at, memory_order_acquire), *none = NULL;
     if (!block) {
-        block = pythia_calloc(BLOCK_SIZE, sizeof(*block));
+        block = pythia_calloc(1, sizeof(*block));
         if (block && !atomic_compare_exchange_strong(at, &none, block)) {
-            pythia_free((void *)block); /* another thread was quicker */
+            pythia_free(block); /* another thread was quicker */
             block = none;
         }
     }
-    return block ? &block[key % BLOCK_SIZE] : NULL;
+    return block ? &block->of_key[key % BLOCK_SIZE] : NULL;
 }
 
 void pythia_redaction_note(struct pythia_redaction *r, uint32_t key, enum pythia_redact by)

@@ -31,7 +31,7 @@ struct pythia_vocabulary {
     struct pythia_strtab *strings, *resources, *tracepoint_ids;
     _Atomic(struct pythia_tracepoint *) blocks[BLOCKS];
     _Atomic uint32_t tracepoints;
-    pthread_mutex_t lock; /* of trace points */
+    pthread_mutex_t *lock, lock_memory; /* of trace points and costs, also for readers */
     struct pythia_buf text, other_text;
     struct pythia_vocabulary_limits limits;
     struct pythia__frequent *frequent; /* [KINDS]; NULL: there are no limits */
@@ -59,7 +59,8 @@ int pythia_vocabulary_create(struct pythia_vocabulary **out)
     struct pythia_vocabulary *v = pythia_calloc(1, sizeof(*v));
     if (!v)
         return PYTHIA_ENOMEM;
-    pthread_mutex_init(&v->lock, NULL);
+    v->lock = &v->lock_memory;
+    pthread_mutex_init(v->lock, NULL);
     if (pythia_strtab_create(&v->strings) != PYTHIA_OK ||
         pythia_strtab_create(&v->resources) != PYTHIA_OK ||
         pythia_strtab_create(&v->tracepoint_ids) != PYTHIA_OK) {
@@ -86,7 +87,7 @@ void pythia_vocabulary_destroy(struct pythia_vocabulary *v)
         pythia__recent_cost_destroy(v->costs[i].recent);
     pythia__recent_cost_destroy(v->recent_all);
     pythia_free(v->costs);
-    pthread_mutex_destroy(&v->lock);
+    pthread_mutex_destroy(v->lock);
     pythia_free(v);
 }
 
@@ -301,9 +302,9 @@ static uint32_t tracepoint_locked(struct pythia_vocabulary *v, struct pythia_tex
 uint32_t pythia_vocabulary_tracepoint_of_id(struct pythia_vocabulary *v, struct pythia_text id,
                                             uint32_t service, uint32_t name)
 {
-    pthread_mutex_lock(&v->lock);
+    pthread_mutex_lock(v->lock);
     uint32_t index = tracepoint_locked(v, id, service, name);
-    pthread_mutex_unlock(&v->lock);
+    pthread_mutex_unlock(v->lock);
     return index;
 }
 
@@ -313,7 +314,7 @@ uint32_t pythia_vocabulary_tracepoint(struct pythia_vocabulary *v, uint32_t serv
     name = pattern_string(v, pythia_vocabulary_text(v, name), true);
     if (name == PYTHIA_NONE)
         return PYTHIA_NONE;
-    pthread_mutex_lock(&v->lock);
+    pthread_mutex_lock(v->lock);
     pythia_buf_clear(&v->text);
     const uint32_t parts[] = {service, scope, name};
     for (size_t i = 0; i < 3; i++) {
@@ -328,7 +329,7 @@ uint32_t pythia_vocabulary_tracepoint(struct pythia_vocabulary *v, uint32_t serv
     if (pythia_buf_status(&v->text) == PYTHIA_OK)
         index = tracepoint_locked(v, pythia_buf_text(&v->text), service, name);
     v->text.failed = 0;
-    pthread_mutex_unlock(&v->lock);
+    pthread_mutex_unlock(v->lock);
     return index;
 }
 
@@ -447,7 +448,7 @@ static int expect_point_cost(struct pythia_vocabulary *v, uint32_t tracepoint)
 int pythia_vocabulary_cost_add(struct pythia_vocabulary *v, uint32_t tracepoint, uint64_t ns)
 {
     int status = PYTHIA_OK;
-    pthread_mutex_lock(&v->lock);
+    pthread_mutex_lock(v->lock);
     if (tracepoint == PYTHIA_NONE) {
         v->loop_cost.passes++;
         v->loop_cost.ns += ns;
@@ -456,7 +457,7 @@ int pythia_vocabulary_cost_add(struct pythia_vocabulary *v, uint32_t tracepoint,
         if (status == PYTHIA_OK)
             status = add_point_cost(v, tracepoint, ns);
     }
-    pthread_mutex_unlock(&v->lock);
+    pthread_mutex_unlock(v->lock);
     return status;
 }
 
@@ -464,22 +465,21 @@ int pythia_vocabulary_cost_expect(struct pythia_vocabulary *v, uint32_t tracepoi
 {
     if (tracepoint == PYTHIA_NONE)
         return PYTHIA_OK;
-    pthread_mutex_lock(&v->lock);
+    pthread_mutex_lock(v->lock);
     int status = expect_point_cost(v, tracepoint);
-    pthread_mutex_unlock(&v->lock);
+    pthread_mutex_unlock(v->lock);
     return status;
 }
 
 struct pythia_cost pythia_vocabulary_cost(const struct pythia_vocabulary *v, uint32_t tracepoint)
 {
-    struct pythia_vocabulary *locked = (struct pythia_vocabulary *)v;
     struct pythia_cost cost = {0};
-    pthread_mutex_lock(&locked->lock);
+    pthread_mutex_lock(v->lock);
     if (tracepoint == PYTHIA_NONE)
         cost = v->loop_cost;
     else if (tracepoint < v->cost_capacity)
         cost = v->costs[tracepoint].cost;
-    pthread_mutex_unlock(&locked->lock);
+    pthread_mutex_unlock(v->lock);
     return cost;
 }
 
@@ -515,12 +515,11 @@ static double price_of(const struct pythia_vocabulary *v, const struct measured 
 
 static double find_price(const struct pythia_vocabulary *v, uint32_t tracepoint, bool now)
 {
-    struct pythia_vocabulary *locked = (struct pythia_vocabulary *)v;
     double ns = NAN;
-    pthread_mutex_lock(&locked->lock);
+    pthread_mutex_lock(v->lock);
     if (tracepoint < v->cost_capacity && v->costs[tracepoint].expected)
         ns = price_of(v, &v->costs[tracepoint], now);
-    pthread_mutex_unlock(&locked->lock);
+    pthread_mutex_unlock(v->lock);
     return ns;
 }
 

@@ -17,7 +17,7 @@ make() {
 make 0 > fast.jsonl
 make 20 > slow.jsonl
 pythia tree -n 1 fast.jsonl 2>&1
-pythia replay -q fast.jsonl
+pythia replay --verbose -q fast.jsonl
 pythia replay -q --format json fast.jsonl | jq -c '.input.repaired'
 pythia replay -q --format markdown fast.jsonl | grep 'common base' | sed 's, $,,'
 pythia replay -q --format html fast.jsonl | grep -o '[0-9]* spans were recorded by a clock[^<]*'

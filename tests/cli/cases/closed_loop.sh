@@ -1,6 +1,6 @@
 # The capture as if it were live: found in few cycles, with few trace points open; the same with the space from a file,
 # and in any order; no contention where there is none; it ends where it is told to.
-pythia replay -q --closed-loop $DATASETS/openstack/contention.jsonl.zst | sed -n 3,9p
+pythia replay --verbose -q --closed-loop $DATASETS/openstack/contention.jsonl.zst | sed -n 3,9p
 pythia replay -q --closed-loop --format json $DATASETS/openstack/contention.jsonl.zst > loop.json
 jq -c '.search.problems[] | select(.state == "done") | [.request_type, .causes[0].edge.from.trace_point, .causes[0].share >= .95]' loop.json
 jq -r '"explained by \(.groups[0].explanations[0].key)", "cycles at most 6: \(.loop | length <= 6)",
@@ -14,8 +14,8 @@ pythia replay -q --closed-loop --points 0 --format json $DATASETS/openstack/cont
 pythia replay -q --closed-loop --cycles 1 --format json $DATASETS/openstack/contention.jsonl.zst | jq -c '[(.loop | length), .search.finished]'
 # What was read, hidden and lost is told once, for the whole of it.
 (cat $DATA/retry.jsonl; echo '{"broken') > broken.jsonl
-pythia replay --closed-loop broken.jsonl > /dev/null
+pythia replay --verbose --closed-loop broken.jsonl > /dev/null
 head -1 $DATA/retry.jsonl > one.jsonl
-pythia replay -q --closed-loop one.jsonl | sed -n 3,5p
-cat $DATA/retry.jsonl | pythia replay -q --closed-loop -
+pythia replay --verbose -q --closed-loop one.jsonl | sed -n 3,5p
+cat $DATA/retry.jsonl | pythia replay --verbose -q --closed-loop -
 echo "exit $?"

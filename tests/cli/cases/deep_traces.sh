@@ -22,5 +22,5 @@ done
 jq -c '.groups[0].edges[0].context | [.[0:3], .[45:51], .[61:64]]' chains-2000.json
 awk -v less="$(jq -c . chains-1000.json | wc -c)" -v more="$(jq -c . chains-2000.json | wc -c)" \
     'BEGIN { print more < 2.1 * less ? "twice the depth, twice the report" : "too large: " less " and " more }'
-pythia replay --quiet chains-2000.jsonl | sed -n 3,6p
+pythia replay --verbose --quiet chains-2000.jsonl | sed -n 3,6p
 pythia replay --quiet --format html chains-2000.jsonl | grep -c '<svg'

@@ -19,4 +19,4 @@ pythia replay --format json - <twice.jsonl >stream # cannot be read again: what 
 jq -c '.input | {spans, traces, repaired, dropped}' stream
 diff <(jq 'del(.input)' once) <(jq 'del(.input)' stream) && echo same
 # The text differs in its first line, which says how much was read.
-diff <(pythia replay -q made.jsonl) <(pythia replay -q twice.jsonl)
+diff <(pythia replay --verbose -q made.jsonl) <(pythia replay --verbose -q twice.jsonl)

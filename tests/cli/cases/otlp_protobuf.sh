@@ -10,8 +10,8 @@ report() { pythia replay -q --format json "$@" | jq 'del(.input.sources, .input.
 for of in generated retry; do
     report $of.jsonl > $of.json
     report $of.pb | cmp - $of.json && echo $of: the same
-    pythia replay -q $of.jsonl | sed 's/([0-9.]* MB)//' > $of.text
-    pythia replay -q $of.pb | sed 's/([0-9.]* MB)//' | cmp - $of.text
+    pythia replay --verbose -q $of.jsonl | sed 's/([0-9.]* MB)//' > $of.text
+    pythia replay --verbose -q $of.pb | sed 's/([0-9.]* MB)//' | cmp - $of.text
 done
 gzip -k retry.pb
 zstd -q retry.framed -o retry.framed.zst
@@ -43,4 +43,4 @@ done
 head -c 1000 retry.each.zst > cut.zst # in a frame, and in a size
 first=$((16#$(head -c 4 retry.each.zst | od -An -tx1 | tr -d ' ')))
 head -c $((4 + first + 2)) retry.each.zst > cut_size.zst
-pythia replay -q cut.zst cut_size.zst > report; echo $?
+pythia replay --verbose -q cut.zst cut_size.zst > report; echo $?

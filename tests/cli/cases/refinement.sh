@@ -22,6 +22,6 @@ jq -r '"one group in all cycles: \([.loop[].group.id] | unique | length == 1)",
     (.loop[].effects[] | "\(.trace_point) \(.verdict) \(.because): \(.inside * 100 | round + 0) % inside, \(.part.share * 100 | round) of \(.stretch.share * 100 | round) %, eta squared \(.eta_squared * 100 | round) %"),
     "closed with what was measured: \([.loop[].closed[].reason | test("measured after it was opened in cycle")] | all)"' \
     --slurpfile all loop.json loop.json
-pythia replay -q --closed-loop --points 2 made.jsonl | sed -n '/^The search/,/^$/p'
+pythia replay --verbose -q --closed-loop --points 2 made.jsonl | sed -n '/^The search/,/^$/p'
 pythia replay -q --closed-loop --points 2 --format markdown made.jsonl | grep -o 'explains: .* where it was opened\.' | head -1
 pythia replay -q --closed-loop --points 2 --format html made.jsonl | grep -c 'What opened points explained'

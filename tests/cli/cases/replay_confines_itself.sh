@@ -1,7 +1,7 @@
 # Before it reads the first byte: a filter of system calls, and no new rights.
 grep -q '^Seccomp_filters:' /proc/self/status || exit 77
 mkfifo pipe
-pythia replay --quiet pipe >report &
+pythia replay --verbose --quiet pipe >report &
 pid=$!
 for _ in $(seq 1200); do # it waits for the pipe's other end
     grep -q '^Seccomp:.*2' "/proc/$pid/status" && break

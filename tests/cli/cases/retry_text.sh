@@ -1,1 +1,3 @@
-pythia replay $DATA/retry.jsonl
+cp $DATA/retry.jsonl .
+pythia replay retry.jsonl
+echo; echo --verbose; pythia replay -q --verbose retry.jsonl

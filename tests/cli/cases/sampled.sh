@@ -4,7 +4,7 @@
     awk -v n=300 -v id=aa -v name=cart -v ms=20 -v state=ot=th:e6666666666666 -f $DATA/sampled.awk
     awk -v n=100 -v id=bb -v name=checkout -v ms=300 -v state='x=y,ot=rv:abcdefabcdefab;th:8' -f $DATA/sampled.awk
 } > sampled.json
-pythia replay -q --points 0 sampled.json | head -2
+pythia replay --verbose -q --points 0 sampled.json | head -2
 pythia replay -q --points 0 --format markdown sampled.json | grep -o 'Sampled: .*'
 pythia replay -q --points 0 --format html sampled.json | grep -o 'Sampled: [^<]*'
 pythia replay -q --points 0 --format json sampled.json > report
@@ -27,4 +27,4 @@ pythia replay -q --points 0 --format json wrong.json | jq -c '.sampling, .input.
 pythia profile -q sampled.json
 pythia profile -q --by name sampled.json
 # A search says it of the requests of its last cycle.
-pythia replay -q --closed-loop --points 0 sampled.json | grep -o 'Sampled: .*'
+pythia replay --verbose -q --closed-loop --points 0 sampled.json | grep -o 'Sampled: .*'

@@ -2,7 +2,7 @@
 pythia generate --nodes 60 --requests 300 --seed 4 --output requests.jsonl
 check='.search.budget as $b | [.loop[].planned | (.points <= ($b.points // 1e99)) and (.added_ns <= ($b.added_ns // 1e99))
     and (.bytes_per_second <= ($b.bytes_per_second // 1e99))] | [length > 1, all]'
-search() { pythia replay -q --closed-loop --cycle-requests 50 "$@" requests.jsonl; }
+search() { pythia replay --verbose -q --closed-loop --cycle-requests 50 "$@" requests.jsonl; }
 for budget in '--points-open 2' '--added-ns 2000' '--bytes-per-second 700' '--points-open 3 --added-ns 2500 --bytes-per-second 800'; do
     search $budget --format json > loop.json
     echo "$budget: $(jq -c "$check" loop.json) $(jq -c '.search.problems[] | [.state, (.causes | length)]' loop.json)"
@@ -21,4 +21,4 @@ done
 for wrong in '--bytes-per-second -1' '--added-ns x' '--points-open -2'; do
     search $wrong; echo "exit $?"
 done
-pythia replay -q --bytes-per-second 100 requests.jsonl; echo "exit $?"
+pythia replay --verbose -q --bytes-per-second 100 requests.jsonl; echo "exit $?"

@@ -1,6 +1,6 @@
 # Pins: they hold, and are told; what contradicts itself or the skeleton is wrong usage; what fits nothing is told.
 contention=$DATASETS/openstack/contention.jsonl.zst
-run() { pythia replay -q --closed-loop "$@" 2>&1 | sed '/^[0-9]* requests/,/^$/d; /^1\./,$d'; echo "exit ${PIPESTATUS[0]}"; }
+run() { pythia replay --verbose -q --closed-loop "$@" 2>&1 | sed '/^[0-9]* requests/,/^$/d; /^1\./,$d'; echo "exit ${PIPESTATUS[0]}"; }
 run --always build_semaphore --never 'build_*' $contention
 run --always '*' --never 'db:nova:*' $contention
 run --never 'wsgi:nova:POST:/v2.1/servers' $contention
@@ -14,4 +14,4 @@ pythia replay -q --closed-loop --always build_semaphore --format json $contentio
 # Without a search, what is pinned shut is not suggested.
 pythia replay -q --open $DATASETS/openstack/open.txt --never build_semaphore --format json $contention |
     jq -c '[.next[].trace_point | select(. == "build_semaphore")] | length'
-pythia replay --always build_semaphore $contention; echo "exit $?"
+pythia replay --verbose --always build_semaphore $contention; echo "exit $?"

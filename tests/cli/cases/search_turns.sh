@@ -12,7 +12,7 @@ awk 'BEGIN {
         }
     }
     print "]" }' > requests.json
-search() { pythia replay -q --closed-loop --cycle-requests 40 "$@" requests.json; }
+search() { pythia replay --verbose -q --closed-loop --cycle-requests 40 "$@" requests.json; }
 search --problems-per-cycle 1 --format json > loop.json
 jq -c '.loop[] | [.cycle, .request_type, .waiting]' loop.json
 jq -c '.search.problems[] | [.request_type, .state, (.causes | length), .waited]' loop.json

@@ -16,28 +16,35 @@ BEGIN { for (n = 1; n <= 90; n++) { at = 1000 + n * 100; slow = n % 3 ? 0 : 20
   span("prices", -hour, n * 8 + 5, sprintf("%016x", n * 8 + 4), 2, "price", at + 11, at + 19 + slow) } }' >apart.jsonl
 pythia tree -q apart.jsonl | tail -n +2 # of which only the lengths are known
 for skew in --skew --no-skew; do
-    pythia replay -q $skew apart.jsonl | head -9
+    pythia replay --verbose -q $skew apart.jsonl | head -9
     pythia replay -q $skew --format json apart.jsonl >report.json
     # No time is below zero or beyond a request's, 60 ms.
     jq -c '[paths(numbers) as $p | select($p[-1] | tostring | test("_ns$")) | getpath($p)] | [min >= 0, max <= 60000000]' report.json
     jq -c '.groups[0].edges[0] | [.from.trace_point, .to.trace_point, .mean_ns, .sd_ns]' report.json
 done
-# Causes in each service are found where they are, and as large, whatever the clocks of other services show.
-shift_clocks() {
-    jq -c '.resourceSpans[] | {resourceSpans: [.]}' | awk '{ by = /"conductor-/ ? 3600 : /"scheduler-/ ? -3600 : 0; out = ""
+# Whatever the clocks of services show, the verdict is that of the clocks that are right: the same place, in the same context,
+# with as large a share. In bushy and deep files a service is called without a span for the call, so that only the spans around
+# and beside it say when it was.
+shift_clocks() { # conductor by $1 s, scheduler by $2 s, compute by $3 s
+    jq -c '.resourceSpans[] | {resourceSpans: [.]}' | awk -v a="$1" -v b="$2" -v c="$3" '{
+        by = /"conductor"/ ? a : /"scheduler"/ ? b : /"compute"/ ? c : 0; out = ""
         while (match($0, /UnixNano":"[0-9]*"/)) {
             out = out substr($0, 1, RSTART + 10) (substr($0, RSTART + 11, 10) + by)
             $0 = substr($0, RSTART + 21) }
         print out $0 }'
 }
-for seed in 11 14 15 16 17 18; do
-    pythia generate --shape openstack -n 60 -r 250 --seed $seed --services 4 --truth truth.json -o made.jsonl
-    shift_clocks <made.jsonl >apart.jsonl
-    for skew in --skew --no-skew; do
-        pythia replay -q $skew --format json apart.jsonl >report.json
-        jq -rn --arg name "seed $seed" --slurpfile truth truth.json --slurpfile report report.json '
-            $truth[0].causes[0] as $cause | $report[0].groups[0].edges[0] as $edge
-            | "\($name): " + if $edge.from.trace_point == $cause.trace_point and $edge.from.event == "start"
-                and $edge.context == $cause.context and $edge.share > .98 then "right" else "wrong" end'
+verdict() {
+    pythia replay -q --format json "$@" |
+        jq -c '.groups[0].edges[0] | [.from.trace_point, .from.event, .to.trace_point, .to.event, .context, .share > .97]'
+}
+for made in bushy:4 bushy:8 bushy:11 bushy:14 deep:2 deep:7 deep:9 deep:12 openstack:11 openstack:14 openstack:17 openstack:18; do
+    pythia generate --shape "${made%:*}" --seed "${made#*:}" -n 60 -r 100 --services 4 -o right.jsonl
+    right=$(verdict right.jsonl)
+    shift_clocks 3600 -3600 0 <right.jsonl >one.jsonl
+    shift_clocks -3600 3600 3601 <right.jsonl >two.jsonl
+    sed 's/{"key":"host.name"/{"key":"no.name"/g' <one.jsonl >three.jsonl # hosts are not known
+    for file in one two three; do
+        [ "$(verdict $file.jsonl)" = "$right" ] && echo "${made%:*}: same" || echo "$made, $file: another"
     done
+    [ "$(verdict --skew one.jsonl)" = "$right" ] && echo "${made%:*}, --skew: same" || echo "$made, --skew: another"
 done | sort | uniq -c

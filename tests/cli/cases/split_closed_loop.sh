@@ -6,4 +6,4 @@ for split in '' '--split queue=6' '--split queue' '--split host' '--split count:
         jq -r --arg split "$split" '"\($split): \(.search.skeleton) of \(.search.trace_points) open from the start; " +
             ([.search.problems[] | "\(.request_type) \(.state)"] | sort | join(", "))'
 done
-pythia replay -q --closed-loop --split queue=6 orders.jsonl | sed -n 3,11p
+pythia replay --verbose -q --closed-loop --split queue=6 orders.jsonl | sed -n 3,11p

@@ -4,7 +4,7 @@
 made="--nodes 30 --requests 200 --causes sleep:0.3"
 pythia generate --unknown 0.1 $made -o full.jsonl
 pythia generate --unknown 0.1 --known $made | pythia space build -q -o known.json -
-pythia replay -q --closed-loop --space known.json full.jsonl | sed -n '/^   space/,/^$/p'
+pythia replay --verbose -q --closed-loop --space known.json full.jsonl | sed -n '/^   space/,/^$/p'
 pythia replay -q --closed-loop --space known.json --format markdown full.jsonl | grep 'does not know'
 pythia replay -q --closed-loop --space known.json --format html full.jsonl | grep -o '[^>]*does not know[^<]*'
 pythia replay -q --closed-loop --space known.json --format json full.jsonl | jq 'del(.input)' > report.json

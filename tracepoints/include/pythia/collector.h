@@ -28,12 +28,13 @@
 struct pythia_label {
     const char *name;
     uint32_t name_bytes;
-    uint32_t number; /* in this process; 0 until it is used */
+    uint32_t number;  /* in this process; 0 until it is used */
+    uint64_t version; /* PYTHIA_TRACEPOINTS_VERSION */
 };
 
 #define PYTHIA_LABEL(name)                                                                         \
     {                                                                                              \
-        "" name, sizeof(name) - 1, 0                                                               \
+        "" name, sizeof(name) - 1, 0, PYTHIA_TRACEPOINTS_VERSION                                   \
     }
 
 struct pythia_observation {
@@ -79,7 +80,12 @@ extern "C" {
  * goes on by itself, with files of its own. From outside it is switched by the trace point
  * "<service>:collector", which is opened here if nobody has thrown its switch before; for a kind of
  * request alone, what is measured in these. */
-PYTHIA_API int pythia_collector_start(const struct pythia_collector_options *options);
+PYTHIA_API int pythia_collector_start_sized(const struct pythia_collector_options *options,
+                                            size_t options_bytes);
+static inline int pythia_collector_start(const struct pythia_collector_options *options)
+{
+    return pythia_collector_start_sized(options, sizeof(*options));
+}
 
 /* Write what is held, complete the files and stop; 0 or the negative errno of writing. It is done
  * when the program ends, if not before. */
@@ -88,11 +94,21 @@ PYTHIA_API int pythia_collector_stop(void);
 /* Write what was measured until now and complete the files, and wait for that. */
 PYTHIA_API int pythia_collector_flush(void);
 
-PYTHIA_API void pythia_collector_state_get(struct pythia_collector_state *out);
+PYTHIA_API void pythia_collector_state_get_sized(struct pythia_collector_state *out,
+                                                 size_t out_bytes);
+static inline void pythia_collector_state_get(struct pythia_collector_state *out)
+{
+    pythia_collector_state_get_sized(out, sizeof(*out));
+}
 
 /* One measurement, or several of one moment. Any thread; no lock, and no memory is asked for. */
 PYTHIA_API void pythia_observe(struct pythia_label *label, double value);
-PYTHIA_API void pythia_observe_many(const struct pythia_observation *all, size_t count);
+PYTHIA_API void pythia_observe_many_sized(const struct pythia_observation *all, size_t count,
+                                          size_t each_bytes);
+static inline void pythia_observe_many(const struct pythia_observation *all, size_t count)
+{
+    pythia_observe_many_sized(all, count, sizeof(*all));
+}
 
 /* The same of a name that is found at run time; it is looked up each time. */
 PYTHIA_API void pythia_observe_named(const char *name, size_t name_bytes, double value);

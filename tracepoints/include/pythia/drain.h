@@ -40,8 +40,15 @@ struct pythia_drain_counts {
 
 /* Become the reader of a directory (NULL: where programs look for it). -EBUSY: there is one. On
  * success *out is owned; the handler is copied. `why` has 256 bytes, or is NULL. */
-PYTHIA_API int pythia_drain_open(const char *directory, const struct pythia_drain_handler *handler,
-                                 struct pythia_drain **out, char *why);
+PYTHIA_API int pythia_drain_open_sized(const char *directory,
+                                       const struct pythia_drain_handler *handler,
+                                       size_t handler_bytes, struct pythia_drain **out, char *why);
+static inline int pythia_drain_open(const char *directory,
+                                    const struct pythia_drain_handler *handler,
+                                    struct pythia_drain **out, char *why)
+{
+    return pythia_drain_open_sized(directory, handler, sizeof(*handler), out, why);
+}
 PYTHIA_API void pythia_drain_close(struct pythia_drain *d); /* d may be NULL */
 
 /* The path of the directory; borrowed until _close. */
@@ -51,8 +58,13 @@ PYTHIA_API const char *pythia_drain_directory(const struct pythia_drain *d);
  * records to a file by itself is left alone as long as it lives. */
 PYTHIA_API int pythia_drain_pass(struct pythia_drain *d);
 
-PYTHIA_API void pythia_drain_counts_get(const struct pythia_drain *d,
-                                        struct pythia_drain_counts *out);
+PYTHIA_API void pythia_drain_counts_get_sized(const struct pythia_drain *d,
+                                              struct pythia_drain_counts *out, size_t out_bytes);
+static inline void pythia_drain_counts_get(const struct pythia_drain *d,
+                                           struct pythia_drain_counts *out)
+{
+    pythia_drain_counts_get_sized(d, out, sizeof(*out));
+}
 
 #ifdef __cplusplus
 }

@@ -48,8 +48,13 @@ struct pythia_switchboard_point {
 /* How many points there are, and point number `index`; -ENOENT if there is none, or what stands
  * there cannot be. */
 PYTHIA_API uint32_t pythia_switchboard_points(const struct pythia_switchboard *b);
-PYTHIA_API int pythia_switchboard_at(const struct pythia_switchboard *b, uint32_t index,
-                                     struct pythia_switchboard_point *out);
+PYTHIA_API int pythia_switchboard_at_sized(const struct pythia_switchboard *b, uint32_t index,
+                                           struct pythia_switchboard_point *out, size_t out_bytes);
+static inline int pythia_switchboard_at(const struct pythia_switchboard *b, uint32_t index,
+                                        struct pythia_switchboard_point *out)
+{
+    return pythia_switchboard_at_sized(b, index, out, sizeof(*out));
+}
 
 /* Throw the switches of a point: those in `of` become as in `to`. A point that is not known yet
  * gets its place, and finds its switches thrown when it is passed. -ENOSPC: no place left. */
@@ -83,8 +88,14 @@ struct pythia_switchboard_state {
     uint64_t removed_areas, removed_bytes;  /* rings of dead processes that nobody came to read */
 };
 
-PYTHIA_API void pythia_switchboard_state_get(const struct pythia_switchboard *b,
-                                             struct pythia_switchboard_state *out);
+PYTHIA_API void pythia_switchboard_state_get_sized(const struct pythia_switchboard *b,
+                                                   struct pythia_switchboard_state *out,
+                                                   size_t out_bytes);
+static inline void pythia_switchboard_state_get(const struct pythia_switchboard *b,
+                                                struct pythia_switchboard_state *out)
+{
+    pythia_switchboard_state_get_sized(b, out, sizeof(*out));
+}
 
 #ifdef __cplusplus
 }

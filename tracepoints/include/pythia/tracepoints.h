@@ -25,6 +25,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A program may run with a later library than the one whose headers it was compiled with, as long
+ * as both have one soname. So no struct of these headers is without a mark of its layout:
+ *
+ * - Points, requests and labels are initialised by the program, contexts and scopes by the
+ *   library. These five have a field `version`, the version of the header that the program was
+ *   compiled with; 0 is the same layout as 1. Their sizes are fixed: a feature that needs more
+ *   fields gets new functions.
+ * - All other structs (options, states, counts, handlers, observations) may get more fields at
+ *   their end. The inline functions that programs call pass them with their size, to a function
+ *   whose name ends in _sized. The library takes 0 for fields that the program lacks. It returns
+ *   -E2BIG for fields that it lacks itself, if they are not 0. A struct that it gives back is cut
+ *   to the size that the program has, or filled up with 0. */
+#define PYTHIA_TRACEPOINTS_VERSION 1
+
 enum pythia_point_kind {
     PYTHIA_POINT_INTERNAL,
     PYTHIA_POINT_SERVER, /* a request from elsewhere is answered */
@@ -41,12 +55,13 @@ struct pythia_point {
     uint32_t name_bytes;
     uint32_t number; /* in this process; 0 until the first pass */
     uint8_t kind;
+    uint8_t version;       /* PYTHIA_TRACEPOINTS_VERSION */
     const uint64_t **near; /* gets the same switches; NULL: there is nothing else */
 };
 
 #define PYTHIA_POINT(kind, name, bytes)                                                            \
     {                                                                                              \
-        &pythia__unbound, name, bytes, 0, kind, PYTHIA__NULL                                       \
+        &pythia__unbound, name, bytes, 0, kind, PYTHIA_TRACEPOINTS_VERSION, PYTHIA__NULL           \
     }
 
 /* The switches of all points until their first pass: open, so that it is noticed. */
@@ -56,6 +71,7 @@ static const uint64_t pythia__unbound __attribute__((unused)) = UINT64_MAX;
 struct pythia_request {
     const char *name;
     size_t name_bytes;
+    uint64_t version; /* PYTHIA_TRACEPOINTS_VERSION */
 };
 
 enum pythia_context_flag {
@@ -73,6 +89,7 @@ struct pythia_context {
     uint32_t lamport;               /* events that came before */
     uint8_t request_type;           /* its bit in the switches */
     uint8_t flags;                  /* enum pythia_context_flag */
+    uint16_t version;               /* PYTHIA_TRACEPOINTS_VERSION */
 };
 
 /* A span that is open: what its end needs. The caller's memory, the library's content. */
@@ -85,6 +102,7 @@ struct pythia_scope {
     uint64_t spent; /* ticks that it has cost until now, if that is measured; else 0 */
     uint32_t point;
     uint8_t error;
+    uint8_t version; /* that of its point */
 };
 
 /* What a program may choose. The environment is heard first (libpythia-tracepoints(3)), then this;
@@ -134,10 +152,20 @@ extern "C" {
 /* ---- the library as a whole ---- */
 
 /* Before the first point is passed: 0, -EBUSY if one was, -EINVAL for a number out of range. */
-PYTHIA_API int pythia_tracepoints_setup(const struct pythia_tracepoints_options *options);
+PYTHIA_API int pythia_tracepoints_setup_sized(const struct pythia_tracepoints_options *options,
+                                              size_t options_bytes);
+static inline int pythia_tracepoints_setup(const struct pythia_tracepoints_options *options)
+{
+    return pythia_tracepoints_setup_sized(options, sizeof(*options));
+}
 
 /* What this process has made and lost so far. O(rings). */
-PYTHIA_API void pythia_tracepoints_state_get(struct pythia_tracepoints_state *out);
+PYTHIA_API void pythia_tracepoints_state_get_sized(struct pythia_tracepoints_state *out,
+                                                   size_t out_bytes);
+static inline void pythia_tracepoints_state_get(struct pythia_tracepoints_state *out)
+{
+    pythia_tracepoints_state_get_sized(out, sizeof(*out));
+}
 
 /* Write what is recorded until now to the file of records, and wait until that is done. 0, -ENOENT
  * if there is no such file, or the negative errno of writing it. */
@@ -323,7 +351,8 @@ static inline void pythia_context_below(struct pythia_context *context,
 #define PYTHIA__STATIC(point, kind, name)                                                          \
     static const uint64_t *PYTHIA__NAME(point, near) PYTHIA__NEAR = &pythia__unbound;              \
     static struct pythia_point point = {                                                           \
-        &pythia__unbound, "" name, sizeof(name) - 1, 0, kind, &PYTHIA__NAME(point, near)}
+        &pythia__unbound,          "" name, sizeof(name) - 1, 0, kind, PYTHIA_TRACEPOINTS_VERSION, \
+        &PYTHIA__NAME(point, near)}
 
 #define PYTHIA__SPAN(span, kind, name, n)                                                          \
     PYTHIA__STATIC(PYTHIA__NAME(pythia_point_, n), kind, name);                                    \
@@ -400,8 +429,8 @@ static inline void pythia__nothing(void)
 /* A request of this kind begins, and ends with the block. */
 #define PYTHIA_REQUEST(name) PYTHIA__REQUEST(name, __COUNTER__)
 #define PYTHIA__REQUEST(name, n)                                                                   \
-    static const struct pythia_request PYTHIA__NAME(pythia_request_, n) = {"" name,                \
-                                                                           sizeof(name) - 1};      \
+    static const struct pythia_request PYTHIA__NAME(pythia_request_, n) = {                        \
+        "" name, sizeof(name) - 1, PYTHIA_TRACEPOINTS_VERSION};                                    \
     struct pythia_context PYTHIA__NAME(pythia_before_, n)                                          \
         __attribute__((cleanup(pythia_request_end)));                                              \
     pythia_request_begin(&PYTHIA__NAME(pythia_request_, n), &PYTHIA__NAME(pythia_before_, n))
@@ -539,6 +568,7 @@ PYTHIA__OFF void pythia_context_get(struct pythia_context *out)
     out->type = PYTHIA__NULL;
     out->lamport = 0;
     out->request_type = out->flags = 0;
+    out->version = PYTHIA_TRACEPOINTS_VERSION;
 }
 PYTHIA__OFF void pythia_context_of(const struct pythia_scope *scope, struct pythia_context *out)
 {

@@ -106,9 +106,16 @@ extern "C" {
  * then be of the same class and binding. -EINVAL: another class or binding, a source missing or one
  * too many, or a name that is empty or too long; -ENOSPC: there are 128; -EBUSY: not just now.
  * Variables stay for as long as the process runs, and children of fork have them. */
-PYTHIA_API int pythia_variable_define(const char *name, enum pythia_variable_class of_class,
-                                      enum pythia_variable_binding binding,
-                                      const struct pythia_variable_source *source);
+PYTHIA_API int pythia_variable_define_sized(const char *name, enum pythia_variable_class of_class,
+                                            enum pythia_variable_binding binding,
+                                            const struct pythia_variable_source *source,
+                                            size_t source_bytes);
+static inline int pythia_variable_define(const char *name, enum pythia_variable_class of_class,
+                                         enum pythia_variable_binding binding,
+                                         const struct pythia_variable_source *source)
+{
+    return pythia_variable_define_sized(name, of_class, binding, source, sizeof(*source));
+}
 
 /* Say what a variable of the request at hand is. STATE, LEVEL and SIZE: the value; _TIMER and
  * _COUNTER: more of it, as by _add; _HIGHWATERMARK and _LOWWATERMARK: what may be the most or the
@@ -120,7 +127,12 @@ PYTHIA_API void pythia_variable_add(int variable, double change);
 
 /* What is defined: how many, and number `variable` of them, 1 to that; -ENOENT. */
 PYTHIA_API int pythia_variable_count(void);
-PYTHIA_API int pythia_variable_get(int variable, struct pythia_variable_info *out);
+PYTHIA_API int pythia_variable_get_sized(int variable, struct pythia_variable_info *out,
+                                         size_t out_bytes);
+static inline int pythia_variable_get(int variable, struct pythia_variable_info *out)
+{
+    return pythia_variable_get_sized(variable, out, sizeof(*out));
+}
 
 /* The same of all processes that record in a directory (NULL: where they look for it), from
  * outside. `each` gets the process, its service (NUL-terminated) and one variable; not 0 ends it,

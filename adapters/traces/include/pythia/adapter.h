@@ -1,6 +1,7 @@
 #ifndef PYTHIA_ADAPTER_H
 #define PYTHIA_ADAPTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,14 +17,20 @@ struct pythia_adapter {
     const struct pythia_adapter_ops *ops;
 };
 
+/* The first bytes of an input, decompressed, up to some 64 KiB. */
+struct pythia_head {
+    struct pythia_text text;
+    struct pythia_text outline; /* if it is JSON: its keys down to the third level, each as
+                                   "<depth><key>\n"; else empty */
+};
+
 /* A trace format: bytes in, spans out; no file, no socket, no clock. One row of the registry. */
 struct pythia_adapter_ops {
     const char *name; /* "otlp" */
     const char *help; /* what it reads, for --help and the manual */
 
-    /* How much the first bytes of an input (decompressed, up to some 64 KiB) look like this
-     * format: 0 not at all, 100 certainly. */
-    int (*likeness)(struct pythia_text head);
+    /* How much an input looks like this format: 0 not at all, 100 certainly. */
+    int (*likeness)(const struct pythia_head *head);
 
     /* Make one; `vocabulary` is borrowed. PYTHIA_OK or PYTHIA_ENOMEM. */
     int (*create)(struct pythia_vocabulary *vocabulary, struct pythia_adapter **out);
@@ -36,6 +43,10 @@ struct pythia_adapter_ops {
                   struct pythia_error *e);
 
     void (*destroy)(struct pythia_adapter *a); /* a may be NULL */
+
+    /* Each source is decoded as if it were the first: nothing is carried over from one to the next.
+     * False where a source goes on with what another one began. */
+    bool independent;
 
     /* Counts the spans of an input that is not taken. NULL: of this format their number is not
      * known without decoding. */

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The heap of the whole project; tests make it fail on purpose. All are thread-safe. */
 
@@ -17,8 +18,16 @@ void *pythia_realloc(void *p, size_t count, size_t size);
 /* `bytes`, not zeroed, for libraries that want a function like malloc. */
 void *pythia_malloc(size_t bytes);
 
-/* Give back what those above gave; NULL is fine. */
-void pythia_free(void *p);
+/* Give back what those above gave; NULL is fine. The owner of a text may have it by a pointer to
+ * const, as struct pythia_text has, because nobody changes it. */
+void pythia_free(const void *memory);
+
+/* The same address for an interface of others that has forgotten the const of what it only reads
+ * (GnuTLS, nghttp2, zlib, execve). For nothing else. */
+static inline void *pythia_without_const(const void *p)
+{
+    return (void *)(uintptr_t)p;
+}
 
 /* A copy of `size` bytes with a NUL behind them, owned by the caller; NULL when out of memory. */
 char *pythia_strndup(const char *text, size_t size);

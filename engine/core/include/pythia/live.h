@@ -133,6 +133,11 @@ void pythia_live_watch_spans(struct pythia_live *l,
                              int (*span)(void *context, const struct pythia_span *span),
                              void *context);
 
+/* Our own clock shows `unix_ns` (since the Unix epoch) at `now_ns`. To be called from time to time,
+ * so that it can be worked out when a request began although the clock of a sender is ahead, or
+ * behind by more than a request may last. Without it all senders are believed. */
+void pythia_live_set_clock(struct pythia_live *l, uint64_t unix_ns, uint64_t now_ns);
+
 /* Add what was decoded from one body. PYTHIA_OK, PYTHIA_ENOMEM or what the taker returned. */
 int pythia_live_add(struct pythia_live *l, const struct pythia_span_batch *batch, uint64_t now_ns);
 int pythia_live_tick(struct pythia_live *l, uint64_t now_ns);

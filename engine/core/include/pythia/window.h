@@ -56,6 +56,10 @@ int pythia_window_create(const struct pythia_vocabulary *vocabulary,
                          struct pythia_window **out);
 void pythia_window_destroy(struct pythia_window *w); /* w may be NULL; what is open is lost */
 
+/* Our own clock shows `unix_ns` at `now_ns`: senders whose clocks are plainly off show by it
+ * (assembler.h). Without it all are believed. O(1) nearly always. */
+void pythia_window_set_clock(struct pythia_window *w, uint64_t unix_ns, uint64_t now_ns);
+
 /* Add a span (copied) that came at `now_ns`. PYTHIA_OK, PYTHIA_ENOMEM, or what the taker returned.
  */
 int pythia_window_add(struct pythia_window *w, const struct pythia_trace_id *trace,

@@ -92,6 +92,13 @@ int pythia_assembler_tick(struct pythia_assembler *a);
 int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick);
 void pythia_assembler_now(struct pythia_assembler *a, uint64_t tick);
 
+/* Ticks are ns, and tick 0 was at that Unix time by our own clock (0: not known, as at first); a
+ * span arrives up to `late_ns` after it has ended. A span that by its sender's clock ends more than
+ * 2 s after it arrives, or longer before than a trace may be open, was timed by a clock that is
+ * plainly off. Such a span is taken to have begun as long before its arrival as it took. begun_ns
+ * of the trace lies `late_ns` before that: it is never later than the truth. O(1). */
+void pythia_assembler_set_clock(struct pythia_assembler *a, uint64_t unix_ns, uint64_t late_ns);
+
 /* Finish every trace that is open: nothing more will come. */
 int pythia_assembler_finish(struct pythia_assembler *a);
 
@@ -116,8 +123,8 @@ size_t pythia_assembler_bytes(const struct pythia_assembler *a);
  * trace points): shed a good deal at once. */
 int pythia_assembler_shed(struct pythia_assembler *a, size_t bytes);
 
-/* Does an open trace have a span that began at `start_ns` or before, by the clock of spans? O(1) if
- * it is what was asked for last, else O(open traces). */
+/* Does an open trace have a span that began at `start_ns` or before, by the clock of spans, or by
+ * our own where that is off? O(1) if it is what was asked for last, else O(open traces). */
 bool pythia_assembler_began_by(struct pythia_assembler *a, uint64_t start_ns);
 
 /* Why a trace was finished. */

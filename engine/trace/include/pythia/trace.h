@@ -38,14 +38,19 @@ struct pythia_trace_span {
 
 /* A finished trace: immutable, and borrowed from whoever built it. Its spans form a forest.
  *
+ * All spans of one host, or of one process whose host is not known, read one clock. Where a call
+ * from one clock to another does not lie in its caller, the clock that was called is moved, so far
+ * that all calls between it and the clocks before it lie in their callers: as little as may be,
+ * where that is less than what is left open, else into the middle, and between the other children
+ * of callers that call one by one. The clock of the request is that of its longest root, and stays.
+ * Spans that were so moved have the repair PYTHIA_REPAIR_SKEW.
+ *
  * Where a span of another process lies more than an hour before or after the span that led to it
  * (before it, if nobody waits for the span), the two clocks have no common base; they count from
- * the boot of each host, for instance. Then only durations are used: the span is moved into the
- * middle of its parent, as if both ways took as long, or to its start if it is the longer one.
- * Further spans of its clock are moved as far, so that their distances stay. Of several roots the
- * longest one is the request, by its own clock, and roots of such other clocks are moved into it in
- * the same way. Critical paths and the duration of the request follow from the moved times. Each
- * span that was so moved has the repair PYTHIA_REPAIR_CLOCK_BASE. */
+ * the boot of each host, for instance. Then only durations are used, in the same way. A span that
+ * is longer than its parent is put to its start, and roots of such other clocks are moved into the
+ * longest root. Spans that were so moved have the repair PYTHIA_REPAIR_CLOCK_BASE. Critical paths
+ * and the duration of the request follow from the moved times. */
 struct pythia_trace {
     struct pythia_trace_id id;
     const struct pythia_trace_span *spans;
@@ -54,6 +59,8 @@ struct pythia_trace {
     uint64_t start_ns;          /* the earliest start of a root */
     uint64_t end_ns; /* the latest end of a root that is not forked: what the client waited for */
     uint64_t completed_ns; /* the latest end of all */
+    uint64_t begun_ns;     /* when it began by our own clock, as far as is known: start_ns, unless
+                              the clock of a sender is plainly off (assembler.h) */
     double weight;         /* requests that it stands for (sampling.h), at least 1; 0 counts as 1 */
     bool incomplete;       /* it was finished although more spans may come (counts.h) */
 };
@@ -112,6 +119,9 @@ int pythia_trace_builder_add(struct pythia_trace_builder *b, const struct pythia
 /* The trace that is built is finished although more of it may come: counted by reason. */
 void pythia_trace_builder_mark_incomplete(struct pythia_trace_builder *b,
                                           enum pythia_incomplete reason);
+
+/* The trace that is built began then by our own clock, because a sender's clock is off. */
+void pythia_trace_builder_set_begun(struct pythia_trace_builder *b, uint64_t begun_ns);
 
 /* What was added looks like. */
 enum pythia_trace_state {

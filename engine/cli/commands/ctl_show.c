@@ -1,0 +1,293 @@
+/* The answers of a pythiad, for a person. */
+#include "ctl_show.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "pythia/shown_text.h"
+
+void pythia__show_text(struct pythia_buf *to, const json_t *value)
+{
+    pythia_shown_add(to,
+                     (struct pythia_text){json_string_value(value) ? json_string_value(value) : "",
+                                          json_string_length(value)},
+                     SIZE_MAX);
+}
+
+/* What is taken of senders at most, by the names of pythiad's settings. */
+static void show_limits(struct pythia_buf *to, json_t *limits)
+{
+    const char *name, *comma = "";
+    json_t *value;
+    if (json_object_size(limits) == 0)
+        return;
+    pythia_buf_puts(to, "  limits: ");
+    json_object_foreach (limits, name, value) {
+        pythia_buf_puts(to, comma);
+        pythia_shown_add(to, pythia_text_of(name), SIZE_MAX);
+        pythia_buf_printf(to, " %" JSON_INTEGER_FORMAT, json_integer_value(value));
+        comma = ", ";
+    }
+    pythia_buf_putc(to, '\n');
+}
+
+/* What nobody decides about, and what to do. */
+static void show_unknown(struct pythia_buf *to, const json_t *s)
+{
+    if (json_integer_value(json_object_get(s, "unknown_points")) > 0)
+        pythia_buf_printf(to,
+                          "  %" JSON_INTEGER_FORMAT
+                          " spans were left out because the search space does not know their trace "
+                          "points: learn it anew\n",
+                          json_integer_value(json_object_get(s, "unknown_spans")));
+}
+
+void pythia__show_status(struct pythia_buf *to, const json_t *s)
+{
+    static const struct {
+        const char *name, *label;
+    } rows[] = {{"cycles", "cycles"},
+                {"cycle", "number of the last"},
+                {"problems_waiting", "types that wait"},
+                {"requests", "requests"},
+                {"spans", "spans"},
+                {"open_requests", "unfinished requests"},
+                {"points_known", "trace points known"},
+                {"quarantined", "in quarantine"},
+                {"mute", "open and mute"},
+                {"unknown_points", "not in search space"},
+                {"desired_version", "desired set"}};
+    const json_t *plane;
+    size_t i;
+    pythia_buf_puts(to, "pythiad ");
+    pythia__show_text(to, json_object_get(s, "version"));
+    pythia_buf_puts(to, " ");
+    pythia__show_text(to, json_object_get(s, "doing"));
+    pythia_buf_puts(to, json_is_true(json_object_get(s, "degraded"))
+                            ? ", but its state cannot be written\n"
+                            : "\n");
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        pythia_buf_printf(to, "  %-22s %" JSON_INTEGER_FORMAT "\n", rows[i].label,
+                          json_integer_value(json_object_get(s, rows[i].name)));
+    show_unknown(to, s);
+    json_array_foreach (json_object_get(s, "planes"), i, plane) {
+        pythia_buf_puts(to, "  plane ");
+        pythia__show_text(to, json_object_get(plane, "name"));
+        pythia_buf_printf(to, ": %" JSON_INTEGER_FORMAT " points, %s%s",
+                          json_integer_value(json_object_get(plane, "points")),
+                          json_is_true(json_object_get(plane, "reachable")) ? "" : "not reached, ",
+                          json_is_true(json_object_get(plane, "in_force")) ? "in force"
+                                                                           : "not in force yet");
+        json_int_t lost = json_integer_value(json_object_get(plane, "lost_targets"));
+        if (lost > 0)
+            pythia_buf_printf(to, ", %" JSON_INTEGER_FORMAT " targets lost", lost);
+        if (json_string_length(json_object_get(plane, "why")) > 0) {
+            pythia_buf_puts(to, ": ");
+            pythia__show_text(to, json_object_get(plane, "why"));
+        }
+        pythia_buf_putc(to, '\n');
+    }
+    show_limits(to, json_object_get(s, "limits"));
+}
+
+/* One of the words of pythiad; "" if it is none. */
+static const char *text_of(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
+/* Those that a point is open for, if it is not open for all. */
+static void show_types(struct pythia_buf *to, const json_t *types)
+{
+    const json_t *type;
+    size_t i;
+    json_array_foreach (types, i, type) {
+        pythia_buf_puts(to, i == 0 ? ", only for " : " and ");
+        pythia__show_text(to, type);
+    }
+}
+
+/* What stands in the columns of points. */
+#define POINT_HEADS "state      cost of a hit             hits  trace point  (what came of it)\n"
+
+void pythia__show_points(struct pythia_buf *to, const json_t *points)
+{
+    const json_t *p;
+    size_t i;
+    pythia_buf_puts(to,
+                    json_array_size(points) > 0 ? POINT_HEADS : "no trace point is known yet\n");
+    json_array_foreach (points, i, p) {
+        double price = json_number_value(json_object_get(p, "price_ns"));
+        bool open = json_is_true(json_object_get(p, "wanted"));
+        bool mute = json_is_true(json_object_get(p, "mute"));
+        pythia_buf_printf(to, "%-6s ", mute ? "mute" : open ? "open" : "");
+        if (price > 0)
+            pythia_buf_printf(to, "%9.0f ns %-8s", price, text_of(p, "price_known"));
+        else
+            pythia_buf_printf(to, "%21s", "");
+        pythia_buf_printf(to, " %10" JSON_INTEGER_FORMAT "  ",
+                          json_integer_value(json_object_get(p, "hits")));
+        pythia__show_text(to, json_object_get(p, "trace_point"));
+        pythia_buf_puts(to, "  (");
+        pythia__show_text(to, json_object_get(p, "result"));
+        pythia_buf_printf(to, "%s%s", json_is_true(json_object_get(p, "pinned")) ? ", pinned" : "",
+                          json_is_true(json_object_get(p, "quarantined")) ? ", in quarantine" : "");
+        show_types(to, json_object_get(p, "types"));
+        if (mute)
+            pythia_buf_printf(to, ", none of %" JSON_INTEGER_FORMAT " requests passed it",
+                              json_integer_value(json_object_get(p, "requests")));
+        else if (open)
+            pythia_buf_printf(to, ", %" JSON_INTEGER_FORMAT " spans since it was opened",
+                              json_integer_value(json_object_get(p, "spans")));
+        pythia_buf_puts(to, ")\n");
+    }
+}
+
+void pythia__show_decisions(struct pythia_buf *to, const json_t *decisions)
+{
+    const json_t *d;
+    size_t i;
+    if (json_array_size(decisions) == 0)
+        pythia_buf_puts(to, "nothing was opened or closed yet\n");
+    json_array_foreach (decisions, i, d) {
+        time_t seconds = (time_t)(json_integer_value(json_object_get(d, "unix_ns")) / 1000000000);
+        struct tm when;
+        char text[32];
+        gmtime_r(&seconds, &when);
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &when);
+        bool open = json_is_true(json_object_get(d, "open"));
+        if (json_is_false(json_object_get(d, "switchable")))
+            pythia_buf_printf(to, "%s  would %s ", text, open ? "open" : "close");
+        else
+            pythia_buf_printf(to, "%s  %s ", text, open ? "opens " : "closes");
+        pythia__show_text(to, json_object_get(d, "trace_point"));
+        if (json_string_length(json_object_get(d, "request_type")) > 0) {
+            pythia_buf_puts(to, " for ");
+            pythia__show_text(to, json_object_get(d, "request_type"));
+        }
+        pythia_buf_puts(to, ": ");
+        pythia__show_text(to, json_object_get(d, "reason"));
+        if (json_number_value(json_object_get(d, "price_ns")) > 0)
+            pythia_buf_printf(to, "; a pass costs %.0f ns, %s",
+                              json_number_value(json_object_get(d, "price_ns")),
+                              text_of(d, "price_known"));
+        if (!json_is_true(json_object_get(d, "open")) &&
+            json_is_integer(json_object_get(d, "spans")))
+            pythia_buf_printf(to, "; it gave %" JSON_INTEGER_FORMAT " spans",
+                              json_integer_value(json_object_get(d, "spans")));
+        pythia_buf_putc(to, '\n');
+    }
+}
+
+void pythia__show_groups(struct pythia_buf *to, const json_t *groups)
+{
+    const json_t *g;
+    size_t i;
+    if (json_array_size(groups) == 0)
+        pythia_buf_puts(to, "no group of requests is known yet\n");
+    json_array_foreach (groups, i, g) {
+        pythia_buf_printf(to, "%5.1f %%  %-10s %8" JSON_INTEGER_FORMAT " requests, mean %.3f ms  ",
+                          100 * json_number_value(json_object_get(g, "variance_share")),
+                          json_string_value(json_object_get(g, "status")),
+                          json_integer_value(json_object_get(g, "count")),
+                          json_number_value(json_object_get(g, "mean_ns")) / 1e6);
+        pythia__show_text(to, json_object_get(g, "request_type"));
+        pythia_buf_putc(to, '\n');
+    }
+}
+
+static void show_cost(struct pythia_buf *to, const json_t *p)
+{
+    const json_t *price = json_object_get(p, "price_ns");
+    pythia_buf_printf(to, ": %.0f ns added to a request, by %.2f calls at ",
+                      json_number_value(json_object_get(p, "added_ns_per_request")),
+                      json_number_value(json_object_get(p, "calls_per_request")));
+    if (json_is_number(price))
+        pythia_buf_printf(to, "%.0f ns, which is %s\n", json_number_value(price),
+                          text_of(p, "price_known"));
+    else
+        pythia_buf_puts(to, "a price that is supposed\n");
+}
+
+void pythia__show_plan(struct pythia_buf *to, const json_t *plan)
+{
+    const json_t *p;
+    size_t i;
+    json_array_foreach (json_object_get(plan, "trace_points"), i, p) {
+        pythia__show_text(to, json_object_get(p, "trace_point"));
+        if (!json_is_true(json_object_get(p, "known")))
+            pythia_buf_puts(to, ": not known\n");
+        else if (json_is_number(json_object_get(p, "added_ns_per_request")))
+            show_cost(to, p);
+        else
+            pythia_buf_puts(to, ": never seen, so its calls are not known\n");
+    }
+    pythia_buf_printf(to, "together %.0f ns a request",
+                      json_number_value(json_object_get(plan, "added_ns_per_request")));
+    if (json_is_number(json_object_get(plan, "added_share")))
+        pythia_buf_printf(to, ", %.3g %% of the %.3f ms that requests take",
+                          100 * json_number_value(json_object_get(plan, "added_share")),
+                          json_number_value(json_object_get(plan, "request_ns")) / 1e6);
+    pythia_buf_putc(to, '\n');
+}
+
+void pythia__show_variables(struct pythia_buf *to, const json_t *variables)
+{
+    const json_t *v;
+    size_t i;
+    json_int_t process = -1;
+    json_array_foreach (variables, i, v) {
+        const json_t *value = json_object_get(v, "value");
+        if (json_integer_value(json_object_get(v, "process")) != process) {
+            process = json_integer_value(json_object_get(v, "process"));
+            pythia__show_text(to, json_object_get(v, "service"));
+            pythia_buf_printf(to, ", process %" JSON_INTEGER_FORMAT ":\n", process);
+        }
+        pythia_buf_printf(to, "  %-13s  of the %-7s  %-13s  ",
+                          json_string_value(json_object_get(v, "class")),
+                          json_string_value(json_object_get(v, "binding")),
+                          json_string_value(json_object_get(v, "type")));
+        if (json_is_number(value))
+            pythia_buf_printf(to, "%16.10g  ", json_number_value(value));
+        else
+            pythia_buf_printf(to, "%16s  ", "not seen yet");
+        pythia__show_text(to, json_object_get(v, "name"));
+        pythia_buf_putc(to, '\n');
+    }
+    if (json_array_size(variables) == 0)
+        pythia_buf_puts(to, "no program has defined a variable\n");
+}
+
+void pythia__show_hash(struct pythia_buf *to, const json_t *answer)
+{
+    pythia__show_text(to, json_object_get(answer, "hash"));
+    pythia_buf_putc(to, '\n');
+}
+
+void pythia__show_done(struct pythia_buf *to, const json_t *answer)
+{
+    json_int_t points = json_integer_value(json_object_get(answer, "trace_points"));
+    if (json_object_get(answer, "doing")) {
+        pythia_buf_puts(to, "pythiad: ");
+        pythia__show_text(to, json_object_get(answer, "doing"));
+        pythia_buf_putc(to, '\n');
+    } else {
+        pythia_buf_printf(
+            to, "%" JSON_INTEGER_FORMAT " trace point%s, desired set %" JSON_INTEGER_FORMAT "\n",
+            points, points == 1 ? "" : "s",
+            json_integer_value(json_object_get(answer, "desired_version")));
+    }
+}
+
+void pythia__show_ids(struct pythia_buf *to, const json_t *points)
+{
+    const json_t *p;
+    size_t i;
+    json_array_foreach (points, i, p) {
+        pythia__show_text(to, json_object_get(p, "trace_point"));
+        pythia_buf_putc(to, '\n');
+    }
+}

@@ -1,0 +1,244 @@
+#include "document_names.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "pythia/status.h"
+
+#define TEXT_NONE ((struct pythia_text){"", 0})
+
+/* The last `c` of a text; NULL if there is none. */
+static const char *find_last(struct pythia_text text, char c)
+{
+    for (size_t i = text.size; i > 0; i--)
+        if (text.bytes[i - 1] == c)
+            return text.bytes + i - 1;
+    return NULL;
+}
+
+static struct pythia_text from(struct pythia_text text, const char *at)
+{
+    return (struct pythia_text){at, (size_t)(text.bytes + text.size - at)};
+}
+
+static bool is_verb(struct pythia_text text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (!isupper((unsigned char)text.bytes[i]))
+            return false;
+    return text.size > 1;
+}
+
+/* "a.b.C.method" is "method". A name with one dot only may be a class and its method, or a file. */
+static struct pythia_text strip_package(struct pythia_text name)
+{
+    size_t dots = 0;
+    const char *slash = memchr(name.bytes, '/', name.size);
+    struct pythia_text head = {name.bytes, slash ? (size_t)(slash - name.bytes) : name.size};
+    for (size_t i = 0; i < head.size; i++) {
+        if (isspace((unsigned char)head.bytes[i]) ||
+            (i == 0 && isdigit((unsigned char)*head.bytes)))
+            return name;
+        dots += head.bytes[i] == '.';
+    }
+    const char *dot = find_last(head, '.');
+    return dots >= (slash ? 1 : 2) && dot + 1 < head.bytes + head.size ? from(name, dot + 1) : name;
+}
+
+/* The last part of an id whose parts have colons between them, behind "GET" or "SELECT" if that is
+ * what stands before it. */
+static void add_last_part(struct pythia_buf *to, struct pythia_text id)
+{
+    while (id.size > 0 && id.bytes[id.size - 1] == ':')
+        id.size--;
+    const char *colon = find_last(id, ':');
+    struct pythia_text last = colon ? from(id, colon + 1) : id;
+    if (colon) {
+        struct pythia_text before = {id.bytes, (size_t)(colon - id.bytes)};
+        const char *previous = find_last(before, ':');
+        before = previous ? from(before, previous + 1) : before;
+        if (is_verb(before)) {
+            pythia_buf_text_add(to, before);
+            pythia_buf_putc(to, ' ');
+        }
+    }
+    pythia_buf_text_add(to, strip_package(last));
+}
+
+static void add_short(struct pythia_buf *to, const struct pythia_vocabulary *v, uint32_t tracepoint)
+{
+    const struct pythia_tracepoint *t = pythia_vocabulary_tracepoint_at(v, tracepoint);
+    struct pythia_text id = pythia_vocabulary_tracepoint_id(v, tracepoint),
+                       name = pythia_vocabulary_text(v, t->name),
+                       service = pythia_vocabulary_text(v, t->service);
+    bool named = name.size > 0 && service.size > 0 && id.size > name.size &&
+                 pythia_text_starts(id, service) && id.bytes[service.size] == ':';
+    if (!named) {
+        add_last_part(to, id);
+        return;
+    }
+    /* Of "service:scope:name" the end; the name in it has its identifiers replaced. */
+    struct pythia_text rest = from(id, id.bytes + service.size + 1);
+    pythia_buf_text_add(to, strip_package(pythia_text_ends(id, name) ? name : rest));
+}
+
+struct pythia_text pythia__point_service(const struct pythia_vocabulary *v, uint32_t tracepoint)
+{
+    return tracepoint == PYTHIA_NONE
+               ? TEXT_NONE
+               : pythia_vocabulary_text(v, pythia_vocabulary_tracepoint_at(v, tracepoint)->service);
+}
+
+static void add_longer(struct pythia_buf *to, const struct pythia_vocabulary *v,
+                       uint32_t tracepoint)
+{
+    struct pythia_text service = pythia__point_service(v, tracepoint);
+    if (service.size > 0) {
+        pythia_buf_text_add(to, service);
+        pythia_buf_puts(to, " \xE2\x80\xBA ");
+    }
+    add_short(to, v, tracepoint);
+}
+
+static void add_forms(struct pythia__doc *d, enum pythia__doc_space space,
+                      struct pythia_buf *shortest, struct pythia_buf *longer,
+                      struct pythia_text full)
+{
+    d->failed = d->failed || shortest->failed || longer->failed;
+    pythia__doc_name(d, space, pythia_buf_text(shortest), pythia_buf_text(longer), full);
+    pythia_buf_free(shortest);
+    pythia_buf_free(longer);
+}
+
+void pythia__doc_point(struct pythia__doc *d, const struct pythia_vocabulary *v,
+                       uint32_t tracepoint)
+{
+    struct pythia_buf shortest = {0}, longer = {0};
+    add_short(&shortest, v, tracepoint);
+    add_longer(&longer, v, tracepoint);
+    add_forms(d, PYTHIA__DOC_POINT, &shortest, &longer,
+              pythia_vocabulary_tracepoint_id(v, tracepoint));
+}
+
+/* ---- request types ---- */
+
+/* Take the first of "A + B + C" off `rest`. */
+static struct pythia_text next_root(struct pythia_text *rest)
+{
+    struct pythia_text first = *rest;
+    for (size_t i = 0; i + 3 <= rest->size; i++)
+        if (memcmp(rest->bytes + i, " + ", 3) == 0) {
+            first.size = i;
+            *rest = from(*rest, rest->bytes + i + 3);
+            return first;
+        }
+    *rest = TEXT_NONE;
+    return first;
+}
+
+static void add_root(struct pythia_buf *to, const struct pythia_vocabulary *v,
+                     struct pythia_text root)
+{
+    uint32_t tracepoint = pythia_vocabulary_tracepoint_find(v, root);
+    if (tracepoint == PYTHIA_NONE && memchr(root.bytes, ' ', root.size))
+        pythia_buf_text_add(to, root); /* its route, or what the program calls it */
+    else if (tracepoint == PYTHIA_NONE)
+        add_last_part(to, root);
+    else
+        add_short(to, v, tracepoint);
+}
+
+void pythia__doc_type(struct pythia__doc *d, const struct pythia_vocabulary *v,
+                      const struct pythia_type *type, uint32_t root)
+{
+    struct pythia_text full = pythia_vocabulary_text(v, type->name),
+                       rest = pythia_vocabulary_text(v, type->unsplit), last = rest;
+    struct pythia_text part =
+        full.size > rest.size ? from(full, full.bytes + rest.size) : TEXT_NONE;
+    struct pythia_buf shortest = {0}, longer = {0};
+    while (rest.size > 0) {
+        struct pythia_text one = next_root(&rest);
+        pythia_buf_puts(&longer, longer.size ? " + " : "");
+        add_root(&longer, v, one);
+        bool wanted = root != PYTHIA_NONE &&
+                      pythia_text_equal(one, pythia_vocabulary_tracepoint_pattern(v, root));
+        if (wanted || shortest.size == 0)
+            last = one;
+        if (wanted || (shortest.size == 0 && rest.size == 0)) {
+            pythia_buf_clear(&shortest);
+            add_root(&shortest, v, last);
+        }
+    }
+    pythia_buf_text_add(&shortest, part);
+    pythia_buf_text_add(&longer, part);
+    add_forms(d, PYTHIA__DOC_TYPE, &shortest, &longer, full);
+}
+
+/* ---- keys ---- */
+
+void pythia__doc_key(struct pythia__doc *d, const struct pythia_vocabulary *v,
+                     const struct pythia_explanation *x)
+{
+    struct pythia_text full = pythia_text_of(x->name);
+    if (x->tracepoint != PYTHIA_NONE) {
+        pythia__doc_point(d, v, x->tracepoint);
+        return;
+    }
+    const char *at = find_last(full, '@');
+    struct pythia_text shortest = {full.bytes,
+                                   at && at > full.bytes ? (size_t)(at - full.bytes) : full.size};
+    pythia__doc_name(d, PYTHIA__DOC_KEY, shortest, full, full);
+}
+
+/* ---- places ---- */
+
+static const char *event_name(uint8_t event)
+{
+    return event == PYTHIA_EVENT_START ? "start" : "end";
+}
+
+static bool is_inside(const struct pythia_place *p)
+{
+    return p->from_tracepoint == p->to_tracepoint && p->from_event == PYTHIA_EVENT_START &&
+           p->to_event == PYTHIA_EVENT_END;
+}
+
+static bool is_between(const struct pythia_place *p)
+{
+    return p->from_tracepoint == p->to_tracepoint && p->from_event == PYTHIA_EVENT_END &&
+           p->to_event == PYTHIA_EVENT_START;
+}
+
+void pythia__doc_place(struct pythia__doc *d, const struct pythia_vocabulary *v,
+                       const struct pythia_place *p)
+{
+    if (p->own) {
+        pythia__doc_words(d, "the own time of ");
+        pythia__doc_point(d, v, p->context);
+    } else if (is_inside(p)) {
+        pythia__doc_point(d, v, p->from_tracepoint);
+    } else if (is_between(p)) {
+        pythia__doc_words(d, "the time between one ");
+        pythia__doc_point(d, v, p->from_tracepoint);
+        pythia__doc_words(d, " and the next");
+    } else {
+        pythia__doc_words(d, "the time from the %s of ", event_name(p->from_event));
+        pythia__doc_point(d, v, p->from_tracepoint);
+        pythia__doc_words(d, " to the %s of ", event_name(p->to_event));
+        pythia__doc_point(d, v, p->to_tracepoint);
+    }
+}
+
+void pythia__doc_place_row(struct pythia__doc *d, const struct pythia_vocabulary *v,
+                           const struct pythia_place *p)
+{
+    if (p->own || is_inside(p)) {
+        pythia__doc_words(d, p->own ? "own time of " : "");
+        pythia__doc_point(d, v, p->own ? p->context : p->from_tracepoint);
+    } else {
+        pythia__doc_words(d, "%s of ", event_name(p->from_event));
+        pythia__doc_point(d, v, p->from_tracepoint);
+        pythia__doc_words(d, " to %s of ", event_name(p->to_event));
+        pythia__doc_point(d, v, p->to_tracepoint);
+    }
+}

@@ -1,0 +1,436 @@
+/* A document for a terminal. Each line is first made as glyphs, each with a style and with whether
+ * the line may end there, because widths are of what is shown and not of bytes. */
+#include <math.h>
+#include <string.h>
+
+#include "document.h"
+#include "pythia/mem.h"
+#include "pythia/shown_text.h"
+#include "pythia/status.h"
+
+#define INDENT      2
+#define LABEL_WIDTH 7
+#define BAR_WIDTH   10
+#define NAME_MIN    20 /* characters that stay of a name */
+#define ASIDE_END   80 /* the column that what stands aside of a heading ends at */
+#define COLUMN_GAP  3
+#define ELLIPSIS    "\xE2\x80\xA6"
+#define BLOCK       "\xE2\x96\x88"
+
+enum style { PLAIN, STRONG, DIM, NAME, CODE, BAR, CAUSE, NOTE, STYLES };
+
+/* Escape sequences of terminals. */
+static const char *const styles[STYLES] = {"0", "1", "2", "1", "32", "36", "1;31", "1;33"};
+
+static const char *const levels[] = {" ",
+                                     "\xE2\x96\x81",
+                                     "\xE2\x96\x82",
+                                     "\xE2\x96\x83",
+                                     "\xE2\x96\x84",
+                                     "\xE2\x96\x85",
+                                     "\xE2\x96\x86",
+                                     "\xE2\x96\x87",
+                                     BLOCK};
+#define LEVELS 8
+
+/* What stands for our own symbols on a terminal that has none of them. */
+static const struct {
+    const char *symbol;
+    char ascii;
+} plain_symbols[] = {
+    {ELLIPSIS, '~'},       {BLOCK, '#'},          {"\xE2\x9C\x96", 'x'}, {"\xE2\x96\xB3", '!'},
+    {"\xC2\xB7", '-'},     {"\xE2\x80\x93", '-'}, {"\xE2\x80\xBA", '>'}, {"\xE2\x94\x94", '`'},
+    {"\xE2\x96\x81", '_'}, {"\xE2\x96\x82", '.'}, {"\xE2\x96\x83", '-'}, {"\xE2\x96\x84", '='},
+    {"\xE2\x96\x85", '+'}, {"\xE2\x96\x86", '*'}, {"\xE2\x96\x87", '%'},
+};
+
+struct glyph {
+    struct pythia_glyph shown;
+    unsigned char width;
+    enum style style;
+    bool breaks; /* a blank that a line may end at */
+};
+
+struct glyphs {
+    struct glyph *list; /* owned */
+    size_t count, capacity, width;
+    bool failed;
+};
+
+struct page {
+    const struct pythia__doc_view *view;
+    struct pythia_buf *out;
+    enum style style; /* in force */
+    size_t column;
+};
+
+static const struct pythia__doc_view unbounded = {.width = SIZE_MAX};
+
+/* ---- glyphs ---- */
+
+static void push(struct glyphs *to, const struct pythia_glyph *shown, enum style style, bool breaks)
+{
+    if (pythia_grow(&to->list, &to->capacity, to->count, sizeof(*to->list)) != PYTHIA_OK) {
+        to->failed = true;
+        return;
+    }
+    unsigned char width =
+        shown->bytes[0] == '\\' && shown->size > 1 ? (unsigned char)shown->size : 1;
+    to->list[to->count++] = (struct glyph){*shown, width, style, breaks};
+    to->width += width;
+}
+
+static void push_text(struct glyphs *to, struct pythia_text text, enum style style, bool breaks)
+{
+    struct pythia_glyph glyph;
+    while (pythia_glyph_next(&text, &glyph))
+        push(to, &glyph, style, breaks && glyph.bytes[0] == ' ');
+}
+
+static void push_name(struct glyphs *to, struct pythia_text name, size_t limit)
+{
+    struct pythia_buf text = {0};
+    pythia_shown_add(&text, name, limit < NAME_MIN ? NAME_MIN : limit);
+    to->failed = to->failed || text.failed;
+    push_text(to, pythia_buf_text(&text), NAME, false);
+    pythia_buf_free(&text);
+}
+
+static void push_bar(struct glyphs *to, double share)
+{
+    long full = lround(share * BAR_WIDTH);
+    for (long i = 0; i < BAR_WIDTH; i++)
+        push_text(to, i < full ? PYTHIA_TEXT(BLOCK) : PYTHIA_TEXT(" "), BAR, false);
+}
+
+static void push_spark(struct glyphs *to, const struct pythia__doc_run *run)
+{
+    uint64_t most = 1;
+    for (size_t i = 0; i < run->count; i++)
+        most = run->counts[i] > most ? run->counts[i] : most;
+    for (size_t i = 0; i < run->count; i++) {
+        double level = ceil((double)run->counts[i] * LEVELS / (double)most);
+        push_text(to, pythia_text_of(levels[(size_t)fmin(level, LEVELS)]), BAR, false);
+    }
+}
+
+static enum style style_of(enum pythia__doc_run_kind kind)
+{
+    static const enum style of[] = {
+        [PYTHIA__DOC_WORDS] = PLAIN,  [PYTHIA__DOC_STRONG] = STRONG, [PYTHIA__DOC_DIM] = DIM,
+        [PYTHIA__DOC_NUMBER] = PLAIN, [PYTHIA__DOC_CODE] = CODE,     [PYTHIA__DOC_NAME] = NAME,
+        [PYTHIA__DOC_BAR] = BAR,      [PYTHIA__DOC_SPARK] = BAR};
+    return of[kind];
+}
+
+/* A line as glyphs; of each name at most `limit` characters. */
+static void push_line(struct glyphs *to, const struct pythia__doc_line *line, size_t limit)
+{
+    for (const struct pythia__doc_run *run = line->first; run; run = run->next) {
+        if (run->kind == PYTHIA__DOC_NAME)
+            push_name(to, run->text, limit);
+        else if (run->kind == PYTHIA__DOC_BAR)
+            push_bar(to, run->share);
+        else if (run->kind == PYTHIA__DOC_SPARK)
+            push_spark(to, run);
+        else
+            push_text(to, run->text, style_of(run->kind),
+                      run->kind != PYTHIA__DOC_NUMBER && run->kind != PYTHIA__DOC_DIM);
+    }
+}
+
+/* Cut what is wider than `width`, where a word ends if that is not far before. */
+static void cut(struct glyphs *g, size_t width)
+{
+    size_t column = 0, count = 0, word = 0;
+    if (g->width <= width)
+        return;
+    while (count < g->count && column + g->list[count].width < width) {
+        if (g->list[count].breaks && column > width / 2)
+            word = count;
+        column += g->list[count++].width;
+    }
+    g->count = word > 0 ? word : count;
+    push_text(g, PYTHIA_TEXT(ELLIPSIS), PLAIN, false);
+    g->width = 0;
+    for (size_t i = 0; i < g->count; i++)
+        g->width += g->list[i].width;
+}
+
+/* The most characters that each name of a line may have for the line to be `width` wide. */
+static size_t name_limit(const struct pythia__doc_line *line, size_t all, size_t width)
+{
+    size_t limit = 0, names = 1;
+    while (all > width && names > 0) {
+        names = 0;
+        size_t longest = 0;
+        for (const struct pythia__doc_run *run = line->first; run; run = run->next) {
+            size_t size = run->kind == PYTHIA__DOC_NAME ? pythia_glyph_count(run->text) : 0;
+            size = limit > 0 && size > limit ? limit : size;
+            names = size > longest ? 1 : names + (size == longest && size > 0);
+            longest = size > longest ? size : longest;
+        }
+        limit = longest - (longest > 0);
+        if (longest <= NAME_MIN)
+            break;
+        all -= names;
+    }
+    return limit;
+}
+
+/* A line as glyphs within `width`: names lose their middles first, and then the line its end. */
+static struct glyphs fit(const struct pythia__doc_line *line, size_t width)
+{
+    struct glyphs g = {0};
+    push_line(&g, line, SIZE_MAX);
+    size_t limit = g.width > width ? name_limit(line, g.width, width) : 0;
+    if (limit > 0) {
+        g.count = g.width = 0;
+        push_line(&g, line, limit);
+    }
+    cut(&g, width);
+    return g;
+}
+
+static void end_glyphs(const struct page *p, struct glyphs *g)
+{
+    p->out->failed = p->out->failed || g->failed;
+    pythia_free(g->list);
+}
+
+/* ---- the page ---- */
+
+static void set_style(struct page *p, enum style style)
+{
+    if (p->view->colour && p->style != style) {
+        if (p->style != PLAIN)
+            pythia_buf_puts(p->out, "\033[0m");
+        if (style != PLAIN)
+            pythia_buf_printf(p->out, "\033[%sm", styles[style]);
+    }
+    p->style = style;
+}
+
+static void put(struct page *p, const struct glyph *g)
+{
+    set_style(p, g->style);
+    p->column += g->width;
+    for (size_t i = 0; p->view->ascii && i < sizeof(plain_symbols) / sizeof(plain_symbols[0]); i++)
+        if (strcmp(g->shown.bytes, plain_symbols[i].symbol) == 0) {
+            pythia_buf_putc(p->out, plain_symbols[i].ascii);
+            return;
+        }
+    pythia_buf_add(p->out, g->shown.bytes, g->shown.size);
+}
+
+static void put_symbol(struct page *p, const char *symbol, enum style style)
+{
+    struct glyphs g = {0};
+    push_text(&g, pythia_text_of(symbol), style, false);
+    for (size_t i = 0; i < g.count; i++)
+        put(p, &g.list[i]);
+    end_glyphs(p, &g);
+}
+
+static void put_blanks(struct page *p, size_t column)
+{
+    set_style(p, PLAIN);
+    for (; p->column < column; p->column++)
+        pythia_buf_putc(p->out, ' ');
+}
+
+static void end_line(struct page *p)
+{
+    set_style(p, PLAIN);
+    while (p->out->size > 0 && p->out->bytes[p->out->size - 1] == ' ')
+        p->out->bytes[--p->out->size] = '\0';
+    pythia_buf_putc(p->out, '\n');
+    p->column = 0;
+}
+
+/* The columns of the word that begins at `at`, and its end. */
+static size_t word_width(const struct glyphs *g, size_t at, size_t *end)
+{
+    size_t width = 0;
+    for (*end = at; *end < g->count && !g->list[*end].breaks; ++*end)
+        width += g->list[*end].width;
+    return width;
+}
+
+/* Glyphs in lines that begin at `indent`, but for the first. A command that goes on in the next
+ * line can still be copied. */
+static void put_wrapped(struct page *p, const struct glyphs *g, size_t indent)
+{
+    size_t end = 0;
+    for (size_t at = 0; at < g->count; at = end) {
+        size_t blanks = at;
+        while (at < g->count && g->list[at].breaks)
+            at++;
+        size_t width = word_width(g, at, &end);
+        bool code = end < g->count && g->list[end].style == CODE;
+        if (at == g->count)
+            break;
+        if (blanks > 0 && p->column > indent &&
+            p->column + (at - blanks) + width + (code ? 2 : 0) > p->view->width) {
+            if (g->list[blanks].style == CODE)
+                pythia_buf_puts(p->out, " \\");
+            end_line(p);
+            put_blanks(p, indent);
+        } else {
+            for (; blanks < at; blanks++)
+                put(p, &g->list[blanks]);
+        }
+        for (; at < end; at++)
+            put(p, &g->list[at]);
+    }
+    end_line(p);
+}
+
+/* ---- blocks ---- */
+
+static void put_mark(struct page *p, enum pythia__doc_mark mark)
+{
+    static const char *const symbols[] = {" ", "\xE2\x9C\x96", "\xE2\x96\xB3"};
+    static const enum style of[] = {PLAIN, CAUSE, NOTE};
+    put_symbol(p, symbols[mark], of[mark]);
+    put_symbol(p, " ", PLAIN);
+}
+
+static void put_glyphs(struct page *p, const struct glyphs *g)
+{
+    for (size_t i = 0; i < g->count; i++)
+        put(p, &g->list[i]);
+}
+
+static void write_heading(struct page *p, const struct pythia__doc_block *b)
+{
+    struct glyphs aside = {0};
+    push_line(&aside, &b->aside, p->view->width / 2);
+    size_t width = p->view->width - (b->mark ? INDENT : 0),
+           left = aside.width > 0 ? width - aside.width - INDENT : width;
+    struct glyphs line = fit(&b->line, left);
+    for (size_t i = 0; i < line.count; i++)
+        line.list[i].style = line.list[i].style == PLAIN ? STRONG : line.list[i].style;
+    if (b->mark)
+        put_mark(p, b->mark);
+    put_glyphs(p, &line);
+    if (aside.count > 0) {
+        size_t edge = p->view->width < ASIDE_END ? p->view->width : ASIDE_END;
+        put_blanks(p, p->column + INDENT);
+        put_blanks(p, edge > aside.width ? edge - aside.width : 0);
+        put_glyphs(p, &aside);
+    }
+    end_line(p);
+    end_glyphs(p, &line);
+    end_glyphs(p, &aside);
+}
+
+static void write_wrapped(struct page *p, const struct pythia__doc_block *b)
+{
+    size_t indent = b->kind == PYTHIA__DOC_ENTRY ? INDENT + LABEL_WIDTH : 0;
+    struct glyphs g = {0};
+    put_blanks(p, indent ? INDENT : 0);
+    if (b->label)
+        put_symbol(p, b->label, STRONG);
+    put_blanks(p, indent);
+    push_line(&g, &b->line, p->view->width - indent);
+    put_wrapped(p, &g, indent);
+    end_glyphs(p, &g);
+}
+
+struct layout {
+    size_t indent, widths[PYTHIA__DOC_COLUMNS];
+    bool titles, marks;
+};
+
+static size_t natural_width(const struct pythia__doc_block *b, size_t column, struct page *p)
+{
+    size_t width = strlen(b->columns[column].title);
+    for (const struct pythia__doc_row *row = b->first; row; row = row->next) {
+        struct glyphs g = {0};
+        push_line(&g, &row->cells[column], SIZE_MAX);
+        width = g.width > width ? g.width : width;
+        end_glyphs(p, &g);
+    }
+    unsigned max = b->columns[column].max;
+    return max > 0 && width > max ? max : width;
+}
+
+/* Take up to `over` columns off one; what is left to be taken off. */
+static size_t shrink(size_t *width, size_t over)
+{
+    size_t spare = *width > NAME_MIN ? *width - NAME_MIN : 0, taken = over < spare ? over : spare;
+    *width -= taken;
+    return over - taken;
+}
+
+static struct layout lay_out(struct page *p, const struct pythia__doc_block *b)
+{
+    struct layout l = {.indent = INDENT};
+    size_t all = INDENT;
+    for (size_t c = 0; c < b->column_count; c++) {
+        l.widths[c] = natural_width(b, c, p);
+        l.titles = l.titles || b->columns[c].title[0];
+        all += l.widths[c] + (c > 0 ? COLUMN_GAP : 0);
+    }
+    for (const struct pythia__doc_row *row = b->first; row; row = row->next)
+        l.marks = l.marks || row->mark != PYTHIA__DOC_PLAIN;
+    size_t over = all > p->view->width ? all - p->view->width : 0;
+    for (size_t c = 0; c < b->column_count; c++)
+        if (b->columns[c].flexible)
+            over = shrink(&l.widths[c], over);
+    for (size_t c = 0; c < b->column_count; c++)
+        if (!b->columns[c].right)
+            over = shrink(&l.widths[c], over);
+    return l;
+}
+
+static void write_titles(struct page *p, const struct pythia__doc_block *b, const struct layout *l)
+{
+    size_t at = l->indent;
+    for (size_t c = 0; c < b->column_count; c++) {
+        size_t size = strlen(b->columns[c].title);
+        put_blanks(p, at + (b->columns[c].right ? l->widths[c] - size : 0));
+        put_symbol(p, b->columns[c].title, DIM);
+        at += l->widths[c] + COLUMN_GAP;
+    }
+    end_line(p);
+}
+
+static void write_table(struct page *p, const struct pythia__doc_block *b)
+{
+    struct layout l = lay_out(p, b);
+    if (l.titles)
+        write_titles(p, b, &l);
+    for (const struct pythia__doc_row *row = b->first; row; row = row->next) {
+        size_t at = l.indent;
+        if (l.marks)
+            put_mark(p, row->mark);
+        for (size_t c = 0; c < b->column_count; c++) {
+            struct glyphs g = fit(&row->cells[c], l.widths[c]);
+            if (g.count > 0)
+                put_blanks(p, at + (b->columns[c].right ? l.widths[c] - g.width : 0));
+            put_glyphs(p, &g);
+            at += l.widths[c] + COLUMN_GAP;
+            end_glyphs(p, &g);
+        }
+        end_line(p);
+    }
+}
+
+int pythia__doc_write_text(const struct pythia__doc *d, const struct pythia__doc_view *view,
+                           struct pythia_buf *out)
+{
+    struct page p = {view ? view : &unbounded, out, PLAIN, 0};
+    for (const struct pythia__doc_block *b = d->first; b; b = b->next) {
+        if (b->gap)
+            pythia_buf_putc(out, '\n');
+        if (b->kind == PYTHIA__DOC_HEADING)
+            write_heading(&p, b);
+        else if (b->kind == PYTHIA__DOC_TABLE)
+            write_table(&p, b);
+        else
+            write_wrapped(&p, b);
+    }
+    return pythia_buf_status(out);
+}
