@@ -72,7 +72,7 @@ struct pythia_assembler {
     struct queue queues[QUEUES];
     uint32_t *resources; /* scratch: of the spans of a trace, each once */
     size_t resource_count, resource_capacity;
-    struct pythia_arena attributes; /* of the spans that the builder was given */
+    struct pythia_arena attributes; /* of the spans that the builder was given; kept in a tick */
     struct open_trace *eldest, *youngest;
     struct open_trace *spare;
     size_t trace_count, spare_count; /* allocated, and of them spare */
@@ -629,6 +629,7 @@ int pythia_assembler_tick_at(struct pythia_assembler *a, uint64_t tick)
     }
     for (uint8_t queue = 0; queue < QUIETS && status == PYTHIA_OK; queue++)
         status = tick_quiet(a, queue, most);
+    pythia_arena_free(&a->attributes);
     return status;
 }
 
@@ -643,6 +644,7 @@ int pythia_assembler_finish(struct pythia_assembler *a)
     for (int queue = QUEUES; queue-- > 0;)
         while (a->queues[queue].oldest && status == PYTHIA_OK)
             status = finish(a, a->queues[queue].oldest, PYTHIA_FINISH_END);
+    pythia_arena_free(&a->attributes);
     return status;
 }
 
