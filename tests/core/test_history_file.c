@@ -153,12 +153,17 @@ static void a_file_that_is_not_there_is_told(void **state)
                         "nowhere: cannot be read: No such file or directory");
 }
 
+static void free_json(void *memory)
+{
+    pythia_free(memory);
+}
+
 static void each_failed_allocation_is_told(void **state)
 {
     for (int write = 0; write < 2; write++) {
         long failures = 0;
         if (write) /* a reader that has no memory may say of jansson that the text is no JSON */
-            json_set_alloc_funcs(pythia_malloc, pythia_free);
+            json_set_alloc_funcs(pythia_malloc, free_json);
         for (int status = PYTHIA_ENOMEM; status != PYTHIA_OK; failures++) {
             struct pythia_history *h = NULL, *known = make();
             struct pythia_buf out = {0};

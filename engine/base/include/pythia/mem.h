@@ -26,7 +26,7 @@ void pythia_free(const void *memory);
  * (GnuTLS, nghttp2, zlib, execve). For nothing else. */
 static inline void *pythia_without_const(const void *p)
 {
-    return (void *)(uintptr_t)p;
+    return (void *)(uintptr_t)p; /* NOLINT(performance-no-int-to-ptr): it was one */
 }
 
 /* A copy of `size` bytes with a NUL behind them, owned by the caller; NULL when out of memory. */
