@@ -29,6 +29,6 @@ done < commands
 # Those that are written by hand.
 for file in "$ROOT"/engine/report/*.scd "$ROOT"/adapters/controls/*.scd "$ROOT"/tracepoints/*.scd; do
     name=$(basename "$file")
-    sed 's/\*//g; s/-H .*//; s/\$(pkg-config [^)]*)//; s/node --require.*//; s/--require.*//' "$file" > "$name"
+    sed 's/\*//g; s/-H .*//; s/\$(pkg-config [^)]*)//; s/node --require.*//; s/--require.*//; s/pythia-java --jar//' "$file" > "$name"
     check "$name" /dev/null
 done
